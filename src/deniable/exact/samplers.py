@@ -1,0 +1,185 @@
+"""The exact samplers: whole arrays of draws whose law is the mathematical one.
+
+Scales are rationals up to 2**50. Each sampler prepares tables for its parameters once and
+keeps them. `source` is for tests; releases use the system's bits.
+"""
+
+from collections.abc import Sequence
+from fractions import Fraction
+from functools import lru_cache
+from math import isqrt
+from typing import Any, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from deniable.errors import InvalidParameter
+from deniable.exact.bits import SYSTEM, Source, integer
+from deniable.exact.enclosures import exp_neg
+from deniable.exact.laws import Exponential, Gaussian, Listed, RoundedGaussian
+from deniable.exact.rationals import whole
+from deniable.exact.table import Table
+from deniable.exact.wide import WideSampler
+
+Integers: TypeAlias = npt.NDArray[Any]  # int64, or Python integers where one does not fit
+
+LARGEST_SCALE = 1 << 50
+_CELLS_PER_SCALE = 64  # of an exponential; a Gaussian has twice as many
+_KEPT_TABLES = 128
+
+
+def discrete_laplace(scale: Fraction, size: int, *, source: Source = SYSTEM) -> Integers:
+    """P(z) proportional to exp(-|z| / scale), on all integers.
+
+    >>> discrete_laplace(Fraction(10), 1000).shape
+    (1000,)
+    """
+    return _exponential(scale, True).draw(whole(size, "size", least=0), source)
+
+
+def geometric(scale: Fraction, size: int, *, source: Source = SYSTEM) -> Integers:
+    """P(k) proportional to exp(-k / scale), k = 0, 1, 2, ...
+
+    >>> bool((geometric(Fraction(10), 1000) >= 0).all())
+    True
+    """
+    return _exponential(scale, False).draw(whole(size, "size", least=0), source)
+
+
+def discrete_gaussian(variance: Fraction, size: int, *, source: Source = SYSTEM) -> Integers:
+    """P(z) proportional to exp(-z**2 / (2 variance)), on all integers.
+
+    >>> discrete_gaussian(Fraction(9), 1000).shape
+    (1000,)
+    """
+    return _gaussian(variance, False).draw(whole(size, "size", least=0), source)
+
+
+def rounded_gaussian(variance: Fraction, size: int, *, source: Source = SYSTEM) -> Integers:
+    """The true Gaussian, rounded to the nearest integer: post-processing of the real thing.
+
+    >>> rounded_gaussian(Fraction(9), 1000).shape
+    (1000,)
+    """
+    return _gaussian(variance, True).draw(whole(size, "size", least=0), source)
+
+
+def categorical(
+    lengths: Sequence[int],
+    exponents: Sequence[Fraction],
+    size: int,
+    *,
+    source: Source = SYSTEM,
+) -> Integers:
+    """Index i with probability proportional to lengths[i] * exp(-exponents[i]).
+
+    >>> categorical([1, 0, 0], [Fraction(0)] * 3, 4).tolist()
+    [0, 0, 0, 0]
+    """
+    if len(lengths) != len(exponents):
+        raise InvalidParameter(
+            f"`lengths` and `exponents` must be as long. Found {len(lengths)} "
+            f"and {len(exponents)}."
+        )
+    if not any(length > 0 for length in lengths) or any(length < 0 for length in lengths):
+        raise InvalidParameter("`lengths` must be zero or more, and one at least positive.")
+    least = min(x for x, length in zip(exponents, lengths, strict=True) if length)
+    # Cells of no length weigh nothing whatever their exponent is.
+    shifted = tuple(max(x - least, Fraction(0)) for x in exponents)
+    table = _listed(tuple(int(length) for length in lengths), shifted)
+    return table.draw(whole(size, "size", least=0), source)
+
+
+def bernoulli(p: Fraction, size: int, *, source: Source = SYSTEM) -> npt.NDArray[np.bool_]:
+    """True with probability p exactly.
+
+    >>> bool(bernoulli(Fraction(1), 1000).all())
+    True
+    """
+    if not 0 <= p <= 1:
+        raise InvalidParameter(f"`p` must be a probability, from 0 to 1. Found {p}.")
+    if p == 1:
+        return np.ones(size, dtype=np.bool_)
+    words = source.draw(64, size)
+    scaled, rest = divmod(p.numerator << 64, p.denominator)
+    below: npt.NDArray[np.bool_] = words < np.uint64(scaled)
+    if rest:  # U and p agree in 64 bits: the next ones decide
+        for place in np.flatnonzero(words == np.uint64(scaled)):
+            below[place] = bernoulli(Fraction(rest, p.denominator), 1, source=source)[0]
+    return below
+
+
+def bernoulli_exp(x: Fraction, size: int, *, source: Source = SYSTEM) -> npt.NDArray[np.bool_]:
+    """True with probability exp(-x) exactly, for x >= 0.
+
+    >>> bool(bernoulli_exp(Fraction(0), 1000).all())
+    True
+    """
+    if x < 0:
+        raise InvalidParameter(f"`x` must be zero or more. Found {x}.")
+    if x == 0:
+        return np.ones(size, dtype=np.bool_)
+    words = source.draw(64, size)
+    lo, hi = exp_neg(x, 64)
+    below: npt.NDArray[np.bool_] = words < np.uint64(lo)
+    for place in np.flatnonzero((words >= np.uint64(lo)) & (words < np.uint64(hi))):
+        word, bits = int(words[place]), 64
+        while lo <= word < hi:
+            word, bits = word << 64 | integer(source, 64), bits + 64
+            lo, hi = exp_neg(x, bits)
+        below[place] = word < lo
+        lo, hi = exp_neg(x, 64)
+    return below
+
+
+def uniform_below(n: int, size: int, *, source: Source = SYSTEM) -> Integers:
+    """Uniform on 0, 1, ..., n - 1, by rejection.
+
+    >>> bool((uniform_below(6, 1000) < 6).all())
+    True
+    """
+    bits = (whole(n, "n") - 1).bit_length()
+    if bits > 63:
+        return np.array([_integer_below(n, bits, source) for _ in range(size)], dtype=object)
+    values = np.zeros(size, dtype=np.int64)
+    missing = np.arange(size if bits else 0)
+    while missing.size:
+        values[missing] = source.draw(bits, missing.size)
+        missing = missing[values[missing] >= n]
+    return values
+
+
+def _integer_below(n: int, bits: int, source: Source) -> int:
+    while (value := integer(source, bits)) >= n:
+        pass
+    return value
+
+
+def _shift(scale: int, cells: int) -> int:
+    """The widest cells, as a power of two, that leave `cells` of them to a scale."""
+    if scale > LARGEST_SCALE:
+        raise InvalidParameter(
+            f"The noise scale must be at most 2**50 grid steps. Found about 2**"
+            f"{scale.bit_length() - 1}. Choose a larger `step`: such fine digits carry nothing."
+        )
+    return max(0, (scale // cells).bit_length() - 1)
+
+
+@lru_cache(maxsize=_KEPT_TABLES)
+def _exponential(scale: Fraction, signed: bool) -> Table | WideSampler:
+    shift = _shift(int(scale), _CELLS_PER_SCALE)
+    law = Exponential(scale, signed=signed, shift=shift)
+    return WideSampler(law) if shift else Table(law)
+
+
+@lru_cache(maxsize=_KEPT_TABLES)
+def _gaussian(variance: Fraction, rounds: bool) -> Table | WideSampler:
+    shift = _shift(isqrt(int(variance)), 2 * _CELLS_PER_SCALE)
+    if shift:
+        return WideSampler(Gaussian(variance, shift=shift, rounds=rounds))
+    return Table(RoundedGaussian(variance) if rounds else Gaussian(variance))
+
+
+@lru_cache(maxsize=_KEPT_TABLES)
+def _listed(lengths: tuple[int, ...], exponents: tuple[Fraction, ...]) -> Table:
+    return Table(Listed(lengths, exponents))

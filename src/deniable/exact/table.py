@@ -1,0 +1,111 @@
+"""Exact draws from a law of weighted cells, by table.
+
+Of 2**slot_bits equal slots, cell i owns as many whole ones as surely fit into its
+probability p_i; a draw of slot_bits bits that falls into one of those is done. What the
+slots could not give away is the rest: with N_i slots owned by the cells up to i, F(i) their
+probability and R slots left over, a draw that falls among the R is taken from
+
+    G(i) = (2**slot_bits F(i) - N_i) / R,
+
+by comparing a uniform U with G. The first word_bits bits of U and integer enclosures of G
+decide nearly always (all but about one in 2**50); where they do not, `settle` draws further
+bits and encloses G more closely until they do. So the mixture is exactly the law, its
+endless tail included, and no float takes part.
+"""
+
+from bisect import bisect_left, bisect_right
+from itertools import accumulate
+
+from typing import Any, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from deniable.exact.bits import Source, integer
+from deniable.exact.laws import Law
+
+Cells: TypeAlias = npt.NDArray[np.int64]
+
+EMPTY = -(1 << 63)  # what a slot that belongs to the rest holds
+
+_GUARD = 40
+
+
+class Table:
+    """Draws cells of a law. Immutable, so that threads may share it."""
+
+    def __init__(self, law: Law, *, slot_bits: int = 16, word_bits: int = 64) -> None:
+        self.law = law
+        self.slot_bits = slot_bits
+        self.word_bits = word_bits
+        self._count = law.reach(word_bits + 8)
+        lows, highs, after = law.weights(self._count, word_bits + _GUARD)
+        self._endless = after > 0
+        slots, total = 1 << slot_bits, sum(highs) + after
+        owned = [low * slots // total for low in lows]
+        self._owned = list(accumulate(owned))
+        taken = np.repeat(np.arange(self._count), owned)
+        self.slots: Cells = np.full(slots, EMPTY, dtype=np.int64)
+        self.slots[: taken.size] = self._cell(taken)
+        lower, upper = self._rest_bounds(self._count, word_bits) if taken.size < slots else ([], [])
+        self._lower = np.array(lower, dtype=np.uint64)
+        self._upper = np.array(upper, dtype=np.uint64)
+
+    def draw(self, count: int, source: Source) -> Cells:
+        """`count` cells."""
+        cells = self.slots.take(source.draw(self.slot_bits, count))
+        missing = np.flatnonzero(cells == EMPTY)
+        if missing.size:
+            cells[missing] = self.rest(missing.size, source)
+        return cells
+
+    def rest(self, count: int, source: Source) -> Cells:
+        """`count` cells, given that each fell into a slot that nobody owns."""
+        words = source.draw(self.word_bits, count).astype(np.uint64, copy=False)
+        # word < lower[i] proves U < G(i): index <= i; word > upper[i] proves U > G(i): > i.
+        least = np.searchsorted(self._upper, words, side="left")
+        most = np.searchsorted(self._lower, words, side="right")
+        cells = self._cell(least)
+        for place in np.flatnonzero((least != most) | self._beyond(least, self._count)):
+            cells[place] = self.settle(int(words[place]), source)
+        return cells
+
+    def settle(self, word: int, source: Source) -> int:
+        """The cell of a uniform number that begins with `word`: draws on until it is sure."""
+        bits = self.word_bits
+        while True:
+            word = word << self.word_bits | integer(source, self.word_bits)
+            bits += self.word_bits
+            count = max(self._count, self.law.reach(bits + 8))
+            lower, upper = self._rest_bounds(count, bits)
+            index = bisect_left(upper, word)
+            if index == bisect_right(lower, word) and not self._beyond(index, count):
+                return int(self._cell(index))
+
+    def _beyond(self, index: Any, count: int) -> Any:
+        """Whether an index stands for everything past the listed cells of an endless law."""
+        return index >= count if self._endless else index < 0
+
+    def _rest_bounds(self, count: int, bits: int) -> tuple[list[int], list[int]]:
+        """Integers just below and above 2**bits G(i), rounded down, for the listed cells (but
+        the last of a finite law, where G is 1)."""
+        lows, highs, after = self.law.weights(count, bits + _GUARD)
+        slots = 1 << self.slot_bits
+        left = slots - self._owned[-1]
+        owned = self._owned + self._owned[-1:] * (count - len(self._owned))
+        before_lo = before_hi = 0
+        after_lo, after_hi = sum(lows), sum(highs) + after
+        lower, upper = [], []
+        for low, high, given in zip(lows, highs, owned, strict=True):
+            before_lo, after_lo = before_lo + low, after_lo - low
+            before_hi, after_hi = before_hi + high, after_hi - high
+            # F = before / (before + after): least for the least before and the most after.
+            least = (before_lo * slots << bits) // (before_lo + after_hi)
+            most = -(-(before_hi * slots << bits) // (before_hi + after_lo))
+            lower.append(max(0, (least - (given << bits)) // left))
+            upper.append(max(0, min((1 << bits) - 1, (most - (given << bits)) // left)))
+        return (lower, upper) if self._endless else (lower[:-1], upper[:-1])
+
+    def _cell(self, index: Any) -> Any:
+        """The number of the cell at a place in the order 0, ~0, 1, ~1, ..."""
+        return index >> 1 ^ -(index & 1) if self.law.signed else index
