@@ -1,0 +1,1 @@
+"""What builds, checks and tests the house; nothing in src imports it."""

@@ -1,0 +1,55 @@
+"""Everything that `make test` checks, in order; tests come last, so their summary does too."""
+
+import os
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+BIN = Path(sys.executable).parent
+
+STEPS = {
+    "format": ["ruff", "format", "--check", "--quiet", "."],
+    "lint": ["ruff", "check", "--quiet", "."],
+    "types": ["mypy", "--no-error-summary"],
+    "import rules": ["lint-imports", "--no-cache"],
+}
+
+
+def main() -> int:
+    failed = [
+        name
+        for number, (name, command) in enumerate(STEPS.items(), start=1)
+        if not quietly(f"[{number}/{len(STEPS) + 1}] {name}", command)
+    ]
+    print(f"[{len(STEPS) + 1}/{len(STEPS) + 1}] guards, doctests and tests", flush=True)
+    if (
+        subprocess.call([sys.executable, "-m", "pytest", "-n", str(cores()), *sys.argv[1:]])
+        != 0
+    ):
+        failed.append("tests")
+    if failed:
+        print(f"make test: failed: {', '.join(failed)}.", file=sys.stderr)
+    return len(failed)
+
+
+def quietly(title: str, command: list[str]) -> bool:
+    """Runs a step and shows its output only if it fails."""
+    print(f"{title:<20}", end=" ", flush=True)
+    start = time.monotonic()
+    program = str(BIN / command[0])
+    done = subprocess.run([program, *command[1:]], capture_output=True, text=True, check=False)
+    passed = done.returncode == 0
+    print(f"{'ok' if passed else 'FAILED'}  {time.monotonic() - start:.1f} s", flush=True)
+    if not passed:
+        print(done.stdout + done.stderr, flush=True)
+    return passed
+
+
+def cores() -> int:
+    """The processors that this process may use, which may be fewer than the machine has."""
+    return len(os.sched_getaffinity(0)) if sys.platform == "linux" else os.cpu_count() or 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())
