@@ -1,0 +1,66 @@
+"""Every Python snippet in README.md, CONTRIBUTING.md and docs/ runs; a file is one namespace.
+
+A block with `>>>` is a doctest, any other is executed. What should not run is fenced as
+something else than python.
+"""
+
+import doctest
+import re
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted(ROOT.glob("docs/**/*.md"))]
+FENCE = re.compile(r"^(?P<indent> *)```python\n(?P<code>.*?)^ *```", re.DOTALL | re.MULTILINE)
+OPTIONS = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
+
+
+def snippets(text):
+    """(line, code) of every Python block; the line is that of the code's first line."""
+    for block in FENCE.finditer(text):
+        code = re.sub(rf"^{block['indent']}", "", block["code"], flags=re.MULTILINE)
+        yield text.count("\n", 0, block.start("code")) + 1, code
+
+
+def run(text, name):
+    """Runs a page's snippets in order and returns how many there were."""
+    namespace = {"__name__": "__main__"}
+    count = 0
+    for count, (line, code) in enumerate(snippets(text), start=1):  # noqa: B007
+        if ">>>" in code:
+            # A copy goes in, because doctest clears what it is given; what it learnt comes out.
+            test = doctest.DocTestParser().get_doctest(code, namespace, name, name, line - 1)
+            doctest.DebugRunner(optionflags=OPTIONS).run(test, clear_globs=False)
+            namespace = test.globs
+        else:
+            # Blank lines before the code make a traceback name the page's own line.
+            exec(compile("\n" * (line - 1) + code, name, "exec"), namespace)
+    return count
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.relative_to(ROOT).as_posix())
+def test_snippets_run(page, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    run(page.read_text(encoding="utf-8"), str(page))
+
+
+def test_the_readme_has_an_example():
+    assert list(snippets((ROOT / "README.md").read_text(encoding="utf-8")))
+
+
+def test_blocks_share_one_namespace():
+    page = "```python\nx = 2\n```\ntext\n  ```python\n  >>> y = x + 1\n  >>> y\n  3\n  ```\n"
+    assert run(page + "```python\nassert y == 3\n```\n", "page") == 3
+
+
+@pytest.mark.parametrize("code", ["assert 1 == 2", ">>> 1 + 1\n3", ">>> 1 / 0", "1 / 0"])
+def test_a_wrong_snippet_is_seen(code):
+    with pytest.raises(
+        (AssertionError, ZeroDivisionError, doctest.DocTestFailure, doctest.UnexpectedException)
+    ):
+        run(f"```python\n{code}\n```\n", "page")
+
+
+def test_other_fences_are_left_alone():
+    assert run("```\n1 / 0\n```\n```console\n$ make test\n```\n", "page") == 0

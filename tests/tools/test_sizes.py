@@ -1,0 +1,32 @@
+from pathlib import Path
+
+import pytest
+
+SUITE = """
+import pytest
+
+@pytest.fixture(scope="module")
+def sample(size):
+    return size(small=10, full=10_000, what="draws in a fixture")
+
+@pytest.mark.parametrize("k", range(4))
+def test_sample(sample, size, k):
+    assert sample == EXPECTED
+    size(small=7, full=7, what="draws in a test")
+"""
+
+
+@pytest.mark.parametrize("workers", [0, 2])
+@pytest.mark.parametrize(("full", "expected"), [((), 10), (("--full",), 10_000)])
+def test_sizes_are_chosen_and_stated(pytester, monkeypatch, workers, full, expected):
+    monkeypatch.delenv("DENIABLE_FULL", raising=False)
+    monkeypatch.setenv("PYTHONPATH", str(Path(__file__).parents[2]))
+    pytester.makepyfile(SUITE.replace("EXPECTED", str(expected)))
+    result = pytester.runpytest_subprocess("-p", "tools.sizes", "-n", str(workers), *full)
+    result.assert_outcomes(passed=4)
+    result.stdout.fnmatch_lines(
+        [
+            f"*sizes: {'full' if full else 'small'}*",
+            f"*.py: {expected:,} draws in a fixture; 7 draws in a test",
+        ]
+    )

@@ -1,0 +1,129 @@
+"""The house rules that no linter knows. Each guard returns the faults that it found, as text.
+
+`path` is always relative to src/deniable (or to tests/ for `mirror`), with forward slashes.
+"""
+
+import ast
+from collections.abc import Iterator
+from pathlib import Path
+
+LONGEST = 400
+
+# A helper lives beside its only caller; with two callers it earns a noun.
+UNLABELLED = frozenset({"utils", "util", "common", "helpers", "helper", "core", "base", "misc"})
+
+# Noise drawn here reaches a release, so it comes from `exact` and from nowhere else.
+NO_RANDOM = ("exact/", "mechanisms/", "release/", "surveys/")
+
+# A third-party module and the one file or folder that may import it.
+DRIVERS = {
+    "cryptography": "exact/bits.py",
+    "matplotlib": "figures/",
+    "rich": "app/",
+    "sqlglot": "query/",
+    "typer": "app/",
+}
+
+# Tests of the whole, which mirror no single file.
+UNMIRRORED = frozenset({"test_docs.py", "test_house.py"})
+
+
+def randomness(path: str, source: str) -> list[str]:
+    """`random`, `numpy.random` and scipy's `rvs` in a room whose noise must be exact."""
+    if not path.startswith(NO_RANDOM):
+        return []
+    tree = ast.parse(source)
+    numpy = {"numpy"} | {
+        alias.asname or alias.name
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Import)
+        for alias in node.names
+        if alias.name == "numpy"
+    }
+    found = [
+        (line, module)
+        for line, module in imports(tree)
+        if _within(module, "random", "numpy.random")
+    ]
+    for node in ast.walk(tree):
+        match node:
+            case ast.Attribute(value=ast.Name(id=name), attr="random") if name in numpy:
+                found.append((node.lineno, "numpy.random"))
+            case ast.Attribute(attr="rvs"):
+                found.append((node.lineno, "rvs, which draws from numpy.random"))
+    return [f"{path}:{line} uses {what}; draw from `exact`." for line, what in sorted(found)]
+
+
+def drivers(path: str, source: str) -> list[str]:
+    """A driver imported outside the file or folder that it is confined to."""
+    return [
+        f"{path}:{line} imports {driver}, which belongs in {home}."
+        for line, module in imports(ast.parse(source))
+        for driver, home in DRIVERS.items()
+        if _within(module, driver) and not path.startswith(home)
+    ]
+
+
+def length(path: str, source: str) -> list[str]:
+    """A file that has grown into several."""
+    lines = len(source.splitlines())
+    if lines < LONGEST:
+        return []
+    return [f"{path} has {lines} lines; under {LONGEST} it can be read in one sitting."]
+
+
+def naming(path: str) -> list[str]:
+    """A module or folder whose name says nothing."""
+    parts = Path(path).with_suffix("").parts
+    return [
+        f"{path}: `{part}` is a drawer without a label; name what it holds."
+        for part in parts
+        if part.strip("_") in UNLABELLED
+    ]
+
+
+def mirror(path: str, sources: set[str]) -> list[str]:
+    """A test file that mirrors no source.
+
+    `exact/test_laplace.py` and `exact/test_laplace_tails.py` stand for `exact/laplace.py`,
+    `test_exact.py` and `exact/test_init.py` for the folder.
+    `sources` are paths relative to src/deniable, those of tools and benchmarks keeping their
+    folder's name.
+    """
+    test = Path(path)
+    if path in UNMIRRORED:
+        return []
+    stems = {
+        "init" if file.stem == "__init__" else file.stem
+        for file in map(Path, sources)
+        if file.parent == test.parent
+    } | {
+        folder.name
+        for file in map(Path, sources)
+        for folder in file.parents
+        if folder.name and folder.parent == test.parent
+    }
+    subject = test.stem.removeprefix("test_")
+    if any(subject == stem or subject.startswith(stem + "_") for stem in stems):
+        return []
+    return [f"tests/{path} mirrors no source file; name it after what it tests."]
+
+
+def imports(tree: ast.AST) -> Iterator[tuple[int, str]]:
+    """Every module that a source imports, with its line; `from a import b` counts as a.b."""
+    for node in ast.walk(tree):
+        match node:
+            case ast.Import(names=names):
+                yield from ((node.lineno, alias.name) for alias in names)
+            case ast.ImportFrom(module=str(module), names=names, level=0):
+                yield from ((node.lineno, f"{module}.{alias.name}") for alias in names)
+            case ast.Call(
+                func=ast.Name(id="__import__" | "import_module")
+                | ast.Attribute(attr="import_module"),
+                args=[ast.Constant(value=str(module)), *_],
+            ):
+                yield node.lineno, module
+
+
+def _within(module: str, *packages: str) -> bool:
+    return any(module == package or module.startswith(package + ".") for package in packages)
