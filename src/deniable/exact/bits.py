@@ -111,8 +111,8 @@ SYSTEM = SystemBits()
 def integer(source: Source, bits: int) -> int:
     """One uniform integer below 2**bits, for any number of bits.
 
-    >>> integer(ScriptedBits([1, 2]), 65)
-    6
+    >>> integer(ScriptedBits([3, 1]), 65)
+    7
     """
     value, missing = 0, bits
     while missing > 0:

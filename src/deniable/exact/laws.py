@@ -12,6 +12,7 @@ with probability exp(-penalty). Exponents are rational throughout.
 import math
 from dataclasses import dataclass
 from fractions import Fraction
+from itertools import pairwise
 from typing import Protocol, TypeAlias
 
 import numpy as np
@@ -173,7 +174,7 @@ class RoundedGaussian:
         within = [self._within(k, bits) for k in range(cells + 1)]
         sides = [
             (max(0, outer[0] - inner[1]) // 2, (outer[1] - inner[0] + 1) // 2)
-            for inner, outer in zip(within, within[1:], strict=False)
+            for inner, outer in pairwise(within)
         ]
         pairs = _interleave([within[0], *sides[:-1]], sides, count)
         return _split(pairs, Fraction((1 << bits) - within[cells - 1][0]))

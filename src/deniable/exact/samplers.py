@@ -15,10 +15,11 @@ import numpy.typing as npt
 
 from deniable.errors import InvalidParameter
 from deniable.exact.bits import SYSTEM, Source, integer
-from deniable.exact.enclosures import exp_neg
+from deniable.exact.enclosures import Enclosure, exp_neg
 from deniable.exact.laws import Exponential, Gaussian, Listed, RoundedGaussian
 from deniable.exact.rationals import whole
 from deniable.exact.table import Table
+from deniable.exact.threshold import below
 from deniable.exact.wide import WideSampler
 
 Integers: TypeAlias = npt.NDArray[Any]  # int64, or Python integers where one does not fit
@@ -98,15 +99,14 @@ def bernoulli(p: Fraction, size: int, *, source: Source = SYSTEM) -> npt.NDArray
     """
     if not 0 <= p <= 1:
         raise InvalidParameter(f"`p` must be a probability, from 0 to 1. Found {p}.")
-    if p == 1:
-        return np.ones(size, dtype=np.bool_)
-    words = source.draw(64, size)
-    scaled, rest = divmod(p.numerator << 64, p.denominator)
-    below: npt.NDArray[np.bool_] = words < np.uint64(scaled)
-    if rest:  # U and p agree in 64 bits: the next ones decide
-        for place in np.flatnonzero(words == np.uint64(scaled)):
-            below[place] = bernoulli(Fraction(rest, p.denominator), 1, source=source)[0]
-    return below
+    if p in (0, 1):
+        return np.full(size, p == 1)
+
+    def enclose(bits: int) -> Enclosure:
+        scaled, rest = divmod(p.numerator << bits, p.denominator)
+        return scaled, scaled + (rest > 0)
+
+    return below(enclose, size, source)
 
 
 def bernoulli_exp(x: Fraction, size: int, *, source: Source = SYSTEM) -> npt.NDArray[np.bool_]:
@@ -119,17 +119,7 @@ def bernoulli_exp(x: Fraction, size: int, *, source: Source = SYSTEM) -> npt.NDA
         raise InvalidParameter(f"`x` must be zero or more. Found {x}.")
     if x == 0:
         return np.ones(size, dtype=np.bool_)
-    words = source.draw(64, size)
-    lo, hi = exp_neg(x, 64)
-    below: npt.NDArray[np.bool_] = words < np.uint64(lo)
-    for place in np.flatnonzero((words >= np.uint64(lo)) & (words < np.uint64(hi))):
-        word, bits = int(words[place]), 64
-        while lo <= word < hi:
-            word, bits = word << 64 | integer(source, 64), bits + 64
-            lo, hi = exp_neg(x, bits)
-        below[place] = word < lo
-        lo, hi = exp_neg(x, 64)
-    return below
+    return below(lambda bits: exp_neg(x, bits), size, source)
 
 
 def uniform_below(n: int, size: int, *, source: Source = SYSTEM) -> Integers:
@@ -174,8 +164,9 @@ def _exponential(scale: Fraction, signed: bool) -> Table | WideSampler:
 
 @lru_cache(maxsize=_KEPT_TABLES)
 def _gaussian(variance: Fraction, rounds: bool) -> Table | WideSampler:
-    shift = _shift(isqrt(int(variance)), 2 * _CELLS_PER_SCALE)
-    if shift:
+    sigma = isqrt(int(variance))
+    shift = _shift(sigma, 2 * _CELLS_PER_SCALE)
+    if shift or (rounds and sigma >= _CELLS_PER_SCALE):  # sooner than error functions pay
         return WideSampler(Gaussian(variance, shift=shift, rounds=rounds))
     return Table(RoundedGaussian(variance) if rounds else Gaussian(variance))
 

@@ -15,7 +15,6 @@ endless tail included, and no float takes part.
 
 from bisect import bisect_left, bisect_right
 from itertools import accumulate
-
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -26,6 +25,7 @@ from deniable.exact.laws import Law
 
 Cells: TypeAlias = npt.NDArray[np.int64]
 
+CHUNK = 1 << 15  # draws made at once, so that the arrays on the way stay in the cache
 EMPTY = -(1 << 63)  # what a slot that belongs to the rest holds
 
 _GUARD = 40
@@ -47,16 +47,23 @@ class Table:
         taken = np.repeat(np.arange(self._count), owned)
         self.slots: Cells = np.full(slots, EMPTY, dtype=np.int64)
         self.slots[: taken.size] = self._cell(taken)
-        lower, upper = self._rest_bounds(self._count, word_bits) if taken.size < slots else ([], [])
+        lower, upper = (
+            self._rest_bounds(self._count, word_bits) if taken.size < slots else ([], [])
+        )
         self._lower = np.array(lower, dtype=np.uint64)
         self._upper = np.array(upper, dtype=np.uint64)
 
     def draw(self, count: int, source: Source) -> Cells:
         """`count` cells."""
-        cells = self.slots.take(source.draw(self.slot_bits, count))
-        missing = np.flatnonzero(cells == EMPTY)
-        if missing.size:
-            cells[missing] = self.rest(missing.size, source)
+        cells = np.empty(count, dtype=np.int64)
+        missing = []
+        for start in range(0, count, CHUNK):
+            some = cells[start : start + CHUNK]
+            self.slots.take(source.draw(self.slot_bits, some.size), out=some, mode="clip")
+            missing.append(np.flatnonzero(some == EMPTY) + start)
+        if missing:
+            places = np.concatenate(missing)
+            cells[places] = self.rest(places.size, source)
         return cells
 
     def rest(self, count: int, source: Source) -> Cells:
@@ -65,7 +72,7 @@ class Table:
         # word < lower[i] proves U < G(i): index <= i; word > upper[i] proves U > G(i): > i.
         least = np.searchsorted(self._upper, words, side="left")
         most = np.searchsorted(self._lower, words, side="right")
-        cells = self._cell(least)
+        cells: Cells = self._cell(least)
         for place in np.flatnonzero((least != most) | self._beyond(least, self._count)):
             cells[place] = self.settle(int(words[place]), source)
         return cells

@@ -12,16 +12,16 @@ are drawn only for the second look.
 """
 
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from deniable.exact.bits import Source, Words, integer
 from deniable.exact.enclosures import exp_neg
-from deniable.exact.laws import Wide
-from deniable.exact.table import EMPTY, Cells, Table
+from deniable.exact.laws import Floats, Wide
+from deniable.exact.table import CHUNK, EMPTY, Cells, Table
 
-_CHUNK = 1 << 15
 _FLOAT_ERROR = 2.0**-45  # eight times what the penalty and exp can be off together
 _LARGEST = 1 << 62
 
@@ -54,13 +54,21 @@ class WideSampler:
         worst = max(self._law.exact_penalty(int(c), width) for c in (owned.min(), owned.max()))
         return exp_neg(worst, self._keep_bits)[0]
 
-    def draw(self, count: int, source: Source) -> npt.NDArray[np.int64] | npt.NDArray[np.object_]:
+    def draw(self, count: int, source: Source) -> npt.NDArray[Any]:
         """`count` integers; as Python's own where one does not fit into 64 bits."""
         values = np.empty(count, dtype=np.int64)
+        looks = [
+            self._glance(values[start : start + CHUNK], start, source)
+            for start in range(0, count, CHUNK)
+        ]
+        if not looks:
+            return values
+        doubtful, words = (np.concatenate(parts) for parts in zip(*looks, strict=True))
         large: dict[int, int] = {}
-        for start in range(0, count, _CHUNK):
-            found = self._fill(values[start : start + _CHUNK], source)
-            large.update({start + place: value for place, value in found.items()})
+        while doubtful.size:
+            kept = self._look(values, doubtful, words, large, source)
+            doubtful = doubtful[~kept]
+            words = source.draw(self._word_bits, doubtful.size)
         if not large:
             return values
         wide = values.astype(object)
@@ -68,88 +76,91 @@ class WideSampler:
             wide[place] = value
         return wide
 
-    def _fill(self, values: npt.NDArray[np.int64], source: Source) -> dict[int, int]:
-        """Draws into `values`; returns those that did not fit, by place."""
+    def _glance(
+        self, values: npt.NDArray[np.int64], start: int, source: Source
+    ) -> tuple[Cells, Words]:
+        """Draws into `values`; says which of them need a second look, with their words."""
         words = source.draw(self._word_bits, values.size)
-        starts = self._starts.take(words & self._slot_mask)
+        starts = self._starts.take((words & self._slot_mask).view(np.int64))
         np.add(starts, self._steps(words), out=values)
         doubtful = np.flatnonzero((words >= self._plain) | (starts == EMPTY))
-        return self._look_again(values, words, doubtful, source) if doubtful.size else {}
+        return doubtful + start, words[doubtful]
 
     def _steps(self, words: Words) -> npt.NDArray[np.int64]:
         """How far each word's value lies above the start of its cell."""
         places = (words >> self._slot_bits & self._place_mask).view(np.int64)
         return (places + 1) >> 1 if self._law.rounds else places
 
-    def _look_again(
-        self, values: npt.NDArray[np.int64], words: Words, doubtful: Cells, source: Source
-    ) -> dict[int, int]:
-        words = words[doubtful]
+    def _look(
+        self,
+        values: npt.NDArray[np.int64],
+        doubtful: Cells,
+        words: Words,
+        large: dict[int, int],
+        source: Source,
+    ) -> npt.NDArray[np.bool_]:
+        """Writes the values of the words that are kept, and says which are."""
         cells = self._table.slots[words & self._slot_mask]
         empty = np.flatnonzero(cells == EMPTY)
         cells[empty] = self._table.rest(empty.size, source)
         kept = self._kept(cells, words, source)
         steps = self._steps(words)
-        fits = np.abs(cells) < _LARGEST >> self._law.shift
-        good = kept & fits
-        values[doubtful[good]] = cells[good] * (1 << self._law.shift) + steps[good]
-        large = {
-            int(doubtful[i]): (int(cells[i]) << self._law.shift) + int(steps[i])
-            for i in np.flatnonzero(kept & ~fits)
-        }
-        again = doubtful[~kept]
-        if again.size:
-            fresh = np.empty(again.size, dtype=np.int64)
-            found = self._fill(fresh, source)
-            values[again] = fresh
-            large.update({int(again[place]): value for place, value in found.items()})
-        return large
-
-    def _kept(self, cells: Cells, words: Words, source: Source) -> npt.NDArray[np.bool_]:
-        """Whether each place survives its penalty."""
-        places = (words >> self._slot_bits & self._place_mask).view(np.int64)
-        mirrored = cells < 0
-        places = np.where(mirrored, places ^ self._place_mask.view(np.int64), places)
-        firsts = words >> self._below_keep
-        seconds = source.draw(self._word_bits, cells.size)
-        digits = source.draw(self._word_bits, cells.size) if self._law.rounds else None
-        unit = 2.0**-self._word_bits
-        uniform = (firsts + (seconds + 0.5) * unit) * 2.0**-self._keep_bits
-        open_ended = unit * 2.0**-self._keep_bits
-        place = places.astype(np.float64)
-        if digits is not None:  # exp(-penalty) moves by less than the place does, times the rise
-            place = (place + (digits + 0.5) * unit) / 2
-            open_ended += unit
-        number = np.where(mirrored, ~cells, cells).astype(np.float64)
-        keep = np.exp(-self._law.penalty(number, mirrored.astype(np.float64), place))
-        gap = keep - uniform
-        kept: npt.NDArray[np.bool_] = gap > 0
-        for i in np.flatnonzero(np.abs(gap) <= open_ended + _FLOAT_ERROR):
-            first = int(firsts[i]) << self._word_bits | int(seconds[i])
-            digit = None if digits is None else int(digits[i])
-            kept[i] = self._settle(int(cells[i]), int(places[i]), first, digit, source)
+        values[doubtful] = cells * (1 << self._law.shift) + steps
+        for i in np.flatnonzero(kept & (np.abs(cells) >= _LARGEST >> self._law.shift)):
+            large[int(doubtful[i])] = (int(cells[i]) << self._law.shift) + int(steps[i])
         return kept
 
-    def _settle(
-        self, cell: int, place: int, uniform: int, digits: int | None, source: Source
-    ) -> bool:
+    def _kept(self, cells: Cells, words: Words, source: Source) -> npt.NDArray[np.bool_]:
+        """Whether each place survives its penalty: U < exp(-penalty)."""
+        places = (words >> self._slot_bits & self._place_mask).view(np.int64)
+        places = np.where(cells < 0, places ^ self._place_mask.view(np.int64), places)
+        firsts = words >> self._below_keep
+        seconds = source.draw(self._word_bits, cells.size)
+        unit = 2.0**-self._word_bits
+        uniform = (firsts + seconds * unit) * 2.0**-self._keep_bits
+        if self._law.rounds:
+            digits = source.draw(self._word_bits, cells.size)
+            nearer = (places + digits * unit) / 2
+            most, least = self._keep(cells, nearer), self._keep(cells, nearer + unit / 2)
+        else:
+            digits = np.zeros_like(seconds)
+            most = least = self._keep(cells, places.astype(np.float64))
+        kept = uniform + unit * 2.0**-self._keep_bits <= least - _FLOAT_ERROR
+        for i in np.flatnonzero(~kept & (uniform < most + _FLOAT_ERROR)):
+            known = int(firsts[i]) << self._word_bits | int(seconds[i])
+            kept[i] = self._settle(int(cells[i]), int(places[i]), known, int(digits[i]), source)
+        return kept
+
+    def _keep(self, cells: Cells, place: Floats) -> Floats:
+        """exp(-penalty), off by less than _FLOAT_ERROR."""
+        mirrored = cells < 0
+        number = np.where(mirrored, ~cells, cells).astype(np.float64)
+        return np.exp(-self._law.penalty(number, mirrored.astype(np.float64), place))
+
+    def _settle(self, cell: int, place: int, uniform: int, digits: int, source: Source) -> bool:
         """Whether U < exp(-penalty), for U and a place known by their first digits."""
         bits, digit_bits = self._keep_bits + self._word_bits, self._word_bits
         while True:
-            if digits is None:
-                least = most = self._law.exact_penalty(cell, Fraction(place))
-            else:
-                scale = 2 << digit_bits
-                whole = (place << digit_bits) + digits
-                least, most = (
-                    self._law.exact_penalty(cell, Fraction(end, scale)) for end in (whole, whole + 1)
-                )
-            if uniform + 1 <= exp_neg(most, bits)[0]:
+            least, most = self._penalties(cell, place, digits, digit_bits)
+            if uniform < exp_neg(most, bits)[0]:
                 return True
             if uniform >= exp_neg(least, bits)[1]:
                 return False
             uniform = uniform << self._word_bits | integer(source, self._word_bits)
             bits += self._word_bits
-            if digits is not None:
+            if self._law.rounds:
                 digits = digits << self._word_bits | integer(source, self._word_bits)
                 digit_bits += self._word_bits
+
+    def _penalties(
+        self, cell: int, place: int, digits: int, digit_bits: int
+    ) -> tuple[Fraction, Fraction]:
+        """The least and the greatest penalty that the known digits of the place allow."""
+        if not self._law.rounds:
+            exact = self._law.exact_penalty(cell, Fraction(place))
+            return exact, exact
+        known, unit = (place << digit_bits) + digits, 2 << digit_bits
+        least, most = (
+            self._law.exact_penalty(cell, Fraction(end, unit)) for end in (known, known + 1)
+        )
+        return least, most

@@ -1,0 +1,46 @@
+"""Is a uniform number below a given one? Decided exactly, whatever the number is.
+
+The number is known through integer enclosures at any precision; the uniform one through its
+first bits. Where the first word leaves the answer open (about once in 2**64), more bits of
+both are taken until it does not.
+"""
+
+from collections.abc import Callable
+
+import numpy as np
+import numpy.typing as npt
+
+from deniable.exact.bits import Source, integer
+from deniable.exact.enclosures import Enclosure
+
+
+def below(
+    enclose: Callable[[int], Enclosure], size: int, source: Source, *, word_bits: int = 64
+) -> npt.NDArray[np.bool_]:
+    """True with exactly the probability in (0, 1) that `enclose(bits)` encloses.
+
+    >>> from deniable.exact.bits import ScriptedBits
+    >>> third = lambda bits: (2**bits // 3, 2**bits // 3 + 1)
+    >>> below(third, 3, ScriptedBits([0, 1, 0, 3]), word_bits=2).tolist()
+    [True, True, False]
+    """
+    words = source.draw(word_bits, size).astype(np.uint64, copy=False)
+    lo, hi = enclose(word_bits)
+    result: npt.NDArray[np.bool_] = words < np.uint64(lo)
+    for place in np.flatnonzero(~result & (words <= np.uint64(hi - 1))):
+        result[place] = _settle(enclose, int(words[place]), source, word_bits)
+    return result
+
+
+def _settle(
+    enclose: Callable[[int], Enclosure], word: int, source: Source, word_bits: int
+) -> bool:
+    """Whether the number whose first bits are `word` lies below: draws until it is sure."""
+    bits = word_bits
+    while True:
+        word, bits = word << word_bits | integer(source, word_bits), bits + word_bits
+        lo, hi = enclose(bits)
+        if word < lo:
+            return True
+        if word >= hi:
+            return False
