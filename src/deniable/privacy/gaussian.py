@@ -154,12 +154,10 @@ def _greatest_mu(epsilon: Fraction, delta: Fraction) -> Fraction:
     while hi > NEGLIGIBLE and _delta(x, p(hi / 2)).lo > p(delta).lo:
         hi /= 2
     mu = root(overrun, hi / 2, hi, p)
-    found, digits = floats.floor(mu, 18), 18
+    found, nudge = floats.floor(mu, 18), mu.scaleb(-17)
     while GaussianLoss(found)._delta_above(Nats(epsilon)) > p(delta).lo:
-        found, digits = (
-            floats.floor(p.down.multiply(mu, 1 - ONE.scaleb(1 - digits)), 18),
-            digits - 1,
-        )
+        mu, nudge = p.down.subtract(mu, nudge), nudge * 8
+        found = floats.floor(mu, 18)
     return found
 
 

@@ -18,7 +18,6 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable
 from decimal import Decimal
 from fractions import Fraction
-from typing import TYPE_CHECKING
 
 from deniable.errors import InvalidParameter
 from deniable.exact.rationals import Number, probability, rational, whole
@@ -26,10 +25,6 @@ from deniable.privacy import floats
 from deniable.privacy.intervals import ONE, ZERO, precision
 from deniable.privacy.nats import Nats
 
-if TYPE_CHECKING:
-    from deniable.privacy.composition import Composition
-
-UP = precision(60).up
 _GOLDEN = (math.sqrt(5) - 1) / 2
 
 
@@ -77,7 +72,7 @@ class Loss(ABC):
 
     def epsilon(self, delta: Number = 0) -> float:
         """The least epsilon at this delta, rounded up; `math.inf` where there is none."""
-        exact = _delta(delta)
+        exact = delta_of(delta)
         return floats.up(max(self._epsilon_above(exact), ZERO))
 
     def delta(self, epsilon: Number) -> float:
@@ -124,6 +119,7 @@ class Loss(ABC):
 
         return fits(self, budget)
 
+    @property
     def parts(self) -> "tuple[tuple[Loss, int], ...]":
         """What was released, and how often each."""
         return ((self, 1),)
@@ -131,7 +127,7 @@ class Loss(ABC):
     def __add__(self, other: "Loss") -> "Loss":
         if not isinstance(other, Loss):
             return NotImplemented
-        return _composed(*self.parts(), *other.parts())
+        return _composed(*self.parts, *other.parts)
 
     def __radd__(self, other: object) -> "Loss":  # so that sum(losses) works
         if isinstance(other, int) and other == 0:
@@ -140,18 +136,19 @@ class Loss(ABC):
 
     def __mul__(self, count: int) -> "Loss":
         times = whole(count, "count", least=0)
-        return _composed(*((part, n * times) for part, n in self.parts()))
+        return _composed(*((part, n * times) for part, n in self.parts))
 
     __rmul__ = __mul__
 
 
-def _composed(*parts: tuple[Loss, int]) -> "Loss | Composition":
+def _composed(*parts: tuple[Loss, int]) -> Loss:
     from deniable.privacy.composition import composed
 
     return composed(parts)
 
 
-def _delta(delta: Number) -> Fraction:
+def delta_of(delta: Number) -> Fraction:
+    """`rational(delta)`, refused outside [0, 1)."""
     exact = rational(delta, "delta")
     if not 0 <= exact < 1:
         raise InvalidParameter(f"`delta` must be at least 0 and below 1. Found {delta}.")
@@ -166,13 +163,26 @@ def nonnegative(value: Number, name: str) -> Fraction:
     return exact
 
 
+def mixed(slack: Fraction, delta: Decimal) -> Decimal:
+    """The delta of a mechanism that tells all with probability `slack`."""
+    if slack == 0:
+        return delta
+    p = precision(60)
+    return (p(slack) + p(1 - slack) * delta).hi
+
+
+def unmixed(slack: Fraction, delta: Fraction) -> Fraction | None:
+    """The delta left for the rest of such a mechanism; None where `slack` alone exceeds it."""
+    return None if delta < slack else (delta - slack) / (1 - slack)
+
+
 def _peak(function: Callable[[float], Decimal], far: float) -> Decimal:
     """The greatest value met in a golden-section search on [0, far]."""
     lo, hi = 0.0, far
     left, right = hi - _GOLDEN * (hi - lo), lo + _GOLDEN * (hi - lo)
     at_left, at_right = function(left), function(right)
     best = max(function(lo), at_left, at_right)
-    for _ in range(45):
+    for _ in range(36):
         if at_left >= at_right:
             hi, right, at_right = right, left, at_left
             left = hi - _GOLDEN * (hi - lo)
