@@ -1,0 +1,9 @@
+"""Mechanisms, one file each: noise or choice, its loss, its margin."""
+
+from deniable.mechanisms.estimate import Estimate, Estimates
+from deniable.mechanisms.gaussian import Gaussian
+from deniable.mechanisms.laplace import Laplace
+from deniable.mechanisms.randomized_response import RandomizedResponse
+from deniable.mechanisms.staircase import Staircase
+
+__all__ = ["Estimate", "Estimates", "Gaussian", "Laplace", "RandomizedResponse", "Staircase"]

@@ -1,0 +1,192 @@
+"""What all mechanisms share that add symmetric whole-numbered noise on a grid.
+
+A number x becomes step * (floor(x / step + 1/2) + Z) with fresh Z for each. Everything is
+read from the law of Z: an exact sampler, certified enclosures of P(Z = z) and P(|Z| > c).
+Integers on a grid that holds them are not rounded; reals are, so two neighbouring vectors of
+d of them may end up d steps further apart (sqrt(d) in the L2 norm), and the noise grows to
+cover that at the same loss.
+"""
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from fractions import Fraction
+from typing import Any, Protocol, overload
+
+import numpy as np
+from numpy.typing import NDArray
+
+from deniable.errors import InvalidParameter
+from deniable.exact import enclosures
+from deniable.exact.enclosures import Enclosure
+from deniable.exact.rationals import Number, probability, whole
+from deniable.mechanisms.grid import Gridded, Numbers, gridded
+
+_MOST_BITS = 4096
+
+
+class Noise(Protocol):
+    """The law of a symmetric random integer Z. Enclosures are scaled by 2**bits."""
+
+    def draw(self, size: int) -> NDArray[Any]: ...
+
+    def pmf(self, z: int, bits: int) -> Enclosure: ...
+
+    def outside(self, c: int, bits: int) -> Enclosure:
+        """Encloses P(|Z| > c), for c >= 0."""
+        ...
+
+
+class Additive(ABC):
+    """Release, margin and probabilities, given the noise."""
+
+    __slots__ = ()
+
+    sensitivity: Fraction
+    step: Fraction
+
+    @abstractmethod
+    def noise(self, values: int = 1, *, real: bool = False) -> Noise:
+        """The law of each noise, in steps, in a release of so many integers or reals."""
+
+    @overload
+    def release(self, values: int | float) -> int | float: ...
+    @overload
+    def release(self, values: NDArray[Any]) -> NDArray[Any]: ...
+    @overload
+    def release(self, values: Numbers) -> Any: ...
+    def release(self, values: Numbers) -> Any:
+        """The values with noise: a number for a number, a list for a list, else an array.
+
+        They come back as multiples of `step`: integers if it is whole, else floats. Whether
+        the values count as integers or reals follows from their types, which are taken to be
+        public: do not let a type depend on somebody's record.
+        """
+        on_grid = gridded(values, self.step)
+        law = self.noise(on_grid.steps.size, real=on_grid.real)
+        return on_grid.plus(law.draw(on_grid.steps.size))
+
+    def margin(
+        self,
+        confidence: Number = 0.95,
+        *,
+        values: int = 1,
+        real: bool = False,
+        jointly: bool = False,
+    ) -> int | float:
+        """The least m with P(|released - true| <= m) >= confidence, for each single value.
+
+        Say what will be released: how many `values`, and `real=True` if they are floats (or
+        integers off the grid). Rounding reals moves each by up to half a step and widens the
+        noise; the margin covers both, wherever a value lies between grid points. With
+        `jointly` it holds for all values at once. If it is not whole it is rounded up.
+        """
+        level = probability(confidence, "confidence")
+        if not 0 < level < 1:
+            raise InvalidParameter(
+                f"`confidence` must lie between 0 and 1. Found {confidence}: noise has no "
+                "bound, so no margin is certain."
+            )
+        law = self.noise(whole(values, "values"), real=real)
+        allowed = _allowance(level, values if jointly else 1)
+        if real:
+            margin = Fraction(_least(lambda h: _misses_half(law, h), allowed), 2) * self.step
+        else:
+            margin = _least(lambda c: lambda bits: law.outside(c, bits), allowed) * self.step
+        return int(margin) if margin.denominator == 1 else enclosures.float_up(margin)
+
+    def pmf(self, output: Numbers, value: Numbers) -> float:
+        """P(release(value) = output), right to the last digit; for lists, of all at once."""
+        found, on_grid = self._pair(output, value)
+        law = self.noise(on_grid.steps.size, real=on_grid.real)
+        result = 1.0
+        for end, start in zip(found, on_grid.steps, strict=True):
+            result *= 0.0 if end is None else _as_float(law, end - int(start))
+        return result
+
+    def pmf_bounds(self, output: Numbers, value: Numbers, bits: int = 256) -> Enclosure:
+        """Encloses 2**bits * pmf(output, value) between two integers, with certainty."""
+        found, on_grid = self._pair(output, value)
+        law = self.noise(on_grid.steps.size, real=on_grid.real)
+        lo = hi = 1 << bits
+        for end, start in zip(found, on_grid.steps, strict=True):
+            one = (0, 0) if end is None else law.pmf(end - int(start), bits)
+            lo, hi = lo * one[0] >> bits, -(-hi * one[1] >> bits)
+        return lo, hi
+
+    def _pair(self, output: Numbers, value: Numbers) -> tuple[list[int | None], Gridded]:
+        on_grid = gridded(value, self.step)
+        if isinstance(output, np.ndarray):
+            output = output.tolist()
+        return on_grid.find(output), on_grid
+
+
+def _as_float(law: Noise, z: int) -> float:
+    bits = 128
+    while True:
+        lo, hi = law.pmf(z, bits)
+        if (hi - lo) << 60 <= lo or bits >= _MOST_BITS:
+            return float(Fraction(lo + hi, 2 << bits))
+        bits *= 2
+
+
+def _misses_half(law: Noise, h: int) -> Callable[[int], Enclosure]:
+    """P(|Z + r| > h/2) for the worst rounding error r in (-1/2, 1/2].
+
+    At h = 2c + 1 the worst is r = 0, where |Z| <= c counts; at h = 2c it is r = 1/2, where
+    -c <= Z < c does.
+    """
+    c, odd = divmod(h, 2)
+
+    def missed(bits: int) -> Enclosure:
+        lo, hi = law.outside(c, bits)
+        if odd:
+            return lo, hi
+        at = law.pmf(c, bits)
+        return lo + at[0], hi + at[1]
+
+    return missed
+
+
+def _allowance(level: Fraction, values: int) -> Callable[[int], Enclosure]:
+    """Encloses 1 - level**(1 / values), how often a single value may miss."""
+
+    def allowed(bits: int) -> Enclosure:
+        if values == 1:
+            scaled = (1 - level) * (1 << bits)
+            return scaled.__floor__(), scaled.__ceil__()
+        lo, hi = enclosures.log(level, bits)
+        one = 1 << bits
+        most = enclosures.exp_neg(Fraction(-hi, values << bits), bits)[1]
+        least = enclosures.exp_neg(Fraction(-lo, values << bits), bits)[0]
+        return one - most, one - least
+
+    return allowed
+
+
+def _least(
+    missed: Callable[[int], Callable[[int], Enclosure]], allowed: Callable[[int], Enclosure]
+) -> int:
+    """The least n >= 0 whose `missed(n)` is at most `allowed`; it falls as n grows."""
+
+    def enough(n: int) -> bool:
+        bits = 128
+        while bits <= _MOST_BITS:
+            lo, hi = missed(n)(bits)
+            least, most = allowed(bits)
+            if hi <= least:
+                return True
+            if lo > most:
+                return False
+            bits *= 2
+        return False  # too close to call: the wider margin is the honest one
+
+    if enough(0):
+        return 0
+    above = 1
+    while not enough(above):
+        above *= 2
+    below = above // 2  # never enough
+    while above - below > 1:
+        middle = (above + below) // 2
+        below, above = (below, middle) if enough(middle) else (middle, above)
+    return above
