@@ -22,7 +22,7 @@ def below(
     >>> from deniable.exact.bits import ScriptedBits
     >>> third = lambda bits: (2**bits // 3, 2**bits // 3 + 1)
     >>> below(third, 3, ScriptedBits([0, 1, 0, 3]), word_bits=2).tolist()
-    [True, True, False]
+    [True, False, True]
     """
     words = source.draw(word_bits, size).astype(np.uint64, copy=False)
     lo, hi = enclose(word_bits)
