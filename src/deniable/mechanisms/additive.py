@@ -20,8 +20,10 @@ from deniable.exact import enclosures
 from deniable.exact.enclosures import Enclosure
 from deniable.exact.rationals import Number, probability, whole
 from deniable.mechanisms.grid import Gridded, Numbers, gridded
+from deniable.privacy import floats
 
 _MOST_BITS = 4096
+_LEAST_FLOAT = 1080  # half of 2**-1074 and less is 0.0
 
 
 class Noise(Protocol):
@@ -92,7 +94,7 @@ class Additive(ABC):
             margin = Fraction(_least(lambda h: _misses_half(law, h), allowed), 2) * self.step
         else:
             margin = _least(lambda c: lambda bits: law.outside(c, bits), allowed) * self.step
-        return int(margin) if margin.denominator == 1 else enclosures.float_up(margin)
+        return int(margin) if margin.denominator == 1 else floats.up(margin)
 
     def pmf(self, output: Numbers, value: Numbers) -> float:
         """P(release(value) = output), right to the last digit; for lists, of all at once."""
@@ -124,7 +126,7 @@ def _as_float(law: Noise, z: int) -> float:
     bits = 128
     while True:
         lo, hi = law.pmf(z, bits)
-        if (hi - lo) << 60 <= lo or bits >= _MOST_BITS:
+        if (hi - lo) << 60 <= lo or bits - hi.bit_length() > _LEAST_FLOAT:
             return float(Fraction(lo + hi, 2 << bits))
         bits *= 2
 

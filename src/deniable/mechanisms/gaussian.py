@@ -7,6 +7,7 @@ mu = D / sigma: mu-GDP (Dong, Roth & Su 2019), which implies rho-zCDP with rho =
 the exact (epsilon, delta) curve of Balle & Wang, "Improving the Gaussian mechanism", 2018.
 """
 
+import math
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
@@ -16,9 +17,9 @@ from numpy.typing import NDArray
 from deniable.errors import InvalidParameter
 from deniable.exact import enclosures, rounded_gaussian
 from deniable.exact.enclosures import Enclosure
-from deniable.exact.rationals import Number, positive
+from deniable.exact.rationals import Number, positive, rational
 from deniable.mechanisms.additive import Additive
-from deniable.privacy import GaussianLoss
+from deniable.privacy import GaussianLoss, floats
 
 
 @dataclass(frozen=True, slots=True, init=False)
@@ -102,11 +103,15 @@ class Gaussian(Additive):
     def sigma(self) -> float:
         """The standard deviation before rounding to the grid, for integers; rounded up.
 
-        >>> Gaussian(sigma=3).sigma
-        3.0
+        >>> Gaussian(sigma=0.3).sigma
+        0.3
         """
+        near = math.sqrt(self.variance)
+        if rational(near) ** 2 == self.variance:
+            return near
         bits = 128 + self.variance.denominator.bit_length()
-        return enclosures.float_up(Fraction(enclosures.sqrt(self.variance, bits)[1], 1 << bits))
+        root = Fraction(enclosures.sqrt(self.variance, bits)[1], 1 << bits)
+        return max(floats.up(root), enclosures.float_up(root))  # in decimals and in binary
 
     def noise(self, values: int = 1, *, real: bool = False) -> "GaussianNoise":
         """The law of each noise, in steps, in a release of so many integers or reals.

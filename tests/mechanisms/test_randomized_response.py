@@ -1,0 +1,235 @@
+import copy
+import math
+from collections import Counter
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from deniable.errors import InvalidData, InvalidParameter
+from deniable.mechanisms import Estimate, Estimates, RandomizedResponse
+from deniable.privacy import PureLoss
+from tests.mechanisms.contract import Claims, MechanismContract
+from tests.mechanisms.enumeration import check
+
+PROBABILITIES = st.fractions(Fraction(1, 1000), Fraction(999, 1000), max_denominator=1000)
+
+
+class ResponseContract(MechanismContract):
+    def test_it_is_a_value(self):
+        again = copy.copy(self.mechanism)
+        assert again == self.mechanism
+        assert hash(again) == hash(self.mechanism)
+        assert self.mechanism not in (self.must_be_told_apart, self.half_noise)
+
+    def draw(self, mechanism, value):
+        return Counter(mechanism.randomize(np.full(self.draws, value)).tolist())
+
+    def test_reports_of_an_answer_add_up_to_one(self):
+        for answer in range(self.mechanism.categories):
+            reports = range(self.mechanism.categories)
+            assert sum(self.mechanism.pmf(one, answer) for one in reports) == 1
+
+    def test_the_loss_is_attained(self):
+        k = range(self.mechanism.categories)
+        worst = max(
+            self.mechanism.pmf(y, a) / self.mechanism.pmf(y, b) for y in k for a in k for b in k
+        )
+        assert self.mechanism.loss == PureLoss(odds=worst)
+
+
+class TestTwoCoins(ResponseContract):
+    mechanism = RandomizedResponse.from_coins()
+    neighbors = ((0, 1),)
+    outputs = range(2)
+    must_be_told_apart = RandomizedResponse(odds=Fraction(33, 10))
+    half_noise = RandomizedResponse(odds=9)
+
+
+class TestByEpsilon(ResponseContract):
+    mechanism = RandomizedResponse(epsilon=1, categories=4)
+    neighbors = ((0, 1, 2, 3),)
+    outputs = range(4)
+    must_be_told_apart = RandomizedResponse(epsilon=1.1, categories=4)
+    half_noise = RandomizedResponse(epsilon=2, categories=4)
+
+
+class TestSkewedCoins(ResponseContract):
+    mechanism = RandomizedResponse.from_coins(truth=0.25, yes=0.75)
+    neighbors = ((1, 0),)
+    outputs = range(2)
+    must_be_told_apart = RandomizedResponse.from_coins(truth=0.25, yes=0.8)
+    half_noise = RandomizedResponse.from_coins(truth=0.5, yes=0.75)
+
+    def test_it_is_a_channel(self):
+        assert self.mechanism == RandomizedResponse.channel(Fraction(13, 16), Fraction(9, 16))
+
+
+def test_epsilon_by_symmetry_is_caught():
+    coins = RandomizedResponse.from_coins(truth=0.1, yes=0.1)  # the symmetric ln(1.1/0.9) lies
+    assert check(
+        Claims(coins, RandomizedResponse(odds=Fraction(11, 9))), [(0, 1)], (0, 1)
+    ).violated
+
+
+@pytest.mark.parametrize(
+    ("bias", "epsilon"),
+    [
+        (0.1, 0.747214),
+        (0.25, 0.847298),
+        (0.5, 1.098612),
+        (0.6, 1.558145),
+        (0.75, 2.564949),
+        (0.9, 4.510860),
+    ],
+)
+def test_two_coins_of_one_bias(bias, epsilon):
+    loss = RandomizedResponse.from_coins(truth=bias, yes=bias).loss
+    assert loss.epsilon() == pytest.approx(epsilon, abs=5e-7)
+
+
+def test_known_losses():
+    assert RandomizedResponse.from_coins().loss.epsilon() == math.log(3)
+    assert RandomizedResponse.from_coins(0.5, Fraction(1, 12)).loss == PureLoss(odds=13)
+    assert RandomizedResponse.warner(0.25).loss == PureLoss(odds=3)
+    assert RandomizedResponse.warner(0.25).p < RandomizedResponse.warner(0.25).q
+    assert float(RandomizedResponse(epsilon=1).p) == pytest.approx(0.731059, abs=5e-7)
+
+
+@given(st.fractions(Fraction(1, 10**6), 50), st.integers(2, 9))
+def test_epsilon_is_never_exceeded_and_nearly_reached(epsilon, k):
+    mechanism = RandomizedResponse(epsilon=epsilon, categories=k)
+    assert mechanism.p + (k - 1) * mechanism.q == 1
+    derived = mechanism.loss.epsilon()
+    assert float(epsilon) * (1 - 1e-15) <= derived <= math.nextafter(float(epsilon), math.inf)
+    assert mechanism.loss.fits(PureLoss(epsilon))
+
+
+@given(PROBABILITIES)
+def test_forms_convert_without_loss(a):
+    coins = RandomizedResponse.from_coins(truth=a)
+    assert coins == RandomizedResponse.from_gamma(a / 2)
+    assert coins == RandomizedResponse.warner((1 + a) / 2)
+    assert coins == RandomizedResponse(odds=(1 + a) / (1 - a))
+
+
+@given(PROBABILITIES, PROBABILITIES)
+def test_two_coins_cost_what_the_formula_says(a, s):
+    odds = 1 + a / ((1 - a) * min(s, 1 - s))
+    assert RandomizedResponse.from_coins(truth=a, yes=s).loss == PureLoss(odds=odds)
+
+
+def test_warner_estimate():
+    found = RandomizedResponse.warner(Fraction(3, 4)).estimate(counts=(600, 400))
+    assert isinstance(found, Estimate)
+    assert found.value == found.raw == pytest.approx(0.3)
+    assert found.standard_error == pytest.approx(0.030984, abs=5e-7)  # divisor n
+    assert found.interval == pytest.approx((0.2389, 0.3622), abs=5e-5)
+    none = RandomizedResponse.warner(Fraction(3, 4)).estimate(counts=(10, 0))
+    assert (none.raw, none.value) == (-0.5, 0)
+    assert none.interval == pytest.approx((0, 0.1170), abs=5e-5)
+    assert none.standard_error > 0
+
+
+def test_estimate_of_categories():
+    found = RandomizedResponse(odds=6, categories=3).estimate(counts=(520, 300, 180))
+    assert isinstance(found, Estimates)
+    assert found.value == pytest.approx((0.632, 0.28, 0.088))
+    assert sum(found.raw) == pytest.approx(1)
+    assert len(found) == len(found.interval) == len(found.standard_error) == 3
+    for one in found:
+        assert one.interval[0] < one.value < one.interval[1]
+    raw = RandomizedResponse(odds=6, categories=3).estimate(counts=(700, 250, 50)).raw
+    assert raw == pytest.approx((0.92, 0.20, -0.12))
+
+
+@pytest.mark.parametrize(
+    "mechanism",
+    [
+        RandomizedResponse.from_coins(),
+        RandomizedResponse.from_coins(truth=0.4, yes=0.2),
+        RandomizedResponse.warner(0.3),
+        RandomizedResponse(epsilon=1, categories=5),
+    ],
+    ids=["coins", "skewed coins", "negative slope", "five"],
+)
+def test_the_truth_is_recovered(mechanism):
+    n, k = 100_000, mechanism.categories
+    truth = np.arange(n) % 10 % k
+    found = mechanism.estimate(mechanism.randomize(truth), confidence=1 - 1e-9)
+    shares = np.bincount(truth, minlength=k) / n
+    for one, actual in zip(
+        [found] if k == 2 else found, shares[1:] if k == 2 else shares, strict=True
+    ):
+        assert one.interval[0] <= actual <= one.interval[1]
+        assert one.margin < 0.12
+
+
+def test_responses_and_their_counts_agree():
+    coins = RandomizedResponse.from_coins()
+    reports = [True] * 4 + [False] * 6
+    assert coins.aggregate(reports) == (6, 4)
+    assert coins.estimate(reports) == coins.estimate(counts=(6, 4))
+    assert coins.estimate(np.array(reports)) == coins.estimate(counts=np.array([6, 4]))
+
+
+def test_the_same_shape_and_kind_come_back():
+    coins, four = RandomizedResponse.from_coins(), RandomizedResponse(odds=3, categories=4)
+    assert type(coins.randomize(True)) is bool
+    assert type(coins.randomize(1)) is int
+    assert {type(one) for one in coins.randomize([True, False])} == {bool}
+    assert {type(one) for one in coins.randomize([1, 0])} == {int}
+    assert [len(row) for row in four.randomize([[0, 3], [1, 2], [2, 2]])] == [2, 2, 2]
+    assert coins.randomize(np.zeros((3, 2), dtype=bool)).dtype == bool
+    assert four.randomize(np.zeros((3, 2), dtype=np.uint8)).shape == (3, 2)
+    assert set(four.randomize(np.zeros(1000, dtype=int)).tolist()) == {0, 1, 2, 3}
+
+
+BAD = [[], None, "yes", ["yes"], [0.0, 1.0], [5], [-5], [True, 0], [[1], [1, 0]], {}, [None]]
+
+
+@pytest.mark.parametrize("bad", [*BAD, np.array([0.5]), np.array([5])], ids=str)
+def test_bad_answers_are_refused_without_being_quoted(bad):
+    for act in (
+        RandomizedResponse.from_coins().randomize,
+        RandomizedResponse(odds=3).aggregate,
+    ):
+        with pytest.raises(InvalidData) as caught:
+            act(bad)
+        assert "5" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("make", "match"),
+    [
+        (lambda: RandomizedResponse.warner(0.5), "must differ"),
+        (lambda: RandomizedResponse.warner(1), "infinite"),
+        (lambda: RandomizedResponse.from_coins(truth=0), "must differ"),
+        (lambda: RandomizedResponse.from_coins(truth=1), "infinite"),
+        (lambda: RandomizedResponse.from_coins(yes=0), "infinite"),
+        (lambda: RandomizedResponse.from_coins(yes=1), "infinite"),
+        (lambda: RandomizedResponse.from_coins(truth=2), "truth"),
+        (lambda: RandomizedResponse.from_gamma(0.5), "gamma"),
+        (lambda: RandomizedResponse.from_gamma(0), "gamma"),
+        (lambda: RandomizedResponse(epsilon=0), "epsilon"),
+        (lambda: RandomizedResponse(epsilon="1"), "epsilon"),
+        (lambda: RandomizedResponse(odds=1), "odds"),
+        (lambda: RandomizedResponse(odds=3, categories=1), "categories"),
+        (RandomizedResponse, "either"),
+        (lambda: RandomizedResponse(odds=3).estimate(), "either"),
+        (lambda: RandomizedResponse(odds=3).estimate([1], counts=(0, 1)), "either"),
+        (lambda: RandomizedResponse(odds=3).estimate(counts=(1, -1)), "counts"),
+        (lambda: RandomizedResponse(odds=3).estimate([1], confidence=1), "confidence"),
+    ],
+)
+def test_bad_designs_are_refused_with_the_reason(make, match):
+    with pytest.raises(InvalidParameter, match=match):
+        make()
+
+
+@pytest.mark.parametrize("counts", [(0, 0), (1, 2, 3), ()])
+def test_bad_counts(counts):
+    with pytest.raises(InvalidData):
+        RandomizedResponse(odds=3).estimate(counts=counts)
