@@ -1,0 +1,89 @@
+"""The public face: every name is there, found lazily, explained, and nothing is missing."""
+
+import ast
+import doctest
+import inspect
+import re
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+
+import pytest
+
+import deniable as dp
+
+ROOT = Path(__file__).parents[1]
+SHOWN_ROOMS = ("deniable.errors", "deniable.privacy", "deniable.mechanisms")
+# For the rooms below: types to annotate with, what `parallel` returns, and their makers.
+INNER = {"Loss", "Neighbors", "Parallel", "concentrated", "neighboring"}
+
+
+def loaded(statement):
+    """The modules that a fresh interpreter holds after the statement."""
+    code = f"{statement}; import sys; print(*sys.modules)"
+    run = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True
+    )
+    return set(run.stdout.split())
+
+
+@pytest.mark.parametrize("name", dp.__all__)
+def test_every_name_is_there_and_explained(name):
+    value = getattr(dp, name)
+    assert value.__name__ == name
+    assert inspect.getdoc(value)
+    if not (isinstance(value, type) and issubclass(value, Exception)):
+        finder = doctest.DocTestFinder(recurse=True)
+        assert any(test.examples for test in finder.find(value, name)), "has no example"
+
+
+def test_names_are_listed_once_and_the_same_everywhere():
+    table = [name for names in dp._ROOMS.values() for name in names]
+    assert sorted(table) == sorted(dp.__all__)
+    assert len(set(table)) == len(table)
+    assert set(dir(dp)) == {*dp.__all__, "__version__"}
+
+
+def test_type_checkers_see_the_same_names():
+    tree = ast.parse(Path(dp.__file__).read_text(encoding="utf-8"))
+    block = next(node for node in tree.body if isinstance(node, ast.If))
+    seen = {node.module: {alias.name for alias in node.names} for node in block.body}
+    assert seen == {room: set(names) for room, names in dp._ROOMS.items()}
+
+
+def test_nothing_public_is_missing():
+    for room in SHOWN_ROOMS:
+        module = sys.modules.get(room) or __import__(room, fromlist=["*"])
+        public = getattr(module, "__all__", None) or [
+            name for name, value in vars(module).items() if inspect.isclass(value)
+        ]
+        assert set(public) - INNER <= set(dp.__all__), room
+
+
+def test_unknown_names_are_refused():
+    with pytest.raises(AttributeError, match="'Laplacian'"):
+        dp.Laplacian  # noqa: B018
+
+
+def test_importing_loads_nothing_heavy():
+    assert not loaded("import deniable") & {"numpy", "scipy", "typing", "cryptography", "rich"}
+
+
+def test_a_loss_needs_no_numpy():
+    assert "deniable.mechanisms" not in loaded("import deniable as dp; dp.PureLoss(1)")
+
+
+def test_mechanisms_load_no_application():
+    assert not loaded("import deniable as dp; dp.Laplace") & {"typer", "rich", "scipy.stats"}
+
+
+def test_the_version_is_that_of_the_package():
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    assert dp.__version__ == project["version"]
+
+
+def test_the_readme_names_tests_that_exist():
+    named = re.findall(r"`(tests/[^`]+)`", (ROOT / "README.md").read_text(encoding="utf-8"))
+    assert named
+    assert [path for path in named if not (ROOT / path).exists()] == []
