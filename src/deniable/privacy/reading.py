@@ -30,7 +30,7 @@ def posterior(loss: Loss, prior: Number, *, delta: Number = 0) -> Fraction:
     >>> posterior(PureLoss(odds=3), 0.1)
     Fraction(1, 4)
     >>> float(posterior(PureLoss(epsilon=1.1), 0.1))
-    0.2502604451677465
+    0.25026028613346335
     """
     guess = probability(prior, "prior")
     nats = _nats(loss, delta)
