@@ -1,0 +1,45 @@
+"""The command line `deniable`: one file a command, assembled here."""
+
+import sys
+from collections.abc import Sequence
+
+import typer
+
+from deniable.app.cli import demo, odds, version
+from deniable.errors import DeniableError
+
+app = typer.Typer(
+    help="Private answers with exact noise, and what they cost.",
+    add_completion=False,
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+)
+app.command()(demo.demo)
+# A negative epsilon deserves its own message, not "no such option: -1".
+app.command(context_settings={"ignore_unknown_options": True})(odds.odds)
+app.command()(version.version)
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Run one command and leave: with status 0, or with one line and status 2."""
+    words = list(sys.argv[1:] if arguments is None else arguments)
+    try:
+        status = app(words or ["--help"], prog_name="deniable", standalone_mode=False)
+    except (DeniableError, typer.TyperException) as problem:
+        status = complain(problem, words)
+    except typer.Abort:
+        status = 130
+    sys.exit(status or 0)
+
+
+def complain(problem: Exception, words: Sequence[str]) -> int:
+    """One line on standard error: what is wrong, why, and where to look."""
+    context = getattr(problem, "ctx", None)
+    command = context.command_path if context else f"deniable {words[0]}"
+    told = (
+        problem.format_message() if isinstance(problem, typer.TyperException) else str(problem)
+    )
+    line = " ".join(told.split())
+    end = "" if line.endswith((".", "?", "!")) else "."
+    print(f"{command}: {line}{end} See {command} --help", file=sys.stderr)
+    return 2

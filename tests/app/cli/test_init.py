@@ -1,0 +1,82 @@
+"""The command line as a whole: help, versions, and one line for bad words."""
+
+import re
+import subprocess
+import sys
+
+import pytest
+
+import deniable as dp
+from deniable.app.cli import main
+
+
+@pytest.fixture
+def deniable(capsys):
+    """`deniable("odds", "1")` runs the command: (exit status, standard output and error)."""
+
+    def run(*words):
+        with pytest.raises(SystemExit) as left:
+            main(words)
+        told = capsys.readouterr()
+        return left.value.code, told.out, told.err
+
+    return run
+
+
+def test_version(deniable):
+    status, out, _ = deniable("version")
+    assert (status, out.split()[:2]) == (0, ["deniable", dp.__version__])
+
+
+@pytest.mark.parametrize("words", [(), ("--help",)])
+def test_help_names_every_command(deniable, words):
+    status, out, _ = deniable(*words)
+    assert status == 0
+    assert all(re.search(rf"\b{command}\b", out) for command in ("demo", "odds", "version"))
+
+
+@pytest.mark.parametrize("command", ["demo", "odds", "version"])
+def test_every_command_has_help(deniable, command):
+    status, out, _ = deniable(command, "--help")
+    assert status == 0
+    assert "Usage: deniable" in out
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        (("odds", "0.x"), "must be a number"),
+        (("odds", "-1"), "must not be negative"),
+        (("odds", "nan"), "must be finite"),
+        (("odds", "inf"), "must be finite"),
+        (("odds", "1001"), "protects nothing"),
+        (("odds", "1e999999999"), "range"),
+        (("odds", "1e-999999999"), "range"),
+        (("odds",), "Name one loss"),
+        (("odds", "1", "--odds", "3"), "Name one loss"),
+        (("odds", "--odds", "0.5"), "at least 1"),
+        (("odds", "1", "--delta", "2"), "delta"),
+        (("odds", "1", "--delta", "-1"), "delta"),
+        (("odds", "1", "2"), "2"),
+        (("odd", "1"), "odd"),
+        (("--verbose",), "--verbose"),
+    ],
+)
+def test_bad_words_get_one_line_and_status_two(deniable, words, told):
+    status, out, err = deniable(*words)
+    assert (status, out) == (2, "")
+    assert err.count("\n") == 1
+    assert err.startswith("deniable")
+    assert told in err
+    assert "--help" in err
+
+
+def test_a_quick_command_loads_nothing_slow():
+    code = (
+        "import sys\nfrom deniable.app.cli import main\n"
+        "try: main(['version'])\nexcept SystemExit: pass\nprint(*sys.modules)"
+    )
+    run = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True
+    )
+    assert not set(run.stdout.split()) & {"numpy", "scipy", "rich.console", "rich.table"}
