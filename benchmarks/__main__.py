@@ -1,0 +1,86 @@
+"""Runs every benchmark and prints the tables: `make bench`, or `python -m benchmarks`.
+
+Each figure is a ratio of medians of nine interleaved repeats from this one run, because
+absolute speeds say more about the machine than about the code. Results are also written
+to `benchmarks/results.json`.
+"""
+
+from __future__ import annotations
+
+import json
+import platform
+from collections import Counter
+from dataclasses import asdict
+from pathlib import Path
+
+from rich import box
+from rich.console import Console
+from rich.progress import track
+from rich.table import Table
+
+from benchmarks import imports, noise
+from benchmarks.stopwatch import REPEATS, Row
+
+RESULTS = Path(__file__).with_name("results.json")
+BENCHMARKS = {"imports": imports.rows, "noise": noise.rows}
+
+
+def main() -> None:
+    console = Console()
+    found = {
+        name: list(track(rows(), f"measuring {name}", console=console, transient=True))
+        for name, rows in BENCHMARKS.items()
+    }
+    for name, rows in found.items():
+        console.print(table(name, rows))
+    console.print(summary([row for rows in found.values() for row in rows]))
+    RESULTS.write_text(json.dumps(record(found), indent=2) + "\n")
+
+
+def table(name: str, rows: list[Row]) -> Table:
+    title = f"{name} ({rows[0].unit}): medians of {REPEATS} interleaved repeats"
+    drawn = Table(title=title, box=box.SIMPLE_HEAD, title_justify="left", pad_edge=False)
+    for column in ("what", "against"):
+        drawn.add_column(column, no_wrap=True)
+    for column in ("ours", "theirs", "ratio", "target"):
+        drawn.add_column(column, justify="right", no_wrap=True)
+    drawn.add_column("reached")
+    for row in rows:
+        figures = [
+            figure(row.ours),
+            figure(row.theirs),
+            figure(row.ratio) if row.ratio else "-",
+        ]
+        drawn.add_row(row.what, row.peer, *figures, row.target, answer(row))
+    return drawn
+
+
+def summary(rows: list[Row]) -> str:
+    """How many targets were reached, and why some could not be measured."""
+    counts = Counter(row.reached for row in rows)
+    lines = [f"{counts[True]} targets reached, {counts[False]} not reached."]
+    missing = Counter((row.peer, row.note) for row in rows if row.reached is None)
+    lines += [f"{n} not measured: {peer} {note}." for (peer, note), n in missing.items()]
+    return "\n".join(lines)
+
+
+def figure(number: float | None) -> str:
+    return (
+        "missing" if number is None else f"{number:,.3g}" if number < 1000 else f"{number:,.0f}"
+    )
+
+
+def answer(row: Row) -> str:
+    return {True: "yes", False: "[red]not reached[/red]", None: "-"}[row.reached]
+
+
+def record(found: dict[str, list[Row]]) -> dict[str, object]:
+    return {
+        "python": platform.python_version(),
+        "machine": platform.machine(),
+        "results": {name: [asdict(row) for row in rows] for name, rows in found.items()},
+    }
+
+
+if __name__ == "__main__":
+    main()
