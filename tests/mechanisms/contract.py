@@ -155,6 +155,8 @@ class AdditiveContract(MechanismContract):
             np.array([np.nan, 1]),
             np.array([1 + 2j]),
             np.array([True, False]),
+            np.ma.masked_array([7, 8], mask=[False, True]),
+            np.array(["2026-11-15"], dtype="M8[D]"),
         ],
         ids=str,
     )

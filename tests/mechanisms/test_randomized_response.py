@@ -98,7 +98,10 @@ def test_known_losses():
     assert float(RandomizedResponse(epsilon=1).p) == pytest.approx(0.731059, abs=5e-7)
 
 
-@given(st.fractions(Fraction(1, 10**6), 50), st.integers(2, 9))
+@given(
+    st.fractions(Fraction(1, 10**6), 50) | st.sampled_from([1000, Fraction(1, 2**80)]),
+    st.integers(2, 9),
+)
 def test_epsilon_is_never_exceeded_and_nearly_reached(epsilon, k):
     mechanism = RandomizedResponse(epsilon=epsilon, categories=k)
     assert mechanism.p + (k - 1) * mechanism.q == 1
@@ -190,7 +193,9 @@ def test_the_same_shape_and_kind_come_back():
 BAD = [[], None, "yes", ["yes"], [0.0, 1.0], [5], [-5], [True, 0], [[1], [1, 0]], {}, [None]]
 
 
-@pytest.mark.parametrize("bad", [*BAD, np.array([0.5]), np.array([5])], ids=str)
+@pytest.mark.parametrize(
+    "bad", [*BAD, np.array([0.5]), np.array([5]), np.ma.masked_array([1])], ids=str
+)
 def test_bad_answers_are_refused_without_being_quoted(bad):
     for act in (
         RandomizedResponse.from_coins().randomize,

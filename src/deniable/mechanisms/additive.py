@@ -62,6 +62,11 @@ class Additive(ABC):
         They come back as multiples of `step`: integers if it is whole, else floats. Whether
         the values count as integers or reals follows from their types, which are taken to be
         public: do not let a type depend on somebody's record.
+
+        >>> from deniable.mechanisms import Laplace
+        >>> noisy = Laplace(epsilon=1).release(np.zeros((2, 3), dtype=int))
+        >>> noisy.shape, noisy.dtype
+        ((2, 3), dtype('int64'))
         """
         on_grid = gridded(values, self.step)
         law = self.noise(on_grid.steps.size, real=on_grid.real)
@@ -81,6 +86,13 @@ class Additive(ABC):
         integers off the grid). Rounding reals moves each by up to half a step and widens the
         noise; the margin covers both, wherever a value lies between grid points. With
         `jointly` it holds for all values at once. If it is not whole it is rounded up.
+
+        >>> from deniable.mechanisms import Laplace
+        >>> count = Laplace(epsilon=0.1)
+        >>> count.margin(0.95), count.margin(0.95, values=12, jointly=True)
+        (30, 55)
+        >>> count.margin(0.95, real=True)
+        60
         """
         level = probability(confidence, "confidence")
         if not 0 < level < 1:
@@ -97,7 +109,13 @@ class Additive(ABC):
         return int(margin) if margin.denominator == 1 else floats.up(margin)
 
     def pmf(self, output: Numbers, value: Numbers) -> float:
-        """P(release(value) = output), right to the last digit; for lists, of all at once."""
+        """P(release(value) = output), right to the last digit; for lists, of all at once.
+
+        >>> from deniable.mechanisms import Laplace
+        >>> coins = Laplace(odds=3)
+        >>> coins.pmf(0, 0), coins.pmf([0, 1], [0, 0])
+        (0.5, 0.08333333333333333)
+        """
         found, on_grid = self._pair(output, value)
         law = self.noise(on_grid.steps.size, real=on_grid.real)
         result = 1.0
@@ -106,7 +124,12 @@ class Additive(ABC):
         return result
 
     def pmf_bounds(self, output: Numbers, value: Numbers, bits: int = 256) -> Enclosure:
-        """Encloses 2**bits * pmf(output, value) between two integers, with certainty."""
+        """Encloses 2**bits * pmf(output, value) between two integers, with certainty.
+
+        >>> from deniable.mechanisms import Laplace
+        >>> Laplace(epsilon=1).pmf_bounds(0, 0, 16)  # tanh(1/2) is 30285.3 / 2**16
+        (30285, 30286)
+        """
         found, on_grid = self._pair(output, value)
         law = self.noise(on_grid.steps.size, real=on_grid.real)
         lo = hi = 1 << bits

@@ -92,6 +92,7 @@ class Estimates:
 
     @property
     def value(self) -> tuple[float, ...]:
+        """The shares, each cut to [0, 1]."""
         return tuple(one.value for one in self.shares)
 
     @property
@@ -101,14 +102,17 @@ class Estimates:
 
     @property
     def standard_error(self) -> tuple[float, ...]:
+        """Those of the unbiased estimates."""
         return tuple(one.standard_error for one in self.shares)
 
     @property
     def interval(self) -> tuple[tuple[float, float], ...]:
+        """One for each share, each with its own confidence."""
         return tuple(one.interval for one in self.shares)
 
     @property
     def margin(self) -> tuple[float, ...]:
+        """The half-widths that contain the intervals."""
         return tuple(one.margin for one in self.shares)
 
     @property

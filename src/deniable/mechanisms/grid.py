@@ -100,8 +100,10 @@ def _not_finite() -> InvalidData:
 def _as_array(values: Numbers) -> tuple[NDArray[Any], Kind]:
     if isinstance(values, Real | Decimal):  # numpy's scalars are Real too
         return np.array(values, dtype=object), "scalar"
+    if isinstance(values, np.ma.MaskedArray):
+        raise _not_numbers()
     if isinstance(values, np.ndarray):
-        return values, "array"
+        return np.asarray(values), "array"
     if isinstance(values, str | bytes):
         raise _not_numbers()
     if isinstance(values, Sequence):

@@ -157,12 +157,22 @@ class RandomizedResponse:
         return self.p if report == answer else self.q
 
     def pmf_bounds(self, report: int, answer: int, bits: int = 256) -> Enclosure:
-        """2**bits * pmf(report, answer), rounded down and up to integers."""
+        """2**bits * pmf(report, answer), rounded down and up to integers.
+
+        >>> RandomizedResponse(odds=2).pmf_bounds(1, 1, 8)
+        (170, 171)
+        """
         scaled = self.pmf(report, answer) * (1 << bits)
         return scaled.__floor__(), scaled.__ceil__()
 
     def randomize(self, answers: Any) -> Any:
-        """The reports, in the shape and kind of the answers: one, a list or an array."""
+        """The reports, in the shape and kind of the answers: one, a list or an array.
+
+        >>> RandomizedResponse(odds=3, categories=4).randomize(
+        ...     np.zeros((2, 5), dtype=int)
+        ... ).shape
+        (2, 5)
+        """
         array, kind = _read(answers)
         flat = array.ravel()
         truth = self._check(flat)
@@ -246,8 +256,10 @@ class RandomizedResponse:
 
 
 def _read(answers: Any) -> tuple[NDArray[Any], type]:
+    if isinstance(answers, np.ma.MaskedArray):
+        raise InvalidData("Answers must not be masked: make a missing answer a category.")
     if isinstance(answers, np.ndarray):
-        return answers, np.ndarray
+        return np.asarray(answers), np.ndarray
     if isinstance(answers, str | bytes):
         raise InvalidData("Answers must be booleans or whole numbers, not text.")
     if hasattr(answers, "__array__") and not isinstance(answers, np.generic):
@@ -264,9 +276,10 @@ def _boolean(flat: NDArray[Any]) -> bool:
 
 
 def _odds_below(epsilon: Fraction) -> Fraction:
-    """A rational just below e**epsilon (by less than a part in 2**64), and above 1."""
-    small = max(0, (1 / epsilon).__ceil__().bit_length())
-    bits = 66 + small
+    """A rational below e**epsilon by about a part in 2**66 (of epsilon, if that is small)."""
+    bits = 66 + (1 / epsilon).__ceil__().bit_length()
     work = 2 * bits + 2 * epsilon.__ceil__()
     _, hi = exp_neg(epsilon, work)
-    return Fraction((1 << work + bits) // hi, 1 << bits)
+    odds = (1 << work + bits) // hi
+    spare = max(0, odds.bit_length() - bits - 1)  # digits that large odds need not have
+    return Fraction(odds >> spare << spare, 1 << bits)
