@@ -31,7 +31,7 @@ def demo() -> None:
         f"{factor_up(odds_factor(asked))}."
     )
     console.print(
-        "Each injury: both counts together multiply anyone's odds about it by at most "
+        "Each injury: the two counts multiply anyone's odds about it by at most "
         f"{factor_up(odds_factor(counted))}."
     )
     console.print(f"\nWhat such odds mean: [bold]deniable odds {counted.epsilon():g}[/bold]\n")
@@ -56,8 +56,8 @@ def survey(console: "Console") -> "Loss":
     table.add_row('said "yes"', percent(sum(map(bool, reports)) / TRIATHLETES))
     table.add_row(
         "[bold]dope, by estimate[/bold]",
-        f"[bold]{percent(estimate.value)} ± {percent(estimate.margin)}[/bold], with 95 % "
-        f"confidence {percent(low)} to {percent(high)}",
+        f"[bold]{percent(estimate.value)} ± {percent(estimate.margin)}[/bold] (95 %: "
+        f"{percent(low)} to {percent(high)})",
     )
     table.add_row("dope, in truth (made up)", percent(DOPING / TRIATHLETES))
     console.print(table)
