@@ -4,7 +4,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: help demo test system soak bench fmt clean
+.PHONY: help demo test system soak bench figures fmt clean
 .DEFAULT_GOAL := help
 
 help:  ## this list
@@ -27,6 +27,9 @@ soak-%: .venv/installed-dev  ## one part of the tests at full size, such as soak
 
 bench: .venv/installed-bench  ## our speed against our peers', as ratios
 	@$(BIN)/python -m benchmarks
+
+figures: .venv/installed-figures  ## every picture, into build/figures
+	@$(BIN)/python -m deniable.figures build/figures
 
 fmt: .venv/installed-dev  ## format, and mend what lint can mend
 	@$(BIN)/ruff check --fix-only --quiet .

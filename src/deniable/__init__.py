@@ -16,6 +16,7 @@ if TYPE_CHECKING:
         DeniableError,
         InvalidData,
         InvalidParameter,
+        MissingExtra,
         MissingRelation,
         Unsupported,
     )
@@ -51,6 +52,7 @@ __all__ = [
     "InvalidData",
     "InvalidParameter",
     "Laplace",
+    "MissingExtra",
     "MissingRelation",
     "PureLoss",
     "RandomizedResponse",
@@ -81,6 +83,7 @@ _ROOMS = {
     "deniable.errors": (
         "DeniableError",
         "InvalidParameter",
+        "MissingExtra",
         "MissingRelation",
         "InvalidData",
         "Unsupported",

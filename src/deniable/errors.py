@@ -4,7 +4,8 @@
     ├── InvalidParameter (ValueError)   a public parameter that cannot be used
     │   └── MissingRelation             a question that has no answer without `neighbors=`
     ├── InvalidData (ValueError)        data of the wrong shape or kind; never quotes a value
-    └── Unsupported                     a sound request that this loss or mechanism cannot serve
+    ├── Unsupported                     a sound request that this loss or mechanism cannot serve
+    └── MissingExtra (ImportError)      an optional package that this needs is not installed
 
 A message says what is wrong, why it matters and how to mend it. Parameters are public, so
 their messages quote what was found; messages about data never do.
@@ -29,3 +30,7 @@ class InvalidData(DeniableError, ValueError):
 
 class Unsupported(DeniableError):
     """A sound request that this loss or mechanism cannot serve; the message names what can."""
+
+
+class MissingExtra(DeniableError, ImportError):
+    """An optional package is not installed; the message names the command that adds it."""

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 import typer
 
-from deniable.app.cli import demo, odds, version
+from deniable.app.cli import demo, odds, plot, version
 from deniable.errors import DeniableError
 
 app = typer.Typer(
@@ -17,6 +17,7 @@ app = typer.Typer(
 app.command()(demo.demo)
 # A negative epsilon deserves its own message, not "no such option: -1".
 app.command(context_settings={"ignore_unknown_options": True})(odds.odds)
+app.add_typer(plot.plot, name="plot")
 app.command()(version.version)
 
 

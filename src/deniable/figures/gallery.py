@@ -1,0 +1,37 @@
+"""Every picture that `make figures` draws, by name: `python -m deniable.figures FOLDER`.
+
+A new picture is a function without arguments that returns a `Figure`, and a line here.
+"""
+
+from collections.abc import Callable, Mapping
+from pathlib import Path
+
+from matplotlib.figure import Figure
+
+from deniable.figures import losses
+from deniable.figures.canvas import save
+from deniable.privacy import GaussianLoss, PureLoss
+
+FIGURES: Mapping[str, Callable[[], Figure]] = {
+    "tradeoff": lambda: losses.tradeoff(
+        {f"epsilon {epsilon}": PureLoss(epsilon) for epsilon in (0.5, 1, 3)}
+    ),
+    "deltas": lambda: losses.deltas(
+        {
+            "100 at epsilon 0.1": PureLoss(0.1) * 100,
+            "100 Gaussians, sigma 10": GaussianLoss(0.1) * 100,
+        }
+    ),
+    "growth": lambda: losses.growth(
+        {"epsilon 0.1": PureLoss(0.1), "epsilon 1": PureLoss(1)},
+        delta=1e-6,
+        counts=(1, 2, 5, 10, 20, 50, 100, 200, 500, 1000),
+    ),
+}
+
+
+def draw(folder: str | Path) -> list[Path]:
+    """Draws every figure into a folder, as SVG, and says where each went."""
+    target = Path(folder)
+    target.mkdir(parents=True, exist_ok=True)
+    return [save(figure(), target / f"{name}.svg") for name, figure in FIGURES.items()]

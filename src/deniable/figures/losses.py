@@ -1,0 +1,92 @@
+"""Pictures of what releases cost: trade-off curves, delta over epsilon, growth by composing."""
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+from matplotlib.figure import Figure
+
+from deniable.errors import InvalidParameter
+from deniable.exact.rationals import Number, rational
+from deniable.figures.canvas import QUIET, canvas
+from deniable.privacy import Loss
+
+_POINTS = 81
+
+
+def tradeoff(losses: Mapping[str, Loss]) -> Figure:
+    """False alarms against misses, for the best test of "was this person in the data?".
+
+    The nearer to the dotted line, the nearer to blind guessing.
+
+    >>> from deniable.privacy import PureLoss
+    >>> figure = tradeoff({"epsilon 1": PureLoss(1)})
+    """
+    figure, axes = canvas(
+        "How well can anyone tell whether you are in the data?",
+        x="false alarms: rate of naming people who are not",
+        y="misses: rate of overlooking people who are",
+        size=(5.2, 5.0),
+    )
+    axes.plot([0, 1], [1, 0], color=QUIET, linestyle=":", label="blind guessing")
+    alphas = _dense_at_the_ends()
+    for name, loss in _some(losses).items():
+        axes.plot(alphas, [loss.tradeoff(alpha) for alpha in alphas], label=name)
+    axes.set(xlim=(0, 1), ylim=(0, 1), aspect="equal")
+    axes.legend(loc="upper right")
+    return figure
+
+
+def deltas(losses: Mapping[str, Loss], *, up_to: float | None = None) -> Figure:
+    """The least delta at every epsilon, on a logarithmic scale.
+
+    >>> from deniable.privacy import PureLoss
+    >>> figure = deltas({"ten releases": PureLoss(0.1) * 10})
+    """
+    figure, axes = canvas("What each epsilon leaves over", x="epsilon", y="delta")
+    given = _some(losses)
+    far = up_to or 1.05 * max(loss.epsilon(1e-12) for loss in given.values())
+    epsilons = np.linspace(0, far, _POINTS).tolist()
+    for name, loss in given.items():
+        found = [loss.delta(epsilon) for epsilon in epsilons]
+        axes.plot(epsilons, [delta if delta > 0 else np.nan for delta in found], label=name)
+    axes.set_yscale("log")
+    axes.set(xlim=(0, far), ylim=(1e-12, 1))
+    axes.legend(loc="upper right")
+    return figure
+
+
+def growth(
+    losses: Mapping[str, Loss], *, delta: Number, counts: Sequence[int] = (1, 2, 5, 10, 20, 50)
+) -> Figure:
+    """The epsilon of many such releases together, beside the plain sum.
+
+    >>> from deniable.privacy import PureLoss
+    >>> figure = growth({"epsilon 0.1": PureLoss(0.1)}, delta=1e-6, counts=(1, 10, 100))
+    """
+    figure, axes = canvas(
+        f"What many releases cost together (delta {float(delta):g})",
+        x="releases",
+        y="epsilon",
+    )
+    total = rational(delta, "delta")
+    for name, loss in _some(losses).items():
+        costs = [(loss * count).epsilon(delta) for count in counts]
+        (line,) = axes.plot(list(counts), costs, marker=".", label=name)
+        sums = [count * loss.epsilon(total / count) for count in counts]
+        axes.plot(list(counts), sums, color=line.get_color(), linestyle=":")
+    axes.plot([], [], color=QUIET, linestyle=":", label="plain sum")
+    axes.set(xscale="log", yscale="log")
+    axes.legend(loc="upper left")
+    return figure
+
+
+def _some(losses: Mapping[str, Loss]) -> Mapping[str, Loss]:
+    if not losses:
+        raise InvalidParameter("A picture needs at least one loss. Found none.")
+    return losses
+
+
+def _dense_at_the_ends() -> list[float]:
+    """False-alarm rates from 0 to 1, closer together where curves bend most."""
+    angles = np.linspace(0, np.pi, _POINTS)
+    return [0.0, *((1 - np.cos(angles[1:-1])) / 2).tolist(), 1.0]

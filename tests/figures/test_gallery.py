@@ -1,0 +1,12 @@
+"""`make figures` draws every picture, and each of them shows something."""
+
+from deniable.figures.gallery import FIGURES, draw
+
+
+def test_every_picture_is_drawn(tmp_path):
+    paths = draw(tmp_path / "new" / "folder")
+    assert [path.stem for path in paths] == list(FIGURES)
+    for path in paths:
+        text = path.read_text(encoding="utf-8")
+        assert text.count("<path") > 10
+        assert "<text" in text
