@@ -3,6 +3,7 @@
 Floats may propose here, never decide.
 """
 
+from deniable.exact.buckets import choose
 from deniable.exact.samplers import (
     bernoulli,
     bernoulli_exp,
@@ -18,6 +19,7 @@ __all__ = [
     "bernoulli",
     "bernoulli_exp",
     "categorical",
+    "choose",
     "discrete_gaussian",
     "discrete_laplace",
     "geometric",
