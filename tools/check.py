@@ -15,6 +15,9 @@ STEPS = {
     "import rules": ["lint-imports", "--no-cache"],
 }
 
+# The slowest are named, because the whole must stay under ten minutes on two cores.
+TESTS = [sys.executable, "-m", "pytest", "--durations=5", "--durations-min=10"]
+
 
 def main() -> int:
     failed = [
@@ -23,10 +26,7 @@ def main() -> int:
         if not quietly(f"[{number}/{len(STEPS) + 1}] {name}", command)
     ]
     print(f"[{len(STEPS) + 1}/{len(STEPS) + 1}] guards, doctests and tests", flush=True)
-    if (
-        subprocess.call([sys.executable, "-m", "pytest", "-n", str(cores()), *sys.argv[1:]])
-        != 0
-    ):
+    if subprocess.call([*TESTS, "-n", str(cores())]) != 0:
         failed.append("tests")
     if failed:
         print(f"make test: failed: {', '.join(failed)}.", file=sys.stderr)
