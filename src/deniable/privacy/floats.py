@@ -21,7 +21,7 @@ def up(x: Fraction | Decimal) -> float:
     (0.3, True)
     """
     if isinstance(x, Decimal):
-        if abs(x) < NEGLIGIBLE:
+        if x.copy_abs() < NEGLIGIBLE:
             return _LEAST if x > 0 else 0.0
         if x > _HUGE:
             return math.inf

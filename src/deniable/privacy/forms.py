@@ -59,6 +59,10 @@ class Charged(Loss):
         raise Unsupported(f"A priced composition has no groups: take its parts' group({k}).")
 
 
+def _charged(rest: Loss, shift: Nats, slack: Fraction) -> Loss:
+    return Charged(rest, shift, slack) if slack or shift != Nats() else rest
+
+
 def total_slack(parts: Parts) -> Fraction:
     """1 - the product of (1 - slack): the probability that some part tells all, rounded up."""
     risky = [(part.slack, count) for part, count in parts if part.slack]
@@ -119,7 +123,7 @@ def gaussian(parts: Parts) -> Loss | None:
     mu_squared, shift = total_mu_squared(bells), total_nats(others)
     if not bells or mu_squared is None or shift is None:
         return None
-    return Charged(GaussianLoss(mu_squared=mu_squared), shift, total_slack(parts))
+    return _charged(GaussianLoss(mu_squared=mu_squared), shift, total_slack(parts))
 
 
 def concentrated(parts: Parts) -> Loss | None:
@@ -127,7 +131,7 @@ def concentrated(parts: Parts) -> Loss | None:
     rho = total_rho(parts)
     if rho is None:
         return None
-    return Charged(ConcentratedLoss(rho), Nats(), total_slack(parts))
+    return _charged(ConcentratedLoss(rho), Nats(), total_slack(parts))
 
 
 def concentrated_and_sum(parts: Parts) -> Loss | None:
@@ -137,7 +141,7 @@ def concentrated_and_sum(parts: Parts) -> Loss | None:
     rho, shift = total_rho(others), total_nats(pure)
     if not pure or not others or rho is None or shift is None:
         return None
-    return Charged(ConcentratedLoss(rho), shift, total_slack(parts))
+    return _charged(ConcentratedLoss(rho), shift, total_slack(parts))
 
 
 FORMS: tuple[Form, ...] = (

@@ -141,10 +141,10 @@ def certified(compute: Callable[[Precision], Interval]) -> Interval:
     """An enclosure narrow enough to round to a float, at the least of several precisions."""
     for digits in _DIGITS:
         found = compute(precision(digits))
-        if found.hi == found.lo or abs(found.hi) < NEGLIGIBLE:
+        if found.hi == found.lo or found.hi.copy_abs() < NEGLIGIBLE:
             break
         width = found.precision.up.subtract(found.hi, found.lo)
-        if width <= found.precision.down.multiply(abs(found.lo), _NARROW):
+        if width <= found.precision.down.multiply(found.lo.copy_abs(), _NARROW):
             break
     return found
 

@@ -7,6 +7,7 @@ from fractions import Fraction
 from deniable.privacy.intervals import ONE, ZERO, Interval, Precision, precision, root_two_pi
 
 _NEAR = Decimal(2)  # the series serves below, the continued fraction above
+_FAR = Decimal(10) ** 9
 _WORK = 60
 
 
@@ -34,8 +35,7 @@ def mills(x: Interval) -> Interval:
     The tail of the fraction after n terms lies in [0, n / x], which encloses the whole.
     """
     p = x.precision
-    needed = (p.digits * math.log(10)) ** 2 / (8 * min(float(x.lo), 1e9) ** 2)
-    terms = int(needed) + 8
+    terms = _terms(float(min(x.lo, _FAR)), p.digits - 8)
     lo, hi = ZERO, p.up.divide(Decimal(terms), x.lo)
     for k in range(terms - 1, 0, -1):
         top = Decimal(k)
@@ -44,6 +44,17 @@ def mills(x: Interval) -> Interval:
             p.up.divide(top, p.down.add(x.lo, lo)),
         )
     return ONE / (x + Interval(lo, hi, p))
+
+
+def _terms(x: float, digits: int) -> int:
+    """About how many terms of the fraction settle so many digits: the k-th narrows the
+    enclosure by t / (x + t), where t = k / (x + t) nearly."""
+    n, left = 1, digits * math.log(10)
+    while left > 0:
+        n += 1
+        t = 2 * n / (x + math.sqrt(x * x + 4 * n))
+        left += math.log(t / (x + t))
+    return n
 
 
 def _series(x: Interval) -> Interval:
@@ -72,7 +83,7 @@ def quantile_below(tail: Fraction) -> Decimal:
     p = precision(_WORK)
     far = min(tail, 1 - tail)
     z = _newton(far, p)
-    z = z if tail == far else -z
+    z = z if tail == far else z.copy_negate()  # `-z` would round
     slack = max(abs(z), ONE).scaleb(-40)
     while upper_tail(p(z)).lo < p(tail).hi:
         z = p.down.subtract(z, slack)

@@ -4,6 +4,7 @@ The worst mechanism of a given epsilon is randomized response, so its curve is t
 delta(x) = (e**epsilon - e**x) / (1 + e**epsilon) for x below epsilon, and 0 above.
 """
 
+import math
 from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
@@ -105,6 +106,11 @@ def nats_of(epsilon: Number | None, odds: Number | None) -> Nats:
         found = "neither" if epsilon is None else "both"
         raise InvalidParameter(
             f"Give exactly one of `epsilon` and `odds` (e**epsilon). Found {found}."
+        )
+    if math.inf in (epsilon, odds):
+        raise InvalidParameter(
+            "A loss must be finite: at infinite odds some output gives its subject away, and "
+            "the design is not private. Found inf."
         )
     if epsilon is not None:
         return Nats(nonnegative(epsilon, "epsilon"))
