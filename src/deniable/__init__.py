@@ -12,6 +12,7 @@ from importlib import import_module
 
 TYPE_CHECKING = False  # type checkers take it as true; importing `typing` would cost 10 ms
 if TYPE_CHECKING:
+    from deniable import price
     from deniable.errors import (
         DeniableError,
         InvalidData,
@@ -60,9 +61,11 @@ __all__ = [
     "Unsupported",
     "parallel",
     "posterior",
+    "price",
 ]
 
 _ROOMS = {
+    "deniable": ("price",),  # whole rooms
     "deniable.mechanisms": (
         "Laplace",
         "Gaussian",
@@ -94,7 +97,10 @@ _ROOMS = {
 def __getattr__(name: str) -> object:
     for room, names in _ROOMS.items():
         if name in names:
-            found: object = getattr(import_module(room), name)
+            whole = room == __name__
+            found: object = (
+                import_module(f"{room}.{name}") if whole else getattr(import_module(room), name)
+            )
             globals()[name] = found  # the next use is an ordinary attribute
             return found
     raise AttributeError(f"module 'deniable' has no attribute {name!r}")
