@@ -99,3 +99,12 @@ def test_reals_widen_by_the_root_of_their_number():
     assert Gaussian(sigma=3).noise(4, real=True).variance == 81
     two = Gaussian(sigma=3).noise(2, real=True).variance
     assert 0 < float(two) - 9 * (1 + math.sqrt(2)) ** 2 + 1e-12 < 2e-12
+
+
+def test_a_grid_other_than_one():
+    tenths = Gaussian(sigma=3, step=Fraction(1, 10))
+    assert tenths.noise().variance == 900
+    assert tenths.pmf(0.7, 0) == Gaussian(sigma=30).pmf(7, 0)
+    assert tenths.margin() == Gaussian(sigma=30).margin() / 10
+    assert check(tenths, [(0, 1)], [k / 10 for k in range(-300, 310)], epsilons=[0, 1]).private
+    assert Gaussian(sigma=30, sensitivity=10, step=5).noise().variance == 36

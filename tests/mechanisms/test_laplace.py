@@ -148,3 +148,10 @@ def test_bad_odds(bad):
 def test_one_strength_only(both):
     with pytest.raises(InvalidParameter, match="either `epsilon` or `odds`"):
         Laplace(**both)
+
+
+def test_a_type_that_depends_on_a_record_gives_it_away():
+    """Why `release` takes types to be public: reals get wider noise than integers."""
+    verdict = check(Laplace(epsilon=1), [(3, 2.5)], range(-40, 40))
+    assert verdict.violated
+    assert check(Laplace(epsilon=1), [(3.0, 2.5)], range(-40, 40)).private

@@ -111,3 +111,13 @@ def test_huge_stairs_do_not_wrap_around():
     drawn = law.draw(100)
     assert drawn.dtype == object or max(abs(drawn)) < 2**62
     assert {int(one) > 0 for one in drawn} == {True, False}
+
+
+def test_parts_of_a_step_do_not_lengthen_a_stair():
+    mechanism = Staircase(epsilon=2, sensitivity=2.5)
+    assert (mechanism.noise().stair, mechanism.noise(real=True).stair) == (2, 3)
+    assert check(
+        mechanism, [(0, 2), (0.4, 2.9), (0.5, 3.0), (-2.6, -0.1)], range(-50, 50)
+    ).private
+    short = Claims(Staircase(epsilon=2, sensitivity=1), mechanism)
+    assert check(short, [(0.4, 2.9)], range(-50, 50)).violated

@@ -144,7 +144,7 @@ def _peak(whole: NDArray[Any]) -> int:
 def _from_integers(whole: NDArray[Any], step: Fraction) -> NDArray[Any]:
     """floor(x / step + 1/2); exactly x / step when `step` is one over an integer."""
     up, down = 2 * step.denominator, 2 * step.numerator
-    if _peak(whole) * up + step.numerator >= _SAFE or down >= _SAFE:
+    if _peak(whole) * up + step.numerator >= _SAFE:
         whole = whole.astype(object)
     return _fitted((whole * up + step.numerator) // down)
 

@@ -79,7 +79,7 @@ class Staircase(Additive):
         epsilon = pure.rate(self.epsilon, self.odds)
         if values > 1:
             return StaircaseNoise(epsilon / reach, 1, 1)
-        stair = math.ceil(reach)
+        stair = max(1, math.floor(reach))  # on the grid nobody moves a part of a step
         return StaircaseNoise(epsilon, stair, _best_flat(epsilon, stair))
 
 
