@@ -37,7 +37,7 @@ def read(number):
 def assert_just_above(value: float, truth, *, tolerance: float = 1e-12):
     """value >= truth, by no more than rounding."""
     assert read(value) >= truth * (1 - mp.mpf(10) ** -60)
-    assert read(value) <= truth * (1 + mp.mpf(tolerance)) + mp.mpf("5e-324")
+    assert read(value) <= truth * (1 + mp.mpf(tolerance)) + mp.mpf("1e-323")
 
 
 class LossContract:
