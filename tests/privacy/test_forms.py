@@ -19,7 +19,7 @@ from deniable.privacy.forms import (
 )
 from deniable.privacy.nats import Nats
 from tests.privacy import curves
-from tests.privacy.contract import mp, read
+from tests.privacy.contract import assert_just_above, mp, read
 
 
 @pytest.mark.parametrize("form", FORMS, ids=lambda form: form.name)
@@ -55,7 +55,16 @@ def test_slack_is_one_minus_the_product(count, delta):
 def test_a_shift_moves_the_curve():
     moved = Charged(GaussianLoss(1), Nats(Fraction(1, 2)), Fraction(0))
     assert moved.delta(1.5) == GaussianLoss(1).delta(1)
-    assert moved.delta(0.4) == 1
+    assert_just_above(moved.delta(0.4), curves.gaussian(mp.mpf(1), read(-0.1)))
     assert moved.epsilon(1e-6) == pytest.approx(GaussianLoss(1).epsilon(1e-6) + 0.5, abs=1e-14)
     with pytest.raises(Unsupported):
         moved.group(2)
+
+
+@given(st.floats(0, 3))
+def test_below_the_shift_the_curve_goes_on(epsilon):
+    """A Gaussian and randomized response: never below either of them alone."""
+    both = Charged(GaussianLoss(1), Nats(Fraction(2)), Fraction(0))
+    alone = curves.gaussian(mp.mpf(1), read(epsilon)), curves.pure(mp.mpf(2), read(epsilon))
+    assert max(alone) <= read(both.delta(epsilon)) < 1
+    assert both.delta(epsilon) >= both.delta(epsilon + 0.01)

@@ -128,3 +128,16 @@ def test_one_of_mu_and_its_square_is_needed(given):
 def test_calibration_needs_a_delta(delta):
     with pytest.raises(InvalidParameter, match="`delta`"):
         GaussianLoss.calibrated(epsilon=1, delta=delta)
+
+
+def test_deltas_below_every_float_end_too():
+    delta = Fraction(1, 10**500)
+    epsilon = GaussianLoss(1).epsilon(delta)
+    assert curves.gaussian(mp.mpf(1), read(epsilon)) <= read(delta)
+    assert GaussianLoss.calibrated(epsilon=1, delta=delta).mu_squared > 0
+
+
+@pytest.mark.parametrize("power", [-265, -290, -300])
+def test_calibration_where_the_first_bracket_is_too_far_out(power):
+    delta = 10.0**power
+    assert GaussianLoss.calibrated(epsilon=3, delta=delta).delta(3) <= delta

@@ -16,7 +16,7 @@ from deniable.privacy import floats
 from deniable.privacy.approximate import ApproximateLoss
 from deniable.privacy.concentrated import ConcentratedLoss
 from deniable.privacy.gaussian import GaussianLoss
-from deniable.privacy.intervals import INFINITY, ONE, precision
+from deniable.privacy.intervals import INFINITY, precision
 from deniable.privacy.loss import Loss, mixed, unmixed
 from deniable.privacy.nats import Nats
 
@@ -46,7 +46,12 @@ class Charged(Loss):
 
     def _delta_above(self, epsilon: Nats) -> Decimal:
         left = epsilon - self.shift
-        return mixed(self.slack, self.rest._delta_above(left) if left.sign() >= 0 else ONE)
+        if left.sign() >= 0:
+            return mixed(self.slack, self.rest._delta_above(left))
+        # Seen from the other neighbour: 1 - delta(-x) = e**-x (1 - delta(x)).
+        p = precision(60)
+        kept = 1 - p(self.rest._delta_above(left * -1))
+        return mixed(self.slack, (1 - left.interval(p).exp() * kept).hi)
 
     def _epsilon_above(self, delta: Fraction) -> Decimal:
         left = unmixed(self.slack, delta)

@@ -117,7 +117,7 @@ class GaussianLoss(Loss):
 def _delta(epsilon: Interval, mu: Interval) -> Interval:
     a, b = epsilon / mu - mu / 2, epsilon / mu + mu / 2
     if a.lo > _FAR:
-        return Interval(ZERO, NEGLIGIBLE, a.precision)
+        return Interval(ZERO, (-(a * a) / 2).exp().hi, a.precision)
     excess = normal.upper_tail(a) - epsilon.exp() * normal.upper_tail(b)
     return excess.positive_part()
 
@@ -132,6 +132,8 @@ def _least_epsilon(mu: Interval, delta: Fraction) -> Decimal:
     def shortfall(epsilon: Decimal) -> tuple[Decimal, Decimal]:
         x = p(epsilon)
         value = _delta(x, mu)
+        if value.lo == 0:  # too far out: bisect
+            return ONE, ZERO
         slope = x.exp() * normal.upper_tail(x / mu + mu / 2) / value
         return p.near.subtract(goal, value.log().middle), slope.middle
 
@@ -145,6 +147,8 @@ def _greatest_mu(epsilon: Fraction, delta: Fraction) -> Fraction:
     def overrun(mu: Decimal) -> tuple[Decimal, Decimal]:
         m = p(mu)
         value = _delta(x, m)  # its slope in mu is phi(a)
+        if value.lo == 0:  # too far out: bisect
+            return ONE.copy_negate(), ZERO
         slope = normal.density(x / m - m / 2) / value
         return p.near.subtract(value.log().middle, goal), slope.middle
 

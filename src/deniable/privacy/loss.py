@@ -25,6 +25,7 @@ from deniable.privacy import floats
 from deniable.privacy.intervals import ONE, ZERO, precision
 from deniable.privacy.nats import Nats
 
+_NEARLY_ONE = Fraction(999, 1000)
 _GOLDEN = (math.sqrt(5) - 1) / 2
 
 
@@ -106,12 +107,15 @@ class Loss(ABC):
         def flat(epsilon: float) -> Decimal:
             odds = p(Decimal(epsilon)).exp()
             excess = p(self._delta_above(Nats(Fraction(epsilon))))
-            return ((1 - excess - alpha).positive_part() / odds).lo
+            return ((1 - excess - alpha) / odds).lo
 
         half = self._epsilon_above((1 - alpha) / 2)
         far = float(half) + 0.7 if half.is_finite() else 0.0
-        best = (_peak(steep, -math.log(alpha)), _peak(flat, far))
-        return max(best)
+        near = float(self._epsilon_above(max(self.slack, _NEARLY_ONE)))
+        # Below a large `near` the curve is too flat to guide a search from 0.
+        starts = (0.0, near) if near > 5 else (0.0,)
+        ends = ((steep, -_log(alpha)), (flat, far))
+        return max(_peak(line, start, end) for start in starts for line, end in ends)
 
     def fits(self, budget: "Loss") -> bool:
         """Whether this loss surely stays within `budget`; pure sums are compared exactly."""
@@ -176,9 +180,13 @@ def unmixed(slack: Fraction, delta: Fraction) -> Fraction | None:
     return None if delta < slack else (delta - slack) / (1 - slack)
 
 
-def _peak(function: Callable[[float], Decimal], far: float) -> Decimal:
-    """The greatest value met in a golden-section search on [0, far]."""
-    lo, hi = 0.0, far
+def _log(x: Fraction) -> float:
+    return math.log(x.numerator) - math.log(x.denominator)  # x itself may be below any float
+
+
+def _peak(function: Callable[[float], Decimal], near: float, far: float) -> Decimal:
+    """The greatest value met in a golden-section search on [near, far]."""
+    lo, hi = near, max(near, far)
     left, right = hi - _GOLDEN * (hi - lo), lo + _GOLDEN * (hi - lo)
     at_left, at_right = function(left), function(right)
     best = max(function(lo), at_left, at_right)
