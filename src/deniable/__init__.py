@@ -12,7 +12,7 @@ from importlib import import_module
 
 TYPE_CHECKING = False  # type checkers take it as true; importing `typing` would cost 10 ms
 if TYPE_CHECKING:
-    from deniable import price
+    from deniable import audit, price
     from deniable.errors import (
         DeniableError,
         InvalidData,
@@ -59,13 +59,14 @@ __all__ = [
     "RandomizedResponse",
     "Staircase",
     "Unsupported",
+    "audit",
     "parallel",
     "posterior",
     "price",
 ]
 
 _ROOMS = {
-    "deniable": ("price",),  # whole rooms
+    "deniable": ("audit", "price"),  # whole rooms
     "deniable.mechanisms": (
         "Laplace",
         "Gaussian",

@@ -4,12 +4,12 @@ from fractions import Fraction
 import mpmath
 import pytest
 
+from deniable.audit import check
 from deniable.errors import InvalidParameter
 from deniable.exact.rationals import rational
 from deniable.mechanisms import Gaussian
 from deniable.privacy import GaussianLoss
 from tests.mechanisms.contract import AdditiveContract, Claims
-from tests.mechanisms.enumeration import check
 
 
 class TestGaussian(AdditiveContract):

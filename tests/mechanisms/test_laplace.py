@@ -5,12 +5,12 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
+from deniable.audit import check
 from deniable.errors import InvalidParameter
 from deniable.mechanisms import Laplace
 from deniable.mechanisms.grid import gridded
 from deniable.privacy import PureLoss
 from tests.mechanisms.contract import AdditiveContract, Claims, fit
-from tests.mechanisms.enumeration import check
 
 
 class TestLaplace(AdditiveContract):

@@ -8,11 +8,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from deniable.audit import check
 from deniable.errors import InvalidData, InvalidParameter
 from deniable.mechanisms import Estimate, Estimates, RandomizedResponse
 from deniable.privacy import PureLoss
 from tests.mechanisms.contract import Claims, MechanismContract
-from tests.mechanisms.enumeration import check
 
 PROBABILITIES = st.fractions(Fraction(1, 1000), Fraction(999, 1000), max_denominator=1000)
 

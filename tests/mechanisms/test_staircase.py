@@ -5,10 +5,10 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
+from deniable.audit import check
 from deniable.mechanisms import Laplace, Staircase
 from deniable.mechanisms.staircase import StaircaseNoise
 from tests.mechanisms.contract import AdditiveContract, Claims, fit
-from tests.mechanisms.enumeration import check
 
 
 class TestStaircase(AdditiveContract):

@@ -1,7 +1,25 @@
-"""Prove and test: the exact epsilon of a program, and an auditor that catches broken ones."""
+"""Prove and test: the exact epsilon of a program, and an auditor that catches broken ones.
+
+>>> from deniable import audit
+>>> def two_coins(x, flip):
+...     return x if flip() else flip()
+>>> print(audit.prove(two_coins, neighbors=[(0, 1)]).claim)
+epsilon = ln 3 = 1.0986122886681098, worst at output 1, inputs 1 and 0
+"""
 
 from deniable.audit.coins import Limits
 from deniable.audit.curve import Curve
+from deniable.audit.enumeration import Finding, check
 from deniable.audit.proof import Proof, prove
+from deniable.audit.sensitivities import Sensitivity, sensitivity
 
-__all__ = ["Curve", "Limits", "Proof", "prove"]
+__all__ = [
+    "Curve",
+    "Finding",
+    "Limits",
+    "Proof",
+    "Sensitivity",
+    "check",
+    "prove",
+    "sensitivity",
+]

@@ -19,7 +19,7 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from deniable.audit.ratios import Ratio
-from deniable.errors import InvalidParameter
+from deniable.errors import DeniableError, InvalidParameter
 from deniable.exact.rationals import Number, rational, whole
 
 Probability: TypeAlias = Any  # Fraction, or Ratio where a parameter is open
@@ -196,7 +196,7 @@ def law(
             output = frozen(program(copy.deepcopy(data), **coins, **extra))
         except _TooLong:
             unresolved = unresolved + replay.probability
-        except InvalidParameter:
+        except DeniableError:
             raise
         except Exception as error:
             if isinstance(error, TypeError | NameError | AttributeError) and runs == 0:
@@ -235,9 +235,7 @@ def frozen(value: Any) -> Hashable:
         case set() | frozenset():
             return frozenset(frozen(one) for one in value)
         case Mapping():
-            return tuple(
-                sorted(((frozen(k), frozen(v)) for k, v in value.items()), key=repr)
-            )
+            return tuple(sorted(((frozen(k), frozen(v)) for k, v in value.items()), key=repr))
         case float() if value != value:
             return "nan"  # which else would differ from itself
         case Hashable():

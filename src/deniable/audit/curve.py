@@ -9,6 +9,7 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 from deniable.audit.coins import Law, Limits, OpenSpace, Program, law
@@ -111,7 +112,7 @@ class Curve:
                 f"inputs {x} and {y}: probability {self.table[x][output]} against 0"
             )
         lines = [
-            f"epsilon = ln({_inner(piece.odds)}) for {p} from {piece.low} to {piece.high}, "
+            f"epsilon = ln({piece.odds}) for {p} from {piece.low} to {piece.high}, "
             f"worst at output {piece.output}, inputs {piece.inputs[0]} and {piece.inputs[1]}"
             for piece in self.pieces
         ]
@@ -120,10 +121,6 @@ class Curve:
             rest = max(self.missing.values(), key=lambda one: one((self.low + self.high) / 2))
             lines.append(f"but for runs cut off, of probability {rest}, which are delta")
         return "\n".join(lines)
-
-
-def _inner(odds: Ratio) -> str:
-    return str(odds)
 
 
 def curve(
@@ -213,7 +210,7 @@ def _raised(
         meets = roots((old - odds).top, *ends)
         inside = sorted({root for root in [*meets, *poles] if a < root < b})
         points = [a, *inside, b]
-        for start, end in zip(points, points[1:], strict=False):
+        for start, end in pairwise(points):
             x = between(start, end)
             best = odds if odds(x) > old(x) else old
             joined = higher and higher[-1][2] == best and start not in poles

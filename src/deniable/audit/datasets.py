@@ -52,9 +52,7 @@ def datasets(
             f"{neighbors!r}: with nothing to compare, nothing can be proved."
         )
     inputs = {frozen(one): one for group in groups for one in group}
-    pairs = (
-        (frozen(a), frozen(b)) for group in groups for a, b in combinations(group, 2)
-    )
+    pairs = ((frozen(a), frozen(b)) for group in groups for a, b in combinations(group, 2))
     return Datasets(inputs, tuple(dict.fromkeys(pair for pair in pairs if pair[0] != pair[1])))
 
 
@@ -65,9 +63,7 @@ def _tables(domain: list[Any], size: int, relation: str) -> Datasets:
             f"There are over {_MOST} tables of {size} records among {len(domain)} values. A "
             "proof looks at each: take fewer records or values."
         )
-    inputs = {
-        frozen(table): list(table) for n in sizes for table in product(domain, repeat=n)
-    }
+    inputs = {frozen(table): list(table) for n in sizes for table in product(domain, repeat=n)}
     pairs: dict[tuple[Any, Any], None] = {}
     for table in inputs.values():
         for i in range(len(table)):

@@ -10,6 +10,7 @@ import math
 from collections.abc import Iterable
 from dataclasses import dataclass
 from fractions import Fraction
+from itertools import pairwise
 from typing import TypeAlias
 
 Scalar: TypeAlias = int | Fraction
@@ -116,10 +117,10 @@ def _lift(value: Polynomial | Scalar) -> Polynomial:
 
 
 def gcd(a: Polynomial, b: Polynomial) -> Polynomial:
-    """The greatest common divisor, made primitive."""
+    """The greatest common divisor, primitive and with a positive leading coefficient."""
     while b.coefficients:
         a, b = b, a.divide(b)[1].primitive()
-    return a.primitive()
+    return a.primitive() if not a.coefficients or a.leading > 0 else -a.primitive()
 
 
 @dataclass(frozen=True, slots=True)
@@ -247,7 +248,7 @@ def _sturm(simple: Polynomial) -> list[Polynomial]:
 
 def _changes(chain: list[Polynomial], x: Fraction) -> int:
     signs = [value > 0 for one in chain if (value := one(x)) != 0]
-    return sum(a != b for a, b in zip(signs, signs[1:], strict=False))
+    return sum(a != b for a, b in pairwise(signs))
 
 
 def _count(polynomial: Polynomial, low: Fraction, high: Fraction) -> int:

@@ -31,7 +31,7 @@ _ROWS = 24
 
 @dataclass(frozen=True, slots=True)
 class Worst:
-    """The output that tells most, and the two inputs that it tells apart, the likelier first."""
+    """The output that tells most, and the inputs that it tells apart, the likelier first."""
 
     output: Any
     inputs: tuple[Any, Any]
@@ -196,8 +196,7 @@ class Proof:
         return belief
 
     def __str__(self) -> str:
-        lines = [self.claim]
-        return "\n".join([*lines, *_drawn(self.table, self.outputs)])
+        return "\n".join([self.claim, *_drawn(self.table, self.outputs)])
 
     @property
     def claim(self) -> str:
@@ -282,11 +281,11 @@ def proof(found: Datasets, by_input: Mapping[Any, Law]) -> Proof:
 def shown(value: Fraction | float) -> str:
     """A fraction if it is short, else about what it is.
 
-    >>> shown(Fraction(7, 3)), shown(Fraction(10**30 + 1, 10**30))
-    ('(7/3)', '1.00000')
+    >>> shown(Fraction(7, 3)), shown(Fraction(4 * 10**30 + 1, 10**30))
+    ('(7/3)', '4.00000...')
     """
     if isinstance(value, float) or len(str(value)) > 24:
-        return f"{float(value):.6g}" if float(value) != 1 else "1.00000"
+        return f"{float(value):.6f}"[:7] + "..."
     return str(value) if value.denominator == 1 else f"({value})"
 
 

@@ -4,6 +4,7 @@ import math
 from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
+from itertools import pairwise
 from numbers import Real
 from typing import Any
 
@@ -65,7 +66,8 @@ class Ratio:
         return NotImplemented if b is None else self + -b
 
     def __rsub__(self, other: Any) -> "Ratio":
-        return -self + other
+        b = self._lift(other)
+        return NotImplemented if b is None else b + -self
 
     def __mul__(self, other: Any) -> "Ratio":
         b = self._lift(other)
@@ -120,9 +122,7 @@ class Ratio:
         if roots(self.bottom, low, high):
             return False
         ends = [Root.at(low), *roots(self.top, low, high), Root.at(high)]
-        return all(
-            self(between(a, b)) >= 0 for a, b in zip(ends, ends[1:], strict=False)
-        )
+        return all(self(between(a, b)) >= 0 for a, b in pairwise(ends))
 
     def __str__(self) -> str:
         """Whole coefficients, and a bottom that starts with a plus."""

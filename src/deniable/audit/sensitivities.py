@@ -34,7 +34,7 @@ class Sensitivity:
     >>> found.l1, found.worst, found.local([0, 1])
     (Fraction(5, 1), ((5,), ()), Fraction(5, 1))
     >>> print(sensitivity(lambda t: max(t, default=0), [0, 1, 5], 3, neighbors="replace"))
-    l1 = 5, l2 = 5.0, worst at (0, 0, 0) and (0, 0, 5)
+    l1 = 5, l2 = 5.0, worst at (0, 0, 0) and (5, 0, 0)
     """
 
     values: dict[Any, Vector]
@@ -68,7 +68,9 @@ class Sensitivity:
     def local(self, data: Iterable[Any]) -> Fraction:
         """How far one record can move the value of this table, in the L1 norm."""
         table = self._known(data)
-        return max((self._l1(table, other) for other in self._graph[table]), default=Fraction(0))
+        return max(
+            (self._l1(table, other) for other in self._graph[table]), default=Fraction(0)
+        )
 
     def inverse(self, data: Iterable[Any]) -> dict[Any, int]:
         """For every value there is: how many records must change until the function has it.
@@ -152,8 +154,10 @@ def _vector(f: Callable[[list[Any]], Any], data: list[Any]) -> Vector:
         raise
     if isinstance(value, np.ndarray | np.generic):
         value = value.tolist()
-    listed = [value] if isinstance(value, Real | Decimal) else _flat(value)
-    return tuple(rational(int(one) if isinstance(one, bool) else one, "value") for one in listed)
+    listed: list[Any] = [value] if isinstance(value, Real | Decimal) else _flat(value)
+    return tuple(
+        rational(int(one) if isinstance(one, bool) else one, "value") for one in listed
+    )
 
 
 def _flat(value: Any) -> list[Any]:

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 import typer
 
-from deniable.app.cli import demo, odds, plot, version
+from deniable.app.cli import check, demo, odds, plot, prove, version
 from deniable.errors import DeniableError
 
 app = typer.Typer(
@@ -14,10 +14,12 @@ app = typer.Typer(
     no_args_is_help=True,
     pretty_exceptions_enable=False,
 )
+app.command()(check.check)
 app.command()(demo.demo)
 # A negative epsilon deserves its own message, not "no such option: -1".
 app.command(context_settings={"ignore_unknown_options": True})(odds.odds)
 app.add_typer(plot.plot, name="plot")
+app.command()(prove.prove)
 app.command()(version.version)
 
 

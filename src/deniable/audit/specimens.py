@@ -1,0 +1,70 @@
+"""Each mechanism of the house in a small size, and the same with its noise halved."""
+
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+from deniable.mechanisms import Gaussian, Laplace, RandomizedResponse, Staircase
+
+
+@dataclass(frozen=True, slots=True)
+class Specimen:
+    """A mechanism, what it must hide, and a broken copy that a check must catch.
+
+    >>> len(SPECIMENS) > 5
+    True
+    """
+
+    name: str
+    mechanism: Any
+    halved: Any
+    neighbors: tuple[tuple[Any, ...], ...]
+
+
+SPECIMENS = (
+    Specimen(
+        "Laplace, epsilon 1", Laplace(epsilon=1), Laplace(epsilon=2), ((0, 1), (0.25, 1.25))
+    ),
+    Specimen(
+        "Laplace, odds 3, sensitivity 2, step 1/2",
+        Laplace(odds=3, sensitivity=2, step=0.5),
+        Laplace(odds=9, sensitivity=2, step=0.5),
+        ((0, 1, 2),),
+    ),
+    Specimen(
+        "Gaussian, mu 1/2, sensitivity 2",
+        Gaussian(mu=0.5, sensitivity=2),
+        Gaussian(mu=1, sensitivity=2),
+        ((5, 6, 7), (0.2, 2.2)),
+    ),
+    Specimen(
+        "Gaussian, epsilon 1, delta 1e-6",
+        Gaussian.calibrated(epsilon=1, delta=1e-6),
+        Gaussian(sigma=2.11),
+        ((0, 1),),
+    ),
+    Specimen(
+        "Staircase, epsilon 2, sensitivity 5",
+        Staircase(epsilon=2, sensitivity=5),
+        Staircase(epsilon=4, sensitivity=5),
+        ((0, 3, 5),),
+    ),
+    Specimen(
+        "two coins",  # they lie once in four; half of that is once in eight
+        RandomizedResponse.from_coins(),
+        RandomizedResponse(odds=7),
+        ((0, 1),),
+    ),
+    Specimen(
+        "randomized response, epsilon 1, four answers",
+        RandomizedResponse(epsilon=1, categories=4),
+        RandomizedResponse(epsilon=2, categories=4),
+        ((0, 1, 2, 3),),
+    ),
+    Specimen(
+        "lopsided coins: truth 1/10, yes 1/10",
+        RandomizedResponse.from_coins(truth=Fraction(1, 10), yes=Fraction(1, 10)),
+        RandomizedResponse.from_coins(truth=Fraction(55, 100), yes=Fraction(1, 10)),
+        ((0, 1),),
+    ),
+)
