@@ -22,12 +22,18 @@ if TYPE_CHECKING:
         Unsupported,
     )
     from deniable.mechanisms import (
+        OLH,
+        OUE,
         Estimate,
         Estimates,
         Gaussian,
+        HadamardResponse,
         Laplace,
         RandomizedResponse,
+        RevealingResponse,
         Staircase,
+        SubsetSelection,
+        Tally,
     )
     from deniable.privacy import (
         ApproximateLoss,
@@ -42,6 +48,8 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 
 __all__ = [
+    "OLH",
+    "OUE",
     "ApproximateLoss",
     "Composition",
     "ConcentratedLoss",
@@ -50,6 +58,7 @@ __all__ = [
     "Estimates",
     "Gaussian",
     "GaussianLoss",
+    "HadamardResponse",
     "InvalidData",
     "InvalidParameter",
     "Laplace",
@@ -57,7 +66,10 @@ __all__ = [
     "MissingRelation",
     "PureLoss",
     "RandomizedResponse",
+    "RevealingResponse",
     "Staircase",
+    "SubsetSelection",
+    "Tally",
     "Unsupported",
     "audit",
     "parallel",
@@ -72,8 +84,14 @@ _ROOMS = {
         "Gaussian",
         "Staircase",
         "RandomizedResponse",
+        "RevealingResponse",
+        "OUE",
+        "OLH",
+        "HadamardResponse",
+        "SubsetSelection",
         "Estimate",
         "Estimates",
+        "Tally",
     ),
     "deniable.privacy": (
         "PureLoss",

@@ -173,7 +173,7 @@ def test_the_truth_is_recovered(mechanism):
 def test_responses_and_their_counts_agree():
     coins = RandomizedResponse.from_coins()
     reports = [True] * 4 + [False] * 6
-    assert coins.aggregate(reports) == (6, 4)
+    assert coins.aggregate(reports).counts == (6, 4)
     assert coins.estimate(reports) == coins.estimate(counts=(6, 4))
     assert coins.estimate(np.array(reports)) == coins.estimate(counts=np.array([6, 4]))
 
@@ -238,3 +238,59 @@ def test_bad_designs_are_refused_with_the_reason(make, match):
 def test_bad_counts(counts):
     with pytest.raises(InvalidData):
         RandomizedResponse(odds=3).estimate(counts=counts)
+
+
+def test_forced_designs():
+    sixth = Fraction(1, 6)
+    die = RandomizedResponse.forced(4 * sixth, yes=sixth, no=sixth)
+    assert die.loss.epsilon() == pytest.approx(1.609438, abs=5e-7)
+    assert die == RandomizedResponse.from_coins(truth=Fraction(2, 3))
+    skewed = RandomizedResponse.forced(0.5, yes=0.2, no=0.3)
+    assert skewed.loss == PureLoss(odds=Fraction(7, 2))  # the larger of 0.7/0.2 and 0.8/0.3
+    with pytest.raises(InvalidParameter, match="add up to 1"):
+        RandomizedResponse.forced(0.5, yes=0.2, no=0.2)
+
+
+def test_designs_that_rest_on_an_innocuous_trait_say_so():
+    for design in (RandomizedResponse.crosswise(0.25), RandomizedResponse.unrelated(0.5, 0.25)):
+        assert "innocuous" in design.caveat
+    assert RandomizedResponse.from_coins().caveat == ""
+    assert RandomizedResponse.crosswise(0.25).loss == PureLoss(odds=3)
+    assert RandomizedResponse.unrelated(0.5, Fraction(1, 12)).loss == PureLoss(odds=13)
+    crosswise = RandomizedResponse.crosswise(0.25)  # a negative slope
+    assert crosswise.estimate(counts=(400, 600)).value == pytest.approx(0.3)
+    assert crosswise != RandomizedResponse.warner(0.25)
+
+
+def test_the_matrix_is_the_channel():
+    five = RandomizedResponse(odds=6, categories=5)
+    assert all(sum(column) == 1 for column in zip(*five.matrix, strict=True))
+    assert five.matrix[2][2] == five.p
+    assert five.matrix[1][4] == five.q
+
+
+def test_wilson_is_inside_and_shorter():
+    coins = RandomizedResponse.from_coins()
+    exact = coins.estimate(counts=(600, 400))
+    wilson = coins.estimate(counts=(600, 400), method="wilson")
+    assert exact.interval[0] < wilson.interval[0] < 0.3 < wilson.interval[1] < exact.interval[1]
+    with pytest.raises(InvalidParameter, match="wilson"):
+        coins.estimate(counts=(6, 4), method="wald")
+
+
+@pytest.mark.parametrize("k", [2, 3, 6])
+def test_variance_is_that_of_the_estimate(k):
+    design = RandomizedResponse(epsilon=1, categories=k)
+    truth = np.arange(200_000) % (k + 3) % k
+    groups = truth.reshape(2000, 100)
+    first = 1 if k == 2 else 0
+    errors, theory = [], []
+    for some, reports in zip(groups, design.randomize(groups), strict=True):
+        shares = np.bincount(some, minlength=k)[first:] / 100
+        found = design.estimate(reports)
+        raw = [found.raw] if k == 2 else found.raw
+        errors.append(np.square(np.array(raw) - shares).mean())
+        theory.append(
+            np.mean([design.variance(x, respondents=100, population=False) for x in shares])
+        )
+    assert np.mean(errors) == pytest.approx(np.mean(theory), rel=0.2)

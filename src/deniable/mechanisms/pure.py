@@ -35,6 +35,34 @@ def one_of(
     return None, exact
 
 
+def odds_of(epsilon: Number | None, odds: Number | None) -> Fraction:
+    """The rational odds of a design that draws with integer weights: `odds`, or a rational
+    just below e**epsilon, so that the loss stays within epsilon.
+
+    >>> odds_of(None, 3)
+    Fraction(3, 1)
+    """
+    exact_epsilon, exact_odds = one_of(epsilon, odds)
+    if exact_odds is None:
+        assert exact_epsilon is not None
+        return odds_below(exact_epsilon)
+    return exact_odds
+
+
+def odds_below(epsilon: Fraction) -> Fraction:
+    """A rational below e**epsilon by about a part in 2**66 (of epsilon, if that is small).
+
+    >>> float(odds_below(Fraction(1)))
+    2.718281828459045
+    """
+    bits = 66 + (1 / epsilon).__ceil__().bit_length()
+    work = 2 * bits + 2 * epsilon.__ceil__()
+    _, hi = enclosures.exp_neg(epsilon, work)
+    odds = (1 << work + bits) // hi
+    spare = max(0, odds.bit_length() - bits - 1)  # digits that large odds need not have
+    return Fraction(odds >> spare << spare, 1 << bits)
+
+
 def loss(epsilon: Fraction | None, odds: Fraction | None) -> PureLoss:
     """The loss, stated as it was given."""
     return PureLoss(odds=odds) if odds is not None else PureLoss(epsilon)

@@ -16,17 +16,20 @@ from numbers import Integral
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from deniable.errors import InvalidData, InvalidParameter
+from deniable.errors import InvalidParameter
 from deniable.exact import bernoulli, uniform_below
-from deniable.exact.enclosures import Enclosure, exp_neg
+from deniable.exact.bits import SYSTEM, Source
+from deniable.exact.enclosures import Enclosure
 from deniable.exact.rationals import Number, probability, rational, whole
 from deniable.mechanisms import pure
-from deniable.mechanisms.estimate import Estimate, Estimates, share
+from deniable.mechanisms.answers import read
+from deniable.mechanisms.estimate import Estimate, Estimates, Method, level_of, share, variance
+from deniable.mechanisms.tally import Tally, tally_of
 from deniable.privacy import PureLoss
 
 _HALF = Fraction(1, 2)
+_IF_UNKNOWN = "private only against those who do not know the innocuous trait"
 
 
 @dataclass(frozen=True, slots=True, init=False)
@@ -49,6 +52,7 @@ class RandomizedResponse:
     p: Fraction
     q: Fraction
     categories: int
+    caveat: str  # what the loss rests on besides the coins; empty if on nothing
 
     def __init__(
         self,
@@ -57,17 +61,15 @@ class RandomizedResponse:
         odds: Number | None = None,
         categories: int = 2,
     ) -> None:
-        exact_epsilon, exact_odds = pure.one_of(epsilon, odds)
-        if exact_odds is None:
-            assert exact_epsilon is not None
-            exact_odds = _odds_below(exact_epsilon)
+        ratio = pure.odds_of(epsilon, odds)
         k = whole(categories, "categories", least=2)
-        self._set(exact_odds / (exact_odds + k - 1), 1 / (exact_odds + k - 1), k)
+        self._set(ratio / (ratio + k - 1), 1 / (ratio + k - 1), k)
 
-    def _set(self, p: Fraction, q: Fraction, categories: int) -> None:
+    def _set(self, p: Fraction, q: Fraction, categories: int, caveat: str = "") -> None:
         object.__setattr__(self, "p", p)
         object.__setattr__(self, "q", q)
         object.__setattr__(self, "categories", categories)
+        object.__setattr__(self, "caveat", caveat)
 
     @classmethod
     def channel(cls, p: Number, q: Number) -> "RandomizedResponse":
@@ -86,7 +88,8 @@ class RandomizedResponse:
             raise InvalidParameter(
                 f"Every report must be possible under every answer. Found P(yes | yes) = {yes} "
                 f"and P(yes | no) = {no}: some report would prove an answer, so epsilon would "
-                "be infinite. Keep all probabilities strictly between 0 and 1."
+                "be infinite. Keep all probabilities strictly between 0 and 1. Data that such "
+                "a design has given can be analysed with `RevealingResponse`."
             )
         made = object.__new__(cls)
         made._set(yes, no, 2)
@@ -129,6 +132,49 @@ class RandomizedResponse:
         cards = probability(p, "p")
         return cls.channel(cards, 1 - cards)
 
+    @classmethod
+    def forced(cls, truth: Number, yes: Number, no: Number) -> "RandomizedResponse":
+        """Tells the truth, or is forced to say yes or no, with these probabilities.
+
+        >>> sixth = Fraction(1, 6)  # a die: 1 says no, 6 says yes, else the truth
+        >>> RandomizedResponse.forced(4 * sixth, yes=sixth, no=sixth).loss
+        PureLoss(odds=5)
+        """
+        parts = [
+            probability(x, name) for x, name in ((truth, "truth"), (yes, "yes"), (no, "no"))
+        ]
+        if sum(parts) != 1:
+            raise InvalidParameter(
+                f"`truth`, `yes` and `no` must add up to 1. Found {sum(parts)}."
+            )
+        return cls.channel(parts[0] + parts[1], parts[1])
+
+    @classmethod
+    def unrelated(cls, truth: Number, rate: Number) -> "RandomizedResponse":
+        """Answers the question with probability `truth`, else an innocuous one, to which a
+        share `rate` of people says yes.
+
+        >>> design = RandomizedResponse.unrelated(0.5, Fraction(1, 12))  # "born in May?"
+        >>> round(design.loss.epsilon(), 6), design.caveat
+        (2.564949, 'private only against those who do not know the innocuous trait')
+        """
+        coins = cls.from_coins(truth, rate)
+        coins._set(coins.p, coins.q, 2, _IF_UNKNOWN)
+        return coins
+
+    @classmethod
+    def crosswise(cls, rate: Number) -> "RandomizedResponse":
+        """Says only whether the answer is the same as to an innocuous question, to which a
+        share `rate` of people says yes. A report of 1 means "the same".
+
+        >>> RandomizedResponse.crosswise(0.25).loss
+        PureLoss(odds=3)
+        """
+        share = probability(rate, "rate")
+        design = cls.channel(share, 1 - share)
+        design._set(design.p, design.q, 2, _IF_UNKNOWN)
+        return design
+
     @property
     def loss(self) -> PureLoss:
         """What one randomized answer costs, as exact odds.
@@ -148,7 +194,7 @@ class RandomizedResponse:
         >>> RandomizedResponse(odds=6, categories=3).pmf(2, 0)
         Fraction(1, 8)
         """
-        self._check(np.array([answer], dtype=object))
+        read([answer], self.categories)
         if not isinstance(report, Integral | np.bool_) or not 0 <= report < self.categories:
             return Fraction(0)
         if self.categories == 2:
@@ -165,7 +211,17 @@ class RandomizedResponse:
         scaled = self.pmf(report, answer) * (1 << bits)
         return scaled.__floor__(), scaled.__ceil__()
 
-    def randomize(self, answers: Any) -> Any:
+    @property
+    def matrix(self) -> tuple[tuple[Fraction, ...], ...]:
+        """The channel: row y, column x holds P(y | x).
+
+        >>> RandomizedResponse.channel(0.75, 0.5).matrix[1]
+        (Fraction(1, 2), Fraction(3, 4))
+        """
+        k = range(self.categories)
+        return tuple(tuple(self.pmf(y, x) for x in k) for y in k)
+
+    def randomize(self, answers: Any, *, source: Source = SYSTEM) -> Any:
         """The reports, in the shape and kind of the answers: one, a list or an array.
 
         >>> RandomizedResponse(odds=3, categories=4).randomize(
@@ -173,113 +229,64 @@ class RandomizedResponse:
         ... ).shape
         (2, 5)
         """
-        array, kind = _read(answers)
-        flat = array.ravel()
-        truth = self._check(flat)
+        given = read(answers, self.categories)
+        truth, n = given.numbers, given.numbers.size
         if self.categories == 2:
-            drawn = np.where(
-                truth == 1, bernoulli(self.p, flat.size), bernoulli(self.q, flat.size)
-            ).astype(np.int64)
+            yes, no = (bernoulli(one, n, source=source) for one in (self.p, self.q))
+            drawn = np.where(truth == 1, yes, no).astype(np.int64)
         else:  # keep the answer with probability p - q, else any of all categories
-            keep = bernoulli(self.p - self.q, flat.size)
-            drawn = np.where(keep, truth, uniform_below(self.categories, flat.size))
-        reports = drawn.astype(bool if _boolean(flat) else np.int64).reshape(array.shape)
-        return reports if kind is np.ndarray else reports.tolist()
+            keep = bernoulli(self.p - self.q, n, source=source)
+            drawn = np.where(keep, truth, uniform_below(self.categories, n, source=source))
+        return given.like(drawn)
 
-    def aggregate(self, reports: Any) -> tuple[int, ...]:
-        """How many reports each category has, "no" first.
+    def aggregate(self, reports: Any) -> Tally:
+        """How many reports each category has, "no" first; tallies of batches add up.
 
-        >>> RandomizedResponse(odds=3).aggregate([True, False, True])
+        >>> RandomizedResponse(odds=3).aggregate([True, False, True]).counts
         (1, 2)
         """
-        flat = self._check(_read(reports)[0].ravel())
-        return tuple(np.bincount(flat, minlength=self.categories).tolist())
+        flat = read(reports, self.categories).numbers
+        counts = tuple(np.bincount(flat, minlength=self.categories).tolist())
+        return Tally(self, counts, flat.size)
 
     def estimate(
         self,
         responses: Any = None,
         *,
-        counts: Sequence[int] | None = None,
+        counts: Sequence[int] | Tally | None = None,
         confidence: Number = 0.95,
+        method: Method = "exact",
     ) -> Estimate | Estimates:
         """The share of true yeses (or of each category), from reports or from their counts.
+
+        The interval is the exact binomial one, or Wilson's (shorter, and right on average
+        only), mapped through the channel.
 
         >>> estimate = RandomizedResponse.warner(0.75).estimate(counts=(600, 400))
         >>> round(estimate.value, 6), round(estimate.standard_error, 6)
         (0.3, 0.030984)
         """
+        level = level_of(confidence)
         if (responses is None) == (counts is None):
             raise InvalidParameter("Give either the responses or `counts=`, and not both.")
-        level = probability(confidence, "confidence")
-        if not 0 < level < 1:
-            raise InvalidParameter(
-                f"`confidence` must lie strictly between 0 and 1. Found {confidence}."
-            )
-        tally = self.aggregate(responses) if counts is None else self._tally(counts)
-        n = sum(tally)
-        if self.categories == 2:
-            return share(tally[1], n, p=self.p, q=self.q, confidence=level)
-        return Estimates(
-            tuple(share(one, n, p=self.p, q=self.q, confidence=level) for one in tally)
+        if counts is None:
+            tally = self.aggregate(responses)
+        else:
+            tally = tally_of(counts, self, self.categories)
+        found = tuple(
+            share(one, tally.respondents, p=self.p, q=self.q, confidence=level, method=method)
+            for one in (tally.counts[1:] if self.categories == 2 else tally.counts)
         )
+        return found[0] if self.categories == 2 else Estimates(found)
 
-    def _tally(self, counts: Sequence[int]) -> tuple[int, ...]:
-        if len(counts) != self.categories:
-            raise InvalidData(
-                f"`counts` needs one number for each of {self.categories} categories, "
-                f'"no" or 0 first. Found {len(counts)}.'
-            )
-        tally = tuple(whole(one, "counts", least=0) for one in counts)
-        if sum(tally) == 0:
-            raise InvalidData("There are no responses to estimate from: every count is 0.")
-        return tally
+    def variance(self, share: Number, *, respondents: int, population: bool = True) -> float:
+        """That of the unbiased estimate of a share, the chance of the sample included or not.
 
-    def _check(self, flat: NDArray[Any]) -> NDArray[np.int64]:
-        """The answers as integers, each of them one of the categories."""
-        if flat.size == 0:
-            raise InvalidData("There are no answers. Give one or more.")
-        if flat.dtype.kind not in "biu":
-            types = set(map(type, flat))
-            whole_numbers = all(issubclass(one, Integral) for one in types)
-            booleans = [issubclass(one, bool | np.bool_) for one in types]
-            if not (all(booleans) or (whole_numbers and not any(booleans))):
-                raise InvalidData(
-                    "Answers must be all booleans, or all whole numbers. Turn text or floats "
-                    "into the numbers of their categories first."
-                )
-        if not ((flat >= 0) & (flat < self.categories)).all():
-            raise InvalidData(
-                f"Answers must be whole numbers from 0 to {self.categories - 1}, the "
-                "numbers of the categories. Some are not."
-            )
-        return flat.astype(np.int64)
-
-
-def _read(answers: Any) -> tuple[NDArray[Any], type]:
-    if isinstance(answers, np.ma.MaskedArray):
-        raise InvalidData("Answers must not be masked: make a missing answer a category.")
-    if isinstance(answers, np.ndarray):
-        return np.asarray(answers), np.ndarray
-    if isinstance(answers, str | bytes):
-        raise InvalidData("Answers must be booleans or whole numbers, not text.")
-    if hasattr(answers, "__array__") and not isinstance(answers, np.generic):
-        return np.asarray(answers), np.ndarray
-    try:
-        return np.array(answers, dtype=object), type(answers)
-    except ValueError:
-        raise InvalidData("The rows of a list must have equal lengths.") from None
-
-
-def _boolean(flat: NDArray[Any]) -> bool:
-    """Whether answers, already checked, are booleans; the first one's type tells."""
-    return flat.dtype.kind == "b" or isinstance(flat[0], bool | np.bool_)
-
-
-def _odds_below(epsilon: Fraction) -> Fraction:
-    """A rational below e**epsilon by about a part in 2**66 (of epsilon, if that is small)."""
-    bits = 66 + (1 / epsilon).__ceil__().bit_length()
-    work = 2 * bits + 2 * epsilon.__ceil__()
-    _, hi = exp_neg(epsilon, work)
-    odds = (1 << work + bits) // hi
-    spare = max(0, odds.bit_length() - bits - 1)  # digits that large odds need not have
-    return Fraction(odds >> spare << spare, 1 << bits)
+        >>> RandomizedResponse(odds=3).variance(0.3, respondents=1000)
+        0.00096
+        >>> RandomizedResponse(odds=3).variance(0.3, respondents=1000, population=False)
+        0.00075
+        """
+        return variance(
+            share, p=self.p, q=self.q, respondents=respondents, population=population
+        )
