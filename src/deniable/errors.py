@@ -4,6 +4,11 @@
     ├── InvalidParameter (ValueError)   a public parameter that cannot be used
     │   └── MissingRelation             a question that has no answer without `neighbors=`
     ├── InvalidData (ValueError)        data of the wrong shape or kind; never quotes a value
+    ├── InvalidPolicy (ValueError)      a policy that contradicts itself, or names what is not there
+    ├── InvalidQuery (ValueError)       a question that cannot be understood, or not privately answered
+    │   └── UnboundedColumn             a sum that one person could change by any amount
+    ├── BudgetExhausted                 the answer would cost more than is left
+    ├── EngineFailed                    the one message after an engine has started
     └── Unsupported                     a sound request that this loss or mechanism cannot serve
 
 A message says what is wrong, why it matters and how to mend it. Parameters are public, so
@@ -29,3 +34,23 @@ class InvalidData(DeniableError, ValueError):
 
 class Unsupported(DeniableError):
     """A sound request that this loss or mechanism cannot serve; the message names what can."""
+
+
+class InvalidPolicy(DeniableError, ValueError):
+    """A policy that contradicts itself, or names what is not there; quotes file and line."""
+
+
+class InvalidQuery(DeniableError, ValueError):
+    """A question that cannot be understood, or not answered privately; says what works."""
+
+
+class UnboundedColumn(InvalidQuery):
+    """A sum without limits: one person could change it by any amount."""
+
+
+class BudgetExhausted(DeniableError):
+    """The answer would cost more than is left. Nothing was spent and nothing was read."""
+
+
+class EngineFailed(DeniableError):
+    """The one message after an engine has started, with a reference number for the owner."""

@@ -59,6 +59,7 @@ class Key:
     name: str
     kind: str  # "text", "number", "boolean" or "date"
     values: tuple[KeyValue, ...] | None  # None: private, a key must earn its place
+    step: Fraction | None = None  # of a number: the engine's integer times this is the key
 
 
 @dataclass(frozen=True, slots=True)
