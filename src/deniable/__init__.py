@@ -26,6 +26,7 @@ if TYPE_CHECKING:
         Laplace,
         RandomizedResponse,
         Staircase,
+        Thresholding,
     )
     from deniable.privacy import (
         ApproximateLoss,
@@ -55,6 +56,7 @@ __all__ = [
     "PureLoss",
     "RandomizedResponse",
     "Staircase",
+    "Thresholding",
     "Unsupported",
     "parallel",
     "posterior",
@@ -65,6 +67,7 @@ _ROOMS = {
         "Laplace",
         "Gaussian",
         "Staircase",
+        "Thresholding",
         "RandomizedResponse",
         "Estimate",
         "Estimates",

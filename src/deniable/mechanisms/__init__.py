@@ -5,5 +5,14 @@ from deniable.mechanisms.gaussian import Gaussian
 from deniable.mechanisms.laplace import Laplace
 from deniable.mechanisms.randomized_response import RandomizedResponse
 from deniable.mechanisms.staircase import Staircase
+from deniable.mechanisms.thresholding import Thresholding
 
-__all__ = ["Estimate", "Estimates", "Gaussian", "Laplace", "RandomizedResponse", "Staircase"]
+__all__ = [
+    "Estimate",
+    "Estimates",
+    "Gaussian",
+    "Laplace",
+    "RandomizedResponse",
+    "Staircase",
+    "Thresholding",
+]
