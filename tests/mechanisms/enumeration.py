@@ -47,7 +47,7 @@ def check(
 ) -> Verdict:
     """Compares all pairs of each group of neighbours over the given outputs."""
     outputs = list(outputs)
-    pure = mechanism.loss.nats is not None
+    pure = mechanism.loss.nats is not None and mechanism.loss.slack == 0
     worst = Verdict(True, False, "nothing stands out", 0.0)
     for group in neighbors:
         laws = [[mechanism.pmf_bounds(o, value, bits) for o in outputs] for value in group]

@@ -45,6 +45,6 @@ class Withheld(Generic[T]):
 
     __reduce__ = __reduce_ex__ = __getstate__ = __copy__ = __deepcopy__ = _refuse
     __iter__ = __len__ = __getitem__ = __contains__ = __bool__ = _refuse
-    __eq__ = __lt__ = __le__ = __gt__ = __ge__ = _refuse  # type: ignore[assignment]
+    __eq__ = __lt__ = __le__ = __gt__ = __ge__ = _refuse
     __int__ = __float__ = __index__ = __array__ = _refuse
     __hash__ = None  # type: ignore[assignment]

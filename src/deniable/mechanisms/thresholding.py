@@ -216,7 +216,7 @@ class TruncatedNoise:
         return 2 * lo, 2 * hi
 
     def _over_norm(self, first: int, end: int, bits: int) -> Enclosure:
-        """(a**first - a**end) / (1 + a - 2 a**(bound + 1)), the weight of first, ..., end - 1."""
+        """P(first <= Z < end) = (a**first - a**end) / (1 + a - 2 a**(bound + 1))."""
         extra = 24 + int(self.scale).bit_length()
         work = bits + extra
         powers = [exp_neg(n / self.scale, work) for n in (first, end, 1, self.bound + 1)]
