@@ -4,8 +4,8 @@
     ├── InvalidParameter (ValueError)   a public parameter that cannot be used
     │   └── MissingRelation             a question that has no answer without `neighbors=`
     ├── InvalidData (ValueError)        data of the wrong shape or kind; never quotes a value
-    ├── InvalidPolicy (ValueError)      a policy that contradicts itself, or names what is not there
-    ├── InvalidQuery (ValueError)       a question that cannot be understood, or not privately answered
+    ├── InvalidPolicy (ValueError)      a policy that contradicts itself or names what is absent
+    ├── InvalidQuery (ValueError)       a question not understood, or with no private answer
     │   └── UnboundedColumn             a sum that one person could change by any amount
     ├── BudgetExhausted                 the answer would cost more than is left
     ├── EngineFailed                    the one message after an engine has started
@@ -37,7 +37,14 @@ class Unsupported(DeniableError):
 
 
 class InvalidPolicy(DeniableError, ValueError):
-    """A policy that contradicts itself, or names what is not there; quotes file and line."""
+    """A policy that contradicts itself, or names what is not there; quotes file and line.
+
+    `where` is the path of keys that led there, such as ("tables", "visits", "unit").
+    """
+
+    def __init__(self, message: str, *, where: tuple[str, ...] = ()) -> None:
+        super().__init__(message)
+        self.where = where
 
 
 class InvalidQuery(DeniableError, ValueError):
@@ -54,3 +61,10 @@ class BudgetExhausted(DeniableError):
 
 class EngineFailed(DeniableError):
     """The one message after an engine has started, with a reference number for the owner."""
+
+    def __init__(self, reference: str) -> None:
+        super().__init__(
+            f"The engine could not answer (reference {reference}). The owner's log says more; "
+            "this message is the same whatever the rows hold."
+        )
+        self.reference = reference
