@@ -67,7 +67,7 @@ class Aggregate:
     """
 
     name: str
-    argument: Expression | None
+    argument: "Expression | None"
     bins: int | None = None  # of a histogram
 
     def __str__(self) -> str:

@@ -6,10 +6,9 @@ a limit derived wrongly would cost accuracy and never privacy.
 """
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
-
-from deniable.exact.rationals import Number
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,18 +30,8 @@ class Facts:
         return self.low is not None and self.high is not None
 
 
-def number(low: Number | None, high: Number | None, step: Number | None = None) -> Facts:
-    """Facts of a number.
-
-    >>> number(0, 10).bounded
-    True
-    """
-    low, high, step = (None if x is None else Fraction(x) for x in (low, high, step))
-    return Facts("number", low, high, step)
-
-
 def constant(value: Fraction) -> Facts:
-    """Facts of a literal number; any step that divides it is right, the largest is it itself."""
+    """Facts of a literal number: its own grid is the coarsest that holds it."""
     return Facts("number", value, value, abs(value) or Fraction(1))
 
 
@@ -53,10 +42,10 @@ def hull(parts: list[Facts]) -> Facts:
         return Facts(None)
     if kinds[0].kind != "number":
         return Facts(kinds[0].kind)
-    low = None if any(one.low is None for one in kinds) else min(_all(one.low for one in kinds))
-    high = (
-        None if any(one.high is None for one in kinds) else max(_all(one.high for one in kinds))
-    )
+    lows = [one.low for one in kinds if one.low is not None]
+    highs = [one.high for one in kinds if one.high is not None]
+    low = min(lows) if len(lows) == len(kinds) else None
+    high = max(highs) if len(highs) == len(kinds) else None
     return Facts("number", low, high, common_step([one.step for one in kinds]))
 
 
@@ -126,18 +115,14 @@ def least(parts: list[Facts]) -> Facts:
     return Facts("number", whole_hull.low, high, whole_hull.step)
 
 
-def _all(values: "object") -> list[Fraction]:
-    return [one for one in values if one is not None]  # type: ignore[attr-defined]
-
-
 def _add(a: Fraction | None, b: Fraction | None) -> Fraction | None:
     return None if a is None or b is None else a + b
 
 
 def _corners(
-    a: Facts, b: Facts, operation: "object"
+    a: Facts, b: Facts, operation: Callable[[Fraction, Fraction], Fraction]
 ) -> tuple[Fraction | None, Fraction | None]:
-    if not (a.bounded and b.bounded):
+    if a.low is None or a.high is None or b.low is None or b.high is None:
         return None, None
-    found = [operation(x, y) for x in (a.low, a.high) for y in (b.low, b.high)]  # type: ignore[operator]
+    found = [operation(x, y) for x in (a.low, a.high) for y in (b.low, b.high)]
     return min(found), max(found)

@@ -88,7 +88,7 @@ def _greatest(arguments: list[Facts]) -> Facts:
 
 
 def _bounded_below(arguments: list[Facts]) -> Facts:
-    value, low, high = arguments
+    _, low, high = arguments
     if low.low is None or high.high is None:
         return Facts("number")
     return Facts(

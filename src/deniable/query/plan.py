@@ -98,7 +98,7 @@ class Plan:
     blocks: tuple[Block, ...]
     thresholding: Thresholding | None  # where keys are private
     outputs: tuple[Output, ...]
-    having: Node | None
+    having: "Node | None"
     order: tuple[tuple[Node, bool], ...]  # (what, descending)
     limit: int | None
     other: bool  # whether what is in no released group appears as one more, with keys None

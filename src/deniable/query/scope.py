@@ -1,6 +1,6 @@
 """Row expressions of one table: checked, limited and written as the engine's SQL."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from difflib import get_close_matches
 from fractions import Fraction
 
@@ -15,6 +15,7 @@ from deniable.query.facts import Facts
 from deniable.query.functions import FUNCTIONS, Sql, clip, double
 
 _TYPES = {"text": "text", "boolean": "boolean", "date": "timestamp"}
+_COMPARISONS = {"=", "<>", "<", "<=", ">", ">=", "in"}
 _FINEST = 20  # bits of a grid that nobody declared
 
 
@@ -23,6 +24,31 @@ class Scope:
     """The columns that an expression may name."""
 
     table: Table
+
+    def resolve(self, expression: Expression) -> Expression:
+        """The expression with columns spelt as the table spells them, and with text that is
+        compared to a date read as one."""
+        if isinstance(expression, Column):
+            return Column(self.column(expression.name).name)
+        if isinstance(expression, Aggregate):
+            inner = None if expression.argument is None else self.resolve(expression.argument)
+            return replace(expression, argument=inner)
+        if not isinstance(expression, Call):
+            return expression
+        arguments = tuple(self.resolve(one) for one in expression.arguments)
+        if expression.name in _COMPARISONS and any(self._is_date(one) for one in arguments):
+            arguments = tuple(
+                Call("cast date", (one,))
+                if isinstance(one, Literal) and isinstance(one.value, str)
+                else one
+                for one in arguments
+            )
+        return Call(expression.name, arguments)
+
+    def _is_date(self, expression: Expression) -> bool:
+        if isinstance(expression, Column):
+            return self.column(expression.name).kind == "date"
+        return isinstance(expression, Call) and expression.name == "cast date"
 
     def facts(self, expression: Expression) -> Facts:
         """What the policy says about an expression's value; refuses what has no meaning."""
@@ -39,7 +65,9 @@ class Scope:
 
     def _call_facts(self, call: Call) -> Facts:
         known = [self.facts(one) for one in call.arguments]
-        function = FUNCTIONS[call.name]
+        function = FUNCTIONS.get(call.name)
+        if function is None:
+            raise InvalidQuery(f"{call} works on aggregates only, such as {call.name}(AVG(x)).")
         if not function.least <= len(known) <= function.most:
             raise InvalidQuery(f"{call} has the wrong number of arguments.")
         kinds = {one.kind for one in known} - {None}
