@@ -32,7 +32,7 @@ from deniable.query.spread import fixed_margin, moments, spread_quantile
 Floats: TypeAlias = NDArray[np.float64]
 Interval: TypeAlias = tuple[Floats, Floats]
 
-_ROUNDS = 4  # of Fieller's quadratic, each with the quantile at the last end
+_ROUNDS = 3  # of Fieller's quadratic, each with the quantile at the last end
 
 
 def laws_of(blocks: Sequence[Block], thresholding: Thresholding | None) -> dict[str, Noise]:
@@ -183,33 +183,38 @@ def _fieller(
     With S the noise of N - r D, q(r) is Q(r) times its standard deviation, and Q varies
     slowly: between the normal and the Laplace quantile.
     """
-    names = sorted({name for name, _ in (*ratio.above.weights, *ratio.below.weights)})
-    n_w, d_w = (
-        np.array([_weight(one, k) for k in names]) for one in (ratio.above, ratio.below)
-    )
-    variances, fourths = np.array([moments(laws[k]) for k in names]).T
+    above, below = dict(ratio.above.weights), dict(ratio.below.weights)
+    parts = [
+        (float(above.get(name, 0)), float(below.get(name, 0)), *moments(laws[name]))
+        for name in sorted({*above, *below})
+    ]
     n, d = _value(ratio.above, features), _value(ratio.below, features)
-    nn, nd, dd = (float(np.sum(one * variances)) for one in (n_w * n_w, n_w * d_w, d_w * d_w))
-    limit = fixed_margin(dict(ratio.below.weights), laws, confidence)
+    nn = sum(x * x * own for x, _, own, _ in parts)
+    nd = sum(x * y * own for x, y, own, _ in parts)
+    dd = sum(y * y * own for _, y, own, _ in parts)
     with np.errstate(all="ignore"):
-        ends = []
-        for sign in (-1.0, 1.0):
-            end = n / d
-            for _ in range(_ROUNDS):
-                weights = n_w[:, None] - d_w[:, None] * np.ravel(end)
-                variance = variances @ weights**2
-                reach = spread_quantile(variance, fourths @ weights**4, confidence)
-                c = (reach / np.sqrt(np.where(variance > 0, variance, 1.0))) ** 2
+        ends = [n / d] * 2
+        for _ in range(_ROUNDS):
+            for i, sign in enumerate((-1.0, 1.0)):
+                c = _quantile_squared(parts, ends[i], confidence)
                 a, b = d * d - c * dd, n * d - c * nd
                 root = np.sqrt(np.maximum(b * b - a * (n * n - c * nn), 0.0))
-                end = np.where(a > 0, (b + sign * root) / a, sign * np.inf)
-            ends.append(end)
-        weak = ~(np.abs(d) > limit) | np.isnan(ends[0]) | np.isnan(ends[1])
+                ends[i] = np.where(a > 0, (b + sign * root) / a, sign * np.inf)
+        weak = ~(np.abs(d) > fixed_margin(below, laws, confidence))
+        weak |= np.isnan(ends[0]) | np.isnan(ends[1])
     return np.where(weak, -np.inf, ends[0]), np.where(weak, np.inf, ends[1])
 
 
-def _weight(linear: Linear, name: str) -> float:
-    return float(dict(linear.weights).get(name, 0))
+def _quantile_squared(
+    parts: list[tuple[float, float, float, float]], r: Floats, confidence: Fraction
+) -> Floats:
+    """The square of the quantile of the noise of N - r D, in units of its variance."""
+    variance, fourth = np.zeros_like(r), np.zeros_like(r)
+    for above, below, own, own_fourth in parts:
+        square = (above - below * r) ** 2
+        variance += own * square
+        fourth += own_fourth * square * square
+    return spread_quantile(np.ones_like(r), fourth / (variance * variance), confidence) ** 2
 
 
 def _value(linear: Linear, features: Mapping[str, Values]) -> Floats:
@@ -226,6 +231,7 @@ def _by_slopes(
     confidence: Fraction,
     keys: Sequence[Values],
 ) -> Interval:
+    node = _uncut(node)
     value = np.asarray(evaluate(node, features, keys), dtype=np.float64)
     variance, fourth = np.zeros_like(value), np.zeros_like(value)
     for name in _features(node):
@@ -246,6 +252,16 @@ def _by_slopes(
         lower, upper = _interval(below, laws, features, confidence, keys)
         half = np.where((lower <= 0) & (upper >= 0), np.inf, half)
     return value - half, value + half
+
+
+def _uncut(node: Node) -> Node:
+    """Without the cuts to public limits inside, at which slopes would vanish."""
+    if not isinstance(node, Call):
+        return node
+    if node.name in ("least", "greatest", "clamp"):
+        inner = _monotone_argument(node)
+        return node if inner is None else _uncut(inner)
+    return Call(node.name, tuple(_uncut(one) for one in node.arguments))
 
 
 def _denominators(node: Node) -> Iterator[Node]:
