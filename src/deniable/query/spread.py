@@ -6,7 +6,7 @@ Sums whose weights differ from group to group (an average, whose weights are its
 a table: at equal variance the quantile depends almost only on the fourth cumulant, and the
 table follows it from a single Laplace noise through two unequal ones, for which the tail has a
 closed form, then more and more equal ones, to the normal law. Margins are post-processing, so
-floats serve; the tests hold the table to about one per cent (three at levels below 90 %).
+floats serve; the tests hold the table to about one per cent (four at the median).
 """
 
 import math
