@@ -11,7 +11,6 @@ from fractions import Fraction
 from typing import TypeAlias
 
 Value: TypeAlias = Fraction | str | bool | None
-Expression: TypeAlias = "Column | Literal | Call | Aggregate"
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +48,7 @@ class Call:
     """A function or operator applied to arguments."""
 
     name: str
-    arguments: tuple[Expression, ...]
+    arguments: "tuple[Expression, ...]"
 
     def __str__(self) -> str:
         shown = [str(one) for one in self.arguments]
@@ -76,6 +75,8 @@ class Aggregate:
         inside = "*" if self.argument is None else str(self.argument)
         return f"{self.name.upper()}({inside}{'' if self.bins is None else f', {self.bins}'})"
 
+
+Expression: TypeAlias = Column | Literal | Call | Aggregate
 
 _INFIX = {"+", "-", "*", "/", "=", "<>", "<", "<=", ">", ">=", "and", "or"}
 

@@ -13,7 +13,7 @@ from sqlglot import exp
 from deniable.query import facts
 from deniable.query.facts import Facts
 
-Sql: TypeAlias = exp.Expression
+Sql: TypeAlias = exp.Expr
 ANY = 99  # so many arguments
 
 
@@ -41,13 +41,13 @@ def case(*arguments: Sql) -> Sql:
     return made.else_(arguments[-1], copy=False) if len(arguments) % 2 else made
 
 
-def _infix(kind: type[exp.Expression]) -> Callable[[list[Sql]], Sql]:
+def _infix(kind: type[exp.Expr]) -> Callable[[list[Sql]], Sql]:
     return lambda arguments: exp.paren(
         kind(this=arguments[0], expression=arguments[1]), copy=False
     )
 
 
-def _chain(kind: type[exp.Expression]) -> Callable[[list[Sql]], Sql]:
+def _chain(kind: type[exp.Expr]) -> Callable[[list[Sql]], Sql]:
     def made(arguments: list[Sql]) -> Sql:
         result = arguments[0]
         for one in arguments[1:]:
@@ -113,7 +113,7 @@ def clip(value: Sql, low: Sql, high: Sql) -> Sql:
     )
 
 
-def _comparison(kind: type[exp.Expression]) -> Function:
+def _comparison(kind: type[exp.Expr]) -> Function:
     return Function(2, 2, "same", _always("boolean"), _infix(kind))
 
 
@@ -150,6 +150,7 @@ FUNCTIONS: dict[str, Function] = {
     "is null": Function(
         1, 1, None, _always("boolean"), lambda a: exp.Is(this=a[0], expression=exp.null())
     ),
+    "outside": Function(1, 1, "number", _always("boolean"), lambda a: _outside(a[0])),
     "in": Function(
         2, 10_000, "same", _always("boolean"), lambda a: exp.In(this=a[0], expressions=a[1:])
     ),
@@ -168,3 +169,8 @@ def _as_number(value: Facts) -> Facts:
 
 def _rounded(value: Sql) -> Sql:
     return exp.func("ROUND", double(value), copy=False)
+
+
+def _outside(column: Sql) -> Sql:
+    """Whether a cleaned column was clipped: the query's first step keeps that beside it."""
+    return exp.column(f"{column.name}_out")

@@ -49,7 +49,7 @@ def parse(text: str) -> Question:
         where=None if where is None else read(where.this),
         keys=keys,
         outputs=outputs,
-        having=None if having is None else _aliased(read(having.this), outputs),
+        having=None if having is None else aliased(read(having.this), outputs),
         order=_order(select.args.get("order"), outputs),
         limit=_limit(select.args.get("limit")),
     )
@@ -140,7 +140,7 @@ def _not_understood(text: str, problem: Exception) -> InvalidQuery:
     return InvalidQuery(f"This is not SQL that can be understood.{where} Asked: {text[:80]!r}")
 
 
-def _table(source: exp.Expression | None) -> str:
+def _table(source: exp.Expr | None) -> str:
     if source is None:
         raise InvalidQuery("The question has no FROM: name the table that it is about.")
     table = source.this
@@ -151,7 +151,7 @@ def _table(source: exp.Expression | None) -> str:
     return table.name
 
 
-def _outputs(selected: list[exp.Expression]) -> tuple[Named, ...]:
+def _outputs(selected: list[exp.Expr]) -> tuple[Named, ...]:
     outputs = []
     for node in selected:
         if isinstance(node, exp.Star):
@@ -185,7 +185,7 @@ def label(expression: Expression) -> str:
     return str(expression)
 
 
-def _keys(group: exp.Expression | None, outputs: tuple[Named, ...]) -> tuple[Named, ...]:
+def _keys(group: exp.Expr | None, outputs: tuple[Named, ...]) -> tuple[Named, ...]:
     if group is None:
         return ()
     extras = [name for name, value in group.args.items() if value and name != "expressions"]
@@ -193,7 +193,7 @@ def _keys(group: exp.Expression | None, outputs: tuple[Named, ...]) -> tuple[Nam
         raise InvalidQuery(f"GROUP BY {extras[0].upper()} is not supported: name the columns.")
     keys = []
     for node in group.expressions:
-        expression = _aliased(read(node), outputs)
+        expression = aliased(read(node), outputs)
         if isinstance(expression, Literal) and not isinstance(expression.value, str):
             expression = _position(expression, outputs, "GROUP BY")
         if aggregates(expression):
@@ -211,32 +211,32 @@ def _position(place: Literal, outputs: tuple[Named, ...], clause: str) -> Expres
     return outputs[int(place.value) - 1].expression  # type: ignore[arg-type]
 
 
-def _aliased(expression: Expression, outputs: tuple[Named, ...]) -> Expression:
+def aliased(expression: Expression, outputs: tuple[Named, ...]) -> Expression:
     """The expression with the answer's own names replaced by what they stand for."""
     if isinstance(expression, Column):
         by_name = {one.name.lower(): one.expression for one in outputs}
         return by_name.get(expression.name.lower(), expression)
     if isinstance(expression, Call):
-        inner = tuple(_aliased(one, outputs) for one in expression.arguments)
+        inner = tuple(aliased(one, outputs) for one in expression.arguments)
         return Call(expression.name, inner)
     return expression
 
 
 def _order(
-    order: exp.Expression | None, outputs: tuple[Named, ...]
+    order: exp.Expr | None, outputs: tuple[Named, ...]
 ) -> tuple[tuple[Expression, bool], ...]:
     if order is None:
         return ()
     found = []
     for node in order.expressions:
-        expression = _aliased(read(node.this), outputs)
+        expression = aliased(read(node.this), outputs)
         if isinstance(expression, Literal):
             expression = _position(expression, outputs, "ORDER BY")
         found.append((expression, bool(node.args.get("desc"))))
     return tuple(found)
 
 
-def _limit(limit: exp.Expression | None) -> int | None:
+def _limit(limit: exp.Expr | None) -> int | None:
     if limit is None:
         return None
     number = limit.expression

@@ -19,7 +19,6 @@ from deniable.privacy import Loss
 from deniable.privacy.neighbors import Neighbors
 
 KeyValue: TypeAlias = str | int | float | bool
-Node: TypeAlias = "Number | Feature | KeyColumn | Call"
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +48,10 @@ class Call:
     """An operation on noisy values: + - * / power sqrt abs, comparisons, and, or, not."""
 
     name: str
-    arguments: tuple[Node, ...]
+    arguments: "tuple[Node, ...]"
+
+
+Node: TypeAlias = Number | Feature | KeyColumn | Call
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,7 +100,7 @@ class Plan:
     blocks: tuple[Block, ...]
     thresholding: Thresholding | None  # where keys are private
     outputs: tuple[Output, ...]
-    having: "Node | None"
+    having: Node | None
     order: tuple[tuple[Node, bool], ...]  # (what, descending)
     limit: int | None
     other: bool  # whether what is in no released group appears as one more, with keys None

@@ -22,9 +22,9 @@ class Question:
     """
 
     table: str
-    where: "Expression | None"
+    where: Expression | None
     keys: tuple[Named, ...]
     outputs: tuple[Named, ...]
-    having: "Expression | None" = None
+    having: Expression | None = None
     order: tuple[tuple[Expression, bool], ...] = ()
     limit: int | None = None

@@ -8,7 +8,7 @@ from sqlglot import exp
 from deniable.errors import InvalidQuery
 from deniable.query.expressions import Aggregate, Call, Column, Expression, Literal
 
-_BINARY: dict[type[exp.Expression], str] = {
+_BINARY: dict[type[exp.Expr], str] = {
     exp.Add: "+",
     exp.Sub: "-",
     exp.Mul: "*",
@@ -24,7 +24,7 @@ _BINARY: dict[type[exp.Expression], str] = {
     exp.Like: "like",
     exp.Pow: "power",
 }
-_UNARY: dict[type[exp.Expression], str] = {
+_UNARY: dict[type[exp.Expr], str] = {
     exp.Neg: "negative",
     exp.Not: "not",
     exp.Abs: "abs",
@@ -32,12 +32,12 @@ _UNARY: dict[type[exp.Expression], str] = {
     exp.Floor: "floor",
     exp.Ceil: "ceil",
 }
-_MANY: dict[type[exp.Expression], str] = {
+_MANY: dict[type[exp.Expr], str] = {
     exp.Least: "least",
     exp.Greatest: "greatest",
     exp.Coalesce: "coalesce",
 }
-_AGGREGATES: dict[type[exp.Expression], str] = {
+_AGGREGATES: dict[type[exp.Expr], str] = {
     exp.Sum: "sum",
     exp.Avg: "avg",
     exp.Variance: "var_samp",
@@ -57,7 +57,7 @@ LARGEST = Fraction(10) ** 30  # of a literal: far beyond any bound, far below an
 _MOST_BINS = 1000
 
 
-def read(node: exp.Expression) -> Expression:
+def read(node: exp.Expr) -> Expression:
     """One expression.
 
     >>> from sqlglot import parse_one
@@ -84,13 +84,13 @@ def read(node: exp.Expression) -> Expression:
     return special(node)
 
 
-def shown(node: exp.Expression) -> str:
+def shown(node: exp.Expr) -> str:
     """A piece of the analyst's own text, cut short."""
     text = node.sql(dialect="duckdb", comments=False)
     return text if len(text) <= 60 else text[:57] + "..."
 
 
-def _aggregate(name: str, argument: exp.Expression) -> Aggregate:
+def _aggregate(name: str, argument: exp.Expr) -> Aggregate:
     if isinstance(argument, exp.Distinct):
         raise InvalidQuery(
             f"{name.upper()}(DISTINCT ...) is not supported: one person may hold any number of "
@@ -99,7 +99,7 @@ def _aggregate(name: str, argument: exp.Expression) -> Aggregate:
     return Aggregate(name, read(argument))
 
 
-def _count(node: exp.Expression) -> Aggregate:
+def _count(node: exp.Expr) -> Aggregate:
     if isinstance(node.this, exp.Star):
         return Aggregate("count", None)
     if isinstance(node.this, exp.Distinct):
@@ -110,7 +110,7 @@ def _count(node: exp.Expression) -> Aggregate:
     return Aggregate("count", None if isinstance(argument, Literal) else argument)
 
 
-def _anonymous(node: exp.Expression) -> Expression:
+def _anonymous(node: exp.Expr) -> Expression:
     name = str(node.this).lower()
     arguments = tuple(read(one) for one in node.expressions)
     if name == "clamp":
@@ -119,29 +119,37 @@ def _anonymous(node: exp.Expression) -> Expression:
         return Call({"ceiling": "ceil", "pow": "power"}[name], arguments)
     if name == "histogram":
         return histogram(arguments)
+    if name == "clipped":
+        return clipped(arguments)
     raise InvalidQuery(f"There is no function {name.upper()} here: see the list of functions.")
 
 
 def histogram(arguments: tuple[Expression, ...]) -> Aggregate:
     """HISTOGRAM(column) or HISTOGRAM(column, bins)."""
-    bins = (
-        arguments[1].value if len(arguments) == 2 and isinstance(arguments[1], Literal) else 10
-    )
-    whole = (
-        isinstance(bins, Fraction | int) and not isinstance(bins, bool) and bins == int(bins)
-    )
-    if not 1 <= len(arguments) <= 2 or not whole or not 1 <= int(bins) <= _MOST_BINS:
+    bins = 10
+    if len(arguments) == 2:
+        given = arguments[1].value if isinstance(arguments[1], Literal) else None
+        bins = int(given) if isinstance(given, Fraction) and given.denominator == 1 else 0
+    if not 1 <= len(arguments) <= 2 or not 1 <= bins <= _MOST_BINS:
         raise InvalidQuery(f"HISTOGRAM takes a column and 1 to {_MOST_BINS:,} bins.")
-    return Aggregate("histogram", arguments[0], bins=int(bins))
+    return Aggregate("histogram", arguments[0], bins=bins)
 
 
-def _column(node: exp.Expression) -> Column:
+def clipped(arguments: tuple[Expression, ...]) -> Aggregate:
+    """CLIPPED(column): how many values lie outside of the column's bounds."""
+    if len(arguments) != 1 or not isinstance(arguments[0], Column):
+        raise InvalidQuery("CLIPPED takes one column: it counts the values outside its bounds.")
+    ones = Literal(Fraction(1)), Literal(Fraction(0))
+    return Aggregate("sum", Call("case", (Call("outside", arguments), *ones)))
+
+
+def _column(node: exp.Expr) -> Column:
     if node.args.get("db") or not isinstance(node.this, exp.Identifier):
         raise InvalidQuery(f"{shown(node)} is not a column of the table.")
     return Column(node.name)
 
 
-def _literal(node: exp.Expression) -> Literal:
+def _literal(node: exp.Expr) -> Literal:
     if node.args.get("is_string"):
         return Literal(node.this)
     value = Fraction(node.this)
@@ -150,7 +158,7 @@ def _literal(node: exp.Expression) -> Literal:
     return Literal(value)
 
 
-def _case(node: exp.Expression) -> Call:
+def _case(node: exp.Expr) -> Call:
     subject = None if node.this is None else read(node.this)
     flat: list[Expression] = []
     for branch in node.args["ifs"]:
@@ -161,7 +169,7 @@ def _case(node: exp.Expression) -> Call:
     return Call("case", (*flat, Literal(None) if default is None else read(default)))
 
 
-def _cast(node: exp.Expression) -> Call:
+def _cast(node: exp.Expr) -> Call:
     wanted = node.args["to"].this.name
     for kind, names in _CASTS.items():
         if wanted in names:
@@ -171,19 +179,19 @@ def _cast(node: exp.Expression) -> Call:
     )
 
 
-def _in(node: exp.Expression) -> Call:
+def _in(node: exp.Expr) -> Call:
     if node.args.get("query") or not node.expressions:
         raise InvalidQuery("IN takes a list of constants here, not a sub-query.")
     return Call("in", (read(node.this), *(read(one) for one in node.expressions)))
 
 
-def _between(node: exp.Expression) -> Call:
+def _between(node: exp.Expr) -> Call:
     value = read(node.this)
     low, high = read(node.args["low"]), read(node.args["high"])
     return Call("and", (Call(">=", (value, low)), Call("<=", (value, high))))
 
 
-def _is(node: exp.Expression) -> Call:
+def _is(node: exp.Expr) -> Call:
     if isinstance(node.expression, exp.Null):
         return Call("is null", (read(node.this),))
     if isinstance(node.expression, exp.Boolean):
@@ -191,7 +199,7 @@ def _is(node: exp.Expression) -> Call:
     raise InvalidQuery(f"{shown(node)} is not supported: IS NULL, IS TRUE and IS FALSE are.")
 
 
-def _round(node: exp.Expression) -> Call:
+def _round(node: exp.Expr) -> Call:
     if node.args.get("decimals") is not None:
         raise InvalidQuery(
             "ROUND takes one argument here; ROUND(x * 100) / 100 keeps two digits."
@@ -199,7 +207,7 @@ def _round(node: exp.Expression) -> Call:
     return Call("round", (read(node.this),))
 
 
-_SPECIAL: dict[type[exp.Expression], Callable[[exp.Expression], Expression]] = {
+_SPECIAL: dict[type[exp.Expr], Callable[[exp.Expr], Expression]] = {
     exp.Column: _column,
     exp.Literal: _literal,
     exp.Boolean: lambda node: Literal(bool(node.this)),

@@ -105,25 +105,42 @@ class Scope:
         return found
 
     def sql(self, expression: Expression) -> Sql:
-        """The expression in the engine's words; columns are cast and clipped at the leaf."""
+        """The expression in the engine's words, over columns that `leaf` has cleaned."""
         if isinstance(expression, Literal):
             return _literal_sql(expression)
         if isinstance(expression, Column):
-            return self._column_sql(self.column(expression.name))
+            return exp.column(self.alias(expression.name))
         assert isinstance(expression, Call)
         self.facts(expression)
         return FUNCTIONS[expression.name].sql([self.sql(one) for one in expression.arguments])
 
-    def _column_sql(self, column: Declared) -> Sql:
-        name = exp.column(column.name, quoted=True)
+    def alias(self, name: str) -> str:
+        """What a cleaned column is called inside a query, whatever the table calls it."""
+        return f"c{list(self.table.columns).index(self.column(name).name)}"
+
+    def leaf(self, name: str) -> Sql:
+        """A column as it enters a query: cast to its kind, NULL where that fails, clipped."""
+        column = self.column(name)
+        raw = exp.column(column.name, quoted=True)
         if column.kind != "number":
             return exp.TryCast(
-                this=name, to=exp.DataType.build(_TYPES[column.kind or "text"]), safe=True
+                this=raw, to=exp.DataType.build(_TYPES[column.kind or "text"]), safe=True
             )
         if column.bounds is None:
-            return double(name)
-        low, high = (_double_literal(end) for end in column.bounds)
-        return clip(double(name), low, high)
+            return double(raw)
+        low, high = (double_literal(end) for end in column.bounds)
+        return clip(double(raw), low, high)
+
+    def outside(self, name: str) -> Sql:
+        """Whether a column's value lies outside of its bounds, before it is clipped."""
+        column = self.column(name)
+        if column.bounds is None:
+            raise InvalidQuery(f"{column.name} has no bounds, so nothing of it is clipped.")
+        raw = double(exp.column(column.name, quoted=True))
+        low, high = (double_literal(end) for end in column.bounds)
+        return exp.or_(
+            exp.GT(this=raw, expression=high), exp.LT(this=raw.copy(), expression=low)
+        )
 
     def grid(self, argument: Expression) -> tuple[int, int, Fraction]:
         """The argument's limits in whole steps, and the step; refuses what has no limit."""
@@ -139,20 +156,6 @@ class Scope:
             step = _nice_step((known.high - known.low) / (1 << _FINEST))
         low, high = known.low / step, known.high / step
         return low.__floor__(), high.__ceil__(), step
-
-    def steps_sql(self, argument: Expression) -> Sql:
-        """The argument in whole steps, clipped to its limits: an integer, or NULL."""
-        low, high, step = self.grid(argument)
-        value = self.sql(argument)
-        if self.facts(argument).kind == "boolean":
-            value = double(value)
-        if step != 1:
-            value = exp.Mul(this=value, expression=_double_literal(1 / step))
-        integer = "bigint" if max(abs(low), abs(high)) > 2_000_000_000 else "int"
-        ends = exp.Literal.number(low), exp.Literal.number(high)
-        plain_column = isinstance(argument, Column)
-        clipped = value if plain_column else clip(value, *ends)
-        return exp.cast(clipped, integer, copy=False)
 
 
 def _no_limit(argument: Expression) -> str:
@@ -180,7 +183,8 @@ def _nice_step(step: Fraction) -> Fraction:
 
 def _check_case(call: Call, known: list[Facts]) -> None:
     conditions = known[: len(known) - len(known) % 2 : 2]
-    values = {one.kind for one in known[1::2] + (known[-1:] if len(known) % 2 else [])} - {None}
+    branches = known[1::2] + (known[-1:] if len(known) % 2 else [])
+    values = {one.kind for one in branches if one.kind is not None}
     if any(one.kind not in ("boolean", None) for one in conditions):
         raise InvalidQuery(f"{call}: what follows WHEN must be true or false.")
     if len(values) > 1:
@@ -202,9 +206,9 @@ def _literal_sql(literal: Literal) -> Sql:
         return exp.true() if literal.value else exp.false()
     if isinstance(literal.value, str):
         return exp.Literal.string(literal.value)
-    return _double_literal(literal.value)
+    return double_literal(literal.value)
 
 
-def _double_literal(number: Fraction) -> Sql:
+def double_literal(number: Fraction) -> Sql:
     """A double, whatever the engine makes of decimals."""
     return exp.cast(exp.Literal.number(plain(number)), "double", copy=False)
