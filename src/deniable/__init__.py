@@ -2,6 +2,8 @@
 
     import deniable as dp
 
+    visits = dp.open("deniable.toml")                 # what may be asked, and the budget
+    visits.sql("SELECT COUNT(*) FROM visits", epsilon=0.5)
     dp.Laplace(epsilon=0.5).release(1234)             # a count, with noise
     dp.RandomizedResponse.from_coins().randomize([True, False, True])
 
@@ -13,10 +15,15 @@ from importlib import import_module
 TYPE_CHECKING = False  # type checkers take it as true; importing `typing` would cost 10 ms
 if TYPE_CHECKING:
     from deniable.errors import (
+        BudgetExhausted,
         DeniableError,
+        EngineFailed,
         InvalidData,
         InvalidParameter,
+        InvalidPolicy,
+        InvalidQuery,
         MissingRelation,
+        UnboundedColumn,
         Unsupported,
     )
     from deniable.mechanisms import (
@@ -37,29 +44,57 @@ if TYPE_CHECKING:
         parallel,
     )
     from deniable.privacy.reading import posterior
+    from deniable.query.build import (
+        count,
+        count_units,
+        histogram,
+        mean,
+        stddev,
+        sum,
+        variance,
+    )
+    from deniable.release import Ledger, MemoryLedger, Release, Session, open, protect
 
 __version__ = "0.1.0"
 
 __all__ = [
     "ApproximateLoss",
+    "BudgetExhausted",
     "Composition",
     "ConcentratedLoss",
     "DeniableError",
+    "EngineFailed",
     "Estimate",
     "Estimates",
     "Gaussian",
     "GaussianLoss",
     "InvalidData",
     "InvalidParameter",
+    "InvalidPolicy",
+    "InvalidQuery",
     "Laplace",
+    "Ledger",
+    "MemoryLedger",
     "MissingRelation",
     "PureLoss",
     "RandomizedResponse",
+    "Release",
+    "Session",
     "Staircase",
     "Thresholding",
+    "UnboundedColumn",
     "Unsupported",
+    "count",
+    "count_units",
+    "histogram",
+    "mean",
+    "open",
     "parallel",
     "posterior",
+    "protect",
+    "stddev",
+    "sum",
+    "variance",
 ]
 
 _ROOMS = {
@@ -81,11 +116,33 @@ _ROOMS = {
         "parallel",
     ),
     "deniable.privacy.reading": ("posterior",),
+    "deniable.query.build": (
+        "count",
+        "count_units",
+        "histogram",
+        "mean",
+        "stddev",
+        "sum",
+        "variance",
+    ),
+    "deniable.release": (
+        "Ledger",
+        "MemoryLedger",
+        "Release",
+        "Session",
+        "open",
+        "protect",
+    ),
     "deniable.errors": (
         "DeniableError",
         "InvalidParameter",
         "MissingRelation",
         "InvalidData",
+        "InvalidPolicy",
+        "InvalidQuery",
+        "UnboundedColumn",
+        "BudgetExhausted",
+        "EngineFailed",
         "Unsupported",
     ),
 }
