@@ -120,7 +120,7 @@ class DuckDB:
         connection = self._connected()
         (statement,) = connection.extract_statements(plan.engine_sql)
         salt = {"salt": self._salt} if "salt" in statement.named_parameters else {}
-        found: Any = connection.execute(statement, salt).to_arrow_table()
+        found: Any = connection.sql(statement, params=salt).to_arrow_table()
         return Aggregated(
             keys=tuple(_whole(found[f"k{i}"]) for i in range(len(plan.keys))),
             units=None if plan.thresholding is None else integers(found["units"]),
@@ -167,14 +167,19 @@ def _add(
             "strict_mode = false, ignore_errors = true)",
         )
     elif files.format == "parquet":
-        schemas = [pyarrow.parquet.read_schema(path) for path in files.paths]
-        if any(map(_in_milliseconds, schemas[0])):
-            connection.register(name, _dataset(files.paths, schemas[0]))
+        schema = _schema(name, files.paths[0])
+        if any(map(_in_milliseconds, schema)):
+            connection.register(name, _dataset(files.paths, schema))
             return ()
-        _view(connection, name, f"read_parquet({listed})")
+        # Parquet's statistics pass over NaN. Unless told so, DuckDB believes them and drops
+        # the very comparison that clips a NaN, as long as no other row exceeds the bound.
+        _view(connection, name, f"read_parquet({listed}, can_have_nan = true)")
     else:
         inner = f"source{place}"
-        connection.execute(f"ATTACH {_text(files.paths[0])} AS {inner} (READ_ONLY)")
+        try:
+            connection.execute(f"ATTACH {_text(files.paths[0])} AS {inner} (READ_ONLY)")
+        except duckdb.Error:
+            raise _unreadable(name) from None
         _view(connection, name, f"{inner}.{_name(files.inner or name)}")
     return files.paths
 
@@ -188,11 +193,23 @@ def _view(connection: duckdb.DuckDBPyConnection, name: str, relation: str) -> No
             f'a #, as in   source = "hospital.duckdb#visits"',
             where=("tables", name, "source"),
         ) from None
-    except duckdb.Error as problem:
-        raise InvalidPolicy(
-            f"The source of table {name!r} cannot be opened ({type(problem).__name__}).",
-            where=("tables", name, "source"),
-        ) from None
+    except duckdb.Error:
+        raise _unreadable(name) from None
+
+
+def _unreadable(name: str) -> InvalidPolicy:
+    return InvalidPolicy(
+        f"The source of table {name!r} cannot be opened: it is not what its ending says, or "
+        "not all of it is there.",
+        where=("tables", name, "source"),
+    )
+
+
+def _schema(name: str, path: str) -> "pa.Schema":
+    try:
+        return pyarrow.parquet.read_schema(path)
+    except (OSError, pa.ArrowException):
+        raise _unreadable(name) from None
 
 
 def _in_milliseconds(field: "pa.Field[Any]") -> bool:
