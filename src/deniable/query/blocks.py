@@ -15,7 +15,9 @@ from deniable.privacy.neighbors import Neighbors
 from deniable.query.expressions import Aggregate, Expression
 from deniable.query.plan import Call, Feature, Node, Number
 
-ROUGHEST = 1 << 20  # grid steps of a column whose squares are measured
+# Grid steps of a column whose squares are measured. Their noise has up to the square of this as
+# its scale, times the rows of a unit over epsilon, and 2**50 is the most that can be drawn.
+ROUGHEST = 1 << 14
 VARIANCES = {"var_samp", "var_pop", "stddev_samp", "stddev_pop"}
 
 

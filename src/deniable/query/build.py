@@ -143,9 +143,12 @@ class Asking:
 
 
 def _all(conditions: tuple[Expression, ...]) -> Expression | None:
-    if not conditions:
-        return None
-    whole = conditions[0]
-    for one in conditions[1:]:
-        whole = Call("and", (whole, one))
-    return whole
+    """All of them at once, as one flat AND."""
+    if len(conditions) < 2:
+        return conditions[0] if conditions else None
+    parts = [
+        part
+        for one in conditions
+        for part in (one.arguments if isinstance(one, Call) and one.name == "and" else (one,))
+    ]
+    return Call("and", tuple(parts))

@@ -6,6 +6,7 @@ that fail are NULL, numbers are doubles. What is not in `FUNCTIONS` is refused.
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import TypeAlias
 
 from sqlglot import exp
@@ -49,10 +50,12 @@ def _infix(kind: type[exp.Expr]) -> Callable[[list[Sql]], Sql]:
 
 def _chain(kind: type[exp.Expr]) -> Callable[[list[Sql]], Sql]:
     def made(arguments: list[Sql]) -> Sql:
-        result = arguments[0]
-        for one in arguments[1:]:
-            result = kind(this=result, expression=one)
-        return exp.paren(result, copy=False)
+        """A balanced tree, so that a long chain does not nest deeply."""
+        if len(arguments) == 1:
+            return arguments[0]
+        middle = len(arguments) // 2
+        halves = made(arguments[:middle]), made(arguments[middle:])
+        return exp.paren(kind(this=halves[0], expression=halves[1]), copy=False)
 
     return made
 
@@ -155,7 +158,9 @@ FUNCTIONS: dict[str, Function] = {
         2, 10_000, "same", _always("boolean"), lambda a: exp.In(this=a[0], expressions=a[1:])
     ),
     "like": Function(2, 2, "text", _always("boolean"), _infix(exp.Like)),
-    "cast integer": Function(1, 1, None, lambda a: facts.whole(a[0]), lambda a: _rounded(a[0])),
+    "cast integer": Function(
+        1, 1, None, lambda a: facts.whole(_as_number(a[0])), lambda a: _rounded(a[0])
+    ),
     "cast number": Function(1, 1, None, lambda a: _as_number(a[0]), lambda a: double(a[0])),
     "cast text": Function(1, 1, None, _always("text"), _try_cast("text")),
     "cast boolean": Function(1, 1, None, _always("boolean"), _try_cast("boolean")),
@@ -164,6 +169,8 @@ FUNCTIONS: dict[str, Function] = {
 
 
 def _as_number(value: Facts) -> Facts:
+    if value.kind == "boolean":
+        return Facts("number", Fraction(0), Fraction(1), Fraction(1))
     return value if value.kind == "number" else Facts("number")
 
 

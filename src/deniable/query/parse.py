@@ -33,7 +33,13 @@ def parse(text: str) -> Question:
     >>> asked.table, [one.name for one in asked.outputs], str(asked.where)
     ('visits', ['ward', 'n'], '(age >= 18)')
     """
-    select = _statement(text)
+    try:
+        return _read_statement(_statement(text))
+    except RecursionError:
+        raise _too_deep() from None
+
+
+def _read_statement(select: exp.Select) -> Question:
     for clause, value in select.args.items():
         if value and clause not in _CLAUSES:
             raise InvalidQuery(
@@ -106,11 +112,15 @@ def _measure(text: str) -> list[sqlglot.Token]:
         depth += (word in ("(", "[", "{", "CASE")) - (word in (")", "]", "}", "END"))
         deepest = max(deepest, depth)
     if deepest > _DEEPEST or len(tokens) > _MOST_TOKENS or _longest_run(tokens) > _DEEPEST:
-        raise InvalidQuery(
-            f"The question is too deep or too long: at most {_DEEPEST} levels of brackets or "
-            f"signs in a row, and {_MOST_TOKENS:,} words."
-        )
+        raise _too_deep()
     return tokens
+
+
+def _too_deep() -> InvalidQuery:
+    return InvalidQuery(
+        f"The question is too deep or too long: at most {_DEEPEST} levels of brackets or "
+        f"signs in a row, and {_MOST_TOKENS:,} words."
+    )
 
 
 def _longest_run(tokens: list[sqlglot.Token]) -> int:

@@ -73,7 +73,10 @@ def plan(
         delta is None,
     )
     scope = Scope(_table(question.table, policy))
-    return _planned(_resolved(question, scope), scope, wanted)
+    try:
+        return _planned(_resolved(question, scope), scope, wanted)
+    except RecursionError:
+        raise InvalidQuery("The question nests too deeply: split its expressions.") from None
 
 
 def _table(name: str, policy: Policy) -> Table:

@@ -40,6 +40,8 @@ class Wanted(Protocol):
     def confidence(self) -> Fraction: ...
     @property
     def weights(self) -> Mapping[str, Number]: ...
+    @property
+    def other(self) -> bool: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,6 +83,8 @@ def priced(
         )
         for one in statistics
     ]
+    if wanted.other:  # a unit's groups may all end up in one, where they add up
+        sizes = [(l1, l1**2) for l1, _ in sizes]
     weights = _weights(statistics, nodes, question, wanted.weights)
     left, spare = wanted.epsilon * (1 - share), wanted.delta / (2 if private else 1)
     ask = _Ask(statistics, nodes, table, wanted.confidence, weights)
@@ -177,13 +181,13 @@ def shares(sizes: Sequence[float]) -> list[Fraction]:
 
 
 def expected(statistics: Sequence[Statistic], rows: float) -> dict[str, np.ndarray]:
-    """What the features would be in a group of so many rows, halfway between the limits."""
+    """What the features would be in a group of so many rows, spread between the limits."""
     found: dict[str, np.ndarray] = {}
     for i, one in enumerate(statistics):
         width = one.width
         halves = {
             "mean": [width / 2, width / 2],
-            "moments": [width**2 / 4, width**2 / 2, width**2 / 4],
+            "moments": [width**2 / 3] * 3,
             "sum": [(one.low + one.high) / 2],
             "histogram": [1 / max(1, len(one.bins))] * len(one.bins),
         }.get(one.kind, [1.0])

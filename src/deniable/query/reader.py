@@ -65,6 +65,8 @@ def read(node: exp.Expr) -> Expression:
     '(SUM((cost + 1)) / COUNT(*))'
     """
     kind = type(node)
+    if kind in (exp.And, exp.Or):  # long chains are one flat call, not a deep tree
+        return Call(_BINARY[kind], tuple(read(one) for one in _chain(node)))
     if kind in _BINARY:
         return Call(_BINARY[kind], (read(node.this), read(node.expression)))
     if kind in _UNARY:
@@ -82,6 +84,15 @@ def read(node: exp.Expr) -> Expression:
             "CLAMP and COALESCE; groups COUNT, SUM, AVG, VARIANCE, STDDEV and HISTOGRAM."
         )
     return special(node)
+
+
+def _chain(node: exp.Expr) -> list[exp.Expr]:
+    """The operands of a chain of one operator, in order."""
+    rest, found = node, []
+    while type(rest) is type(node):
+        found.append(rest.expression)
+        rest = rest.this
+    return [rest, *reversed(found)]
 
 
 def shown(node: exp.Expr) -> str:
