@@ -137,6 +137,8 @@ def check_price(plan: Plan) -> None:
     """Refuses a plan whose mechanisms cost more than it says, by what they state themselves."""
     if plan.epsilon < 0 or plan.delta < 0:
         raise InvalidParameter("A plan cannot cost less than nothing.")
+    for block in plan.blocks:
+        block.mechanism.noise(len(block.features)).draw(0)  # refuses what cannot be drawn
     if not plan.loss.fits(ApproximateLoss(plan.epsilon, plan.delta)):
         raise InvalidParameter(
             f"The plan charges epsilon {_shown(plan.epsilon)} and delta {_shown(plan.delta)}, "

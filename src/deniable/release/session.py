@@ -53,7 +53,7 @@ class Session:
         self._engine, self._ledger = engine, ledger
 
     def release(self, plan: Plan) -> Release:
-        """The answer to a plan: charged first, then run, then noised. The only door there is."""
+        """The answer to a plan: charged, then run, then noised. The only door there is."""
         entry = self._ledger.reserve(plan)
         with self._accounted(entry):
             exact = self._engine.run(plan)
