@@ -18,7 +18,10 @@ NO_RANDOM = ("exact/", "mechanisms/", "release/", "surveys/")
 # A third-party module and the one file or folder that may import it.
 DRIVERS = {
     "cryptography": "exact/bits.py",
+    "duckdb": "engines/duckdb.py",
     "matplotlib": "figures/",
+    "narwhals": "engines/frames.py",
+    "pydantic": "policy/file.py",
     "rich": "app/",
     "sqlglot": "query/",
     "typer": "app/",

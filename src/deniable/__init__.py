@@ -2,6 +2,8 @@
 
     import deniable as dp
 
+    visits = dp.open("deniable.toml")                 # what may be asked, and the budget
+    visits.sql("SELECT COUNT(*) FROM visits", epsilon=0.5)
     dp.Laplace(epsilon=0.5).release(1234)             # a count, with noise
     dp.RandomizedResponse.from_coins().randomize([True, False, True])
 
@@ -14,11 +16,16 @@ TYPE_CHECKING = False  # type checkers take it as true; importing `typing` would
 if TYPE_CHECKING:
     from deniable import audit, price
     from deniable.errors import (
+        BudgetExhausted,
         DeniableError,
+        EngineFailed,
         InvalidData,
         InvalidParameter,
+        InvalidPolicy,
+        InvalidQuery,
         MissingExtra,
         MissingRelation,
+        UnboundedColumn,
         Unsupported,
     )
     from deniable.mechanisms import (
@@ -34,6 +41,7 @@ if TYPE_CHECKING:
         Staircase,
         SubsetSelection,
         Tally,
+        Thresholding,
     )
     from deniable.privacy import (
         ApproximateLoss,
@@ -44,6 +52,16 @@ if TYPE_CHECKING:
         parallel,
     )
     from deniable.privacy.reading import posterior
+    from deniable.query.build import (
+        count,
+        count_units,
+        histogram,
+        mean,
+        stddev,
+        sum,
+        variance,
+    )
+    from deniable.release import Ledger, MemoryLedger, Release, Session, open, protect
 
 __version__ = "0.1.0"
 
@@ -51,9 +69,11 @@ __all__ = [
     "OLH",
     "OUE",
     "ApproximateLoss",
+    "BudgetExhausted",
     "Composition",
     "ConcentratedLoss",
     "DeniableError",
+    "EngineFailed",
     "Estimate",
     "Estimates",
     "Gaussian",
@@ -61,20 +81,37 @@ __all__ = [
     "HadamardResponse",
     "InvalidData",
     "InvalidParameter",
+    "InvalidPolicy",
+    "InvalidQuery",
     "Laplace",
+    "Ledger",
+    "MemoryLedger",
     "MissingExtra",
     "MissingRelation",
     "PureLoss",
     "RandomizedResponse",
+    "Release",
     "RevealingResponse",
+    "Session",
     "Staircase",
     "SubsetSelection",
     "Tally",
+    "Thresholding",
+    "UnboundedColumn",
     "Unsupported",
     "audit",
+    "count",
+    "count_units",
+    "histogram",
+    "mean",
+    "open",
     "parallel",
     "posterior",
     "price",
+    "protect",
+    "stddev",
+    "sum",
+    "variance",
 ]
 
 _ROOMS = {
@@ -83,6 +120,7 @@ _ROOMS = {
         "Laplace",
         "Gaussian",
         "Staircase",
+        "Thresholding",
         "RandomizedResponse",
         "RevealingResponse",
         "OUE",
@@ -102,12 +140,34 @@ _ROOMS = {
         "parallel",
     ),
     "deniable.privacy.reading": ("posterior",),
+    "deniable.query.build": (
+        "count",
+        "count_units",
+        "histogram",
+        "mean",
+        "stddev",
+        "sum",
+        "variance",
+    ),
+    "deniable.release": (
+        "Ledger",
+        "MemoryLedger",
+        "Release",
+        "Session",
+        "open",
+        "protect",
+    ),
     "deniable.errors": (
         "DeniableError",
         "InvalidParameter",
         "MissingExtra",
         "MissingRelation",
         "InvalidData",
+        "InvalidPolicy",
+        "InvalidQuery",
+        "UnboundedColumn",
+        "BudgetExhausted",
+        "EngineFailed",
         "Unsupported",
     ),
 }

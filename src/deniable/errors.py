@@ -4,6 +4,11 @@
     ├── InvalidParameter (ValueError)   a public parameter that cannot be used
     │   └── MissingRelation             a question that has no answer without `neighbors=`
     ├── InvalidData (ValueError)        data of the wrong shape or kind; never quotes a value
+    ├── InvalidPolicy (ValueError)      a policy that contradicts itself or names what is absent
+    ├── InvalidQuery (ValueError)       a question not understood, or with no private answer
+    │   └── UnboundedColumn             a sum that one person could change by any amount
+    ├── BudgetExhausted                 the answer would cost more than is left
+    ├── EngineFailed                    the one message after an engine has started
     ├── Unsupported                     a sound request that this loss or mechanism cannot serve
     └── MissingExtra (ImportError)      an optional package that this needs is not installed
 
@@ -34,3 +39,37 @@ class Unsupported(DeniableError):
 
 class MissingExtra(DeniableError, ImportError):
     """An optional package is not installed; the message names the command that adds it."""
+
+
+class InvalidPolicy(DeniableError, ValueError):
+    """A policy that contradicts itself, or names what is not there; quotes file and line.
+
+    `where` is the path of keys that led there, such as ("tables", "visits", "unit").
+    """
+
+    def __init__(self, message: str, *, where: tuple[str, ...] = ()) -> None:
+        super().__init__(message)
+        self.where = where
+
+
+class InvalidQuery(DeniableError, ValueError):
+    """A question that cannot be understood, or not answered privately; says what works."""
+
+
+class UnboundedColumn(InvalidQuery):
+    """A sum without limits: one person could change it by any amount."""
+
+
+class BudgetExhausted(DeniableError):
+    """The answer would cost more than is left. Nothing was spent and nothing was read."""
+
+
+class EngineFailed(DeniableError):
+    """The one message after an engine has started, with a reference number for the owner."""
+
+    def __init__(self, reference: str) -> None:
+        super().__init__(
+            f"The engine could not answer (reference {reference}). The owner's log says more; "
+            "this message is the same whatever the rows hold."
+        )
+        self.reference = reference

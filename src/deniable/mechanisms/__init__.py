@@ -11,6 +11,7 @@ from deniable.mechanisms.revealing import RevealingResponse
 from deniable.mechanisms.staircase import Staircase
 from deniable.mechanisms.subset_selection import SubsetSelection
 from deniable.mechanisms.tally import Tally
+from deniable.mechanisms.thresholding import Thresholding
 
 __all__ = [
     "OLH",
@@ -25,4 +26,5 @@ __all__ = [
     "Staircase",
     "SubsetSelection",
     "Tally",
+    "Thresholding",
 ]

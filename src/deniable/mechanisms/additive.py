@@ -94,12 +94,7 @@ class Additive(ABC):
         >>> count.margin(0.95, real=True)
         60
         """
-        level = probability(confidence, "confidence")
-        if not 0 < level < 1:
-            raise InvalidParameter(
-                f"`confidence` must lie between 0 and 1. Found {confidence}: noise has no "
-                "bound, so no margin is certain."
-            )
+        level = _level(confidence)
         law = self.noise(whole(values, "values"), real=real)
         allowed = _allowance(level, values if jointly else 1)
         if real:
@@ -143,6 +138,28 @@ class Additive(ABC):
         if isinstance(output, np.ndarray):
             output = output.tolist()
         return on_grid.find(output), on_grid
+
+
+def least_margin(law: Noise, confidence: Number) -> int:
+    """The least c with P(|Z| <= c) >= confidence, in steps.
+
+    >>> from deniable.mechanisms import Laplace
+    >>> least_margin(Laplace(epsilon=0.1).noise(), 0.95)
+    30
+    """
+    return _least(
+        lambda c: lambda bits: law.outside(c, bits), _allowance(_level(confidence), 1)
+    )
+
+
+def _level(confidence: Number) -> Fraction:
+    level = probability(confidence, "confidence")
+    if not 0 < level < 1:
+        raise InvalidParameter(
+            f"`confidence` must lie between 0 and 1. Found {confidence}: noise has no "
+            "bound, so no margin is certain."
+        )
+    return level
 
 
 def _as_float(law: Noise, z: int) -> float:

@@ -1,0 +1,71 @@
+"""What an engine hands over: for each group its keys, and exact integers."""
+
+from dataclasses import dataclass, field
+from typing import Any, TypeAlias
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+Integers: TypeAlias = NDArray[Any]  # int64, or Python integers where they do not fit
+
+
+@dataclass(frozen=True, slots=True)
+class Aggregated:
+    """Groups in no particular order. Everything but their number is exact and private.
+
+    >>> Aggregated((pa.array(["A", "B"]),), None, {"n": np.array([3, 4])})
+    Aggregated(...)
+    """
+
+    keys: tuple["pa.Array[Any]", ...] = field(repr=False)  # one column of keys each
+    units: NDArray[np.int64] | None = field(repr=False)  # how many units each group has
+    features: dict[str, Integers] = field(repr=False)
+
+    def __repr__(self) -> str:
+        return "Aggregated(...)"
+
+    @property
+    def groups(self) -> int:
+        """How many groups there are; private too, unless all keys are declared."""
+        columns = [*self.keys, *self.features.values()]
+        columns += [] if self.units is None else [self.units]
+        return len(columns[0]) if columns else 0
+
+
+def integers(column: "pa.ChunkedArray[Any]") -> Integers:
+    """A column of whole numbers as int64, or as Python integers where they do not fit.
+
+    Sums come as decimals of 38 digits, whose 128 bits are read as they are. NULL is 0.
+
+    >>> (
+    ...     integers(pa.chunked_array([[1, None]])),
+    ...     integers(pa.chunked_array([[10**30]], type=pa.decimal128(38, 0))),
+    ... )
+    (array([1, 0]), array([1000000000000000000000000000000], dtype=object))
+    """
+    parts = [_integers(chunk) for chunk in column.chunks] or [np.empty(0, np.int64)]
+    if len(parts) > 1 and any(part.dtype == object for part in parts):
+        parts = [part.astype(object) for part in parts]
+    return parts[0] if len(parts) == 1 else np.concatenate(parts)
+
+
+def _integers(chunk: "pa.Array[Any]") -> Integers:
+    if pa.types.is_decimal128(chunk.type):
+        found = _wide(chunk)
+    else:
+        found = np.asarray(chunk.fill_null(0).cast(pa.int64()))
+    if chunk.null_count:
+        found = np.where(np.asarray(chunk.is_valid()), found, 0)
+    return found
+
+
+def _wide(chunk: "pa.Array[Any]") -> Integers:
+    """128-bit integers, from the low and the high half of each."""
+    buffer = chunk.buffers()[1]
+    halves = np.frombuffer(buffer if buffer is not None else b"", dtype=np.int64)
+    rows = halves.reshape(-1, 2)[chunk.offset : chunk.offset + len(chunk)]
+    low, high = np.ascontiguousarray(rows.T)
+    if np.array_equal(high, low >> 63):  # the high half only repeats the sign
+        return np.array(low)
+    return np.array(high.astype(object) * 2**64 + low.view(np.uint64).astype(object))

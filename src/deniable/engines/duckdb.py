@@ -1,0 +1,241 @@
+"""DuckDB, embedded and locked down: runs a Plan's one statement and returns integers.
+
+Sources are named before the lock; after it the database reads those files and nothing else,
+loads nothing, and its configuration cannot change. The only text that it runs is the Plan's,
+which our own trees wrote. Whatever goes wrong then has one message and a reference number:
+DuckDB's own words may quote a row, so they are kept out of the log as well.
+"""
+
+import logging
+import secrets
+import shutil
+import tempfile
+import threading
+import weakref
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import pyarrow as pa
+import pyarrow.dataset
+import pyarrow.parquet
+
+from deniable.engines import frames, paths
+from deniable.engines.aggregated import Aggregated, integers
+from deniable.engines.withheld import Withheld
+from deniable.errors import EngineFailed, InvalidPolicy
+from deniable.exact.bits import SYSTEM
+from deniable.policy import Policy
+from deniable.policy.spelling import nearest
+from deniable.query.plan import Plan
+
+log = logging.getLogger("deniable.engine")
+
+# Beyond the lock: a quotient by zero is NULL, a day begins at midnight UTC, and the order of
+# rows is nobody's business (the release sorts).
+_SETTINGS = {
+    "autoinstall_known_extensions": "false",
+    "autoload_known_extensions": "false",
+    "allow_community_extensions": "false",
+    "python_enable_replacements": "false",
+    "error_on_division_by_zero": "false",
+    "preserve_insertion_order": "false",
+    "enable_progress_bar": "false",
+    "TimeZone": "UTC",
+}
+
+
+class DuckDB:
+    """The embedded engine over the tables of a policy.
+
+    >>> engine = DuckDB.open({"visits": pa.table({"ward": ["A", "B"], "cost": [10, 20]})})
+    >>> engine.schema("visits")
+    {'ward': 'VARCHAR', 'cost': 'BIGINT'}
+    """
+
+    def __init__(self, sources: Mapping[str, Any]) -> None:
+        self._sources = dict(sources)
+        self._lock = threading.Lock()
+        # Which groups of a unit are kept hangs on this number and on nothing else about the
+        # session. Always 63 bits long, so that its type is always the same.
+        self._salt = 2**62 + int(SYSTEM.draw(62, 1)[0])
+        self._spill = tempfile.mkdtemp(prefix="deniable-")
+        self._clean = weakref.finalize(self, shutil.rmtree, self._spill, ignore_errors=True)
+        self._connection: duckdb.DuckDBPyConnection | None = self._connect()
+
+    @classmethod
+    def open(cls, tables: Policy | Mapping[str, Any]) -> "DuckDB":
+        """The engine over a policy's sources, or over sources by name: paths and frames."""
+        if isinstance(tables, Policy):
+            return cls({name: table.source for name, table in tables.tables.items()})
+        return cls(tables)
+
+    def schema(self, table: str) -> dict[str, str]:
+        """The table's columns and their types, which are public; no value is read."""
+        if table not in self._sources:
+            raise InvalidPolicy(
+                f"There is no table {table!r}. "
+                + nearest(table, self._sources, "The tables are")
+            )
+        with self._lock:
+            found = self._connected().execute(f"DESCRIBE {_name(table)}").fetchall()
+        # The values of an ENUM are a list of keys, so they are no part of the type here.
+        return {row[0]: "ENUM" if row[1].startswith("ENUM(") else row[1] for row in found}
+
+    def run(self, plan: Plan) -> Withheld[Aggregated]:
+        """The Plan's integers, withheld; or the one error, whatever went wrong."""
+        with self._lock:
+            try:
+                return Withheld(self._run(plan))
+            except Exception as problem:
+                self._connection = None  # an internal error leaves the database unusable
+                reference = secrets.token_hex(4)
+                log.error(
+                    "reference %s: %s while running %s",
+                    reference,
+                    type(problem).__name__,
+                    plan.engine_sql,
+                )
+        raise EngineFailed(reference)
+
+    def close(self) -> None:
+        """Let go of the sources and of what was spilt to disk."""
+        with self._lock:
+            if self._connection is not None:
+                self._connection.close()
+            self._connection = None
+            self._clean()
+
+    def __enter__(self) -> "DuckDB":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def __repr__(self) -> str:
+        return f"DuckDB({', '.join(self._sources)})"
+
+    def _run(self, plan: Plan) -> Aggregated:
+        connection = self._connected()
+        (statement,) = connection.extract_statements(plan.engine_sql)
+        salt = {"salt": self._salt} if "salt" in statement.named_parameters else {}
+        found: Any = connection.sql(statement, params=salt).to_arrow_table()
+        return Aggregated(
+            keys=tuple(_whole(found[f"k{i}"]) for i in range(len(plan.keys))),
+            units=None if plan.thresholding is None else integers(found["units"]),
+            features={name: integers(found[name]) for name in plan.features},
+        )
+
+    def _connected(self) -> duckdb.DuckDBPyConnection:
+        if self._connection is None:
+            self._connection = self._connect()
+        return self._connection
+
+    def _connect(self) -> duckdb.DuckDBPyConnection:
+        connection = duckdb.connect(":memory:")
+        for name, value in _SETTINGS.items():
+            connection.execute(f"SET {name} = '{value}'")
+        connection.execute(f"SET temp_directory = {_text(self._spill)}")
+        readable = [
+            path
+            for place, (name, source) in enumerate(self._sources.items())
+            for path in _add(connection, name, source, place)
+        ]
+        connection.execute(f"SET allowed_paths = [{', '.join(map(_text, readable))}]")
+        connection.execute("SET enable_external_access = false")
+        connection.execute("SET lock_configuration = true")
+        return connection
+
+
+def _add(
+    connection: duckdb.DuckDBPyConnection, name: str, source: Any, place: int
+) -> tuple[str, ...]:
+    """Makes a source a table of that name; the files that must stay readable."""
+    if not isinstance(source, str | Path):
+        connection.register(name, frames.to_arrow(source))
+        return ()
+    files = paths.find(str(source))
+    listed = f"[{', '.join(map(_text, files.paths))}]"
+    if files.format == "csv":
+        columns = ", ".join(f"{_text(one)}: 'VARCHAR'" for one in paths.header(files))
+        _view(
+            connection,
+            name,
+            f"read_csv({listed}, auto_detect = false, columns = {{{columns}}}, header = true, "
+            f"delim = {_text(files.delimiter)}, quote = '\"', escape = '\"', "
+            "strict_mode = false, ignore_errors = true)",
+        )
+    elif files.format == "parquet":
+        schema = _schema(name, files.paths[0])
+        if any(map(_in_milliseconds, schema)):
+            connection.register(name, _dataset(files.paths, schema))
+            return ()
+        # Parquet's statistics pass over NaN. Unless told so, DuckDB believes them and drops
+        # the very comparison that clips a NaN, as long as no other row exceeds the bound.
+        _view(connection, name, f"read_parquet({listed}, can_have_nan = true)")
+    else:
+        inner = f"source{place}"
+        try:
+            connection.execute(f"ATTACH {_text(files.paths[0])} AS {inner} (READ_ONLY)")
+        except duckdb.Error:
+            raise _unreadable(name) from None
+        _view(connection, name, f"{inner}.{_name(files.inner or name)}")
+    return files.paths
+
+
+def _view(connection: duckdb.DuckDBPyConnection, name: str, relation: str) -> None:
+    try:
+        connection.execute(f"CREATE VIEW {_name(name)} AS SELECT * FROM {relation}")
+    except duckdb.CatalogException:
+        raise InvalidPolicy(
+            f"The database of table {name!r} has no such table. Name the one inside it after "
+            f'a #, as in   source = "hospital.duckdb#visits"',
+            where=("tables", name, "source"),
+        ) from None
+    except duckdb.Error:
+        raise _unreadable(name) from None
+
+
+def _unreadable(name: str) -> InvalidPolicy:
+    return InvalidPolicy(
+        f"The source of table {name!r} cannot be opened: it is not what its ending says, or "
+        "not all of it is there.",
+        where=("tables", name, "source"),
+    )
+
+
+def _schema(name: str, path: str) -> "pa.Schema":
+    try:
+        return pyarrow.parquet.read_schema(path)
+    except (OSError, pa.ArrowException):
+        raise _unreadable(name) from None
+
+
+def _in_milliseconds(field: "pa.Field[Any]") -> bool:
+    """Whether DuckDB's own Parquet reader raises on far values of such a column."""
+    return pa.types.is_timestamp(field.type) and field.type.unit in ("s", "ms")
+
+
+def _dataset(files: tuple[str, ...], schema: "pa.Schema") -> "pyarrow.dataset.Dataset":
+    """Parquet files as Arrow reads them, with timestamps that have no zone."""
+    plain = [
+        field.with_type(pa.timestamp(field.type.unit))
+        if pa.types.is_timestamp(field.type)
+        else field
+        for field in schema
+    ]
+    return pyarrow.dataset.dataset(list(files), schema=pa.schema(plain), format="parquet")
+
+
+def _whole(column: "pa.ChunkedArray[Any]") -> "pa.Array[Any]":
+    combined = column.combine_chunks()
+    return combined.chunk(0) if isinstance(combined, pa.ChunkedArray) else combined
+
+
+def _text(value: str) -> str:
+    return "'" + value.replace("'", "''") + "'"
+
+
+def _name(value: str) -> str:
+    return '"' + value.replace('"', '""') + '"'

@@ -1,0 +1,141 @@
+"""Frames as sources: pandas, Polars, Arrow and whatever narwhals reads, as Arrow tables.
+
+What becomes of a column is decided by its declared type and never by its values, so that no
+row can change the schema or make the reading fail. Categories become text: their list is
+data. Columns of Python objects become text. Times of day, durations and nested columns have
+no use in a question and are left out. Timestamps are put in microseconds, where those that
+no calendar holds become NULL.
+"""
+
+import math
+from collections.abc import Callable, Iterable
+from functools import partial
+from typing import Any
+
+import narwhals as nw
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from deniable.errors import InvalidData
+
+_FARTHEST = 2**62  # microseconds from 1970: the year 148,108
+_PER_SECOND = {"s": 1, "ms": 10**3, "us": 10**6, "ns": 10**9}
+
+
+def is_frame(source: object) -> bool:
+    """Whether `source` is a frame that can be read.
+
+    >>> is_frame(pa.table({"a": [1]})), is_frame("visits.csv")
+    (True, False)
+    """
+    return not isinstance(source, str) and (
+        hasattr(source, "__arrow_c_stream__")
+        or nw.from_native(source, eager_only=True, pass_through=True) is not source
+    )
+
+
+def to_arrow(frame: Any) -> "pa.Table":
+    """The frame as an Arrow table whose columns an engine can read without fail.
+
+    >>> to_arrow(pa.table({"a": [1.5], "b": [[1, 2]]})).column_names
+    ['a']
+    """
+    if isinstance(frame, nw.DataFrame):
+        frame = frame.to_native()
+    columns = _columns(frame)
+    kept: dict[str, Any] = {}
+    for name, column in columns:
+        if name.lower() in {one.lower() for one in kept}:
+            raise InvalidData(
+                f"The frame has the column {name!r} twice (upper and lower case are one). "
+                "Rename one of them."
+            )
+        total = _total(column())
+        if total is not None:
+            kept[name] = total
+    if not kept:
+        raise InvalidData("The frame has no column that a question could be about.")
+    return pa.table(kept)
+
+
+def _columns(frame: Any) -> list[tuple[str, Callable[[], Any]]]:
+    """Each column's name and how to read it as Arrow."""
+    if isinstance(frame, pa.Table | pa.RecordBatch):
+        return [
+            (name, partial(frame.column, place))
+            for place, name in enumerate(frame.schema.names)
+        ]
+    read = nw.from_native(frame, eager_only=True, pass_through=True)
+    if isinstance(read, nw.DataFrame):
+        return [(str(name), partial(_series, read[name])) for name in read.columns]
+    if hasattr(frame, "__arrow_c_stream__"):
+        return _columns(pa.table(frame))
+    raise InvalidData(
+        "A table must be a pandas, Polars or Arrow frame, or a path. "
+        f"Found {type(frame).__name__}."
+    )
+
+
+def _series(series: "nw.Series[Any]") -> Any:
+    """One column of a frame as Arrow; objects as text, whatever they are."""
+    dtype = str(getattr(series.to_native(), "dtype", ""))
+    if dtype.lower() == "object":
+        return pa.array([_text(one) for one in series.to_list()], pa.large_string())
+    if isinstance(series.dtype, nw.Int128 | nw.UInt128):
+        series = series.cast(nw.Float64)
+    return series.to_arrow()
+
+
+def _text(value: object) -> str | None:
+    if value is None or type(value).__name__ in ("NAType", "NaTType"):
+        return None
+    if isinstance(value, float) and math.isnan(value):
+        return None
+    try:
+        return str(value).encode("utf-8", "replace").decode("utf-8")
+    except Exception:  # an object that cannot be written down is missing, and nothing else
+        return None
+
+
+def _total(column: Any) -> Any | None:
+    """The column in a type that no value of it can make an engine trip over."""
+    kind = column.type
+    if isinstance(kind, pa.BaseExtensionType):
+        return None
+    if pa.types.is_dictionary(kind):
+        return _total(column.cast(kind.value_type))
+    if pa.types.is_timestamp(kind):
+        return _microseconds(column)
+    if pa.types.is_float16(kind):
+        return column.cast(pa.float32())
+    return column if any(test(kind) for test in _READABLE) else None
+
+
+def _microseconds(column: Any) -> Any:
+    """Timestamps in UTC and microseconds; NULL where they are too far away."""
+    per_second = _PER_SECOND[column.type.unit]
+    count = column.cast(pa.timestamp(column.type.unit)).cast(pa.int64())
+    if per_second > 10**6:
+        count = pc.divide(count, per_second // 10**6)
+    factor = max(1, 10**6 // per_second)
+    near = pc.less(pc.abs(pc.if_else(pc.equal(count, -(2**63)), 0, count)), _FARTHEST // factor)
+    near = pc.and_(near, pc.not_equal(count, -(2**63)))
+    kept = pc.multiply(pc.if_else(near, count, pa.scalar(None, pa.int64())), factor)
+    return kept.cast(pa.timestamp("us"))
+
+
+_READABLE: Iterable[Callable[[Any], bool]] = (
+    pa.types.is_boolean,
+    pa.types.is_integer,
+    pa.types.is_floating,
+    pa.types.is_decimal32,
+    pa.types.is_decimal64,
+    pa.types.is_decimal128,
+    pa.types.is_date,
+    pa.types.is_string,
+    pa.types.is_large_string,
+    pa.types.is_string_view,
+    pa.types.is_binary,
+    pa.types.is_large_binary,
+    pa.types.is_fixed_size_binary,
+)

@@ -1,0 +1,36 @@
+"""What the owner declares: tables, whose privacy they protect, bounds, keys and a budget.
+
+Everything in a policy is public. It decides how a question is planned and priced before a
+row is read, so its errors quote what they found, and name the line of the file.
+"""
+
+from deniable.policy.column import Column, Keys, KeyValue
+from deniable.policy.kinds import Kind
+from deniable.policy.policy import Policy
+from deniable.policy.table import Table
+
+__all__ = ["Column", "KeyValue", "Keys", "Kind", "Policy", "Table", "load", "parse"]
+
+
+def load(path: str) -> Policy:
+    """The policy in a file; its sources are taken relative to the file's folder."""
+    from deniable.policy.file import load as loaded  # pydantic costs more than this room
+
+    return loaded(path)
+
+
+def parse(text: str, name: str = "deniable.toml") -> Policy:
+    """The policy in TOML text.
+
+    >>> policy = parse('''
+    ... [budget]
+    ... epsilon = 3
+    ... [tables.visits]
+    ... source = "visits.parquet"
+    ... ''')
+    >>> policy.epsilon, policy.tables["visits"].neighbors
+    (Fraction(3, 1), 'add-remove')
+    """
+    from deniable.policy.file import parse as parsed
+
+    return parsed(text, name)

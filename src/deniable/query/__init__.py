@@ -1,0 +1,1 @@
+"""Questions, in SQL or Python, made into frozen plans before any row is read."""

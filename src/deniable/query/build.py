@@ -1,0 +1,154 @@
+"""The Python door: the same questions as in SQL, built step by step.
+
+    table.where("age >= 18").group_by("ward").agg(n=count(), cost=mean("cost"))
+
+Columns and conditions are SQL expressions in text, read by the same reader.
+"""
+
+from dataclasses import dataclass, replace
+
+from deniable.errors import InvalidQuery
+from deniable.query.expressions import Aggregate, Call, Expression
+from deniable.query.parse import aliased, condition, label
+from deniable.query.question import Named, Question
+from deniable.query.reader import clipped as read_clipped
+from deniable.query.reader import histogram as read_histogram
+
+
+def count(of: str | None = None) -> Aggregate:
+    """How many rows, or how many rows where something is known.
+
+    >>> str(count()), str(count("age"))
+    ('COUNT(*)', 'COUNT(age)')
+    """
+    return Aggregate("count", None if of is None else condition(of))
+
+
+def count_units(unit: str) -> Aggregate:
+    """How many privacy units.
+
+    >>> str(count_units("patient"))
+    'COUNT(DISTINCT patient)'
+    """
+    return Aggregate("count_units", condition(unit))
+
+
+def sum(of: str) -> Aggregate:
+    """A sum.
+
+    >>> str(sum("cost + 1"))
+    'SUM((cost + 1))'
+    """
+    return Aggregate("sum", condition(of))
+
+
+def mean(of: str) -> Aggregate:
+    """An average.
+
+    >>> str(mean("cost"))
+    'AVG(cost)'
+    """
+    return Aggregate("avg", condition(of))
+
+
+def variance(of: str, *, population: bool = False) -> Aggregate:
+    """A variance: of the sample (divided by n - 1) unless the rows are the population.
+
+    >>> str(variance("age"))
+    'VAR_SAMP(age)'
+    """
+    return Aggregate("var_pop" if population else "var_samp", condition(of))
+
+
+def stddev(of: str, *, population: bool = False) -> Aggregate:
+    """A standard deviation.
+
+    >>> str(stddev("age", population=True))
+    'STDDEV_POP(age)'
+    """
+    return Aggregate("stddev_pop" if population else "stddev_samp", condition(of))
+
+
+def histogram(of: str, bins: int = 10) -> Aggregate:
+    """How many rows fall into each of some bins, or have each declared value.
+
+    >>> str(histogram("age", bins=5))
+    'HISTOGRAM(age, 5)'
+    """
+    return read_histogram((condition(of), condition(str(bins))))
+
+
+def clipped(column: str) -> Aggregate:
+    """How many values of a column lie outside of its bounds, and so were clipped.
+
+    >>> str(clipped("cost"))
+    'SUM(CASE(OUTSIDE(cost), 1, 0))'
+    """
+    return read_clipped((condition(column),))
+
+
+@dataclass(frozen=True, slots=True)
+class Asking:
+    """A question in the making; every step returns a new one.
+
+    >>> asked = Asking("visits").where("age >= 18").group_by("ward").agg(n=count())
+    >>> from deniable.query.parse import parse
+    >>> asked == parse("SELECT ward, COUNT(*) AS n FROM visits WHERE age >= 18 GROUP BY ward")
+    True
+    """
+
+    table: str
+    conditions: tuple[Expression, ...] = ()
+    keys: tuple[Named, ...] = ()
+
+    def where(self, text: str) -> "Asking":
+        """Keeps the rows for which a condition holds; several must all hold."""
+        return replace(self, conditions=(*self.conditions, condition(text)))
+
+    def group_by(self, *columns: str, **named: str) -> "Asking":
+        """Groups by columns, or by expressions under a name: decade="FLOOR(age / 10) * 10"."""
+        found = [condition(one) for one in columns]
+        keys = [Named(label(one), one) for one in found]
+        keys += [Named(name, condition(text)) for name, text in named.items()]
+        return replace(self, keys=(*self.keys, *keys))
+
+    def agg(
+        self,
+        *,
+        having: str | None = None,
+        order_by: str | None = None,
+        descending: bool = False,
+        limit: int | None = None,
+        **outputs: Aggregate | str,
+    ) -> Question:
+        """The question: the keys, and these aggregates under these names."""
+        if not outputs:
+            raise InvalidQuery("Ask for an aggregate: agg(n=count(), cost=mean('cost')).")
+        named = tuple(
+            Named(name, condition(one) if isinstance(one, str) else one)
+            for name, one in outputs.items()
+        )
+        answer = (*self.keys, *named)
+        return Question(
+            table=self.table,
+            where=_all(self.conditions),
+            keys=self.keys,
+            outputs=answer,
+            having=None if having is None else aliased(condition(having), answer),
+            order=()
+            if order_by is None
+            else ((aliased(condition(order_by), answer), descending),),
+            limit=limit,
+        )
+
+
+def _all(conditions: tuple[Expression, ...]) -> Expression | None:
+    """All of them at once, as one flat AND."""
+    if len(conditions) < 2:
+        return conditions[0] if conditions else None
+    parts = [
+        part
+        for one in conditions
+        for part in (one.arguments if isinstance(one, Call) and one.name == "and" else (one,))
+    ]
+    return Call("and", tuple(parts))

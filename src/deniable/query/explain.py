@@ -1,0 +1,110 @@
+"""A Plan as a tree to read before anything is spent: what is measured, how, at what price."""
+
+from dataclasses import dataclass
+from fractions import Fraction
+
+from deniable.mechanisms import Gaussian
+from deniable.query.expressions import plain
+from deniable.query.plan import Block, KeyColumn, Output, Plan
+
+
+@dataclass(frozen=True, slots=True)
+class Branch:
+    """A line of the tree and what hangs below it."""
+
+    text: str
+    below: tuple["Branch", ...] = ()
+
+    def __str__(self) -> str:
+        return "\n".join(self._lines("", ""))
+
+    def _lines(self, first: str, rest: str) -> list[str]:
+        lines = [first + self.text]
+        for i, one in enumerate(self.below):
+            last = i == len(self.below) - 1
+            lines += one._lines(
+                rest + ("└── " if last else "├── "), rest + ("    " if last else "│   ")
+            )
+        return lines
+
+
+def explain(plan: Plan) -> Branch:
+    """The plan as a tree; `print` it."""
+    price = f"epsilon {plain(plan.epsilon)}"
+    if plan.delta:
+        price += f", delta {plain(plan.delta)}"
+    return Branch(
+        f"Answer at {price}",
+        (
+            Branch(
+                "outputs",
+                tuple(
+                    Branch(_output(one, plan.confidence))
+                    for one in plan.outputs
+                    if not isinstance(one.node, KeyColumn)
+                ),
+            ),
+            *_groups(plan),
+            Branch("measured", tuple(_block(one) for one in plan.blocks)),
+            Branch(_stability(plan)),
+            *(
+                (Branch("notes", tuple(Branch(one) for one in plan.notes)),)
+                if plan.notes
+                else ()
+            ),
+        ),
+    )
+
+
+def _output(output: Output, confidence: Fraction) -> str:
+    if output.margin is None:
+        margin = "margin depends on the data (declare expected_rows for an estimate)"
+    else:
+        about = "about " if output.estimated else ""
+        margin = f"± {about}{output.margin:,.6g} at {float(confidence):.0%}"
+    name = "" if output.name == output.about else f"{output.name} = "
+    return f"{name}{output.about}: {margin}"
+
+
+def _groups(plan: Plan) -> tuple[Branch, ...]:
+    if not plan.keys:
+        return ()
+    lines = [
+        Branch(
+            f"{key.name}: private, a group needs enough units to be shown"
+            if key.values is None
+            else f"{key.name}: {len(key.values):,} declared, all shown"
+        )
+        for key in plan.keys
+    ]
+    if plan.thresholding is not None:
+        rule = plan.thresholding
+        lines.append(
+            Branch(
+                f"shown above {rule.threshold:,} noisy units, {rule.loss} "
+                f"(units: ± {rule.margin(plan.confidence):,})"
+            )
+        )
+    return (Branch("groups", tuple(lines)),)
+
+
+def _block(block: Block) -> Branch:
+    mechanism = block.mechanism
+    norm = "L2" if isinstance(mechanism, Gaussian) else "L1"
+    return Branch(
+        block.about,
+        (
+            Branch(f"integers: {', '.join(block.features)}"),
+            Branch(f"{norm} sensitivity {plain(mechanism.sensitivity)} grid steps"),
+            Branch(f"{type(mechanism).__name__} noise, {mechanism.loss}"),
+        ),
+    )
+
+
+def _stability(plan: Plan) -> str:
+    if plan.unit is None:
+        return f"one unit is one row of {plan.table} ({plan.neighbors})"
+    return (
+        f"one unit is all rows of one {plan.unit} in {plan.table} ({plan.neighbors}): at most "
+        f"{plan.max_groups:,} groups, {plan.max_rows:,} rows in each"
+    )

@@ -1,0 +1,116 @@
+"""What a question says about rows and about groups: small frozen trees of our own.
+
+Text from an analyst is parsed into these and never travels further: the engine's SQL is
+written anew from them. Row expressions are made of columns, literals and calls of the
+functions listed in `functions.py`; group expressions may also hold aggregates.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import TypeAlias
+
+Value: TypeAlias = Fraction | str | bool | None
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """A column of the table."""
+
+    name: str
+
+    def __str__(self) -> str:
+        return self.name
+
+
+@dataclass(frozen=True, slots=True)
+class Literal:
+    """A constant: an exact number, text, a truth value or NULL.
+
+    >>> str(Literal(Fraction(1, 2))), str(Literal("it's"))
+    ('0.5', "'it''s'")
+    """
+
+    value: Value
+
+    def __str__(self) -> str:
+        if self.value is None:
+            return "NULL"
+        if isinstance(self.value, str):
+            return "'" + self.value.replace("'", "''") + "'"
+        if isinstance(self.value, bool):
+            return str(self.value).upper()
+        return plain(self.value)
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """A function or operator applied to arguments."""
+
+    name: str
+    arguments: "tuple[Expression, ...]"
+
+    def __str__(self) -> str:
+        shown = [str(one) for one in self.arguments]
+        if self.name in _INFIX and len(shown) > 1:
+            return "(" + f" {self.name.upper()} ".join(shown) + ")"
+        return f"{self.name.upper()}({', '.join(shown)})"
+
+
+@dataclass(frozen=True, slots=True)
+class Aggregate:
+    """An aggregate of a group: its name, and what it is over (None: whole rows).
+
+    >>> str(Aggregate("avg", Column("cost"))), str(Aggregate("count", None))
+    ('AVG(cost)', 'COUNT(*)')
+    """
+
+    name: str
+    argument: "Expression | None"
+    bins: int | None = None  # of a histogram
+
+    def __str__(self) -> str:
+        if self.name == "count_units":
+            return f"COUNT(DISTINCT {self.argument})"
+        inside = "*" if self.argument is None else str(self.argument)
+        return f"{self.name.upper()}({inside}{'' if self.bins is None else f', {self.bins}'})"
+
+
+Expression: TypeAlias = Column | Literal | Call | Aggregate
+
+_INFIX = {"+", "-", "*", "/", "=", "<>", "<", "<=", ">", ">=", "and", "or"}
+
+
+def walk(expression: Expression) -> Iterator[Expression]:
+    """The expression and all below it, outermost first.
+
+    >>> [str(one) for one in walk(Call("abs", (Column("x"),)))]
+    ['ABS(x)', 'x']
+    """
+    yield expression
+    if isinstance(expression, Call):
+        for one in expression.arguments:
+            yield from walk(one)
+    elif isinstance(expression, Aggregate) and expression.argument is not None:
+        yield from walk(expression.argument)
+
+
+def aggregates(expression: Expression) -> list[Aggregate]:
+    """The aggregates in an expression, each once, in order of appearance.
+
+    >>> [str(one) for one in aggregates(Call("/", (Aggregate("sum", Column("x")),) * 2))]
+    ['SUM(x)']
+    """
+    return list(dict.fromkeys(one for one in walk(expression) if isinstance(one, Aggregate)))
+
+
+def plain(number: Fraction) -> str:
+    """A rational as a decimal, as short as it is exact; else with seventeen digits.
+
+    >>> plain(Fraction(3)), plain(Fraction(1, 8)), plain(Fraction(1, 3))
+    ('3', '0.125', '0.33333333333333331')
+    """
+    if number.denominator == 1:
+        return str(number.numerator)
+    short = repr(float(number))
+    return short if Fraction(short) == number else format(float(number), ".17g")

@@ -1,0 +1,128 @@
+"""What is known about a value before any row is read: its kind, limits and grid.
+
+Limits are carried through expressions by interval arithmetic on exact rationals. They follow
+from the policy alone. The engine clips the argument of every aggregate to them once more, so
+a limit derived wrongly would cost accuracy and never privacy.
+"""
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from fractions import Fraction
+
+
+@dataclass(frozen=True, slots=True)
+class Facts:
+    """Kind ("number", "text", "boolean", "date"; None for NULL), limits and grid.
+
+    Where `step` is known, the value is a whole multiple of it; where `low` and `high` are
+    None, nothing limits it.
+    """
+
+    kind: str | None
+    low: Fraction | None = None
+    high: Fraction | None = None
+    step: Fraction | None = None
+
+    @property
+    def bounded(self) -> bool:
+        """Whether both limits are known."""
+        return self.low is not None and self.high is not None
+
+
+def constant(value: Fraction) -> Facts:
+    """Facts of a literal number: its own grid is the coarsest that holds it."""
+    return Facts("number", value, value, abs(value) or Fraction(1))
+
+
+def hull(parts: list[Facts]) -> Facts:
+    """What holds of a value that is one of several."""
+    kinds = [one for one in parts if one.kind is not None]
+    if not kinds:
+        return Facts(None)
+    if kinds[0].kind != "number":
+        return Facts(kinds[0].kind)
+    lows = [one.low for one in kinds if one.low is not None]
+    highs = [one.high for one in kinds if one.high is not None]
+    low = min(lows) if len(lows) == len(kinds) else None
+    high = max(highs) if len(highs) == len(kinds) else None
+    return Facts("number", low, high, common_step([one.step for one in kinds]))
+
+
+def common_step(steps: list[Fraction | None]) -> Fraction | None:
+    """The coarsest grid that holds several grids.
+
+    >>> common_step([Fraction(1, 2), Fraction(1, 3)])
+    Fraction(1, 6)
+    """
+    result = Fraction(0)
+    for step in steps:
+        if step is None:
+            return None
+        top = math.gcd(result.numerator * step.denominator, step.numerator * result.denominator)
+        result = Fraction(top, result.denominator * step.denominator)
+    return result
+
+
+def plus(a: Facts, b: Facts) -> Facts:
+    """a + b."""
+    return Facts(
+        "number", _add(a.low, b.low), _add(a.high, b.high), common_step([a.step, b.step])
+    )
+
+
+def negative(a: Facts) -> Facts:
+    """-a."""
+    low = None if a.high is None else -a.high
+    return Facts("number", low, None if a.low is None else -a.low, a.step)
+
+
+def times(a: Facts, b: Facts) -> Facts:
+    """a * b."""
+    step = None if a.step is None or b.step is None else a.step * b.step
+    return Facts("number", *_corners(a, b, lambda x, y: x * y), step)
+
+
+def over(a: Facts, b: Facts) -> Facts:
+    """a / b, NULL where b is 0: limited only where b stays away from 0."""
+    if b.low is None or b.high is None or b.low <= 0 <= b.high:
+        return Facts("number")
+    return Facts("number", *_corners(a, b, lambda x, y: x / y), None)
+
+
+def absolute(a: Facts) -> Facts:
+    """|a|."""
+    if a.low is None or a.high is None:
+        return Facts("number", Fraction(0), None, a.step)
+    least = Fraction(0) if a.low <= 0 <= a.high else min(abs(a.low), abs(a.high))
+    return Facts("number", least, max(abs(a.low), abs(a.high)), a.step)
+
+
+def whole(a: Facts) -> Facts:
+    """a rounded to a whole number, up or down."""
+    low = None if a.low is None else Fraction(math.floor(a.low))
+    return Facts(
+        "number", low, None if a.high is None else Fraction(math.ceil(a.high)), Fraction(1)
+    )
+
+
+def least(parts: list[Facts]) -> Facts:
+    """The least of several numbers (NULLs are passed over)."""
+    highs = [one.high for one in parts if one.high is not None]
+    whole_hull = hull(parts)
+    # A NULL may hide the argument that limits from above, so all of them must.
+    high = max(highs) if len(highs) == len(parts) else None
+    return Facts("number", whole_hull.low, high, whole_hull.step)
+
+
+def _add(a: Fraction | None, b: Fraction | None) -> Fraction | None:
+    return None if a is None or b is None else a + b
+
+
+def _corners(
+    a: Facts, b: Facts, operation: Callable[[Fraction, Fraction], Fraction]
+) -> tuple[Fraction | None, Fraction | None]:
+    if a.low is None or a.high is None or b.low is None or b.high is None:
+        return None, None
+    found = [operation(x, y) for x in (a.low, a.high) for y in (b.low, b.high)]
+    return min(found), max(found)

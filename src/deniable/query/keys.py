@@ -1,0 +1,65 @@
+"""Group keys: declared ones, which all appear, or private ones, which must earn their place."""
+
+from fractions import Fraction
+
+from deniable.errors import InvalidQuery
+from deniable.query.expressions import Column, Expression
+from deniable.query.facts import Facts, common_step
+from deniable.query.plan import Key, KeyValue
+from deniable.query.question import Named
+from deniable.query.scope import Scope
+
+MOST_LISTED = 10_000  # keys that limits and a grid may stand for
+
+
+def key_of(named: Named, scope: Scope) -> Key:
+    """The plan's key for a grouping expression."""
+    known = scope.facts(named.expression)
+    if known.kind is None:
+        raise InvalidQuery(f"GROUP BY {named.expression} groups by nothing: name a column.")
+    declared = _declared(named.expression, scope)
+    if isinstance(declared, tuple):
+        step = None
+        if known.kind == "number":
+            step = common_step([Fraction(str(one)) for one in declared]) or Fraction(1)
+        return Key(named.name, known.kind, declared, step)
+    if known.kind == "boolean" and declared is None:
+        return Key(named.name, "boolean", (False, True))
+    if known.kind != "number":
+        return Key(named.name, known.kind, None)
+    if known.step is None:
+        raise InvalidQuery(
+            f"GROUP BY {named.expression} has no grid: each value could be a group of its own. "
+            f"Round it, for example GROUP BY FLOOR({named.expression} / 10) * 10, or declare "
+            "its step in the policy."
+        )
+    values = _listed(known) if declared is None else None
+    return Key(named.name, "number", values, known.step)
+
+
+def _declared(expression: Expression, scope: Scope) -> tuple[KeyValue, ...] | str | None:
+    return scope.column(expression.name).keys if isinstance(expression, Column) else None
+
+
+def _listed(known: Facts) -> tuple[KeyValue, ...] | None:
+    """All values on the grid between limits, if they are not too many."""
+    if known.low is None or known.high is None or known.step is None:
+        return None
+    first, last = (known.low / known.step).__ceil__(), (known.high / known.step).__floor__()
+    if last - first >= MOST_LISTED:
+        return None
+    return tuple(_plain(i * known.step) for i in range(first, last + 1))
+
+
+def _plain(value: Fraction) -> int | float:
+    return int(value) if value.denominator == 1 else float(value)
+
+
+def combinations(keys: tuple[Key, ...]) -> int | None:
+    """How many groups the declared keys make; None where a key is private."""
+    count = 1
+    for key in keys:
+        if key.values is None:
+            return None
+        count *= len(key.values)
+    return count

@@ -1,0 +1,272 @@
+"""Margins of what is computed from noisy integers: how far the answer may be from the truth.
+
+The truth is the clipped, contribution-bounded aggregate; the margin covers the noise.
+
+- A linear form (COUNT, SUM, their sums and differences): the quantile of its noise, the same
+  for every group and known before anything is spent.
+- A ratio of two linear forms (AVG, SUM / COUNT): Fieller's set, all r with |N - r D| within the
+  quantile of the noise of N - r D. It holds at its level however small D is; where D cannot be
+  told from 0, all of the public range is left.
+- Everything else (VARIANCE, POWER): the slope of the formula over one standard deviation of
+  each noise, at the noisy values. STDDEV and other monotone functions of one of these map its
+  interval.
+
+What is known of the true value cuts the interval, and the margin is the least half-width
+around the shown value that holds what is left.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from fractions import Fraction
+from typing import TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from deniable.mechanisms.additive import Noise
+from deniable.mechanisms.thresholding import Thresholding
+from deniable.query.evaluation import Values, evaluate
+from deniable.query.forms import Linear, Ratio, form
+from deniable.query.plan import Block, Call, Feature, KeyColumn, Node
+from deniable.query.spread import fixed_margin, moments, spread_quantile
+
+Floats: TypeAlias = NDArray[np.float64]
+Interval: TypeAlias = tuple[Floats, Floats]
+
+_ROUNDS = 3  # of Fieller's quadratic, each with the quantile at the last end
+
+
+def laws_of(blocks: Sequence[Block], thresholding: Thresholding | None) -> dict[str, Noise]:
+    """Each feature's noise, by its name; `units` is the thresholded number of units.
+
+    >>> from deniable.mechanisms import Laplace
+    >>> laws_of([Block(("n",), "count", Laplace(epsilon=1))], None)["n"].scale
+    Fraction(1, 1)
+    """
+    laws: dict[str, Noise] = {
+        name: block.mechanism.noise(len(block.features))
+        for block in blocks
+        for name in block.features
+    }
+    if thresholding is not None:
+        laws["units"] = thresholding.noise
+    return laws
+
+
+def margins(
+    node: Node,
+    laws: Mapping[str, Noise],
+    features: Mapping[str, Values],
+    *,
+    confidence: Fraction,
+    low: Fraction | None = None,
+    high: Fraction | None = None,
+    keys: Sequence[Values] = (),
+) -> Floats:
+    """The half-width for each group around `shown(node, ...)`; infinite where nothing is known.
+
+    `features` are the noisy integers of all groups, or, before anything is spent, what is
+    expected of them.
+
+    >>> from deniable.mechanisms import Laplace
+    >>> laws = laws_of([Block(("s", "n"), "mean", Laplace(epsilon=1))], None)
+    >>> mean = Call("/", (Feature("s", 0), Feature("n", 0)))
+    >>> got = {"s": np.array([500.0, 0.0]), "n": np.array([1000.0, 1.0])}
+    >>> margins(mean, laws, got, confidence=Fraction(19, 20), low=0, high=1).round(4).tolist()
+    [0.0032, 1.0]
+    """
+    value = shown(node, features, low=low, high=high, keys=keys)
+    lower, upper = _interval(node, laws, features, confidence, keys)
+    fixed = isinstance(form(node), Linear)
+    if not fixed:  # a linear form is shown uncut, with the margin of its noise
+        lower = np.maximum(lower, -np.inf if low is None else float(low))
+        upper = np.minimum(upper, np.inf if high is None else float(high))
+    with np.errstate(all="ignore"):
+        half = np.maximum(np.maximum(upper - value, value - lower), 0.0)
+    half = np.where(np.isnan(half), np.inf, half)
+    return np.broadcast_to(half, np.shape(value)).astype(np.float64)
+
+
+def shown(
+    node: Node,
+    features: Mapping[str, Values],
+    *,
+    low: Fraction | None = None,
+    high: Fraction | None = None,
+    keys: Sequence[Values] = (),
+) -> Floats:
+    """The node's value in each group, cut to its public range unless it is linear.
+
+    Linear answers stay unbiased, so a noisy count may be negative; cutting the others loses
+    nothing and never takes them further from the truth.
+
+    >>> mean = Call("/", (Feature("s", 0), Feature("n", 0)))
+    >>> shown(mean, {"s": np.array([7.0]), "n": np.array([5.0])}, low=0, high=1).tolist()
+    [1.0]
+    """
+    value = np.asarray(evaluate(node, features, keys), dtype=np.float64)
+    if isinstance(form(node), Linear):
+        return value
+    bottom = -np.inf if low is None else float(low)
+    return np.clip(value, bottom, np.inf if high is None else float(high))
+
+
+def _interval(
+    node: Node,
+    laws: Mapping[str, Noise],
+    features: Mapping[str, Values],
+    confidence: Fraction,
+    keys: Sequence[Values],
+) -> Interval:
+    found = form(node)
+    if isinstance(found, Linear):
+        value = np.asarray(evaluate(node, features, keys), dtype=np.float64)
+        half = fixed_margin(dict(found.weights), laws, confidence)
+        return value - half, value + half
+    if isinstance(found, Ratio):
+        return _fieller(found, laws, features, confidence)
+    inner = _monotone_argument(node)
+    if inner is not None and isinstance(node, Call):
+        ends = _interval(inner, laws, features, confidence, keys)
+        place = node.arguments.index(inner)
+        mapped = [_applied(node, place, end, features, keys) for end in ends]
+        if node.name == "abs":
+            mapped.append(np.where((ends[0] <= 0) & (ends[1] >= 0), 0.0, mapped[0]))
+        return np.fmin.reduce(mapped), np.fmax.reduce(mapped)
+    return _by_slopes(node, laws, features, confidence, keys)
+
+
+def _monotone_argument(node: Node) -> "Node | None":
+    """The one noisy argument of a call that is monotone in it (or folds, as ABS does)."""
+    if not isinstance(node, Call):
+        return None
+    noisy = [one for one in node.arguments if _features(one)]
+    if len(noisy) != 1:
+        return None
+    if node.name in ("sqrt", "abs", "+", "-", "*", "negative", "round", "floor", "ceil"):
+        return noisy[0]
+    if node.name == "/" and node.arguments[0] is noisy[0]:
+        return noisy[0]
+    if node.name in ("least", "greatest", "clamp", "cast number", "cast integer"):
+        return noisy[0]
+    return None
+
+
+def _applied(
+    node: Call,
+    place: int,
+    end: Floats,
+    features: Mapping[str, Values],
+    keys: Sequence[Values],
+) -> Floats:
+    """The call with one end of its noisy argument's interval in the argument's place."""
+    stand_in = KeyColumn(len(keys))
+    arguments = (*node.arguments[:place], stand_in, *node.arguments[place + 1 :])
+    result = evaluate(Call(node.name, arguments), features, (*keys, end))
+    return np.asarray(result, dtype=np.float64)
+
+
+def _features(node: Node) -> dict[str, None]:
+    """The names of the noisy integers below a node, each once."""
+    if isinstance(node, Call):
+        return {name: None for one in node.arguments for name in _features(one)}
+    return {node.name: None} if isinstance(node, Feature) else {}
+
+
+def _fieller(
+    ratio: Ratio,
+    laws: Mapping[str, Noise],
+    features: Mapping[str, Values],
+    confidence: Fraction,
+) -> Interval:
+    """Both ends of {r: |N - r D| <= q(r)}, by its quadratic at a quantile that is refined.
+
+    With S the noise of N - r D, q(r) is Q(r) times its standard deviation, and Q varies
+    slowly: between the normal and the Laplace quantile.
+    """
+    above, below = dict(ratio.above.weights), dict(ratio.below.weights)
+    parts = [
+        (float(above.get(name, 0)), float(below.get(name, 0)), *moments(laws[name]))
+        for name in sorted({*above, *below})
+    ]
+    n, d = _value(ratio.above, features), _value(ratio.below, features)
+    nn = sum(x * x * own for x, _, own, _ in parts)
+    nd = sum(x * y * own for x, y, own, _ in parts)
+    dd = sum(y * y * own for _, y, own, _ in parts)
+    with np.errstate(all="ignore"):
+        ends = [n / d] * 2
+        for _ in range(_ROUNDS):
+            for i, sign in enumerate((-1.0, 1.0)):
+                c = _quantile_squared(parts, ends[i], confidence)
+                a, b = d * d - c * dd, n * d - c * nd
+                root = np.sqrt(np.maximum(b * b - a * (n * n - c * nn), 0.0))
+                ends[i] = np.where(a > 0, (b + sign * root) / a, sign * np.inf)
+        weak = ~(np.abs(d) > fixed_margin(below, laws, confidence))
+        weak |= np.isnan(ends[0]) | np.isnan(ends[1])
+    return np.where(weak, -np.inf, ends[0]), np.where(weak, np.inf, ends[1])
+
+
+def _quantile_squared(
+    parts: list[tuple[float, float, float, float]], r: Floats, confidence: Fraction
+) -> Floats:
+    """The square of the quantile of the noise of N - r D, in units of its variance."""
+    variance, fourth = np.zeros_like(r), np.zeros_like(r)
+    for above, below, own, own_fourth in parts:
+        square = (above - below * r) ** 2
+        variance += own * square
+        fourth += own_fourth * square * square
+    return spread_quantile(np.ones_like(r), fourth / (variance * variance), confidence) ** 2
+
+
+def _value(linear: Linear, features: Mapping[str, Values]) -> Floats:
+    total = np.asarray(float(linear.constant))
+    for name, weight in linear.weights:
+        total = total + float(weight) * features[name]
+    return np.atleast_1d(np.asarray(total, dtype=np.float64))
+
+
+def _by_slopes(
+    node: Node,
+    laws: Mapping[str, Noise],
+    features: Mapping[str, Values],
+    confidence: Fraction,
+    keys: Sequence[Values],
+) -> Interval:
+    node = _uncut(node)
+    value = np.asarray(evaluate(node, features, keys), dtype=np.float64)
+    variance, fourth = np.zeros_like(value), np.zeros_like(value)
+    for name in _features(node):
+        own, own_fourth = moments(laws[name])
+        step = own**0.5
+        at = np.asarray(features[name], dtype=np.float64)
+        ahead, behind = (
+            np.asarray(evaluate(node, {**features, name: at + by}, keys), dtype=np.float64)
+            for by in (step, -step)
+        )
+        with np.errstate(all="ignore"):
+            slope = (ahead - behind) / (2 * step)
+            variance = variance + slope**2 * own
+            fourth = fourth + slope**4 * own_fourth
+    half = spread_quantile(variance, fourth, confidence)
+    half = np.where(np.isnan(variance), np.inf, half)
+    for below in _denominators(node):
+        lower, upper = _interval(below, laws, features, confidence, keys)
+        half = np.where((lower <= 0) & (upper >= 0), np.inf, half)
+    return value - half, value + half
+
+
+def _uncut(node: Node) -> Node:
+    """Without the cuts to public limits inside, at which slopes would vanish."""
+    if not isinstance(node, Call):
+        return node
+    if node.name in ("least", "greatest", "clamp"):
+        inner = _monotone_argument(node)
+        return node if inner is None else _uncut(inner)
+    return Call(node.name, tuple(_uncut(one) for one in node.arguments))
+
+
+def _denominators(node: Node) -> Iterator[Node]:
+    if isinstance(node, Call):
+        if node.name == "/" and _features(node.arguments[1]):
+            yield node.arguments[1]
+        for one in node.arguments:
+            yield from _denominators(one)

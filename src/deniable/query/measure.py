@@ -1,0 +1,114 @@
+"""Choosing statistics for the aggregates of a question, so that each is measured once."""
+
+import itertools
+from collections.abc import Iterable
+from fractions import Fraction
+
+from deniable.errors import InvalidQuery
+from deniable.query.blocks import ROUGHEST, VARIANCES, Statistic
+from deniable.query.expressions import Aggregate, Column, Expression, plain
+from deniable.query.scope import Scope
+
+ROWS = Aggregate("count", None)
+
+
+def statistics(asked: Iterable[Aggregate], scope: Scope) -> dict[Aggregate, Statistic]:
+    """For each aggregate the statistic that it is read from; equal ones are shared."""
+    found: dict[Aggregate, Statistic] = {}
+    wanted = list(dict.fromkeys(_same(one, scope) for one in asked))
+    by_argument: dict[Expression, list[Aggregate]] = {}
+    for one in wanted:
+        if one.name == "histogram":
+            found[one] = _histogram(one, scope)
+        elif one.name == "count_units":
+            found[one] = Statistic("units", one.argument)
+        elif one.argument is not None:
+            by_argument.setdefault(one.argument, []).append(one)
+    counts_rows = ROWS in wanted
+    for argument, group in by_argument.items():
+        statistic = _about(argument, {one.name for one in group}, counts_rows, scope)
+        counts_rows = counts_rows and not statistic.unknown
+        if statistic.unknown:
+            found[ROWS] = statistic
+        found.update(dict.fromkeys(group, statistic))
+    if counts_rows:
+        found[ROWS] = Statistic("count", None)
+    return {one: found[_same(one, scope)] for one in asked}
+
+
+def _same(aggregate: Aggregate, scope: Scope) -> Aggregate:
+    """With row privacy the units are the rows; the unit's column alone may be counted."""
+    if aggregate.name != "count_units":
+        return aggregate
+    unit = scope.table.unit
+    if unit is None:
+        raise InvalidQuery(
+            f"{aggregate}: each row is protected on its own in table {scope.table.name}, so "
+            "COUNT(*) counts the units. COUNT(DISTINCT ...) of other columns comes later."
+        )
+    if aggregate.argument != Column(unit):
+        raise InvalidQuery(
+            f"{aggregate}: one person may hold any number of distinct values. Only the privacy "
+            f"unit can be counted so: COUNT(DISTINCT {unit})."
+        )
+    return aggregate
+
+
+def _about(argument: Expression, names: set[str], rows: bool, scope: Scope) -> Statistic:
+    if names == {"count"}:
+        scope.facts(argument)
+        return Statistic("present", argument, unknown=rows)
+    low, high, step = scope.grid(argument)
+    if names & VARIANCES:
+        if high - low > ROUGHEST:
+            low, high, step = _rougher(low, high, step)
+        return Statistic("moments", argument, low, high, step, unknown=rows)
+    if names == {"sum"} and not rows:
+        return Statistic("sum", argument, low, high, step)
+    return Statistic("mean", argument, low, high, step, unknown=rows)
+
+
+def _rougher(low: int, high: int, step: Fraction) -> tuple[int, int, Fraction]:
+    """A coarser grid, by a power of ten, that leaves at most ROUGHEST steps."""
+    factor = 1
+    while (high - low) // factor >= ROUGHEST:
+        factor *= 10
+    return low // factor, -(-high // factor), step * factor
+
+
+def _histogram(aggregate: Aggregate, scope: Scope) -> Statistic:
+    argument = aggregate.argument
+    assert argument is not None
+    known = scope.facts(argument)
+    if known.kind in ("text", "boolean"):
+        return Statistic("histogram", argument, bins=tuple(map(str, labels(argument, scope))))
+    low, high, step = scope.grid(argument)
+    ends = bin_ends(low, high, aggregate.bins or 10)
+    bins = tuple(
+        f"{plain(start * step)} to {plain(end * step)}"
+        for start, end in itertools.pairwise(ends)
+    )
+    return Statistic("histogram", argument, low, high, step, bins=bins)
+
+
+def labels(argument: Expression, scope: Scope) -> tuple[str | bool, ...]:
+    """The declared values of a column that is no number."""
+    if scope.facts(argument).kind == "boolean":
+        return False, True
+    keys = scope.column(argument.name).keys if isinstance(argument, Column) else None
+    if keys is None or isinstance(keys, str):
+        raise InvalidQuery(
+            f"HISTOGRAM({argument}) needs the values that it counts. Declare them in the "
+            f'policy, for example   {argument} = {{ keys = ["A", "B"] }}'
+        )
+    return tuple(str(one) for one in keys)
+
+
+def bin_ends(low: int, high: int, bins: int) -> list[int]:
+    """Where bins begin, in steps, and where the last one ends.
+
+    >>> bin_ends(0, 10, 3)
+    [0, 3, 6, 10]
+    """
+    bins = min(bins, max(1, high - low))
+    return [low + (high - low) * i // bins for i in range(bins + 1)]

@@ -1,0 +1,293 @@
+"""A question, a policy and a budget into a frozen Plan: a few steps, each its own function.
+
+Nothing here sees a row. What decides is the question, the policy and the caller's budget.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from difflib import get_close_matches
+from fractions import Fraction
+
+from deniable.errors import InvalidParameter, InvalidQuery
+from deniable.exact.rationals import Number, positive, probability, rational
+from deniable.policy import Policy, Table
+from deniable.query import keys as grouping
+from deniable.query.blocks import Measured, Statistic
+from deniable.query.expressions import Aggregate, Column, Expression, aggregates, plain
+from deniable.query.forecast import forecast
+from deniable.query.measure import ROWS, statistics
+from deniable.query.nodes import node_of
+from deniable.query.plan import Feature, Key, Node, Output, Plan
+from deniable.query.price import priced
+from deniable.query.question import Named, Question
+from deniable.query.scope import Scope
+from deniable.query.tree import Grouping, Tree, names
+
+DELTA_SHARE = Fraction(1, 100)  # of the budget's delta, for a query that names none
+UNITS = Feature("units", -1)
+_WIDEST = 1 << 120
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """What the caller wants of a plan, beside the question."""
+
+    epsilon: Fraction
+    delta: Fraction
+    confidence: Fraction
+    weights: Mapping[str, Number]
+    nonnegative: bool
+    other: bool
+    delta_by_default: bool
+
+
+def plan(
+    question: Question,
+    policy: Policy,
+    *,
+    epsilon: Number,
+    delta: Number | None = None,
+    confidence: Number = 0.95,
+    weights: Mapping[str, Number] | None = None,
+    nonnegative: bool = False,
+    other: bool = False,
+) -> Plan:
+    """The plan for a question, before anything is spent.
+
+    `delta` defaults to a hundredth of the budget's; `weights` ask for some outputs to be more
+    accurate than others: twice the weight, half the margin.
+    """
+    share = policy.delta * DELTA_SHARE if delta is None else rational(delta, "delta")
+    if not 0 <= share < 1:
+        raise InvalidParameter(f"`delta` must be at least 0 and below 1. Found {delta}.")
+    level = probability(confidence, "confidence")
+    if not 0 < level < 1:
+        raise InvalidParameter(f"`confidence` must lie between 0 and 1. Found {confidence}.")
+    wanted = Request(
+        positive(epsilon, "epsilon"),
+        share,
+        level,
+        dict(weights or {}),
+        nonnegative,
+        other,
+        delta is None,
+    )
+    scope = Scope(_table(question.table, policy))
+    try:
+        return _planned(_resolved(question, scope), scope, wanted)
+    except RecursionError:
+        raise InvalidQuery("The question nests too deeply: split its expressions.") from None
+
+
+def _table(name: str, policy: Policy) -> Table:
+    by_name = {one.lower(): table for one, table in policy.tables.items()}
+    table = by_name.get(name.lower())
+    if table is None:
+        near = get_close_matches(name, list(policy.tables), n=1)
+        hint = f" Did you mean {near[0]}?" if near else ""
+        raise InvalidQuery(
+            f"There is no table {name}.{hint} The policy declares "
+            f"{', '.join(sorted(policy.tables))}."
+        )
+    if table.public:
+        raise InvalidQuery(f"Table {table.name} is public: read it as it is, at no cost.")
+    return table
+
+
+def _resolved(question: Question, scope: Scope) -> Question:
+    """The question with the table's own spelling of every column."""
+
+    def named(one: Named) -> Named:
+        return replace(one, expression=scope.resolve(one.expression))
+
+    where = None if question.where is None else scope.resolve(question.where)
+    if where is not None and scope.facts(where).kind not in ("boolean", None):
+        raise InvalidQuery(f"WHERE {where} is neither true nor false.")
+    return replace(
+        question,
+        table=scope.table.name,
+        where=where,
+        keys=tuple(named(one) for one in question.keys),
+        outputs=tuple(named(one) for one in question.outputs),
+        having=None if question.having is None else scope.resolve(question.having),
+        order=tuple((scope.resolve(one), down) for one, down in question.order),
+    )
+
+
+def _planned(question: Question, scope: Scope, wanted: Request) -> Plan:
+    table = scope.table
+    keys = tuple(grouping.key_of(one, scope) for one in question.keys)
+    grouped_by = tuple(one.expression for one in question.keys)
+    private = any(key.values is None for key in keys)
+    if private and wanted.delta == 0:
+        raise InvalidQuery(_no_delta(keys))
+    asked = _asked(question)
+    free = _free(asked, table) if private else set()
+    found = statistics([one for one in asked if one not in free], scope)
+    measured = tuple(dict.fromkeys(found.values()))
+    nodes = _nodes(asked, found, measured, free)
+    groups = _groups(keys, table, wanted.other)
+    _check_width(measured, table)
+    price = priced(measured, nodes, question, keys, groups, table, wanted)
+    tree = Tree(
+        scope,
+        question.where,
+        tuple(Grouping(k, e) for k, e in zip(keys, grouped_by, strict=True)),
+        measured,
+        groups,
+        table.max_rows,
+        private,
+        wanted.other,
+    )
+    made = Plan(
+        table=table.name,
+        unit=table.unit,
+        neighbors=table.neighbors,
+        max_groups=groups,
+        max_rows=table.max_rows,
+        keys=keys,
+        blocks=price.blocks,
+        thresholding=price.thresholding,
+        outputs=_outputs(question, found, nodes, grouped_by, scope),
+        having=None if question.having is None else node_of(question.having, nodes, grouped_by),
+        order=tuple((node_of(one, nodes, grouped_by), down) for one, down in question.order),
+        limit=question.limit,
+        other=wanted.other,
+        nonnegative=wanted.nonnegative,
+        confidence=wanted.confidence,
+        epsilon=wanted.epsilon,
+        delta=price.delta,
+        engine_sql=tree.sql().sql(dialect="duckdb"),
+        notes=_notes(wanted, price.delta, measured),
+    )
+    return replace(made, outputs=forecast(made, measured, table))
+
+
+def _asked(question: Question) -> list[Aggregate]:
+    """Every aggregate of the question, each once."""
+    places: list[Expression] = [one.expression for one in question.outputs]
+    places += [one for one, _ in question.order]
+    if question.having is not None:
+        places.append(question.having)
+    asked = list(dict.fromkeys(one for place in places for one in aggregates(place)))
+    if not asked and not question.keys:
+        raise InvalidQuery(
+            "The question asks for no aggregate: rows cannot be handed out. Ask for COUNT(*), "
+            "SUM, AVG, VARIANCE, STDDEV or HISTOGRAM."
+        )
+    return asked
+
+
+def _free(asked: list[Aggregate], table: Table) -> set[Aggregate]:
+    """The counts of units, which the choice of private keys yields at no further cost."""
+    units = ROWS if table.unit is None else Aggregate("count_units", Column(table.unit))
+    return {units} & set(asked)
+
+
+def _nodes(
+    asked: list[Aggregate],
+    found: Mapping[Aggregate, Statistic],
+    measured: tuple[Statistic, ...],
+    free: set[Aggregate],
+) -> dict[Aggregate, Node]:
+    blocks = {
+        statistic: Measured(
+            statistic, tuple(Feature(name, place) for name in names(place, statistic))
+        )
+        for place, statistic in enumerate(measured)
+    }
+    return {one: UNITS if one in free else blocks[found[one]].node(one) for one in asked}
+
+
+def _groups(keys: tuple[Key, ...], table: Table, other: bool) -> int:
+    """How many groups one unit can be in."""
+    if not keys or table.unit is None:
+        return 1
+    most = grouping.combinations(keys)
+    return table.max_groups if most is None else min(table.max_groups, most + other)
+
+
+def _check_width(measured: tuple[Statistic, ...], table: Table) -> None:
+    for one in measured:
+        if one.total * table.row_ceiling * table.max_rows >= _WIDEST:
+            raise InvalidQuery(
+                f"Sums of {one.argument} may exceed 120 bits over {table.row_ceiling:,} rows. "
+                "Declare a coarser step, narrower bounds or a lower row_ceiling."
+            )
+
+
+def _notes(
+    wanted: Request, delta: Fraction, measured: tuple[Statistic, ...]
+) -> tuple[str, ...]:
+    """What a reader of the answer should know."""
+    notes = [
+        f"{one.argument} is cut to {plain(one.low * one.step)} to {plain(one.high * one.step)} "
+        f"and rounded to {plain(one.step)}."
+        for one in measured
+        if one.kind in ("sum", "mean", "moments")
+    ]
+    if delta and wanted.delta_by_default:
+        notes.append(f"Delta is {plain(delta)}, a hundredth of the budget's.")
+    if wanted.nonnegative:
+        notes.append("Negative counts are shown as 0.")
+    return tuple(notes)
+
+
+def _no_delta(keys: tuple[Key, ...]) -> str:
+    name = next(key.name for key in keys if key.values is None)
+    return (
+        f"The groups of {name} are not declared, so their very names are private, and showing "
+        f'them takes a delta above 0.\n  Declare them, for example   {name} = {{ keys = ["A", '
+        f'"B"] }},   or give the budget a delta, such as 1e-6.'
+    )
+
+
+def _outputs(
+    question: Question,
+    found: Mapping[Aggregate, Statistic],
+    nodes: Mapping[Aggregate, Node],
+    grouped_by: tuple[Expression, ...],
+    scope: Scope,
+) -> tuple[Output, ...]:
+    outputs: list[Output] = []
+    places = list(dict.fromkeys(found.values()))
+    for one in question.outputs:
+        expression = one.expression
+        if isinstance(expression, Aggregate) and expression.name == "histogram":
+            statistic = found[expression]
+            features = names(places.index(statistic), statistic)
+            outputs += [
+                Output(
+                    f"{one.name}[{label}]",
+                    str(expression),
+                    Feature(name, places.index(statistic)),
+                    Fraction(0),
+                    None,
+                    True,
+                    None,
+                    False,
+                )
+                for name, label in zip(features, statistic.bins, strict=True)
+            ]
+            continue
+        low, high = _limits(expression, scope)
+        counts = isinstance(expression, Aggregate) and expression.name.startswith("count")
+        node = node_of(expression, nodes, grouped_by)
+        outputs.append(Output(one.name, str(expression), node, low, high, counts, None, False))
+    return tuple(outputs)
+
+
+def _limits(expression: Expression, scope: Scope) -> tuple[Fraction | None, Fraction | None]:
+    """What is public about an output's true value."""
+    if not isinstance(expression, Aggregate):
+        return None, None
+    if expression.name.startswith("count"):
+        return Fraction(0), Fraction(scope.table.row_ceiling)
+    assert expression.argument is not None
+    if expression.name == "sum":
+        return None, None
+    low, high, step = scope.grid(expression.argument)
+    if expression.name == "avg":
+        return low * step, high * step
+    width = (high - low) * step
+    return Fraction(0), width / 2 if expression.name.startswith("stddev") else width**2 / 2

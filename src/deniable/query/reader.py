@@ -1,0 +1,236 @@
+"""sqlglot's trees read into ours: what is not on these lists does not pass."""
+
+from collections.abc import Callable
+from fractions import Fraction
+
+from sqlglot import exp
+
+from deniable.errors import InvalidQuery
+from deniable.query.expressions import Aggregate, Call, Column, Expression, Literal
+
+_BINARY: dict[type[exp.Expr], str] = {
+    exp.Add: "+",
+    exp.Sub: "-",
+    exp.Mul: "*",
+    exp.Div: "/",
+    exp.EQ: "=",
+    exp.NEQ: "<>",
+    exp.LT: "<",
+    exp.LTE: "<=",
+    exp.GT: ">",
+    exp.GTE: ">=",
+    exp.And: "and",
+    exp.Or: "or",
+    exp.Like: "like",
+    exp.Pow: "power",
+}
+_UNARY: dict[type[exp.Expr], str] = {
+    exp.Neg: "negative",
+    exp.Not: "not",
+    exp.Abs: "abs",
+    exp.Sqrt: "sqrt",
+    exp.Floor: "floor",
+    exp.Ceil: "ceil",
+}
+_MANY: dict[type[exp.Expr], str] = {
+    exp.Least: "least",
+    exp.Greatest: "greatest",
+    exp.Coalesce: "coalesce",
+}
+_AGGREGATES: dict[type[exp.Expr], str] = {
+    exp.Sum: "sum",
+    exp.Avg: "avg",
+    exp.Variance: "var_samp",
+    exp.VariancePop: "var_pop",
+    exp.Stddev: "stddev_samp",
+    exp.StddevSamp: "stddev_samp",
+    exp.StddevPop: "stddev_pop",
+}
+_CASTS = {
+    "integer": {"TINYINT", "SMALLINT", "INT", "BIGINT", "INT128"},
+    "number": {"DOUBLE", "FLOAT", "DECIMAL"},
+    "text": {"TEXT", "VARCHAR", "CHAR"},
+    "boolean": {"BOOLEAN"},
+    "date": {"DATE", "TIMESTAMP", "DATETIME"},
+}
+LARGEST = Fraction(10) ** 30  # of a literal: far beyond any bound, far below any overflow
+_MOST_BINS = 1000
+
+
+def read(node: exp.Expr) -> Expression:
+    """One expression.
+
+    >>> from sqlglot import parse_one
+    >>> str(read(parse_one("SUM(cost + 1) / COUNT(*)", dialect="duckdb")))
+    '(SUM((cost + 1)) / COUNT(*))'
+    """
+    kind = type(node)
+    if kind in (exp.And, exp.Or):  # long chains are one flat call, not a deep tree
+        return Call(_BINARY[kind], tuple(read(one) for one in _chain(node)))
+    if kind in _BINARY:
+        return Call(_BINARY[kind], (read(node.this), read(node.expression)))
+    if kind in _UNARY:
+        return Call(_UNARY[kind], (read(node.this),))
+    if kind in _MANY:
+        rest = [node.this, *node.expressions] if node.this is not None else node.expressions
+        return Call(_MANY[kind], tuple(read(one) for one in rest))
+    if kind in _AGGREGATES:
+        return _aggregate(_AGGREGATES[kind], node.this)
+    special = _SPECIAL.get(kind)
+    if special is None:
+        raise InvalidQuery(
+            f"{shown(node)} is not supported. Rows may use + - * /, comparisons, AND, OR, NOT, "
+            "IN, BETWEEN, LIKE, IS NULL, CASE, CAST, ABS, FLOOR, CEIL, ROUND, LEAST, GREATEST, "
+            "CLAMP and COALESCE; groups COUNT, SUM, AVG, VARIANCE, STDDEV and HISTOGRAM."
+        )
+    return special(node)
+
+
+def _chain(node: exp.Expr) -> list[exp.Expr]:
+    """The operands of a chain of one operator, in order."""
+    rest, found = node, []
+    while type(rest) is type(node):
+        found.append(rest.expression)
+        rest = rest.this
+    return [rest, *reversed(found)]
+
+
+def shown(node: exp.Expr) -> str:
+    """A piece of the analyst's own text, cut short."""
+    text = node.sql(dialect="duckdb", comments=False)
+    return text if len(text) <= 60 else text[:57] + "..."
+
+
+def _aggregate(name: str, argument: exp.Expr) -> Aggregate:
+    if isinstance(argument, exp.Distinct):
+        raise InvalidQuery(
+            f"{name.upper()}(DISTINCT ...) is not supported: one person may hold any number of "
+            "distinct values. COUNT(DISTINCT ...) of the privacy unit is."
+        )
+    return Aggregate(name, read(argument))
+
+
+def _count(node: exp.Expr) -> Aggregate:
+    if isinstance(node.this, exp.Star):
+        return Aggregate("count", None)
+    if isinstance(node.this, exp.Distinct):
+        if len(node.this.expressions) != 1:
+            raise InvalidQuery("COUNT(DISTINCT ...) takes one column, the privacy unit.")
+        return Aggregate("count_units", read(node.this.expressions[0]))
+    argument = read(node.this)
+    return Aggregate("count", None if isinstance(argument, Literal) else argument)
+
+
+def _anonymous(node: exp.Expr) -> Expression:
+    name = str(node.this).lower()
+    arguments = tuple(read(one) for one in node.expressions)
+    if name == "clamp":
+        return Call("clamp", arguments)
+    if name in ("ceiling", "pow"):
+        return Call({"ceiling": "ceil", "pow": "power"}[name], arguments)
+    if name == "histogram":
+        return histogram(arguments)
+    if name == "clipped":
+        return clipped(arguments)
+    raise InvalidQuery(f"There is no function {name.upper()} here: see the list of functions.")
+
+
+def histogram(arguments: tuple[Expression, ...]) -> Aggregate:
+    """HISTOGRAM(column) or HISTOGRAM(column, bins)."""
+    bins = 10
+    if len(arguments) == 2:
+        given = arguments[1].value if isinstance(arguments[1], Literal) else None
+        bins = int(given) if isinstance(given, Fraction) and given.denominator == 1 else 0
+    if not 1 <= len(arguments) <= 2 or not 1 <= bins <= _MOST_BINS:
+        raise InvalidQuery(f"HISTOGRAM takes a column and 1 to {_MOST_BINS:,} bins.")
+    return Aggregate("histogram", arguments[0], bins=bins)
+
+
+def clipped(arguments: tuple[Expression, ...]) -> Aggregate:
+    """CLIPPED(column): how many values lie outside of the column's bounds."""
+    if len(arguments) != 1 or not isinstance(arguments[0], Column):
+        raise InvalidQuery("CLIPPED takes one column: it counts the values outside its bounds.")
+    ones = Literal(Fraction(1)), Literal(Fraction(0))
+    return Aggregate("sum", Call("case", (Call("outside", arguments), *ones)))
+
+
+def _column(node: exp.Expr) -> Column:
+    if node.args.get("db") or not isinstance(node.this, exp.Identifier):
+        raise InvalidQuery(f"{shown(node)} is not a column of the table.")
+    return Column(node.name)
+
+
+def _literal(node: exp.Expr) -> Literal:
+    if node.args.get("is_string"):
+        return Literal(node.this)
+    value = Fraction(node.this)
+    if abs(value) > LARGEST:
+        raise InvalidQuery(f"The number {node.this} is too large: at most 1e30.")
+    return Literal(value)
+
+
+def _case(node: exp.Expr) -> Call:
+    subject = None if node.this is None else read(node.this)
+    flat: list[Expression] = []
+    for branch in node.args["ifs"]:
+        when = read(branch.this)
+        flat.append(when if subject is None else Call("=", (subject, when)))
+        flat.append(read(branch.args["true"]))
+    default = node.args.get("default")
+    return Call("case", (*flat, Literal(None) if default is None else read(default)))
+
+
+def _cast(node: exp.Expr) -> Call:
+    wanted = node.args["to"].this.name
+    for kind, names in _CASTS.items():
+        if wanted in names:
+            return Call(f"cast {kind}", (read(node.this),))
+    raise InvalidQuery(
+        f"CAST to {wanted} is not supported: INTEGER, DOUBLE, TEXT, BOOLEAN, DATE."
+    )
+
+
+def _in(node: exp.Expr) -> Call:
+    if node.args.get("query") or not node.expressions:
+        raise InvalidQuery("IN takes a list of constants here, not a sub-query.")
+    return Call("in", (read(node.this), *(read(one) for one in node.expressions)))
+
+
+def _between(node: exp.Expr) -> Call:
+    value = read(node.this)
+    low, high = read(node.args["low"]), read(node.args["high"])
+    return Call("and", (Call(">=", (value, low)), Call("<=", (value, high))))
+
+
+def _is(node: exp.Expr) -> Call:
+    if isinstance(node.expression, exp.Null):
+        return Call("is null", (read(node.this),))
+    if isinstance(node.expression, exp.Boolean):
+        return Call("=", (read(node.this), read(node.expression)))
+    raise InvalidQuery(f"{shown(node)} is not supported: IS NULL, IS TRUE and IS FALSE are.")
+
+
+def _round(node: exp.Expr) -> Call:
+    if node.args.get("decimals") is not None:
+        raise InvalidQuery(
+            "ROUND takes one argument here; ROUND(x * 100) / 100 keeps two digits."
+        )
+    return Call("round", (read(node.this),))
+
+
+_SPECIAL: dict[type[exp.Expr], Callable[[exp.Expr], Expression]] = {
+    exp.Column: _column,
+    exp.Literal: _literal,
+    exp.Boolean: lambda node: Literal(bool(node.this)),
+    exp.Null: lambda node: Literal(None),
+    exp.Paren: lambda node: read(node.this),
+    exp.Count: _count,
+    exp.Anonymous: _anonymous,
+    exp.Case: _case,
+    exp.Cast: _cast,
+    exp.TryCast: _cast,
+    exp.In: _in,
+    exp.Between: _between,
+    exp.Is: _is,
+    exp.Round: _round,
+}

@@ -1,0 +1,217 @@
+"""Row expressions of one table: checked, limited and written as the engine's SQL."""
+
+from dataclasses import dataclass, replace
+from difflib import get_close_matches
+from fractions import Fraction
+
+from sqlglot import exp
+
+from deniable.errors import InvalidQuery, UnboundedColumn
+from deniable.policy import Column as Declared
+from deniable.policy import Table
+from deniable.query import facts
+from deniable.query.expressions import Aggregate, Call, Column, Expression, Literal, plain
+from deniable.query.facts import Facts
+from deniable.query.functions import FUNCTIONS, Sql, clip, double
+
+_TYPES = {"text": "text", "boolean": "boolean", "date": "timestamp"}
+_COMPARISONS = {"=", "<>", "<", "<=", ">", ">=", "in"}
+_FINEST = 20  # bits of a grid that nobody declared
+
+
+@dataclass(frozen=True, slots=True)
+class Scope:
+    """The columns that an expression may name."""
+
+    table: Table
+
+    def resolve(self, expression: Expression) -> Expression:
+        """The expression with columns spelt as the table spells them, and with text that is
+        compared to a date read as one."""
+        if isinstance(expression, Column):
+            return Column(self.column(expression.name).name)
+        if isinstance(expression, Aggregate):
+            inner = None if expression.argument is None else self.resolve(expression.argument)
+            return replace(expression, argument=inner)
+        if not isinstance(expression, Call):
+            return expression
+        arguments = tuple(self.resolve(one) for one in expression.arguments)
+        if expression.name in _COMPARISONS and any(self._is_date(one) for one in arguments):
+            arguments = tuple(
+                Call("cast date", (one,))
+                if isinstance(one, Literal) and isinstance(one.value, str)
+                else one
+                for one in arguments
+            )
+        return Call(expression.name, arguments)
+
+    def _is_date(self, expression: Expression) -> bool:
+        if isinstance(expression, Column):
+            return self.column(expression.name).kind == "date"
+        return isinstance(expression, Call) and expression.name == "cast date"
+
+    def facts(self, expression: Expression) -> Facts:
+        """What the policy says about an expression's value; refuses what has no meaning."""
+        if isinstance(expression, Literal):
+            return _literal_facts(expression)
+        if isinstance(expression, Column):
+            return self._column_facts(self.column(expression.name))
+        if isinstance(expression, Aggregate):
+            raise InvalidQuery(
+                f"{expression} stands where a value of a single row is needed. Aggregates "
+                "belong into SELECT, HAVING or ORDER BY, and not inside one another."
+            )
+        return self._call_facts(expression)
+
+    def _call_facts(self, call: Call) -> Facts:
+        known = [self.facts(one) for one in call.arguments]
+        function = FUNCTIONS.get(call.name)
+        if function is None:
+            raise InvalidQuery(f"{call} works on aggregates only, such as {call.name}(AVG(x)).")
+        if not function.least <= len(known) <= function.most:
+            raise InvalidQuery(f"{call} has the wrong number of arguments.")
+        kinds = {one.kind for one in known} - {None}
+        wanted = kinds if function.kind == "same" else {function.kind}
+        if function.kind is not None and (kinds - wanted or len(kinds) > 1):
+            raise InvalidQuery(
+                f"{call} mixes kinds: it takes "
+                f"{'values of one kind' if function.kind == 'same' else function.kind}. "
+                f"Found {', '.join(sorted(map(str, kinds)))}. CAST one of them."
+            )
+        if call.name == "case":
+            _check_case(call, known)
+        if call.name == "cast text" and known[0].kind == "date":
+            # DuckDB 2.0 fails on timestamps out of range, which a row could hold.
+            raise InvalidQuery(f"{call}: dates are compared to dates here, not made into text.")
+        return function.facts(known)
+
+    def _column_facts(self, column: Declared) -> Facts:
+        if column.kind != "number":
+            return Facts(column.kind)
+        if column.bounds is None:
+            return Facts("number", step=Fraction(1) if column.integer else column.step)
+        low, high = column.bounds
+        step = column.step or (Fraction(1) if column.integer else None)
+        return Facts("number", low, high, step)
+
+    def column(self, name: str) -> Declared:
+        """The column of that name, in any case of letters."""
+        by_name = {one.lower(): declared for one, declared in self.table.columns.items()}
+        found = by_name.get(name.lower())
+        if found is None:
+            near = get_close_matches(name, list(self.table.columns), n=1)
+            hint = f" Did you mean {near[0]}?" if near else ""
+            raise InvalidQuery(
+                f"Table {self.table.name} has no column {name}.{hint} It has "
+                f"{', '.join(sorted(self.table.columns))}."
+            )
+        return found
+
+    def sql(self, expression: Expression) -> Sql:
+        """The expression in the engine's words, over columns that `leaf` has cleaned."""
+        if isinstance(expression, Literal):
+            return _literal_sql(expression)
+        if isinstance(expression, Column):
+            return exp.column(self.alias(expression.name))
+        assert isinstance(expression, Call)
+        self.facts(expression)
+        return FUNCTIONS[expression.name].sql([self.sql(one) for one in expression.arguments])
+
+    def alias(self, name: str) -> str:
+        """What a cleaned column is called inside a query, whatever the table calls it."""
+        return f"c{list(self.table.columns).index(self.column(name).name)}"
+
+    def leaf(self, name: str) -> Sql:
+        """A column as it enters a query: cast to its kind, NULL where that fails, clipped."""
+        column = self.column(name)
+        raw = exp.column(column.name, quoted=True)
+        if column.kind != "number":
+            return exp.TryCast(
+                this=raw, to=exp.DataType.build(_TYPES[column.kind or "text"]), safe=True
+            )
+        if column.bounds is None:
+            return double(raw)
+        low, high = (double_literal(end) for end in column.bounds)
+        return clip(double(raw), low, high)
+
+    def outside(self, name: str) -> Sql:
+        """Whether a column's value lies outside of its bounds, before it is clipped."""
+        column = self.column(name)
+        if column.bounds is None:
+            raise InvalidQuery(f"{column.name} has no bounds, so nothing of it is clipped.")
+        raw = double(exp.column(column.name, quoted=True))
+        low, high = (double_literal(end) for end in column.bounds)
+        return exp.or_(
+            exp.GT(this=raw, expression=high), exp.LT(this=raw.copy(), expression=low)
+        )
+
+    def grid(self, argument: Expression) -> tuple[int, int, Fraction]:
+        """The argument's limits in whole steps, and the step; refuses what has no limit."""
+        known = self.facts(argument)
+        if known.kind == "boolean":
+            return 0, 1, Fraction(1)
+        if known.kind != "number":
+            raise InvalidQuery(f"{argument} is {known.kind}, and only numbers can be added up.")
+        if known.low is None or known.high is None:
+            raise UnboundedColumn(_no_limit(argument))
+        step = known.step
+        if step is None or (known.high - known.low) / step > 1 << 40:
+            step = _nice_step((known.high - known.low) / (1 << _FINEST))
+        low, high = known.low / step, known.high / step
+        return low.__floor__(), high.__ceil__(), step
+
+
+def _no_limit(argument: Expression) -> str:
+    if isinstance(argument, Column):
+        return (
+            f"SUM({argument}) has no limit: one person could change it by any amount.\n"
+            f"  Declare bounds in the policy, for example   "
+            f"{argument} = {{ bounds = [0, 1000], step = 1 }}"
+        )
+    return (
+        f"SUM({argument}) has no limit: one person could change it by any amount.\n"
+        f"  Declare bounds of its columns in the policy, or write CLAMP({argument}, 0, 1000)."
+    )
+
+
+def _nice_step(step: Fraction) -> Fraction:
+    """The largest power of ten that is at most `step`."""
+    power = Fraction(1)
+    while power > step:
+        power /= 10
+    while power * 10 <= step:
+        power *= 10
+    return power
+
+
+def _check_case(call: Call, known: list[Facts]) -> None:
+    conditions = known[: len(known) - len(known) % 2 : 2]
+    branches = known[1::2] + (known[-1:] if len(known) % 2 else [])
+    values = {one.kind for one in branches if one.kind is not None}
+    if any(one.kind not in ("boolean", None) for one in conditions):
+        raise InvalidQuery(f"{call}: what follows WHEN must be true or false.")
+    if len(values) > 1:
+        raise InvalidQuery(f"{call}: its values must be of one kind. Found {sorted(values)}.")
+
+
+def _literal_facts(literal: Literal) -> Facts:
+    if literal.value is None:
+        return Facts(None)
+    if isinstance(literal.value, bool):
+        return Facts("boolean")
+    return Facts("text") if isinstance(literal.value, str) else facts.constant(literal.value)
+
+
+def _literal_sql(literal: Literal) -> Sql:
+    if literal.value is None:
+        return exp.null()
+    if isinstance(literal.value, bool):
+        return exp.true() if literal.value else exp.false()
+    if isinstance(literal.value, str):
+        return exp.Literal.string(literal.value)
+    return double_literal(literal.value)
+
+
+def double_literal(number: Fraction) -> Sql:
+    """A double, whatever the engine makes of decimals."""
+    return exp.cast(exp.Literal.number(plain(number)), "double", copy=False)

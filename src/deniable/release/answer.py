@@ -1,0 +1,142 @@
+"""From exact integers to the table that is released: noise first, then arithmetic.
+
+The noise is drawn here, once for each integer of each group that appears, by the mechanisms
+that the plan was priced with. What follows (outputs, HAVING, ORDER BY, LIMIT, margins) sees
+noisy values only, so it costs nothing more.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from numpy.typing import NDArray
+
+from deniable.engines.aggregated import Aggregated
+from deniable.query.evaluation import Values, evaluate
+from deniable.query.forms import Linear, form
+from deniable.query.margins import laws_of, margins, shown
+from deniable.query.plan import Call, Feature, KeyColumn, Node, Output, Plan
+from deniable.release.groups import Groups, grouped
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """One column each for keys and numbers, and beside every number its margin."""
+
+    table: "pa.Table"
+    margins: Mapping[str, str]  # the name of each number's column of margins
+
+
+def answered(plan: Plan, exact: Aggregated) -> Answer:
+    """The noisy answer to a plan, from the engine's integers."""
+    groups = grouped(plan, exact)
+    noisy = _noisy(plan, groups)
+    keys = tuple(_as_values(one) for one in groups.keys)
+    names = [one.name for one in plan.outputs]
+    columns: dict[str, pa.Array[Any]] = {}
+    beside: dict[str, str] = {}
+    for place, output in enumerate(plan.outputs):
+        name = _unused(output.name, {*columns, *names[:place]})
+        if isinstance(output.node, KeyColumn):
+            columns[name] = groups.keys[output.node.place]
+            continue
+        columns[name], margin = _number(plan, output, noisy, keys, groups.count)
+        if _is_noisy(output.node):
+            beside[name] = _unused(f"{name}_margin", {*columns, *names})
+            columns[beside[name]] = margin
+    kept = _chosen(plan, noisy, keys, groups.count)
+    return Answer(pa.table(columns).take(pa.array(kept)), beside)
+
+
+def _noisy(plan: Plan, groups: Groups) -> dict[str, Values]:
+    """The features with their noise. Each block is one release over all of its integers."""
+    noisy: dict[str, Values] = {}
+    if groups.units is not None:
+        noisy["units"] = groups.units
+    for block in plan.blocks:
+        exact = [groups.features[name] for name in block.features]
+        if not groups.count:
+            released = np.empty(0, dtype=np.int64)
+        else:
+            released = block.mechanism.release(np.concatenate(exact))
+        parts = np.split(released.astype(np.float64), len(exact))
+        noisy |= dict(zip(block.features, parts, strict=True))
+    return noisy
+
+
+def _number(
+    plan: Plan, output: Output, noisy: Mapping[str, Values], keys: Sequence[Values], count: int
+) -> tuple["pa.Array[Any]", "pa.Array[Any]"]:
+    limits = {"low": output.low, "high": output.high}
+    value = np.broadcast_to(shown(output.node, noisy, keys=keys, **limits), (count,))
+    half = np.broadcast_to(
+        margins(
+            output.node,
+            laws_of(plan.blocks, plan.thresholding),
+            noisy,
+            confidence=plan.confidence,
+            keys=keys,
+            **limits,
+        ),
+        (count,),
+    )
+    linear = form(output.node)
+    whole = isinstance(linear, Linear) and linear.whole
+    if output.count and not whole:
+        # The true number is whole, so the nearest whole number to within the margin is, too.
+        value, half, whole = np.round(value), np.floor(half + 0.5), True
+    if output.count and plan.nonnegative:
+        value = np.maximum(value, 0)
+    known = ~np.isnan(value)
+    return _column(value, known, whole), _column(half, known & np.isfinite(half), whole)
+
+
+def _column(values: NDArray[np.float64], known: NDArray[Any], whole: bool) -> "pa.Array[Any]":
+    filled = np.where(known, values, 0.0)
+    whole = whole and bool(np.all(np.abs(filled) < 2.0**53))
+    exact = filled.astype(np.int64) if whole else filled + 0.0  # no negative zero
+    return pa.array(exact, mask=~known)
+
+
+def _chosen(
+    plan: Plan, noisy: Mapping[str, Values], keys: Sequence[Values], count: int
+) -> NDArray[np.int64]:
+    """The groups that HAVING keeps, in the order asked for, up to the limit."""
+    place = np.arange(count)
+    if plan.having is not None:
+        holds = np.broadcast_to(evaluate(plan.having, noisy, keys), (count,))
+        place = place[holds.astype(np.bool_)]
+    if plan.order and place.size:
+        sorted_by = [
+            np.broadcast_to(evaluate(node, noisy, keys), (count,)) for node, _ in plan.order
+        ]
+        names = [f"o{i}" for i in range(len(sorted_by))]
+        table = pa.table([pa.array(one[place]) for one in sorted_by], names=names)
+        wanted = [
+            (name, "descending" if down else "ascending")
+            for name, (_, down) in zip(names, plan.order, strict=True)
+        ]
+        place = place[np.asarray(pc.sort_indices(table, sort_keys=wanted))]
+    return place if plan.limit is None else place[: plan.limit]
+
+
+def _as_values(column: "pa.Array[Any]") -> Values:
+    """A column of keys to reckon with: numbers as floats, with NaN for NULL."""
+    if pa.types.is_integer(column.type) or pa.types.is_floating(column.type):
+        return np.asarray(column.cast(pa.float64()).fill_null(float("nan")))
+    return np.array(column.to_pylist(), dtype=object)
+
+
+def _is_noisy(node: Node) -> bool:
+    if isinstance(node, Call):
+        return any(_is_noisy(one) for one in node.arguments)
+    return isinstance(node, Feature)
+
+
+def _unused(name: str, used: set[str]) -> str:
+    while name in used:
+        name += "_"
+    return name

@@ -1,0 +1,124 @@
+"""What is handed over: numbers with their margins, the price, and what is left."""
+
+from dataclasses import dataclass, field
+from importlib import import_module
+from typing import Any
+
+import pyarrow as pa
+
+from deniable.errors import InvalidParameter
+from deniable.privacy import Loss
+from deniable.query.plan import Plan
+from deniable.release import wording
+from deniable.release.answer import Answer
+from deniable.release.ledger import Remaining
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Release:
+    """A private answer: a table in which every number has a column of margins beside it.
+
+    >>> import deniable as dp
+    >>> ages = pa.table({"age": [34, 51, 29, 62] * 500})
+    >>> people = dp.protect(ages, bounds={"age": (18, 90)}, epsilon=2)
+    >>> answer = people.sql("SELECT COUNT(*) AS n FROM data", epsilon=1)
+    >>> print(answer)  # doctest: +SKIP
+            n
+    ---------
+    2,001 ± 3
+    <BLANKLINE>
+    Margins hold at 95 % each. Cost: epsilon 1, delta 0. Left: epsilon 1, delta 0.
+    >>> abs(answer.value - 2000) < 60, answer.margin
+    (True, 3)
+    """
+
+    plan: Plan
+    answer: Answer = field(compare=False)
+    remaining: Remaining  # after this release
+
+    @property
+    def loss(self) -> Loss:
+        """What it cost: the losses of all that was run."""
+        return self.plan.loss
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """Keys and numbers, without the columns of margins."""
+        beside = set(self.answer.margins.values())
+        return tuple(name for name in self.answer.table.column_names if name not in beside)
+
+    @property
+    def value(self) -> Any:
+        """The number, where the answer is a single one."""
+        return self.answer.table[self._only()][0].as_py()
+
+    @property
+    def margin(self) -> Any:
+        """Its margin, where the answer is a single number."""
+        return self.answer.table[self.answer.margins[self._only()]][0].as_py()
+
+    def _only(self) -> str:
+        if len(self) != 1 or len(self.answer.margins) != 1:
+            raise InvalidParameter(
+                "`value` and `margin` are those of a single number. This answer has "
+                f"{len(self):,} rows and {len(self.answer.margins)} numbers in each: use "
+                "to_pandas(), to_polars() or to_arrow()."
+            )
+        return next(iter(self.answer.margins))
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """What to beware of: numbers smaller than their own margins."""
+        wide = total = 0
+        for name, beside in self.answer.margins.items():
+            values, halves = self.answer.table[name], self.answer.table[beside]
+            for value, half in zip(values.to_pylist(), halves.to_pylist(), strict=True):
+                total += value is not None
+                wide += value is not None and (half is None or half > abs(value))
+        if not wide:
+            return ()
+        which = "the number" if total == 1 else f"{wide:,} of {total:,} numbers"
+        return (
+            f"Beware: the margin is larger than the value of {which}. A larger epsilon, fewer "
+            "groups or more rows would help.",
+        )
+
+    def to_arrow(self) -> "pa.Table":
+        """An Arrow table; the margins of `n` are in `n_margin`."""
+        return self.answer.table
+
+    def to_pandas(self) -> Any:
+        """A pandas frame."""
+        return self.answer.table.to_pandas()
+
+    def to_polars(self) -> Any:
+        """A Polars frame."""
+        return import_module("polars").from_arrow(self.answer.table)
+
+    def __arrow_c_stream__(self, requested_schema: object | None = None) -> object:
+        return self.answer.table.__arrow_c_stream__(requested_schema)
+
+    def __len__(self) -> int:
+        return int(self.answer.table.num_rows)
+
+    def plot(self, column: str | None = None) -> Any:
+        """A picture of one number over the groups, with its margins."""
+        return import_module("deniable.figures.releases").bars(self, column)
+
+    def __str__(self) -> str:
+        shown = wording.cells(self.answer.table, self.answer.margins)
+        return f"{wording.text(*shown, len(self) - len(shown[1]))}\n\n{self._below()}"
+
+    __repr__ = __str__
+
+    def _repr_html_(self) -> str:
+        shown = wording.cells(self.answer.table, self.answer.margins)
+        return wording.html(*shown, len(self) - len(shown[1]), self._below())
+
+    def _below(self) -> str:
+        cost = Remaining(self.plan.epsilon, self.plan.delta)
+        price = (
+            f"Margins hold at {wording.level(self.plan.confidence)} each. Cost: {cost}. "
+            f"Left: {self.remaining}."
+        )
+        return "\n".join([price, *self.plan.notes, *self.warnings])

@@ -1,0 +1,159 @@
+"""A session: a policy, an engine and a ledger, and the one door from data to the world."""
+
+import secrets
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from functools import partial
+from typing import Any, Protocol, Unpack
+
+from deniable.engines.aggregated import Aggregated
+from deniable.engines.withheld import Withheld
+from deniable.errors import EngineFailed
+from deniable.exact.rationals import Number
+from deniable.policy import Policy, Table, load
+from deniable.query.explain import Branch, explain
+from deniable.query.parse import parse
+from deniable.query.plan import Plan
+from deniable.query.planner import plan as planned
+from deniable.query.question import Question
+from deniable.release.answer import answered
+from deniable.release.asking import Asked, Wishes
+from deniable.release.ledger import Entry, Ledger, MemoryLedger, Remaining
+from deniable.release.release import Release
+
+
+class Engine(Protocol):
+    """What a session needs of an engine."""
+
+    def schema(self, table: str) -> Mapping[str, str]: ...
+
+    def run(self, plan: Plan) -> Withheld[Aggregated]: ...
+
+    def close(self) -> None: ...
+
+
+class Session:
+    """Questions to the tables of one policy, paid from one ledger.
+
+    >>> import deniable as dp
+    >>> import pyarrow as pa
+    >>> visits = dp.protect(pa.table({"ward": ["A", "B"] * 50}), name="visits", epsilon=1)
+    >>> print(
+    ...     visits.explain("SELECT COUNT(*) AS n FROM visits", epsilon=0.5)
+    ... )  # doctest: +ELLIPSIS
+    Answer at epsilon 0.5...
+    >>> answer = visits.sql("SELECT COUNT(*) AS n FROM visits", epsilon=0.5)
+    >>> answer.margin, str(visits.remaining)
+    (6, 'epsilon 0.5, delta 0')
+    """
+
+    def __init__(self, policy: Policy, engine: Engine, ledger: Ledger) -> None:
+        schemas = {name: engine.schema(name) for name in policy.tables}
+        self.policy = policy.with_schemas(schemas)
+        self._engine, self._ledger = engine, ledger
+
+    def release(self, plan: Plan) -> Release:
+        """The answer to a plan: charged, then run, then noised. The only door there is."""
+        entry = self._ledger.reserve(plan)
+        with self._accounted(entry):
+            exact = self._engine.run(plan)
+            answer = exact.reveal_to(partial(answered, plan))
+        self._ledger.settle(entry)
+        return Release(plan, answer, self._ledger.remaining)
+
+    @contextmanager
+    def _accounted(self, entry: Entry) -> Iterator[None]:
+        """Whatever goes wrong inside has one message, and the charge stands."""
+        try:
+            yield
+        except Exception as problem:
+            known = isinstance(problem, EngineFailed)
+            failure = problem if known else EngineFailed(secrets.token_hex(4))
+            self._ledger.failed(entry, failure.reference)  # type: ignore[attr-defined]
+            raise failure from None
+
+    def plan(self, question: str | Question, **wishes: Unpack[Wishes]) -> Plan:
+        """The plan for a question in SQL, or built in Python: all that would happen.
+
+        Nothing is spent. `epsilon` (and `delta`, where the plan needs one) is its price.
+        """
+        asked = parse(question) if isinstance(question, str) else question
+        return planned(asked, self.policy, **wishes)
+
+    def explain(self, question: str | Question, **wishes: Unpack[Wishes]) -> Branch:
+        """The plan as a tree to print: what is measured, how, at what price and margin."""
+        return explain(self.plan(question, **wishes))
+
+    def sql(self, text: str, **wishes: Unpack[Wishes]) -> Release:
+        """The private answer to a question in SQL.
+
+        `epsilon` is what it may cost; `delta` a hundredth of the budget's unless given.
+        `weights` ask for some outputs to be more accurate, `nonnegative` shows negative counts
+        as 0, and `other` adds a group for all that is in no other.
+        """
+        return self.release(self.plan(text, **wishes))
+
+    def table(self, name: str) -> Asked:
+        """A question about a table, built step by step in Python."""
+        return Asked.about(self, name)
+
+    @property
+    def remaining(self) -> Remaining:
+        """What of the budget is left."""
+        return self._ledger.remaining
+
+    def close(self) -> None:
+        """Lets go of the data."""
+        self._engine.close()
+
+    def __enter__(self) -> "Session":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def __repr__(self) -> str:
+        return f"<session about {', '.join(self.policy.tables)}: {self.remaining} left>"
+
+
+def open(path: str) -> Session:
+    """A session for the policy in a file, with a ledger that lives as long as the process.
+
+    >>> import pathlib, tempfile
+    >>> folder = pathlib.Path(tempfile.mkdtemp())
+    >>> _ = (folder / "visits.csv").write_text("ward,cost\\nA,10\\n")
+    >>> _ = (folder / "deniable.toml").write_text('''
+    ... [budget]
+    ... epsilon = 3
+    ... [tables.visits]
+    ... source = "visits.csv"
+    ... ''')
+    >>> open(str(folder / "deniable.toml"))
+    <session about visits: epsilon 3, delta 0 left>
+    """
+    return _session(load(path))
+
+
+def protect(
+    source: Any, *, name: str = "data", epsilon: Number, delta: Number = 0, **declared: Any
+) -> Session:
+    """A session about one frame or file; `epsilon` and `delta` are the whole budget.
+
+    `unit` names the column that tells people apart (none: each row is somebody), `bounds`,
+    `step`, `keys` and `kind` say what is public about columns, and `neighbors`, `max_groups`,
+    `max_rows`, `row_ceiling` and `expected_rows` about the table.
+
+    >>> import pyarrow as pa
+    >>> frame = pa.table({"ward": ["A", "B"], "cost": [10, 20]})
+    >>> protect(frame, bounds={"cost": (0, 100)}, keys={"ward": ["A", "B"]}, epsilon=3)
+    <session about data: epsilon 3, delta 0 left>
+    """
+    table = Table.declare(name, source, **declared)
+    return _session(Policy([table], epsilon=epsilon, delta=delta))
+
+
+def _session(policy: Policy) -> Session:
+    from deniable.engines.duckdb import DuckDB
+
+    engine = DuckDB.open(policy)
+    return Session(policy, engine, MemoryLedger(policy.epsilon, policy.delta))

@@ -1,0 +1,111 @@
+"""An answer in words: `value ± margin`, as plain text and as HTML."""
+
+import math
+from collections.abc import Mapping, Sequence
+from fractions import Fraction
+from html import escape
+from typing import Any
+
+import pyarrow as pa
+
+MOST_ROWS = 40  # printed; the rest is counted
+
+
+def cells(
+    table: "pa.Table", margins: Mapping[str, str], most: int = MOST_ROWS
+) -> tuple[list[str], list[list[str]], list[bool]]:
+    """Headings, rows of text, and which columns are numbers."""
+    beside = set(margins.values())
+    names = [name for name in table.column_names if name not in beside]
+    first = table.slice(0, most)
+    columns: list[list[str]] = []
+    for name in names:
+        values = first[name].to_pylist()
+        halves = first[margins[name]].to_pylist() if name in margins else None
+        columns.append(_texts(values, halves))
+    numeric = [name in margins or _numeric(table[name].type) for name in names]
+    return names, [list(row) for row in zip(*columns, strict=True)], numeric
+
+
+def _numeric(kind: "pa.DataType") -> bool:
+    return bool(pa.types.is_integer(kind) or pa.types.is_floating(kind))
+
+
+def _texts(values: Sequence[Any], halves: Sequence[Any] | None) -> list[str]:
+    if halves is None:
+        return ["NULL" if one is None else str(one) for one in values]
+    return [noted(value, half) for value, half in zip(values, halves, strict=True)]
+
+
+def noted(value: float | None, margin: float | None) -> str:
+    """A number and its margin, to two significant digits of the margin.
+
+    >>> noted(1234, 6), noted(0.51237, 0.0312), noted(2.5, None), noted(None, None)
+    ('1,234 ± 6', '0.512 ± 0.031', '2.5 ± ?', 'NULL')
+    """
+    if value is None:
+        return "NULL"
+    if margin is None:
+        return f"{value:,} ± ?" if isinstance(value, int) else f"{value:,g} ± ?"
+    if isinstance(value, int):
+        return f"{value:,} ± {margin:,}"
+    digits = decimals(margin)
+    return f"{value:,.{digits}f} ± {margin:,.{digits}f}"
+
+
+def decimals(margin: float) -> int:
+    """How many decimals two significant digits of a margin take.
+
+    >>> decimals(0.0312), decimals(4.2), decimals(310.0)
+    (3, 1, 0)
+    """
+    return max(0, 1 - math.floor(math.log10(margin))) if margin > 0 else 2
+
+
+def level(confidence: Fraction) -> str:
+    """A level of confidence.
+
+    >>> level(Fraction(19, 20))
+    '95 %'
+    """
+    return f"{100 * float(confidence):g} %"
+
+
+def text(headings: list[str], rows: list[list[str]], numeric: list[bool], more: int) -> str:
+    """Aligned columns."""
+    widths = [max(map(len, column)) for column in zip(headings, *rows, strict=True)]
+
+    def line(cells_: Sequence[str]) -> str:
+        placed = [
+            one.rjust(width) if number else one.ljust(width)
+            for one, width, number in zip(cells_, widths, numeric, strict=True)
+        ]
+        return "  ".join(placed).rstrip()
+
+    lines = [line(headings), line(["-" * width for width in widths]), *map(line, rows)]
+    if more > 0:
+        lines.append(f"... {more:,} more rows")
+    return "\n".join(lines)
+
+
+def html(
+    headings: list[str], rows: list[list[str]], numeric: list[bool], more: int, below: str
+) -> str:
+    """The same as an HTML table; every text is escaped."""
+    aligned = [' style="text-align: right"' if one else "" for one in numeric]
+
+    def row(tag: str, cells_: Sequence[str]) -> str:
+        inner = "".join(
+            f"<{tag}{how}>{escape(one)}</{tag}>"
+            for one, how in zip(cells_, aligned, strict=True)
+        )
+        return f"<tr>{inner}</tr>"
+
+    body = "".join(row("td", one) for one in rows)
+    if more > 0:
+        body += f'<tr><td colspan="{len(headings)}">{more:,} more rows</td></tr>'
+    notes = "<br>".join(escape(one) for one in below.splitlines())
+    return (
+        f"<table><thead>{row('th', headings)}</thead><tbody>{body}</tbody></table>"
+        f"<p>{notes}</p>"
+    )

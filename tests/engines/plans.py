@@ -1,0 +1,43 @@
+"""Plans written by hand, for engines that are tested before any planner."""
+
+from fractions import Fraction
+
+from deniable.mechanisms import Laplace, Thresholding
+from deniable.query.plan import Block, Key, Plan
+
+
+def plan(sql, *, keys=(), features=("n",), private=False):
+    """A plan that runs this SQL; only what an engine reads has a meaning."""
+    return Plan(
+        table="visits",
+        unit=None,
+        neighbors="add-remove",
+        max_groups=1,
+        max_rows=1,
+        keys=tuple(Key(name, "text", None) for name in keys),
+        blocks=(Block(tuple(features), "a test", Laplace(epsilon=1)),),
+        thresholding=Thresholding(epsilon=1, delta=1e-6) if private else None,
+        outputs=(),
+        having=None,
+        order=(),
+        limit=None,
+        other=False,
+        nonnegative=False,
+        confidence=Fraction(95, 100),
+        epsilon=Fraction(1),
+        delta=Fraction(0),
+        engine_sql=sql,
+        notes=(),
+    )
+
+
+def shown(withheld):
+    """What an engine withheld: (keys..., units, features...) a group, sorted."""
+
+    def rows(found):
+        columns = [column.to_pylist() for column in found.keys]
+        columns += [] if found.units is None else [found.units.tolist()]
+        columns += [column.tolist() for column in found.features.values()]
+        return sorted(zip(*columns, strict=True), key=repr)
+
+    return withheld.reveal_to(rows)

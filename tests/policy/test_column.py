@@ -1,0 +1,111 @@
+"""Columns: what their declarations agree on, and what the source's type adds."""
+
+from fractions import Fraction
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from deniable.errors import InvalidPolicy
+from deniable.policy import Column
+
+
+@pytest.mark.parametrize(
+    ("declared", "kind"),
+    [
+        ({}, None),
+        ({"bounds": (0, 1)}, "number"),
+        ({"keys": [1, 2.5]}, "number"),
+        ({"keys": ["A"]}, "text"),
+        ({"keys": [True, False]}, "boolean"),
+        ({"keys": ["2020-01-01"], "kind": "date"}, "date"),
+        ({"keys": "private"}, None),
+        ({"kind": "number"}, "number"),
+    ],
+)
+def test_declarations_tell_the_kind(declared, kind):
+    assert Column("c", **declared).kind == kind
+
+
+@pytest.mark.parametrize(
+    ("declared", "told"),
+    [
+        ({"bounds": (1, 1)}, "low < high"),
+        ({"bounds": (2, 1)}, "low < high"),
+        ({"bounds": (0,)}, "two numbers"),
+        ({"bounds": "01"}, "two numbers"),
+        ({"bounds": (0, float("inf"))}, "finite"),
+        ({"bounds": (0, "9")}, "finite"),
+        ({"step": 1}, "declare `bounds`"),
+        ({"bounds": (0, 1), "step": 0}, "positive"),
+        ({"bounds": (0, 1), "step": -1}, "positive"),
+        ({"bounds": (0, 1), "step": 0.3}, r"\[0, 0.9\] is"),
+        ({"bounds": (0, 1), "step": 2}, "1 is not"),
+        ({"keys": []}, "empty"),
+        ({"keys": "secret"}, "'secret'"),
+        ({"keys": ["A", "A"]}, "twice"),
+        ({"keys": [1, 1.0]}, "twice"),
+        ({"keys": ["A", 1]}, "one kind"),
+        ({"keys": [True, 1]}, "one kind"),
+        ({"keys": [None]}, "one kind"),
+        ({"keys": [float("nan")]}, "one kind"),
+        ({"keys": [1, 200], "bounds": (0, 100)}, "200"),
+        ({"keys": ["A"], "bounds": (0, 100)}, "number and text"),
+        ({"kind": "text", "bounds": (0, 100)}, "number and text"),
+        ({"kind": "money"}, "money"),
+    ],
+)
+def test_what_cannot_hold_is_refused(declared, told):
+    with pytest.raises(InvalidPolicy, match=told) as refused:
+        Column("c", **declared)
+    assert refused.value.where[:2] == ("columns", "c")
+    assert "'c'" in str(refused.value)
+
+
+@given(st.integers(-99, 99), st.integers(1, 99), st.integers(1, 999), st.integers(0, 9))
+def test_bounds_are_kept_exactly_when_they_are_on_the_grid(low, wide, parts, off):
+    step = Fraction(1, parts)
+    bounds = (low * step, (low + wide) * step + off * step / 10)
+    if off:
+        with pytest.raises(InvalidPolicy, match="whole multiples"):
+            Column("c", bounds=bounds, step=step)
+    else:
+        column = Column("c", bounds=bounds, step=step)
+        assert (column.bounds, column.step) == (bounds, step)
+
+
+def test_floats_mean_what_they_print():
+    assert Column("c", bounds=(0, 0.3), step=0.1).bounds == (0, Fraction(3, 10))
+
+
+@pytest.mark.parametrize(
+    ("declared", "type_", "kind", "integer"),
+    [
+        ({}, "DOUBLE", "number", False),
+        ({}, "UBIGINT", "number", True),
+        ({}, "TIMESTAMP WITH TIME ZONE", "date", False),
+        ({}, "INTEGER[]", None, False),
+        ({"bounds": (0, 1)}, "VARCHAR", "number", False),
+        ({"bounds": (0, 1)}, "BOOLEAN", "number", False),
+        ({"keys": ["2020-01-01"]}, "DATE", "date", False),
+        ({"kind": "date"}, "VARCHAR", "date", False),
+        ({"keys": "private"}, "ENUM", "text", False),
+    ],
+)
+def test_the_source_completes_a_column(declared, type_, kind, integer):
+    found = Column("C", **declared).seen_as("c", type_)
+    assert (found.name, found.kind, found.integer) == ("c", kind, integer)
+
+
+@pytest.mark.parametrize(
+    ("declared", "type_"),
+    [
+        ({"bounds": (0, 1)}, "DATE"),
+        ({"bounds": (0, 1)}, "STRUCT(a INTEGER)"),
+        ({"kind": "boolean"}, "DOUBLE"),
+        ({"keys": ["A"]}, "BIGINT"),
+    ],
+)
+def test_a_type_that_cannot_be_read_so_is_refused(declared, type_):
+    with pytest.raises(InvalidPolicy, match="declared as"):
+        Column("c", **declared).seen_as("c", type_)

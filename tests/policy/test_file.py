@@ -1,0 +1,125 @@
+"""Policy files: read whole and exactly, or refused with the line."""
+
+from decimal import Decimal
+from fractions import Fraction
+
+import pytest
+
+from deniable.errors import InvalidPolicy
+from deniable.policy import load, parse
+
+TEXT = """\
+[budget]
+epsilon = 3
+delta = 1e-6
+
+[tables.visits]
+source = "visits.parquet"
+unit = "patient"
+neighbors = "replace"
+max_groups = 4
+max_rows = 10
+row_ceiling = 1_000_000
+expected_rows = 300_000
+
+[tables.visits.columns]
+cost = { bounds = [0, 10000], step = 0.01 }
+ward = { keys = ["A", "B"] }
+diagnosis = { keys = "private" }
+day = { kind = "date", keys = [2020-01-01, 2020-01-02] }
+dose = { keys = [0.5, 1] }
+
+[tables.wards]
+source = "wards.csv"
+public = true
+"""
+
+
+def test_everything_is_read_exactly():
+    policy = parse(TEXT)
+    visits = policy.tables["visits"]
+    assert (policy.epsilon, policy.delta) == (3, Fraction(1, 10**6))
+    assert (visits.source, visits.unit, visits.neighbors) == (
+        "visits.parquet", "patient", "replace",
+    )  # fmt: skip
+    assert (visits.max_groups, visits.max_rows) == (4, 10)
+    assert (visits.row_ceiling, visits.expected_rows) == (10**6, 300_000)
+    assert visits.columns["cost"].bounds == (0, 10_000)
+    assert visits.columns["cost"].step == Fraction(1, 100)
+    assert visits.columns["ward"].keys == ("A", "B")
+    assert visits.columns["diagnosis"].keys == "private"
+    assert visits.columns["day"].keys == ("2020-01-01", "2020-01-02")
+    assert visits.columns["dose"].keys == (0.5, 1)
+    assert not any(isinstance(key, Decimal) for key in visits.columns["dose"].keys)
+    assert policy.tables["wards"].public
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "line", "told"),
+    [
+        ("max_groups", "max_group", 9, "Did you mean 'max_groups'?"),
+        ("step", "stop", 15, "not a key of column 'cost'. Did you mean 'step'?"),
+        ("epsilon", "epsilom", 2, "not a key of [budget]. Did you mean 'epsilon'?"),
+        ("[tables.wards]", "[table.wards]", 21, "Did you mean 'tables'?"),
+        ("unit =", "zzz =", 7, "Known keys here are 'source', 'unit'"),
+        ("step = 0.01", "step = 0.03", 15, "whole multiples of the step, 0.03"),
+        ("10000]", "10000.005]", 15, "10000.005 is not"),
+        ("10000]", "-1]", 15, "low < high"),
+        ("10000]", "1, 2]", 15, "at most 2"),
+        ("10000]", "inf]", 15, "finite"),
+        ('"private"', '"privat"', 17, "'privat'"),
+        ('["A", "B"]', '["A", 1]', 16, "one kind"),
+        ('["A", "B"]', "[[1]]", 16, "keys"),
+        ('"date"', '"data"', 18, "'data'"),
+        ("max_rows = 10", "max_rows = 0", 10, "1 or more. Found 0"),
+        ("max_rows = 10", "max_rows = 1.5", 10, "Found 1.5"),
+        ("max_rows = 10", "max_rows = true", 10, "max_rows"),
+        ('unit = "patient"\n', "", 8, "without a `unit`"),
+        ('"replace"', '"swap"', 8, "'add-remove' or 'replace'"),
+        ("epsilon = 3", 'epsilon = "3"', 2, "must be a number. Found '3'"),
+        ("epsilon = 3", "epsilon = 0", 2, "positive"),
+        ("epsilon = 3", "epsilon = nan", 2, "finite"),
+        ("delta = 1e-6", "delta = 1", 3, "well below 1"),
+        ("epsilon = 3\n", "", 1, "[budget] needs `epsilon`"),
+        ('source = "wards.csv"\n', "", 21, "Table 'wards' needs `source`"),
+        ("public = true", 'public = "yes"', 23, "public"),
+        ("[tables.wards]", "[tables.VISITS]", 21, "cannot be told apart"),
+    ],
+)
+def test_a_mistake_is_named_with_its_line(old, new, line, told):
+    text = TEXT.replace(old, new, 1)
+    assert text != TEXT
+    with pytest.raises(InvalidPolicy) as refused:
+        parse(text, "mine.toml")
+    assert str(refused.value).startswith(f"mine.toml, line {line}: ")
+    assert told in str(refused.value)
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("[budget\n", "line 1"),
+        ("", "needs `budget`"),
+        ("[budget]\nepsilon = 1", "needs `tables`"),
+        ("[budget]\nepsilon = 1\n[tables]", "at least one table"),
+        ("a = 1\na = 2", "not TOML"),
+    ],
+)
+def test_what_is_no_policy_is_refused(text, told):
+    with pytest.raises(InvalidPolicy) as refused:
+        parse(text)
+    assert told in str(refused.value)
+
+
+def test_sources_are_beside_the_file(tmp_path):
+    file = tmp_path / "deniable.toml"
+    file.write_text(TEXT, encoding="utf-8")
+    assert load(file).tables["visits"].source == str(tmp_path / "visits.parquet")
+
+
+def test_a_file_that_is_absent_or_not_text_is_refused(tmp_path):
+    with pytest.raises(InvalidPolicy, match="deniable init"):
+        load(tmp_path / "absent.toml")
+    (tmp_path / "bytes.toml").write_bytes(b"\xff")
+    with pytest.raises(InvalidPolicy, match="cannot be read"):
+        load(tmp_path / "bytes.toml")

@@ -1,0 +1,86 @@
+"""Tables: whose privacy, which limits, and the columns of the source."""
+
+import pytest
+
+from deniable.errors import InvalidPolicy
+from deniable.policy import Column, Table
+
+SCHEMA = {"patient": "VARCHAR", "cost": "DOUBLE", "ward": "VARCHAR"}
+
+
+def test_a_row_is_a_unit_unless_one_is_named():
+    table = Table("visits")
+    assert (table.unit, table.max_groups, table.max_rows) == (None, 1, 1)
+    assert table.neighbors == "add-remove"
+
+
+@pytest.mark.parametrize(
+    ("declared", "told", "where"),
+    [
+        ({"max_groups": 2}, "without a `unit`", "max_groups"),
+        ({"max_rows": 2}, "without a `unit`", "max_rows"),
+        ({"unit": "p", "max_groups": 0}, "1 or more", "max_groups"),
+        ({"unit": "p", "max_rows": 1.5}, "1 or more", "max_rows"),
+        ({"row_ceiling": 0}, "1 or more", "row_ceiling"),
+        ({"expected_rows": -1}, "1 or more", "expected_rows"),
+        ({"neighbors": "add"}, "add-remove", "neighbors"),
+        ({"unit": "p", "public": True}, "public", "public"),
+        ({"columns": {"a": Column("a"), "A": Column("A")}}, "tell apart", "columns"),
+    ],
+)
+def test_what_cannot_hold_is_refused(declared, told, where):
+    with pytest.raises(InvalidPolicy, match=told) as refused:
+        Table("visits", **declared)
+    assert refused.value.where[0] == where
+
+
+@pytest.mark.parametrize("name", ["", "a\nb", None])
+def test_a_table_needs_a_name(name):
+    with pytest.raises(InvalidPolicy, match="name"):
+        Table(name)
+
+
+def test_keywords_and_columns_declare_the_same():
+    columns = {
+        "cost": Column("cost", bounds=(0, 9), step=1),
+        "ward": Column("ward", keys=["A"]),
+    }
+    declared = Table.declare(
+        "visits",
+        bounds={"cost": (0, 9)},
+        step={"cost": 1},
+        keys={"ward": ["A"]},
+        unit="patient",
+    )
+    assert declared == Table("visits", unit="patient", columns=columns)
+
+
+def test_the_schema_completes_a_table():
+    table = Table.declare("visits", unit="PATIENT", max_groups=4, bounds={"Cost": (0, 9)})
+    found = table.with_schema(SCHEMA)
+    assert list(found.columns) == list(SCHEMA)
+    assert found.unit == "patient"
+    assert found.columns["cost"].bounds == (0, 9)
+    assert (found.max_groups, found.columns["ward"].kind) == (4, "text")
+    assert found.with_schema(SCHEMA) == found
+
+
+@pytest.mark.parametrize(
+    ("declared", "told"),
+    [
+        ({"bounds": {"costs": (0, 9)}}, "'costs'. Did you mean 'cost'"),
+        ({"unit": "pateint"}, "'pateint'. Did you mean 'patient'"),
+        ({"keys": {"zzz": ["A"]}}, "Its columns are 'patient', 'cost', 'ward'"),
+    ],
+)
+def test_a_name_that_is_not_there_is_refused_with_the_nearest(declared, told):
+    with pytest.raises(InvalidPolicy, match=told):
+        Table.declare("visits", **declared).with_schema(SCHEMA)
+
+
+def test_a_table_is_frozen():
+    table = Table.declare("visits", keys={"ward": ["A"]})
+    with pytest.raises(TypeError):
+        table.columns["ward"] = Column("ward")
+    with pytest.raises(AttributeError):
+        table.unit = "patient"

@@ -1,0 +1,3 @@
+-- policy: person
+-- python: ask.agg(n=count())
+SELECT COUNT(*) AS n FROM visits

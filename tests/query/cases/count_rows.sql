@@ -1,0 +1,3 @@
+-- policy: row
+-- python: ask.agg(n=count())
+SELECT COUNT(*) AS n FROM visits

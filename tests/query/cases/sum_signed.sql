@@ -1,0 +1,3 @@
+-- policy: row
+-- python: ask.group_by("ward").agg(total=sum("weight"))
+SELECT ward, SUM(weight) AS total FROM visits GROUP BY ward

@@ -1,0 +1,70 @@
+"""Golden cases: SQL to plan, cost, margins and engine SQL; each run; both doors agree.
+
+To accept a change on purpose, run with DENIABLE_GOLDEN=1 and read the difference.
+"""
+
+import os
+from pathlib import Path
+
+import pytest
+import sqlglot
+
+from deniable.engines.duckdb import DuckDB
+from deniable.query import build
+from deniable.query.explain import explain
+from deniable.query.parse import parse
+from deniable.query.planner import plan
+from tests.query.hospital import policy, visits
+
+CASES = sorted((Path(__file__).parent / "cases").glob("*.sql"))
+POLICIES = {
+    "person": policy(),
+    "row": policy(person=False),
+    "replace": policy(neighbors="replace"),
+}
+
+
+def read(path: Path):
+    first, second, *sql = path.read_text().splitlines()
+    return first.removeprefix("-- policy: "), second.removeprefix("-- python: "), "\n".join(sql)
+
+
+def golden(made) -> str:
+    pretty = sqlglot.parse_one(made.engine_sql, dialect="duckdb").sql("duckdb", pretty=True)
+    return f"{explain(made)}\n\n{pretty}\n"
+
+
+@pytest.fixture(scope="module")
+def engine():
+    with DuckDB.open({"visits": visits()}) as opened:
+        yield opened
+
+
+@pytest.mark.parametrize("path", CASES, ids=lambda path: path.stem)
+def test_the_plan_is_the_golden_one(path):
+    which, _, sql = read(path)
+    made = golden(plan(parse(sql), POLICIES[which], epsilon=0.5))
+    kept = path.with_suffix(".plan")
+    if os.environ.get("DENIABLE_GOLDEN"):
+        kept.write_text(made)
+    assert made == kept.read_text()
+
+
+@pytest.mark.parametrize("path", CASES, ids=lambda path: path.stem)
+def test_both_doors_make_the_same_plan(path):
+    which, python, sql = read(path)
+    names = vars(build) | {"ask": build.Asking("visits")}
+    built = eval(python, {"__builtins__": {}}, names)  # our own golden files
+    both = [plan(one, POLICIES[which], epsilon=0.5) for one in (parse(sql), built)]
+    assert both[0] == both[1]
+
+
+@pytest.mark.parametrize("path", CASES, ids=lambda path: path.stem)
+def test_the_engine_answers_with_every_feature(path, engine):
+    which, _, sql = read(path)
+    made = plan(parse(sql), POLICIES[which], epsilon=0.5)
+    found = engine.run(made).reveal_to(lambda integers: integers)
+    assert set(found.features) == set(made.features)
+    assert len(found.keys) == len(made.keys)
+    sizes = {len(one) for one in (*found.keys, *found.features.values())}
+    assert len(sizes) == 1

@@ -1,0 +1,97 @@
+"""SQL that is understood, and SQL that is refused with a reason."""
+
+import pytest
+
+from deniable.errors import DeniableError, InvalidQuery
+from deniable.query.expressions import Aggregate, Column
+from deniable.query.parse import condition, parse
+
+
+def test_a_whole_statement():
+    asked = parse(
+        "SELECT ward AS w, COUNT(*) AS n FROM visits AS v WHERE v.age >= 18 "
+        "GROUP BY 1 HAVING n > 5 ORDER BY n DESC, w LIMIT 3"
+    )
+    assert asked.table == "visits"
+    assert str(asked.where) == "(age >= 18)"
+    assert [(one.name, str(one.expression)) for one in asked.keys] == [("w", "ward")]
+    assert str(asked.having) == "(COUNT(*) > 5)"
+    assert asked.order == ((Aggregate("count", None), True), (Column("ward"), False))
+    assert asked.limit == 3
+
+
+def test_top_is_limit():
+    assert parse("SELECT TOP 5 COUNT(*) FROM t") == parse("SELECT COUNT(*) FROM t LIMIT 5")
+
+
+def test_groups_by_position_alias_and_expression_are_one():
+    texts = ("1", "d", "FLOOR(age / 10)")
+    asked = [
+        parse(f"SELECT FLOOR(age / 10) AS d, COUNT(*) FROM t GROUP BY {one}") for one in texts
+    ]
+    assert asked[0] == asked[1] == asked[2]
+
+
+@pytest.mark.parametrize(
+    ("sql", "because"),
+    [
+        ("", "no question"),
+        ("SELECT", "no FROM"),
+        ("SELEC COUNT(*) FROM t", "Only SELECT|understood"),
+        ("SELECT COUNT(*) FROM t; DROP TABLE t", "one question at a time"),
+        ("DROP TABLE t", "Only SELECT"),
+        ("COPY t TO 'x.csv'", "Only SELECT"),
+        ("ATTACH 'x.db'", "Only SELECT"),
+        ("PRAGMA version", "Only SELECT"),
+        ("SET threads = 1", "Only SELECT"),
+        ("INSTALL httpfs", "Only SELECT|understood"),
+        ("SELECT * FROM t", "hand out rows"),
+        ("SELECT COUNT(*) FROM (SELECT * FROM t)", "one table by its name"),
+        ("SELECT COUNT(*) FROM t JOIN s ON t.a = s.a", "JOINS is not supported"),
+        ("SELECT COUNT(*) FROM t UNION ALL SELECT COUNT(*) FROM t", "Only SELECT"),
+        ("WITH s AS (SELECT 1) SELECT COUNT(*) FROM s", "WITH is not supported"),
+        ("SELECT DISTINCT ward FROM t", "DISTINCT is not supported"),
+        ("SELECT COUNT(*) FROM read_csv('/etc/passwd')", "one table by its"),
+        ("SELECT COUNT(*) FROM t WHERE x IN (SELECT y FROM s)", "sub-query"),
+        ("SELECT COUNT(*) FROM t WHERE EXISTS (SELECT 1)", "not supported"),
+        ("SELECT SUM(DISTINCT x) FROM t", "any number of"),
+        ("SELECT MEDIAN(x) FROM t", "not supported|no function"),
+        ("SELECT SUM(x) OVER () FROM t", "not supported"),
+        ("SELECT SUM(x) FILTER (WHERE y) FROM t", "not supported"),
+        ("SELECT error('x') FROM t", "no function ERROR"),
+        ("SELECT getenv('HOME') FROM t", "no function GETENV"),
+        ("SELECT COUNT(*) FROM t GROUP BY ROLLUP (a)", "not supported"),
+        ("SELECT COUNT(*) FROM t LIMIT 1 + 1", "whole number"),
+        ("SELECT COUNT(*) FROM t GROUP BY 7", "1 selected"),
+        ("SELECT COUNT(*) FROM t GROUP BY COUNT(*)", "an aggregate"),
+        ("SELECT COUNT(*), COUNT(*) FROM t", "Two columns"),
+        ("SELECT SUM(x * 1e400) FROM t", "too large"),
+        ("SELECT HISTOGRAM(x, 0) FROM t", "bins"),
+        ("SELECT CAST(x AS BLOB) FROM t", "CAST to"),
+        ("SELECT COUNT(*) FROM t WHERE " + "(" * 100 + "1" + ")" * 100, "too deep"),
+        ("SELECT COUNT(*) FROM t WHERE " + "NOT " * 100 + "a", "too deep"),
+        ("SELECT " + "- " * 100 + "COUNT(*) FROM t", "too deep"),
+        ("SELECT COUNT(*) FROM t WHERE a = '" + "x" * 200_000 + "'", "too long"),
+        ("SELECT COUNT(*) FROM t WHERE a = 'open", "understood"),
+        ("SELECT COUNT(*) FROM t\x00", "too long"),
+    ],
+)
+def test_refusals_say_why(sql, because):
+    with pytest.raises(InvalidQuery, match=because):
+        parse(sql)
+
+
+@pytest.mark.parametrize("text", [None, 7, "", "a b c", "SELECT 1", "a +"])
+def test_conditions_are_refused_too(text):
+    with pytest.raises(DeniableError):
+        condition(text)
+
+
+def test_long_chains_are_flat():
+    chain = condition(" AND ".join(["a = 1"] * 400))
+    assert len(chain.arguments) == 400
+
+
+def test_chains_too_deep_to_follow_are_refused_and_never_crash():
+    with pytest.raises(InvalidQuery, match="too deep"):
+        parse("SELECT " + " + ".join(["COUNT(*)"] * 2000) + " FROM t")
