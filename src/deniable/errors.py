@@ -5,6 +5,7 @@
     │   └── MissingRelation             a question that has no answer without `neighbors=`
     ├── InvalidData (ValueError)        data of the wrong shape or kind; never quotes a value
     ├── Unsupported                     a sound request that this loss or mechanism cannot serve
+    ├── UsedUp                          a session that has told all that its loss pays for
     └── MissingExtra (ImportError)      an optional package that this needs is not installed
 
 A message says what is wrong, why it matters and how to mend it. Parameters are public, so
@@ -30,6 +31,10 @@ class InvalidData(DeniableError, ValueError):
 
 class Unsupported(DeniableError):
     """A sound request that this loss or mechanism cannot serve; the message names what can."""
+
+
+class UsedUp(DeniableError):
+    """A session has told all that its loss pays for; going on would cost more."""
 
 
 class MissingExtra(DeniableError, ImportError):
