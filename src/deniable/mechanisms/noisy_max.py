@@ -35,6 +35,7 @@ from deniable.privacy import PureLoss, RangeLoss
 Noise: TypeAlias = Literal["laplace", "exponential", "gumbel"]
 
 _NODES = 32
+_CHUNK = 1 << 18
 _CAUTION = 1 - 1e-9
 
 
@@ -114,20 +115,7 @@ class NoisyMax(Choosing):
         behind, place, counts = np.unique(
             scores.behind().astype(np.float64), return_inverse=True, return_counts=True
         )
-        scale = float(self._scale(scores))
-        nodes, weights = np.polynomial.legendre.leggauss(_NODES)
-        law = np.zeros(behind.size)
-        reach = math.ceil(45 * scale)
-        for value in range(-reach, reach + 1):  # what the winner's noisy score can be
-            below, here = cumulative(value - 1 + behind, scale), None
-            here = cumulative(value + behind, scale) - below
-            if (below + here).min() == 0:
-                continue
-            for node, weight in zip(nodes, weights, strict=True):
-                sides = below + here * (node + 1) / 2
-                logs = np.log(sides)
-                law += weight / 2 * here * np.exp(counts @ logs - logs)
-        return np.asarray(law[place], dtype=np.float64)
+        return _win_law(behind, counts, float(self._scale(scores)))[place]
 
     def _enclose(self, scores: Scores, index: int, bits: int) -> Enclosure:
         if twin := self._twin():
@@ -149,3 +137,28 @@ class NoisyMax(Choosing):
             return bool(weights @ loses + 1e-14 <= float(miss) * _CAUTION)
 
         return least(enough)
+
+
+def _win_law(
+    behind: NDArray[np.float64], counts: NDArray[np.int64], scale: float
+) -> NDArray[np.float64]:
+    """The probability that one of those so far behind has the highest noisy score.
+
+    Summed over that score v. Breaking ties evenly is the same as adding a uniform fraction to
+    every score: the others stay below v + y with chance P(below v) + y P(at v), integrated over
+    y by Gauss-Legendre nodes.
+    """
+    nodes, weights = np.polynomial.legendre.leggauss(_NODES)
+    law = np.zeros(behind.size)
+    reach = math.ceil(45 * scale)
+    chunk = max(1, _CHUNK // (_NODES * behind.size))
+    for start in range(-reach, reach + 1, chunk):
+        values = np.arange(start, min(start + chunk, reach + 1), dtype=np.float64)[:, None]
+        below = cumulative(values - 1 + behind, scale)
+        here = cumulative(values + behind, scale) - below
+        for node, weight in zip(nodes, weights, strict=True):
+            with np.errstate(divide="ignore"):
+                logs = np.log(below + here * (node + 1) / 2)
+            rest = (logs @ counts)[:, None] - np.maximum(logs, -1e300)
+            law += weight / 2 * (here * np.exp(rest)).sum(axis=0)
+    return law

@@ -16,7 +16,7 @@ from collections import Counter
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import pairwise
-from math import exp, expm1, log1p
+from math import ceil, exp, expm1, log1p, log2
 
 import numpy as np
 from numpy.typing import NDArray
@@ -80,10 +80,8 @@ def flip_law(behind: NDArray[np.float64]) -> NDArray[np.float64]:
     so either few nodes are enough or nothing is left.
     """
     chances, place, counts = np.unique(np.exp(-behind), return_inverse=True, return_counts=True)
-    start = min(1.0, 1 / float(chances @ counts))
-    ends = [0.0, start]
-    while ends[-1] < 1:
-        ends.append(min(1.0, 2 * ends[-1]))
+    halvings = max(0, ceil(log2(chances @ counts)))
+    ends = [0.0, *(2.0**-k for k in range(halvings, -1, -1))]
     nodes, weights = np.polynomial.legendre.leggauss(_NODES)
     law = np.zeros(chances.size)
     for low, high in pairwise(ends):
