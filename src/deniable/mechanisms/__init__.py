@@ -10,6 +10,7 @@ from deniable.mechanisms.noisy_max import NoisyMax
 from deniable.mechanisms.olh import OLH
 from deniable.mechanisms.oue import OUE
 from deniable.mechanisms.permute_and_flip import PermuteAndFlip
+from deniable.mechanisms.quantiles import Quantiles, ReleasedQuantiles
 from deniable.mechanisms.randomized_response import RandomizedResponse
 from deniable.mechanisms.revealing import RevealingResponse
 from deniable.mechanisms.sparse_vector import SparseVector
@@ -29,7 +30,9 @@ __all__ = [
     "Majority",
     "NoisyMax",
     "PermuteAndFlip",
+    "Quantiles",
     "RandomizedResponse",
+    "ReleasedQuantiles",
     "RevealingResponse",
     "SparseVector",
     "Staircase",
