@@ -12,7 +12,7 @@ from importlib import import_module
 
 TYPE_CHECKING = False  # type checkers take it as true; importing `typing` would cost 10 ms
 if TYPE_CHECKING:
-    from deniable import audit, price
+    from deniable import audit, price, surveys
     from deniable.errors import (
         DeniableError,
         InvalidData,
@@ -93,10 +93,11 @@ __all__ = [
     "parallel",
     "posterior",
     "price",
+    "surveys",
 ]
 
 _ROOMS = {
-    "deniable": ("audit", "price"),  # whole rooms
+    "deniable": ("audit", "price", "surveys"),  # whole rooms
     "deniable.mechanisms": (
         "Laplace",
         "Gaussian",
