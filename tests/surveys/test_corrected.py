@@ -5,8 +5,9 @@ from hypothesis import strategies as st
 
 from deniable.errors import InvalidData, InvalidParameter
 from deniable.mechanisms import RandomizedResponse
+from deniable.mechanisms.channels import expectation_maximisation
 from deniable.surveys import likeliest, on_simplex
-from deniable.surveys.corrected import channel_of, expectation_maximisation, reported
+from deniable.surveys.corrected import channel_of, reported
 
 SHARES = st.lists(st.floats(-2, 2), min_size=1, max_size=8)
 

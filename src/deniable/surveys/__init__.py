@@ -9,6 +9,7 @@
 from deniable.surveys.comparison import Difference, compare
 from deniable.surveys.corrected import likeliest, on_simplex
 from deniable.surveys.crosstab import CrossTab, Independence, crosstab
+from deniable.surveys.decoding import Decoded, decode
 from deniable.surveys.honesty import (
     Attentive,
     TwoDevices,
@@ -26,6 +27,7 @@ from deniable.surveys.weights import Weighted, weighted
 __all__ = [
     "Attentive",
     "CrossTab",
+    "Decoded",
     "Difference",
     "Independence",
     "Pooled",
@@ -37,6 +39,7 @@ __all__ = [
     "attentive",
     "compare",
     "crosstab",
+    "decode",
     "forgery",
     "if_some_deny",
     "likeliest",

@@ -15,10 +15,8 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from deniable.errors import InvalidData, InvalidParameter
-
-_ROUNDS = 100_000
-_STILL = 1e-12
+from deniable.errors import InvalidData
+from deniable.mechanisms.channels import expectation_maximisation
 
 
 class MatrixChannel(Protocol):
@@ -56,41 +54,6 @@ def likeliest(design: MatrixChannel, counts: Sequence[int]) -> tuple[float, ...]
     return tuple(expectation_maximisation([(channel_of(design), reported(counts))]).tolist())
 
 
-def expectation_maximisation(
-    parts: Sequence[tuple[NDArray[Any], NDArray[Any]]],
-    *,
-    smooth: bool = False,
-    rounds: int = _ROUNDS,
-    still: float = _STILL,
-) -> NDArray[Any]:
-    """The likeliest distribution behind several batches of counts, each with its channel.
-
-    With `smooth`, shares are averaged with their neighbours by weights 1, 2, 1 after each step.
-    """
-    answers = {channel.shape[1] for channel, _ in parts}
-    if len(answers) != 1:
-        raise InvalidParameter("All designs must have the same answers.")
-    total = sum(float(counts.sum()) for _, counts in parts)
-    shares = np.full(answers.pop(), 1.0)
-    shares /= shares.size
-    for _ in range(rounds):
-        pulled = np.zeros_like(shares)
-        for channel, counts in parts:
-            rates = channel @ shares
-            pulled += channel.T @ np.divide(
-                counts, rates, out=np.zeros_like(rates), where=counts > 0
-            )
-        moved = shares * pulled / total
-        if smooth:
-            moved = _smoothed(moved)
-        change = float(np.abs(moved - shares).max())
-        shares = moved
-        if change < still:
-            break
-    shares[shares < 1e-9] = 0.0  # a share at the border is approached, never reached
-    return np.asarray(shares / shares.sum())
-
-
 def channel_of(design: MatrixChannel) -> NDArray[Any]:
     """The channel as floats, for reading reports."""
     return np.array([[float(chance) for chance in row] for row in design.matrix])
@@ -102,9 +65,3 @@ def reported(counts: Sequence[Any]) -> NDArray[Any]:
     if found.size == 0 or (found < 0).any() or found.sum() == 0:
         raise InvalidData("`counts` must be whole numbers from 0 up, and not all of them 0.")
     return found
-
-
-def _smoothed(shares: NDArray[Any]) -> NDArray[Any]:
-    padded = np.pad(shares, 1, mode="edge")
-    spread = (padded[:-2] + 2 * padded[1:-1] + padded[2:]) / 4
-    return np.asarray(spread / spread.sum(), dtype=np.float64)

@@ -17,14 +17,10 @@ from numpy.typing import NDArray
 from deniable.errors import InvalidData, InvalidParameter
 from deniable.exact.rationals import Number
 from deniable.mechanisms.answers import read
+from deniable.mechanisms.channels import expectation_maximisation
 from deniable.mechanisms.estimate import level_of
 from deniable.privacy import Loss, PureLoss
-from deniable.surveys.corrected import (
-    MatrixChannel,
-    channel_of,
-    expectation_maximisation,
-    on_simplex,
-)
+from deniable.surveys.corrected import MatrixChannel, channel_of, on_simplex
 
 Matrix = NDArray[Any]
 
