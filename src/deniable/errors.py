@@ -10,6 +10,7 @@
     ├── BudgetExhausted                 the answer would cost more than is left
     ├── EngineFailed                    the one message after an engine has started
     ├── Unsupported                     a sound request that this loss or mechanism cannot serve
+    ├── UsedUp                          a session that has told all that its loss pays for
     └── MissingExtra (ImportError)      an optional package that this needs is not installed
 
 A message says what is wrong, why it matters and how to mend it. Parameters are public, so
@@ -35,6 +36,10 @@ class InvalidData(DeniableError, ValueError):
 
 class Unsupported(DeniableError):
     """A sound request that this loss or mechanism cannot serve; the message names what can."""
+
+
+class UsedUp(DeniableError):
+    """A session has told all that its loss pays for; going on would cost more."""
 
 
 class MissingExtra(DeniableError, ImportError):

@@ -1,13 +1,25 @@
 """Mechanisms, one file each: noise or choice, its loss, its margin."""
 
+from deniable.mechanisms.duchi import Duchi
 from deniable.mechanisms.estimate import Estimate, Estimates
+from deniable.mechanisms.exponential import Exponential
 from deniable.mechanisms.gaussian import Gaussian
 from deniable.mechanisms.hadamard import HadamardResponse
+from deniable.mechanisms.hybrid import Hybrid
 from deniable.mechanisms.laplace import Laplace
+from deniable.mechanisms.majority import Majority
+from deniable.mechanisms.noisy_max import NoisyMax
 from deniable.mechanisms.olh import OLH
+from deniable.mechanisms.ordinal import Ordinal
 from deniable.mechanisms.oue import OUE
+from deniable.mechanisms.permute_and_flip import PermuteAndFlip
+from deniable.mechanisms.piecewise import Piecewise
+from deniable.mechanisms.quantiles import Quantiles, ReleasedQuantiles
 from deniable.mechanisms.randomized_response import RandomizedResponse
+from deniable.mechanisms.rappor import Rappor
 from deniable.mechanisms.revealing import RevealingResponse
+from deniable.mechanisms.sparse_vector import SparseVector
+from deniable.mechanisms.square_wave import SquareWave
 from deniable.mechanisms.staircase import Staircase
 from deniable.mechanisms.subset_selection import SubsetSelection
 from deniable.mechanisms.tally import Tally
@@ -16,13 +28,26 @@ from deniable.mechanisms.thresholding import Thresholding
 __all__ = [
     "OLH",
     "OUE",
+    "Duchi",
     "Estimate",
     "Estimates",
+    "Exponential",
     "Gaussian",
     "HadamardResponse",
+    "Hybrid",
     "Laplace",
+    "Majority",
+    "NoisyMax",
+    "Ordinal",
+    "PermuteAndFlip",
+    "Piecewise",
+    "Quantiles",
     "RandomizedResponse",
+    "Rappor",
+    "ReleasedQuantiles",
     "RevealingResponse",
+    "SparseVector",
+    "SquareWave",
     "Staircase",
     "SubsetSelection",
     "Tally",

@@ -10,17 +10,21 @@ import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Literal, TypeAlias, overload
+from typing import Any, Literal, TypeAlias, overload
+
+import numpy as np
+from numpy.typing import NDArray
 
 from deniable.errors import InvalidParameter
 from deniable.exact.rationals import Number, probability, whole
+from deniable.mechanisms.tally import Tally
 
 Method: TypeAlias = Literal["exact", "wilson"]
 
 
 @dataclass(frozen=True, slots=True)
 class Estimate:
-    """An estimated share, from `respondents` randomized answers.
+    """An estimated share (or mean), from `respondents` randomized answers.
 
     `raw` is unbiased and may leave [0, 1]; `value` is cut to it. `standard_error` is that of
     `raw` as an estimate for the population, with divisor n, taken at the nearest report rate
@@ -196,6 +200,54 @@ def share(
         consistent=consistent,
         p_value=_p_value(reports, respondents, min(p, q), max(p, q)),
     )
+
+
+def normal(
+    raw: float,
+    error: float,
+    respondents: int,
+    confidence: Fraction,
+    low: float = 0.0,
+    high: float = 1.0,
+) -> Estimate:
+    """An estimate whose interval is the normal one, cut to [low, high].
+
+    >>> print(normal(0.3, 0.01, 1000, Fraction(19, 20)))
+    0.300 ± 0.020 (95 %: 0.280 to 0.320)
+    """
+    from scipy.special import ndtr, ndtri  # slow to import
+
+    half = float(ndtri((1 + float(confidence)) / 2)) * error
+    consistent = raw + half >= low and raw - half <= high
+    beyond = max(low - raw, raw - high)
+    return Estimate(
+        value=min(max(raw, low), high),
+        raw=raw,
+        standard_error=error,
+        interval=(max(raw - half, low), min(raw + half, high))
+        if consistent
+        else (math.nan, math.nan),
+        confidence=float(confidence),
+        respondents=respondents,
+        consistent=consistent,
+        p_value=float(ndtr(-beyond / error)) if beyond > 0 and error else 1.0,
+    )
+
+
+def about_mean(
+    values: NDArray[Any], tally: Tally, confidence: Fraction, low: float, high: float
+) -> Estimate:
+    """The mean of what each report stands for, when report y was sent tally[y] times.
+
+    >>> print(
+    ...     about_mean(np.array([0.0, 10.0]), Tally(None, (50, 50), 100), Fraction(1, 2), 0, 10)
+    ... )
+    5.000 ± 0.339 (50 %: 4.661 to 5.339)
+    """
+    counts, n = np.array(tally.counts, dtype=float), tally.respondents
+    mean = float(counts @ values) / n
+    spread = float(counts @ (values - mean) ** 2) / max(n - 1, 1)
+    return normal(mean, math.sqrt(spread / n), n, confidence, low, high)
 
 
 def binomial_interval(successes: int, trials: int, confidence: float) -> tuple[float, float]:

@@ -38,8 +38,6 @@ class HadamardResponse(FrequencyOracle):
     odds: Fraction
     categories: int
 
-    __init__ = FrequencyOracle.__init__
-
     @property
     def order(self) -> int:
         """The side of the matrix: the least power of two that holds the categories."""

@@ -51,8 +51,6 @@ class OLH(FrequencyOracle):
     odds: Fraction
     categories: int
 
-    __init__ = FrequencyOracle.__init__
-
     @property
     def buckets(self) -> int:
         """How many values the hash takes; at least two, and odds + 1 to the nearest."""

@@ -47,8 +47,6 @@ class OUE(FrequencyOracle):
     odds: Fraction
     categories: int
 
-    __init__ = FrequencyOracle.__init__
-
     @property
     def p(self) -> Fraction:
         """How likely the bit of the true answer is 1."""

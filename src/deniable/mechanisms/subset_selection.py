@@ -42,8 +42,6 @@ class SubsetSelection(FrequencyOracle):
     odds: Fraction
     categories: int
 
-    __init__ = FrequencyOracle.__init__
-
     @property
     def size(self) -> int:
         """How many answers a report names: categories / (odds + 1) to the nearest, or one."""

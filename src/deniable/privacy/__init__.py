@@ -1,6 +1,7 @@
 """Losses: what releases cost, how costs compose, convert and compare."""
 
 from deniable.privacy.approximate import ApproximateLoss
+from deniable.privacy.bounded_range import RangeLoss
 from deniable.privacy.composition import Composition
 from deniable.privacy.concentrated import ConcentratedLoss, concentrated
 from deniable.privacy.gaussian import GaussianLoss
@@ -18,6 +19,7 @@ __all__ = [
     "Neighbors",
     "Parallel",
     "PureLoss",
+    "RangeLoss",
     "concentrated",
     "neighboring",
     "parallel",

@@ -1,0 +1,99 @@
+"""Certified probabilities of who wins, and what passes, under discrete Laplace noise.
+
+Sums over one hidden noise (the winner's score, the threshold's) of products of tails. Each
+factor is enclosed by integers at scale 2**bits; the endless sum is cut where the rest is below
+2**-bits, and the upper end is raised by that rest.
+"""
+
+import math
+from collections.abc import Sequence
+from fractions import Fraction
+from functools import lru_cache
+
+import numpy as np
+from numpy.typing import NDArray
+
+from deniable.exact.enclosures import Enclosure, exp_neg
+
+_GUARD = 32
+
+
+class Walls:
+    """Discrete Laplace noise of one scale: masses and tails, enclosed at scale 2**work."""
+
+    def __init__(self, scale: Fraction, bits: int) -> None:
+        self.scale, self.bits, self.work = scale, bits, bits + _GUARD
+        # exp(-(reach + 1) / scale) < 2**-(bits + 8): that much is left beyond the reach.
+        self.reach = math.ceil(scale * (bits + 8) * Fraction(7, 10))
+        self._power = lru_cache(maxsize=None)(lambda n: exp_neg(n / scale, self.work))
+
+    def mass(self, z: int) -> Enclosure:
+        """P(Z = z) = (1 - a) / (1 + a) a**|z|."""
+        (lo, hi), (a_lo, a_hi), one = self._power(abs(z)), self._power(1), 1 << self.work
+        return lo * (one - a_hi) // (one + a_hi), -(-hi * (one - a_lo) // (one + a_lo))
+
+    def from_(self, z: int) -> Enclosure:
+        """P(Z >= z): a**z / (1 + a) for z >= 1, else 1 - a**(1 - z) / (1 + a)."""
+        (lo, hi), (a_lo, a_hi) = self._power(max(z, 1 - z)), self._power(1)
+        one = 1 << self.work
+        low, high = (lo << self.work) // (one + a_hi), -(-(hi << self.work) // (one + a_lo))
+        return (low, high) if z >= 1 else (one - high, one - low)
+
+    def under(self, z: int) -> Enclosure:
+        """P(Z < z)."""
+        return self.from_(1 - z)
+
+    def wins(self, behind: Sequence[int], index: int) -> Enclosure:
+        """P(candidate `index` has the highest noisy score), ties broken evenly."""
+        own, low, high = behind[index], 0, 0
+        for noise in range(-self.reach, self.reach + 1):
+            value = noise - own
+            lows, highs = [1 << self.work], [1 << self.work]  # P(so many tie, none is above)
+            for j, gap in enumerate(behind):
+                if j != index:
+                    below, here = self.under(value + gap), self.mass(value + gap)
+                    lows = _one_more(lows, below[0], here[0], self.work, up=False)
+                    highs = _one_more(highs, below[1], here[1], self.work, up=True)
+            lo, hi = self.mass(noise)
+            low += lo * sum(p // (k + 1) for k, p in enumerate(lows)) >> self.work
+            high += -(-hi * sum(-(-p // (k + 1)) for k, p in enumerate(highs)) >> self.work)
+        return self._cut(low, high)
+
+    def passes(self, gaps: Sequence[int], above: Sequence[bool], queries: "Walls") -> Enclosure:
+        """P(each query i is said to be above or not), self being the threshold's noise.
+
+        `gaps` are how far the queries lie above the threshold. A query passes if its own
+        noise is at least the threshold's noise minus its gap.
+        """
+        low = high = 0
+        for noise in range(-self.reach, self.reach + 1):
+            lo, hi = self.mass(noise)
+            for gap, said in zip(gaps, above, strict=True):
+                tail = queries.from_(noise - gap) if said else queries.under(noise - gap)
+                lo, hi = lo * tail[0] >> queries.work, -(-hi * tail[1] >> queries.work)
+            low, high = low + lo, high + hi
+        return self._cut(low, high)
+
+    def _cut(self, low: int, high: int) -> Enclosure:
+        """At scale 2**bits, with what lies beyond the reach added above."""
+        _, beyond = self.from_(self.reach + 1)
+        shift = self.work - self.bits
+        return low >> shift, min(-(-(high + 2 * beyond) >> shift), 1 << self.bits)
+
+
+def _one_more(law: list[int], below: int, here: int, work: int, *, up: bool) -> list[int]:
+    fresh = [
+        stay * below + come * here for stay, come in zip([*law, 0], [0, *law], strict=True)
+    ]
+    return [-(-p >> work) if up else p >> work for p in fresh]
+
+
+def cumulative(z: NDArray[np.float64], scale: float) -> NDArray[np.float64]:
+    """P(Z <= z) as a float, for whole z.
+
+    >>> cumulative(np.array([-1.0, 0.0]), 1.0).round(6).tolist()
+    [0.268941, 0.731059]
+    """
+    a = math.exp(-1 / scale)
+    tail = np.exp(-np.where(z >= 0, z + 1, -z) / scale) / (1 + a)
+    return np.asarray(np.where(z >= 0, 1 - tail, tail), dtype=np.float64)

@@ -1,0 +1,45 @@
+"""All quantiles at once: the exponential mechanism over whole tuples.
+
+A tuple misses by D = sum |n_j - p_j n|, with n_j the records between neighbouring quantiles
+and p_j the share that belongs there. Half of D is the number of records that must be replaced
+to make the tuple right, so this is the inverse-sensitivity mechanism for the whole tuple.
+Replacing a record takes 1 from one n_j and gives it to another: D moves by at most 2. Adding
+one changes n_a and n: by at most (1 - p_a) + sum of the other p_j = 2 (1 - p_a). P is
+proportional to exp(-epsilon D / (2 change)). Gillenwater, Joseph & Kulesza, "Differentially
+private quantiles", 2021. Ties are broken by chance, see `order`.
+"""
+
+from fractions import Fraction
+
+from deniable.exact.bits import Source
+from deniable.mechanisms.quantiles.cells import Histogram
+from deniable.mechanisms.quantiles.joint_draw import JointDraw
+from deniable.mechanisms.quantiles.method import Drawn, Method, strayed
+from deniable.mechanisms.quantiles.order import Order
+from deniable.privacy import Loss, RangeLoss
+
+
+class Joint(Method):
+    """One exponential mechanism for all quantiles."""
+
+    name = "joint"
+
+    @property
+    def loss(self) -> Loss:
+        return RangeLoss(self.epsilon)
+
+    @property
+    def unit(self) -> Fraction:
+        """The rate at which D loses weight."""
+        least = min(self.shares) if self.neighbors == "add-remove" else Fraction(0)
+        return self.epsilon / (4 * (1 - least))
+
+    def draw(self, data: Histogram, source: Source) -> Drawn:
+        order = Order(data, source, place_bits=self.place_bits)
+        targets = [share * data.rows for share in self.shares]
+        places, _ = JointDraw(order.whole(), targets, self.unit).draw(source)
+        return Drawn([place >> order.place_bits for place in places])
+
+    def ranks(self, chance: float, rows: int) -> float:
+        # What lies below a quantile too few lies above it too many: D is twice that at least.
+        return strayed(self.size, rows, float(self.unit), chance, len(self.quantiles)) / 2

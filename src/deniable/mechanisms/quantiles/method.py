@@ -1,0 +1,74 @@
+"""What every way to release quantiles has in common."""
+
+import math
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from fractions import Fraction
+from itertools import pairwise
+from typing import ClassVar
+
+from deniable.exact.bits import Source
+from deniable.mechanisms.quantiles.cells import Histogram
+from deniable.mechanisms.quantiles.order import PLACE_BITS
+from deniable.privacy import Loss, Neighbors
+
+
+@dataclass(frozen=True, slots=True)
+class Drawn:
+    """Released cells, in the order of the quantiles; and the number of rows, if released."""
+
+    cells: list[int]
+    rows: int | None = None
+
+
+@dataclass(frozen=True)
+class Method(ABC):
+    """Quantiles in ascending order, on a grid of so many cells.
+
+    `place_bits` says into how many places a cell is cut where ties are broken by chance; fewer
+    make a small law that can be listed whole.
+    """
+
+    quantiles: tuple[Fraction, ...]
+    epsilon: Fraction
+    neighbors: Neighbors
+    size: int
+    place_bits: int = PLACE_BITS
+
+    name: ClassVar[str]
+
+    @property
+    @abstractmethod
+    def loss(self) -> Loss:
+        """What one release costs."""
+
+    @abstractmethod
+    def draw(self, data: Histogram, source: Source) -> Drawn:
+        """One release."""
+
+    @abstractmethod
+    def ranks(self, chance: float, rows: int) -> float:
+        """With all but this chance, no quantile is further than this from its target rank."""
+
+    @property
+    def shares(self) -> list[Fraction]:
+        """What part of the rows lies between neighbouring quantiles, ends included."""
+        return [b - a for a, b in pairwise([Fraction(0), *self.quantiles, Fraction(1)])]
+
+
+def strayed(size: int, rows: int, unit: float, chance: float, choices: int = 1) -> float:
+    """How large D can get, at most, when a place o weighs exp(-unit D(o)).
+
+    If the candidates within a radius r hold a share M of all places, then D > s has a chance
+    below exp(unit (r - s)) / M. They hold 2k = r records or more, or all there are, so k of
+    them lie in one cell, or a whole cell does. The spacings of c uniform places, k of them in
+    a row, add up to less than a share x of their cell with a chance of at most (e c x / k)**k.
+    So M is at least k chance**(1/k) / (e rows size), but for that chance. For `choices` made
+    together the shares multiply and the radii add.
+    """
+    best = math.inf
+    for k in range(1, 65):
+        share = 1 + math.log(max(rows, k) / k) + math.log(2 * choices / chance) / k
+        logs = choices * (math.log(size) + share) + math.log(2 / chance)
+        best = min(best, choices * 2 * k * (2 if choices > 1 else 1) + logs / unit)
+    return best

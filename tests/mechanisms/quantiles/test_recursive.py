@@ -1,0 +1,43 @@
+from dataclasses import replace
+from fractions import Fraction as F
+
+from deniable.mechanisms.quantiles.recursive import Recursive
+from tests.mechanisms.quantiles.contract import MethodContract
+from tests.mechanisms.quantiles.laws import greatest, limit, neighbors, of_recursive
+
+
+class TestRecursive(MethodContract):
+    methods = (
+        Recursive((F(1, 2),), F(1), "replace", 4, 1),
+        Recursive((F(1, 4), F(1, 2), F(3, 4)), F(2), "add-remove", 4, 1),
+        Recursive((F(1, 4), F(1, 2), F(3, 4)), F(2), "replace", 4, 1),
+        Recursive((F(1, 10), F(1, 2), F(3, 5)), F(2), "replace", 4, 0),
+        Recursive((F(1, 10), F(1, 2), F(3, 5)), F(2), "add-remove", 4, 0),
+    )
+
+    def law(self, method, records):
+        return of_recursive(method, records)
+
+
+class Unaware(Recursive):
+    """Forgets that a replacement may touch two nodes, and that both ends may be far."""
+
+    def unit(self, quantile):
+        return (
+            replace(self, neighbors="add-remove").epsilon
+            / self.levels
+            / (2 * max(quantile, 1 - quantile))
+        )
+
+
+def test_the_relation_matters():
+    method = Unaware((F(1, 2),), F(1), "replace", 4, 1)
+    pairs = neighbors("replace", 4, 4)
+    least, _ = greatest(lambda table: of_recursive(method, table), pairs)
+    assert least > limit(1)
+
+
+def test_levels():
+    for count, levels in [(1, 1), (3, 2), (4, 3), (7, 3), (9, 4), (29, 5), (63, 6)]:
+        quantiles = tuple(F(k, count + 1) for k in range(1, count + 1))
+        assert Recursive(quantiles, F(1), "replace", 10).levels == levels

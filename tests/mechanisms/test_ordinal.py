@@ -1,0 +1,92 @@
+import copy
+import math
+from collections import Counter
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+from deniable.errors import InvalidData, InvalidParameter
+from deniable.mechanisms import Ordinal, RandomizedResponse
+from deniable.privacy import PureLoss
+from tests.mechanisms.contract import MechanismContract
+
+
+class TestOrdinal(MechanismContract):
+    mechanism = Ordinal(odds=3, categories=4)
+    neighbors = ((0, 1, 2, 3),)
+    outputs = range(4)
+    must_be_told_apart = Ordinal(odds=Fraction(33, 10), categories=4)
+    half_noise = Ordinal(odds=9, categories=4)
+
+    def draw(self, mechanism, value):
+        return Counter(mechanism.randomize(np.full(self.draws, value)).tolist())
+
+    def test_it_is_a_value(self):
+        assert copy.copy(self.mechanism) == self.mechanism
+        assert self.mechanism != self.half_noise
+
+
+@pytest.mark.parametrize("k", [2, 3, 4, 11])
+@pytest.mark.parametrize("odds", [Fraction(3, 2), 3, 9])
+def test_the_loss_is_exact_and_nearly_what_was_asked(k, odds):
+    design = Ordinal(odds=odds, categories=k)
+    assert all(sum(column) == 1 for column in zip(*design.matrix, strict=True))
+    worst = max(max(row) / min(row) for row in design.matrix)
+    assert design.loss == PureLoss(odds=worst)
+    assert worst <= odds
+    assert float(worst) == pytest.approx(float(odds), rel=1e-3)
+
+
+def test_it_beats_the_exponential_mechanism_s_own_choice():
+    design = Ordinal(epsilon=2, categories=7)
+    assert design.ratio < Fraction(math.exp(-2 / (2 * 6)))
+
+
+def test_shares_and_means_of_200_000_people_are_recovered():
+    design = Ordinal(epsilon=2, categories=5)
+    answers = np.arange(200_000) % 9 % 5
+    truth = np.bincount(answers) / answers.size
+    reports = design.randomize(answers)
+    found = design.estimate(reports, confidence=1 - 1e-9)
+    for one, share in zip(found, truth, strict=True):
+        assert one.interval[0] < share < one.interval[1]
+    mean = design.estimate_mean(reports, confidence=1 - 1e-9)
+    assert mean.interval[0] < answers.mean() < mean.interval[1]
+    scored = design.estimate_mean(reports, scores=[-2, -1, 0, 1, 2])
+    assert scored.raw == pytest.approx(mean.raw - 2)
+
+
+def test_errors_are_as_stated():
+    design = Ordinal(epsilon=2, categories=5)
+    answers = (np.arange(200_000) % 5).reshape(2000, 100)
+    found = [design.estimate_mean(one) for one in design.randomize(answers)]
+    noise = np.mean([(one.raw - 2) ** 2 for one in found])
+    stated = np.mean([one.standard_error**2 for one in found]) - 2 / 100  # less the sampling
+    assert noise == pytest.approx(stated, rel=0.15)
+
+
+def test_means_are_better_than_by_randomized_response():
+    scale, direct = (
+        Ordinal(epsilon=1, categories=7),
+        RandomizedResponse(epsilon=1, categories=7),
+    )
+    error = scale.estimate_mean(counts=(100,) * 7).standard_error
+    slope = float(direct.p - direct.q)
+    assert error < math.sqrt(4 / 700) / slope
+
+
+def test_bad_designs():
+    for wrong in ({"odds": 1}, {"ratio": 1}, {"ratio": 0}, {}, {"odds": 3, "ratio": 0.5}):
+        with pytest.raises(InvalidParameter):
+            Ordinal(categories=4, **wrong)
+    with pytest.raises(InvalidParameter, match="at most"):
+        Ordinal(odds=3, categories=1000)
+    with pytest.raises(InvalidParameter, match="too near"):
+        Ordinal(odds=Fraction(10**7 + 1, 10**7), categories=50)
+    with pytest.raises(InvalidData):
+        Ordinal(odds=3, categories=4).randomize([5])
+    with pytest.raises(InvalidParameter, match="scores"):
+        Ordinal(odds=3, categories=4).estimate_mean(counts=(1, 1, 1, 1), scores=[1, 2])
+    with pytest.raises(InvalidParameter, match="either"):
+        Ordinal(odds=3, categories=4).estimate()

@@ -1,0 +1,79 @@
+import numpy as np
+import pytest
+
+from deniable.errors import InvalidData, InvalidParameter
+from deniable.mechanisms import OUE, RandomizedResponse
+from deniable.privacy import PureLoss
+from deniable.surveys import logistic, randomize
+
+COINS = RandomizedResponse(odds=3)
+THREE = RandomizedResponse(odds=6, categories=3)
+N = 200_000
+
+
+@pytest.fixture(scope="module")
+def people():
+    return {
+        "age": np.arange(N) % 60 + 18,
+        "dopes": np.arange(N) % 5 == 0,
+        "club": np.arange(N) % 7 % 3,
+    }
+
+
+@pytest.fixture(scope="module")
+def copy(people):
+    return randomize(people, columns={"dopes": COINS, "club": THREE})
+
+
+def test_the_loss_is_stated_and_added_up(copy):
+    assert copy.loss.epsilon() == PureLoss(odds=18).epsilon()
+    assert copy.public == ("age",)
+
+
+def test_it_can_be_analysed(people, copy):
+    assert (copy["age"] == people["age"]).all()
+    assert not (copy["dopes"] == people["dopes"]).all()
+    low, high = copy.estimate("dopes", confidence=1 - 1e-9).interval
+    assert low < 0.2 < high
+    shares = copy.estimate("club")
+    assert shares.value == pytest.approx((3 / 7, 2 / 7, 2 / 7), abs=0.02)
+    table = copy.crosstab("dopes", "club")
+    assert table.respondents == N
+    assert (np.abs(table.raw - np.outer([0.8, 0.2], [3 / 7, 2 / 7, 2 / 7])) < 0.02).all()
+    assert logistic(COINS, copy["dopes"], copy["age"]).converged
+
+
+def test_the_original_is_left_alone():
+    people = {"a": [True, False] * 500}
+    randomize(people, columns={"a": COINS})
+    assert people == {"a": [True, False] * 500}
+
+
+class Frame(dict):
+    """The two methods of a pandas frame that matter here."""
+
+    @property
+    def columns(self):
+        return list(self)
+
+    def assign(self, **columns):
+        return Frame(self | columns)
+
+
+def test_frames_stay_frames():
+    copy = randomize(Frame(x=np.array([1, 0, 1]), y=np.array([5, 6, 7])), columns={"x": COINS})
+    assert isinstance(copy.frame, Frame)
+    assert list(copy.frame["y"]) == [5, 6, 7]
+
+
+def test_bad_requests(copy):
+    with pytest.raises(InvalidParameter, match="name columns"):
+        randomize({"a": [1]}, columns={"b": COINS})
+    with pytest.raises(InvalidParameter, match="name columns"):
+        randomize({"a": [1]}, columns={})
+    with pytest.raises(InvalidParameter, match="one number"):
+        randomize({"a": [1]}, columns={"a": OUE(odds=3, categories=4)})
+    with pytest.raises(InvalidParameter, match="not randomized"):
+        copy.estimate("age")
+    with pytest.raises(InvalidData, match="one answer"):
+        randomize({"a": [[1], [0]]}, columns={"a": COINS})
