@@ -14,7 +14,7 @@ from deniable.query.measure import statistics
 from deniable.query.parse import parse
 from deniable.query.planner import plan
 from deniable.query.scope import Scope
-from tests.release.pairs import CODES, MAX_GROUPS, MAX_ROWS, WARDS, pairs
+from tests.query.pairs import CODES, MAX_GROUPS, MAX_ROWS, WARDS, pairs
 
 AGGREGATES = {
     "rows": "COUNT(*)",
