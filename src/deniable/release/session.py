@@ -131,7 +131,10 @@ def open(path: str) -> Session:
     >>> open(str(folder / "deniable.toml"))
     <session about visits: epsilon 3, delta 0 left>
     """
-    return _session(load(path))
+    from deniable.policy.file import located
+
+    with located(path):
+        return _session(load(path))
 
 
 def protect(

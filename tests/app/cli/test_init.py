@@ -10,6 +10,9 @@ import deniable as dp
 from deniable.app.cli import main
 
 
+COMMANDS = ("demo", "explain", "init", "odds", "sql", "tables", "version")
+
+
 @pytest.fixture
 def deniable(capsys):
     """`deniable("odds", "1")` runs the command: (exit status, standard output and error)."""
@@ -32,10 +35,10 @@ def test_version(deniable):
 def test_help_names_every_command(deniable, words):
     status, out, _ = deniable(*words)
     assert status == 0
-    assert all(re.search(rf"\b{command}\b", out) for command in ("demo", "odds", "version"))
+    assert all(re.search(rf"\b{command}\b", out) for command in COMMANDS)
 
 
-@pytest.mark.parametrize("command", ["demo", "odds", "version"])
+@pytest.mark.parametrize("command", COMMANDS)
 def test_every_command_has_help(deniable, command):
     status, out, _ = deniable(command, "--help")
     assert status == 0
