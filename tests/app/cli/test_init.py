@@ -9,7 +9,6 @@ import pytest
 import deniable as dp
 from deniable.app.cli import main
 
-
 COMMANDS = ("demo", "explain", "init", "odds", "sql", "tables", "version")
 
 
