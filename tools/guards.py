@@ -18,7 +18,7 @@ NO_RANDOM = ("exact/", "mechanisms/", "release/", "surveys/")
 # A third-party module and the one file or folder that may import it.
 DRIVERS = {
     "cryptography": "exact/bits.py",
-    "duckdb": "engines/duckdb.py",
+    "duckdb": "engines/duckdb",
     "matplotlib": "figures/",
     "narwhals": "engines/frames.py",
     "pydantic": "policy/file.py",

@@ -137,15 +137,37 @@ class DuckDB:
         for name, value in _SETTINGS.items():
             connection.execute(f"SET {name} = '{value}'")
         connection.execute(f"SET temp_directory = {_text(self._spill)}")
-        readable = [
-            path
-            for place, (name, source) in enumerate(self._sources.items())
-            for path in _add(connection, name, source, place)
-        ]
+        readable: list[str] = []
+        for place, (name, source) in enumerate(self._sources.items()):
+            try:
+                readable += _add(connection, name, source, place)
+            except InvalidPolicy as problem:
+                where = ("tables", name, "source")
+                raise InvalidPolicy(str(problem), where=where) from None
         connection.execute(f"SET allowed_paths = [{', '.join(map(_text, readable))}]")
         connection.execute("SET enable_external_access = false")
         connection.execute("SET lock_configuration = true")
         return connection
+
+
+def inside(source: str) -> list[str]:
+    """The tables that a source holds: those of a database, by name; else none to choose from.
+
+    >>> inside("visits.parquet")
+    []
+    """
+    if not source.lower().endswith((".duckdb", ".db")):
+        return []
+    with duckdb.connect(":memory:") as connection:
+        try:
+            connection.execute(f"ATTACH {_text(paths.find(source).paths[0])} AS it (READ_ONLY)")
+        except duckdb.Error:
+            raise _unreadable(source) from None
+        found = connection.execute(
+            "SELECT table_name FROM information_schema.tables "
+            "WHERE table_catalog = 'it' AND table_schema = 'main' ORDER BY table_name"
+        ).fetchall()
+    return [name for (name,) in found]
 
 
 def _add(
@@ -190,8 +212,7 @@ def _view(connection: duckdb.DuckDBPyConnection, name: str, relation: str) -> No
     except duckdb.CatalogException:
         raise InvalidPolicy(
             f"The database of table {name!r} has no such table. Name the one inside it after "
-            f'a #, as in   source = "hospital.duckdb#visits"',
-            where=("tables", name, "source"),
+            f'a #, as in   source = "hospital.duckdb#visits"'
         ) from None
     except duckdb.Error:
         raise _unreadable(name) from None
@@ -200,8 +221,7 @@ def _view(connection: duckdb.DuckDBPyConnection, name: str, relation: str) -> No
 def _unreadable(name: str) -> InvalidPolicy:
     return InvalidPolicy(
         f"The source of table {name!r} cannot be opened: it is not what its ending says, or "
-        "not all of it is there.",
-        where=("tables", name, "source"),
+        "not all of it is there."
     )
 
 

@@ -47,8 +47,7 @@ def find(source: str) -> Files:
     if "://" in source or "\0" in source:
         raise InvalidPolicy(
             f"Source {source!r} is an address; sources are files on this machine. Fetch it "
-            "first and name the file.",
-            where=("source",),
+            "first and name the file."
         )
     path, mark, inner = source, "", ""
     if "#" in source and not source.lower().endswith(tuple(_ENDINGS)):
@@ -57,11 +56,10 @@ def find(source: str) -> Files:
     found = [Path(path)] if Path(path).is_file() else _matching(path)
     if not found:
         raise InvalidPolicy(
-            f"Source {source!r} is not there. Paths are taken from the policy's folder.",
-            where=("source",),
+            f"Source {source!r} is not there. Paths are taken from the policy's folder."
         )
     if format_ == "duckdb" and len(found) > 1:
-        raise InvalidPolicy(f"Source {source!r} names several databases.", where=("source",))
+        raise InvalidPolicy(f"Source {source!r} names several databases.")
     absolute = tuple(str(one.resolve()) for one in found)
     return Files(format_, absolute, delimiter, inner if mark else None)
 
@@ -79,8 +77,7 @@ def header(files: Files) -> list[str]:
     if not names or "" in distinct or len(distinct) < len(names):
         raise InvalidPolicy(
             f"The first line of {path!r} must name its columns, each with a name of its own "
-            "(upper and lower case are one).",
-            where=("source",),
+            "(upper and lower case are one)."
         )
     return names
 
@@ -98,6 +95,5 @@ def _format(path: str) -> tuple[Format, str]:
         if path.lower().endswith(ending):
             return found
     raise InvalidPolicy(
-        f"Source {path!r} is of no known kind. Known endings are {', '.join(_ENDINGS)}.",
-        where=("source",),
+        f"Source {path!r} is of no known kind. Known endings are {', '.join(_ENDINGS)}."
     )

@@ -20,6 +20,8 @@ limit that is silently ignored would be a limit that does not hold.
 
 import datetime
 import tomllib
+from collections.abc import Iterator
+from contextlib import contextmanager
 from decimal import Decimal
 from pathlib import Path
 from typing import Annotated, Any
@@ -28,6 +30,7 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationEr
 
 from deniable.errors import InvalidPolicy
 from deniable.policy.column import Column, KeyValue
+from deniable.policy.draft import MARK
 from deniable.policy.kinds import Kind
 from deniable.policy.lines import line_of
 from deniable.policy.policy import Policy
@@ -102,14 +105,40 @@ def parse(text: str, name: str = "deniable.toml", *, folder: Path | None = None)
     except tomllib.TOMLDecodeError as problem:
         raise InvalidPolicy(f"{name} is not TOML: {problem}.") from None
     try:
+        _check_filled(tree)
         return _policy(_File.model_validate(tree), folder)
     except ValidationError as problem:
         path, told = _first(problem)
     except InvalidPolicy as problem:
         path, told = problem.where, str(problem)
+    raise _placed(text, name, path, told)
+
+
+@contextmanager
+def located(path: str | Path) -> Iterator[None]:
+    """Complaints about the policy in a file, which come later, name its line too."""
+    try:
+        yield
+    except InvalidPolicy as problem:
+        if not problem.where or str(problem).startswith(str(path)):
+            raise
+        text = Path(path).read_text(encoding="utf-8")
+        raise _placed(text, str(path), problem.where, str(problem)) from None
+
+
+def _placed(text: str, name: str, path: tuple[str, ...], told: str) -> InvalidPolicy:
     line = line_of(text, path)
     place = name if line is None else f"{name}, line {line}"
-    raise InvalidPolicy(f"{place}: {told}", where=path)
+    return InvalidPolicy(f"{place}: {told}", where=path)
+
+
+def _check_filled(tree: object, path: tuple[str, ...] = ()) -> None:
+    """A draft is no policy until its owner has decided what only the owner can."""
+    if tree == MARK:
+        raise InvalidPolicy(f"`{path[-1]}` is still to be filled in.", where=path)
+    if isinstance(tree, dict):
+        for key, below in tree.items():
+            _check_filled(below, (*path, key))
 
 
 def _policy(file: _File, folder: Path | None) -> Policy:

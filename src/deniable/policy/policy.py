@@ -43,10 +43,18 @@ class Policy:
         Column(name='age', kind='number', bounds=None, step=None, keys=None, integer=True)
         """
         tables = [
-            table.with_schema(schemas[name]) if name in schemas else table
+            _completed(table, schemas[name]) if name in schemas else table
             for name, table in self.tables.items()
         ]
         return Policy(tables, epsilon=self.epsilon, delta=self.delta)
+
+
+def _completed(table: Table, schema: Mapping[str, str]) -> Table:
+    try:
+        return table.with_schema(schema)
+    except InvalidPolicy as problem:
+        path = ("tables", table.name, *problem.where)
+        raise InvalidPolicy(str(problem), where=path) from None
 
 
 def _distinct(tables: list[Table]) -> dict[str, Table]:

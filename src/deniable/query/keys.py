@@ -1,5 +1,6 @@
 """Group keys: declared ones, which all appear, or private ones, which must earn their place."""
 
+import math
 from fractions import Fraction
 
 from deniable.errors import InvalidQuery
@@ -21,7 +22,7 @@ def key_of(named: Named, scope: Scope) -> Key:
     if isinstance(declared, tuple):
         step = None
         if known.kind == "number":
-            step = common_step([Fraction(str(one)) for one in declared]) or Fraction(1)
+            step = _common(declared) or Fraction(1)
         return Key(named.name, known.kind, declared, step)
     if known.kind == "boolean" and declared is None:
         return Key(named.name, "boolean", (False, True))
@@ -35,6 +36,14 @@ def key_of(named: Named, scope: Scope) -> Key:
         )
     values = _listed(known) if declared is None else None
     return Key(named.name, "number", values, known.step)
+
+
+def _common(declared: tuple[KeyValue, ...]) -> Fraction | None:
+    """The coarsest grid that holds all declared numbers."""
+    whole = [one for one in declared if type(one) is int]
+    if len(whole) == len(declared):
+        return Fraction(math.gcd(*whole))
+    return common_step([Fraction(str(one)) for one in declared])
 
 
 def _declared(expression: Expression, scope: Scope) -> tuple[KeyValue, ...] | str | None:

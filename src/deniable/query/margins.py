@@ -32,7 +32,7 @@ from deniable.query.spread import fixed_margin, moments, spread_quantile
 Floats: TypeAlias = NDArray[np.float64]
 Interval: TypeAlias = tuple[Floats, Floats]
 
-_ROUNDS = 3  # of Fieller's quadratic, each with the quantile at the last end
+_ROUNDS = 2  # of Fieller's quadratic, each with the quantile at the last end
 
 
 def laws_of(blocks: Sequence[Block], thresholding: Thresholding | None) -> dict[str, Noise]:
@@ -193,13 +193,17 @@ def _fieller(
     nd = sum(x * y * own for x, y, own, _ in parts)
     dd = sum(y * y * own for _, y, own, _ in parts)
     with np.errstate(all="ignore"):
-        ends = [n / d] * 2
-        for _ in range(_ROUNDS):
-            for i, sign in enumerate((-1.0, 1.0)):
-                c = _quantile_squared(parts, ends[i], confidence)
+        first = _quantile_squared(parts, n / d, confidence)
+        ends = []
+        for sign in (-1.0, 1.0):
+            c = first
+            for i in range(_ROUNDS):
                 a, b = d * d - c * dd, n * d - c * nd
                 root = np.sqrt(np.maximum(b * b - a * (n * n - c * nn), 0.0))
-                ends[i] = np.where(a > 0, (b + sign * root) / a, sign * np.inf)
+                end = np.where(a > 0, (b + sign * root) / a, sign * np.inf)
+                if i < _ROUNDS - 1:
+                    c = _quantile_squared(parts, end, confidence)
+            ends.append(end)
         weak = ~(np.abs(d) > fixed_margin(below, laws, confidence))
         weak |= np.isnan(ends[0]) | np.isnan(ends[1])
     return np.where(weak, -np.inf, ends[0]), np.where(weak, np.inf, ends[1])

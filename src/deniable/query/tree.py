@@ -166,8 +166,7 @@ class Tree:
     def _in(self, value: Sql, key: Key) -> Sql:
         assert key.values is not None
         if key.kind == "number":
-            step = key.step or Fraction(1)
-            ends = [round(Fraction(str(one)) / step) for one in key.values]
+            ends = key.steps
             if len(ends) > 1 and ends == list(range(ends[0], ends[-1] + 1)):
                 between = exp.Literal.number(ends[0]), exp.Literal.number(ends[-1])
                 return exp.Between(this=value, low=between[0], high=between[1])

@@ -7,7 +7,6 @@ holds the rest. What comes out is as exact and private as what went in, but for 
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from fractions import Fraction
 from math import prod
 from typing import Any
 
@@ -88,9 +87,7 @@ def _engine_values(key: Key) -> "pa.Array[Any]":
     """Declared values as the engine returns them: numbers in whole steps, the others plain."""
     assert key.values is not None
     if key.kind == "number":
-        step = key.step or Fraction(1)
-        steps = [round(Fraction(str(one)) / step) for one in key.values]
-        return pa.array(steps, type=pa.int64())
+        return pa.array(key.steps, type=pa.int64())
     if key.kind == "boolean":
         return pa.array([bool(one) for one in key.values])
     return pa.array([str(one) for one in key.values], type=pa.string())

@@ -46,7 +46,11 @@ class Entry:
 
 
 class Ledger(ABC):
-    """The contract: charge first, then say how it ended. Every method is safe to race."""
+    """The contract: charge first, then say how it ended. Every method is safe to race.
+
+    >>> isinstance(MemoryLedger(epsilon=1), Ledger)
+    True
+    """
 
     @abstractmethod
     def reserve(self, plan: Plan) -> Entry:

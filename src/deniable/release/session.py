@@ -1,8 +1,8 @@
 """A session: a policy, an engine and a ledger, and the one door from data to the world."""
 
+import logging
 import secrets
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
 from functools import partial
 from typing import Any, Protocol, Unpack
 
@@ -16,10 +16,12 @@ from deniable.query.parse import parse
 from deniable.query.plan import Plan
 from deniable.query.planner import plan as planned
 from deniable.query.question import Question
-from deniable.release.answer import answered
+from deniable.release.answer import Answer, answered
 from deniable.release.asking import Asked, Wishes
-from deniable.release.ledger import Entry, Ledger, MemoryLedger, Remaining
+from deniable.release.ledger import Ledger, MemoryLedger, Remaining
 from deniable.release.release import Release
+
+log = logging.getLogger("deniable.engine")
 
 
 class Engine(Protocol):
@@ -55,22 +57,24 @@ class Session:
     def release(self, plan: Plan) -> Release:
         """The answer to a plan: charged, then run, then noised. The only door there is."""
         entry = self._ledger.reserve(plan)
-        with self._accounted(entry):
-            exact = self._engine.run(plan)
-            answer = exact.reveal_to(partial(answered, plan))
+        answer = self._answer(plan)
+        if isinstance(answer, EngineFailed):
+            self._ledger.failed(entry, answer.reference)
+            raise answer
         self._ledger.settle(entry)
         return Release(plan, answer, self._ledger.remaining)
 
-    @contextmanager
-    def _accounted(self, entry: Entry) -> Iterator[None]:
-        """Whatever goes wrong inside has one message, and the charge stands."""
+    def _answer(self, plan: Plan) -> Answer | EngineFailed:
+        """The answer, or the one failure. What went wrong is neither said nor kept: its words
+        and frames might hold a number, so even the exception's context is empty."""
         try:
-            yield
+            return self._engine.run(plan).reveal_to(partial(answered, plan))
+        except EngineFailed as failure:
+            return EngineFailed(failure.reference)
         except Exception as problem:
-            known = isinstance(problem, EngineFailed)
-            failure = problem if known else EngineFailed(secrets.token_hex(4))
-            self._ledger.failed(entry, failure.reference)  # type: ignore[attr-defined]
-            raise failure from None
+            reference = secrets.token_hex(4)
+            log.error("reference %s: %s after the engine", reference, type(problem).__name__)
+            return EngineFailed(reference)
 
     def plan(self, question: str | Question, **wishes: Unpack[Wishes]) -> Plan:
         """The plan for a question in SQL, or built in Python: all that would happen.
@@ -131,7 +135,10 @@ def open(path: str) -> Session:
     >>> open(str(folder / "deniable.toml"))
     <session about visits: epsilon 3, delta 0 left>
     """
-    return _session(load(path))
+    from deniable.policy.file import located
+
+    with located(path):
+        return _session(load(path))
 
 
 def protect(

@@ -9,6 +9,8 @@ import pytest
 import deniable as dp
 from deniable.app.cli import main
 
+COMMANDS = ("demo", "explain", "init", "odds", "sql", "tables", "version")
+
 
 @pytest.fixture
 def deniable(capsys):
@@ -32,10 +34,10 @@ def test_version(deniable):
 def test_help_names_every_command(deniable, words):
     status, out, _ = deniable(*words)
     assert status == 0
-    assert all(re.search(rf"\b{command}\b", out) for command in ("demo", "odds", "version"))
+    assert all(re.search(rf"\b{command}\b", out) for command in COMMANDS)
 
 
-@pytest.mark.parametrize("command", ["demo", "odds", "version"])
+@pytest.mark.parametrize("command", COMMANDS)
 def test_every_command_has_help(deniable, command):
     status, out, _ = deniable(command, "--help")
     assert status == 0

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 import typer
 
 from deniable.app.cli import check, demo, odds, plot, prove, version
+from deniable.app.cli import demo, drafting, explain, odds, sql, tables, version
 from deniable.errors import DeniableError
 
 app = typer.Typer(
@@ -16,10 +17,15 @@ app = typer.Typer(
 )
 app.command()(check.check)
 app.command()(demo.demo)
+# A question may begin with a sign, as in "-- by ward".
+app.command(context_settings={"ignore_unknown_options": True})(explain.explain)
+app.command()(drafting.init)
 # A negative epsilon deserves its own message, not "no such option: -1".
 app.command(context_settings={"ignore_unknown_options": True})(odds.odds)
 app.add_typer(plot.plot, name="plot")
 app.command()(prove.prove)
+app.command(context_settings={"ignore_unknown_options": True})(sql.sql)
+app.command()(tables.tables)
 app.command()(version.version)
 
 

@@ -1,0 +1,57 @@
+"""What `sql` and `explain` share: their options, and the session that they open."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from deniable.app.cli.odds import number
+
+if TYPE_CHECKING:
+    from deniable.release import Session
+
+Question = Annotated[
+    str, typer.Argument(help="The question.", metavar="SQL", show_default=False)
+]
+Epsilon = Annotated[
+    str, typer.Option(help="What the answer may cost, for example 0.5.", metavar="EPSILON")
+]
+Delta = Annotated[
+    str | None,
+    typer.Option(help="Its delta; a hundredth of the budget's if not given.", metavar="DELTA"),
+]
+PolicyFile = Annotated[
+    Path, typer.Option("--policy", help="The owner's policy.", metavar="FILE")
+]
+Confidence = Annotated[str, typer.Option(help="Of each margin.", metavar="LEVEL")]
+Nonnegative = Annotated[bool, typer.Option("--nonnegative", help="Show counts below 0 as 0.")]
+Other = Annotated[
+    bool, typer.Option("--other", help="Add a group for all that is in no other.")
+]
+POLICY = Path("deniable.toml")
+
+
+def wishes(
+    epsilon: str, delta: str | None, confidence: str, nonnegative: bool, other: bool
+) -> dict[str, Any]:
+    """The options as a session takes them; numbers stay exact."""
+    return {
+        "epsilon": number(epsilon, "epsilon"),
+        "delta": None if delta is None else number(delta, "delta"),
+        "confidence": number(confidence, "confidence"),
+        "nonnegative": nonnegative,
+        "other": other,
+    }
+
+
+@contextmanager
+def session(policy: Path, doing: str) -> Iterator["Session"]:
+    """A session over the policy, with a sign of life on a terminal while it works."""
+    from rich.console import Console
+
+    import deniable as dp
+
+    with Console(stderr=True).status(doing), dp.open(str(policy)) as opened:
+        yield opened

@@ -1,0 +1,33 @@
+"""`deniable explain`: what a question would measure and cost, before anything is spent."""
+
+from typing import Annotated
+
+import typer
+
+from deniable.app.cli import asking
+
+
+def explain(
+    question: asking.Question,
+    epsilon: asking.Epsilon,
+    delta: asking.Delta = None,
+    policy: asking.PolicyFile = asking.POLICY,
+    confidence: asking.Confidence = "0.95",
+    nonnegative: asking.Nonnegative = False,
+    other: asking.Other = False,
+    engine_sql: Annotated[
+        bool, typer.Option("--engine-sql", help="Show what the engine would run, too.")
+    ] = False,
+) -> None:
+    """Show the plan for a question: sensitivity, noise, cost and expected margins.
+
+    Nothing is spent and no row is read.
+    """
+    from deniable.query.explain import explain as explained
+
+    wishes = asking.wishes(epsilon, delta, confidence, nonnegative, other)
+    with asking.session(policy, "planning") as session:
+        plan = session.plan(question, **wishes)
+    print(explained(plan))
+    if engine_sql:
+        print(f"\n{plan.engine_sql}")

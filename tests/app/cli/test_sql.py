@@ -1,0 +1,103 @@
+"""`deniable sql`: answers near the truth, in words, JSON and CSV; refusals in one line."""
+
+import csv
+import io
+import json
+import math
+
+import pytest
+
+BY_WARD = "SELECT ward, COUNT(*) AS n, AVG(cost) AS cost FROM visits GROUP BY ward"
+PRIVATE = "SELECT diagnosis, COUNT(DISTINCT patient) AS n FROM visits GROUP BY diagnosis"
+
+# Laplace noise of scale 2 groups * 3 rows / epsilon fails these bounds once in 10^9 runs.
+REACH = math.log(2e9) * 6
+
+
+def test_an_answer_in_words(run):
+    status, out, err = run("sql", BY_WARD, "--epsilon", "1")
+    lines = out.splitlines()
+    assert (status, err) == (0, "")
+    assert lines[0].split() == ["ward", "n", "cost"]
+    assert [line.split()[0] for line in lines[2:5]] == ["A", "B", "C"]
+    assert all(line.count("±") == 2 for line in lines[2:5])
+    assert "Cost: epsilon 1, delta 0. Left: epsilon 2" in out
+
+
+def test_an_answer_in_json(run):
+    status, out, err = run("sql", BY_WARD, "--epsilon", "1", "--json")
+    told = json.loads(out)
+    assert (status, err) == (0, "")
+    assert told["cost"] == {"epsilon": "1", "delta": "0"}
+    assert told["left"] == {"epsilon": "2", "delta": "1/1000000"}
+    assert told["confidence"] == 0.95
+    assert [row["ward"] for row in told["rows"]] == ["A", "B", "C"]
+    for row, truth in zip(told["rows"], (1500, 1500, 0), strict=True):
+        assert abs(row["n"] - truth) < 3 * REACH  # three integers share the block's noise
+        assert row[told["margins"]["n"]] > 0
+
+
+def test_an_answer_in_csv(run):
+    status, out, err = run("sql", BY_WARD, "--epsilon", "1", "--csv")
+    rows = list(csv.DictReader(io.StringIO(out)))
+    assert status == 0
+    assert [row["ward"] for row in rows] == ["A", "B", "C"]
+    assert float(rows[0]["n_margin"]) > 0
+    assert "Cost: epsilon 1" in err
+
+
+def test_private_keys_and_the_rest(run):
+    _, out, _ = run("sql", PRIVATE, "--epsilon", "2", "--delta", "1e-7", "--json")
+    told = json.loads(out)
+    assert [row["diagnosis"] for row in told["rows"]] == ["flu"]  # one patient has the other
+    assert told["cost"]["delta"] == "1/10000000"
+
+
+def test_wishes_reach_the_plan(run):
+    _, out, _ = run(
+        "sql", BY_WARD, "--epsilon", "0.01", "--confidence", "0.9", "--nonnegative", "--other",
+        "--json",
+    )  # fmt: skip
+    told = json.loads(out)
+    assert told["confidence"] == 0.9
+    assert len(told["rows"]) == 4
+    assert all(row["n"] >= 0 for row in told["rows"])
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        ((BY_WARD,), "epsilon"),
+        ((BY_WARD, "--epsilon", "much"), "must be a number"),
+        ((BY_WARD, "--epsilon", "-1"), "positive"),
+        ((BY_WARD, "--epsilon", "4"), "epsilon 3"),
+        ((BY_WARD, "--epsilon", "1", "--json", "--csv"), "one of"),
+        ((BY_WARD, "--epsilon", "1", "--policy", "absent.toml"), "deniable init"),
+        ((BY_WARD.replace("cost", "cots"), "--epsilon", "1"), "cost"),
+        (("SELECT * FROM visits", "--epsilon", "1"), "."),
+        (("DROP TABLE visits", "--epsilon", "1"), "."),
+        (("", "--epsilon", "1"), "."),
+    ],
+)
+def test_what_cannot_be_answered_gets_one_line(run, words, told):
+    status, out, err = run("sql", *words)
+    assert (status, out) == (2, "")
+    assert err.count("\n") == 1
+    assert err.startswith("deniable sql: ")
+    assert told in err
+
+
+def test_a_column_that_is_gone_is_named_with_the_policys_line(run, hospital):
+    policy = hospital / "deniable.toml"
+    policy.write_text(policy.read_text().replace("ward =", "wrad ="))
+    status, _, err = run("sql", BY_WARD, "--epsilon", "1")
+    assert status == 2
+    assert "deniable.toml, line 13: Table 'visits' has no column 'wrad'." in err
+    assert "Did you mean 'ward'?" in err
+
+
+def test_a_source_that_is_gone_is_named_with_the_policys_line(run, hospital):
+    (hospital / "visits.parquet").unlink()
+    status, _, err = run("sql", BY_WARD, "--epsilon", "1")
+    assert status == 2
+    assert "deniable.toml, line 6: Source" in err
