@@ -81,6 +81,8 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 
 __all__ = [
+    "OLH",
+    "OUE",
     "ApproximateLoss",
     "BudgetExhausted",
     "Composition",
@@ -106,8 +108,6 @@ __all__ = [
     "MissingExtra",
     "MissingRelation",
     "NoisyMax",
-    "OLH",
-    "OUE",
     "Ordinal",
     "PermuteAndFlip",
     "Piecewise",

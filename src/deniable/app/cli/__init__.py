@@ -5,8 +5,18 @@ from collections.abc import Sequence
 
 import typer
 
-from deniable.app.cli import check, demo, odds, plot, prove, version
-from deniable.app.cli import demo, drafting, explain, odds, sql, tables, version
+from deniable.app.cli import (
+    check,
+    demo,
+    drafting,
+    explain,
+    odds,
+    plot,
+    prove,
+    sql,
+    tables,
+    version,
+)
 from deniable.errors import DeniableError
 
 app = typer.Typer(
