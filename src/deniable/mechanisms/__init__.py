@@ -1,5 +1,6 @@
 """Mechanisms, one file each: noise or choice, its loss, its margin."""
 
+from deniable.mechanisms.density import Density, ReleasedDensity
 from deniable.mechanisms.duchi import Duchi
 from deniable.mechanisms.estimate import Estimate, Estimates
 from deniable.mechanisms.exponential import Exponential
@@ -27,6 +28,7 @@ from deniable.mechanisms.tally import Tally
 __all__ = [
     "OLH",
     "OUE",
+    "Density",
     "Duchi",
     "Estimate",
     "Estimates",
@@ -43,6 +45,7 @@ __all__ = [
     "Quantiles",
     "RandomizedResponse",
     "Rappor",
+    "ReleasedDensity",
     "ReleasedQuantiles",
     "RevealingResponse",
     "SparseVector",
