@@ -80,3 +80,11 @@ def test_floats_are_rounded_outward_and_no_further(x):
 def test_floats_saturate():
     assert enclosures.float_up(Fraction(10) ** 400) == math.inf
     assert enclosures.float_down(Fraction(-(10**400))) == -math.inf
+
+
+def test_floats_beyond_the_largest_are_rounded_outward_too():
+    huge = Fraction(10) ** 400
+    largest = math.nextafter(math.inf, 0)
+    up, down = enclosures.float_up, enclosures.float_down
+    assert (up(huge), down(huge)) == (math.inf, largest)
+    assert (up(-huge), down(-huge)) == (-largest, -math.inf)

@@ -12,6 +12,8 @@ from hypothesis import strategies as st
 from deniable.errors import InvalidParameter
 from deniable.exact.rationals import positive, probability, rational, whole
 
+NOT_FINITE = [math.nan, math.inf, -math.inf, *map(Decimal, ("nan", "sNaN", "inf"))]
+
 
 @given(st.floats(allow_nan=False, allow_infinity=False))
 def test_a_float_means_the_decimal_that_prints_as_it(x):
@@ -23,9 +25,17 @@ def test_numbers_of_every_kind_mean_what_they_say():
     assert rational(np.float64(0.1)) == rational(Decimal("0.1")) == Fraction(1, 10)
     assert rational(np.int64(7)) == rational(7) == 7
     assert rational(np.float32(0.5)) == Fraction(1, 2)
+    assert rational(np.float32(0.1)) == Fraction(1, 10)
 
 
-@pytest.mark.parametrize("bad", ["1", None, True, 1j, math.nan, math.inf, -math.inf])
+def test_fixed_width_integers_do_not_hide_in_fractions():
+    """They would wrap around in the first shift."""
+    exact = rational(Fraction(np.int64(1), np.int64(3)))
+    assert exact == Fraction(1, 3)
+    assert {type(exact.numerator), type(exact.denominator)} == {int}
+
+
+@pytest.mark.parametrize("bad", ["1", None, True, 1j, *NOT_FINITE])
 def test_what_is_no_number_is_refused_by_name(bad):
     with pytest.raises(InvalidParameter, match="`epsilon` must be"):
         rational(bad, "epsilon")

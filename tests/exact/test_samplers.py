@@ -190,6 +190,48 @@ def test_coins_refuse_what_is_no_probability():
         exact.uniform_below(0, 1)
 
 
+SAMPLERS = {
+    "discrete Laplace": lambda size: exact.discrete_laplace(F(1), size),
+    "geometric": lambda size: exact.geometric(F(1), size),
+    "rounded Gaussian": lambda size: exact.rounded_gaussian(F(1), size),
+    "discrete Gaussian": lambda size: exact.discrete_gaussian(F(1), size),
+    "categorical": lambda size: exact.categorical([1, 1], [F(0), F(1)], size),
+    "coin": lambda size: exact.bernoulli(F(1, 3), size),
+    "sure coin": lambda size: exact.bernoulli(F(1), size),
+    "exponential coin": lambda size: exact.bernoulli_exp(F(1), size),
+    "sure exponential coin": lambda size: exact.bernoulli_exp(F(0), size),
+    "uniform": lambda size: exact.uniform_below(6, size),
+    "long uniform": lambda size: exact.uniform_below(2**70, size),
+}
+
+
+@pytest.mark.parametrize("name", SAMPLERS)
+def test_sizes_are_whole_numbers_from_zero_up(name):
+    draw = SAMPLERS[name]
+    assert draw(0).shape == (0,)
+    assert draw(np.int64(3)).shape == (3,)
+    for bad in (-3, 1.0, True, None):
+        with pytest.raises(InvalidParameter, match="`size` must be"):
+            draw(bad)
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_scales_must_be_positive(family):
+    with pytest.raises(InvalidParameter, match="must be positive"):
+        FAMILIES[family][0](F(0), 1)
+
+
+def test_fixed_width_integers_do_not_wrap_around_in_parameters():
+    def wrapped(top, bottom=1):
+        return F(np.int64(top), np.int64(bottom))
+
+    assert 300 < int(exact.bernoulli(wrapped(2, 3), 900).sum()) < 899
+    assert exact.discrete_laplace(wrapped(2**40), 9).any()
+    assert exact.rounded_gaussian(wrapped(2**60), 9).any()
+    assert 0 < int(exact.bernoulli_exp(wrapped(1), 900).sum()) < 900
+    assert set(exact.categorical([1, 1], [wrapped(0), wrapped(1)], 900)) == {0, 1}
+
+
 def test_a_script_is_replayed_to_the_same_draws():
     script = [int(word) for word in SYSTEM.draw(16, 50)]
     first = exact.discrete_laplace(F(1), 40, source=ScriptedBits([*script, 1, 2, 3]))

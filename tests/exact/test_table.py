@@ -21,6 +21,7 @@ LAWS = [
     RoundedGaussian(F(1, 5)),
     Listed((1, 2, 1), (F(0), F(1, 3), F(2))),
     Listed((5, 0, 3), (F(0), F(0), F(0))),
+    Listed((0, 1, 2, 0), (F(0), F(0), F(0), F(0))),
 ]
 
 
@@ -81,6 +82,11 @@ def test_the_slow_path_goes_beyond_the_table():
     half = table._count // 2
     cell = table.settle(255, ScriptedBits([255] * 4 + [0] * 20))
     assert cell not in range(-half, half)
+
+
+def test_cells_without_weight_may_stand_at_the_end():
+    drawn = Table(Listed((1, 1, 1, 0), (F(0),) * 4)).draw(100_000, SYSTEM)
+    assert set(drawn.tolist()) == {0, 1, 2}
 
 
 def test_empty_draws_are_empty():

@@ -1,5 +1,6 @@
 """The contract that every mechanism inherits."""
 
+import math
 from collections import Counter
 from dataclasses import replace
 from fractions import Fraction
@@ -92,6 +93,22 @@ class AdditiveContract(MechanismContract):
         places = [-0.5, -0.49, -0.25, 0.0, 0.125, 0.49, 0.4999999]
         assert min(self.within(x, margin)[0] for x in places) >= rational(confidence)
         assert min(self.within(x, margin - 0.001)[1] for x in places) < rational(confidence)
+
+    @pytest.mark.parametrize(
+        ("step", "values"), [(Fraction(5), [5, 7, 7.5]), (Fraction(1, 4), [1, 0.125, 0.3])]
+    )
+    @pytest.mark.parametrize("said", [{}, {"real": False}, {"real": True}])
+    def test_on_other_grids_margins_cover_what_must_be_rounded(self, step, values, said):
+        mechanism = replace(self.mechanism, step=step)
+        margin = rational(mechanism.margin(0.9, **said))
+        if said == {"real": False}:  # then floats are not meant
+            values = [one for one in values if isinstance(one, int)]
+        for value in values:
+            low = math.ceil((rational(value) - margin) / step)
+            high = math.floor((rational(value) + margin) / step)
+            grid = [float(k * step) for k in range(low, high + 1)]
+            inside = sum(mechanism.pmf_bounds(output, value)[0] for output in grid)
+            assert Fraction(inside, 2**256) >= Fraction(9, 10)
 
     def within(self, value: float, margin: float) -> tuple[Fraction, Fraction]:
         """Bounds on P(|released - value| <= margin)."""

@@ -12,14 +12,19 @@ from deniable.mechanisms.grid import gridded
 STEPS = st.sampled_from(
     [Fraction(one) for one in ("1", "1/2", "1/8", "4", "5", "1/100", "3/7", "1e12", "1e-9")]
 )
+EXTREMES = [Fraction(one) for one in ("1e30", "1e-30", "2e308", "1e400", "3e-320", "1e-400")]
 FLOATS = st.floats(allow_nan=False, allow_infinity=False)
+
+
+def float_or_so(step):
+    return f"1e{round(math.log10(step.numerator) - math.log10(step.denominator))}"
 
 
 def truth(value, step):
     return math.floor(Fraction(value) / step + Fraction(1, 2))
 
 
-@given(st.lists(FLOATS, min_size=1), STEPS)
+@given(st.lists(FLOATS, min_size=1), STEPS | st.sampled_from(EXTREMES))
 def test_floats_round_exactly(values, step):
     wanted = [truth(one, step) for one in values]
     assert gridded(values, step).steps.tolist() == wanted
@@ -34,14 +39,17 @@ def test_ties_and_their_float_neighbours_round_exactly(k, step, nudge):
     assert gridded(np.array([value]), step).steps.tolist() == [truth(value, step)]
 
 
-@given(st.lists(st.integers(-(2**70), 2**70), min_size=1), STEPS)
+@given(st.lists(st.integers(-(2**70), 2**70), min_size=1), STEPS | st.sampled_from(EXTREMES))
 def test_integers_round_exactly(values, step):
     found = gridded(values, step)
     assert found.steps.tolist() == [truth(one, step) for one in values]
     assert found.real == (step.numerator != 1)
 
 
-@given(st.lists(st.fractions() | st.integers() | FLOATS, min_size=1), STEPS)
+@given(
+    st.lists(st.fractions() | st.integers() | FLOATS, min_size=1),
+    STEPS | st.sampled_from(EXTREMES),
+)
 def test_mixed_kinds_round_exactly(values, step):
     assert gridded(values, step).steps.tolist() == [truth(one, step) for one in values]
 
@@ -71,6 +79,16 @@ def test_handing_back_is_the_nearest_number(values, step):
         assert back == [one * step for one in values]
     else:
         assert back == [float(one * step) for one in values]
+
+
+@pytest.mark.parametrize("step", EXTREMES, ids=float_or_so)
+def test_zeros_are_served_on_every_grid(step):
+    """Whether it works must not depend on the values."""
+    for zeros in (0, [0, 0], np.zeros(2, dtype=int), 0.0, np.zeros(2)):
+        found = gridded(zeros, step)
+        back = found.plus(np.zeros(found.steps.size, dtype=np.int64))
+        assert found.steps.tolist() == [0] * found.steps.size
+        assert not np.any(back)
 
 
 @given(st.integers(-(10**9), 10**9), STEPS)

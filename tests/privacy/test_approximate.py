@@ -58,3 +58,11 @@ def test_a_group_without_epsilon_multiplies_delta():
 def test_an_unusable_delta_is_refused(delta):
     with pytest.raises(InvalidParameter, match="`delta`"):
         ApproximateLoss(1, delta)
+
+
+@pytest.mark.parametrize("epsilon", ["1e-39", "1e-45", "1e-300", "1e-900"])
+def test_groups_at_a_vanishing_epsilon_still_pay_every_delta(epsilon):
+    """e**epsilon - 1 is too small for the digits there are, and must not count as nothing."""
+    for k in (2, 40):
+        grown = ApproximateLoss(Fraction(epsilon), 1e-6).group(k)
+        assert k * Fraction(1, 10**6) <= grown.slack <= k * Fraction(1000001, 10**12)

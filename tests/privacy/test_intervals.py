@@ -65,3 +65,16 @@ def test_certified_asks_for_the_digits_it_needs():
 
 def test_root_two_pi():
     assert encloses(root_two_pi(30), mp.sqrt(2 * mp.pi))
+
+
+def test_dividing_by_what_may_be_zero_says_nothing():
+    result = P(1) / Interval(Decimal(0), Decimal(1), P)
+    assert (result.lo, result.hi) == (Decimal("-Infinity"), Decimal("Infinity"))
+    result = P(-1) / Interval(Decimal(-1), Decimal(1), P)
+    assert (result.lo, result.hi) == (Decimal("-Infinity"), Decimal("Infinity"))
+
+
+def test_certified_goes_on_while_nothing_is_known():
+    tiny = Fraction(1, 10**60)
+    found = certified(lambda p: 1 / (1 - (-p(tiny)).exp()))
+    assert Decimal("0.999e60") < found.lo <= found.hi < Decimal("1.001e60")

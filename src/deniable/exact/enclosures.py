@@ -193,7 +193,8 @@ def below(f: Callable[[int], Enclosure], threshold: Fraction, *, bits: int = 64)
 def float_up(x: Fraction) -> float:
     """The least float that is at least x."""
     near = _nearest(x)
-    return near if near == math.inf or Fraction(near) >= x else math.nextafter(near, math.inf)
+    sure = near == math.inf or (near != -math.inf and Fraction(near) >= x)
+    return near if sure else math.nextafter(near, math.inf)
 
 
 def float_down(x: Fraction) -> float:

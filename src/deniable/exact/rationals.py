@@ -21,18 +21,21 @@ def rational(value: Number, name: str = "value") -> Fraction:
     >>> rational(0.1)
     Fraction(1, 10)
     """
-    if isinstance(value, Fraction):
+    if isinstance(value, Fraction) and type(value.numerator) is type(value.denominator) is int:
         return value
     if isinstance(value, bool) or not isinstance(value, Real | Decimal):
         raise InvalidParameter(
             f"`{name}` must be a number (int, float, Fraction or Decimal). "
             f"Found {value!r} of type {type(value).__name__}."
         )
-    if isinstance(value, Rational):
+    if isinstance(value, Rational):  # of fixed width, perhaps: those wrap around
         return Fraction(int(value.numerator), int(value.denominator))
-    if not math.isfinite(value):
+    if not (value.is_finite() if isinstance(value, Decimal) else math.isfinite(value)):
         raise InvalidParameter(f"`{name}` must be finite. Found {value}.")
-    return Fraction(value) if isinstance(value, Decimal) else Fraction(repr(float(value)))
+    if isinstance(value, Decimal):
+        return Fraction(value)
+    # numpy's shorter floats print shorter decimals, but only a float's repr is settled.
+    return Fraction(repr(float(value)) if isinstance(value, float) else str(value))
 
 
 def positive(value: Number, name: str = "value") -> Fraction:

@@ -17,7 +17,7 @@ from deniable.errors import InvalidParameter
 from deniable.exact.bits import SYSTEM, Source, integer
 from deniable.exact.enclosures import Enclosure, exp_neg
 from deniable.exact.laws import Exponential, Gaussian, Listed, RoundedGaussian
-from deniable.exact.rationals import whole
+from deniable.exact.rationals import positive, probability, rational, whole
 from deniable.exact.table import Table
 from deniable.exact.threshold import below
 from deniable.exact.wide import WideSampler
@@ -35,7 +35,7 @@ def discrete_laplace(scale: Fraction, size: int, *, source: Source = SYSTEM) -> 
     >>> discrete_laplace(Fraction(10), 1000).shape
     (1000,)
     """
-    return _exponential(scale, True).draw(whole(size, "size", least=0), source)
+    return _exponential(positive(scale, "scale"), True).draw(_size(size), source)
 
 
 def geometric(scale: Fraction, size: int, *, source: Source = SYSTEM) -> Integers:
@@ -44,7 +44,7 @@ def geometric(scale: Fraction, size: int, *, source: Source = SYSTEM) -> Integer
     >>> bool((geometric(Fraction(10), 1000) >= 0).all())
     True
     """
-    return _exponential(scale, False).draw(whole(size, "size", least=0), source)
+    return _exponential(positive(scale, "scale"), False).draw(_size(size), source)
 
 
 def discrete_gaussian(variance: Fraction, size: int, *, source: Source = SYSTEM) -> Integers:
@@ -53,7 +53,7 @@ def discrete_gaussian(variance: Fraction, size: int, *, source: Source = SYSTEM)
     >>> discrete_gaussian(Fraction(9), 1000).shape
     (1000,)
     """
-    return _gaussian(variance, False).draw(whole(size, "size", least=0), source)
+    return _gaussian(positive(variance, "variance"), False).draw(_size(size), source)
 
 
 def rounded_gaussian(variance: Fraction, size: int, *, source: Source = SYSTEM) -> Integers:
@@ -62,7 +62,7 @@ def rounded_gaussian(variance: Fraction, size: int, *, source: Source = SYSTEM) 
     >>> rounded_gaussian(Fraction(9), 1000).shape
     (1000,)
     """
-    return _gaussian(variance, True).draw(whole(size, "size", least=0), source)
+    return _gaussian(positive(variance, "variance"), True).draw(_size(size), source)
 
 
 def categorical(
@@ -84,11 +84,13 @@ def categorical(
         )
     if not any(length > 0 for length in lengths) or any(length < 0 for length in lengths):
         raise InvalidParameter("`lengths` must be zero or more, and one at least positive.")
-    least = min(x for x, length in zip(exponents, lengths, strict=True) if length)
+    # Weights may be private, so this conversion must not quote them; see `rational`.
+    exact = [Fraction(int(x.numerator), int(x.denominator)) for x in exponents]
+    least = min(x for x, length in zip(exact, lengths, strict=True) if length)
     # Cells of no length weigh nothing whatever their exponent is.
-    shifted = tuple(max(x - least, Fraction(0)) for x in exponents)
+    shifted = tuple(max(x - least, Fraction(0)) for x in exact)
     table = _listed(tuple(int(length) for length in lengths), shifted)
-    return table.draw(whole(size, "size", least=0), source)
+    return table.draw(_size(size), source)
 
 
 def bernoulli(p: Fraction, size: int, *, source: Source = SYSTEM) -> npt.NDArray[np.bool_]:
@@ -97,16 +99,15 @@ def bernoulli(p: Fraction, size: int, *, source: Source = SYSTEM) -> npt.NDArray
     >>> bool(bernoulli(Fraction(1), 1000).all())
     True
     """
-    if not 0 <= p <= 1:
-        raise InvalidParameter(f"`p` must be a probability, from 0 to 1. Found {p}.")
-    if p in (0, 1):
-        return np.full(size, p == 1)
+    share = probability(p)
+    if share in (0, 1):
+        return np.full(_size(size), share == 1)
 
     def enclose(bits: int) -> Enclosure:
-        scaled, rest = divmod(p.numerator << bits, p.denominator)
+        scaled, rest = divmod(share.numerator << bits, share.denominator)
         return scaled, scaled + (rest > 0)
 
-    return below(enclose, size, source)
+    return below(enclose, _size(size), source)
 
 
 def bernoulli_exp(x: Fraction, size: int, *, source: Source = SYSTEM) -> npt.NDArray[np.bool_]:
@@ -115,11 +116,12 @@ def bernoulli_exp(x: Fraction, size: int, *, source: Source = SYSTEM) -> npt.NDA
     >>> bool(bernoulli_exp(Fraction(0), 1000).all())
     True
     """
-    if x < 0:
+    exponent = rational(x, "x")
+    if exponent < 0:
         raise InvalidParameter(f"`x` must be zero or more. Found {x}.")
-    if x == 0:
-        return np.ones(size, dtype=np.bool_)
-    return below(lambda bits: exp_neg(x, bits), size, source)
+    if exponent == 0:
+        return np.ones(_size(size), dtype=np.bool_)
+    return below(lambda bits: exp_neg(exponent, bits), _size(size), source)
 
 
 def uniform_below(n: int, size: int, *, source: Source = SYSTEM) -> Integers:
@@ -128,11 +130,12 @@ def uniform_below(n: int, size: int, *, source: Source = SYSTEM) -> Integers:
     >>> bool((uniform_below(6, 1000) < 6).all())
     True
     """
-    bits = (whole(n, "n") - 1).bit_length()
+    n, count = whole(n, "n"), _size(size)
+    bits = (n - 1).bit_length()
     if bits > 63:
-        return np.array([_integer_below(n, bits, source) for _ in range(size)], dtype=object)
-    values = np.zeros(size, dtype=np.int64)
-    missing = np.arange(size if bits else 0)
+        return np.array([_integer_below(n, bits, source) for _ in range(count)], dtype=object)
+    values = np.zeros(count, dtype=np.int64)
+    missing = np.arange(count if bits else 0)
     while missing.size:
         values[missing] = source.draw(bits, missing.size)
         missing = missing[values[missing] >= n]
@@ -143,6 +146,10 @@ def _integer_below(n: int, bits: int, source: Source) -> int:
     while (value := integer(source, bits)) >= n:
         pass
     return value
+
+
+def _size(size: int) -> int:
+    return whole(size, "size", least=0)
 
 
 def _shift(scale: int, cells: int) -> int:

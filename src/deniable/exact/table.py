@@ -102,15 +102,17 @@ class Table:
         owned = self._owned + self._owned[-1:] * (count - len(self._owned))
         before_lo = before_hi = 0
         after_lo, after_hi = sum(lows), sum(highs) + after
-        lower, upper = [], []
+        lower: list[int] = []
+        upper: list[int] = []
         for low, high, given in zip(lows, highs, owned, strict=True):
             before_lo, after_lo = before_lo + low, after_lo - low
             before_hi, after_hi = before_hi + high, after_hi - high
             # F = before / (before + after): least for the least before and the most after.
             least = (before_lo * slots << bits) // (before_lo + after_hi)
             most = -(-(before_hi * slots << bits) // (before_hi + after_lo))
-            lower.append(max(0, (least - (given << bits)) // left))
-            upper.append(max(0, min((1 << bits) - 1, (most - (given << bits)) // left)))
+            # Cut to what a word holds; G is 1 before cells without weight at the end.
+            for ends, end in ((lower, least), (upper, most)):
+                ends.append(max(0, min((1 << bits) - 1, (end - (given << bits)) // left)))
         return (lower, upper) if self._endless else (lower[:-1], upper[:-1])
 
     def _cell(self, index: Any) -> Any:

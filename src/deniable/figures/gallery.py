@@ -8,7 +8,7 @@ from pathlib import Path
 
 from matplotlib.figure import Figure
 
-from deniable.figures import losses
+from deniable.figures import density, losses, quantiles
 from deniable.figures.canvas import save
 from deniable.privacy import GaussianLoss, PureLoss
 
@@ -27,6 +27,8 @@ FIGURES: Mapping[str, Callable[[], Figure]] = {
         delta=1e-6,
         counts=(1, 2, 5, 10, 20, 50, 100, 200, 500, 1000),
     ),
+    "quantiles": quantiles.comparison,
+    "density": density.made_up,
 }
 
 

@@ -1,5 +1,6 @@
 """Mechanisms, one file each: noise or choice, its loss, its margin."""
 
+from deniable.mechanisms.density import Density, ReleasedDensity
 from deniable.mechanisms.duchi import Duchi
 from deniable.mechanisms.estimate import Estimate, Estimates
 from deniable.mechanisms.exponential import Exponential
@@ -28,6 +29,7 @@ from deniable.mechanisms.thresholding import Thresholding
 __all__ = [
     "OLH",
     "OUE",
+    "Density",
     "Duchi",
     "Estimate",
     "Estimates",
@@ -44,6 +46,7 @@ __all__ = [
     "Quantiles",
     "RandomizedResponse",
     "Rappor",
+    "ReleasedDensity",
     "ReleasedQuantiles",
     "RevealingResponse",
     "SparseVector",

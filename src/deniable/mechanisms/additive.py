@@ -77,27 +77,30 @@ class Additive(ABC):
         confidence: Number = 0.95,
         *,
         values: int = 1,
-        real: bool = False,
+        real: bool | None = None,
         jointly: bool = False,
     ) -> int | float:
         """The least m with P(|released - true| <= m) >= confidence, for each single value.
 
-        Say what will be released: how many `values`, and `real=True` if they are floats (or
-        integers off the grid). Rounding reals moves each by up to half a step and widens the
-        noise; the margin covers both, wherever a value lies between grid points. With
-        `jointly` it holds for all values at once. If it is not whole it is rounded up.
+        Say what will be released: how many `values`, and whether they are `real` (floats) or
+        integers. Unless said, they are taken for integers at step 1 and for reals on other
+        grids. Rounding reals moves each by up to half a step and widens the noise; the margin
+        covers both, wherever a value lies between grid points. So it does for integers on a
+        grid that does not hold them all, such as 5. With `jointly` it holds for all values at
+        once. If it is not whole it is rounded up.
 
         >>> from deniable.mechanisms import Laplace
         >>> count = Laplace(epsilon=0.1)
         >>> count.margin(0.95), count.margin(0.95, values=12, jointly=True)
         (30, 55)
-        >>> count.margin(0.95, real=True)
-        60
+        >>> count.margin(0.95, real=True), Laplace(epsilon=0.1, step=0.01).margin(0.95)
+        (60, 30.26)
         """
         level = _level(confidence)
-        law = self.noise(whole(values, "values"), real=real)
+        rounded = self.step != 1 if real is None else real or self.step.numerator != 1
+        law = self.noise(whole(values, "values"), real=rounded)
         allowed = _allowance(level, values if jointly else 1)
-        if real:
+        if rounded:
             margin = Fraction(_least(lambda h: _misses_half(law, h), allowed), 2) * self.step
         else:
             margin = _least(lambda c: lambda bits: law.outside(c, bits), allowed) * self.step

@@ -8,6 +8,7 @@ the two it is follows from the type of the numbers, which is public, and never f
 """
 
 import math
+import sys
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
@@ -144,7 +145,7 @@ def _peak(whole: NDArray[Any]) -> int:
 def _from_integers(whole: NDArray[Any], step: Fraction) -> NDArray[Any]:
     """floor(x / step + 1/2); exactly x / step when `step` is one over an integer."""
     up, down = 2 * step.denominator, 2 * step.numerator
-    if _peak(whole) * up + step.numerator >= _SAFE:
+    if max(_peak(whole), 1) * up + step.numerator >= _SAFE:
         whole = whole.astype(object)
     return _fitted((whole * up + step.numerator) // down)
 
@@ -152,12 +153,14 @@ def _from_integers(whole: NDArray[Any], step: Fraction) -> NDArray[Any]:
 def _from_floats(values: NDArray[np.float64], step: Fraction) -> NDArray[Any]:
     if not np.isfinite(values).all():
         raise _not_finite()
-    unit = float(step)
+    unit = _quotient(*step.as_integer_ratio())
     with np.errstate(over="ignore", under="ignore", divide="ignore", invalid="ignore"):
         scaled = values / unit
         near = np.rint(scaled)
         rest = scaled - near  # exact: both are multiples of the last place of `scaled`
-        if Fraction(unit) == step and math.frexp(unit)[0] == 0.5:
+        if not sys.float_info.min <= unit < math.inf:  # so its relative error is unknown
+            certain = np.zeros(values.shape, dtype=np.bool_)
+        elif Fraction(unit) == step and math.frexp(unit)[0] == 0.5:
             # Dividing by a power of two is exact (an underflow rounds to 0 either way).
             certain = np.abs(scaled) < _EXACT
             near += rest == 0.5  # ties go up
@@ -187,7 +190,7 @@ def _round(value: Fraction, step: Fraction) -> int:
 def _in_units(steps: NDArray[Any], step: Fraction) -> NDArray[Any]:
     """Multiples of `step`: integers if it is one, else the nearest floats."""
     up, down = step.numerator, step.denominator
-    peak = _peak(steps) * up
+    peak = max(_peak(steps), 1) * up
     if peak >= _SAFE or (down > 1 and max(peak, down) >= _EXACT):
         steps = steps.astype(object)
     if down == 1:

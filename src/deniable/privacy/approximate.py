@@ -84,7 +84,11 @@ class ApproximateLoss(Loss):
             one, many = self.nats.interval(p), (self.nats * k).interval(p)
             return (1 - (-many).exp()) / ((-(many - one)).exp() - (-many).exp())
 
-        factor = certified(growth).hi
+        def most(p: Precision) -> Interval:
+            # The factor is 1 + e**epsilon + ... + e**((k - 1) epsilon): k terms.
+            return (self.nats * (k - 1)).interval(p).exp() * k
+
+        factor = min(certified(growth).hi, certified(most).hi)
         if factor > ONE / Decimal(self.slack.numerator) * self.slack.denominator:
             return Fraction(1)
         return self.slack * floats.ceiling(max(factor, ZERO))

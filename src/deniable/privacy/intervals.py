@@ -99,8 +99,10 @@ class Interval:
         return Interval(lo, max(p.up.multiply(x, y) for x, y in corners), p)
 
     def __truediv__(self, other: "Interval | Exact") -> "Interval":
-        """The divisor must lie wholly above zero."""
+        """All numbers, unless the divisor lies wholly above zero."""
         o, p = self._other(other), self.precision
+        if o.lo <= 0:
+            return Interval(INFINITY.copy_negate(), INFINITY, p)
         lo = p.down.divide(self.lo, o.hi if self.lo >= 0 else o.lo)
         return Interval(lo, p.up.divide(self.hi, o.lo if self.hi >= 0 else o.hi), p)
 
@@ -144,7 +146,9 @@ def certified(compute: Callable[[Precision], Interval]) -> Interval:
         if found.hi == found.lo or found.hi.copy_abs() < NEGLIGIBLE:
             break
         width = found.precision.up.subtract(found.hi, found.lo)
-        if width <= found.precision.down.multiply(found.lo.copy_abs(), _NARROW):
+        if width.is_finite() and width <= found.precision.down.multiply(
+            found.lo.copy_abs(), _NARROW
+        ):
             break
     return found
 

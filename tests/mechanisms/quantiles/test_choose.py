@@ -29,6 +29,12 @@ def test_the_tree_needs_a_grid_that_it_can_hold():
     assert choose("auto", 300, "replace", 1 << 30)[0].name == "recursive"
 
 
+def test_a_small_grid_has_a_small_tree():
+    assert choose("auto", 29, "replace", 121)[0].name == "tree"
+    assert choose("auto", 29, "add-remove", 121)[0].name == "tree"
+    assert choose("auto", 29, "add-remove", 1000)[0].name == "fixed-target"
+
+
 @pytest.mark.parametrize("name", METHODS)
 def test_by_name(name):
     assert choose(name, 2, "add-remove", 10)[0].name == name

@@ -12,8 +12,12 @@ from deniable.privacy import Neighbors
 METHODS: dict[str, type[Method]] = {
     method.name: method for method in (Independent, Joint, FixedTarget, Recursive, Tree)
 }
+# Where the rank errors of `make figures` cross, for a wide grid and for one of a few hundred
+# cells, whose tree has two levels only.
 MOST_JOINT = 40
 FEWEST_TREE = {"replace": 64, "add-remove": 128}
+FEWEST_SMALL_TREE = 25
+SMALL = 256
 
 
 def choose(
@@ -36,7 +40,8 @@ def choose(
 def _best(count: int, neighbors: Neighbors, size: int) -> tuple[type[Method], str]:
     if count == 1:
         return Independent, "one quantile: nothing to share, and ties cost nothing"
-    if count >= FEWEST_TREE[neighbors] and size <= MOST_CELLS:
+    fewest = FEWEST_SMALL_TREE if size <= SMALL else FEWEST_TREE[neighbors]
+    if count >= fewest and size <= MOST_CELLS:
         return Tree, f"{count} quantiles: the tree's error does not grow with their number"
     if count > MOST_JOINT:
         return Recursive, f"{count} quantiles: the error grows with the logarithm of it only"

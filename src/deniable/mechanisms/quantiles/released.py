@@ -14,7 +14,14 @@ from deniable.privacy import Loss
 
 @dataclass(frozen=True, slots=True)
 class ReleasedQuantiles:
-    """Private quantiles, in ascending order; what they cost, and how far off they may be."""
+    """Private quantiles, in ascending order; what they cost, and how far off they may be.
+
+    >>> from deniable.mechanisms import Quantiles
+    >>> quartiles = Quantiles([0.25, 0.5, 0.75], epsilon=1, bounds=(0, 9), neighbors="replace")
+    >>> released = quartiles.release([3] * 4000 + [7] * 6000)
+    >>> released[0.25], released.values, released.interval(0.5)
+    (3, (3, 7, 7), (3, 7))
+    """
 
     quantiles: tuple[Fraction, ...]
     values: tuple[int | float, ...]
