@@ -7,6 +7,7 @@ from deniable.mechanisms.exponential import Exponential
 from deniable.mechanisms.gaussian import Gaussian
 from deniable.mechanisms.hadamard import HadamardResponse
 from deniable.mechanisms.hybrid import Hybrid
+from deniable.mechanisms.inverse_sensitivity import InverseSensitivity
 from deniable.mechanisms.laplace import Laplace
 from deniable.mechanisms.majority import Majority
 from deniable.mechanisms.noisy_max import NoisyMax
@@ -37,6 +38,7 @@ __all__ = [
     "Gaussian",
     "HadamardResponse",
     "Hybrid",
+    "InverseSensitivity",
     "Laplace",
     "Majority",
     "NoisyMax",
