@@ -1,10 +1,34 @@
 """What privacy must cost: lower bounds, sample sizes, and how near a mechanism comes.
 
 >>> import deniable as dp
+>>> print(dp.price.efficiency(dp.Laplace(epsilon=1)).bound)
+variance >= 0.920674 (Hammersley 1950; Chapman & Robbins 1951; at 1 change)
+>>> dp.price.proportion(margin=0.01, n=400, epsilon=0.1).verdict
+'impossible'
 >>> dp.price.sample_size(dp.RandomizedResponse(odds=3), margin=0.03)  # a direct question: 1068
 4269
 """
 
+from deniable.price.bounds import (
+    Bound,
+    discrete,
+    quarter_optimality,
+    two_point,
+    two_point_forms,
+    unbiased,
+    unbiased_classical,
+    unbiased_simple,
+)
+from deniable.price.efficiency import Efficiency, efficiency
+from deniable.price.feasibility import Feasibility, proportion
+from deniable.price.samples import (
+    CountPrice,
+    count,
+    epsilon_for_count,
+    overhead,
+    sample_size_for_mean,
+    sample_size_for_proportion,
+)
 from deniable.price.surveys import (
     design_effect,
     expected_margin,
@@ -14,9 +38,27 @@ from deniable.price.surveys import (
 )
 
 __all__ = [
+    "Bound",
+    "CountPrice",
+    "Efficiency",
+    "Feasibility",
+    "count",
     "design_effect",
+    "discrete",
+    "efficiency",
+    "epsilon_for_count",
     "expected_margin",
+    "overhead",
     "power",
+    "proportion",
+    "quarter_optimality",
     "sample_size",
+    "sample_size_for_mean",
     "sample_size_for_power",
+    "sample_size_for_proportion",
+    "two_point",
+    "two_point_forms",
+    "unbiased",
+    "unbiased_classical",
+    "unbiased_simple",
 ]

@@ -1,0 +1,172 @@
+"""What is impossible, for any private method at all, biased ones included.
+
+A method that tells a proportion within `margin` at `confidence`, whatever the data are, tells
+two tables apart whose proportions differ by more than twice the margin. Take two that differ
+in k = floor(2 margin n) + 1 records. Under the one the answer falls into the one's interval
+with probability at least c, under the other with probability at most 1 - c; privacy links the
+two by c <= e**(k epsilon) (1 - c). So c is at most e**(k epsilon) / (1 + e**(k epsilon)). No
+assumption is made on the method: this is the two-point argument of Le Cam at one pair of
+tables.
+"""
+
+import math
+from dataclasses import dataclass
+from fractions import Fraction
+
+from deniable.exact.rationals import Number, positive, whole
+from deniable.mechanisms import Laplace
+from deniable.price.surveys import inside
+from deniable.privacy import Neighbors, floats, neighboring
+
+_LARGEST = 10**4  # an epsilon beyond which nothing is asked for
+
+
+@dataclass(frozen=True, slots=True)
+class Feasibility:
+    """Whether a proportion of n records can be told within a margin, and what it would take.
+
+    `limit` is the highest confidence that any method can have, `reached` the one that Laplace
+    noise has. `least_n` and `least_epsilon` are needed by any method; `enough_n` and
+    `enough_epsilon` do, with Laplace noise.
+
+    >>> print(proportion(margin=0.01, n=400, epsilon=0.1))
+    impossible: at epsilon 0.1 no method whatever tells a proportion of 400 records within 0.01
+    at 95 % confidence. Tables that differ in 9 records need different answers, and privacy lets
+    nobody tell them apart with more than 71.1 % confidence.
+    What can: 3000 records (fewer than 1450 never can), or epsilon 0.6541 (less than 0.3271
+    never can).
+    """
+
+    margin: float
+    n: int
+    epsilon: float
+    confidence: float
+    changes: int
+    limit: float
+    reached: float
+    least_n: int
+    enough_n: int
+    least_epsilon: float
+    enough_epsilon: float
+
+    @property
+    def verdict(self) -> str:
+        """ "impossible", "possible", or "open" where neither is known.
+
+        >>> proportion(margin=0.05, n=1000, epsilon=0.1).verdict
+        'possible'
+        """
+        if self.confidence > self.limit:
+            return "impossible"
+        return "possible" if self.reached >= self.confidence else "open"
+
+    def __str__(self) -> str:
+        level = f"{100 * self.confidence:g} %"
+        task = f"a proportion of {self.n} records within {self.margin:g}"
+        if self.verdict == "possible":
+            return (
+                f"possible: Laplace noise of epsilon {self.epsilon:g} keeps {task}\n"
+                f"with {100 * self.reached:.4g} % confidence. Any method needs at least "
+                f"{self.least_n} records for {level}."
+            )
+        needs = (
+            f"{self.enough_n} records (fewer than {self.least_n} never can), or epsilon "
+            f"{_up(self.enough_epsilon)} (less than {_down(self.least_epsilon)}\nnever can)."
+        )
+        if self.verdict == "open":
+            return (
+                f"open: Laplace noise of epsilon {self.epsilon:g} keeps {task}\nwith "
+                f"{100 * self.reached:.4g} % confidence only, and {100 * self.limit:.4g} % is "
+                f"not ruled out.\nWhat surely can: {needs}"
+            )
+        return (
+            f"impossible: at epsilon {self.epsilon:g} no method whatever tells {task}\nat "
+            f"{level} confidence. Tables that differ in {self.changes} records need different "
+            f"answers, and privacy lets\nnobody tell them apart with more than "
+            f"{100 * self.limit:.3g} % confidence.\nWhat can: {needs}"
+        )
+
+
+def proportion(
+    *,
+    margin: Number,
+    n: int,
+    epsilon: Number,
+    confidence: Number = 0.95,
+    neighbors: Neighbors = "replace",
+) -> Feasibility:
+    """Can any epsilon-private method tell the proportion of these n records within `margin`?
+
+    The proportion is that of the n records themselves, n is public. With add-remove neighbours
+    replacing a record costs two changes, so less is ruled out and Laplace noise serves as well.
+
+    >>> proportion(margin=0.01, n=400, epsilon=0.1).verdict
+    'impossible'
+    """
+    half, level = inside(margin, "margin"), inside(confidence, "confidence")
+    people, eps = whole(n, "n"), positive(epsilon, "epsilon")
+    steps = 1 if neighboring(neighbors) == "replace" else 2
+    changes = most_changes(half, people)
+    need = math.log(level / (1 - level))  # changes * epsilon must reach this
+    exponent = float(changes * steps * eps)
+    whole_range = changes > people  # a margin of one half or more asks for nothing
+    trivial = whole_range or need <= 0
+    return Feasibility(
+        margin=float(half),
+        n=people,
+        epsilon=float(eps),
+        confidence=float(level),
+        changes=changes,
+        limit=1.0 if whole_range else 1 / (1 + math.exp(-exponent)),
+        reached=_reached(half, people, eps),
+        least_n=1 if trivial else _least_n(half, need / float(steps * eps)),
+        enough_n=math.ceil(Laplace(epsilon=eps).margin(level) / half) or 1,
+        least_epsilon=0.0 if trivial else need / (changes * steps),
+        enough_epsilon=_enough_epsilon(math.floor(half * people), level),
+    )
+
+
+def most_changes(margin: Fraction, n: int) -> int:
+    """How many records must differ for two proportions of n to be over two margins apart.
+
+    >>> most_changes(Fraction(1, 100), 400)
+    9
+    """
+    return math.floor(2 * margin * n) + 1
+
+
+def _least_n(margin: Fraction, changes: float) -> int:
+    """The least n with floor(2 margin n) + 1 >= changes."""
+    return max(1, math.ceil((math.ceil(changes) - 1) / (2 * margin)))
+
+
+def _reached(margin: Fraction, n: int, epsilon: Fraction) -> float:
+    """P(|Z| <= margin n) for Laplace noise on the count."""
+    outside = Laplace(epsilon=epsilon).noise().outside(math.floor(margin * n), 128)[1]
+    return floats.down(1 - Fraction(outside, 1 << 128))
+
+
+def _enough_epsilon(steps: int, level: Fraction) -> float:
+    """The least epsilon, to six digits, whose Laplace noise stays within so many steps."""
+    miss = float(1 - level)
+
+    def enough(epsilon: float) -> bool:
+        return 2 * math.exp(-epsilon * (steps + 1)) / (1 + math.exp(-epsilon)) <= miss
+
+    low, high = 0.0, 1.0
+    while not enough(high) and high < _LARGEST:
+        high *= 2
+    while high - low > 1e-7 * high:
+        middle = (low + high) / 2
+        low, high = (low, middle) if enough(middle) else (middle, high)
+    return high
+
+
+def _up(x: float) -> str:
+    power = 10 ** (4 - max(0, math.ceil(math.log10(x)))) if x < 1000 else 1
+    return f"{math.ceil(x * power) / power:g}"
+
+
+def _down(x: float) -> str:
+    power = 10 ** (4 - max(0, math.ceil(math.log10(x)))) if 0 < x < 1000 else 1
+    return f"{math.floor(x * power) / power:g}"
