@@ -9,7 +9,9 @@ from pathlib import Path
 from matplotlib.figure import Figure
 
 from deniable.figures import density, losses, quantiles
+from deniable.figures import losses, price
 from deniable.figures.canvas import save
+from deniable.mechanisms import RandomizedResponse
 from deniable.privacy import GaussianLoss, PureLoss
 
 FIGURES: Mapping[str, Callable[[], Figure]] = {
@@ -29,6 +31,9 @@ FIGURES: Mapping[str, Callable[[], Figure]] = {
     ),
     "quantiles": quantiles.comparison,
     "density": density.made_up,
+    "price-count": price.count,
+    "price-proportion": lambda: price.proportion(margin=0.01, n=400, epsilon=0.1),
+    "price-survey": lambda: price.survey(RandomizedResponse(odds=3), margin=0.03),
 }
 
 

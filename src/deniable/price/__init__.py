@@ -30,11 +30,13 @@ from deniable.price.samples import (
     sample_size_for_proportion,
 )
 from deniable.price.surveys import (
+    SurveyPrice,
     design_effect,
     expected_margin,
     power,
     sample_size,
     sample_size_for_power,
+    survey,
 )
 
 __all__ = [
@@ -42,6 +44,7 @@ __all__ = [
     "CountPrice",
     "Efficiency",
     "Feasibility",
+    "SurveyPrice",
     "count",
     "design_effect",
     "discrete",
@@ -56,6 +59,7 @@ __all__ = [
     "sample_size_for_mean",
     "sample_size_for_power",
     "sample_size_for_proportion",
+    "survey",
     "two_point",
     "two_point_forms",
     "unbiased",

@@ -225,8 +225,13 @@ def two_point_forms(
 
 def _divergence(loss: Loss, k: int) -> float:
     """The largest chi-square divergence that the loss allows over k changes, rounded up."""
+    if loss.slack:
+        raise Unsupported(
+            f"{loss!r} sets no limit to the variance: with probability delta it may tell all. "
+            "Take a pure, a Gaussian or a concentrated loss."
+        )
     found = []
-    if loss.nats is not None and loss.slack == 0:
+    if loss.nats is not None:
         exponent = min(k * loss.epsilon(), _FAR)
         found.append(4 * math.sinh(exponent / 2) ** 2)
     if loss.mu_squared is not None:
@@ -234,10 +239,7 @@ def _divergence(loss: Loss, k: int) -> float:
     elif loss.rho is not None:
         found.append(math.expm1(min(float(2 * k * k * loss.rho), _FAR)))
     if not found:
-        raise Unsupported(
-            f"{loss!r} sets no limit to the variance: with probability delta it may tell all. "
-            "Take a pure, a Gaussian or a concentrated loss."
-        )
+        raise Unsupported(f"{loss!r} has no charge that limits the variance of an output.")
     return max(min(found), 1e-300)
 
 

@@ -109,7 +109,8 @@ def noise_variance(mechanism: Laplace | Staircase | Gaussian) -> float:
     """
     square = float(mechanism.step) ** 2
     if isinstance(mechanism, Laplace):
-        return square / (2 * math.sinh(float(1 / mechanism.noise().scale) / 2) ** 2)
+        rate = min(float(1 / mechanism.noise().scale), 700.0)
+        return square * 2 * math.exp(-rate) / math.expm1(-rate) ** 2
     if isinstance(mechanism, Gaussian):
         return square * _rounded_variance(float(mechanism.noise().variance))
     return square * _stairs(mechanism.noise())

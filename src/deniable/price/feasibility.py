@@ -66,7 +66,7 @@ class Feasibility:
         if self.verdict == "possible":
             return (
                 f"possible: Laplace noise of epsilon {self.epsilon:g} keeps {task}\n"
-                f"with {100 * self.reached:.4g} % confidence. Any method needs at least "
+                f"with {_percent_down(self.reached)} confidence. Any method needs at least "
                 f"{self.least_n} records for {level}."
             )
         needs = (
@@ -76,14 +76,14 @@ class Feasibility:
         if self.verdict == "open":
             return (
                 f"open: Laplace noise of epsilon {self.epsilon:g} keeps {task}\nwith "
-                f"{100 * self.reached:.4g} % confidence only, and {100 * self.limit:.4g} % is "
-                f"not ruled out.\nWhat surely can: {needs}"
+                f"{_percent_down(self.reached)} confidence only, and "
+                f"{_percent_down(self.limit)} is not ruled out.\nWhat surely can: {needs}"
             )
         return (
             f"impossible: at epsilon {self.epsilon:g} no method whatever tells {task}\nat "
             f"{level} confidence. Tables that differ in {self.changes} records need different "
             f"answers, and privacy lets\nnobody tell them apart with more than "
-            f"{100 * self.limit:.3g} % confidence.\nWhat can: {needs}"
+            f"{math.ceil(1000 * self.limit) / 10:g} % confidence.\nWhat can: {needs}"
         )
 
 
@@ -160,6 +160,11 @@ def _enough_epsilon(steps: int, level: Fraction) -> float:
         middle = (low + high) / 2
         low, high = (low, middle) if enough(middle) else (middle, high)
     return high
+
+
+def _percent_down(share: float) -> str:
+    """Two decimals, never rounded up to a certainty."""
+    return f"{math.floor(share * 10_000) / 100:g} %"
 
 
 def _up(x: float) -> str:

@@ -82,7 +82,7 @@ def epsilon_for_count(*, margin: int, confidence: Number = 0.95) -> float:
 
     steps, level = whole(margin, "margin", least=0), inside(confidence, "confidence")
     near = _enough_epsilon(steps, level)
-    power = 10.0 ** (6 - max(0, math.ceil(math.log10(near))))
+    power = 10.0 ** (6 - math.ceil(math.log10(near)))
     return math.ceil(near * power) / power
 
 

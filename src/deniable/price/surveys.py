@@ -12,6 +12,7 @@ direct question, answered honestly.
 """
 
 import math
+from dataclasses import dataclass
 from fractions import Fraction
 from typing import Protocol
 
@@ -62,6 +63,75 @@ def sample_size(
     else:
         need = (_z(miss / 2) / half) ** 2 * float(_spread(mechanism, prevalence))
     return _people(need, response_rate)
+
+
+@dataclass(frozen=True, slots=True)
+class SurveyPrice:
+    """What asking through coins costs in people.
+
+    >>> from deniable.mechanisms import RandomizedResponse
+    >>> print(survey(RandomizedResponse(odds=3), margin=0.03))
+    4269 people for ± 0.03 at 95 % confidence, at the worst prevalence.
+    A direct question, answered honestly, needs 1068: the coins cost 4 times as many.
+    8198 people guarantee it, whatever the prevalence and without approximation.
+    """
+
+    people: int
+    direct: int
+    guaranteed: int
+    margin: float
+    confidence: float
+    prevalence: float | None
+
+    @property
+    def factor(self) -> float:
+        """How many times more people than a direct question.
+
+        >>> from deniable.mechanisms import RandomizedResponse
+        >>> round(survey(RandomizedResponse(odds=3), margin=0.03, prevalence=0.1).factor, 1)
+        9.3
+        """
+        return self.people / self.direct
+
+    def __str__(self) -> str:
+        where = (
+            "at the worst prevalence"
+            if self.prevalence is None
+            else f"at a prevalence of {self.prevalence:g}"
+        )
+        return (
+            f"{self.people} people for ± {self.margin:g} at {100 * self.confidence:g} % "
+            f"confidence, {where}.\nA direct question, answered honestly, needs {self.direct}: "
+            f"the coins cost {self.factor:.3g} times as many.\n{self.guaranteed} people "
+            "guarantee it, whatever the prevalence and without approximation."
+        )
+
+
+def survey(
+    mechanism: Channel | None,
+    *,
+    margin: Number,
+    confidence: Number = 0.95,
+    prevalence: Number | None = None,
+) -> SurveyPrice:
+    """How many people a margin takes through coins, directly, and with a guarantee.
+
+    >>> from deniable.mechanisms import RandomizedResponse
+    >>> survey(RandomizedResponse(epsilon=1), margin=0.03).people
+    4997
+    """
+    return SurveyPrice(
+        people=sample_size(
+            mechanism, margin=margin, confidence=confidence, prevalence=prevalence
+        ),
+        direct=sample_size(None, margin=margin, confidence=confidence, prevalence=prevalence),
+        guaranteed=sample_size(
+            mechanism, margin=margin, confidence=confidence, guaranteed=True
+        ),
+        margin=float(inside(margin, "margin")),
+        confidence=float(inside(confidence, "confidence")),
+        prevalence=None if prevalence is None else float(prevalence),
+    )
 
 
 def expected_margin(

@@ -17,6 +17,7 @@ from deniable.app.cli import (
     tables,
     version,
 )
+from deniable.app.cli import check, demo, odds, plot, price, prove, version
 from deniable.errors import DeniableError
 
 app = typer.Typer(
@@ -33,6 +34,7 @@ app.command()(drafting.init)
 # A negative epsilon deserves its own message, not "no such option: -1".
 app.command(context_settings={"ignore_unknown_options": True})(odds.odds)
 app.add_typer(plot.plot, name="plot")
+app.add_typer(price.price, name="price")
 app.command()(prove.prove)
 app.command(context_settings={"ignore_unknown_options": True})(sql.sql)
 app.command()(tables.tables)
