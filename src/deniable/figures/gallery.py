@@ -8,8 +8,7 @@ from pathlib import Path
 
 from matplotlib.figure import Figure
 
-from deniable.figures import density, losses, quantiles
-from deniable.figures import losses, price
+from deniable.figures import density, losses, price, quantiles
 from deniable.figures.canvas import save
 from deniable.mechanisms import RandomizedResponse
 from deniable.privacy import GaussianLoss, PureLoss
