@@ -12,12 +12,12 @@ from deniable.app.cli import (
     explain,
     odds,
     plot,
+    price,
     prove,
     sql,
     tables,
     version,
 )
-from deniable.app.cli import check, demo, odds, plot, price, prove, version
 from deniable.errors import DeniableError
 
 app = typer.Typer(
