@@ -29,7 +29,7 @@ def rows() -> Iterator[Row]:
             lambda n, s=scale: exact.discrete_laplace(Fraction(s), n),
             lambda n, s=scale: generator.laplace(0.0, s, n),
             least,
-            opendp_laplace(scale),
+            opendp("laplace", scale),
         )
     for sigma in (1, 100, 1000):
         yield from contest(
@@ -37,7 +37,7 @@ def rows() -> Iterator[Row]:
             lambda n, s=sigma: exact.discrete_gaussian(Fraction(s * s), n),
             lambda n, s=sigma: generator.normal(0.0, s, n),
             0.5,
-            opendp_gaussian(sigma),
+            opendp("gaussian", sigma),
         )
         yield from contest(
             f"rounded Gaussian, {sigma}",
@@ -76,25 +76,17 @@ def verdict(what: str, found: dict[str, float], peer: str, least: float) -> Row:
     )
 
 
-def opendp_laplace(scale: int) -> Draw | str:
+def opendp(law: str, scale: int) -> Draw | str:
     try:
         import opendp.prelude as odp
     except ImportError:
         return "is not installed (extra: bench)"
     odp.enable_features("contrib")
-    space = odp.vector_domain(odp.atom_domain(T=int)), odp.l1_distance(T=int)
-    measure = odp.m.make_laplace(*space, scale=float(scale))
-    return lambda n: measure([0] * n)
-
-
-def opendp_gaussian(sigma: int) -> Draw | str:
-    try:
-        import opendp.prelude as odp
-    except ImportError:
-        return "is not installed (extra: bench)"
-    odp.enable_features("contrib")
-    space = odp.vector_domain(odp.atom_domain(T=int)), odp.l2_distance(T=float)
-    measure = odp.m.make_gaussian(*space, scale=float(sigma))
+    make, distance = {
+        "laplace": (odp.m.make_laplace, odp.l1_distance(T=int)),
+        "gaussian": (odp.m.make_gaussian, odp.l2_distance(T=float)),
+    }[law]
+    measure = make(odp.vector_domain(odp.atom_domain(T=int)), distance, scale=float(scale))
     return lambda n: measure([0] * n)
 
 

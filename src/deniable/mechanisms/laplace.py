@@ -15,14 +15,11 @@ from numpy.typing import NDArray
 
 from deniable.exact import discrete_laplace
 from deniable.exact.enclosures import Enclosure, exp_neg
-from deniable.exact.rationals import Number, positive
-from deniable.mechanisms import pure
-from deniable.mechanisms.additive import Additive
-from deniable.privacy import PureLoss
+from deniable.mechanisms.pure_additive import PureAdditive
 
 
 @dataclass(frozen=True, slots=True, init=False)
-class Laplace(Additive):
+class Laplace(PureAdditive):
     """Adds independent discrete Laplace noise to every number.
 
     `sensitivity` is how far one person can move all released numbers together (L1), `step`
@@ -36,34 +33,6 @@ class Laplace(Additive):
     3
     """
 
-    epsilon: Fraction | None
-    odds: Fraction | None
-    sensitivity: Fraction
-    step: Fraction
-
-    def __init__(
-        self,
-        *,
-        epsilon: Number | None = None,
-        odds: Number | None = None,
-        sensitivity: Number = 1,
-        step: Number = 1,
-    ) -> None:
-        exact_epsilon, exact_odds = pure.one_of(epsilon, odds)
-        object.__setattr__(self, "epsilon", exact_epsilon)
-        object.__setattr__(self, "odds", exact_odds)
-        object.__setattr__(self, "sensitivity", positive(sensitivity, "sensitivity"))
-        object.__setattr__(self, "step", positive(step, "step"))
-
-    @property
-    def loss(self) -> PureLoss:
-        """What one release costs, whatever its length.
-
-        >>> Laplace(epsilon=0.5).loss.epsilon()
-        0.5
-        """
-        return pure.loss(self.epsilon, self.odds)
-
     def noise(self, values: int = 1, *, real: bool = False) -> "LaplaceNoise":
         """The law of each noise, in steps, in a release of so many integers or reals.
 
@@ -71,7 +40,7 @@ class Laplace(Additive):
         (Fraction(2, 1), Fraction(4, 1))
         """
         reach = self.sensitivity / self.step + (values if real else 0)
-        return LaplaceNoise(reach / pure.rate(self.epsilon, self.odds))
+        return LaplaceNoise(reach / self.rate)
 
 
 @dataclass(frozen=True, slots=True)

@@ -22,14 +22,11 @@ from numpy.typing import NDArray
 
 from deniable.exact import bernoulli, categorical, geometric, uniform_below
 from deniable.exact.enclosures import Enclosure, exp_neg
-from deniable.exact.rationals import Number, positive
-from deniable.mechanisms import pure
-from deniable.mechanisms.additive import Additive
-from deniable.privacy import PureLoss
+from deniable.mechanisms.pure_additive import PureAdditive
 
 
 @dataclass(frozen=True, slots=True, init=False)
-class Staircase(Additive):
+class Staircase(PureAdditive):
     """Adds staircase noise to a number (and Laplace noise to a list of two or more).
 
     `sensitivity` is how far one person can move it (for a list, all together: L1); it pays
@@ -41,34 +38,6 @@ class Staircase(Additive):
     (4.0, 12, 40)
     """
 
-    epsilon: Fraction | None
-    odds: Fraction | None
-    sensitivity: Fraction
-    step: Fraction
-
-    def __init__(
-        self,
-        *,
-        epsilon: Number | None = None,
-        odds: Number | None = None,
-        sensitivity: Number = 1,
-        step: Number = 1,
-    ) -> None:
-        exact_epsilon, exact_odds = pure.one_of(epsilon, odds)
-        object.__setattr__(self, "epsilon", exact_epsilon)
-        object.__setattr__(self, "odds", exact_odds)
-        object.__setattr__(self, "sensitivity", positive(sensitivity, "sensitivity"))
-        object.__setattr__(self, "step", positive(step, "step"))
-
-    @property
-    def loss(self) -> PureLoss:
-        """What one release costs.
-
-        >>> Staircase(epsilon=3).loss.epsilon()
-        3.0
-        """
-        return pure.loss(self.epsilon, self.odds)
-
     def noise(self, values: int = 1, *, real: bool = False) -> "StaircaseNoise":
         """The law of each noise, in steps, in a release of so many integers or reals.
 
@@ -76,7 +45,7 @@ class Staircase(Additive):
         Fraction(3, 10)
         """
         reach = self.sensitivity / self.step + (values if real else 0)
-        epsilon = pure.rate(self.epsilon, self.odds)
+        epsilon = self.rate
         if values > 1:
             return StaircaseNoise(epsilon / reach, 1, 1)
         stair = max(1, math.floor(reach))  # on the grid nobody moves a part of a step
