@@ -121,3 +121,12 @@ def test_parts_of_a_step_do_not_lengthen_a_stair():
     ).private
     short = Claims(Staircase(epsilon=2, sensitivity=1), mechanism)
     assert check(short, [(0.4, 2.9)], range(-50, 50)).violated
+
+
+@pytest.mark.parametrize("sensitivity", [10**9, 10**160, 10**400])
+def test_stairs_longer_than_floats_can_square(sensitivity):
+    """Far beyond what can be drawn, the shape still is the one of long stairs."""
+    law = Staircase(epsilon=3, sensitivity=sensitivity).noise()
+    share = Fraction(law.flat, law.stair)
+    assert float(share) == pytest.approx(1 / (1 + math.exp(1.5)), rel=1e-6)
+    assert Staircase(epsilon=3, sensitivity=sensitivity).margin() > sensitivity // 4

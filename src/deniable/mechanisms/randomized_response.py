@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from numbers import Integral
-from typing import Any
+from typing import TYPE_CHECKING, Any, Generic, Literal, cast, overload
 
 import numpy as np
 
@@ -28,12 +28,21 @@ from deniable.mechanisms.estimate import Estimate, Estimates, Method, level_of, 
 from deniable.mechanisms.tally import Tally, tally_of
 from deniable.privacy import PureLoss
 
+if TYPE_CHECKING:
+    from typing_extensions import TypeVar
+
+    Found = TypeVar("Found", bound=Estimate | Estimates, default=Estimate)
+else:
+    from typing import TypeVar  # before Python 3.13 it takes no default
+
+    Found = TypeVar("Found")
+
 _HALF = Fraction(1, 2)
 _IF_UNKNOWN = "private only against those who do not know the innocuous trait"
 
 
 @dataclass(frozen=True, slots=True, init=False)
-class RandomizedResponse:
+class RandomizedResponse(Generic[Found]):
     """Randomizes answers, one by one, and estimates shares from the reports.
 
     Answers are booleans, or whole numbers from 0 to `categories` - 1 (0 is "no", 1 is "yes").
@@ -54,6 +63,23 @@ class RandomizedResponse:
     categories: int
     caveat: str  # what the loss rests on besides the coins; empty if on nothing
 
+    # For type checkers: yes/no designs find one share, all others one for each category.
+    @overload
+    def __init__(
+        self: "RandomizedResponse[Estimate]",
+        *,
+        epsilon: Number | None = None,
+        odds: Number | None = None,
+        categories: Literal[2] = 2,
+    ) -> None: ...
+    @overload
+    def __init__(
+        self: "RandomizedResponse[Estimates]",
+        *,
+        epsilon: Number | None = None,
+        odds: Number | None = None,
+        categories: int,
+    ) -> None: ...
     def __init__(
         self,
         *,
@@ -72,7 +98,7 @@ class RandomizedResponse:
         object.__setattr__(self, "caveat", caveat)
 
     @classmethod
-    def channel(cls, p: Number, q: Number) -> "RandomizedResponse":
+    def channel(cls, p: Number, q: Number) -> "RandomizedResponse[Estimate]":
         """Yes/no answers through any channel: p = P(yes | yes), q = P(yes | no).
 
         >>> RandomizedResponse.channel(0.75, 0.5).loss.epsilon() == PureLoss(odds=2).epsilon()
@@ -91,12 +117,12 @@ class RandomizedResponse:
                 "be infinite. Keep all probabilities strictly between 0 and 1. Data that such "
                 "a design has given can be analysed with `RevealingResponse`."
             )
-        made = object.__new__(cls)
+        made = cast(RandomizedResponse[Estimate], object.__new__(cls))
         made._set(yes, no, 2)
         return made
 
     @classmethod
-    def from_gamma(cls, gamma: Number) -> "RandomizedResponse":
+    def from_gamma(cls, gamma: Number) -> "RandomizedResponse[Estimate]":
         """Tells the truth with probability 1/2 + gamma, else the opposite.
 
         >>> RandomizedResponse.from_gamma(0.25) == RandomizedResponse.from_coins()
@@ -111,7 +137,9 @@ class RandomizedResponse:
         return cls.channel(_HALF + exact, _HALF - exact)
 
     @classmethod
-    def from_coins(cls, truth: Number = 0.5, yes: Number = 0.5) -> "RandomizedResponse":
+    def from_coins(
+        cls, truth: Number = 0.5, yes: Number = 0.5
+    ) -> "RandomizedResponse[Estimate]":
         """Tells the truth with probability `truth`, else says yes with probability `yes`.
 
         >>> RandomizedResponse.from_coins().loss == PureLoss(odds=3)
@@ -123,7 +151,7 @@ class RandomizedResponse:
         return cls.channel(first + (1 - first) * second, (1 - first) * second)
 
     @classmethod
-    def warner(cls, p: Number) -> "RandomizedResponse":
+    def warner(cls, p: Number) -> "RandomizedResponse[Estimate]":
         """Warner's cards: a share p ask "are you?", the others "are you not?".
 
         >>> RandomizedResponse.warner(0.75) == RandomizedResponse(odds=3)
@@ -133,7 +161,7 @@ class RandomizedResponse:
         return cls.channel(cards, 1 - cards)
 
     @classmethod
-    def forced(cls, truth: Number, yes: Number, no: Number) -> "RandomizedResponse":
+    def forced(cls, truth: Number, yes: Number, no: Number) -> "RandomizedResponse[Estimate]":
         """Tells the truth, or is forced to say yes or no, with these probabilities.
 
         >>> sixth = Fraction(1, 6)  # a die: 1 says no, 6 says yes, else the truth
@@ -150,7 +178,7 @@ class RandomizedResponse:
         return cls.channel(parts[0] + parts[1], parts[1])
 
     @classmethod
-    def unrelated(cls, truth: Number, rate: Number) -> "RandomizedResponse":
+    def unrelated(cls, truth: Number, rate: Number) -> "RandomizedResponse[Estimate]":
         """Answers the question with probability `truth`, else an innocuous one, to which a
         share `rate` of people says yes.
 
@@ -163,7 +191,7 @@ class RandomizedResponse:
         return coins
 
     @classmethod
-    def crosswise(cls, rate: Number) -> "RandomizedResponse":
+    def crosswise(cls, rate: Number) -> "RandomizedResponse[Estimate]":
         """Says only whether the answer is the same as to an innocuous question, to which a
         share `rate` of people says yes. A report of 1 means "the same".
 
@@ -256,7 +284,7 @@ class RandomizedResponse:
         counts: Sequence[int] | Tally | None = None,
         confidence: Number = 0.95,
         method: Method = "exact",
-    ) -> Estimate | Estimates:
+    ) -> Found:
         """The share of true yeses (or of each category), from reports or from their counts.
 
         The interval is the exact binomial one, or Wilson's (shorter, and right on average
@@ -277,7 +305,7 @@ class RandomizedResponse:
             share(one, tally.respondents, p=self.p, q=self.q, confidence=level, method=method)
             for one in (tally.counts[1:] if self.categories == 2 else tally.counts)
         )
-        return found[0] if self.categories == 2 else Estimates(found)
+        return cast(Found, found[0] if self.categories == 2 else Estimates(found))
 
     def variance(self, share: Number, *, respondents: int, population: bool = True) -> float:
         """That of the unbiased estimate of a share, the chance of the sample included or not.

@@ -24,6 +24,8 @@ from deniable.exact import bernoulli, categorical, geometric, uniform_below
 from deniable.exact.enclosures import Enclosure, exp_neg
 from deniable.mechanisms.pure_additive import PureAdditive
 
+_LONG = 10**12  # steps, beyond which one more or less of them makes no difference
+
 
 @dataclass(frozen=True, slots=True, init=False)
 class Staircase(PureAdditive):
@@ -56,8 +58,12 @@ def _best_flat(epsilon: Fraction, stair: int) -> int:
     """The length of the upper part of a stair that makes the expected |noise| least.
 
     With b = exp(-epsilon), E|Z| is (x r**2 + y r + z) / (u r + v) in the length r: first down,
-    then up. Any length is private, so floats may choose.
+    then up. Any length is private, so floats may choose. On long stairs it is the share
+    1 / (1 + exp(epsilon / 2)) that Geng & Viswanath find for real numbers.
     """
+    if stair > _LONG:
+        share = Fraction(1 / (1 + math.exp(min(epsilon, Fraction(1400)) / 2)))
+        return max(1, math.ceil(stair * share))
     b, fall = math.exp(-epsilon), -math.expm1(-epsilon)
     x, y = fall, 2 * stair * b - fall
     z = stair * b * (stair - 1 + 2 * stair * b / fall)

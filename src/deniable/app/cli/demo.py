@@ -146,7 +146,6 @@ def survey(console: "Console") -> "Loss":
     coins = dp.RandomizedResponse.from_coins()
     reports = coins.randomize([athlete < DOPING for athlete in range(ATHLETES)])
     estimate = coins.estimate(reports, confidence=0.95)
-    assert isinstance(estimate, dp.Estimate)  # one share, since there are two answers
     console.print('[bold]2. A shameful question: "Do you dope?"[/bold]')
     console.print(
         f"{ATHLETES:,} athletes flip a coin in secret: on heads they tell the truth, on tails "
