@@ -30,7 +30,7 @@ def neighbors(relation):
     """Pairs of tables of at most 3 records; one record may be anywhere in the other one."""
     for n in range(3):
         for rest in combinations_with_replacement(PLACES, n):
-            for new in range(0, BINS, 7):
+            for new in range(0, BINS, 29):
                 if relation == "add-remove":
                     yield rest, (*rest, new)
                 else:

@@ -49,7 +49,7 @@ class TestFixedTarget(MethodContract):
 @pytest.mark.parametrize("quantiles", [(F(1, 2),), (F(1, 4), F(3, 4))], ids=str)
 def test_each_choice_is_private_for_every_noisy_count(quantiles, epsilon):
     method = FixedTarget(quantiles, F(epsilon), "add-remove", 4, 1)
-    for rows in (0, 1, 3, 6):
+    for rows in (0, 3, 6):
         pairs = neighbors("add-remove", 4, 4)
         _, most = greatest(lambda table, n=rows: of_joint(method, table, n), pairs)
         assert most <= limit(epsilon - method.count_epsilon)

@@ -49,7 +49,7 @@ def test_ties_spread_by_rank_are_not_private(epsilon):
 
 
 def test_ties_spread_by_chance_are():
-    method = Joint((F(1, 4), F(1, 2), F(3, 4)), F(1), "replace", 2, 2)
+    method = Joint((F(1, 3), F(2, 3)), F(1), "replace", 2, 2)
     pairs = list(neighbors("replace", 2, 4))
     _, most = greatest(lambda table: places(method, table, spread_by_chance), pairs)
     assert most <= limit(1)
