@@ -18,11 +18,16 @@ from rich.console import Console
 from rich.progress import track
 from rich.table import Table
 
-from benchmarks import imports, noise, quantiles
+from benchmarks import choosing, imports, noise, quantiles
 from benchmarks.stopwatch import REPEATS, Row
 
 RESULTS = Path(__file__).with_name("results.json")
-BENCHMARKS = {"imports": imports.rows, "noise": noise.rows, "quantiles": quantiles.rows}
+BENCHMARKS = {
+    "choosing": choosing.rows,
+    "imports": imports.rows,
+    "noise": noise.rows,
+    "quantiles": quantiles.rows,
+}
 
 
 def main() -> None:

@@ -42,6 +42,30 @@ def test_a_rounded_score_moves_by_at_most_its_reach(score, move, step, error):
     assert abs(two - one) <= found.reach(ONE)
 
 
+tiny = st.floats(-1e-9, 1e-9)
+
+
+@given(
+    st.lists(st.tuples(st.floats(-9, 9), st.floats(0, 1), tiny), min_size=2, max_size=5),
+    st.fractions(F(1, 50), 2),
+)
+def test_differences_of_monotone_scores_stay_within_their_span(candidates, step):
+    scores, moves, errors = zip(*candidates, strict=True)
+    moved = [s + m + e for s, m, e in zip(scores, moves, errors, strict=True)]
+    one, two = (read(list(s), step=step, sensitivity=ONE) for s in (scores, moved))
+    change = two.units - one.units
+    assert change.max() - change.min() <= one.span(ONE, monotone=True)
+    assert one.span(ONE, monotone=True) <= one.span(ONE, monotone=False)
+
+
+def test_a_step_against_the_direction_is_covered():
+    """Without the widening this would break: one score falls a step, another rises by two."""
+    one = read([0.5, 0.499], step=ONE, sensitivity=ONE)
+    two = read([0.5 - 1e-12, 1.5], step=ONE, sensitivity=ONE)
+    change = two.units - one.units
+    assert change.max() - change.min() == one.span(ONE, monotone=True) == 3
+
+
 def test_reach_is_exact_without_rounding():
     assert read([1, 2], step=None, sensitivity=ONE).reach(F(5, 2)) == F(5, 2)
 

@@ -174,6 +174,13 @@ def test_floats_need_a_session_for_floats():
     assert real[0] / exact[0] == real[1] / exact[1] == F(101, 100)
 
 
+def test_monotone_floats_are_covered_a_step_against_their_direction():
+    plain = SparseVector(epsilon=1, monotone=True, step=F(1, 10))
+    exact, real = plain._scales(False), plain._scales(True)
+    assert 11 / real[0] + 12 / real[1] == 1
+    assert 10 / exact[0] + 10 / exact[1] == 1
+
+
 @pytest.mark.parametrize("count", [1, 3, 10])
 @pytest.mark.parametrize("monotone", [False, True])
 def test_the_split_is_the_best_one(count, monotone):

@@ -114,7 +114,7 @@ class Choosing(ABC):
 
     def rate(self, scores: Scores) -> Fraction:
         """The exponent that one unit of score is worth."""
-        span = scores.reach(self.sensitivity) * (1 if self.monotone else 2)
+        span = scores.span(self.sensitivity, monotone=self.monotone)
         return pure.rate(self.epsilon, self.odds) / span
 
     def _read(self, scores: Candidates) -> Scores:

@@ -99,8 +99,8 @@ class NoisyMax(Choosing):
 
     def _scale(self, scores: Scores) -> Fraction:
         """The scale of Laplace noise in units; a span is a whole number of them."""
-        move = math.ceil(scores.reach(self.sensitivity))
-        return move * (1 if self.monotone else 2) / pure.rate(self.epsilon, self.odds)
+        span = math.ceil(scores.span(self.sensitivity, monotone=self.monotone))
+        return span / pure.rate(self.epsilon, self.odds)
 
     def _choose(self, scores: Scores) -> int:
         if twin := self._twin():

@@ -45,6 +45,18 @@ class Scores:
         exact = sensitivity / self.unit
         return Fraction(math.floor(exact) + 1) if self.real else exact
 
+    def span(self, sensitivity: Fraction, *, monotone: bool) -> Fraction:
+        """How many units one person can move the difference of two scores.
+
+        Monotone scores move in one direction; but where they were rounded, an error in the
+        last digit of a float may take one of them a step the other way.
+
+        >>> read([1, 2], step=None, sensitivity=Fraction(1)).span(Fraction(1), monotone=True)
+        Fraction(1, 1)
+        """
+        reach = self.reach(sensitivity)
+        return reach + self.real if monotone else 2 * reach
+
     def behind(self) -> NDArray[Any]:
         """How many units each score lies below the best."""
         return self.units.max() - self.units if self._narrow() else _wide_behind(self.units)

@@ -165,9 +165,11 @@ class SparseVector:
         """The noise of the threshold and of the numbers, in steps."""
         exact = self.sensitivity / self.step
         move = math.floor(exact) + 1 if real else math.ceil(exact)
-        shifts = self.count * (1 if self.monotone else 2)
+        # Rounded floats may go a step against the others' direction, see `scores`.
+        shift = move + real if self.monotone else 2 * move
+        shifts = Fraction(self.count * shift, move)
         total = pure.rate(self.epsilon, self.odds)
-        ratio = Fraction(shifts ** (2 / 3)).limit_denominator(10**6)  # any split is private
+        ratio = Fraction(float(shifts) ** (2 / 3)).limit_denominator(10**6)  # any is private
         first = total / (1 + ratio)
         return move / first, shifts * move / (total - first)
 
