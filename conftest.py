@@ -6,3 +6,12 @@ pytest_plugins = ["pytester", "tools.needs", "tools.sizes"]
 
 # Contracts are imported by tests, not collected; their assertions explain themselves too.
 pytest.register_assert_rewrite("tests")
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Workers must agree on the names of tests, so no name may hold an address in memory."""
+    for item in items:
+        if " at 0x" in item.nodeid:
+            raise pytest.UsageError(
+                f"Give this test an `id` that does not change: {item.nodeid}"
+            )

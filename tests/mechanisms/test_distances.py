@@ -139,7 +139,6 @@ def test_large_grids_are_no_problem():
         (Searched(max, range(3), 2, "replace"), [1, 2, 2]),
         (Searched(max, range(3), 2, "replace"), [1, 9]),
     ],
-    ids=str,
 )
 def test_bad_data_is_refused_without_being_quoted(measure, bad):
     with pytest.raises(InvalidData) as caught:
