@@ -18,7 +18,7 @@ from rich.console import Console
 from rich.progress import track
 from rich.table import Table
 
-from benchmarks import choosing, imports, noise, quantiles
+from benchmarks import choosing, imports, noise, quantiles, surveys
 from benchmarks.stopwatch import REPEATS, Row
 
 RESULTS = Path(__file__).with_name("results.json")
@@ -27,6 +27,7 @@ BENCHMARKS = {
     "imports": imports.rows,
     "noise": noise.rows,
     "quantiles": quantiles.rows,
+    "surveys": surveys.rows,
 }
 
 

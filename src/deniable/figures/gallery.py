@@ -8,7 +8,7 @@ from pathlib import Path
 
 from matplotlib.figure import Figure
 
-from deniable.figures import density, losses, price, quantiles
+from deniable.figures import density, losses, price, quantiles, surveys
 from deniable.figures.canvas import save
 from deniable.mechanisms import RandomizedResponse
 from deniable.privacy import GaussianLoss, PureLoss
@@ -33,6 +33,14 @@ FIGURES: Mapping[str, Callable[[], Figure]] = {
     "price-count": price.count,
     "price-proportion": lambda: price.proportion(margin=0.01, n=400, epsilon=0.1),
     "price-survey": lambda: price.survey(RandomizedResponse(odds=3), margin=0.03),
+    "survey-margins": lambda: surveys.margins(
+        {
+            "epsilon 0.5": RandomizedResponse(epsilon=0.5),
+            "two coins": RandomizedResponse.from_coins(),
+            "asked directly": None,
+        }
+    ),
+    "survey-designs": lambda: surveys.designs_by_answers(1),
 }
 
 

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from deniable.mechanisms.hybrid import Hybrid
     from deniable.mechanisms.inverse_sensitivity import InverseSensitivity
     from deniable.mechanisms.laplace import Laplace
+    from deniable.mechanisms.loloha import Loloha
     from deniable.mechanisms.majority import Majority
     from deniable.mechanisms.noisy_max import NoisyMax
     from deniable.mechanisms.olh import OLH
@@ -47,6 +48,7 @@ __all__ = [
     "Hybrid",
     "InverseSensitivity",
     "Laplace",
+    "Loloha",
     "Majority",
     "NoisyMax",
     "Ordinal",
@@ -82,6 +84,7 @@ _FILES = {
     "hybrid": ("Hybrid",),
     "inverse_sensitivity": ("InverseSensitivity",),
     "laplace": ("Laplace",),
+    "loloha": ("Loloha",),
     "majority": ("Majority",),
     "noisy_max": ("NoisyMax",),
     "olh": ("OLH",),

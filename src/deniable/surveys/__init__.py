@@ -6,6 +6,8 @@
 [[0.4, 0.1], [0.1, 0.4]]
 """
 
+from deniable.surveys.asking import Asked, ask
+from deniable.surveys.collected import Collected, collect, read_reports
 from deniable.surveys.comparison import Difference, compare
 from deniable.surveys.corrected import likeliest, on_simplex
 from deniable.surveys.crosstab import CrossTab, Independence, crosstab
@@ -18,35 +20,65 @@ from deniable.surveys.honesty import (
     if_some_deny,
     two_devices,
 )
+from deniable.surveys.lint import Finding, lint
+from deniable.surveys.plans import SurveyPlan, plan
 from deniable.surveys.pooling import Pooled, pool
 from deniable.surveys.private_copy import PrivateCopy, randomize
+from deniable.surveys.questionnaire import Question, Questionnaire, load, loads
 from deniable.surveys.regression import Regression, logistic
+from deniable.surveys.results import SurveyReport, report
 from deniable.surveys.sample import among_respondents
+from deniable.surveys.sentences import what_an_answer_proves
+from deniable.surveys.simulation import Simulated, simulate
+from deniable.surveys.waves import Memory, over_waves
+from deniable.surveys.ways import Ways, ways
 from deniable.surveys.weights import Weighted, weighted
 
 __all__ = [
+    "Asked",
     "Attentive",
+    "Collected",
     "CrossTab",
     "Decoded",
     "Difference",
+    "Finding",
     "Independence",
+    "Memory",
     "Pooled",
     "PrivateCopy",
+    "Question",
+    "Questionnaire",
     "Regression",
+    "Simulated",
+    "SurveyPlan",
+    "SurveyReport",
     "TwoDevices",
+    "Ways",
     "Weighted",
     "among_respondents",
+    "ask",
     "attentive",
+    "collect",
     "compare",
     "crosstab",
     "decode",
     "forgery",
     "if_some_deny",
     "likeliest",
+    "lint",
+    "load",
+    "loads",
     "logistic",
     "on_simplex",
+    "over_waves",
+    "plan",
     "pool",
     "randomize",
+    "read_reports",
+    "report",
+    "simulate",
     "two_devices",
+    "ways",
     "weighted",
+    "what_an_answer_proves",
 ]

@@ -15,6 +15,7 @@ from deniable.app.cli import (
     price,
     prove,
     sql,
+    survey,
     tables,
     version,
 )
@@ -37,6 +38,7 @@ app.add_typer(plot.plot, name="plot")
 app.add_typer(price.price, name="price")
 app.command()(prove.prove)
 app.command(context_settings={"ignore_unknown_options": True})(sql.sql)
+app.add_typer(survey.survey, name="survey")
 app.command()(tables.tables)
 app.command()(version.version)
 

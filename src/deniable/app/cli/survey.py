@@ -1,0 +1,229 @@
+"""`deniable survey`: draft, plan, check, rehearse and read a survey."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+import deniable as dp
+from deniable.app.cli.odds import number
+from deniable.app.cli.wording import percent
+
+if TYPE_CHECKING:
+    from rich.table import Table
+
+    from deniable.surveys import SurveyPlan, SurveyReport
+    from deniable.surveys.results import Pair, Result
+
+survey = typer.Typer(
+    help="Surveys with coins: draft, plan, check, rehearse and read them.",
+    no_args_is_help=True,
+)
+
+File = Annotated[
+    Path, typer.Argument(help="The questionnaire, .toml or .json.", metavar="FILE")
+]
+Reports = Annotated[
+    Path, typer.Argument(help="The reports, a JSON line each.", metavar="REPORTS")
+]
+Confidence = Annotated[str, typer.Option(help="Of the intervals.", metavar="SHARE")]
+
+DRAFT = """id = "my-survey"
+title = "A shameful question"
+epsilon = 2                               # what all answers of one person may cost together
+collection = "one-question-each"          # or "everyone-answers-all", which splits epsilon
+languages = ["en"]
+
+[[questions]]
+id = "doping"
+kind = "yes-no"                           # single-choice, multiple-choice, scale or number
+text = "Have you used a forbidden substance this year?"
+prefer_not_to_say = true                  # an answer like any other, inside the coins
+expected = [0.85, 0.1, 0.05]              # a guess, for plans and rehearsals: no, yes, declined
+
+[[questions]]
+id = "supplier"
+kind = "single-choice"
+text = "Who offered it to you?"
+options = ["nobody", "a coach", "a doctor", "another athlete", "somebody else"]
+prefer_not_to_say = true
+
+[[questions]]
+id = "pressure"
+kind = "scale"
+text = "How much pressure do you feel to use one? (1: none, 5: much)"
+points = 5
+prefer_not_to_say = true
+
+[[questions]]
+id = "age"
+kind = "single-choice"
+text = "How old are you?"
+private = false                           # sent as it is
+options = ["under 25", "25 to 39", "40 or more"]
+"""
+
+
+@survey.command()
+def new(
+    file: Annotated[Path, typer.Argument(help="The file to write.", metavar="FILE")],
+) -> None:
+    """Write a questionnaire to start from."""
+    if file.suffix != ".toml":
+        raise dp.InvalidParameter(f"A draft is written as .toml. Found {file.name!r}.")
+    if file.exists():
+        raise dp.InvalidParameter(f"{file.name} is there already, and is left alone.")
+    file.write_text(DRAFT, encoding="utf-8")
+    print(f"{file}: change it, then `deniable survey lint {file}`")
+
+
+@survey.command()
+def plan(
+    file: File,
+    margin: Annotated[
+        str, typer.Option(help="Wanted: plus or minus.", metavar="SHARE")
+    ] = "0.03",
+    people: Annotated[int | None, typer.Option(help="How many can be asked.", min=1)] = None,
+    confidence: Confidence = "0.95",
+    response_rate: Annotated[str, typer.Option(help="Who answers.", metavar="SHARE")] = "1",
+) -> None:
+    """Say how many people each question needs, and how to share out epsilon."""
+    questionnaire = dp.surveys.load(file)
+    found = dp.surveys.plan(
+        questionnaire,
+        margin=number(margin, "margin"),
+        confidence=number(confidence, "confidence"),
+        people=people,
+        response_rate=number(response_rate, "response_rate"),
+    )
+    from rich.console import Console
+
+    console = Console(highlight=False)
+    console.print(planned(found, margin, people))
+    console.print(f"Ask [bold]{found.people:,} people[/bold] for all of them.")
+    if found.ways is not None:
+        chosen = {"everyone-answers-all": "split", "one-question-each": "one each"}
+        console.print(found.ways.why)
+        if chosen[questionnaire.collection] != found.ways.best:
+            console.print(f"This questionnaire says {questionnaire.collection!r}.")
+
+
+@survey.command()
+def lint(file: File) -> None:
+    """Look for what would leak answers in spite of the coins; status 1 if something does."""
+    findings = dp.surveys.lint(dp.surveys.load(file))
+    for finding in findings:
+        print(finding)
+    if any(finding.level == "error" for finding in findings):
+        raise typer.Exit(1)
+    if not findings:
+        print("Nothing found.")
+
+
+@survey.command()
+def simulate(
+    file: File,
+    people: Annotated[int, typer.Option(help="How many made-up people.", min=1)],
+    out: Annotated[Path, typer.Option(help="Where the reports go.", metavar="REPORTS")],
+) -> None:
+    """Rehearse with made-up people, and write what they would send."""
+    questionnaire = dp.surveys.load(file)
+    made = dp.surveys.simulate(questionnaire, people)
+    out.write_text("\n".join(made.collected.lines()) + "\n", encoding="utf-8")
+    print(f"{out}: {people:,} reports; read them with `deniable survey report {file} {out}`")
+
+
+@survey.command()
+def report(
+    file: File,
+    reports: Reports,
+    confidence: Confidence = "0.95",
+    pictures: Annotated[
+        Path | None, typer.Option(help="A folder for pictures.", metavar="FOLDER")
+    ] = None,
+) -> None:
+    """Show estimates with intervals, cross-tabs, and what an answer proves."""
+    questionnaire = dp.surveys.load(file)
+    collected = dp.surveys.read_reports(questionnaire, reports)
+    level = number(confidence, "confidence")
+    found = dp.surveys.report(questionnaire, collected, confidence=level)
+    from rich.console import Console
+
+    console = Console(highlight=False)
+    console.print(f"\n[bold]{found.title}[/bold]: {found.respondents:,} respondents\n")
+    for result in found.results:
+        console.print(estimated(result))
+        console.print(f"{result.sentence}\n")
+    for pair in found.pairs:
+        console.print(crossed(pair))
+    console.print(
+        f"What one person sent costs at most epsilon {found.loss.epsilon():.4g}. "
+        "Reading it costs nothing more."
+    )
+    if pictures is not None:
+        draw(found, pictures)
+
+
+def planned(found: "SurveyPlan", margin: str, people: int | None) -> "Table":
+    """A line a question."""
+    headings = ["question", "design", "epsilon", f"people for ± {margin}", "asked directly"]
+    table = lines(*headings, *([f"± with {people:,}"] if people else []))
+    for one in found.lines:
+        bought = [] if one.margin is None else [f"{one.margin:.3f}"]
+        table.add_row(
+            one.question,
+            one.design,
+            f"{one.epsilon:.3g}",
+            f"{one.people:,}",
+            f"{one.direct:,}",
+            *bought,
+        )
+    return table
+
+
+def estimated(result: "Result") -> "Table":
+    """A line an answer."""
+    table = lines(result.text, "estimate", f"{result.estimates[0].confidence:.0%} interval", "")
+    for label, one in zip(result.labels, result.estimates, strict=True):
+        number_like = label == "mean"
+        show = (lambda x: f"{x:.3g}") if number_like else percent
+        interval = " to ".join(show(end) for end in one.interval) if one.consistent else "-"
+        note = "" if one.consistent else f"inconsistent with the design (p {one.p_value:.2g})"
+        if one.consistent and one.raw != one.value:
+            note = f"cut from {show(one.raw)}"
+        table.add_row(label, show(one.value), interval, note)
+    return table
+
+
+def crossed(pair: "Pair") -> "Table":
+    """Two questions, with the test of their independence."""
+    from deniable.errors import InvalidData
+
+    try:
+        ending = f"chi-square p-value {pair.table.independence().p_value:.2g}"
+    except InvalidData:
+        ending = "too few reports for a test"
+    table = lines(f"{pair.rows} by {pair.columns}", *pair.column_labels)
+    errors = pair.table.standard_error
+    for label, row, error in zip(pair.row_labels, pair.table.raw, errors, strict=True):
+        cells = [f"{percent(x)} ± {percent(1.96 * e)}" for x, e in zip(row, error, strict=True)]
+        table.add_row(label, *cells)
+    table.caption = ending
+    return table
+
+
+def draw(found: "SurveyReport", folder: Path) -> None:
+    """A picture a question."""
+    from deniable.figures import canvas, surveys
+
+    folder.mkdir(parents=True, exist_ok=True)
+    for result in found.results:
+        print(canvas.save(surveys.estimates(result), folder / f"{result.question}.svg"))
+
+
+def lines(*headings: str) -> "Table":
+    """A table with few lines."""
+    from rich import box
+    from rich.table import Table
+
+    return Table(*headings, box=box.SIMPLE_HEAD, pad_edge=False)

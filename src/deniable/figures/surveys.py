@@ -1,0 +1,99 @@
+"""Pictures of surveys: estimates with their intervals, what a plan buys, what coins hide."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from matplotlib.figure import Figure
+
+from deniable import price
+from deniable.errors import InvalidParameter
+from deniable.exact.rationals import Number
+from deniable.figures.canvas import COLOURS, QUIET, canvas
+from deniable.mechanisms import RandomizedResponse
+from deniable.surveys.results import Result
+
+_POINTS = 60
+
+
+def estimates(result: Result) -> Figure:
+    """Each answer's share with its interval; a mean has a picture of its own scale.
+
+    >>> from deniable.surveys import collect, loads, report
+    >>> survey = loads(
+    ...     'id="s"\\ntitle="t"\\nepsilon=1\\n[[questions]]\\nid="a"\\n'
+    ...     'kind="yes-no"\\ntext="Do you?"'
+    ... )
+    >>> figure = estimates(report(survey, collect(survey, ['{"a":1}'] * 9)).results[0])
+    """
+    shown = [
+        (label, one)
+        for label, one in zip(result.labels, result.estimates, strict=True)
+        if label != "mean" or len(result.labels) == 1
+    ]
+    confidence = f"{100 * result.estimates[0].confidence:g} % interval"
+    a_mean = shown[0][0] == "mean"
+    figure, axes = canvas(
+        result.text,
+        x=f"{'mean' if a_mean else 'share'}, {confidence}, {result.respondents:,} reports",
+        y="",
+        size=(6.4, 1.4 + 0.4 * len(shown)),
+    )
+    for place, (_, one) in enumerate(reversed(shown)):
+        colour = COLOURS[0] if one.consistent else QUIET
+        if one.consistent:
+            axes.plot(one.interval, [place, place], color=colour, linewidth=2.5)
+        axes.plot([one.value], [place], marker="o", color=colour)
+    axes.set_yticks(range(len(shown)), [label for label, _ in reversed(shown)])
+    axes.set_ylim(-0.6, len(shown) - 0.4)
+    if not a_mean:
+        axes.set_xlim(0, 1)
+    return figure
+
+
+def margins(
+    designs: dict[str, Any],
+    *,
+    people: Sequence[int] = (100, 100_000),
+    confidence: Number = 0.95,
+) -> Figure:
+    """The margin that people buy, for designs by name; None is a direct question.
+
+    >>> figure = margins({"two coins": RandomizedResponse(odds=3), "asked directly": None})
+    """
+    if not designs:
+        raise InvalidParameter("A picture needs at least one design. Found none.")
+    figure, axes = canvas(
+        "How many people a margin takes", x="people", y="margin of the share, worst case"
+    )
+    counts = np.unique(np.geomspace(people[0], people[-1], _POINTS).astype(int)).tolist()
+    for name, design in designs.items():
+        bought = [price.expected_margin(design, n=n, confidence=confidence) for n in counts]
+        axes.plot(counts, bought, label=name)
+    axes.set(xscale="log", yscale="log")
+    axes.legend(loc="upper right")
+    return figure
+
+
+def designs_by_answers(epsilon: Number, *, most: int = 64) -> Figure:
+    """n times the variance of a rare answer's share, over the number of answers.
+
+    >>> figure = designs_by_answers(1, most=16)
+    """
+    from deniable.mechanisms import OLH, OUE, HadamardResponse, SubsetSelection
+
+    figure, axes = canvas(
+        f"Which design for how many answers (epsilon {float(epsilon):g})",
+        x="answers",
+        y="n times the variance of a rare answer's share",
+    )
+    counts = range(2, most + 1)
+    kinds: tuple[Any, ...] = (RandomizedResponse, OUE, OLH, HadamardResponse, SubsetSelection)
+    for kind in kinds:
+        spread = [
+            kind(epsilon=epsilon, categories=k).variance(0, respondents=1) for k in counts
+        ]
+        axes.plot(list(counts), spread, label=kind.__name__)
+    axes.set_ylim(0, 3 * OUE(epsilon=epsilon, categories=2).variance(0, respondents=1))
+    axes.legend(loc="upper left")
+    return figure

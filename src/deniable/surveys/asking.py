@@ -1,0 +1,158 @@
+"""Which design each question gets, and why.
+
+| question | design |
+|---|---|
+| yes/no | randomized response: optimal for two answers |
+| one of k | randomized response while k < 3 odds + 2, then OUE, beyond 1,000 answers OLH |
+| several of d | all options at once as one of 2**d answers, or each by itself: what errs less |
+| scale | ordinal; randomized response if "prefer not to say" is one of the answers |
+| number | the hybrid of one bit and piecewise |
+
+"Prefer not to say" is an answer like any other, inside the design: whether somebody declined
+is as private as what she would have said.
+"""
+
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from deniable.errors import InvalidParameter
+from deniable.mechanisms import OLH, OUE, Hybrid, Ordinal, RandomizedResponse
+from deniable.mechanisms.answers import read
+from deniable.mechanisms.oue import crossover
+from deniable.mechanisms.pure import odds_below
+from deniable.privacy import Loss
+from deniable.surveys.questionnaire import Question, Questionnaire
+
+_MOST_JOINT = 6  # options answered at once: 64 answers
+_MANY = 1000
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """A private question with its design. `options` is above 1 for a multiple choice."""
+
+    question: Question
+    design: Any
+    loss: Loss
+    why: str
+    options: int = 1
+    joint: bool = False
+
+    @property
+    def channel(self) -> RandomizedResponse | None:
+        """The yes/no channel that one answer (or option) sees; None where means are wanted."""
+        design = self.design
+        if isinstance(design, Hybrid | Ordinal):
+            return None
+        if self.joint:  # any one option of all at once: truth with probability p - q
+            slope = design.p - design.q
+            return RandomizedResponse.channel((1 + slope) / 2, (1 - slope) / 2)
+        return RandomizedResponse.channel(design.p, design.q)
+
+    def randomize(self, answers: Any) -> NDArray[Any]:
+        """One report a person. Answers to a multiple choice are rows of booleans."""
+        if self.options == 1:
+            return np.asarray(self.design.randomize(answers))
+        marks = read(answers, 2).numbers.reshape(-1, self.options)
+        if not self.joint:
+            return np.asarray(self.design.randomize(marks))
+        return np.asarray(self.design.randomize(marks @ (1 << np.arange(self.options))))
+
+
+def ask(question: Question, epsilon: Fraction) -> Asked:
+    """The design of one private question at an epsilon.
+
+    >>> from deniable.surveys.questionnaire import Question
+    >>> made = ask(Question(id="a", kind="yes-no", text="?"), Fraction(1))
+    >>> type(made.design).__name__, made.loss.epsilon()
+    ('RandomizedResponse', 1.0)
+    """
+    k = question.answers
+    match question.kind:
+        case "yes-no":
+            why = "randomized response: the best for so few answers"
+            return _asked(question, RandomizedResponse(epsilon=epsilon, categories=k), why)
+        case "single-choice":
+            return _choice(question, epsilon, k)
+        case "scale" if question.prefer_not_to_say:
+            return _choice(question, epsilon, k)
+        case "scale":
+            why = "ordinal: near answers stand in for each other, so means err less"
+            return _asked(question, Ordinal(epsilon=epsilon, categories=k), why)
+        case "multiple-choice":
+            return _several(question, epsilon)
+        case "number":
+            assert question.low is not None
+            assert question.high is not None
+            limits = {"low": question.low, "high": question.high, "step": question.step}
+            why = "hybrid: a mean from one bit or a window, whichever a coin says"
+            return _asked(question, Hybrid(epsilon=epsilon, **limits), why)
+    raise InvalidParameter(
+        f"{question.id}: free text cannot be randomized, and gives its writer away. "
+        'Ask for one of a closed list of options, with "other" among them.'
+    )
+
+
+def epsilons(survey: Questionnaire) -> dict[str, Fraction]:
+    """The epsilon of each private question: its own, or an equal part of what is left.
+
+    Where everybody gets one question at random, each has the whole.
+
+    >>> from deniable.surveys.questionnaire import loads
+    >>> two = '[[questions]]\\nkind="yes-no"\\ntext="?"\\nid="'
+    >>> epsilons(loads(f'id="s"\\ntitle="t"\\nepsilon=3\\n{two}a"\\n{two}b"\\nepsilon=2\\n'))
+    {'a': Fraction(1, 1), 'b': Fraction(2, 1)}
+    """
+    if survey.collection == "one-question-each":
+        return {one.id: survey.total for one in survey.private}
+    own = {one.id: Fraction(repr(one.epsilon)) for one in survey.private if one.epsilon}
+    rest = [one.id for one in survey.private if one.epsilon is None]
+    each = (survey.total - sum(own.values())) / len(rest) if rest else Fraction(0)
+    return {one.id: own.get(one.id, each) for one in survey.private}
+
+
+def asked(survey: Questionnaire) -> dict[str, Asked]:
+    """All private questions with their designs."""
+    return {
+        name: ask(survey.question(name), epsilon) for name, epsilon in epsilons(survey).items()
+    }
+
+
+def _asked(question: Question, design: Any, why: str) -> Asked:
+    return Asked(question, design, design.loss, why)
+
+
+def _choice(question: Question, epsilon: Fraction, k: int) -> Asked:
+    if k <= crossover(odds_below(epsilon)):
+        why = "randomized response: the best for so few answers"
+        return _asked(question, RandomizedResponse(epsilon=epsilon, categories=k), why)
+    if k <= _MANY:
+        why = "one bit for each answer (OUE): with so many answers it errs less"
+        return _asked(question, OUE(epsilon=epsilon, categories=k), why)
+    why = "local hashing (OLH): as good as one bit for each answer, and far shorter"
+    return _asked(question, OLH(epsilon=epsilon, categories=k), why)
+
+
+def _several(question: Question, epsilon: Fraction) -> Asked:
+    """All options at once, or each by itself, whichever errs less at a share of 1 in 10."""
+    d = len(question.options)
+    alone = RandomizedResponse(epsilon=epsilon / d)
+    apart = Asked(
+        question, alone, alone.loss * d, f"each option by itself, at epsilon / {d}", options=d
+    )
+    if d > _MOST_JOINT:
+        return apart
+    whole = RandomizedResponse(epsilon=epsilon, categories=2**d)
+    together = Asked(
+        question, whole, whole.loss, f"all options at once, as one of {2**d} answers", d, True
+    )
+    one, other = (
+        made.channel.variance(0.1, respondents=1)
+        for made in (together, apart)
+        if made.channel is not None
+    )
+    return together if one < other else apart

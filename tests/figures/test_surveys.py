@@ -1,0 +1,42 @@
+"""Survey pictures show the estimates' own numbers."""
+
+import pytest
+
+from deniable import price
+from deniable.errors import InvalidParameter
+from deniable.figures import surveys
+from deniable.mechanisms import OUE, RandomizedResponse
+from deniable.surveys import loads, report, simulate
+
+SURVEY = loads(
+    'id="s"\ntitle="t"\nepsilon=2\n'
+    '[[questions]]\nid="a"\nkind="scale"\ntext="How?"\npoints=5\n'
+    '[[questions]]\nid="b"\nkind="number"\ntext="Many?"\nlow=0\nhigh=9\n'
+)
+
+
+def test_estimates_and_intervals_are_drawn():
+    scale, mean = report(SURVEY, simulate(SURVEY, 500).collected).results
+    (axes,) = surveys.estimates(scale).axes
+    assert [tick.get_text() for tick in axes.get_yticklabels()] == ["5", "4", "3", "2", "1"]
+    ends = [tuple(line.get_xdata()) for line in axes.lines if len(line.get_xdata()) == 2]
+    assert sorted(ends) == sorted(one.interval for one in scale.estimates[:5])
+    (axes,) = surveys.estimates(mean).axes
+    assert axes.lines[0].get_xdata() == pytest.approx(mean.estimates[0].interval)
+
+
+def test_margins_are_those_of_the_planner():
+    coins = RandomizedResponse(odds=3)
+    (axes,) = surveys.margins({"coins": coins, "direct": None}).axes
+    first = axes.lines[0]
+    n, margin = first.get_xdata()[0], first.get_ydata()[0]
+    assert margin == price.expected_margin(coins, n=int(n))
+    with pytest.raises(InvalidParameter, match="at least one"):
+        surveys.margins({})
+
+
+def test_designs_over_answers():
+    (axes,) = surveys.designs_by_answers(1, most=12).axes
+    curves = {line.get_label(): line.get_ydata() for line in axes.lines}
+    assert curves["OUE"][3] == OUE(epsilon=1, categories=5).variance(0, respondents=1)
+    assert curves["RandomizedResponse"][-1] > curves["RandomizedResponse"][0]

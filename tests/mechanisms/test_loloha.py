@@ -1,0 +1,88 @@
+from fractions import Fraction
+from itertools import permutations
+
+import numpy as np
+import pytest
+
+from deniable.errors import InvalidParameter
+from deniable.mechanisms import Loloha
+from deniable.privacy import PureLoss
+
+
+def test_published_numbers():
+    four = Loloha(epsilon=1, epsilon_forever=2, categories=100, groups=4)
+    assert float(four.first_slope) == pytest.approx(0.614979, abs=5e-7)
+    assert float(four.second_slope) == pytest.approx(0.488617, abs=5e-7)
+    keep = four.second_slope + (1 - four.second_slope) / 4
+    assert float(keep) == pytest.approx(0.616462, abs=5e-7)
+    assert float(four.p) == pytest.approx(0.475367, abs=5e-7)
+    two = Loloha(epsilon=1, epsilon_forever=2, categories=100)
+    keep = two.second_slope + (1 - two.second_slope) / 2
+    assert float(keep) == pytest.approx(0.803388, abs=5e-7)
+
+
+@pytest.mark.parametrize("g", [2, 3, 4])
+def test_a_wave_costs_exactly_what_was_asked(g):
+    """Both rounds multiplied out, over all permanent reports: the ratio is `odds` exactly."""
+    design = Loloha(odds=3, odds_forever=9, categories=4, groups=g)
+
+    def chance(slope, report, truth):
+        return slope * (report == truth) + (1 - slope) / g
+
+    laws = [
+        [
+            sum(
+                chance(design.first_slope, middle, bucket)
+                * chance(design.second_slope, y, middle)
+                for middle in range(g)
+            )
+            for y in range(g)
+        ]
+        for bucket in range(g)
+    ]
+    worst = max(
+        a / b for one, other in permutations(laws, 2) for a, b in zip(one, other, strict=True)
+    )
+    assert worst == 3
+    assert design.loss_once == PureLoss(odds=3)
+    forever = [[chance(design.first_slope, y, x) for y in range(g)] for x in range(g)]
+    assert max(max(row) / min(row) for row in forever) == 9
+    assert design.loss == PureLoss(odds=Fraction(9) ** g)
+
+
+def test_waves_of_200_000_people_are_recovered_and_remembered():
+    n, k = 200_000, 40
+    design = Loloha(epsilon=1, epsilon_forever=2, categories=k, groups=3)
+    panel = design.panel(n)
+    for shift in (0, 5):
+        truth = (np.arange(n) * 7919 % 61 + shift) % k
+        found = design.estimate(panel.report(truth), confidence=1 - 1e-10)
+        for one, actual in zip(found, np.bincount(truth, minlength=k) / n, strict=True):
+            assert one.interval[0] <= actual <= one.interval[1]
+    # The mean over many waves tells the permanent report, and never more.
+    truth = np.arange(n) % k
+    waves = np.stack([panel.report(truth)[:1000, 2] for _ in range(20)])
+    same = (waves == waves[0]).mean()
+    keep = float(design.second_slope + (1 - design.second_slope) / 3)
+    assert same == pytest.approx(keep**2 + (1 - keep) ** 2 / 2 + 1 / 20, abs=0.05)
+
+
+def test_the_error_of_a_wave_is_as_stated():
+    k, n = 50, 2000
+    design = Loloha(epsilon=1, epsilon_forever=2, categories=k, groups=3)
+    squares = []
+    truth = np.arange(n) % k
+    for _ in range(100):
+        raw = np.array(design.estimate(design.panel(n).report(truth)).raw)
+        squares.append(((raw - 1 / k) ** 2).mean())
+    theory = design.variance(Fraction(1, k), respondents=n, population=False)
+    assert np.mean(squares) == pytest.approx(theory, rel=0.1)
+
+
+def test_bad_designs():
+    with pytest.raises(InvalidParameter, match="fresh"):
+        Loloha(epsilon=2, epsilon_forever=1, categories=5)
+    with pytest.raises(InvalidParameter, match="groups"):
+        Loloha(epsilon=1, epsilon_forever=2, categories=5, groups=1)
+    with pytest.raises(InvalidParameter, match="3 people"):
+        Loloha(epsilon=1, epsilon_forever=2, categories=5).panel(3).report([1])

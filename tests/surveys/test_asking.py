@@ -1,0 +1,72 @@
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+from deniable.errors import InvalidParameter
+from deniable.mechanisms import OLH, OUE, Hybrid, Ordinal, RandomizedResponse
+from deniable.privacy import PureLoss
+from deniable.surveys import Question, ask, loads
+from deniable.surveys.asking import asked, epsilons
+
+
+def made(epsilon=1, **about):
+    return ask(Question(id="a", text="?", **about), Fraction(epsilon))
+
+
+def choice(k, **more):
+    return {"kind": "single-choice", "options": [str(i) for i in range(k)], **more}
+
+
+def test_each_kind_gets_its_design():
+    assert isinstance(made(kind="yes-no").design, RandomizedResponse)
+    assert made(kind="yes-no", prefer_not_to_say=True).design.categories == 3
+    assert isinstance(made(**choice(10)).design, RandomizedResponse)
+    assert isinstance(made(**choice(11)).design, OUE)
+    assert isinstance(made(**choice(1001)).design, OLH)
+    assert isinstance(made(kind="scale", points=5).design, Ordinal)
+    with_exit = made(kind="scale", points=5, prefer_not_to_say=True).design
+    assert isinstance(with_exit, RandomizedResponse)
+    assert with_exit.categories == 6
+    assert isinstance(made(kind="number", low=0.0, high=10.0).design, Hybrid)
+    with pytest.raises(InvalidParameter, match="free text"):
+        made(kind="text")
+
+
+@pytest.mark.parametrize(
+    "about",
+    [
+        {"kind": "yes-no"},
+        {"kind": "scale", "points": 5},
+        {"kind": "number", "low": 0.0, "high": 10.0},
+        choice(20),
+        {"kind": "multiple-choice", "options": ["a", "b"]},
+        {"kind": "multiple-choice", "options": list("abcdefgh")},
+    ],
+)
+@pytest.mark.parametrize("epsilon", [Fraction(1, 2), 2])
+def test_no_question_costs_more_than_it_may(about, epsilon):
+    assert made(epsilon, **about).loss.fits(PureLoss(epsilon))
+
+
+def test_options_together_or_apart():
+    two = made(4, kind="multiple-choice", options=["a", "b"])
+    assert two.joint
+    eight = made(kind="multiple-choice", options=list("abcdefgh"))
+    assert not eight.joint
+    for one in (two, eight):
+        answers = np.zeros((50, one.options), dtype=int)
+        assert len(one.randomize(answers)) == 50
+    slope = two.channel.p - two.channel.q
+    assert slope == two.design.p - two.design.q
+
+
+def test_epsilon_is_shared_out():
+    text = 'id="s"\ntitle="t"\nepsilon=2\n'
+    for name in ("a", "b", "c", "d", "e"):
+        text += f'[[questions]]\nid="{name}"\nkind="yes-no"\ntext="?"\n'
+    assert set(epsilons(loads(text)).values()) == {Fraction(2, 5)}
+    whole = loads(text.replace("epsilon=2\n", 'epsilon=2\ncollection="one-question-each"\n', 1))
+    assert set(epsilons(whole).values()) == {Fraction(2)}
+    total = sum((one.loss for one in asked(loads(text)).values()), start=PureLoss(0))
+    assert total.fits(PureLoss(2))
