@@ -15,13 +15,13 @@ UNLABELLED = frozenset({"utils", "util", "common", "helpers", "helper", "core", 
 # Noise drawn here reaches a release, so it comes from `exact` and from nowhere else.
 NO_RANDOM = ("exact/", "mechanisms/", "release/", "surveys/")
 
-# A third-party module and the one file or folder that may import it.
-DRIVERS = {
+# A third-party module and the file or folder (or several) that may import it.
+DRIVERS: dict[str, str | tuple[str, ...]] = {
     "cryptography": "exact/bits.py",
     "duckdb": "engines/duckdb",
     "matplotlib": "figures/",
     "narwhals": "engines/frames.py",
-    "pydantic": "policy/file.py",
+    "pydantic": ("policy/file.py", "surveys/questionnaire.py"),
     "rich": "app/",
     "sqlglot": "query/",
     "typer": "app/",
@@ -60,7 +60,8 @@ def randomness(path: str, source: str) -> list[str]:
 def drivers(path: str, source: str) -> list[str]:
     """A driver imported outside the file or folder that it is confined to."""
     return [
-        f"{path}:{line} imports {driver}, which belongs in {home}."
+        f"{path}:{line} imports {driver}, which belongs in "
+        f"{home if isinstance(home, str) else ' or '.join(home)}."
         for line, module in imports(ast.parse(source))
         for driver, home in DRIVERS.items()
         if _within(module, driver) and not path.startswith(home)
