@@ -22,7 +22,7 @@ DRIVERS: dict[str, str | tuple[str, ...]] = {
     "matplotlib": "figures/",
     "narwhals": "engines/frames.py",
     "pydantic": ("policy/file.py", "surveys/questionnaire.py"),
-    "rich": "app/",
+    "rich": ("app/", "audit/progress.py"),
     "sqlglot": "query/",
     "typer": "app/",
 }

@@ -7,6 +7,7 @@
 epsilon = ln 3 = 1.0986122886681098, worst at output 1, inputs 1 and 0
 """
 
+from deniable.audit.blackbox import Verdict, test
 from deniable.audit.coins import Limits
 from deniable.audit.curve import Curve
 from deniable.audit.enumeration import Finding, check
@@ -19,7 +20,9 @@ __all__ = [
     "Limits",
     "Proof",
     "Sensitivity",
+    "Verdict",
     "check",
     "prove",
     "sensitivity",
+    "test",
 ]

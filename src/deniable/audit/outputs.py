@@ -1,0 +1,235 @@
+"""Outputs of any kind as columns that can be searched: numbers, kinds, lengths and keys.
+
+A number keeps its value to the last bit; text, None, failures and other leaves become numbers
+of a codebook; lists, tuples, arrays and mappings become one column for each leaf. Equal outputs
+have equal keys, so sets of exact outputs can be counted without looking inside.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+Floats = NDArray[np.float64]
+
+_ABSENT = -1
+_FLOAT, _INT, _BOOL = 0, 1, 2
+_FIRST_CODE = 3
+_MIX = np.uint64(0x9E3779B97F4A7C15)
+_SHIFT = np.uint64(29)
+
+
+@dataclass(frozen=True, slots=True)
+class Batch:
+    """Outputs as columns. `kinds` is None where all columns hold one kind of number."""
+
+    values: Floats  # (n, columns); nan where there is no number
+    kinds: NDArray[np.int32] | None
+    lengths: NDArray[np.int64] | None
+    keys: NDArray[np.uint64]
+    floating: bool
+    memo: dict[Any, Floats] = field(default_factory=dict, repr=False)  # features read so far
+
+    def __len__(self) -> int:
+        return len(self.keys)
+
+    @property
+    def width(self) -> int:
+        return int(self.values.shape[1])
+
+    def column(self, j: int) -> Floats:
+        """The numbers of one column; nan where an output is shorter."""
+        return self.values[:, j] if j < self.width else np.full(len(self), np.nan)
+
+    def kind(self, j: int) -> NDArray[np.int32]:
+        if self.kinds is None or j >= self.width:
+            code = _FLOAT if j < self.width else _ABSENT
+            return np.full(len(self), code, dtype=np.int32)
+        return self.kinds[:, j]
+
+    def rows(self, which: slice) -> "Batch":
+        """Some of the outputs."""
+        return Batch(
+            self.values[which],
+            None if self.kinds is None else self.kinds[which],
+            None if self.lengths is None else self.lengths[which],
+            self.keys[which],
+            self.floating,
+        )
+
+    def beside(self, other: "Batch") -> "Batch":
+        """Two outputs as one, as when a mechanism is called twice."""
+        kinds = None
+        if self.kinds is not None or other.kinds is not None:
+            kinds = np.hstack([_all_kinds(self), _all_kinds(other)])
+        return Batch(
+            np.hstack([self.values, other.values]),
+            kinds,
+            None if self.lengths is None else self.lengths,
+            _mixed(self.keys, other.keys),
+            self.floating or other.floating,
+        )
+
+
+def _all_kinds(batch: Batch) -> NDArray[np.int32]:
+    if batch.kinds is not None:
+        return batch.kinds
+    return np.zeros(batch.values.shape, dtype=np.int32)
+
+
+def joined(batches: Sequence[Batch]) -> Batch:
+    """All outputs of several batches."""
+    width = max(batch.width for batch in batches)
+    kinds = None
+    if any(batch.kinds is not None or batch.width < width for batch in batches):
+        kinds = np.vstack([_padded(_all_kinds(one), width, _ABSENT) for one in batches])
+    lengths = None
+    if any(batch.lengths is not None for batch in batches):
+        lengths = np.concatenate(
+            [
+                np.full(len(one), one.width) if one.lengths is None else one.lengths
+                for one in batches
+            ]
+        )
+    return Batch(
+        np.vstack([_padded(one.values, width, np.nan) for one in batches]),
+        kinds,
+        lengths,
+        np.concatenate([one.keys for one in batches]),
+        any(one.floating for one in batches),
+    )
+
+
+def _padded(array: NDArray[Any], width: int, fill: float) -> NDArray[Any]:
+    if array.shape[1] == width:
+        return array
+    more = np.full((len(array), width - array.shape[1]), fill, dtype=array.dtype)
+    return np.hstack([array, more])
+
+
+def _mixed(keys: NDArray[np.uint64], more: NDArray[np.uint64]) -> NDArray[np.uint64]:
+    """Two keys as one; a product and a shift, so that close numbers come out far apart."""
+    both = (keys ^ (more + _MIX + (keys << np.uint64(6)))) * _MIX
+    return both ^ (both >> _SHIFT)
+
+
+class Reader:
+    """Turns whatever a mechanism returns into batches, with one codebook for all of them.
+
+    >>> batch = Reader().read([("no", 1), ("yes", 2), ("no", 1)])
+    >>> batch.width, batch.kind(0).tolist(), bool(batch.keys[0] == batch.keys[2])
+    (2, [3, 4, 3], True)
+    """
+
+    def __init__(self) -> None:
+        self._codes: dict[Any, int] = {}
+
+    def name(self, code: int) -> str:
+        """What a kind stands for."""
+        for leaf, known in self._codes.items():
+            if known == code:
+                return repr(leaf[1])
+        return {_ABSENT: "absent", _FLOAT: "a float", _INT: "an int", _BOOL: "a bool"}[code]
+
+    def read(self, outputs: Any) -> Batch:
+        """The batch of a list of outputs, or of an array whose first axis counts them."""
+        if not isinstance(outputs, np.ndarray):
+            outputs = _array(outputs)
+        if isinstance(outputs, np.ndarray) and outputs.dtype.kind in "fiub":
+            return _numeric(outputs)
+        if isinstance(outputs, np.ndarray):
+            outputs = outputs.tolist()
+        return self._general(outputs)
+
+    def _general(self, outputs: Iterable[Any]) -> Batch:
+        leaves = [list(self._leaves(output)) for output in outputs]
+        lengths = np.array([len(row) for row in leaves], dtype=np.int64)
+        width = max(1, int(lengths.max()))
+        values = np.full((len(leaves), width), np.nan)
+        kinds = np.full((len(leaves), width), _ABSENT, dtype=np.int32)
+        for i, row in enumerate(leaves):
+            for j, (kind, value) in enumerate(row):
+                kinds[i, j], values[i, j] = kind, value
+        keys = np.array([hash(tuple(row)) & (2**64 - 1) for row in leaves], dtype=np.uint64)
+        return Batch(values, kinds, lengths, keys, bool((kinds == _FLOAT).any()))
+
+    def _leaves(self, output: Any) -> Iterator[tuple[int, float]]:
+        match output:
+            case bool() | np.bool_():
+                yield _BOOL, float(output)
+            case int() | np.integer():
+                yield _INT, _as_float(int(output))
+            case float() | np.floating():
+                yield _FLOAT, float(output)
+            case np.ndarray():
+                yield from self._leaves(output.tolist())
+            case list() | tuple():
+                for one in output:
+                    yield from self._leaves(one)
+            case Mapping():
+                for key, one in sorted(output.items(), key=lambda item: repr(item[0])):
+                    yield from self._leaves(key)
+                    yield from self._leaves(one)
+            case _:
+                leaf = output if isinstance(output, str) else repr(output)
+                named = (type(output).__name__, leaf)
+                yield self._codes.setdefault(named, _FIRST_CODE + len(self._codes)), np.nan
+
+
+def _as_float(value: int) -> float:
+    try:
+        return float(value)
+    except OverflowError:
+        return float("inf") if value > 0 else float("-inf")
+
+
+def _array(outputs: Sequence[Any]) -> Any:
+    """An array of plain numbers, if the outputs are all of one numeric type and one shape."""
+    first = outputs[0]
+    if isinstance(first, list | tuple | np.ndarray):
+        kinds = {type(leaf) for output in outputs for leaf in _flat(output)}
+        if len(kinds) > 1 or len({np.shape(first)} | {_shape(one) for one in outputs}) > 1:
+            return outputs
+    else:
+        kinds = set(map(type, outputs))
+    if len(kinds) != 1 or not issubclass(next(iter(kinds)), bool | int | float | np.generic):
+        return outputs
+    try:
+        found = np.array(outputs)
+    except (ValueError, OverflowError):
+        return outputs
+    return found if found.dtype.kind in "fiub" else outputs
+
+
+def _flat(output: Any) -> Iterator[Any]:
+    if isinstance(output, np.ndarray):
+        yield from output.ravel()[:1]
+    elif isinstance(output, list | tuple):
+        for one in output:
+            yield from _flat(one)
+    else:
+        yield output
+
+
+def _shape(output: Any) -> tuple[int, ...]:
+    if isinstance(output, np.ndarray):
+        return output.shape
+    if not isinstance(output, list | tuple):
+        return ()
+    inner = {_shape(one) for one in output}
+    return (len(output), *inner.pop()) if len(inner) == 1 else (len(output), -1)
+
+
+def _numeric(outputs: NDArray[Any]) -> Batch:
+    table = outputs.reshape(len(outputs), -1)
+    if table.shape[1] == 0:
+        table = np.zeros((len(outputs), 1))
+    values = np.ascontiguousarray(table, dtype=np.float64)
+    bits = values if outputs.dtype.kind == "f" else np.ascontiguousarray(table, dtype=np.int64)
+    keys = np.zeros(len(outputs), dtype=np.uint64)
+    for j in range(bits.shape[1]):
+        column = np.ascontiguousarray(bits[:, j]).view(np.uint64)
+        keys = column if bits.shape[1] == 1 else _mixed(keys, column)
+    return Batch(values, None, None, keys, outputs.dtype.kind == "f")

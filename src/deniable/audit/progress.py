@@ -1,0 +1,26 @@
+"""A progress bar for long audits, shown only to somebody who watches a terminal."""
+
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+
+@contextmanager
+def progress(total: int, wanted: bool | None) -> Iterator[Callable[[int], None]]:
+    """Hands out a function that takes the number of calls made so far.
+
+    >>> with progress(10, wanted=False) as show:
+    ...     show(5)
+    """
+    if not (sys.stderr.isatty() if wanted is None else wanted):
+        yield lambda used: None
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TimeRemainingColumn
+
+    columns = "[progress.description]{task.description}", BarColumn(), MofNCompleteColumn()
+    with Progress(
+        *columns, TimeRemainingColumn(), console=Console(stderr=True), transient=True
+    ) as bar:
+        task = bar.add_task("calls", total=total)
+        yield lambda used: bar.update(task, completed=used)
