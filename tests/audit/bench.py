@@ -207,7 +207,7 @@ def antithetic(data, n):
 
 
 def coarse_float(data, n):
-    """Inverse transform of a uniform with 24 bits only: reaches other floats from 0 than from 1."""
+    """From a uniform with 24 bits: other floats can be reached from 0 than from 1."""
     u = (RANDOM().integers(0, 1 << 24, n) + 0.5) / (1 << 24) - 0.5
     return np.float32(data - np.sign(u) * np.log(1 - 2 * np.abs(u)) / 0.5)
 

@@ -44,22 +44,27 @@ PROGRAMS = {
 }
 
 
-@given(st.fractions(Fraction(1, 99), Fraction(98, 99), max_denominator=99))
-def test_every_point_of_the_curve_is_a_proof(point):
-    for name, program in PROGRAMS.items():
-        neighbors = [(0, 1, 2)] if name == "three" else [(0, 1)]
-        curve = prove(program, neighbors=neighbors, over=OPEN)
-        names = program.__code__.co_varnames[1 : program.__code__.co_argcount]
+CURVES = {
+    name: prove(program, neighbors=[(0, 1, 2)] if name == "three" else [(0, 1)], over=OPEN)
+    for name, program in PROGRAMS.items()
+}
 
-        def fixed(x, flip, choose, program=program, names=names):
-            given = {"flip": flip, "choose": choose, "p": point}
-            return program(x, **{one: given[one] for one in names})
 
-        single = prove(fixed, neighbors=neighbors)
-        assert curve.at(point).table == single.table
-        assert curve.odds(point) == single.odds
-        on = [piece for piece in curve.pieces if piece.low.low <= point <= piece.high.high]
-        assert single.odds in [piece.odds(point) for piece in on]
+@pytest.mark.parametrize("name", PROGRAMS)
+@given(point=st.fractions(Fraction(1, 99), Fraction(98, 99), max_denominator=99))
+def test_every_point_of_the_curve_is_a_proof(name, point):
+    program, curve = PROGRAMS[name], CURVES[name]
+    names = program.__code__.co_varnames[1 : program.__code__.co_argcount]
+
+    def fixed(x, flip, choose):
+        given = {"flip": flip, "choose": choose, "p": point}
+        return program(x, **{one: given[one] for one in names})
+
+    single = prove(fixed, neighbors=curve.pairs)
+    assert curve.at(point).table == single.table
+    assert curve.odds(point) == single.odds
+    on = [piece for piece in curve.pieces if piece.low.low <= point <= piece.high.high]
+    assert single.odds in [piece.odds(point) for piece in on]
 
 
 def test_irrational_breakpoints_are_enclosed():

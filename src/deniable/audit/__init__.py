@@ -7,6 +7,7 @@
 epsilon = ln 3 = 1.0986122886681098, worst at output 1, inputs 1 and 0
 """
 
+from deniable.audit.assertion import assert_private
 from deniable.audit.blackbox import Verdict, test
 from deniable.audit.coins import Limits
 from deniable.audit.curve import Curve
@@ -21,6 +22,7 @@ __all__ = [
     "Proof",
     "Sensitivity",
     "Verdict",
+    "assert_private",
     "check",
     "prove",
     "sensitivity",

@@ -22,7 +22,7 @@ from deniable.audit.calling import Caller, Meter, OutOfTime, gathered
 from deniable.audit.jury import Witness, judged, lines
 from deniable.audit.outputs import Batch
 from deniable.audit.progress import progress
-from deniable.audit.search import Candidate, candidates
+from deniable.audit.search import Question, Questions, questions
 from deniable.errors import InvalidParameter
 from deniable.exact.rationals import Number, probability, whole
 from deniable.privacy import Loss
@@ -30,8 +30,10 @@ from deniable.privacy.loss import delta_of
 
 _FIRST = 20_000
 _GROWTH = 8
+_FEWEST = 50  # outputs that are worth a search
 _NUMBERS = 1 << 21  # numbers kept of one sample in the search
-_ASKED = 6  # events judged, by each of the two measures
+_ASKED = 3  # questions put to the jury, by each of the two measures
+_SUSPICIOUS = 2.0  # standard errors above the claim
 _USUAL_DELTA = 1e-5
 
 
@@ -141,7 +143,8 @@ def rounds(calls: int, error: float) -> list[tuple[int, float]]:
     >>> rounds(1_000_000, 0.001)
     [(20000, 5e-05), (160000, 5e-05), (820000, 0.0009)]
     """
-    sizes, size = [], _FIRST
+    sizes: list[int] = []
+    size = _FIRST
     while sum(sizes) + 3 * size < calls:
         sizes.append(size)
         size *= _GROWTH
@@ -211,52 +214,50 @@ class _Audit:
 
     def verdict(self) -> Verdict:
         try:
-            for size, error in rounds(self.meter.calls, self.error):
-                self._round(size, error)
+            planned = rounds(self.meter.calls, self.error)
+            for place, (size, error) in enumerate(planned, start=1):
+                self._round(size, error, last=place == len(planned))
                 if any(one.violates for one in self.witnesses):
                     break
         except OutOfTime:
             pass
         return self._read()
 
-    def _round(self, size: int, error: float) -> None:
+    def _round(self, size: int, error: float, last: bool) -> None:
         start = self.meter.used
-        found = self._search(size // 2)
+        found = self._search(size // 3 if last else size // 2)
         asked = _asked(found)
-        chosen = list(dict.fromkeys(comparison for comparison, _ in asked))
-        per_world = (size - (self.meter.used - start)) // (2 * sum(c.cost for c in chosen))
-        share = error / len(asked)
-        for comparison in chosen:
-            events = [one.event for other, one in asked if other is comparison]
-            self.witnesses += judged(comparison, events, per_world, share, self.delta)
+        left = size - (self.meter.used - start)
+        weights = {one: 4 if one.single else 1 for one in asked}
+        share = error / sum(len(listed) for listed in asked.values())
+        for one, listed in asked.items():
+            count = left * weights[one] // sum(weights.values()) // (2 * one.cost)
+            self.witnesses += judged(one, listed, count, share, self.delta)
         self._narrow(found)
 
-    def _search(self, calls: int) -> list[tuple[Comparison, Candidate]]:
+    def _search(self, calls: int) -> dict[Comparison, Questions]:
         weights = [3 if one.single else 1 for one in self.comparisons]
-        found = []
+        found = {}
         for one, weight in zip(self.comparisons, weights, strict=True):
             count = calls * weight // sum(weights) // (2 * one.cost)
-            first = next(one.left(min(count, 16)))
-            count = min(count - 16, _NUMBERS // first.width)
-            if count < 50:
-                continue
-            left, right = gathered(one.left(count)), gathered(one.right(count))
-            allowed = lines(one.claim)
-            found += [(one, candidate) for candidate in candidates(left, right, allowed)]
+            width = next(one.left(min(count, 16))).width
+            count = min(count - 16, _NUMBERS // width)
+            if count >= _FEWEST:
+                left, right = gathered(one.left(count)), gathered(one.right(count))
+                found[one] = questions(left, right, lines(one.claim))
         return found
 
-    def _narrow(self, found: list[tuple[Comparison, Candidate]]) -> None:
+    def _narrow(self, found: dict[Comparison, Questions]) -> None:
         """The next round is larger, so it looks only where something may be found."""
-        best = dict.fromkeys(self.comparisons, -1e9)
-        told = dict.fromkeys(self.comparisons, -1e9)
-        for comparison, candidate in found:
-            best[comparison] = max(best[comparison], candidate.evidence)
-            told[comparison] = max(told[comparison], candidate.epsilon)
-        single = [one for one in self.comparisons if one.single]
-        kept = sorted(single, key=lambda one: -best[one])[:2]
-        kept += sorted(single, key=lambda one: -told[one])[:2]
-        kept += [one for one in self.comparisons if not one.single and best[one] > 1.5][:2]
-        self.comparisons = list(dict.fromkeys(kept))
+        single = [one for one in found if one.single]
+        kept = sorted(single, key=lambda one: -found[one].evidence[0].value)[:2]
+        kept += sorted(single, key=lambda one: -found[one].epsilon[0].value)[:1]
+        kept += [
+            one
+            for one, told in found.items()
+            if not one.single and told.evidence[0].value > _SUSPICIOUS
+        ][:2]
+        self.comparisons = list(dict.fromkeys(kept)) or self.comparisons
 
     def _read(self) -> Verdict:
         singles = [one for one in self.witnesses if one.single]
@@ -278,20 +279,20 @@ class _Audit:
         )
 
 
-def _asked(
-    found: list[tuple[Comparison, Candidate]],
-) -> list[tuple[Comparison, Candidate]]:
-    """The best by either measure, of three comparisons at most."""
-    by_evidence = sorted(found, key=lambda one: -one[1].evidence)[:_ASKED]
-    single = [one for one in found if one[0].single]
-    by_epsilon = sorted(single, key=lambda one: -one[1].epsilon)[:_ASKED]
-    kept: list[tuple[Comparison, Candidate]] = []
-    chosen: list[Comparison] = []
-    for one in [*by_epsilon[:1], *by_evidence, *by_epsilon]:
-        if one[0] not in chosen and len(chosen) == 3:
-            continue
-        if one[0] not in chosen:
-            chosen.append(one[0])
-        if not any(one[1] is other for _, other in kept):
-            kept.append(one)
-    return kept
+def _asked(found: dict[Comparison, Questions]) -> dict[Comparison, list[Question]]:
+    """The best questions: of the comparison that tells most, and of the most suspicious."""
+    if not found:
+        return {}
+    singles = [one for one in found if one.single]
+    most = max(singles or found, key=lambda one: found[one].epsilon[0].value)
+    asked = {most: [*found[most].epsilon[:_ASKED], *found[most].evidence[:_ASKED]]}
+    suspects = [one for one in found if found[one].evidence[0].value > _SUSPICIOUS]
+    for one in sorted(suspects, key=lambda one: -found[one].evidence[0].value)[:2]:
+        asked.setdefault(one, found[one].evidence[:_ASKED])
+    return {one: _once(listed) for one, listed in asked.items()}
+
+
+def _once(listed: list[Question]) -> list[Question]:
+    """Each way of asking each event once."""
+    found = {(id(one.event), one.negated, one.turned): one for one in listed}
+    return list(found.values())

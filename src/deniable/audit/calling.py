@@ -62,7 +62,7 @@ class Caller:
         problem: Exception | None = None
         for data in inputs:
             try:
-                self._listed(data, 2)
+                self._one(data) if self._many is None else self._many(data, 2)
             except Exception as error:
                 problem = error
             else:

@@ -168,7 +168,9 @@ def _laws(mechanism: Any, group: list[Any], outputs: list[Any] | None, bits: int
         least = min(sum(lo for lo, _ in law) for law in rows)
         if (1 << bits) - least <= 1 << bits // 2:
             break
-    return _Laws(tried, rows, SLACK)
+    # What is far rarer than the rest would need more bits, and can be left to `missing`.
+    kept = [i for i in range(len(tried)) if max(law[i][1] for law in rows) >> bits // 2 - 16]
+    return _Laws([tried[i] for i in kept], [[law[i] for i in kept] for law in rows], SLACK)
 
 
 def _rows(

@@ -121,17 +121,18 @@ def _quiet(reduce: Callable[..., Any], batch: Batch) -> Floats:
 
 
 def _argmax(values: Floats) -> Floats:
-    return np.argmax(np.nan_to_num(values, nan=-np.inf), axis=1).astype(np.float64)
+    best = np.argmax(np.nan_to_num(values, nan=-np.inf), axis=1)
+    return np.asarray(best, dtype=np.float64)
 
 
 def _missing(batch: Batch) -> Floats:
-    return np.isnan(batch.values).sum(axis=1).astype(np.float64)
+    return np.asarray(np.isnan(batch.values).sum(axis=1), dtype=np.float64)
 
 
 def _distinct(batch: Batch) -> Floats:
     ordered = np.sort(batch.values, axis=1)
     with np.errstate(invalid="ignore"):
-        return (ordered[:, 1:] != ordered[:, :-1]).sum(axis=1) + 1.0
+        return np.asarray((ordered[:, 1:] != ordered[:, :-1]).sum(axis=1) + 1.0)
 
 
 def _first(batch: Batch) -> Floats:

@@ -1,22 +1,31 @@
-"""Judging events on fresh outputs."""
+"""Judging events on fresh outputs.
+
+Two exact bounds. For any claim: Clopper-Pearson bounds on the event's probability under either
+input, with half of the error each. For a pure claim and a rare event a sharper one: the sample
+sizes are themselves drawn from a Poisson law, so the hits are independent Poissons, and given
+their sum the hits under the one input are binomial with probability r / (1 + r), r being the
+ratio of the two probabilities; its Clopper-Pearson bound is a bound on r. Which of the two is
+used is settled before the outputs are drawn.
+"""
 
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import zip_longest
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from deniable.audit.bounds import bounds
 from deniable.audit.calling import OutOfTime
-from deniable.audit.events import Event
-from deniable.audit.search import Line
+from deniable.audit.outputs import Batch
+from deniable.audit.search import Line, Question
 from deniable.privacy import Loss
-
-_SUSPECTS = 4  # forms that are compared with the claim; for some losses that takes long
 
 if TYPE_CHECKING:
     from deniable.audit.blackbox import Comparison
+
+_RARE = 0.45  # below it the ratio of Poissons is the sharper bound
 
 
 @dataclass(frozen=True)
@@ -44,72 +53,90 @@ class Witness:
         )
 
 
+@dataclass(frozen=True)
+class _Tally:
+    """Hits of one question: under the likelier input, and under the other."""
+
+    hits: int
+    trials: int
+    rival_hits: int
+    rival_trials: int
+
+
 def judged(
-    comparison: "Comparison", events: Sequence[Event], count: int, error: float, delta: float
+    comparison: "Comparison",
+    questions: Sequence[Question],
+    count: int,
+    error: float,
+    delta: float,
 ) -> list[Witness]:
-    """Every event's witnesses, in all directions. `error` is what each event may err."""
-    x = y = np.zeros(len(events), dtype=np.int64)
-    n = 0
+    """A witness for every question. `error` is what each of them may err."""
+    wanted = max(1.0, count - 6 * math.sqrt(count))  # so that `count` is not exceeded
+    sizes = np.random.default_rng().poisson(wanted, 2).tolist()
+    hits = np.zeros((2, len(questions)), dtype=np.int64)
+    seen = [0, 0]
+    worlds = comparison.left(sizes[0]), comparison.right(sizes[1])
     try:
-        for left, right in zip(comparison.left(count), comparison.right(count), strict=True):
-            x = x + [int(np.count_nonzero(event.hits(left))) for event in events]
-            y = y + [int(np.count_nonzero(event.hits(right))) for event in events]
-            n += len(left)
+        for pair in zip_longest(*worlds):
+            for side, batch in enumerate(pair):
+                if batch is not None:
+                    hits[side] += [_count(one, batch) for one in questions]
+                    seen[side] += len(batch)
     except OutOfTime:
         pass  # what was counted until then is as good
-    if n == 0:
+    if min(seen) == 0:
         return []
-    low_x, high_x = bounds(x, n, error / 4)
-    low_y, high_y = bounds(y, n, error / 4)
-    forms = []
-    for i, event in enumerate(events):
-        both, turned = comparison.inputs, comparison.inputs[::-1]
-        forms += [
-            Form(event.text, both, float(low_x[i]), float(high_y[i])),
-            Form(event.text, turned, float(low_y[i]), float(high_x[i])),
-            Form(f"not {event.text}", both, 1 - float(high_x[i]), 1 - float(low_y[i])),
-            Form(f"not {event.text}", turned, 1 - float(high_y[i]), 1 - float(low_x[i])),
-        ]
-    allowed = lines(comparison.claim)
-    forms.sort(key=lambda one: -one.excess(allowed))
-    return [
-        _witness(comparison, form, delta, suspect=place < _SUSPECTS)
-        for place, form in enumerate(forms)
-    ]
+    poisson = seen == sizes  # not if time ran out
+    found = []
+    for place, question in enumerate(questions):
+        x, y = (1, 0) if question.turned else (0, 1)
+        tally = _Tally(int(hits[x, place]), seen[x], int(hits[y, place]), seen[y])
+        found.append(_witness(comparison, question, tally, error, delta, poisson=poisson))
+    return found
 
 
-@dataclass(frozen=True)
-class Form:
-    """An event or its opposite, for the inputs in either order."""
-
-    text: str
-    inputs: tuple[Any, Any]
-    low: float
-    high: float
-
-    def excess(self, allowed: Sequence[Line]) -> float:
-        """By how much it seems to exceed the claim."""
-        return max(self.low - math.exp(min(e, 700.0)) * self.high - d for e, d in allowed)
+def _count(question: Question, batch: Batch) -> int:
+    hits = int(np.count_nonzero(question.event.hits(batch)))
+    return len(batch) - hits if question.negated else hits
 
 
 def _witness(
-    comparison: "Comparison", form: Form, delta: float, *, suspect: bool
+    comparison: "Comparison",
+    question: Question,
+    tally: _Tally,
+    error: float,
+    delta: float,
+    *,
+    poisson: bool,
 ) -> Witness:
-    low, high = form.low, form.high
-    most = math.exp(min(comparison.claim.epsilon(delta), 700.0))
+    claim = comparison.claim
+    low = float(bounds(tally.hits, tally.trials, error / 2)[0])
+    high = float(bounds(tally.rival_hits, tally.rival_trials, error / 2)[1])
+    if poisson and _pure(claim) and delta == 0 and question.rate < _RARE:
+        share = float(bounds(tally.hits, tally.hits + tally.rival_hits, error)[0])
+        epsilon = math.log(share / (1 - share)) if 0 < share < 1 else -math.inf
+        violates = epsilon > claim.epsilon()
+    else:
+        epsilon = math.log((low - delta) / high) if low > delta and high > 0 else -math.inf
+        violates = _exceeds(claim, low, high)
+    most = math.exp(min(claim.epsilon(delta), 700.0))
     return Witness(
-        text=f"{comparison.name}: {form.text}" if comparison.name else form.text,
-        inputs=form.inputs,
+        text=f"{comparison.name}: {question.text}" if comparison.name else question.text,
+        inputs=comparison.inputs[::-1] if question.turned else comparison.inputs,
         low=low,
         high=high,
-        epsilon_low=math.log((low - delta) / high) if low > delta and high > 0 else -math.inf,
+        epsilon_low=epsilon,
         delta_low=max(0.0, low - most * high),
-        violates=suspect and _violates(comparison.claim, low, high),
+        violates=violates,
         single=comparison.single,
     )
 
 
-def _violates(claim: Loss, low: float, high: float) -> bool:
+def _pure(claim: Loss) -> bool:
+    return claim.nats is not None and claim.slack == 0
+
+
+def _exceeds(claim: Loss, low: float, high: float) -> bool:
     """Whether no mechanism of this loss has an event that likely, and that unlikely."""
     return low > high and 1 - low < claim.tradeoff(min(high, 1.0))
 

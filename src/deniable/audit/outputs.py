@@ -144,38 +144,49 @@ class Reader:
         return self._general(outputs)
 
     def _general(self, outputs: Iterable[Any]) -> Batch:
-        leaves = [list(self._leaves(output)) for output in outputs]
+        leaves: list[list[tuple[int, float]]] = []
+        for output in outputs:
+            row: list[tuple[int, float]] = []
+            self._spread(output, row)
+            leaves.append(row)
         lengths = np.array([len(row) for row in leaves], dtype=np.int64)
         width = max(1, int(lengths.max()))
         values = np.full((len(leaves), width), np.nan)
         kinds = np.full((len(leaves), width), _ABSENT, dtype=np.int32)
-        for i, row in enumerate(leaves):
-            for j, (kind, value) in enumerate(row):
-                kinds[i, j], values[i, j] = kind, value
+        filled = np.arange(width) < lengths[:, None]
+        flat = [leaf for row in leaves for leaf in row]
+        if flat:
+            kinds[filled], values[filled] = map(list, zip(*flat, strict=True))
         keys = np.array([hash(tuple(row)) & (2**64 - 1) for row in leaves], dtype=np.uint64)
         return Batch(values, kinds, lengths, keys, bool((kinds == _FLOAT).any()))
 
-    def _leaves(self, output: Any) -> Iterator[tuple[int, float]]:
-        match output:
-            case bool() | np.bool_():
-                yield _BOOL, float(output)
-            case int() | np.integer():
-                yield _INT, _as_float(int(output))
-            case float() | np.floating():
-                yield _FLOAT, float(output)
-            case np.ndarray():
-                yield from self._leaves(output.tolist())
-            case list() | tuple():
-                for one in output:
-                    yield from self._leaves(one)
-            case Mapping():
-                for key, one in sorted(output.items(), key=lambda item: repr(item[0])):
-                    yield from self._leaves(key)
-                    yield from self._leaves(one)
-            case _:
-                leaf = output if isinstance(output, str) else repr(output)
-                named = (type(output).__name__, leaf)
-                yield self._codes.setdefault(named, _FIRST_CODE + len(self._codes)), np.nan
+    def _spread(self, output: Any, row: list[tuple[int, float]]) -> None:
+        """Adds the leaves of an output to a row. The commonest kinds come first."""
+        kind = type(output)
+        if kind is str:
+            row.append(self._coded("str", output))
+        elif kind is int:
+            row.append((_INT, _as_float(output)))
+        elif kind is float:
+            row.append((_FLOAT, output if output == output else np.nan))  # one nan for all
+        elif kind is bool or isinstance(output, np.bool_):
+            row.append((_BOOL, float(output)))
+        elif isinstance(output, np.generic):
+            self._spread(output.item(), row)
+        elif isinstance(output, np.ndarray):
+            self._spread(output.tolist(), row)
+        elif isinstance(output, list | tuple):
+            for one in output:
+                self._spread(one, row)
+        elif isinstance(output, Mapping):
+            for key, one in sorted(output.items(), key=lambda item: repr(item[0])):
+                self._spread(key, row)
+                self._spread(one, row)
+        else:
+            row.append(self._coded(kind.__name__, repr(output)))
+
+    def _coded(self, kind: str, leaf: str) -> tuple[int, float]:
+        return self._codes.setdefault((kind, leaf), _FIRST_CODE + len(self._codes)), np.nan
 
 
 def _as_float(value: int) -> float:
@@ -215,7 +226,7 @@ def _flat(output: Any) -> Iterator[Any]:
 
 def _shape(output: Any) -> tuple[int, ...]:
     if isinstance(output, np.ndarray):
-        return output.shape
+        return tuple(map(int, output.shape))
     if not isinstance(output, list | tuple):
         return ()
     inner = {_shape(one) for one in output}

@@ -5,8 +5,8 @@ import numpy as np
 from deniable.audit.features import Feature
 from deniable.audit.outputs import Batch, Floats
 
-_ROWS = 8_000
-_STEPS = 6
+_ROWS = 4_000
+_STEPS = 4
 _SHRINK = 1e-3
 
 

@@ -40,7 +40,30 @@ class Candidate:
     evidence: float
 
 
-def candidates(x: Batch, y: Batch, lines: Sequence[Line]) -> list[Candidate]:
+@dataclass(frozen=True)
+class Question:
+    """An event or its opposite, asked of the inputs in this order or turned round."""
+
+    event: Event
+    negated: bool
+    turned: bool
+    value: float  # how well it did, by the measure that it is asked for
+    rate: float  # about how likely the event is, under the likelier input
+
+    @property
+    def text(self) -> str:
+        return f"not {self.event.text}" if self.negated else self.event.text
+
+
+@dataclass(frozen=True)
+class Questions:
+    """What to ask for the best bound on epsilon, and for the best evidence; best first."""
+
+    epsilon: list[Question]
+    evidence: list[Question]
+
+
+def questions(x: Batch, y: Batch, lines: Sequence[Line]) -> Questions:
     """The events of two samples that tell most, by either measure."""
     half_x, half_y = len(x) // 2, len(y) // 2
     fit = Sample(x.rows(slice(None, half_x)), y.rows(slice(None, half_y)), tuple(lines))
@@ -48,7 +71,11 @@ def candidates(x: Batch, y: Batch, lines: Sequence[Line]) -> list[Candidate]:
     found = sorted(_proposals(fit), key=lambda one: -one.evidence)
     by_epsilon = sorted(found, key=lambda one: -one.epsilon)
     kept = {id(one.event): one.event for one in [*found[:_PROPOSED], *by_epsilon[:_PROPOSED]]}
-    return [rank.judged(event) for event in kept.values()]
+    asked = [rank.asked(event) for event in kept.values()]
+    return Questions(
+        sorted((one for one, _ in asked), key=lambda one: -one.value),
+        sorted((one for _, one in asked), key=lambda one: -one.value),
+    )
 
 
 @dataclass(frozen=True)
@@ -59,14 +86,23 @@ class Sample:
     y: Batch
     lines: tuple[Line, ...]
 
-    def judged(self, event: Event) -> Candidate:
+    def asked(self, event: Event) -> tuple[Question, Question]:
+        """The best way to ask it, for epsilon and for evidence."""
         a = np.array([np.count_nonzero(event.hits(self.x))])
         b = np.array([np.count_nonzero(event.hits(self.y))])
-        return Candidate(
-            event,
-            max(float(self.epsilon(a, b, 3.0, way)[0]) for way in (0, 1)),
-            max(float(self.evidence(a, b, way)[0]) for way in (0, 1)),
-        )
+        by_epsilon, by_evidence = [], []
+        for negated in (False, True):
+            m, n = (len(self.x) - a, len(self.y) - b) if negated else (a, b)
+            rates = m[0] / len(self.x), n[0] / len(self.y)
+            for way in (0, 1):
+                form = (event, negated, bool(way))
+                told = float(self.epsilon(m, n, 3.0, way)[0])
+                by_epsilon.append(Question(*form, told, rates[way]))
+                told = float(self.evidence(m, n, way)[0])
+                by_evidence.append(Question(*form, told, rates[way]))
+        return tuple(
+            max(found, key=lambda one: one.value) for found in (by_epsilon, by_evidence)
+        )  # type: ignore[return-value]
 
     def epsilon(self, a: Counts, b: Counts, z: float, way: int) -> Floats:
         """About the lower bound on epsilon that such counts would give."""

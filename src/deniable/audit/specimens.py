@@ -38,9 +38,9 @@ SPECIMENS = (
         ((5, 6, 7), (0.2, 2.2)),
     ),
     Specimen(
-        "Gaussian, epsilon 1, delta 1e-6",
-        Gaussian.calibrated(epsilon=1, delta=1e-6),
-        Gaussian(sigma=2.11),
+        "Gaussian, epsilon 2, delta 1e-4",
+        Gaussian.calibrated(epsilon=2, delta=1e-4),
+        Gaussian(sigma=0.85),
         ((0, 1),),
     ),
     Specimen(

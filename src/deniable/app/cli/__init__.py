@@ -6,6 +6,7 @@ from collections.abc import Sequence
 import typer
 
 from deniable.app.cli import (
+    audit,
     check,
     demo,
     drafting,
@@ -27,6 +28,7 @@ app = typer.Typer(
     no_args_is_help=True,
     pretty_exceptions_enable=False,
 )
+app.command()(audit.audit)
 app.command()(check.check)
 app.command()(demo.demo)
 # A question may begin with a sign, as in "-- by ward".
