@@ -9,7 +9,7 @@ to within a part in 2**30.
 
 import inspect
 import math
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from itertools import permutations
@@ -191,6 +191,14 @@ def _by_output(mechanism: Any) -> bool:
     )
 
 
+def _by_scores(mechanism: Any) -> bool:
+    """Whether it chooses among candidates: then `pmf` takes their scores alone."""
+    if not hasattr(mechanism, "pmf"):
+        return False
+    asked = inspect.signature(mechanism.pmf).parameters.values()
+    return sum(one.default is one.empty for one in asked) == 1
+
+
 def _scaled(p: Fraction, error: Fraction, bits: int) -> Enclosure:
     return (p * (1 - error) * (1 << bits)).__floor__(), (
         p * (1 + error) * (1 << bits)
@@ -202,6 +210,10 @@ def _reach(mechanism: Any, group: list[Any]) -> Iterator[Sequence[Any]]:
     categories = getattr(mechanism, "categories", None)
     if isinstance(categories, int):
         yield range(categories)
+        return
+    if _by_scores(mechanism) and all(hasattr(scores, "__len__") for scores in group):
+        first = group[0]
+        yield list(first) if isinstance(first, Mapping) else range(len(first))
         return
     step = getattr(mechanism, "step", None)
     if step is None or any(isinstance(value, list | tuple) for value in group):

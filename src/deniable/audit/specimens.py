@@ -4,7 +4,15 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
-from deniable.mechanisms import Gaussian, Laplace, RandomizedResponse, Staircase
+from deniable.mechanisms import (
+    Exponential,
+    Gaussian,
+    Laplace,
+    NoisyMax,
+    PermuteAndFlip,
+    RandomizedResponse,
+    Staircase,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,6 +28,8 @@ class Specimen:
     halved: Any
     neighbors: tuple[tuple[Any, ...], ...]
 
+
+SCORES = (((0, 1, 2), (1, 0, 1)), ((2, 2, 2), (3, 1, 2)))
 
 SPECIMENS = (
     Specimen(
@@ -67,4 +77,7 @@ SPECIMENS = (
         RandomizedResponse.from_coins(truth=Fraction(55, 100), yes=Fraction(1, 10)),
         ((0, 1),),
     ),
+    Specimen("exponential", Exponential(epsilon=1), Exponential(epsilon=2), SCORES),
+    Specimen("permute and flip", PermuteAndFlip(epsilon=1), PermuteAndFlip(epsilon=2), SCORES),
+    Specimen("noisy max", NoisyMax(epsilon=1), NoisyMax(epsilon=2), SCORES),
 )
