@@ -3,6 +3,7 @@
 from collections import Counter
 from dataclasses import replace
 from fractions import Fraction
+from itertools import permutations
 from typing import Any, ClassVar
 
 import numpy as np
@@ -37,26 +38,21 @@ class ChoiceContract:
 
     mechanism: ClassVar[Any]  # epsilon given, sensitivity 1, not monotone
     draws: ClassVar[int] = 10_000
-    records: ClassVar[int] = 4  # of the small proofs; the full ones always have four
 
     def variant(self, **changes: Any) -> Any:
         return replace(self.mechanism, **changes)
 
-    def pairs(self, relation: str, size: Any) -> Any:
-        records = size(small=self.records, full=RECORDS, what="records at most, all tables")
-        return neighbors(relation, records, VALUES)
-
     # Proofs: all tables of at most four records over four values, all neighbours.
 
     @pytest.mark.parametrize("relation", ["add-remove", "replace"])
-    def test_counts_keep_the_loss(self, relation, size):
-        pairs = self.pairs(relation, size)
+    def test_counts_keep_the_loss(self, relation):
+        pairs = neighbors(relation, RECORDS, VALUES)
         verdict = check(OnTables(self.mechanism, counts), pairs, range(VALUES))
         assert verdict.private, verdict.event
         assert verdict.missing < 1e-12
 
-    def test_counts_keep_the_loss_at_twice_the_strength_when_records_come_or_go(self, size):
-        pairs = self.pairs("add-remove", size)
+    def test_counts_keep_the_loss_at_twice_the_strength_when_records_come_or_go(self):
+        pairs = neighbors("add-remove", RECORDS, VALUES)
         strong = OnTables(self.variant(monotone=True), counts)
         verdict = check(strong, pairs, range(VALUES))
         assert verdict.private, verdict.event
@@ -69,8 +65,8 @@ class ChoiceContract:
     needs_a_grid: ClassVar[bool] = False
 
     @pytest.mark.parametrize(("relation", "halves"), [("add-remove", 1), ("replace", 2)])
-    def test_medians_keep_the_loss(self, relation, halves, size):
-        pairs = self.pairs(relation, size)
+    def test_medians_keep_the_loss(self, relation, halves):
+        pairs = neighbors(relation, RECORDS, VALUES)
         median = OnTables(self.variant(sensitivity=halves), ranks)
         verdict = check(median, pairs, range(VALUES))
         assert verdict.private, verdict.event
@@ -79,6 +75,15 @@ class ChoiceContract:
         pairs = neighbors("replace", RECORDS, VALUES)
         median = OnTables(self.variant(sensitivity=1), ranks)
         assert check(median, pairs, range(VALUES)).violated
+
+    @pytest.mark.parametrize("order", list(permutations(range(4))), ids=str)
+    def test_the_order_of_the_candidates_does_not_matter(self, order):
+        scores = [3, 0, 1, 1]
+        shuffled = [scores[i] for i in order]
+        for place, i in enumerate(order):
+            assert self.mechanism.pmf_bounds(place, shuffled, 64) == pytest.approx(
+                self.mechanism.pmf_bounds(i, scores, 64), abs=1000
+            )
 
     # The law, its enclosure and its sampler agree.
 

@@ -41,13 +41,17 @@ class OnTables:
         self._scores = scores
 
         @cache
-        def bounds(output: Any, scores: tuple[Any, ...]) -> tuple[int, int]:
-            return mechanism.pmf_bounds(output, list(scores), BITS)
+        def bounds(own: Any, others: tuple[Any, ...]) -> tuple[int, int]:
+            return mechanism.pmf_bounds(0, [own, *others], BITS)
 
         self._bounds = bounds
 
-    def pmf_bounds(self, output: Any, table: Table, bits: int = 256) -> tuple[int, int]:
-        lo, hi = self._bounds(output, tuple(self._scores(table)))
+    def pmf_bounds(self, output: int, table: Table, bits: int = 256) -> tuple[int, int]:
+        """A candidate's chance depends on its score and on the others' in any order (which
+        has a test of its own), so that few laws need computing."""
+        scores = list(self._scores(table))
+        own = scores.pop(output)
+        lo, hi = self._bounds(own, tuple(sorted(scores)))
         return lo << bits - BITS, hi << bits - BITS
 
 

@@ -20,7 +20,6 @@ from tests.mechanisms.tables import OnTables, counts, neighbors
 class TestLaplaceNoise(ChoiceContract):
     mechanism = NoisyMax(epsilon=1, noise="laplace")
     needs_a_grid = True
-    records = 3
 
 
 @pytest.mark.parametrize(

@@ -48,10 +48,6 @@ class Watched:
         return lo << bits - BITS, hi << bits - BITS
 
 
-def three_counts(table):
-    return counts(table)[:3]
-
-
 OUTPUTS = {hits: sorted(set(transcripts(3, hits))) for hits in (1, 2)}
 
 
@@ -60,15 +56,16 @@ OUTPUTS = {hits: sorted(set(transcripts(3, hits))) for hits in (1, 2)}
     ("relation", "monotone"), [("add-remove", True), ("add-remove", False), ("replace", False)]
 )
 def test_all_small_tables_keep_the_loss(hits, relation, monotone, size):
-    records = size(small=3, full=4, what="records at most, all tables of a sparse vector")
+    values = size(small=3, full=4, what="values, all tables of 4 records of a sparse vector")
     mechanism = SparseVector(epsilon=2, count=hits, monotone=monotone)
-    pairs = neighbors(relation, records, 3)
-    verdict = check(Watched(mechanism, three_counts), pairs, OUTPUTS[hits])
+    pairs = neighbors(relation, 4, values)
+    told = sorted(set(transcripts(values, hits)))
+    verdict = check(Watched(mechanism, lambda table: counts(table)[:values]), pairs, told)
     assert verdict.private, verdict.event
     assert verdict.missing < 1e-12
 
 
-@pytest.mark.parametrize("threshold", [-2, 0, 3])
+@pytest.mark.parametrize("threshold", [0, 3])
 def test_numbers_that_all_move_at_once_keep_the_loss(threshold, size):
     """Any numbers of sensitivity one: all ways to move some of them by one, or none."""
     n = size(small=3, full=5, what="numbers of a sparse vector, moved in all ways")
