@@ -34,7 +34,7 @@ class Composition(Loss):
     >>> ten, ten.epsilon(), ten == PureLoss(1), ten.fits(PureLoss(1))
     (PureLoss(0.1) * 10, 1.0, False, True)
     >>> (PureLoss(0.1) * 100).form(1e-6).name
-    'concentrated'
+    'optimal'
     """
 
     parts: tuple[tuple[Loss, int], ...]
@@ -77,6 +77,7 @@ class Composition(Loss):
 
         >>> from deniable.privacy import PureLoss
         >>> print((PureLoss(1) * 2).explain(1e-6))
+        optimal: 1.999998128904084 (equal pure parts compose as randomized responses do, exactly)
         sum: 1.9999988646640723 (epsilons add up, exactly)
         concentrated: 7.419554970886854 (every part has a zCDP charge, and rhos add up)
         """

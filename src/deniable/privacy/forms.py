@@ -19,6 +19,7 @@ from deniable.privacy.gaussian import GaussianLoss
 from deniable.privacy.intervals import INFINITY, precision
 from deniable.privacy.loss import Loss, mixed, unmixed
 from deniable.privacy.nats import Nats
+from deniable.privacy.repeated import Repeated
 
 Parts: TypeAlias = Sequence[tuple[Loss, int]]
 _SHORT = 64  # so many factors of a slack are multiplied exactly
@@ -121,6 +122,17 @@ def sum_of_epsilons(parts: Parts) -> Loss | None:
     return None if nats is None else ApproximateLoss.of(nats, total_slack(parts))
 
 
+def optimal(parts: Parts) -> Loss | None:
+    """One pure loss, repeated: the optimal composition, exactly."""
+    kinds = {part.nats for part, _ in parts}
+    if len(kinds) != 1:
+        return None
+    (each,) = kinds
+    if each is None:
+        return None
+    return Charged(Repeated(each, sum(n for _, n in parts)), Nats(), total_slack(parts))
+
+
 def gaussian(parts: Parts) -> Loss | None:
     """Gaussian parts as one Gaussian; the others' epsilons are added."""
     bells = [(part, n) for part, n in parts if part.mu_squared is not None]
@@ -151,6 +163,7 @@ def concentrated_and_sum(parts: Parts) -> Loss | None:
 
 FORMS: tuple[Form, ...] = (
     Form("sum", "epsilons add up, exactly", sum_of_epsilons),
+    Form("optimal", "equal pure parts compose as randomized responses do, exactly", optimal),
     Form("gaussian", "Gaussian parts add up their mu squared", gaussian),
     Form("concentrated", "every part has a zCDP charge, and rhos add up", concentrated),
     Form(
