@@ -4,6 +4,7 @@ from deniable.privacy.approximate import ApproximateLoss
 from deniable.privacy.bounded_range import RangeLoss
 from deniable.privacy.composition import Composition
 from deniable.privacy.concentrated import ConcentratedLoss, concentrated
+from deniable.privacy.distribution import LossDistribution
 from deniable.privacy.gaussian import GaussianLoss
 from deniable.privacy.loss import Loss
 from deniable.privacy.neighbors import Neighbors, neighboring
@@ -16,6 +17,7 @@ __all__ = [
     "ConcentratedLoss",
     "GaussianLoss",
     "Loss",
+    "LossDistribution",
     "Neighbors",
     "Parallel",
     "PureLoss",

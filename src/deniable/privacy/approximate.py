@@ -7,6 +7,7 @@ randomized response otherwise (Kairouz, Oh & Viswanath 2015), so its curve is th
 from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
+from typing import TYPE_CHECKING
 
 from deniable.exact.rationals import Number, whole
 from deniable.privacy import floats
@@ -14,6 +15,9 @@ from deniable.privacy.intervals import INFINITY, ONE, ZERO, Interval, Precision,
 from deniable.privacy.loss import Loss, delta_of, mixed, unmixed
 from deniable.privacy.nats import Nats
 from deniable.privacy.pure import PureLoss, lines, nats_of, show_nats
+
+if TYPE_CHECKING:
+    from deniable.privacy.numerical import Plan
 
 
 @dataclass(frozen=True, slots=True, init=False, repr=False)
@@ -56,6 +60,15 @@ class ApproximateLoss(Loss):
     def _epsilon_above(self, delta: Fraction) -> Decimal:
         rest = unmixed(self.slack, delta)
         return INFINITY if rest is None else PureLoss.of(self.nats)._epsilon_above(rest)
+
+    @property
+    def plan(self) -> "Plan":
+        """Randomized response, where not everything is told."""
+        return PureLoss.of(self.nats).plan
+
+    def _epsilon_below(self, delta: Fraction, precision: float | None = None) -> Decimal:
+        rest = unmixed(self.slack, delta)
+        return INFINITY if rest is None else PureLoss.of(self.nats)._epsilon_below(rest)
 
     def _tradeoff_below(self, alpha: Fraction) -> Decimal:
         return certified(lambda p: lines(self.nats, self.slack, alpha, p)).lo

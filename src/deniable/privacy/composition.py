@@ -13,12 +13,17 @@ from deniable.privacy.forms import (
     Form,
     total_mu_squared,
     total_nats,
+    total_plan,
     total_rho,
     total_slack,
 )
-from deniable.privacy.intervals import ZERO
-from deniable.privacy.loss import Loss, delta_of
+from deniable.privacy.gaussian import GaussianLoss
+from deniable.privacy.intervals import INFINITY, ZERO
+from deniable.privacy.loss import Loss, delta_of, unmixed
 from deniable.privacy.nats import Nats
+from deniable.privacy.numerical import Plan, plan_of
+from deniable.privacy.priced import Numerical
+from deniable.privacy.repeated import Repeated
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -67,6 +72,17 @@ class Composition(Loss):
         """The sum of the squared Gaussian charges, where every part has one."""
         return total_mu_squared(self.parts)
 
+    @property
+    def plan(self) -> "Plan | None":
+        """The worst pairs of all parts, where every part has some."""
+        return total_plan(self.parts)
+
+    @property
+    def witness(self) -> "Plan | None":
+        """What the parts that have any surely allow."""
+        known = [(part.witness, n) for part, n in self.parts]
+        return tuple((pair, k * n) for plan, n in known if plan for pair, k in plan)
+
     def form(self, delta: Number = 0) -> Form:
         """The form that gives `epsilon(delta)`: its name, and why it is valid."""
         exact = delta_of(delta)
@@ -77,7 +93,7 @@ class Composition(Loss):
 
         >>> from deniable.privacy import PureLoss
         >>> print((PureLoss(1) * 2).explain(1e-6))
-        optimal: 1.999998128904084 (equal pure parts compose as randomized responses do, exactly)
+        optimal: 1.999998128904084 (equal pure parts compose like randomized responses, exactly)
         sum: 1.9999988646640723 (epsilons add up, exactly)
         concentrated: 7.419554970886854 (every part has a zCDP charge, and rhos add up)
         """
@@ -92,6 +108,34 @@ class Composition(Loss):
 
     def _epsilon_above(self, delta: Fraction) -> Decimal:
         return min(loss._epsilon_above(delta) for _, loss in self._priced())
+
+    def _epsilon_near(self, delta: Fraction, precision: float | None) -> Decimal:
+        found = self._epsilon_above(delta)
+        plan = self.plan
+        if precision is None or plan is None or self._closed() is not None:
+            return found
+        rest = unmixed(self.slack, delta)
+        if rest is None:
+            return found
+        return min(found, Numerical(plan_of(plan))._epsilon_near(rest, precision))
+
+    def _epsilon_below(self, delta: Fraction, precision: float | None = None) -> Decimal:
+        rest = unmixed(self.slack, delta)
+        if rest is None:
+            return INFINITY
+        closed = self._closed()
+        if closed is not None:
+            return closed._epsilon_below(rest)
+        return Numerical(plan_of(self.witness or ()))._epsilon_below(rest, precision)
+
+    def _closed(self) -> Loss | None:
+        """The loss of all parts, where a closed form is exact, if `slack` does not happen."""
+        kinds = {part.nats for part, _ in self.parts}
+        if self.mu_squared is not None:
+            return GaussianLoss(mu_squared=self.mu_squared)
+        if len(kinds) == 1 and (each := kinds.pop()) is not None:
+            return Repeated(each, sum(n for _, n in self.parts))
+        return None
 
     def _delta_above(self, epsilon: Nats) -> Decimal:
         return min(loss._delta_above(epsilon) for _, loss in self._priced())

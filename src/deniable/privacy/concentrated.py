@@ -8,6 +8,7 @@ Every order is valid, so a search may propose one and intervals then decide what
 from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
+from typing import TYPE_CHECKING
 
 from deniable.errors import InvalidParameter, Unsupported
 from deniable.exact.rationals import Number, positive, whole
@@ -24,6 +25,9 @@ from deniable.privacy.intervals import (
 from deniable.privacy.loss import Loss, nonnegative
 from deniable.privacy.nats import Nats
 from deniable.privacy.roots import root
+
+if TYPE_CHECKING:
+    from deniable.privacy.numerical import Plan
 
 _WORK = 60
 
@@ -76,6 +80,18 @@ class ConcentratedLoss(Loss):
         t = _order_at(self.rho, delta)
         least = certified(lambda p: (1 + p(t)) * self.rho + _drop(p(t), p(delta)))
         return max(least.hi, ZERO)
+
+    @property
+    def witness(self) -> "Plan | None":
+        """Gaussian noise with this rho, which is a little cheaper than the worst may be."""
+        from deniable.privacy.gaussian import GaussianLoss
+
+        return GaussianLoss(mu_squared=2 * self.rho).plan
+
+    def _epsilon_below(self, delta: Fraction, precision: float | None = None) -> Decimal:
+        from deniable.privacy.gaussian import GaussianLoss
+
+        return GaussianLoss(mu_squared=2 * self.rho)._epsilon_below(delta)
 
     def group(self, k: int) -> "ConcentratedLoss":
         """k**2 times rho.

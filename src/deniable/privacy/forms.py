@@ -19,6 +19,8 @@ from deniable.privacy.gaussian import GaussianLoss
 from deniable.privacy.intervals import INFINITY, precision
 from deniable.privacy.loss import Loss, mixed, unmixed
 from deniable.privacy.nats import Nats
+from deniable.privacy.numerical import Plan, plan_of
+from deniable.privacy.priced import Numerical
 from deniable.privacy.repeated import Repeated
 
 Parts: TypeAlias = Sequence[tuple[Loss, int]]
@@ -116,6 +118,14 @@ def total_mu_squared(parts: Parts) -> Fraction | None:
     return total
 
 
+def total_plan(parts: Parts) -> Plan | None:
+    """The worst pairs of all parts."""
+    plans = [(part.plan, count) for part, count in parts]
+    if any(plan is None for plan, _ in plans):
+        return None
+    return tuple((pair, k * n) for plan, n in plans for pair, k in plan or ())
+
+
 def sum_of_epsilons(parts: Parts) -> Loss | None:
     """Epsilons add up, and so, nearly, do deltas."""
     nats = total_nats(parts)
@@ -143,6 +153,17 @@ def gaussian(parts: Parts) -> Loss | None:
     return _charged(GaussianLoss(mu_squared=mu_squared), shift, total_slack(parts))
 
 
+def numerical(parts: Parts) -> Loss | None:
+    """The loss distributions of all parts, convolved on a grid; where no closed form is."""
+    kinds = {part.nats for part, _ in parts}
+    if total_mu_squared(parts) is not None or (len(kinds) == 1 and None not in kinds):
+        return None  # a closed form is exact
+    plan = total_plan(parts)
+    if not plan:
+        return None
+    return Charged(Numerical(plan_of(plan)), Nats(), total_slack(parts))
+
+
 def concentrated(parts: Parts) -> Loss | None:
     """The zCDP charges of all parts."""
     rho = total_rho(parts)
@@ -163,8 +184,9 @@ def concentrated_and_sum(parts: Parts) -> Loss | None:
 
 FORMS: tuple[Form, ...] = (
     Form("sum", "epsilons add up, exactly", sum_of_epsilons),
-    Form("optimal", "equal pure parts compose as randomized responses do, exactly", optimal),
+    Form("optimal", "equal pure parts compose like randomized responses, exactly", optimal),
     Form("gaussian", "Gaussian parts add up their mu squared", gaussian),
+    Form("numerical", "the parts' loss distributions, convolved on a grid", numerical),
     Form("concentrated", "every part has a zCDP charge, and rhos add up", concentrated),
     Form(
         "concentrated and sum",

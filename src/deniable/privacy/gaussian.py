@@ -8,6 +8,7 @@ import math
 from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
+from typing import TYPE_CHECKING
 
 from deniable.errors import InvalidParameter
 from deniable.exact.rationals import Number, positive, whole
@@ -18,12 +19,16 @@ from deniable.privacy.intervals import (
     ONE,
     ZERO,
     Interval,
+    Precision,
     certified,
     precision,
 )
 from deniable.privacy.loss import Loss, nonnegative
 from deniable.privacy.nats import Nats
 from deniable.privacy.roots import root
+
+if TYPE_CHECKING:
+    from deniable.privacy.numerical import Plan
 
 _FAR = Decimal(45)  # P(N > 45) < 1e-400
 _WORK = 60
@@ -98,6 +103,29 @@ class GaussianLoss(Loss):
             epsilon, nudge = p.up.add(epsilon, nudge), nudge * 8
         return epsilon
 
+    @property
+    def plan(self) -> "Plan":
+        """N(mu, 1) against N(0, 1)."""
+        from deniable.privacy.pairs import Bell
+
+        if self.mu_squared == 0:
+            return ()
+        mu = precision(_WORK)(self.mu_squared).sqrt().middle
+        return ((Bell(float(mu)), 1),)
+
+    def _epsilon_below(self, delta: Fraction, precision: float | None = None) -> Decimal:
+        if self.mu_squared == 0 or delta == 0:
+            return self._epsilon_above(delta)
+        p = _at_work()
+        epsilon = self._epsilon_above(delta)
+        nudge = epsilon.scaleb(-25)
+        while epsilon > 0 and self._delta_interval(epsilon).lo < p(delta).hi:
+            epsilon, nudge = p.down.subtract(epsilon, nudge), nudge * 8
+        return max(epsilon, ZERO)
+
+    def _delta_interval(self, epsilon: Decimal) -> Interval:
+        return certified(lambda p: _delta(p(epsilon), p(self.mu_squared).sqrt()))
+
     def _tradeoff_below(self, alpha: Fraction) -> Decimal:
         if alpha in (0, 1):
             return ONE - int(alpha)
@@ -112,6 +140,10 @@ class GaussianLoss(Loss):
         GaussianLoss(1)
         """
         return GaussianLoss(mu_squared=self.mu_squared * whole(k, "k") ** 2)
+
+
+def _at_work() -> Precision:
+    return precision(_WORK)
 
 
 def _delta(epsilon: Interval, mu: Interval) -> Interval:

@@ -18,12 +18,16 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable
 from decimal import Decimal
 from fractions import Fraction
+from typing import TYPE_CHECKING
 
 from deniable.errors import InvalidParameter
 from deniable.exact.rationals import Number, probability, rational, whole
 from deniable.privacy import floats
-from deniable.privacy.intervals import ONE, ZERO, precision
+from deniable.privacy.intervals import INFINITY, ONE, ZERO, precision
 from deniable.privacy.nats import Nats
+
+if TYPE_CHECKING:
+    from deniable.privacy.numerical import Plan
 
 _NEARLY_ONE = Fraction(999, 1000)
 _GOLDEN = (math.sqrt(5) - 1) / 2
@@ -59,6 +63,17 @@ class Loss(ABC):
         """The square of the Gaussian (GDP) charge."""
         return None
 
+    @property
+    def plan(self) -> "Plan | None":
+        """Worst pairs of distributions, with counts, that together cost as much as this does
+        if `slack` does not happen."""
+        return None
+
+    @property
+    def witness(self) -> "Plan | None":
+        """Pairs that this loss surely allows: what it costs at least."""
+        return self.plan
+
     @abstractmethod
     def _epsilon_above(self, delta: Fraction) -> Decimal:
         """At least the least epsilon at 0 <= delta < 1; INFINITY where there is none."""
@@ -66,6 +81,10 @@ class Loss(ABC):
     @abstractmethod
     def _delta_above(self, epsilon: Nats) -> Decimal:
         """At least the least delta at epsilon >= 0."""
+
+    def _epsilon_below(self, delta: Fraction, precision: float | None = None) -> Decimal:
+        """At most the least epsilon of the worst mechanism with this loss."""
+        return ZERO
 
     @abstractmethod
     def group(self, k: int) -> "Loss":
@@ -75,6 +94,24 @@ class Loss(ABC):
         """The least epsilon at this delta, rounded up; `math.inf` where there is none."""
         exact = delta_of(delta)
         return floats.up(max(self._epsilon_above(exact), ZERO))
+
+    def epsilon_bounds(
+        self, delta: Number = 0, *, precision: float | None = None
+    ) -> tuple[float, float]:
+        """A lower and an upper bound on the least epsilon; the upper is `epsilon(delta)`.
+
+        They differ by rounding only where a closed form is exact. Where the number was found
+        on a grid, a finer `precision` (such as 1e-6) brings them closer together.
+        """
+        exact = delta_of(delta)
+        above = self._epsilon_near(exact, precision)
+        below = min(self._epsilon_below(exact, precision), above)
+        low = math.inf if below == INFINITY else floats.down(max(below, ZERO))
+        return low, floats.up(max(above, ZERO))
+
+    def _epsilon_near(self, delta: Fraction, precision: float | None) -> Decimal:
+        """`_epsilon_above`, more precisely if that takes a grid."""
+        return self._epsilon_above(delta)
 
     def delta(self, epsilon: Number) -> float:
         """The least delta at this epsilon, rounded up."""

@@ -95,6 +95,12 @@ class Parallel(Loss):
     def _epsilon_above(self, delta: Fraction) -> Decimal:
         return max(loss._epsilon_above(delta) for loss in self.touched)
 
+    def _epsilon_near(self, delta: Fraction, precision: float | None) -> Decimal:
+        return max(loss._epsilon_near(delta, precision) for loss in self.touched)
+
+    def _epsilon_below(self, delta: Fraction, precision: float | None = None) -> Decimal:
+        return max(loss._epsilon_below(delta, precision) for loss in self.touched)
+
     def _delta_above(self, epsilon: Nats) -> Decimal:
         return max(loss._delta_above(epsilon) for loss in self.touched)
 

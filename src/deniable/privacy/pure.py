@@ -8,6 +8,7 @@ import math
 from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
+from typing import TYPE_CHECKING
 
 from deniable.errors import InvalidParameter
 from deniable.exact.rationals import Number, rational, whole
@@ -15,6 +16,9 @@ from deniable.privacy import floats
 from deniable.privacy.intervals import ZERO, Interval, Precision, certified
 from deniable.privacy.loss import Loss, nonnegative
 from deniable.privacy.nats import Nats
+
+if TYPE_CHECKING:
+    from deniable.privacy.numerical import Plan
 
 
 @dataclass(frozen=True, slots=True, init=False, repr=False)
@@ -54,6 +58,13 @@ class PureLoss(Loss):
 
         return floats.ceiling(certified(charge).hi)
 
+    @property
+    def plan(self) -> "Plan":
+        """Randomized response."""
+        from deniable.privacy.pairs import Atoms
+
+        return ((Atoms.response(self.nats), 1),)
+
     def _delta_above(self, epsilon: Nats) -> Decimal:
         gap = self.nats - epsilon
         if gap.sign() <= 0:
@@ -66,8 +77,14 @@ class PureLoss(Loss):
         return certified(excess).hi
 
     def _epsilon_above(self, delta: Fraction) -> Decimal:
+        return self._least(delta).hi
+
+    def _epsilon_below(self, delta: Fraction, precision: float | None = None) -> Decimal:
+        return self._least(delta).lo
+
+    def _least(self, delta: Fraction) -> Interval:
         if delta == 0:
-            return certified(self.nats.interval).hi
+            return certified(self.nats.interval)
 
         def least(p: Precision) -> Interval:
             rest = 1 - (1 + (-self.nats.interval(p)).exp()) * delta
@@ -77,7 +94,7 @@ class PureLoss(Loss):
                 return Interval(ZERO, self.nats.interval(p).hi, p)
             return (self.nats.interval(p) + rest.log()).positive_part()
 
-        return certified(least).hi
+        return certified(least)
 
     def _tradeoff_below(self, alpha: Fraction) -> Decimal:
         return certified(lambda p: lines(self.nats, Fraction(0), alpha, p)).lo
