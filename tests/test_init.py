@@ -16,7 +16,17 @@ import deniable as dp
 ROOT = Path(__file__).parents[1]
 SHOWN_ROOMS = ("deniable.errors", "deniable.privacy", "deniable.mechanisms")
 # For the rooms below: types to annotate with, what `parallel` returns, and their makers.
-INNER = {"Loss", "Neighbors", "Parallel", "concentrated", "neighboring"}
+INNER = {
+    "Loss",
+    "Filter",
+    "Reserved",
+    "Sampled",
+    "Shuffled",
+    "Neighbors",
+    "Parallel",
+    "concentrated",
+    "neighboring",
+}
 
 
 def loaded(statement):

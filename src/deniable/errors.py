@@ -10,6 +10,7 @@
     ├── BudgetExhausted                 the answer would cost more than is left
     ├── EngineFailed                    the one message after an engine has started
     ├── Unsupported                     a sound request that this loss or mechanism cannot serve
+    │   └── InvalidStoppingRule         a cost that adaptive releases must not be stopped by
     ├── UsedUp                          a session that has told all that its loss pays for
     └── MissingExtra (ImportError)      an optional package that this needs is not installed
 
@@ -36,6 +37,10 @@ class InvalidData(DeniableError, ValueError):
 
 class Unsupported(DeniableError):
     """A sound request that this loss or mechanism cannot serve; the message names what can."""
+
+
+class InvalidStoppingRule(Unsupported):
+    """A number that holds for releases fixed in advance, used to steer adaptive ones."""
 
 
 class UsedUp(DeniableError):

@@ -64,7 +64,7 @@ def test_pure_sums_are_exact(a, b, thousandths):
 
 
 def test_known_numbers():
-    assert f"{(PureLoss(0.1) * 100).epsilon(1e-6):.4f}" == "5.2191"
+    assert f"{(PureLoss(0.1) * 100).epsilon(1e-6):.4f}" == "4.7746"
     assert f"{(GaussianLoss(0.1) * 100).epsilon(1e-5):.11f}" == "4.37717809568"
     assert (GaussianLoss(0.1) * 100).epsilon(1e-5) == GaussianLoss(1).epsilon(1e-5)
 
@@ -78,12 +78,12 @@ def test_never_below_many_randomized_responses(k, delta):
 
 def test_it_says_which_form_it_used():
     assert (PureLoss(0.1) * 100).form().name == "sum"
-    assert (PureLoss(0.1) * 100).form(1e-6).name == "concentrated"
-    assert (PureLoss(0.1) * 3).form(1e-6).name == "sum"
+    assert (PureLoss(0.1) * 100).form(1e-6).name == "optimal"
+    assert (PureLoss(0.1) * 3).form(1e-6).name == "optimal"
     assert (GaussianLoss(1) * 2).form(1e-6).name == "gaussian"
     lines = (GaussianLoss(1) + PureLoss(0.01)).explain(1e-6).splitlines()
-    assert lines[0].startswith("gaussian: ")
-    assert len(lines) == 3
+    assert lines[0].startswith("numerical: ")
+    assert len(lines) == 4
 
 
 def test_nothing_composed_loses_nothing():

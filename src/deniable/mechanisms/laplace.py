@@ -7,15 +7,19 @@ counts, for every prior and every monotone loss at once: Ghosh, Roughgarden & Su
 "Universally utility-maximizing privacy mechanisms", 2009.
 """
 
+import math
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from numpy.typing import NDArray
 
 from deniable.exact import discrete_laplace
 from deniable.exact.enclosures import Enclosure, exp_neg
 from deniable.mechanisms.pure_additive import PureAdditive
+
+if TYPE_CHECKING:
+    from deniable.privacy.pairs import Atoms
 
 
 @dataclass(frozen=True, slots=True, init=False)
@@ -32,6 +36,18 @@ class Laplace(PureAdditive):
     >>> len(count.release([120, 7, 55]))
     3
     """
+
+    def worst_pair(self, *, values: int = 1, real: bool = False) -> "Atoms | None":
+        """A whole sensitivity apart; known for a release of one number.
+
+        >>> Laplace(epsilon=1, sensitivity=2).worst_pair().losses
+        (-1.0, 0.0, 1.0)
+        """
+        from deniable.mechanisms import worst_pairs
+
+        steps = math.floor(self.sensitivity / self.step + real)
+        noise = self.noise(1, real=real)
+        return None if values > 1 else worst_pairs.laplace(noise.scale, steps)
 
     def noise(self, values: int = 1, *, real: bool = False) -> "LaplaceNoise":
         """The law of each noise, in steps, in a release of so many integers or reals.

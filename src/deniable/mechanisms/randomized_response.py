@@ -31,6 +31,8 @@ from deniable.privacy import PureLoss
 if TYPE_CHECKING:
     from typing_extensions import TypeVar
 
+    from deniable.privacy.pairs import Atoms
+
     Found = TypeVar("Found", bound=Estimate | Estimates, default=Estimate)
 else:
     from typing import TypeVar  # before Python 3.13 it takes no default
@@ -202,6 +204,21 @@ class RandomizedResponse(Generic[Found]):
         design = cls.channel(share, 1 - share)
         design._set(design.p, design.q, 2, _IF_UNKNOWN)
         return design
+
+    def worst_pair(self, *, values: int = 1, real: bool = False) -> "Atoms | None":
+        """The laws of a report under two answers; the third output stands for all others.
+
+        >>> len(RandomizedResponse(odds=3, categories=5).worst_pair().losses)
+        3
+        """
+        from deniable.privacy.pairs import Atoms
+
+        if values > 1:
+            return None
+        p, q, k = self.p, self.q, self.categories
+        if k == 2:
+            return Atoms.of([p, 1 - p], [q, 1 - q])
+        return Atoms.of([p, q, (k - 2) * q], [q, p, (k - 2) * q])
 
     @property
     def loss(self) -> PureLoss:

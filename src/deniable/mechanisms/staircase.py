@@ -15,7 +15,7 @@ and a release of two numbers or more gets it.
 import math
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,6 +23,9 @@ from numpy.typing import NDArray
 from deniable.exact import bernoulli, categorical, geometric, uniform_below
 from deniable.exact.enclosures import Enclosure, exp_neg
 from deniable.mechanisms.pure_additive import PureAdditive
+
+if TYPE_CHECKING:
+    from deniable.privacy.pairs import Atoms
 
 _LONG = 10**12  # steps, beyond which one more or less of them makes no difference
 
@@ -39,6 +42,17 @@ class Staircase(PureAdditive):
     >>> total.loss.epsilon(), total.noise().flat, total.margin(0.9)
     (4.0, 12, 40)
     """
+
+    def worst_pair(self, *, values: int = 1, real: bool = False) -> "Atoms | None":
+        """The shift that loses epsilon most often; known for a release of one number.
+
+        >>> Staircase(epsilon=2, sensitivity=10).worst_pair().losses
+        (-2.0, 0.0, 2.0)
+        """
+        from deniable.mechanisms import worst_pairs
+
+        law = self.noise(1, real=real)
+        return None if values > 1 else worst_pairs.staircase(law.epsilon, law.stair, law.flat)
 
     def noise(self, values: int = 1, *, real: bool = False) -> "StaircaseNoise":
         """The law of each noise, in steps, in a release of so many integers or reals.

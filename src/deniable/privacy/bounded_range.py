@@ -15,6 +15,7 @@ both ends only, with P(y = e**-t) = (1 - e**(t - epsilon)) / (1 - e**-epsilon). 
 from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
+from typing import TYPE_CHECKING
 
 from deniable.exact.rationals import Number, whole
 from deniable.privacy import floats
@@ -22,6 +23,9 @@ from deniable.privacy.intervals import ZERO, Interval, Precision, certified
 from deniable.privacy.loss import Loss
 from deniable.privacy.nats import Nats
 from deniable.privacy.pure import PureLoss, nats_of, show_nats
+
+if TYPE_CHECKING:
+    from deniable.privacy.numerical import Plan
 
 
 @dataclass(frozen=True, slots=True, init=False, repr=False)
@@ -57,6 +61,20 @@ class RangeLoss(Loss):
         half = certified(lambda p: self.nats.interval(p) * self.nats.interval(p) / 8)
         return floats.ceiling(half.hi)
 
+    @property
+    def plan(self) -> "Plan":
+        """A pair with this loss's delta curve, which therefore dominates."""
+        from deniable.privacy.pairs import Mirrored, Range
+
+        if self.nats.sign() == 0:
+            return ()
+        return ((Mirrored(Range(float(self.nats._enclosure(80)[1]))), 1),)
+
+    @property
+    def witness(self) -> None:
+        """None: each delta has a worst pair of its own."""
+        return
+
     def _delta_above(self, epsilon: Nats) -> Decimal:
         gap = self.nats - epsilon
         if gap.sign() <= 0:
@@ -69,8 +87,14 @@ class RangeLoss(Loss):
         return certified(excess).hi
 
     def _epsilon_above(self, delta: Fraction) -> Decimal:
+        return self._least(delta).hi
+
+    def _epsilon_below(self, delta: Fraction, precision: float | None = None) -> Decimal:
+        return self._least(delta).lo
+
+    def _least(self, delta: Fraction) -> Interval:
         if delta == 0:
-            return certified(self.nats.interval).hi
+            return certified(self.nats.interval)
 
         def least(p: Precision) -> Interval:
             left = 1 - ((1 - (-self.nats.interval(p)).exp()) * delta).positive_part().sqrt()
@@ -78,7 +102,7 @@ class RangeLoss(Loss):
                 return Interval(ZERO, self.nats.interval(p).hi, p)
             return (self.nats.interval(p) + left.log() * 2).positive_part()
 
-        return certified(least).hi
+        return certified(least)
 
     def group(self, k: int) -> "RangeLoss":
         """k times epsilon: ranges add up along a chain of neighbours.

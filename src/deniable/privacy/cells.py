@@ -45,7 +45,6 @@ class Cells:
         doubt = float((self.doubt * factor).sum()) / total
         return raised / total, math.log(total) + tilt * peak, doubt
 
-
     def height(self, tilt: float) -> float:
         """ln E e**(tilt loss), about."""
         losses = self.losses

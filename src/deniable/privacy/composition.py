@@ -11,6 +11,7 @@ from deniable.privacy.floats import up
 from deniable.privacy.forms import (
     FORMS,
     Form,
+    alike,
     total_mu_squared,
     total_nats,
     total_plan,
@@ -130,10 +131,10 @@ class Composition(Loss):
 
     def _closed(self) -> Loss | None:
         """The loss of all parts, where a closed form is exact, if `slack` does not happen."""
-        kinds = {part.nats for part, _ in self.parts}
         if self.mu_squared is not None:
             return GaussianLoss(mu_squared=self.mu_squared)
-        if len(kinds) == 1 and (each := kinds.pop()) is not None:
+        each = alike(self.parts)
+        if each is not None:
             return Repeated(each, sum(n for _, n in self.parts))
         return None
 

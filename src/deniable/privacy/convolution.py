@@ -85,13 +85,12 @@ def transform_error(size: int) -> float:
     return 10 * UNIT * max(math.log2(size), 1.0)
 
 
-def _power(
-    f: NDArray[np.complex128], magnitude: Floats, count: int
-) -> NDArray[np.complex128]:
+def _power(f: NDArray[np.complex128], magnitude: Floats, count: int) -> NDArray[np.complex128]:
     with np.errstate(divide="ignore", under="ignore"):
         size = np.exp(count * np.log(magnitude))
     angle = np.mod(np.angle(f) * count, 2 * math.pi)
-    return size * (np.cos(angle) + 1j * np.sin(angle))
+    found: NDArray[np.complex128] = size * (np.cos(angle) + 1j * np.sin(angle))
+    return found
 
 
 def _folded(term: Term, size: int) -> Floats:
@@ -99,7 +98,8 @@ def _folded(term: Term, size: int) -> Floats:
     if term.mass.size <= size:
         return np.pad(term.mass, (0, size - term.mass.size))
     rows = -(-term.mass.size // size)
-    return np.pad(term.mass, (0, rows * size - term.mass.size)).reshape(rows, size).sum(axis=0)
+    full = np.pad(term.mass, (0, rows * size - term.mass.size))
+    return np.asarray(full.reshape(rows, size).sum(axis=0))
 
 
 def _norm(mass: Floats) -> float:

@@ -72,6 +72,11 @@ class Curve:
         found = value - gross - (self._rounding + 2 * self.step * self.doubt) * chernoff
         return max(0.0, found * (1 - self.slop) - self.wrapped - self._spread(x))
 
+    def play(self, epsilon: float, delta: float) -> float:
+        """By how much another curve of the same sum may read another delta here."""
+        error = self._rounding * _exp(self.height - self.tilt * epsilon)
+        return min(delta * (1e-9 + 8 * self.slop) + 4 * error, delta / 1024)
+
     def _read(self, x: float) -> tuple[float, float, float]:
         """The sum itself, its rounding error, and e**(K - t x)."""
         index = max(math.floor(x / self.step) + 1 - self.first, 0)

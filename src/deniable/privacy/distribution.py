@@ -41,7 +41,7 @@ class LossDistribution(Loss):
 
     >>> coin = LossDistribution.from_pair([0.75, 0.25], [0.25, 0.75])
     >>> round((coin * 10).epsilon(1e-6), 6)
-    10.986106
+    10.986105
     >>> from deniable.privacy import PureLoss
     >>> tenth = LossDistribution.of(PureLoss(0.1))
     >>> round((tenth * 100).epsilon(1e-6), 9)
@@ -98,7 +98,7 @@ class LossDistribution(Loss):
         Our own Laplace noise lives on a grid: use `LossDistribution.of(dp.Laplace(...))`.
 
         >>> round((LossDistribution.laplace(0.1) * 100).epsilon(1e-6), 4)
-        4.6188
+        4.6927
         """
         return cls(((Peak(float(positive(epsilon, "epsilon"))), 1),))
 

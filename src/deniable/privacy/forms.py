@@ -21,6 +21,7 @@ from deniable.privacy.loss import Loss, mixed, unmixed
 from deniable.privacy.nats import Nats
 from deniable.privacy.numerical import Plan, plan_of
 from deniable.privacy.priced import Numerical
+from deniable.privacy.pure import PureLoss
 from deniable.privacy.repeated import Repeated
 
 Parts: TypeAlias = Sequence[tuple[Loss, int]]
@@ -143,6 +144,13 @@ def optimal(parts: Parts) -> Loss | None:
     return Charged(Repeated(each, sum(n for _, n in parts)), Nats(), total_slack(parts))
 
 
+def alike(parts: Parts) -> Nats | None:
+    """The one epsilon of parts that are randomized responses at worst, all of them equal."""
+    kinds = {part.nats for part, _ in parts if isinstance(part, PureLoss | ApproximateLoss)}
+    others = any(not isinstance(part, PureLoss | ApproximateLoss) for part, _ in parts)
+    return None if others or len(kinds) != 1 else kinds.pop()
+
+
 def gaussian(parts: Parts) -> Loss | None:
     """Gaussian parts as one Gaussian; the others' epsilons are added."""
     bells = [(part, n) for part, n in parts if part.mu_squared is not None]
@@ -155,8 +163,7 @@ def gaussian(parts: Parts) -> Loss | None:
 
 def numerical(parts: Parts) -> Loss | None:
     """The loss distributions of all parts, convolved on a grid; where no closed form is."""
-    kinds = {part.nats for part, _ in parts}
-    if total_mu_squared(parts) is not None or (len(kinds) == 1 and None not in kinds):
+    if total_mu_squared(parts) is not None or alike(parts) is not None:
         return None  # a closed form is exact
     plan = total_plan(parts)
     if not plan:

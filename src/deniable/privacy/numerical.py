@@ -28,6 +28,7 @@ _NOMINAL = 1e-9  # the delta for which the grid is chosen, so that all deltas sh
 # that takes more than _USUAL cells. Where one is, up to _LARGEST.
 _PRECISIONS = (1e-7, 1e-4)
 _QUICK, _USUAL, _LARGEST = 1 << 14, 1 << 18, 1 << 23
+_LONGEST = 1 << 21  # cells of a single pair
 _GOLDEN = (math.sqrt(5) - 1) / 2
 
 
@@ -88,8 +89,12 @@ class Sketch:
     def tilt_for_delta(self, delta: float) -> float:
         return _lowest(lambda t: self.epsilon(t, delta), self._steepest)
 
+    def bound(self, tilt: float, epsilon: float) -> float:
+        """ln of the delta that Chernoff's bound gives at this epsilon, about."""
+        return self.height(tilt) - tilt * epsilon + _weight(tilt)
+
     def tilt_for_epsilon(self, epsilon: float) -> float:
-        return _lowest(lambda t: self.height(t) - t * epsilon + _weight(t), self._steepest)
+        return _lowest(lambda t: self.bound(t, epsilon), self._steepest)
 
     @cached_property
     def _steepest(self) -> float:
@@ -148,7 +153,9 @@ def grid(plan: Plan, precision: float | None) -> Grid:
     tilt = seen.tilt_for_delta(_NOMINAL)
     unit = lattice(plan)
     width = _width(plan, seen, tilt)
-    if unit is not None and width <= unit * _USUAL and all(_on(p) for p, _ in plan):
+    if unit is not None and max(_widest(plan) / _LONGEST, width / _USUAL) > unit:
+        unit = None  # too fine to be of use
+    if unit is not None and all(_on(pair) for pair, _ in plan):
         return Grid(unit, 0, _drift(plan, unit))
     off = sum(count for _, count in plan)
     fine, coarse = (math.sqrt(4 * p / (off * (tilt + 1))) for p in _PRECISIONS)
@@ -157,10 +164,16 @@ def grid(plan: Plan, precision: float | None) -> Grid:
     else:
         step = max(min(max(fine, width / _QUICK), coarse), width / _USUAL)
     step = min(step, max(width, 1e-9) / 1024)
+    step = max(step, _widest(plan) / _LONGEST)
     if unit is not None and unit >= 2 * step:
         step = unit / math.ceil(unit / step)
         off = sum(count for pair, count in plan if not _on(pair))
     return Grid(step, off, _drift(plan, step))
+
+
+def _widest(plan: Plan) -> float:
+    ends = [reach(pair, _RARE) for pair, _ in plan]
+    return max(high - low for low, high in ends)
 
 
 def _on(pair: Pair) -> bool:
@@ -220,6 +233,11 @@ class Chernoff:
     tilt: float
 
     @cached_property
+    def most(self) -> int:
+        """The greatest index that the sum can reach."""
+        return sum((cell.first + cell.mass.size - 1) * count for cell, count in self.laid)
+
+    @cached_property
     def spread(self) -> float:
         variance = math.fsum(count * cell.moments[1] for cell, count in self.laid)
         return math.sqrt(variance) or self.laid[0][0].step
@@ -276,7 +294,7 @@ def curve(
     first, size, whole = _window(tails, origin - 16 * math.sqrt(variance), delta, h)
     found = total(terms, first, size)
     width, end = size * h, (first + size) * h
-    beyond = 0.0 if whole else tails.above(end)
+    beyond = 0.0 if whole or first + size > tails.most else tails.above(end)
     from_below = math.exp(-tilt * width) / -math.expm1(-tilt * width) * tails.below(first * h)
     wrapped = 0.0 if whole else from_below + 2 * tails.above(origin + width, tilt * width)
     return Curve(
@@ -295,12 +313,12 @@ def _infinite(laid: Laid) -> float:
 
 def _window(tails: Chernoff, origin: float, delta: float, h: float) -> tuple[int, int, bool]:
     """First index and number of cells that the sum needs, and whether it has no others."""
-    rare = math.log(delta) - 25
+    rare = math.log(delta) - 32
     top, t, s = tails.top(rare), tails.tilt, tails.spread
     bottom = max(top - 45 / t, tails.bottom(-40.0))
     bottom = min(bottom, origin - min(4 / t, 4 * s)) - 4 * h
     least = sum(cell.first * count for cell, count in tails.laid)
-    most = sum((cell.first + cell.mass.size - 1) * count for cell, count in tails.laid)
+    most = tails.most
     if (most - least) * h <= 1.5 * (top - bottom):
         return least, _length(most - least + 1), True
     bottom = min(bottom, top - tails.width(origin, rare))

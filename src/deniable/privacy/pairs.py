@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-from typing import Protocol, TypeAlias
+from typing import Any, Protocol, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,7 +20,7 @@ from deniable.errors import InvalidParameter
 from deniable.exact.rationals import Number, probability
 from deniable.privacy.nats import Nats
 
-Floats: TypeAlias = NDArray[np.float64]
+Floats: TypeAlias = NDArray[Any]  # of float64
 Both: TypeAlias = tuple[Floats, Floats]  # under P, under Q
 
 ACCURACY = 2.0**-44  # of the normal distribution's tails and of what is built from them
@@ -97,12 +97,9 @@ class Atoms:
             else:
                 lost += b
         ratios = sorted(weights or {Fraction(1): Fraction(0)})
-        greatest = ratios[-1] if ratios else Fraction(1)
-        alike = greatest > 1 and {*ratios} <= {greatest, 1, 1 / greatest}
-        unit = Nats.of_odds(greatest) if alike else None
         losses = tuple(_log(ratio) for ratio in ratios)
         shares = tuple(float(weights.get(ratio, 0)) for ratio in ratios)
-        return cls(losses, shares, float(infinite), float(lost), unit)
+        return cls(losses, shares, float(infinite), float(lost), _unit(ratios))
 
     @property
     def symmetric(self) -> bool:
@@ -114,6 +111,18 @@ class Atoms:
     @cached_property
     def arrays(self) -> Both:
         return np.array(self.losses), np.array(self.weights)
+
+
+def _unit(ratios: list[Fraction]) -> Nats | None:
+    """ln of a ratio of which all are whole powers; None where there is none."""
+    root = min((max(ratio, 1 / ratio) for ratio in ratios if ratio != 1), default=None)
+    if root is None:
+        return None
+    for ratio in ratios:
+        power = round(_log(ratio) / _log(root))
+        if abs(power) > 64 or root**power != ratio:
+            return None
+    return Nats.of_odds(root)
 
 
 def _log(ratio: Fraction) -> float:
@@ -190,6 +199,34 @@ class Peak:
 
     def reverse(self) -> "Peak":
         return self
+
+
+@dataclass(frozen=True)
+class Range:
+    """The losses above zero of a pair whose delta curve is that of a bounded range.
+
+    From delta(x) = c (1 - s)**2 with s = e**((x - epsilon) / 2) and c = 1 / (1 - e**-epsilon)
+    follow Q(L > x) = -delta'(x) e**-x and P(L > x) = delta(x) + e**x Q(L > x).
+    """
+
+    epsilon: float
+    symmetric: bool = False
+
+    @property
+    def span(self) -> tuple[float, float]:
+        return -self.epsilon, self.epsilon
+
+    def above(self, loss: Floats) -> Both:
+        gap = np.maximum(self.epsilon - loss, 0.0)
+        p = np.expm1(-gap / 2) / math.expm1(-self.epsilon)
+        return p, p * np.exp(-gap / 2 - loss)
+
+    def within(self, loss: Floats) -> Both:  # only its upper half serves, through `Mirrored`
+        p, q = self.above(loss)
+        return 1 - p, 1 - q
+
+    def reverse(self) -> "Tails":
+        return Flipped(self)
 
 
 @dataclass(frozen=True)

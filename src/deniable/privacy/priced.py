@@ -3,7 +3,7 @@
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from decimal import Decimal
+from decimal import ROUND_CEILING, Context, Decimal
 from fractions import Fraction
 from functools import lru_cache
 
@@ -16,6 +16,7 @@ from deniable.privacy.numerical import Plan, curve, sketch
 from deniable.privacy.pairs import Atoms
 
 _LEAST = 1e-26  # below such a delta a grid has nothing to say
+_SHORT = Context(prec=11, rounding=ROUND_CEILING)
 _CLOSE = 2.0**-42
 
 
@@ -55,12 +56,14 @@ class Numerical(Loss):
         if not self.worst:
             return ZERO
         low = max(math.nextafter(float(epsilon._enclosure(80)[0]), -1.0), 0.0)
-        if self._greatest() <= Decimal(low):
+        if self._greatest(2.0**-50) <= Decimal(low):
             return ZERO
         if self._apart:
             return ONE
         found = max(_near_epsilon(one, low).above(low) for one in directions(self.worst))
-        return min(Decimal(found), ONE)
+        # Coarser than what two curves may differ by, so that a larger epsilon never has the
+        # larger delta.
+        return min(_SHORT.create_decimal(found), ONE)
 
     def _delta_below(self, epsilon: Nats) -> Decimal:
         if not self.worst:
@@ -74,8 +77,8 @@ class Numerical(Loss):
         """Whether some pair is told apart by every output."""
         return any(isinstance(pair, Atoms) and pair.infinite >= 1 for pair, _ in self.worst)
 
-    def _greatest(self) -> Decimal:
-        """The greatest possible loss."""
+    def _greatest(self, spare: float = 2.0**-48) -> Decimal:
+        """The greatest possible loss, rounded up by a little to spare."""
         total = 0.0
         for pair, count in self.worst:
             if isinstance(pair, Atoms):
@@ -83,7 +86,7 @@ class Numerical(Loss):
                 top = math.inf if pair.infinite or pair.lost else top
             else:
                 top = max(map(abs, pair.span))
-            total += max(top, 0.0) * count * (1 + 2.0**-48)
+            total += max(top, 0.0) * count * (1 + spare)
         return Decimal(total) if math.isfinite(total) else INFINITY
 
     def group(self, k: int) -> Loss:
@@ -112,7 +115,7 @@ def _near_delta(plan: Plan, delta: float, precision: float | None) -> Curve:
 def _near_epsilon(plan: Plan, epsilon: float) -> Curve:
     seen = sketch(plan)
     tilt = seen.tilt_for_epsilon(epsilon)
-    log = seen.height(tilt) - tilt * epsilon
+    log = seen.bound(tilt, epsilon)
     return curve(plan, tilt, epsilon, math.exp(min(max(log, -57.0), 0.0)))
 
 
@@ -122,9 +125,10 @@ def _least_epsilon(plan: Plan, delta: float, precision: float | None) -> float:
     if found.above(0.0) <= delta:
         return 0.0
     low, high = 0.0, max(found.origin, 1e-9)
+    level = delta - found.play(high, delta)
     for _ in range(64):
-        if found.above(high) <= delta:
-            return _halved(lambda x: found.above(x) <= delta, low, high)[1]
+        if found.above(high) <= level:
+            return _halved(lambda x: found.above(x) <= level, low, high)[1]
         low, high = high, 2 * high
     return math.inf
 
@@ -142,9 +146,7 @@ def _sure_epsilon(plan: Plan, delta: float, precision: float | None) -> float:
     return 0.0
 
 
-def _halved(
-    enough: Callable[[float], bool], low: float, high: float
-) -> tuple[float, float]:
+def _halved(enough: Callable[[float], bool], low: float, high: float) -> tuple[float, float]:
     """Numbers close together, of which the second is enough and the first is not."""
     while high - low > _CLOSE * high:
         middle = (low + high) / 2

@@ -77,9 +77,7 @@ class Repeated(Loss):
         mode = k / (1 + math.exp(min(float(epsilon.middle), 700.0)))
         spread = math.sqrt(mode * (1 - mode / k)) + 1
         start = min(most, math.ceil(mode + _SPREADS * spread))
-        first = (
-            log_choose(k, start, p) + epsilon * (k - start) - (1 + odds).log() * k
-        ).exp()
+        first = (log_choose(k, start, p) + epsilon * (k - start) - (1 + odds).log() * k).exp()
         truths = _descending(first, start, k, odds, p)
         shift = self.each * (2 * (start - most))  # the neighbour's terms, in the same unit
         lies = _descending(first * shift.interval(p).exp(), start, k, inverse, p)
@@ -100,8 +98,8 @@ class Repeated(Loss):
             epsilon, nudge = p.up.add(epsilon, nudge), nudge * 8
         return epsilon
 
-    def _epsilon_below(self, delta: Fraction) -> Decimal:
-        p = precision(_WORK)
+    def _epsilon_below(self, delta: Fraction, precision: float | None = None) -> Decimal:
+        p = _at_work()
         if self.each.sign() == 0:
             return ZERO
         if delta == 0:
@@ -129,6 +127,10 @@ class Repeated(Loss):
 
     def group(self, k: int) -> Loss:
         raise Unsupported(f"A priced composition has no groups: take its parts' group({k}).")
+
+
+def _at_work() -> Precision:
+    return precision(_WORK)
 
 
 def _descending(
