@@ -19,8 +19,17 @@ def test_binomial_interval_inverts_the_binomial_tails():
 
 @pytest.mark.parametrize("prevalence", [0, 0.01, 0.1, 0.5])
 @pytest.mark.parametrize("n", [20, 200, 2000])
-def test_intervals_cover_by_exact_summation(prevalence, n):
-    p, q = Fraction(3, 4), Fraction(1, 4)
+@pytest.mark.parametrize(
+    ("p", "q"),
+    [
+        (Fraction(3, 4), Fraction(1, 4)),
+        (Fraction(19, 20), Fraction(1, 20)),
+        (Fraction(1, 4), Fraction(3, 4)),
+        (Fraction(1, 2), Fraction(1, 4)),
+    ],
+    ids=["coins", "odds 19", "crosswise", "OUE"],
+)
+def test_intervals_cover_by_exact_summation(prevalence, n, p, q):
     rate = float(q) + prevalence * float(p - q)
     covered = 0.0
     for reports in range(n + 1):

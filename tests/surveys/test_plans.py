@@ -2,7 +2,9 @@ import math
 
 import pytest
 
+from deniable import price
 from deniable.errors import InvalidParameter
+from deniable.mechanisms import RandomizedResponse
 from deniable.surveys import loads, plan
 
 LN3 = math.log(3)
@@ -39,6 +41,14 @@ def test_margins_of_a_number_of_people():
     assert found.lines[0].margin == pytest.approx(0.03, abs=1e-5)
     halved = plan(survey(YES, epsilon=LN3), response_rate=0.5)
     assert halved.people == 2 * 4269
+
+
+def test_design_effect_and_power_are_the_price_s():
+    line = plan(survey(YES + "\nexpected=[0.8,0.2]", epsilon=LN3), people=500).lines[0]
+    coins = RandomizedResponse(epsilon=LN3)
+    assert line.design_effect == price.design_effect(coins, 0.2)
+    assert line.power == price.power(coins, n=500, prevalence=0.2)
+    assert plan(survey(YES)).lines[0].power is None
 
 
 def test_every_kind_has_a_plan():

@@ -49,21 +49,19 @@ def test_the_original_is_left_alone():
     assert people == {"a": [True, False] * 500}
 
 
-class Frame(dict):
-    """The two methods of a pandas frame that matter here."""
-
-    @property
-    def columns(self):
-        return list(self)
-
-    def assign(self, **columns):
-        return Frame(self | columns)
-
-
-def test_frames_stay_frames():
-    copy = randomize(Frame(x=np.array([1, 0, 1]), y=np.array([5, 6, 7])), columns={"x": COINS})
-    assert isinstance(copy.frame, Frame)
-    assert list(copy.frame["y"]) == [5, 6, 7]
+@pytest.mark.parametrize("library", ["pandas", "polars"])
+def test_frames_stay_frames(library):
+    kind = pytest.importorskip(library).DataFrame
+    frame = kind({"x": [1, 0, 1] * 100, "y": [5, 6, 7] * 100, "z": [True, False, True] * 100})
+    copy = randomize(frame, columns={"x": COINS, "z": COINS})
+    assert isinstance(copy.frame, kind)
+    assert list(copy.frame.columns) == ["x", "y", "z"]
+    assert list(copy.frame["y"]) == [5, 6, 7] * 100
+    assert list(copy.frame["x"]) != [1, 0, 1] * 100
+    assert list(frame["x"]) == [1, 0, 1] * 100
+    assert copy.estimate("x").respondents == 300
+    assert copy.crosstab("x", "z").respondents == 300
+    assert copy.loss.epsilon() == PureLoss(odds=9).epsilon()
 
 
 def test_bad_requests(copy):

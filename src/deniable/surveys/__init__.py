@@ -30,6 +30,7 @@ from deniable.surveys.results import SurveyReport, report
 from deniable.surveys.sample import among_respondents
 from deniable.surveys.sentences import what_an_answer_proves
 from deniable.surveys.simulation import Simulated, simulate
+from deniable.surveys.unrelated import Unrelated, unrelated
 from deniable.surveys.waves import Memory, over_waves
 from deniable.surveys.ways import Ways, ways
 from deniable.surveys.weights import Weighted, weighted
@@ -53,6 +54,7 @@ __all__ = [
     "SurveyPlan",
     "SurveyReport",
     "TwoDevices",
+    "Unrelated",
     "Ways",
     "Weighted",
     "among_respondents",
@@ -78,6 +80,7 @@ __all__ = [
     "report",
     "simulate",
     "two_devices",
+    "unrelated",
     "ways",
     "weighted",
     "what_an_answer_proves",

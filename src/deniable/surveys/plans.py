@@ -12,7 +12,7 @@ import numpy as np
 
 from deniable import price
 from deniable.errors import InvalidParameter
-from deniable.exact.rationals import Number
+from deniable.exact.rationals import Number, rational
 from deniable.mechanisms import Hybrid, Ordinal
 from deniable.surveys.asking import Asked, asked
 from deniable.surveys.questionnaire import Questionnaire
@@ -23,7 +23,11 @@ _COMMON = 0.1
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """One question's part of a plan. `people` counts all respondents of the survey."""
+    """One question's part of a plan. `people` counts all respondents of the survey.
+
+    `design_effect` is how many times more people the coins take than direct questions would,
+    and `power` how likely the survey finds that the expected share is not 0.
+    """
 
     question: str
     design: str
@@ -33,6 +37,7 @@ class Line:
     direct: int
     design_effect: float
     margin: float | None
+    power: float | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,23 +112,36 @@ def _line(
 ) -> Line:
     name, kind = one.question.id, type(one.design).__name__
     channel = one.channel
+    finds: float | None = None
     if channel is None:
         need, bought = _for_mean(one.design, margin, confidence, response_rate, people, groups)
-        effect = math.nan
+        effect = (_coins(one.design) + 0.25) / 0.25
     else:
         need = price.sample_size(
             channel, margin=margin, confidence=confidence, response_rate=response_rate
         )
-        effect = price.design_effect(channel, _COMMON)
+        rate = _expected(one)
+        effect = price.design_effect(channel, rate)
         bought = None
         if people is not None:
-            bought = price.expected_margin(
-                channel, n=max(1, people // groups), confidence=confidence
-            )
+            n = max(1, people // groups)
+            bought = price.expected_margin(channel, n=n, confidence=confidence)
+            level = 1 - rational(confidence)
+            finds = price.power(channel, n=n, prevalence=rate, significance=level)
     direct = price.sample_size(
         None, margin=margin, confidence=confidence, response_rate=response_rate
     )
-    return Line(name, kind, one.why, one.loss.epsilon(), need * groups, direct, effect, bought)
+    return Line(
+        name, kind, one.why, one.loss.epsilon(), need * groups, direct, effect, bought, finds
+    )
+
+
+def _expected(one: Asked) -> float:
+    """The share to plan for: that of the yeses, of the rarest answer, or one in ten."""
+    question = one.question
+    shares = question.expected[1:2] if question.kind == "yes-no" else question.expected
+    found = [share for share in shares if 0 < share < 1]
+    return min(found, default=_COMMON)
 
 
 def _for_mean(

@@ -166,19 +166,18 @@ def report(
 
 def planned(found: "SurveyPlan", margin: str, people: int | None) -> "Table":
     """A line a question."""
-    headings = ["question", "design", "epsilon", f"people for ± {margin}", "asked directly"]
-    table = lines(*headings, *([f"± with {people:,}"] if people else []))
+    headings = ["question", "design", "epsilon", f"people for ± {margin}", "directly", "effect"]
+    table = lines(*headings, *([f"± with {people:,}", "power"] if people else []))
     for one in found.lines:
-        bought = [] if one.margin is None else [f"{one.margin:.3f}"]
-        table.add_row(
-            one.question,
-            one.design,
-            f"{one.epsilon:.3g}",
-            f"{one.people:,}",
-            f"{one.direct:,}",
-            *bought,
-        )
+        bought = [] if one.margin is None else [f"{one.margin:.3f}", power(one.power)]
+        numbers = f"{one.epsilon:.3g}", f"{one.people:,}", f"{one.direct:,}"
+        table.add_row(one.question, one.design, *numbers, f"{one.design_effect:.1f} x", *bought)
     return table
+
+
+def power(chance: float | None) -> str:
+    """How likely a share is told from 0; a mean has none."""
+    return "-" if chance is None else percent(chance)
 
 
 def estimated(result: "Result") -> "Table":
