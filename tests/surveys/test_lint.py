@@ -49,6 +49,11 @@ def test_a_clean_questionnaire_has_no_findings():
         (HEAD.format(5) + question("a"), "warning", "148-fold"),
         (HEAD.format(0.3) + question("a") + question("b"), "warning", "next to nothing"),
         ("waves=2\n" + GOOD, "warning", "spend again"),
+        (
+            'shuffler={who="Post",independent=true,strips=["identity"]}\n' + GOOD,
+            "warning",
+            "no amplification",
+        ),
         (HEAD.format(2) + question("a", more="private=false\n"), "warning", "No question"),
     ],
 )
@@ -70,4 +75,4 @@ def test_errors_come_first_and_every_check_is_used():
     text = "waves=9\n" + GOOD + question("c", "text", "")
     levels = [one.level for one in lint(loads(text))]
     assert levels == sorted(levels)
-    assert len(CHECKS) == 7
+    assert len(CHECKS) == 8

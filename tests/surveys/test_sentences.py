@@ -12,6 +12,11 @@ def test_numbers_are_the_design_s_own():
     assert "at most 2.72 to 1" in rounded  # rounded up
 
 
+def test_more_answers():
+    said = what_an_answer_proves(RandomizedResponse(odds=6, categories=5))
+    assert "60 send their true answer, and 10 each of the 4 others" in said
+
+
 def test_designs_that_rest_on_a_trait_say_so():
     assert "innocuous" in what_an_answer_proves(RandomizedResponse.crosswise(0.25))
 

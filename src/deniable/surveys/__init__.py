@@ -29,6 +29,7 @@ from deniable.surveys.regression import Regression, logistic
 from deniable.surveys.results import SurveyReport, report
 from deniable.surveys.sample import among_respondents
 from deniable.surveys.sentences import what_an_answer_proves
+from deniable.surveys.shuffled_collection import collected_loss
 from deniable.surveys.simulation import Simulated, simulate
 from deniable.surveys.unrelated import Unrelated, unrelated
 from deniable.surveys.waves import Memory, over_waves
@@ -61,6 +62,7 @@ __all__ = [
     "ask",
     "attentive",
     "collect",
+    "collected_loss",
     "compare",
     "crosstab",
     "decode",

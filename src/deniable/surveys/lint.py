@@ -169,6 +169,18 @@ def wave_memory(survey: Questionnaire) -> Iterator[Finding]:
         )
 
 
+def shuffling(survey: Questionnaire) -> Iterator[Finding]:
+    """A shuffler that does not hide reports among each other."""
+    if survey.shuffler is not None and not survey.shuffler.hides:
+        yield Finding(
+            "warning",
+            "",
+            f"{survey.shuffler.who} keeps identity, order or time, or is not independent: no "
+            "amplification may be claimed.",
+            "Let somebody independent strip all three, or leave `shuffler` out.",
+        )
+
+
 def public_alone(survey: Questionnaire) -> Iterator[Finding]:
     """A survey with nothing private in it."""
     if not survey.private:
@@ -182,5 +194,6 @@ CHECKS: tuple[Callable[[Questionnaire], Iterator[Finding]], ...] = (
     public_details,
     loss_size,
     wave_memory,
+    shuffling,
     public_alone,
 )

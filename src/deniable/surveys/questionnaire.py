@@ -104,6 +104,22 @@ class Question(Strict):
         return found + [PREFER_NOT_TO_SAY] * self.prefer_not_to_say
 
 
+class Shuffler(Strict):
+    """Who takes the reports from respondents, and what is stripped before they are passed on.
+
+    Only somebody independent who strips all three hides reports among each other.
+    """
+
+    who: str = Field(min_length=1)
+    independent: bool
+    strips: list[Literal["identity", "order", "time"]]
+
+    @property
+    def hides(self) -> bool:
+        """Whether amplification may be claimed."""
+        return self.independent and {*self.strips} == {"identity", "order", "time"}
+
+
 class Questionnaire(Strict):
     """A whole survey: what is asked, and what all answers of one person may cost together.
 
@@ -127,6 +143,7 @@ class Questionnaire(Strict):
     languages: list[str] = Field(default=["en"], min_length=1)
     questions: list[Question] = Field(min_length=1)
     waves: int = Field(default=1, ge=1)
+    shuffler: Shuffler | None = None
 
     @model_validator(mode="after")
     def _whole(self) -> "Questionnaire":

@@ -20,6 +20,7 @@ from deniable.surveys.collected import Collected
 from deniable.surveys.crosstab import CrossTab, crosstab
 from deniable.surveys.questionnaire import Question, Questionnaire, said
 from deniable.surveys.sentences import what_an_answer_proves
+from deniable.surveys.shuffled_collection import collected_loss
 
 _WIDEST = 12  # answers of a question that still makes a readable table
 
@@ -35,6 +36,7 @@ class Result:
     respondents: int
     epsilon: float
     sentence: str
+    loss: Loss  # of one report as it was collected: amplified only by a shuffler that hides it
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -92,7 +94,7 @@ def report(
     spoken = language or survey.languages[0]
     made = asked(survey)
     results = tuple(
-        _result(made[name], collected, confidence, spoken)
+        _result(survey, made[name], collected, confidence, spoken)
         for name in made
         if name in collected.reports
     )
@@ -115,7 +117,9 @@ def report(
     )
 
 
-def _result(one: Asked, collected: Collected, confidence: Number, language: str) -> Result:
+def _result(
+    survey: Questionnaire, one: Asked, collected: Collected, confidence: Number, language: str
+) -> Result:
     question, reports = one.question, collected.reports[one.question.id]
     labels, estimates = _estimates(one, reports, confidence, language)
     return Result(
@@ -126,7 +130,15 @@ def _result(one: Asked, collected: Collected, confidence: Number, language: str)
         respondents=len(reports),
         epsilon=one.loss.epsilon(),
         sentence=what_an_answer_proves(one.design),
+        loss=_collected(survey, one, len(reports)),
     )
+
+
+def _collected(survey: Questionnaire, one: Asked, reports: int) -> Loss:
+    """A multiple choice asked option by option is one report with the sum of their losses."""
+    if one.options > 1 and not one.joint:
+        return one.loss
+    return collected_loss(survey, one.design, reports=reports)
 
 
 def _estimates(

@@ -28,6 +28,13 @@ def what_an_answer_proves(design: Any, labels: tuple[str, str] = ("no", "yes")) 
             f"{factor(design.loss)} to 1."
         )
         return said + (f" It is {design.caveat}." if design.caveat else "")
+    if isinstance(design, RandomizedResponse):
+        return (
+            f"Of 100 people, {_of_100(design.p)} send their true answer, and "
+            f"{_of_100(design.q)} each of the {design.categories - 1} others. What you send is "
+            "not proof: it moves anybody's odds about you by at most "
+            f"{factor(design.loss)} to 1."
+        )
     return (
         "What you send is drawn by chance around your answer. It is not proof: it moves "
         f"anybody's odds about you by at most {factor(design.loss)} to 1."

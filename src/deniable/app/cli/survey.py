@@ -28,6 +28,8 @@ Reports = Annotated[
 ]
 Confidence = Annotated[str, typer.Option(help="Of the intervals.", metavar="SHARE")]
 
+DELTA = 1e-6  # at which amplification by a shuffler is stated
+
 DRAFT = """id = "my-survey"
 title = "A shameful question"
 epsilon = 2                               # what all answers of one person may cost together
@@ -100,6 +102,8 @@ def plan(
 
     console = Console(highlight=False)
     console.print(planned(found, margin, people))
+    for one in found.lines:
+        console.print(f"{one.question}: {one.why}.")
     console.print(f"Ask [bold]{found.people:,} people[/bold] for all of them.")
     if found.ways is not None:
         chosen = {"everyone-answers-all": "split", "one-question-each": "one each"}
@@ -153,7 +157,14 @@ def report(
     console.print(f"\n[bold]{found.title}[/bold]: {found.respondents:,} respondents\n")
     for result in found.results:
         console.print(estimated(result))
-        console.print(f"{result.sentence}\n")
+        console.print(f"{result.sentence}")
+        mixed = result.loss.epsilon(DELTA)
+        if mixed < result.epsilon:
+            console.print(
+                f"Shuffled with the others: epsilon {mixed:.3g} at delta {DELTA:g} for whoever "
+                "sees only what the shuffler passes on."
+            )
+        console.print()
     for pair in found.pairs:
         console.print(crossed(pair))
     console.print(
@@ -166,12 +177,12 @@ def report(
 
 def planned(found: "SurveyPlan", margin: str, people: int | None) -> "Table":
     """A line a question."""
-    headings = ["question", "design", "epsilon", f"people for ± {margin}", "directly", "effect"]
+    headings = ["question", "epsilon", f"people for ± {margin}", "directly", "effect"]
     table = lines(*headings, *([f"± with {people:,}", "power"] if people else []))
     for one in found.lines:
         bought = [] if one.margin is None else [f"{one.margin:.3f}", power(one.power)]
         numbers = f"{one.epsilon:.3g}", f"{one.people:,}", f"{one.direct:,}"
-        table.add_row(one.question, one.design, *numbers, f"{one.design_effect:.1f} x", *bought)
+        table.add_row(one.question, *numbers, f"{one.design_effect:.1f} x", *bought)
     return table
 
 
