@@ -160,7 +160,8 @@ def of_recursive(method, records):
             return {(): (1 << BITS, 1 << BITS)}
         middle = (low + high) // 2
         within = (ends[middle + 1] - ends[low]) / (ends[high + 1] - ends[low])
-        unit, target = method.unit(within), within * len(places)
+        unit = method.unit(within, root=high - low == len(method.quantiles))
+        target = within * len(places)
         law = {}
         cuts = normalised(
             {

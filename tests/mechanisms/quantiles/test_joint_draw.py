@@ -105,7 +105,7 @@ def fit(counts, law):
 
 @pytest.mark.parametrize("grain", [0.0, 2.0])
 def test_draws_follow_the_law_and_nothing_near_it(grain, size):
-    count = size(small=4_000, full=100_000, what="joint draws")
+    count = size(small=3_000, full=30_000, what="joint draws")
     records, targets, unit = (0, 2, 2, 5), [Fraction(4, 3)] * 3, Fraction(1, 2)
     counts = sampled(prepared(records, targets, unit, grain), count)
     assert fit(counts, of_places(records, targets, unit, SIZE)) > THRESHOLD
@@ -114,7 +114,7 @@ def test_draws_follow_the_law_and_nothing_near_it(grain, size):
 
 
 def test_tuples_outside_of_the_windows_are_drawn_too(monkeypatch, size):
-    count = size(small=4_000, full=100_000, what="joint draws with narrow windows")
+    count = size(small=3_000, full=30_000, what="joint draws with narrow windows")
     monkeypatch.setattr(joint_draw, "_SPARE_BITS", -2)
     monkeypatch.setattr(joint_draw, "_MOST_OUTSIDE", 1000)
     records, targets, unit = (0, 1, 1, 2, 3, 3, 4, 5), [2, 6], Fraction(1, 4)

@@ -1,4 +1,3 @@
-from dataclasses import replace
 from fractions import Fraction as F
 
 from deniable.mechanisms.quantiles.recursive import Recursive
@@ -13,6 +12,7 @@ class TestRecursive(MethodContract):
         Recursive((F(1, 4), F(1, 2), F(3, 4)), F(2), "replace", 4, 1),
         Recursive((F(1, 10), F(1, 2), F(3, 5)), F(2), "replace", 4, 0),
         Recursive((F(1, 10), F(1, 2), F(3, 5)), F(2), "add-remove", 4, 0),
+        Recursive((F(7, 10), F(8, 10), F(9, 10)), F(2), "replace", 4, 0),
     )
 
     def law(self, method, records):
@@ -20,14 +20,10 @@ class TestRecursive(MethodContract):
 
 
 class Unaware(Recursive):
-    """Forgets that a replacement may touch two nodes, and that both ends may be far."""
+    """Takes the sensitivity of add-remove under replace."""
 
-    def unit(self, quantile):
-        return (
-            replace(self, neighbors="add-remove").epsilon
-            / self.levels
-            / (2 * max(quantile, 1 - quantile))
-        )
+    def unit(self, quantile, *, root=False):
+        return self.epsilon / self.levels / (2 * max(quantile, 1 - quantile))
 
 
 def test_the_relation_matters():

@@ -91,10 +91,8 @@ class JointDraw:
         self._ways = math.comb(data.size + self.count - 1, self.count)
         reach = (self._ways.bit_length() + _SPARE_BITS) * _LN_TWO_UP / unit + 2
         self._prepare(reach)
-        while (
-            self._outside > self._inside * _MOST_OUTSIDE
-        ):  # a rare law: no place near a target
-            reach *= 2
+        while self._outside > self._inside * _MOST_OUTSIDE:
+            reach *= 2  # as there is no place near a target
             self._prepare(reach)
 
     def _prepare(self, reach: Fraction) -> None:
@@ -145,7 +143,8 @@ class JointDraw:
         logs = np.concatenate(rows)
         top = float(logs.max())
         base = math.floor(top / _LN_TWO) if math.isfinite(top) else 0
-        sizes = np.exp(logs - base * _LN_TWO) * (1 + 8 * slop(self._peaks[last]))
+        raised = 1 + (8 + 2 * last) * slop(self._peaks[last])
+        sizes = np.exp(logs - base * _LN_TWO) * raised
         spare = WEIGHT_BITS - int(np.frexp(sizes.sum())[1])
         weights = np.ldexp(sizes, spare).astype(np.int64) + 1
         weights[np.isneginf(logs)] = 0  # no place at all: not a matter of rounding
@@ -208,6 +207,7 @@ class JointDraw:
         return max(sizes) + ways + float(self.unit * inner + far)
 
     def _raised(self, row: Row, steps: int, more: float) -> Row:
+        """Above the true row, and above any sum of a step's weights that leads to it."""
         up = row + ((steps + 32) * slop(self._peaks[-1]) + more)
         return np.ceil(up / self._grain) * self._grain if self._grain else up
 

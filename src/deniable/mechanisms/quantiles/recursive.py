@@ -6,8 +6,9 @@ of a candidate is compared with q' n', q' the quantile within the node and n' it
 |i - q' n'| moves by at most max(q', 1 - q'). A replacement within a node moves it by at most
 1; one that leaves a node for another moves both as an addition and a removal do. So under
 replace a node uses max(1, 2 max(q', 1 - q')), and both touched nodes together cost no more
-than one. Kaplan, Schnapp & Stemmer, "Differentially private approximate quantiles", 2022.
-Ties are broken by chance once, before the first cut, see `order`.
+than one; at the root, whose rows are public then, 1 will do. Kaplan, Schnapp & Stemmer,
+"Differentially private approximate quantiles", 2022. Ties are broken by
+chance once, before the first cut, see `order`.
 """
 
 from fractions import Fraction
@@ -34,11 +35,11 @@ class Recursive(Method):
     def loss(self) -> Loss:
         return RangeLoss(self.epsilon / self.levels) * self.levels
 
-    def unit(self, quantile: Fraction) -> Fraction:
+    def unit(self, quantile: Fraction, *, root: bool = False) -> Fraction:
         """The rate at which a missed rank loses weight, at a quantile within a node."""
         change = max(quantile, 1 - quantile)
         if self.neighbors == "replace":
-            change = max(Fraction(1), 2 * change) if self.levels > 1 else Fraction(1)
+            change = Fraction(1) if root else max(Fraction(1), 2 * change)
         return self.epsilon / self.levels / (2 * change)
 
     def draw(self, data: Histogram, source: Source) -> Drawn:
@@ -53,7 +54,8 @@ class Recursive(Method):
         middle = (low + high) // 2
         within = self._within(low, middle, high)
         below, above = within * data.rows, (1 - within) * data.rows
-        draw = JointDraw(data, [below, above], self.unit(within) / 2)  # D counts both sides
+        unit = self.unit(within, root=high - low == len(self.quantiles))
+        draw = JointDraw(data, [below, above], unit / 2)  # D counts both sides
         (place,), (rank,) = draw.draw(source)
         left, right = data.split(place, rank)
         return [
@@ -75,8 +77,9 @@ class Recursive(Method):
         def visit(low: int, high: int, level: int) -> None:
             if low < high:
                 middle = (low + high) // 2
-                unit = float(self.unit(self._within(low, middle, high)))
-                worst[level] = max(worst[level], strayed(self.size, rows, unit, each))
+                unit = self.unit(self._within(low, middle, high), root=level == 0)
+                stray = strayed(self.size, rows, float(unit), each)
+                worst[level] = max(worst[level], stray)
                 visit(low, middle, level + 1)
                 visit(middle + 1, high, level + 1)
 
