@@ -10,7 +10,13 @@ from hypothesis import strategies as st
 
 from deniable.errors import InvalidParameter, Unsupported
 from deniable.privacy import GaussianLoss, PureLoss
-from deniable.privacy.reading import accuracy, odds_factor, posterior
+from deniable.privacy.reading import (
+    accuracy,
+    detection,
+    odds_factor,
+    posterior,
+    posterior_odds,
+)
 
 PRIORS = (Fraction(1, 100), Fraction(1, 10), Fraction(1, 2))
 EPSILONS = st.fractions(min_value=Fraction(1, 100), max_value=40, max_denominator=1000)
@@ -87,3 +93,21 @@ def test_accuracy_against_gaussian_noise():
 def test_a_prior_is_a_probability(prior):
     with pytest.raises(InvalidParameter, match="prior"):
         posterior(PureLoss(1), prior)
+
+
+@given(EPSILONS, SHARES)
+def test_no_test_beats_the_roc_bound_and_randomized_response_meets_it(epsilon, alarms):
+    loss = PureLoss(epsilon)
+    with mpmath.workdps(50):
+        odds = mpmath.e ** (mpmath.mpf(epsilon.numerator) / epsilon.denominator)
+        a = mpmath.mpf(alarms.numerator) / alarms.denominator
+        best = min(odds * a, 1 - (1 - a) / odds)
+        found = mpmath.mpf(repr(detection(loss, alarms)))
+        assert best - mpmath.mpf("1e-40") <= found <= best + mpmath.mpf("1e-14")
+
+
+def test_posterior_odds():
+    assert posterior_odds(PureLoss(odds=3) * 2, 1) == 9
+    assert posterior_odds(PureLoss(odds=3).group(3), Fraction(1, 27)) == 1
+    with pytest.raises(InvalidParameter):
+        posterior_odds(PureLoss(1), -1)

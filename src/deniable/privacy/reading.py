@@ -16,8 +16,9 @@ from fractions import Fraction
 
 from deniable.errors import Unsupported
 from deniable.exact.rationals import Number, probability, rational
+from deniable.privacy import floats
 from deniable.privacy.intervals import precision
-from deniable.privacy.loss import Loss
+from deniable.privacy.loss import Loss, nonnegative
 from deniable.privacy.nats import Nats
 
 _LARGEST_POWER = 64
@@ -70,6 +71,28 @@ def accuracy(loss: Loss) -> Fraction:
         odds = _power(loss.nats)
         apart = min(apart, loss.slack + (1 - loss.slack) * (odds - 1) / (odds + 1))
     return (1 + apart) / 2
+
+
+def posterior_odds(loss: Loss, prior_odds: Number, *, delta: Number = 0) -> Fraction:
+    """The most that odds of `prior_odds` to 1 can become, once the output is seen.
+
+    >>> from deniable.privacy import PureLoss
+    >>> posterior_odds(PureLoss(odds=3), Fraction(1, 9))
+    Fraction(1, 3)
+    """
+    return odds_factor(loss, delta=delta) * nonnegative(prior_odds, "prior_odds")
+
+
+def detection(loss: Loss, false_alarms: Number) -> float:
+    """The ROC bound: how often a test can find the person, at most, at this false-alarm rate.
+
+    >>> from deniable.privacy import GaussianLoss, PureLoss
+    >>> detection(PureLoss(odds=3), 0.05)
+    0.15
+    >>> round(detection(GaussianLoss(1), 0.05), 3)
+    0.26
+    """
+    return floats.up(1 - Fraction(repr(loss.tradeoff(false_alarms))))
 
 
 def _nats(loss: Loss, delta: Number) -> Nats | None:

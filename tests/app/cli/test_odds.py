@@ -44,3 +44,37 @@ def test_a_delta_raises_the_accuracy():
 )
 def test_extremes(epsilon, ceiling):
     assert f"10 % {ceiling}" in told(epsilon)
+
+
+def test_the_roc_bound():
+    text = told("--odds", "3")
+    assert "5 % 15.0 %" in text
+    assert "10 % 30.0 %" in text
+    assert "1 % 3.0 %" in text.rpartition("false alarms")[2]
+
+
+def test_a_household():
+    text = told("--odds", "3", "--group", "2")
+    assert "any 2 people together by at most 9, so" in text
+    assert "10 % 50.0 %" in text
+    assert "probability 0.03" in told("--odds", "2", "--delta", "0.01", "--group", "2")
+
+
+def test_a_guess_of_ones_own():
+    assert "25 % 50.0 %" in told("--odds", "3", "--guess", "0.25")
+
+
+def test_gaussian_and_concentrated_losses():
+    text = told("--mu", "1", "--delta", "1e-6")
+    assert "by at most 132.50" in text  # e**4.88655
+    assert "5 % 26.0 %" in text  # P(N > 1.6449 - 1) = 0.2595
+    assert "right at most 69.2 %" in text  # P(N < 1/2) = 0.69146
+    assert "rho 0.1" in told("--rho", "0.1", "--delta", "1e-6")
+
+
+@pytest.mark.parametrize(
+    "words", [("--mu", "1"), ("--rho", "1"), ("1", "--mu", "1"), ("1", "--group", "0")]
+)
+def test_what_cannot_be_read_is_refused(words):
+    result = CliRunner().invoke(app, ["odds", *words])
+    assert result.exit_code != 0
