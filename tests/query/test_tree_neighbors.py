@@ -5,9 +5,11 @@ from dataclasses import replace
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 import pytest
 
 from deniable.engines.duckdb import DuckDB
+from deniable.mechanisms import Gaussian
 from deniable.policy import Policy, Table
 from deniable.query.expressions import aggregates
 from deniable.query.measure import statistics
@@ -168,6 +170,41 @@ def test_no_unit_moves_the_integers_further_than_declared(engines, aggregate, wh
         reached += [l1 / most for (l1, _), (most, _) in zip(moved, allowed, strict=True)]
     # Not padded either: somewhere somebody comes near to what was declared.
     assert max(reached) >= 0.5
+
+
+@pytest.mark.parametrize("relation", ["add-remove", "replace"])
+def test_the_rest_added_up_in_one_group_moves_no_further(engines, relation):
+    """What is in no declared group of two keys is one group, where a unit's groups add up.
+
+    Only the units that make the difference, because the others may exceed two groups here.
+    """
+    count, _ = engines
+    table = pairs(count, relation=relation, person=True, seed=5)
+    known = policy(count, relation=relation, person=True)
+    text = "SELECT SUM(x), COUNT(*) FROM data GROUP BY {}ward, flag"
+    declared = plan(parse(text.format("")), known, epsilon=1, delta=1e-3, other=True)
+    probe = plan(parse(text.format("pair, ")), known, epsilon=1, delta=1e-3, other=True)
+    with DuckDB.open({"data": table.filter(pc.field("unit") < 0)}) as engine:
+        found = engine.run(probe).reveal_to(lambda exact: exact)
+    pair, ward, flag = (np.array(one.to_pylist(), dtype=object) for one in found.keys)
+    cells = [
+        0 if w is None or f is None else 1 + 2 * "ABCDEF".index(w) + f
+        for w, f in zip(ward, flag, strict=True)
+    ]
+    assert 0 in cells
+    for block in declared.blocks:
+        apart = 0
+        for name in block.features:
+            dense = np.zeros((2 * count, 13), dtype=object)
+            np.add.at(dense, (pair.astype(int), np.array(cells)), found.features[name])
+            steps = np.abs(dense[::2] - dense[1::2])
+            apart = apart + (
+                (steps**2).sum(axis=1)
+                if isinstance(block.mechanism, Gaussian)
+                else steps.sum(axis=1)
+            )
+        most = block.mechanism.sensitivity
+        assert apart.max() <= (most**2 if isinstance(block.mechanism, Gaussian) else most)
 
 
 # What is taken away from the engine's SQL: a pattern, and what stands there instead.
