@@ -221,7 +221,7 @@ def test_counts_from_a_mean_are_whole_numbers():
         made, Aggregated((), None, {"n": np.array([4000]), "m": np.array([6000])})
     ).table
     assert str(table["n"].type) == "int64"
-    assert table["n_margin"].to_pylist() == [4]
+    assert table["n_margin"].to_pylist() == [5]
 
 
 def test_what_has_no_value_is_null():

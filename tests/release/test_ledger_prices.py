@@ -35,7 +35,7 @@ def policy(groups, neighbors, delta):
 
 @pytest.mark.parametrize("groups", GROUPS)
 @pytest.mark.parametrize("neighbors", ["add-remove", "replace"])
-@pytest.mark.parametrize("delta", [1e-6, 1e-12])
+@pytest.mark.parametrize("delta", [1e-6])
 def test_every_plan_is_worth_its_price(groups, neighbors, delta):
     kinds = set()
     for text, other in product(QUESTIONS.values(), (False, True)):

@@ -86,8 +86,9 @@ def _number(
     linear = form(output.node)
     whole = isinstance(linear, Linear) and linear.whole
     if output.count and not whole:
-        # The true number is whole, so the nearest whole number to within the margin is, too.
-        value, half, whole = np.round(value), np.floor(half + 0.5), True
+        # Nobody wants half a person. Where units are scaled down to their limits the truth may
+        # not be whole either, so the margin is rounded up, not to the nearest.
+        value, half, whole = np.round(value), np.ceil(half), True
     if output.count and plan.nonnegative:
         value = np.maximum(value, 0)
     known = ~np.isnan(value)
