@@ -18,11 +18,11 @@ from rich.console import Console
 from rich.progress import track
 from rich.table import Table
 
-from benchmarks import imports, noise
+from benchmarks import imports, noise, queries
 from benchmarks.stopwatch import REPEATS, Row
 
 RESULTS = Path(__file__).with_name("results.json")
-BENCHMARKS = {"imports": imports.rows, "noise": noise.rows}
+BENCHMARKS = {"imports": imports.rows, "noise": noise.rows, "queries": queries.rows}
 
 
 def main() -> None:
@@ -59,7 +59,7 @@ def summary(rows: list[Row]) -> str:
     """How many targets were reached, and why some could not be measured."""
     counts = Counter(row.reached for row in rows)
     lines = [f"{counts[True]} targets reached, {counts[False]} not reached."]
-    missing = Counter((row.peer, row.note) for row in rows if row.reached is None)
+    missing = Counter((row.peer, row.note) for row in rows if row.ratio is None)
     lines += [f"{n} not measured: {peer} {note}." for (peer, note), n in missing.items()]
     return "\n".join(lines)
 
