@@ -45,6 +45,7 @@ if TYPE_CHECKING:
     )
     from deniable.privacy.reading import posterior
     from deniable.query.build import (
+        clipped,
         count,
         count_units,
         histogram,
@@ -84,6 +85,7 @@ __all__ = [
     "Thresholding",
     "UnboundedColumn",
     "Unsupported",
+    "clipped",
     "count",
     "count_units",
     "histogram",
@@ -117,6 +119,7 @@ _ROOMS = {
     ),
     "deniable.privacy.reading": ("posterior",),
     "deniable.query.build": (
+        "clipped",
         "count",
         "count_units",
         "histogram",

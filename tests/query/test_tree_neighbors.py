@@ -32,6 +32,7 @@ AGGREGATES = {
     "histogram of wards": "HISTOGRAM(ward)",
     "sum of cases": "SUM(CASE WHEN x > 50 THEN 1 WHEN flag THEN -2 ELSE 0 END)",
     "sum of an expression": "SUM(x * 2 - ABS(y))",
+    "how many were cut": "CLIPPED(x)",
     "several": "SUM(x), AVG(y), COUNT(*)",
 }
 SHAPES = [
@@ -77,7 +78,8 @@ class Probe:
         if key == "code":  # where keys are private, the number of units comes with them
             free = "COUNT(DISTINCT unit)" if person else "COUNT(*)"
             asked = [one for one in asked if str(one) != free]
-        self.statistics = list(dict.fromkeys(statistics(asked, Scope(table)).values()))
+        found = statistics(asked, Scope(table), finest=2**60)
+        self.statistics = list(dict.fromkeys(found.values()))
 
     def moved(self, engine, sql=None):
         """For each block the worst L1 and squared L2 distance, and the same of the units."""

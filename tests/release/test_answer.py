@@ -58,6 +58,7 @@ AGGREGATES = [
     "SUM(cost) / COUNT(*)",
     "POWER(AVG(age), 2)",
     "1 + SUM(age)",
+    "CLIPPED(cost)",
 ]
 
 
