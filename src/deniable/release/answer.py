@@ -47,8 +47,10 @@ def answered(plan: Plan, exact: Aggregated) -> Answer:
         if _is_noisy(output.node):
             beside[name] = _unused(f"{name}_margin", {*columns, *names})
             columns[beside[name]] = margin
-    kept = _chosen(plan, noisy, keys, groups.count)
-    return Answer(pa.table(columns).take(pa.array(kept)), beside)
+    table = pa.table(columns)
+    if plan.having is not None or plan.order or plan.limit is not None:
+        table = table.take(pa.array(_chosen(plan, noisy, keys, groups.count)))
+    return Answer(table, beside)
 
 
 def _noisy(plan: Plan, groups: Groups) -> dict[str, Values]:
