@@ -72,10 +72,10 @@ def engine():
 @pytest.mark.parametrize("noise", ["Laplace", "Gaussian"])
 def test_margins_cover_and_are_not_padded(engine, aggregate, noise):
     """Against the clipped and bounded aggregate."""
-    made = planned(parse(f"SELECT {aggregate} FROM visits"), policy(), epsilon=1)
+    made = planned(parse(f"SELECT {aggregate} FROM visits"), policy(), epsilon=2)
     if noise == "Gaussian":
         blocks = [
-            replace(one, mechanism=Gaussian(mu=1, sensitivity=one.mechanism.sensitivity))
+            replace(one, mechanism=Gaussian(mu=2, sensitivity=one.mechanism.sensitivity))
             for one in made.blocks
         ]
         made = replace(made, blocks=tuple(blocks))
