@@ -18,7 +18,7 @@ from rich.console import Console
 from rich.progress import track
 from rich.table import Table
 
-from benchmarks import choosing, imports, noise, quantiles, surveys
+from benchmarks import choosing, imports, noise, quantiles, queries, surveys
 from benchmarks.stopwatch import REPEATS, Row
 
 RESULTS = Path(__file__).with_name("results.json")
@@ -27,6 +27,7 @@ BENCHMARKS = {
     "imports": imports.rows,
     "noise": noise.rows,
     "quantiles": quantiles.rows,
+    "queries": queries.rows,
     "surveys": surveys.rows,
 }
 
@@ -65,7 +66,7 @@ def summary(rows: list[Row]) -> str:
     """How many targets were reached, and why some could not be measured."""
     counts = Counter(row.reached for row in rows)
     lines = [f"{counts[True]} targets reached, {counts[False]} not reached."]
-    missing = Counter((row.peer, row.note) for row in rows if row.reached is None)
+    missing = Counter((row.peer, row.note) for row in rows if row.ratio is None)
     lines += [f"{n} not measured: {peer} {note}." for (peer, note), n in missing.items()]
     return "\n".join(lines)
 

@@ -86,6 +86,7 @@ if TYPE_CHECKING:
     )
     from deniable.privacy.reading import posterior
     from deniable.query.build import (
+        clipped,
         count,
         count_units,
         histogram,
@@ -161,6 +162,7 @@ __all__ = [
     "UsedUp",
     "audit",
     "calibrate",
+    "clipped",
     "count",
     "count_units",
     "histogram",
@@ -239,6 +241,7 @@ _ROOMS = {
     ),
     "deniable.privacy.reading": ("posterior",),
     "deniable.query.build": (
+        "clipped",
         "count",
         "count_units",
         "histogram",

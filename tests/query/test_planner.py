@@ -180,3 +180,24 @@ def test_hostile_column_names_do_not_meet_our_own():
     con = duckdb.connect()
     con.execute('CREATE TABLE t AS SELECT 1 u, 2 k0, 3 x0, 4 "a""b", 5 c1')
     assert con.execute(made.engine_sql).fetchall() == [(2, 3, 4, 5)]
+
+
+def test_short_texts_that_stand_for_huge_trees_are_refused():
+    nested = "age"
+    for _ in range(25):
+        nested = f"CASE WHEN {nested} BETWEEN 1 AND 2 THEN 1 ELSE 0 END"
+    with pytest.raises(InvalidQuery, match="written out"):
+        planned(f"SELECT COUNT(*) FROM visits WHERE {nested} = 1")
+    clamped = "age"
+    for _ in range(25):
+        clamped = f"CLAMP({clamped}, 0, 5)"
+    with pytest.raises(InvalidQuery, match="written out"):
+        planned(f"SELECT SUM({clamped}) FROM visits")
+
+
+def test_grids_are_never_finer_than_noise_can_be_drawn():
+    changes = {"max_groups": 1000, "max_rows": 100_000}
+    made = planned("SELECT VARIANCE(cost) AS v, SUM(cost) AS s FROM visits", changes=changes)
+    assert all(block.mechanism.release([0] * len(block.features)) for block in made.blocks)
+    with pytest.raises(InvalidQuery, match="too large to draw"):
+        planned(QUESTIONS[5], epsilon=1e-12, changes=changes)

@@ -95,6 +95,27 @@ def walk(expression: Expression) -> Iterator[Expression]:
         yield from walk(expression.argument)
 
 
+def size(expression: Expression, _known: dict[int, int] | None = None) -> int:
+    """How long the engine's SQL for an expression would be, about, in words.
+
+    A tree may hold one part in many places (`CASE x WHEN`, `BETWEEN`), so that a short text
+    stands for a huge tree; counting remembers the parts that it has met.
+
+    >>> size(Call("+", (Column("x"), Literal(Fraction(1)))))
+    3
+    """
+    known = {} if _known is None else _known
+    if id(expression) not in known:
+        below = expression.arguments if isinstance(expression, Call) else ()
+        if isinstance(expression, Aggregate) and expression.argument is not None:
+            below = (expression.argument,)
+        sizes = [size(one, known) for one in below]
+        if isinstance(expression, Call) and expression.name == "clamp":
+            sizes = [3 * one for one in sizes]  # its SQL names each argument thrice
+        known[id(expression)] = 1 + sum(sizes)
+    return known[id(expression)]
+
+
 def aggregates(expression: Expression) -> list[Aggregate]:
     """The aggregates in an expression, each once, in order of appearance.
 

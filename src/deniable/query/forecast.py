@@ -41,6 +41,7 @@ def forecast(plan: Plan, statistics: Sequence[Statistic], table: Table) -> tuple
             low=output.low,
             high=output.high,
         )
-        return replace(output, margin=float(margin[0]), estimated=not certain)
+        half = float(np.ceil(margin[0]) if output.count else margin[0])  # as it is released
+        return replace(output, margin=half, estimated=not certain)
 
     return tuple(predicted(one) for one in plan.outputs)

@@ -105,14 +105,13 @@ def _clamped(arguments: list[Sql]) -> Sql:
 
 
 def clip(value: Sql, low: Sql, high: Sql) -> Sql:
-    """The value cut to limits; NULL stays NULL, and NaN falls on one of the limits."""
+    """The value cut to limits; NULL stays NULL, and NaN, sorted last, becomes `high`."""
     return case(
         exp.GT(this=value, expression=high),
         high.copy(),
-        exp.GTE(this=value.copy(), expression=low),
-        value.copy(),
-        exp.Not(this=exp.Is(this=value.copy(), expression=exp.null())),
+        exp.LT(this=value.copy(), expression=low),
         low.copy(),
+        value.copy(),
     )
 
 

@@ -3,6 +3,7 @@
 import itertools
 from collections.abc import Iterable
 from fractions import Fraction
+from math import isqrt
 
 from deniable.errors import InvalidQuery
 from deniable.query.blocks import ROUGHEST, VARIANCES, Statistic
@@ -12,8 +13,13 @@ from deniable.query.scope import Scope
 ROWS = Aggregate("count", None)
 
 
-def statistics(asked: Iterable[Aggregate], scope: Scope) -> dict[Aggregate, Statistic]:
-    """For each aggregate the statistic that it is read from; equal ones are shared."""
+def statistics(
+    asked: Iterable[Aggregate], scope: Scope, *, finest: int
+) -> dict[Aggregate, Statistic]:
+    """For each aggregate the statistic that it is read from; equal ones are shared.
+
+    Where one row could move a statistic by more than `finest` steps, its grid is made coarser.
+    """
     found: dict[Aggregate, Statistic] = {}
     wanted = list(dict.fromkeys(_same(one, scope) for one in asked))
     by_argument: dict[Expression, list[Aggregate]] = {}
@@ -26,7 +32,7 @@ def statistics(asked: Iterable[Aggregate], scope: Scope) -> dict[Aggregate, Stat
             by_argument.setdefault(one.argument, []).append(one)
     counts_rows = ROWS in wanted
     for argument, group in by_argument.items():
-        statistic = _about(argument, {one.name for one in group}, counts_rows, scope)
+        statistic = _about(argument, {one.name for one in group}, counts_rows, scope, finest)
         counts_rows = counts_rows and not statistic.unknown
         if statistic.unknown:
             found[ROWS] = statistic
@@ -54,26 +60,32 @@ def _same(aggregate: Aggregate, scope: Scope) -> Aggregate:
     return aggregate
 
 
-def _about(argument: Expression, names: set[str], rows: bool, scope: Scope) -> Statistic:
+def _about(
+    argument: Expression, names: set[str], rows: bool, scope: Scope, finest: int
+) -> Statistic:
     if names == {"count"}:
         scope.facts(argument)
         return Statistic("present", argument, unknown=rows)
     low, high, step = scope.grid(argument)
     if names & VARIANCES:
-        if high - low > ROUGHEST:
-            low, high, step = _rougher(low, high, step)
-        return Statistic("moments", argument, low, high, step, unknown=rows)
+        most = min(ROUGHEST, isqrt(finest))
+        return Statistic("moments", argument, *_within(low, high, step, most), unknown=rows)
+    grid = _within(low, high, step, finest)
     if names == {"sum"} and not rows:
-        return Statistic("sum", argument, low, high, step)
-    return Statistic("mean", argument, low, high, step, unknown=rows)
+        return Statistic("sum", argument, *grid)
+    return Statistic("mean", argument, *grid, unknown=rows)
 
 
-def _rougher(low: int, high: int, step: Fraction) -> tuple[int, int, Fraction]:
-    """A coarser grid, by a power of ten, that leaves at most ROUGHEST steps."""
-    factor = 1
-    while (high - low) // factor >= ROUGHEST:
-        factor *= 10
-    return low // factor, -(-high // factor), step * factor
+def _within(low: int, high: int, step: Fraction, most: int) -> tuple[int, int, Fraction]:
+    """The grid, made coarser by a power of ten until limits and range are below `most`."""
+    if most < 2:
+        raise InvalidQuery(
+            "The noise would be too large to draw: epsilon is too small for so many rows and "
+            "groups a person. Ask for fewer aggregates, or lower max_rows or max_groups."
+        )
+    while max(high - low, abs(low), abs(high)) > most:
+        low, high, step = low // 10, -(-high // 10), step * 10
+    return low, high, step
 
 
 def _histogram(aggregate: Aggregate, scope: Scope) -> Statistic:

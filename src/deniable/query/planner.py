@@ -13,7 +13,7 @@ from deniable.exact.rationals import Number, positive, probability, rational
 from deniable.policy import Policy, Table
 from deniable.query import keys as grouping
 from deniable.query.blocks import Measured, Statistic
-from deniable.query.expressions import Aggregate, Column, Expression, aggregates, plain
+from deniable.query.expressions import Aggregate, Column, Expression, aggregates, plain, size
 from deniable.query.forecast import forecast
 from deniable.query.measure import ROWS, statistics
 from deniable.query.nodes import node_of
@@ -26,6 +26,8 @@ from deniable.query.tree import Grouping, Tree, names
 DELTA_SHARE = Fraction(1, 100)  # of the budget's delta, for a query that names none
 UNITS = Feature("units", -1)
 _WIDEST = 1 << 120
+_LONGEST = 20_000  # words of one expression, written out
+_LARGEST_NOISE = 1 << 48  # grid steps; samplers serve a little more
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,6 +75,7 @@ def plan(
         delta is None,
     )
     scope = Scope(_table(question.table, policy))
+    _check_size(question)
     try:
         return _planned(_resolved(question, scope), scope, wanted)
     except RecursionError:
@@ -92,6 +95,17 @@ def _table(name: str, policy: Policy) -> Table:
     if table.public:
         raise InvalidQuery(f"Table {table.name} is public: read it as it is, at no cost.")
     return table
+
+
+def _check_size(question: Question) -> None:
+    parts = [one.expression for one in (*question.keys, *question.outputs)]
+    parts += [one for one, _ in question.order]
+    parts += [one for one in (question.where, question.having) if one is not None]
+    if max(size(one) for one in parts) > _LONGEST:
+        raise InvalidQuery(
+            "An expression repeats parts of itself too often, as nested CASE or BETWEEN do: "
+            "written out, it would be too long. Split it."
+        )
 
 
 def _resolved(question: Question, scope: Scope) -> Question:
@@ -123,10 +137,13 @@ def _planned(question: Question, scope: Scope, wanted: Request) -> Plan:
         raise InvalidQuery(_no_delta(keys))
     asked = _asked(question)
     free = _free(asked, table) if private else set()
-    found = statistics([one for one in asked if one not in free], scope)
+    groups = _groups(keys, table, wanted.other)
+    # No grid is so fine that its noise would be too large to draw.
+    paid = [one for one in asked if one not in free]
+    reach = 2 * groups * table.max_rows * (len(paid) + 1)
+    found = statistics(paid, scope, finest=int(_LARGEST_NOISE * wanted.epsilon / reach))
     measured = tuple(dict.fromkeys(found.values()))
     nodes = _nodes(asked, found, measured, free)
-    groups = _groups(keys, table, wanted.other)
     _check_width(measured, table)
     price = priced(measured, nodes, question, keys, groups, table, wanted)
     tree = Tree(

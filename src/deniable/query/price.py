@@ -135,7 +135,9 @@ class _Ask:
             place = places.pop()
             margin = margins(node, laws, features, confidence=self.confidence)
             size = _range(aggregate, self.statistics[place], rows)
-            found[place] = max(found[place], float(margin[0]) / size)
+            # Noise so wide that nothing is known leaves all of the range.
+            wide = float(margin[0]) / size if np.isfinite(margin[0]) else 1.0
+            found[place] = max(found[place], wide)
         return [
             (difficulty or 1 / rows) * float(weight)
             for difficulty, weight in zip(found, self.weights, strict=True)

@@ -134,6 +134,20 @@ class Scope:
         low, high = (double_literal(end) for end in column.bounds)
         return clip(double(raw), low, high)
 
+    def whole_leaf(self, name: str) -> Sql:
+        """A column of integers as it enters a query as a group key: an integer, clipped."""
+        column = self.column(name)
+        raw = exp.TryCast(
+            this=exp.column(column.name, quoted=True),
+            to=exp.DataType.build("bigint"),
+            safe=True,
+        )
+        if column.bounds is None:
+            return raw
+        low, high = column.bounds
+        ends = (exp.Literal.number(end) for end in (low.__ceil__(), high.__floor__()))
+        return clip(raw, *ends)
+
     def outside(self, name: str) -> Sql:
         """Whether a column's value lies outside of its bounds, before it is clipped."""
         column = self.column(name)

@@ -101,7 +101,7 @@ class Tree:
 
     def _clean(self) -> exp.Select:
         table = self.scope.table
-        used = [one.expression for one in self.groupings]
+        used = [one.expression for one in self.groupings if self._whole_key(one) is None]
         used += [one.argument for _, one in self._with_argument() if one.argument is not None]
         used += [] if self.where is None else [self.where]
         columns = {
@@ -120,10 +120,24 @@ class Tree:
             _named(self.scope.outside(name), f"{self.scope.alias(name)}_out")
             for name in flagged
         ]
-        if table.unit is not None:
-            selected.append(_named(exp.column(table.unit, quoted=True), "u"))
+        selected += [
+            _named(self.scope.whole_leaf(name), f"{self.scope.alias(name)}_key")
+            for name in dict.fromkeys(filter(None, map(self._whole_key, self.groupings)))
+        ]
         source = exp.to_identifier(table.name, quoted=True)
-        return exp.select(*(selected or [_one()])).from_(source)
+        if table.unit is None:
+            return exp.select(*(selected or [_one()])).from_(source)
+        # Rows that belong to nobody count for nothing: who stands behind them is unknown.
+        unit = exp.column(table.unit, quoted=True)
+        owned = exp.Not(this=exp.Is(this=unit.copy(), expression=exp.null()))
+        return exp.select(*selected, _named(unit, "u")).from_(source).where(owned)
+
+    def _whole_key(self, grouping: Grouping) -> str | None:
+        """The column, if a key is one of integers: no need to go through doubles."""
+        one = grouping.expression
+        if isinstance(one, Column) and grouping.key.kind == "number" and grouping.key.step == 1:
+            return one.name if self.scope.column(one.name).integer else None
+        return None
 
     def _steps(self, i: int, one: Statistic) -> Sql:
         """An argument in whole steps; a column was clipped to the same limits already."""
@@ -142,7 +156,10 @@ class Tree:
 
     def _key_sql(self, grouping: Grouping) -> Sql:
         key, value = grouping.key, self.scope.sql(grouping.expression)
-        if key.kind == "number":
+        whole = self._whole_key(grouping)
+        if whole is not None:
+            value = _column(f"{self.scope.alias(whole)}_key")
+        elif key.kind == "number":
             scaled = exp.Mul(
                 this=value, expression=double_literal(1 / (key.step or Fraction(1)))
             )

@@ -47,8 +47,10 @@ def answered(plan: Plan, exact: Aggregated) -> Answer:
         if _is_noisy(output.node):
             beside[name] = _unused(f"{name}_margin", {*columns, *names})
             columns[beside[name]] = margin
-    kept = _chosen(plan, noisy, keys, groups.count)
-    return Answer(pa.table(columns).take(pa.array(kept)), beside)
+    table = pa.table(columns)
+    if plan.having is not None or plan.order or plan.limit is not None:
+        table = table.take(pa.array(_chosen(plan, noisy, keys, groups.count)))
+    return Answer(table, beside)
 
 
 def _noisy(plan: Plan, groups: Groups) -> dict[str, Values]:
@@ -86,8 +88,9 @@ def _number(
     linear = form(output.node)
     whole = isinstance(linear, Linear) and linear.whole
     if output.count and not whole:
-        # The true number is whole, so the nearest whole number to within the margin is, too.
-        value, half, whole = np.round(value), np.floor(half + 0.5), True
+        # Nobody wants half a person. Where units are scaled down to their limits the truth may
+        # not be whole either, so the margin is rounded up, not to the nearest.
+        value, half, whole = np.round(value), np.ceil(half), True
     if output.count and plan.nonnegative:
         value = np.maximum(value, 0)
     known = ~np.isnan(value)

@@ -5,6 +5,7 @@ from importlib import import_module
 from typing import Any
 
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from deniable.errors import InvalidParameter
 from deniable.privacy import Loss
@@ -71,10 +72,11 @@ class Release:
         """What to beware of: numbers smaller than their own margins."""
         wide = total = 0
         for name, beside in self.answer.margins.items():
-            values, halves = self.answer.table[name], self.answer.table[beside]
-            for value, half in zip(values.to_pylist(), halves.to_pylist(), strict=True):
-                total += value is not None
-                wide += value is not None and (half is None or half > abs(value))
+            value, half = self.answer.table[name], self.answer.table[beside]
+            larger = pc.greater(half.cast(pa.float64()), pc.abs(value.cast(pa.float64())))
+            unknown = pc.and_(value.is_valid(), half.is_null())
+            total += len(value) - value.null_count
+            wide += (pc.sum(larger).as_py() or 0) + (pc.sum(unknown).as_py() or 0)
         if not wide:
             return ()
         which = "the number" if total == 1 else f"{wide:,} of {total:,} numbers"
