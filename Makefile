@@ -28,6 +28,9 @@ soak-%: .venv/installed-dev  ## one part of the tests at full size, such as soak
 bench: .venv/installed-bench  ## our speed against our peers', as ratios
 	@$(BIN)/python -m benchmarks
 
+bench-%: .venv/installed-bench  ## one part of it, such as bench-noise
+	@$(BIN)/python -m benchmarks $*
+
 figures: .venv/installed-figures  ## every picture, into build/figures
 	@$(BIN)/python -m deniable.figures build/figures
 

@@ -1,14 +1,15 @@
-"""Runs every benchmark and prints the tables: `make bench`, or `python -m benchmarks`.
+"""Runs benchmarks and prints their tables: `make bench` runs all, `make bench-noise` one part.
 
 Each figure is a ratio of medians of nine interleaved repeats from this one run, because
-absolute speeds say more about the machine than about the code. Results are also written
-to `benchmarks/results.json`.
+absolute speeds say more about the machine than about the code. A run of all parts is also
+written to `benchmarks/results.json`.
 """
 
 from __future__ import annotations
 
 import json
 import platform
+import sys
 from collections import Counter
 from dataclasses import asdict
 from pathlib import Path
@@ -32,16 +33,20 @@ BENCHMARKS = {
 }
 
 
-def main() -> None:
+def main(parts: list[str]) -> None:
+    if unknown := [name for name in parts if name not in BENCHMARKS]:
+        sys.exit(f"bench: there is no part {unknown[0]!r}, only {', '.join(BENCHMARKS)}.")
     console = Console()
     found = {
         name: list(track(rows(), f"measuring {name}", console=console, transient=True))
         for name, rows in BENCHMARKS.items()
+        if name in parts or not parts
     }
     for name, rows in found.items():
         console.print(table(name, rows))
     console.print(summary([row for rows in found.values() for row in rows]))
-    RESULTS.write_text(json.dumps(record(found), indent=2) + "\n")
+    if not parts:
+        RESULTS.write_text(json.dumps(record(found), indent=2) + "\n")
 
 
 def table(name: str, rows: list[Row]) -> Table:
@@ -90,4 +95,4 @@ def record(found: dict[str, list[Row]]) -> dict[str, object]:
 
 
 if __name__ == "__main__":
-    main()
+    main(sys.argv[1:])

@@ -98,7 +98,7 @@ def mirror(path: str, sources: set[str]) -> list[str]:
     if path in UNMIRRORED:
         return []
     stems = {
-        "init" if file.stem == "__init__" else file.stem
+        file.stem.strip("_")  # `__init__` is tested by test_init
         for file in map(Path, sources)
         if file.parent == test.parent
     } | {

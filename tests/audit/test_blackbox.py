@@ -5,7 +5,15 @@ import math
 import numpy as np
 import pytest
 
-from deniable import ApproximateLoss, GaussianLoss, Laplace, PureLoss, RandomizedResponse, audit
+from deniable import (
+    ApproximateLoss,
+    GaussianLoss,
+    Laplace,
+    PureLoss,
+    RandomizedResponse,
+    Staircase,
+    audit,
+)
 from deniable.audit.blackbox import rounds
 from deniable.errors import InvalidParameter
 from tests.audit.bench import OTHERS, RIGHT, WRONG, Case
@@ -91,6 +99,13 @@ def test_our_own_mechanisms_bring_their_claim():
     assert 0.7 < verdict.epsilon_low < 1
     wider = audit.test(Laplace(epsilon=1), neighbors=[(0, 2)], calls=50_000)
     assert wider.violated
+
+
+def test_staircase_noise_is_audited_as_it_is_released_alone():
+    """Several numbers at once would get another shape."""
+    stairs = Staircase(epsilon=3, sensitivity=5)
+    assert audit.test(stairs, [(0, 5)], PureLoss(2), calls=20_000).violated
+    assert not audit.test(stairs, [(0, 5)], calls=10_000, error=1e-9).violated
 
 
 def test_a_plain_function_is_enough():

@@ -155,10 +155,17 @@ def _many(mechanism: Any) -> Callable[[Any, int], Any] | None:
     if hasattr(mechanism, "many"):
         found: Callable[[Any, int], Any] = mechanism.many
         return found
-    for verb in ("release", "randomize"):
-        if hasattr(mechanism, verb):
-            return _repeated(getattr(mechanism, verb))
+    if hasattr(mechanism, "randomize"):
+        return _repeated(mechanism.randomize)
+    if hasattr(mechanism, "release") and _alike(mechanism):
+        return _repeated(mechanism.release)
     return None
+
+
+def _alike(mechanism: Any) -> bool:
+    """Whether many numbers, released together, each get the noise that one would get."""
+    noise = getattr(mechanism, "noise", None)
+    return noise is not None and bool(noise(1) == noise(2))
 
 
 def _repeated(verb: Callable[[Any], Any]) -> Callable[[Any, int], Any]:

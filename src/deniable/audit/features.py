@@ -34,16 +34,17 @@ class Feature:
 def features(sample: Batch, other: Batch) -> list[Feature]:
     """Everything worth looking at in such outputs; of many columns, those that differ most."""
     columns = _telling(sample, other)
-    found = [_coordinate(j, sample.width) for j in columns]
+    width = max(sample.width, other.width)
+    found = [_coordinate(j, width) for j in columns]
     if sample.kinds is not None or other.kinds is not None:
-        found += [_kind(j, sample.width) for j in columns]
+        found += [_kind(j, width) for j in columns]
     if sample.lengths is not None or other.lengths is not None:
         found.append(Feature("length", _length))
-    if sample.width > 1:
+    if width > 1:
         found += _relations(columns)
     if sample.floating or other.floating:
         for j in columns[:6]:
-            found += _marks(j, sample.width)
+            found += _marks(j, width)
     return found
 
 

@@ -18,6 +18,7 @@ from typing import Any, TypeAlias, overload
 from deniable.audit.coins import Law, Limits, Program, Space, check_signature, frozen, law
 from deniable.audit.curve import Curve, curve
 from deniable.audit.datasets import Datasets, datasets
+from deniable.audit.tables import drawn, in_order, shown
 from deniable.errors import InvalidParameter
 from deniable.exact.enclosures import exp_neg
 from deniable.exact.rationals import Number, probability, rational
@@ -26,7 +27,6 @@ from deniable.privacy.loss import nonnegative
 
 DEFAULT = Limits()
 _BITS = 512
-_ROWS = 24
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,7 +151,7 @@ class Proof:
     @property
     def outputs(self) -> tuple[Any, ...]:
         """Every output that was reached, in order."""
-        return _in_order({output for row in self.table.values() for output in row})
+        return in_order({output for row in self.table.values() for output in row})
 
     @property
     def _ordered(self) -> list[tuple[Any, Any]]:
@@ -196,7 +196,7 @@ class Proof:
         return belief
 
     def __str__(self) -> str:
-        return "\n".join([self.claim, *_drawn(self.table, self.outputs)])
+        return "\n".join([self.claim, *drawn(self.table, self.outputs)])
 
     @property
     def claim(self) -> str:
@@ -276,47 +276,3 @@ def proof(found: Datasets, by_input: Mapping[Any, Law]) -> Proof:
         pairs=found.pairs,
         missing={x: one.unresolved for x, one in by_input.items()},
     )
-
-
-def shown(value: Fraction | float) -> str:
-    """A fraction if it is short, else about what it is.
-
-    >>> shown(Fraction(7, 3)), shown(Fraction(4 * 10**30 + 1, 10**30))
-    ('(7/3)', '4.00000...')
-    """
-    if isinstance(value, float) or len(str(value)) > 24:
-        return f"{float(value):.6f}"[:7] + "..."
-    return str(value) if value.denominator == 1 else f"({value})"
-
-
-def _in_order(outputs: Iterable[Any]) -> tuple[Any, ...]:
-    listed = list(outputs)
-    try:
-        return tuple(sorted(listed))
-    except TypeError:
-        return tuple(sorted(listed, key=str))
-
-
-def _drawn(table: dict[Any, dict[Any, Fraction]], outputs: Sequence[Any]) -> list[str]:
-    """The table of probabilities, as far as it fits a screen."""
-    few = outputs[:8]
-    more = ["..."] if len(outputs) > len(few) else []
-    head = ["input", *(f"P({output})" for output in few), *more]
-    rows = [
-        [str(x), *(_cell(row.get(output, Fraction(0))) for output in few), *more]
-        for x, row in list(table.items())[:_ROWS]
-    ]
-    widths = [max(len(line[i]) for line in [head, *rows]) for i in range(len(head))]
-    lines = [
-        "  "
-        + "  ".join(
-            cell.rjust(width) if i else cell.ljust(width)
-            for i, (cell, width) in enumerate(zip(line, widths, strict=True))
-        )
-        for line in [head, *rows]
-    ]
-    return lines + ([f"  ... {len(table)} inputs"] if len(table) > _ROWS else [])
-
-
-def _cell(p: Fraction) -> str:
-    return str(p) if len(str(p)) <= 12 else f"{float(p):.6g}"

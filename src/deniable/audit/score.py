@@ -12,7 +12,7 @@ _SHRINK = 1e-3
 
 def logistic(x: Batch, y: Batch, features: tuple[Feature, ...]) -> Feature | None:
     """The score as a feature, or None where a single column says it all."""
-    if x.width < 2:
+    if max(x.width, y.width) < 2:
         return None
     few_x, few_y = x.rows(slice(_ROWS)), y.rows(slice(_ROWS))
     both = [np.concatenate([one(few_x), one(few_y)]) for one in features]

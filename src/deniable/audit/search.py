@@ -157,18 +157,14 @@ def _of_feature(fit: Sample, feature: Feature) -> list[Candidate]:
     for cell, numbers in _ordered(fit, a, b):
         chosen = np.zeros(bins.cells, dtype=bool)
         chosen[cell] = True
-        found.append(_candidate(Cells(feature, bins, chosen), *numbers))
+        found.append(Candidate(Cells(feature, bins, chosen), *numbers))
     below_a, below_b = np.cumsum(a)[:-2], np.cumsum(b)[:-2]
     above_a, above_b = a[:-1].sum() - below_a, b[:-1].sum() - below_b
     for above, m, n in ((False, below_a, below_b), (True, above_a, above_b)):
         for place, numbers in _best(fit, m, n):
             event = Cut(feature, float(bins.edges[place]), above)
-            found.append(_candidate(event, *numbers))
+            found.append(Candidate(event, *numbers))
     return found
-
-
-def _candidate(event: Event, epsilon: float, evidence: float) -> Candidate:
-    return Candidate(event, epsilon, evidence)
 
 
 def _edges(x: Floats, y: Floats, cells: int) -> Floats:
@@ -232,7 +228,7 @@ def _of_pair(fit: Sample, first: Feature, second: Feature) -> list[Candidate]:
         chosen = np.zeros(one.cells * two.cells, dtype=bool)
         chosen[cells] = True
         board = chosen.reshape(one.cells, two.cells)
-        found.append(_candidate(Fields((first, second), (one, two), board), *numbers))
+        found.append(Candidate(Fields((first, second), (one, two), board), *numbers))
     return found
 
 
@@ -244,12 +240,12 @@ def _of_keys(fit: Sample) -> list[Candidate]:
     frequent = np.argsort(-(a + b), kind="stable")[:_KEYS]
     found = []
     for cells, numbers in _ordered(fit, a[frequent], b[frequent]):
-        found.append(_candidate(_exactly(fit, keys[frequent[cells]]), *numbers))
+        found.append(Candidate(_exactly(fit, keys[frequent[cells]]), *numbers))
     if len(keys) > _KEYS:  # else every output is frequent
         for only, other in ((a, b), (b, a)):
             seen = keys[(only > 0) & (other == 0)]
             if len(seen):
-                found.append(_candidate(_exactly(fit, seen), math.inf, math.inf))
+                found.append(Candidate(_exactly(fit, seen), math.inf, math.inf))
     return found
 
 

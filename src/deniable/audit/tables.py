@@ -1,0 +1,57 @@
+"""Tables of exact probabilities, as people read them."""
+
+from collections.abc import Iterable, Sequence
+from fractions import Fraction
+from typing import Any
+
+_ROWS = 24
+_COLUMNS = 8
+
+
+def shown(value: Fraction | float) -> str:
+    """A fraction if it is short, else about what it is.
+
+    >>> shown(Fraction(7, 3)), shown(Fraction(4 * 10**30 + 1, 10**30))
+    ('(7/3)', '4.00000...')
+    """
+    if isinstance(value, float) or len(str(value)) > 24:
+        return f"{float(value):.6f}"[:7] + "..."
+    return str(value) if value.denominator == 1 else f"({value})"
+
+
+def in_order(outputs: Iterable[Any]) -> tuple[Any, ...]:
+    """Outputs sorted, by what they are or by how they are written.
+
+    >>> in_order([2, "a", 1])
+    (1, 2, 'a')
+    """
+    listed = list(outputs)
+    try:
+        return tuple(sorted(listed))
+    except TypeError:
+        return tuple(sorted(listed, key=str))
+
+
+def drawn(table: dict[Any, dict[Any, Fraction]], outputs: Sequence[Any]) -> list[str]:
+    """The table of probabilities, as far as it fits a screen."""
+    few = outputs[:_COLUMNS]
+    more = ["..."] if len(outputs) > len(few) else []
+    head = ["input", *(f"P({output})" for output in few), *more]
+    rows = [
+        [str(x), *(_cell(row.get(output, Fraction(0))) for output in few), *more]
+        for x, row in list(table.items())[:_ROWS]
+    ]
+    widths = [max(len(line[i]) for line in [head, *rows]) for i in range(len(head))]
+    lines = [
+        "  "
+        + "  ".join(
+            cell.rjust(width) if i else cell.ljust(width)
+            for i, (cell, width) in enumerate(zip(line, widths, strict=True))
+        )
+        for line in [head, *rows]
+    ]
+    return lines + ([f"  ... {len(table)} inputs"] if len(table) > _ROWS else [])
+
+
+def _cell(p: Fraction) -> str:
+    return str(p) if len(str(p)) <= 12 else f"{float(p):.6g}"
