@@ -19,11 +19,12 @@ from rich.console import Console
 from rich.progress import track
 from rich.table import Table
 
-from benchmarks import choosing, imports, noise, quantiles, queries, surveys
+from benchmarks import accounting, choosing, imports, noise, quantiles, queries, surveys
 from benchmarks.stopwatch import REPEATS, Row
 
 RESULTS = Path(__file__).with_name("results.json")
 BENCHMARKS = {
+    "accounting": accounting.rows,
     "choosing": choosing.rows,
     "imports": imports.rows,
     "noise": noise.rows,

@@ -25,10 +25,12 @@ class Row:
     note: str = ""
 
 
-def medians(contestants: Mapping[str, Callable[[], float]]) -> dict[str, float]:
+def medians(
+    contestants: Mapping[str, Callable[[], float]], rounds: int = REPEATS
+) -> dict[str, float]:
     """The median of what each contestant returns, over nine rounds in which each has a turn."""
-    rounds = [{name: run() for name, run in contestants.items()} for _ in range(REPEATS)]
-    return {name: statistics.median(turn[name] for turn in rounds) for name in contestants}
+    turns = [{name: run() for name, run in contestants.items()} for _ in range(rounds)]
+    return {name: statistics.median(turn[name] for turn in turns) for name in contestants}
 
 
 def speed(draw: Callable[[int], object], draws: int) -> Callable[[], float]:

@@ -11,7 +11,9 @@ computed share may be wrong: larger losses under P are never easier to hide.
 """
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 
@@ -118,6 +120,7 @@ def _differences(within: Floats, above: Floats) -> tuple[Floats, Floats]:
     return np.maximum(mass, 0.0), error
 
 
+@lru_cache(maxsize=4096)
 def reach(pair: Atoms | Tails, rare: float) -> tuple[float, float]:
     """Losses outside of which the pair has, under P, at most a probability of `rare` a side."""
     if isinstance(pair, Atoms):
@@ -130,7 +133,7 @@ def reach(pair: Atoms | Tails, rare: float) -> tuple[float, float]:
     return least, greatest
 
 
-def _far(enough, far: float) -> float:  # type: ignore[no-untyped-def]
+def _far(enough: Callable[[float], bool], far: float) -> float:
     """About the least number with `enough(number)`, and surely one."""
     near = 0.0
     while not enough(far):

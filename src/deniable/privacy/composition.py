@@ -108,6 +108,10 @@ class Composition(Loss):
         return [(form, loss) for form, loss in priced if loss is not None]
 
     def _epsilon_above(self, delta: Fraction) -> Decimal:
+        exact = self._closed()
+        if exact is not None:  # then no form is tighter
+            rest = unmixed(self.slack, delta)
+            return INFINITY if rest is None else exact._epsilon_above(rest)
         return min(loss._epsilon_above(delta) for _, loss in self._priced())
 
     def _epsilon_near(self, delta: Fraction, precision: float | None) -> Decimal:

@@ -22,11 +22,11 @@ Plan: TypeAlias = tuple[tuple[Pair, int], ...]
 Laid: TypeAlias = tuple[tuple[Cells, int], ...]
 
 _RARE = 1e-30  # how much of a pair may lie off its grid
-_COARSE, _FINER = 48, 8192  # cells of a pair, and of few pairs, while the tilt is sought
+_COARSE, _FINER = 48, 2048  # cells of a pair, and of few pairs, while the tilt is sought
 _NOMINAL = 1e-9  # the delta for which the grid is chosen, so that all deltas share it
 # Where no precision is asked for: the best that _QUICK cells give, within these two, unless
 # that takes more than _USUAL cells. Where one is, up to _LARGEST.
-_PRECISIONS = (1e-7, 1e-4)
+_PRECISIONS = (1e-7, 2e-4)
 _QUICK, _USUAL, _LARGEST = 1 << 14, 1 << 18, 1 << 23
 _LONGEST = 1 << 21  # cells of a single pair
 _GOLDEN = (math.sqrt(5) - 1) / 2
@@ -313,7 +313,7 @@ def _infinite(laid: Laid) -> float:
 
 def _window(tails: Chernoff, origin: float, delta: float, h: float) -> tuple[int, int, bool]:
     """First index and number of cells that the sum needs, and whether it has no others."""
-    rare = math.log(delta) - 32
+    rare = math.log(delta) - 29
     top, t, s = tails.top(rare), tails.tilt, tails.spread
     bottom = max(top - 45 / t, tails.bottom(-40.0))
     bottom = min(bottom, origin - min(4 / t, 4 * s)) - 4 * h

@@ -96,7 +96,7 @@ class Repeated(Loss):
         nudge = max(epsilon, ONE).scaleb(-25)
         while self._delta_above(Nats(Fraction(epsilon))) > p(delta).lo:
             epsilon, nudge = p.up.add(epsilon, nudge), nudge * 8
-        return epsilon
+        return min(epsilon, certified(self.nats.interval).hi)
 
     def _epsilon_below(self, delta: Fraction, precision: float | None = None) -> Decimal:
         p = _at_work()
