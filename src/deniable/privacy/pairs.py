@@ -44,6 +44,8 @@ class Tails(Protocol):
 
     def reverse(self) -> "Tails": ...
 
+    def __hash__(self) -> int: ...
+
 
 @dataclass(frozen=True)
 class Atoms:
