@@ -122,7 +122,7 @@ def proportion(
         least_n=1 if trivial else _least_n(half, need / float(steps * eps)),
         enough_n=math.ceil(Laplace(epsilon=eps).margin(level) / half) or 1,
         least_epsilon=0.0 if trivial else need / (changes * steps),
-        enough_epsilon=_enough_epsilon(math.floor(half * people), level),
+        enough_epsilon=enough_epsilon(math.floor(half * people), level),
     )
 
 
@@ -146,8 +146,12 @@ def _reached(margin: Fraction, n: int, epsilon: Fraction) -> float:
     return floats.down(1 - Fraction(outside, 1 << 128))
 
 
-def _enough_epsilon(steps: int, level: Fraction) -> float:
-    """The least epsilon, to six digits, whose Laplace noise stays within so many steps."""
+def enough_epsilon(steps: int, level: Fraction) -> float:
+    """The least epsilon, to six digits, whose Laplace noise stays within so many steps.
+
+    >>> round(enough_epsilon(6, Fraction(19, 20)), 5)
+    0.4569
+    """
     miss = float(1 - level)
 
     def enough(epsilon: float) -> bool:

@@ -16,7 +16,8 @@ from deniable.exact.rationals import Number, positive, rational, whole
 from deniable.mechanisms import Laplace
 from deniable.price.bounds import Bound, unbiased
 from deniable.price.efficiency import noise_variance
-from deniable.price.surveys import _z, inside
+from deniable.price.feasibility import enough_epsilon
+from deniable.price.surveys import inside, normal_quantile
 from deniable.privacy import PureLoss
 
 
@@ -78,10 +79,8 @@ def epsilon_for_count(*, margin: int, confidence: Number = 0.95) -> float:
     >>> epsilon_for_count(margin=6)
     0.456902
     """
-    from deniable.price.feasibility import _enough_epsilon
-
     steps, level = whole(margin, "margin", least=0), inside(confidence, "confidence")
-    near = _enough_epsilon(steps, level)
+    near = enough_epsilon(steps, level)
     power = 10.0 ** (6 - math.ceil(math.log10(near)))
     return math.ceil(near * power) / power
 
@@ -153,7 +152,7 @@ def overhead(*, epsilon: Number, n: int, prevalence: Number = 0.5) -> float:
 
 def _size(margin: Fraction, sampling: float, noise: float, confidence: Number) -> int:
     """The least n with z**2 (sampling / n + noise / n**2) <= margin**2."""
-    z = _z((1 - inside(confidence, "confidence")) / 2)
+    z = normal_quantile((1 - inside(confidence, "confidence")) / 2)
     scaled, half = (z / float(margin)) ** 2, (z / float(margin)) ** 2 / 2
     near = half * sampling + math.sqrt((half * sampling) ** 2 + scaled * noise)
     return max(1, math.ceil(near * (1 - 1e-12)))

@@ -61,7 +61,7 @@ def sample_size(
     if guaranteed:
         need = math.log(2 / miss) / (2 * slope**2 * half**2)
     else:
-        need = (_z(miss / 2) / half) ** 2 * float(_spread(mechanism, prevalence))
+        need = (normal_quantile(miss / 2) / half) ** 2 * float(_spread(mechanism, prevalence))
     return _people(need, response_rate)
 
 
@@ -148,7 +148,7 @@ def expected_margin(
     0.03
     """
     miss = 1 - inside(confidence, "confidence")
-    return _z(miss / 2) * _error(mechanism, prevalence, whole(n, "n"))
+    return normal_quantile(miss / 2) * _error(mechanism, prevalence, whole(n, "n"))
 
 
 def design_effect(mechanism: Channel | None, prevalence: Number) -> float:
@@ -214,7 +214,7 @@ def sample_size_for_power(
         mechanism, prevalence, null, significance, two_sided, groups
     )
     wanted = inside(power, "power")
-    reach = level * before + _z(1 - wanted) * after
+    reach = level * before + normal_quantile(1 - wanted) * after
     return _people((max(reach, 0.0) / gap) ** 2, response_rate)
 
 
@@ -248,7 +248,7 @@ def _test(
     if groups not in (1, 2):
         raise InvalidParameter(f"`groups` must be 1 or 2. Found {groups}.")
     level = inside(significance, "significance")
-    z = _z(level / 2 if two_sided else level)
+    z = normal_quantile(level / 2 if two_sided else level)
     if groups == 1:
         before, after = _spread(mechanism, other), _spread(mechanism, one)
     else:
@@ -286,8 +286,12 @@ def _slope(mechanism: Channel | None) -> Fraction:
     return slope
 
 
-def _z(miss: Fraction) -> float:
-    """The normal quantile above which `miss` of the mass lies."""
+def normal_quantile(miss: Fraction) -> float:
+    """The point above which `miss` of the normal mass lies.
+
+    >>> round(normal_quantile(Fraction(1, 40)), 6)
+    1.959964
+    """
     from scipy.special import ndtri  # slow to import
 
     return -float(ndtri(float(miss)))
