@@ -35,7 +35,7 @@ def rows() -> Iterator[Row]:
 
 
 def contest(what: str, ours: Poll, peers: dict[str, Poll | str]) -> Iterator[Row]:
-    """One row against each peer; only the one against the slower has a target."""
+    """One row against each peer; the slower sets the target, the faster must be beaten."""
     contestants = {"ours": per_person(ours, PEOPLE)}
     for name, peer in peers.items():
         if callable(peer):
@@ -49,9 +49,9 @@ def contest(what: str, ours: Poll, peers: dict[str, Poll | str]) -> Iterator[Row
             yield Row(label, UNIT, found["ours"], None, name, note=peer)
             continue
         ratio = theirs[name] / found["ours"]
-        target = (f"≥ {LEAST}", ratio >= LEAST) if name == slower else ("", None)
-        note = "" if name == slower else "is the faster peer: no target"
-        yield Row(label, UNIT, found["ours"], theirs[name], name, ratio, *target, note)
+        least = LEAST if name == slower else 1
+        target = f"≥ {least}", ratio >= least
+        yield Row(label, UNIT, found["ours"], theirs[name], name, ratio, *target)
 
 
 def per_person(poll: Poll, people: int) -> Callable[[], float]:
