@@ -114,6 +114,7 @@ def plain(path: Path, case: Case) -> Callable[[], object]:
     database = duckdb.connect()
     database.execute(f"ATTACH '{path}' AS source (READ_ONLY)")
     database.execute("SET preserve_insertion_order = false")
+    database.execute("SET enable_progress_bar = false")
     sql = case.plain.format(name=f"source.{path.stem}")
     return lambda: database.sql(sql).to_arrow_table()
 

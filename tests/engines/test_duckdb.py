@@ -162,3 +162,11 @@ def test_a_result_is_withheld():
         plan("SELECT SUM(cost) AS n FROM visits")
     )
     assert re.fullmatch("<withheld>", repr(found))
+
+
+@pytest.mark.parametrize("type_", ["TINYINT", "SMALLINT", "INTEGER", "BIGINT", "UINTEGER"])
+def test_whole_keys_come_in_one_width(type_):
+    engine = DuckDB.open({"visits": pa.table(VISITS)})
+    sql = f"SELECT CAST(cost AS {type_}) AS k0, COUNT(*) AS n FROM visits GROUP BY k0"
+    found = engine.run(plan(sql, keys=["cost"]))
+    assert found.reveal_to(lambda exact: exact.keys[0].type) == pa.int64()

@@ -9,7 +9,7 @@ import pytest
 from deniable.engines.aggregated import Aggregated
 from deniable.mechanisms import Thresholding
 from deniable.query.plan import Key
-from deniable.release.groups import grouped
+from deniable.release.groups import _places, grouped
 from tests.release.contract import plan
 
 WARD = Key("ward", "text", ("B", "A"))
@@ -122,3 +122,15 @@ def test_far_dates_stay_text():
     far = plan(1, 0.01, keys=(Key("day", "date", None),), thresholding=SURE)
     found = grouped(far, exact([["2026-11-15", "infinity"]], [1, 2], [900, 900]))
     assert shown(found)[0] == [["2026-11-15", "infinity"]]
+
+
+@pytest.mark.parametrize(
+    "declared", [[3, 4, 5, 6], [5, 4, 3], [1], [2, 4, 8], [4, 5, 5 + 2**40]]
+)
+def test_whole_keys_in_a_row_are_found_as_any_others_are(declared):
+    column = pa.array([4, None, 3, 5, 7, -(2**63), 2**63 - 1, 6, 2, 1], pa.int64())
+    place, known = _places(column, pa.array(declared, pa.int64()))
+    found = [declared.index(one) if one in declared else None for one in column.to_pylist()]
+    assert known.tolist() == [one is not None for one in found]
+    assert place[known].tolist() == [one for one in found if one is not None]
+    assert set(place[~known].tolist()) <= {0}

@@ -249,6 +249,9 @@ def _dataset(files: tuple[str, ...], schema: "pa.Schema") -> "pyarrow.dataset.Da
 
 
 def _whole(column: "pa.ChunkedArray[Any]") -> "pa.Array[Any]":
+    """A column of keys in one piece; integers in one width."""
+    if pa.types.is_integer(column.type):
+        column = column.cast(pa.int64())
     combined = column.combine_chunks()
     return combined.chunk(0) if isinstance(combined, pa.ChunkedArray) else combined
 

@@ -8,7 +8,7 @@ from typing import Any, Literal, TypeAlias
 
 from deniable.errors import InvalidParameter, InvalidPolicy
 from deniable.exact.rationals import Number, positive, rational
-from deniable.policy.kinds import KINDS, Kind, integral, kind_of_keys, kind_of_type
+from deniable.policy.kinds import KINDS, Kind, integral, kind_of_keys, kind_of_type, narrow
 
 KeyValue: TypeAlias = str | int | float | bool
 Keys: TypeAlias = tuple[KeyValue, ...] | Literal["private"] | None
@@ -33,6 +33,7 @@ class Column:
     step: Fraction | None
     keys: Keys
     integer: bool | None  # whether the source's type holds only integers; None: not yet known
+    narrow: bool  # whether it surely holds integers of at most 64 bits
 
     def __init__(
         self,
@@ -43,6 +44,7 @@ class Column:
         step: Number | None = None,
         keys: Sequence[KeyValue] | str | None = None,
         integer: bool | None = None,
+        narrow: bool = False,
     ) -> None:
         limits = None if bounds is None else _bounds(name, bounds)
         grid = None if step is None else _step(name, step, limits)
@@ -53,6 +55,7 @@ class Column:
         object.__setattr__(self, "keys", listed)
         object.__setattr__(self, "kind", _kind(name, kind, limits, listed))
         object.__setattr__(self, "integer", integer)
+        object.__setattr__(self, "narrow", narrow)
 
     def seen_as(self, name: str, type_: str) -> "Column":
         """This column as the source has it: its spelling, and what its type adds.
@@ -77,6 +80,7 @@ class Column:
             step=self.step,
             keys=self.keys,
             integer=integral(type_),
+            narrow=narrow(type_),
         )
 
 

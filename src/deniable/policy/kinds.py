@@ -38,6 +38,15 @@ def integral(type_: str) -> bool:
     return name in _INTEGERS or (name == "DECIMAL" and rest.rstrip(")").endswith(",0"))
 
 
+def narrow(type_: str) -> bool:
+    """Whether a column of DuckDB's type holds integers of at most 64 bits, with a sign.
+
+    >>> narrow("INTEGER"), narrow("UINTEGER"), narrow("UBIGINT"), narrow("HUGEINT")
+    (True, True, False, False)
+    """
+    return type_.upper() in _INTEGERS - {"HUGEINT", "UHUGEINT", "UBIGINT"}
+
+
 def kind_of_keys(keys: Iterable[object]) -> Kind | None:
     """The kind that all keys share, if they do. Dates are written as text.
 

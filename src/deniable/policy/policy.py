@@ -39,8 +39,9 @@ class Policy:
         """This policy with its tables completed from their sources' schemas.
 
         >>> policy = Policy([Table("visits")], epsilon=3)
-        >>> policy.with_schemas({"visits": {"age": "INTEGER"}}).tables["visits"].columns["age"]
-        Column(name='age', kind='number', bounds=None, step=None, keys=None, integer=True)
+        >>> completed = policy.with_schemas({"visits": {"age": "INTEGER"}})
+        >>> completed.tables["visits"].columns["age"].integer
+        True
         """
         tables = [
             _completed(table, schemas[name]) if name in schemas else table

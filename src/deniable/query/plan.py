@@ -71,9 +71,10 @@ class Key:
         [0, 1, 2]
         """
         step, values = self.step or Fraction(1), self.values or ()
-        if all(type(one) is int for one in values):  # a million of them should not take long
+        if set(map(type, values)) <= {int}:  # a million of them should not take long
+            whole: list[int] = list(values)  # type: ignore[arg-type]
             up, down = step.denominator, step.numerator
-            return [int(one) * up // down for one in values]
+            return whole if up == down else [one * up // down for one in whole]
         return [round(Fraction(str(one)) / step) for one in values]
 
 
