@@ -27,7 +27,12 @@ from deniable.mechanisms.thresholding import Thresholding
 from deniable.query.evaluation import Values, evaluate
 from deniable.query.forms import Linear, Ratio, form
 from deniable.query.plan import Block, Call, Feature, KeyColumn, Node
-from deniable.query.spread import fixed_margin, moments, spread_quantile
+from deniable.query.spread import (
+    fixed_margin,
+    moments,
+    spread_quantile,
+    standard_quantile_squared,
+)
 
 Floats: TypeAlias = NDArray[np.float64]
 Interval: TypeAlias = tuple[Floats, Floats]
@@ -215,10 +220,14 @@ def _quantile_squared(
     """The square of the quantile of the noise of N - r D, in units of its variance."""
     variance, fourth = np.zeros_like(r), np.zeros_like(r)
     for above, below, own, own_fourth in parts:
-        square = (above - below * r) ** 2
+        square = below * r
+        square -= above
+        square *= square
         variance += own * square
-        fourth += own_fourth * square * square
-    return spread_quantile(np.ones_like(r), fourth / (variance * variance), confidence) ** 2
+        square *= square
+        square *= own_fourth / 3
+        fourth += square
+    return standard_quantile_squared(fourth / (variance * variance), confidence)
 
 
 def _value(linear: Linear, features: Mapping[str, Values]) -> Floats:

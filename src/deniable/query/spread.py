@@ -163,6 +163,24 @@ def spread_quantile(variance: Floats, fourth: Floats, confidence: Fraction) -> F
     return np.sqrt(variance) * quantile
 
 
+def standard_quantile_squared(share: Floats, confidence: Fraction) -> Floats:
+    """The square of that quantile for variance 1, where `share` is a third of the fourth
+    cumulant. One pass over many groups, so it looks squares and slopes up ready-made."""
+    squares, slopes = _square_table(confidence)
+    at = np.fmin(np.fmax(share, 0.0), 1.0) * (squares.size - 1)  # NaN: nothing varies
+    below = at.astype(np.intp)
+    at -= below
+    at *= slopes[below]
+    at += squares[below]
+    return at
+
+
+@lru_cache(maxsize=64)
+def _square_table(confidence: Fraction) -> tuple[Floats, Floats]:
+    squares = _even_table(confidence) ** 2
+    return squares[:-1], np.diff(squares)
+
+
 @lru_cache(maxsize=64)
 def _even_table(confidence: Fraction) -> Floats:
     """The table at evenly spaced places, found without a search, and one more at the end."""

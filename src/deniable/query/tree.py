@@ -16,7 +16,8 @@ bits, so no order of adding matters and, by the row ceiling, none overflows.
 from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
-from itertools import pairwise
+from itertools import islice, pairwise
+from operator import lt
 from typing import TypeAlias
 
 from sqlglot import exp
@@ -184,7 +185,7 @@ class Tree:
         assert key.values is not None
         if key.kind == "number":
             ends = key.steps
-            if len(ends) > 1 and ends == list(range(ends[0], ends[-1] + 1)):
+            if len(ends) > 1 and _unbroken(ends):
                 between = exp.Literal.number(ends[0]), exp.Literal.number(ends[-1])
                 return exp.Between(this=value, low=between[0], high=between[1])
             return exp.In(this=value, expressions=[exp.Literal.number(one) for one in ends])
@@ -312,6 +313,12 @@ class Tree:
         ranked = _from(bounded, "ranked").select(exp.Star(), _named(place, "place"))
         kept = exp.LTE(this=_column("place"), expression=exp.Literal.number(self.max_groups))
         return _from(ranked, "chosen").select(exp.Star()).where(kept)
+
+
+def _unbroken(numbers: list[int]) -> bool:
+    """Whether whole numbers follow one another without a gap."""
+    span = numbers[-1] - numbers[0] + 1
+    return span == len(numbers) and all(map(lt, numbers, islice(numbers, 1, None)))
 
 
 def names(place: int, statistic: Statistic) -> list[str]:
