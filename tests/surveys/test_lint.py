@@ -40,6 +40,7 @@ def test_a_clean_questionnaire_has_no_findings():
             "asked later",
         ),
         (GOOD + question("c", more=""), "warning", "leave it out"),
+        (GOOD + question("c", "number", "low=0\nhigh=9\n"), "warning", "leave it out"),
         (GOOD + question("name", more="private=false\n"), "warning", "single people out"),
         (
             GOOD + question("c", "number", "low=0\nhigh=9\nprivate=false\n"),

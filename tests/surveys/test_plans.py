@@ -4,7 +4,7 @@ import pytest
 
 from deniable import price
 from deniable.errors import InvalidParameter
-from deniable.mechanisms import RandomizedResponse
+from deniable.mechanisms import NumberOrNot, RandomizedResponse
 from deniable.surveys import loads, plan
 
 LN3 = math.log(3)
@@ -76,3 +76,16 @@ def test_a_number_s_plan_keeps_its_margin():
 def test_nothing_private_is_nothing_to_plan():
     with pytest.raises(InvalidParameter, match="nothing to plan"):
         plan(survey(YES + "\nprivate=false"))
+
+
+def test_numbers_that_may_be_declined_are_planned_too():
+    text = (
+        'id="s"\ntitle="t"\nepsilon=1\n[[questions]]\nid="a"\nkind="number"\ntext="?"\n'
+        "low=0\nhigh=10\nprefer_not_to_say=true\n"
+    )
+    few, many = (plan(loads(f"{text}expected=[{share}]")) for share in (0.0, 0.5))
+    assert few.lines[0].design == "NumberOrNot"
+    design = NumberOrNot(epsilon=1, low=0, high=10)
+    worst = max(design.variance(mean, respondents=1) for mean in (0, 5, 10)) / 100
+    assert few.people == math.ceil(worst * (1.959964 / 0.03) ** 2)
+    assert many.people > 2 * few.people  # half of them say nothing

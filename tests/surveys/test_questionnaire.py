@@ -70,8 +70,8 @@ def test_json_is_read_too(tmp_path):
         (HEAD + YES_NO.replace("yes-no", "scale"), "points"),
         (HEAD + YES_NO.replace("yes-no", "number"), "low"),
         (
-            HEAD + YES_NO.replace("yes-no", "number") + "low=0\nhigh=1\nprefer_not_to_say=true",
-            "prefer_not_to_say",
+            HEAD + YES_NO + "anchor=true\nprefer_not_to_say=true",
+            "without `prefer_not_to_say`",
         ),
         (HEAD + YES_NO + "expected = [0.5, 0.6]", "add up"),
         (HEAD + YES_NO + "expected = [0.5]", "2 shares"),

@@ -9,7 +9,7 @@ from deniable.surveys import collect, loads, report, simulate
 SURVEY = """
 id = "s"
 title = "t"
-epsilon = 8
+epsilon = 14
 [[questions]]
 id = "a"
 kind = "yes-no"
@@ -40,6 +40,28 @@ text = "E?"
 low = 0
 high = 10
 [[questions]]
+id = "h"
+kind = "number"
+text = "H?"
+low = 0
+high = 10
+prefer_not_to_say = true
+expected = [0.3]
+[[questions]]
+id = "i"
+kind = "multiple-choice"
+text = "I?"
+options = ["x", "y"]
+prefer_not_to_say = true
+expected = [0.5, 0.3, 0.2]
+[[questions]]
+id = "j"
+kind = "multiple-choice"
+text = "J?"
+options = ["a", "b", "c", "d", "e", "f", "g"]
+epsilon = 3.5
+prefer_not_to_say = true
+[[questions]]
 id = "f"
 kind = "single-choice"
 text = "F?"
@@ -63,15 +85,18 @@ def made():
 def truth_of(name, answers, k):
     if name == "a":
         return [answers.mean()]
-    if name == "c":
+    if name in "cij":
         return answers.mean(axis=0)
     if name == "e":
         return [np.floor(answers + 0.5).mean()]
+    if name == "h":
+        said = answers[~np.isnan(answers)]
+        return [np.floor(said + 0.5).mean(), 1 - said.size / answers.size]
     shares = np.bincount(answers, minlength=k) / answers.size
     return [*shares, (answers + 1).mean()] if name == "d" else shares
 
 
-@pytest.mark.parametrize("name", list("abcdef"))
+@pytest.mark.parametrize("name", list("abcdefhij"))
 def test_the_truth_is_in_the_intervals(made, name):
     survey, simulated, found = made
     result = next(one for one in found.results if one.question == name)
@@ -110,7 +135,7 @@ def test_the_loss_is_that_of_the_survey(made):
 
 def test_one_question_each_costs_once():
     survey = loads(
-        SURVEY.replace("epsilon = 8", 'epsilon = 1\ncollection = "one-question-each"')
+        SURVEY.replace("epsilon = 14", 'epsilon = 1\ncollection = "one-question-each"')
     )
     found = report(survey, simulate(survey, 3000).collected)
     assert found.loss.epsilon() <= 1

@@ -29,7 +29,7 @@ def estimates(result: Result) -> Figure:
     shown = [
         (label, one)
         for label, one in zip(result.labels, result.estimates, strict=True)
-        if label != "mean" or len(result.labels) == 1
+        if (label == "mean") == (result.labels[0] == "mean")
     ]
     confidence = f"{100 * result.estimates[0].confidence:g} % interval"
     a_mean = shown[0][0] == "mean"

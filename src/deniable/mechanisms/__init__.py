@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from deniable.mechanisms.loloha import Loloha
     from deniable.mechanisms.majority import Majority
     from deniable.mechanisms.noisy_max import NoisyMax
+    from deniable.mechanisms.number_or_not import NumberOrNot
     from deniable.mechanisms.olh import OLH
     from deniable.mechanisms.ordinal import Ordinal
     from deniable.mechanisms.oue import OUE
@@ -51,6 +52,7 @@ __all__ = [
     "Loloha",
     "Majority",
     "NoisyMax",
+    "NumberOrNot",
     "Ordinal",
     "PermuteAndFlip",
     "Piecewise",
@@ -87,6 +89,7 @@ _FILES = {
     "loloha": ("Loloha",),
     "majority": ("Majority",),
     "noisy_max": ("NoisyMax",),
+    "number_or_not": ("NumberOrNot",),
     "olh": ("OLH",),
     "ordinal": ("Ordinal",),
     "oue": ("OUE",),

@@ -4,9 +4,10 @@
 |---|---|
 | yes/no | randomized response: optimal for two answers |
 | one of k | randomized response while k < 3 odds + 2, then OUE, beyond 1,000 answers OLH |
-| several of d | all options at once as one of 2**d answers, or each by itself: what errs less |
+| several of d | all options at once as one of 2**d answers, or each by itself: what errs less;
+  "prefer not to say" is one more answer of the former, one more option of the latter |
 | scale | ordinal; randomized response if "prefer not to say" is one of the answers |
-| number | the hybrid of one bit and piecewise |
+| number | the hybrid of one bit and piecewise; `NumberOrNot` if it may be declined |
 
 "Prefer not to say" is an answer like any other, inside the design: whether somebody declined
 is as private as what she would have said.
@@ -19,8 +20,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from deniable.errors import InvalidParameter
-from deniable.mechanisms import OLH, OUE, Hybrid, Ordinal, RandomizedResponse
+from deniable.errors import InvalidData, InvalidParameter
+from deniable.mechanisms import OLH, OUE, Hybrid, NumberOrNot, Ordinal, RandomizedResponse
 from deniable.mechanisms.answers import read
 from deniable.mechanisms.oue import crossover
 from deniable.mechanisms.pure import odds_below
@@ -33,7 +34,8 @@ _MANY = 1000
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """A private question with its design. `options` is above 1 for a multiple choice."""
+    """A private question with its design. `options` is above 1 for a multiple choice: how many
+    boxes there are, the one to decline with included."""
 
     question: Question
     design: Any
@@ -46,21 +48,42 @@ class Asked:
     def channel(self) -> RandomizedResponse | None:
         """The yes/no channel that one answer (or option) sees; None where means are wanted."""
         design = self.design
-        if isinstance(design, Hybrid | Ordinal):
+        if isinstance(design, Hybrid | NumberOrNot | Ordinal):
             return None
-        if self.joint:  # any one option of all at once: truth with probability p - q
-            slope = design.p - design.q
-            return RandomizedResponse.channel((1 + slope) / 2, (1 - slope) / 2)
+        if self.joint:  # half of all sets hold any one option; the true one is q more likely
+            by_chance = design.q * 2 ** (len(self.question.options) - 1)
+            return RandomizedResponse.channel(by_chance + design.p - design.q, by_chance)
         return RandomizedResponse.channel(design.p, design.q)
 
+    @property
+    def channels(self) -> list[RandomizedResponse]:
+        """Of a multiple choice: the yes/no channel of every box, that to decline with last."""
+        assert self.channel is not None
+        declined = RandomizedResponse.channel(self.design.p, self.design.q)
+        boxes = [self.channel] * len(self.question.options)
+        return boxes + [declined] * self.question.prefer_not_to_say
+
     def randomize(self, answers: Any) -> NDArray[Any]:
-        """One report a person. Answers to a multiple choice are rows of booleans."""
+        """One report a person. Answers to a multiple choice are rows of booleans, a box each;
+        whoever ticks the one to decline with has ticked no other. To a number, nan declines."""
         if self.options == 1:
             return np.asarray(self.design.randomize(answers))
         marks = read(answers, 2).numbers.reshape(-1, self.options)
+        if self.question.prefer_not_to_say:
+            marks = np.column_stack([marks[:, :-1] * (1 - marks[:, -1:]), marks[:, -1]])
         if not self.joint:
             return np.asarray(self.design.randomize(marks))
         return np.asarray(self.design.randomize(marks @ (1 << np.arange(self.options))))
+
+    def boxes(self, reports: Any) -> NDArray[np.int64]:
+        """Reports of a multiple choice as rows of 0 and 1, a box each."""
+        marks = np.asarray(reports)
+        if self.joint:
+            self.design.aggregate(marks)  # refuses what cannot be a report
+            return np.asarray(marks[:, None] >> np.arange(self.options) & 1, dtype=np.int64)
+        if marks.ndim != 2 or marks.shape[1] != self.options:
+            raise InvalidData(f"Reports of {self.question.id} need {self.options} boxes each.")
+        return read(marks, 2).numbers.reshape(marks.shape)
 
 
 def ask(question: Question, epsilon: Fraction) -> Asked:
@@ -89,6 +112,11 @@ def ask(question: Question, epsilon: Fraction) -> Asked:
             assert question.low is not None
             assert question.high is not None
             limits = {"low": question.low, "high": question.high, "step": question.step}
+            if question.prefer_not_to_say:
+                why = (
+                    "one of low, high and not said, a number being rounded to an end by chance"
+                )
+                return _asked(question, NumberOrNot(epsilon=epsilon, **limits), why)
             why = "hybrid: a mean from one bit or a window, whichever a coin says"
             return _asked(question, Hybrid(epsilon=epsilon, **limits), why)
     raise InvalidParameter(
@@ -139,17 +167,21 @@ def _choice(question: Question, epsilon: Fraction, k: int) -> Asked:
 
 def _several(question: Question, epsilon: Fraction) -> Asked:
     """All options at once, or each by itself, whichever errs less at a share of 1 in 10."""
-    d = len(question.options)
-    alone = RandomizedResponse(epsilon=epsilon / d)
+    d, boxes = len(question.options), question.answers
+    alone = RandomizedResponse(epsilon=epsilon / boxes)
     apart = Asked(
-        question, alone, alone.loss * d, f"each option by itself, at epsilon / {d}", options=d
+        question,
+        alone,
+        alone.loss * boxes,
+        f"each option by itself, at epsilon / {boxes}",
+        options=boxes,
     )
     if d > _MOST_JOINT:
         return apart
-    whole = RandomizedResponse(epsilon=epsilon, categories=2**d)
-    together = Asked(
-        question, whole, whole.loss, f"all options at once, as one of {2**d} answers", d, True
-    )
+    sets = 2**d + question.prefer_not_to_say
+    whole = RandomizedResponse(epsilon=epsilon, categories=sets)
+    why = f"all options at once, as one of {sets} answers"
+    together = Asked(question, whole, whole.loss, why, boxes, True)
     one, other = (
         made.channel.variance(0.1, respondents=1)
         for made in (together, apart)

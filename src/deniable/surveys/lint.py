@@ -107,8 +107,7 @@ def skip_logic(survey: Questionnaire) -> Iterator[Finding]:
 def missing_answers(survey: Questionnaire) -> Iterator[Finding]:
     """Private questions that can only be declined by leaving them out, which is seen."""
     for one in survey.private:
-        choosable = one.kind in ("yes-no", "single-choice", "scale")
-        if choosable and not one.prefer_not_to_say and not one.anchor:
+        if one.kind != "text" and not one.prefer_not_to_say and not one.anchor:
             yield Finding(
                 "warning",
                 one.id,

@@ -13,12 +13,13 @@ import numpy as np
 from deniable import price
 from deniable.errors import InvalidParameter
 from deniable.exact.rationals import Number, rational
-from deniable.mechanisms import Hybrid, Ordinal
+from deniable.mechanisms import Hybrid, NumberOrNot, Ordinal
 from deniable.surveys.asking import Asked, asked
 from deniable.surveys.questionnaire import Questionnaire
 from deniable.surveys.ways import Ways, ways
 
 _COMMON = 0.1
+_DECLINING = 0.05
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,8 +115,9 @@ def _line(
     channel = one.channel
     finds: float | None = None
     if channel is None:
-        need, bought = _for_mean(one.design, margin, confidence, response_rate, people, groups)
-        effect = (_coins(one.design) + 0.25) / 0.25
+        spread = _spread(one)
+        need, bought = _for_mean(spread, margin, confidence, response_rate, people, groups)
+        effect = spread / 0.25
     else:
         need = price.sample_size(
             channel, margin=margin, confidence=confidence, response_rate=response_rate
@@ -145,24 +147,32 @@ def _expected(one: Asked) -> float:
 
 
 def _for_mean(
-    design: Hybrid | Ordinal,
+    spread: float,
     margin: Number,
     confidence: Number,
     response_rate: Number,
     people: int | None,
     groups: int,
 ) -> tuple[int, float | None]:
-    """People for the mean of a number or scale, the margin being a share of its range.
-
-    The worst case: answers half at one end and half at the other.
-    """
+    """People for the mean of a number or scale, the margin being a share of its range."""
     from scipy.special import ndtri
 
     z = float(ndtri((1 + float(confidence)) / 2))
-    spread = _coins(design) + 0.25
     need = math.ceil(spread * (z / float(margin)) ** 2 / float(response_rate))
     bought = None if people is None else z * math.sqrt(spread * groups / people)
     return need, bought
+
+
+def _spread(one: Asked) -> float:
+    """The most that one report adds to n times the variance of a mean, in squares of the range:
+    answers half at one end and half at the other."""
+    design = one.design
+    if not isinstance(design, NumberOrNot):
+        return _coins(design) + 0.25
+    gone = rational((one.question.expected or [_DECLINING])[0])
+    means = (design.low, (design.low + design.high) / 2, design.high)
+    worst = max(design.variance(mean, respondents=1, declining=gone) for mean in means)
+    return worst / float(design.high - design.low) ** 2
 
 
 def _coins(design: Hybrid | Ordinal) -> float:

@@ -39,7 +39,8 @@ class Condition(Strict):
 class Question(Strict):
     """One question. `private` answers go through coins; others are sent as they are.
 
-    `expected` is a guess at the shares of the answers, for plans and simulations only.
+    `expected` is a guess at the shares of the answers, for plans and simulations only; of a
+    number, at the share that prefers not to say.
     """
 
     id: Name
@@ -67,19 +68,17 @@ class Question(Strict):
             raise ValueError("a scale needs `points`, for example 5")
         if self.kind == "number" and (self.low is None or self.high is None):
             raise ValueError("a number needs `low` and `high`: answers are clipped to them")
-        if self.kind in ("number", "multiple-choice") and self.prefer_not_to_say:
+        if self.anchor and (self.kind != "yes-no" or self.prefer_not_to_say):
             raise ValueError(
-                f"`prefer_not_to_say` has no place in a {self.kind} question: ask by "
-                "single-choice or scale, where it is one more answer"
+                "an anchor is a yes-no question whose true answer is always no, without "
+                "`prefer_not_to_say`"
             )
-        if self.anchor and self.kind != "yes-no":
-            raise ValueError("an anchor is a yes-no question whose true answer is always no")
         if self.expected and len(self.expected) != self.answers:
             raise ValueError(f"`expected` needs {self.answers} shares, one for each answer")
         if any(not 0 <= share <= 1 for share in self.expected):
             raise ValueError("`expected` must hold shares from 0 to 1")
         if (
-            self.kind != "multiple-choice"
+            self.kind not in ("multiple-choice", "number")
             and self.expected
             and abs(sum(self.expected) - 1) > 1e-9
         ):
@@ -88,7 +87,8 @@ class Question(Strict):
 
     @property
     def answers(self) -> int:
-        """How many different answers there are (to a multiple choice: how many options)."""
+        """How many different answers there are that can be listed; to a multiple choice: how
+        many boxes, of which "prefer not to say" is the last."""
         listed = {"yes-no": 2, "scale": self.points or 0, "number": 0, "text": 0}
         return listed.get(self.kind, len(self.options)) + self.prefer_not_to_say
 

@@ -12,7 +12,7 @@ import numpy as np
 
 from deniable.errors import InvalidData
 from deniable.exact.rationals import Number
-from deniable.mechanisms import Estimate, Hybrid, Ordinal, RandomizedResponse
+from deniable.mechanisms import Estimate, Hybrid, NumberOrNot, Ordinal, RandomizedResponse
 from deniable.mechanisms.estimate import level_of, share
 from deniable.privacy import Loss, PureLoss
 from deniable.surveys.asking import Asked, asked
@@ -147,6 +147,9 @@ def _estimates(
     labels, design = tuple(one.question.labels(language)), one.design
     if isinstance(design, Hybrid):
         return ("mean",), (design.estimate(reports, confidence=confidence),)
+    if isinstance(design, NumberOrNot):
+        mean = design.estimate(reports, confidence=confidence)
+        return ("mean", *labels), (mean, design.not_said(reports, confidence=confidence))
     if one.options > 1:
         return labels, _options(one, reports, confidence)
     found = design.estimate(reports, confidence=confidence)
@@ -160,16 +163,11 @@ def _estimates(
 
 
 def _options(one: Asked, reports: Any, confidence: Number) -> tuple[Estimate, ...]:
-    """Of a multiple choice: the share of each option."""
-    channel = one.channel
-    assert channel is not None
-    marks = np.asarray(reports)
-    if one.joint:
-        marks = marks[:, None] >> np.arange(one.options) & 1
-    level = level_of(confidence)
+    """Of a multiple choice: the share of each option among all, and of those who declined."""
+    boxes, level = one.boxes(reports), level_of(confidence)
     return tuple(
-        share(int(column.sum()), len(marks), p=channel.p, q=channel.q, confidence=level)
-        for column in marks.T.astype(np.int64)
+        share(int(column.sum()), len(boxes), p=channel.p, q=channel.q, confidence=level)
+        for column, channel in zip(boxes.T, one.channels, strict=True)
     )
 
 

@@ -1,7 +1,8 @@
 """A survey rehearsed with made-up people, so that its report can be seen before the field.
 
 True answers follow the questions' `expected` shares (or, without them, one in ten says yes and
-other answers are equally frequent), and go through the very designs that respondents would use.
+other answers are equally frequent; one in twenty declines where that is offered), and go
+through the very designs that respondents would use.
 """
 
 from dataclasses import dataclass
@@ -19,6 +20,7 @@ from deniable.surveys.collected import Collected
 from deniable.surveys.questionnaire import Question, Questionnaire
 
 _PARTS = 10**9
+_DECLINE = 0.05
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -68,10 +70,18 @@ def _answers(question: Question, n: int) -> NDArray[Any]:
         assert question.high is not None
         steps = round((question.high - question.low) / question.step)
         middling = uniform_below(steps + 1, n) + uniform_below(steps + 1, n)
-        return np.asarray(question.low + middling / 2 * question.step)
+        numbers = np.asarray(question.low + middling / 2 * question.step)
+        if question.prefer_not_to_say:
+            gone = (question.expected or [_DECLINE])[0]
+            numbers[_drawn([1 - gone, gone], n) == 1] = np.nan
+        return numbers
     if question.kind == "multiple-choice":
-        shares = question.expected or [0.1] * len(question.options)
-        return np.stack([_drawn([1 - share, share], n) for share in shares], axis=1)
+        guess = [0.1] * len(question.options) + [_DECLINE] * question.prefer_not_to_say
+        shares = question.expected or guess
+        boxes = np.stack([_drawn([1 - share, share], n) for share in shares], axis=1)
+        if question.prefer_not_to_say:  # the last box empties the others
+            boxes[:, :-1] *= 1 - boxes[:, -1:]
+        return boxes
     if question.anchor:
         return np.zeros(n, dtype=np.int64)
     return _drawn(question.expected or _guess(question), n)
