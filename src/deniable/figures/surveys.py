@@ -28,11 +28,11 @@ def estimates(result: Result) -> Figure:
     """
     shown = [
         (label, one)
-        for label, one in zip(result.labels, result.estimates, strict=True)
-        if (label == "mean") == (result.labels[0] == "mean")
+        for place, (label, one) in enumerate(zip(result.labels, result.estimates, strict=True))
+        if (place == result.mean) == (result.mean == 0)
     ]
     confidence = f"{100 * result.estimates[0].confidence:g} % interval"
-    a_mean = shown[0][0] == "mean"
+    a_mean = result.mean == 0
     figure, axes = canvas(
         result.text,
         x=f"{'mean' if a_mean else 'share'}, {confidence}, {result.respondents:,} reports",

@@ -12,6 +12,7 @@ from deniable.surveys.comparison import Difference, compare
 from deniable.surveys.corrected import likeliest, on_simplex
 from deniable.surveys.crosstab import CrossTab, Independence, crosstab
 from deniable.surveys.decoding import Decoded, decode
+from deniable.surveys.doubts import Doubts
 from deniable.surveys.honesty import (
     Attentive,
     TwoDevices,
@@ -35,6 +36,7 @@ from deniable.surveys.unrelated import Unrelated, unrelated
 from deniable.surveys.waves import Memory, over_waves
 from deniable.surveys.ways import Ways, ways
 from deniable.surveys.weights import Weighted, weighted
+from deniable.surveys.words import Words
 
 __all__ = [
     "Asked",
@@ -43,6 +45,7 @@ __all__ = [
     "CrossTab",
     "Decoded",
     "Difference",
+    "Doubts",
     "Finding",
     "Independence",
     "Memory",
@@ -58,6 +61,7 @@ __all__ = [
     "Unrelated",
     "Ways",
     "Weighted",
+    "Words",
     "among_respondents",
     "ask",
     "attentive",

@@ -39,9 +39,16 @@ class Attentive:
 
 
 def attentive(
-    design: YesNo, counts: Counts, *, anchor: YesNo, anchor_counts: Counts
+    design: YesNo,
+    counts: Counts,
+    *,
+    anchor: YesNo,
+    anchor_counts: Counts,
+    careless: Number = 0.5,
 ) -> Attentive:
     """The prevalence with careless answers taken out, by an anchor whose truth is always no.
+
+    `careless` is how often a random answer to the question is yes: 1/k for one of k answers.
 
     >>> from deniable.mechanisms import RandomizedResponse
     >>> coins = RandomizedResponse(odds=3)  # honest noes say yes 25 %; here 30 % did
@@ -62,10 +69,10 @@ def attentive(
             f"The anchor's rate of yeses, {anchored:.3f}, is that of people who all answer at "
             "random: nothing about the question can be learnt from them."
         )
-    p, q = float(design.p), float(design.q)
-    prevalence = ((rate - 0.5) / share + 0.5 - q) / (p - q)
+    p, q, by_chance = float(design.p), float(design.q), float(probability(careless, "careless"))
+    prevalence = ((rate - by_chance) / share + by_chance - q) / (p - q)
     share_error = _error(anchored, m) / abs(q_anchor - 0.5)
-    pull = (rate - 0.5) / (share**2 * (p - q))
+    pull = (rate - by_chance) / (share**2 * (p - q))
     error = math.hypot(_error(rate, n) / (share * (p - q)), pull * share_error)
     return Attentive(prevalence, error, share, share_error)
 

@@ -9,8 +9,10 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Literal
 
-from deniable.surveys.asking import epsilons
-from deniable.surveys.questionnaire import Questionnaire, said
+from deniable.surveys.asking import ask, epsilons
+from deniable.surveys.questionnaire import Questionnaire
+from deniable.surveys.sentences import template
+from deniable.surveys.words import said
 
 _LARGE = 4
 _SMALL = 0.2
@@ -180,6 +182,29 @@ def shuffling(survey: Questionnaire) -> Iterator[Finding]:
         )
 
 
+def untranslated(survey: Questionnaire) -> Iterator[Finding]:
+    """Labels and promises that respondents would read in a language that is not theirs."""
+    needed: set[str] = set()
+    if all(one.split("-")[0] == "en" for one in survey.languages):
+        return
+    for one in survey.questions:
+        needed |= {"yes", "no"} if one.kind == "yes-no" else set()
+        needed |= {"prefer_not_to_say"} if one.prefer_not_to_say else set()
+    for name, epsilon in epsilons(survey).items():
+        if survey.question(name).kind != "text" and epsilon:
+            made = ask(survey.question(name), epsilon)
+            needed |= {template(made.design, 1 if made.joint else made.options), "about"}
+            needed |= {"mean"} if made.channel is None else set()
+    missing = sorted(needed - survey.words.keys())
+    if missing:
+        yield Finding(
+            "warning",
+            "",
+            f"In English for every language: {', '.join(missing)}.",
+            "Give them under `[words]`, in each language.",
+        )
+
+
 def public_alone(survey: Questionnaire) -> Iterator[Finding]:
     """A survey with nothing private in it."""
     if not survey.private:
@@ -194,5 +219,6 @@ CHECKS: tuple[Callable[[Questionnaire], Iterator[Finding]], ...] = (
     loss_size,
     wave_memory,
     shuffling,
+    untranslated,
     public_alone,
 )

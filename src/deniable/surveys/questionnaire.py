@@ -15,12 +15,12 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_valida
 
 from deniable.errors import InvalidParameter
 from deniable.exact.rationals import rational
+from deniable.surveys.words import Text, Words, said
 
 Kind = Literal["yes-no", "single-choice", "multiple-choice", "scale", "number", "text"]
-Text = str | dict[str, str]
 Name = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_-]*$", max_length=64)]
 
-PREFER_NOT_TO_SAY = "prefer not to say"
+_ENGLISH = Words()
 
 
 class Strict(BaseModel):
@@ -92,16 +92,17 @@ class Question(Strict):
         listed = {"yes-no": 2, "scale": self.points or 0, "number": 0, "text": 0}
         return listed.get(self.kind, len(self.options)) + self.prefer_not_to_say
 
-    def labels(self, language: str) -> list[str]:
+    def labels(self, language: str, words: Words = _ENGLISH) -> list[str]:
         """What the answers are called, in the order of their numbers."""
         match self.kind:
             case "yes-no":
-                found = ["no", "yes"]
+                found = [words.say("no", language), words.say("yes", language)]
             case "scale":
                 found = [str(point + 1) for point in range(self.points or 0)]
             case _:
                 found = [said(option, language) for option in self.options]
-        return found + [PREFER_NOT_TO_SAY] * self.prefer_not_to_say
+        declined = words.say("prefer_not_to_say", language)
+        return found + [declined] * self.prefer_not_to_say
 
 
 class Shuffler(Strict):
@@ -144,6 +145,7 @@ class Questionnaire(Strict):
     questions: list[Question] = Field(min_length=1)
     waves: int = Field(default=1, ge=1)
     shuffler: Shuffler | None = None
+    words: dict[str, Text] = {}
 
     @model_validator(mode="after")
     def _whole(self) -> "Questionnaire":
@@ -151,6 +153,10 @@ class Questionnaire(Strict):
         twice = sorted({name for name in names if names.count(name) > 1})
         if twice:
             raise ValueError(f"two questions are called {', '.join(twice)}")
+        try:
+            Words(self.words)
+        except InvalidParameter as problem:
+            raise ValueError(str(problem).rstrip(".")) from None
         for where, text in self._texts():
             missing = [
                 one for one in self.languages if isinstance(text, dict) and one not in text
@@ -175,11 +181,18 @@ class Questionnaire(Strict):
             yield f"`text` of {question.id}", question.text
             for option in question.options:
                 yield f"an option of {question.id}", option
+        for name, word in self.words.items():
+            yield f"`{name}` of the words", word
 
     @property
     def total(self) -> Fraction:
         """What all answers of one person may cost together, exactly."""
         return rational(self.epsilon)
+
+    @property
+    def wording(self) -> Words:
+        """The labels and sentences that are not a question's own."""
+        return Words(self.words)
 
     @property
     def private(self) -> list[Question]:
@@ -195,15 +208,6 @@ class Questionnaire(Strict):
             f"No question is called {name!r}. There are "
             f"{', '.join(one.id for one in self.questions)}."
         )
-
-
-def said(text: Text, language: str) -> str:
-    """A text in one language.
-
-    >>> said({"en": "age", "de": "Alter"}, "de")
-    'Alter'
-    """
-    return text if isinstance(text, str) else text[language]
 
 
 def load(path: str | Path) -> Questionnaire:

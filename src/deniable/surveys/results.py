@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from deniable.errors import InvalidData
+from deniable.errors import InvalidData, InvalidParameter
 from deniable.exact.rationals import Number
 from deniable.mechanisms import Estimate, Hybrid, NumberOrNot, Ordinal, RandomizedResponse
 from deniable.mechanisms.estimate import level_of, share
@@ -18,9 +18,12 @@ from deniable.privacy import Loss, PureLoss
 from deniable.surveys.asking import Asked, asked
 from deniable.surveys.collected import Collected
 from deniable.surveys.crosstab import CrossTab, crosstab
-from deniable.surveys.questionnaire import Question, Questionnaire, said
+from deniable.surveys.doubts import Anchor, Doubts, anchor_of, doubts
+from deniable.surveys.honesty import attentive
+from deniable.surveys.questionnaire import Question, Questionnaire
 from deniable.surveys.sentences import what_an_answer_proves
 from deniable.surveys.shuffled_collection import collected_loss
+from deniable.surveys.words import Words, said
 
 _WIDEST = 12  # answers of a question that still makes a readable table
 
@@ -37,6 +40,22 @@ class Result:
     epsilon: float
     sentence: str
     loss: Loss  # of one report as it was collected: amplified only by a shuffler that hides it
+    doubts: Doubts
+    mean: int | None = None  # which of the estimates is a mean and not a share, if one is
+
+    def lines(self) -> Iterator[str]:
+        """What is known of how far people's own doing could have moved the estimates."""
+        from scipy.special import ndtri
+
+        z = float(ndtri((1 + self.estimates[0].confidence) / 2))
+        for label, one in zip(self.labels, self.doubts.attentive, strict=False):
+            yield (
+                f"{label}, careless answers taken out: {one.prevalence:.3f} "
+                f"± {z * one.standard_error:.3f}"
+            )
+        if self.doubts.if_denied:
+            told = (f"{share:.0%}: {x:.3f}" for share, x in self.doubts.if_denied.items())
+            yield f"if so many of the people concerned denied: {', '.join(told)}"
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -59,6 +78,7 @@ class SurveyReport:
     pairs: tuple[Pair, ...]
     loss: Loss
     respondents: int
+    anchor: str = ""  # what the anchor says about attention, if there is one
 
     def __str__(self) -> str:
         lines = [f"{self.title}: {self.respondents:,} respondents"]
@@ -68,7 +88,10 @@ class SurveyReport:
                 f"  {label}: {estimate}"
                 for label, estimate in zip(one.labels, one.estimates, strict=True)
             ]
+            lines += [f"  {line}" for line in one.lines()]
             lines.append(f"  {one.sentence}")
+        if self.anchor:
+            lines.append(f"\n{self.anchor}")
         return "\n".join(lines)
 
 
@@ -92,9 +115,13 @@ def report(
     (('yes',), 0.284)
     """
     spoken = language or survey.languages[0]
+    if spoken not in survey.languages:
+        listed = ", ".join(survey.languages)
+        raise InvalidParameter(f"This survey speaks {listed}. Found {spoken!r}.")
     made = asked(survey)
+    anchor = anchor_of(survey, made, collected)
     results = tuple(
-        _result(survey, made[name], collected, confidence, spoken)
+        _result(survey, made[name], collected, confidence, spoken, anchor)
         for name in made
         if name in collected.reports
     )
@@ -114,14 +141,34 @@ def report(
         pairs=tuple(_pairs(survey, made, collected, spoken)),
         loss=whole,
         respondents=collected.respondents,
+        anchor=_attention(anchor),
+    )
+
+
+def _attention(anchor: Anchor | None) -> str:
+    if anchor is None:
+        return ""
+    if anchor.problem:
+        return f"{anchor.question}: {anchor.problem}"
+    same = {"anchor": anchor.design, "anchor_counts": anchor.counts}
+    found = attentive(anchor.design, anchor.counts, **same)
+    return (
+        f"{anchor.question}: by this anchor {found.attentive:.3f} ± "
+        f"{1.96 * found.attentive_error:.3f} (95 %) of the respondents are attentive."
     )
 
 
 def _result(
-    survey: Questionnaire, one: Asked, collected: Collected, confidence: Number, language: str
+    survey: Questionnaire,
+    one: Asked,
+    collected: Collected,
+    confidence: Number,
+    language: str,
+    anchor: Anchor | None,
 ) -> Result:
     question, reports = one.question, collected.reports[one.question.id]
-    labels, estimates = _estimates(one, reports, confidence, language)
+    labels, estimates, mean = _estimates(one, reports, confidence, language, survey.wording)
+    boxes = 1 if one.joint else one.options
     return Result(
         question=question.id,
         text=said(question.text, language),
@@ -129,8 +176,12 @@ def _result(
         estimates=estimates,
         respondents=len(reports),
         epsilon=one.loss.epsilon(),
-        sentence=what_an_answer_proves(one.design),
+        sentence=what_an_answer_proves(
+            one.design, boxes=boxes, words=survey.wording, language=language
+        ),
         loss=_collected(survey, one, len(reports)),
+        doubts=doubts(one, reports, estimates, anchor),
+        mean=mean,
     )
 
 
@@ -142,24 +193,27 @@ def _collected(survey: Questionnaire, one: Asked, reports: int) -> Loss:
 
 
 def _estimates(
-    one: Asked, reports: Any, confidence: Number, language: str
-) -> tuple[tuple[str, ...], tuple[Estimate, ...]]:
-    labels, design = tuple(one.question.labels(language)), one.design
+    one: Asked, reports: Any, confidence: Number, language: str, words: Words
+) -> tuple[tuple[str, ...], tuple[Estimate, ...], int | None]:
+    """Labels, estimates, and which of them is a mean."""
+    labels, design = tuple(one.question.labels(language, words)), one.design
+    average = words.say("mean", language)
     if isinstance(design, Hybrid):
-        return ("mean",), (design.estimate(reports, confidence=confidence),)
+        return (average,), (design.estimate(reports, confidence=confidence),), 0
     if isinstance(design, NumberOrNot):
         mean = design.estimate(reports, confidence=confidence)
-        return ("mean", *labels), (mean, design.not_said(reports, confidence=confidence))
+        gone = design.not_said(reports, confidence=confidence)
+        return (average, *labels), (mean, gone), 0
     if one.options > 1:
-        return labels, _options(one, reports, confidence)
+        return labels, _options(one, reports, confidence), None
     found = design.estimate(reports, confidence=confidence)
     if isinstance(found, Estimate):
-        return ("yes",), (found,)
+        return labels[1:], (found,), None
     if isinstance(design, Ordinal):
         scores = [float(point) for point in range(1, design.categories + 1)]
         mean = design.estimate_mean(reports, scores=scores, confidence=confidence)
-        return (*labels, "mean"), (*found, mean)
-    return labels, tuple(found)
+        return (*labels, average), (*found, mean), len(labels)
+    return labels, tuple(found), None
 
 
 def _options(one: Asked, reports: Any, confidence: Number) -> tuple[Estimate, ...]:
@@ -177,7 +231,9 @@ def _pairs(
     """Tables of all pairs that have one: at least one private, few answers, the same people."""
     for one, other in combinations(survey.questions, 2):
         designs = _design(one, made), _design(other, made)
-        if None in designs or not (one.private or other.private):
+        if one.anchor or other.anchor or None in designs:
+            continue
+        if not (one.private or other.private):
             continue
         if not {one.id, other.id} <= collected.reports.keys():
             continue
@@ -189,8 +245,8 @@ def _pairs(
         yield Pair(
             one.id,
             other.id,
-            tuple(one.labels(language)),
-            tuple(other.labels(language)),
+            tuple(one.labels(language, survey.wording)),
+            tuple(other.labels(language, survey.wording)),
             table,
         )
 

@@ -32,13 +32,32 @@ def test_the_whole_way(draft, tmp_path):
     read = RUN.invoke(app, words)
     assert read.exit_code == 0, read.output
     told = " ".join(read.output.split())
-    for expected in ("prefer not to say", "not proof", "chi-square", "at most epsilon 2."):
+    for expected in (
+        "prefer not to say",
+        "not proof",
+        "chi-square",
+        "at most epsilon 2.",
+        "denied",
+    ):
         assert expected in told
     assert {file.name for file in pictures.iterdir()} == {
         "doping.svg",
         "supplier.svg",
         "pressure.svg",
     }
+
+
+def test_reports_use_the_anchor_and_the_language(draft, tmp_path):
+    anchor = '\n[[questions]]\nid = "moon"\nkind = "yes-no"\ntext = "Moon?"\nanchor = true\n'
+    draft.write_text(draft.read_text() + anchor)
+    reports = tmp_path / "r.jsonl"
+    words = ["survey", "simulate", str(draft), "--people", "8000", "--out", str(reports)]
+    assert RUN.invoke(app, words).exit_code == 0
+    read = RUN.invoke(app, ["survey", "report", str(draft), str(reports), "--language", "en"])
+    assert read.exit_code == 0, read.output
+    told = " ".join(read.output.split())
+    assert "of the respondents are attentive" in told
+    assert "careless answers taken out" in told
 
 
 def test_leaks_give_status_1(draft):

@@ -145,19 +145,24 @@ def report(
     pictures: Annotated[
         Path | None, typer.Option(help="A folder for pictures.", metavar="FOLDER")
     ] = None,
+    language: Annotated[
+        str | None, typer.Option(help="One of the questionnaire's.", metavar="LANGUAGE")
+    ] = None,
 ) -> None:
     """Show estimates with intervals, cross-tabs, and what an answer proves."""
     questionnaire = dp.surveys.load(file)
     collected = dp.surveys.read_reports(questionnaire, reports)
     level = number(confidence, "confidence")
-    found = dp.surveys.report(questionnaire, collected, confidence=level)
+    found = dp.surveys.report(questionnaire, collected, confidence=level, language=language)
     from rich.console import Console
 
     console = Console(highlight=False)
     console.print(f"\n[bold]{found.title}[/bold]: {found.respondents:,} respondents\n")
     for result in found.results:
         console.print(estimated(result))
-        console.print(f"{result.sentence}")
+        for line in result.lines():
+            console.print(line, markup=False)
+        console.print(result.sentence, markup=False)
         mixed = result.loss.epsilon(DELTA)
         if mixed < result.epsilon:
             console.print(
@@ -167,6 +172,8 @@ def report(
         console.print()
     for pair in found.pairs:
         console.print(crossed(pair))
+    if found.anchor:
+        console.print(found.anchor, markup=False)
     console.print(
         f"What one person sent costs at most epsilon {found.loss.epsilon():.4g}. "
         "Reading it costs nothing more."
@@ -194,9 +201,8 @@ def power(chance: float | None) -> str:
 def estimated(result: "Result") -> "Table":
     """A line an answer."""
     table = lines(result.text, "estimate", f"{result.estimates[0].confidence:.0%} interval", "")
-    for label, one in zip(result.labels, result.estimates, strict=True):
-        number_like = label == "mean"
-        show = (lambda x: f"{x:.3g}") if number_like else percent
+    for place, (label, one) in enumerate(zip(result.labels, result.estimates, strict=True)):
+        show = (lambda x: f"{x:.3g}") if place == result.mean else percent
         interval = " to ".join(show(end) for end in one.interval) if one.consistent else "-"
         note = "" if one.consistent else f"inconsistent with the design (p {one.p_value:.2g})"
         if one.consistent and one.raw != one.value:

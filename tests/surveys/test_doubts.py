@@ -1,0 +1,86 @@
+"""A report takes careless answers out by its anchor, and shows what denial could change."""
+
+import numpy as np
+import pytest
+
+from deniable.exact import bernoulli, uniform_below
+from deniable.exact.rationals import rational
+from deniable.surveys import Collected, loads, report
+from deniable.surveys.asking import asked
+
+N = 200_000
+SURVEY = """
+id = "s"
+title = "t"
+epsilon = 6
+[[questions]]
+id = "a"
+kind = "yes-no"
+text = "A?"
+[[questions]]
+id = "b"
+kind = "yes-no"
+text = "B?"
+prefer_not_to_say = true
+[[questions]]
+id = "c"
+kind = "multiple-choice"
+text = "C?"
+options = ["x", "y"]
+[[questions]]
+id = "moon"
+kind = "yes-no"
+text = "Have you been on the moon?"
+anchor = true
+"""
+TRUTH = {"a": [0.8, 0.2], "b": [0.6, 0.3, 0.1], "moon": [1.0]}
+
+
+def careless(share):
+    """Reports of people of whom so many send anything whatever."""
+    survey = loads(SURVEY)
+    made, reports = asked(survey), {}
+    follows = bernoulli(rational(1 - share), N)
+    for name, shares in TRUTH.items():
+        edges = np.cumsum([round(1000 * x) for x in shares])
+        answers = np.searchsorted(edges, np.arange(N) * 7919 % 1000, side="right")
+        design = made[name].design
+        noise = uniform_below(design.categories, N)
+        reports[name] = np.where(follows, design.randomize(answers), noise)
+    return survey, Collected(reports, dict.fromkeys(reports, np.arange(N)), N)
+
+
+def test_careless_answers_are_taken_out_of_every_choice():
+    found = report(*careless(0.2))
+    results = {one.question: one for one in found.results}
+    assert "moon: by this anchor 0." in found.anchor
+    for name, truth in (("a", TRUTH["a"][1:]), ("b", TRUTH["b"])):
+        cleaned = results[name].doubts.attentive
+        assert len(cleaned) == len(truth)
+        for one, actual in zip(cleaned, truth, strict=True):
+            assert abs(one.prevalence - actual) < 7 * one.standard_error
+            assert abs(one.attentive - 0.8) < 7 * one.attentive_error
+    biased = results["a"].estimates[0]
+    assert abs(biased.raw - 0.2) > 7 * biased.standard_error  # the test can tell
+    assert results["moon"].doubts.attentive == ()
+    assert not any("moon" in (pair.rows, pair.columns) for pair in found.pairs)
+    assert "careless answers taken out" in str(found)
+
+
+def test_denial_has_a_range():
+    found = report(*careless(0.0))
+    results = {one.question: one for one in found.results}
+    for name, place in (("a", 0), ("b", 1)):
+        range_ = results[name].doubts.if_denied
+        assert range_[0.0] == results[name].estimates[place].value
+        assert range_[0.2] == pytest.approx(range_[0.0] / 0.8)
+    assert "denied: 0%" in str(found)
+    assert not results["moon"].doubts.if_denied
+
+
+def test_an_anchor_that_cannot_tell_says_so():
+    found = report(*careless(1.0))
+    if found.results[0].doubts.attentive:  # by chance a little below one half
+        assert found.results[0].doubts.attentive[0].attentive < 0.02
+    else:
+        assert "at random" in found.anchor
