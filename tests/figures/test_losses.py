@@ -39,3 +39,16 @@ def test_growth_is_below_the_plain_sum():
 def test_nothing_to_draw_is_refused(picture):
     with pytest.raises(InvalidParameter, match="at least one loss"):
         picture({})
+
+
+def test_a_sum_is_drawn_by_lines_that_stay_below_its_tradeoff():
+    loss = (PureLoss(1) + GaussianLoss(0.5)) * 3
+    (drawn,) = (
+        line
+        for line in losses.tradeoff({"sum": loss}).axes[0].lines
+        if line.get_label() == "sum"
+    )
+    for alpha, missed in list(zip(*drawn.get_data(), strict=True))[10:-1:20]:
+        exact = loss.tradeoff(float(alpha))
+        assert missed <= exact + 1e-9
+        assert missed >= exact - 0.002
