@@ -158,4 +158,5 @@ def test_a_quantile_with_many_digits_has_the_distances_of_its_neighbour(neighbor
     exact = ToQuantile(tuple(range(10)), F(1, 3), neighbors)(data)
     digits = ToQuantile(tuple(range(10)), F("0.3333333333333333"), neighbors)(data)
     assert digits.tolist() == exact.tolist()
-    assert digits.dtype == np.int64 and digits[5] == 0
+    assert digits.dtype == np.int64
+    assert digits[5] == 0
