@@ -149,3 +149,14 @@ def test_bad_data_is_refused_without_being_quoted(measure, bad):
 def test_a_search_that_is_too_large_is_refused():
     with pytest.raises(InvalidParameter, match="closed form"):
         Searched(max, range(100), 6, "replace")
+
+
+@pytest.mark.parametrize("neighbors", ["replace", "add-remove"])
+def test_a_quantile_with_many_digits_has_the_distances_of_its_neighbour(neighbors):
+    """q as a float's decimal has a denominator of 10**16: no rank may leave int64."""
+    data = {2: 1250, 5: 2500, 7: 1249}
+    exact = ToQuantile(tuple(range(10)), F(1, 3), neighbors)(data)
+    digits = ToQuantile(tuple(range(10)), F("0.3333333333333333"), neighbors)(data)
+    assert digits.tolist() == exact.tolist()
+    assert digits.dtype == np.int64
+    assert digits[5] == 0

@@ -1,5 +1,6 @@
+import math
 from fractions import Fraction
-from itertools import permutations
+from itertools import permutations, product
 
 import numpy as np
 import pytest
@@ -86,3 +87,34 @@ def test_bad_designs():
         Loloha(epsilon=1, epsilon_forever=2, categories=5, groups=1)
     with pytest.raises(InvalidParameter, match="3 people"):
         Loloha(epsilon=1, epsilon_forever=2, categories=5).panel(3).report([1])
+
+
+@pytest.mark.parametrize("waves", [1, 2, 3, 4])
+def test_no_two_histories_are_told_apart_by_more_than_is_stated(waves):
+    """All histories of buckets, all reports; those that change at other times included."""
+    g, design = 2, Loloha(odds=2, odds_forever=3, categories=4, groups=2)
+
+    def chance(slope, report, truth):
+        return slope * (report == truth) + (1 - slope) / g
+
+    def law(history):
+        found = dict.fromkeys(product(range(g), repeat=waves), Fraction(0))
+        for memory in product(range(g), repeat=g):
+            first = math.prod(chance(design.first_slope, memory[b], b) for b in range(g))
+            for seen in found:
+                found[seen] += first * math.prod(
+                    chance(design.second_slope, y, memory[b])
+                    for y, b in zip(seen, history, strict=True)
+                )
+        return found
+
+    laws = {history: law(history) for history in product(range(g), repeat=waves)}
+    worst = same = Fraction(0)
+    for (one, p), (other, q) in permutations(laws.items(), 2):
+        most = max(p[seen] / q[seen] for seen in p)
+        worst = max(worst, most)
+        if len(set(zip(one, other, strict=True))) == len(set(one)) == len(set(other)):
+            same = max(same, most)  # equal where the other is equal
+    assert PureLoss(odds=worst).epsilon() <= design.loss_after(waves).epsilon()
+    assert same <= 9
+    assert waves < 4 or worst > 9  # so the loss of what is remembered would not do

@@ -56,3 +56,23 @@ def test_impossible_reports_are_refused():
 
 def test_primes():
     assert [least_prime(n) for n in (0, 2, 4, 14, 1000, 2**16)] == [2, 2, 5, 17, 1009, 65537]
+
+
+def test_large_odds_keep_every_bucket_possible():
+    """With a bucket for each of 2**32 odds the hash would leave int64, and give itself away."""
+    design = OLH(epsilon=22, categories=3)
+    reports = design.randomize([1] * 1000)
+    assert ((reports[:, 2] >= 0) & (reports[:, 2] < design.buckets)).all()
+    assert design.estimate(reports)[1].value > 0.9
+
+
+@pytest.mark.parametrize(("odds", "k"), [(2, 3), (3, 5), (6, 4), (Fraction(9, 2), 30)])
+def test_q_is_what_the_buckets_say(odds, k):
+    design = OLH(odds=odds, categories=k)
+    reports = [report for report in design.reports() if design.pmf(report, 0)]
+    q = sum(
+        design.pmf((a, b, y), 0)
+        for a, b, y in reports
+        if (a + b) % design.prime * design.buckets // design.prime == y
+    )
+    assert design.q == q

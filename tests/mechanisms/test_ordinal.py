@@ -57,13 +57,16 @@ def test_shares_and_means_of_200_000_people_are_recovered():
     assert scored.raw == pytest.approx(mean.raw - 2)
 
 
-def test_errors_are_as_stated():
+def test_errors_are_as_stated(size):
+    groups = size(small=2000, full=20_000, what="groups of 100 people on a scale")
     design = Ordinal(epsilon=2, categories=5)
-    answers = (np.arange(200_000) % 5).reshape(2000, 100)
+    answers = (np.arange(groups * 100) % 5).reshape(groups, 100)
     found = [design.estimate_mean(one) for one in design.randomize(answers)]
     noise = np.mean([(one.raw - 2) ** 2 for one in found])
     stated = np.mean([one.standard_error**2 for one in found]) - 2 / 100  # less the sampling
-    assert noise == pytest.approx(stated, rel=0.15)
+    # The standard deviation of the ratio is 3.2 % at 2,000 groups, 1 % at 20,000.
+    within = 0.1 if groups >= 20_000 else 0.2
+    assert noise == pytest.approx(stated, rel=within)
 
 
 def test_means_are_better_than_by_randomized_response():

@@ -1,6 +1,6 @@
 from collections import Counter
 from fractions import Fraction
-from itertools import permutations, product
+from itertools import combinations, permutations, product
 
 import numpy as np
 import pytest
@@ -101,3 +101,19 @@ def test_bad_data_and_parameters_are_refused():
 
 def test_a_report_that_tells_all_about_its_permanent_bits_costs_as_they_do():
     assert Rappor(p=0, q=1).loss_once.epsilon() <= Rappor(p=0, q=1).loss.epsilon()
+
+
+def test_neither_questions_nor_designs_share_their_noise():
+    """Equal values with equal noise would show in the reports: the two answers are equal."""
+    wide = Rappor(bits=200, cohorts=1)
+    secret = b"a secret of mine"
+    clients = (
+        wide.client(secret),
+        wide.client(secret, question="a"),
+        wide.client(secret, question="b"),
+        Rappor(bits=200, cohorts=1, f=Fraction(9, 20)).client(secret),
+    )
+    noise = [client.permanent("7") for client in clients]
+    for one, other in combinations(noise, 2):
+        assert 40 < sum(a != b for a, b in zip(one, other, strict=True)) < 160
+    assert clients[1].permanent("7") == wide.client(secret, question="a").permanent("7")

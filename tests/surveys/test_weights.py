@@ -36,17 +36,20 @@ def test_simple_random_samples(size):
         tempting.append(found.total_error**2 + float(((w**2 - w) * r * (r - 1)).sum()))
     truth = np.var(totals)
     assert np.mean(totals) == pytest.approx(60, abs=6 * np.sqrt(truth / repeats))
-    assert np.mean(stated) == pytest.approx(truth, rel=0.15)
+    # The standard deviation of the ratio is 2.2 % at 4,000 samples, 0.7 % at 40,000.
+    within = 0.1 if repeats >= 40_000 else 0.15
+    assert np.mean(stated) == pytest.approx(truth, rel=within)
     assert np.mean(safe) >= 0.95 * truth
     assert np.mean(safe) < 1.3 * truth
     assert np.mean(tempting) > 1.25 * truth  # coins counted twice: the test can tell
 
 
-def test_people_asked_by_their_own_coins():
+def test_people_asked_by_their_own_coins(size):
+    repeats = size(small=2500, full=25_000, what="samples of about 225 of 600 people")
     population = (np.arange(600) % 5 == 0).astype(int)
     chance = np.where(np.arange(600) < 300, 0.25, 0.5)
     totals, stated = [], []
-    for _ in range(2500):
+    for _ in range(repeats):
         asked = uniform_below(1 << 40, 600) < chance * (1 << 40)
         reports = COINS.randomize(population[asked])
         found = weighted(
@@ -54,8 +57,10 @@ def test_people_asked_by_their_own_coins():
         )
         totals.append(found.total)
         stated.append(found.total_error**2)
-    assert np.mean(totals) == pytest.approx(120, abs=6 * np.std(totals) / 50)
-    assert np.mean(stated) == pytest.approx(np.var(totals), rel=0.17)
+    assert np.mean(totals) == pytest.approx(120, abs=6 * np.std(totals) / repeats**0.5)
+    # The standard deviation of the ratio is 2.8 % at 2,500 samples, 0.9 % at 25,000.
+    within = 0.1 if repeats >= 25_000 else 0.17
+    assert np.mean(stated) == pytest.approx(np.var(totals), rel=within)
 
 
 def test_200_000_people_are_recovered():

@@ -22,6 +22,7 @@ from deniable.privacy import Neighbors
 
 UNREACHABLE = -1  # marks an answer that no table of the relation gives
 _MOST_TABLES = 200_000
+_SAFE = 1 << 62  # two such integers differ by an int64
 
 
 class Distance(Protocol):
@@ -71,10 +72,12 @@ class ToQuantile:
             return below
         top, bottom = self.q.numerator, self.q.denominator
         gain = max(top, bottom - top)
+        if n.size and int(n.max()) * bottom >= _SAFE:  # 0.3333333333333333 has 10**16 there
+            below, through, n = (one.astype(object) for one in (below, through, n))
         above, under = top * n - bottom * through, bottom * below - top * n
         return np.where(
             above > 0, -(-above // gain), np.where(under >= 0, under // gain + 1, 0)
-        )
+        ).astype(np.int64)
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,11 +1,15 @@
-"""LOLOHA: many answers, many waves, and a loss that depends on neither.
+"""LOLOHA: many answers in many waves, at a loss that does not grow with their number.
 
 Each person hashes answers into g buckets once and for ever. For each bucket the *permanent*
 report is drawn once, by randomized response with `odds_forever`, and remembered; in every wave
-a fresh randomized response goes on top. Only g different things can ever be remembered, so all
-waves together cost at most g ln(odds_forever), instead of once a different answer. Arcolezi,
-Pinzón, Palamidessi & Gambs, "Frequency estimation of evolving data under local differential
-privacy", 2023.
+a fresh randomized response goes on top. Only g different things can ever be remembered, so for
+histories that change at the same times all waves together cost at most g ln(odds_forever),
+instead of once a different answer. Arcolezi, Pinzón, Palamidessi & Gambs, "Frequency
+estimation of evolving data under local differential privacy", 2023.
+
+*When* an answer changed is another matter. A report that moves to and fro with the waves tells
+an answer that does so from one that stays, and what is remembered does not hide it: between
+any two histories only the fresh noise stands, once a wave. `loss_after` is that bound.
 
 The second round is exact here. Slopes of randomized response over g answers multiply, and
 the slope at odds t is c(t) = (t - 1) / (t + g - 1), so a second slope of
@@ -73,8 +77,21 @@ class Loloha(OLH):
 
     @property
     def loss(self) -> PureLoss:
-        """What all waves together cost one person, at most."""
+        """What all waves together say about the answers, if it is no secret when they changed;
+        for somebody whose answer stays it is ln(odds_forever). Else see `loss_after`."""
         return PureLoss(odds=self.odds_forever).group(self.groups)
+
+    def loss_after(self, waves: int) -> PureLoss:
+        """What so many waves cost at most, when the answers changed included.
+
+        >>> design = Loloha(odds=2, odds_forever=3, categories=50)
+        >>> [design.loss_after(waves) for waves in (1, 2, 3)]
+        [PureLoss(odds=2), PureLoss(odds=25), PureLoss(odds=125)]
+        """
+        count, slope = whole(waves, "waves"), self.second_slope
+        if count == 1:
+            return self.loss_once
+        return PureLoss(odds=1 + self.groups * slope / (1 - slope)).group(count)
 
     @property
     def loss_once(self) -> PureLoss:

@@ -19,7 +19,6 @@ sum over that table gives all support counts: O(n + P**2) instead of O(n categor
 from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
-from itertools import pairwise
 from math import isqrt
 from typing import Any
 
@@ -30,6 +29,7 @@ from deniable.errors import InvalidData
 from deniable.exact import bernoulli, uniform_below
 from deniable.mechanisms.oracle import Answered, FrequencyOracle, Reports
 
+_MOST_BUCKETS = 1 << 20  # so that a hash times their number stays far inside int64
 _LARGEST_TABLE = 1 << 24
 _CELLS_AT_ONCE = 1 << 20
 
@@ -53,8 +53,8 @@ class OLH(FrequencyOracle):
 
     @property
     def buckets(self) -> int:
-        """How many values the hash takes; at least two, and odds + 1 to the nearest."""
-        return max(2, round(self.odds) + 1)
+        """How many values the hash takes: odds + 1 to the nearest, from two to 2**20."""
+        return max(2, min(_MOST_BUCKETS, round(self.odds) + 1))
 
     @property
     def prime(self) -> int:
@@ -75,9 +75,10 @@ class OLH(FrequencyOracle):
         Fraction(13, 50)
         """
         other = 1 / (self.odds + self.buckets - 1)
-        edges = self._edges()
-        sizes = [Fraction(b - a, self.prime) for a, b in pairwise(edges)]
-        return sum((size * (other + (self.p - other) * size) for size in sizes), Fraction(0))
+        prime, g = self.prime, self.buckets
+        size, longer = divmod(prime, g)  # so many buckets have one number more
+        squares = Fraction(longer * (size + 1) ** 2 + (g - longer) * size**2, prime**2)
+        return other + (self.p - other) * squares
 
     @property
     def width(self) -> int:
@@ -165,7 +166,8 @@ class OLH(FrequencyOracle):
 
     def _edges(self) -> list[int]:
         """Where the buckets begin: bucket y holds edges[y] to edges[y + 1] - 1."""
-        return [-(-y * self.prime // self.buckets) for y in range(self.buckets + 1)]
+        prime, g = self.prime, self.buckets
+        return [-(-y * prime // g) for y in range(g + 1)]
 
 
 def least_prime(n: int) -> int:

@@ -8,7 +8,8 @@ noise: 1 with probability q where the permanent bit is 1, p where it is 0.
 Two values differ in at most 2 `hashes` bits, each of which the permanent noise hides with odds
 (1 - f/2) / (f/2): so all reports of a value together cost at most ((2 - f) / f)**(2 hashes),
 and one report, with q* and p* the chances of a 1 from a true 1 and 0, at most
-(q* (1 - p*) / (p* (1 - q*)))**hashes. A value that changes costs again. Erlingsson, Pihur &
+(q* (1 - p*) / (p* (1 - q*)))**hashes. A value that changes costs again, and that it changed is
+hidden by the fresh noise alone. Erlingsson, Pihur &
 Korolova, "RAPPOR: randomized aggregatable privacy-preserving ordinal response", 2014.
 """
 
@@ -96,14 +97,17 @@ class Rappor:
             found[int.from_bytes(hashlib.sha256(label).digest()[:8], "big") % self.bits] = 1
         return found
 
-    def client(self, secret: bytes) -> "RapporClient":
+    def client(self, secret: bytes, *, question: str = "") -> "RapporClient":
         """Somebody's device. The secret never leaves it; it fixes cohort and permanent noise.
+
+        A device that answers several questions names each: otherwise equal values would have
+        equal noise, and the reports would tell that they are equal.
 
         >>> me = Rappor().client(b"0123456789abcdef0123456789abcdef")
         >>> me.permanent("blue") == me.permanent("blue")
         True
         """
-        return RapporClient(self, secret)
+        return RapporClient(self, secret, question)
 
     def pmf(self, report: Sequence[int], value: str) -> Fraction:
         """P(cohort and bits | value) of a client's first report, exactly."""
@@ -174,17 +178,18 @@ class RapporClient:
 
     design: Rappor
     secret: bytes
+    question: str = ""
 
     @property
     def cohort(self) -> int:
         """Drawn once and for ever."""
-        source = KeyedBits(self.secret, "rappor cohort")
+        source = KeyedBits(self.secret, self._label("cohort"))
         return int(uniform_below(self.design.cohorts, 1, source=source)[0])
 
     def permanent(self, value: str) -> list[int]:
         """The permanent noise on a value. It stays here: sending it would cost all at once."""
         design = self.design
-        source = KeyedBits(self.secret, f"rappor permanent {value}")
+        source = KeyedBits(self.secret, self._label("permanent", value))
         blind = bernoulli(design.f, design.bits, source=source)
         coin = bernoulli(Fraction(1, 2), design.bits, source=source)
         true = np.array(design.bloom(value, self.cohort), dtype=bool)
@@ -198,6 +203,10 @@ class RapporClient:
         """
         fresh = self.design._fresh(np.array(self.permanent(value), dtype=bool))
         return [self.cohort, *(int(bit) for bit in fresh)]
+
+    def _label(self, *parts: str) -> str:
+        """Names the bits: no two designs, questions or values share any."""
+        return repr(("rappor", self.design, self.question, *parts))
 
 
 def _numbered(values: Iterable[str]) -> tuple[list[str], NDArray[np.int64]]:

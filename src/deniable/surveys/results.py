@@ -41,6 +41,7 @@ class Result:
     sentence: str
     loss: Loss  # of one report as it was collected: amplified only by a shuffler that hides it
     doubts: Doubts
+    amplified: bool = False  # whether a shuffler made `loss` less than that of the coins
     mean: int | None = None  # which of the estimates is a mean and not a share, if one is
 
     def lines(self) -> Iterator[str]:
@@ -169,6 +170,7 @@ def _result(
     question, reports = one.question, collected.reports[one.question.id]
     labels, estimates, mean = _estimates(one, reports, confidence, language, survey.wording)
     boxes = 1 if one.joint else one.options
+    loss = _collected(survey, one, len(reports))
     return Result(
         question=question.id,
         text=said(question.text, language),
@@ -179,7 +181,8 @@ def _result(
         sentence=what_an_answer_proves(
             one.design, boxes=boxes, words=survey.wording, language=language
         ),
-        loss=_collected(survey, one, len(reports)),
+        loss=loss,
+        amplified=loss != one.loss,
         doubts=doubts(one, reports, estimates, anchor),
         mean=mean,
     )

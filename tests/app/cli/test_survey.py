@@ -60,6 +60,18 @@ def test_reports_use_the_anchor_and_the_language(draft, tmp_path):
     assert "careless answers taken out" in told
 
 
+def test_amplification_is_claimed_only_with_a_shuffler(draft, tmp_path):
+    reports = tmp_path / "r.jsonl"
+    words = ["survey", "simulate", str(draft), "--people", "900", "--out", str(reports)]
+    assert RUN.invoke(app, words).exit_code == 0
+    read = ["survey", "report", str(draft), str(reports)]
+    assert "Shuffled" not in RUN.invoke(app, read).output
+    strips = 'strips = ["identity", "order", "time"]'
+    shuffler = f'\n[shuffler]\nwho = "Post"\nindependent = true\n{strips}\n'
+    draft.write_text(draft.read_text() + shuffler)
+    assert "Shuffled with the others" in RUN.invoke(app, read).output
+
+
 def test_leaks_give_status_1(draft):
     text = draft.read_text() + '\n[[questions]]\nid = "why"\nkind = "text"\ntext = "Why?"\n'
     draft.write_text(text)

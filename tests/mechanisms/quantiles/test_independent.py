@@ -1,5 +1,9 @@
 from fractions import Fraction as F
 
+import numpy as np
+
+from deniable.exact.bits import SYSTEM
+from deniable.mechanisms.quantiles.cells import Histogram
 from deniable.mechanisms.quantiles.independent import Independent
 from tests.mechanisms.quantiles.contract import MethodContract
 from tests.mechanisms.quantiles.laws import greatest, limit, neighbors, of_independent
@@ -33,3 +37,11 @@ def test_half_the_sensitivity_is_for_add_remove_only():
     unfair = HalfAMedian(median, F(1), "replace", 4)
     least, _ = greatest(lambda t: of_independent(unfair, t), neighbors("replace", 4, 4))
     assert least > limit(1)
+
+
+def test_a_quantile_with_many_digits_is_no_less_private():
+    """1/3 as a float has a denominator of 10**16: with 2767 rows its ranks leave int64."""
+    for rows in (2766, 2767, 4999):
+        data = Histogram(10, np.array([2]), np.array([rows]))
+        method = Independent((F("0.3333333333333333"),), F(1), "replace", 10)
+        assert {method.draw(data, SYSTEM).cells[0] for _ in range(20)} == {2}

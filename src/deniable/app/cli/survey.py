@@ -163,11 +163,10 @@ def report(
         for line in result.lines():
             console.print(line, markup=False)
         console.print(result.sentence, markup=False)
-        mixed = result.loss.epsilon(DELTA)
-        if mixed < result.epsilon:
+        if result.amplified:
             console.print(
-                f"Shuffled with the others: epsilon {mixed:.3g} at delta {DELTA:g} for whoever "
-                "sees only what the shuffler passes on."
+                f"Shuffled with the others: epsilon {result.loss.epsilon(DELTA):.3g} at delta "
+                f"{DELTA:g} for whoever sees only what the shuffler passes on."
             )
         console.print()
     for pair in found.pairs:

@@ -20,6 +20,8 @@ from deniable.mechanisms.quantiles.cells import Histogram
 from deniable.mechanisms.quantiles.method import Drawn, Method
 from deniable.privacy import Loss, RangeLoss
 
+_SAFE = 1 << 62  # two such integers differ by an int64
+
 
 class Independent(Method):
     """One exponential mechanism for each quantile."""
@@ -45,7 +47,9 @@ class Independent(Method):
         lengths[0::2] = np.concatenate([data.cells, [data.size]]) - starts
         upto = np.concatenate([[0], data.upto])
         target, parts = (quantile * data.rows).as_integer_ratio()
-        misses = np.empty(lengths.size, dtype=np.int64)
+        if data.rows * parts >= _SAFE:  # a float such as 1/3 has a denominator of 10**16
+            upto = upto.astype(object)
+        misses = np.empty(lengths.size, dtype=upto.dtype)
         misses[0::2] = np.abs(upto * parts - target)
         misses[1::2] = np.maximum(target - upto[1:] * parts, upto[:-1] * parts - target)
         np.maximum(misses, 0, out=misses)
