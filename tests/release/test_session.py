@@ -11,7 +11,13 @@ import pytest
 
 import deniable as dp
 from deniable.engines.withheld import Withheld
-from deniable.errors import BudgetExhausted, EngineFailed, InvalidPolicy, InvalidQuery
+from deniable.errors import (
+    BudgetExhausted,
+    EngineFailed,
+    InvalidParameter,
+    InvalidPolicy,
+    InvalidQuery,
+)
 from deniable.policy import Policy, Table
 from deniable.release import MemoryLedger, Session
 from tests.release.contract import plan
@@ -199,3 +205,20 @@ def test_private_keys_and_the_rest():
             other=True,
         ).to_arrow()
         assert rest["code"].to_pylist() == ["x", None]
+
+
+def test_a_plan_that_protects_somebody_else_is_refused_and_costs_nothing():
+    rows = pa.table({"p": [1, 1, 2], "x": [1, 2, 3]})
+    people = dp.protect(rows, unit="p", epsilon=1)
+    for other in (
+        dp.protect(rows, epsilon=1),
+        dp.protect(rows, unit="x", epsilon=1),
+        dp.protect(rows, unit="p", neighbors="replace", epsilon=1),
+        dp.protect(rows, name="elsewhere", unit="p", epsilon=1),
+    ):
+        asked = "SELECT COUNT(*) AS n FROM elsewhere" if "elsewhere" in repr(other) else COUNT
+        with pytest.raises(InvalidParameter, match="another policy"):
+            people.release(other.plan(asked, epsilon=0.5))
+    assert people.remaining.epsilon == 1
+    alike = dp.protect(rows, unit="p", max_rows=3, epsilon=1)
+    assert people.release(alike.plan(COUNT, epsilon=0.5))

@@ -46,7 +46,7 @@ class Statistic:
     def total(self) -> int:
         """What one row's features add up to, at most; of a sum, its largest size."""
         if self.kind == "sum":
-            return max(abs(self.low), abs(self.high))
+            return max(1, abs(self.low), abs(self.high))
         return {"mean": self.width, "moments": self.width**2}.get(self.kind, 1)
 
     @property
@@ -67,7 +67,7 @@ class Statistic:
             # One number changes from any value to any other, or vanishes here and appears
             # there: the range with zero in it, or two whole values in two groups.
             low, high = (self.low, self.high) if self.kind == "sum" else (0, 1)
-            span = rows * (max(high, 0) - min(low, 0))
+            span = rows * max(1, max(high, 0) - min(low, 0))
             if not keyed:
                 return span, span**2
             return 2 * groups * most, groups * max(span**2, 2 * most**2)

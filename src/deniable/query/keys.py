@@ -10,6 +10,8 @@ from deniable.query.plan import Key, KeyValue
 from deniable.query.question import Named
 from deniable.query.scope import Scope
 
+_FARTHEST = 1 << 60  # steps from zero
+_CLOSE = 10**6  # steps between keys of a column that has no grid of its own
 MOST_LISTED = 10_000  # keys that limits and a grid may stand for
 
 
@@ -20,10 +22,8 @@ def key_of(named: Named, scope: Scope) -> Key:
         raise InvalidQuery(f"GROUP BY {named.expression} groups by nothing: name a column.")
     declared = _declared(named.expression, scope)
     if isinstance(declared, tuple):
-        step = None
-        if known.kind == "number":
-            step = _common(declared) or Fraction(1)
-        return Key(named.name, known.kind, declared, step)
+        step = _grid(declared, known.step) if known.kind == "number" else None
+        return _countable(Key(named.name, known.kind, declared, step))
     if known.kind == "boolean" and declared is None:
         return Key(named.name, "boolean", (False, True))
     if known.kind != "number":
@@ -35,7 +35,27 @@ def key_of(named: Named, scope: Scope) -> Key:
             "its step in the policy."
         )
     values = _listed(known) if declared is None else None
-    return Key(named.name, "number", values, known.step)
+    return _countable(Key(named.name, "number", values, known.step))
+
+
+def _countable(key: Key) -> Key:
+    """The key, if its numbers in whole steps fit into 64 bits."""
+    if key.kind == "number" and key.values and max(map(abs, key.steps)) > _FARTHEST:
+        raise InvalidQuery(
+            f"The groups of {key.name} lie too far from zero to be told apart: group by "
+            "numbers of at most 18 digits."
+        )
+    return key
+
+
+def _grid(declared: tuple[KeyValue, ...], step: Fraction | None) -> Fraction:
+    """A grid that holds the declared numbers, and the column's others beside them: whoever
+    is 12 must not count as 10, though 10 and 20 alone are declared."""
+    common = _common(declared) or Fraction(1)
+    if step is not None:
+        return common_step([common, step]) or common
+    largest = max(abs(Fraction(str(one))) for one in declared)
+    return common / _CLOSE if largest / common * _CLOSE <= _FARTHEST else common
 
 
 def _common(declared: tuple[KeyValue, ...]) -> Fraction | None:

@@ -11,6 +11,9 @@ from deniable.query.expressions import Aggregate, Column, Expression, plain
 from deniable.query.scope import Scope
 
 ROWS = Aggregate("count", None)
+# Steps from zero that a limit may lie: beyond, a double might round to the wrong step, and far
+# beyond, a cast to 64 bits would fail on the first row that there is, and so betray it.
+FINEST = 1 << 50
 
 
 def statistics(
@@ -21,6 +24,7 @@ def statistics(
     Where one row could move a statistic by more than `finest` steps, its grid is made coarser.
     """
     found: dict[Aggregate, Statistic] = {}
+    finest = min(finest, FINEST)
     wanted = list(dict.fromkeys(_same(one, scope) for one in asked))
     by_argument: dict[Expression, list[Aggregate]] = {}
     for one in wanted:
@@ -94,7 +98,7 @@ def _histogram(aggregate: Aggregate, scope: Scope) -> Statistic:
     known = scope.facts(argument)
     if known.kind in ("text", "boolean"):
         return Statistic("histogram", argument, bins=tuple(map(str, labels(argument, scope))))
-    low, high, step = scope.grid(argument)
+    low, high, step = _within(*scope.grid(argument), FINEST)
     ends = bin_ends(low, high, aggregate.bins or 10)
     bins = tuple(
         f"{plain(start * step)} to {plain(end * step)}"

@@ -71,7 +71,7 @@ def plan(
         level,
         dict(weights or {}),
         nonnegative,
-        other,
+        other and bool(question.keys),  # without groups all rows are in the one there is
         delta is None,
     )
     scope = Scope(_table(question.table, policy))
@@ -136,6 +136,11 @@ def _planned(question: Question, scope: Scope, wanted: Request) -> Plan:
     if private and wanted.delta == 0:
         raise InvalidQuery(_no_delta(keys))
     asked = _asked(question)
+    if not asked and not private:
+        raise InvalidQuery(
+            f"The groups of {keys[0].name} are declared, so their names are known, and the "
+            "question asks for nothing else. Add an aggregate, such as COUNT(*)."
+        )
     free = _free(asked, table) if private else set()
     groups = _groups(keys, table, wanted.other)
     # No grid is so fine that its noise would be too large to draw.

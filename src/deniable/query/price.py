@@ -213,7 +213,7 @@ def _range(aggregate: Aggregate, statistic: Statistic, rows: float) -> float:
     if aggregate.name.startswith("count") or aggregate.name == "histogram":
         return rows
     if aggregate.name == "sum":
-        return rows * float(max(abs(statistic.low), abs(statistic.high)) * statistic.step)
+        return rows * float(max(1, abs(statistic.low), abs(statistic.high)) * statistic.step)
     if aggregate.name == "avg":
         return width
     return width / 2 if aggregate.name.startswith("stddev") else width**2 / 4

@@ -189,8 +189,11 @@ class Tree:
                 between = exp.Literal.number(ends[0]), exp.Literal.number(ends[-1])
                 return exp.Between(this=value, low=between[0], high=between[1])
             return exp.In(this=value, expressions=[exp.Literal.number(one) for one in ends])
-        if key.kind == "boolean":
+        if key.kind == "boolean" and len(key.values) == 2:
             return exp.Not(this=exp.Is(this=value, expression=exp.null()))
+        if key.kind == "boolean":
+            only = exp.true() if key.values[0] else exp.false()
+            return exp.EQ(this=value, expression=only)
         listed = [exp.Literal.string(str(one)) for one in key.values]
         return exp.In(this=value, expressions=listed)
 

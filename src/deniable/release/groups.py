@@ -18,6 +18,8 @@ from numpy.typing import NDArray
 from deniable.engines.aggregated import Aggregated, Integers
 from deniable.query.plan import Key, Plan
 
+_WIDE = 2**63
+
 
 @dataclass(frozen=True, slots=True)
 class Groups:
@@ -48,7 +50,7 @@ def _declared(plan: Plan, exact: Aggregated) -> Groups:
         name: _scattered(values, place, known, count, plan.other)
         for name, values in exact.features.items()
     }
-    keys = [_shown_values(key, values) for key, values in zip(plan.keys, lists, strict=True)]
+    keys = [_as_declared(key, values) for key, values in zip(plan.keys, lists, strict=True)]
     crossed = _crossed(keys, sizes)
     if plan.other:
         crossed = [_with_null(one) for one in crossed]
@@ -114,6 +116,12 @@ def _engine_values(key: Key) -> "pa.Array[Any]":
     return pa.array([str(one) for one in key.values], type=pa.string())
 
 
+def _as_declared(key: Key, found: "pa.Array[Any]") -> "pa.Array[Any]":
+    if key.kind == "number" and key.step not in (None, 1):
+        return pa.array(list(key.values or ()))
+    return _shown_values(key, found)
+
+
 def _shown_values(key: Key, found: "pa.Array[Any]") -> "pa.Array[Any]":
     """The engine's keys as the reader sees them."""
     if key.kind == "date":
@@ -126,7 +134,7 @@ def _shown_values(key: Key, found: "pa.Array[Any]") -> "pa.Array[Any]":
     assert key.step is not None
     up, down = key.step.numerator, key.step.denominator
     numbers = [None if one is None else one * up for one in found.to_pylist()]
-    if down == 1:
+    if down == 1 and all(-_WIDE < (one or 0) < _WIDE for one in numbers):
         return pa.array(numbers, type=pa.int64())
     return pa.array([None if one is None else one / down for one in numbers], pa.float64())
 

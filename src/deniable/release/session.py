@@ -8,7 +8,7 @@ from typing import Any, Protocol, Unpack
 
 from deniable.engines.aggregated import Aggregated
 from deniable.engines.withheld import Withheld
-from deniable.errors import EngineFailed
+from deniable.errors import EngineFailed, InvalidParameter
 from deniable.exact.rationals import Number
 from deniable.policy import Policy, Table, load
 from deniable.query.explain import Branch, explain
@@ -56,13 +56,29 @@ class Session:
 
     def release(self, plan: Plan) -> Release:
         """The answer to a plan: charged, then run, then noised. The only door there is."""
-        entry = self._ledger.reserve(plan)
+        entry = self._ledger.reserve(self._ours(plan))
         answer = self._answer(plan)
         if isinstance(answer, EngineFailed):
             self._ledger.failed(entry, answer.reference)
             raise answer
         self._ledger.settle(entry)
         return Release(plan, answer, self._ledger.remaining)
+
+    def _ours(self, plan: Plan) -> Plan:
+        """The plan, if it protects whom this session's policy protects.
+
+        A plan clips and limits by itself, so one that was made for other bounds is as private
+        as any; one that was made for other units, or none, is not.
+        """
+        table = self.policy.tables.get(plan.table)
+        if table is not None and not table.public:
+            ours = table.unit, table.neighbors
+            if (plan.unit, plan.neighbors) == ours:
+                return plan
+        raise InvalidParameter(
+            f"This plan about {plan.table} was made for another policy: it does not protect "
+            "whom this session protects. Make it anew with plan(...). Nothing was spent."
+        )
 
     def _answer(self, plan: Plan) -> Answer | EngineFailed:
         """The answer, or the one failure. What went wrong is neither said nor kept: its words
