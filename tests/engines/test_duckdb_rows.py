@@ -169,3 +169,21 @@ def test_no_date_makes_it_fail(kind, tmp_path):
     ((*counts, late),) = shown(engine.run(ASKED))
     assert counts == ["A", 4, 4, 4]
     assert 0 <= late <= 3
+
+
+@pytest.mark.parametrize("column", ["ward", "patient"])
+@pytest.mark.parametrize("kind", ["arrow", "parquet"])
+def test_no_bytes_that_are_not_text_make_it_fail(column, kind, tmp_path):
+    broken = pa.array([b"A", b"\xff\xfe", b"\xf0", b"B\xc3"], pa.binary()).view(pa.string())
+    rows = pa.table(
+        {
+            "patient": pa.array(["p", "q", "r", "s"]),
+            "ward": pa.array(["A", "A", "A", "A"]),
+            "cost": pa.array([1.0] * 4),
+            "when": pa.array([DAY] * 4),
+        }
+    )
+    rows = rows.set_column(rows.column_names.index(column), column, broken)
+    with DuckDB.open({"visits": source(kind, tmp_path, rows)}) as engine:
+        found = {row[0]: row[1:] for row in shown(engine.run(ASKED))}
+    assert found["A"][1] == (1 if column == "ward" else 4)

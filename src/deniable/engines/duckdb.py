@@ -195,7 +195,9 @@ def _add(
             return ()
         # Parquet's statistics pass over NaN. Unless told so, DuckDB believes them and drops
         # the very comparison that clips a NaN, as long as no other row exceeds the bound.
-        _view(connection, name, f"read_parquet({listed}, can_have_nan = true)")
+        # Bytes that are no text become question marks; left alone, they would be an error.
+        options = "can_have_nan = true, utf8_validation = 'replace'"
+        _view(connection, name, f"read_parquet({listed}, {options})")
     else:
         inner = f"source{place}"
         try:
