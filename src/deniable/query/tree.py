@@ -191,11 +191,8 @@ class Tree:
             return exp.In(this=value, expressions=[exp.Literal.number(one) for one in ends])
         if key.kind == "boolean" and len(key.values) == 2:
             return exp.Not(this=exp.Is(this=value, expression=exp.null()))
-        if key.kind == "boolean":
-            only = exp.true() if key.values[0] else exp.false()
-            return exp.EQ(this=value, expression=only)
-        listed = [exp.Literal.string(str(one)) for one in key.values]
-        return exp.In(this=value, expressions=listed)
+        kept = [one if isinstance(one, bool) else str(one) for one in key.values]
+        return exp.In(this=value, expressions=[self.scope.sql(Literal(one)) for one in kept])
 
     def _keys(self) -> list[Sql]:
         return [_column(f"k{i}") for i in range(len(self.groupings))]
