@@ -170,3 +170,16 @@ def test_bad_arguments_are_refused():
         make(terms=3).release([float("nan")])
     with pytest.raises(InvalidParameter, match="terms"):
         make(terms="private").margin(rows=10)
+
+
+def test_sums_of_very_many_rows_do_not_wrap_around():
+    grid = Density(epsilon=1, bounds=(0, 9), neighbors="replace", terms=2).grid
+    few, many = (Histogram.of_cells(grid, [0, 1], [n, 1]) for n in (1, 2**45))
+    assert (summed(many, 2) - summed(few, 2)).tolist() == [
+        (2**45 - 1) * one for one in summed(Histogram.of_cells(grid, [0], [1]), 2).tolist()
+    ]
+    for relation in ("replace", "add-remove"):
+        for terms in (2, "private"):
+            design = Density(epsilon=1, bounds=(0, 9), neighbors=relation, terms=terms)
+            curve = design.release_cells([511], [2**45])
+            assert curve.at(8.9) > curve.at(0)

@@ -39,6 +39,7 @@ from deniable.privacy import Loss, Neighbors, PureLoss, RangeLoss, neighboring
 BINS = 512
 MOST_TERMS = 64
 _UNIT = 1 << 20  # a cosine of 1, in whole numbers
+_MANY = 1 << 42  # rows from which on a sum might leave int64
 _CANDIDATES = (1, 2, 3, 4, 6, 8, 11, 16, 23, 32, 45, 64)
 _CHOICE_SHARE = Fraction(1, 5)
 
@@ -248,7 +249,10 @@ def scores(data: Histogram, neighbors: Neighbors, epsilon: Fraction) -> list[int
 
 def summed(data: Histogram, terms: int) -> Sums:
     """The sum of every cosine over all rows, the constant one first."""
-    return _cosines(terms)[:, data.cells] @ data.counts
+    waves, counts = _cosines(terms)[:, data.cells], data.counts
+    if data.rows >= _MANY:
+        return np.asarray(waves.astype(object) @ counts.astype(object))
+    return waves @ counts
 
 
 def _bins(bounds: tuple[Number, Number]) -> Grid:
