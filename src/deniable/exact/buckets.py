@@ -33,7 +33,7 @@ Integers: TypeAlias = Sequence[int] | npt.NDArray[Any]
 WEIGHT_BITS = 61  # the H_i add up to about 2**61, well inside int64
 _WIDEN = 1 + 2.0**-39
 _SAFE = 1 << 62  # two such integers differ by an int64
-_LONGEST = 1 << 900  # so that no weight that counts is a denormal float
+_LONGEST = 1 << 900  # so that no weight that counts, and no unit, is a denormal float
 
 
 class Buckets:
@@ -55,10 +55,12 @@ class Buckets:
     ) -> None:
         self._lengths, distances = _checked(lengths, exponents, unit)
         self._distances, self._unit, self._word_bits = distances, unit, word_bits
-        if distances.dtype == object:
+        if distances.dtype == object and not (
+            distances.max() < _LONGEST and unit * _LONGEST > 1
+        ):
             steps = np.array([_nearest(unit * int(d)) for d in distances])
         else:
-            steps = distances * _nearest(unit)
+            steps = distances.astype(np.float64) * _nearest(unit)
         with np.errstate(under="ignore"):
             weights = np.exp(-steps) * self._lengths.astype(np.float64)
         self._shift = weight_bits - int(np.frexp(weights.sum())[1]) - 1

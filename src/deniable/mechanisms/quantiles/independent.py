@@ -46,7 +46,8 @@ class Independent(Method):
         starts = np.concatenate([[0], data.cells + 1])
         lengths[0::2] = np.concatenate([data.cells, [data.size]]) - starts
         upto = np.concatenate([[0], data.upto])
-        target, parts = (quantile * data.rows).as_integer_ratio()
+        # Not in lowest terms: how long it takes must not hang on a divisor of the rows.
+        target, parts = quantile.numerator * data.rows, quantile.denominator
         if data.rows * parts >= _SAFE:  # a float such as 1/3 has a denominator of 10**16
             upto = upto.astype(object)
         misses = np.empty(lengths.size, dtype=upto.dtype)
