@@ -92,9 +92,9 @@ def test_what_no_question_can_be_about_is_left_out():
 
 
 def test_wide_integers_of_polars_are_read():
-    assert to_arrow(pl.DataFrame({"n": pl.Series([1], dtype=pl.Int128)}))["n"].to_pylist() == [
-        1
-    ]
+    wide = pl.Series([2**100, 2**100 + 1, -(2**127), None], dtype=pl.Int128)
+    kept = to_arrow(pl.DataFrame({"n": wide}))["n"].to_pylist()
+    assert kept == [str(2**100), str(2**100 + 1), str(-(2**127)), None]  # none merge
 
 
 @pytest.mark.parametrize(

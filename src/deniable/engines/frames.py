@@ -2,9 +2,9 @@
 
 What becomes of a column is decided by its declared type and never by its values, so that no
 row can change the schema or make the reading fail. Categories become text: their list is
-data. Columns of Python objects become text. Times of day, durations and nested columns have
-no use in a question and are left out. Timestamps are put in microseconds, where those that
-no calendar holds become NULL.
+data. Columns of Python objects and integers of 128 bits become text. Times of day, durations
+and nested columns have no use in a question and are left out. Timestamps are put in
+microseconds, where those that no calendar holds become NULL.
 """
 
 import math
@@ -82,7 +82,7 @@ def _series(series: "nw.Series[Any]") -> Any:
     if dtype.lower() == "object":
         return pa.array([_text(one) for one in series.to_list()], pa.large_string())
     if isinstance(series.dtype, nw.Int128 | nw.UInt128):
-        series = series.cast(nw.Float64)
+        series = series.cast(nw.String)  # doubles would make one person of near-by ids
     return series.to_arrow()
 
 
