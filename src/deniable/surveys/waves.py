@@ -3,8 +3,12 @@
 A fresh report of the same answer in every wave spends epsilon every time. A device that
 remembers sends the same report for the same answer for ever: k different answers over all waves
 cost at most k times epsilon, however many waves there are. Remembering needs no store: the
-coins are drawn from a secret of the device, the survey, the question and the answer. What
-remembering does show is *that* an answer changed; `Loloha` hides that, too.
+coins are drawn from a secret of the device, the survey, the question and the answer.
+
+That bound is about *what* was answered, between people whose answers changed in the same waves.
+*When* an answer changed is not protected by remembering: two reports that differ prove it.
+`Loloha` adds fresh noise in each wave, which hides a change for a while; `Loloha.loss_after`
+says how much of that is left after so many waves.
 """
 
 from dataclasses import dataclass
@@ -48,6 +52,7 @@ def over_waves(
 
     Fresh coins cost once a wave. Remembered ones cost once a different answer: at most
     `changes` + 1 of them, or as many as there are answers if nothing is known about changes.
+    The loss is about what was answered; in which waves an answer changed is shown as it is.
 
     >>> coins = RandomizedResponse(odds=3)
     >>> over_waves(coins, waves=10, remembered=False).epsilon() > 10
