@@ -64,10 +64,34 @@ def test_a_failure_is_an_output():
     def program(x, flip):
         return 1 // flip(Fraction(1, 4))
 
-    assert run(program).table == {
-        1: Fraction(1, 4),
-        Raised("ZeroDivisionError"): Fraction(3, 4),
-    }
+    table = run(program).table
+    assert table.pop(1) == Fraction(1, 4)
+    ((failure, chance),) = table.items()
+    assert isinstance(failure, Raised)
+    assert failure.error == "ZeroDivisionError"
+    assert chance == Fraction(3, 4)
+
+
+def test_what_a_failure_says_is_told_too():
+    def program(x, flip):
+        flip()
+        raise ValueError(f"no such ward: {x}")
+
+    assert run(program).table.keys() == {Raised("ValueError", "no such ward: 0")}
+
+
+def test_a_run_that_catches_its_own_end_stays_unresolved():
+    def program(x, flip):
+        try:
+            while flip(HALF):
+                pass
+        except BaseException:
+            return "caught"
+        return "done"
+
+    found = run(program, draws=4)
+    assert found.table == {"done": 1 - HALF**4}
+    assert found.unresolved == HALF**4
 
 
 def test_a_slip_is_not():

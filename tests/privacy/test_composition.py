@@ -7,13 +7,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from deniable.errors import InvalidParameter
+from deniable.errors import InvalidParameter, Unsupported
 from deniable.privacy import (
     ApproximateLoss,
     Composition,
     ConcentratedLoss,
     GaussianLoss,
     PureLoss,
+    RenyiLoss,
+    poisson,
+    reserved,
 )
 from tests.privacy import curves
 from tests.privacy.contract import LossContract, assert_just_above, mp, read
@@ -107,3 +110,25 @@ def test_parts_are_merged_and_opened():
     assert outer.parts == ((GaussianLoss(1), 2), (PureLoss(1), 3))
     with pytest.raises(InvalidParameter, match="must be a loss"):
         Composition(((0.1, 2),))
+
+
+def test_renyi_curves_add_up():
+    curve = RenyiLoss({2: 1, 16: 8})
+    assert (curve * 2).epsilon(1e-6) == RenyiLoss({2: 2, 16: 16}).epsilon(1e-6)
+    with_bell = curve + GaussianLoss(1)
+    assert with_bell.epsilon(1e-6) == RenyiLoss({2: 2, 16: 16}).epsilon(1e-6)
+    assert with_bell.form(1e-6).name == "renyi"
+
+
+def test_parts_without_a_common_charge_promise_nothing():
+    odd = ConcentratedLoss(0.1) + poisson(GaussianLoss(1), rate=0.1, neighbors="add-remove")
+    assert odd.epsilon(1e-6) == math.inf
+    assert odd.delta(1) == 1
+    with pytest.raises(Unsupported, match="no charge in common"):
+        odd.form(1e-6)
+
+
+def test_the_price_of_a_reserved_plan_is_no_lower_bound():
+    plan = reserved(PureLoss(0.1) * 100, delta=1e-6) + PureLoss(1)
+    low, _ = plan.epsilon_bounds(1e-7)
+    assert low <= (PureLoss(0.1) * 100 + PureLoss(1)).epsilon(1e-7)

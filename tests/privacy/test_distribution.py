@@ -156,3 +156,28 @@ def test_what_has_no_pair_is_refused():
         LossDistribution.from_pair([1], [0.5, 0.5])
     with pytest.raises(Unsupported, match="3 people"):
         LossDistribution.laplace(1).group(3)
+
+
+def test_no_test_without_false_alarms_beats_the_tradeoff():
+    told = LossDistribution.from_pair([0.9, 0.1], [1, 0])
+    assert 0.9 - 1e-9 < told.tradeoff(0) <= 0.9
+    assert (told * 2).tradeoff(0) <= 0.81
+    assert LossDistribution.of(ApproximateLoss(1, 0.25)).tradeoff(0) <= 0.75
+
+
+@pytest.mark.parametrize(
+    "loss",
+    [
+        LossDistribution.laplace(800),
+        LossDistribution.of(PureLoss(800)) * 2,
+        PureLoss(800) * 2 + GaussianLoss(1),
+        GaussianLoss(100) + PureLoss(50),
+        GaussianLoss(1e-9) + PureLoss(1e-9),
+    ],
+    ids=repr,
+)
+def test_losses_beyond_the_range_of_odds_have_their_numbers(loss):
+    low, high = loss.epsilon_bounds(1e-6)
+    assert 0 <= low <= high < math.inf
+    assert loss.epsilon(1e-3) <= high
+    assert 0 <= loss.delta(high) <= 1e-6

@@ -121,7 +121,35 @@ def test_what_is_not_known_is_refused():
         coin.group(2)
     with pytest.raises(Unsupported, match="multiply the rates"):
         poisson(coin, rate=0.1, neighbors="add-remove")
-    lopsided = LossDistribution.from_pair([0.5, 0.5], [0.25, 0.75])
+    lopsided = LossDistribution(((Atoms.of([0.5, 0.5], [0.25, 0.75]), 1),))
     assert poisson(lopsided, rate=0.1, neighbors="add-remove").plan is None
     both = parallel(PureLoss(1), PureLoss(2), neighbors="add-remove")
     assert poisson(both, rate=0.5, neighbors="add-remove").epsilon() < 2
+
+
+def test_a_sample_of_everybody_is_everybody():
+    for whole in (GaussianLoss(1), PureLoss(1), LossDistribution.of(ApproximateLoss(1, 0.1))):
+        all_in = poisson(whole, rate=1, neighbors="add-remove") * 2
+        assert all_in.epsilon(0.3) == pytest.approx((whole * 2).epsilon(0.3), abs=1e-5)
+    chosen = without_replacement(GaussianLoss(1), sample=5, population=5, neighbors="replace")
+    exact = (GaussianLoss(1) * 2).epsilon(1e-5)
+    assert exact <= (chosen * 2).epsilon(1e-5) <= exact + 1e-5
+
+
+def test_small_rates_and_large_losses():
+    rare = poisson(GaussianLoss(1), rate=1e-9, neighbors="add-remove") * 10**6
+    low, high = rare.epsilon_bounds(1e-12)
+    assert 0 <= low <= high < 1e-4
+    huge = poisson(PureLoss(800), rate=0.1, neighbors="add-remove") * 2
+    assert 1500 < huge.epsilon(1e-6) < 1600
+    steep = poisson(GaussianLoss(50), rate=0.5, neighbors="add-remove") * 3
+    assert 4000 < steep.epsilon(1e-6) < (GaussianLoss(50) * 3).epsilon(1e-6)
+    nothing = poisson(GaussianLoss(0), rate=0.5, neighbors="add-remove") * 2
+    assert nothing.epsilon(1e-6) == 0
+
+
+def test_a_sampled_record_may_be_told_outright():
+    sampled = poisson(
+        LossDistribution.of(ApproximateLoss(1, 0.1)), rate=0.5, neighbors="add-remove"
+    )
+    assert 0.95 - 1e-9 < sampled.tradeoff(0) <= 0.95

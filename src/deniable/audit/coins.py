@@ -46,16 +46,17 @@ class Law:
 
 @dataclass(frozen=True, slots=True)
 class Raised:
-    """A program that fails has an output too: the failure.
+    """A program that fails has an output too: the failure, with what it says.
 
-    >>> print(Raised("ValueError"))
-    raises ValueError
+    >>> print(Raised("ValueError", "no such ward"))
+    raises ValueError: no such ward
     """
 
     error: str
+    message: str = ""
 
     def __str__(self) -> str:
-        return f"raises {self.error}"
+        return f"raises {self.error}" + (f": {self.message}" if self.message else "")
 
 
 class _TooLong(BaseException):
@@ -71,6 +72,7 @@ class _Replay:
         self.position = 0
         self.space = space
         self.most = most
+        self.cut = False  # whether the run was ended, even if the program caught that
         self.probability: Probability = space.one
         self.others: list[tuple[Probability, tuple[tuple[int, int], ...]]] = []
 
@@ -106,6 +108,7 @@ class _Replay:
                 )
         else:
             if self.position >= self.most:
+                self.cut = True
                 raise _TooLong
             index = max(range(len(chances)), key=lambda i: self.space.size(chances[i]))
             for other, chance in enumerate(chances):
@@ -195,14 +198,15 @@ def law(
         try:
             output = frozen(program(copy.deepcopy(data), **coins, **extra))
         except _TooLong:
-            unresolved = unresolved + replay.probability
+            pass
         except DeniableError:
             raise
         except Exception as error:
             if isinstance(error, TypeError | NameError | AttributeError) and runs == 0:
                 raise  # a slip in the program, not an output
-            output = Raised(type(error).__name__)
-            table[output] = table.get(output, nothing) + replay.probability
+            output = Raised(type(error).__name__, str(error))
+        if replay.cut:
+            unresolved = unresolved + replay.probability
         else:
             table[output] = table.get(output, nothing) + replay.probability
         for probability, path in replay.others:

@@ -211,14 +211,14 @@ class RandomizedResponse(Generic[Found]):
         >>> len(RandomizedResponse(odds=3, categories=5).worst_pair().losses)
         3
         """
-        from deniable.privacy.pairs import Atoms
+        from deniable.privacy.either import either
 
         if values > 1:
             return None
         p, q, k = self.p, self.q, self.categories
         if k == 2:
-            return Atoms.of([p, 1 - p], [q, 1 - q])
-        return Atoms.of([p, q, (k - 2) * q], [q, p, (k - 2) * q])
+            return either([p, 1 - p], [q, 1 - q])
+        return either([p, q, (k - 2) * q], [q, p, (k - 2) * q])
 
     @property
     def loss(self) -> PureLoss:

@@ -20,6 +20,7 @@ import numpy as np
 from deniable.privacy.pairs import ACCURACY, Atoms, Floats, Tails
 
 UNIT = 2.0**-53
+_HUGE = 700.0  # the greatest loss whose odds are a float
 
 
 @dataclass(frozen=True)
@@ -51,7 +52,13 @@ class Cells:
         """ln E e**(tilt loss), about."""
         losses = self.losses
         peak = float(losses[-1] if tilt > 0 else losses[0])
-        return math.log(float((self.mass * np.exp(tilt * (losses - peak))).sum())) + tilt * peak
+        total = float((self.mass * np.exp(tilt * (losses - peak))).sum())
+        if total > 0:
+            return math.log(total) + tilt * peak
+        kept = self.mass > 0  # so far from the peak that all else underflowed
+        logs = np.log(self.mass[kept]) + tilt * losses[kept]
+        most = float(logs.max())
+        return math.log(float(np.exp(logs - most).sum())) + most
 
     @property
     def moments(self) -> tuple[float, float]:
@@ -97,9 +104,10 @@ def _from_tails(pair: Tails, step: float, ends: tuple[float, float]) -> Cells:
     within, above = pair.within(losses[: middle + 1]), pair.above(losses[middle:])
     p, p_error = _differences(within[0], above[0])
     q, q_error = _differences(within[1], above[1])
-    odds = np.exp(losses[:-1])
+    odds = np.exp(np.minimum(losses[:-1], _HUGE))
     width = -math.expm1(-step)
     doubt = np.minimum(2 * (p_error + odds * q_error) / width, p)
+    doubt[losses[:-1] > _HUGE] = p[losses[:-1] > _HUGE]  # there all of it goes to the right
     right = np.clip((p - odds * q) / width + doubt, 0.0, p)
     mass = np.zeros(losses.size)
     unsure = np.zeros(losses.size)

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
 
-from deniable.errors import InvalidParameter
+from deniable.errors import InvalidParameter, Unsupported
 from deniable.exact.rationals import Number, whole
 from deniable.privacy.floats import up
 from deniable.privacy.forms import (
@@ -19,12 +19,13 @@ from deniable.privacy.forms import (
     total_slack,
 )
 from deniable.privacy.gaussian import GaussianLoss
-from deniable.privacy.intervals import INFINITY, ZERO
+from deniable.privacy.intervals import INFINITY, ONE, ZERO
 from deniable.privacy.loss import Loss, delta_of, unmixed
 from deniable.privacy.nats import Nats
 from deniable.privacy.numerical import Plan, plan_of
 from deniable.privacy.priced import Numerical
 from deniable.privacy.repeated import Repeated
+from deniable.privacy.reserved import Reserved
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -87,7 +88,13 @@ class Composition(Loss):
     def form(self, delta: Number = 0) -> Form:
         """The form that gives `epsilon(delta)`: its name, and why it is valid."""
         exact = delta_of(delta)
-        return min(self._priced(), key=lambda priced: priced[1]._epsilon_above(exact))[0]
+        priced = self._priced()
+        if not priced:
+            raise Unsupported(
+                f"No form prices {self!r}: its parts have no charge in common. Nothing is "
+                "promised of it but that each part keeps its own loss."
+            )
+        return min(priced, key=lambda one: one[1]._epsilon_above(exact))[0]
 
     def explain(self, delta: Number = 0) -> str:
         """What each form makes of this composition, the one that is used first.
@@ -112,7 +119,7 @@ class Composition(Loss):
         if exact is not None:  # then no form is tighter
             rest = unmixed(self.slack, delta)
             return INFINITY if rest is None else exact._epsilon_above(rest)
-        return min(loss._epsilon_above(delta) for _, loss in self._priced())
+        return min((loss._epsilon_above(delta) for _, loss in self._priced()), default=INFINITY)
 
     def _epsilon_near(self, delta: Fraction, precision: float | None) -> Decimal:
         found = self._epsilon_above(delta)
@@ -125,7 +132,10 @@ class Composition(Loss):
         return min(found, Numerical(plan_of(plan))._epsilon_near(rest, precision))
 
     def _epsilon_below(self, delta: Fraction, precision: float | None = None) -> Decimal:
-        rest = unmixed(self.slack, delta)
+        sure = [
+            (part.whole if isinstance(part, Reserved) else part, n) for part, n in self.parts
+        ]
+        rest = unmixed(total_slack(sure), delta)  # the price of a plan is an upper bound only
         if rest is None:
             return INFINITY
         closed = self._closed()
@@ -143,7 +153,7 @@ class Composition(Loss):
         return None
 
     def _delta_above(self, epsilon: Nats) -> Decimal:
-        return min(loss._delta_above(epsilon) for _, loss in self._priced())
+        return min((loss._delta_above(epsilon) for _, loss in self._priced()), default=ONE)
 
     def _tradeoff_below(self, alpha: Fraction) -> Decimal:
         return max((loss._tradeoff_below(alpha) for _, loss in self._priced()), default=ZERO)

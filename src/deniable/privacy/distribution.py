@@ -18,6 +18,7 @@ from typing import Protocol
 
 from deniable.errors import InvalidParameter, Unsupported
 from deniable.exact.rationals import Number, positive
+from deniable.privacy.either import either
 from deniable.privacy.loss import Loss
 from deniable.privacy.nats import Nats
 from deniable.privacy.numerical import Pair, Plan, plan_of
@@ -86,10 +87,12 @@ class LossDistribution(Loss):
     def from_pair(cls, p: Sequence[Number], q: Sequence[Number]) -> "LossDistribution":
         """Two laws over the same outputs: the worst that neighbours can have, both ways.
 
+        Releases of it that stand opposite ways are covered too: see `privacy.either`.
+
         >>> LossDistribution.from_pair([0.5, 0.3, 0.2], [0.2, 0.3, 0.5]).epsilon()
         0.9162907318741583
         """
-        return cls(((Atoms.of(p, q), 1),))
+        return cls(((either(p, q), 1),))
 
     @classmethod
     def laplace(cls, epsilon: Number) -> "LossDistribution":
@@ -114,6 +117,10 @@ class LossDistribution(Loss):
     @property
     def _priced(self) -> Numerical:
         return Numerical(self.worst)
+
+    @property
+    def _told(self) -> Fraction:
+        return self._priced._told
 
     def _epsilon_above(self, delta: Fraction) -> Decimal:
         return self._priced._epsilon_above(delta)

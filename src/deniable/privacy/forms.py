@@ -12,6 +12,7 @@ from fractions import Fraction
 from typing import TypeAlias
 
 from deniable.errors import Unsupported
+from deniable.exact.rationals import Number
 from deniable.privacy import floats
 from deniable.privacy.approximate import ApproximateLoss
 from deniable.privacy.concentrated import ConcentratedLoss
@@ -22,6 +23,7 @@ from deniable.privacy.nats import Nats
 from deniable.privacy.numerical import Plan, plan_of
 from deniable.privacy.priced import Numerical
 from deniable.privacy.pure import PureLoss
+from deniable.privacy.renyi import RenyiLoss, divergence
 from deniable.privacy.repeated import Repeated
 
 Parts: TypeAlias = Sequence[tuple[Loss, int]]
@@ -47,6 +49,10 @@ class Charged(Loss):
     rest: Loss
     shift: Nats
     slack: Fraction
+
+    @property
+    def _told(self) -> Fraction:
+        return 1 - (1 - self.slack) * (1 - self.rest._told)
 
     def _delta_above(self, epsilon: Nats) -> Decimal:
         left = epsilon - self.shift
@@ -166,7 +172,7 @@ def numerical(parts: Parts) -> Loss | None:
     if total_mu_squared(parts) is not None or alike(parts) is not None:
         return None  # a closed form is exact
     plan = total_plan(parts)
-    if not plan:
+    if plan is None:
         return None
     return Charged(Numerical(plan_of(plan)), Nats(), total_slack(parts))
 
@@ -189,6 +195,18 @@ def concentrated_and_sum(parts: Parts) -> Loss | None:
     return _charged(ConcentratedLoss(rho), shift, total_slack(parts))
 
 
+def renyi(parts: Parts) -> Loss | None:
+    """Renyi divergences, at each order that some part names and all of them know."""
+    named = {a for part, _ in parts if isinstance(part, RenyiLoss) for a, _ in part.curve}
+    known: dict[Number, Number] = {}
+    for order in named:
+        try:
+            known[order] = sum((divergence(part, order) * n for part, n in parts), Fraction(0))
+        except Unsupported:
+            continue
+    return RenyiLoss(known) if known else None
+
+
 FORMS: tuple[Form, ...] = (
     Form("sum", "epsilons add up, exactly", sum_of_epsilons),
     Form("optimal", "equal pure parts compose like randomized responses, exactly", optimal),
@@ -200,4 +218,5 @@ FORMS: tuple[Form, ...] = (
         "pure parts add their epsilons to the zCDP of the others",
         concentrated_and_sum,
     ),
+    Form("renyi", "divergences of one order add up", renyi),
 )

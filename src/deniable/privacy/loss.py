@@ -49,6 +49,11 @@ class Loss(ABC):
         return Fraction(0)
 
     @property
+    def _told(self) -> Fraction:
+        """At least the probability of outputs that leave no doubt: delta at any epsilon."""
+        return self.slack
+
+    @property
     def nats(self) -> Nats | None:
         """The exact epsilon at `delta = slack`."""
         return None
@@ -131,7 +136,7 @@ class Loss(ABC):
         1 - delta - e**epsilon alpha and e**-epsilon (1 - delta - alpha). Any epsilon gives a
         valid line, so the search need not be exact."""
         if alpha == 0:
-            return precision(60)(1 - self.slack).lo
+            return precision(60)(1 - self._told).lo
         if alpha == 1:
             return ZERO
         p = precision(60)

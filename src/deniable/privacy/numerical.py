@@ -231,6 +231,7 @@ class Chernoff:
 
     laid: Laid
     tilt: float
+    close: bool = False  # with tilts close by, where those afar meet a heavier tail
 
     @cached_property
     def most(self) -> int:
@@ -246,7 +247,11 @@ class Chernoff:
     def heights(self) -> dict[float, float]:
         """K at some tilts, rounded up."""
         t, s = self.tilt, self.spread
-        return {x: self._height(x) for x in (1.5 * t, 3 * t, t + 4 / s, t + 8 / s, -8 / s)}
+        tilts = [1.5 * t, 3 * t, t + 4 / s, t + 8 / s, -8 / s]
+        if self.close:
+            tilts += [t * (1 - 2.0**-k) for k in range(1, 4)]
+            tilts += [t, *(t * (1 + 2.0**-k) for k in range(2, 9))]
+        return {x: self._height(x) for x in tilts}
 
     def _height(self, tilt: float) -> float:
         logs = [count * cell.height(tilt) for cell, count in self.laid]
@@ -290,8 +295,13 @@ def curve(
         doubt += count * unsure
         slop += count * rough
     variance = mesh.off * h * h / 4
-    tails = Chernoff(laid, tilt)
-    first, size, whole = _window(tails, origin - 16 * math.sqrt(variance), delta, h)
+    tails, start = Chernoff(laid, tilt), origin - 16 * math.sqrt(variance)
+    first, size, whole = _window(tails, start, delta, h)
+    if size > _QUICK << 4:
+        tails = Chernoff(laid, tilt, close=True)
+        first, size, whole = _window(tails, start, delta, h)
+    if size > _LARGEST:  # then the rest is what lies beyond, or below
+        first, size, whole = math.floor(start / h) - 4, _LARGEST, False
     found = total(terms, first, size)
     width, end = size * h, (first + size) * h
     beyond = 0.0 if whole or first + size > tails.most else tails.above(end)

@@ -136,7 +136,8 @@ def _log(ratio: Fraction) -> float:
 
 def _reverse(pair: Atoms) -> Atoms:
     losses = tuple(-loss for loss in reversed(pair.losses))
-    if losses == pair.losses and len(losses) == 2:  # randomized response, both ways
+    alike = losses == pair.losses and pair.infinite == pair.lost
+    if alike and len(losses) == 2:  # randomized response, both ways
         return pair
     both = zip(reversed(pair.losses), reversed(pair.weights), strict=True)
     weights = tuple(math.exp(-loss) * weight for loss, weight in both)
@@ -266,12 +267,7 @@ class Thinned:
     @property
     def span(self) -> tuple[float, float]:
         least, greatest = self.pair.span
-        return self._loss(least), self._loss(greatest)
-
-    def _loss(self, inner: float) -> float:
-        if inner > 700:
-            return inner + math.log(self.rate)
-        return math.log1p(self.rate * math.expm1(inner))
+        return _thin(least, self.rate), _thin(greatest, self.rate)
 
     def _inner(self, loss: Floats) -> Floats:
         """The loss of the pair within at which this one's is `loss`."""
@@ -316,14 +312,22 @@ class Mirrored:
         return self
 
 
+def _thin(loss: float, rate: float) -> float:
+    """ln(1 - rate + rate e**loss)."""
+    if loss > 700:
+        return loss + math.log(rate)
+    return math.log1p(rate * math.expm1(loss))
+
+
 def thinned(pair: "Atoms | Tails", rate: Fraction) -> "Atoms | Tails":
     """The pair of a mechanism that each record reaches with probability `rate`."""
     share = float(rate)
     if not isinstance(pair, Atoms):
         return Thinned(pair, share)
     losses, weights = pair.arrays
-    grown = [math.log1p(share * math.expm1(loss)) for loss in losses]
-    mass = ((1 - share) * np.exp(-losses) * weights + share * weights).tolist()
+    grown = [_thin(loss, share) for loss in pair.losses]
+    under_q = weights[::-1] if pair.symmetric else np.exp(-losses) * weights
+    mass = ((1 - share) * under_q + share * weights).tolist()
     if pair.lost:
         grown, mass = [math.log1p(-share), *grown], [(1 - share) * pair.lost, *mass]
     return Atoms(tuple(grown), tuple(mass), share * pair.infinite)

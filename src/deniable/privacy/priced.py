@@ -30,6 +30,17 @@ class Numerical(Loss):
     def plan(self) -> Plan:
         return self.worst
 
+    @property
+    def _told(self) -> Fraction:
+        most = 0.0
+        for plan in directions(self.worst):
+            parts = [(pair.infinite, n) for pair, n in plan if isinstance(pair, Atoms)]
+            if any(share >= 1 for share, _ in parts):
+                return Fraction(1)
+            logs = math.fsum(n * math.log1p(-share) for share, n in parts)
+            most = max(most, -math.expm1(logs))
+        return min(Fraction(1), Fraction(most) * (1 + Fraction(1, 1 << 40)))
+
     def _epsilon_above(self, delta: Fraction) -> Decimal:
         return self._epsilon_near(delta, None)
 

@@ -8,12 +8,16 @@ release to the filter, whatever else happens between its parts, it is one charge
 from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
+from typing import TYPE_CHECKING
 
 from deniable.errors import InvalidParameter
 from deniable.exact.rationals import Number
 from deniable.privacy.approximate import ApproximateLoss
 from deniable.privacy.loss import Loss, delta_of
 from deniable.privacy.nats import Nats
+
+if TYPE_CHECKING:
+    from deniable.privacy.numerical import Plan
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,6 +41,15 @@ class Reserved(Loss):
     def rho(self) -> Fraction:
         """The charge of the priced epsilon."""
         return self.priced.rho
+
+    @property
+    def witness(self) -> "Plan | None":
+        """What was reserved."""
+        return self.whole.witness
+
+    @property
+    def _told(self) -> Fraction:
+        return min(self.whole._told, self.priced._told)
 
     def _epsilon_above(self, delta: Fraction) -> Decimal:
         return min(self.whole._epsilon_above(delta), self.priced._epsilon_above(delta))

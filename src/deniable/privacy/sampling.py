@@ -48,6 +48,10 @@ class Sampled(Loss):
         return self.whole.slack * self.rate
 
     @property
+    def _told(self) -> Fraction:
+        return self.whole._told * self.rate
+
+    @property
     def nats(self) -> Nats | None:
         """ln(1 + q (e**epsilon - 1)): exact where e**epsilon is rational, else rounded up."""
         inner = self.whole.nats
@@ -67,6 +71,8 @@ class Sampled(Loss):
     def plan(self) -> Plan | None:
         """The worst pairs, thinned; known where the mechanism is a single one."""
         inner = self.whole.plan
+        if inner is not None and (self.rate == 1 or not (inner or self.whole.slack)):
+            return inner  # everybody is in the sample, or there is nothing to lose
         if inner is None or len(inner) != 1 or inner[0][1] != 1 or self.whole.slack:
             return None
         if not inner[0][0].symmetric:  # which of the two is the one without the record?
