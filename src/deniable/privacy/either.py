@@ -2,8 +2,9 @@
 
 Two releases can tell the same two tables apart opposite ways: a "yes" becomes a "no" in the
 one question and a "no" a "yes" in the other. A lopsided pair P, Q then meets its own reverse,
-which no composition of equal directions covers. The symmetric pair whose delta curve is the greater
-of both directions' dominates both, so it composes with anything (Zhu, Dong & Wang 2022).
+which no composition of equal directions covers. The symmetric pair whose delta curve is the
+greater of both directions' dominates both, so it composes with anything (Zhu, Dong & Wang
+2022).
 
 In a = e**x the curves h(a) = sum of (p - a q)+ are convex and piecewise linear, and so is their
 maximum: where its slope grows by m, at a > 1, the pair has Q(L = ln a) = m, P(L = ln a) = a m.

@@ -10,10 +10,11 @@ truth, X the count of the others' "yes", f and F(t) = P(X >= t) its law, a perso
 many to try, and the privacy blanket gives the upper bound.
 
 Privacy blanket (Balle, Bell, Gascon & Nissim 2019), for k answers: every other report is, with
-probability k / (odds + k - 1), uniform whatever the truth; reveal all that are not, and those
-uniform ones that miss both of the person's two candidate answers. C ~ Bin(n - 1, 2 / (odds +
-k - 1)) are left, split evenly; the person adds one to the first with probability p, to the
-second with q, else nothing.
+probability k / (odds + k - 1), uniform whatever the truth; reveal all that are not. How many
+are left, m, is then known. Of them C ~ Bin(m, 2 / k) are one of the person's two candidate
+answers, split evenly; the person adds one to the first with probability p, to the second with
+q, else nothing. More uniform ones never tell more, so m may be rounded down; averaging C over m
+first would count as hidden what was revealed, and falls below the truth.
 
 Any randomizer of epsilon0 (Feldman, McMillan & Talwar 2021, "clones"): the same with C ~
 Bin(n - 1, e**-epsilon0), p = e**epsilon0 / (1 + e**epsilon0), q = 1 - p. Their closed form
@@ -40,6 +41,8 @@ from deniable.privacy.pairs import Floats
 EXACT = 1024  # up to so many reports every number of the others' "yes" is tried
 _ROUNDING = 1e-10  # relative, of sums of probabilities that each err by less than 1e-12
 _CLOSE = 2.0**-40
+_FEW = 32  # up to so many others each number of uniform ones is looked at, else these many
+_STEPS = (-9, -7, -6, -5, *(z / 2 for z in range(-8, 5)))  # standard deviations from the mean
 
 
 class Answers(Protocol):
@@ -101,6 +104,8 @@ class Shuffled(Loss):
     def _delta(self, epsilon: float) -> float:
         if self.answers == 2 and self.reports <= EXACT:
             return counts(self.reports, self.odds).delta(epsilon)
+        if self.answers > 2:
+            return _uniform_ones(self.reports, self.answers, self.odds, epsilon)
         if self.answers:
             share = 2 / (self.odds + self.answers - 1)
             truth, lie = self.odds * share / 2, share / 2
@@ -243,6 +248,21 @@ def hockey(laws: Floats, beyond: Floats, odds: float, epsilon: float, sign: int)
     gain = max(1 - lie - math.exp(epsilon) * lie, 0.0) * (1 + sign * _ROUNDING) * laws
     cost = math.expm1(epsilon) * (1 - sign * _ROUNDING) * beyond
     return np.asarray(np.maximum((gain - cost).max(axis=1), 0.0))
+
+
+def _uniform_ones(reports: int, answers: int, odds: float, epsilon: float) -> float:
+    """The blanket's divergence, averaged over how many of the others are uniform."""
+    from scipy.stats import binom
+
+    n, share, p = reports - 1, answers / (odds + answers - 1), odds / (odds + answers - 1)
+    mean, sd = n * share, math.sqrt(n * share * (1 - share))
+    least = range(n + 1) if n <= _FEW else {0, *(math.floor(mean + z * sd) for z in _STEPS)}
+    edges = np.array(sorted(m for m in least if 0 <= m <= n))
+    below = np.append(binom.cdf(edges - 1, n, share), 1.0)
+    found = 0.0
+    for m, chance in zip(edges.tolist(), np.diff(below).tolist(), strict=True):
+        found += chance * _blanket(m + 1, 2 / answers, p, p / odds, epsilon)
+    return min(found * (1 + _ROUNDING), 1.0)
 
 
 def _blanket(reports: int, share: float, p: float, q: float, epsilon: float) -> float:
