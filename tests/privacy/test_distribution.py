@@ -65,8 +65,11 @@ def test_random_plans_are_never_below_exact_and_monotone(size):
         assert low <= exact.epsilon(delta) * (1 + 1e-12) + 1e-12
         assert exact.epsilon(delta) <= high
         assert high <= exact.epsilon(delta) + 2e-4
-        assert numeric.epsilon(delta * 0.9) >= high  # a smaller delta costs more
-        assert numeric.delta(high * 1.01) <= numeric.delta(high) <= delta
+        # A smaller delta costs more; the last digits of two upper bounds may differ in slack.
+        assert numeric.epsilon(delta * 0.9) >= high * (1 - 1e-12)
+        assert numeric.delta(high * 1.01) <= numeric.delta(high)
+        # Both are upper bounds of their own, each with its own slack: the way back is near.
+        assert numeric.delta(high) <= delta * (1 + 1e-6)
         more = numeric + spread[0]
         assert more.epsilon(delta) >= high
 
