@@ -14,14 +14,16 @@ from deniable.policy import Policy, Table
 from deniable.query import keys as grouping
 from deniable.query.blocks import Measured, Statistic
 from deniable.query.expressions import Aggregate, Column, Expression, aggregates, plain, size
+from deniable.query.features import names
 from deniable.query.forecast import forecast
 from deniable.query.measure import ROWS, statistics
 from deniable.query.nodes import node_of
 from deniable.query.plan import Feature, Key, Node, Output, Plan
 from deniable.query.price import priced
 from deniable.query.question import Named, Question
+from deniable.query.rows import Grouping
 from deniable.query.scope import Scope
-from deniable.query.tree import Grouping, Tree, names
+from deniable.query.tree import Tree
 
 DELTA_SHARE = Fraction(1, 100)  # of the budget's delta, for a query that names none
 UNITS = Feature("units", -1)

@@ -20,10 +20,10 @@ from deniable.policy import Table
 from deniable.privacy import GaussianLoss
 from deniable.query.blocks import Statistic, root_up
 from deniable.query.expressions import Aggregate, aggregates
+from deniable.query.features import names
 from deniable.query.margins import laws_of, margins
 from deniable.query.plan import Block, Call, Feature, Key, Node
 from deniable.query.question import Question
-from deniable.query.tree import names
 
 TYPICAL_ROWS = 10_000  # in a group, where the policy expects none
 _FINEST = 1000  # shares are whole thousandths

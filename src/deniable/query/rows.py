@@ -1,0 +1,172 @@
+"""The rows that a statement adds up: clean, kept by WHERE, in whole steps, of listed groups.
+
+clean      the columns that are used, cast to their kind and clipped
+said       of the rows that WHERE keeps: the keys k0, k1, ... and the arguments y0, y1, ...
+rows       the arguments in whole steps x0, x1, ..., clipped once more; declared keys only
+"""
+
+from dataclasses import dataclass
+from fractions import Fraction
+from itertools import islice
+from operator import lt
+
+from sqlglot import exp
+
+from deniable.query.blocks import Statistic
+from deniable.query.expressions import Call, Column, Expression, Literal, walk
+from deniable.query.functions import Sql, case, clip, double
+from deniable.query.plan import Key
+from deniable.query.scope import Scope, double_literal
+from deniable.query.words import column, named, number, subquery, try_cast
+
+_LARGEST_INT = 2_000_000_000
+
+
+@dataclass(frozen=True, slots=True)
+class Grouping:
+    """A key of the plan, and the row expression that it groups by."""
+
+    key: Key
+    expression: Expression
+
+
+@dataclass(frozen=True, slots=True)
+class Rows:
+    """What the rows of a statement are made from."""
+
+    scope: Scope
+    where: Expression | None
+    groupings: tuple[Grouping, ...]
+    statistics: tuple[Statistic, ...]
+    other: bool
+
+    def sql(self) -> exp.Select:
+        """Of each row: its unit u, its keys and its arguments."""
+        unit = [column("u")] if self.scope.table.unit is not None else []
+        steps = [named(self._steps(i, one), f"x{i}") for i, one in self._with_argument()]
+        rows = subquery(self._said(), "said").select(
+            *(unit + key_columns(self.groupings) + steps or [number(1)])
+        )
+        return rows.where(*self._listed())
+
+    def _said(self) -> exp.Select:
+        unit = [column("u")] if self.scope.table.unit is not None else []
+        keys = [named(self._key_sql(one), f"k{i}") for i, one in enumerate(self.groupings)]
+        values = [
+            named(self.scope.sql(one.argument), f"y{i}")
+            for i, one in self._with_argument()
+            if one.argument is not None
+        ]
+        said = subquery(self._clean(), "clean").select(*(unit + keys + values or [number(1)]))
+        return said if self.where is None else said.where(self.scope.sql(self.where))
+
+    def _clean(self) -> exp.Select:
+        table = self.scope.table
+        used = [one.expression for one in self.groupings if self._whole_key(one) is None]
+        used += [one.argument for _, one in self._with_argument() if one.argument is not None]
+        used += [] if self.where is None else [self.where]
+        columns = {
+            leaf.name: None for one in used for leaf in walk(one) if isinstance(leaf, Column)
+        }
+        selected = [named(self.scope.leaf(name), self.scope.alias(name)) for name in columns]
+        flagged = {
+            leaf.arguments[0].name: None
+            for one in used
+            for leaf in walk(one)
+            if isinstance(leaf, Call)
+            and leaf.name == "outside"
+            and isinstance(leaf.arguments[0], Column)
+        }
+        selected += [
+            named(self.scope.outside(name), f"{self.scope.alias(name)}_out") for name in flagged
+        ]
+        selected += [
+            named(self.scope.whole_leaf(name), f"{self.scope.alias(name)}_key")
+            for name in dict.fromkeys(filter(None, map(self._whole_key, self.groupings)))
+        ]
+        source = exp.to_identifier(table.name, quoted=True)
+        if table.unit is None:
+            return exp.select(*(selected or [number(1)])).from_(source)
+        # Rows that belong to nobody count for nothing: who stands behind them is unknown.
+        unit = exp.column(table.unit, quoted=True)
+        owned = exp.Not(this=exp.Is(this=unit.copy(), expression=exp.null()))
+        return exp.select(*selected, named(unit, "u")).from_(source).where(owned)
+
+    def _whole_key(self, grouping: Grouping) -> str | None:
+        """The column, if a key is one of integers: no need to go through doubles."""
+        one = grouping.expression
+        if isinstance(one, Column) and grouping.key.kind == "number" and grouping.key.step == 1:
+            return one.name if self.scope.column(one.name).integer else None
+        return None
+
+    def _steps(self, i: int, one: Statistic) -> Sql:
+        """An argument in whole steps; a column was clipped to the same limits already."""
+        assert one.argument is not None
+        value, kind = column(f"y{i}"), self.scope.facts(one.argument).kind
+        if one.kind == "present" or kind not in ("number", "boolean"):
+            return value
+        if kind == "boolean":
+            value = double(value)
+        if one.step != 1:
+            value = exp.Mul(this=value, expression=double_literal(1 / one.step))
+        if not isinstance(one.argument, Column):
+            value = clip(value, number(one.low), number(one.high))
+        wide = max(abs(one.low), abs(one.high), one.width) > _LARGEST_INT
+        return exp.cast(value, "bigint" if wide else "int", copy=False)
+
+    def _key_sql(self, grouping: Grouping) -> Sql:
+        key, value = grouping.key, self.scope.sql(grouping.expression)
+        whole = self._whole_key(grouping)
+        if whole is not None:
+            value = column(f"{self.scope.alias(whole)}_key")
+        elif key.kind == "number":
+            scaled = exp.Mul(
+                this=value, expression=double_literal(1 / (key.step or Fraction(1)))
+            )
+            value = try_cast(exp.func("ROUND", scaled, copy=False), "bigint")
+        elif key.kind == "date":
+            value = try_cast(try_cast(value, "date"), "text")
+        if self.other and key.values is not None:
+            return case(self._in(value.copy(), key), value)
+        return value
+
+    def _listed(self) -> list[Sql]:
+        """Only declared keys make groups, unless the rest is asked for."""
+        if self.other:
+            return []
+        return [
+            self._in(column(f"k{i}"), one.key)
+            for i, one in enumerate(self.groupings)
+            if one.key.values is not None
+        ]
+
+    def _in(self, value: Sql, key: Key) -> Sql:
+        assert key.values is not None
+        if key.kind == "number":
+            ends = key.steps
+            if len(ends) > 1 and _unbroken(ends):
+                between = exp.Literal.number(ends[0]), exp.Literal.number(ends[-1])
+                return exp.Between(this=value, low=between[0], high=between[1])
+            return exp.In(this=value, expressions=[exp.Literal.number(one) for one in ends])
+        if key.kind == "boolean" and len(key.values) == 2:
+            return exp.Not(this=exp.Is(this=value, expression=exp.null()))
+        kept = [one if isinstance(one, bool) else str(one) for one in key.values]
+        return exp.In(this=value, expressions=[self.scope.sql(Literal(one)) for one in kept])
+
+    def _with_argument(self) -> list[tuple[int, Statistic]]:
+        return [
+            (i, one)
+            for i, one in enumerate(self.statistics)
+            if one.argument is not None and one.kind != "units"
+        ]
+
+
+def _unbroken(numbers: list[int]) -> bool:
+    """Whether whole numbers follow one another without a gap."""
+    span = numbers[-1] - numbers[0] + 1
+    return span == len(numbers) and all(map(lt, numbers, islice(numbers, 1, None)))
+
+
+def key_columns(groupings: tuple[Grouping, ...]) -> list[Sql]:
+    """The columns k0, k1, ... of the keys."""
+    return [column(f"k{i}") for i in range(len(groupings))]
