@@ -5,6 +5,7 @@
     │   └── MissingRelation             a question that has no answer without `neighbors=`
     ├── InvalidData (ValueError)        data of the wrong shape or kind; never quotes a value
     ├── InvalidPolicy (ValueError)      a policy that contradicts itself or names what is absent
+    ├── InvalidCertificate (ValueError) a statement about a release that does not hold
     ├── InvalidQuery (ValueError)       a question not understood, or with no private answer
     │   └── UnboundedColumn             a sum that one person could change by any amount
     ├── BudgetExhausted                 the answer would cost more than is left
@@ -60,6 +61,10 @@ class InvalidPolicy(DeniableError, ValueError):
     def __init__(self, message: str, *, where: tuple[str, ...] = ()) -> None:
         super().__init__(message)
         self.where = where
+
+
+class InvalidCertificate(DeniableError, ValueError):
+    """A certificate that was changed, is signed by somebody else, or does not add up."""
 
 
 class InvalidQuery(DeniableError, ValueError):
