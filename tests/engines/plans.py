@@ -2,11 +2,13 @@
 
 from fractions import Fraction
 
-from deniable.mechanisms import Laplace, Thresholding
-from deniable.query.plan import Block, Key, Plan
+from deniable.mechanisms import Laplace, Quantiles, Thresholding
+from deniable.query.plan import Block, Choice, Key, Plan
+
+MEDIAN = Quantiles(0.5, epsilon=1, bounds=(0, 9), neighbors="add-remove")
 
 
-def plan(sql, *, keys=(), features=("n",), private=False):
+def plan(sql, *, keys=(), features=("n",), private=False, cells=()):
     """A plan that runs this SQL; only what an engine reads has a meaning."""
     return Plan(
         table="visits",
@@ -15,7 +17,7 @@ def plan(sql, *, keys=(), features=("n",), private=False):
         max_groups=1,
         max_rows=1,
         keys=tuple(Key(name, "text", None) for name in keys),
-        blocks=(Block(tuple(features), "a test", Laplace(epsilon=1)),),
+        blocks=(Block(tuple(features), "a test", Laplace(epsilon=1)),) if features else (),
         thresholding=Thresholding(epsilon=1, delta=1e-6) if private else None,
         outputs=(),
         having=None,
@@ -28,6 +30,9 @@ def plan(sql, *, keys=(), features=("n",), private=False):
         delta=Fraction(0),
         engine_sql=sql,
         notes=(),
+        choices=tuple(
+            Choice((f"q{i}_0",), "a test", MEDIAN, 1, one) for i, one in enumerate(cells)
+        ),
     )
 
 

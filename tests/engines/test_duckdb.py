@@ -31,6 +31,33 @@ def test_every_source_gives_the_same_integers(kind, tmp_path):
         assert engine.schema("visits")["cost"] == ("VARCHAR" if kind == "csv" else "BIGINT")
 
 
+def test_every_statement_of_a_plan_is_run_with_one_salt(tmp_path):
+    cells = (
+        "SELECT ward AS k0, cost // 10 AS cell, COUNT(*) AS n, MIN($salt) AS salt "
+        "FROM visits GROUP BY ALL"
+    )
+    asked = plan(BY_WARD, keys=["ward"], features=["n", "s"], private=True, cells=[cells])
+    assert [(one.kind, one.name) for one in asked.statements] == [
+        ("groups", ""),
+        ("cells", "q0_0"),
+    ]
+    with DuckDB.open({"visits": pa.table(VISITS)}) as engine:
+        found = engine.run(asked).reveal_to(lambda exact: exact)
+    wards, counted = found.keys[0].to_pylist(), found.cells["q0_0"]
+    assert sorted(wards) == ["A", "B"]
+    columns = counted.keys[0].to_pylist(), counted.cell.tolist(), counted.count.tolist()
+    assert sorted(zip(*columns, strict=True)) == [("A", 0, 1), ("A", 1, 1), ("B", 2, 1)]
+    assert repr(counted) == "Cells(...)"
+
+
+def test_a_plan_of_cells_alone_needs_no_groups():
+    asked = plan("", features=[], cells=["SELECT 7 AS cell, COUNT(*) AS n FROM visits"])
+    with DuckDB.open({"visits": pa.table(VISITS)}) as engine:
+        found = engine.run(asked).reveal_to(lambda exact: exact)
+    assert (found.keys, found.features, found.units) == ((), {}, None)
+    assert found.cells["q0_0"].count.tolist() == [3]
+
+
 def test_a_policy_opens_its_sources(tmp_path):
     table = Table("visits", source("duckdb", tmp_path, pa.table(VISITS)) + "#visits")
     engine = DuckDB.open(Policy([table, Table("wards", pa.table({"a": [1]}))], epsilon=1))

@@ -11,6 +11,22 @@ Integers: TypeAlias = NDArray[Any]  # int64, or Python integers where they do no
 
 
 @dataclass(frozen=True, slots=True)
+class Cells:
+    """How many rows of each group fall into each cell; only where there are any. Private.
+
+    >>> Cells((pa.array(["A", "B"]),), np.array([4, 7]), np.array([1, 20]))
+    Cells(...)
+    """
+
+    keys: tuple["pa.Array[Any]", ...] = field(repr=False)
+    cell: NDArray[np.int64] = field(repr=False)
+    count: NDArray[np.int64] = field(repr=False)
+
+    def __repr__(self) -> str:
+        return "Cells(...)"
+
+
+@dataclass(frozen=True, slots=True)
 class Aggregated:
     """Groups in no particular order. Everything but their number is exact and private.
 
@@ -21,6 +37,7 @@ class Aggregated:
     keys: tuple["pa.Array[Any]", ...] = field(repr=False)  # one column of keys each
     units: NDArray[np.int64] | None = field(repr=False)  # how many units each group has
     features: dict[str, Integers] = field(repr=False)
+    cells: dict[str, Cells] = field(repr=False, default_factory=dict)  # by statement
 
     def __repr__(self) -> str:
         return "Aggregated(...)"

@@ -1,4 +1,4 @@
-"""DuckDB, embedded and locked down: runs a Plan's one statement and returns integers.
+"""DuckDB, embedded and locked down: runs a Plan's statements and returns integers.
 
 Sources are named before the lock; after it the database reads those files and nothing else,
 loads nothing, and its configuration cannot change. The only text that it runs is the Plan's,
@@ -22,7 +22,7 @@ import pyarrow.dataset
 import pyarrow.parquet
 
 from deniable.engines import frames, paths
-from deniable.engines.aggregated import Aggregated, integers
+from deniable.engines.aggregated import Aggregated, Cells, integers
 from deniable.engines.withheld import Withheld
 from deniable.errors import EngineFailed, InvalidPolicy
 from deniable.exact.bits import SYSTEM
@@ -95,7 +95,7 @@ class DuckDB:
                     "reference %s: %s while running %s",
                     reference,
                     type(problem).__name__,
-                    plan.engine_sql,
+                    "; ".join(one.sql for one in plan.statements),
                 )
         raise EngineFailed(reference)
 
@@ -117,15 +117,26 @@ class DuckDB:
         return f"DuckDB({', '.join(self._sources)})"
 
     def _run(self, plan: Plan) -> Aggregated:
+        keys: tuple[pa.Array[Any], ...] = ()
+        units, features, cells = None, {}, {}
+        for statement in plan.statements:
+            found = self._table(statement.sql)
+            own = tuple(_whole(found[f"k{i}"]) for i in range(len(plan.keys)))
+            if statement.kind == "cells":
+                counts = integers(found["cell"]), integers(found["n"])
+                cells[statement.name] = Cells(own, *counts)
+                continue
+            keys = own
+            units = None if plan.thresholding is None else integers(found["units"])
+            features = {name: integers(found[name]) for name in plan.features}
+        return Aggregated(keys, units, features, cells)
+
+    def _table(self, sql: str) -> Any:
+        """What one statement finds, with the salt where it asks for it."""
         connection = self._connected()
-        (statement,) = connection.extract_statements(plan.engine_sql)
+        (statement,) = connection.extract_statements(sql)
         salt = {"salt": self._salt} if "salt" in statement.named_parameters else {}
-        found: Any = connection.sql(statement, params=salt).to_arrow_table()
-        return Aggregated(
-            keys=tuple(_whole(found[f"k{i}"]) for i in range(len(plan.keys))),
-            units=None if plan.thresholding is None else integers(found["units"]),
-            features={name: integers(found[name]) for name in plan.features},
-        )
+        return connection.sql(statement, params=salt).to_arrow_table()
 
     def _connected(self) -> duckdb.DuckDBPyConnection:
         if self._connection is None:

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from deniable.errors import Unsupported
-from deniable.query.plan import Feature, KeyColumn, Node, Number
+from deniable.query.plan import Chosen, Feature, KeyColumn, Node, Number
 
 Values: TypeAlias = NDArray[Any]
 
@@ -28,7 +28,7 @@ def evaluate(node: Node, features: Mapping[str, Values], keys: Sequence[Values] 
     """
     if isinstance(node, Number):
         return np.asarray(float(node.value))
-    if isinstance(node, Feature):
+    if isinstance(node, Feature | Chosen):
         return features[node.name]
     if isinstance(node, KeyColumn):
         return keys[node.place]

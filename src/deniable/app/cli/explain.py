@@ -30,4 +30,5 @@ def explain(
         plan = session.plan(question, **wishes)
     print(explained(plan))
     if engine_sql:
-        print(f"\n{plan.engine_sql}")
+        for statement in plan.statements:
+            print(f"\n{statement.sql}")
