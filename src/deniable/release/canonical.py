@@ -36,6 +36,7 @@ KINDS: tuple[type, ...] = (
 _DECLARED: tuple[type, ...] = (Policy, Table, Column)  # written, never read
 _PRIVATE = {"source"}  # where the data lies is nobody's business
 
+_PLAIN = {bool, int, str, NoneType}
 _RATIONAL = re.compile(r"-?[0-9]{1,4000}(/[0-9]{1,4000})?")
 _INFINITE = {"inf": math.inf, "-inf": -math.inf}
 
@@ -53,6 +54,8 @@ def written(value: object) -> Json:
     if isinstance(value, Fraction):
         return str(value)
     if isinstance(value, tuple | list):
+        if set(map(type, value)) <= _PLAIN:  # a million keys should not take long
+            return list(value)
         return [written(one) for one in value]
     if isinstance(value, Mapping):
         return {str(key): written(one) for key, one in value.items()}
@@ -134,14 +137,14 @@ def _read(found: Json, hint: Any) -> Any:
         return _made(found, ways)
     if isinstance(found, list):
         for way in ways:
-            inside = get_args(way) if get_origin(way) is tuple else ()
+            inside = get_args(way) if _origin(way) is tuple else ()
             if len(inside) == 2 and inside[1] is Ellipsis:
                 return tuple(_read(one, inside[0]) for one in found)
             if inside and len(inside) == len(found):
                 pairs = zip(found, inside, strict=True)
                 return tuple(_read(one, kind) for one, kind in pairs)
     elif type(found) in ways or any(
-        found in get_args(way) for way in ways if get_origin(way) is Literal
+        found in get_args(way) for way in ways if _origin(way) is Literal
     ):
         return found
     elif isinstance(found, str) and Fraction in ways and _RATIONAL.fullmatch(found):
@@ -180,6 +183,10 @@ def _made(found: dict[str, Any], ways: tuple[Any, ...]) -> Any:
 def _hints(kind: type) -> dict[str, Any]:
     hints = get_type_hints(kind)
     return {one.name: hints[one.name] for one in dataclasses.fields(kind)}
+
+
+def _origin(hint: Any) -> Any:
+    return get_origin(hint)
 
 
 @cache

@@ -1,0 +1,151 @@
+"""A released table as rows of JSON and as bytes to keep, and the hash that names it.
+
+The hash goes over the columns in order. Of each: its name, its type and the number of rows as
+one line of text; a byte for every row, 1 where there is a value; then the values, eight bytes
+each, least first (integers, and IEEE doubles for numbers), one byte each for booleans, and for
+text and dates the lengths in bytes, eight bytes each, and then the bytes one after another.
+Where there is no value stand zeros.
+"""
+
+import datetime
+import hashlib
+import json
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from deniable.errors import InvalidCertificate
+from deniable.release.answer import Answer
+
+TYPES: Mapping[str, "pa.DataType"] = {
+    "integer": pa.int64(),
+    "number": pa.float64(),
+    "boolean": pa.bool_(),
+    "date": pa.date32(),
+    "text": pa.string(),
+}
+_FLAT = {"integer": "<i8", "number": "<f8", "boolean": "u1"}
+
+
+def columns(table: "pa.Table") -> list[dict[str, str]]:
+    """The columns' names and types, in order.
+
+    >>> columns(pa.table({"ward": ["A"], "n": [3]}))
+    [{'name': 'ward', 'type': 'text'}, {'name': 'n', 'type': 'integer'}]
+    """
+    return [{"name": field.name, "type": _type(field.type)} for field in table.schema]
+
+
+def rows(table: "pa.Table") -> list[dict[str, Any]]:
+    """The rows, of what JSON can hold.
+
+    >>> rows(pa.table({"day": [datetime.date(2025, 1, 1)], "x": [math.inf]}))
+    [{'day': '2025-01-01', 'x': 'inf'}]
+    """
+    return [{name: _plain(one) for name, one in row.items()} for row in table.to_pylist()]
+
+
+def table_of(
+    listed: Sequence[Mapping[str, str]], found: Sequence[Mapping[str, Any]]
+) -> "pa.Table":
+    """The table that was written as these columns and rows.
+
+    >>> table = pa.table({"ward": ["A", None], "n": [3, 4]})
+    >>> table_of(columns(table), rows(table)) == table
+    True
+    """
+    try:
+        arrays = {
+            one["name"]: pa.array(
+                [_read(row[one["name"]], one["type"]) for row in found], type=TYPES[one["type"]]
+            )
+            for one in listed
+        }
+    except (KeyError, TypeError, ValueError, OverflowError, pa.ArrowException):
+        raise InvalidCertificate(
+            "The rows of this release do not have the columns that it names."
+        ) from None
+    return pa.table(arrays)
+
+
+def fingerprint(table: "pa.Table") -> str:
+    """The SHA-256 of a table's columns, in hexadecimal.
+
+    >>> one, two = pa.table({"n": [3]}), pa.table({"n": [4]})
+    >>> fingerprint(one) == fingerprint(pa.table({"n": [3]})), fingerprint(one)[:8]
+    (True, '832089d4')
+    >>> fingerprint(one) == fingerprint(two)
+    False
+    """
+    found = hashlib.sha256()
+    for field, column in zip(table.schema, table.columns, strict=True):
+        kind = _type(field.type)
+        head = json.dumps([field.name, kind, len(column)], separators=(",", ":"))
+        found.update(f"{head}\n".encode("ascii"))
+        found.update(np.asarray(column.is_valid()).astype("u1").tobytes())
+        if kind in _FLAT:
+            zero = pa.scalar(0).cast(TYPES[kind])
+            values = column.cast(TYPES[kind]).fill_null(zero)
+            found.update(np.asarray(values).astype(_FLAT[kind]).tobytes())
+            continue
+        texts = column.cast(pa.large_string()).fill_null("").combine_chunks()
+        found.update(np.asarray(pc.binary_length(texts)).astype("<i8").tobytes())
+        found.update("".join(texts.to_pylist()).encode("utf-8"))
+    return found.hexdigest()
+
+
+def kept(answer: Answer) -> bytes:
+    """An answer as bytes, for the one who keeps it.
+
+    >>> found = restored(kept(Answer(pa.table({"n": [3], "n_margin": [1]}), {"n": "n_margin"})))
+    >>> found.table["n"].to_pylist(), found.margins
+    ([3], {'n': 'n_margin'})
+    """
+    note = json.dumps(dict(answer.margins)).encode("ascii")
+    table = answer.table.replace_schema_metadata({b"margins": note})
+    sink = pa.BufferOutputStream()
+    with pa.ipc.new_stream(sink, table.schema) as stream:
+        stream.write_table(table)
+    return bytes(sink.getvalue())
+
+
+def restored(found: bytes) -> Answer:
+    """The answer that was kept."""
+    table = pa.ipc.open_stream(found).read_all()
+    margins = json.loads(table.schema.metadata[b"margins"])
+    return Answer(table.replace_schema_metadata(None), margins)
+
+
+def _type(found: "pa.DataType") -> str:
+    if pa.types.is_boolean(found):
+        return "boolean"
+    if pa.types.is_integer(found):
+        return "integer"
+    if pa.types.is_floating(found):
+        return "number"
+    return "date" if pa.types.is_date(found) else "text"
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, float) and not math.isfinite(value):
+        return str(value)
+    if value is None or isinstance(value, bool | int | float | str):
+        return value
+    return value.isoformat() if isinstance(value, datetime.date) else str(value)
+
+
+def _read(value: Any, kind: str) -> Any:
+    if value is None:
+        return None
+    if kind == "number":
+        if isinstance(value, bool):
+            raise TypeError
+        return float(value)
+    wanted = {"integer": int, "boolean": bool}.get(kind, str)
+    if type(value) is not wanted:
+        raise TypeError
+    return datetime.date.fromisoformat(value) if kind == "date" else value
