@@ -9,10 +9,10 @@ from pathlib import Path
 import pytest
 
 from deniable.errors import InvalidCertificate, Unsupported
-from deniable.mechanisms import Gaussian, Laplace, Thresholding
+from deniable.mechanisms import Gaussian, Laplace, PermuteAndFlip, Quantiles, Thresholding
 from deniable.policy import Column, Policy, Table
 from deniable.query.parse import parse
-from deniable.query.plan import Key
+from deniable.query.plan import Choice, Key
 from deniable.query.planner import plan as planned
 from deniable.release import canonical
 from tests.query.hospital import policy
@@ -70,6 +70,18 @@ def test_every_change_changes_the_hash(change):
         Laplace(odds=3),
         Gaussian(variance=Fraction(10, 3), sensitivity=2, step=5),
         Thresholding(epsilon=1, delta=1e-9, groups=3, neighbors="replace"),
+        PermuteAndFlip(epsilon=Fraction(1, 3), sensitivity=2, monotone=True),
+        Quantiles(
+            [0.25, 0.5], epsilon=1, bounds=(0, 9), step=0.5, method="joint", neighbors="replace"
+        ),
+        Choice(
+            ("q",),
+            "median",
+            Quantiles(0.5, odds=3, bounds=(0, 9), neighbors="add-remove", method="independent"),
+            4,
+            "SELECT 1",
+            ("A", 1, 2.5, True),
+        ),
         Key("age", "number", (0, 10.5, 20), Fraction(1, 2)),
         Key("well", "boolean", (True, False)),
         Key("ward", "text", ("3/4", "ü", '"')),
@@ -82,6 +94,14 @@ def test_parts_are_read_as_they_were_written(one):
     found = canonical.read(canonical.parsed(canonical.text(canonical.written(one))))
     assert found == one
     assert repr(found) == repr(one)
+
+
+def test_a_method_that_was_picked_is_written_by_its_name():
+    picked = Quantiles([0.25, 0.5], epsilon=1, bounds=(0, 9), neighbors="replace")
+    again = canonical.read(canonical.written(picked))
+    assert canonical.written(picked)["method"] == again.method == "joint"
+    assert canonical.digest(again) == canonical.digest(picked)
+    assert again.loss == picked.loss
 
 
 def test_a_field_at_its_default_is_left_out_so_that_new_fields_keep_old_hashes():

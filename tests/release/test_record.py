@@ -17,7 +17,9 @@ TABLES = {
     "dates": pa.table({"day": pa.array([datetime.date(2025, 1, 31), None])}),
     "no rows": pa.table({"n": pa.array([], pa.int64()), "w": pa.array([], pa.string())}),
     "infinite": pa.table({"x": [math.inf, -math.inf]}),
-    "narrow": pa.table({"n": pa.array([1, 2], pa.int8()), "x": pa.array([0.5, 1], pa.float32())}),
+    "narrow": pa.table(
+        {"n": pa.array([1, 2], pa.int8()), "x": pa.array([0.5, 1], pa.float32())}
+    ),
     "chunks": pa.table({"n": pa.chunked_array([[1], [2, 3]])}),
 }
 

@@ -1,7 +1,8 @@
 """A plan as JSON, and back: one canonical text for each, so that a hash can name it.
 
 Only the kinds in `KINDS` can be written or read. Each is a frozen dataclass whose fields are
-the arguments that make it again; a new kind of block needs one line there, and nothing else.
+the arguments that make it again (or says in `_SPELT` which are); a new kind of block needs one
+line there, and nothing else.
 A field that holds its default is left out, so that plans keep their hash when a later version
 adds a field. Rationals are text such as "3/4", so nothing is ever rounded.
 
@@ -9,30 +10,57 @@ The canonical text has its keys sorted, no spaces, and only ASCII characters.
 """
 
 import dataclasses
+import datetime
 import hashlib
 import json
 import math
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from fractions import Fraction
 from functools import cache
 from types import NoneType, UnionType
 from typing import Any, Literal, TypeAlias, Union, get_args, get_origin, get_type_hints
 
 from deniable.errors import InvalidCertificate, Unsupported
-from deniable.mechanisms import Gaussian, Laplace, Thresholding
+from deniable.mechanisms import Gaussian, Laplace, PermuteAndFlip, Quantiles, Thresholding
 from deniable.policy import Column, Policy, Table
-from deniable.query.plan import Block, Call, Feature, Key, KeyColumn, Number, Output, Plan
+from deniable.privacy.neighbors import Neighbors
+from deniable.query import plan as parts
+from deniable.query.plan import Plan
 
 Json: TypeAlias = dict[str, Any] | list[Any] | str | int | float | bool | None
 
 # Everything that a plan may be made of. Names are part of the format: they never change, and
 # neither does what a field means.
 KINDS: tuple[type, ...] = (
-    *(Plan, Key, Block, Output),
-    *(Number, Feature, KeyColumn, Call),
-    *(Laplace, Gaussian, Thresholding),
+    *(Plan, parts.Key, parts.Block, parts.Choice, parts.Output),
+    *(parts.Number, parts.Feature, parts.Chosen, parts.KeyColumn, parts.Call),
+    *(Laplace, Gaussian, Thresholding, PermuteAndFlip, Quantiles),
 )
+
+
+def _of_quantiles(one: Quantiles) -> dict[str, object]:
+    low, step = one.grid.lowest, one.grid.step
+    kept = {name: getattr(one, name) for name in ("quantiles", "epsilon", "odds", "neighbors")}
+    bounds = (low, low + (one.grid.size - 1) * step)
+    return kept | {"bounds": bounds, "step": step, "method": one.method}
+
+
+# Where a class is made from something else than its fields: what, and of which types.
+_SPELT: dict[type, tuple[Callable[[Any], dict[str, object]], dict[str, Any]]] = {
+    Quantiles: (
+        _of_quantiles,
+        {
+            "quantiles": tuple[Fraction, ...],
+            "epsilon": Fraction | None,
+            "odds": Fraction | None,
+            "neighbors": Neighbors,
+            "bounds": tuple[Fraction, Fraction],
+            "step": Fraction,
+            "method": str,
+        },
+    ),
+}
 _DECLARED: tuple[type, ...] = (Policy, Table, Column)  # written, never read
 _PRIVATE = {"source"}  # where the data lies is nobody's business
 
@@ -44,14 +72,14 @@ _INFINITE = {"inf": math.inf, "-inf": -math.inf}
 def written(value: object) -> Json:
     """A plan, or any part of one, as JSON.
 
-    >>> written(Block(("n",), "rows", Laplace(epsilon=0.1)))["mechanism"]
+    >>> written(parts.Block(("n",), "rows", Laplace(epsilon=0.1)))["mechanism"]
     {'class': 'Laplace', 'epsilon': '1/10', 'odds': None, 'sensitivity': '1', 'step': '1'}
     """
     if value is None or isinstance(value, bool | int | str):
         return value
     if isinstance(value, float):
         return value if math.isfinite(value) else str(value)
-    if isinstance(value, Fraction):
+    if isinstance(value, Fraction | datetime.date):
         return str(value)
     if isinstance(value, tuple | list):
         if set(map(type, value)) <= _PLAIN:  # a million keys should not take long
@@ -60,11 +88,7 @@ def written(value: object) -> Json:
     if isinstance(value, Mapping):
         return {str(key): written(one) for key, one in value.items()}
     if dataclasses.is_dataclass(value) and type(value) in (*KINDS, *_DECLARED):
-        fields = {
-            field.name: written(getattr(value, field.name))
-            for field in dataclasses.fields(value)
-            if field.name not in _PRIVATE and not _by_default(field, value)
-        }
+        fields = {name: written(one) for name, one in _arguments(value).items()}
         return {"class": type(value).__name__, **fields}
     raise Unsupported(
         f"A {type(value).__name__} has no written form, so it can be part of no plan that is "
@@ -121,6 +145,16 @@ def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 def _refused(constant: str) -> Any:
     raise ValueError(f"{constant} is no number")
+
+
+def _arguments(value: Any) -> dict[str, object]:
+    if type(value) in _SPELT:
+        return _SPELT[type(value)][0](value)
+    return {
+        field.name: getattr(value, field.name)
+        for field in dataclasses.fields(value)
+        if field.name not in _PRIVATE and not _by_default(field, value)
+    }
 
 
 def _by_default(field: "dataclasses.Field[Any]", value: object) -> bool:
@@ -181,6 +215,8 @@ def _made(found: dict[str, Any], ways: tuple[Any, ...]) -> Any:
 
 @cache
 def _hints(kind: type) -> dict[str, Any]:
+    if kind in _SPELT:
+        return _SPELT[kind][1]
     hints = get_type_hints(kind)
     return {one.name: hints[one.name] for one in dataclasses.fields(kind)}
 

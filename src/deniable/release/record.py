@@ -145,7 +145,7 @@ def _read(value: Any, kind: str) -> Any:
         if isinstance(value, bool):
             raise TypeError
         return float(value)
-    wanted = {"integer": int, "boolean": bool}.get(kind, str)
+    wanted: type = {"integer": int, "boolean": bool}.get(kind, str)
     if type(value) is not wanted:
         raise TypeError
     return datetime.date.fromisoformat(value) if kind == "date" else value
