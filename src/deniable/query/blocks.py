@@ -14,6 +14,7 @@ from math import isqrt
 from deniable.privacy.neighbors import Neighbors
 from deniable.query.expressions import Aggregate, Expression
 from deniable.query.plan import Call, Feature, Node, Number
+from deniable.query.reach import Reach
 
 # Grid steps of a column whose squares are measured. Their noise has up to the square of this as
 # its scale, times the rows of a unit over epsilon, and 2**50 is the most that can be drawn.
@@ -59,19 +60,15 @@ class Statistic:
         self, *, groups: int, rows: int, neighbors: Neighbors, keyed: bool
     ) -> tuple[int, int]:
         """L1, and the square of L2, for a unit with so many rows in each of so many groups."""
-        rows = 1 if self.kind == "units" else rows
-        most = rows * self.total
-        if neighbors == "add-remove":
-            return groups * most, groups * most**2
-        if self.size == 1:
-            # One number changes from any value to any other, or vanishes here and appears
-            # there: the range with zero in it, or two whole values in two groups.
-            low, high = (self.low, self.high) if self.kind == "sum" else (0, 1)
-            span = rows * max(1, max(high, 0) - min(low, 0))
-            if not keyed:
-                return span, span**2
-            return 2 * groups * most, groups * max(span**2, 2 * most**2)
-        return 2 * groups * most, 2 * groups * most**2
+        return self.reach.sensitivities(
+            groups=groups, rows=rows, neighbors=neighbors, keyed=keyed
+        )
+
+    @property
+    def reach(self) -> Reach:
+        """What one row adds to the features."""
+        low, high = (self.low, self.high) if self.kind == "sum" else (0, 1)
+        return Reach(self.size, self.total, low, high, once=self.kind == "units")
 
 
 def linear(terms: list[tuple[Fraction, Feature]]) -> Node:

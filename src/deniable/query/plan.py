@@ -31,6 +31,7 @@ from typing import TypeAlias
 from deniable.mechanisms import Gaussian, Laplace, PermuteAndFlip, Quantiles, Thresholding
 from deniable.privacy import Loss
 from deniable.privacy.neighbors import Neighbors
+from deniable.query.reach import Reach
 
 KeyValue: TypeAlias = str | int | float | bool
 
@@ -108,6 +109,7 @@ class Block:
     about: str  # "count, sum and mean of cost"
     mechanism: Laplace | Gaussian  # step 1; its sensitivity is the block's
     sql: str = ""  # a statement of its own, whose cells number the features; else the groups'
+    reach: Reach | None = None  # what one row adds, which the sensitivity follows from
 
 
 @dataclass(frozen=True, slots=True)

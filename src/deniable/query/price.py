@@ -95,7 +95,7 @@ def priced(
         if other < level:
             noise, gaussian = curved, True
     blocks = tuple(
-        Block(tuple(names(i, one)), about(one), mechanism)
+        Block(tuple(names(i, one)), about(one), mechanism, reach=one.reach)
         for i, (one, mechanism) in enumerate(zip(statistics, noise, strict=True))
     )
     if private and not gaussian:  # then all of delta serves the keys

@@ -27,13 +27,14 @@ from deniable.policy import Column, Policy, Table
 from deniable.privacy.neighbors import Neighbors
 from deniable.query import plan as parts
 from deniable.query.plan import Plan
+from deniable.query.reach import Reach
 
 Json: TypeAlias = dict[str, Any] | list[Any] | str | int | float | bool | None
 
 # Everything that a plan may be made of. Names are part of the format: they never change, and
 # neither does what a field means.
 KINDS: tuple[type, ...] = (
-    *(Plan, parts.Key, parts.Block, parts.Choice, parts.Output),
+    *(Plan, parts.Key, parts.Block, Reach, parts.Choice, parts.Output),
     *(parts.Number, parts.Feature, parts.Chosen, parts.KeyColumn, parts.Call),
     *(Laplace, Gaussian, Thresholding, PermuteAndFlip, Quantiles),
 )
@@ -120,7 +121,16 @@ def digest(value: object) -> str:
     >>> digest(Laplace(epsilon=1)) == digest(Laplace(epsilon=1.0))
     True
     """
-    return hashlib.sha256(text(written(value)).encode("ascii")).hexdigest()
+    return digest_of(written(value))
+
+
+def digest_of(found: Json) -> str:
+    """The SHA-256 of the canonical text of JSON.
+
+    >>> digest_of([1, 2]) == digest_of([2, 1])
+    False
+    """
+    return hashlib.sha256(text(found).encode("ascii")).hexdigest()
 
 
 def parsed(source: str | bytes) -> Json:

@@ -1,0 +1,40 @@
+"""How far one unit can move the integers of a block: what their sensitivity follows from."""
+
+from dataclasses import dataclass
+
+from deniable.privacy.neighbors import Neighbors
+
+
+@dataclass(frozen=True, slots=True)
+class Reach:
+    """What one row adds to a block's integers: non-negative amounts that add up to at most
+    `total`, or, for a single integer, something between `low` and `high`.
+
+    >>> Reach(size=1, total=1, low=0, high=1).sensitivities(
+    ...     groups=2, rows=3, neighbors="add-remove", keyed=True
+    ... )
+    (6, 18)
+    """
+
+    size: int  # how many integers there are
+    total: int
+    low: int
+    high: int
+    once: bool = False  # whether a unit counts once in a group, however many rows it has
+
+    def sensitivities(
+        self, *, groups: int, rows: int, neighbors: Neighbors, keyed: bool
+    ) -> tuple[int, int]:
+        """L1, and the square of L2, for a unit with so many rows in each of so many groups."""
+        rows = 1 if self.once else rows
+        most = rows * self.total
+        if neighbors == "add-remove":
+            return groups * most, groups * most**2
+        if self.size == 1:
+            # One number changes from any value to any other, or vanishes here and appears
+            # there: the range with zero in it, or two whole values in two groups.
+            span = rows * max(1, max(self.high, 0) - min(self.low, 0))
+            if not keyed:
+                return span, span**2
+            return 2 * groups * most, groups * max(span**2, 2 * most**2)
+        return 2 * groups * most, 2 * groups * most**2
