@@ -1,6 +1,7 @@
 from dataclasses import replace
 from datetime import date
 from fractions import Fraction
+from itertools import pairwise
 
 import numpy as np
 import pyarrow as pa
@@ -9,7 +10,7 @@ import pytest
 from deniable.engines.aggregated import Aggregated
 from deniable.mechanisms import Thresholding
 from deniable.query.plan import Key
-from deniable.release.groups import _places, grouped
+from deniable.release.groups import _counted, _places, grouped
 from tests.release.contract import plan
 
 WARD = Key("ward", "text", ("B", "A"))
@@ -129,8 +130,62 @@ def test_far_dates_stay_text():
 )
 def test_whole_keys_in_a_row_are_found_as_any_others_are(declared):
     column = pa.array([4, None, 3, 5, 7, -(2**63), 2**63 - 1, 6, 2, 1], pa.int64())
-    place, known = _places(column, pa.array(declared, pa.int64()))
     found = [declared.index(one) if one in declared else None for one in column.to_pylist()]
-    assert known.tolist() == [one is not None for one in found]
-    assert place[known].tolist() == [one for one in found if one is not None]
-    assert set(place[~known].tolist()) <= {0}
+    in_a_row = declared == list(range(declared[0], declared[0] + len(declared)))
+    for find in (_places, _counted) if in_a_row else (_places,):
+        place, known = find(column, pa.array(declared, pa.int64()))
+        assert known.tolist() == [one is not None for one in found]
+        assert place[known].tolist() == [one for one in found if one is not None]
+        assert set(place[~known].tolist()) <= {0}
+
+
+NUMBERED = Key("decade", "number", (0, 10, 20), Fraction(10))
+
+
+@pytest.mark.parametrize("other", [False, True])
+@pytest.mark.parametrize("keys", [(WARD,), (NUMBERED,), (WARD, NUMBERED)])
+def test_declared_groups_are_the_same_in_batches(keys, other):
+    columns = {"text": ["A", "B", "C", None], "number": [2, 0, None, 7]}
+    whole = exact([columns[key.kind] for key in keys], [1, 2**70, 3, 4])
+    asked = plan(1, keys=keys, other=other)
+    assert shown(grouped(asked, batches(whole, [1, 3]))) == shown(grouped(asked, whole))
+    assert shown(grouped(asked, batches(whole, [0, 4]))) == shown(grouped(asked, whole))
+
+
+@pytest.mark.parametrize("other", [False, True])
+def test_private_groups_are_the_same_in_batches(other):
+    asked = replace(private, other=other)
+    # Sure to be kept or sure to be left out, so that noise decides nothing.
+    whole = exact([["b", None, "a", "c", "d"]], [1, 2, 3, 2**70, 5], [900, 900, 900, 0, 900])
+    once = grouped(asked, whole)
+    again = grouped(asked, batches(whole, [2, 4]))
+    assert shown(again) == shown(once)
+    assert once.units.shape == again.units.shape == (4,)
+    none = grouped(asked, batches(exact([pa.array([], pa.string())], [], []), []))
+    assert none.count == other
+
+
+def test_text_of_any_length_is_shown_in_its_usual_type():
+    long = exact([pa.array(["A", "B"], pa.large_string())], [1, 2], [900, 900])
+    assert grouped(private, long).keys[0].type == pa.string()
+    declared = grouped(plan(1, keys=(WARD,)), exact([long.keys[0]], [1, 2]))
+    assert shown(declared) == ([["B", "A"]], [2, 1])
+
+
+def batches(whole, cuts):
+    """The groups of `whole` as an iterator, cut at these places."""
+    ends = [0, *cuts, whole.groups]
+    return iter(
+        Aggregated(
+            tuple(column[a:b] for column in whole.keys),
+            None if whole.units is None else whole.units[a:b],
+            {name: _plain(values[a:b]) for name, values in whole.features.items()},
+        )
+        for a, b in pairwise(ends)
+    )
+
+
+def _plain(values):
+    """As an engine hands a batch over: int64 unless an integer is wider."""
+    fits = all(abs(int(one)) < 2**63 for one in values)
+    return values.astype(np.int64 if fits else object)

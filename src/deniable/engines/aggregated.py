@@ -1,5 +1,10 @@
-"""What an engine hands over: for each group its keys, and exact integers."""
+"""What an engine hands over: for each group its keys, and exact integers.
 
+There may be more groups than fit into memory, so they come in batches, each of which is an
+`Aggregated` of its own; no group is in two of them.
+"""
+
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
@@ -49,8 +54,32 @@ class Aggregated:
         columns += [] if self.units is None else [self.units]
         return len(columns[0]) if columns else 0
 
+    @classmethod
+    def joined(cls, batches: "Iterable[Aggregated]") -> "Aggregated":
+        """All groups of one batch or more.
 
-def integers(column: "pa.ChunkedArray[Any]") -> Integers:
+        >>> one = Aggregated((), None, {"n": np.array([3])})
+        >>> Aggregated.joined([one, one]).features
+        {'n': array([3, 3])}
+        """
+        parts = list(batches)
+        first = parts[0]
+        if len(parts) == 1:
+            return first
+        return cls(
+            keys=tuple(map(pa.concat_arrays, zip(*(one.keys for one in parts), strict=True))),
+            units=None
+            if first.units is None
+            else np.concatenate([one.units for one in parts if one.units is not None]),
+            features={
+                name: np.concatenate([one.features[name] for one in parts])
+                for name in first.features
+            },
+            cells=first.cells,
+        )
+
+
+def integers(column: "pa.ChunkedArray[Any] | pa.Array[Any]") -> Integers:
     """A column of whole numbers as int64, or as Python integers where they do not fit.
 
     Sums come as decimals of 38 digits, whose 128 bits are read as they are. NULL is 0.
@@ -61,7 +90,8 @@ def integers(column: "pa.ChunkedArray[Any]") -> Integers:
     ... )
     (array([1, 0]), array([1000000000000000000000000000000], dtype=object))
     """
-    parts = [_integers(chunk) for chunk in column.chunks] or [np.empty(0, np.int64)]
+    chunks = column.chunks if isinstance(column, pa.ChunkedArray) else [column]
+    parts = [_integers(chunk) for chunk in chunks] or [np.empty(0, np.int64)]
     if len(parts) > 1 and any(part.dtype == object for part in parts):
         parts = [part.astype(object) for part in parts]
     return parts[0] if len(parts) == 1 else np.concatenate(parts)

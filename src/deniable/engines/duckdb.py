@@ -12,7 +12,7 @@ import shutil
 import tempfile
 import threading
 import weakref
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -32,8 +32,8 @@ from deniable.query.plan import Plan
 
 log = logging.getLogger("deniable.engine")
 
-# Beyond the lock: a quotient by zero is NULL, a day begins at midnight UTC, and the order of
-# rows is nobody's business (the release sorts).
+# Beyond the lock: a quotient by zero is NULL, a day begins at midnight UTC, the order of rows
+# is nobody's business (the release sorts), and long keys may have more than 2**31 bytes.
 _SETTINGS = {
     "autoinstall_known_extensions": "false",
     "autoload_known_extensions": "false",
@@ -41,9 +41,13 @@ _SETTINGS = {
     "python_enable_replacements": "false",
     "error_on_division_by_zero": "false",
     "preserve_insertion_order": "false",
+    "arrow_large_buffer_size": "true",
     "enable_progress_bar": "false",
     "TimeZone": "UTC",
 }
+
+
+_BATCH = 1 << 17  # groups
 
 
 class DuckDB:
@@ -85,9 +89,18 @@ class DuckDB:
 
     def run(self, plan: Plan) -> Withheld[Aggregated]:
         """The Plan's integers, withheld; or the one error, whatever went wrong."""
+        return Withheld(Aggregated.joined(self._batches(plan)))
+
+    def stream(self, plan: Plan) -> Withheld[Iterator[Aggregated]]:
+        """The same in batches, so that no more than one need be in memory. The statement
+        starts when the first is asked for, and no other does before the last was read."""
+        return Withheld(self._batches(plan))
+
+    def _batches(self, plan: Plan) -> Iterator[Aggregated]:
         with self._lock:
             try:
-                return Withheld(self._run(plan))
+                yield from self._read(plan)
+                return
             except Exception as problem:
                 self._connection = None  # an internal error leaves the database unusable
                 reference = secrets.token_hex(4)
@@ -116,27 +129,31 @@ class DuckDB:
     def __repr__(self) -> str:
         return f"DuckDB({', '.join(self._sources)})"
 
-    def _run(self, plan: Plan) -> Aggregated:
-        keys: tuple[pa.Array[Any], ...] = ()
-        units, features, cells = None, {}, {}
-        for statement in plan.statements:
-            found = self._table(statement.sql)
-            own = tuple(_whole(found[f"k{i}"]) for i in range(len(plan.keys)))
-            if statement.kind == "cells":
-                counts = integers(found["cell"]), integers(found["n"])
-                cells[statement.name] = Cells(own, *counts)
-                continue
-            keys = own
-            units = None if plan.thresholding is None else integers(found["units"])
-            features = {name: integers(found[name]) for name in plan.features}
-        return Aggregated(keys, units, features, cells)
+    def _read(self, plan: Plan) -> Iterator[Aggregated]:
+        """The groups, a batch at a time; cells come whole, with the first of them."""
+        cells = {
+            one.name: _cells(plan, list(self._rows(one.sql)))
+            for one in plan.statements
+            if one.kind == "cells"
+        }
+        if not plan.engine_sql:
+            yield Aggregated((), None, {}, cells)
+            return
+        for batch in self._rows(plan.engine_sql):
+            yield _aggregated(plan, batch, cells)
+            cells = {}
 
-    def _table(self, sql: str) -> Any:
-        """What one statement finds, with the salt where it asks for it."""
+    def _rows(self, sql: str) -> "Iterator[pa.RecordBatch]":
+        """What one statement finds, with the salt where it asks for it: a batch or more."""
         connection = self._connected()
         (statement,) = connection.extract_statements(sql)
         salt = {"salt": self._salt} if "salt" in statement.named_parameters else {}
-        return connection.sql(statement, params=salt).to_arrow_table()
+        reader: Any = connection.sql(statement, params=salt).to_arrow_reader(_BATCH)
+        try:
+            yield _next(reader)
+            yield from reader
+        finally:
+            reader.close()  # the connection is free, also where nobody wants the rest
 
     def _connected(self) -> duckdb.DuckDBPyConnection:
         if self._connection is None:
@@ -261,12 +278,32 @@ def _dataset(files: tuple[str, ...], schema: "pa.Schema") -> "pyarrow.dataset.Da
     return pyarrow.dataset.dataset(list(files), schema=pa.schema(plain), format="parquet")
 
 
-def _whole(column: "pa.ChunkedArray[Any]") -> "pa.Array[Any]":
-    """A column of keys in one piece; integers in one width."""
-    if pa.types.is_integer(column.type):
-        column = column.cast(pa.int64())
-    combined = column.combine_chunks()
-    return combined.chunk(0) if isinstance(combined, pa.ChunkedArray) else combined
+def _next(reader: Any) -> "pa.RecordBatch":
+    """The next batch; where there is none, an empty one."""
+    try:
+        return reader.read_next_batch()
+    except StopIteration:
+        return pa.RecordBatch.from_pylist([], schema=reader.schema)
+
+
+def _aggregated(plan: Plan, batch: "pa.RecordBatch", cells: dict[str, Cells]) -> Aggregated:
+    return Aggregated(
+        keys=tuple(_whole(batch[f"k{i}"]) for i in range(len(plan.keys))),
+        units=None if plan.thresholding is None else integers(batch["units"]),
+        features={name: integers(batch[name]) for name in plan.features},
+        cells=cells,
+    )
+
+
+def _cells(plan: Plan, batches: "list[pa.RecordBatch]") -> Cells:
+    found = pa.Table.from_batches(batches)
+    keys = (_whole(found[f"k{i}"].combine_chunks()) for i in range(len(plan.keys)))
+    return Cells(tuple(keys), integers(found["cell"]), integers(found["n"]))
+
+
+def _whole(column: "pa.Array[Any]") -> "pa.Array[Any]":
+    """A column of keys; integers in one width."""
+    return column.cast(pa.int64()) if pa.types.is_integer(column.type) else column
 
 
 def _text(value: str) -> str:

@@ -1,16 +1,15 @@
 """Group keys: declared ones, which all appear, or private ones, which must earn their place."""
 
-import math
 from fractions import Fraction
 
 from deniable.errors import InvalidQuery
 from deniable.query.expressions import Column, Expression
 from deniable.query.facts import Facts, common_step
+from deniable.query.listing import FARTHEST, listing
 from deniable.query.plan import Key, KeyValue
 from deniable.query.question import Named
 from deniable.query.scope import Scope
 
-_FARTHEST = 1 << 60  # steps from zero
 _CLOSE = 10**6  # steps between keys of a column that has no grid of its own
 MOST_LISTED = 10_000  # keys that limits and a grid may stand for
 
@@ -40,7 +39,8 @@ def key_of(named: Named, scope: Scope) -> Key:
 
 def _countable(key: Key) -> Key:
     """The key, if its numbers in whole steps fit into 64 bits."""
-    if key.kind == "number" and key.values and max(map(abs, key.steps)) > _FARTHEST:
+    declared = key.kind == "number" and key.values
+    if declared and listing(declared).steps(key.step or Fraction(1)) is None:
         raise InvalidQuery(
             f"The groups of {key.name} lie too far from zero to be told apart: group by "
             "numbers of at most 18 digits."
@@ -51,18 +51,12 @@ def _countable(key: Key) -> Key:
 def _grid(declared: tuple[KeyValue, ...], step: Fraction | None) -> Fraction:
     """A grid that holds the declared numbers, and the column's others beside them: whoever
     is 12 must not count as 10, though 10 and 20 alone are declared."""
-    common = _common(declared) or Fraction(1)
+    known = listing(declared)
+    common = known.common or Fraction(1)
     if step is not None:
         return common_step([common, step]) or common
-    largest = max(abs(Fraction(str(one))) for one in declared)
-    return common / _CLOSE if largest / common * _CLOSE <= _FARTHEST else common
-
-
-def _common(declared: tuple[KeyValue, ...]) -> Fraction | None:
-    """The coarsest grid that holds all declared numbers."""
-    if set(map(type, declared)) <= {int}:  # a million of them should not take long
-        return Fraction(math.gcd(*declared))  # type: ignore[arg-type]
-    return common_step([Fraction(str(one)) for one in declared])
+    close = known.largest / common * _CLOSE <= FARTHEST
+    return common / _CLOSE if close else common
 
 
 def _declared(expression: Expression, scope: Scope) -> tuple[KeyValue, ...] | str | None:

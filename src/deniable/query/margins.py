@@ -66,11 +66,13 @@ def margins(
     low: Fraction | None = None,
     high: Fraction | None = None,
     keys: Sequence[Values] = (),
+    shown_as: Floats | None = None,
 ) -> Floats:
     """The half-width for each group around `shown(node, ...)`; infinite where nothing is known.
 
     `features` are the noisy integers of all groups, or, before anything is spent, what is
-    expected of them.
+    expected of them. Who has the shown values already passes them, so that they are not
+    reckoned twice.
 
     >>> from deniable.mechanisms import Laplace
     >>> laws = laws_of([Block(("s", "n"), "mean", Laplace(epsilon=1))], None)
@@ -79,7 +81,9 @@ def margins(
     >>> margins(mean, laws, got, confidence=Fraction(19, 20), low=0, high=1).round(4).tolist()
     [0.0032, 1.0]
     """
-    value = shown(node, features, low=low, high=high, keys=keys)
+    value = (
+        shown(node, features, low=low, high=high, keys=keys) if shown_as is None else shown_as
+    )
     lower, upper = _interval(node, laws, features, confidence, keys)
     fixed = isinstance(form(node), Linear)
     if not fixed:  # a linear form is shown uncut, with the margin of its noise

@@ -86,20 +86,6 @@ class Key:
     values: tuple[KeyValue, ...] | None  # None: private, a key must earn its place
     step: Fraction | None = None  # of a number: the engine's integer times this is the key
 
-    @property
-    def steps(self) -> list[int]:
-        """Declared numbers in whole steps, as an engine returns them.
-
-        >>> Key("decade", "number", (0, 10, 20), Fraction(10)).steps
-        [0, 1, 2]
-        """
-        step, values = self.step or Fraction(1), self.values or ()
-        if set(map(type, values)) <= {int}:  # a million of them should not take long
-            whole: list[int] = list(values)  # type: ignore[arg-type]
-            up, down = step.denominator, step.numerator
-            return whole if up == down else [one * up // down for one in whole]
-        return [round(Fraction(str(one)) / step) for one in values]
-
 
 @dataclass(frozen=True, slots=True)
 class Block:

@@ -7,14 +7,13 @@ rows       the arguments in whole steps x0, x1, ..., clipped once more; declared
 
 from dataclasses import dataclass
 from fractions import Fraction
-from itertools import islice
-from operator import lt
 
 from sqlglot import exp
 
 from deniable.query.blocks import Statistic
 from deniable.query.expressions import Call, Column, Expression, Literal, walk
 from deniable.query.functions import Sql, case, clip, double
+from deniable.query.listing import listing, unbroken
 from deniable.query.plan import Key
 from deniable.query.scope import Scope, double_literal
 from deniable.query.words import column, named, number, subquery, try_cast
@@ -143,11 +142,13 @@ class Rows:
     def _in(self, value: Sql, key: Key) -> Sql:
         assert key.values is not None
         if key.kind == "number":
-            ends = key.steps
-            if len(ends) > 1 and _unbroken(ends):
-                between = exp.Literal.number(ends[0]), exp.Literal.number(ends[-1])
-                return exp.Between(this=value, low=between[0], high=between[1])
-            return exp.In(this=value, expressions=[exp.Literal.number(one) for one in ends])
+            ends = listing(key.values).steps(key.step or Fraction(1))
+            assert ends is not None  # or the key would have been refused
+            if len(ends) > 1 and unbroken(ends):
+                first, last = (exp.Literal.number(int(ends[i])) for i in (0, -1))
+                return exp.Between(this=value, low=first, high=last)
+            listed = [exp.Literal.number(one) for one in ends.tolist()]
+            return exp.In(this=value, expressions=listed)
         if key.kind == "boolean" and len(key.values) == 2:
             return exp.Not(this=exp.Is(this=value, expression=exp.null()))
         kept = [one if isinstance(one, bool) else str(one) for one in key.values]
@@ -159,12 +160,6 @@ class Rows:
             for i, one in enumerate(self.statistics)
             if one.argument is not None and one.kind != "units"
         ]
-
-
-def _unbroken(numbers: list[int]) -> bool:
-    """Whether whole numbers follow one another without a gap."""
-    span = numbers[-1] - numbers[0] + 1
-    return span == len(numbers) and all(map(lt, numbers, islice(numbers, 1, None)))
 
 
 def key_columns(groupings: tuple[Grouping, ...]) -> list[Sql]:

@@ -5,7 +5,7 @@ that the plan was priced with. What follows (outputs, HAVING, ORDER BY, LIMIT, m
 noisy values only, so it costs nothing more.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,12 +14,14 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from deniable.engines.aggregated import Aggregated
+from deniable.engines.aggregated import Aggregated, Integers
+from deniable.mechanisms import Gaussian, Laplace
 from deniable.query.evaluation import Values, evaluate
 from deniable.query.forms import Linear, form
 from deniable.query.margins import laws_of, margins, shown
 from deniable.query.plan import Call, Feature, KeyColumn, Node, Output, Plan
 from deniable.release.groups import Groups, grouped
+from deniable.release.slices import in_slices
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,11 +32,15 @@ class Answer:
     margins: Mapping[str, str]  # the name of each number's column of margins
 
 
-def answered(plan: Plan, exact: Aggregated) -> Answer:
-    """The noisy answer to a plan, from the engine's integers."""
+def answered(plan: Plan, exact: Aggregated | Iterator[Aggregated]) -> Answer:
+    """The noisy answer to a plan, from the engine's integers, at once or in batches."""
     groups = grouped(plan, exact)
     noisy = _noisy(plan, groups)
-    keys = tuple(_as_values(one) for one in groups.keys)
+    used = _used_keys(plan)
+    keys = tuple(
+        _as_values(one) if place in used else np.empty(0)
+        for place, one in enumerate(groups.keys)
+    )
     names = [one.name for one in plan.outputs]
     columns: dict[str, pa.Array[Any]] = {}
     beside: dict[str, str] = {}
@@ -54,18 +60,27 @@ def answered(plan: Plan, exact: Aggregated) -> Answer:
 
 
 def _noisy(plan: Plan, groups: Groups) -> dict[str, Values]:
-    """The features with their noise. Each block is one release over all of its integers."""
+    """The features with their noise. Each block is one release over all of its integers: the
+    noise of an integer does not depend on how many others there are."""
     noisy: dict[str, Values] = {}
     if groups.units is not None:
         noisy["units"] = groups.units
     for block in plan.blocks:
-        exact = [groups.features[name] for name in block.features]
-        if not groups.count:
-            released = np.empty(0, dtype=np.int64)
-        else:
-            released = block.mechanism.release(np.concatenate(exact))
-        parts = np.split(released.astype(np.float64), len(exact))
-        noisy |= dict(zip(block.features, parts, strict=True))
+        exact = [groups.features.pop(name) for name in block.features]
+        released = [np.empty(groups.count) for _ in exact]
+
+        def add_noise(
+            part: slice,
+            mechanism: Laplace | Gaussian = block.mechanism,
+            exact: list[Integers] = exact,
+            released: list[Values] = released,
+        ) -> None:
+            found = mechanism.release(np.concatenate([one[part] for one in exact]))
+            for to, some in zip(released, np.split(found, len(exact)), strict=True):
+                to[part] = some
+
+        in_slices(groups.count, add_noise)
+        noisy |= dict(zip(block.features, released, strict=True))
     return noisy
 
 
@@ -73,35 +88,44 @@ def _number(
     plan: Plan, output: Output, noisy: Mapping[str, Values], keys: Sequence[Values], count: int
 ) -> tuple["pa.Array[Any]", "pa.Array[Any]"]:
     limits = {"low": output.low, "high": output.high}
-    value = np.broadcast_to(shown(output.node, noisy, keys=keys, **limits), (count,))
-    half = np.broadcast_to(
-        margins(
+    laws = laws_of(plan.blocks, plan.thresholding)
+    value, half = np.empty(count), np.empty(count)
+
+    def reckon(part: slice) -> None:
+        features = {name: values[part] for name, values in noisy.items()}
+        near = [one[part] for one in keys]
+        value[part] = shown(output.node, features, keys=near, **limits)
+        half[part] = margins(
             output.node,
-            laws_of(plan.blocks, plan.thresholding),
-            noisy,
+            laws,
+            features,
             confidence=plan.confidence,
-            keys=keys,
+            keys=near,
+            shown_as=value[part],
             **limits,
-        ),
-        (count,),
-    )
+        )
+
+    in_slices(count, reckon)
     linear = form(output.node)
     whole = isinstance(linear, Linear) and linear.whole
     if output.count and not whole:
         # Nobody wants half a person. Where units are scaled down to their limits the truth may
         # not be whole either, so the margin is rounded up, not to the nearest.
-        value, half, whole = np.round(value), np.ceil(half), True
+        np.round(value, out=value)
+        np.ceil(half, out=half)
+        whole = True
     if output.count and plan.nonnegative:
-        value = np.maximum(value, 0)
+        np.maximum(value, 0, out=value)
     known = ~np.isnan(value)
     return _column(value, known, whole), _column(half, known & np.isfinite(half), whole)
 
 
 def _column(values: NDArray[np.float64], known: NDArray[Any], whole: bool) -> "pa.Array[Any]":
-    filled = np.where(known, values, 0.0)
-    whole = whole and bool(np.all(np.abs(filled) < 2.0**53))
+    complete = bool(known.all())
+    filled = values if complete else np.where(known, values, 0.0)
+    whole = whole and (not filled.size or bool(max(filled.max(), -filled.min()) < 2.0**53))
     exact = filled.astype(np.int64) if whole else filled + 0.0  # no negative zero
-    return pa.array(exact, mask=~known)
+    return pa.array(exact, mask=None if complete else ~known)
 
 
 def _chosen(
@@ -131,6 +155,24 @@ def _as_values(column: "pa.Array[Any]") -> Values:
     if pa.types.is_integer(column.type) or pa.types.is_floating(column.type):
         return np.asarray(column.cast(pa.float64()).fill_null(float("nan")))
     return np.array(column.to_pylist(), dtype=object)
+
+
+def _used_keys(plan: Plan) -> set[int]:
+    """The keys that something is reckoned from, beside being shown."""
+    nodes: list[Node] = [
+        one.node for one in plan.outputs if not isinstance(one.node, KeyColumn)
+    ]
+    nodes += [node for node, _ in plan.order]
+    nodes += [] if plan.having is None else [plan.having]
+    return {place for node in nodes for place in _key_places(node)}
+
+
+def _key_places(node: Node) -> Iterator[int]:
+    if isinstance(node, KeyColumn):
+        yield node.place
+    elif isinstance(node, Call):
+        for one in node.arguments:
+            yield from _key_places(one)
 
 
 def _is_noisy(node: Node) -> bool:

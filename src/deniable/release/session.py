@@ -2,9 +2,9 @@
 
 import logging
 import secrets
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from functools import partial
-from typing import Any, Protocol, Unpack
+from typing import Any, Protocol, Unpack, runtime_checkable
 
 from deniable.engines.aggregated import Aggregated
 from deniable.engines.withheld import Withheld
@@ -32,6 +32,20 @@ class Engine(Protocol):
     def run(self, plan: Plan) -> Withheld[Aggregated]: ...
 
     def close(self) -> None: ...
+
+
+@runtime_checkable
+class Streaming(Protocol):
+    """An engine that hands its groups over in batches, so that all need not fit in memory."""
+
+    def stream(self, plan: Plan) -> Withheld[Iterator[Aggregated]]: ...
+
+
+def _integers(engine: Engine, plan: Plan) -> Withheld[Any]:
+    """All at once where there are cells, which belong to groups of any batch."""
+    if isinstance(engine, Streaming) and len(plan.statements) == 1:
+        return engine.stream(plan)
+    return engine.run(plan)
 
 
 class Session:
@@ -84,7 +98,7 @@ class Session:
         """The answer, or the one failure. What went wrong is neither said nor kept: its words
         and frames might hold a number, so even the exception's context is empty."""
         try:
-            return self._engine.run(plan).reveal_to(partial(answered, plan))
+            return _integers(self._engine, plan).reveal_to(partial(answered, plan))
         except EngineFailed as failure:
             return EngineFailed(failure.reference)
         except Exception as problem:
