@@ -17,12 +17,14 @@ NO_RANDOM = ("exact/", "mechanisms/", "release/", "surveys/")
 
 # A third-party module and the file or folder (or several) that may import it.
 DRIVERS: dict[str, str | tuple[str, ...]] = {
-    "cryptography": "exact/bits.py",
+    "cryptography": ("exact/bits.py", "release/keys.py"),
     "duckdb": "engines/duckdb",
     "matplotlib": "figures/",
     "narwhals": "engines/frames.py",
     "pydantic": ("policy/file.py", "surveys/questionnaire.py"),
     "rich": ("app/", "audit/progress.py"),
+    "psycopg": "release/database.py",
+    "sqlalchemy": "release/database.py",
     "sqlglot": "query/",
     "typer": "app/",
 }

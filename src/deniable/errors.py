@@ -9,6 +9,8 @@
     ├── InvalidQuery (ValueError)       a question not understood, or with no private answer
     │   └── UnboundedColumn             a sum that one person could change by any amount
     ├── BudgetExhausted                 the answer would cost more than is left
+    ├── LedgerUnavailable               a ledger that cannot be read or written now
+    ├── LedgerBroken                    a ledger that was changed, or belongs to another policy
     ├── EngineFailed                    the one message after an engine has started
     ├── Unsupported                     a sound request that this loss or mechanism cannot serve
     │   └── InvalidStoppingRule         a cost that adaptive releases must not be stopped by
@@ -77,6 +79,15 @@ class UnboundedColumn(InvalidQuery):
 
 class BudgetExhausted(DeniableError):
     """The answer would cost more than is left. Nothing was spent and nothing was read."""
+
+
+class LedgerUnavailable(DeniableError):
+    """The ledger cannot be read or written now, so nothing is answered. What was reserved
+    before, or may have been, stays charged."""
+
+
+class LedgerBroken(DeniableError):
+    """The ledger is not what was written to it, or not the one that was expected."""
 
 
 class EngineFailed(DeniableError):

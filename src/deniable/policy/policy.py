@@ -5,8 +5,9 @@ from dataclasses import dataclass
 from fractions import Fraction
 from types import MappingProxyType
 
-from deniable.errors import InvalidParameter, InvalidPolicy
-from deniable.exact.rationals import Number, positive, rational
+from deniable.errors import InvalidPolicy
+from deniable.exact.rationals import Number
+from deniable.policy.budget import SUMS, Budget, Schedule, Sums
 from deniable.policy.table import Table
 
 
@@ -14,14 +15,22 @@ from deniable.policy.table import Table
 class Policy:
     """Tables, and the whole budget for questions about them.
 
+    One budget holds for all tables together. A unit that has a budget of its own in `units`
+    (by the name of its column) is charged there instead. `analysts` bounds each analyst in
+    addition, "*" those who are not named; `filters` are the sums that keep each budget.
+    `ledger` is where what was spent is kept: a file's path, or a PostgreSQL address.
+
     >>> policy = Policy([Table("visits")], epsilon=3, delta=1e-6)
     >>> policy.delta, list(policy.tables)
     (Fraction(1, 1000000), ['visits'])
     """
 
     tables: Mapping[str, Table]
-    epsilon: Fraction
-    delta: Fraction
+    budget: Budget
+    filters: tuple[Sums, ...]
+    units: Mapping[str, Budget]
+    analysts: Mapping[str, Budget]
+    ledger: str | None
 
     def __init__(
         self,
@@ -29,11 +38,66 @@ class Policy:
         *,
         epsilon: Number,
         delta: Number = 0,
+        schedule: Schedule | None = None,
+        filters: Sequence[Sums] = ("pure",),
+        units: Mapping[str, Budget] | None = None,
+        analysts: Mapping[str, Budget] | None = None,
+        ledger: str | None = None,
     ) -> None:
         listed = list(tables.values()) if isinstance(tables, Mapping) else list(tables)
         object.__setattr__(self, "tables", MappingProxyType(_distinct(listed)))
-        object.__setattr__(self, "epsilon", _epsilon(epsilon))
-        object.__setattr__(self, "delta", _delta(delta))
+        object.__setattr__(self, "budget", _budget(epsilon, delta, schedule))
+        own = {name.lower(): budget for name, budget in (units or {}).items()}
+        object.__setattr__(self, "units", MappingProxyType(own))
+        object.__setattr__(self, "analysts", MappingProxyType(dict(analysts or {})))
+        object.__setattr__(self, "filters", _filters(filters))
+        object.__setattr__(self, "ledger", ledger)
+        self._check_budgets()
+
+    @property
+    def epsilon(self) -> Fraction:
+        """The budget's epsilon, before any schedule."""
+        return self.budget.epsilon
+
+    @property
+    def delta(self) -> Fraction:
+        """The budget's delta, before any schedule."""
+        return self.budget.delta
+
+    def version(self, tables: Sequence[str]) -> str:
+        """The labels of the data in these tables, as the owner set them.
+
+        >>> Policy([Table("visits", version="2026-03")], epsilon=1).version(["visits"])
+        'visits=2026-03'
+        """
+        found = ((name, self.tables[name].version) for name in sorted(set(tables)))
+        return ";".join(f"{name}={label}" for name, label in found)
+
+    def _check_budgets(self) -> None:
+        """Every filter but the pure one is paid for with delta; every unit is some table's."""
+        units = {(table.unit or "").lower() for table in self.tables.values()}
+        for name in self.units:
+            if name not in units:
+                raise InvalidPolicy(
+                    f"No table has the unit {name!r}, so it needs no budget of its own.",
+                    where=("units", name),
+                )
+        if self.filters == ("pure",):
+            return
+        named = [(("budget",), self.budget)]
+        named += [(("units", name), one) for name, one in self.units.items()]
+        named += [(("analysts", name), one) for name, one in self.analysts.items()]
+        named += [
+            (("tables", one.name), one.budget) for one in self.tables.values() if one.budget
+        ]
+        for where, budget in named:
+            if budget.delta == 0:
+                raise InvalidPolicy(
+                    "The filters zcdp and gdp turn into an epsilon only with a `delta` above "
+                    f"0, and {' '.join(where)} has none. Give it one, such as 1e-6, or use   "
+                    'filters = ["pure"]',
+                    where=(*where, "delta"),
+                )
 
     def with_schemas(self, schemas: Mapping[str, Mapping[str, str]]) -> "Policy":
         """This policy with its tables completed from their sources' schemas.
@@ -47,7 +111,16 @@ class Policy:
             _completed(table, schemas[name]) if name in schemas else table
             for name, table in self.tables.items()
         ]
-        return Policy(tables, epsilon=self.epsilon, delta=self.delta)
+        return Policy(
+            tables,
+            epsilon=self.epsilon,
+            delta=self.delta,
+            schedule=self.budget.schedule,
+            filters=self.filters,
+            units=self.units,
+            analysts=self.analysts,
+            ledger=self.ledger,
+        )
 
 
 def _completed(table: Table, schema: Mapping[str, str]) -> Table:
@@ -73,22 +146,20 @@ def _distinct(tables: list[Table]) -> dict[str, Table]:
     return {table.name: table for table in tables}
 
 
-def _epsilon(epsilon: Number) -> Fraction:
+def _budget(epsilon: Number, delta: Number, schedule: Schedule | None) -> Budget:
     try:
-        return positive(epsilon, "epsilon")
-    except InvalidParameter as problem:
-        raise InvalidPolicy(str(problem), where=("budget", "epsilon")) from None
+        return Budget(epsilon, delta, schedule=schedule)
+    except InvalidPolicy as problem:
+        raise InvalidPolicy(str(problem), where=("budget", *problem.where)) from None
 
 
-def _delta(delta: Number) -> Fraction:
-    try:
-        exact = rational(delta, "delta")
-    except InvalidParameter as problem:
-        raise InvalidPolicy(str(problem), where=("budget", "delta")) from None
-    if not 0 <= exact < 1:
+def _filters(filters: Sequence[Sums]) -> tuple[Sums, ...]:
+    """The filters in their own order, whatever order they were named in."""
+    named = set(filters)
+    if not named <= set(SUMS) or len(named) != len(filters) or "pure" not in named:
         raise InvalidPolicy(
-            f"`delta` is the chance that the guarantee fails: 0 or more, and well below 1, "
-            f"such as 1e-6. Found {delta}.",
-            where=("budget", "delta"),
+            '`filters` must be "pure" and any of "zcdp" and "gdp", each once. '
+            f"Found {list(filters)}.",
+            where=("budget", "filters"),
         )
-    return exact
+    return tuple(one for one in SUMS if one in named)

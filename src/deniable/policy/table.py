@@ -7,6 +7,7 @@ from typing import Any, TypeVar
 
 from deniable.errors import InvalidParameter, InvalidPolicy
 from deniable.exact.rationals import Number, whole
+from deniable.policy.budget import Budget
 from deniable.policy.column import Column
 from deniable.policy.kinds import Kind
 from deniable.policy.spelling import nearest
@@ -25,6 +26,9 @@ class Table:
     is. A unit counts in at most `max_groups` groups of an answer and with at most `max_rows`
     rows in each. No more than `row_ceiling` rows are ever summed; `expected_rows` is a public
     guess, used to predict margins and for nothing else. A `public` table protects nobody.
+    `budget` limits what may be asked about this table, within the budget of its unit.
+    `version` is the owner's label of the data: a question asked before on the same version
+    has the same answer, at no further cost.
 
     >>> visits = Table("visits", unit="patient", max_groups=4, max_rows=10)
     >>> visits.neighbors, visits.row_ceiling == 10**12
@@ -41,6 +45,8 @@ class Table:
     expected_rows: int | None
     public: bool
     columns: Mapping[str, Column]
+    budget: Budget | None
+    version: str
 
     def __init__(
         self,
@@ -55,6 +61,8 @@ class Table:
         expected_rows: int | None = None,
         public: bool = False,
         columns: Mapping[str, Column] | None = None,
+        budget: Budget | None = None,
+        version: str = "",
     ) -> None:
         limits = {"max_groups": max_groups, "max_rows": max_rows}
         _check_unit(name, unit, limits, public)
@@ -68,6 +76,8 @@ class Table:
             "expected_rows": expected_rows and _whole("expected_rows", expected_rows),
             "public": public,
             "columns": MappingProxyType(_distinct(name, dict(columns or {}))),
+            "budget": budget,
+            "version": version,
         }
         for key, value in values.items():
             object.__setattr__(self, key, value)
@@ -133,6 +143,8 @@ class Table:
                 name: declared.get(name.lower(), Column(name)).seen_as(name, type_)
                 for name, type_ in schema.items()
             },
+            budget=self.budget,
+            version=self.version,
         )
 
 

@@ -221,13 +221,23 @@ class GaussianFilter(Filter):
         return GaussianLoss(mu_squared=self._limit.amount.rational)
 
     def _charge(self, loss: Loss) -> Charge | None:
-        total = Fraction(0)
-        for part, count in loss.parts:
-            square = part.mu_squared if part.mu_squared is not None else _touching(part.nats)
-            if square is None:
-                return None
-            total += square * count
-        return Charge(Nats(total), loss.slack)
+        square = gaussian_charge(loss)
+        return None if square is None else Charge(Nats(square), loss.slack)
+
+
+def gaussian_charge(loss: Loss) -> Fraction | None:
+    """The square of mu that a loss costs, beside its slack; None where it has no such charge.
+
+    >>> gaussian_charge(GaussianLoss(0.6) * 2)
+    Fraction(18, 25)
+    """
+    total = Fraction(0)
+    for part, count in loss.parts:
+        square = part.mu_squared if part.mu_squared is not None else _touching(part.nats)
+        if square is None:
+            return None
+        total += square * count
+    return total
 
 
 @lru_cache(maxsize=4096)

@@ -188,6 +188,11 @@ class Plan:
         return (*groups, *own, *drawn)
 
     @property
+    def tables(self) -> tuple[str, ...]:
+        """Every table that it reads; each private one is charged."""
+        return (self.table,)
+
+    @property
     def features(self) -> tuple[str, ...]:
         """The integer columns of the groups' statement, in order."""
         return tuple(name for block in self.blocks if not block.sql for name in block.features)

@@ -1,16 +1,22 @@
 """The one door from data to the world: sessions, ledgers, and the answers they release."""
 
-from deniable.release.ledger import Entry, Ledger, MemoryLedger, Remaining
+from deniable.release.books import Books, MemoryLedger
+from deniable.release.ledger import Entry, Gauge, Head, Ledger, Recalled, Remaining, Verified
 from deniable.release.release import Release
 from deniable.release.session import Session, open, protect
 
 __all__ = [
+    "Books",
     "Entry",
+    "Gauge",
+    "Head",
     "Ledger",
     "MemoryLedger",
+    "Recalled",
     "Release",
     "Remaining",
     "Session",
+    "Verified",
     "open",
     "protect",
 ]

@@ -2,25 +2,41 @@
 
 A failure is an output too: whoever could get their budget back for a query that failed would
 learn from the failure for free. So `reserve` charges, and what follows only says how it ended.
+A ledger holds plans, charges and answers that were released; never a value that was not.
 
-Charges are added up as rationals: epsilons and deltas of adaptively chosen releases add up
-(basic composition), and the total never passes the budget, by any rounding.
+This file is the contract; books.py keeps it, in memory and in a database.
 """
 
-import threading
 from abc import ABC, abstractmethod
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
 from deniable.errors import BudgetExhausted, InvalidParameter
-from deniable.exact.rationals import Number, positive, rational
+from deniable.exact.rationals import Number
 from deniable.privacy import ApproximateLoss, floats
 from deniable.query.plan import Plan
+from deniable.release.accounts import Path
+
+_UNITS = {"pure": "epsilon", "zcdp": "rho", "gdp": "mu squared"}
+
+
+@dataclass(frozen=True, slots=True)
+class Room:
+    """What is left in one filter, in its own unit."""
+
+    filter: str
+    amount: Fraction
+    delta: Fraction
+
+    def __str__(self) -> str:
+        beside = f", delta {shown(self.delta)}" if self.delta else ""
+        return f"{_UNITS[self.filter]} {shown(self.amount)}{beside}"
 
 
 @dataclass(frozen=True, slots=True)
 class Remaining:
-    """What of a budget is left, exactly.
+    """What of a budget is left, exactly: in the sum of epsilons, and in other filters.
 
     >>> print(Remaining(Fraction(5, 2), Fraction(1, 10**6)))
     epsilon 2.5, delta 1e-06
@@ -28,113 +44,201 @@ class Remaining:
 
     epsilon: Fraction
     delta: Fraction
+    others: tuple[Room, ...] = ()  # each grants by itself, in its own unit
 
     def __str__(self) -> str:
-        return f"epsilon {_shown(self.epsilon)}, delta {_shown(self.delta)}"
+        pure = f"epsilon {shown(self.epsilon)}, delta {shown(self.delta)}"
+        return "; or ".join([pure, *map(str, self.others)])
 
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """One charge in a ledger; `state` is "reserved", "settled" or "failed"."""
+    """One charge in a ledger; `state` is "reserved", "settled", "failed" or "repeated"."""
 
     number: int
-    table: str
+    tables: tuple[str, ...]
     epsilon: Fraction
     delta: Fraction
     state: str = "reserved"
     reference: str | None = None  # of a failure, for the owner's log
+    analyst: str | None = None
+    plan_hash: str | None = None
+    version: str = ""
+    part: Path = ()
+    time: str = ""
+    together: int | None = None  # the entry that carries this one's charge, if another does
+
+    @property
+    def table(self) -> str:
+        """The tables, in words."""
+        return ", ".join(self.tables)
+
+
+@dataclass(frozen=True, slots=True)
+class Head:
+    """The end of a ledger, signed: keep one, and a later rollback to before it shows.
+
+    `state` is the digest of all sums; `signature` is of `message`, by the ledger's key.
+    """
+
+    number: int
+    hash: str
+    state: str
+    signature: str
+
+    @property
+    def message(self) -> bytes:
+        """What is signed."""
+        return f"deniable ledger head 1\n{self.number}\n{self.hash}\n{self.state}\n".encode()
+
+
+@dataclass(frozen=True, slots=True)
+class Recalled:
+    """An answer that was released before: its record, and the entry that paid for it."""
+
+    number: int
+    record: str
+    time: str
+
+
+@dataclass(frozen=True, slots=True)
+class Gauge:
+    """How full one filter of one account is; `limit` is today's, `cap` the last it will be."""
+
+    account: str  # "unit:*", "unit:patient", "table:visits" or "analyst:ann"
+    filter: str
+    spent: Fraction | None  # None: it was closed by a charge that it does not know
+    limit: Fraction
+    cap: Fraction
+    spent_delta: Fraction
+    limit_delta: Fraction
+
+    @property
+    def open(self) -> bool:
+        """Whether anything could still fit."""
+        return self.spent is not None and self.spent < self.limit
+
+
+@dataclass(frozen=True, slots=True)
+class Verified:
+    """What a check found sound: so many entries, up to this head."""
+
+    entries: int
+    head: Head
+    earlier: int  # how many earlier heads were found in their places
 
 
 class Ledger(ABC):
     """The contract: charge first, then say how it ended. Every method is safe to race.
 
+    >>> from deniable.release import MemoryLedger
     >>> isinstance(MemoryLedger(epsilon=1), Ledger)
     True
     """
 
-    @abstractmethod
-    def reserve(self, plan: Plan) -> Entry:
-        """Charges the plan; raises `BudgetExhausted`, and charges nothing, if it cannot."""
+    def reserve(
+        self,
+        plan: Plan,
+        *,
+        analyst: str | None = None,
+        plan_hash: str | None = None,
+        version: str = "",
+        part: Path = (),
+    ) -> Entry:
+        """Charges the plan; raises `BudgetExhausted`, and charges nothing, if it cannot.
+
+        Once this returns, the charge survives whatever happens. `plan_hash` and `version` (of
+        the data) are how `recall` finds the answer again. `part` names the part of a partition
+        that the plan is restricted to; no privacy unit may be in two parts of a partition.
+        """
+        hashes = None if plan_hash is None else (plan_hash,)
+        asked = {"analyst": analyst, "plan_hashes": hashes, "version": version, "part": part}
+        return self.reserve_all((plan,), **asked)[0]  # type: ignore[arg-type]
 
     @abstractmethod
-    def settle(self, entry: Entry) -> None:
-        """Notes that the answer was released."""
+    def reserve_all(
+        self,
+        plans: Sequence[Plan],
+        *,
+        analyst: str | None = None,
+        plan_hashes: Sequence[str] | None = None,
+        version: str = "",
+        part: Path = (),
+        delta: Number | None = None,
+    ) -> tuple[Entry, ...]:
+        """Charges several plans at once, in one commit: all of them, or none.
+
+        With a `delta` they are charged as one, the tight price of their composed loss at that
+        delta, which is far below the sum when they are many. That holds because all of them
+        are fixed now; it stands however many are really asked.
+        """
+
+    @abstractmethod
+    def settle(self, entry: Entry, record: str | None = None) -> None:
+        """Notes that the answer was released; its record, as JSON, is kept for `recall`."""
 
     @abstractmethod
     def failed(self, entry: Entry, reference: str) -> None:
         """Notes that the engine failed. The charge stands."""
 
+    @abstractmethod
+    def recall(
+        self, plan: Plan, *, plan_hash: str, version: str = "", analyst: str | None = None
+    ) -> Recalled | None:
+        """The answer that was released to this plan on this version of the data, or None.
+
+        It costs the units and tables nothing. An analyst with a budget of their own, who has
+        not received it yet, is charged there; `BudgetExhausted` if it does not fit.
+        """
+
+    @abstractmethod
+    def left(
+        self, analyst: str | None = None, *, tables: Sequence[str] | None = None
+    ) -> Remaining:
+        """What is left to spend on these tables (or on any), by this analyst."""
+
+    @abstractmethod
+    def how_many(self, plan: Plan, analyst: str | None = None) -> int | None:
+        """How many more times this plan would be granted today; None: without end."""
+
+    @abstractmethod
+    def gauges(self) -> tuple[Gauge, ...]:
+        """Every filter of every account that has a budget or a charge."""
+
     @property
     @abstractmethod
-    def remaining(self) -> Remaining:
-        """What is left to spend."""
-
-
-class MemoryLedger(Ledger):
-    """A ledger that lives as long as the process.
-
-    >>> ledger = MemoryLedger(epsilon=1, delta=1e-6)
-    >>> print(ledger.remaining)
-    epsilon 1, delta 1e-06
-    """
-
-    def __init__(self, epsilon: Number, delta: Number = 0) -> None:
-        self._epsilon = positive(epsilon, "epsilon")
-        self._delta = rational(delta, "delta")
-        if not 0 <= self._delta < 1:
-            raise InvalidParameter(
-                f"`delta` must be at least 0 and well below 1. Found {delta}."
-            )
-        self._entries: list[Entry] = []
-        self._lock = threading.Lock()
-
-    def reserve(self, plan: Plan) -> Entry:
-        """Charges the plan's epsilon and delta, if both are left.
-
-        The losses of what the plan will run must fit into what it charges: a plan that
-        understates its price is refused, whoever made it.
-        """
-        check_price(plan)
-        with self._lock:
-            left = self._left()
-            if plan.epsilon > left.epsilon or plan.delta > left.delta:
-                raise exhausted(plan, left)
-            entry = Entry(len(self._entries), plan.table, plan.epsilon, plan.delta)
-            self._entries.append(entry)
-            return entry
-
-    def settle(self, entry: Entry) -> None:
-        self._close(entry, "settled", None)
-
-    def failed(self, entry: Entry, reference: str) -> None:
-        self._close(entry, "failed", reference)
-
-    @property
-    def remaining(self) -> Remaining:
-        with self._lock:
-            return self._left()
-
-    @property
     def entries(self) -> tuple[Entry, ...]:
         """Every charge so far, in order."""
-        with self._lock:
-            return tuple(self._entries)
 
-    def _left(self) -> Remaining:
-        epsilon = sum((one.epsilon for one in self._entries), Fraction(0))
-        delta = sum((one.delta for one in self._entries), Fraction(0))
-        return Remaining(self._epsilon - epsilon, self._delta - delta)
+    @property
+    @abstractmethod
+    def head(self) -> Head:
+        """The signed end of the ledger."""
 
-    def _close(self, entry: Entry, state: str, reference: str | None) -> None:
-        with self._lock:
-            if not (0 <= entry.number < len(self._entries)):
-                raise InvalidParameter(f"This ledger has no entry {entry.number}.")
-            kept = self._entries[entry.number]
-            if kept.state != "reserved":
-                raise InvalidParameter(f"Entry {entry.number} has already {kept.state}.")
-            self._entries[entry.number] = Entry(
-                kept.number, kept.table, kept.epsilon, kept.delta, state, reference
-            )
+    @abstractmethod
+    def verify(self, heads: Sequence[Head] = ()) -> Verified:
+        """Replays everything; raises `LedgerBroken` at the first thing that is not as written.
+
+        With earlier heads, also a ledger that was set back to before one of them is found.
+        """
+
+    @property
+    @abstractmethod
+    def public_key(self) -> str:
+        """Checks what the ledger's owner signed."""
+
+    @abstractmethod
+    def sign(self, message: bytes) -> str:
+        """A signature by the ledger's key, for certificates."""
+
+    def close(self) -> None:
+        """Lets go of the store."""
+        return None
+
+    @property
+    def remaining(self) -> Remaining:
+        """What is left to spend, whoever asks."""
+        return self.left()
 
 
 def check_price(plan: Plan) -> None:
@@ -145,31 +249,49 @@ def check_price(plan: Plan) -> None:
         block.mechanism.noise(len(block.features)).draw(0)  # refuses what cannot be drawn
     if not plan.loss.fits(ApproximateLoss(plan.epsilon, plan.delta)):
         raise InvalidParameter(
-            f"The plan charges epsilon {_shown(plan.epsilon)} and delta {_shown(plan.delta)}, "
+            f"The plan charges epsilon {shown(plan.epsilon)} and delta {shown(plan.delta)}, "
             f"but what it would run costs more: {plan.loss!r}. Nothing was spent."
         )
 
 
-def exhausted(plan: Plan, left: Remaining) -> BudgetExhausted:
+def exhausted(asked: Remaining, left: Remaining, whose: str = "") -> BudgetExhausted:
     """The refusal: what was asked, what is left, how to go on."""
-    asked = Remaining(plan.epsilon, plan.delta)
     hint = "Nothing more can be asked of this table."
-    if plan.epsilon > left.epsilon > 0:
+    if asked.epsilon > left.epsilon > 0:
         hint = (
-            f"Ask for less, for example with epsilon={_shown(left.epsilon)}: the margins "
-            f"would be about {float(plan.epsilon / left.epsilon):.3g} times as wide."
+            f"Ask for less, for example with epsilon={shown(left.epsilon)}: the margins "
+            f"would be about {float(asked.epsilon / left.epsilon):.3g} times as wide."
         )
-    elif plan.epsilon <= left.epsilon:
+    elif asked.epsilon <= left.epsilon:
         hint = (
-            f"Ask with delta={_shown(left.delta)}, or declare the keys of the groups, which "
+            f"Ask with delta={shown(left.delta)}, or declare the keys of the groups, which "
             "then need no delta."
         )
     return BudgetExhausted(
-        f"This answer costs {asked}, and {left} are left.\n  {hint} "
+        f"This answer costs {asked}, and {left} are left{whose}.\n  {hint} "
         "Nothing was spent and nothing was read."
     )
 
 
-def _shown(x: Fraction) -> str:
+def like_this(count: int | None) -> str:
+    """How many more such questions there are, in words.
+
+    >>> like_this(43), like_this(1), like_this(0), like_this(None)
+    ('about 40 more questions like this one', 'one more question like this one',
+    'no more questions like this one', 'any number of questions like this one')
+    """
+    if count is None:
+        return "any number of questions like this one"
+    if count < 2:
+        return f"{'one more question' if count else 'no more questions'} like this one"
+    short = (
+        count
+        if count < 20
+        else int(f"{count:.1e}".split("e")[0].replace(".", "")) * 10 ** (len(str(count)) - 2)
+    )
+    return f"{'about ' if count >= 20 else ''}{short:,} more questions like this one"
+
+
+def shown(x: Fraction) -> str:
     """As a decimal, rounded down, so that asking for it cannot be too much."""
     return f"{floats.down(x):g}" if float(f"{floats.down(x):g}") <= x else repr(floats.down(x))

@@ -18,8 +18,10 @@ from deniable.query.planner import plan as planned
 from deniable.query.question import Question
 from deniable.release.answer import Answer, answered
 from deniable.release.asking import Asked, Wishes
-from deniable.release.ledger import Ledger, MemoryLedger, Remaining
+from deniable.release.books import MemoryLedger
+from deniable.release.ledger import Ledger, Remaining
 from deniable.release.release import Release
+from deniable.release.terms import Terms
 
 log = logging.getLogger("deniable.engine")
 
@@ -193,4 +195,4 @@ def _session(policy: Policy) -> Session:
     from deniable.engines.duckdb import DuckDB
 
     engine = DuckDB.open(policy)
-    return Session(policy, engine, MemoryLedger(policy.epsilon, policy.delta))
+    return Session(policy, engine, MemoryLedger(terms=Terms.of(policy)))

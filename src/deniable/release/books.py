@@ -1,0 +1,373 @@
+"""A ledger kept in a journal: decisions under its lock, sums that a replay finds again.
+
+Every decision is made from the anchor's sums while the anchor is locked, and is durable before
+`reserve` returns. A refusal is decided on what is committed, without waiting for the lock:
+sums only grow, so what does not fit now will not fit behind the queue either.
+"""
+
+import datetime
+import json
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from fractions import Fraction
+from typing import Any
+
+from deniable.errors import InvalidParameter, InvalidPolicy, LedgerBroken
+from deniable.exact.rationals import Number, probability
+from deniable.policy.budget import Budget
+from deniable.query.plan import Plan
+from deniable.release import gauges
+from deniable.release.accounts import Accounts, Charge, Path, charge_to_json
+from deniable.release.journal import (
+    EMPTY,
+    Body,
+    Decision,
+    Journal,
+    MemoryJournal,
+    Row,
+    View,
+    recall_key,
+)
+from deniable.release.keys import Key
+from deniable.release.ledger import (
+    Entry,
+    Gauge,
+    Head,
+    Ledger,
+    Recalled,
+    Remaining,
+    Verified,
+    check_price,
+    exhausted,
+)
+from deniable.release.prices import price
+from deniable.release.replay import FORMAT, State, beyond, replayed
+from deniable.release.terms import Terms
+
+Clock = Callable[[], datetime.datetime]
+
+
+def utc_now() -> datetime.datetime:
+    return datetime.datetime.now(datetime.UTC)
+
+
+class Books(Ledger):
+    """A ledger on any journal, under the terms that its first entry fixed."""
+
+    def __init__(self, terms: Terms, journal: Journal, *, clock: Clock = utc_now) -> None:
+        self._journal, self._clock = journal, clock
+        self._terms: tuple[int, Terms] = -1, terms
+        with journal.view() as view:
+            settled = self._agreed(view, terms)
+        if not settled:
+            journal.append(lambda view: self._opening(view, terms))
+            with journal.view() as view:
+                self._known(view, self._state(view))
+
+    def _agreed(self, view: View, terms: Terms) -> bool:
+        """Whether the ledger is open, under these very terms."""
+        return view.anchor != EMPTY and self._known(view, self._state(view)) == terms
+
+    def _opening(self, view: View, terms: Terms) -> Decision:
+        body: dict[str, Any] = {"terms": terms.to_json(), "time": self._time()}
+        state = State()
+        if view.anchor == EMPTY:
+            if view.row(0) is not None:
+                raise LedgerBroken("The ledger has entries but no head: its anchor was lost.")
+            body |= {"kind": "opened", "format": FORMAT, "key": self._journal.key.public}
+        else:
+            state = self._state(view)
+            known = self._known(view, state)
+            if known == terms:  # somebody else was first
+                return (), state
+            known.allow(terms)
+            body |= {"kind": "amended"}
+        state.apply(view.anchor.number + 1, body)
+        return (body,), state.to_json()
+
+    def _state(self, view: View) -> State:
+        return State.from_json(json.loads(view.anchor.state))
+
+    def _known(self, view: View, state: State) -> Terms:
+        """The terms in force, as the ledger has them."""
+        if self._terms[0] != state.terms:
+            row = view.row(state.terms)
+            if row is None:
+                raise LedgerBroken("The entry that holds the ledger's terms is missing.")
+            self._terms = state.terms, Terms.from_json(row.read()["terms"])
+        return self._terms[1]
+
+    def reserve_all(
+        self,
+        plans: Sequence[Plan],
+        *,
+        analyst: str | None = None,
+        plan_hashes: Sequence[str] | None = None,
+        version: str = "",
+        part: Path = (),
+        delta: Number | None = None,
+    ) -> tuple[Entry, ...]:
+        if not plans:
+            raise InvalidParameter("There is nothing to reserve: the list of plans is empty.")
+        hashes = [None] * len(plans) if plan_hashes is None else list(plan_hashes)
+        for plan in plans:
+            check_price(plan)
+        told = [
+            {
+                "analyst": analyst,
+                "delta": str(plan.delta),
+                "epsilon": str(plan.epsilon),
+                "kind": "reserved",
+                "part": [list(one) for one in part],
+                "plan": plan_hash,
+                "tables": list(plan.tables),
+                "touches": 2 if plan.neighbors == "replace" else 1,
+                "version": version,
+            }
+            for plan, plan_hash in zip(plans, hashes, strict=True)
+        ]
+        share = None if delta is None else probability(delta, "delta")
+
+        def decide(view: View) -> Decision:
+            state = self._state(view)
+            terms = self._known(view, state)
+            charges = _charges(plans, terms, analyst, share)
+            first = view.anchor.number + 1
+            bodies: list[Body] = []
+            for body, one in zip(told, charges, strict=True):
+                written = {name: charge_to_json(charge) for name, charge in one.items()}
+                made = body | {"charges": written, "time": self._time()}
+                if share is not None and bodies:
+                    made["together"] = first
+                bodies.append(made)
+            self._grant(state, terms, bodies, view.anchor.number, charges)
+            return bodies, state.to_json()
+
+        with self._journal.view() as view:
+            decide(view)  # a refusal need not wait for the lock
+        return tuple(_entry(row) for row in self._journal.append(decide))
+
+    def _grant(
+        self,
+        state: State,
+        terms: Terms,
+        bodies: Sequence[Body],
+        last: int,
+        charges: Sequence[Mapping[str, Charge]],
+    ) -> None:
+        """Takes entries into the sums; refuses them if an account has no room for all."""
+        before = Accounts.from_json(state.accounts.to_json())
+        for number, body in enumerate(bodies, start=last + 1):
+            state.apply(number, body)
+        day = self._clock().date()
+        touched = dict.fromkeys(name for one in charges for name in one)
+        over = beyond(state.accounts, terms, touched, day)
+        if over is None:
+            return
+        pure = [one[over]["pure"] for one in charges if over in one]
+        known = [one for one in pure if one is not None]
+        asked = Remaining(
+            sum((one.amount for one in known), Fraction(0)),
+            sum((one.slack for one in known), Fraction(0)),
+        )
+        raise exhausted(asked, gauges.left(before, terms, (over,), day), gauges.whose(over))
+
+    def settle(self, entry: Entry, record: str | None = None) -> None:
+        self._end(entry, {"kind": "settled"}, record)
+
+    def failed(self, entry: Entry, reference: str) -> None:
+        self._end(entry, {"kind": "failed", "reference": reference}, None)
+
+    def _end(self, entry: Entry, how: dict[str, Any], record: str | None) -> None:
+        def decide(view: View) -> Decision:
+            row = view.row(entry.number)
+            reserved = {} if row is None else row.read()
+            if reserved.get("kind") != "reserved":
+                raise InvalidParameter(f"This ledger has no entry {entry.number}.")
+            ending = view.ending(entry.number)
+            if ending is not None:
+                raise InvalidParameter(
+                    f"Entry {entry.number} has already {ending.read()['kind']}."
+                )
+            body = how | {"of": entry.number, "time": self._time()}
+            if record is not None and reserved["plan"] is not None:
+                kept = ("analyst", "plan", "version")
+                body |= {"record": record} | {name: reserved[name] for name in kept}
+            return (body,), json.loads(view.anchor.state)
+
+        self._journal.append(decide)
+
+    def recall(
+        self, plan: Plan, *, plan_hash: str, version: str = "", analyst: str | None = None
+    ) -> Recalled | None:
+        key = recall_key(plan_hash, version)
+        with self._journal.view() as view:
+            found = _latest(view.answers(key))
+            if found is None:
+                return None
+            row, received = found
+            own = self._known(view, self._state(view)).analyst(analyst)
+        if own and analyst not in received:
+            check_price(plan)
+            self._journal.append(lambda view: self._repeat(view, plan, key, own[0], analyst))
+        body = row.read()
+        return Recalled(body["of"], body["record"], body["time"])
+
+    def _repeat(
+        self, view: View, plan: Plan, key: str, account: str, analyst: str | None
+    ) -> Decision:
+        """Charges an analyst, and nobody else, for an answer that was released before."""
+        state = self._state(view)
+        terms = self._known(view, state)
+        found = _latest(view.answers(key))
+        if found is None or analyst in found[1]:
+            return (), state.to_json()
+        answer = found[0].read()
+        charge = {account: price((plan,), terms.filters)}
+        body = {
+            "analyst": analyst,
+            "charges": {account: charge_to_json(charge[account])},
+            "delta": str(plan.delta),
+            "epsilon": str(plan.epsilon),
+            "kind": "repeated",
+            "of": answer["of"],
+            "part": [],
+            "plan": answer["plan"],
+            "tables": list(plan.tables),
+            "time": self._time(),
+            "touches": 1,
+            "version": answer["version"],
+        }
+        self._grant(state, terms, (body,), view.anchor.number, (charge,))
+        return (body,), state.to_json()
+
+    def left(
+        self, analyst: str | None = None, *, tables: Sequence[str] | None = None
+    ) -> Remaining:
+        with self._journal.view() as view:
+            state = self._state(view)
+            terms = self._known(view, state)
+        accounts = gauges.asked(terms, analyst, None if tables is None else tuple(tables))
+        return gauges.left(state.accounts, terms, accounts, self._clock().date())
+
+    def how_many(self, plan: Plan, analyst: str | None = None) -> int | None:
+        with self._journal.view() as view:
+            state = self._state(view)
+            terms = self._known(view, state)
+        charge = price((plan,), terms.filters)
+        accounts = terms.accounts(plan.tables, analyst)
+        return gauges.how_many(state.accounts, terms, accounts, charge, self._clock().date())
+
+    def gauges(self) -> tuple[Gauge, ...]:
+        with self._journal.view() as view:
+            state = self._state(view)
+            terms = self._known(view, state)
+        return gauges.gauges(state.accounts, terms, self._clock().date())
+
+    @property
+    def entries(self) -> tuple[Entry, ...]:
+        found: dict[int, Entry] = {}
+        for row in self._journal.whole()[0]:
+            body = row.read()
+            if "charges" in body:
+                found[row.number] = _entry(row)
+            elif row.ends is not None:
+                how = {"state": body["kind"], "reference": body.get("reference")}
+                found[row.ends] = replace(found[row.ends], **how)
+        return tuple(found.values())
+
+    @property
+    def head(self) -> Head:
+        with self._journal.view() as view:
+            return view.anchor.head
+
+    def verify(self, heads: Sequence[Head] = ()) -> Verified:
+        rows, anchor = self._journal.whole()
+        return replayed(rows, anchor, self.public_key, heads)
+
+    @property
+    def public_key(self) -> str:
+        return self._journal.key.public
+
+    def sign(self, message: bytes) -> str:
+        return self._journal.key.sign(message)
+
+    def close(self) -> None:
+        self._journal.close()
+
+    def _time(self) -> str:
+        return self._clock().isoformat(timespec="seconds")
+
+
+class MemoryLedger(Books):
+    """A ledger that lives as long as the process.
+
+    >>> ledger = MemoryLedger(epsilon=1, delta=1e-6)
+    >>> print(ledger.remaining)
+    epsilon 1, delta 1e-06
+    """
+
+    def __init__(
+        self,
+        epsilon: Number | None = None,
+        delta: Number = 0,
+        *,
+        terms: Terms | None = None,
+        clock: Clock = utc_now,
+    ) -> None:
+        if terms is None:
+            terms = Terms.within(_budget(epsilon, delta))
+        super().__init__(terms, MemoryJournal(Key.new()), clock=clock)
+
+
+def _budget(epsilon: Number | None, delta: Number) -> Budget:
+    if epsilon is None:
+        raise InvalidParameter("A ledger needs a budget: `epsilon`, or the terms of a policy.")
+    try:
+        return Budget(epsilon, delta)
+    except InvalidPolicy as problem:
+        raise InvalidParameter(str(problem)) from None
+
+
+def _charges(
+    plans: Sequence[Plan], terms: Terms, analyst: str | None, delta: Fraction | None
+) -> list[dict[str, Charge]]:
+    """What each plan charges to each account; with a `delta` the first carries it for all."""
+    accounts = [terms.accounts(plan.tables, analyst) for plan in plans]
+    if delta is None:
+        return [
+            dict.fromkeys(whose, price((plan,), terms.filters))
+            for plan, whose in zip(plans, accounts, strict=True)
+        ]
+    charged: dict[str, Charge] = {}
+    for name in dict.fromkeys(name for whose in accounts for name in whose):
+        concerned = [plan for plan, whose in zip(plans, accounts, strict=True) if name in whose]
+        charged[name] = price(concerned, terms.filters, delta)
+    return [charged, *({} for _ in plans[1:])]
+
+
+def _latest(rows: Sequence[Row]) -> tuple[Row, set[str | None]] | None:
+    """The latest answer to a question, and who has received it."""
+    bodies = [(row, row.read()) for row in rows]
+    settled = [(row, body) for row, body in bodies if body["kind"] == "settled"]
+    if not settled:
+        return None
+    row, answer = settled[-1]
+    return row, {body["analyst"] for _, body in bodies if body["of"] == answer["of"]}
+
+
+def _entry(row: Row) -> Entry:
+    body = row.read()
+    return Entry(
+        number=row.number,
+        tables=tuple(body["tables"]),
+        epsilon=Fraction(body["epsilon"]),
+        delta=Fraction(body["delta"]),
+        state=body["kind"],
+        analyst=body["analyst"],
+        plan_hash=body["plan"],
+        version=body["version"],
+        part=tuple((partition, part) for partition, part in body["part"]),
+        time=body["time"],
+        together=body.get("together"),
+    )

@@ -1,0 +1,99 @@
+"""Readings of a ledger's sums: what is left, how full each filter is, how many more fit."""
+
+import datetime
+from collections.abc import Sequence
+from fractions import Fraction
+from math import floor
+
+from deniable.release.accounts import NOTHING, Accounts, Amount, Charge
+from deniable.release.ledger import Gauge, Remaining, Room
+from deniable.release.terms import ANYBODY, EVERYBODY, Terms
+
+
+def asked(terms: Terms, analyst: str | None, tables: tuple[str, ...] | None) -> tuple[str, ...]:
+    """The accounts that bound what this analyst may ask of these tables (or of any)."""
+    own = () if analyst is None else terms.analyst(analyst)
+    if tables is not None:
+        return tuple(dict.fromkeys((*terms.accounts(tables, None if own else analyst), *own)))
+    units = {unit for unit in terms.tables.values() if unit is not None} or {EVERYBODY}
+    return (*sorted(units), *own)
+
+
+def left(
+    accounts: Accounts, terms: Terms, names: Sequence[str], day: datetime.date
+) -> Remaining:
+    """What is left in each filter, in the account that has the least."""
+    rooms: dict[str, list[Amount | None]] = {}
+    for name in names:
+        for kind, limit in terms.limits(name, day).items():
+            rooms.setdefault(kind, []).append(_room(accounts.of(name).total(kind), limit))
+    least = {kind: _least(found) for kind, found in rooms.items()}
+    pure = least.pop("pure", None) or NOTHING
+    others = [Room(kind, *one) for kind, one in least.items() if one is not None]
+    return Remaining(pure.amount, pure.slack, tuple(others))
+
+
+def _room(total: Amount | None, limit: Amount) -> Amount | None:
+    if total is None:
+        return None
+    return Amount(max(limit.amount - total.amount, Fraction(0)), limit.slack - total.slack)
+
+
+def _least(rooms: Sequence[Amount | None]) -> Amount | None:
+    known = [one for one in rooms if one is not None and one.slack >= 0]
+    if len(known) < len(rooms):
+        return None
+    return Amount(min(one.amount for one in known), min(one.slack for one in known))
+
+
+def how_many(
+    accounts: Accounts, terms: Terms, names: Sequence[str], charge: Charge, day: datetime.date
+) -> int | None:
+    """How often a charge still fits, in the account that has the least room for it."""
+    counts: list[int] = []
+    for name in names:
+        most = [
+            _times(_room(accounts.of(name).total(kind), limit), charge.get(kind))
+            for kind, limit in terms.limits(name, day).items()
+        ]
+        if None not in most:
+            counts.append(max(one for one in most if one is not None))
+    return min(counts) if counts else None
+
+
+def _times(room: Amount | None, charge: Amount | None) -> int | None:
+    """How often a charge fits into a room; None: without end."""
+    if room is None or charge is None or room.slack < 0:
+        return 0
+    pairs = ((room.amount, charge.amount), (room.slack, charge.slack))
+    found = [floor(has / each) for has, each in pairs if each]
+    return min(found) if found else None
+
+
+def gauges(accounts: Accounts, terms: Terms, day: datetime.date) -> tuple[Gauge, ...]:
+    """Every filter of every account that has a budget of its own, or was charged."""
+    names = dict.fromkeys(name for name in (*terms.budgets, *accounts.spent) if name != ANYBODY)
+    found: list[Gauge] = []
+    for name in names:
+        last = terms.limits(name, None)
+        for kind, limit in terms.limits(name, day).items():
+            total = accounts.of(name).total(kind)
+            spent = None if total is None else total.amount
+            beside = Fraction(0) if total is None else total.slack
+            sides = (last[kind].amount, beside, limit.slack)
+            found.append(Gauge(name, kind, spent, limit.amount, *sides))
+    return tuple(found)
+
+
+def whose(account: str) -> str:
+    """Whose budget an account is, to end a refusal with.
+
+    >>> whose("analyst:ann"), whose("table:visits"), whose("unit:*")
+    (' to analyst ann', ' of what may be asked about visits', '')
+    """
+    kind, name = account.split(":", 1)
+    if kind == "analyst":
+        return f" to analyst {name}"
+    if kind == "table":
+        return f" of what may be asked about {name}"
+    return "" if name == "*" else f" for each {name}"

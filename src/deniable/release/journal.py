@@ -1,0 +1,208 @@
+"""A chain of entries and its anchor: what a ledger is written in.
+
+Entry n carries the hash of its own text and of entry n - 1's hash, so a change anywhere changes
+every hash after it. The anchor is one row: the last entry's number and hash, the sums so far,
+and a signature over all three. It is what appends lock, so nothing rests on how a database
+isolates its transactions, and it is checked before it is believed.
+"""
+
+import hashlib
+import json
+import threading
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+from typing import Any
+
+from deniable.errors import LedgerBroken
+from deniable.release.keys import Key, verified
+from deniable.release.ledger import Head
+
+Body = Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One entry as it is stored. `ends` and `recall` repeat what the body says, to look it up:
+    which reservation it ends, and which question on which data it answers."""
+
+    number: int
+    body: str
+    hash: str
+    ends: int | None
+    recall: str | None
+
+    def read(self) -> dict[str, Any]:
+        """The body."""
+        read: dict[str, Any] = json.loads(self.body)
+        return read
+
+
+@dataclass(frozen=True, slots=True)
+class Anchor:
+    """The end of the chain: the last entry, the sums as text, and a signature over both."""
+
+    number: int
+    hash: str
+    state: str
+    signature: str
+
+    @property
+    def head(self) -> Head:
+        """The signed head."""
+        return Head(self.number, self.hash, digest(self.state), self.signature)
+
+
+EMPTY = Anchor(-1, "", "", "")
+
+Decision = tuple[Sequence[Body], Any]  # what to append, and the state after it
+
+
+class View(ABC):
+    """What a decision may look at, while the anchor is locked."""
+
+    anchor: Anchor
+
+    @abstractmethod
+    def row(self, number: int) -> Row | None: ...
+
+    @abstractmethod
+    def ending(self, number: int) -> Row | None:
+        """The entry that ended a reservation."""
+
+    @abstractmethod
+    def answers(self, recall: str) -> Sequence[Row]:
+        """The entries that answered a question, in order."""
+
+
+class Journal(ABC):
+    """A chain that many may append to at once, one after the other."""
+
+    def __init__(self, key: Key) -> None:
+        self.key = key
+
+    @abstractmethod
+    def view(self) -> AbstractContextManager[View]:
+        """What is committed now, without a lock."""
+
+    @abstractmethod
+    def append(self, decide: Callable[[View], Decision]) -> list[Row]:
+        """Asks for a decision under the lock, and makes it durable before returning."""
+
+    @abstractmethod
+    def whole(self) -> tuple[Iterable[Row], Anchor]:
+        """Every entry, and the anchor of the same moment, unchecked."""
+
+    def close(self) -> None:
+        """Lets go of the store."""
+        return None
+
+    def checked(self, anchor: Anchor) -> Anchor:
+        """The anchor, if this ledger's key signed it."""
+        if anchor == EMPTY:
+            return anchor
+        if not verified(anchor.head.message, anchor.signature, self.key.public):
+            raise LedgerBroken(
+                "The ledger's head is not signed by its key: it was changed, or it is another "
+                "ledger. Nothing was spent. `deniable ledger verify` says where."
+            )
+        return anchor
+
+    def extended(self, anchor: Anchor, decision: Decision) -> tuple[list[Row], Anchor]:
+        """The rows to append and the anchor after them."""
+        bodies, state = decision
+        rows = list(_chained(anchor, bodies))
+        last = rows[-1]
+        text = canonical(state)
+        unsigned = Head(last.number, last.hash, digest(text), "")
+        return rows, Anchor(last.number, last.hash, text, self.key.sign(unsigned.message))
+
+
+def _chained(anchor: Anchor, bodies: Iterable[Body]) -> Iterator[Row]:
+    number, before = anchor.number, anchor.hash
+    for body in bodies:
+        text, number = canonical(body), number + 1
+        before = chain(before, number, text)
+        yield Row(number, text, before, *looked_up(body))
+
+
+def looked_up(body: Body) -> tuple[int | None, str | None]:
+    """By what an entry is found again: the reservation that it ends, the question answered."""
+    ends = body["of"] if body["kind"] in ("settled", "failed") else None
+    answered = body["kind"] == "repeated" or "record" in body
+    return ends, recall_key(body["plan"], body["version"]) if answered else None
+
+
+def recall_key(plan_hash: str, version: str) -> str:
+    return digest(canonical([plan_hash, version]))
+
+
+def chain(before: str, number: int, body: str) -> str:
+    """An entry's hash, over the one before it."""
+    return digest(f"deniable ledger entry 1\n{before}\n{number}\n{body}")
+
+
+def digest(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+def canonical(value: object) -> str:
+    """The one spelling of a value in JSON: keys sorted, no spaces, plain ASCII."""
+    return json.dumps(value, sort_keys=True, separators=(",", ":"), allow_nan=False)
+
+
+class MemoryJournal(Journal):
+    """A chain that lives as long as the process."""
+
+    def __init__(self, key: Key) -> None:
+        super().__init__(key)
+        self._rows: list[Row] = []
+        self._ending: dict[int, Row] = {}
+        self._answers: dict[str, list[Row]] = {}
+        self._anchor = EMPTY
+        self._lock = threading.RLock()
+
+    def view(self) -> AbstractContextManager[View]:
+        return _MemoryView(self)
+
+    def append(self, decide: Callable[[View], Decision]) -> list[Row]:
+        with self._lock:
+            decision = decide(_MemoryView(self))
+            if not decision[0]:
+                return []
+            rows, self._anchor = self.extended(self._anchor, decision)
+            self._rows += rows
+            for row in rows:
+                if row.ends is not None:
+                    self._ending[row.ends] = row
+                if row.recall is not None:
+                    self._answers.setdefault(row.recall, []).append(row)
+            return rows
+
+    def whole(self) -> tuple[Iterable[Row], Anchor]:
+        with self._lock:
+            return tuple(self._rows), self._anchor
+
+
+class _MemoryView(View):
+    """What there is; entries are only ever added, so the lock is not held for it."""
+
+    def __init__(self, journal: MemoryJournal) -> None:
+        self._journal, self.anchor = journal, journal._anchor
+
+    def row(self, number: int) -> Row | None:
+        rows = self._journal._rows
+        return rows[number] if 0 <= number < len(rows) else None
+
+    def ending(self, number: int) -> Row | None:
+        return self._journal._ending.get(number)
+
+    def answers(self, recall: str) -> Sequence[Row]:
+        return tuple(self._journal._answers.get(recall, ()))
+
+    def __enter__(self) -> View:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        return None

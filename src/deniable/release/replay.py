@@ -1,0 +1,145 @@
+"""What each entry of a ledger does to its sums: one function, used to write and to check."""
+
+import datetime
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from deniable.errors import LedgerBroken
+from deniable.release.accounts import Accounts, charge_from
+from deniable.release.journal import Anchor, Body, Row, canonical, chain, digest, looked_up
+from deniable.release.keys import verified
+from deniable.release.ledger import Head, Verified
+from deniable.release.terms import Terms
+
+FORMAT = 1
+
+
+@dataclass(slots=True)
+class State:
+    """The sums, and the number of the entry that holds the terms in force."""
+
+    accounts: Accounts = field(default_factory=Accounts)
+    terms: int = 0
+
+    def apply(self, number: int, body: Body) -> None:
+        """Takes an entry into the sums."""
+        if body["kind"] in ("opened", "amended"):
+            self.terms = number
+        for charge in [body["charges"]] if "charges" in body else []:
+            path = tuple((partition, part) for partition, part in body["part"])
+            charges = {account: charge_from(one) for account, one in charge.items()}
+            self.accounts.charge(charges, path, body["touches"])
+
+    def to_json(self) -> dict[str, Any]:
+        return {"accounts": self.accounts.to_json(), "terms": self.terms}
+
+    @classmethod
+    def from_json(cls, read: Mapping[str, Any]) -> "State":
+        return cls(Accounts.from_json(read["accounts"]), read["terms"])
+
+
+def beyond(
+    accounts: Accounts, terms: Terms, touched: Iterable[str], day: datetime.date
+) -> str | None:
+    """The first account whose filters are all exceeded; None if all is within its limits."""
+    for account in touched:
+        if not accounts.within(account, terms.limits(account, day)):
+            return account
+    return None
+
+
+class Replay:
+    """Goes through a ledger entry by entry, and stops at the first that cannot be as written."""
+
+    def __init__(self, public: str, heads: Sequence[Head] = ()) -> None:
+        self._public = public
+        self._state, self._terms = State(), Terms({})
+        self._hash, self._count = "", 0
+        self._open: set[int] = set()
+        self._wanted: dict[int, list[Head]] = {}
+        for head in heads:
+            if not verified(head.message, head.signature, public):
+                raise LedgerBroken(
+                    f"The earlier head {head.number} was not signed by this ledger's key."
+                )
+            self._wanted.setdefault(head.number, []).append(head)
+
+    def add(self, row: Row) -> None:
+        """Checks one entry and takes it in."""
+        number = self._count
+        if row.number != number:
+            raise LedgerBroken(
+                f"Entry {number} is missing: entry {row.number} is in its place."
+            )
+        if row.hash != chain(self._hash, number, row.body):
+            raise LedgerBroken(f"Entry {number} was changed: its hash is another.")
+        try:
+            body = row.read()
+            if (row.ends, row.recall) != looked_up(body):
+                raise LedgerBroken(f"Entry {number} is filed under what it does not say.")
+            self._step(number, body)
+        except (KeyError, ValueError, TypeError, AttributeError) as problem:
+            kind = type(problem).__name__
+            raise LedgerBroken(f"Entry {number} cannot be read ({kind}).") from None
+        self._hash, self._count = row.hash, number + 1
+        for head in self._wanted.pop(number, []):
+            state = digest(canonical(self._state.to_json()))
+            if (head.hash, head.state) != (row.hash, state):
+                raise LedgerBroken(f"Entry {number} is not the one that an earlier head named.")
+
+    def _step(self, number: int, body: dict[str, Any]) -> None:
+        kind = body["kind"]
+        if (kind == "opened") != (number == 0):
+            raise LedgerBroken(f"Entry {number} opens a ledger in the middle, or none does.")
+        if kind == "opened" and (body["key"], body["format"]) != (self._public, FORMAT):
+            raise LedgerBroken("The ledger was opened with another key, or by a later version.")
+        if kind in ("opened", "amended"):
+            terms = Terms.from_json(body["terms"])
+            if kind == "amended":
+                self._terms.allow(terms)
+            self._terms = terms
+        elif kind == "reserved":
+            self._open.add(number)
+        elif kind in ("settled", "failed"):
+            if body["of"] not in self._open:
+                raise LedgerBroken(f"Entry {number} ends a charge that is not open.")
+            self._open.remove(body["of"])
+        elif kind != "repeated":
+            raise LedgerBroken(f"Entry {number} is of no known kind.")
+        self._state.apply(number, body)
+        day = datetime.datetime.fromisoformat(body["time"]).date()
+        over = beyond(self._state.accounts, self._terms, body.get("charges", ()), day)
+        # a batch is within its limits when its last entry is in
+        if over is not None:
+            raise LedgerBroken(f"Entry {number} was granted although {over} was used up.")
+
+    def finish(self, anchor: Anchor) -> Verified:
+        """Checks the anchor against what was replayed."""
+        if anchor.number != self._count - 1 or anchor.hash != self._hash:
+            raise LedgerBroken(
+                f"The ledger ends at entry {self._count - 1}, but its signed head is entry "
+                f"{anchor.number}: entries were cut off, or added."
+            )
+        if anchor.state != canonical(self._state.to_json()):
+            raise LedgerBroken("The sums kept with the head are not those of the entries.")
+        if not verified(anchor.head.message, anchor.signature, self._public):
+            raise LedgerBroken("The head's signature is not that of this ledger's key.")
+        if self._wanted:
+            first = min(self._wanted)
+            raise LedgerBroken(
+                f"The ledger ends at entry {self._count - 1}, but an earlier head named entry "
+                f"{first}: it was set back."
+            )
+        return Verified(self._count, anchor.head, 0)
+
+
+def replayed(
+    rows: Iterable[Row], anchor: Anchor, public: str, heads: Sequence[Head] = ()
+) -> Verified:
+    """Checks a whole ledger."""
+    replay = Replay(public, heads)
+    for row in rows:
+        replay.add(row)
+    found = replay.finish(anchor)
+    return Verified(found.entries, found.head, len(heads))

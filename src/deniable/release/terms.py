@@ -1,0 +1,162 @@
+"""The terms of a ledger: whose budgets there are, how large, and which filters keep them.
+
+They are written into the ledger's first entry, so that a stranger can check every grant by
+them. Budgets of privacy units are fixed then. Those of tables and analysts only narrow them,
+so the owner may change these later; each change is an entry of its own.
+"""
+
+import datetime
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from fractions import Fraction
+from typing import Any
+
+from deniable.errors import InvalidParameter, LedgerBroken
+from deniable.policy import Policy
+from deniable.policy.budget import Budget, Schedule
+from deniable.release.accounts import Amount
+from deniable.release.prices import limits
+
+EVERYBODY = "unit:*"  # the budget of all units that have no budget of their own
+ANYBODY = "analyst:*"  # what every analyst has who is not named
+
+
+@dataclass(frozen=True, slots=True)
+class Terms:
+    """Budgets by account, the filters of each, and which unit's account a table charges.
+
+    >>> terms = Terms.within(Budget(1, 1e-6))
+    >>> terms.accounts(("visits",), analyst="ann")
+    ('unit:*',)
+    """
+
+    budgets: Mapping[str, Budget]
+    filters: tuple[str, ...] = ("pure",)
+    tables: Mapping[str, str | None] = field(default_factory=dict)  # None: a public table
+
+    @classmethod
+    def within(cls, budget: Budget) -> "Terms":
+        """One budget for everything."""
+        return cls({EVERYBODY: budget})
+
+    @classmethod
+    def of(cls, policy: Policy) -> "Terms":
+        """The terms that a policy declares."""
+        budgets = {EVERYBODY: policy.budget}
+        budgets |= {f"unit:{name}": one for name, one in policy.units.items()}
+        budgets |= {f"analyst:{name}": one for name, one in policy.analysts.items()}
+        tables: dict[str, str | None] = {}
+        for name, table in policy.tables.items():
+            unit = (table.unit or "").lower()
+            tables[name] = f"unit:{unit}" if unit in policy.units else EVERYBODY
+            if table.public:
+                tables[name] = None
+            elif table.budget is not None:
+                budgets[f"table:{name}"] = table.budget
+        return cls(budgets, policy.filters, tables)
+
+    def accounts(self, tables: tuple[str, ...], analyst: str | None) -> tuple[str, ...]:
+        """The accounts that a question about these tables charges: units, tables, analyst."""
+        found: dict[str, None] = {}
+        for table in tables:
+            unit = self.tables.get(table, EVERYBODY)
+            if unit is not None:
+                found[unit] = None
+            if f"table:{table}" in self.budgets:
+                found[f"table:{table}"] = None
+        found |= dict.fromkeys(self.analyst(analyst))
+        return tuple(found)
+
+    def analyst(self, name: str | None) -> tuple[str, ...]:
+        """An analyst's own account, where analysts have any."""
+        known = [one for one in self.budgets if one.startswith("analyst:")]
+        if not known:
+            return ()
+        if not name or name == "*":
+            raise InvalidParameter(
+                "This policy gives each analyst a budget, so it must know who asks. Say, for "
+                "example,   analyst='ann'. Nothing was spent."
+            )
+        if ANYBODY not in known and f"analyst:{name}" not in known:
+            raise InvalidParameter(
+                f"The policy gives analyst {name!r} no budget. The owner may add   "
+                f"[analysts.{name}]   to it. Nothing was spent."
+            )
+        return (f"analyst:{name}",)
+
+    def limits(self, account: str, day: datetime.date | None) -> dict[str, Amount]:
+        """The limits of an account's filters on a day; with None, the last that it will have."""
+        return limits(self.budget(account).at(day), self.filters)
+
+    def budget(self, account: str) -> Budget:
+        """An account's budget."""
+        if account in self.budgets:
+            return self.budgets[account]
+        if account.startswith("analyst:") and ANYBODY in self.budgets:
+            return self.budgets[ANYBODY]
+        raise LedgerBroken(f"The ledger charges {account!r}, which has no budget.")
+
+    def allow(self, new: "Terms") -> None:
+        """Refuses terms that change what was fixed at the start."""
+        units = {name: one for name, one in self.budgets.items() if name.startswith("unit:")}
+        moved = [name for name in self.tables if new.tables.get(name, ...) != self.tables[name]]
+        moved = [name for name in moved if name in new.tables]
+        kept = all(new.budgets.get(name) == one for name, one in units.items())
+        if new.filters != self.filters or moved or not kept:
+            raise LedgerBroken(
+                "The policy's budget is not the one that this ledger was opened with: "
+                f"{_told(self)}, now {_told(new)}. A budget is fixed before the first "
+                "question, and what was told cannot be taken back. Restore the policy, or, as "
+                "its owner, open another ledger: what it grants comes on top of this one's."
+            )
+
+    def to_json(self) -> dict[str, Any]:
+        return {
+            "budgets": {name: _written(one) for name, one in self.budgets.items()},
+            "filters": list(self.filters),
+            "tables": dict(self.tables),
+        }
+
+    @classmethod
+    def from_json(cls, read: Mapping[str, Any]) -> "Terms":
+        budgets = {name: _read(one) for name, one in read["budgets"].items()}
+        return cls(budgets, tuple(read["filters"]), dict(read["tables"]))
+
+
+def _told(terms: Terms) -> str:
+    units = [
+        f"epsilon {one.epsilon}, delta {one.delta}{' and a schedule' if one.schedule else ''}"
+        for name, one in terms.budgets.items()
+        if name.startswith("unit:")
+    ]
+    private = {name: unit for name, unit in terms.tables.items() if unit != EVERYBODY}
+    rest = f" (tables apart: {private})" if private else ""
+    return f"{'; '.join(units)} by {'+'.join(terms.filters)}{rest}"
+
+
+def _written(budget: Budget) -> dict[str, Any]:
+    written: dict[str, Any] = {"epsilon": str(budget.epsilon), "delta": str(budget.delta)}
+    grows = budget.schedule
+    if grows is not None:
+        written["schedule"] = {
+            "start": grows.start.isoformat(),
+            "every": grows.every,
+            "epsilon": str(grows.epsilon),
+            "delta": str(grows.delta),
+            "times": grows.times,
+        }
+    return written
+
+
+def _read(read: Mapping[str, Any]) -> Budget:
+    schedule = None
+    if "schedule" in read:
+        grows = read["schedule"]
+        schedule = Schedule(
+            start=datetime.date.fromisoformat(grows["start"]),
+            every=grows["every"],
+            epsilon=Fraction(grows["epsilon"]),
+            delta=Fraction(grows["delta"]),
+            times=grows["times"],
+        )
+    return Budget(Fraction(read["epsilon"]), Fraction(read["delta"]), schedule=schedule)
