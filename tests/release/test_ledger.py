@@ -5,48 +5,9 @@ import pytest
 from deniable.errors import InvalidParameter
 from deniable.mechanisms import Gaussian, Laplace
 from deniable.query.plan import Block
-from deniable.release import MemoryLedger, Remaining
-from deniable.release.ledger import check_price
-from tests.release.contract import LedgerContract, plan
-
-
-class TestMemoryLedger(LedgerContract):
-    def ledger(self, epsilon, delta=0):
-        return MemoryLedger(epsilon, delta)
-
-    def test_entries_tell_how_each_charge_ended(self):
-        ledger = MemoryLedger(1)
-        one, two = ledger.reserve(plan(0.1)), ledger.reserve(plan(0.2))
-        ledger.failed(one, "beef")
-        ledger.settle(two)
-        ledger.reserve(plan(0.3))
-        states = [(str(one.epsilon), one.state, one.reference) for one in ledger.entries]
-        assert states == [
-            ("1/10", "failed", "beef"),
-            ("1/5", "settled", None),
-            ("3/10", "reserved", None),
-        ]
-
-    def test_an_entry_of_another_ledger(self):
-        entry = MemoryLedger(1).reserve(plan(0.1))
-        with pytest.raises(InvalidParameter, match="no entry"):
-            MemoryLedger(1).settle(entry)
-
-
-@pytest.mark.parametrize(
-    "bad",
-    [
-        {"epsilon": 0},
-        {"epsilon": -1},
-        {"epsilon": float("nan")},
-        {"epsilon": float("inf")},
-        {"epsilon": 1, "delta": 1},
-        {"epsilon": 1, "delta": -0.1},
-    ],
-)
-def test_bad_budgets(bad):
-    with pytest.raises(InvalidParameter):
-        MemoryLedger(**bad)
+from deniable.release import Remaining
+from deniable.release.ledger import check_price, like_this
+from tests.release.contract import plan
 
 
 def test_gaussian_plans_are_checked_by_their_exact_curve():
@@ -68,3 +29,14 @@ def test_several_blocks_add_up():
 def test_what_is_left_never_looks_like_more():
     assert str(Remaining(Fraction(2, 3), Fraction(0))) == "epsilon 0.6666666666666666, delta 0"
     assert str(Remaining(Fraction(5, 2), Fraction(1, 10**6))) == "epsilon 2.5, delta 1e-06"
+
+
+def test_how_many_more_in_words():
+    said = [
+        like_this(count).split(" more")[0] for count in (2, 19, 20, 43, 99, 100, 437, 98765)
+    ]
+    assert said == [
+        "2",
+        "19",
+        *(f"about {n}" for n in ("20", "40", "90", "100", "430", "98,000")),
+    ]

@@ -84,7 +84,7 @@ class Policy:
                 )
         if self.filters == ("pure",):
             return
-        named = [(("budget",), self.budget)]
+        named: list[tuple[tuple[str, ...], Budget]] = [(("budget",), self.budget)]
         named += [(("units", name), one) for name, one in self.units.items()]
         named += [(("analysts", name), one) for name, one in self.analysts.items()]
         named += [

@@ -24,6 +24,7 @@ from typing import Any, Literal, TypeAlias, Union, get_args, get_origin, get_typ
 from deniable.errors import InvalidCertificate, Unsupported
 from deniable.mechanisms import Gaussian, Laplace, PermuteAndFlip, Quantiles, Thresholding
 from deniable.policy import Column, Policy, Table
+from deniable.policy.budget import Budget, Schedule
 from deniable.privacy.neighbors import Neighbors
 from deniable.query import plan as parts
 from deniable.query.plan import Plan
@@ -62,8 +63,8 @@ _SPELT: dict[type, tuple[Callable[[Any], dict[str, object]], dict[str, Any]]] = 
         },
     ),
 }
-_DECLARED: tuple[type, ...] = (Policy, Table, Column)  # written, never read
-_PRIVATE = {"source"}  # where the data lies is nobody's business
+_DECLARED: tuple[type, ...] = (Policy, Table, Column, Budget, Schedule)  # written, never read
+_PRIVATE = {"source", "ledger"}  # where the data lies is nobody's business
 
 _PLAIN = {bool, int, str, NoneType}
 _RATIONAL = re.compile(r"-?[0-9]{1,4000}(/[0-9]{1,4000})?")

@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from deniable.errors import LedgerBroken
+from deniable.release.canonical import text as canonical
 from deniable.release.keys import Key, verified
 from deniable.release.ledger import Head
 
@@ -96,7 +97,7 @@ class Journal(ABC):
 
     def close(self) -> None:
         """Lets go of the store."""
-        return None
+        return
 
     def checked(self, anchor: Anchor) -> Anchor:
         """The anchor, if this ledger's key signed it."""
@@ -122,7 +123,7 @@ class Journal(ABC):
 def _chained(anchor: Anchor, bodies: Iterable[Body]) -> Iterator[Row]:
     number, before = anchor.number, anchor.hash
     for body in bodies:
-        text, number = canonical(body), number + 1
+        text, number = canonical(dict(body)), number + 1
         before = chain(before, number, text)
         yield Row(number, text, before, *looked_up(body))
 
@@ -145,11 +146,6 @@ def chain(before: str, number: int, body: str) -> str:
 
 def digest(text: str) -> str:
     return hashlib.sha256(text.encode()).hexdigest()
-
-
-def canonical(value: object) -> str:
-    """The one spelling of a value in JSON: keys sorted, no spaces, plain ASCII."""
-    return json.dumps(value, sort_keys=True, separators=(",", ":"), allow_nan=False)
 
 
 class MemoryJournal(Journal):

@@ -233,7 +233,7 @@ class Ledger(ABC):
 
     def close(self) -> None:
         """Lets go of the store."""
-        return None
+        return
 
     @property
     def remaining(self) -> Remaining:
@@ -284,12 +284,10 @@ def like_this(count: int | None) -> str:
         return "any number of questions like this one"
     if count < 2:
         return f"{'one more question' if count else 'no more questions'} like this one"
-    short = (
-        count
-        if count < 20
-        else int(f"{count:.1e}".split("e")[0].replace(".", "")) * 10 ** (len(str(count)) - 2)
-    )
-    return f"{'about ' if count >= 20 else ''}{short:,} more questions like this one"
+    if count < 20:
+        return f"{count} more questions like this one"
+    step = 10 ** max(1, len(str(count)) - 2)
+    return f"about {count // step * step:,} more questions like this one"
 
 
 def shown(x: Fraction) -> str:

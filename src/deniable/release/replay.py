@@ -7,7 +7,8 @@ from typing import Any
 
 from deniable.errors import LedgerBroken
 from deniable.release.accounts import Accounts, charge_from
-from deniable.release.journal import Anchor, Body, Row, canonical, chain, digest, looked_up
+from deniable.release.canonical import text as canonical
+from deniable.release.journal import Anchor, Body, Row, chain, digest, looked_up
 from deniable.release.keys import verified
 from deniable.release.ledger import Head, Verified
 from deniable.release.terms import Terms
@@ -50,7 +51,7 @@ def beyond(
 
 
 class Replay:
-    """Goes through a ledger entry by entry, and stops at the first that cannot be as written."""
+    """Goes through a ledger entry by entry; stops at the first that cannot be as written."""
 
     def __init__(self, public: str, heads: Sequence[Head] = ()) -> None:
         self._public = public

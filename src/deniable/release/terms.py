@@ -85,7 +85,7 @@ class Terms:
         return (f"analyst:{name}",)
 
     def limits(self, account: str, day: datetime.date | None) -> dict[str, Amount]:
-        """The limits of an account's filters on a day; with None, the last that it will have."""
+        """The limits of an account's filters on a day; with None, the last there will be."""
         return limits(self.budget(account).at(day), self.filters)
 
     def budget(self, account: str) -> Budget:
