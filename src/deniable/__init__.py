@@ -99,7 +99,15 @@ if TYPE_CHECKING:
         sum,
         variance,
     )
-    from deniable.release import Ledger, MemoryLedger, Release, Session, open, protect
+    from deniable.release import (
+        DurableLedger,
+        Ledger,
+        MemoryLedger,
+        Release,
+        Session,
+        open,
+        protect,
+    )
 
 __version__ = "0.1.0"
 
@@ -114,6 +122,7 @@ __all__ = [
     "DeniableError",
     "Density",
     "Duchi",
+    "DurableLedger",
     "EngineFailed",
     "Estimate",
     "Estimates",
@@ -260,6 +269,7 @@ _ROOMS = {
         "variance",
     ),
     "deniable.release": (
+        "DurableLedger",
         "Ledger",
         "MemoryLedger",
         "Release",

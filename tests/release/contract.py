@@ -50,6 +50,8 @@ def plan(epsilon, delta=0, /, **changes):
 class LedgerContract:
     """Subclasses make ledgers; these tests do the work."""
 
+    rounds = 20  # of races between threads
+
     def make(self, terms, **clock):
         raise NotImplementedError
 
@@ -143,7 +145,7 @@ class LedgerContract:
 
     def test_a_race_for_the_last_of_it(self):
         """Many at a barrier, room for a few: exactly those few succeed."""
-        for _ in range(20):
+        for _ in range(self.rounds):
             ledger = self.ledger(1)
             asked = plan(0.1)
             barrier, done = threading.Barrier(16), []

@@ -14,6 +14,22 @@
     ward = { keys = ["A", "B", "C"] }
     diagnosis = { keys = "private" }
 
+What was spent is kept in a ledger beside the policy, unless `[ledger]` names another place.
+Budgets of units, analysts and tables are further tables of the same keys:
+
+    [budget]
+    epsilon = 3
+    delta = 1e-6
+    filters = ["pure", "zcdp", "gdp"]
+    schedule = { start = 2026-01-01, every = 30, epsilon = 0.5, times = 12 }
+
+    [analysts.ann]
+    epsilon = 1
+
+    [ledger]
+    store = "postgresql://ledger@db.example/ledgers"
+    key = "ledger.key"
+
 Numbers are read as decimals, so 0.1 means one tenth. An unknown key is an error: a misspelt
 limit that is silently ignored would be a limit that does not hold.
 """
@@ -29,12 +45,14 @@ from typing import Annotated, Any
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 
 from deniable.errors import InvalidPolicy
+from deniable.policy.budget import Budget, Schedule, Sums
 from deniable.policy.column import Column, KeyValue
 from deniable.policy.draft import MARK
 from deniable.policy.kinds import Kind
 from deniable.policy.lines import line_of
 from deniable.policy.policy import Policy
 from deniable.policy.spelling import nearest
+from deniable.policy.stores import stored
 from deniable.policy.table import ROW_CEILING, Table
 from deniable.privacy.neighbors import Neighbors
 
@@ -61,6 +79,29 @@ class _Column(_Strict):
     keys: list[KeyInFile] | str | None = None
 
 
+class _Schedule(_Strict):
+    start: datetime.date
+    every: int
+    epsilon: Amount
+    delta: Amount = 0
+    times: int
+
+
+class _Allowance(_Strict):
+    epsilon: Amount
+    delta: Amount = 0
+    schedule: _Schedule | None = None
+
+
+class _Budget(_Allowance):
+    filters: list[Sums] = ["pure"]
+
+
+class _Ledger(_Strict):
+    store: str | None = None
+    key: str | None = None
+
+
 class _Table(_Strict):
     source: str
     unit: str | None = None
@@ -70,17 +111,34 @@ class _Table(_Strict):
     row_ceiling: int = ROW_CEILING
     expected_rows: int | None = None
     public: bool = False
+    epsilon: Amount | None = None
+    delta: Amount | None = None
+    version: str = ""
     columns: dict[str, _Column] = {}
-
-
-class _Budget(_Strict):
-    epsilon: Amount
-    delta: Amount = 0
 
 
 class _File(_Strict):
     budget: _Budget
     tables: dict[str, _Table]
+    units: dict[str, _Allowance] = {}
+    analysts: dict[str, _Allowance] = {}
+    ledger: _Ledger = _Ledger()
+
+
+# What may stand inside each part of the file; * is any name.
+_INSIDE: dict[tuple[str, ...], type[BaseModel]] = {
+    (): _File,
+    ("budget",): _Budget,
+    ("budget", "schedule"): _Schedule,
+    ("ledger",): _Ledger,
+    ("tables", "*"): _Table,
+    ("tables", "*", "columns", "*"): _Column,
+    ("units", "*"): _Allowance,
+    ("units", "*", "schedule"): _Schedule,
+    ("analysts", "*"): _Allowance,
+    ("analysts", "*", "schedule"): _Schedule,
+}
+_NAMED = ("tables", "columns", "units", "analysts")  # what holds names of the owner's choice
 
 
 def load(path: str | Path) -> Policy:
@@ -95,18 +153,18 @@ def load(path: str | Path) -> Policy:
         ) from None
     except (OSError, UnicodeDecodeError) as problem:
         raise InvalidPolicy(f"The policy {str(path)!r} cannot be read: {problem}.") from None
-    return parse(text, str(path), folder=file.parent)
+    return parse(text, str(path), beside=file)
 
 
-def parse(text: str, name: str = "deniable.toml", *, folder: Path | None = None) -> Policy:
-    """The policy in TOML text, which errors call `name`."""
+def parse(text: str, name: str = "deniable.toml", *, beside: Path | None = None) -> Policy:
+    """The policy in TOML text, which errors call `name`; files are looked for beside it."""
     try:
         tree = tomllib.loads(text, parse_float=Decimal)
     except tomllib.TOMLDecodeError as problem:
         raise InvalidPolicy(f"{name} is not TOML: {problem}.") from None
     try:
         _check_filled(tree)
-        return _policy(_File.model_validate(tree), folder)
+        return _policy(_File.model_validate(tree), beside)
     except ValidationError as problem:
         path, told = _first(problem)
     except InvalidPolicy as problem:
@@ -141,22 +199,51 @@ def _check_filled(tree: object, path: tuple[str, ...] = ()) -> None:
             _check_filled(below, (*path, key))
 
 
-def _policy(file: _File, folder: Path | None) -> Policy:
-    tables = []
-    for name, table in file.tables.items():
-        try:
-            columns = {
-                column: Column(column, **_fields(declared))
-                for column, declared in table.columns.items()
-            }
-            rest = _fields(table) | {
-                "columns": columns,
-                "source": _beside(table.source, folder),
-            }
-            tables.append(Table(name, **rest))
-        except InvalidPolicy as problem:
-            raise InvalidPolicy(str(problem), where=("tables", name, *problem.where)) from None
-    return Policy(tables, epsilon=file.budget.epsilon, delta=file.budget.delta)
+def _policy(file: _File, beside: Path | None) -> Policy:
+    budget = _allowance(file.budget, ("budget",))
+    return Policy(
+        [_table(name, table, beside) for name, table in file.tables.items()],
+        epsilon=budget.epsilon,
+        delta=budget.delta,
+        schedule=budget.schedule,
+        filters=file.budget.filters,
+        units={name: _allowance(one, ("units", name)) for name, one in file.units.items()},
+        analysts={
+            name: _allowance(one, ("analysts", name)) for name, one in file.analysts.items()
+        },
+        **stored(file.ledger.store, file.ledger.key, beside),
+    )
+
+
+def _table(name: str, table: _Table, beside: Path | None) -> Table:
+    rest = _fields(table)
+    own = {key: rest.pop(key) for key in ("epsilon", "delta")}
+    try:
+        if own["epsilon"] is None and own["delta"] is not None:
+            raise InvalidPolicy("A table's own limit needs an `epsilon`.", where=("delta",))
+        if own["epsilon"] is not None:
+            rest["budget"] = Budget(own["epsilon"], own["delta"] or 0)
+        rest["columns"] = {
+            column: Column(column, **_fields(declared))
+            for column, declared in table.columns.items()
+        }
+        rest["source"] = _beside(table.source, None if beside is None else beside.parent)
+        return Table(name, **rest)
+    except InvalidPolicy as problem:
+        raise InvalidPolicy(str(problem), where=("tables", name, *problem.where)) from None
+
+
+def _allowance(read: _Allowance, where: tuple[str, ...]) -> Budget:
+    grows, inside = read.schedule, where
+    try:
+        schedule = None
+        if grows is not None:
+            inside = (*where, "schedule")
+            schedule = Schedule(**_fields(grows))
+            inside = where
+        return Budget(read.epsilon, read.delta, schedule=schedule)
+    except InvalidPolicy as problem:
+        raise InvalidPolicy(str(problem), where=(*inside, *problem.where)) from None
 
 
 def _fields(model: BaseModel) -> dict[str, Any]:
@@ -192,18 +279,36 @@ def _first(problem: ValidationError) -> tuple[tuple[str, ...], str]:
 
 def _keys_only(loc: tuple[int | str, ...]) -> tuple[str, ...]:
     """The path without places in lists and names of alternatives."""
-    depth = 2 if loc[0] == "budget" else 5 if "columns" in loc[2:3] else 3
-    return tuple(str(one) for one in loc[:depth] if isinstance(one, str))
+    path: tuple[str, ...] = ()
+    for one in loc:
+        inside = _INSIDE.get(_pattern(path))
+        if not isinstance(one, str) or (inside is None and _pattern(path)[-1] not in _NAMED):
+            break
+        path = (*path, one)
+    return path
+
+
+def _pattern(path: tuple[str, ...]) -> tuple[str, ...]:
+    """The path with * for names of the owner's choice.
+
+    >>> _pattern(("tables", "columns", "columns", "cost"))
+    ('tables', '*', 'columns', '*')
+    """
+    found: tuple[str, ...] = ()
+    for key in path:
+        free = bool(found) and found[-1] in _NAMED
+        found = (*found, "*" if free else key)
+    return found
 
 
 def _known(path: tuple[str, ...]) -> list[str]:
-    models: dict[int, type[BaseModel]] = {0: _File, 1: _Budget, 2: _Table}
-    return list(models.get(len(path), _Column).model_fields)
+    return list(_INSIDE[_pattern(path)].model_fields)
 
 
 def _called(path: tuple[str, ...]) -> str:
-    return {
-        0: "the policy",
-        1: f"[{path[0] if path else ''}]",
-        2: f"table {path[-1]!r}" if path else "",
-    }.get(len(path), f"column {path[-1]!r}" if path else "")
+    if not path:
+        return "the policy"
+    kind = {"tables": "table", "columns": "column", "analysts": "analyst", "units": "unit"}
+    if len(path) > 1 and path[-2] in kind:
+        return f"{kind[path[-2]]} {path[-1]!r}"
+    return f"[{'.'.join(path)}]"

@@ -18,7 +18,8 @@ class Policy:
     One budget holds for all tables together. A unit that has a budget of its own in `units`
     (by the name of its column) is charged there instead. `analysts` bounds each analyst in
     addition, "*" those who are not named; `filters` are the sums that keep each budget.
-    `ledger` is where what was spent is kept: a file's path, or a PostgreSQL address.
+    `ledger` is where what was spent is kept: a file's path, or a PostgreSQL address;
+    `ledger_key` is the file of the key that signs it.
 
     >>> policy = Policy([Table("visits")], epsilon=3, delta=1e-6)
     >>> policy.delta, list(policy.tables)
@@ -31,6 +32,7 @@ class Policy:
     units: Mapping[str, Budget]
     analysts: Mapping[str, Budget]
     ledger: str | None
+    ledger_key: str | None
 
     def __init__(
         self,
@@ -43,6 +45,7 @@ class Policy:
         units: Mapping[str, Budget] | None = None,
         analysts: Mapping[str, Budget] | None = None,
         ledger: str | None = None,
+        ledger_key: str | None = None,
     ) -> None:
         listed = list(tables.values()) if isinstance(tables, Mapping) else list(tables)
         object.__setattr__(self, "tables", MappingProxyType(_distinct(listed)))
@@ -52,6 +55,7 @@ class Policy:
         object.__setattr__(self, "analysts", MappingProxyType(dict(analysts or {})))
         object.__setattr__(self, "filters", _filters(filters))
         object.__setattr__(self, "ledger", ledger)
+        object.__setattr__(self, "ledger_key", ledger_key)
         self._check_budgets()
 
     @property
@@ -120,6 +124,7 @@ class Policy:
             units=self.units,
             analysts=self.analysts,
             ledger=self.ledger,
+            ledger_key=self.ledger_key,
         )
 
 

@@ -1,12 +1,14 @@
 """The one door from data to the world: sessions, ledgers, and the answers they release."""
 
 from deniable.release.books import Books, MemoryLedger
+from deniable.release.durable import DurableLedger, verify_ledger
 from deniable.release.ledger import Entry, Gauge, Head, Ledger, Recalled, Remaining, Verified
 from deniable.release.release import Release
 from deniable.release.session import Session, open, protect
 
 __all__ = [
     "Books",
+    "DurableLedger",
     "Entry",
     "Gauge",
     "Head",
@@ -19,4 +21,5 @@ __all__ = [
     "Verified",
     "open",
     "protect",
+    "verify_ledger",
 ]

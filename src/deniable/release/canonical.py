@@ -64,7 +64,7 @@ _SPELT: dict[type, tuple[Callable[[Any], dict[str, object]], dict[str, Any]]] = 
     ),
 }
 _DECLARED: tuple[type, ...] = (Policy, Table, Column, Budget, Schedule)  # written, never read
-_PRIVATE = {"source", "ledger"}  # where the data lies is nobody's business
+_PRIVATE = {"source", "ledger", "ledger_key"}  # where the data lies is nobody's business
 
 _PLAIN = {bool, int, str, NoneType}
 _RATIONAL = re.compile(r"-?[0-9]{1,4000}(/[0-9]{1,4000})?")

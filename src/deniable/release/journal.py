@@ -17,7 +17,7 @@ from typing import Any
 
 from deniable.errors import LedgerBroken
 from deniable.release.canonical import text as canonical
-from deniable.release.keys import Key, verified
+from deniable.release.keys import Key, PublicKey, verified
 from deniable.release.ledger import Head
 
 Body = Mapping[str, Any]
@@ -80,7 +80,7 @@ class View(ABC):
 class Journal(ABC):
     """A chain that many may append to at once, one after the other."""
 
-    def __init__(self, key: Key) -> None:
+    def __init__(self, key: Key | PublicKey) -> None:
         self.key = key
 
     @abstractmethod

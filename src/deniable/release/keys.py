@@ -97,6 +97,16 @@ class Key:
         raise TypeError("A signing key is not pickled: it stays in its file.")
 
 
+@dataclass(frozen=True, slots=True)
+class PublicKey:
+    """The public half alone: enough to check a ledger, not to go on with it."""
+
+    public: str
+
+    def sign(self, message: bytes) -> str:
+        raise LedgerBroken("This ledger was opened to be read: it has no key to sign with.")
+
+
 def verified(message: bytes, signature: str, public: str) -> bool:
     """Whether the holder of the public key's other half signed this message."""
     from cryptography.exceptions import InvalidSignature

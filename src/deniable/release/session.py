@@ -18,10 +18,9 @@ from deniable.query.planner import plan as planned
 from deniable.query.question import Question
 from deniable.release.answer import Answer, answered
 from deniable.release.asking import Asked, Wishes
-from deniable.release.books import MemoryLedger
+from deniable.release.durable import ledger_of
 from deniable.release.ledger import Ledger, Remaining
 from deniable.release.release import Release
-from deniable.release.terms import Terms
 
 log = logging.getLogger("deniable.engine")
 
@@ -139,8 +138,9 @@ class Session:
         return self._ledger.remaining
 
     def close(self) -> None:
-        """Lets go of the data."""
+        """Lets go of the data and of the ledger."""
         self._engine.close()
+        self._ledger.close()
 
     def __enter__(self) -> "Session":
         return self
@@ -153,7 +153,8 @@ class Session:
 
 
 def open(path: str) -> Session:
-    """A session for the policy in a file, with a ledger that lives as long as the process.
+    """A session for the policy in a file, with the ledger that the policy names: unless it
+    says otherwise, a SQLite file beside it, so that what was spent stays spent.
 
     >>> import pathlib, tempfile
     >>> folder = pathlib.Path(tempfile.mkdtemp())
@@ -195,4 +196,4 @@ def _session(policy: Policy) -> Session:
     from deniable.engines.duckdb import DuckDB
 
     engine = DuckDB.open(policy)
-    return Session(policy, engine, MemoryLedger(terms=Terms.of(policy)))
+    return Session(policy, engine, ledger_of(policy))

@@ -1,0 +1,141 @@
+"""The contract on a file and on a real PostgreSQL, and what only a store that lasts can do."""
+
+import os
+import stat
+
+import pytest
+
+import deniable as dp
+from deniable.errors import InvalidParameter, LedgerBroken, LedgerUnavailable
+from deniable.policy import Policy, Table
+from deniable.policy.budget import Budget
+from deniable.release import DurableLedger, verify_ledger
+from deniable.release.terms import Terms
+from tests.postgresql import ledger_address
+from tests.release.contract import LedgerContract, plan
+
+
+class Durable(LedgerContract):
+    rounds = 2  # test_database.py races processes
+
+    @pytest.fixture(autouse=True)
+    def _cleanup(self):
+        self.opened = []
+        yield
+        for ledger in self.opened:
+            ledger.close()
+
+    def make(self, terms, **clock):
+        where, key = self.place()
+        ledger = DurableLedger(where, terms, key=key, **clock)
+        self.opened.append(ledger)
+        return ledger
+
+    def test_it_goes_on_where_it_stopped(self):
+        where, key = self.place()
+        terms = Terms.within(Budget(1))
+        first = DurableLedger(where, terms, key=key)
+        entry = first.reserve(plan(0.75), plan_hash="f00d")
+        first.close()
+        second = DurableLedger(where, terms, key=key)
+        second.settle(entry, '{"n": 1}')
+        assert str(second.remaining) == "epsilon 0.25, delta 0"
+        assert second.recall(plan(0.75), plan_hash="f00d").record == '{"n": 1}'
+        public, head = second.public_key, second.head
+        second.close()
+        assert verify_ledger(where, public_key=public, heads=[head]).entries == 3
+
+    def test_another_key_is_refused(self, tmp_path):
+        where, key = self.place()
+        DurableLedger(where, Terms.within(Budget(1)), key=key).close()
+        other = tmp_path / "other.key"
+        DurableLedger(tmp_path / "x.sqlite", Terms.within(Budget(1)), key=other).close()
+        with pytest.raises(LedgerBroken, match="not signed by its key"):
+            DurableLedger(where, Terms.within(Budget(1)), key=other)
+        with pytest.raises(LedgerBroken, match="no signing key"):
+            DurableLedger(where, Terms.within(Budget(1)), key=tmp_path / "lost.key")
+
+
+class TestSQLite(Durable):
+    @pytest.fixture(autouse=True)
+    def _folder(self, tmp_path):
+        self.folder, self.count = tmp_path, 0
+
+    def place(self):
+        self.count += 1
+        where = self.folder / f"{self.count}.sqlite"
+        return where, where.with_suffix(".key")
+
+
+@pytest.mark.needs("postgresql")
+class TestPostgreSQL(Durable):
+    @pytest.fixture(autouse=True)
+    def _server(self, postgresql, tmp_path):
+        self.server, self.folder, self.count = postgresql, tmp_path, 0
+
+    def place(self):
+        self.count += 1
+        return ledger_address(self.server), self.folder / f"{self.count}.key"
+
+
+def test_the_key_is_its_owners_only(tmp_path):
+    ledger = DurableLedger(tmp_path / "l.sqlite", Terms.within(Budget(1)))
+    key = tmp_path / "l.key"
+    assert stat.S_IMODE(key.stat().st_mode) == 0o600
+    assert (tmp_path / "l.key.pub").read_text().strip() == ledger.public_key
+    ledger.close()
+    key.chmod(0o644)
+    with pytest.raises(InvalidParameter, match="chmod 600"):
+        DurableLedger(tmp_path / "l.sqlite", Terms.within(Budget(1)))
+
+
+def test_a_fork_gets_connections_of_its_own(tmp_path):
+    ledger = DurableLedger(tmp_path / "l.sqlite", Terms.within(Budget(1)))
+    ledger.reserve(plan(0.1))
+    child = os.fork()
+    if child == 0:
+        try:
+            ledger.reserve(plan(0.2))
+            os._exit(0)
+        except BaseException:
+            os._exit(1)
+    assert os.waitpid(child, 0)[1] == 0
+    ledger.reserve(plan(0.3))
+    assert str(ledger.remaining) == "epsilon 0.4, delta 0"
+    ledger.verify()
+    ledger.close()
+
+
+def test_a_ledger_that_is_none(tmp_path):
+    with pytest.raises(LedgerUnavailable, match="no ledger"):
+        verify_ledger(tmp_path / "none.sqlite", public_key="00")
+    text = tmp_path / "text.sqlite"
+    text.write_text("This is no database, however long it may be. " * 100)
+    with pytest.raises(LedgerBroken, match="not a database"):
+        DurableLedger(text, Terms.within(Budget(1)))
+    with pytest.raises(LedgerUnavailable, match="cannot be used"):
+        DurableLedger(tmp_path / "no" / "folder.sqlite", Terms.within(Budget(1)))
+    with pytest.raises(InvalidParameter, match="mysql"):
+        DurableLedger("mysql://here/there", Terms.within(Budget(1)))
+
+
+def test_opening_a_policy_twice_spends_one_budget(tmp_path):
+    (tmp_path / "visits.csv").write_text("ward,cost\nA,10\n")
+    policy = tmp_path / "hospital.toml"
+    policy.write_text('[budget]\nepsilon = 1\n[tables.visits]\nsource = "visits.csv"\n')
+    for left in ("0.6", "0.2"):
+        with dp.open(str(policy)) as visits:
+            asked = f"SELECT COUNT(*) AS n FROM visits WHERE ward <> '{left}'"
+            visits.sql(asked, epsilon=0.4)
+            assert str(visits.remaining) == f"epsilon {left}, delta 0"
+    with dp.open(str(policy)) as visits, pytest.raises(dp.BudgetExhausted):
+        visits.sql("SELECT COUNT(*) AS n FROM visits", epsilon=0.4)
+    kept = sorted(one.name for one in tmp_path.glob("hospital.ledger*"))
+    assert kept == ["hospital.ledger.key", "hospital.ledger.key.pub", "hospital.ledger.sqlite"]
+
+
+def test_a_ledger_of_another_policy_is_not_used(tmp_path):
+    where = tmp_path / "l.sqlite"
+    DurableLedger(where, Policy([Table("data")], epsilon=1)).close()
+    with pytest.raises(LedgerBroken, match="opened with"):
+        DurableLedger(where, Policy([Table("data")], epsilon=2))
