@@ -153,3 +153,10 @@ def test_a_sampled_record_may_be_told_outright():
         LossDistribution.of(ApproximateLoss(1, 0.1)), rate=0.5, neighbors="add-remove"
     )
     assert 0.95 - 1e-9 < sampled.tradeoff(0) <= 0.95
+
+
+def test_disjoint_parts_are_sampled_under_their_own_relation():
+    wards = parallel(PureLoss(1), PureLoss(1), neighbors="replace")
+    with pytest.raises(InvalidParameter, match="composed under"):
+        poisson(wards + PureLoss(1), rate=0.5, neighbors="add-remove")
+    assert without_replacement(wards, sample=1, population=2, neighbors="replace").epsilon() < 2

@@ -9,7 +9,6 @@ and analyzing multidimensional data with local differential privacy", 2019.
 import math
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,17 +16,15 @@ from numpy.typing import NDArray
 from deniable.exact import bernoulli
 from deniable.exact.rationals import Number
 from deniable.mechanisms.duchi import Duchi
-from deniable.mechanisms.estimate import Estimate, about_mean, level_of
-from deniable.mechanisms.numeric import NumericDesign
 from deniable.mechanisms.piecewise import Piecewise
-from deniable.mechanisms.tally import Tally
+from deniable.mechanisms.unbiased import Unbiased
 
 _ONLY_BITS_BELOW = Fraction(6094, 10_000)  # epsilon
 _PARTS = 1024
 
 
 @dataclass(frozen=True, slots=True, init=False)
-class Hybrid(NumericDesign):
+class Hybrid(Unbiased):
     """One whole number a person; the best of the three for means at most epsilons.
 
     >>> design = Hybrid(epsilon=2, low=0, high=100)
@@ -82,18 +79,6 @@ class Hybrid(NumericDesign):
         [-0.5, 1.5]
         """
         return np.concatenate([self.piecewise.readings(), self.duchi.readings()])
-
-    def estimate(
-        self,
-        responses: Any = None,
-        *,
-        counts: Tally | None = None,
-        confidence: Number = 0.95,
-    ) -> Estimate:
-        """The mean, with a normal interval for that of the population."""
-        tally = self._tally(responses, counts)
-        ends = float(self.low), float(self.high)
-        return about_mean(self.readings(), tally, level_of(confidence), *ends)
 
     def variance(self, value: Number, *, respondents: int) -> float:
         """That of the unbiased mean of people who all have this value: what the coins add.

@@ -10,19 +10,17 @@ than one bit (`Duchi`) for an epsilon above 1.3 or so; `Hybrid` mixes both.
 import math
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from deniable.exact.rationals import Number, rational, whole
-from deniable.mechanisms.estimate import Estimate, about_mean, level_of
-from deniable.mechanisms.tally import Tally
+from deniable.mechanisms.unbiased import Unbiased
 from deniable.mechanisms.window import Window
 
 
 @dataclass(frozen=True, slots=True, init=False)
-class Piecewise(Window):
+class Piecewise(Window, Unbiased):
     """One whole number a person about a number from `low` to `high`, rounded to `step`.
 
     >>> design = Piecewise(epsilon=2, low=0, high=100)
@@ -51,18 +49,6 @@ class Piecewise(Window):
         start, slope = self.line()
         places = (np.arange(self.outputs) - float(start)) / float(slope)
         return np.asarray(float(self.low) + places * float(self.step))
-
-    def estimate(
-        self,
-        responses: Any = None,
-        *,
-        counts: Tally | None = None,
-        confidence: Number = 0.95,
-    ) -> Estimate:
-        """The mean, with a normal interval for that of the population."""
-        tally = self._tally(responses, counts)
-        ends = float(self.low), float(self.high)
-        return about_mean(self.readings(), tally, level_of(confidence), *ends)
 
     def variance(self, value: Number, *, respondents: int) -> float:
         """That of the unbiased mean of people who all have this value: what the coins add.

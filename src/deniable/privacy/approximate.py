@@ -14,7 +14,8 @@ from deniable.privacy import floats
 from deniable.privacy.intervals import INFINITY, ONE, ZERO, Interval, Precision, certified
 from deniable.privacy.loss import Loss, delta_of, mixed, unmixed
 from deniable.privacy.nats import Nats
-from deniable.privacy.pure import PureLoss, lines, nats_of, show_nats
+from deniable.privacy.nats_loss import nats_of, show_nats
+from deniable.privacy.pure import PureLoss, lines
 
 if TYPE_CHECKING:
     from deniable.privacy.numerical import Plan

@@ -17,19 +17,19 @@ from decimal import Decimal
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
-from deniable.exact.rationals import Number, whole
+from deniable.exact.rationals import whole
 from deniable.privacy import floats
 from deniable.privacy.intervals import ZERO, Interval, Precision, certified
-from deniable.privacy.loss import Loss
 from deniable.privacy.nats import Nats
-from deniable.privacy.pure import PureLoss, nats_of, show_nats
+from deniable.privacy.nats_loss import NatsLoss
+from deniable.privacy.pure import PureLoss
 
 if TYPE_CHECKING:
     from deniable.privacy.numerical import Plan
 
 
 @dataclass(frozen=True, slots=True, init=False, repr=False)
-class RangeLoss(Loss):
+class RangeLoss(NatsLoss):
     """A loss of epsilon whose log-odds also span no more than epsilon.
 
     >>> RangeLoss(0.1).epsilon(), RangeLoss(0.1).rho
@@ -37,21 +37,6 @@ class RangeLoss(Loss):
     >>> RangeLoss(1).delta(0) < PureLoss(1).delta(0)
     True
     """
-
-    nats: Nats
-
-    def __init__(self, epsilon: Number | None = None, *, odds: Number | None = None) -> None:
-        object.__setattr__(self, "nats", nats_of(epsilon, odds))
-
-    @classmethod
-    def of(cls, nats: Nats) -> "RangeLoss":
-        """The loss of an exact number of nats."""
-        self = cls(0)
-        object.__setattr__(self, "nats", nats)
-        return self
-
-    def __repr__(self) -> str:
-        return f"RangeLoss({show_nats(self.nats)})"
 
     @property
     def rho(self) -> Fraction:
@@ -85,12 +70,6 @@ class RangeLoss(Loss):
             return side * side / (1 - (-self.nats.interval(p)).exp())
 
         return certified(excess).hi
-
-    def _epsilon_above(self, delta: Fraction) -> Decimal:
-        return self._least(delta).hi
-
-    def _epsilon_below(self, delta: Fraction, precision: float | None = None) -> Decimal:
-        return self._least(delta).lo
 
     def _least(self, delta: Fraction) -> Interval:
         if delta == 0:

@@ -28,7 +28,7 @@ from deniable.privacy.gaussian import GaussianLoss
 from deniable.privacy.intervals import precision
 from deniable.privacy.loss import Loss, delta_of, nonnegative
 from deniable.privacy.nats import Nats
-from deniable.privacy.pure import nats_of, show_nats
+from deniable.privacy.nats_loss import nats_of, show_nats
 from deniable.privacy.renyi import RenyiLoss, divergence, order_of
 from deniable.privacy.reserved import Reserved
 

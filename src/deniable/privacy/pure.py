@@ -4,25 +4,23 @@ The worst mechanism of a given epsilon is randomized response, so its curve is t
 delta(x) = (e**epsilon - e**x) / (1 + e**epsilon) for x below epsilon, and 0 above.
 """
 
-import math
 from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
-from deniable.errors import InvalidParameter
-from deniable.exact.rationals import Number, rational, whole
+from deniable.exact.rationals import whole
 from deniable.privacy import floats
 from deniable.privacy.intervals import ZERO, Interval, Precision, certified
-from deniable.privacy.loss import Loss, nonnegative
 from deniable.privacy.nats import Nats
+from deniable.privacy.nats_loss import NatsLoss
 
 if TYPE_CHECKING:
     from deniable.privacy.numerical import Plan
 
 
 @dataclass(frozen=True, slots=True, init=False, repr=False)
-class PureLoss(Loss):
+class PureLoss(NatsLoss):
     """A loss of epsilon, held exactly: as a rational, or as the rational odds e**epsilon.
 
     `PureLoss(0)` is allowed: an output that ignores the data loses nothing.
@@ -32,21 +30,6 @@ class PureLoss(Loss):
     >>> PureLoss(odds=3).tradeoff(0.05)  # 5% false alarms: at least 85% go unnoticed
     0.85
     """
-
-    nats: Nats
-
-    def __init__(self, epsilon: Number | None = None, *, odds: Number | None = None) -> None:
-        object.__setattr__(self, "nats", nats_of(epsilon, odds))
-
-    @classmethod
-    def of(cls, nats: Nats) -> "PureLoss":
-        """The loss of an exact number of nats."""
-        self = cls(0)
-        object.__setattr__(self, "nats", nats)
-        return self
-
-    def __repr__(self) -> str:
-        return f"PureLoss({show_nats(self.nats)})"
 
     @property
     def rho(self) -> Fraction:
@@ -75,12 +58,6 @@ class PureLoss(Loss):
             return (1 - (-gap.interval(p)).exp()) / bottom
 
         return certified(excess).hi
-
-    def _epsilon_above(self, delta: Fraction) -> Decimal:
-        return self._least(delta).hi
-
-    def _epsilon_below(self, delta: Fraction, precision: float | None = None) -> Decimal:
-        return self._least(delta).lo
 
     def _least(self, delta: Fraction) -> Interval:
         if delta == 0:
@@ -115,34 +92,3 @@ def lines(nats: Nats, slack: Fraction, alpha: Fraction, p: Precision) -> Interva
     odds = nats.odds(p)
     steep, flat = 1 - slack - odds * alpha, p(1 - slack - alpha) / odds
     return Interval(max(steep.lo, flat.lo), max(steep.hi, flat.hi), p).positive_part()
-
-
-def nats_of(epsilon: Number | None, odds: Number | None) -> Nats:
-    """The exact loss behind `epsilon=` or `odds=`, of which one must be given."""
-    if (epsilon is None) == (odds is None):
-        found = "neither" if epsilon is None else "both"
-        raise InvalidParameter(
-            f"Give exactly one of `epsilon` and `odds` (e**epsilon). Found {found}."
-        )
-    if math.inf in (epsilon, odds):
-        raise InvalidParameter(
-            "A loss must be finite: at infinite odds some output gives its subject away, and "
-            "the design is not private. Found inf."
-        )
-    if epsilon is not None:
-        return Nats(nonnegative(epsilon, "epsilon"))
-    assert odds is not None
-    exact = rational(odds, "odds")
-    if exact < 1:
-        raise InvalidParameter(f"`odds` must be at least 1, as e**epsilon is. Found {odds}.")
-    return Nats.of_odds(exact)
-
-
-def show_nats(nats: Nats) -> str:
-    """The arguments that make these nats again, or the sum written out."""
-    if not nats.logs:
-        return floats.show(nats.rational)
-    if nats.rational == 0 and len(nats.logs) == 1 and nats.logs[0][1] == 1:
-        return f"odds={floats.show(nats.logs[0][0])}"
-    terms = [f"{n} ln {odds}" for odds, n in nats.logs]
-    return " + ".join([str(nats.rational)] * (nats.rational != 0) + terms)

@@ -124,7 +124,7 @@ def poisson(loss: Loss, *, rate: Number, neighbors: Neighbors | None = None) -> 
             "replaced, both its old and its new self may be sampled. Found "
             'neighbors="replace"; use without_replacement there, with a sampler to match.'
         )
-    return Sampled(_sampled(loss), _rate(positive(rate, "rate")), "poisson")
+    return Sampled(_sampled(loss, "add-remove"), _rate(positive(rate, "rate")), "poisson")
 
 
 def without_replacement(
@@ -147,17 +147,22 @@ def without_replacement(
             "neighbours only: a table with one record less has other samples. Found "
             'neighbors="add-remove"; use poisson there, with a sampler to match.'
         )
-    size = whole(population, "population")
-    return Sampled(
-        _sampled(loss), _rate(Fraction(whole(sample, "sample"), size)), "without replacement"
-    )
+    rate = Fraction(whole(sample, "sample"), whole(population, "population"))
+    return Sampled(_sampled(loss, "replace"), _rate(rate), "without replacement")
 
 
-def _sampled(loss: Loss) -> Loss:
+def _sampled(loss: Loss, neighbors: Neighbors) -> Loss:
     if not isinstance(loss, Loss):
         raise InvalidParameter(f"Sampling amplifies a loss. Found {loss!r}.")
     if isinstance(loss, Sampled):
         raise Unsupported("A sample of a sample is a sample: multiply the rates.")
+    for part, _ in loss.parts:
+        relation = getattr(part, "neighbors", neighbors)  # of disjoint parts: their own
+        if relation != neighbors:
+            raise InvalidParameter(
+                f'This sampling amplifies under neighbors="{neighbors}", and a part of what it '
+                f'samples was composed under "{relation}": {part!r}. State both alike.'
+            )
     return loss
 
 
