@@ -145,7 +145,6 @@ def _read(value: Any, kind: str) -> Any:
         if isinstance(value, bool):
             raise TypeError
         return float(value)
-    wanted: type = {"integer": int, "boolean": bool}.get(kind, str)
-    if type(value) is not wanted:
+    if type(value) is not {"integer": int, "boolean": bool}.get(kind, str):
         raise TypeError
-    return datetime.date.fromisoformat(value) if kind == "date" else value
+    return datetime.date.fromisoformat(str(value)) if kind == "date" else value

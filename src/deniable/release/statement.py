@@ -14,7 +14,7 @@ from deniable.mechanisms.additive import Additive, least_margin
 from deniable.privacy import Loss
 from deniable.query.forms import Linear, form
 from deniable.query.margins import laws_of
-from deniable.query.plan import Block, Call, Feature, KeyColumn, Node, Output, Plan
+from deniable.query.plan import Block, Call, Choice, Feature, KeyColumn, Node, Output, Plan
 from deniable.query.spread import fixed_margin
 from deniable.release import canonical
 
@@ -36,7 +36,11 @@ def stated(plan: Plan) -> dict[str, Any]:
         },
         "neighbors": plan.neighbors,
         "loss": {"epsilon": str(plan.epsilon), "delta": str(plan.delta)},
-        "mechanisms": [_block(one, plan.confidence) for one in plan.blocks] + _threshold(plan),
+        "mechanisms": [
+            *(_block(one, plan.confidence) for one in plan.blocks),
+            *map(_choice, plan.choices),
+            *_threshold(plan),
+        ],
         "groups": [
             {"key": one.name, "declared": None if one.values is None else len(one.values)}
             for one in plan.keys
@@ -76,6 +80,7 @@ def _block(block: Block, confidence: Fraction) -> dict[str, Any]:
         "integers": list(block.features),
         "parameters": canonical.written(mechanism),
         "loss": loss_of(mechanism.loss),
+        "one_row": canonical.written(block.reach),
     }
     if not _adds(block):
         return found
@@ -87,6 +92,18 @@ def _block(block: Block, confidence: Fraction) -> dict[str, Any]:
     )
     margin = least_margin(law, confidence)
     return found | {"sensitivity": str(mechanism.sensitivity), **spread, "margin": margin}
+
+
+def _choice(choice: Choice) -> dict[str, Any]:
+    mechanism: Any = choice.mechanism
+    return {
+        "about": choice.about,
+        "mechanism": type(mechanism).__name__,
+        "chosen": list(choice.names),
+        "parameters": canonical.written(mechanism),
+        "changes": choice.changes,
+        "loss": loss_of(choice.loss),
+    }
 
 
 def _threshold(plan: Plan) -> list[dict[str, Any]]:

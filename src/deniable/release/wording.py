@@ -53,6 +53,18 @@ def noted(value: float | None, margin: float | None) -> str:
     return f"{value:,.{digits}f} ± {margin:,.{digits}f}"
 
 
+def noted_margin(margin: float) -> str:
+    """A margin alone: whole if it is so, else two significant digits, rounded up.
+
+    >>> noted_margin(6.0), noted_margin(0.0312), noted_margin(1234.5)
+    ('6', '0.032', '1,235')
+    """
+    if margin == math.floor(margin):
+        return f"{margin:,.0f}"
+    digits = decimals(margin)
+    return f"{math.ceil(margin * 10**digits) / 10**digits:,.{digits}f}"
+
+
 def decimals(margin: float) -> int:
     """How many decimals two significant digits of a margin take.
 
