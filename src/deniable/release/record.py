@@ -16,7 +16,6 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from deniable.errors import InvalidCertificate
 from deniable.release.answer import Answer
@@ -92,9 +91,12 @@ def fingerprint(table: "pa.Table") -> str:
             values = column.cast(TYPES[kind]).fill_null(zero)
             found.update(np.asarray(values).astype(_FLAT[kind]).tobytes())
             continue
-        texts = column.cast(pa.large_string()).fill_null("").combine_chunks()
-        found.update(np.asarray(pc.binary_length(texts)).astype("<i8").tobytes())
-        found.update("".join(texts.to_pylist()).encode("utf-8"))
+        texts = _text(column)
+        ends = np.frombuffer(texts.buffers()[1], "<i8")[texts.offset :][: len(texts) + 1]
+        found.update(np.diff(ends).astype("<i8").tobytes())
+        held = texts.buffers()[2]
+        if held is not None:
+            found.update(memoryview(held)[int(ends[0]) : int(ends[-1])])
     return found.hexdigest()
 
 
@@ -118,6 +120,14 @@ def restored(found: bytes) -> Answer:
     table = pa.ipc.open_stream(found).read_all()
     margins = json.loads(table.schema.metadata[b"margins"])
     return Answer(table.replace_schema_metadata(None), margins)
+
+
+def _text(column: "pa.ChunkedArray[Any]") -> "pa.Array[Any]":
+    """A column as one array of text, in which NULL has no length."""
+    found = column.cast(pa.large_string()).fill_null("").combine_chunks()
+    if isinstance(found, pa.ChunkedArray):
+        found = found.chunk(0) if found.num_chunks else pa.array([], pa.large_string())
+    return found if len(found) else pa.array([""], pa.large_string()).slice(0, 0)
 
 
 def _type(found: "pa.DataType") -> str:
