@@ -178,6 +178,7 @@ class Plan:
     engine_sql: str  # the groups' statement, or empty where none is needed
     notes: tuple[str, ...]  # what the reader should know: clipping, splits, refusals avoided
     choices: tuple[Choice, ...] = ()
+    part: tuple[tuple[str, KeyValue], ...] = ()  # (column, value): of these rows alone
 
     @property
     def statements(self) -> tuple[Statement, ...]:

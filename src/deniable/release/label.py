@@ -133,9 +133,11 @@ def _noise(one: Mapping[str, Any]) -> str:
 
 def _signed(statement: Mapping[str, Any]) -> tuple[str, ...]:
     place = statement["ledger"]
-    version = f", version {statement['data_version']} of the data" if statement[
-        "data_version"
-    ] else ""
+    version = (
+        f", version {statement['data_version']} of the data"
+        if statement["data_version"]
+        else ""
+    )
     return (
         f"Entry {place['position']:,} of the owner's ledger{version}; made by "
         f"{statement['software']}.",

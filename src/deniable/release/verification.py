@@ -177,7 +177,7 @@ def _wrong(place: str, told: object, found: object) -> InvalidCertificate:
 
 
 def _place(certificate: Certificate) -> str:
-    """The ledger's head, which must be signed with the same key and not be before the charge."""
+    """The head of the ledger, signed with the same key and not older than the charge."""
     try:
         position = certificate.statement["ledger"]["position"]
         head = Head(**certificate.statement["ledger"]["head"])

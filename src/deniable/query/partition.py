@@ -1,0 +1,125 @@
+"""A plan restricted to one part of a table: the rows in which a column has one value.
+
+The parts of a partition must hold different people. Where a row is somebody, they do. Where a
+unit may have rows in several parts it is taken into one of them, the least of its values, and
+its rows in other parts count for nothing. Which part that is depends on that unit's own rows
+alone, so a unit that appears, vanishes or changes touches one part (or two, if it moves).
+
+The restriction is put around the table itself, in every statement of the plan, so it holds
+whatever the question says. Sensitivities stay as they are: a unit only has fewer rows.
+"""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from fractions import Fraction
+from typing import TypeAlias
+
+import sqlglot
+from sqlglot import exp
+
+from deniable.errors import InvalidParameter
+from deniable.policy import Table
+from deniable.query.expressions import Literal
+from deniable.query.functions import Sql
+from deniable.query.plan import KeyValue, Plan
+from deniable.query.scope import Scope
+from deniable.query.words import try_cast
+
+Part: TypeAlias = tuple[tuple[str, KeyValue], ...]  # (column, value), each narrowing further
+
+
+def restricted(plan: Plan, table: Table, part: Part) -> Plan:
+    """The plan about the rows of one part of its table only."""
+    if plan.part:
+        raise InvalidParameter("This plan is about a part already.")
+
+    def within(sql: str) -> str:
+        return _within(sql, table, part) if sql else sql
+
+    return replace(
+        plan,
+        engine_sql=within(plan.engine_sql),
+        blocks=tuple(replace(one, sql=within(one.sql)) for one in plan.blocks),
+        choices=tuple(replace(one, sql=within(one.sql)) for one in plan.choices),
+        notes=(*plan.notes, *_notes(table, part)),
+        part=part,
+    )
+
+
+def checked(table: Table, column: str, keys: Sequence[KeyValue]) -> str:
+    """The column as the table spells it, if these keys can be parts by it."""
+    found = Scope(table).column(column)
+    kinds = {"text": str, "date": str, "boolean": bool}
+    wanted = kinds.get(found.kind or "", int | float)
+    for key in keys:
+        if not isinstance(key, wanted) or (isinstance(key, bool) != (wanted is bool)):
+            raise InvalidParameter(
+                f"{found.name} is of the kind {found.kind or 'unknown'}, so {key!r} is none of "
+                "its values."
+            )
+    if not keys or len(set(keys)) < len(keys):
+        raise InvalidParameter("`keys` must be different values, at least one.")
+    return found.name
+
+
+def _within(sql: str, table: Table, part: Part) -> str:
+    tree = sqlglot.parse_one(sql, dialect="duckdb")
+    scope = Scope(table)
+    places = [one for one in tree.find_all(exp.Table) if one.name == table.name]
+    for place in places:
+        rows = exp.select("*").from_(_source(table)).where(*_conditions(scope, part))
+        alias = place.args.get("alias") or exp.TableAlias(this=_name(table.name))
+        place.replace(exp.Subquery(this=rows, alias=alias.copy()))
+    return tree.sql(dialect="duckdb")
+
+
+def _conditions(scope: Scope, part: Part) -> list[Sql]:
+    """That a row is of the part, and that its unit is."""
+    unit, found = scope.table.unit, []
+    for column, key in part:
+        found.append(
+            exp.EQ(this=_value(scope, column), expression=_literal(scope, column, key))
+        )
+        if unit is None:
+            continue
+        least = exp.Min(this=_value(scope, column))
+        units = exp.select(_column(unit)).from_(_source(scope.table)).group_by(_column(unit))
+        units = units.having(exp.EQ(this=least, expression=_literal(scope, column, key)))
+        found.append(exp.In(this=_column(unit), query=exp.Subquery(this=units)))
+    return found
+
+
+def _value(scope: Scope, column: str) -> Sql:
+    """The column as questions see it: cast, and clipped to its bounds."""
+    leaf = scope.leaf(column)
+    return try_cast(leaf, "date") if scope.column(column).kind == "date" else leaf
+
+
+def _literal(scope: Scope, column: str, key: KeyValue) -> Sql:
+    if scope.column(column).kind == "date":
+        return try_cast(exp.Literal.string(str(key)), "date")
+    exact = key if isinstance(key, str | bool) else Fraction(str(key))
+    return scope.sql(Literal(exact))
+
+
+def _source(table: Table) -> exp.Table:
+    return exp.Table(this=_name(table.name))
+
+
+def _name(name: str) -> exp.Identifier:
+    return exp.to_identifier(name, quoted=True)
+
+
+def _column(name: str) -> Sql:
+    return exp.column(name, quoted=True)
+
+
+def _notes(table: Table, part: Part) -> list[str]:
+    said = " and ".join(f"{column} is {key}" for column, key in part)
+    notes = [f"Only rows where {said}."]
+    if table.unit is not None:
+        columns = " and ".join(column for column, _ in part)
+        notes.append(
+            f"A {table.unit} with several values of {columns} counts with the least of them."
+        )
+    return notes
