@@ -100,6 +100,7 @@ if TYPE_CHECKING:
         variance,
     )
     from deniable.release import (
+        Certificate,
         DurableLedger,
         Ledger,
         MemoryLedger,
@@ -107,6 +108,8 @@ if TYPE_CHECKING:
         Session,
         open,
         protect,
+        rehearse,
+        verify,
     )
 
 __version__ = "0.1.0"
@@ -116,6 +119,7 @@ __all__ = [
     "OUE",
     "ApproximateLoss",
     "BudgetExhausted",
+    "Certificate",
     "Composition",
     "ConcentratedFilter",
     "ConcentratedLoss",
@@ -191,12 +195,14 @@ __all__ = [
     "posterior",
     "price",
     "protect",
+    "rehearse",
     "reserved",
     "shuffled",
     "stddev",
     "sum",
     "surveys",
     "variance",
+    "verify",
     "without_replacement",
 ]
 
@@ -270,12 +276,15 @@ _ROOMS = {
     ),
     "deniable.release": (
         "DurableLedger",
+        "Certificate",
         "Ledger",
         "MemoryLedger",
         "Release",
         "Session",
         "open",
         "protect",
+        "rehearse",
+        "verify",
     ),
     "deniable.errors": (
         "DeniableError",

@@ -50,13 +50,13 @@ class NotingLedger(MemoryLedger):
         super().__init__(epsilon)
         self.notes = notes
 
-    def reserve(self, plan):
-        entry = super().reserve(plan)
+    def reserve(self, plan, **asked):
+        entry = super().reserve(plan, **asked)
         self.notes.append("reserve")
         return entry
 
-    def settle(self, entry):
-        super().settle(entry)
+    def settle(self, entry, record=None):
+        super().settle(entry, record)
         self.notes.append("settle")
 
     def failed(self, entry, reference):

@@ -75,7 +75,8 @@ def _within(sql: str, table: Table, part: Part) -> str:
 
 def _conditions(scope: Scope, part: Part) -> list[Sql]:
     """That a row is of the part, and that its unit is."""
-    unit, found = scope.table.unit, []
+    unit = scope.table.unit
+    found: list[Sql] = []
     for column, key in part:
         found.append(
             exp.EQ(this=_value(scope, column), expression=_literal(scope, column, key))

@@ -90,6 +90,6 @@ class Ready:
         """The plan as a tree to print."""
         return self.session.explain(self.question, **wishes)
 
-    def release(self, **wishes: Unpack[Wishes]) -> "Release":
-        """The private answer."""
-        return self.session.release(self.plan(**wishes))
+    def release(self, *, fresh: bool = False, **wishes: Unpack[Wishes]) -> "Release":
+        """The private answer: the one given before, if there is one, unless `fresh`."""
+        return self.session.release(self.plan(**wishes), fresh=fresh)

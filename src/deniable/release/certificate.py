@@ -16,6 +16,7 @@ from importlib import metadata
 from typing import Any
 
 from deniable.errors import InvalidCertificate
+from deniable.policy import Policy
 from deniable.query.plan import Plan
 from deniable.release import canonical
 from deniable.release.answer import Answer
@@ -114,6 +115,23 @@ def certified(plan: Plan, answer: Answer, placed: Placed, ledger: Ledger) -> Cer
     }
     signature = ledger.sign(message(statement))
     return Certificate(statement, written, ledger.public_key, signature)
+
+
+def cap(policy: Policy, table: str) -> dict[str, str | None]:
+    """What all releases about a table's units may ever cost; `by` when the budget is so large.
+
+    >>> from deniable.policy import Table
+    >>> cap(Policy([Table("visits")], epsilon=3, delta=1e-6), "visits")
+    {'epsilon': '3', 'delta': '1/1000000', 'by': None}
+    """
+    unit = (policy.tables[table].unit or "").lower()
+    budget = policy.units.get(unit, policy.budget)
+    whole, days = budget.at(None), budget.days
+    return {
+        "epsilon": str(whole.epsilon),
+        "delta": str(whole.delta),
+        "by": days[-1].isoformat() if days else None,
+    }
 
 
 def message(statement: Mapping[str, Any]) -> bytes:

@@ -1,7 +1,9 @@
 """What is handed over: numbers with their margins, the price, and what is left."""
 
+import json
 from dataclasses import dataclass, field
 from importlib import import_module
+from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
@@ -10,8 +12,9 @@ import pyarrow.compute as pc
 from deniable.errors import InvalidParameter
 from deniable.privacy import Loss
 from deniable.query.plan import Plan
-from deniable.release import wording
+from deniable.release import record, wording
 from deniable.release.answer import Answer
+from deniable.release.certificate import Certificate
 from deniable.release.ledger import Remaining
 
 
@@ -28,7 +31,8 @@ class Release:
     ---------
     2,001 ± 3
     <BLANKLINE>
-    Margins hold at 95 % each. Cost: epsilon 1, delta 0. Left: epsilon 1, delta 0.
+    Margins hold at 95 % each. Cost: epsilon 1, delta 0. Left: epsilon 1, delta 0. That is
+    one more question like this one.
     >>> abs(answer.value - 2000) < 60, answer.margin
     (True, 3)
     """
@@ -36,6 +40,10 @@ class Release:
     plan: Plan
     answer: Answer = field(compare=False)
     remaining: Remaining  # after this release
+    certificate: Certificate | None = None  # of a rehearsal there is none
+    more: str = ""  # how many more such questions the budget allows, in words
+    repeated: bool = False  # whether it is the answer that was given before, at no cost
+    rehearsal: bool = False  # whether the rows were made up
 
     @property
     def loss(self) -> Loss:
@@ -97,6 +105,31 @@ class Release:
         """A Polars frame."""
         return import_module("polars").from_arrow(self.answer.table)
 
+    def to_dict(self) -> dict[str, Any]:
+        """Rows, margins, costs and the certificate, as JSON has them; amounts as exact text."""
+        return {
+            "columns": record.columns(self.answer.table),
+            "rows": record.rows(self.answer.table),
+            "margins": dict(self.answer.margins),
+            "confidence": float(self.plan.confidence),
+            "cost": {"epsilon": str(self.plan.epsilon), "delta": str(self.plan.delta)},
+            "left": {
+                "epsilon": str(self.remaining.epsilon),
+                "delta": str(self.remaining.delta),
+            },
+            "notes": [*self.plan.notes, *self.warnings],
+            "rehearsal": self.rehearsal,
+            "certificate": None if self.certificate is None else self.certificate.to_dict(),
+        }
+
+    def to_json(self) -> str:
+        """The release as `deniable verify` and `deniable label` read it."""
+        return json.dumps(self.to_dict(), indent=2, ensure_ascii=False)
+
+    def save(self, path: str | Path) -> None:
+        """Writes `to_json` to a file."""
+        Path(path).write_text(self.to_json() + "\n", encoding="utf-8")
+
     def __arrow_c_stream__(self, requested_schema: object | None = None) -> object:
         return self.answer.table.__arrow_c_stream__(requested_schema)
 
@@ -119,8 +152,17 @@ class Release:
 
     def _below(self) -> str:
         cost = Remaining(self.plan.epsilon, self.plan.delta)
+        again = ", for the first time; this is the same answer again" if self.repeated else ""
+        more = f" That is {self.more}." if self.more else ""
         price = (
-            f"Margins hold at {wording.level(self.plan.confidence)} each. Cost: {cost}. "
-            f"Left: {self.remaining}."
+            f"Margins hold at {wording.level(self.plan.confidence)} each. Cost: {cost}{again}. "
+            f"Left: {self.remaining}.{more}"
         )
-        return "\n".join([price, *self.plan.notes, *self.warnings])
+        return "\n".join([*self._marked(), price, *self.plan.notes, *self.warnings])
+
+    def _marked(self) -> list[str]:
+        return (
+            ["REHEARSAL: the rows were made up. These numbers are about nobody."]
+            if self.rehearsal
+            else []
+        )

@@ -2,25 +2,29 @@
 
 import logging
 import secrets
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
-from typing import Any, Protocol, Unpack, runtime_checkable
+from pathlib import Path
+from typing import Any, NoReturn, Protocol, TypedDict, Unpack, runtime_checkable
 
 from deniable.engines.aggregated import Aggregated
 from deniable.engines.withheld import Withheld
 from deniable.errors import EngineFailed, InvalidParameter
-from deniable.exact.rationals import Number
-from deniable.policy import Policy, Table, load
+from deniable.policy import Policy
 from deniable.query.explain import Branch, explain
 from deniable.query.parse import parse
-from deniable.query.plan import Plan
+from deniable.query.plan import KeyValue, Plan
 from deniable.query.planner import plan as planned
 from deniable.query.question import Question
+from deniable.release import canonical
 from deniable.release.answer import Answer, answered
 from deniable.release.asking import Asked, Wishes
-from deniable.release.durable import ledger_of
-from deniable.release.ledger import Ledger, Remaining
+from deniable.release.certificate import Certificate, Placed, cap, certified
+from deniable.release.ledger import Entry, Ledger, Remaining, like_this
+from deniable.release.owner_log import noting
+from deniable.release.receipt import receipt, received
 from deniable.release.release import Release
+from deniable.release.within import Within
 
 log = logging.getLogger("deniable.engine")
 
@@ -40,6 +44,14 @@ class Streaming(Protocol):
     """An engine that hands its groups over in batches, so that all need not fit in memory."""
 
     def stream(self, plan: Plan) -> Withheld[Iterator[Aggregated]]: ...
+
+
+class Asking(TypedDict):
+    """What a ledger is told about a question, beside its plan."""
+
+    analyst: str | None
+    plan_hash: str
+    version: str
 
 
 def _integers(engine: Engine, plan: Plan) -> Withheld[Any]:
@@ -64,20 +76,99 @@ class Session:
     (6, 'epsilon 0.5, delta 0')
     """
 
-    def __init__(self, policy: Policy, engine: Engine, ledger: Ledger) -> None:
+    def __init__(
+        self,
+        policy: Policy,
+        engine: Engine,
+        ledger: Ledger,
+        *,
+        analyst: str | None = None,
+        log: Path | None = None,
+        rehearsal: bool = False,
+    ) -> None:
         schemas = {name: engine.schema(name) for name in policy.tables}
         self.policy = policy.with_schemas(schemas)
-        self._engine, self._ledger = engine, ledger
+        self.analyst, self.rehearsal = analyst, rehearsal
+        self._engine, self._ledger, self._log = engine, ledger, log
+        self._policy_hash = canonical.digest(policy)
+        self._within = Within()
+        self._hashed: tuple[Plan, str] | None = None
 
-    def release(self, plan: Plan) -> Release:
-        """The answer to a plan: charged, then run, then noised. The only door there is."""
-        entry = self._ledger.reserve(self._ours(plan))
+    def release(self, plan: Plan, *, fresh: bool = False) -> Release:
+        """The answer to a plan: charged, then run, then noised. The only door there is.
+
+        A plan that was answered before, on the same version of the data, gets the same answer
+        at no further cost, unless a `fresh` one is asked for.
+        """
+        if not fresh and (kept := self._recalled(self._ours(plan))) is not None:
+            return kept
+        entry = self._ledger.reserve(
+            self._ours(plan), part=self._within.path, **self._asked(plan)
+        )
         answer = self._answer(plan)
-        if isinstance(answer, EngineFailed):
-            self._ledger.failed(entry, answer.reference)
-            raise answer
-        self._ledger.settle(entry)
-        return Release(plan, answer, self._ledger.remaining)
+        if isinstance(answer, BaseException):
+            raise self._failed(entry, answer)
+        return self._settled(entry, plan, answer)
+
+    def _recalled(self, plan: Plan) -> Release | None:
+        """The answer that was released before, if there is one."""
+        found = self._ledger.recall(plan, **self._asked(plan))
+        if found is None:
+            return None
+        answer, certificate = received(found.record)
+        return self._handed(plan, answer, certificate, repeated=True)
+
+    def _failed(self, entry: Entry, failure: BaseException) -> BaseException:
+        reference = getattr(failure, "reference", "interrupted")
+        self._ledger.failed(entry, reference)
+        return failure
+
+    def _settled(self, entry: Entry, plan: Plan, answer: Answer) -> Release:
+        """The answer with its certificate; the ledger keeps both."""
+        if self.rehearsal:
+            self._ledger.settle(entry)
+            return self._handed(plan, answer, None)
+        placed = Placed(
+            policy_hash=self._policy_hash,
+            data_version=self.policy.version(plan.tables),
+            analyst=self.analyst,
+            position=entry.number,
+            head=self._ledger.head,
+            cap=cap(self.policy, plan.table),
+        )
+        certificate = certified(plan, answer, placed, self._ledger)
+        self._ledger.settle(entry, receipt(answer, certificate))
+        return self._handed(plan, answer, certificate)
+
+    def _handed(
+        self,
+        plan: Plan,
+        answer: Answer,
+        certificate: Certificate | None,
+        *,
+        repeated: bool = False,
+    ) -> Release:
+        more = self._ledger.how_many(plan, self.analyst)
+        return Release(
+            plan,
+            answer,
+            self._ledger.left(self.analyst, tables=plan.tables),
+            certificate=certificate,
+            more=like_this(more),
+            repeated=repeated,
+            rehearsal=self.rehearsal,
+        )
+
+    def _charged(self, plan: Plan) -> dict[str, Any]:
+        return {**self._asked(plan), "part": self._within.path}
+
+    def _asked(self, plan: Plan) -> Asking:
+        """Who asks what, about which version of the data."""
+        hashed = self._hashed
+        if hashed is None or hashed[0] is not plan:
+            hashed = self._hashed = plan, canonical.digest(plan)
+        version = self.policy.version(plan.tables)
+        return {"analyst": self.analyst, "plan_hash": hashed[1], "version": version}
 
     def _ours(self, plan: Plan) -> Plan:
         """The plan, if it protects whom this session's policy protects.
@@ -87,25 +178,30 @@ class Session:
         """
         table = self.policy.tables.get(plan.table)
         if table is not None and not table.public:
-            ours = table.unit, table.neighbors
-            if (plan.unit, plan.neighbors) == ours:
+            ours = table.unit, table.neighbors, self._within.part
+            if (plan.unit, plan.neighbors, plan.part) == ours:
                 return plan
         raise InvalidParameter(
             f"This plan about {plan.table} was made for another policy: it does not protect "
             "whom this session protects. Make it anew with plan(...). Nothing was spent."
         )
 
-    def _answer(self, plan: Plan) -> Answer | EngineFailed:
+    def _answer(self, plan: Plan) -> Answer | BaseException:
         """The answer, or the one failure. What went wrong is neither said nor kept: its words
-        and frames might hold a number, so even the exception's context is empty."""
-        try:
-            return _integers(self._engine, plan).reveal_to(partial(answered, plan))
-        except EngineFailed as failure:
-            return EngineFailed(failure.reference)
-        except Exception as problem:
-            reference = secrets.token_hex(4)
-            log.error("reference %s: %s after the engine", reference, type(problem).__name__)
-            return EngineFailed(reference)
+        and frames might hold a number, so even the exception's context is empty, and whoever
+        interrupts gets an interruption without a trace of what it cut short."""
+        with noting(self._log):
+            try:
+                return _integers(self._engine, plan).reveal_to(partial(answered, plan))
+            except EngineFailed as failure:
+                return EngineFailed(failure.reference)
+            except (KeyboardInterrupt, SystemExit) as halt:
+                return type(halt)()
+            except Exception as problem:
+                reference = secrets.token_hex(4)
+                told = type(problem).__name__
+                log.error("reference %s: %s after the engine", reference, told)
+                return EngineFailed(reference)
 
     def plan(self, question: str | Question, **wishes: Unpack[Wishes]) -> Plan:
         """The plan for a question in SQL, or built in Python: all that would happen.
@@ -113,34 +209,68 @@ class Session:
         Nothing is spent. `epsilon` (and `delta`, where the plan needs one) is its price.
         """
         asked = parse(question) if isinstance(question, str) else question
-        return planned(asked, self.policy, **wishes)
+        made = planned(asked, self.policy, **wishes)
+        return self._within.restrict(made, self.policy)
 
     def explain(self, question: str | Question, **wishes: Unpack[Wishes]) -> Branch:
         """The plan as a tree to print: what is measured, how, at what price and margin."""
         return explain(self.plan(question, **wishes))
 
-    def sql(self, text: str, **wishes: Unpack[Wishes]) -> Release:
+    def sql(self, text: str, *, fresh: bool = False, **wishes: Unpack[Wishes]) -> Release:
         """The private answer to a question in SQL.
 
         `epsilon` is what it may cost; `delta` a hundredth of the budget's unless given.
         `weights` ask for some outputs to be more accurate, `nonnegative` shows negative counts
-        as 0, and `other` adds a group for all that is in no other.
+        as 0, and `other` adds a group for all that is in no other. A question that was asked
+        before gets its old answer, free of charge, unless a `fresh` one is wanted.
         """
-        return self.release(self.plan(text, **wishes))
+        return self.release(self.plan(text, **wishes), fresh=fresh)
 
     def table(self, name: str) -> Asked:
         """A question about a table, built step by step in Python."""
         return Asked.about(self, name)
 
+    def partition(
+        self, column: str, keys: Sequence[KeyValue], *, table: str | None = None
+    ) -> "dict[KeyValue, Session]":
+        """A session for each part of a table: the rows in which a column has that value.
+
+        All of them together cost no more than the dearest one (the dearest two, where a unit
+        may change its rows and so move). `keys` are public: choose them without looking.
+
+        >>> import deniable as dp
+        >>> import pyarrow as pa
+        >>> data = dp.protect(pa.table({"ward": ["A", "B", "B"] * 50}), epsilon=1)
+        >>> wards = data.partition("ward", ["A", "B"])
+        >>> for ward in wards.values():
+        ...     _ = ward.sql("SELECT COUNT(*) AS n FROM data", epsilon=0.5)
+        >>> print(data.remaining)
+        epsilon 0.5, delta 0
+        """
+        parts = self._within.divided(self.policy, column, keys, table)
+        return {key: self._narrowed(within) for key, within in parts.items()}
+
+    def _narrowed(self, within: Within) -> "Session":
+        """This session, about fewer rows."""
+        child = object.__new__(type(self))
+        child.__dict__ |= self.__dict__ | {"_within": within}
+        return child
+
     @property
     def remaining(self) -> Remaining:
-        """What of the budget is left."""
-        return self._ledger.remaining
+        """What is left of the budget, of whichever of the budgets that apply has least."""
+        return self._ledger.left(self.analyst)
+
+    @property
+    def ledger(self) -> Ledger:
+        """What was spent, by whom, on what."""
+        return self._ledger
 
     def close(self) -> None:
-        """Lets go of the data and of the ledger."""
-        self._engine.close()
-        self._ledger.close()
+        """Lets go of the data, unless this is a session about a part of it."""
+        if not self._within.part:
+            self._engine.close()
+            self._ledger.close()
 
     def __enter__(self) -> "Session":
         return self
@@ -149,51 +279,9 @@ class Session:
         self.close()
 
     def __repr__(self) -> str:
-        return f"<session about {', '.join(self.policy.tables)}: {self.remaining} left>"
+        about = str(self._within) if self._within.part else ", ".join(self.policy.tables)
+        what = "rehearsal" if self.rehearsal else "session"
+        return f"<{what} about {about}: {self.remaining} left>"
 
-
-def open(path: str) -> Session:
-    """A session for the policy in a file, with the ledger that the policy names: unless it
-    says otherwise, a SQLite file beside it, so that what was spent stays spent.
-
-    >>> import pathlib, tempfile
-    >>> folder = pathlib.Path(tempfile.mkdtemp())
-    >>> _ = (folder / "visits.csv").write_text("ward,cost\\nA,10\\n")
-    >>> _ = (folder / "deniable.toml").write_text('''
-    ... [budget]
-    ... epsilon = 3
-    ... [tables.visits]
-    ... source = "visits.csv"
-    ... ''')
-    >>> open(str(folder / "deniable.toml"))
-    <session about visits: epsilon 3, delta 0 left>
-    """
-    from deniable.policy.file import located
-
-    with located(path):
-        return _session(load(path))
-
-
-def protect(
-    source: Any, *, name: str = "data", epsilon: Number, delta: Number = 0, **declared: Any
-) -> Session:
-    """A session about one frame or file; `epsilon` and `delta` are the whole budget.
-
-    `unit` names the column that tells people apart (none: each row is somebody), `bounds`,
-    `step`, `keys` and `kind` say what is public about columns, and `neighbors`, `max_groups`,
-    `max_rows`, `row_ceiling` and `expected_rows` about the table.
-
-    >>> import pyarrow as pa
-    >>> frame = pa.table({"ward": ["A", "B"], "cost": [10, 20]})
-    >>> protect(frame, bounds={"cost": (0, 100)}, keys={"ward": ["A", "B"]}, epsilon=3)
-    <session about data: epsilon 3, delta 0 left>
-    """
-    table = Table.declare(name, source, **declared)
-    return _session(Policy([table], epsilon=epsilon, delta=delta))
-
-
-def _session(policy: Policy) -> Session:
-    from deniable.engines.duckdb import DuckDB
-
-    engine = DuckDB.open(policy)
-    return Session(policy, engine, ledger_of(policy))
+    def __reduce__(self) -> NoReturn:
+        raise TypeError("A session holds data and a key, so it is not pickled.")

@@ -43,6 +43,13 @@ def verify(document: Any, *, key: str | None = None) -> Verified:
 
     `key` is the public key that must have signed it; without one, the key that it names is
     taken, and whose that is remains to be seen. Raises `InvalidCertificate` at the first fault.
+
+    >>> import deniable as dp
+    >>> import pyarrow as pa
+    >>> data = dp.protect(pa.table({"x": [1] * 100}), epsilon=1)
+    >>> answer = data.sql("SELECT COUNT(*) AS n FROM data", epsilon=0.5)
+    >>> verify(answer.to_json()).checks[3]
+    "every sensitivity covers what one unit's rows can do"
     """
     found = canonical.parsed(document) if isinstance(document, str | bytes) else document
     if not isinstance(found, dict):

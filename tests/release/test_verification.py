@@ -1,0 +1,312 @@
+"""A correctly signed certificate with a wrong number in it is refused; every true one holds."""
+
+import copy
+import json
+from dataclasses import asdict, replace
+from fractions import Fraction
+from pathlib import Path
+
+import pyarrow as pa
+import pytest
+
+import deniable as dp
+from deniable.errors import InvalidCertificate
+from deniable.mechanisms import Gaussian, Laplace, Thresholding
+from deniable.query.parse import parse
+from deniable.query.planner import plan as planned
+from deniable.release import canonical
+from deniable.release.certificate import Certificate, Placed, certified, message
+from deniable.release.keys import Key
+from deniable.release.verification import verify
+from tests.query.hospital import policy
+
+CASES = sorted((Path(__file__).parents[1] / "query" / "cases").glob("*.sql"))
+QUESTIONS = {
+    "laplace": ("SELECT ward, COUNT(*) AS n, AVG(cost) AS cost FROM visits GROUP BY ward", {}),
+    "gaussian": (
+        "SELECT ward, COUNT(*) AS n FROM visits GROUP BY ward",
+        {"epsilon": 0.1, "delta": 1e-4},
+    ),
+    "private": (
+        "SELECT diagnosis, COUNT(*) AS n FROM visits GROUP BY diagnosis",
+        {"delta": 1e-5},
+    ),
+}
+
+
+@pytest.fixture(scope="module")
+def session():
+    frame = pa.table(
+        {
+            "patient": [i * 7 % 400 for i in range(2000)],
+            "ward": ["ABC"[i % 3] for i in range(2000)],
+            "diagnosis": [f"J{i % 7}" for i in range(2000)],
+            "cost": [float(i % 500) for i in range(2000)],
+        }
+    )
+    with dp.protect(
+        frame,
+        name="visits",
+        unit="patient",
+        max_groups=3,
+        max_rows=4,
+        bounds={"cost": (0, 500)},
+        keys={"ward": ["A", "B", "C"], "diagnosis": "private"},
+        epsilon=10,
+        delta=1e-3,
+    ) as opened:
+        yield opened
+
+
+@pytest.fixture(scope="module", params=QUESTIONS)
+def document(request, session):
+    sql, wishes = QUESTIONS[request.param]
+    return session.sql(sql, **{"epsilon": 1, **wishes}).to_dict()
+
+
+@pytest.fixture
+def signed(session):
+    """Signs whatever it is given with the owner's own key, as a dishonest owner could."""
+
+    def sign(found, *, rehash=True):
+        certificate = found["certificate"]
+        if rehash:
+            certificate["statement"]["plan_hash"] = canonical.digest_of(certificate["plan"])
+        text = message(certificate["statement"])
+        certificate["signature"]["value"] = session.ledger.sign(text)
+        return json.loads(json.dumps(found))
+
+    return sign
+
+
+def test_a_true_certificate_holds(document, session):
+    found = verify(document, key=session.ledger.public_key)
+    assert found.plan.epsilon == Fraction(document["cost"]["epsilon"])
+    assert len(found.checks) == 9
+    assert verify(json.dumps(document)).checks[1:] == found.checks[1:]
+
+
+def test_a_certificate_alone_holds(document):
+    assert len(verify(document["certificate"]).checks) == 8
+
+
+def test_the_questions_use_the_noise_that_they_are_meant_to(session):
+    made = {
+        name: session.plan(sql, **{"epsilon": 1, **wishes})
+        for name, (sql, wishes) in QUESTIONS.items()
+    }
+    assert isinstance(made["laplace"].blocks[0].mechanism, Laplace)
+    assert isinstance(made["gaussian"].blocks[0].mechanism, Gaussian)
+    assert isinstance(made["private"].thresholding, Thresholding)
+
+
+@pytest.mark.parametrize("path", CASES, ids=lambda path: path.stem)
+def test_every_golden_plan_can_be_certified_and_verified(path, session):
+    first, _, *sql = path.read_text().splitlines()
+    which = {"person": {}, "row": {"person": False}, "replace": {"neighbors": "replace"}}
+    known = policy(**which[first.removeprefix("-- policy: ")])
+    made = planned(parse("\n".join(sql)), known, epsilon=0.5)
+    placed = Placed("", "", None, 0, session.ledger.head, {"epsilon": "1", "delta": "1"})
+    answer = type("Answer", (), {"table": pa.table({"n": [1]})})
+    certificate = certified(made, answer, placed, session.ledger)
+    assert verify(certificate.to_dict()).plan == made
+
+
+def leaves(value, path=()):
+    """Every value in a statement, with the way to it."""
+    if isinstance(value, dict):
+        for name, one in value.items():
+            yield from leaves(one, (*path, name))
+    elif isinstance(value, list):
+        for i, one in enumerate(value):
+            yield from leaves(one, (*path, i))
+    else:
+        yield path, value
+
+
+def changed(value):
+    if value is None:
+        return "1"
+    if isinstance(value, bool):
+        return not value
+    if isinstance(value, int | float):
+        return value * 2 + 1
+    try:
+        return str(Fraction(value) / 2 + Fraction(1, 7))
+    except ValueError:
+        return value + "x"
+
+
+FREE = {"policy_hash", "data_version", "software", "analyst"}  # nothing in it can check these
+
+
+def test_no_number_of_the_statement_can_be_falsified(document, signed):
+    """Each in turn is changed and signed anew, with the right key: refused, every time."""
+    statement = document["certificate"]["statement"]
+    count = 0
+    for path, value in leaves(statement):
+        if path[0] in FREE or path == ("cap", "by"):
+            continue
+        bad = copy.deepcopy(document)
+        place = bad["certificate"]["statement"]
+        for step in path[:-1]:
+            place = place[step]
+        place[path[-1]] = changed(value)
+        if path[0] == "cap":  # a larger cap cannot be known to be false
+            place[path[-1]] = "-1"
+        with pytest.raises(InvalidCertificate):
+            verify(signed(bad, rehash=False))
+        count += 1
+    assert count > 30
+
+
+def test_what_is_missing_or_added_is_found(document, signed):
+    for name in document["certificate"]["statement"]:
+        bad = copy.deepcopy(document)
+        del bad["certificate"]["statement"][name]
+        with pytest.raises(InvalidCertificate):
+            verify(signed(bad, rehash=False))
+    bad = copy.deepcopy(document)
+    bad["certificate"]["statement"]["promise"] = "none"
+    with pytest.raises(InvalidCertificate):
+        verify(signed(bad))
+
+
+def falsified(session, change):
+    """A release of a plan that was changed; statement and signature are made for that one."""
+    sql, wishes = QUESTIONS["laplace"]
+    release = session.sql(sql, epsilon=1, **wishes)
+    made = change(release.plan)
+    head = session.ledger.head
+    placed = Placed("", "", None, head.number, head, {"epsilon": "10", "delta": "1/1000"})
+    certificate = certified(made, release.answer, placed, session.ledger)
+    return release.to_dict() | {"certificate": certificate.to_dict()}
+
+
+def noisier(plan, **changes):
+    blocks = [
+        replace(one, mechanism=Laplace(**asdict(one.mechanism) | changes))
+        for one in plan.blocks
+    ]
+    return replace(plan, blocks=tuple(blocks))
+
+
+@pytest.mark.parametrize(
+    ("change", "told"),
+    [
+        (lambda plan: noisier(plan, sensitivity=Fraction(1)), "sensitivity"),
+        (lambda plan: noisier(plan, epsilon=Fraction(3)), "price"),
+        (lambda plan: replace(plan, epsilon=plan.epsilon / 2), "price"),
+        (lambda plan: replace(plan, epsilon=-plan.epsilon), "price"),
+        (lambda plan: replace(plan, max_groups=100), "sensitivity"),
+        (lambda plan: replace(plan, max_rows=100), "sensitivity"),
+        (lambda plan: replace(plan, neighbors="replace"), "sensitivity"),
+        (
+            lambda plan: replace(
+                plan, outputs=tuple(replace(one, margin=0.5) for one in plan.outputs)
+            ),
+            "margin",
+        ),
+        (
+            lambda plan: replace(
+                plan,
+                thresholding=Thresholding(epsilon=1, delta=1e-9, groups=1),
+                delta=Fraction(1, 10**9),
+            ),
+            "groups|price",
+        ),
+        (lambda plan: replace(plan, blocks=(), outputs=()), "none"),
+        (lambda plan: replace(plan, confidence=Fraction(999, 1000)), "rows|margin"),
+    ],
+    ids=[
+        *("sensitivity", "loss", "epsilon", "negative", "groups", "rows", "neighbors"),
+        *("margin", "delta", "no noise", "confidence"),
+    ],
+)
+def test_a_plan_with_wrong_arithmetic_is_refused_however_well_signed(session, change, told):
+    with pytest.raises(InvalidCertificate, match=told):
+        verify(falsified(session, change))
+
+
+def test_the_same_way_of_making_it_holds_for_the_true_plan(session):
+    assert verify(falsified(session, lambda plan: plan))
+
+
+def test_a_falsified_delta_is_refused(session):
+    sql, wishes = QUESTIONS["private"]
+    release = session.sql(sql, epsilon=1, **wishes)
+    made = replace(release.plan, delta=release.plan.delta / 2)
+    head = session.ledger.head
+    placed = Placed("", "", None, head.number, head, {"epsilon": "10", "delta": "1/1000"})
+    certificate = certified(made, release.answer, placed, session.ledger)
+    with pytest.raises(InvalidCertificate, match="price"):
+        verify(certificate.to_dict())
+
+
+def test_rows_that_were_changed_are_found(document, signed):
+    for path, value in leaves(document["rows"]):
+        bad = copy.deepcopy(document)
+        bad["rows"][path[0]][path[1]] = changed(value)
+        with pytest.raises(InvalidCertificate):
+            verify(bad)
+    bad = copy.deepcopy(document)
+    bad["rows"].pop()
+    with pytest.raises(InvalidCertificate, match="rows"):
+        verify(bad)
+
+
+def test_margins_in_the_rows_are_checked_even_if_their_hash_was_signed(session, signed):
+    release = session.sql("SELECT COUNT(*) AS n FROM visits", epsilon=1)
+    table = release.answer.table
+    narrow = pa.table({"n": table["n"], "n_margin": pa.array([1])})
+    found = replace(release, answer=replace(release.answer, table=narrow)).to_dict()
+    from deniable.release.record import fingerprint
+
+    found["certificate"]["statement"]["answer_hash"] = fingerprint(narrow)
+    with pytest.raises(InvalidCertificate, match="n_margin"):
+        verify(signed(found))
+
+
+def test_another_key_is_refused(document, session):
+    stranger = Key.new()
+    with pytest.raises(InvalidCertificate, match="another key"):
+        verify(document, key=stranger.public)
+    bad = copy.deepcopy(document)
+    bad["certificate"]["signature"]["key"] = stranger.public
+    with pytest.raises(InvalidCertificate, match="does not fit"):
+        verify(bad)
+    # Signed by a stranger throughout: who gives the owner's key notices.
+    text = message(bad["certificate"]["statement"])
+    bad["certificate"]["signature"]["value"] = stranger.sign(text)
+    with pytest.raises(InvalidCertificate, match="another key"):
+        verify(bad, key=session.ledger.public_key)
+
+
+def test_a_signature_over_something_else_does_not_count(document, session):
+    bad = copy.deepcopy(document)
+    text = canonical.text(bad["certificate"]["statement"]).encode()
+    bad["certificate"]["signature"]["value"] = session.ledger.sign(text)  # no purpose in front
+    with pytest.raises(InvalidCertificate, match="does not fit"):
+        verify(bad)
+
+
+@pytest.mark.parametrize(
+    "bad",
+    ["", "[]", "{}", "null", '{"certificate": null}', '{"certificate": {"statement": {}}}'],
+)
+def test_what_is_no_certificate_is_refused(bad):
+    with pytest.raises(InvalidCertificate):
+        verify(bad)
+
+
+def test_a_later_version_is_not_guessed_at(document, signed):
+    bad = copy.deepcopy(document)
+    bad["certificate"]["statement"]["version"] = 2
+    with pytest.raises(InvalidCertificate, match="version"):
+        verify(signed(bad))
+
+
+def test_certificates_come_through_json_unchanged(document):
+    certificate = Certificate.from_dict(document["certificate"])
+    assert certificate.to_dict() == document["certificate"]
+    assert certificate.fingerprint in repr(certificate)
