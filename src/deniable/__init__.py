@@ -89,10 +89,9 @@ if TYPE_CHECKING:
         without_replacement,
     )
     from deniable.privacy.reading import posterior
-    from deniable.query.build import (
-        clipped,
+    from deniable.query.build import clipped, count_units
+    from deniable.release.arrays import (
         count,
-        count_units,
         histogram,
         mean,
         stddev,
@@ -264,16 +263,7 @@ _ROOMS = {
         "without_replacement",
     ),
     "deniable.privacy.reading": ("posterior",),
-    "deniable.query.build": (
-        "clipped",
-        "count",
-        "count_units",
-        "histogram",
-        "mean",
-        "stddev",
-        "sum",
-        "variance",
-    ),
+    "deniable.query.build": ("clipped", "count_units"),
     "deniable.release": (
         "DurableLedger",
         "Certificate",
@@ -285,6 +275,14 @@ _ROOMS = {
         "protect",
         "rehearse",
         "verify",
+    ),
+    "deniable.release.arrays": (
+        "count",
+        "histogram",
+        "mean",
+        "stddev",
+        "sum",
+        "variance",
     ),
     "deniable.errors": (
         "DeniableError",

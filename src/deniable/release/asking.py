@@ -1,6 +1,6 @@
 """The Python door of a session: a question built step by step, then released."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NotRequired, TypedDict, Unpack
 
@@ -10,6 +10,7 @@ from deniable.query.explain import Branch
 from deniable.query.expressions import Aggregate
 from deniable.query.plan import Plan
 from deniable.query.question import Question
+from deniable.release.steps import released
 
 if TYPE_CHECKING:
     from deniable.release.release import Release
@@ -19,7 +20,11 @@ if TYPE_CHECKING:
 class Wishes(TypedDict):
     """What may be asked of an answer, beside the question."""
 
-    epsilon: Number
+    epsilon: NotRequired[Number | None]
+    margin: NotRequired[Number | Mapping[str, Number] | None]  # in place of epsilon
+    relative: NotRequired[Number | Mapping[str, Number] | None]  # a margin over a size
+    of: NotRequired[object]  # that size: a number, or an answer already released
+    bounds: NotRequired[str | Sequence[str] | Mapping[str, str] | None]  # "find" them
     delta: NotRequired[Number | None]
     confidence: NotRequired[Number]
     weights: NotRequired[Mapping[str, Number] | None]
@@ -92,4 +97,4 @@ class Ready:
 
     def release(self, *, fresh: bool = False, **wishes: Unpack[Wishes]) -> "Release":
         """The private answer: the one given before, if there is one, unless `fresh`."""
-        return self.session.release(self.plan(**wishes), fresh=fresh)
+        return released(self.session, self.question, wishes, fresh=fresh)

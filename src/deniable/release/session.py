@@ -11,11 +11,10 @@ from deniable.engines.aggregated import Aggregated
 from deniable.engines.withheld import Withheld
 from deniable.errors import EngineFailed, InvalidParameter
 from deniable.policy import Policy
-from deniable.query.explain import Branch, explain
-from deniable.query.parse import parse
+from deniable.query.explain import Branch
 from deniable.query.plan import KeyValue, Plan
-from deniable.query.planner import plan as planned
 from deniable.query.question import Question
+from deniable.query.wishes import planned
 from deniable.release import canonical
 from deniable.release.answer import Answer, answered
 from deniable.release.asking import Asked, Wishes
@@ -24,6 +23,7 @@ from deniable.release.ledger import Entry, Ledger, Remaining, like_this
 from deniable.release.owner_log import noting
 from deniable.release.receipt import receipt, received
 from deniable.release.release import Release
+from deniable.release.steps import explained, released
 from deniable.release.within import Within
 
 log = logging.getLogger("deniable.engine")
@@ -208,23 +208,29 @@ class Session:
 
         Nothing is spent. `epsilon` (and `delta`, where the plan needs one) is its price.
         """
-        asked = parse(question) if isinstance(question, str) else question
-        made = planned(asked, self.policy, **wishes)
-        return self._within.restrict(made, self.policy)
+        return self.plan_under(self.policy, question, wishes)
+
+    def plan_under(
+        self, policy: Policy, question: str | Question, wishes: Mapping[str, Any]
+    ) -> Plan:
+        """A plan with another policy's bounds, such as bounds that were found."""
+        return self._within.restrict(planned(question, policy, **wishes), self.policy)
 
     def explain(self, question: str | Question, **wishes: Unpack[Wishes]) -> Branch:
         """The plan as a tree to print: what is measured, how, at what price and margin."""
-        return explain(self.plan(question, **wishes))
+        return explained(self, question, wishes)
 
     def sql(self, text: str, *, fresh: bool = False, **wishes: Unpack[Wishes]) -> Release:
         """The private answer to a question in SQL.
 
         `epsilon` is what it may cost; `delta` a hundredth of the budget's unless given.
+        In place of epsilon, `margin` (or a `relative` one `of` a size) asks for an accuracy,
+        as WITHIN does at the end of the SQL, and `bounds="find"` pays for missing bounds.
         `weights` ask for some outputs to be more accurate, `nonnegative` shows negative counts
         as 0, and `other` adds a group for all that is in no other. A question that was asked
         before gets its old answer, free of charge, unless a `fresh` one is wanted.
         """
-        return self.release(self.plan(text, **wishes), fresh=fresh)
+        return released(self, text, wishes, fresh=fresh)
 
     def table(self, name: str) -> Asked:
         """A question about a table, built step by step in Python."""

@@ -16,7 +16,25 @@ Question = Annotated[
     str, typer.Argument(help="The question.", metavar="SQL", show_default=False)
 ]
 Epsilon = Annotated[
-    str, typer.Option(help="What the answer may cost, for example 0.5.", metavar="EPSILON")
+    str | None,
+    typer.Option(help="What the answer may cost, for example 0.5.", metavar="EPSILON"),
+]
+Margin = Annotated[
+    str | None,
+    typer.Option(
+        help="In place of epsilon: how far off the answer may be.", metavar="MARGIN"
+    ),
+]
+Relative = Annotated[
+    str | None,
+    typer.Option(help="A margin as a share of the size given by --of.", metavar="SHARE"),
+]
+Of = Annotated[
+    str | None, typer.Option(help="The size that --relative is relative to.", metavar="SIZE")
+]
+FindBounds = Annotated[
+    bool,
+    typer.Option("--find-bounds", help="Spend a fifth of epsilon on bounds not declared."),
 ]
 Delta = Annotated[
     str | None,
@@ -34,15 +52,15 @@ POLICY = Path("deniable.toml")
 
 
 def wishes(
-    epsilon: str, delta: str | None, confidence: str, nonnegative: bool, other: bool
+    *, confidence: str, nonnegative: bool, other: bool, find: bool, **numbers: str | None
 ) -> dict[str, Any]:
     """The options as a session takes them; numbers stay exact."""
     return {
-        "epsilon": number(epsilon, "epsilon"),
-        "delta": None if delta is None else number(delta, "delta"),
+        **{name: None if one is None else number(one, name) for name, one in numbers.items()},
         "confidence": number(confidence, "confidence"),
         "nonnegative": nonnegative,
         "other": other,
+        "bounds": "find" if find else None,
     }
 
 

@@ -9,7 +9,11 @@ from deniable.app.cli import asking
 
 def explain(
     question: asking.Question,
-    epsilon: asking.Epsilon,
+    epsilon: asking.Epsilon = None,
+    margin: asking.Margin = None,
+    relative: asking.Relative = None,
+    of: asking.Of = None,
+    find_bounds: asking.FindBounds = False,
     delta: asking.Delta = None,
     policy: asking.PolicyFile = asking.POLICY,
     confidence: asking.Confidence = "0.95",
@@ -25,7 +29,17 @@ def explain(
     """
     from deniable.query.explain import explain as explained
 
-    wishes = asking.wishes(epsilon, delta, confidence, nonnegative, other)
+    wishes = asking.wishes(
+        epsilon=epsilon,
+        margin=margin,
+        relative=relative,
+        of=of,
+        find=find_bounds,
+        delta=delta,
+        confidence=confidence,
+        nonnegative=nonnegative,
+        other=other,
+    )
     with asking.session(policy, "planning") as session:
         plan = session.plan(question, **wishes)
     print(explained(plan))

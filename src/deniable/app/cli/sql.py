@@ -14,7 +14,11 @@ if TYPE_CHECKING:
 
 def sql(
     question: asking.Question,
-    epsilon: asking.Epsilon,
+    epsilon: asking.Epsilon = None,
+    margin: asking.Margin = None,
+    relative: asking.Relative = None,
+    of: asking.Of = None,
+    find_bounds: asking.FindBounds = False,
     delta: asking.Delta = None,
     policy: asking.PolicyFile = asking.POLICY,
     confidence: asking.Confidence = "0.95",
@@ -29,7 +33,17 @@ def sql(
     """
     if as_json and as_csv:
         raise dp.InvalidParameter("Choose one of --json and --csv.")
-    wishes = asking.wishes(epsilon, delta, confidence, nonnegative, other)
+    wishes = asking.wishes(
+        epsilon=epsilon,
+        margin=margin,
+        relative=relative,
+        of=of,
+        find=find_bounds,
+        delta=delta,
+        confidence=confidence,
+        nonnegative=nonnegative,
+        other=other,
+    )
     with asking.session(policy, "asking") as session:
         answer = session.sql(question, **wishes)
     if as_json:

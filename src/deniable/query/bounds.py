@@ -1,0 +1,217 @@
+"""Clipping bounds that nobody declared: a paid step that finds them.
+
+The rows are counted between powers of two, of either sign. A row is in one such bin, so all
+bins together cost one epsilon. The bounds are the outermost bins whose noisy count stands out:
+above the largest noise that would be seen, with probability 19 in 20, in any bin that is
+empty. What is beyond them is then clipped, so that a few outliers cost little and no noise is
+scaled to the largest value (Google's approximate bounds; ALGORITHMS D2 of the design, where
+the best bound leaves about 2 / epsilon rows beyond).
+
+Where the policy declares a range that is only too wide, the bins are laid inside it, from the
+end that is nearest to zero outward, and no bound is found beyond it.
+"""
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from types import MappingProxyType
+from typing import TypeAlias
+
+from deniable.errors import InvalidParameter, InvalidQuery
+from deniable.policy import Column as Declared
+from deniable.policy import Policy, Table
+from deniable.query.expressions import (
+    Aggregate,
+    Call,
+    Column,
+    Expression,
+    Literal,
+    aggregates,
+    plain,
+    walk,
+)
+from deniable.query.margins import laws_of
+from deniable.query.plan import Plan
+from deniable.query.question import Named, Question
+from deniable.query.spread import fixed_margin
+
+SHARE = Fraction(1, 5)  # of epsilon goes into finding bounds
+_SURE = Fraction(19, 20)  # that no empty bin is taken for a full one
+_SMALLEST, _LARGEST = -20, 63  # powers of two
+
+Wanted: TypeAlias = str | Sequence[str] | Mapping[str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """The bounds of one column, and how many rows may lie beyond them."""
+
+    column: str
+    low: Fraction
+    high: Fraction
+    beyond: float  # rows outside, as counted in the noisy bins
+    margin: float
+    clear: bool  # whether any bin stood out
+
+    @property
+    def words(self) -> str:
+        """The bounds, and what clipping to them may cost."""
+        told = f"{self.column} is clipped to the bounds found, {plain(self.low)} to "
+        told += f"{plain(self.high)}"
+        if not self.clear:
+            return f"{told}, which are a guess: too few rows to tell a full bin from noise."
+        most = math.ceil(max(0.0, self.beyond + self.margin))
+        return (
+            f"{told}; about {max(0, round(self.beyond)):,} rows, and at most {most:,} at "
+            "95 %, lie beyond and count as the bound itself, which no margin covers."
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Search:
+    """The first step: which columns, the ends of their bins, and the question to ask."""
+
+    question: Question
+    ends: Mapping[str, tuple[Fraction, ...]]
+
+    def read(self, made: Plan, counts: Sequence[float]) -> tuple[Found, ...]:
+        """The bounds from the noisy counts of all bins, in the order of the plan's outputs."""
+        found: list[Found] = []
+        laws = laws_of(made.blocks, made.thresholding)
+        place = 0
+        for name, ends in self.ends.items():
+            bins = len(ends) - 1
+            features = made.features[place : place + bins]
+            noisy = [float(one) for one in counts[place : place + bins]]
+            # All of the bins are empty with some noise: 1 - (1 - p) ** bins is 1 in 20.
+            level = 1 - (1 - float(_SURE) ** (1 / bins)) * 2
+            stands_out = fixed_margin(
+                {features[0]: Fraction(1)}, laws, Fraction(f"{level:.12f}")
+            )
+            inside = [i for i, one in enumerate(noisy) if one > stands_out]
+            clear = bool(inside)
+            if not clear:
+                inside = [max(range(bins), key=lambda i: noisy[i])]
+            first, last = inside[0], inside[-1]
+            outer = [*range(first), *range(last + 1, bins)]
+            margin = fixed_margin({features[i]: Fraction(1) for i in outer}, laws, _SURE)
+            beyond = sum(noisy[i] for i in outer)
+            found.append(Found(name, ends[first], ends[last + 1], beyond, margin, clear))
+            place += bins
+        return tuple(found)
+
+
+def search(question: Question, policy: Policy, wanted: Wanted) -> Search:
+    """The step that finds bounds: for all columns that lack them, or for those named.
+
+    >>> from deniable.query.parse import parse
+    >>> table = Table("visits").with_schema({"cost": "DOUBLE"})
+    >>> policy = Policy([table], epsilon=3)
+    >>> step = search(parse("SELECT AVG(cost) FROM visits"), policy, "find")
+    >>> list(step.ends), len(step.ends["cost"])
+    (['cost'], 170)
+    """
+    table = _table(question, policy)
+    names = _wanted(question, table, wanted)
+    if not names:
+        raise InvalidParameter(
+            "`bounds`: every number of this question has declared bounds. Name a column to "
+            'find tighter ones for it, for example bounds=["cost"].'
+        )
+    ends = {name: _ends(table.columns[name]) for name in names}
+    outputs = tuple(Named(name, _histogram(name, ends[name])) for name in names)
+    asked = replace(question, keys=(), outputs=outputs, having=None, order=(), limit=None)
+    return Search(asked, MappingProxyType(ends))
+
+
+def bounded(policy: Policy, table: str, found: Sequence[Found]) -> Policy:
+    """The policy with these bounds in place of none.
+
+    >>> table = Table("visits").with_schema({"cost": "DOUBLE"})
+    >>> got = Found("cost", Fraction(0), Fraction(64), 0.0, 9.0, True)
+    >>> after = bounded(Policy([table], epsilon=3), "visits", [got])
+    >>> after.tables["visits"].columns["cost"].bounds
+    (Fraction(0, 1), Fraction(64, 1))
+    """
+    old = next(one for name, one in policy.tables.items() if name.lower() == table.lower())
+    columns = dict(old.columns)
+    for one in found:
+        columns[one.column] = replace(columns[one.column], bounds=(one.low, one.high), step=None)
+    tables = {**policy.tables, old.name: replace(old, columns=columns)}
+    return replace(policy, tables=tables)
+
+
+def _table(question: Question, policy: Policy) -> Table:
+    for name, table in policy.tables.items():
+        if isinstance(question.table, str) and name.lower() == question.table.lower():
+            return table
+    raise InvalidQuery(
+        "Bounds can be found for a question about one table of the policy, by its name."
+    )
+
+
+def _wanted(question: Question, table: Table, wanted: Wanted) -> list[str]:
+    spelt = {name.lower(): name for name in table.columns}
+    if isinstance(wanted, str):
+        if wanted != "find":
+            raise InvalidParameter(
+                f'`bounds` must be "find" or name the columns to find bounds for. Found '
+                f"{wanted!r}."
+            )
+        parts = [
+            one.argument
+            for named in (*question.outputs,)
+            for one in aggregates(named.expression)
+            if one.argument is not None and not one.name.startswith("count")
+        ]
+        named = [e.name for part in parts for e in walk(part) if isinstance(e, Column)]
+        found = [spelt[one.lower()] for one in named if one.lower() in spelt]
+        return [one for one in dict.fromkeys(found) if _open(table.columns[one])]
+    names = list(wanted)
+    for name in names:
+        if isinstance(wanted, Mapping) and wanted[name] != "find":
+            raise InvalidParameter(f'`bounds[{name}]` must be "find". Found {wanted[name]!r}.')
+        if name.lower() not in spelt or table.columns[spelt[name.lower()]].kind != "number":
+            raise InvalidParameter(f"`bounds` names {name}, which is no column of numbers.")
+    return [spelt[name.lower()] for name in names]
+
+
+def _open(column: Declared) -> bool:
+    return column.kind == "number" and column.bounds is None
+
+
+def _ends(column: Declared) -> tuple[Fraction, ...]:
+    """Where bins begin, and where the last one ends: zero, and powers of two around it."""
+    smallest = 0 if column.integer else _SMALLEST
+    powers = [Fraction(2) ** i for i in range(smallest, _LARGEST + 1)]
+    ends = [-one for one in reversed(powers)] + [Fraction(0), *powers]
+    if column.bounds is None:
+        return tuple(ends)
+    low, high = column.bounds
+    return (low, *(one for one in ends if low < one < high), high)
+
+
+def _histogram(name: str, ends: Sequence[Fraction]) -> Aggregate:
+    """A histogram of the number of the bin that a value is in.
+
+    What is beyond the last end, infinite or no number at all is in no bin. The bin is found by
+    halving; the last branch is never taken, and gives the expression its upper limit.
+    """
+    column, last = Column(name), len(ends) - 1
+
+    def below(place: int) -> Expression:
+        return Call("<", (column, Literal(ends[place])))
+
+    def halved(first: int, beyond: int) -> Expression:
+        if beyond - first == 1:
+            own = Literal(Fraction(first))
+            return own if beyond < last else Call("case", (below(last), own, _number(last)))
+        middle = (first + beyond) // 2
+        return Call("case", (below(middle), halved(first, middle), halved(middle, beyond)))
+
+    return Aggregate("histogram", Call("case", (below(last), halved(0, last))), last)
+
+
+def _number(value: int) -> Literal:
+    return Literal(Fraction(value))

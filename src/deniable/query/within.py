@@ -1,0 +1,85 @@
+"""How near an answer should be, said at the end of its SQL: WITHIN 50 CONFIDENCE 0.95.
+
+    SELECT COUNT(*) FROM visits WITHIN 50
+    SELECT COUNT(*) FROM visits WITHIN 5 PERCENT OF 10000 CONFIDENCE 0.99
+
+The words are read on the token stream and cut off before SQL is parsed, which knows nothing of
+them. WITHIN GROUP is another thing: here a number follows.
+"""
+
+from dataclasses import dataclass
+from fractions import Fraction
+
+import sqlglot
+from sqlglot.errors import SqlglotError
+from sqlglot.tokens import TokenType
+
+from deniable.errors import InvalidQuery
+
+_SHAPE = "WITHIN 50 [PERCENT OF 10000] [CONFIDENCE 0.95]"
+_LONGEST = 10  # tokens
+_MOST = 100_000  # characters
+
+
+@dataclass(frozen=True, slots=True)
+class Within:
+    """What a question's last words ask for; `of` is the size that a share is of."""
+
+    margin: Fraction
+    of: Fraction | None = None
+    confidence: Fraction | None = None
+
+
+def within(text: str) -> tuple[str, Within | None]:
+    """The question without its last words, and what they ask for.
+
+    >>> within("SELECT COUNT(*) FROM visits WITHIN 50 CONFIDENCE 0.9")
+    ('SELECT COUNT(*) FROM visits ', Within(margin=Fraction(50, 1), of=None,
+    confidence=Fraction(9, 10)))
+    >>> within("SELECT COUNT(*) FROM visits")
+    ('SELECT COUNT(*) FROM visits', None)
+    """
+    if not isinstance(text, str) or len(text) > _MOST or "within" not in text.lower():
+        return text, None  # the parser says what is wrong, if anything is
+    try:
+        tokens = list(sqlglot.tokenize(text, dialect="duckdb"))
+    except SqlglotError:
+        return text, None
+    while tokens and tokens[-1].token_type == TokenType.SEMICOLON:
+        tokens.pop()
+    for place in range(len(tokens) - 2, max(-1, len(tokens) - _LONGEST), -1):
+        plain = tokens[place].token_type not in (TokenType.IDENTIFIER, TokenType.STRING)
+        begins = plain and tokens[place].text.upper() == "WITHIN"
+        if begins and tokens[place + 1].token_type == TokenType.NUMBER:
+            return text[: tokens[place].start], _read(tokens[place + 1 :])
+    return text, None
+
+
+def _read(tokens: list[sqlglot.Token]) -> Within:
+    words: list[str] = []
+    for token in tokens:
+        if words and words[-1] == ".":  # .5 is read as two
+            words[-1] = f"0.{token.text}"
+        else:
+            words.append(token.text.upper())
+    margin, words = _number(words[0]), words[1:]
+    of = confidence = None
+    if words[:2] in (["PERCENT", "OF"], ["%", "OF"]) and len(words) > 2:
+        margin, of, words = margin / 100, _number(words[2]), words[3:]
+    if words[:1] == ["CONFIDENCE"] and len(words) > 1:
+        confidence, words = _number(words[1]), words[2:]
+    if words:
+        raise InvalidQuery(
+            f"WITHIN is the last thing that a question says: {_SHAPE}. Found {words[0]!r} "
+            "where it should end."
+        )
+    return Within(margin, of, confidence)
+
+
+def _number(word: str) -> Fraction:
+    try:
+        if len(word) < 40 and (float(word) == 0 or 1e-30 < float(word) < 1e30):
+            return Fraction(word)
+    except ValueError:
+        pass
+    raise InvalidQuery(f"{word[:40]!r} is no number to be WITHIN: write {_SHAPE}.")

@@ -1,0 +1,122 @@
+"""A question in one plan, or in two: the first finds bounds that nobody declared.
+
+Both go through the session's one door. The price of the whole is known before the first step,
+and refused if it is not left.
+"""
+
+from collections.abc import Mapping
+from dataclasses import replace
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any
+
+from deniable.errors import BudgetExhausted, InvalidParameter
+from deniable.exact.rationals import positive
+from deniable.query.bounds import SHARE, Search, bounded, search
+from deniable.query.explain import Branch, explain
+from deniable.query.expressions import plain
+from deniable.query.parse import parse
+from deniable.query.plan import Plan
+from deniable.query.planner import plan as priced
+from deniable.query.question import Question
+from deniable.query.wishes import planned
+from deniable.release.release import Release
+
+if TYPE_CHECKING:
+    from deniable.release.session import Session
+
+
+def released(session: "Session", question: str | Question, wishes: Mapping[str, Any]) -> Release:
+    """The answer: one plan, or bounds first and then the answer within them."""
+    if wishes.get("bounds") is None:
+        made = session.plan(question, **wishes)  # type: ignore[misc]
+        if wishes.get("epsilon") is None:
+            _check_left(session, question, made, wishes)
+        return session.release(made)
+    asked, step, first, rest = _first(session, question, wishes)
+    left = session.remaining
+    whole = first.epsilon + rest["epsilon"]
+    if whole > left.epsilon or (rest.get("delta") or 0) > left.delta:
+        raise BudgetExhausted(
+            f"Bounds and answer cost epsilon {plain(whole)} together, and {left} are left. "
+            "Nothing was spent and nothing was read."
+        )
+    bins = session.release(first).to_arrow()
+    counts = [bins[one.name][0].as_py() for one in first.outputs]
+    found = step.read(first, counts)
+    policy = bounded(session.policy, asked.table, found)
+    second = priced(asked, policy, **rest)
+    told = (
+        f"Finding bounds took {_percent(SHARE)} of the budget: epsilon {plain(first.epsilon)} "
+        f"of {plain(whole)}.",
+        *(one.words for one in found),
+    )
+    return session.release(replace(second, notes=(*second.notes, *told)))
+
+
+def explained(session: "Session", question: str | Question, wishes: Mapping[str, Any]) -> Branch:
+    """What would be done, in one step or in two."""
+    if wishes.get("bounds") is None:
+        return explain(session.plan(question, **wishes))  # type: ignore[misc]
+    _, step, first, rest = _first(session, question, wishes)
+    names = ", ".join(step.ends)
+    whole = first.epsilon + rest["epsilon"]
+    return Branch(
+        f"Answer at epsilon {plain(whole)}, in two steps",
+        (
+            Branch(
+                f"{_percent(SHARE)} finds the bounds of {names}: epsilon {plain(first.epsilon)}",
+                (
+                    Branch(
+                        f"rows between powers of two, {len(first.features):,} bins, "
+                        f"± {first.outputs[0].margin:,.6g} each"
+                    ),
+                    *(Branch(str(one)) for one in explain(first).below[-1:]),
+                ),
+            ),
+            Branch(
+                f"{_percent(1 - SHARE)} answers within them: epsilon {plain(rest['epsilon'])}",
+                (
+                    Branch("margins grow with the bounds found, so they are not known yet"),
+                    Branch("what lies beyond the bounds is clipped, which no margin covers"),
+                ),
+            ),
+        ),
+    )
+
+
+def _first(
+    session: "Session", question: str | Question, wishes: Mapping[str, Any]
+) -> tuple[Question, Search, Plan, dict[str, Any]]:
+    """The question, the search for bounds, its plan, and what is wished of the second."""
+    rest = {key: one for key, one in wishes.items() if key != "bounds" and one is not None}
+    if "epsilon" not in rest or {"margin", "relative", "of"} & set(rest):
+        raise InvalidParameter(
+            "Margins grow with bounds that are not known yet: with `bounds` give `epsilon`, "
+            "not a margin."
+        )
+    asked = parse(question) if isinstance(question, str) else question
+    step = search(asked, session.policy, wishes["bounds"])
+    epsilon = positive(rest["epsilon"], "epsilon")
+    first = planned(step.question, session.policy, epsilon=epsilon * SHARE, delta=0)
+    return asked, step, first, {**rest, "epsilon": epsilon - epsilon * SHARE}
+
+
+def _check_left(
+    session: "Session", question: str | Question, made: Plan, wishes: Mapping[str, Any]
+) -> None:
+    """Says what a margin would cost if that is more than is left, and what is still had."""
+    left = session.remaining
+    if made.epsilon <= left.epsilon:
+        return
+    told = next(one for one in made.notes if one.startswith("Asked for "))
+    raise BudgetExhausted(
+        f"Impossible within your budget: {left} are left. {told}\n  What is left buys margins "
+        f"about {float(made.epsilon / left.epsilon):.3g} times as wide. Nothing was spent and "
+        "nothing was read."
+        if left.epsilon > 0
+        else f"Impossible within your budget: nothing is left. {told}"
+    )
+
+
+def _percent(share: Fraction) -> str:
+    return f"{100 * float(share):g} %"
