@@ -130,9 +130,15 @@ def least(question: Question, policy: Policy, goal: Goal, **wishes: Any) -> Plan
     worst = ratio(first)
     _check(first, goal, names, policy)
     weights = _weights(first, goal, names)
-    if weights and not wishes.get("weights") and ratio(tried(Fraction(1), weights=weights)) < worst:
+    if (
+        weights
+        and not wishes.get("weights")
+        and ratio(tried(Fraction(1), weights=weights)) < worst
+    ):
         wishes = {**wishes, "weights": weights}
-    found = _search(tried if "weights" not in wishes else _with(tried, wishes["weights"]), ratio)
+    found = _search(
+        tried if "weights" not in wishes else _with(tried, wishes["weights"]), ratio
+    )
     if found is None:
         raise InvalidQuery(
             f"No epsilon up to {MOST} gives {goal.words}: the margin does not shrink any "
@@ -152,11 +158,17 @@ def _ratio_to(goal: Goal, names: tuple[str, ...]) -> Callable[[Plan], float]:
         wide = 0.0
         for output in made.outputs:
             asked = goal.asked(output, names)
-            if asked is not None and output.margin is not None:
-                wide = max(wide, _over(output.margin, asked))
+            margin = predicted(output)
+            if asked is not None and margin is not None:
+                wide = max(wide, _over(margin, asked))
         return wide
 
     return ratio
+
+
+def predicted(output: Output) -> float | None:
+    """The output's predicted margin in its own unit; None where nothing public predicts it."""
+    return output.likely if output.margin_in else output.margin
 
 
 def _over(margin: float, asked: Fraction) -> float:
@@ -178,7 +190,7 @@ def _check(made: Plan, goal: Goal, names: tuple[str, ...], policy: Policy) -> No
                 f"{', '.join(one for one in names if one in known)}."
             )
     for output in made.outputs:
-        if goal.asked(output, names) is None or output.margin is not None:
+        if goal.asked(output, names) is None or predicted(output) is not None:
             continue
         private = next((key.name for key in made.keys if key.values is None), None)
         mend = (
@@ -199,15 +211,15 @@ def _weights(made: Plan, goal: Goal, names: tuple[str, ...]) -> dict[str, Fracti
     for output in made.outputs:
         if not features_of(output.node):
             continue
-        asked = goal.asked(output, names)
-        if asked is None or output.margin is None or math.isinf(output.margin):
+        asked, margin = goal.asked(output, names), predicted(output)
+        if asked is None or margin is None or math.isinf(margin):
             return {}
         name = _whole(output.name, names)
-        found[name] = max(found.get(name, 0.0), output.margin / float(asked))
+        found[name] = max(found.get(name, 0.0), margin / float(asked))
     if len(found) < 2 or not min(found.values()) > 0:
         return {}
-    most = max(found.values())
-    return {name: Fraction(max(1, round(1000 * one / most)), 1000) for name, one in found.items()}
+    fewest = max(min(found.values()), max(found.values()) / 1000)
+    return {k: Fraction(round(100 * max(1.0, one / fewest)), 100) for k, one in found.items()}
 
 
 def _search(tried: Callable[[Fraction], Plan], ratio: Callable[[Plan], float]) -> Plan | None:
@@ -280,9 +292,12 @@ def _up(epsilon: Fraction, digits: int) -> Fraction:
 
 def _notes(made: Plan, goal: Goal, names: tuple[str, ...], policy: Policy) -> tuple[str, ...]:
     level = f"{100 * float(made.confidence):g} %"
-    told = f"Asked for {goal.words} at {level}: epsilon {plain(made.epsilon)} is the least, to 1 %."
+    price = plain(made.epsilon)
+    told = f"Asked for {goal.words} at {level}: epsilon {price} is the least, to 1 %."
     rough = [
-        one.name for one in made.outputs if one.estimated and goal.asked(one, names) is not None
+        one.name
+        for one in made.outputs
+        if (one.estimated or one.margin_in) and goal.asked(one, names) is not None
     ]
     if not rough:
         return (told,)

@@ -75,6 +75,13 @@ class Search:
     question: Question
     ends: Mapping[str, tuple[Fraction, ...]]
 
+    @property
+    def widest(self) -> "tuple[Found, ...]":
+        """The bounds that could be found at most."""
+        return tuple(
+            Found(name, ends[0], ends[-1], 0.0, 0.0, False) for name, ends in self.ends.items()
+        )
+
     def read(self, made: Plan, counts: Sequence[float]) -> tuple[Found, ...]:
         """The bounds from the noisy counts of all bins, in the order of the plan's outputs."""
         found: list[Found] = []
@@ -137,7 +144,9 @@ def bounded(policy: Policy, table: str, found: Sequence[Found]) -> Policy:
     old = next(one for name, one in policy.tables.items() if name.lower() == table.lower())
     columns = dict(old.columns)
     for one in found:
-        columns[one.column] = replace(columns[one.column], bounds=(one.low, one.high), step=None)
+        columns[one.column] = replace(
+            columns[one.column], bounds=(one.low, one.high), step=None
+        )
     tables = {**policy.tables, old.name: replace(old, columns=columns)}
     return replace(policy, tables=tables)
 

@@ -12,7 +12,6 @@ from fractions import Fraction
 
 import sqlglot
 from sqlglot.errors import SqlglotError
-from sqlglot.tokens import TokenType
 
 from deniable.errors import InvalidQuery
 
@@ -45,12 +44,13 @@ def within(text: str) -> tuple[str, Within | None]:
         tokens = list(sqlglot.tokenize(text, dialect="duckdb"))
     except SqlglotError:
         return text, None
-    while tokens and tokens[-1].token_type == TokenType.SEMICOLON:
+    while tokens and tokens[-1].text == ";":
         tokens.pop()
     for place in range(len(tokens) - 2, max(-1, len(tokens) - _LONGEST), -1):
-        plain = tokens[place].token_type not in (TokenType.IDENTIFIER, TokenType.STRING)
-        begins = plain and tokens[place].text.upper() == "WITHIN"
-        if begins and tokens[place + 1].token_type == TokenType.NUMBER:
+        # A quoted name or text is longer in the question than its token's text is.
+        begin, number = tokens[place], tokens[place + 1]
+        bare = text[begin.start : begin.end + 1].upper() == "WITHIN"
+        if bare and text[number.start] in "0123456789.":
             return text[: tokens[place].start], _read(tokens[place + 1 :])
     return text, None
 
@@ -58,7 +58,7 @@ def within(text: str) -> tuple[str, Within | None]:
 def _read(tokens: list[sqlglot.Token]) -> Within:
     words: list[str] = []
     for token in tokens:
-        if words and words[-1] == ".":  # .5 is read as two
+        if words and words[-1] == ".":  # .5 comes as two tokens
             words[-1] = f"0.{token.text}"
         else:
             words.append(token.text.upper())
@@ -78,7 +78,7 @@ def _read(tokens: list[sqlglot.Token]) -> Within:
 
 def _number(word: str) -> Fraction:
     try:
-        if len(word) < 40 and (float(word) == 0 or 1e-30 < float(word) < 1e30):
+        if len(word) < 40 and 1e-30 < float(word) < 1e30:
             return Fraction(word)
     except ValueError:
         pass

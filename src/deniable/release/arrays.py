@@ -1,4 +1,4 @@
-"""One-liners: `mean("cost")` names an aggregate, `mean(values, bounds=..., epsilon=...)` is one.
+"""One-liners: `mean("cost")` names an aggregate, `mean(values, ...)` releases one at once.
 
 An array is a table of one column, `value`, in which each value is somebody: it is protected by
 a session that lives for one question, so that what happens is the plan of that question and
@@ -20,7 +20,6 @@ from deniable.policy import KeyValue
 from deniable.privacy.neighbors import Neighbors
 from deniable.query import build
 from deniable.query.expressions import Aggregate
-from deniable.release.asking import Ready
 from deniable.release.release import Release
 
 Bounds: TypeAlias = tuple[Number, Number] | Literal["find"]
@@ -250,8 +249,8 @@ def _released(
         raise InvalidParameter(f"`{next(iter(how))}` is not known to {name} of an array.")
     frame = pa.table({"value": column})
     with protect(frame, epsilon=epsilon, delta=delta, **declared) as session:
-        ready = session.table("data").agg(**{name: aggregate})
-        assert isinstance(ready, Ready)
+        outputs: dict[str, Any] = {name: aggregate}
+        ready = session.table("data").agg(**outputs)
         find: dict[str, Any] = {"bounds": "find"} if bounds == "find" else {}
         return ready.release(epsilon=epsilon, delta=delta, confidence=confidence, **find)
 
@@ -272,8 +271,7 @@ def _column(values: Values, kind: str, *, count: bool = False) -> Any:
         found = pa.array(listed, pa.float64() if read is _double else pa.string())
     else:
         raise InvalidData(
-            "An array, a Series or a list of values is needed. Found "
-            f"{type(values).__name__}."
+            f"An array, a Series or a list of values is needed. Found {type(values).__name__}."
         )
     return found.is_valid().to_pylist() if count else found
 

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from deniable.errors import BudgetExhausted, InvalidParameter
 from deniable.exact.rationals import positive
+from deniable.query.accuracy import predicted
 from deniable.query.bounds import SHARE, Search, bounded, search
 from deniable.query.explain import Branch, explain
 from deniable.query.expressions import plain
@@ -19,23 +20,29 @@ from deniable.query.plan import Plan
 from deniable.query.planner import plan as priced
 from deniable.query.question import Question
 from deniable.query.wishes import planned
+from deniable.query.within import within
 from deniable.release.release import Release
 
 if TYPE_CHECKING:
     from deniable.release.session import Session
 
 
-def released(session: "Session", question: str | Question, wishes: Mapping[str, Any]) -> Release:
+def released(
+    session: "Session", question: str | Question, wishes: Mapping[str, Any]
+) -> Release:
     """The answer: one plan, or bounds first and then the answer within them."""
     if wishes.get("bounds") is None:
-        made = session.plan(question, **wishes)  # type: ignore[misc]
+        made = session.plan(question, **wishes)
         if wishes.get("epsilon") is None:
             _check_left(session, question, made, wishes)
         return session.release(made)
     asked, step, first, rest = _first(session, question, wishes)
     left = session.remaining
-    whole = first.epsilon + rest["epsilon"]
-    if whole > left.epsilon or (rest.get("delta") or 0) > left.delta:
+    # Whatever is found, the answer costs this epsilon and at most this delta; and what is
+    # wrong with the question is seen before anything is spent.
+    wide = priced(asked, bounded(session.policy, asked.table, step.widest), **rest)
+    whole = first.epsilon + wide.epsilon
+    if whole > left.epsilon or wide.delta > left.delta:
         raise BudgetExhausted(
             f"Bounds and answer cost epsilon {plain(whole)} together, and {left} are left. "
             "Nothing was spent and nothing was read."
@@ -53,10 +60,12 @@ def released(session: "Session", question: str | Question, wishes: Mapping[str, 
     return session.release(replace(second, notes=(*second.notes, *told)))
 
 
-def explained(session: "Session", question: str | Question, wishes: Mapping[str, Any]) -> Branch:
+def explained(
+    session: "Session", question: str | Question, wishes: Mapping[str, Any]
+) -> Branch:
     """What would be done, in one step or in two."""
     if wishes.get("bounds") is None:
-        return explain(session.plan(question, **wishes))  # type: ignore[misc]
+        return explain(session.plan(question, **wishes))
     _, step, first, rest = _first(session, question, wishes)
     names = ", ".join(step.ends)
     whole = first.epsilon + rest["epsilon"]
@@ -64,7 +73,7 @@ def explained(session: "Session", question: str | Question, wishes: Mapping[str,
         f"Answer at epsilon {plain(whole)}, in two steps",
         (
             Branch(
-                f"{_percent(SHARE)} finds the bounds of {names}: epsilon {plain(first.epsilon)}",
+                f"{_percent(SHARE)} finds bounds of {names}: epsilon {plain(first.epsilon)}",
                 (
                     Branch(
                         f"rows between powers of two, {len(first.features):,} bins, "
@@ -109,12 +118,22 @@ def _check_left(
     if made.epsilon <= left.epsilon:
         return
     told = next(one for one in made.notes if one.startswith("Asked for "))
+    rest = "Nothing is left."
+    if left.epsilon > 0:
+        bare = within(question)[0] if isinstance(question, str) else question
+        wished = {k: one for k, one in wishes.items() if k not in ("margin", "relative", "of")}
+        best = session.plan(
+            bare, **{**wished, "epsilon": left.epsilon, "confidence": made.confidence}
+        )
+        margins = [
+            f"{one.name} ± {predicted(one):,.6g}"
+            for one in best.outputs
+            if predicted(one) is not None
+        ]
+        rest = f"What is left, {left}, buys {', '.join(margins[:8])}."
     raise BudgetExhausted(
-        f"Impossible within your budget: {left} are left. {told}\n  What is left buys margins "
-        f"about {float(made.epsilon / left.epsilon):.3g} times as wide. Nothing was spent and "
-        "nothing was read."
-        if left.epsilon > 0
-        else f"Impossible within your budget: nothing is left. {told}"
+        f"Impossible within your budget. {told}\n  {rest} Nothing was spent and nothing was "
+        "read."
     )
 
 

@@ -21,9 +21,7 @@ Epsilon = Annotated[
 ]
 Margin = Annotated[
     str | None,
-    typer.Option(
-        help="In place of epsilon: how far off the answer may be.", metavar="MARGIN"
-    ),
+    typer.Option(help="In place of epsilon: how far off the answer may be.", metavar="MARGIN"),
 ]
 Relative = Annotated[
     str | None,

@@ -27,8 +27,6 @@ def explain(
 
     Nothing is spent and no row is read.
     """
-    from deniable.query.explain import explain as explained
-
     wishes = asking.wishes(
         epsilon=epsilon,
         margin=margin,
@@ -41,8 +39,8 @@ def explain(
         other=other,
     )
     with asking.session(policy, "planning") as session:
-        plan = session.plan(question, **wishes)
-    print(explained(plan))
-    if engine_sql:
+        print(session.explain(question, **wishes))
+        plan = session.plan(question, **wishes) if engine_sql else None
+    if plan is not None:
         for statement in plan.statements:
             print(f"\n{statement.sql}")

@@ -1,0 +1,97 @@
+from fractions import Fraction
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+import deniable as dp
+from deniable.errors import BudgetExhausted, InvalidParameter, InvalidQuery
+
+ROWS = 20_000
+COSTS = np.random.default_rng(5).lognormal(3, 1, ROWS)
+SUM = "SELECT SUM(cost) AS total FROM data"
+
+
+@pytest.fixture
+def costs():
+    with dp.protect(pa.table({"cost": COSTS}), epsilon=4, expected_rows=ROWS) as opened:
+        yield opened
+
+
+def test_bounds_are_found_and_paid_for(costs):
+    answer = costs.sql(SUM, epsilon=1, bounds="find")
+    assert costs.remaining.epsilon == 3
+    assert answer.plan.epsilon == Fraction(4, 5)
+    # Clipping and noise together: the bound found is 256 or so, and few rows lie beyond.
+    assert abs(answer.value - COSTS.sum()) < 0.05 * COSTS.sum()
+    told = str(answer)
+    assert "Finding bounds took 20 % of the budget: epsilon 0.2 of 1." in told
+    assert "cost is clipped to the bounds found" in told
+    assert "no margin covers" in told
+
+
+def test_both_steps_go_through_the_one_door(costs, monkeypatch):
+    plans = []
+    door = type(costs).release
+    monkeypatch.setattr(
+        type(costs), "release", lambda self, plan: plans.append(plan) or door(self, plan)
+    )
+    costs.sql(SUM, epsilon=1, bounds=["cost"])
+    assert [float(one.epsilon) for one in plans] == [0.2, 0.8]
+    assert len(plans[0].features) == 168
+
+
+def test_explain_states_the_share(costs):
+    told = str(costs.explain(SUM, epsilon=1, bounds="find"))
+    assert "Answer at epsilon 1, in two steps" in told
+    assert "20 % finds bounds of cost: epsilon 0.2" in told
+    assert "80 % answers within them: epsilon 0.8" in told
+    assert costs.remaining.epsilon == 4
+
+
+def test_the_python_door_finds_bounds_too(costs):
+    ready = costs.table("data").agg(total=dp.sum("cost"))
+    assert "two steps" in str(ready.explain(epsilon=1, bounds="find"))
+    assert ready.release(epsilon=1, bounds="find").plan.epsilon == Fraction(4, 5)
+
+
+def test_the_whole_price_is_checked_before_the_first_step(costs):
+    with pytest.raises(BudgetExhausted, match="cost epsilon 5 together, and epsilon 4"):
+        costs.sql(SUM, epsilon=5, bounds="find")
+    assert costs.remaining.epsilon == 4
+
+
+def test_a_wrong_question_costs_nothing(costs):
+    with pytest.raises(InvalidQuery):
+        costs.sql(
+            "SELECT SUM(cost) AS s FROM data HAVING nothing > 3", epsilon=1, bounds="find"
+        )
+    assert costs.remaining.epsilon == 4
+
+
+def test_margins_cannot_be_asked_before_bounds_are_known(costs):
+    with pytest.raises(InvalidParameter, match="give `epsilon`"):
+        costs.sql(SUM, margin=100, bounds="find")
+
+
+def test_an_answer_by_accuracy_is_as_near_as_asked(costs):
+    answer = costs.sql("SELECT COUNT(*) AS n FROM data WITHIN 50 CONFIDENCE 0.99")
+    assert answer.margin <= 50
+    assert costs.remaining.epsilon == 4 - answer.plan.epsilon
+    near = costs.sql("SELECT COUNT(*) AS n FROM data", relative=0.001, of=answer)
+    assert near.margin <= 0.001 * abs(answer.value)
+
+
+def test_impossible_within_the_budget_is_an_answer(costs):
+    with pytest.raises(BudgetExhausted) as refused:
+        costs.sql("SELECT COUNT(*) AS n FROM data WITHIN 0.5 CONFIDENCE 0.9999")
+    told = str(refused.value)
+    assert "Impossible within your budget. Asked for ± 0.5 at 99.99 %: epsilon 10" in told
+    assert "What is left, epsilon 4, delta 0, buys n ± 2." in told
+    assert costs.remaining.epsilon == 4
+
+
+def test_nothing_left_is_said(costs):
+    costs.sql("SELECT COUNT(*) AS n FROM data", epsilon=4)
+    with pytest.raises(BudgetExhausted, match="Nothing is left"):
+        costs.sql("SELECT COUNT(*) AS n FROM data", margin=10)
