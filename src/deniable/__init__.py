@@ -90,14 +90,6 @@ if TYPE_CHECKING:
     )
     from deniable.privacy.reading import posterior
     from deniable.query.build import clipped, count_units
-    from deniable.release.arrays import (
-        count,
-        histogram,
-        mean,
-        stddev,
-        sum,
-        variance,
-    )
     from deniable.release import (
         Certificate,
         DurableLedger,
@@ -109,6 +101,14 @@ if TYPE_CHECKING:
         protect,
         rehearse,
         verify,
+    )
+    from deniable.release.arrays import (
+        count,
+        histogram,
+        mean,
+        stddev,
+        sum,
+        variance,
     )
 
 __version__ = "0.1.0"

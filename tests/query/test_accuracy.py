@@ -4,6 +4,7 @@ import math
 from dataclasses import replace
 from fractions import Fraction
 
+import pyarrow as pa
 import pytest
 
 import deniable as dp
@@ -83,7 +84,7 @@ def test_the_released_margin_is_no_larger_than_asked(path):
     if not goal.by_name:
         pytest.skip("nothing here has a margin beforehand")
     found = least(asked, POLICIES[which], goal)
-    rich = replace(POLICIES[which], epsilon=Fraction(10**4), delta=Fraction(1, 10))
+    rich = Policy(POLICIES[which].tables, epsilon=10**4, delta=0.1)
     with DuckDB.open({"visits": visits()}) as engine:
         session = Session(rich, engine, MemoryLedger(rich.epsilon, rich.delta))
         answer = session.release(found)
@@ -97,7 +98,7 @@ def test_estimates_hold_for_the_rows_expected():
     """With as many rows as the policy expects, spread as it expects, the margin is as asked."""
     frame = {"x": [i % 101 for i in range(20_000)]}
     session = dp.protect(
-        __import__("pyarrow").table(frame),
+        pa.table(frame),
         bounds={"x": (0, 100)},
         expected_rows=20_000,
         epsilon=5,
@@ -118,10 +119,7 @@ def test_goals_for_all_outputs_share_the_budget():
     asked = parse("SELECT SUM(age) AS ages, SUM(cost) AS costs FROM visits")
     goal = Goal.of({"ages": 100_000, "costs": 30_000})
     found = least(asked, policy(person=False), goal)
-    even = found.epsilon
-    while misses(plan(asked, policy(person=False), epsilon=even), goal):
-        even *= Fraction(101, 100)
-    assert found.epsilon < even * Fraction(9, 10)
+    assert misses(plan(asked, policy(person=False), epsilon=found.epsilon * 3 / 2), goal)
 
 
 def test_a_histograms_name_stands_for_its_bins():

@@ -121,34 +121,28 @@ def least(question: Question, policy: Policy, goal: Goal, **wishes: Any) -> Plan
     (0.0594, 50.0)
     """
 
-    def tried(epsilon: Fraction, **more: Any) -> Plan:
-        return plan(question, policy, epsilon=epsilon, **(wishes | more))
+    wished = dict(wishes)
+
+    def tried(epsilon: Fraction, *, written: bool = False) -> Plan:
+        return plan(question, policy, epsilon=epsilon, written=written, **wished)
 
     first = tried(Fraction(1))
     names = tuple(one.name for one in question.outputs)
     ratio = _ratio_to(goal, names)
-    worst = ratio(first)
     _check(first, goal, names, policy)
     weights = _weights(first, goal, names)
-    if (
-        weights
-        and not wishes.get("weights")
-        and ratio(tried(Fraction(1), weights=weights)) < worst
-    ):
-        wishes = {**wishes, "weights": weights}
-    found = _search(
-        tried if "weights" not in wishes else _with(tried, wishes["weights"]), ratio
-    )
-    if found is None:
+    if weights and not wishes.get("weights"):
+        wished["weights"] = weights
+        if ratio(tried(Fraction(1))) >= ratio(first):
+            del wished["weights"]
+    epsilon = _search(tried, ratio)
+    if epsilon is None:
         raise InvalidQuery(
             f"No epsilon up to {MOST} gives {goal.words}: the margin does not shrink any "
             "further. Ask for a wider one, or for fewer numbers at once."
         )
-    return replace(found, notes=(*found.notes, *_notes(found, goal, names, policy)))
-
-
-def _with(tried: Callable[..., Plan], weights: Any) -> Callable[[Fraction], Plan]:
-    return lambda epsilon: tried(epsilon, weights=weights)
+    whole = tried(epsilon, written=True)
+    return replace(whole, notes=(*whole.notes, *_notes(whole, goal, names, policy)))
 
 
 def _ratio_to(goal: Goal, names: tuple[str, ...]) -> Callable[[Plan], float]:
@@ -222,18 +216,19 @@ def _weights(made: Plan, goal: Goal, names: tuple[str, ...]) -> dict[str, Fracti
     return {k: Fraction(round(100 * max(1.0, one / fewest)), 100) for k, one in found.items()}
 
 
-def _search(tried: Callable[[Fraction], Plan], ratio: Callable[[Plan], float]) -> Plan | None:
-    """The plan of the least epsilon that meets the goal; None if none does."""
-    known: dict[Fraction, tuple[Plan | None, float]] = {}
+def _search(
+    tried: Callable[[Fraction], Plan], ratio: Callable[[Plan], float]
+) -> Fraction | None:
+    """The least epsilon that meets the goal; None if none does."""
+    known: dict[Fraction, float] = {}
 
     def at(epsilon: Fraction) -> float:
         if epsilon not in known:
             try:
-                made = tried(epsilon)
-                known[epsilon] = made, ratio(made)
+                known[epsilon] = ratio(tried(epsilon))
             except InvalidQuery:  # too small for its noise to be drawn
-                known[epsilon] = None, math.inf
-        return known[epsilon][1]
+                known[epsilon] = math.inf
+        return known[epsilon]
 
     low, high = _bracket(at)
     if high is None:
@@ -249,8 +244,8 @@ def _search(tried: Callable[[Fraction], Plan], ratio: Callable[[Plan], float]) -
     for digits in range(1, 7):
         rounded = _up(high, digits)
         if rounded * _CLOSE < high and at(rounded) <= 1 and at(rounded * _CLOSE) > 1:
-            return known[rounded][0]
-    return known[high][0]
+            return rounded
+    return high
 
 
 def _bracket(at: Callable[[Fraction], float]) -> tuple[Fraction | None, Fraction | None]:

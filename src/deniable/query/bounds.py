@@ -117,7 +117,7 @@ def search(question: Question, policy: Policy, wanted: Wanted) -> Search:
     >>> policy = Policy([table], epsilon=3)
     >>> step = search(parse("SELECT AVG(cost) FROM visits"), policy, "find")
     >>> list(step.ends), len(step.ends["cost"])
-    (['cost'], 170)
+    (['cost'], 169)
     """
     table = _table(question, policy)
     names = _wanted(question, table, wanted)
@@ -148,7 +148,7 @@ def bounded(policy: Policy, table: str, found: Sequence[Found]) -> Policy:
             columns[one.column], bounds=(one.low, one.high), step=None
         )
     tables = {**policy.tables, old.name: replace(old, columns=columns)}
-    return replace(policy, tables=tables)
+    return Policy(tables, epsilon=policy.epsilon, delta=policy.delta)
 
 
 def _table(question: Question, policy: Policy) -> Table:

@@ -43,6 +43,7 @@ class Request:
     nonnegative: bool
     other: bool
     delta_by_default: bool
+    written: bool = True  # False: priced only, without the engine's SQL
 
 
 def plan(
@@ -55,6 +56,7 @@ def plan(
     weights: Mapping[str, Number] | None = None,
     nonnegative: bool = False,
     other: bool = False,
+    written: bool = True,
 ) -> Plan:
     """The plan for a question, before anything is spent.
 
@@ -75,6 +77,7 @@ def plan(
         nonnegative,
         other and bool(question.keys),  # without groups all rows are in the one there is
         delta is None,
+        written,
     )
     scope = Scope(_table(question.table, policy))
     _check_size(question)
@@ -181,7 +184,7 @@ def _planned(question: Question, scope: Scope, wanted: Request) -> Plan:
         confidence=wanted.confidence,
         epsilon=wanted.epsilon,
         delta=price.delta,
-        engine_sql=tree.sql().sql(dialect="duckdb"),
+        engine_sql=tree.sql().sql(dialect="duckdb") if wanted.written else "",
         notes=_notes(wanted, price.delta, measured),
     )
     return replace(made, outputs=forecast(made, measured, table))
