@@ -34,7 +34,9 @@ def test_both_steps_go_through_the_one_door(costs, monkeypatch):
     plans = []
     door = type(costs).release
     monkeypatch.setattr(
-        type(costs), "release", lambda self, plan: plans.append(plan) or door(self, plan)
+        type(costs),
+        "release",
+        lambda self, plan, **how: plans.append(plan) or door(self, plan, **how),
     )
     costs.sql(SUM, epsilon=1, bounds=["cost"])
     assert [float(one.epsilon) for one in plans] == [0.2, 0.8]
@@ -95,3 +97,12 @@ def test_nothing_left_is_said(costs):
     costs.sql("SELECT COUNT(*) AS n FROM data", epsilon=4)
     with pytest.raises(BudgetExhausted, match="Nothing is left"):
         costs.sql("SELECT COUNT(*) AS n FROM data", margin=10)
+
+
+def test_a_part_of_the_table_finds_its_own_bounds():
+    frame = pa.table({"ward": ["A", "B"] * 5000, "cost": [3.0, 900.0] * 5000})
+    with dp.protect(frame, epsilon=4) as whole:
+        wards = whole.partition("ward", ["A", "B"])
+        found = [one.sql(SUM, epsilon=1, bounds="find") for one in wards.values()]
+        assert whole.remaining.epsilon == 3
+    assert ["2 to 4" in str(found[0]), "512 to 1024" in str(found[1])] == [True, True]

@@ -234,7 +234,7 @@ def _released(
     keys: Sequence[KeyValue] | None = None,
 ) -> Release:
     """The answer of a session about one column that lives for one question."""
-    from deniable.release.session import protect
+    from deniable.release.opening import protect
 
     if epsilon is None:
         raise InvalidParameter(

@@ -17,9 +17,7 @@ from deniable.query.explain import Branch, explain
 from deniable.query.expressions import plain
 from deniable.query.parse import parse
 from deniable.query.plan import Plan
-from deniable.query.planner import plan as priced
 from deniable.query.question import Question
-from deniable.query.wishes import planned
 from deniable.query.within import within
 from deniable.release.release import Release
 
@@ -28,36 +26,41 @@ if TYPE_CHECKING:
 
 
 def released(
-    session: "Session", question: str | Question, wishes: Mapping[str, Any]
+    session: "Session",
+    question: str | Question,
+    wishes: Mapping[str, Any],
+    *,
+    fresh: bool = False,
 ) -> Release:
     """The answer: one plan, or bounds first and then the answer within them."""
     if wishes.get("bounds") is None:
         made = session.plan(question, **wishes)
         if wishes.get("epsilon") is None:
             _check_left(session, question, made, wishes)
-        return session.release(made)
+        return session.release(made, fresh=fresh)
     asked, step, first, rest = _first(session, question, wishes)
     left = session.remaining
     # Whatever is found, the answer costs this epsilon and at most this delta; and what is
     # wrong with the question is seen before anything is spent.
-    wide = priced(asked, bounded(session.policy, asked.table, step.widest), **rest)
+    widest = bounded(session.policy, asked.table, step.widest)
+    wide = session.plan_under(widest, asked, rest)
     whole = first.epsilon + wide.epsilon
     if whole > left.epsilon or wide.delta > left.delta:
         raise BudgetExhausted(
             f"Bounds and answer cost epsilon {plain(whole)} together, and {left} are left. "
             "Nothing was spent and nothing was read."
         )
-    bins = session.release(first).to_arrow()
+    bins = session.release(first, fresh=fresh).to_arrow()
     counts = [bins[one.name][0].as_py() for one in first.outputs]
     found = step.read(first, counts)
     policy = bounded(session.policy, asked.table, found)
-    second = priced(asked, policy, **rest)
+    second = session.plan_under(policy, asked, rest)
     told = (
         f"Finding bounds took {_percent(SHARE)} of the budget: epsilon {plain(first.epsilon)} "
         f"of {plain(whole)}.",
         *(one.words for one in found),
     )
-    return session.release(replace(second, notes=(*second.notes, *told)))
+    return session.release(replace(second, notes=(*second.notes, *told)), fresh=fresh)
 
 
 def explained(
@@ -106,7 +109,7 @@ def _first(
     asked = parse(question) if isinstance(question, str) else question
     step = search(asked, session.policy, wishes["bounds"])
     epsilon = positive(rest["epsilon"], "epsilon")
-    first = planned(step.question, session.policy, epsilon=epsilon * SHARE, delta=0)
+    first = session.plan(step.question, epsilon=epsilon * SHARE, delta=0)
     return asked, step, first, {**rest, "epsilon": epsilon - epsilon * SHARE}
 
 
