@@ -42,6 +42,15 @@ class OracleContract:
                     support[v] += design.pmf(report, truth) * speaks_for[v]
             assert support == [design.p if v == truth else design.q for v in range(k)]
 
+    def test_supports_are_what_is_counted(self):
+        design = self.design(odds=3, categories=11)
+        reports = design.randomize(np.arange(2000) % 11)
+        supports = design.supports(reports)
+        assert supports.shape == (2000, 11)
+        assert tuple(supports.sum(axis=0).tolist()) == design.aggregate(reports).counts
+        with pytest.raises(InvalidData):
+            design.supports(reports[:, :0])
+
     def test_half_the_noise_is_caught(self):
         claimed = self.design(odds=3, categories=3)
         # A design of odds 3.1, over the reports that both designs have.

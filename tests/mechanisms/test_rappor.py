@@ -117,3 +117,12 @@ def test_neither_questions_nor_designs_share_their_noise():
     for one, other in combinations(noise, 2):
         assert 40 < sum(a != b for a, b in zip(one, other, strict=True)) < 160
     assert clients[1].permanent("7") == wide.client(secret, question="a").permanent("7")
+
+
+def test_more_cohorts_than_two_bytes_hold():
+    many = Rappor(bits=2, hashes=1, cohorts=100_000)
+    reports = many.randomize(["blue"] * 2000)
+    assert int(reports[:, 0].max()) >= 1 << 16  # a third of all cohorts: 2,000 never miss them
+    table = np.array(many.aggregate(reports).counts).reshape(100_000, 3)
+    assert table[:, 0].sum() == 2000
+    assert table[1 << 16 :, 0].sum() == (reports[:, 0] >= 1 << 16).sum()

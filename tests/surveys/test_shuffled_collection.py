@@ -2,8 +2,10 @@
 
 import pytest
 
+from deniable.errors import InvalidData
 from deniable.mechanisms import OUE, RandomizedResponse
-from deniable.surveys import loads, report, simulate
+from deniable.privacy import PureLoss, shuffled
+from deniable.surveys import collect, loads, report, simulate
 from deniable.surveys.shuffled_collection import collected_loss
 
 TEXT = """
@@ -56,3 +58,77 @@ def test_the_report_states_it():
     assert plain.loss.epsilon(1e-6) > 0.99
     assert mixed.loss.epsilon(1e-6) < 0.15
     assert mixed.epsilon == plain.epsilon
+
+
+SECOND = """[[questions]]
+id = "b"
+kind = "single-choice"
+text = "?"
+options = ["x", "y", "z"]
+"""
+OPEN = """[[questions]]
+id = "c"
+kind = "yes-no"
+text = "?"
+private = false
+"""
+TRUSTED = (
+    '[shuffler]\nwho = "Post"\nindependent = true\nstrips = ["identity", "order", "time"]\n'
+)
+
+
+def several(*parts, people=3000):
+    made = loads("".join((TEXT.replace("epsilon = 1", "epsilon = 2"), *parts)))
+    return report(made, simulate(made, people).collected)
+
+
+def test_answers_on_one_line_are_amplified_together():
+    found = several(SECOND, TRUSTED)
+    line = shuffled(PureLoss(2), reports=3000).epsilon(1e-6)
+    assert found.collected.epsilon(1e-6) == pytest.approx(line, rel=1e-6)
+    assert line < 0.5
+    # An answer is known by the others on its line: no question is cheaper than the line.
+    for one in found.results:
+        assert one.loss.epsilon(1e-6) == pytest.approx(line, rel=1e-6)
+    assert found.pairs
+    assert found.loss.epsilon() == pytest.approx(2)
+
+
+def test_questions_taken_apart_are_amplified_by_themselves_and_compose():
+    found = several(SECOND, OPEN, TRUSTED + "separates = true\n")
+    parts = [
+        shuffled(RandomizedResponse(epsilon=1, categories=k), reports=3000) for k in (2, 3)
+    ]
+    for one, part in zip(found.results, parts, strict=True):
+        assert one.loss.epsilon(1e-6) == pytest.approx(part.epsilon(1e-6), rel=1e-6)
+    most = sum(part.epsilon(5e-7) for part in parts)
+    assert 0.9 * most < found.collected.epsilon(1e-6) <= most * (1 + 1e-9)
+    assert found.collected.epsilon(1e-6) < several(SECOND, TRUSTED).collected.epsilon(1e-6)
+    assert not found.pairs
+
+
+def test_open_or_missing_answers_tell_lines_apart():
+    found = several(SECOND, OPEN, TRUSTED)
+    assert found.collected == found.loss
+    made = loads(TEXT + SECOND + TRUSTED)
+    lines = ['{"a":1,"b":2}', '{"a":0,"b":0}'] * 500
+    whole, holed = (report(made, collect(made, some)) for some in (lines, [*lines, '{"a":1}']))
+    assert whole.collected.epsilon(1e-6) < 0.5
+    assert holed.collected == holed.loss
+    assert not any(one.amplified for one in holed.results)
+
+
+def test_one_question_each_costs_the_worst_of_them():
+    found = several(SECOND, TRUSTED, people=4000)
+    assert found.collected.epsilon(1e-6) > 0.2
+    each = loads('collection = "one-question-each"\n' + TEXT + SECOND + TRUSTED)
+    found = report(each, simulate(each, 4000).collected)
+    worst = max(one.loss.epsilon(1e-6) for one in found.results)
+    assert found.collected.epsilon(1e-6) == pytest.approx(worst, rel=1e-9)
+    assert all(one.amplified for one in found.results)
+
+
+def test_lines_that_were_not_taken_apart_are_refused():
+    made = loads(TEXT + SECOND + TRUSTED + "separates = true\n")
+    with pytest.raises(InvalidData, match="takes apart"):
+        collect(made, ['{"a":1,"b":2}'])

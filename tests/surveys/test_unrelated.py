@@ -20,17 +20,16 @@ def test_both_shares_are_recovered():
 
 
 def test_errors_are_as_stated():
-    errors = []
-    truth = np.arange(500) % 10 < 2
+    errors, n = [], 500
+    truth = np.tile(np.arange(n) % 10 < 2, (5000, 1))
     designs = [RandomizedResponse.unrelated(rational(x), 0.4) for x in (0.7, 0.3)]
-    for _ in range(600):
-        halves = [
-            (x, d.aggregate(d.randomize(truth)).counts)
-            for x, d in zip((0.7, 0.3), designs, strict=True)
-        ]
-        found = unrelated(*halves)
+    yeses = [design.randomize(truth).sum(axis=1).tolist() for design in designs]
+    for one, other in zip(*yeses, strict=True):
+        found = unrelated((0.7, (n - one, one)), (0.3, (n - other, other)))
         errors.append(((found.prevalence - 0.2) / found.standard_error) ** 2)
-    assert 0.6 < np.mean(errors) < 1.15  # the stated error counts the chance of the sample, too
+    # The people are the same here, and the stated error counts the chance of the sample, too:
+    # 0.64 is expected, with a standard deviation of 0.013.
+    assert 0.55 < np.mean(errors) < 0.73
 
 
 def test_equal_halves_tell_nothing():

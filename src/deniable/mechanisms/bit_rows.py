@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from deniable.errors import InvalidData
-from deniable.exact.bits import SYSTEM
+from deniable.exact.bits import SYSTEM, Source
 from deniable.exact.laws import Listed
 from deniable.exact.table import CHUNK, Table
 
@@ -29,7 +29,7 @@ def byte_width(bits: int) -> int:
     return -(-bits // 8)
 
 
-def random_rows(q: Fraction, rows: int, bits: int) -> Rows:
+def random_rows(q: Fraction, rows: int, bits: int, *, source: Source = SYSTEM) -> Rows:
     """Rows of independent bits, each 1 with probability q exactly; spare bits are 0.
 
     >>> random_rows(Fraction(1, 4), 5, 9).shape
@@ -39,7 +39,7 @@ def random_rows(q: Fraction, rows: int, bits: int) -> Rows:
     flat = np.empty(rows * width, dtype=np.uint8)
     for start in range(0, flat.size, CHUNK):
         some = flat[start : start + CHUNK]
-        some[:] = table.draw(some.size, SYSTEM)
+        some[:] = table.draw(some.size, source)
     out = flat.reshape(rows, width)
     if bits % 8:
         out[:, -1] &= (0xFF00 >> bits % 8) & 0xFF
@@ -95,6 +95,15 @@ def as_rows(reports: NDArray[Any], bits: int) -> Rows:
             f"Reports must be rows of bytes with {bits} bits in use, as `randomize` gives them."
         )
     return rows
+
+
+def marks(rows: Rows, bits: int) -> NDArray[np.bool_]:
+    """The bits of all rows, one column each.
+
+    >>> marks(np.array([[160]], dtype=np.uint8), 3).tolist()
+    [[True, False, True]]
+    """
+    return np.unpackbits(rows, axis=1, count=bits).astype(bool)
 
 
 def unpacked(row: Rows, bits: int) -> list[int]:

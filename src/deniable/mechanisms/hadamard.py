@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from deniable.errors import InvalidData
 from deniable.exact import bernoulli, uniform_below
+from deniable.exact.bits import Source
 from deniable.mechanisms.oracle import Answered, FrequencyOracle, Reports
 
 _HALF = Fraction(1, 2)
@@ -78,9 +79,9 @@ class HadamardResponse(FrequencyOracle):
         """
         return ((row, bit) for row in range(self.order) for bit in (0, 1))
 
-    def _randomize(self, truth: Answered) -> Reports:
-        row = uniform_below(self.order, truth.size)
-        flip = bernoulli(1 / (self.odds + 1), truth.size)
+    def _randomize(self, truth: Answered, source: Source) -> Reports:
+        row = uniform_below(self.order, truth.size, source=source)
+        flip = bernoulli(1 / (self.odds + 1), truth.size, source=source)
         return np.stack([row, (np.bitwise_count(row & truth) & 1) ^ flip], axis=1)
 
     def _support(self, reports: Reports) -> Answered:
@@ -93,6 +94,11 @@ class HadamardResponse(FrequencyOracle):
         agreement = walsh(signs[:, 0] - signs[:, 1])[: self.categories]
         counts: Answered = (row.size + agreement) // 2
         return counts
+
+    def _supports(self, reports: Reports) -> NDArray[np.bool_]:
+        row, bit = reports.astype(np.int64, copy=False).T
+        agreed = np.bitwise_count(row[:, None] & np.arange(self.categories)) & 1
+        return np.asarray(agreed == bit[:, None])
 
 
 def walsh(values: NDArray[np.int64]) -> NDArray[np.int64]:

@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from deniable.exact import bernoulli
+from deniable.exact.bits import Source
 from deniable.exact.rationals import Number
 from deniable.mechanisms.duchi import Duchi
 from deniable.mechanisms.piecewise import Piecewise
@@ -66,10 +67,10 @@ class Hybrid(Unbiased):
             return self.share * self.piecewise._chance(report, place)
         return (1 - self.share) * self.duchi._chance(report - many, place)
 
-    def _randomize(self, places: NDArray[np.int64]) -> NDArray[np.int64]:
-        which = bernoulli(self.share, places.size)
-        bits = self.piecewise.outputs + self.duchi._randomize(places)
-        return np.where(which, self.piecewise._randomize(places), bits)
+    def _randomize(self, places: NDArray[np.int64], source: Source) -> NDArray[np.int64]:
+        which = bernoulli(self.share, places.size, source=source)
+        bits = self.piecewise.outputs + self.duchi._randomize(places, source)
+        return np.where(which, self.piecewise._randomize(places, source), bits)
 
     def readings(self) -> NDArray[np.float64]:
         """What each report stands for: unbiased for the answer behind it.

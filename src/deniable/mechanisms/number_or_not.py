@@ -21,6 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from deniable.exact import uniform_below
+from deniable.exact.bits import Source
 from deniable.exact.rationals import Number, probability, rational, whole
 from deniable.mechanisms.estimate import Estimate, level_of, share
 from deniable.mechanisms.numeric import NumericDesign
@@ -67,10 +68,10 @@ class NumberOrNot(NumericDesign):
         chance: Fraction = coins.q + (coins.p - coins.q) * meant[report]
         return chance
 
-    def _randomize(self, places: NDArray[np.int64]) -> NDArray[np.int64]:
-        up = uniform_below(self.steps, places.size) < places
+    def _randomize(self, places: NDArray[np.int64], source: Source) -> NDArray[np.int64]:
+        up = uniform_below(self.steps, places.size, source=source) < places
         meant = np.where(places < 0, NOT_SAID, up.astype(np.int64))
-        return np.asarray(self.response.randomize(meant), dtype=np.int64)
+        return np.asarray(self.response.randomize(meant, source=source), dtype=np.int64)
 
     def _places(self, answers: Any) -> NDArray[np.int64]:
         """As for any number; -1 for nan."""

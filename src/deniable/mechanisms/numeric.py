@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from deniable.errors import InvalidData, InvalidParameter
+from deniable.exact.bits import SYSTEM, Source
 from deniable.exact.enclosures import Enclosure
 from deniable.exact.rationals import Number, positive, rational
 from deniable.mechanisms import pure
@@ -72,7 +73,7 @@ class NumericDesign:
         """P(report | the answer lies `place` steps above `low`)."""
 
     @abstractmethod
-    def _randomize(self, places: NDArray[np.int64]) -> NDArray[np.int64]: ...
+    def _randomize(self, places: NDArray[np.int64], source: Source) -> NDArray[np.int64]: ...
 
     @property
     def loss(self) -> PureLoss:
@@ -91,9 +92,9 @@ class NumericDesign:
         scaled = self.pmf(report, answer) * (1 << bits)
         return scaled.__floor__(), scaled.__ceil__()
 
-    def randomize(self, answers: Numbers) -> NDArray[np.int64]:
+    def randomize(self, answers: Numbers, *, source: Source = SYSTEM) -> NDArray[np.int64]:
         """One report for each answer, on one axis."""
-        return self._randomize(self._places(answers))
+        return self._randomize(self._places(answers), source)
 
     def aggregate(self, reports: Any) -> Tally:
         """How often each report came; tallies of batches add up."""

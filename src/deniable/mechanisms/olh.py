@@ -27,6 +27,7 @@ from numpy.typing import NDArray
 
 from deniable.errors import InvalidData
 from deniable.exact import bernoulli, uniform_below
+from deniable.exact.bits import Source
 from deniable.mechanisms.oracle import Answered, FrequencyOracle, Reports
 
 _MOST_BUCKETS = 1 << 20  # so that a hash times their number stays far inside int64
@@ -108,12 +109,14 @@ class OLH(FrequencyOracle):
         seeds = range(self.prime)
         return ((a, b, y) for a in seeds for b in seeds for y in range(self.buckets))
 
-    def _randomize(self, truth: Answered) -> Reports:
+    def _randomize(self, truth: Answered, source: Source) -> Reports:
         n, prime, g = truth.size, self.prime, self.buckets
-        a, b = uniform_below(prime, n), uniform_below(prime, n)
+        a, b = (uniform_below(prime, n, source=source) for _ in range(2))
         bucket = (a * truth + b) % prime * g // prime
-        keep = bernoulli((self.odds - 1) / (self.odds + g - 1), n)  # else any of all buckets
-        return np.stack([a, b, np.where(keep, bucket, uniform_below(g, n))], axis=1)
+        slope = (self.odds - 1) / (self.odds + g - 1)
+        keep = bernoulli(slope, n, source=source)  # else any of all buckets
+        blind = uniform_below(g, n, source=source)
+        return np.stack([a, b, np.where(keep, bucket, blind)], axis=1)
 
     def _support(self, reports: Reports) -> Answered:
         prime = self.prime
@@ -155,14 +158,24 @@ class OLH(FrequencyOracle):
 
     def _one_by_one(self, a: Answered, b: Answered, bucket: Answered) -> Answered:
         """Support counts by hashing every answer with every seed."""
-        answers = np.arange(self.categories)
         counts = np.zeros(self.categories, dtype=np.int64)
         people = max(1, _CELLS_AT_ONCE // self.categories)
         for start in range(0, a.size, people):
             some = slice(start, start + people)
-            place = (np.multiply.outer(a[some], answers) + b[some, None]) % self.prime
-            counts += (place * self.buckets // self.prime == bucket[some, None]).sum(axis=0)
+            counts += self._hits(a[some], b[some], bucket[some]).sum(axis=0)
         return counts
+
+    def _hits(self, a: Answered, b: Answered, bucket: Answered) -> NDArray[np.bool_]:
+        """Whether each answer's hash is the reported bucket, a row a report."""
+        answers = np.arange(self.categories)
+        place = (np.multiply.outer(a, answers) + b[:, None]) % self.prime
+        return np.asarray(place * self.buckets // self.prime == bucket[:, None])
+
+    def _supports(self, reports: Reports) -> NDArray[np.bool_]:
+        people = max(1, _CELLS_AT_ONCE // self.categories)
+        rows = reports.astype(np.int64, copy=False)
+        starts = range(0, rows.shape[0], people)
+        return np.concatenate([self._hits(*rows[one : one + people].T) for one in starts])
 
     def _edges(self) -> list[int]:
         """Where the buckets begin: bucket y holds edges[y] to edges[y + 1] - 1."""

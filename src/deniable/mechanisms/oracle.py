@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from deniable.errors import InvalidData, InvalidParameter
+from deniable.exact.bits import SYSTEM, Source
 from deniable.exact.enclosures import Enclosure
 from deniable.exact.rationals import Number, whole
 from deniable.mechanisms import pure
@@ -32,7 +33,8 @@ _CELLS_AT_ONCE = 1 << 22
 
 
 class FrequencyOracle:
-    """Subclasses give `p`, `q`, `width`, `pmf`, `_randomize` and `_support`."""
+    """Subclasses give `p`, `q`, `width`, `pmf`, `_randomize`, `_support` and
+    `_supports`."""
 
     __slots__ = ()
 
@@ -80,10 +82,13 @@ class FrequencyOracle:
         """Every report there can be; for proofs on small domains."""
 
     @abstractmethod
-    def _randomize(self, truth: Answered) -> Reports: ...
+    def _randomize(self, truth: Answered, source: Source) -> Reports: ...
 
     @abstractmethod
     def _support(self, reports: Reports) -> Answered: ...
+
+    @abstractmethod
+    def _supports(self, reports: Reports) -> NDArray[np.bool_]: ...
 
     @property
     def loss(self) -> PureLoss:
@@ -95,12 +100,26 @@ class FrequencyOracle:
         scaled = self.pmf(report, answer) * (1 << bits)
         return scaled.__floor__(), scaled.__ceil__()
 
-    def randomize(self, answers: Any) -> Reports:
+    def randomize(self, answers: Any, *, source: Source = SYSTEM) -> Reports:
         """One report for each answer, as the rows of an array."""
-        return self._randomize(read(answers, self.categories).numbers)
+        return self._randomize(read(answers, self.categories).numbers, source)
 
     def aggregate(self, reports: Reports) -> Tally:
         """How many reports support each answer; tallies of batches add up."""
+        rows = self._rows(reports)
+        return Tally(self, tuple(self._support(rows).tolist()), rows.shape[0])
+
+    def supports(self, reports: Reports) -> NDArray[np.bool_]:
+        """Which answers each report speaks for: a row a person, a column an answer.
+
+        `aggregate` counts the columns without making this table; tables of two questions
+        need it.
+        """
+        rows = self._rows(reports)
+        self._support(rows)  # refuses what cannot be a report
+        return self._supports(rows)
+
+    def _rows(self, reports: Reports) -> Reports:
         rows = np.asarray(reports)
         if rows.ndim != 2 or rows.shape[1] != self.width or rows.dtype.kind not in "iu":
             raise InvalidData(
@@ -109,7 +128,7 @@ class FrequencyOracle:
             )
         if not rows.size:
             raise InvalidData("There are no reports. Give one or more.")
-        return Tally(self, tuple(self._support(rows).tolist()), rows.shape[0])
+        return rows
 
     def poll(self, answers: Any) -> Tally:
         """`aggregate(randomize(answers))`, some people at a time, so that no report is kept."""
@@ -117,7 +136,7 @@ class FrequencyOracle:
         people = max(1, _CELLS_AT_ONCE // self.width)
         return sum(
             (
-                self.aggregate(self._randomize(truth[start : start + people]))
+                self.aggregate(self._randomize(truth[start : start + people], SYSTEM))
                 for start in range(0, truth.size, people)
             ),
             start=Tally(self, (0,) * self.categories, 0),

@@ -18,6 +18,7 @@ import numpy as np
 
 from deniable.errors import InvalidParameter
 from deniable.exact import categorical
+from deniable.exact.bits import SYSTEM, Source
 from deniable.exact.enclosures import Enclosure
 from deniable.exact.rationals import Number, rational, whole
 from deniable.mechanisms import pure
@@ -105,7 +106,7 @@ class Ordinal:
         scaled = self.pmf(report, answer) * (1 << bits)
         return scaled.__floor__(), scaled.__ceil__()
 
-    def randomize(self, answers: Any) -> Any:
+    def randomize(self, answers: Any, *, source: Source = SYSTEM) -> Any:
         """The reports, in the shape and kind of the answers.
 
         >>> type(Ordinal(ratio=0.5, categories=3).randomize(2))
@@ -117,7 +118,7 @@ class Ordinal:
         for x in range(k):
             people = np.flatnonzero(given.numbers == x)
             weights = [top ** abs(x - y) * bottom ** (k - 1 - abs(x - y)) for y in range(k)]
-            drawn[people] = categorical(weights, [Fraction(0)] * k, people.size)
+            drawn[people] = categorical(weights, [Fraction(0)] * k, people.size, source=source)
         return given.like(drawn)
 
     def aggregate(self, reports: Any) -> Tally:

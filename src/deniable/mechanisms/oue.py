@@ -16,12 +16,15 @@ from itertools import product
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from deniable.exact import bernoulli
+from deniable.exact.bits import Source
 from deniable.mechanisms.bit_rows import (
     as_rows,
     byte_width,
     column_counts,
+    marks,
     packed,
     random_rows,
     set_bits,
@@ -83,13 +86,16 @@ class OUE(FrequencyOracle):
         """
         return (packed(list(bits)) for bits in product((0, 1), repeat=self.categories))
 
-    def _randomize(self, truth: Answered) -> Reports:
-        rows = random_rows(self.q, truth.size, self.categories)
-        set_bits(rows, truth, bernoulli(_HALF, truth.size))
+    def _randomize(self, truth: Answered, source: Source) -> Reports:
+        rows = random_rows(self.q, truth.size, self.categories, source=source)
+        set_bits(rows, truth, bernoulli(_HALF, truth.size, source=source))
         return rows
 
     def _support(self, reports: Reports) -> Answered:
         return column_counts(as_rows(reports, self.categories), self.categories)
+
+    def _supports(self, reports: Reports) -> NDArray[np.bool_]:
+        return marks(as_rows(reports, self.categories), self.categories)
 
     @property
     def bits_per_report(self) -> int:

@@ -121,7 +121,7 @@ class Rappor:
             chance *= one if bit else 1 - one
         return chance
 
-    def randomize(self, values: Iterable[str]) -> NDArray[np.uint8 | np.uint16]:
+    def randomize(self, values: Iterable[str]) -> NDArray[np.uint16 | np.int64]:
         """One report each of people who are all new: a cohort and the bits, a row a person.
 
         >>> Rappor().randomize(["blue", "red"]).shape
@@ -129,14 +129,15 @@ class Rappor:
         """
         names, which = _numbered(values)
         cohort = uniform_below(self.cohorts, which.size)
-        filters = np.array(
-            [[self.bloom(name, c) for c in range(self.cohorts)] for name in names], dtype=bool
-        )
-        out = np.empty((which.size, 1 + self.bits), dtype=np.uint16)
+        pairs, place = np.unique(which * self.cohorts + cohort, return_inverse=True)
+        drawn = (divmod(pair, self.cohorts) for pair in pairs.tolist())
+        filters = np.array([self.bloom(names[one], c) for one, c in drawn], dtype=bool)
+        kind = np.uint16 if self.cohorts <= 1 << 16 else np.int64
+        out = np.empty((which.size, 1 + self.bits), dtype=kind)
         out[:, 0] = cohort
         for start in range(0, which.size, _AT_ONCE):
             some = slice(start, start + _AT_ONCE)
-            true = filters[which[some], cohort[some]]
+            true = filters[place[some]]
             out[some, 1:] = self._fresh(self._permanent(true))
         return out
 

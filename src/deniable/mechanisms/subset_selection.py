@@ -22,7 +22,15 @@ from numpy.typing import NDArray
 
 from deniable.errors import InvalidData
 from deniable.exact import bernoulli, uniform_below
-from deniable.mechanisms.bit_rows import as_rows, byte_width, column_counts, packed, unpacked
+from deniable.exact.bits import SYSTEM, Source
+from deniable.mechanisms.bit_rows import (
+    as_rows,
+    byte_width,
+    column_counts,
+    marks,
+    packed,
+    unpacked,
+)
 from deniable.mechanisms.oracle import Answered, FrequencyOracle, Reports
 
 _CELLS_AT_ONCE = 1 << 22
@@ -91,22 +99,22 @@ class SubsetSelection(FrequencyOracle):
         for chosen in combinations(range(k), self.size):
             yield packed([int(v in chosen) for v in range(k)])
 
-    def _randomize(self, truth: Answered) -> Reports:
+    def _randomize(self, truth: Answered, source: Source) -> Reports:
         people = max(1, _CELLS_AT_ONCE // self.categories)
         return np.concatenate(
             [
-                self._sets(truth[start : start + people])
+                self._sets(truth[start : start + people], source)
                 for start in range(0, truth.size, people)
             ]
         )
 
-    def _sets(self, truth: Answered) -> Reports:
+    def _sets(self, truth: Answered, source: Source) -> Reports:
         n, k = truth.size, self.categories
-        with_truth = bernoulli(self.p, n)
+        with_truth = bernoulli(self.p, n, source=source)
         chosen = np.zeros((n, k), dtype=bool)
         for holds, size in ((with_truth, self.size - 1), (~with_truth, self.size)):
             people = np.flatnonzero(holds)
-            others = floyd(people.size, k - 1, size)
+            others = floyd(people.size, k - 1, size, source=source)
             # Number the others 0..k-2 by leaving out the truth.
             left = np.arange(k) - (np.arange(k) > truth[people, None])
             left[np.arange(people.size), truth[people]] = 0
@@ -121,8 +129,11 @@ class SubsetSelection(FrequencyOracle):
             raise InvalidData(f"Every report must name {self.size} answers. Some do not.")
         return counts
 
+    def _supports(self, reports: Reports) -> NDArray[np.bool_]:
+        return marks(as_rows(reports, self.categories), self.categories)
 
-def floyd(rows: int, m: int, size: int) -> NDArray[np.bool_]:
+
+def floyd(rows: int, m: int, size: int, *, source: Source = SYSTEM) -> NDArray[np.bool_]:
     """For each row a uniform subset of `size` of m things, as marks.
 
     >>> floyd(5, 4, 2).sum(axis=1).tolist()
@@ -131,7 +142,7 @@ def floyd(rows: int, m: int, size: int) -> NDArray[np.bool_]:
     taken = np.zeros((rows, m), dtype=bool)
     every = np.arange(rows)
     for j in range(m - size, m):
-        t = uniform_below(j + 1, rows)
+        t = uniform_below(j + 1, rows, source=source)
         t[taken[every, t]] = j
         taken[every, t] = True
     return taken

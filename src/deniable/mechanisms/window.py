@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from deniable.exact import bernoulli, uniform_below
+from deniable.exact.bits import Source
 from deniable.mechanisms.numeric import NumericDesign
 
 FINE = 1024  # shifts from `low` to `high`, at least
@@ -44,11 +45,11 @@ class Window(NumericDesign):
         inside = 0 <= report - place * self.shift < self.reach
         return (self.odds if inside else 1) / self.total
 
-    def _randomize(self, places: NDArray[np.int64]) -> NDArray[np.int64]:
+    def _randomize(self, places: NDArray[np.int64], source: Source) -> NDArray[np.int64]:
         n = places.size
-        near = bernoulli((self.odds - 1) * self.reach / self.total, n)
-        window = places * self.shift + uniform_below(self.reach, n)
-        return np.where(near, window, uniform_below(self.outputs, n))
+        near = bernoulli((self.odds - 1) * self.reach / self.total, n, source=source)
+        window = places * self.shift + uniform_below(self.reach, n, source=source)
+        return np.where(near, window, uniform_below(self.outputs, n, source=source))
 
     def line(self) -> tuple[Fraction, Fraction]:
         """Start and slope of the mean report, as a function of the answer's step."""

@@ -138,6 +138,8 @@ class Shuffled(Loss):
         return found * (1 + 1e-12)
 
     def group(self, k: int) -> Loss:
+        if k == 1:
+            return self
         raise Unsupported(
             f"What {k} people's reports tell together is not known from one. Shuffle the "
             "randomizer's own group loss instead."

@@ -66,14 +66,16 @@ class Asked:
     def randomize(self, answers: Any) -> NDArray[Any]:
         """One report a person. Answers to a multiple choice are rows of booleans, a box each;
         whoever ticks the one to decline with has ticked no other. To a number, nan declines."""
-        if self.options == 1:
-            return np.asarray(self.design.randomize(answers))
+        meant = answers if self.options == 1 else self.meant(answers)
+        return np.asarray(self.design.randomize(meant))
+
+    def meant(self, answers: Any) -> NDArray[np.int64]:
+        """Answers to a multiple choice as the design takes them: a row of ticks a person, or
+        the number of the set of ticks if all go through the coins at once."""
         marks = read(answers, 2).numbers.reshape(-1, self.options)
         if self.question.prefer_not_to_say:
             marks = np.column_stack([marks[:, :-1] * (1 - marks[:, -1:]), marks[:, -1]])
-        if not self.joint:
-            return np.asarray(self.design.randomize(marks))
-        return np.asarray(self.design.randomize(marks @ (1 << np.arange(self.options))))
+        return np.asarray(marks @ (1 << np.arange(self.options)) if self.joint else marks)
 
     def boxes(self, reports: Any) -> NDArray[np.int64]:
         """Reports of a multiple choice as rows of 0 and 1, a box each."""

@@ -74,6 +74,11 @@ def collect(survey: Questionnaire, lines: Iterable[str]) -> Collected:
             raise InvalidData(f"Line {number} of the reports is not JSON.") from None
         if not isinstance(row, dict) or not row.keys() <= names:
             raise InvalidData(f"Line {number} of the reports does not belong to this survey.")
+        if len(row) > 1 and survey.shuffler is not None and survey.shuffler.separates:
+            raise InvalidData(
+                f"Line {number} of the reports holds several answers of one person, which the "
+                "shuffler of this survey takes apart."
+            )
         for name, report in row.items():
             found[name][0].append(n)
             found[name][1].append(report)

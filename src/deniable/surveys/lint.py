@@ -180,6 +180,14 @@ def shuffling(survey: Questionnaire) -> Iterator[Finding]:
             "amplification may be claimed.",
             "Let somebody independent strip all three, or leave `shuffler` out.",
         )
+    elif survey.shuffler is not None and not survey.amplifies:
+        yield Finding(
+            "warning",
+            "",
+            "Open answers on the same line tell private ones apart: no amplification may be "
+            "claimed.",
+            "Set `separates = true` for the shuffler, or ask nothing openly.",
+        )
 
 
 def untranslated(survey: Questionnaire) -> Iterator[Finding]:

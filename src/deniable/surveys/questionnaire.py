@@ -108,12 +108,15 @@ class Question(Strict):
 class Shuffler(Strict):
     """Who takes the reports from respondents, and what is stripped before they are passed on.
 
-    Only somebody independent who strips all three hides reports among each other.
+    Only somebody independent who strips all three hides reports among each other. With
+    `separates` the answers of one person are taken apart, too, and each question is mixed by
+    itself: it is then hidden better, and no table of two questions can be made.
     """
 
     who: str = Field(min_length=1)
     independent: bool
     strips: list[Literal["identity", "order", "time"]]
+    separates: bool = False
 
     @property
     def hides(self) -> bool:
@@ -188,6 +191,22 @@ class Questionnaire(Strict):
     def total(self) -> Fraction:
         """What all answers of one person may cost together, exactly."""
         return rational(self.epsilon)
+
+    @property
+    def amplifies(self) -> bool:
+        """Whether a shuffler hides reports: none of them may come with an open answer."""
+        hides = self.shuffler is not None and self.shuffler.hides
+        return hides and (self._separated or len(self.private) == len(self.questions))
+
+    @property
+    def alone(self) -> bool:
+        """Whether each report travels without the same person's other answers."""
+        alone = self.collection == "one-question-each" or len(self.questions) == 1
+        return self._separated or (alone and len(self.private) == len(self.questions))
+
+    @property
+    def _separated(self) -> bool:
+        return self.shuffler is not None and self.shuffler.separates
 
     @property
     def wording(self) -> Words:

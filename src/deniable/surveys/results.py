@@ -14,7 +14,7 @@ from deniable.errors import InvalidData, InvalidParameter
 from deniable.exact.rationals import Number
 from deniable.mechanisms import Estimate, Hybrid, NumberOrNot, Ordinal, RandomizedResponse
 from deniable.mechanisms.estimate import level_of, share
-from deniable.privacy import Loss, PureLoss
+from deniable.privacy import Loss
 from deniable.surveys.asking import Asked, asked
 from deniable.surveys.collected import Collected
 from deniable.surveys.crosstab import CrossTab, crosstab
@@ -22,7 +22,12 @@ from deniable.surveys.doubts import Anchor, Doubts, anchor_of, doubts
 from deniable.surveys.honesty import attentive
 from deniable.surveys.questionnaire import Question, Questionnaire
 from deniable.surveys.sentences import what_an_answer_proves
-from deniable.surveys.shuffled_collection import collected_loss
+from deniable.surveys.shuffled_collection import (
+    alike,
+    question_loss,
+    sent_loss,
+    survey_loss,
+)
 from deniable.surveys.words import Words, said
 
 _WIDEST = 12  # answers of a question that still makes a readable table
@@ -78,6 +83,7 @@ class SurveyReport:
     results: tuple[Result, ...]
     pairs: tuple[Pair, ...]
     loss: Loss
+    collected: Loss  # the same as it was collected: less than `loss` if a shuffler hides it
     respondents: int
     anchor: str = ""  # what the anchor says about attention, if there is one
 
@@ -128,19 +134,12 @@ def report(
     )
     if not results:
         raise InvalidData("No private question has any report.")
-    one_each = survey.collection == "one-question-each"
-    losses = [one.loss for one in made.values()]
-    whole: Loss = PureLoss(0)
-    if one_each:
-        whole = max(losses, key=lambda loss: loss.epsilon())
-    else:
-        for loss in losses:
-            whole = whole + loss
     return SurveyReport(
         title=said(survey.title, spoken),
         results=results,
         pairs=tuple(_pairs(survey, made, collected, spoken)),
-        loss=whole,
+        loss=sent_loss(survey, made),
+        collected=survey_loss(survey, made, collected),
         respondents=collected.respondents,
         anchor=_attention(anchor),
     )
@@ -170,7 +169,8 @@ def _result(
     question, reports = one.question, collected.reports[one.question.id]
     labels, estimates, mean = _estimates(one, reports, confidence, language, survey.wording)
     boxes = 1 if one.joint else one.options
-    loss = _collected(survey, one, len(reports))
+    mixed = len(reports) if alike(survey, collected) else 1
+    loss = question_loss(survey, one, reports=mixed)
     return Result(
         question=question.id,
         text=said(question.text, language),
@@ -186,13 +186,6 @@ def _result(
         doubts=doubts(one, reports, estimates, anchor),
         mean=mean,
     )
-
-
-def _collected(survey: Questionnaire, one: Asked, reports: int) -> Loss:
-    """A multiple choice asked option by option is one report with the sum of their losses."""
-    if one.options > 1 and not one.joint:
-        return one.loss
-    return collected_loss(survey, one.design, reports=reports)
 
 
 def _estimates(

@@ -58,7 +58,14 @@ def simulate(survey: Questionnaire, people: int) -> Simulated:
         if not question.private:
             reports[question.id] = truth[question.id]
             whose[question.id] = everybody
-    return Simulated(Collected(reports, whose, n), truth)
+    lines = n
+    if survey.shuffler is not None and survey.shuffler.separates:  # one line an answer
+        sizes = np.cumsum([0, *(len(found) for found in reports.values())])
+        whose = {
+            name: np.arange(a, b) for name, a, b in zip(reports, sizes, sizes[1:], strict=False)
+        }
+        lines = int(sizes[-1])
+    return Simulated(Collected(reports, whose, lines), truth)
 
 
 def _answers(question: Question, n: int) -> NDArray[Any]:

@@ -14,16 +14,25 @@ says how much of that is left after so many waves.
 from dataclasses import dataclass
 from typing import Any
 
-from deniable.errors import InvalidParameter
+import numpy as np
+
+from deniable.errors import InvalidData, InvalidParameter
 from deniable.exact.keyed import KeyedBits
 from deniable.exact.rationals import whole
-from deniable.mechanisms import RandomizedResponse
+from deniable.mechanisms import Loloha, NumberOrNot, Ordinal, RandomizedResponse
+from deniable.mechanisms.answers import read
+from deniable.mechanisms.numeric import NumericDesign
+from deniable.mechanisms.oracle import FrequencyOracle
 from deniable.privacy import Loss
+from deniable.surveys.asking import Asked
 
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Memory:
     """One person's device: the same answer to the same question gives the same report.
+
+    Any design of one answer can be remembered, numbers (by their step of the grid) included,
+    and any question of a questionnaire as `asked` hands it out, multiple choices included.
 
     >>> mine = Memory(b"0123456789abcdef", survey="doping")
     >>> coins = RandomizedResponse(odds=3)
@@ -34,15 +43,31 @@ class Memory:
     secret: bytes
     survey: str
 
-    def report(self, question: str, design: RandomizedResponse, answer: Any) -> Any:
+    def report(self, question: str, design: Any, answer: Any) -> Any:
         """What is sent: the first report of this answer, and the same ever after."""
-        if not isinstance(design, RandomizedResponse):
-            raise InvalidParameter(
-                f"Only RandomizedResponse can be remembered. Found {type(design).__name__}; "
-                "for many answers use Loloha, for text Rappor."
-            )
-        label = "\x1f".join((self.survey, question, repr(design), str(int(answer))))
-        return design.randomize(answer, source=KeyedBits(self.secret, label))
+        if isinstance(design, Asked):
+            return self._asked(question, design, answer)
+        label = "\x1f".join((self.survey, question, repr(design), _name(design, answer)))
+        sent = design.randomize(answer, source=KeyedBits(self.secret, label))
+        return sent[0] if isinstance(design, FrequencyOracle | NumericDesign) else sent
+
+    def _asked(self, question: str, asked: Asked, answer: Any) -> Any:
+        """A set of ticks that goes through the coins at once is remembered as one answer;
+        boxes that go one by one are remembered one by one, so that a changed tick costs again
+        what that box costs, and the others nothing."""
+        if asked.options == 1:
+            return self.report(question, asked.design, answer)
+        meant = asked.meant(answer)
+        if len(meant) != 1:
+            raise InvalidData("Remember one person's answer at a time.")
+        if asked.joint:
+            return self.report(question, asked.design, int(meant[0]))
+        return np.array(
+            [
+                self.report(f"{question}\x1f{box}", asked.design, int(tick))
+                for box, tick in enumerate(meant[0])
+            ]
+        )
 
 
 def over_waves(
@@ -60,10 +85,39 @@ def over_waves(
     >>> round(over_waves(coins, waves=10, remembered=True).epsilon(), 6)  # at most 2 answers
     2.197225
     """
-    n = whole(waves, "waves")
-    if not remembered:
-        spent: Loss = design.loss * n
-        return spent
-    different = design.categories if changes is None else whole(changes, "changes", least=0) + 1
-    remembered_loss: Loss = design.loss * min(n, different, design.categories)
-    return remembered_loss
+    n, all_of_them = whole(waves, "waves"), _answers(design)
+    different = all_of_them if changes is None else whole(changes, "changes", least=0) + 1
+    spent: Loss = design.loss * (min(n, different, all_of_them) if remembered else n)
+    return spent
+
+
+def _name(design: Any, answer: Any) -> str:
+    """What tells an answer from others: the number of its category, or of its step."""
+    _answers(design)  # refuses what cannot be remembered
+    if isinstance(design, NumericDesign):
+        places = design._places(answer)
+    else:
+        places = read(answer, design.categories).numbers
+    if places.size != 1:
+        raise InvalidData("Remember one person's answer at a time.")
+    return str(int(places[0]))
+
+
+def _answers(design: Any) -> int:
+    """How many different answers a design takes, each remembered by itself."""
+    if isinstance(design, Loloha):
+        raise InvalidParameter(
+            "Loloha remembers by itself: make a `panel`; see `Loloha.loss`, `loss_after`."
+        )
+    if isinstance(design, Asked):
+        if design.options == 1 or design.joint:
+            return _answers(design.design)
+        return 2  # a box that goes by itself has two, all boxes together twice their number
+    if isinstance(design, RandomizedResponse | Ordinal | FrequencyOracle):
+        return design.categories
+    if isinstance(design, NumericDesign):
+        return design.steps + 1 + isinstance(design, NumberOrNot)
+    raise InvalidParameter(
+        f"{type(design).__name__} cannot be remembered here. For text there is `Rappor`, whose "
+        "clients remember by themselves."
+    )

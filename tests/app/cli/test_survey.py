@@ -69,7 +69,15 @@ def test_amplification_is_claimed_only_with_a_shuffler(draft, tmp_path):
     strips = 'strips = ["identity", "order", "time"]'
     shuffler = f'\n[shuffler]\nwho = "Post"\nindependent = true\n{strips}\n'
     draft.write_text(draft.read_text() + shuffler)
-    assert "Shuffled with the others" in RUN.invoke(app, read).output
+    assert "Shuffled" not in RUN.invoke(app, read).output  # an open answer is on each line
+    told = " ".join(RUN.invoke(app, ["survey", "lint", str(draft)]).output.split())
+    assert "Open answers on the same line" in told
+    draft.write_text(draft.read_text() + "separates = true\n")
+    assert RUN.invoke(app, read).exit_code != 0  # these lines were not taken apart
+    assert RUN.invoke(app, [*words[:-1], str(tmp_path / "apart.jsonl")]).exit_code == 0
+    told = RUN.invoke(app, [*read[:-1], str(tmp_path / "apart.jsonl")]).output
+    assert "Shuffled with the others" in told
+    assert "Shuffled, all of it costs" in told
 
 
 def test_leaks_give_status_1(draft):

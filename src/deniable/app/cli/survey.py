@@ -177,6 +177,11 @@ def report(
         f"What one person sent costs at most epsilon {found.loss.epsilon():.4g}. "
         "Reading it costs nothing more."
     )
+    if found.collected != found.loss:
+        console.print(
+            f"Shuffled, all of it costs at most epsilon {found.collected.epsilon(DELTA):.3g} "
+            f"at delta {DELTA:g}."
+        )
     if pictures is not None:
         draw(found, pictures)
 
