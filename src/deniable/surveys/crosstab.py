@@ -1,10 +1,21 @@
-"""Two randomized questions at once: the table of true answers behind the table of reports.
+"""Two randomized questions at once: the table of true answers behind two lists of reports.
 
-If each answer went through its own coins, the reported table is R = A T B' with the channels
-A and B and the true table T, so T = A^-1 R B^-1', unbiased, and its covariance is that of the
-multinomial R carried through the same map. Channels keep independence: T has independent
-margins just when R has, so the ordinary chi-square test on the reports is valid as it stands
-(and every association is attenuated by exactly the product of the slopes).
+Each report is read without bias (see `readings`), and the coins of two reports are independent,
+so the mean product of readings, T = mean of u v', is unbiased for the table of true answers,
+whatever the two designs are: the Kronecker product of two unbiased estimators. Its covariance
+is that of the products u v' over people. For designs whose reports are numbered this is the
+textbook's T = A^-1 R B^-1' with the channels A and B and the reported table R.
+
+A number has two rows, its low and its high end, over which it is spread (see `readings`):
+`means` turns them into its mean for each answer of the other question. A multiple choice has a
+row a box; its rows need not add up to 1.
+
+Independence: if the two answers have nothing to do with each other, neither have the readings,
+so the covariance of sqrt(n) (T - mean(u) mean(v)') is exactly Cov(u) (x) Cov(v), and
+n tr(Cov(u)^-1 D Cov(v)^-1 D') is chi-square in the limit. For numbered reports this is
+Pearson's statistic of the reported table. Where true answers add up to 1 but readings do not
+(`OUE` and its kin), D is first projected on tables whose rows add up to 0, along what the
+noise makes cheapest, so that the freedom is (a - 1) (b - 1) as it should be.
 """
 
 from collections.abc import Sequence
@@ -14,45 +25,64 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from deniable.errors import InvalidData, InvalidParameter
+from deniable.errors import InvalidData, InvalidParameter, Unsupported
 from deniable.exact.rationals import Number
+from deniable.mechanisms import Estimate
 from deniable.mechanisms.answers import read
 from deniable.mechanisms.channels import expectation_maximisation
-from deniable.mechanisms.estimate import level_of
+from deniable.mechanisms.estimate import level_of, normal
 from deniable.privacy import Loss, PureLoss
-from deniable.surveys.corrected import MatrixChannel, channel_of, on_simplex
+from deniable.surveys.corrected import channel_of, on_simplex
+from deniable.surveys.products import products
+from deniable.surveys.readings import Reader, both, reader
 
 Matrix = NDArray[Any]
+
+_NOTHING = 1e-9  # of the largest, in a covariance
+_MOST_CELLS = 1024  # whose covariances are still worth their memory
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class CrossTab:
     """The estimated table of two questions.
 
-    `raw` is unbiased and adds up to 1, but cells may be negative; `covariance` is that of its
-    cells, row by row, as estimates for the population. `loss` is what both answers of one
-    person cost together.
+    `raw` is unbiased, but cells may be negative; `covariance` is that of its cells, row by
+    row, as estimates for the population, and None if only variances were asked for. `loss` is
+    what both answers of one person cost together. `counts` and `channels` are there if the
+    reports of both questions are numbered.
     """
 
     raw: Matrix
-    covariance: Matrix
-    counts: NDArray[np.int64]
+    variance: Matrix
+    covariance: Matrix | None
     respondents: int
     loss: Loss
-    channels: tuple[Matrix, Matrix]
+    margins: tuple[Matrix, Matrix]
+    spreads: tuple[Matrix, Matrix]  # covariances of one reading of the rows, and the columns
+    ends: tuple[Matrix, Matrix]  # covariances of the first two rows, and of the columns
+    readers: tuple[Reader, Reader]
+    counts: NDArray[np.int64] | None = None
+    channels: tuple[Matrix, Matrix] | None = None
 
     @property
     def standard_error(self) -> Matrix:
         """Those of the cells."""
-        return np.asarray(np.sqrt(np.diag(self.covariance)).reshape(self.raw.shape))
+        return np.asarray(np.sqrt(np.maximum(self.variance, 0)))
 
     @property
     def value(self) -> Matrix:
-        """The nearest table without negative cells."""
+        """The nearest table without negative cells, adding up to 1 where the answers do."""
+        if not all(one.adds_up for one in self.readers):
+            return np.clip(self.raw, 0.0, 1.0)
         return np.array(on_simplex(self.raw.ravel().tolist())).reshape(self.raw.shape)
 
     def likeliest(self) -> Matrix:
-        """The table under which the reports are likeliest."""
+        """The table under which the reports are likeliest, if they are numbered."""
+        if self.channels is None or self.counts is None:
+            raise Unsupported(
+                "The likeliest table is known for designs whose reports are numbered answers: "
+                "RandomizedResponse and Ordinal. Use `value`."
+            )
         channel = np.kron(*self.channels)
         found = expectation_maximisation([(channel, self.counts.ravel().astype(float))])
         return found.reshape(self.raw.shape)
@@ -66,23 +96,65 @@ class CrossTab:
         return np.clip(low, 0.0, 1.0), np.clip(high, 0.0, 1.0)
 
     def independence(self) -> "Independence":
-        """Pearson's chi-square test that the two answers have nothing to do with each other.
+        """The chi-square test that the two answers have nothing to do with each other.
 
         >>> from deniable.mechanisms import RandomizedResponse
         >>> coins = RandomizedResponse(odds=3)
         >>> table = crosstab(coins, coins, counts=[[1150, 850], [850, 1150]])
-        >>> table.independence().statistic
+        >>> round(table.independence().statistic, 9)
         90.0
         """
         from scipy.stats import chi2
 
-        rows, columns = self.counts.sum(axis=1), self.counts.sum(axis=0)
-        if not (rows.all() and columns.all()):
-            raise InvalidData("A row or column has no reports: there is nothing to test.")
-        expected = np.outer(rows, columns) / self.respondents
-        statistic = float(((self.counts - expected) ** 2 / expected).sum())
-        freedom = (rows.size - 1) * (columns.size - 1)
+        apart = self.raw - np.outer(*self.margins)
+        freedom, turned = 1, []
+        for side, (one, spread) in enumerate(zip(self.readers, self.spreads, strict=True)):
+            keep = _onto_zero_sums(spread) if one.adds_up else np.eye(spread.shape[0])
+            apart = keep @ apart if side == 0 else apart @ keep.T
+            inverse, rank = _inverse(keep @ spread @ keep.T)
+            if rank < one.answers - one.adds_up:
+                raise InvalidData("A row or column has no reports: there is nothing to test.")
+            freedom *= rank
+            turned.append(inverse)
+        statistic = self.respondents * float(np.trace(turned[0] @ apart @ turned[1] @ apart.T))
         return Independence(statistic, freedom, float(chi2.sf(statistic, freedom)))
+
+    def means(self, confidence: Number = 0.95) -> tuple[Estimate, ...]:
+        """The mean of a number, one for each answer of the other question.
+
+        The number may be either question; if both are, it is the one in the rows, at the two
+        ends of the other. Errors are to first order, intervals normal.
+        """
+        number = next((i for i, one in enumerate(self.readers) if one.ends), None)
+        if number is None:
+            raise Unsupported("Means are known of numbers alone, and neither question is one.")
+        limits, level = self.readers[number].ends, level_of(confidence)
+        assert limits is not None
+        raw, variance = (
+            table if number == 0 else table.T for table in (self.raw, self.variance)
+        )
+        return tuple(
+            self._mean(raw[:2, j], variance[:2, j], float(self.ends[number][j]), limits, level)
+            for j in range(raw.shape[1])
+        )
+
+    def _mean(
+        self,
+        cells: Matrix,
+        variance: Matrix,
+        shared: float,
+        limits: tuple[float, float],
+        level: Any,
+    ) -> Estimate:
+        low, high = limits
+        people = float(cells.sum())
+        if people <= 0:
+            return normal((low + high) / 2, np.inf, self.respondents, level, *limits)
+        part = float(cells[1]) / people
+        square = part**2 * variance[0] + (1 - part) ** 2 * variance[1]
+        square -= 2 * part * (1 - part) * shared
+        error = float(np.sqrt(max(square, 0.0))) / people * (high - low)
+        return normal(low + (high - low) * part, error, self.respondents, level, *limits)
 
     def __str__(self) -> str:
         return "\n".join(
@@ -101,63 +173,129 @@ class Independence:
 
 
 def crosstab(
-    rows: MatrixChannel | None,
-    columns: MatrixChannel | None,
+    rows: Any,
+    columns: Any,
     reports: tuple[Any, Any] | None = None,
     *,
     counts: Sequence[Sequence[int]] | NDArray[Any] | None = None,
+    covariances: bool = True,
 ) -> CrossTab:
-    """The table of two questions, from both reports of each person or from their counts.
+    """The table of two questions, from both reports of each person, or from their counts if
+    the reports of both are numbered answers.
 
-    `None` in place of a design stands for a column that was never randomized.
+    A question is any design, or a question with its design as `ask` gives it. `None` in place
+    of a design stands for a column that was never randomized, and so does the number of its
+    answers. Without `covariances` only the
+    variances of the cells are found, which is faster for large tables.
 
-    >>> from deniable.mechanisms import RandomizedResponse
+    >>> from deniable.mechanisms import OUE, RandomizedResponse
     >>> coins = RandomizedResponse(odds=3)
     >>> crosstab(coins, coins, counts=[[1150, 850], [850, 1150]]).raw.round(6).tolist()
     [[0.4, 0.1], [0.1, 0.4]]
+    >>> many = OUE(odds=3, categories=20)
+    >>> crosstab(coins, many, (coins.randomize([1, 0]), many.randomize([7, 8]))).raw.shape
+    (2, 20)
     """
     if (reports is None) == (counts is None):
         raise InvalidParameter("Give either the reports of both questions or `counts=`.")
-    if reports is not None:
-        table = _counted(rows, columns, *reports)
-    else:
-        table = np.array(counts, dtype=np.int64)
-        if table.ndim != 2 or (table < 0).any() or not table.sum():
-            raise InvalidData("`counts` must be a table of whole numbers, not all of them 0.")
-    one, other = (
-        np.eye(side) if design is None else channel_of(design)
-        for design, side in zip((rows, columns), table.shape, strict=True)
+    if counts is not None:
+        return _from_counts(rows, columns, counts)
+    assert reports is not None
+    n = both(*reports)
+    if n == 0:
+        raise InvalidData("There are no answers. Give one or more.")
+    rows, columns = (
+        int(np.max(values)) + 1 if design is None else design
+        for design, values in ((rows, reports[0]), (columns, reports[1]))
     )
-    if (one.shape[0], other.shape[0]) != table.shape:
-        raise InvalidData(
-            f"The table must have {one.shape[0]} rows and {other.shape[0]} columns, as the "
-            f"designs have answers. Found {table.shape[0]} and {table.shape[1]}."
+    sides = [reader(design) for design in (rows, columns)]
+    cells = sides[0].answers * sides[1].answers
+    if covariances and cells > _MOST_CELLS:
+        raise InvalidParameter(
+            f"The covariances of {cells:,} cells are too many; at most {_MOST_CELLS:,}. Ask "
+            "for variances alone with `covariances=False`."
         )
-    n = int(table.sum())
-    rates = table.ravel() / n
-    back = np.kron(np.linalg.inv(one), np.linalg.inv(other))
-    spread = back @ (np.diag(rates) - np.outer(rates, rates)) @ back.T / n
+    pair = (sides[0], sides[1])
+    if _numbered(rows) and _numbered(columns):
+        a, b = (read(x, one.answers).numbers for x, one in zip(reports, pair, strict=True))
+        flat = np.bincount(a * pair[1].answers + b, minlength=cells)
+        return _from_counts(rows, columns, flat.reshape(pair[0].answers, -1))
+    found = products(pair, reports, covariances=covariances)
     return CrossTab(
-        raw=(back @ rates).reshape(table.shape),
-        covariance=spread,
-        counts=table,
+        raw=found.means,
+        variance=found.variance,
+        covariance=found.covariance,
         respondents=n,
         loss=_loss(rows) + _loss(columns),
-        channels=(one, other),
+        margins=found.margins,
+        spreads=found.spreads,
+        ends=found.ends,
+        readers=pair,
     )
 
 
-def _counted(rows: Any, columns: Any, first: Any, second: Any) -> NDArray[np.int64]:
-    sides = [
-        int(np.max(values)) + 1 if design is None else len(design.matrix)
-        for design, values in ((rows, first), (columns, second))
+def _from_counts(rows: Any, columns: Any, given: Any) -> CrossTab:
+    table = np.array(given, dtype=np.int64)
+    if table.ndim != 2 or (table < 0).any() or not table.sum():
+        raise InvalidData("`counts` must be a table of whole numbers, not all of them 0.")
+    rows, columns = (
+        side if design is None else design
+        for design, side in zip((rows, columns), table.shape, strict=True)
+    )
+    for design in (rows, columns):
+        if not _numbered(design):
+            raise InvalidParameter(
+                f"Counts do not tell what reports of {type(design).__name__} say. Give the "
+                "reports themselves."
+            )
+    channels = [
+        np.eye(design) if isinstance(design, int) else channel_of(design)
+        for design in (rows, columns)
     ]
-    a, b = read(first, sides[0]).numbers, read(second, sides[1]).numbers
-    if a.size != b.size:
-        raise InvalidData(f"Both questions need as many reports. Found {a.size} and {b.size}.")
-    flat = np.bincount(a * sides[1] + b, minlength=sides[0] * sides[1])
-    return np.asarray(flat.reshape(sides), dtype=np.int64)
+    wanted = tuple(one.shape[0] for one in channels)
+    if wanted != table.shape:
+        raise InvalidData(
+            f"The table must have {wanted[0]} rows and {wanted[1]} columns, as the designs "
+            f"have answers. Found {table.shape[0]} and {table.shape[1]}."
+        )
+    sides = (reader(rows), reader(columns))
+    cells = np.divmod(np.arange(table.size), table.shape[1])
+    found = products(sides, cells, weights=table.ravel())
+    return CrossTab(
+        raw=found.means,
+        variance=found.variance,
+        covariance=found.covariance,
+        respondents=int(table.sum()),
+        loss=_loss(rows) + _loss(columns),
+        margins=found.margins,
+        spreads=found.spreads,
+        ends=found.ends,
+        readers=sides,
+        counts=table,
+        channels=(channels[0], channels[1]),
+    )
 
 
-def _loss(design: Any) -> PureLoss:
-    return PureLoss(0) if design is None else design.loss
+def _onto_zero_sums(spread: Matrix) -> Matrix:
+    """The projection on vectors that add up to 0, along what noise makes cheapest."""
+    pull = spread.sum(axis=1)
+    total = float(pull.sum())
+    if total <= _NOTHING * float(np.abs(spread).max()):
+        return np.eye(spread.shape[0])  # they add up as they are
+    return np.eye(spread.shape[0]) - np.outer(pull / total, np.ones(spread.shape[0]))
+
+
+def _inverse(spread: Matrix) -> tuple[Matrix, int]:
+    values, vectors = np.linalg.eigh(spread)
+    kept = values > _NOTHING * max(float(values.max()), 0.0)
+    turned = vectors[:, kept]
+    return (turned / values[kept]) @ turned.T, int(kept.sum())
+
+
+def _numbered(design: Any) -> bool:
+    """Whether reports are numbers of answers."""
+    return isinstance(design, int) or hasattr(design, "matrix")
+
+
+def _loss(design: Any) -> Loss:
+    return PureLoss(0) if isinstance(design, int) else design.loss

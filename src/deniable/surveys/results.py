@@ -5,22 +5,19 @@ All of it is computed from reports; none of it costs anything more.
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from itertools import combinations
 from typing import Any
-
-import numpy as np
 
 from deniable.errors import InvalidData, InvalidParameter
 from deniable.exact.rationals import Number
-from deniable.mechanisms import Estimate, Hybrid, NumberOrNot, Ordinal, RandomizedResponse
+from deniable.mechanisms import Estimate, Hybrid, NumberOrNot, Ordinal
 from deniable.mechanisms.estimate import level_of, share
 from deniable.privacy import Loss
 from deniable.surveys.asking import Asked, asked
 from deniable.surveys.collected import Collected
-from deniable.surveys.crosstab import CrossTab, crosstab
 from deniable.surveys.doubts import Anchor, Doubts, anchor_of, doubts
 from deniable.surveys.honesty import attentive
-from deniable.surveys.questionnaire import Question, Questionnaire
+from deniable.surveys.pairs import Pair, pairs
+from deniable.surveys.questionnaire import Questionnaire
 from deniable.surveys.sentences import what_an_answer_proves
 from deniable.surveys.shuffled_collection import (
     alike,
@@ -29,8 +26,6 @@ from deniable.surveys.shuffled_collection import (
     survey_loss,
 )
 from deniable.surveys.words import Words, said
-
-_WIDEST = 12  # answers of a question that still makes a readable table
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,17 +57,6 @@ class Result:
         if self.doubts.if_denied:
             told = (f"{share:.0%}: {x:.3f}" for share, x in self.doubts.if_denied.items())
             yield f"if so many of the people concerned denied: {', '.join(told)}"
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Pair:
-    """Two questions in one table."""
-
-    rows: str
-    columns: str
-    row_labels: tuple[str, ...]
-    column_labels: tuple[str, ...]
-    table: CrossTab
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -137,7 +121,7 @@ def report(
     return SurveyReport(
         title=said(survey.title, spoken),
         results=results,
-        pairs=tuple(_pairs(survey, made, collected, spoken)),
+        pairs=tuple(pairs(survey, made, collected, spoken)),
         loss=sent_loss(survey, made),
         collected=survey_loss(survey, made, collected),
         respondents=collected.respondents,
@@ -219,47 +203,3 @@ def _options(one: Asked, reports: Any, confidence: Number) -> tuple[Estimate, ..
         share(int(column.sum()), len(boxes), p=channel.p, q=channel.q, confidence=level)
         for column, channel in zip(boxes.T, one.channels, strict=True)
     )
-
-
-def _pairs(
-    survey: Questionnaire, made: dict[str, Asked], collected: Collected, language: str
-) -> Iterator[Pair]:
-    """Tables of all pairs that have one: at least one private, few answers, the same people."""
-    for one, other in combinations(survey.questions, 2):
-        designs = _design(one, made), _design(other, made)
-        if one.anchor or other.anchor or None in designs:
-            continue
-        if not (one.private or other.private):
-            continue
-        if not {one.id, other.id} <= collected.reports.keys():
-            continue
-        reports = collected.both(one.id, other.id)
-        if len(reports[0]) == 0:
-            continue
-        rows, columns = (None if design == "public" else design for design in designs)
-        table = crosstab(rows, columns, counts=_table(one, other, reports))
-        yield Pair(
-            one.id,
-            other.id,
-            tuple(one.labels(language, survey.wording)),
-            tuple(other.labels(language, survey.wording)),
-            table,
-        )
-
-
-def _table(one: Question, other: Question, reports: tuple[Any, Any]) -> Any:
-    a, b = (np.asarray(part, dtype=np.int64) for part in reports)
-    flat = np.bincount(a * other.answers + b, minlength=one.answers * other.answers)
-    if flat.size > one.answers * other.answers:
-        raise InvalidData("Some reports name answers that the question does not have.")
-    return flat.reshape(one.answers, other.answers)
-
-
-def _design(question: Question, made: dict[str, Asked]) -> Any:
-    """A question's design if it fits into a table, "public" if it has none, else None."""
-    if question.answers > _WIDEST or question.kind not in ("yes-no", "single-choice", "scale"):
-        return None
-    if not question.private:
-        return "public"
-    design = made[question.id].design
-    return design if isinstance(design, RandomizedResponse | Ordinal) else None

@@ -13,7 +13,8 @@ if TYPE_CHECKING:
     from rich.table import Table
 
     from deniable.surveys import SurveyPlan, SurveyReport
-    from deniable.surveys.results import Pair, Result
+    from deniable.surveys.pairs import Pair
+    from deniable.surveys.results import Result
 
 survey = typer.Typer(
     help="Surveys with coins: draft, plan, check, rehearse and read them.",
@@ -228,7 +229,10 @@ def crossed(pair: "Pair") -> "Table":
     for label, row, error in zip(pair.row_labels, pair.table.raw, errors, strict=True):
         cells = [f"{percent(x)} ± {percent(1.96 * e)}" for x, e in zip(row, error, strict=True)]
         table.add_row(label, *cells)
-    table.caption = ending
+    means = [f"{label}: {one.value:.4g} ± {one.margin:.2g}" for label, one in pair.means()]
+    table.caption = "\n".join(
+        [ending, *([f"mean by answer: {', '.join(means)}"] if means else [])]
+    )
     return table
 
 
