@@ -133,6 +133,8 @@ def _plain(flat: NDArray[Any]) -> NDArray[Any]:
 
 def _fitted(whole: NDArray[Any]) -> NDArray[Any]:
     """Integers as int64 if they all fit, else as Python integers."""
+    if whole.dtype == np.int64:
+        return whole
     if _peak(whole) < 2**63:
         return whole.astype(np.int64)
     return whole.astype(object)
@@ -144,6 +146,8 @@ def _peak(whole: NDArray[Any]) -> int:
 
 def _from_integers(whole: NDArray[Any], step: Fraction) -> NDArray[Any]:
     """floor(x / step + 1/2); exactly x / step when `step` is one over an integer."""
+    if step == 1:
+        return whole
     up, down = 2 * step.denominator, 2 * step.numerator
     if max(_peak(whole), 1) * up + step.numerator >= _SAFE:
         whole = whole.astype(object)
@@ -189,6 +193,8 @@ def _round(value: Fraction, step: Fraction) -> int:
 
 def _in_units(steps: NDArray[Any], step: Fraction) -> NDArray[Any]:
     """Multiples of `step`: integers if it is one, else the nearest floats."""
+    if step == 1:
+        return _fitted(steps)
     up, down = step.numerator, step.denominator
     peak = max(_peak(steps), 1) * up
     if peak >= _SAFE or (down > 1 and max(peak, down) >= _EXACT):

@@ -16,6 +16,7 @@ around the shown value that holds what is left.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from fractions import Fraction
 from typing import TypeAlias
 
@@ -36,8 +37,6 @@ from deniable.query.spread import (
 
 Floats: TypeAlias = NDArray[np.float64]
 Interval: TypeAlias = tuple[Floats, Floats]
-
-_ROUNDS = 2  # of Fieller's quadratic, each with the quantile at the last end
 
 
 def laws_of(blocks: Sequence[Block], thresholding: Thresholding | None) -> dict[str, Noise]:
@@ -190,48 +189,96 @@ def _fieller(
     """Both ends of {r: |N - r D| <= q(r)}, by its quadratic at a quantile that is refined.
 
     With S the noise of N - r D, q(r) is Q(r) times its standard deviation, and Q varies
-    slowly: between the normal and the Laplace quantile.
+    slowly: between the normal and the Laplace quantile. All is reckoned from the r at which S
+    varies least: there the noises of N and D are uncorrelated, and no digits cancel.
     """
-    above, below = dict(ratio.above.weights), dict(ratio.below.weights)
-    parts = [
-        (float(above.get(name, 0)), float(below.get(name, 0)), *moments(laws[name]))
-        for name in sorted({*above, *below})
-    ]
-    n, d = _value(ratio.above, features), _value(ratio.below, features)
-    nn = sum(x * x * own for x, _, own, _ in parts)
-    nd = sum(x * y * own for x, y, own, _ in parts)
-    dd = sum(y * y * own for _, y, own, _ in parts)
+    spread = _Spread.of(ratio, laws)
+    n, d = _value(spread.above, features), _value(ratio.below, features)
     with np.errstate(all="ignore"):
-        first = _quantile_squared(parts, n / d, confidence)
-        ends = []
-        for sign in (-1.0, 1.0):
-            c = first
-            for i in range(_ROUNDS):
-                a, b = d * d - c * dd, n * d - c * nd
-                root = np.sqrt(np.maximum(b * b - a * (n * n - c * nn), 0.0))
-                end = np.where(a > 0, (b + sign * root) / a, sign * np.inf)
-                if i < _ROUNDS - 1:
-                    c = _quantile_squared(parts, end, confidence)
-            ends.append(end)
-        weak = ~(np.abs(d) > fixed_margin(below, laws, confidence))
-        weak |= np.isnan(ends[0]) | np.isnan(ends[1])
-    return np.where(weak, -np.inf, ends[0]), np.where(weak, np.inf, ends[1])
+        product, dd = n * d, d * d
+        root_part = dd * spread.above_variance
+        root_part += n * n * spread.below_variance
+        known = product, dd, root_part
+        first = spread.quantile_squared(n / d, confidence)
+        lower, upper = (
+            _end(sign, spread, known, spread.quantile_squared(near, confidence))
+            for sign in (-1.0, 1.0)
+            for near in (_end(sign, spread, known, first),)
+        )
+        weak = ~(np.abs(d) > fixed_margin(dict(ratio.below.weights), laws, confidence))
+        weak |= np.isnan(lower) | np.isnan(upper)
+        lower += float(spread.middle)
+        upper += float(spread.middle)
+    lower[weak], upper[weak] = -np.inf, np.inf
+    return lower, upper
 
 
-def _quantile_squared(
-    parts: list[tuple[float, float, float, float]], r: Floats, confidence: Fraction
+def _end(
+    sign: float, spread: "_Spread", known: tuple[Floats, Floats, Floats], c: Floats
 ) -> Floats:
-    """The square of the quantile of the noise of N - r D, in units of its variance."""
-    variance, fourth = np.zeros_like(r), np.zeros_like(r)
-    for above, below, own, own_fourth in parts:
-        square = below * r
-        square -= above
-        square *= square
-        variance += own * square
-        square *= square
-        square *= own_fourth / 3
-        fourth += square
-    return standard_quantile_squared(fourth / (variance * variance), confidence)
+    """One root of (dd - c Var D) u**2 - 2 n d u + (n n - c Var N) = 0."""
+    product, dd, root_part = known
+    root = root_part - c * (spread.above_variance * spread.below_variance)
+    root *= c
+    np.maximum(root, 0.0, out=root)
+    np.sqrt(root, out=root)
+    root *= sign
+    root += product
+    leading = dd - c * spread.below_variance
+    root /= leading
+    root[leading <= 0] = sign * np.inf
+    return root
+
+
+@dataclass(frozen=True, slots=True)
+class _Spread:
+    """How the noise of N - (middle + u) D varies with u; `above` is N - middle D."""
+
+    middle: Fraction
+    above: Linear
+    above_variance: float
+    below_variance: float
+    fourths: tuple[float, ...]  # a third of the fourth cumulant, by powers of u from u**4 down
+
+    @classmethod
+    def of(cls, ratio: Ratio, laws: Mapping[str, Noise]) -> "_Spread":
+        over, under = dict(ratio.above.weights), dict(ratio.below.weights)
+        known = {name: moments(laws[name]) for name in sorted({*over, *under})}
+        below_variance = sum(
+            float(under.get(name, 0)) ** 2 * v for name, (v, _) in known.items()
+        )
+        both = sum(
+            float(over.get(name, 0) * under.get(name, 0)) * v for name, (v, _) in known.items()
+        )
+        middle = Fraction(both / below_variance)
+        above = ratio.above.plus(ratio.below, -middle)
+        rest = dict(above.weights)
+        fourths = np.zeros(5)
+        for name, (_, fourth) in known.items():
+            line = np.array([float(under.get(name, 0)), -float(rest.get(name, 0))])
+            square = np.convolve(line, line)
+            fourths += fourth / 3 * np.convolve(square, square)
+        return cls(
+            middle,
+            above,
+            sum(float(rest.get(name, 0)) ** 2 * v for name, (v, _) in known.items()),
+            below_variance,
+            tuple(fourths.tolist()),
+        )
+
+    def quantile_squared(self, u: Floats, confidence: Fraction) -> Floats:
+        """The square of the quantile of the noise at u, in units of its variance."""
+        share = u * self.fourths[0]
+        for one in self.fourths[1:4]:
+            share += one
+            share *= u
+        share += self.fourths[4]
+        variance = u * u
+        variance *= self.below_variance
+        variance += self.above_variance
+        variance *= variance
+        share /= variance
+        return standard_quantile_squared(share, confidence)
 
 
 def _value(linear: Linear, features: Mapping[str, Values]) -> Floats:

@@ -167,7 +167,9 @@ def standard_quantile_squared(share: Floats, confidence: Fraction) -> Floats:
     """The square of that quantile for variance 1, where `share` is a third of the fourth
     cumulant. One pass over many groups, so it looks squares and slopes up ready-made."""
     squares, slopes = _square_table(confidence)
-    at = np.fmin(np.fmax(share, 0.0), 1.0) * (squares.size - 1)  # NaN: nothing varies
+    at = np.fmax(share, 0.0)  # NaN: nothing varies
+    np.fmin(at, 1.0, out=at)
+    at *= squares.size - 1
     below = at.astype(np.intp)
     at -= below
     at *= slopes[below]
