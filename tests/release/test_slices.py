@@ -8,7 +8,7 @@ import pytest
 from deniable.release.slices import LENGTH, in_slices
 
 
-@pytest.mark.parametrize("count", [0, 1, LENGTH - 1, LENGTH, LENGTH + 1, 9 * LENGTH + 7])
+@pytest.mark.parametrize("count", [0, 1, LENGTH - 1, LENGTH, LENGTH + 1, 9 * LENGTH + 7, 40 * LENGTH])
 def test_every_place_is_in_one_slice(count):
     seen = np.zeros(count, dtype=int)
 
@@ -25,7 +25,7 @@ def test_a_failure_is_not_lost():
             raise ZeroDivisionError
 
     with pytest.raises(ZeroDivisionError):
-        in_slices(5 * LENGTH, fail)
+        in_slices(50 * LENGTH, fail)
 
 
 def test_few_groups_stay_on_the_callers_thread():

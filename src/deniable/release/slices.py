@@ -10,6 +10,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 LENGTH = 1 << 15  # groups
 _MOST_THREADS = 4
+_FEWEST = 8  # slices that are worth starting threads for
 
 
 def in_slices(count: int, work: Callable[[slice], None]) -> None:
@@ -21,8 +22,8 @@ def in_slices(count: int, work: Callable[[slice], None]) -> None:
     [slice(0, 3, None)]
     """
     slices = [slice(at, min(at + LENGTH, count)) for at in range(0, count, LENGTH)]
-    threads = min(_MOST_THREADS, os.cpu_count() or 1, len(slices))
-    if threads < 2:
+    threads = min(_MOST_THREADS, os.cpu_count() or 1)
+    if threads < 2 or len(slices) < _FEWEST:
         for one in slices:
             work(one)
         return
