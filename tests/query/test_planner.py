@@ -3,8 +3,11 @@
 from dataclasses import FrozenInstanceError
 from fractions import Fraction
 
+import numpy as np
+import pyarrow as pa
 import pytest
 
+import deniable as dp
 from deniable.errors import InvalidParameter, InvalidQuery, UnboundedColumn
 from deniable.mechanisms import Gaussian, Laplace
 from deniable.privacy import ApproximateLoss
@@ -201,3 +204,14 @@ def test_grids_are_never_finer_than_noise_can_be_drawn():
     assert all(block.mechanism.release([0] * len(block.features)) for block in made.blocks)
     with pytest.raises(InvalidQuery, match="too large to draw"):
         planned(QUESTIONS[5], epsilon=1e-12, changes=changes)
+
+
+@pytest.mark.parametrize(
+    ("aggregate", "values"),
+    [("VAR_POP", [0, 10]), ("VAR_SAMP", [0, 10]), ("STDDEV", [0, 10]), ("STDDEV_POP", [0, 10])],
+)
+def test_the_widest_spread_there_can_be_is_not_cut(aggregate, values):
+    session = dp.protect(pa.table({"x": values}), bounds={"x": (0, 10)}, epsilon=10**6)
+    answer = session.sql(f"SELECT {aggregate}(x) AS s FROM data", epsilon=10**5)
+    spread = np.std(values, ddof="POP" not in aggregate)
+    assert answer.value == pytest.approx(spread if "STD" in aggregate else spread**2, rel=1e-4)

@@ -8,7 +8,9 @@ import pytest
 from deniable.release.slices import LENGTH, in_slices
 
 
-@pytest.mark.parametrize("count", [0, 1, LENGTH - 1, LENGTH, LENGTH + 1, 9 * LENGTH + 7, 40 * LENGTH])
+@pytest.mark.parametrize(
+    "count", [0, 1, LENGTH - 1, LENGTH, LENGTH + 1, 9 * LENGTH + 7, 40 * LENGTH]
+)
 def test_every_place_is_in_one_slice(count):
     seen = np.zeros(count, dtype=int)
 

@@ -12,7 +12,7 @@ from deniable.errors import InvalidParameter, InvalidQuery
 from deniable.exact.rationals import Number, positive, probability, rational
 from deniable.policy import Policy, Table
 from deniable.query import keys as grouping
-from deniable.query.blocks import Measured, Statistic
+from deniable.query.blocks import Measured, Statistic, root_up
 from deniable.query.expressions import Aggregate, Column, Expression, aggregates, plain, size
 from deniable.query.features import names
 from deniable.query.forecast import forecast
@@ -316,5 +316,7 @@ def _limits(expression: Expression, scope: Scope) -> tuple[Fraction | None, Frac
     low, high, step = scope.grid(expression.argument)
     if expression.name == "avg":
         return low * step, high * step
+    # Half at either end is the widest spread; of a sample, that of two values.
     width = (high - low) * step
-    return Fraction(0), width / 2 if expression.name.startswith("stddev") else width**2 / 2
+    widest = width * root_up(2) / 2 if expression.name.endswith("samp") else width / 2
+    return Fraction(0), widest if expression.name.startswith("stddev") else widest**2
