@@ -6,12 +6,10 @@ which our own trees wrote. Whatever goes wrong then has one message and a refere
 DuckDB's own words may quote a row, so they are kept out of the log as well.
 """
 
+import contextlib
 import logging
 import secrets
-import shutil
-import tempfile
 import threading
-import weakref
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -21,8 +19,9 @@ import pyarrow as pa
 import pyarrow.dataset
 import pyarrow.parquet
 
-from deniable.engines import frames, paths
+from deniable.engines import duckdb_csv, frames, paths
 from deniable.engines.aggregated import Aggregated, Cells, integers
+from deniable.engines.spill import Spill
 from deniable.engines.withheld import Withheld
 from deniable.errors import EngineFailed, InvalidPolicy
 from deniable.exact.bits import SYSTEM
@@ -58,21 +57,23 @@ class DuckDB:
     {'ward': 'VARCHAR', 'cost': 'BIGINT'}
     """
 
-    def __init__(self, sources: Mapping[str, Any]) -> None:
-        self._sources = dict(sources)
+    def __init__(self, sources: Mapping[str, Any], *, memory: int | None = None) -> None:
+        self._sources, self._memory = dict(sources), memory
         self._lock = threading.Lock()
         # Which groups of a unit are kept hangs on this number and on nothing else about the
         # session. Always 63 bits long, so that its type is always the same.
         self._salt = 2**62 + int(SYSTEM.draw(62, 1)[0])
-        self._spill = tempfile.mkdtemp(prefix="deniable-")
-        self._clean = weakref.finalize(self, shutil.rmtree, self._spill, ignore_errors=True)
+        self._spill = Spill()
         self._connection: duckdb.DuckDBPyConnection | None = self._connect()
 
     @classmethod
     def open(cls, tables: Policy | Mapping[str, Any]) -> "DuckDB":
         """The engine over a policy's sources, or over sources by name: paths and frames."""
         if isinstance(tables, Policy):
-            return cls({name: table.source for name, table in tables.tables.items()})
+            sources = {name: table.source for name, table in tables.tables.items()}
+            opened = cls(sources, memory=tables.memory)
+            duckdb_csv.report(tables)
+            return opened
         return cls(tables)
 
     def schema(self, table: str) -> dict[str, str]:
@@ -102,7 +103,7 @@ class DuckDB:
                 yield from self._read(plan)
                 return
             except Exception as problem:
-                self._connection = None  # an internal error leaves the database unusable
+                self._mend()
                 reference = secrets.token_hex(4)
                 log.error(
                     "reference %s: %s while running %s",
@@ -112,13 +113,21 @@ class DuckDB:
                 )
         raise EngineFailed(reference)
 
+    def _mend(self) -> None:
+        """Lets go of a database that may be unusable, and of what it has spilt."""
+        broken, self._connection = self._connection, None
+        with contextlib.suppress(Exception):
+            if broken is not None:
+                broken.close()
+        self._spill.clear()
+
     def close(self) -> None:
         """Let go of the sources and of what was spilt to disk."""
         with self._lock:
             if self._connection is not None:
                 self._connection.close()
             self._connection = None
-            self._clean()
+            self._spill.remove()
 
     def __enter__(self) -> "DuckDB":
         return self
@@ -148,12 +157,13 @@ class DuckDB:
         connection = self._connected()
         (statement,) = connection.extract_statements(sql)
         salt = {"salt": self._salt} if "salt" in statement.named_parameters else {}
-        reader: Any = connection.sql(statement, params=salt).to_arrow_reader(_BATCH)
-        try:
-            yield _next(reader)
-            yield from reader
-        finally:
-            reader.close()  # the connection is free, also where nobody wants the rest
+        with self._spill.private():
+            reader: Any = connection.sql(statement, params=salt).to_arrow_reader(_BATCH)
+            try:
+                yield _next(reader)
+                yield from reader
+            finally:
+                reader.close()  # the connection is free, also where nobody wants the rest
 
     def _connected(self) -> duckdb.DuckDBPyConnection:
         if self._connection is None:
@@ -164,7 +174,9 @@ class DuckDB:
         connection = duckdb.connect(":memory:")
         for name, value in _SETTINGS.items():
             connection.execute(f"SET {name} = '{value}'")
-        connection.execute(f"SET temp_directory = {_text(self._spill)}")
+        connection.execute(f"SET temp_directory = {_text(self._spill.path)}")
+        if self._memory is not None:
+            connection.execute(f"SET memory_limit = '{self._memory} B'")
         readable: list[str] = []
         for place, (name, source) in enumerate(self._sources.items()):
             try:
@@ -208,14 +220,7 @@ def _add(
     files = paths.find(str(source))
     listed = f"[{', '.join(map(_text, files.paths))}]"
     if files.format == "csv":
-        columns = ", ".join(f"{_text(one)}: 'VARCHAR'" for one in paths.header(files))
-        _view(
-            connection,
-            name,
-            f"read_csv({listed}, auto_detect = false, columns = {{{columns}}}, header = true, "
-            f"delim = {_text(files.delimiter)}, quote = '\"', escape = '\"', "
-            "strict_mode = false, ignore_errors = true)",
-        )
+        _view(connection, name, duckdb_csv.relation(files))
     elif files.format == "parquet":
         schema = _schema(name, files.paths[0])
         if any(map(_in_milliseconds, schema)):

@@ -53,7 +53,7 @@ from deniable.policy.lines import line_of
 from deniable.policy.policy import Policy
 from deniable.policy.spelling import nearest
 from deniable.policy.stores import stored
-from deniable.policy.table import ROW_CEILING, Table
+from deniable.policy.table import ROW_CEILING, Malformed, Table
 from deniable.privacy.neighbors import Neighbors
 
 
@@ -102,6 +102,10 @@ class _Ledger(_Strict):
     key: str | None = None
 
 
+class _Engine(_Strict):
+    memory: int | str | None = None
+
+
 class _Table(_Strict):
     source: str
     unit: str | None = None
@@ -111,6 +115,7 @@ class _Table(_Strict):
     row_ceiling: int = ROW_CEILING
     expected_rows: int | None = None
     public: bool = False
+    malformed: Malformed = "report"
     epsilon: Amount | None = None
     delta: Amount | None = None
     version: str = ""
@@ -123,6 +128,7 @@ class _File(_Strict):
     units: dict[str, _Allowance] = {}
     analysts: dict[str, _Allowance] = {}
     ledger: _Ledger = _Ledger()
+    engine: _Engine = _Engine()
 
 
 # What may stand inside each part of the file; * is any name.
@@ -131,6 +137,7 @@ _INSIDE: dict[tuple[str, ...], type[BaseModel]] = {
     ("budget",): _Budget,
     ("budget", "schedule"): _Schedule,
     ("ledger",): _Ledger,
+    ("engine",): _Engine,
     ("tables", "*"): _Table,
     ("tables", "*", "columns", "*"): _Column,
     ("units", "*"): _Allowance,
@@ -211,6 +218,7 @@ def _policy(file: _File, beside: Path | None) -> Policy:
         analysts={
             name: _allowance(one, ("analysts", name)) for name, one in file.analysts.items()
         },
+        memory=file.engine.memory,
         **stored(file.ledger.store, file.ledger.key, beside),
     )
 

@@ -8,6 +8,7 @@ from types import MappingProxyType
 from deniable.errors import InvalidPolicy
 from deniable.exact.rationals import Number
 from deniable.policy.budget import SUMS, Budget, Schedule, Sums
+from deniable.policy.memory import in_bytes
 from deniable.policy.table import Table
 
 
@@ -19,7 +20,8 @@ class Policy:
     (by the name of its column) is charged there instead. `analysts` bounds each analyst in
     addition, "*" those who are not named; `filters` are the sums that keep each budget.
     `ledger` is where what was spent is kept: a file's path, or a PostgreSQL address;
-    `ledger_key` is the file of the key that signs it.
+    `ledger_key` is the file of the key that signs it. `memory` is how much an engine in our
+    own process may use ("4 GB"); what does not fit goes to private files.
 
     >>> policy = Policy([Table("visits")], epsilon=3, delta=1e-6)
     >>> policy.delta, list(policy.tables)
@@ -33,6 +35,7 @@ class Policy:
     analysts: Mapping[str, Budget]
     ledger: str | None
     ledger_key: str | None
+    memory: int | None  # bytes; None: as the engine decides
 
     def __init__(
         self,
@@ -46,6 +49,7 @@ class Policy:
         analysts: Mapping[str, Budget] | None = None,
         ledger: str | None = None,
         ledger_key: str | None = None,
+        memory: int | str | None = None,
     ) -> None:
         listed = list(tables.values()) if isinstance(tables, Mapping) else list(tables)
         object.__setattr__(self, "tables", MappingProxyType(_distinct(listed)))
@@ -56,6 +60,7 @@ class Policy:
         object.__setattr__(self, "filters", _filters(filters))
         object.__setattr__(self, "ledger", ledger)
         object.__setattr__(self, "ledger_key", ledger_key)
+        object.__setattr__(self, "memory", None if memory is None else in_bytes(memory))
         self._check_budgets()
 
     @property
@@ -125,6 +130,7 @@ class Policy:
             analysts=self.analysts,
             ledger=self.ledger,
             ledger_key=self.ledger_key,
+            memory=self.memory,
         )
 
 

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
-from typing import Any, TypeVar
+from typing import Any, Literal, TypeAlias, TypeVar, get_args
 
 from deniable.errors import InvalidParameter, InvalidPolicy
 from deniable.exact.rationals import Number, whole
@@ -16,6 +16,7 @@ from deniable.privacy.neighbors import Neighbors, neighboring
 ROW_CEILING = 10**12
 
 T = TypeVar("T")
+Malformed: TypeAlias = Literal["report", "refuse", "skip"]
 
 
 @dataclass(frozen=True, slots=True, init=False)
@@ -26,6 +27,8 @@ class Table:
     is. A unit counts in at most `max_groups` groups of an answer and with at most `max_rows`
     rows in each. No more than `row_ceiling` rows are ever summed; `expected_rows` is a public
     guess, used to predict margins and for nothing else. A `public` table protects nobody.
+    Lines of a CSV file that are no rows are left out: `malformed` says whether opening counts
+    them and tells the owner's log ("report"), refuses ("refuse"), or does not look ("skip").
     `budget` limits what may be asked about this table, within the budget of its unit.
     `version` is the owner's label of the data: a question asked before on the same version
     has the same answer, at no further cost.
@@ -44,6 +47,7 @@ class Table:
     row_ceiling: int
     expected_rows: int | None
     public: bool
+    malformed: Malformed
     columns: Mapping[str, Column]
     budget: Budget | None
     version: str
@@ -60,6 +64,7 @@ class Table:
         row_ceiling: int = ROW_CEILING,
         expected_rows: int | None = None,
         public: bool = False,
+        malformed: Malformed = "report",
         columns: Mapping[str, Column] | None = None,
         budget: Budget | None = None,
         version: str = "",
@@ -75,6 +80,7 @@ class Table:
             "row_ceiling": _whole("row_ceiling", row_ceiling),
             "expected_rows": expected_rows and _whole("expected_rows", expected_rows),
             "public": public,
+            "malformed": _malformed(malformed),
             "columns": MappingProxyType(_distinct(name, dict(columns or {}))),
             "budget": budget,
             "version": version,
@@ -139,6 +145,7 @@ class Table:
             row_ceiling=self.row_ceiling,
             expected_rows=self.expected_rows,
             public=self.public,
+            malformed=self.malformed,
             columns={
                 name: declared.get(name.lower(), Column(name)).seen_as(name, type_)
                 for name, type_ in schema.items()
@@ -146,6 +153,15 @@ class Table:
             budget=self.budget,
             version=self.version,
         )
+
+
+def _malformed(choice: str) -> str:
+    if choice in get_args(Malformed):
+        return choice
+    raise InvalidPolicy(
+        f'`malformed` must be "report", "refuse" or "skip". Found {choice!r}.',
+        where=("malformed",),
+    )
 
 
 def _named(name: str) -> str:

@@ -36,13 +36,20 @@ def open(path: str, *, analyst: str | None = None) -> Session:
 
 
 def protect(
-    source: Any, *, name: str = "data", epsilon: Number, delta: Number = 0, **declared: Any
+    source: Any,
+    *,
+    name: str = "data",
+    epsilon: Number,
+    delta: Number = 0,
+    memory: int | str | None = None,
+    **declared: Any,
 ) -> Session:
     """A session about one frame or file; `epsilon` and `delta` are the whole budget.
 
     `unit` names the column that tells people apart (none: each row is somebody), `bounds`,
     `step`, `keys` and `kind` say what is public about columns, and `neighbors`, `max_groups`,
-    `max_rows`, `row_ceiling` and `expected_rows` about the table.
+    `max_rows`, `row_ceiling` and `expected_rows` about the table. `memory` is what the engine
+    may use ("4 GB"), before it turns to private files.
 
     >>> import pyarrow as pa
     >>> frame = pa.table({"ward": ["A", "B"], "cost": [10, 20]})
@@ -50,7 +57,7 @@ def protect(
     <session about data: epsilon 3, delta 0 left>
     """
     table = Table.declare(name, source, **declared)
-    return _session(Policy([table], epsilon=epsilon, delta=delta))
+    return _session(Policy([table], epsilon=epsilon, delta=delta, memory=memory))
 
 
 def rehearse(policy: str | Path | Policy, *, analyst: str | None = None) -> Session:
