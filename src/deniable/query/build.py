@@ -8,11 +8,12 @@ Columns and conditions are SQL expressions in text, read by the same reader.
 from dataclasses import dataclass, replace
 
 from deniable.errors import InvalidQuery
-from deniable.query.expressions import Aggregate, Call, Expression
-from deniable.query.parse import aliased, condition, label
+from deniable.query.expressions import Aggregate, Expression, conjunction
+from deniable.query.parse import condition, relation
 from deniable.query.question import Named, Question
 from deniable.query.reader import clipped as read_clipped
 from deniable.query.reader import histogram as read_histogram
+from deniable.query.selects import aliased, label
 
 
 def count(of: str | None = None) -> Aggregate:
@@ -130,8 +131,8 @@ class Asking:
         )
         answer = (*self.keys, *named)
         return Question(
-            table=self.table,
-            where=_all(self.conditions),
+            table=relation(self.table),
+            where=conjunction(self.conditions),
             keys=self.keys,
             outputs=answer,
             having=None if having is None else aliased(condition(having), answer),
@@ -140,15 +141,3 @@ class Asking:
             else ((aliased(condition(order_by), answer), descending),),
             limit=limit,
         )
-
-
-def _all(conditions: tuple[Expression, ...]) -> Expression | None:
-    """All of them at once, as one flat AND."""
-    if len(conditions) < 2:
-        return conditions[0] if conditions else None
-    parts = [
-        part
-        for one in conditions
-        for part in (one.arguments if isinstance(one, Call) and one.name == "and" else (one,))
-    ]
-    return Call("and", tuple(parts))

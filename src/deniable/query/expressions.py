@@ -5,22 +5,26 @@ written anew from them. Row expressions are made of columns, literals and calls 
 functions listed in `functions.py`; group expressions may also hold aggregates.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
+
+if TYPE_CHECKING:
+    from deniable.query.relations import Selection
 
 Value: TypeAlias = Fraction | str | bool | None
 
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """A column of the table."""
+    """A column; `table` says of which, where several have one of that name."""
 
     name: str
+    table: str | None = None
 
     def __str__(self) -> str:
-        return self.name
+        return self.name if self.table is None else f"{self.table}.{self.name}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +80,21 @@ class Aggregate:
         return f"{self.name.upper()}({inside}{'' if self.bins is None else f', {self.bins}'})"
 
 
-Expression: TypeAlias = Column | Literal | Call | Aggregate
+@dataclass(frozen=True, slots=True)
+class SubQuery:
+    """A question inside an expression: EXISTS (...), x IN (...), or a single value (...)."""
+
+    kind: str  # "exists", "in" or "value"
+    query: "Selection"
+    argument: "Expression | None" = None  # of IN
+
+    def __str__(self) -> str:
+        if self.kind == "in":
+            return f"{self.argument} IN (SELECT ...)"
+        return "EXISTS (SELECT ...)" if self.kind == "exists" else "(SELECT ...)"
+
+
+Expression: TypeAlias = Column | Literal | Call | Aggregate | SubQuery
 
 _INFIX = {"+", "-", "*", "/", "=", "<>", "<", "<=", ">", ">=", "and", "or"}
 
@@ -91,7 +109,7 @@ def walk(expression: Expression) -> Iterator[Expression]:
     if isinstance(expression, Call):
         for one in expression.arguments:
             yield from walk(one)
-    elif isinstance(expression, Aggregate) and expression.argument is not None:
+    elif isinstance(expression, Aggregate | SubQuery) and expression.argument is not None:
         yield from walk(expression.argument)
 
 
@@ -123,6 +141,31 @@ def aggregates(expression: Expression) -> list[Aggregate]:
     ['SUM(x)']
     """
     return list(dict.fromkeys(one for one in walk(expression) if isinstance(one, Aggregate)))
+
+
+def conjuncts(condition: Expression | None) -> tuple[Expression, ...]:
+    """The conditions that must all hold.
+
+    >>> [str(one) for one in conjuncts(Call("and", (Column("a"), Column("b"))))]
+    ['a', 'b']
+    """
+    if condition is None:
+        return ()
+    if isinstance(condition, Call) and condition.name == "and":
+        return tuple(part for one in condition.arguments for part in conjuncts(one))
+    return (condition,)
+
+
+def conjunction(conditions: Iterable[Expression | None]) -> Expression | None:
+    """All of them at once, as one flat AND; None where there is none.
+
+    >>> str(conjunction([Column("a"), None, Column("b")]))
+    '(a AND b)'
+    """
+    parts = [part for one in conditions for part in conjuncts(one)]
+    if len(parts) < 2:
+        return parts[0] if parts else None
+    return Call("and", tuple(parts))
 
 
 def plain(number: Fraction) -> str:

@@ -9,21 +9,24 @@ from sqlglot import exp
 from sqlglot.errors import SqlglotError
 
 from deniable.errors import InvalidQuery
-from deniable.query.expressions import (
-    Aggregate,
-    Call,
-    Column,
-    Expression,
-    Literal,
-    aggregates,
-)
+from deniable.query.ctes import expanded
+from deniable.query.expressions import Expression, Literal, aggregates
 from deniable.query.question import Named, Question
 from deniable.query.reader import read, shown
+from deniable.query.relations import Relation, TableRef
+from deniable.query.selects import (
+    aliased,
+    check_clauses,
+    position,
+    read_keys,
+    read_outputs,
+    relation_of,
+)
 
 _LONGEST = 100_000
 _MOST_TOKENS = 20_000
 _DEEPEST = 60
-_CLAUSES = {"expressions", "from_", "where", "group", "having", "order", "limit"}
+_FROM = {"expressions", "from_", "joins"}
 
 
 def parse(text: str) -> Question:
@@ -39,19 +42,17 @@ def parse(text: str) -> Question:
         raise _too_deep() from None
 
 
-def _read_statement(select: exp.Select) -> Question:
-    for clause, value in select.args.items():
-        if value and clause not in _CLAUSES:
-            raise InvalidQuery(
-                f"{clause.upper().strip('_')} is not supported. A question is SELECT ... "
-                "FROM a table [WHERE] [GROUP BY] [HAVING] [ORDER BY] [LIMIT]."
-            )
-    outputs = _outputs(select.expressions)
-    keys = _keys(select.args.get("group"), outputs)
+def _read_statement(select: exp.Expr) -> Question:
+    check_clauses(select, outermost=True)
+    found = read_outputs(select.expressions, stars=False)
+    outputs = tuple(one for one in found if isinstance(one, Named))
+    keys = read_keys(select.args.get("group"), outputs)
+    if select.args.get("distinct") is not None:
+        keys = _distinct(keys, outputs)
     having = select.args.get("having")
     where = select.args.get("where")
     return Question(
-        table=_table(select.args.get("from_")),
+        table=_plain(relation_of(select)),
         where=None if where is None else read(where.this),
         keys=keys,
         outputs=outputs,
@@ -59,6 +60,41 @@ def _read_statement(select: exp.Select) -> Question:
         order=_order(select.args.get("order"), outputs),
         limit=_limit(select.args.get("limit")),
     )
+
+
+def _plain(relation: Relation) -> str | Relation:
+    """A table under its own name is just that name."""
+    if isinstance(relation, TableRef) and relation.alias in (None, relation.name):
+        return relation.name
+    return relation
+
+
+def _distinct(keys: tuple[Named, ...], outputs: tuple[Named, ...]) -> tuple[Named, ...]:
+    """SELECT DISTINCT of columns groups by them; of aggregates it would mean nothing."""
+    if keys or any(aggregates(one.expression) for one in outputs):
+        raise InvalidQuery(
+            "DISTINCT beside aggregates or GROUP BY is not supported: groups differ anyway. "
+            "Leave it out."
+        )
+    return outputs
+
+
+def relation(text: str) -> str | Relation:
+    """What follows FROM: a table's name, or joins and sub-queries in brackets.
+
+    >>> relation("visits"), relation("visits AS v JOIN wards AS w USING (ward)").kind
+    ('visits', 'inner')
+    """
+    if isinstance(text, str) and text.isidentifier():
+        return text
+    _measure(text)
+    try:
+        select = _one(f"SELECT 1 FROM {text}")
+        if {name for name, value in select.args.items() if value} <= _FROM:
+            return _plain(relation_of(select))
+    except RecursionError:
+        raise _too_deep() from None
+    raise InvalidQuery(f"{text[:80]!r} is no table: name one, or join several.")
 
 
 def condition(text: str) -> Expression:
@@ -74,23 +110,36 @@ def condition(text: str) -> Expression:
         raise _not_understood(text, found) from None
 
 
-def _statement(text: str) -> exp.Select:
+def _statement(text: str) -> exp.Expr:
     text, top = _without_top(text)
+    select = _one(text)
+    if top is not None:
+        if select.args.get("limit"):
+            raise InvalidQuery("TOP and LIMIT say the same thing: use one of them.")
+        select.set("limit", exp.Limit(expression=exp.Literal.number(top)))
+    return select
+
+
+def _one(text: str) -> exp.Expr:
+    """The one SELECT that a text is."""
     try:
         found = [one for one in sqlglot.parse(text, dialect="duckdb") if one is not None]
     except (SqlglotError, RecursionError) as problem:
         raise _not_understood(text, problem) from None
     if len(found) != 1:
         raise InvalidQuery(f"Ask one question at a time. Found {len(found)} statements.")
-    select = found[0]
+    select = expanded(found[0])
+    while isinstance(select, exp.Subquery) and not select.alias:
+        select = select.this
+    if isinstance(select, exp.Union):
+        raise InvalidQuery(
+            "UNION of answers is not supported: ask for each on its own, or put UNION ALL "
+            "into FROM: SELECT COUNT(*) FROM (SELECT ... UNION ALL SELECT ...)."
+        )
     if not isinstance(select, exp.Select):
         raise InvalidQuery(
             f"Only SELECT is answered. Found {type(select).__name__.upper()}: {shown(select)}"
         )
-    if top is not None:
-        if select.args.get("limit"):
-            raise InvalidQuery("TOP and LIMIT say the same thing: use one of them.")
-        select.set("limit", exp.Limit(expression=exp.Literal.number(top)))
     return select
 
 
@@ -150,88 +199,6 @@ def _not_understood(text: str, problem: Exception) -> InvalidQuery:
     return InvalidQuery(f"This is not SQL that can be understood.{where} Asked: {text[:80]!r}")
 
 
-def _table(source: exp.Expr | None) -> str:
-    if source is None:
-        raise InvalidQuery("The question has no FROM: name the table that it is about.")
-    table = source.this
-    if not isinstance(table, exp.Table) or not isinstance(table.this, exp.Identifier):
-        raise InvalidQuery("FROM takes one table by its name; sub-queries come later.")
-    if table.args.get("joins") or table.args.get("db"):
-        raise InvalidQuery("FROM takes one table by its plain name; joins come later.")
-    return table.name
-
-
-def _outputs(selected: list[exp.Expr]) -> tuple[Named, ...]:
-    outputs = []
-    for node in selected:
-        if isinstance(node, exp.Star):
-            raise InvalidQuery(
-                "SELECT * would hand out rows. Ask for aggregates, such as COUNT(*) or AVG(x)."
-            )
-        inner = node.this if isinstance(node, exp.Alias) else node
-        expression = read(inner)
-        outputs.append(Named(node.alias or label(expression), expression))
-    names = [one.name for one in outputs]
-    doubled = next((name for name in names if names.count(name) > 1), None)
-    if doubled is not None:
-        raise InvalidQuery(
-            f"Two columns of the answer are called {doubled}: rename one with AS."
-        )
-    return tuple(outputs)
-
-
-def label(expression: Expression) -> str:
-    """The name of an output that was given none.
-
-    >>> label(Aggregate("avg", Column("cost"))), label(Aggregate("count", None))
-    ('avg_cost', 'count')
-    """
-    if isinstance(expression, Column):
-        return expression.name
-    if isinstance(expression, Aggregate):
-        inner = expression.argument
-        name = "units" if expression.name == "count_units" else expression.name
-        return f"{name}_{inner.name}" if isinstance(inner, Column) else name
-    return str(expression)
-
-
-def _keys(group: exp.Expr | None, outputs: tuple[Named, ...]) -> tuple[Named, ...]:
-    if group is None:
-        return ()
-    extras = [name for name, value in group.args.items() if value and name != "expressions"]
-    if extras:
-        raise InvalidQuery(f"GROUP BY {extras[0].upper()} is not supported: name the columns.")
-    keys = []
-    for node in group.expressions:
-        expression = aliased(read(node), outputs)
-        if isinstance(expression, Literal) and not isinstance(expression.value, str):
-            expression = _position(expression, outputs, "GROUP BY")
-        if aggregates(expression):
-            raise InvalidQuery(
-                f"GROUP BY {expression} groups by an aggregate: group by columns."
-            )
-        selected = next((one.name for one in outputs if one.expression == expression), None)
-        keys.append(Named(selected or label(expression), expression))
-    return tuple(dict.fromkeys(keys))
-
-
-def _position(place: Literal, outputs: tuple[Named, ...], clause: str) -> Expression:
-    if not isinstance(place.value, int) and place.value not in range(1, len(outputs) + 1):
-        raise InvalidQuery(f"{clause} {place}: there are {len(outputs)} selected columns.")
-    return outputs[int(place.value) - 1].expression  # type: ignore[arg-type]
-
-
-def aliased(expression: Expression, outputs: tuple[Named, ...]) -> Expression:
-    """The expression with the answer's own names replaced by what they stand for."""
-    if isinstance(expression, Column):
-        by_name = {one.name.lower(): one.expression for one in outputs}
-        return by_name.get(expression.name.lower(), expression)
-    if isinstance(expression, Call):
-        inner = tuple(aliased(one, outputs) for one in expression.arguments)
-        return Call(expression.name, inner)
-    return expression
-
-
 def _order(
     order: exp.Expr | None, outputs: tuple[Named, ...]
 ) -> tuple[tuple[Expression, bool], ...]:
@@ -241,7 +208,7 @@ def _order(
     for node in order.expressions:
         expression = aliased(read(node.this), outputs)
         if isinstance(expression, Literal):
-            expression = _position(expression, outputs, "ORDER BY")
+            expression = position(expression, outputs, "ORDER BY")
         found.append((expression, bool(node.args.get("desc"))))
     return tuple(found)
 

@@ -5,7 +5,6 @@ Nothing here sees a row. What decides is the question, the policy and the caller
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from difflib import get_close_matches
 from fractions import Fraction
 
 from deniable.errors import InvalidParameter, InvalidQuery
@@ -13,14 +12,15 @@ from deniable.exact.rationals import Number, positive, probability, rational
 from deniable.policy import Policy, Table
 from deniable.query import keys as grouping
 from deniable.query.blocks import Measured, Statistic, root_up
-from deniable.query.expressions import Aggregate, Column, Expression, aggregates, plain, size
+from deniable.query.expressions import Aggregate, Column, Expression, aggregates, plain
 from deniable.query.features import names
 from deniable.query.forecast import forecast
 from deniable.query.measure import ROWS, statistics
 from deniable.query.nodes import node_of
 from deniable.query.plan import Feature, Key, Node, Output, Plan
 from deniable.query.price import priced
-from deniable.query.question import Named, Question
+from deniable.query.question import Question
+from deniable.query.resolve import sourced
 from deniable.query.rows import Grouping
 from deniable.query.scope import Scope
 from deniable.query.tree import Tree
@@ -28,7 +28,6 @@ from deniable.query.tree import Tree
 DELTA_SHARE = Fraction(1, 100)  # of the budget's delta, for a query that names none
 UNITS = Feature("units", -1)
 _WIDEST = 1 << 120
-_LONGEST = 20_000  # words of one expression, written out
 _LARGEST_NOISE = 1 << 48  # grid steps; samplers serve a little more
 
 
@@ -79,58 +78,11 @@ def plan(
         delta is None,
         written,
     )
-    scope = Scope(_table(question.table, policy))
-    _check_size(question)
     try:
-        return _planned(_resolved(question, scope), scope, wanted)
+        asked, scope = sourced(question, policy)
+        return _planned(asked, scope, wanted)
     except RecursionError:
         raise InvalidQuery("The question nests too deeply: split its expressions.") from None
-
-
-def _table(name: str, policy: Policy) -> Table:
-    by_name = {one.lower(): table for one, table in policy.tables.items()}
-    table = by_name.get(name.lower())
-    if table is None:
-        near = get_close_matches(name, list(policy.tables), n=1)
-        hint = f" Did you mean {near[0]}?" if near else ""
-        raise InvalidQuery(
-            f"There is no table {name}.{hint} The policy declares "
-            f"{', '.join(sorted(policy.tables))}."
-        )
-    if table.public:
-        raise InvalidQuery(f"Table {table.name} is public: read it as it is, at no cost.")
-    return table
-
-
-def _check_size(question: Question) -> None:
-    parts = [one.expression for one in (*question.keys, *question.outputs)]
-    parts += [one for one, _ in question.order]
-    parts += [one for one in (question.where, question.having) if one is not None]
-    if max(size(one) for one in parts) > _LONGEST:
-        raise InvalidQuery(
-            "An expression repeats parts of itself too often, as nested CASE or BETWEEN do: "
-            "written out, it would be too long. Split it."
-        )
-
-
-def _resolved(question: Question, scope: Scope) -> Question:
-    """The question with the table's own spelling of every column."""
-
-    def named(one: Named) -> Named:
-        return replace(one, expression=scope.resolve(one.expression))
-
-    where = None if question.where is None else scope.resolve(question.where)
-    if where is not None and scope.facts(where).kind not in ("boolean", None):
-        raise InvalidQuery(f"WHERE {where} is neither true nor false.")
-    return replace(
-        question,
-        table=scope.table.name,
-        where=where,
-        keys=tuple(named(one) for one in question.keys),
-        outputs=tuple(named(one) for one in question.outputs),
-        having=None if question.having is None else scope.resolve(question.having),
-        order=tuple((scope.resolve(one), down) for one, down in question.order),
-    )
 
 
 def _planned(question: Question, scope: Scope, wanted: Request) -> Plan:
@@ -167,8 +119,9 @@ def _planned(question: Question, scope: Scope, wanted: Request) -> Plan:
         wanted.other,
     )
     made = Plan(
-        table=table.name,
-        unit=table.unit,
+        table=scope.origin.tables[0],
+        tables=scope.origin.tables,
+        unit=scope.origin.unit,
         neighbors=table.neighbors,
         max_groups=groups,
         max_rows=table.max_rows,

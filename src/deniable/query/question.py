@@ -1,8 +1,12 @@
-"""A question about one table, however it was asked: in SQL or in Python."""
+"""A question about a table, or what is made from tables, however it was asked."""
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from deniable.query.expressions import Expression
+
+if TYPE_CHECKING:
+    from deniable.query.relations import Relation
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,7 +25,7 @@ class Question:
     expression equals that of a key.
     """
 
-    table: str
+    table: "str | Relation"  # its name, or how it is made
     where: Expression | None
     keys: tuple[Named, ...]
     outputs: tuple[Named, ...]

@@ -6,7 +6,15 @@ from fractions import Fraction
 from sqlglot import exp
 
 from deniable.errors import InvalidQuery
-from deniable.query.expressions import Aggregate, Call, Column, Expression, Literal
+from deniable.query.expressions import (
+    Aggregate,
+    Call,
+    Column,
+    Expression,
+    Literal,
+    SubQuery,
+)
+from deniable.query.relations import Selection
 
 _BINARY: dict[type[exp.Expr], str] = {
     exp.Add: "+",
@@ -157,7 +165,7 @@ def clipped(arguments: tuple[Expression, ...]) -> Aggregate:
 def _column(node: exp.Expr) -> Column:
     if node.args.get("db") or not isinstance(node.this, exp.Identifier):
         raise InvalidQuery(f"{shown(node)} is not a column of the table.")
-    return Column(node.name)
+    return Column(node.name, node.table or None)
 
 
 def _literal(node: exp.Expr) -> Literal:
@@ -190,10 +198,21 @@ def _cast(node: exp.Expr) -> Call:
     )
 
 
-def _in(node: exp.Expr) -> Call:
-    if node.args.get("query") or not node.expressions:
-        raise InvalidQuery("IN takes a list of constants here, not a sub-query.")
+def _in(node: exp.Expr) -> Expression:
+    if node.args.get("query"):
+        return SubQuery("in", _selection(node.args["query"]), read(node.this))
+    if not node.expressions:
+        raise InvalidQuery("IN takes a list of constants, or a sub-query.")
     return Call("in", (read(node.this), *(read(one) for one in node.expressions)))
+
+
+def _selection(node: exp.Expr) -> Selection:
+    from deniable.query.selects import selection  # which reads expressions, with this file
+
+    found = selection(node)
+    if not isinstance(found, Selection):
+        raise InvalidQuery("UNION ALL stands in FROM only: FROM (SELECT ... UNION ALL ...).")
+    return found
 
 
 def _between(node: exp.Expr) -> Call:
@@ -233,4 +252,6 @@ _SPECIAL: dict[type[exp.Expr], Callable[[exp.Expr], Expression]] = {
     exp.Between: _between,
     exp.Is: _is,
     exp.Round: _round,
+    exp.Exists: lambda node: SubQuery("exists", _selection(node.this)),
+    exp.Subquery: lambda node: SubQuery("value", _selection(node)),
 }

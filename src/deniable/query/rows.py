@@ -11,7 +11,8 @@ from fractions import Fraction
 from sqlglot import exp
 
 from deniable.query.blocks import Statistic
-from deniable.query.expressions import Call, Column, Expression, Literal, walk
+from deniable.query.clean import clean
+from deniable.query.expressions import Column, Expression, Literal
 from deniable.query.functions import Sql, case, clip, double
 from deniable.query.listing import listing, unbroken
 from deniable.query.plan import Key
@@ -60,36 +61,11 @@ class Rows:
         return said if self.where is None else said.where(self.scope.sql(self.where))
 
     def _clean(self) -> exp.Select:
-        table = self.scope.table
         used = [one.expression for one in self.groupings if self._whole_key(one) is None]
         used += [one.argument for _, one in self._with_argument() if one.argument is not None]
         used += [] if self.where is None else [self.where]
-        columns = {
-            leaf.name: None for one in used for leaf in walk(one) if isinstance(leaf, Column)
-        }
-        selected = [named(self.scope.leaf(name), self.scope.alias(name)) for name in columns]
-        flagged = {
-            leaf.arguments[0].name: None
-            for one in used
-            for leaf in walk(one)
-            if isinstance(leaf, Call)
-            and leaf.name == "outside"
-            and isinstance(leaf.arguments[0], Column)
-        }
-        selected += [
-            named(self.scope.outside(name), f"{self.scope.alias(name)}_out") for name in flagged
-        ]
-        selected += [
-            named(self.scope.whole_leaf(name), f"{self.scope.alias(name)}_key")
-            for name in dict.fromkeys(filter(None, map(self._whole_key, self.groupings)))
-        ]
-        source = exp.to_identifier(table.name, quoted=True)
-        if table.unit is None:
-            return exp.select(*(selected or [number(1)])).from_(source)
-        # Rows that belong to nobody count for nothing: who stands behind them is unknown.
-        unit = exp.column(table.unit, quoted=True)
-        owned = exp.Not(this=exp.Is(this=unit.copy(), expression=exp.null()))
-        return exp.select(*selected, named(unit, "u")).from_(source).where(owned)
+        whole = dict.fromkeys(filter(None, map(self._whole_key, self.groupings)))
+        return clean(self.scope, used, whole, outermost=True)
 
     def _whole_key(self, grouping: Grouping) -> str | None:
         """The column, if a key is one of integers: no need to go through doubles."""

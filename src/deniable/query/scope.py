@@ -13,6 +13,7 @@ from deniable.query import facts
 from deniable.query.expressions import Aggregate, Call, Column, Expression, Literal, plain
 from deniable.query.facts import Facts
 from deniable.query.functions import FUNCTIONS, Sql, clip, double
+from deniable.query.numbered import Origin, Source
 
 _TYPES = {"text": "text", "boolean": "boolean", "date": "timestamp"}
 _COMPARISONS = {"=", "<>", "<", "<=", ">", ">=", "in"}
@@ -21,9 +22,15 @@ _FINEST = 20  # bits of a grid that nobody declared
 
 @dataclass(frozen=True, slots=True)
 class Scope:
-    """The columns that an expression may name."""
+    """The columns that an expression may name: those of a table, or of what is made of some.
+
+    Where rows are made of others, `source` makes them, and `table` holds what is known about
+    them before any is read.
+    """
 
     table: Table
+    source: Source | None = None
+    origin: Origin = Origin()
 
     def resolve(self, expression: Expression) -> Expression:
         """The expression with columns spelt as the table spells them, and with text that is
@@ -121,10 +128,28 @@ class Scope:
         """What a cleaned column is called inside a query, whatever the table calls it."""
         return f"c{list(self.table.columns).index(self.column(name).name)}"
 
+    def _raw(self, column: Declared) -> Sql:
+        """A column as the source has it."""
+        if self.source is None:
+            return exp.column(column.name, quoted=True)
+        return exp.column(f"d{list(self.table.columns).index(column.name)}")
+
+    @property
+    def identity(self) -> list[Sql]:
+        """What of a unit a keyed hash may draw on: a row's number hangs on other rows."""
+        return [] if self.origin.counted else [exp.column("u")]
+
+    def numbered(self, inner: exp.Select) -> exp.Select:
+        """The statement, with the numbers of rows that it draws on."""
+        counted = self.origin.counted
+        for place, one in enumerate(counted):
+            inner = one.beside(inner, place, len(counted))
+        return inner
+
     def leaf(self, name: str) -> Sql:
         """A column as it enters a query: cast to its kind, NULL where that fails, clipped."""
         column = self.column(name)
-        raw = exp.column(column.name, quoted=True)
+        raw = self._raw(column)
         if column.kind != "number":
             return exp.TryCast(
                 this=raw, to=exp.DataType.build(_TYPES[column.kind or "text"]), safe=True
@@ -137,7 +162,7 @@ class Scope:
     def whole_leaf(self, name: str) -> Sql:
         """A column of integers as it enters a query as a group key: an integer, clipped."""
         column = self.column(name)
-        bare = exp.column(column.name, quoted=True)
+        bare = self._raw(column)
         if column.narrow and column.bounds is None:
             return bare  # grouping by a wider type takes a fifth longer
         raw = exp.TryCast(this=bare, to=exp.DataType.build("bigint"), safe=True)
@@ -150,9 +175,14 @@ class Scope:
     def outside(self, name: str) -> Sql:
         """Whether a column's value lies outside of its bounds, before it is clipped."""
         column = self.column(name)
+        if self.source is not None:
+            raise InvalidQuery(
+                f"CLIPPED({name}) counts what the bounds of a table's own column cut: ask it of "
+                "the table alone, without joins and groups."
+            )
         if column.bounds is None:
             raise InvalidQuery(f"{column.name} has no bounds, so nothing of it is clipped.")
-        raw = double(exp.column(column.name, quoted=True))
+        raw = double(self._raw(column))
         low, high = (double_literal(end) for end in column.bounds)
         return exp.or_(
             exp.GT(this=raw, expression=high), exp.LT(this=raw.copy(), expression=low)

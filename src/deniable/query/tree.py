@@ -73,7 +73,8 @@ class Tree:
 
     def _chosen(self, bounded: exp.Select) -> exp.Select:
         """At most `max_groups` groups a unit, those with the least keyed hash."""
-        drawn = exp.func("HASH", column("u"), *self._keys(), exp.Placeholder(this="salt"))
+        own = [*self.scope.identity, *self._keys()]
+        drawn = exp.func("HASH", *own, exp.Placeholder(this="salt"))
         order = exp.Order(expressions=[exp.Ordered(this=one) for one in (drawn, *self._keys())])
         place = exp.Window(
             this=exp.RowNumber(), partition_by=[column("u")], order=order, over="OVER"

@@ -1,0 +1,42 @@
+"""The first step of every statement: the columns that are used, cast to their kind, clipped.
+
+Rows whose unit is NULL belong to nobody that could be protected, so they count for nothing.
+"""
+
+from collections.abc import Iterable
+
+from sqlglot import exp
+
+from deniable.query.expressions import Call, Column, Expression, walk
+from deniable.query.scope import Scope
+from deniable.query.words import column, named, number
+
+
+def clean(
+    scope: Scope, used: Iterable[Expression], whole: Iterable[str], *, outermost: bool
+) -> exp.Select:
+    """The columns that expressions use, c0, c1, ..., integers among `whole` also as keys."""
+    leaves = [leaf for one in used for leaf in walk(one)]
+    columns = dict.fromkeys(leaf.name for leaf in leaves if isinstance(leaf, Column))
+    flagged = dict.fromkeys(
+        leaf.arguments[0].name
+        for leaf in leaves
+        if isinstance(leaf, Call)
+        and leaf.name == "outside"
+        and isinstance(leaf.arguments[0], Column)
+    )
+    wanted = list(dict.fromkeys(whole))
+    selected = [named(scope.leaf(name), scope.alias(name)) for name in columns]
+    selected += [named(scope.outside(name), f"{scope.alias(name)}_out") for name in flagged]
+    selected += [named(scope.whole_leaf(name), f"{scope.alias(name)}_key") for name in wanted]
+    made = exp.select(*selected)
+    if scope.source is None:
+        made = made.from_(exp.to_identifier(scope.table.name, quoted=True))
+    else:
+        inner = scope.source.select(list(dict.fromkeys([*columns, *wanted])))
+        made = made.from_((scope.numbered(inner) if outermost else inner).subquery("source"))
+    if scope.table.unit is None:
+        return made if selected else made.select(number(1))
+    unit = column("u") if scope.source else exp.column(scope.table.unit, quoted=True)
+    owned = exp.Not(this=exp.Is(this=unit.copy(), expression=exp.null()))
+    return made.select(named(unit, "u")).where(owned)

@@ -1,0 +1,73 @@
+"""WITH: each use of a named sub-query becomes that sub-query, before anything is read.
+
+A few short definitions, each of which uses the one before it twice, stand for a huge tree;
+so the pieces that are put in are counted.
+"""
+
+from collections.abc import Mapping
+
+from sqlglot import exp
+
+from deniable.errors import InvalidQuery
+
+_MOST_PIECES = 20_000
+
+
+def expanded(statement: exp.Expr) -> exp.Expr:
+    """The statement without WITH.
+
+    >>> import sqlglot
+    >>> text = "WITH a AS (SELECT x FROM t) SELECT SUM(x) FROM a"
+    >>> expanded(sqlglot.parse_one(text)).sql()
+    'SELECT SUM(x) FROM (SELECT x FROM t) AS a'
+    """
+    return _Expansion().within(statement, {})
+
+
+class _Expansion:
+    def __init__(self) -> None:
+        self.pieces = 0
+
+    def within(self, node: exp.Expr, known: Mapping[str, exp.Expr]) -> exp.Expr:
+        """The node with every use of a known name replaced, in place but for itself."""
+        clause = node.args.get("with_")
+        if clause is not None:
+            known = self._defined(clause, dict(known))
+            node.set("with_", None)
+        if isinstance(node, exp.Table):
+            found = known.get(node.name.lower()) if not node.args.get("db") else None
+            if found is not None and isinstance(node.this, exp.Identifier):
+                return self._used(node, found)
+        for child in list(node.iter_expressions()):
+            made = self.within(child, known)
+            if made is not child:
+                child.replace(made)
+        return node
+
+    def _defined(self, clause: exp.Expr, known: dict[str, exp.Expr]) -> dict[str, exp.Expr]:
+        if clause.args.get("recursive"):
+            raise InvalidQuery(
+                "WITH RECURSIVE is not supported: one row could be followed to any number of "
+                "others. Plain WITH is."
+            )
+        for one in clause.expressions:
+            if not isinstance(one, exp.CTE) or one.args["alias"].args.get("columns"):
+                raise InvalidQuery(
+                    "WITH name(columns) AS (...) is not supported: name the columns inside, "
+                    "with AS."
+                )
+            known[one.alias.lower()] = self.within(one.this, known)
+        return known
+
+    def _used(self, node: exp.Expr, definition: exp.Expr) -> exp.Expr:
+        self.pieces += sum(1 for _ in definition.walk())
+        if self.pieces > _MOST_PIECES:
+            raise InvalidQuery(
+                "The sub-queries of WITH use one another so often that, written out, the "
+                "question would be too long. Use each of them a few times at most."
+            )
+        extras = [one for one in ("sample", "pivots", "joins") if node.args.get(one)]
+        if extras:
+            raise InvalidQuery(f"{extras[0].upper()} on {node.name} is not supported.")
+        alias = node.args.get("alias") or exp.TableAlias(this=exp.to_identifier(node.name))
+        return exp.Subquery(this=definition.copy(), alias=alias.copy())

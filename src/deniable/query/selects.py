@@ -1,0 +1,231 @@
+"""SELECT statements read into our own trees, at any depth: what is not listed does not pass."""
+
+from sqlglot import exp
+
+from deniable.errors import InvalidQuery
+from deniable.query.expressions import (
+    Aggregate,
+    Call,
+    Column,
+    Expression,
+    Literal,
+    aggregates,
+)
+from deniable.query.question import Named
+from deniable.query.reader import read, shown
+from deniable.query.relations import (
+    Derived,
+    Join,
+    Relation,
+    Selection,
+    Star,
+    TableRef,
+    UnionAll,
+)
+
+_CLAUSES = {"expressions", "from_", "joins", "where", "group", "having", "distinct"}
+_OUTER_CLAUSES = _CLAUSES | {"order", "limit"}
+_SIDES = {"": "inner", "LEFT": "left", "RIGHT": "right", "FULL": "full"}
+
+
+def check_clauses(select: exp.Expr, *, outermost: bool) -> None:
+    """Refuses clauses that are not known."""
+    for clause, value in select.args.items():
+        if not value or clause in (_OUTER_CLAUSES if outermost else _CLAUSES):
+            continue
+        name = clause.upper().strip("_")
+        if clause == "limit":
+            raise InvalidQuery(
+                "LIMIT inside FROM would choose rows by what the others are. Choose them with "
+                "WHERE, or use LIMIT outside, on the private answer."
+            )
+        if clause == "order" and not select.args.get("limit"):
+            continue  # an order inside FROM means nothing
+        raise InvalidQuery(
+            f"{name} is not supported. A question is [WITH ...] SELECT ... FROM tables "
+            "[JOIN ... ON] [WHERE] [GROUP BY] [HAVING] [ORDER BY] [LIMIT]."
+        )
+    distinct = select.args.get("distinct")
+    if distinct is not None and distinct.args.get("on"):
+        raise InvalidQuery(
+            "DISTINCT ON keeps whichever row comes first, which is up to the other rows. Use "
+            "GROUP BY with MIN or MAX."
+        )
+
+
+def selection(node: exp.Expr) -> Selection | UnionAll:
+    """A sub-query."""
+    while isinstance(node, exp.Subquery) and not _extras(node, "this", "alias"):
+        node = node.this
+    if isinstance(node, exp.Union):
+        return UnionAll(tuple(_parts(node)))
+    if not isinstance(node, exp.Select):
+        raise InvalidQuery(f"{shown(node)} is no sub-query: a SELECT is.")
+    check_clauses(node, outermost=False)
+    having, where = node.args.get("having"), node.args.get("where")
+    outputs = read_outputs(node.expressions, stars=True)
+    named = tuple(one for one in outputs if isinstance(one, Named))
+    return Selection(
+        source=relation_of(node),
+        outputs=outputs,
+        where=None if where is None else read(where.this),
+        keys=read_keys(node.args.get("group"), named),
+        having=None if having is None else aliased(read(having.this), named),
+        distinct=node.args.get("distinct") is not None,
+    )
+
+
+def _parts(node: exp.Expr) -> list[Selection]:
+    """The selections of a chain of UNION ALL, in order."""
+    if isinstance(node, exp.Subquery) and not _extras(node, "this"):
+        return _parts(node.this)
+    if not isinstance(node, exp.Union):
+        found = selection(node)
+        return list(found.parts) if isinstance(found, UnionAll) else [found]
+    if node.args.get("distinct") or _extras(node, "this", "expression"):
+        raise InvalidQuery(
+            "UNION without ALL drops rows that equal others, which ties people together. Use "
+            "UNION ALL, then SELECT DISTINCT with the privacy unit."
+        )
+    return _parts(node.this) + _parts(node.expression)
+
+
+def relation_of(select: exp.Expr) -> Relation:
+    """What a SELECT reads: FROM and all JOINs."""
+    source = select.args.get("from_")
+    if source is None:
+        raise InvalidQuery("The question has no FROM: name the table that it is about.")
+    made = _relation(source.this)
+    for join in select.args.get("joins") or ():
+        made = _joined(made, join)
+    return made
+
+
+def _relation(node: exp.Expr) -> Relation:
+    alias = node.args.get("alias")
+    if alias is not None and alias.args.get("columns"):
+        raise InvalidQuery(f"{shown(node)}: name columns inside the sub-query, with AS.")
+    made: Relation
+    if isinstance(node, exp.Table) and isinstance(node.this, exp.Identifier):
+        if _extras(node, "this", "alias", "joins"):
+            raise InvalidQuery(f"{shown(node)}: FROM takes tables by their plain names.")
+        made = TableRef(node.name, node.alias or None)
+    elif isinstance(node, exp.Subquery) and not _extras(node, "this", "alias", "joins"):
+        if isinstance(node.this, exp.Table | exp.Subquery) and alias is None:
+            made = _relation(node.this)
+        else:
+            made = Derived(selection(node.this), node.alias or None)
+    else:
+        raise InvalidQuery(
+            f"{shown(node)} cannot be read from. FROM takes tables of the policy by name, and "
+            "sub-queries about them; no files, functions or lists of values."
+        )
+    for join in node.args.get("joins") or ():
+        made = _joined(made, join)
+    return made
+
+
+def _joined(left: Relation, join: exp.Expr) -> Relation:
+    kind, side = str(join.args.get("kind") or ""), str(join.args.get("side") or "")
+    method = str(join.args.get("method") or "")
+    if method or kind not in ("", "INNER", "OUTER", "CROSS") or side not in _SIDES:
+        raise InvalidQuery(
+            f"{' '.join(filter(None, (method, side, kind)))} JOIN is not supported: [INNER], "
+            "LEFT, RIGHT, FULL and CROSS are; and EXISTS (...) in WHERE."
+        )
+    if _extras(join, "this", "kind", "side", "on", "using"):
+        raise InvalidQuery(f"{shown(join)} is not supported: JOIN ... ON, or USING.")
+    right, on = _relation(join.this), join.args.get("on")
+    using = tuple(one.name for one in join.args.get("using") or ())
+    if on is None and not using:
+        if side:
+            raise InvalidQuery(f"{shown(join)} needs a condition: ON a.x = b.x.")
+        return Join(left, right, "cross")
+    return Join(left, right, _SIDES[side], None if on is None else read(on), using)
+
+
+def _extras(node: exp.Expr, *known: str) -> bool:
+    return any(value and name not in known for name, value in node.args.items())
+
+
+def read_outputs(selected: list[exp.Expr], *, stars: bool) -> tuple[Named | Star, ...]:
+    """What is selected, under its names."""
+    outputs: list[Named | Star] = []
+    for node in selected:
+        whole = isinstance(node, exp.Column) and isinstance(node.this, exp.Star)
+        if isinstance(node, exp.Star) or whole:
+            if not stars:
+                raise InvalidQuery(
+                    "SELECT * would hand out rows. Ask for aggregates, such as COUNT(*) or "
+                    "AVG(x)."
+                )
+            if isinstance(node, exp.Star) and not _extras(node):
+                outputs.append(Star())
+                continue
+            if whole and not _extras(node.this):
+                outputs.append(Star(node.table))
+                continue
+        inner = node.this if isinstance(node, exp.Alias) else node
+        expression = read(inner)
+        outputs.append(Named(node.alias or label(expression), expression))
+    names = [one.name.lower() for one in outputs if isinstance(one, Named)]
+    doubled = next((name for name in names if names.count(name) > 1), None)
+    if doubled is not None:
+        raise InvalidQuery(
+            f"Two columns of the answer are called {doubled}: rename one with AS."
+        )
+    return tuple(outputs)
+
+
+def label(expression: Expression) -> str:
+    """The name of an output that was given none.
+
+    >>> label(Aggregate("avg", Column("cost"))), label(Aggregate("count", None))
+    ('avg_cost', 'count')
+    """
+    if isinstance(expression, Column):
+        return expression.name
+    if isinstance(expression, Aggregate):
+        inner = expression.argument
+        name = "units" if expression.name == "count_units" else expression.name
+        return f"{name}_{inner.name}" if isinstance(inner, Column) else name
+    return str(expression)
+
+
+def read_keys(group: exp.Expr | None, outputs: tuple[Named, ...]) -> tuple[Named, ...]:
+    """What GROUP BY groups by: columns, expressions, aliases and positions."""
+    if group is None:
+        return ()
+    extras = [name for name, value in group.args.items() if value and name != "expressions"]
+    if extras:
+        raise InvalidQuery(f"GROUP BY {extras[0].upper()} is not supported: name the columns.")
+    keys = []
+    for node in group.expressions:
+        expression = aliased(read(node), outputs)
+        if isinstance(expression, Literal) and not isinstance(expression.value, str):
+            expression = position(expression, outputs, "GROUP BY")
+        if aggregates(expression):
+            raise InvalidQuery(
+                f"GROUP BY {expression} groups by an aggregate: group by columns."
+            )
+        selected = next((one.name for one in outputs if one.expression == expression), None)
+        keys.append(Named(selected or label(expression), expression))
+    return tuple(dict.fromkeys(keys))
+
+
+def position(place: Literal, outputs: tuple[Named, ...], clause: str) -> Expression:
+    """The output at a place, counted from 1."""
+    if isinstance(place.value, bool) or place.value not in range(1, len(outputs) + 1):
+        raise InvalidQuery(f"{clause} {place}: there are {len(outputs)} selected columns.")
+    return outputs[int(place.value) - 1].expression  # type: ignore[arg-type]
+
+
+def aliased(expression: Expression, outputs: tuple[Named, ...]) -> Expression:
+    """The expression with the answer's own names replaced by what they stand for."""
+    if isinstance(expression, Column) and expression.table is None:
+        by_name = {one.name.lower(): one.expression for one in outputs}
+        return by_name.get(expression.name.lower(), expression)
+    if isinstance(expression, Call):
+        inner = tuple(aliased(one, outputs) for one in expression.arguments)
+        return Call(expression.name, inner)
+    return expression
