@@ -102,9 +102,10 @@ def _block(block: Block) -> Branch:
 
 
 def _stability(plan: Plan) -> str:
+    tables = " and ".join(plan.tables)
     if plan.unit is None:
-        return f"one unit is one row of {plan.table} ({plan.neighbors})"
+        return f"one unit is one row of {tables} ({plan.neighbors})"
     return (
-        f"one unit is all rows of one {plan.unit} in {plan.table} ({plan.neighbors}): at most "
+        f"one unit is all rows of one {plan.unit} in {tables} ({plan.neighbors}): at most "
         f"{plan.max_groups:,} groups, {plan.max_rows:,} rows in each"
     )

@@ -5,13 +5,17 @@ written anew from them. Row expressions are made of columns, literals and calls 
 functions listed in `functions.py`; group expressions may also hold aggregates.
 """
 
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, TypeAlias
 
+from deniable.errors import InvalidQuery
+
 if TYPE_CHECKING:
     from deniable.query.relations import Selection
+
+LONGEST = 20_000  # words of one expression, written out
 
 Value: TypeAlias = Fraction | str | bool | None
 
@@ -132,6 +136,41 @@ def size(expression: Expression, _known: dict[int, int] | None = None) -> int:
             sizes = [3 * one for one in sizes]  # its SQL names each argument thrice
         known[id(expression)] = 1 + sum(sizes)
     return known[id(expression)]
+
+
+def renamed(
+    expression: Expression,
+    rename: Callable[[Column], Expression],
+    _known: dict[int, Expression] | None = None,
+) -> Expression:
+    """The expression with its columns replaced; those inside a sub-query are its own affair.
+
+    A part that stands in many places stays one part.
+
+    >>> str(renamed(Call("abs", (Column("x"),)), lambda one: Column("y")))
+    'ABS(y)'
+    """
+    known = {} if _known is None else _known
+    if id(expression) not in known:
+        made = expression
+        if isinstance(expression, Column):
+            made = rename(expression)
+        elif isinstance(expression, Call):
+            inner = tuple(renamed(one, rename, known) for one in expression.arguments)
+            made = Call(expression.name, inner)
+        elif isinstance(expression, Aggregate | SubQuery) and expression.argument is not None:
+            made = replace(expression, argument=renamed(expression.argument, rename, known))
+        known[id(expression)] = made
+    return known[id(expression)]
+
+
+def check_sizes(expressions: Iterable[Expression | None]) -> None:
+    """Refuses expressions that are short, but stand for something huge."""
+    if any(one is not None and size(one) > LONGEST for one in expressions):
+        raise InvalidQuery(
+            "An expression repeats parts of itself too often, as nested CASE or BETWEEN do: "
+            "written out, it would be too long. Split it."
+        )
 
 
 def aggregates(expression: Expression) -> list[Aggregate]:

@@ -7,8 +7,8 @@ lies between so many times the column's bounds: that is a limit which the statem
 these rows clips to, like any column's bounds, and not a promise about the rows.
 """
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
 from fractions import Fraction
 
 from sqlglot import exp
@@ -19,7 +19,7 @@ from deniable.query.clean import clean
 from deniable.query.expressions import Aggregate, Column, Expression
 from deniable.query.facts import Facts
 from deniable.query.functions import Sql, clip, double
-from deniable.query.numbered import Origin, hidden
+from deniable.query.numbered import hidden
 from deniable.query.question import Named
 from deniable.query.scope import Scope, double_literal
 from deniable.query.views import Item, View, column_of, declared, whole_column
@@ -117,7 +117,7 @@ class Grouped:
         squares = exp.Sum(this=exp.Mul(this=wide(value), expression=wide(value)))
         square = exp.Div(this=double(squares), expression=count.copy(), typed=False)
         own = exp.Mul(this=exp.paren(mean.copy()), expression=exp.paren(mean))
-        spread = exp.func("GREATEST", exp.Sub(this=square, expression=own), number(0))
+        spread: Sql = exp.func("GREATEST", exp.Sub(this=square, expression=own), number(0))
         if name.endswith("samp"):
             fewer = exp.Sub(this=double(exp.Count(this=value)), expression=number(1))
             share = exp.Div(
@@ -141,19 +141,10 @@ def grouped(view: View, keys: Sequence[Named], aggregates: Sequence[Aggregate]) 
         raise _not_by_the_unit(view)
     columns = {one.name: declared(one.name, one.expression, scope) for one in keys}
     for one in aggregates:
-        columns[_name(one, columns)] = column_of(_name(one, columns), _facts(one, view))
-    origin = scope.origin
-    if view.private:
-        single = len({one.expression for one in keys}) == 1
-        origin = Origin(
-            origin.tables,
-            origin.counted,
-            origin.unit,
-            origin.unit_type,
-            single,
-            origin.max_groups,
-            origin.max_rows,
-        )
+        name = _name(one, columns)
+        columns[name] = column_of(name, _facts(one, view))
+    single = view.private and len({one.expression for one in keys}) == 1
+    origin = replace(scope.origin, single=single)
     private = view.private
     table = Table(
         scope.table.name,
@@ -170,7 +161,7 @@ def grouped(view: View, keys: Sequence[Named], aggregates: Sequence[Aggregate]) 
     return View(Scope(table, made, origin), items)
 
 
-def _name(aggregate: Aggregate, taken: dict[str, object]) -> str:
+def _name(aggregate: Aggregate, taken: Iterable[str]) -> str:
     name = str(aggregate)
     while name.lower() in map(str.lower, taken):
         name += "'"
@@ -227,4 +218,3 @@ def _facts(aggregate: Aggregate, view: View) -> Facts:
     return Facts(
         "number", Fraction(0), width if aggregate.name.startswith("stddev") else width**2
     )
-

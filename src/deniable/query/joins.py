@@ -144,11 +144,13 @@ def joined(
     if both and not pairs:
         raise _not_on_the_unit(left, right)
     rest = tuple(one for one in conditions if one not in pairs)
-    unit = (units[1] or units[0]) if kind == "right" or not left.private else units[0]
+    unit = units[1] if kind == "right" or not left.private else units[0]
+    if both and kind == "full":
+        unit = []  # it is in one column here and in the other there
     if both and kind == "inner":  # then the two are one
         items = tuple(
             replace(one, expression=Column(units[0][0]))
-            if one.expression in map(Column, units[1])
+            if isinstance(one.expression, Column) and one.expression.name in units[1]
             else one
             for one in items
         )
@@ -164,17 +166,9 @@ def joined(
 def _origin(left: View, right: View, *, both: bool, unique: bool) -> Origin:
     """Whose rows a join holds."""
     single = left.scope.origin.single if unique else both and right.scope.origin.single
-    origins = [one.scope.origin for one in (left, right) if one.private]
-    if not origins:
-        return Origin()
-    return Origin(
-        tuple(dict.fromkeys(name for one in origins for name in one.tables)),
-        tuple(dict.fromkeys(one for origin in origins for one in origin.counted)),
-        origins[0].unit,
-        origins[0].unit_type,
-        single and left.scope.origin.single,
-        max(one.max_groups for one in origins),
-        max(one.max_rows for one in origins),
+    return Origin.of(
+        [one.scope.origin for one in (left, right)],
+        single=single and left.scope.origin.single,
     )
 
 
@@ -221,8 +215,8 @@ def _check_same(left: View, right: View) -> None:
     names = f"{one.table.name} and {two.table.name}"
     if one.origin.counted or two.origin.counted or None in (one.origin.unit, two.origin.unit):
         raise InvalidQuery(
-            f"{names} cannot be joined: at least one of them protects single rows, and a row of "
-            "one could meet any number of the other's. Declare in the policy which column "
+            f"{names} cannot be joined: at least one of them protects single rows, and a row "
+            "of one could meet any number of the other's. Declare in the policy which column "
             'tells people apart in both, for example   unit = "patient"   or ask about each.'
         )
     check_same_unit(one, two, "joined")
@@ -273,9 +267,7 @@ def _not_on_the_unit(left: View, right: View) -> InvalidQuery:
 
 def _unit_places(view: View, first: int, names: list[str]) -> list[str]:
     unit = view.unit
-    return [
-        names[first + i] for i, one in enumerate(view.items) if one.expression == unit
-    ]
+    return [names[first + i] for i, one in enumerate(view.items) if one.expression == unit]
 
 
 def _names(items: tuple[Item, ...]) -> list[str]:

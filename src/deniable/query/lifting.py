@@ -68,7 +68,7 @@ class _Lift:
         self.name = f"sub-query {place}"
         if one.query.keys or one.query.having is not None:
             raise InvalidQuery(
-                f"{one} with GROUP BY or HAVING is not supported: put it into FROM, and JOIN it."
+                f"{one} with GROUP BY or HAVING is not supported: JOIN it, in FROM."
             )
 
     def made(self) -> tuple[View, Expression]:
@@ -94,9 +94,7 @@ class _Lift:
         names = [Named(f"key {i}", one) for i, one in enumerate(keys)]
         groups = grouped(inner, names, asked).called(self.name, hidden=True)
         ends = [Column(one.name, self.name) for one in groups.items]
-        on = [
-            Call("=", (outer, end)) for (_, outer), end in zip(pairs, ends, strict=False)
-        ]
+        on = [Call("=", (outer, end)) for (_, outer), end in zip(pairs, ends, strict=False)]
         view = joined(self.view, groups, "left", conjunction(on), unique=True)
         return view, self._stands_for(value, dict(zip(asked, ends[len(keys) :], strict=True)))
 
@@ -158,16 +156,14 @@ class _Lift:
             "of one of its columns with something outside. JOIN the two instead."
         )
 
-    def _check_unit(
-        self, inner: View, keys: list[Expression], outer: list[Expression]
-    ) -> None:
+    def _check_unit(self, inner: View, keys: list[Expression], outer: list[Expression]) -> None:
         if not inner.private:
             return
         unit = self.view.unit
         for key, other in zip(keys, outer, strict=True):
-            if None not in (unit, inner.unit) and key == inner.unit:
-                if self.view.over(other) == unit:
-                    return
+            mine = unit is not None and key == inner.unit
+            if mine and self.view.over(other) == unit:
+                return
         name = inner.scope.origin.unit
         if name is None or unit is None:
             raise InvalidQuery(

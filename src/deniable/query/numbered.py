@@ -8,7 +8,7 @@ rows apart may use it: it enters no hash.
 """
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Protocol
 
 from sqlglot import exp
@@ -27,7 +27,7 @@ class Source(Protocol):
 class Numbered:
     """The rows of a table with their numbers, kept under a name beside the statement."""
 
-    table: Table
+    table: Table = field(compare=False)  # which the name stands for
     name: str
 
     def select(self, names: Sequence[str]) -> exp.Select:
@@ -69,12 +69,34 @@ class Origin:
     """
 
     tables: tuple[str, ...] = ()  # the private ones, each once
+    public: tuple[str, ...] = ()
     counted: tuple[Numbered, ...] = ()
     unit: str | None = None  # the column that tells units apart; None: rows are units
     unit_type: str | None = None  # the type in which units of several tables are compared
     single: bool = False
     max_groups: int = 1
     max_rows: int = 1
+
+    @classmethod
+    def of(cls, parts: "Sequence[Origin]", *, single: bool) -> "Origin":
+        """Of what is made of several: all their tables, and the wider limits."""
+        public = tuple(dict.fromkeys(name for one in parts for name in one.public))
+        private = [one for one in parts if one.tables]
+        if not private:
+            return cls(public=public)
+        return cls(
+            tuple(dict.fromkeys(name for one in private for name in one.tables)),
+            public,
+            tuple(dict.fromkeys(rows for one in private for rows in one.counted)),
+            private[0].unit,
+            private[0].unit_type,
+            single,
+            max(one.max_groups for one in private),
+            max(one.max_rows for one in private),
+        )
+
+
+NOBODY = Origin()
 
 
 def hidden(name: str, columns: Iterable[str]) -> str:

@@ -4,13 +4,24 @@ The text is measured before it is parsed (length, nesting), parsed by sqlglot, a
 our own trees; it never travels further.
 """
 
+from dataclasses import replace
+
 import sqlglot
 from sqlglot import exp
 from sqlglot.errors import SqlglotError
 
 from deniable.errors import InvalidQuery
 from deniable.query.ctes import expanded
-from deniable.query.expressions import Expression, Literal, aggregates
+from deniable.query.expressions import (
+    Column,
+    Expression,
+    Literal,
+    SubQuery,
+    aggregates,
+    check_sizes,
+    renamed,
+    walk,
+)
 from deniable.query.question import Named, Question
 from deniable.query.reader import read, shown
 from deniable.query.relations import Relation, TableRef
@@ -51,7 +62,7 @@ def _read_statement(select: exp.Expr) -> Question:
         keys = _distinct(keys, outputs)
     having = select.args.get("having")
     where = select.args.get("where")
-    return Question(
+    asked = Question(
         table=_plain(relation_of(select)),
         where=None if where is None else read(where.this),
         keys=keys,
@@ -59,6 +70,42 @@ def _read_statement(select: exp.Expr) -> Question:
         having=None if having is None else aliased(read(having.this), outputs),
         order=_order(select.args.get("order"), outputs),
         limit=_limit(select.args.get("limit")),
+    )
+    check_sizes(_expressions(asked))
+    return _unaliased(asked)
+
+
+def _expressions(asked: Question) -> list[Expression | None]:
+    return [
+        *(one.expression for one in (*asked.keys, *asked.outputs)),
+        *(one for one, _ in asked.order),
+        *(asked.where, asked.having),
+    ]
+
+
+def _unaliased(asked: Question) -> Question:
+    """A question about one table under another name, with the table's own."""
+    if not isinstance(asked.table, TableRef):
+        return asked
+    alias = (asked.table.alias or asked.table.name).lower()
+
+    def bare(one: Column) -> Column:
+        return Column(one.name) if (one.table or "").lower() == alias else one
+
+    def named(one: Named) -> Named:
+        return replace(one, expression=renamed(one.expression, bare))
+
+    parts = [one for one in _expressions(asked) if one is not None]
+    if any(isinstance(leaf, SubQuery) for one in parts for leaf in walk(one)):
+        return asked  # which may speak of the table by that name
+    return replace(
+        asked,
+        table=asked.table.name,
+        where=None if asked.where is None else renamed(asked.where, bare),
+        keys=tuple(map(named, asked.keys)),
+        outputs=tuple(map(named, asked.outputs)),
+        having=None if asked.having is None else renamed(asked.having, bare),
+        order=tuple((renamed(one, bare), down) for one, down in asked.order),
     )
 
 

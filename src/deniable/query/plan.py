@@ -179,6 +179,8 @@ class Plan:
     notes: tuple[str, ...]  # what the reader should know: clipping, splits, refusals avoided
     choices: tuple[Choice, ...] = ()
     part: tuple[tuple[str, KeyValue], ...] = ()  # (column, value): of these rows alone
+    beside: tuple[str, ...] = ()  # other private tables that it reads
+    public: tuple[str, ...] = ()  # public tables that it reads
 
     @property
     def statements(self) -> tuple[Statement, ...]:
@@ -190,8 +192,8 @@ class Plan:
 
     @property
     def tables(self) -> tuple[str, ...]:
-        """Every table that it reads; each private one is charged."""
-        return (self.table,)
+        """Every private table that it reads; each of them is charged."""
+        return (self.table, *self.beside)
 
     @property
     def features(self) -> tuple[str, ...]:

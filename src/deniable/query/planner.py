@@ -120,7 +120,8 @@ def _planned(question: Question, scope: Scope, wanted: Request) -> Plan:
     )
     made = Plan(
         table=scope.origin.tables[0],
-        tables=scope.origin.tables,
+        beside=scope.origin.tables[1:],
+        public=scope.origin.public,
         unit=scope.origin.unit,
         neighbors=table.neighbors,
         max_groups=groups,

@@ -165,7 +165,7 @@ def clipped(arguments: tuple[Expression, ...]) -> Aggregate:
 def _column(node: exp.Expr) -> Column:
     if node.args.get("db") or not isinstance(node.this, exp.Identifier):
         raise InvalidQuery(f"{shown(node)} is not a column of the table.")
-    return Column(node.name, node.table or None)
+    return Column(node.name, node.text("table") or None)
 
 
 def _literal(node: exp.Expr) -> Literal:

@@ -6,7 +6,14 @@ from dataclasses import dataclass, field, replace
 from deniable.errors import InvalidQuery
 from deniable.policy import Policy, Table
 from deniable.policy.spelling import nearest
-from deniable.query.expressions import Aggregate, Call, Column, Expression, aggregates
+from deniable.query.expressions import (
+    Aggregate,
+    Call,
+    Column,
+    Expression,
+    aggregates,
+    check_sizes,
+)
 from deniable.query.grouped import grouped
 from deniable.query.joins import joined
 from deniable.query.lifting import Rewrite, lifted
@@ -101,7 +108,9 @@ class Resolver:
 
     def selected(self, query: Selection) -> View:
         """A sub-query: expressions named anew, kept rows, and groups where it makes some."""
-        parts = [one.expression for one in (*query.outputs, *query.keys) if not isinstance(one, Star)]
+        parts = [
+            one.expression for one in (*query.outputs, *query.keys) if not isinstance(one, Star)
+        ]
         parts += [] if query.where is None else [query.where]
         view, rewrite = lifted(self, self.view(query.source), parts)
         query = _rewritten(query, rewrite)
@@ -130,6 +139,7 @@ def sourced(question: Question, policy: Policy) -> tuple[Question, Scope]:
     view = resolver.view(TableRef(relation) if isinstance(relation, str) else relation)
     parts = [one.expression for one in (*question.keys, *question.outputs)]
     parts += [] if question.where is None else [question.where]
+    check_sizes([*parts, question.having, *(one for one, _ in question.order)])
     view, rewrite = lifted(resolver, view, parts)
     if not view.private:
         raise InvalidQuery(
@@ -156,7 +166,7 @@ def sourced(question: Question, policy: Policy) -> tuple[Question, Scope]:
 
 def _scope(table: Table) -> Scope:
     if table.public:
-        return Scope(table)
+        return Scope(table, None, Origin(public=(table.name,)))
     unit = None if table.unit is None else table.columns.get(table.unit)
     kind = None
     if unit is not None and unit.integer:
@@ -164,7 +174,7 @@ def _scope(table: Table) -> Scope:
     elif unit is not None and unit.kind == "text":
         kind = "text"
     limits = table.max_groups, table.max_rows
-    return Scope(table, None, Origin((table.name,), (), table.unit, kind, False, *limits))
+    return Scope(table, None, Origin((table.name,), (), (), table.unit, kind, False, *limits))
 
 
 def _rewritten(query: Selection, rewrite: Rewrite) -> Selection:
@@ -200,7 +210,8 @@ def _starred(view: View, star: Star) -> list[Item]:
     found = [
         one
         for one in view.items
-        if not one.hidden and (star.table is None or (one.table or "").lower() == star.table.lower())
+        if not one.hidden
+        and (star.table is None or (one.table or "").lower() == star.table.lower())
     ]
     if not found:
         raise InvalidQuery(f"FROM has no table {star.table}.")

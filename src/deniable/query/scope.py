@@ -13,7 +13,7 @@ from deniable.query import facts
 from deniable.query.expressions import Aggregate, Call, Column, Expression, Literal, plain
 from deniable.query.facts import Facts
 from deniable.query.functions import FUNCTIONS, Sql, clip, double
-from deniable.query.numbered import Origin, Source
+from deniable.query.numbered import NOBODY, Origin, Source
 
 _TYPES = {"text": "text", "boolean": "boolean", "date": "timestamp"}
 _COMPARISONS = {"=", "<>", "<", "<=", ">", ">=", "in"}
@@ -30,7 +30,7 @@ class Scope:
 
     table: Table
     source: Source | None = None
-    origin: Origin = Origin()
+    origin: Origin = NOBODY
 
     def resolve(self, expression: Expression) -> Expression:
         """The expression with columns spelt as the table spells them, and with text that is
@@ -68,6 +68,7 @@ class Scope:
                 f"{expression} stands where a value of a single row is needed. Aggregates "
                 "belong into SELECT, HAVING or ORDER BY, and not inside one another."
             )
+        assert isinstance(expression, Call)
         return self._call_facts(expression)
 
     def _call_facts(self, call: Call) -> Facts:
@@ -177,8 +178,8 @@ class Scope:
         column = self.column(name)
         if self.source is not None:
             raise InvalidQuery(
-                f"CLIPPED({name}) counts what the bounds of a table's own column cut: ask it of "
-                "the table alone, without joins and groups."
+                f"CLIPPED({name}) counts what the bounds of a table's own column cut: ask it "
+                "of the table alone, without joins and groups."
             )
         if column.bounds is None:
             raise InvalidQuery(f"{column.name} has no bounds, so nothing of it is clipped.")

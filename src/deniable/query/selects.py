@@ -5,11 +5,12 @@ from sqlglot import exp
 from deniable.errors import InvalidQuery
 from deniable.query.expressions import (
     Aggregate,
-    Call,
     Column,
     Expression,
     Literal,
     aggregates,
+    check_sizes,
+    renamed,
 )
 from deniable.query.question import Named
 from deniable.query.reader import read, shown
@@ -65,7 +66,7 @@ def selection(node: exp.Expr) -> Selection | UnionAll:
     having, where = node.args.get("having"), node.args.get("where")
     outputs = read_outputs(node.expressions, stars=True)
     named = tuple(one for one in outputs if isinstance(one, Named))
-    return Selection(
+    made = Selection(
         source=relation_of(node),
         outputs=outputs,
         where=None if where is None else read(where.this),
@@ -73,6 +74,8 @@ def selection(node: exp.Expr) -> Selection | UnionAll:
         having=None if having is None else aliased(read(having.this), named),
         distinct=node.args.get("distinct") is not None,
     )
+    check_sizes([*(one.expression for one in (*named, *made.keys)), made.where, made.having])
+    return made
 
 
 def _parts(node: exp.Expr) -> list[Selection]:
@@ -163,10 +166,11 @@ def read_outputs(selected: list[exp.Expr], *, stars: bool) -> tuple[Named | Star
                 outputs.append(Star())
                 continue
             if whole and not _extras(node.this):
-                outputs.append(Star(node.table))
+                outputs.append(Star(node.text("table")))
                 continue
         inner = node.this if isinstance(node, exp.Alias) else node
         expression = read(inner)
+        check_sizes([expression])
         outputs.append(Named(node.alias or label(expression), expression))
     names = [one.name.lower() for one in outputs if isinstance(one, Named)]
     doubled = next((name for name in names if names.count(name) > 1), None)
@@ -202,6 +206,7 @@ def read_keys(group: exp.Expr | None, outputs: tuple[Named, ...]) -> tuple[Named
     keys = []
     for node in group.expressions:
         expression = aliased(read(node), outputs)
+        check_sizes([expression])
         if isinstance(expression, Literal) and not isinstance(expression.value, str):
             expression = position(expression, outputs, "GROUP BY")
         if aggregates(expression):
@@ -222,10 +227,11 @@ def position(place: Literal, outputs: tuple[Named, ...], clause: str) -> Express
 
 def aliased(expression: Expression, outputs: tuple[Named, ...]) -> Expression:
     """The expression with the answer's own names replaced by what they stand for."""
-    if isinstance(expression, Column) and expression.table is None:
-        by_name = {one.name.lower(): one.expression for one in outputs}
-        return by_name.get(expression.name.lower(), expression)
-    if isinstance(expression, Call):
-        inner = tuple(aliased(one, outputs) for one in expression.arguments)
-        return Call(expression.name, inner)
-    return expression
+    by_name = {one.name.lower(): one.expression for one in outputs}
+
+    def stands_for(one: Column) -> Expression:
+        return one if one.table else by_name.get(one.name.lower(), one)
+
+    if isinstance(expression, Aggregate):
+        return expression
+    return renamed(expression, stands_for)

@@ -6,15 +6,15 @@ together.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import reduce
 
 from sqlglot import exp
 
 from deniable.errors import InvalidQuery
 from deniable.policy import Column as Declared
 from deniable.policy import Table
+from deniable.policy.column import Keys, KeyValue
 from deniable.query import facts
-from deniable.query.expressions import Column
+from deniable.query.expressions import Column, Expression
 from deniable.query.joins import MOST_ROWS, as_unit, check_same_unit
 from deniable.query.numbered import Origin, hidden
 from deniable.query.scope import Scope
@@ -33,8 +33,9 @@ class United:
         """Those columns and the unit, of all parts."""
         places = [list(self.table.columns).index(name) for name in names]
         selects = [self._part(one, places) for one in self.parts]
-        whole = reduce(lambda a, b: exp.union(a, b, distinct=False, copy=False), selects)
-        return exp.select(exp.Star()).from_(exp.Subquery(this=whole, alias=exp.TableAlias(this=exp.to_identifier("parts"))))
+        whole = exp.union(*selects, distinct=False, copy=False)
+        alias = exp.TableAlias(this=exp.to_identifier("parts"))
+        return exp.select(exp.Star()).from_(exp.Subquery(this=whole, alias=alias))
 
     def _part(self, view: View, places: list[int]) -> exp.Select:
         """Numbers are doubles, unless the column holds integers in every part."""
@@ -68,17 +69,9 @@ def united(parts: tuple[View, ...]) -> View:
         ),
         None,
     )
-    origins, tables = [one.scope.origin for one in parts], [one.scope.table for one in parts]
+    tables = [one.scope.table for one in parts]
     name = " and ".join(dict.fromkeys(one.name for one in tables))
-    origin = Origin(
-        tuple(dict.fromkeys(name for one in origins for name in one.tables)),
-        tuple(dict.fromkeys(one for origin in origins for one in origin.counted)),
-        origins[0].unit,
-        origins[0].unit_type,
-        False,
-        max(one.max_groups for one in origins),
-        max(one.max_rows for one in origins),
-    )
+    origin = Origin.of([one.scope.origin for one in parts], single=False)
     expected = [one.expected_rows for one in tables]
     private = first.private
     table = Table(
@@ -117,8 +110,8 @@ def _column(name: str, parts: tuple[View, ...], place: int) -> Declared:
     kinds = {one.kind for one in known} - {None}
     if len(kinds) > 1:
         raise InvalidQuery(
-            f"UNION ALL: column {place + 1} ({name}) is {' and '.join(sorted(map(str, kinds)))} "
-            "in different parts. CAST one of them."
+            f"UNION ALL: column {place + 1} ({name}) is of different kinds, "
+            f"{' and '.join(sorted(map(str, kinds)))}. CAST one of them."
         )
     hull = facts.hull(known)
     made = column_of(name, hull)
@@ -134,9 +127,9 @@ def _column(name: str, parts: tuple[View, ...], place: int) -> Declared:
     )
 
 
-def _keys(expressions: list[tuple[object, Scope]]) -> tuple[object, ...] | str | None:
+def _keys(expressions: Sequence[tuple[Expression, Scope]]) -> Keys:
     """All declared keys, where every part declares some."""
-    found: dict[object, None] = {}
+    found: dict[KeyValue, None] = {}
     private = False
     for expression, scope in expressions:
         keys = scope.column(expression.name).keys if isinstance(expression, Column) else None

@@ -4,34 +4,32 @@ A selection of columns only names expressions anew, and its WHERE joins that of 
 around it. So a sub-query that does no more than that makes the same plan as the flat question.
 """
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from difflib import get_close_matches
 from fractions import Fraction
-from typing import TypeAlias
+from typing import cast
 
 from sqlglot import exp
 
 from deniable.errors import InvalidQuery
 from deniable.policy import Column as Declared
+from deniable.policy.kinds import Kind
 from deniable.query.clean import clean
 from deniable.query.expressions import (
-    Aggregate,
     Call,
     Column,
     Expression,
     SubQuery,
+    check_sizes,
     conjunction,
-    size,
+    renamed,
+    walk,
 )
 from deniable.query.facts import Facts
 from deniable.query.functions import Sql
 from deniable.query.scope import Scope
 from deniable.query.words import column, named, subquery
-
-LONGEST = 20_000  # words of one expression, written out
-
-Rename: TypeAlias = Callable[[Column], Expression]
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,12 +96,15 @@ class View:
 
     def over(self, expression: Expression) -> Expression:
         """The expression over the rows that are read."""
+        check_sizes([expression])
         made = renamed(expression, lambda one: self.item(one).expression)
-        if size(made) > LONGEST:
-            raise InvalidQuery(
-                "An expression repeats parts of itself too often, as nested CASE or BETWEEN "
-                "do: written out, it would be too long. Split it."
-            )
+        check_sizes([made])
+        for leaf in walk(made):
+            if isinstance(leaf, SubQuery):
+                raise InvalidQuery(_misplaced(leaf))
+            of = leaf.arguments if isinstance(leaf, Call) and leaf.name == "outside" else ()
+            if any(not isinstance(one, Column) for one in of):
+                raise InvalidQuery(f"{of[0]} has no bounds of its own: name a column.")
         return self.scope.resolve(made)
 
     def kept(self, condition: Expression | None) -> "View":
@@ -156,23 +157,11 @@ def whole_column(expression: Expression, scope: Scope) -> str | None:
     return None
 
 
-def renamed(expression: Expression, rename: Rename) -> Expression:
-    """The expression with its columns replaced."""
-    if isinstance(expression, Column):
-        return rename(expression)
-    if isinstance(expression, Call):
-        inner = tuple(renamed(one, rename) for one in expression.arguments)
-        if expression.name == "outside" and not isinstance(inner[0], Column):
-            raise InvalidQuery(f"{inner[0]} is no column with bounds: nothing of it is clipped.")
-        return Call(expression.name, inner)
-    if isinstance(expression, Aggregate) and expression.argument is not None:
-        return replace(expression, argument=renamed(expression.argument, rename))
-    if isinstance(expression, SubQuery):
-        raise InvalidQuery(
-            f"{expression} may stand in WHERE, and in what is selected or grouped by in the "
-            "same SELECT; not in HAVING, ORDER BY, ON or another sub-query's place."
-        )
-    return expression
+def _misplaced(query: SubQuery) -> str:
+    return (
+        f"{query} may stand in WHERE, and in what is selected or grouped by; not in HAVING, "
+        "ORDER BY or ON."
+    )
 
 
 def declared(name: str, expression: Expression, scope: Scope) -> Declared:
@@ -194,10 +183,10 @@ def declared(name: str, expression: Expression, scope: Scope) -> Declared:
 
 def column_of(name: str, known: Facts) -> Declared:
     """A column with the limits and grid that are known of its values, widened to the grid."""
-    kind = known.kind or "text"
+    kind = cast(Kind, known.kind or "text")
     if kind != "number" or known.low is None or known.high is None:
         whole = kind == "number" and known.step is not None and known.step.denominator == 1
-        return Declared(name, kind=kind, integer=whole)  # type: ignore[arg-type]
+        return Declared(name, kind=kind, integer=whole)
     step = known.step
     if step is not None and (known.high - known.low) / step > 1 << 60:
         step = None
@@ -206,4 +195,4 @@ def column_of(name: str, known: Facts) -> Declared:
         low, high = (low / step).__floor__() * step, (high / step).__ceil__() * step
     if low == high:
         high += step or Fraction(1)
-    return Declared(name, kind="number", bounds=(low, high), step=step, integer=False)  # type: ignore[arg-type]
+    return Declared(name, kind="number", bounds=(low, high), step=step, integer=False)

@@ -130,7 +130,7 @@ class Session:
             return self._handed(plan, answer, None)
         placed = Placed(
             policy_hash=self._policy_hash,
-            data_version=self.policy.version(plan.tables),
+            data_version=self.policy.version((*plan.tables, *plan.public)),
             analyst=self.analyst,
             position=entry.number,
             head=self._ledger.head,
@@ -167,7 +167,7 @@ class Session:
         hashed = self._hashed
         if hashed is None or hashed[0] is not plan:
             hashed = self._hashed = plan, canonical.digest(plan)
-        version = self.policy.version(plan.tables)
+        version = self.policy.version((*plan.tables, *plan.public))
         return {"analyst": self.analyst, "plan_hash": hashed[1], "version": version}
 
     def _ours(self, plan: Plan) -> Plan:
@@ -176,14 +176,22 @@ class Session:
         A plan clips and limits by itself, so one that was made for other bounds is as private
         as any; one that was made for other units, or none, is not.
         """
-        table = self.policy.tables.get(plan.table)
-        if table is not None and not table.public:
-            ours = table.unit, table.neighbors, self._within.part
-            if (plan.unit, plan.neighbors, plan.part) == ours:
-                return plan
+        tables = [self.policy.tables.get(name) for name in plan.tables]
+        beside = [self.policy.tables.get(name) for name in plan.public]
+        protected = all(
+            one is not None
+            and not one.public
+            and (plan.unit or "").lower() == (one.unit or "").lower()
+            and plan.neighbors == one.neighbors
+            for one in tables
+        )
+        whole = plan.part == self._within.part
+        if protected and whole and all(one is not None and one.public for one in beside):
+            return plan
         raise InvalidParameter(
-            f"This plan about {plan.table} was made for another policy: it does not protect "
-            "whom this session protects. Make it anew with plan(...). Nothing was spent."
+            f"This plan about {', '.join(plan.tables)} was made for another policy: it does "
+            "not protect whom this session protects. Make it anew with plan(...). Nothing was "
+            "spent."
         )
 
     def _answer(self, plan: Plan) -> Answer | BaseException:
