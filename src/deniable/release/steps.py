@@ -42,7 +42,7 @@ def released(
     left = session.remaining
     # Whatever is found, the answer costs this epsilon and at most this delta; and what is
     # wrong with the question is seen before anything is spent.
-    widest = bounded(session.policy, asked.table, step.widest)
+    widest = bounded(session.policy, first.table, step.widest)
     wide = session.plan_under(widest, asked, rest)
     whole = first.epsilon + wide.epsilon
     if whole > left.epsilon or wide.delta > left.delta:
@@ -53,7 +53,7 @@ def released(
     bins = session.release(first, fresh=fresh).to_arrow()
     counts = [bins[one.name][0].as_py() for one in first.outputs]
     found = step.read(first, counts)
-    policy = bounded(session.policy, asked.table, found)
+    policy = bounded(session.policy, first.table, found)
     second = session.plan_under(policy, asked, rest)
     told = (
         f"Finding bounds took {_percent(SHARE)} of the budget: epsilon {plain(first.epsilon)} "
