@@ -1,23 +1,23 @@
 """A ledger kept in a journal: decisions under its lock, sums that a replay finds again.
 
 Every decision is made from the anchor's sums while the anchor is locked, and is durable before
-`reserve` returns. A refusal is decided on what is committed, without waiting for the lock:
-sums only grow, so what does not fit now will not fit behind the queue either.
+`reserve` returns. After one refusal the next is first tried without the lock, on what is
+committed: sums only grow, so what does not fit now will not fit behind the queue either.
 """
 
 import datetime
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
-from deniable.errors import InvalidParameter, InvalidPolicy, LedgerBroken
+from deniable.errors import BudgetExhausted, InvalidParameter, InvalidPolicy, LedgerBroken
 from deniable.exact.rationals import Number, probability
 from deniable.policy.budget import Budget
 from deniable.query.plan import Plan
 from deniable.release import gauges
-from deniable.release.accounts import Accounts, Charge, Path, charge_to_json
+from deniable.release.accounts import NOTHING, Charge, Path, charge_to_json
 from deniable.release.journal import (
     EMPTY,
     Body,
@@ -27,6 +27,7 @@ from deniable.release.journal import (
     Row,
     View,
     recall_key,
+    reservation,
 )
 from deniable.release.keys import Key
 from deniable.release.ledger import (
@@ -57,6 +58,7 @@ class Books(Ledger):
     def __init__(self, terms: Terms, journal: Journal, *, clock: Clock = utc_now) -> None:
         self._journal, self._clock = journal, clock
         self._terms: tuple[int, Terms] = -1, terms
+        self._refused = False  # whether the last one asked for was refused
         with journal.view() as view:
             settled = self._agreed(view, terms)
         if not settled:
@@ -109,68 +111,55 @@ class Books(Ledger):
     ) -> tuple[Entry, ...]:
         if not plans:
             raise InvalidParameter("There is nothing to reserve: the list of plans is empty.")
-        hashes = [None] * len(plans) if plan_hashes is None else list(plan_hashes)
         for plan in plans:
             check_price(plan)
-        told = [
-            {
-                "analyst": analyst,
-                "delta": str(plan.delta),
-                "epsilon": str(plan.epsilon),
-                "kind": "reserved",
-                "part": [list(one) for one in part],
-                "plan": plan_hash,
-                "tables": list(plan.tables),
-                "touches": 2 if plan.neighbors == "replace" else 1,
-                "version": version,
-            }
-            for plan, plan_hash in zip(plans, hashes, strict=True)
-        ]
+        hashes = [None] * len(plans) if plan_hashes is None else list(plan_hashes)
+        told = {
+            "analyst": analyst,
+            "kind": "reserved",
+            "part": [list(one) for one in part],
+            "plans": [_told(*one) for one in zip(plans, hashes, strict=True)],
+            "touches": max(2 if plan.neighbors == "replace" else 1 for plan in plans),
+            "version": version,
+        }
         share = None if delta is None else probability(delta, "delta")
 
         def decide(view: View) -> Decision:
             state = self._state(view)
             terms = self._known(view, state)
             charges = _charges(plans, terms, analyst, share)
-            first = view.anchor.number + 1
-            bodies: list[Body] = []
-            for body, one in zip(told, charges, strict=True):
-                written = {name: charge_to_json(charge) for name, charge in one.items()}
-                made = body | {"charges": written, "time": self._time()}
-                if share is not None and bodies:
-                    made["together"] = first
-                bodies.append(made)
-            self._grant(state, terms, bodies, view.anchor.number, charges)
-            return bodies, state.to_json()
+            body = told | {"charges": _written(charges), "time": self._time()}
+            self._grant(state, terms, body, view.anchor.number, charges)
+            return (body,), state.to_json()
 
-        with self._journal.view() as view:
-            decide(view)  # a refusal need not wait for the lock
-        return tuple(_entry(row) for row in self._journal.append(decide))
+        return tuple(_entries(self._decided(decide)[0]))
+
+    def _decided(self, decide: Callable[[View], Decision]) -> list[Row]:
+        """Appends what is decided. A refusal need not wait for the lock."""
+        if self._refused:
+            with self._journal.view() as view:
+                decide(view)
+        try:
+            rows = self._journal.append(decide)
+        except BudgetExhausted:
+            self._refused = True
+            raise
+        self._refused = False
+        return rows
 
     def _grant(
-        self,
-        state: State,
-        terms: Terms,
-        bodies: Sequence[Body],
-        last: int,
-        charges: Sequence[Mapping[str, Charge]],
+        self, state: State, terms: Terms, body: Body, last: int, charges: Mapping[str, Charge]
     ) -> None:
-        """Takes entries into the sums; refuses them if an account has no room for all."""
-        before = Accounts.from_json(state.accounts.to_json())
-        for number, body in enumerate(bodies, start=last + 1):
-            state.apply(number, body)
+        """Takes an entry into the sums; refuses it if an account has no room for it."""
+        before = state.copy()
+        state.apply(last + 1, body)
         day = self._clock().date()
-        touched = dict.fromkeys(name for one in charges for name in one)
-        over = beyond(state.accounts, terms, touched, day)
+        over = beyond(state.accounts, terms, charges, day)
         if over is None:
             return
-        pure = [one[over]["pure"] for one in charges if over in one]
-        known = [one for one in pure if one is not None]
-        asked = Remaining(
-            sum((one.amount for one in known), Fraction(0)),
-            sum((one.slack for one in known), Fraction(0)),
-        )
-        raise exhausted(asked, gauges.left(before, terms, (over,), day), gauges.whose(over))
+        left = gauges.left(before.accounts, terms, (over,), day)
+        pure = charges[over]["pure"] or NOTHING
+        raise exhausted(Remaining(*pure), left, gauges.whose(over))
 
     def settle(self, entry: Entry, record: str | None = None) -> None:
         self._end(entry, {"kind": "settled"}, record)
@@ -182,17 +171,18 @@ class Books(Ledger):
         def decide(view: View) -> Decision:
             row = view.row(entry.number)
             reserved = {} if row is None else row.read()
-            if reserved.get("kind") != "reserved":
+            if not 0 <= entry.place < len(reserved.get("plans", ())):
                 raise InvalidParameter(f"This ledger has no entry {entry.number}.")
-            ending = view.ending(entry.number)
+            ending = view.ending(reservation(entry.number, entry.place))
             if ending is not None:
                 raise InvalidParameter(
                     f"Entry {entry.number} has already {ending.read()['kind']}."
                 )
-            body = how | {"of": entry.number, "time": self._time()}
-            if record is not None and reserved["plan"] is not None:
-                kept = ("analyst", "plan", "version")
-                body |= {"record": record} | {name: reserved[name] for name in kept}
+            body = how | {"of": entry.number, "place": entry.place, "time": self._time()}
+            plan_hash = reserved["plans"][entry.place]["plan"]
+            if record is not None and plan_hash is not None:
+                kept = {name: reserved[name] for name in ("analyst", "version")}
+                body |= {"plan": plan_hash, "record": record} | kept
             return (body,), json.loads(view.anchor.state)
 
         self._journal.append(decide)
@@ -209,7 +199,7 @@ class Books(Ledger):
             own = self._known(view, self._state(view)).analyst(analyst)
         if own and analyst not in received:
             check_price(plan)
-            self._journal.append(lambda view: self._repeat(view, plan, key, own[0], analyst))
+            self._decided(lambda view: self._repeat(view, plan, key, own[0], analyst))
         body = row.read()
         return Recalled(body["of"], body["record"], body["time"])
 
@@ -223,22 +213,21 @@ class Books(Ledger):
         if found is None or analyst in found[1]:
             return (), state.to_json()
         answer = found[0].read()
-        charge = {account: price((plan,), terms.filters)}
+        charges = {account: price((plan,), terms.filters)}
         body = {
             "analyst": analyst,
-            "charges": {account: charge_to_json(charge[account])},
-            "delta": str(plan.delta),
-            "epsilon": str(plan.epsilon),
+            "charges": _written(charges),
             "kind": "repeated",
             "of": answer["of"],
             "part": [],
+            "place": answer["place"],
             "plan": answer["plan"],
-            "tables": list(plan.tables),
+            "plans": [_told(plan, answer["plan"])],
             "time": self._time(),
             "touches": 1,
             "version": answer["version"],
         }
-        self._grant(state, terms, (body,), view.anchor.number, (charge,))
+        self._grant(state, terms, body, view.anchor.number, charges)
         return (body,), state.to_json()
 
     def left(
@@ -266,12 +255,12 @@ class Books(Ledger):
 
     @property
     def entries(self) -> tuple[Entry, ...]:
-        found: dict[int, Entry] = {}
+        found: dict[str, Entry] = {}
         for row in self._journal.whole()[0]:
-            body = row.read()
-            if "charges" in body:
-                found[row.number] = _entry(row)
-            elif row.ends is not None:
+            for entry in _entries(row):
+                found[reservation(entry.number, entry.place)] = entry
+            if row.ends is not None:
+                body = row.read()
                 how = {"state": body["kind"], "reference": body.get("reference")}
                 found[row.ends] = replace(found[row.ends], **how)
         return tuple(found.values())
@@ -331,19 +320,31 @@ def _budget(epsilon: Number | None, delta: Number) -> Budget:
 
 def _charges(
     plans: Sequence[Plan], terms: Terms, analyst: str | None, delta: Fraction | None
-) -> list[dict[str, Charge]]:
-    """What each plan charges to each account; with a `delta` the first carries it for all."""
-    accounts = [terms.accounts(plan.tables, analyst) for plan in plans]
-    if delta is None:
-        return [
-            dict.fromkeys(whose, price((plan,), terms.filters))
-            for plan, whose in zip(plans, accounts, strict=True)
-        ]
-    charged: dict[str, Charge] = {}
-    for name in dict.fromkeys(name for whose in accounts for name in whose):
-        concerned = [plan for plan, whose in zip(plans, accounts, strict=True) if name in whose]
-        charged[name] = price(concerned, terms.filters, delta)
-    return [charged, *({} for _ in plans[1:])]
+) -> dict[str, Charge]:
+    """What plans charge together to each account; with a `delta`, their tight price."""
+    concerned: dict[str, list[Plan]] = {}
+    for plan in plans:
+        for account in terms.accounts(plan.tables, analyst):
+            concerned.setdefault(account, []).append(plan)
+    whole = price(plans, terms.filters, delta)
+    return {
+        account: whole if len(some) == len(plans) else price(some, terms.filters, delta)
+        for account, some in concerned.items()
+    }
+
+
+def _told(plan: Plan, plan_hash: str | None) -> dict[str, Any]:
+    """What an entry says about a plan."""
+    return {
+        "delta": str(plan.delta),
+        "epsilon": str(plan.epsilon),
+        "plan": plan_hash,
+        "tables": list(plan.tables),
+    }
+
+
+def _written(charges: Mapping[str, Charge]) -> dict[str, Any]:
+    return {account: charge_to_json(one) for account, one in charges.items()}
 
 
 def _latest(rows: Sequence[Row]) -> tuple[Row, set[str | None]] | None:
@@ -353,21 +354,28 @@ def _latest(rows: Sequence[Row]) -> tuple[Row, set[str | None]] | None:
     if not settled:
         return None
     row, answer = settled[-1]
-    return row, {body["analyst"] for _, body in bodies if body["of"] == answer["of"]}
+    same = [body for _, body in bodies if _which(body) == _which(answer)]
+    return row, {body["analyst"] for body in same}
 
 
-def _entry(row: Row) -> Entry:
+def _which(body: Body) -> tuple[int, int]:
+    return body["of"], body["place"]
+
+
+def _entries(row: Row) -> Iterator[Entry]:
+    """The charges in an entry: one for each plan."""
     body = row.read()
-    return Entry(
-        number=row.number,
-        tables=tuple(body["tables"]),
-        epsilon=Fraction(body["epsilon"]),
-        delta=Fraction(body["delta"]),
-        state=body["kind"],
-        analyst=body["analyst"],
-        plan_hash=body["plan"],
-        version=body["version"],
-        part=tuple((partition, part) for partition, part in body["part"]),
-        time=body["time"],
-        together=body.get("together"),
-    )
+    for place, plan in enumerate(body.get("plans", ())):
+        yield Entry(
+            number=row.number,
+            tables=tuple(plan["tables"]),
+            epsilon=Fraction(plan["epsilon"]),
+            delta=Fraction(plan["delta"]),
+            state=body["kind"],
+            analyst=body["analyst"],
+            plan_hash=plan["plan"],
+            version=body["version"],
+            part=tuple((partition, part) for partition, part in body["part"]),
+            time=body["time"],
+            place=place,
+        )

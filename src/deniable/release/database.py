@@ -30,7 +30,7 @@ _ENTRIES = sa.Table(
     sa.Column("number", sa.BigInteger, primary_key=True, autoincrement=False),
     sa.Column("body", sa.Text, nullable=False),
     sa.Column("hash", sa.Text, nullable=False),
-    sa.Column("ends", sa.BigInteger, unique=True),
+    sa.Column("ends", sa.Text, unique=True),
     sa.Column("recall", sa.Text, index=True),
 )
 _ANCHOR = sa.Table(
@@ -201,8 +201,8 @@ class _Rows(View):
     def row(self, number: int) -> Row | None:
         return next(self._by("number", number), None)
 
-    def ending(self, number: int) -> Row | None:
-        return next(self._by("ends", number), None)
+    def ending(self, reservation: str) -> Row | None:
+        return next(self._by("ends", reservation), None)
 
     def answers(self, recall: str) -> Sequence[Row]:
         return list(self._by("recall", recall))

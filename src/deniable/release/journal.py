@@ -31,7 +31,7 @@ class Row:
     number: int
     body: str
     hash: str
-    ends: int | None
+    ends: str | None
     recall: str | None
 
     def read(self) -> dict[str, Any]:
@@ -69,7 +69,7 @@ class View(ABC):
     def row(self, number: int) -> Row | None: ...
 
     @abstractmethod
-    def ending(self, number: int) -> Row | None:
+    def ending(self, reservation: str) -> Row | None:
         """The entry that ended a reservation."""
 
     @abstractmethod
@@ -82,6 +82,7 @@ class Journal(ABC):
 
     def __init__(self, key: Key | PublicKey) -> None:
         self.key = key
+        self._checked = EMPTY  # the last anchor that was found to be signed
 
     @abstractmethod
     def view(self) -> AbstractContextManager[View]:
@@ -101,13 +102,14 @@ class Journal(ABC):
 
     def checked(self, anchor: Anchor) -> Anchor:
         """The anchor, if this ledger's key signed it."""
-        if anchor == EMPTY:
+        if anchor in (EMPTY, self._checked):
             return anchor
         if not verified(anchor.head.message, anchor.signature, self.key.public):
             raise LedgerBroken(
                 "The ledger's head is not signed by its key: it was changed, or it is another "
                 "ledger. Nothing was spent. `deniable ledger verify` says where."
             )
+        self._checked = anchor
         return anchor
 
     def extended(self, anchor: Anchor, decision: Decision) -> tuple[list[Row], Anchor]:
@@ -128,11 +130,17 @@ def _chained(anchor: Anchor, bodies: Iterable[Body]) -> Iterator[Row]:
         yield Row(number, text, before, *looked_up(body))
 
 
-def looked_up(body: Body) -> tuple[int | None, str | None]:
+def looked_up(body: Body) -> tuple[str | None, str | None]:
     """By what an entry is found again: the reservation that it ends, the question answered."""
-    ends = body["of"] if body["kind"] in ("settled", "failed") else None
+    ended = body["kind"] in ("settled", "failed")
+    ends = reservation(body["of"], body["place"]) if ended else None
     answered = body["kind"] == "repeated" or "record" in body
     return ends, recall_key(body["plan"], body["version"]) if answered else None
+
+
+def reservation(number: int, place: int) -> str:
+    """The name of one of those that were reserved together."""
+    return f"{number}.{place}"
 
 
 def recall_key(plan_hash: str, version: str) -> str:
@@ -154,7 +162,7 @@ class MemoryJournal(Journal):
     def __init__(self, key: Key) -> None:
         super().__init__(key)
         self._rows: list[Row] = []
-        self._ending: dict[int, Row] = {}
+        self._ending: dict[str, Row] = {}
         self._answers: dict[str, list[Row]] = {}
         self._anchor = EMPTY
         self._lock = threading.RLock()
@@ -191,8 +199,8 @@ class _MemoryView(View):
         rows = self._journal._rows
         return rows[number] if 0 <= number < len(rows) else None
 
-    def ending(self, number: int) -> Row | None:
-        return self._journal._ending.get(number)
+    def ending(self, reservation: str) -> Row | None:
+        return self._journal._ending.get(reservation)
 
     def answers(self, recall: str) -> Sequence[Row]:
         return tuple(self._journal._answers.get(recall, ()))

@@ -11,10 +11,12 @@ from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import lru_cache
+from typing import Any
 
 from deniable.errors import BudgetExhausted, InvalidParameter
 from deniable.exact.rationals import Number
-from deniable.privacy import ApproximateLoss, floats
+from deniable.privacy import ApproximateLoss, Loss, floats
 from deniable.query.plan import Plan
 from deniable.release.accounts import Path
 
@@ -66,7 +68,7 @@ class Entry:
     version: str = ""
     part: Path = ()
     time: str = ""
-    together: int | None = None  # the entry that carries this one's charge, if another does
+    place: int = 0  # among those that were reserved together, under one number
 
     @property
     def table(self) -> str:
@@ -246,12 +248,23 @@ def check_price(plan: Plan) -> None:
     if plan.epsilon < 0 or plan.delta < 0:
         raise InvalidParameter("A plan cannot cost less than nothing.")
     for block in plan.blocks:
-        block.mechanism.noise(len(block.features)).draw(0)  # refuses what cannot be drawn
-    if not plan.loss.fits(ApproximateLoss(plan.epsilon, plan.delta)):
+        _draw_nothing(block.mechanism, len(block.features))
+    if not _fits(plan.loss, plan.epsilon, plan.delta):
         raise InvalidParameter(
             f"The plan charges epsilon {shown(plan.epsilon)} and delta {shown(plan.delta)}, "
             f"but what it would run costs more: {plan.loss!r}. Nothing was spent."
         )
+
+
+@lru_cache(maxsize=4096)
+def _draw_nothing(mechanism: Any, count: int) -> None:
+    """Refuses noise that cannot be drawn."""
+    mechanism.noise(count).draw(0)
+
+
+@lru_cache(maxsize=4096)
+def _fits(loss: Loss, epsilon: Fraction, delta: Fraction) -> bool:
+    return loss.fits(ApproximateLoss(epsilon, delta))
 
 
 def exhausted(asked: Remaining, left: Remaining, whose: str = "") -> BudgetExhausted:

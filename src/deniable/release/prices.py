@@ -1,6 +1,6 @@
 """What plans are charged in each filter, and the limits that a budget gives each filter."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from fractions import Fraction
 from functools import lru_cache, reduce
 from operator import add
@@ -59,9 +59,20 @@ def price(
 
 def _priced(plans: Sequence[Plan], delta: Fraction | None) -> tuple[Fraction, Fraction]:
     if delta is None:
-        epsilons = sum((plan.epsilon for plan in plans), Fraction(0))
-        return epsilons, sum((plan.delta for plan in plans), Fraction(0))
+        return added(plan.epsilon for plan in plans), added(plan.delta for plan in plans)
     return _tight(reduce(add, (plan.loss for plan in plans)), delta), delta
+
+
+def added(amounts: Iterable[Fraction]) -> Fraction:
+    """The exact sum; fast for many numbers that have few denominators.
+
+    >>> added([Fraction(1, 10)] * 10)
+    Fraction(1, 1)
+    """
+    tops: dict[int, int] = {}
+    for one in amounts:
+        tops[one.denominator] = tops.get(one.denominator, 0) + one.numerator
+    return sum((Fraction(top, bottom) for bottom, top in tops.items()), Fraction(0))
 
 
 @lru_cache(maxsize=256)

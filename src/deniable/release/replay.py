@@ -8,7 +8,7 @@ from typing import Any
 from deniable.errors import LedgerBroken
 from deniable.release.accounts import Accounts, charge_from
 from deniable.release.canonical import text as canonical
-from deniable.release.journal import Anchor, Body, Row, chain, digest, looked_up
+from deniable.release.journal import Anchor, Body, Row, chain, digest, looked_up, reservation
 from deniable.release.keys import verified
 from deniable.release.ledger import Head, Verified
 from deniable.release.terms import Terms
@@ -27,10 +27,14 @@ class State:
         """Takes an entry into the sums."""
         if body["kind"] in ("opened", "amended"):
             self.terms = number
-        for charge in [body["charges"]] if "charges" in body else []:
+        if "charges" in body:
+            charges = {name: charge_from(one) for name, one in body["charges"].items()}
             path = tuple((partition, part) for partition, part in body["part"])
-            charges = {account: charge_from(one) for account, one in charge.items()}
             self.accounts.charge(charges, path, body["touches"])
+
+    def copy(self) -> "State":
+        """As it is now."""
+        return State.from_json(self.to_json())
 
     def to_json(self) -> dict[str, Any]:
         return {"accounts": self.accounts.to_json(), "terms": self.terms}
@@ -57,7 +61,7 @@ class Replay:
         self._public = public
         self._state, self._terms = State(), Terms({})
         self._hash, self._count = "", 0
-        self._open: set[int] = set()
+        self._open: set[str] = set()
         self._wanted: dict[int, list[Head]] = {}
         for head in heads:
             if not verified(head.message, head.signature, public):
@@ -101,17 +105,17 @@ class Replay:
                 self._terms.allow(terms)
             self._terms = terms
         elif kind == "reserved":
-            self._open.add(number)
+            self._open.update(reservation(number, i) for i in range(len(body["plans"])))
         elif kind in ("settled", "failed"):
-            if body["of"] not in self._open:
+            ended = reservation(body["of"], body["place"])
+            if ended not in self._open:
                 raise LedgerBroken(f"Entry {number} ends a charge that is not open.")
-            self._open.remove(body["of"])
+            self._open.remove(ended)
         elif kind != "repeated":
             raise LedgerBroken(f"Entry {number} is of no known kind.")
         self._state.apply(number, body)
         day = datetime.datetime.fromisoformat(body["time"]).date()
         over = beyond(self._state.accounts, self._terms, body.get("charges", ()), day)
-        # a batch is within its limits when its last entry is in
         if over is not None:
             raise LedgerBroken(f"Entry {number} was granted although {over} was used up.")
 
