@@ -19,7 +19,7 @@ from rich.console import Console
 from rich.progress import track
 from rich.table import Table
 
-from benchmarks import accounting, choosing, imports, noise, quantiles, queries, surveys
+from benchmarks import accounting, choosing, imports, ledger, noise, quantiles, queries, surveys
 from benchmarks.stopwatch import REPEATS, Row
 
 RESULTS = Path(__file__).with_name("results.json")
@@ -27,6 +27,7 @@ BENCHMARKS = {
     "accounting": accounting.rows,
     "choosing": choosing.rows,
     "imports": imports.rows,
+    "ledger": ledger.rows,
     "noise": noise.rows,
     "quantiles": quantiles.rows,
     "queries": queries.rows,

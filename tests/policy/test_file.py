@@ -2,11 +2,14 @@
 
 from decimal import Decimal
 from fractions import Fraction
+from pathlib import Path
 
 import pytest
 
 from deniable.errors import InvalidPolicy
-from deniable.policy import load, parse
+from deniable.policy import load
+from deniable.policy.budget import Budget
+from deniable.policy.file import parse
 
 TEXT = """\
 [budget]
@@ -89,6 +92,92 @@ def test_everything_is_read_exactly():
 def test_a_mistake_is_named_with_its_line(old, new, line, told):
     text = TEXT.replace(old, new, 1)
     assert text != TEXT
+    with pytest.raises(InvalidPolicy) as refused:
+        parse(text, "mine.toml")
+    assert str(refused.value).startswith(f"mine.toml, line {line}: ")
+    assert told in str(refused.value)
+
+
+BUDGETS = """\
+[budget]
+epsilon = 3
+delta = 3e-6
+filters = ["pure", "gdp"]
+schedule = { start = 2026-01-01, every = 30, epsilon = 0.1, times = 12 }
+
+[units.employee]
+epsilon = 2
+delta = 1e-6
+
+[analysts.ann]
+epsilon = 1
+delta = 1e-6
+
+[analysts."*"]
+epsilon = 0.5
+delta = 1e-6
+[analysts."*".schedule]
+start = 2026-02-01
+every = 7
+epsilon = 0.01
+times = 3
+
+[ledger]
+store = "spent.sqlite"
+key = "mine.key"
+
+[tables.visits]
+source = "visits.parquet"
+version = "march"
+epsilon = 0.7
+delta = 1e-7
+
+[tables.staff]
+source = "staff.parquet"
+unit = "employee"
+"""
+
+
+def test_budgets_of_all_kinds_are_read_exactly():
+    policy = parse(BUDGETS, beside=Path("folder/hospital.toml"))
+    assert policy.filters == ("pure", "gdp")
+    assert policy.budget.at(None).epsilon == Fraction(42, 10)
+    assert policy.units["employee"] == Budget(2, 1e-6)
+    assert policy.analysts["ann"] == Budget(1, 1e-6)
+    assert policy.analysts["*"].at(None).epsilon == Fraction(53, 100)
+    assert policy.tables["visits"].budget == Budget(0.7, 1e-7)
+    assert policy.tables["staff"].budget is None
+    assert policy.version(["visits", "staff"]) == "staff=;visits=march"
+    assert policy.ledger == "folder/spent.sqlite"
+    assert policy.ledger_key == "folder/mine.key"
+    assert policy.with_schemas({}) == policy
+    assert parse(TEXT).ledger is None
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "line", "told"),
+    [
+        ('"gdp"]', '"gpd"]', 4, "filters"),
+        ('["pure", "gdp"]', '["gdp"]', 4, "`filters` must be"),
+        ("every = 30", "evry = 30", 5, "not a key of [budget.schedule]. Did you mean 'every'?"),
+        ("every = 30", "every = 0", 5, "1 or more"),
+        ("start = 2026-01-01", 'start = "soon"', 5, "start"),
+        ("[units.employee]", "[units.employe]", 7, "No table has the unit"),
+        ("epsilon = 2", "epsilon = -2", 8, "positive"),
+        ("epsilon = 2", "epsilom = 2", 8, "not a key of unit 'employee'"),
+        ("epsilon = 1\n", "", 11, "Analyst 'ann' needs `epsilon`"),
+        ("delta = 1e-6\n[an", "[an", 15, "only with a `delta`"),
+        ("times = 3", "times = 0.5", 22, "times"),
+        ("store", "sore", 25, "not a key of [ledger]. Did you mean 'store'?"),
+        ('"spent.sqlite"', '"postgresql://a:b@c/d"', 25, "no password"),
+        ("epsilon = 0.7\n", "", 31, "needs an `epsilon`"),
+        ("epsilon = 0.7", "epsilon = 0", 31, "positive"),
+        ('version = "march"', "version = 3", 30, "version"),
+    ],
+)
+def test_a_mistake_about_budgets_is_named_with_its_line(old, new, line, told):
+    text = BUDGETS.replace(old, new, 1)
+    assert text != BUDGETS
     with pytest.raises(InvalidPolicy) as refused:
         parse(text, "mine.toml")
     assert str(refused.value).startswith(f"mine.toml, line {line}: ")

@@ -2,8 +2,8 @@
 
 import pytest
 
-from tests.postgresql import ledger_address
 from tests.release.racing import run
+from tools.postgresql import empty_place
 
 SECONDS = 1500  # after which what hangs is ended
 
@@ -21,7 +21,7 @@ def place(request, tmp_path):
         name = tmp_path / str(next(count))
         if request.param == "sqlite":
             return {"where": name.with_suffix(".sqlite"), "key": name.with_suffix(".key")}
-        return {"where": ledger_address(folder), "key": name.with_suffix(".key")}
+        return {"where": empty_place(folder), "key": name.with_suffix(".key")}
 
     return fresh
 

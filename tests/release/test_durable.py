@@ -11,8 +11,8 @@ from deniable.policy import Policy, Table
 from deniable.policy.budget import Budget
 from deniable.release import DurableLedger, verify_ledger
 from deniable.release.terms import Terms
-from tests.postgresql import ledger_address
 from tests.release.contract import LedgerContract, plan
+from tools.postgresql import empty_place
 
 
 class Durable(LedgerContract):
@@ -75,7 +75,7 @@ class TestPostgreSQL(Durable):
 
     def place(self):
         self.count += 1
-        return ledger_address(self.server), self.folder / f"{self.count}.key"
+        return empty_place(self.server), self.folder / f"{self.count}.key"
 
 
 def test_the_key_is_its_owners_only(tmp_path):

@@ -76,7 +76,7 @@ class Budget:
         object.__setattr__(self, "epsilon", _epsilon(epsilon))
         object.__setattr__(self, "delta", _delta(delta))
         object.__setattr__(self, "schedule", schedule)
-        if schedule is not None and self.at(None).delta >= 1:
+        if schedule is not None and self.delta + schedule.times * schedule.delta >= 1:
             raise InvalidPolicy(
                 "The schedule lets `delta` grow to 1 or more, which promises nothing.",
                 where=("schedule", "delta"),

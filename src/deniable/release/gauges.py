@@ -14,7 +14,7 @@ def asked(terms: Terms, analyst: str | None, tables: tuple[str, ...] | None) -> 
     """The accounts that bound what this analyst may ask of these tables (or of any)."""
     own = () if analyst is None else terms.analyst(analyst)
     if tables is not None:
-        return tuple(dict.fromkeys((*terms.accounts(tables, None if own else analyst), *own)))
+        return (*terms.about(tables), *own)
     units = {unit for unit in terms.tables.values() if unit is not None} or {EVERYBODY}
     return (*sorted(units), *own)
 

@@ -57,6 +57,10 @@ class Terms:
 
     def accounts(self, tables: tuple[str, ...], analyst: str | None) -> tuple[str, ...]:
         """The accounts that a question about these tables charges: units, tables, analyst."""
+        return (*self.about(tables), *self.analyst(analyst))
+
+    def about(self, tables: tuple[str, ...]) -> tuple[str, ...]:
+        """The accounts of units and tables that a question about these tables charges."""
         found: dict[str, None] = {}
         for table in tables:
             unit = self.tables.get(table, EVERYBODY)
@@ -64,7 +68,6 @@ class Terms:
                 found[unit] = None
             if f"table:{table}" in self.budgets:
                 found[f"table:{table}"] = None
-        found |= dict.fromkeys(self.analyst(analyst))
         return tuple(found)
 
     def analyst(self, name: str | None) -> tuple[str, ...]:

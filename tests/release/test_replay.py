@@ -1,0 +1,220 @@
+"""Tampering: whatever is changed, taken away, swapped or cut off is found."""
+
+import json
+from dataclasses import replace
+
+import pytest
+import sqlalchemy as sa
+
+from deniable.errors import LedgerBroken
+from deniable.policy import Policy, Table
+from deniable.policy.budget import Budget
+from deniable.release import DurableLedger, MemoryLedger
+from deniable.release.canonical import text
+from deniable.release.journal import Anchor, chain, digest, looked_up
+from deniable.release.keys import Key
+from deniable.release.replay import Replay, State, replayed
+from deniable.release.terms import Terms
+from tests.release.contract import plan
+
+ANALYSTS = {"ann": Budget(10**6), "*": Budget(10**6)}
+
+
+def filled(ledger, entries):
+    """A ledger with entries of every kind."""
+    turn = 0
+    while ledger.head.number < entries - 1:
+        turn += 1
+        asked = {"plan_hash": f"hash of {turn}", "version": "march"}
+        part = (("ward", "ABC"[turn % 3]),) if turn % 4 == 0 else ()
+        entry = ledger.reserve(plan(turn), analyst="ann", part=part, **asked)
+        if turn % 5 == 0:
+            ledger.failed(entry, "beef")
+        elif turn % 5 < 4:
+            ledger.settle(entry, json.dumps({"n": turn}))
+            ledger.recall(plan(turn), analyst=f"bob {turn % 2}", **asked)
+    return ledger
+
+
+@pytest.fixture(scope="module")
+def book():
+    """Rows and anchor of a thousand entries, and the public key."""
+    policy = Policy([Table("data")], epsilon=10**6, analysts=ANALYSTS)
+    ledger = filled(MemoryLedger(terms=Terms.of(policy)), 1000)
+    rows, anchor = ledger._journal.whole()
+    return list(rows), anchor, ledger.public_key
+
+
+def changes(value):
+    """Every stored value that differs in one byte (or, of numbers, a little)."""
+    if value is None:
+        yield from ("", "0.0", 0)
+    elif isinstance(value, int):
+        yield from (value + 1, value - 1, -value - 1, value + 2**32)
+    else:
+        yield value[:-1]
+        yield value + " "
+        for place, letter in enumerate(value):
+            for other in (chr(ord(letter) ^ 1), chr(ord(letter) ^ 32)):  # 32: a and A
+                yield f"{value[:place]}{other}{value[place + 1 :]}"
+
+
+def is_found(act, *arguments):
+    try:
+        act(*arguments)
+    except LedgerBroken:
+        return True
+    return False
+
+
+def test_every_byte_of_every_field_counts(book):
+    """Each is changed at its place in the replay, where all before it is sound."""
+    rows, anchor, public = book
+    assert len(rows) >= 1000
+    assert {json.loads(row.body)["kind"] for row in rows} == {
+        "opened",
+        "reserved",
+        "settled",
+        "failed",
+        "repeated",
+    }
+    replay, count = Replay(public), 0
+    for row in rows:
+        for name in type(row).__slots__:
+            for changed in changes(getattr(row, name)):
+                count += 1
+                assert is_found(replay.add, replace(row, **{name: changed}))
+        replay.add(row)
+    for name in type(anchor).__slots__:
+        for changed in changes(getattr(anchor, name)):
+            count += 1
+            assert is_found(replay.finish, replace(anchor, **{name: changed}))
+    assert replay.finish(anchor).entries == len(rows)
+    assert count > 500_000
+
+
+def test_every_deletion_swap_and_truncation_is_found(book):
+    """At its place: what follows is not what the chain goes on with."""
+    rows, anchor, public = book
+    replay = Replay(public)
+    for place, row in enumerate(rows):
+        assert is_found(replay.finish, anchor)  # cut off here
+        for other in rows[place + 1 :]:  # the ones before it deleted, or the two swapped
+            assert is_found(replay.add, other)
+        for other in rows[place + 1 :: 37]:  # and renumbered
+            assert is_found(replay.add, replace(other, number=row.number))
+        replay.add(row)
+        assert is_found(replay.add, row)  # twice
+    replay.finish(anchor)
+
+
+def test_a_forger_without_the_key_is_found(book):
+    """Someone recomputes every hash and the sums after a change; the signature is missing."""
+    rows, anchor, public = book
+    forged, before, state = [], "", State()
+    for row in rows:
+        body = row.read()
+        if body["kind"] == "reserved" and row.number > 500:
+            body["charges"]["unit:*"]["pure"][0] = "0"
+        written = text(body)
+        before = chain(before, row.number, written)
+        forged.append(replace(row, body=written, hash=before))
+        state.apply(row.number, body)
+    summed = text(state.to_json())
+    with pytest.raises(LedgerBroken, match="signature"):
+        replayed(forged, replace(anchor, hash=before, state=summed), public)
+    other = Key.new()
+    resigned = Anchor(anchor.number, before, summed, "")
+    resigned = replace(resigned, signature=other.sign(resigned.head.message))
+    with pytest.raises(LedgerBroken, match="signature"):
+        replayed(forged, resigned, public)
+    with pytest.raises(LedgerBroken, match="another key"):
+        replayed(forged, resigned, other.public)
+
+
+def rewritten(change, terms=None):
+    """A ledger whose owner, with the key, wrote something else as its third entry."""
+    ledger = MemoryLedger(terms=terms or Terms.within(Budget(1)))
+    ledger.reserve(plan(0.5))
+
+    def forged(view):
+        state = State.from_json(json.loads(view.anchor.state))
+        body = view.row(1).read() | change
+        state.apply(2, body)
+        return (body,), state.to_json()
+
+    ledger._journal.append(forged)
+    return ledger.verify()
+
+
+def test_an_owner_cannot_grant_more_than_was_committed():
+    assert rewritten({}).entries == 3  # as much again: it fits just so
+    more = {"charges": {"unit:*": {"pure": ["51/100", "0"]}}}
+    with pytest.raises(LedgerBroken, match="although unit:"):
+        rewritten(more)
+    with pytest.raises(LedgerBroken, match="no budget"):
+        rewritten({"charges": {"unit:other": {"pure": ["0", "0"]}}})
+    with pytest.raises(LedgerBroken, match="not the one"):
+        rewritten({"kind": "amended", "terms": Terms.within(Budget(2)).to_json()})
+    with pytest.raises(LedgerBroken, match="in the middle"):
+        rewritten({"kind": "opened"})
+    with pytest.raises(LedgerBroken, match="no known kind"):
+        rewritten({"kind": "refunded"})
+
+
+def test_what_is_looked_up_is_what_is_said():
+    assert looked_up({"kind": "reserved"}) == (None, None)
+    body = {"kind": "settled", "of": 3, "place": 0, "record": "{}", "plan": "a", "version": "b"}
+    assert looked_up(body) == ("3.0", digest(text(["a", "b"])))
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "UPDATE deniable_entries SET body = replace(body, 'ann', 'eve') WHERE number = 20",
+        "UPDATE deniable_entries SET hash = upper(hash) WHERE number = 20",
+        "UPDATE deniable_entries SET ends = NULL WHERE number = 2",
+        "UPDATE deniable_entries SET recall = NULL WHERE number = 2",
+        "DELETE FROM deniable_entries WHERE number = 20",
+        "DELETE FROM deniable_entries WHERE number = (SELECT number FROM deniable_anchor)",
+        "DELETE FROM deniable_entries",
+        "UPDATE deniable_anchor SET number = number - 1",
+        "UPDATE deniable_anchor SET hash = upper(hash)",
+        "UPDATE deniable_anchor SET signature = upper(signature)",
+        "UPDATE deniable_anchor SET state = replace(state, '1', '0')",
+        "DELETE FROM deniable_anchor",
+    ],
+)
+def test_a_changed_database_is_found(statement, tmp_path):
+    policy = Policy([Table("data")], epsilon=10**6, analysts=ANALYSTS)
+    ledger = filled(DurableLedger(tmp_path / "l.sqlite", policy), 30)
+    ledger.verify()
+    engine = sa.create_engine(f"sqlite:///{tmp_path / 'l.sqlite'}")
+    with engine.begin() as connection:
+        assert connection.exec_driver_sql(statement).rowcount > 0
+    engine.dispose()
+    with pytest.raises(LedgerBroken):
+        ledger.verify()
+    if "entries" not in statement:  # what a decision rests on is checked each time
+        with pytest.raises(LedgerBroken):
+            ledger.reserve(plan(1), analyst="ann")
+    ledger.close()
+
+
+def test_an_older_copy_is_found_with_a_later_head(tmp_path):
+    where = tmp_path / "l.sqlite"
+    policy = Policy([Table("data")], epsilon=1)
+    ledger = DurableLedger(where, policy)
+    ledger.reserve(plan(0.5))
+    ledger.close()
+    copy = where.read_bytes()
+    ledger = DurableLedger(where, policy)
+    ledger.reserve(plan(0.5))
+    head = ledger.head
+    ledger.close()
+    where.write_bytes(copy)
+    back = DurableLedger(where, policy)
+    assert back.verify().entries == 2  # by itself it is sound
+    with pytest.raises(LedgerBroken, match="set back"):
+        back.verify([head])
+    back.close()

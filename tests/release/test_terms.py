@@ -1,0 +1,79 @@
+import datetime
+
+import pytest
+
+from deniable.errors import InvalidParameter, LedgerBroken
+from deniable.policy import Policy, Table
+from deniable.policy.budget import Budget, Schedule
+from deniable.release.terms import Terms
+
+GROWS = Schedule(start=datetime.date(2026, 1, 31), every=30, epsilon=0.5, delta=1e-7, times=4)
+POLICY = Policy(
+    [
+        Table("visits", unit="Patient", budget=Budget(0.5)),
+        Table("labs", unit="patient"),
+        Table("staff", unit="employee"),
+        Table("towns", public=True),
+    ],
+    epsilon=3,
+    delta=1e-6,
+    schedule=GROWS,
+    filters=("pure",),
+    units={"Employee": Budget(1)},
+    analysts={"ann": Budget(2), "*": Budget(1)},
+)
+
+
+def test_each_question_charges_units_tables_and_analyst():
+    terms = Terms.of(POLICY)
+    assert terms.accounts(("visits",), "ann") == ("unit:*", "table:visits", "analyst:ann")
+    assert terms.accounts(("labs", "visits"), "bob") == (
+        "unit:*",
+        "table:visits",
+        "analyst:bob",
+    )
+    assert terms.accounts(("labs", "staff"), "ann")[:2] == ("unit:*", "unit:employee")
+    assert terms.accounts(("towns",), "ann") == ("analyst:ann",)
+    assert terms.budget("analyst:bob") == Budget(1)
+    with pytest.raises(LedgerBroken, match="no budget"):
+        terms.budget("unit:nobody")
+    with pytest.raises(InvalidParameter, match="who asks"):
+        terms.analyst("*")
+
+
+def test_what_is_written_is_read_again():
+    terms = Terms.of(POLICY)
+    assert Terms.from_json(terms.to_json()) == terms
+    assert Terms.from_json(terms.to_json()).budget("unit:*").schedule == GROWS
+
+
+def test_limits_grow_with_the_days():
+    terms = Terms.of(POLICY)
+    days = [datetime.date(2026, 1, 1), datetime.date(2026, 3, 2), None]
+    assert [str(terms.limits("unit:*", day)["pure"].amount) for day in days] == [
+        "3",
+        "7/2",
+        "5",
+    ]
+
+
+def test_only_what_narrows_may_change():
+    old = Terms.of(POLICY)
+    old.allow(old)
+    narrow = Policy(
+        [*POLICY.tables.values(), Table("new")],
+        **{"epsilon": 3, "delta": 1e-6, "schedule": GROWS, "units": POLICY.units},
+    )
+    old.allow(Terms.of(narrow))
+    for change in (
+        {"schedule": None},
+        {"epsilon": 2},
+        {"units": {}},
+        {"filters": ("pure", "zcdp")},
+    ):
+        kept = {"epsilon": 3, "delta": 1e-6, "schedule": GROWS, "units": POLICY.units} | change
+        if "filters" in change:
+            kept["units"] = {"employee": Budget(1, 1e-6)}
+        tables = [Table("visits", unit="Patient"), Table("staff", unit="employee")]
+        with pytest.raises(LedgerBroken, match="opened with"):
+            old.allow(Terms.of(Policy(tables, **kept)))
