@@ -42,7 +42,7 @@ from deniable.release.ledger import (
     exhausted,
 )
 from deniable.release.prices import price
-from deniable.release.replay import FORMAT, State, beyond, replayed
+from deniable.release.replay import FORMAT, State, beyond, granted_on, replayed
 from deniable.release.terms import Terms
 
 Clock = Callable[[], datetime.datetime]
@@ -153,7 +153,7 @@ class Books(Ledger):
         """Takes an entry into the sums; refuses it if an account has no room for it."""
         before = state.copy()
         state.apply(last + 1, body)
-        day = self._clock().date()
+        day = granted_on(body)
         over = beyond(state.accounts, terms, charges, day)
         if over is None:
             return

@@ -241,6 +241,8 @@ def _failure(problem: DBAPIError, url: sa.URL) -> LedgerUnavailable | LedgerBrok
     name = url.database if url.get_backend_name() == "sqlite" else url.host or "PostgreSQL"
     if "malformed" in words or "not a database" in words:
         return LedgerBroken(f"The ledger {name!r} is damaged: {words}. Restore it.")
+    if "unable to open" in words or "readonly" in words:
+        words += " (is its folder writable? The policy's [ledger] may name another place)"
     return LedgerUnavailable(
         f"The ledger {name!r} cannot be used now: {words}. Nothing was released. What was "
         "reserved, or may have been, stays charged."
@@ -256,7 +258,12 @@ def address(where: str | Path) -> sa.URL:
     text = str(where)
     if "://" not in text:
         return sa.URL.create("sqlite", database=str(Path(text).absolute()))
-    url = sa.make_url(text)
+    try:
+        url = sa.make_url(text)
+    except sa.exc.ArgumentError:
+        raise InvalidParameter(
+            "The ledger's address cannot be read. It should be   postgresql://user@host/database"
+        ) from None
     if url.get_backend_name() not in ("postgresql", "postgres"):
         raise InvalidParameter(
             f"A ledger is a file or postgresql://..., not {url.get_backend_name()}."

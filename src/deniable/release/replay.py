@@ -54,6 +54,11 @@ def beyond(
     return None
 
 
+def granted_on(body: Body) -> datetime.date:
+    """The day whose limits an entry is held to: the one that it says itself."""
+    return datetime.datetime.fromisoformat(body["time"]).date()
+
+
 class Replay:
     """Goes through a ledger entry by entry; stops at the first that cannot be as written."""
 
@@ -114,8 +119,8 @@ class Replay:
         elif kind != "repeated":
             raise LedgerBroken(f"Entry {number} is of no known kind.")
         self._state.apply(number, body)
-        day = datetime.datetime.fromisoformat(body["time"]).date()
-        over = beyond(self._state.accounts, self._terms, body.get("charges", ()), day)
+        charged = body.get("charges", ())
+        over = beyond(self._state.accounts, self._terms, charged, granted_on(body))
         if over is not None:
             raise LedgerBroken(f"Entry {number} was granted although {over} was used up.")
 
