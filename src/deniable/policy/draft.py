@@ -21,7 +21,7 @@ _HEAD = """\
 epsilon = "{mark}" # for all questions together, for example 1: the smaller, the safer
 delta = 0 # above 0 for private keys, well below 1 / (number of people), such as 1e-6
 # filters = ["pure", "zcdp", "gdp"] # with a delta: many small questions then cost less
-# schedule = {{ start = 2026-01-01, every = 30, epsilon = 0.1, times = 12 }} # grows so, or never
+# schedule = {{ start = 2026-01-01, every = 30, epsilon = 0.1, times = 12 }} # to grow so
 
 # [analysts.ann] # what each analyst may learn, within the budget; "*" is anybody else
 # epsilon = 0.5
