@@ -27,7 +27,7 @@ def test_several_blocks_add_up():
 
 
 def test_what_is_left_never_looks_like_more():
-    assert str(Remaining(Fraction(2, 3), Fraction(0))) == "epsilon 0.6666666666666666, delta 0"
+    assert str(Remaining(Fraction(2, 3), Fraction(0))) == "epsilon 0.666666, delta 0"
     assert str(Remaining(Fraction(5, 2), Fraction(1, 10**6))) == "epsilon 2.5, delta 1e-06"
 
 

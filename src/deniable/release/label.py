@@ -80,11 +80,8 @@ def _strength(
         f"This release can multiply anyone's odds about them by {_factor(epsilon, delta)} at "
         f"most (epsilon {_number(epsilon)}{_delta(delta)})."
     ]
-    lines += [
-        f"A guess that was right {_percent(before)} of the time is right {_percent(after)} of "
-        "the time at most."
-        for before, after in guesses
-    ]
+    moves = ", ".join(f"{_percent(one)} to {_percent(most)}" for one, most in guesses)
+    lines.append(f"Whoever guesses something about them can come from {moves} at most.")
     if delta:
         lines.append(f"This may fail with a chance of {_chance(delta)} at most.")
     return tuple(lines)
@@ -107,7 +104,7 @@ def _margins(statement: Mapping[str, Any]) -> tuple[str, ...]:
         lines.append(f"and {len(known) - 12:,} more")
     if len(known) < len(statement["margins"]["outputs"]):
         lines.append("Other numbers have their margins beside them.")
-    return (f"Noise was added. With {sure} certainty the truth lies within", *lines)
+    return (f"Noise was added. In {sure} of all answers the truth lies within", *lines)
 
 
 def _done(statement: Mapping[str, Any]) -> tuple[str, ...]:
@@ -133,11 +130,8 @@ def _noise(one: Mapping[str, Any]) -> str:
 
 def _signed(statement: Mapping[str, Any]) -> tuple[str, ...]:
     place = statement["ledger"]
-    version = (
-        f", version {statement['data_version']} of the data"
-        if statement["data_version"]
-        else ""
-    )
+    labels = [one for one in statement["data_version"].split(";") if not one.endswith("=")]
+    version = f", data {', '.join(labels).replace('=', ' ')}" if labels else ""
     return (
         f"Entry {place['position']:,} of the owner's ledger{version}; made by "
         f"{statement['software']}.",

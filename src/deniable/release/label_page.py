@@ -18,7 +18,8 @@ section:last-of-type { border-bottom: 0; }
 h2 { font-size: 1rem; margin: 0 0 .25rem; }
 p { margin: .15rem 0; overflow-wrap: anywhere; }
 .figure { display: flex; align-items: center; gap: .75rem; margin: .3rem 0; }
-.figure span { flex: 0 0 11.5rem; font-size: .9rem; font-variant-numeric: tabular-nums; }
+.figure span { flex: 0 0 12.5rem; white-space: nowrap; font-size: .9rem;
+  font-variant-numeric: tabular-nums; }
 svg { flex: 1; height: 1rem; }
 """
 
@@ -60,13 +61,13 @@ def _section(heading: str, lines: tuple[str, ...], pictures: str) -> str:
 
 def _pictures(label: Label) -> str:
     guesses = "".join(
-        f'<div class="figure"><span>guess {float(before):.0%} → {_up(after)}</span>'
+        f'<div class="figure"><span>guess {_up(before)} → {_up(after)}</span>'
         f"{_bar(before, after)}</div>"
         for before, after in label.guesses
     )
     share = min(label.share, Fraction(1))
     spent = (
-        f'<div class="figure"><span>of the whole budget {_up(share)}</span>'
+        f'<div class="figure"><span>share of the budget {_up(share)}</span>'
         f"{_bar(Fraction(0), share)}</div>"
     )
     return guesses + spent

@@ -10,6 +10,7 @@ This file is the contract; books.py keeps it, in memory and in a database.
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
+from decimal import ROUND_FLOOR, Context, Decimal
 from fractions import Fraction
 from functools import lru_cache
 from typing import Any
@@ -50,7 +51,7 @@ class Remaining:
 
     def __str__(self) -> str:
         pure = f"epsilon {shown(self.epsilon)}, delta {shown(self.delta)}"
-        return "; or ".join([pure, *map(str, self.others)])
+        return "; or ".join([pure, *(str(one) for one in self.others if one.amount)])
 
 
 @dataclass(frozen=True, slots=True)
@@ -304,5 +305,13 @@ def like_this(count: int | None) -> str:
 
 
 def shown(x: Fraction) -> str:
-    """As a decimal, rounded down, so that asking for it cannot be too much."""
-    return f"{floats.down(x):g}" if float(f"{floats.down(x):g}") <= x else repr(floats.down(x))
+    """As a decimal of six digits, rounded down, so that asking for it cannot be too much.
+
+    >>> shown(Fraction(1, 2)), shown(Fraction(2, 3)), shown(Fraction(2, 3 * 10**7))
+    ('0.5', '0.666666', '6.66666e-08')
+    """
+    exact = floats.down(x)
+    if float(f"{exact:g}") <= x:
+        return f"{exact:g}"
+    short = Decimal(repr(exact)).normalize(Context(prec=6, rounding=ROUND_FLOOR))
+    return f"{float(short):g}"

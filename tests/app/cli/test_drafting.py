@@ -138,3 +138,18 @@ def test_force_replaces(folder):
         main(["init", write("csv", TAME), "--force"])
     assert left.value.code == 0
     assert "tables.visits" in (folder / "deniable.toml").read_text()
+
+
+def test_the_key_is_made_once_and_is_the_owners_alone(folder, capsys):
+    write("csv", TAME)
+    for words in ((), ("--force",)):
+        with pytest.raises(SystemExit):
+            main(["init", "visits.csv", *words])
+        assert "deniable.ledger.key" in capsys.readouterr().out
+        keys = {key.read_text() for key in folder.glob("*.key")}
+        if words:
+            assert keys == before
+        before = keys
+    assert len(before) == 1
+    assert (folder / "deniable.ledger.key").stat().st_mode & 0o777 == 0o600
+    assert (folder / "deniable.ledger.key.pub").exists()

@@ -101,3 +101,25 @@ def test_a_source_that_is_gone_is_named_with_the_policys_line(run, hospital):
     status, _, err = run("sql", BY_WARD, "--epsilon", "1")
     assert status == 2
     assert "deniable.toml, line 6: Source" in err
+
+
+def test_the_budget_outlives_the_command(run):
+    assert "Left: epsilon 2" in run("sql", BY_WARD, "--epsilon", "1")[1]
+    _, again, _ = run("sql", BY_WARD, "--epsilon", "1")
+    assert "same answer again" in again
+    assert "Left: epsilon 2" in again
+    assert "Left: epsilon 1" in run("sql", BY_WARD, "--epsilon", "1", "--fresh")[1]
+    assert "Left: epsilon 0" in run("sql", BY_WARD, "--epsilon", "1", "--fresh")[1]
+    status, _, err = run("sql", BY_WARD, "--epsilon", "1", "--fresh")
+    assert status == 2
+    assert "Nothing was spent" in err
+
+
+def test_analysts_have_budgets_of_their_own(run, hospital):
+    policy = hospital / "deniable.toml"
+    policy.write_text(policy.read_text() + "\n[analysts.anna]\nepsilon = 1\n")
+    status, out, _ = run("sql", BY_WARD, "--epsilon", "0.75", "--analyst", "anna")
+    assert status == 0
+    assert "Left: epsilon 0.25" in out
+    for words in ((), ("--analyst", "bob"), ("--analyst", "anna")):
+        assert run("sql", BY_WARD, "--epsilon", "0.5", *words)[0] == 2

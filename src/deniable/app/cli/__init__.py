@@ -7,10 +7,13 @@ import typer
 
 from deniable.app.cli import (
     audit,
+    budget,
     check,
     demo,
     drafting,
     explain,
+    label,
+    ledger,
     odds,
     plot,
     price,
@@ -18,6 +21,7 @@ from deniable.app.cli import (
     sql,
     survey,
     tables,
+    verify,
     version,
 )
 from deniable.errors import DeniableError
@@ -29,11 +33,14 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
 )
 app.command()(audit.audit)
+app.command()(budget.budget)
 app.command()(check.check)
 app.command()(demo.demo)
 # A question may begin with a sign, as in "-- by ward".
 app.command(context_settings={"ignore_unknown_options": True})(explain.explain)
 app.command()(drafting.init)
+app.command()(label.label)
+app.add_typer(ledger.ledger, name="ledger")
 # A negative epsilon deserves its own message, not "no such option: -1".
 app.command(context_settings={"ignore_unknown_options": True})(odds.odds)
 app.add_typer(plot.plot, name="plot")
@@ -42,6 +49,7 @@ app.command()(prove.prove)
 app.command(context_settings={"ignore_unknown_options": True})(sql.sql)
 app.add_typer(survey.survey, name="survey")
 app.command()(tables.tables)
+app.command()(verify.verify)
 app.command()(version.version)
 
 

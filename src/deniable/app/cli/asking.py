@@ -10,7 +10,7 @@ import typer
 from deniable.app.cli.odds import number
 
 if TYPE_CHECKING:
-    from deniable.release import Session
+    from deniable.release import Ledger, Session
 
 Question = Annotated[
     str, typer.Argument(help="The question.", metavar="SQL", show_default=False)
@@ -46,6 +46,9 @@ Nonnegative = Annotated[bool, typer.Option("--nonnegative", help="Show counts be
 Other = Annotated[
     bool, typer.Option("--other", help="Add a group for all that is in no other.")
 ]
+Analyst = Annotated[
+    str | None, typer.Option(help="Who asks, where the policy cares.", metavar="NAME")
+]
 POLICY = Path("deniable.toml")
 
 
@@ -63,11 +66,24 @@ def wishes(
 
 
 @contextmanager
-def session(policy: Path, doing: str) -> Iterator["Session"]:
+def session(policy: Path, doing: str, analyst: str | None = None) -> Iterator["Session"]:
     """A session over the policy, with a sign of life on a terminal while it works."""
     from rich.console import Console
 
     import deniable as dp
 
-    with Console(stderr=True).status(doing), dp.open(str(policy)) as opened:
+    with Console(stderr=True).status(doing), dp.open(str(policy), analyst=analyst) as opened:
         yield opened
+
+
+@contextmanager
+def ledger(policy: Path) -> Iterator["Ledger"]:
+    """The ledger of a policy; the data is left alone."""
+    from deniable.policy import load
+    from deniable.release.durable import ledger_of
+
+    opened = ledger_of(load(str(policy)))
+    try:
+        yield opened
+    finally:
+        opened.close()

@@ -31,7 +31,18 @@ def init(
     text = drafted(source, out.parent)
     out.write_text(text, encoding="utf-8")
     print(f"{out} is drafted: {text.count(MARK_LINE)} lines are yours to FILL IN.")
+    print(f"The key that signs its ledger is {key_for(out)}: keep it to yourself.")
     print("Then ask what there is with   deniable tables")
+
+
+def key_for(policy: Path) -> Path:
+    """The file of the signing key, made if there is none."""
+    from deniable.policy.stores import stored
+    from deniable.release.keys import Key
+
+    place = Path(str(stored(None, None, policy)["ledger_key"]))
+    Key.kept(place)
+    return place
 
 
 MARK_LINE = '= "FILL IN"'

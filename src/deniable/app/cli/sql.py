@@ -1,6 +1,7 @@
 """`deniable sql`: a private answer to a question in SQL."""
 
 import sys
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, TextIO
 
 import typer
@@ -26,10 +27,19 @@ def sql(
     other: asking.Other = False,
     as_json: Annotated[bool, typer.Option("--json", help="Answer in JSON.")] = False,
     as_csv: Annotated[bool, typer.Option("--csv", help="Answer in CSV.")] = False,
+    analyst: asking.Analyst = None,
+    fresh: Annotated[
+        bool, typer.Option("--fresh", help="Pay for new noise, though it was asked before.")
+    ] = False,
+    certificate: Annotated[
+        Path | None,
+        typer.Option(help="Write the release with its certificate, too.", metavar="FILE"),
+    ] = None,
 ) -> None:
     """Answer a question privately: each number with its margin, the cost and what is left.
 
-    The budget is counted within this one command: who runs it again spends again.
+    What it costs is written to the policy's ledger before a row is read. A question that was
+    asked before gets its old answer again, at no cost.
     """
     if as_json and as_csv:
         raise dp.InvalidParameter("Choose one of --json and --csv.")
@@ -44,34 +54,17 @@ def sql(
         nonnegative=nonnegative,
         other=other,
     )
-    with asking.session(policy, "asking") as session:
-        answer = session.sql(question, **wishes)
+    with asking.session(policy, "asking", analyst) as session:
+        answer = session.sql(question, fresh=fresh, **wishes)
+    if certificate is not None:
+        answer.save(certificate)
     if as_json:
-        print(in_json(answer))
+        print(answer.to_json())
     elif as_csv:
         write_csv(answer, sys.stdout)
         print(str(answer).rpartition("\n\n")[2], file=sys.stderr)
     else:
         print(answer)
-
-
-def in_json(answer: "Release") -> str:
-    """Rows with their margins, and what they cost, as JSON; amounts as exact text."""
-    import json
-
-    left = answer.remaining
-    return json.dumps(
-        {
-            "rows": answer.to_arrow().to_pylist(),
-            "margins": dict(answer.answer.margins),
-            "confidence": float(answer.plan.confidence),
-            "cost": {"epsilon": str(answer.plan.epsilon), "delta": str(answer.plan.delta)},
-            "left": {"epsilon": str(left.epsilon), "delta": str(left.delta)},
-            "notes": [*answer.plan.notes, *answer.warnings],
-        },
-        indent=2,
-        ensure_ascii=False,
-    )
 
 
 def write_csv(answer: "Release", file: TextIO) -> None:

@@ -1,0 +1,27 @@
+"""`deniable label`: words on the terminal, and a page; only of a release that holds."""
+
+import json
+
+COUNT = "SELECT ward, COUNT(*) AS n FROM visits GROUP BY ward"
+
+
+def test_words_and_a_page(run, hospital):
+    run("sql", COUNT, "--epsilon", "0.5", "--certificate", "release.json")
+    status, out, err = run("label", "release.json", "--html", "label.html")
+    assert (status, err) == (0, "")
+    assert out.startswith("PRIVACY LABEL")
+    assert "Each patient in visits is protected" in out
+    page = (hospital / "label.html").read_text(encoding="utf-8")
+    assert "Each patient in visits is protected" in page
+    assert "COUNT(*) by ward, from visits" in page
+
+
+def test_only_of_what_holds(run, hospital):
+    run("sql", COUNT, "--epsilon", "0.5", "--certificate", "release.json")
+    found = json.loads((hospital / "release.json").read_text())
+    found["certificate"]["statement"]["loss"]["epsilon"] = "1/1000"
+    (hospital / "bad.json").write_text(json.dumps(found))
+    status, out, err = run("label", "bad.json", "--html", "label.html")
+    assert (status, out) == (2, "")
+    assert "signature" in err
+    assert not (hospital / "label.html").exists()

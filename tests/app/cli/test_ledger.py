@@ -1,0 +1,93 @@
+"""`deniable ledger`: what was charged, and that nobody changed it."""
+
+import json
+import sqlite3
+
+import pytest
+
+COUNT = "SELECT COUNT(*) AS n FROM visits"
+
+
+@pytest.fixture
+def asked(run, hospital):
+    """Two questions were asked; the release of the first was kept."""
+    run("sql", COUNT, "--epsilon", "0.5", "--certificate", "release.json")
+    run("sql", COUNT, "--epsilon", "0.25")
+    return run
+
+
+def test_the_log(asked):
+    status, out, err = asked("ledger", "log")
+    assert (status, err) == (0, "")
+    assert out.count("settled") == 2
+    assert "visits" in out
+    status, out, _ = asked("ledger", "log", "--json")
+    lines = [json.loads(line) for line in out.splitlines()]
+    assert [one["epsilon"] for one in lines] == ["1/2", "1/4"]
+    assert [one["state"] for one in lines] == ["settled", "settled"]
+    status, out, _ = asked("ledger", "log", "--json", "--analyst", "nobody")
+    assert out == ""
+
+
+def test_a_sound_ledger(asked):
+    status, out, err = asked("ledger", "verify")
+    assert (status, err) == (0, "")
+    assert "sound: 5 entries" in out
+
+
+def test_earlier_heads(asked, hospital):
+    (hospital / "head.json").write_text(asked("ledger", "head")[1])
+    words = ("--head", "release.json", "--head", "head.json")
+    status, out, _ = asked("ledger", "verify", *words)
+    assert status == 0
+    assert "2 earlier head" in out
+
+
+def test_a_ledger_that_was_changed(asked, hospital):
+    path = hospital / "deniable.ledger.sqlite"
+    with sqlite3.connect(path) as database:
+        tables = [row[0] for row in database.execute("SELECT name FROM sqlite_master")]
+        table = next(one for one in tables if "entr" in one)
+        changed = database.execute(
+            f"UPDATE {table} SET body = replace(body, '1/4', '1/8') WHERE body LIKE '%1/4%'"
+        ).rowcount
+    database.close()
+    assert changed
+    status, _, err = asked("ledger", "verify")
+    assert status == 2
+    assert "changed" in err
+
+
+def test_a_ledger_that_was_set_back(asked, hospital, run):
+    (hospital / "head.json").write_text(asked("ledger", "head")[1])
+    path = hospital / "deniable.ledger.sqlite"
+    path.unlink()
+    for extra in ("-wal", "-shm"):
+        (hospital / f"deniable.ledger.sqlite{extra}").unlink(missing_ok=True)
+    run("sql", COUNT, "--epsilon", "0.5")  # a new one, under the same key
+    assert asked("ledger", "verify")[0] == 0
+    for words in (("--head", "head.json"), ("--head", "release.json")):
+        status, _, err = asked("ledger", "verify", *words)
+        assert status == 2
+        assert "earlier head" in err
+
+
+def test_a_stranger_needs_the_public_key_only(asked, hospital):
+    key = hospital / "deniable.ledger.key"
+    public = f"{key}.pub"
+    (hospital / "deniable.toml").unlink()
+    key.unlink()
+    words = ("ledger", "verify", "--store", "deniable.ledger.sqlite")
+    status, out, _ = asked(*words, "--key", public)
+    assert status == 0
+    assert "sound" in out
+    assert asked(*words)[0] == 2
+    assert asked(*words, "--key", "ab" * 32)[0] == 2
+
+
+@pytest.mark.parametrize("text", ["", "[]", "{}", '{"certificate": null}'])
+def test_what_is_no_head(asked, hospital, text):
+    (hospital / "bad.json").write_text(text)
+    status, _, err = asked("ledger", "verify", "--head", "bad.json")
+    assert status == 2
+    assert err.count("\n") == 1
