@@ -46,10 +46,8 @@ def cells(entry: "Entry") -> tuple[str, ...]:
     """One charge as a row of text."""
     part = "".join(f" {name} = {key}" for name, key in entry.part)
     state = entry.state if entry.reference is None else f"{entry.state} ({entry.reference})"
-    if entry.together is not None:
-        state += f", in entry {entry.together}'s charge"
     return (
-        str(entry.number),
+        f"{entry.number}.{entry.place}" if entry.place else str(entry.number),
         entry.time.replace("+00:00", "Z"),
         entry.analyst or "",
         f"{entry.table}{part}",
