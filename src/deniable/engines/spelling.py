@@ -1,0 +1,20 @@
+"""What text says, as DuckDB reads it: patterns that every engine's regular expressions share.
+
+A number may have underscores between digits and white space around it; a day or moment is
+written as ISO 8601 has it, without a zone. (DuckDB also reads "epoch", "24:00" and days
+before Christ; in other engines such text is no day.)
+"""
+
+_SPACE = "[ \\t\\n\\v\\f\\r]*"
+_DIGITS = "[0-9]+(_[0-9]+)*"
+_PLAIN = f"({_DIGITS}([.]({_DIGITS})?)?|[.]{_DIGITS})([eE][+-]?{_DIGITS})?"
+NUMBER = f"^{_SPACE}[+]?-?{_PLAIN}{_SPACE}$"
+INFINITE = f"^{_SPACE}[+]?-?[iI][nN][fF]([iI][nN][iI][tT][yY])?{_SPACE}$"
+NOT_A_NUMBER = f"^{_SPACE}[+]?-?[nN][aA][nN]{_SPACE}$"
+NOISE = "[+_ \\t\\n\\v\\f\\r]"  # what a number is the same without
+
+_DAY = "[0-9]{4}-[0-9]{1,2}-[0-9]{1,2}"
+MOMENT = f"^{_DAY}([ T][0-9]{{1,2}}:[0-9]{{1,2}}(:[0-9]{{1,2}}([.][0-9]{{1,9}})?)?)?$"
+
+TRUE = ("true", "t", "yes", "y", "1")
+FALSE = ("false", "f", "no", "n", "0")

@@ -1,0 +1,125 @@
+"""What an engine says in its own way: names, literals, casts, sums, and hashes.
+
+Every value must be total, so that no row can make it fail, and must be what DuckDB makes of
+the same rows. Integers of kind "int" fit in 32 bits and a sign, "wide" ones in 128.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import ClassVar, Literal, TypeAlias
+
+from sqlglot import exp
+
+from deniable.engines import spelling
+from deniable.errors import Unsupported
+
+# "int" fits in 32 bits and a sign, "wide" in 128; "decimal" has a fraction.
+Kind: TypeAlias = Literal[
+    "int",
+    "bigint",
+    "wide",
+    "decimal",
+    "double",
+    "text",
+    "boolean",
+    "date",
+    "timestamp",
+    "null",
+    "opaque",
+]
+Columns: TypeAlias = Mapping[str, Kind]
+WHOLE: tuple[Kind, ...] = ("int", "bigint", "wide")
+NUMBERS: tuple[Kind, ...] = (*WHOLE, "decimal", "double")
+
+
+@dataclass(frozen=True, slots=True)
+class Said:
+    """A piece of SQL, and the kind of its value."""
+
+    sql: str
+    kind: Kind
+    simple: bool = False  # a column or a literal: writing it twice costs nothing
+
+
+class Words:
+    """The words of one engine; a subclass of `Writer` fills them in."""
+
+    engine: ClassVar[str] = "This engine"
+
+    def name(self, name: str) -> str:
+        """A name, quoted."""
+        return '"' + name.replace('"', '""') + '"'
+
+    def text(self, value: str) -> str:
+        """Text as a literal."""
+        raise NotImplementedError
+
+    def real(self, value: float) -> str:
+        """A double as a literal."""
+        raise NotImplementedError
+
+    def cast(self, value: Said, kind: Kind) -> Said:
+        """The value as another kind, NULL where it cannot be one."""
+        sql, known = value.sql, value.kind
+        if known in (kind, "null"):
+            return value
+        if known == "boolean" and kind in NUMBERS:
+            return self.cast(
+                Said(f"CASE WHEN {sql} THEN 1 WHEN NOT {sql} THEN 0 END", "int"), kind
+            )
+        if kind == "boolean" and known in NUMBERS:
+            return Said(f"({sql} <> 0)", kind)
+        if kind == "boolean" and known == "text":
+            yes, no = (
+                f"LOWER({sql}) IN ({', '.join(map(self.text, words))})"
+                for words in (spelling.TRUE, spelling.FALSE)
+            )
+            return Said(f"CASE WHEN {yes} THEN TRUE WHEN {no} THEN FALSE END", kind)
+        if kind == "date" and known == "text":
+            return self.cast(self.cast(value, "timestamp"), kind)
+        if known in ("date", "timestamp") and kind in ("boolean", *NUMBERS):
+            return Said("NULL", "null")
+        made = self.converted(value, kind)
+        if made is None:
+            raise Unsupported(
+                f"{self.engine} does not make {kind} of {known} as DuckDB does. Ask without "
+                "this CAST, or copy the table into DuckDB. Nothing was spent."
+            )
+        return Said(made, kind)
+
+    def converted(self, value: Said, kind: Kind) -> str | None:
+        """What `cast` leaves to the engine: between numbers, and of text, days and moments.
+        None where it has no words that mean the same as DuckDB's."""
+        raise NotImplementedError
+
+    def computed(self, sign: str, left: Said, right: Said) -> Said:
+        """left + - * / right, of doubles."""
+        raise NotImplementedError
+
+    def counted(self, sign: str, left: Said, right: Said, kind: Kind) -> Said:
+        """left + - * right, of integers that fit."""
+        return Said(f"({left.sql} {sign} {right.sql})", kind)
+
+    def share(self, left: Said, right: Said) -> Said:
+        """left / right towards zero, of wide integers; right is above zero."""
+        raise NotImplementedError
+
+    def total(self, value: Said) -> Said:
+        """The sum of integers, as a wide one."""
+        raise NotImplementedError
+
+    def drawn(self, values: list[Said]) -> Said:
+        """A hash of the values, keyed with the engine's salt."""
+        raise NotImplementedError
+
+    def whole(self, how: str, value: Said) -> Said:
+        """floor, ceil or round (half away from zero) of a double, as a double."""
+        raise NotImplementedError
+
+    def like(self, value: Said, pattern: Said) -> Said:
+        """LIKE without an escape character."""
+        raise NotImplementedError
+
+    def function(self, node: exp.Expr, said: Callable[[exp.Expr], Said]) -> Said | None:
+        """Any other function that this engine has; None if it has not."""
+        return None
