@@ -2,17 +2,13 @@
 
 Sources are named before the lock; after it the database reads those files and nothing else,
 loads nothing, and its configuration cannot change. The only text that it runs is the Plan's,
-which our own trees wrote. Whatever goes wrong then has one message and a reference number:
-DuckDB's own words may quote a row, so they are kept out of the log as well.
+which our own trees wrote.
 """
 
 import contextlib
-import logging
-import secrets
-import threading
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 import duckdb
 import pyarrow as pa
@@ -20,16 +16,10 @@ import pyarrow.dataset
 import pyarrow.parquet
 
 from deniable.engines import duckdb_csv, frames, paths
-from deniable.engines.aggregated import Aggregated, Cells, integers
+from deniable.engines.running import Running
 from deniable.engines.spill import Spill
-from deniable.engines.withheld import Withheld
-from deniable.errors import EngineFailed, InvalidPolicy
-from deniable.exact.bits import SYSTEM
+from deniable.errors import InvalidPolicy
 from deniable.policy import Policy
-from deniable.policy.spelling import nearest
-from deniable.query.plan import Plan
-
-log = logging.getLogger("deniable.engine")
 
 # Beyond the lock: a quotient by zero is NULL, a day begins at midnight UTC, the order of rows
 # is nobody's business (the release sorts), and long keys may have more than 2**31 bytes.
@@ -49,7 +39,7 @@ _SETTINGS = {
 _BATCH = 1 << 17  # groups
 
 
-class DuckDB:
+class DuckDB(Running):
     """The embedded engine over the tables of a policy.
 
     >>> engine = DuckDB.open({"visits": pa.table({"ward": ["A", "B"], "cost": [10, 20]})})
@@ -57,17 +47,16 @@ class DuckDB:
     {'ward': 'VARCHAR', 'cost': 'BIGINT'}
     """
 
+    name = "DuckDB"
+
     def __init__(self, sources: Mapping[str, Any], *, memory: int | None = None) -> None:
-        self._sources, self._memory = dict(sources), memory
-        self._lock = threading.Lock()
-        # Which groups of a unit are kept hangs on this number and on nothing else about the
-        # session. Always 63 bits long, so that its type is always the same.
-        self._salt = 2**62 + int(SYSTEM.draw(62, 1)[0])
+        super().__init__(sources)
+        self._memory = memory
         self._spill = Spill()
         self._connection: duckdb.DuckDBPyConnection | None = self._connect()
 
     @classmethod
-    def open(cls, tables: Policy | Mapping[str, Any]) -> "DuckDB":
+    def open(cls, tables: Policy | Mapping[str, Any]) -> Self:
         """The engine over a policy's sources, or over sources by name: paths and frames."""
         if isinstance(tables, Policy):
             sources = {name: table.source for name, table in tables.tables.items()}
@@ -76,42 +65,18 @@ class DuckDB:
             return opened
         return cls(tables)
 
-    def schema(self, table: str) -> dict[str, str]:
-        """The table's columns and their types, which are public; no value is read."""
-        if table not in self._sources:
-            raise InvalidPolicy(
-                f"There is no table {table!r}. "
-                + nearest(table, self._sources, "The tables are")
-            )
+    def close(self) -> None:
+        """Lets go of the sources and of what was spilt to disk."""
         with self._lock:
-            found = self._connected().execute(f"DESCRIBE {_name(table)}").fetchall()
+            if self._connection is not None:
+                self._connection.close()
+            self._connection = None
+            self._spill.remove()
+
+    def _columns(self, table: str) -> dict[str, str]:
+        found = self._connected().execute(f"DESCRIBE {_name(table)}").fetchall()
         # The values of an ENUM are a list of keys, so they are no part of the type here.
         return {row[0]: "ENUM" if row[1].startswith("ENUM(") else row[1] for row in found}
-
-    def run(self, plan: Plan) -> Withheld[Aggregated]:
-        """The Plan's integers, withheld; or the one error, whatever went wrong."""
-        return Withheld(Aggregated.joined(self._batches(plan)))
-
-    def stream(self, plan: Plan) -> Withheld[Iterator[Aggregated]]:
-        """The same in batches, so that no more than one need be in memory. The statement
-        starts when the first is asked for, and no other does before the last was read."""
-        return Withheld(self._batches(plan))
-
-    def _batches(self, plan: Plan) -> Iterator[Aggregated]:
-        with self._lock:
-            try:
-                yield from self._read(plan)
-                return
-            except Exception as problem:
-                self._mend()
-                reference = secrets.token_hex(4)
-                log.error(
-                    "reference %s: %s while running %s",
-                    reference,
-                    type(problem).__name__,
-                    "; ".join(one.sql for one in plan.statements),
-                )
-        raise EngineFailed(reference)
 
     def _mend(self) -> None:
         """Lets go of a database that may be unusable, and of what it has spilt."""
@@ -120,37 +85,6 @@ class DuckDB:
             if broken is not None:
                 broken.close()
         self._spill.clear()
-
-    def close(self) -> None:
-        """Let go of the sources and of what was spilt to disk."""
-        with self._lock:
-            if self._connection is not None:
-                self._connection.close()
-            self._connection = None
-            self._spill.remove()
-
-    def __enter__(self) -> "DuckDB":
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()
-
-    def __repr__(self) -> str:
-        return f"DuckDB({', '.join(self._sources)})"
-
-    def _read(self, plan: Plan) -> Iterator[Aggregated]:
-        """The groups, a batch at a time; cells come whole, with the first of them."""
-        cells = {
-            one.name: _cells(plan, list(self._rows(one.sql)))
-            for one in plan.statements
-            if one.kind == "cells"
-        }
-        if not plan.engine_sql:
-            yield Aggregated((), None, {}, cells)
-            return
-        for batch in self._rows(plan.engine_sql):
-            yield _aggregated(plan, batch, cells)
-            cells = {}
 
     def _rows(self, sql: str) -> "Iterator[pa.RecordBatch]":
         """What one statement finds, with the salt where it asks for it: a batch or more."""
@@ -289,26 +223,6 @@ def _next(reader: Any) -> "pa.RecordBatch":
         return reader.read_next_batch()
     except StopIteration:
         return pa.RecordBatch.from_pylist([], schema=reader.schema)
-
-
-def _aggregated(plan: Plan, batch: "pa.RecordBatch", cells: dict[str, Cells]) -> Aggregated:
-    return Aggregated(
-        keys=tuple(_whole(batch[f"k{i}"]) for i in range(len(plan.keys))),
-        units=None if plan.thresholding is None else integers(batch["units"]),
-        features={name: integers(batch[name]) for name in plan.features},
-        cells=cells,
-    )
-
-
-def _cells(plan: Plan, batches: "list[pa.RecordBatch]") -> Cells:
-    found = pa.Table.from_batches(batches)
-    keys = (_whole(found[f"k{i}"].combine_chunks()) for i in range(len(plan.keys)))
-    return Cells(tuple(keys), integers(found["cell"]), integers(found["n"]))
-
-
-def _whole(column: "pa.Array[Any]") -> "pa.Array[Any]":
-    """A column of keys; integers in one width."""
-    return column.cast(pa.int64()) if pa.types.is_integer(column.type) else column
 
 
 def _text(value: str) -> str:

@@ -20,6 +20,7 @@ _TYPES: dict[str, Kind] = {
     "BOOLEAN": "boolean",
     "DATE": "date",
     "TIMESTAMP": "timestamp",
+    "TIMESTAMPNTZ": "timestamp",
 }
 _LONGEST = 1_000_000  # words of a value: some must say their argument several times
 _COMPARED: dict[type[exp.Expr], str] = {
