@@ -1,0 +1,303 @@
+"""What every engine must do: DuckDB's integers, whatever the rows, and one way to fail.
+
+A test class inherits `EngineContract` and says how its engine is opened over Arrow tables.
+Where no limit bites, the integers are those of DuckDB. Where a limit bites each engine keeps
+groups of its own choice, which must depend on that unit's own rows alone.
+"""
+
+import contextlib
+import datetime
+import math
+from pathlib import Path
+
+import pyarrow as pa
+import pytest
+
+from deniable.engines.duckdb import DuckDB
+from deniable.errors import EngineFailed, InvalidPolicy
+from deniable.policy import Policy, Table
+from deniable.query.parse import parse
+from deniable.query.planner import plan
+from tests.engines.plans import plan as by_hand
+from tests.query.hospital import policy, visits
+
+CASES = sorted((Path(__file__).parents[1] / "query" / "cases").glob("*.sql"))
+POLICIES = {
+    "person": policy(),
+    "row": policy(person=False),
+    "replace": policy(neighbors="replace"),
+}
+
+HUGE = [math.nan, math.inf, -math.inf, 1e308, -1e308, 2.0**63, -(2.0**63), 5e-324, -0.0, None]
+HUGE += [0.5, 1.5, 2.5, -2.5, 0.49999999999999994, 99.995, 1e-160, 1e160, 100.0, 7.25]
+WHOLE = [2**63 - 1, -(2**63), 0, None, -1, 10**18, 2**53 + 1, 41, 2**31, -(2**31)]
+WORDS = ["", "A", "B", None, "a", "it's", "50%", "a_b", "back\\slash", "é", "\U0001f600", "nan"]
+SAID = [" 12 ", "1e5", "inf", "-Infinity", "NaN", "1_000", "1__0", "+5", "+-5", ".5", "5.", "."]
+SAID += [
+    "0x1F",
+    "1e999",
+    "-1e999",
+    "1e-400",
+    "1d",
+    "1,5",
+    "",
+    "\t1\n",
+    "true",
+    "F",
+    "yes",
+    "on",
+]
+SAID += ["1e99999999999", "0" * 400 + "1", "9" * 400, "2020-02-29", "2021-02-29", "now", None]
+SAID += ["2020-1-1", "2020-01-01 10:00", "2020-01-01T23:59:59.999999", "2020-13-01", "today"]
+SAID += ["1e200", "-1e200", "1e-200", "1.7e308", "-1.7e308", "4.9e-324"]
+SAID += ["2020-01-01 25:00:00", "0001-01-01", "9999-12-31", "12 3", "1e5.5", "infinit", "1_.5"]
+DAYS = [
+    datetime.date.min,
+    datetime.date.max,
+    datetime.date(1582, 10, 10),
+    datetime.date(1970, 1, 1),
+    datetime.date(1969, 12, 31),
+    datetime.date(2020, 2, 29),
+    None,
+]
+MOMENTS = [
+    datetime.datetime.min,
+    datetime.datetime(9999, 12, 31, 23, 59, 59, 999999),
+    datetime.datetime(1969, 12, 31, 23, 59, 59, 999999),
+    datetime.datetime(2020, 7, 1, 0, 30),
+    None,
+]
+IDS = ["p", "p", "", "q", None, "Q", "é", "x" * 1000, "r", "r", "r", "r", "r"]
+
+
+def hostile() -> pa.Table:
+    """Each odd value in a row of its own, in columns whose lengths share no factor."""
+    rows = 200
+
+    def around(values, type_):
+        return pa.array([values[i % len(values)] for i in range(rows)], type_)
+
+    return pa.table(
+        {
+            "id": around(IDS, pa.string()),
+            "real": around(HUGE, pa.float64()),
+            "whole": around(WHOLE, pa.int64()),
+            "word": around(WORDS, pa.string()),
+            "said": around(SAID, pa.string()),
+            "day": around(DAYS, pa.date32()),
+            "moment": around(MOMENTS, pa.timestamp("us")),
+            "flag": around([True, False, None], pa.bool_()),
+        }
+    )
+
+
+def hostile_policy(**limits) -> Policy:
+    table = Table.declare(
+        "odd",
+        bounds={"real": (-10, 100), "whole": (-1000, 1000)},
+        step={"real": 0.01},
+        keys={"word": ["", "A", "it's", "back\\slash", "\U0001f600"], "day": "private"},
+        kind={"said": "text"},
+        **limits,
+    )
+    return Policy([table.with_schema(HOSTILE_SCHEMA)], epsilon=100, delta=1e-3)
+
+
+HOSTILE_SCHEMA = {
+    "id": "VARCHAR",
+    "real": "DOUBLE",
+    "whole": "BIGINT",
+    "word": "VARCHAR",
+    "said": "VARCHAR",
+    "day": "DATE",
+    "moment": "TIMESTAMP",
+    "flag": "BOOLEAN",
+}
+# Questions about the odd rows; each of them meets every odd value of its columns.
+QUESTIONS = [
+    "SELECT COUNT(*), SUM(real), VARIANCE(real), SUM(whole) AS w, AVG(whole) FROM odd",
+    "SELECT word, COUNT(*), AVG(real) FROM odd GROUP BY word",
+    "SELECT day, COUNT(*) FROM odd GROUP BY day",
+    "SELECT moment, COUNT(*) FROM odd GROUP BY moment",
+    "SELECT flag, COUNT(whole) FROM odd GROUP BY flag",
+    "SELECT whole, COUNT(*) FROM odd GROUP BY whole",
+    "SELECT COUNT(*) FROM odd WHERE real > 0 AND word < 'b' AND day >= '1969-12-31'",
+    "SELECT COUNT(*) FROM odd WHERE NOT (real <= 5) OR moment < '2020-07-01'",
+    "SELECT COUNT(*) FROM odd WHERE word LIKE '%\\%' OR word LIKE '_' OR word LIKE '5_%'",
+    "SELECT SUM(CLAMP(CAST(said AS DOUBLE), -5, 500)) FROM odd",
+    "SELECT COUNT(CAST(said AS DOUBLE)) AS n, COUNT(CAST(said AS BOOLEAN)) AS m FROM odd",
+    "SELECT COUNT(*) FROM odd WHERE CAST(said AS BOOLEAN) OR CAST(said AS DATE) > '2000-01-01'",
+    "SELECT SUM(CLAMP(CAST(said AS DOUBLE) * CAST(said AS DOUBLE), 0, 9)) FROM odd",
+    "SELECT SUM(CLAMP(CAST(said AS DOUBLE) + CAST(said AS DOUBLE), -7, 7)) FROM odd",
+    "SELECT SUM(CLAMP(CAST(said AS DOUBLE) / real / 1e-25 - 1e-25 * real, -7, 7)) FROM odd",
+    "SELECT SUM(CLAMP(real / (whole - 41), -9, 9)) AS a, SUM(ABS(real - whole)) AS b FROM odd",
+    "SELECT SUM(FLOOR(real)) AS a, SUM(CEIL(real)) AS b, SUM(ROUND(real)) AS c FROM odd",
+    "SELECT SUM(LEAST(real, whole)) AS a, SUM(GREATEST(real, whole, 3)) AS b FROM odd",
+    "SELECT SUM(CASE WHEN flag THEN real ELSE whole END), SUM(COALESCE(real, 1)) AS b FROM odd",
+    "SELECT SUM(CAST(flag AS INTEGER)), HISTOGRAM(real, 5), HISTOGRAM(word, 5) AS b FROM odd",
+    "SELECT FLOOR(real / 10) * 10 AS tens, COUNT(*) FROM odd GROUP BY FLOOR(real / 10) * 10",
+]
+
+
+def exact(withheld):
+    """All that an engine withheld, in an order of its own."""
+
+    def told(found):
+        columns = [column.to_pylist() for column in found.keys]
+        columns += [] if found.units is None else [found.units.tolist()]
+        columns += [column.tolist() for column in found.features.values()]
+        groups = sorted(zip(*columns, strict=True), key=repr)
+        cells = {
+            name: sorted(
+                zip(
+                    *(column.to_pylist() for column in one.keys),
+                    one.cell.tolist(),
+                    one.count.tolist(),
+                    strict=True,
+                ),
+                key=repr,
+            )
+            for name, one in found.cells.items()
+        }
+        return groups, cells
+
+    return withheld.reveal_to(told)
+
+
+def read(path: Path):
+    first, _, *sql = path.read_text().splitlines()
+    return POLICIES[first.removeprefix("-- policy: ")], "\n".join(sql)
+
+
+def within_limits(rows: int = 60) -> pa.Table:
+    """Visits of which nobody has more than two."""
+    table = visits(rows)
+    people = pa.array([i // 2 for i in range(rows)], pa.int64())
+    return table.set_column(table.column_names.index("patient"), "patient", people)
+
+
+def same(engine, reference, plans):
+    """Asserts that both give the same integers for every plan, and names those that differ."""
+    different = {
+        name: (ours, theirs)
+        for name, asked in plans.items()
+        if (ours := exact(engine.run(asked))) != (theirs := exact(reference.run(asked)))
+    }
+    assert different == {}
+
+
+class EngineContract:
+    """Inherit, and say how the engine is opened."""
+
+    @contextlib.contextmanager
+    def opened(self, tables):
+        """The engine over Arrow tables by name, closed afterwards."""
+        raise NotImplementedError
+        yield
+
+    def test_every_golden_query_has_duckdbs_integers(self):
+        plans = {
+            path.stem: plan(parse(sql), its, epsilon=0.5)
+            for path in CASES
+            for its, sql in [read(path)]
+        }
+        tables = {"visits": within_limits()}
+        with self.opened(tables) as engine, DuckDB.open(tables) as reference:
+            assert engine.schema("visits").keys() == reference.schema("visits").keys()
+            for one in plans.values():
+                engine.check(one)
+            same(engine, reference, plans)
+
+    def test_every_odd_row_has_duckdbs_integers(self):
+        tables = {"odd": hostile()}
+        policies = {
+            "row": hostile_policy(),
+            "person": hostile_policy(unit="id", max_groups=50, max_rows=4),
+        }
+        plans = {
+            f"{who}: {sql}": plan(parse(sql), one, epsilon=50)
+            for who, one in policies.items()
+            for sql in QUESTIONS
+        }
+        with self.opened(tables) as engine, DuckDB.open(tables) as reference:
+            assert engine.schema("odd") == reference.schema("odd")
+            same(engine, reference, plans)
+
+    def test_a_limit_chooses_among_a_units_own_rows_alone(self):
+        table = visits(40)
+        people = table["patient"].to_pylist()
+        alone = {
+            f"alone{one}": table.filter(pa.array([who == one for who in people]))
+            for one in range(3)
+        }
+        together = table.filter(pa.array([who < 3 for who in people]))
+        sql = "SELECT ward, COUNT(*) AS n, SUM(age) AS age FROM {} GROUP BY ward"
+        with self.opened({"all": together, **alone}) as engine:
+            found = {name: _wards(engine, name, sql) for name in ("all", *alone)}
+        summed = {}
+        for name in alone:
+            assert len(found[name]) == 2  # of the three wards that each patient was in
+            for ward, integers in found[name].items():
+                before = summed.get(ward, (0,) * len(integers))
+                summed[ward] = tuple(a + b for a, b in zip(before, integers, strict=True))
+        assert summed == found["all"]
+
+    def test_no_rows_are_no_groups_and_zeros(self):
+        table = visits(8).slice(0, 0)
+        with self.opened({"visits": table}) as engine:
+            grouped = plan(
+                parse("SELECT ward, COUNT(*) FROM visits GROUP BY ward"),
+                POLICIES["row"],
+                epsilon=1,
+            )
+            single = plan(
+                parse("SELECT COUNT(*), SUM(cost) FROM visits"), POLICIES["row"], epsilon=1
+            )
+            assert exact(engine.run(grouped))[0] == []
+            assert exact(engine.run(single))[0] == [(0, 0, 0)]
+
+    def test_batches_make_up_the_whole(self):
+        asked = plan(
+            parse("SELECT diagnosis, COUNT(*) FROM visits GROUP BY diagnosis"),
+            POLICIES["row"],
+            epsilon=1,
+        )
+        with self.opened({"visits": visits(20)}) as engine:
+            parts = engine.stream(asked).reveal_to(list)
+            assert sum(one.groups for one in parts) == exact(engine.run(asked))[0].__len__()
+            assert repr(engine.run(asked)) == "<withheld>"
+
+    def test_there_is_one_error_and_the_next_question_is_served(self, caplog):
+        broken = by_hand("SELECT SUM(nothing) AS n FROM visits")
+        asked = plan(parse("SELECT COUNT(*) FROM visits"), POLICIES["row"], epsilon=1)
+        with self.opened({"visits": visits(8)}) as engine:
+            with pytest.raises(EngineFailed) as failed:
+                engine.run(broken)
+            assert str(failed.value) == str(EngineFailed(failed.value.reference))
+            assert failed.value.__cause__ is None
+            assert failed.value.__context__ is None
+            assert failed.value.reference in caplog.text
+            assert exact(engine.run(asked))[0] == [(8,)]
+
+    def test_an_unknown_table_is_refused_with_the_nearest(self):
+        known = pytest.raises(InvalidPolicy, match="mean 'visits'")
+        with self.opened({"visits": visits(4)}) as engine, known:
+            engine.schema("visit")
+
+
+def _wards(engine, name, sql):
+    """{ward: integers} of one table, at most two wards a patient."""
+    table = Table.declare(
+        name,
+        unit="patient",
+        max_groups=2,
+        max_rows=9,
+        bounds={"age": (0, 120)},
+        keys={"ward": ["A", "B", "C"]},
+    )
+    asked = plan(
+        parse(sql.format(name)),
+        Policy([table.with_schema(engine.schema(name))], epsilon=9),
+        epsilon=1,
+    )
+    return {row[0]: row[1:] for row in exact(engine.run(asked))[0]}
