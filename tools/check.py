@@ -17,6 +17,7 @@ STEPS = {
 
 # The slowest are named, because the whole must stay under ten minutes on two cores.
 TESTS = [sys.executable, "-m", "pytest", "--durations=5", "--durations-min=10"]
+TESTS += ["--dist", "loadgroup"]  # tests that share a server run beside one another
 
 
 def main() -> int:

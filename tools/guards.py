@@ -21,11 +21,12 @@ DRIVERS: dict[str, str | tuple[str, ...]] = {
     "duckdb": "engines/duckdb",
     "matplotlib": "figures/",
     "narwhals": "engines/frames.py",
+    "pyspark": "engines/spark",
     "pydantic": ("policy/file.py", "surveys/questionnaire.py"),
     "rich": ("app/", "audit/progress.py"),
     "psycopg": "release/database.py",
     "sqlalchemy": "release/database.py",
-    "sqlglot": "query/",
+    "sqlglot": ("query/", "engines/words.py", "engines/values.py", "engines/writer.py"),
     "typer": "app/",
 }
 

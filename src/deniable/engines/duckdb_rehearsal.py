@@ -12,6 +12,7 @@ from typing import Any
 import duckdb
 
 from deniable.engines.duckdb import DuckDB
+from deniable.engines.opening import opened
 from deniable.errors import InvalidPolicy
 from deniable.policy import Column, Policy, Table
 
@@ -56,7 +57,7 @@ def _schemas(policy: Policy) -> dict[str, dict[str, str]]:
         try:
             if table.source is None:
                 raise InvalidPolicy("There is no source.")
-            with DuckDB.open({name: table.source}) as engine:
+            with opened({name: table.source}) as engine:
                 found[name] = engine.schema(name)
         except InvalidPolicy:
             found[name] = {

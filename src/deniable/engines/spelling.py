@@ -1,8 +1,8 @@
 """What text says, as DuckDB reads it: patterns that every engine's regular expressions share.
 
 A number may have underscores between digits and white space around it; a day or moment is
-written as ISO 8601 has it, without a zone. (DuckDB also reads "epoch", "24:00" and days
-before Christ; in other engines such text is no day.)
+written as ISO 8601 has it, without a zone. (DuckDB also reads "epoch", "infinity", "24:00"
+and days before Christ; in other engines such text is no day.)
 """
 
 _SPACE = "[ \\t\\n\\v\\f\\r]*"

@@ -50,6 +50,7 @@ from deniable.policy.column import Column, KeyValue
 from deniable.policy.draft import MARK
 from deniable.policy.kinds import Kind
 from deniable.policy.lines import line_of
+from deniable.policy.places import checked, is_address
 from deniable.policy.policy import Policy
 from deniable.policy.spelling import nearest
 from deniable.policy.stores import stored
@@ -235,7 +236,8 @@ def _table(name: str, table: _Table, beside: Path | None) -> Table:
             column: Column(column, **_fields(declared))
             for column, declared in table.columns.items()
         }
-        rest["source"] = _beside(table.source, None if beside is None else beside.parent)
+        folder = None if beside is None else beside.parent
+        rest["source"] = _placed_source(table.source, folder)
         return Table(name, **rest)
     except InvalidPolicy as problem:
         raise InvalidPolicy(str(problem), where=("tables", name, *problem.where)) from None
@@ -258,8 +260,13 @@ def _fields(model: BaseModel) -> dict[str, Any]:
     return {name: getattr(model, name) for name in type(model).model_fields}
 
 
-def _beside(source: str, folder: Path | None) -> str:
-    """A source's path, taken from the folder of the policy."""
+def _placed_source(source: str, folder: Path | None) -> str:
+    """A source's path, taken from the folder of the policy; an address as it is."""
+    if is_address(source):
+        try:
+            return checked(source)
+        except InvalidPolicy as problem:
+            raise InvalidPolicy(str(problem), where=("source",)) from None
     return source if folder is None else str(folder / source)
 
 

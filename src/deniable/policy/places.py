@@ -7,10 +7,12 @@
     ibis://bigquery/project/dataset#visits        what ibis.connect("bigquery://...") opens
 
 After # stands the table; without it, the one that is called as the policy calls it. No
-address holds a secret: passwords and tokens come from the environment.
+address in a policy holds a secret: passwords and tokens come from the environment, or the
+whole address does, as in   source = "$HOSPITAL".
 """
 
-from dataclasses import dataclass
+import os
+from dataclasses import dataclass, field
 from typing import Literal, TypeAlias, get_args
 from urllib.parse import parse_qsl, urlsplit
 
@@ -28,47 +30,68 @@ _WHERE_SECRETS_GO = {
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """An address, without the table in it and without any secret."""
+    """An address, without the table in it. It is not shown: it may hold a secret of the
+    environment's."""
 
     engine: Remote
-    address: str
+    address: str = field(repr=False)
     table: str | None
 
 
 def is_address(source: object) -> bool:
-    """Whether a source is an address rather than a file.
+    """Whether a source is an address, or the name of one, rather than a file.
 
     >>> is_address("postgresql://reader@db/hospital"), is_address("visits.csv")
     (True, False)
     """
-    return isinstance(source, str) and source.partition("://")[0] in get_args(Remote)
+    return isinstance(source, str) and (
+        source.startswith("$") or source.partition("://")[0] in get_args(Remote)
+    )
 
 
-def place(source: str) -> Place:
-    """Where an address leads; refuses one that holds a secret, and does not repeat it.
+def checked(source: str) -> str:
+    """An address as a policy may hold it; one with a secret is refused, and not repeated.
 
-    >>> place("postgresql://reader@db.example.org/hospital#public.visits")
-    Place(engine='postgresql', address='postgresql://reader@db...', table='public.visits')
-    >>> place("postgresql://reader:open-sesame@db.example.org/hospital")
+    >>> checked("postgresql://reader:open-sesame@db.example.org/hospital")
     Traceback (most recent call last):
     deniable.errors.InvalidPolicy: The source holds a password or token...
     """
-    engine = source.partition("://")[0]
-    assert engine in get_args(Remote)
-    address, _, table = source.partition("#")
+    if source.startswith("$") or not _has_secret(source):
+        return source
+    where = _WHERE_SECRETS_GO[source.partition("://")[0]]
+    raise InvalidPolicy(
+        "The source holds a password or token, which a policy must not. Remove it here and "
+        f"set {where} in the environment, or take the whole address from there:   "
+        'source = "$NAME"'
+    )
+
+
+def place(source: str) -> Place:
+    """Where an address leads.
+
+    >>> place("postgresql://reader@db.example.org/hospital#public.visits")
+    Place(engine='postgresql', table='public.visits')
+    """
+    named = source[1:] if source.startswith("$") else None
+    found = checked(source) if named is None else os.environ.get(named, "")
+    address, _, table = found.partition("#")
+    engine = address.partition("://")[0]
+    if engine not in get_args(Remote):
+        raise InvalidPolicy(
+            f"The source is to come from the environment, but {named} is not set to an "
+            f"address. Set it, for example   export {named}=postgresql://..."
+        )
+    return Place(engine, address, table or None)  # type: ignore[arg-type]
+
+
+def _has_secret(source: str) -> bool:
     try:
-        parts = urlsplit(address)
-        secret = ":" in parts.netloc.rpartition("@")[0]
+        parts = urlsplit(source.partition("#")[0])
     except ValueError:
         raise InvalidPolicy("The source is not a well-formed address.") from None
     # Ibis's own address begins one word later, so its user comes in the path.
-    secret |= any("@" in one and ":" in one.partition("@")[0] for one in parts.path.split("/"))
+    users = [one.rpartition("@")[0] for one in (parts.netloc, *parts.path.split("/"))]
     told = {name.lower() for name, _ in parse_qsl(parts.query.replace(";", "&"))}
     told |= {one.partition("=")[0].lower() for one in parts.path.split(";")[1:]}
-    secret |= any(word in name for name in told for word in _SECRET)
-    if secret:
-        raise InvalidPolicy(
-            "The source holds a password or token, which a policy must not. Remove it here, "
-            f"and set it in the environment as {_WHERE_SECRETS_GO[engine]}."
-        )
-    return Place(engine, address, table or None)  # type: ignore[arg-type]
+    hidden = any(word in name for name in told for word in _SECRET)
+    return hidden or any(":" in user for user in users)

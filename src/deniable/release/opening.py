@@ -81,7 +81,7 @@ def rehearse(policy: str | Path | Policy, *, analyst: str | None = None) -> Sess
 
 
 def _session(policy: Policy, analyst: str | None = None) -> Session:
-    from deniable.engines.duckdb import DuckDB
+    from deniable.engines.opening import opened
 
-    engine = DuckDB.open(policy)
+    engine = opened(policy)
     return Session(policy, engine, ledger_of(policy), analyst=analyst, log=log_beside(policy))

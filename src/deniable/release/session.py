@@ -46,6 +46,13 @@ class Streaming(Protocol):
     def stream(self, plan: Plan) -> Withheld[Iterator[Aggregated]]: ...
 
 
+@runtime_checkable
+class Writing(Protocol):
+    """An engine with words of its own; for what it has none, it refuses before the charge."""
+
+    def check(self, plan: Plan) -> None: ...
+
+
 class Asking(TypedDict):
     """What a ledger is told about a question, beside its plan."""
 
@@ -187,6 +194,8 @@ class Session:
         )
         whole = plan.part == self._within.part
         if protected and whole and all(one is not None and one.public for one in beside):
+            if isinstance(self._engine, Writing):
+                self._engine.check(plan)
             return plan
         raise InvalidParameter(
             f"This plan about {', '.join(plan.tables)} was made for another policy: it does "

@@ -1,0 +1,56 @@
+"""Which engine a policy's sources need: DuckDB for files and frames, or the one they name."""
+
+from collections.abc import Mapping
+from importlib import import_module
+from typing import Any
+
+from deniable.engines.running import Running
+from deniable.engines.spark_session import is_spark
+from deniable.errors import InvalidPolicy
+from deniable.policy import Policy
+from deniable.policy.places import is_address, place
+
+_ENGINES = {
+    "duckdb": ("deniable.engines.duckdb", "DuckDB"),
+    "spark": ("deniable.engines.spark", "Spark"),
+}
+
+
+def engine_of(source: Any) -> str:
+    """The engine that a source needs.
+
+    >>> engine_of("visits.parquet"), engine_of("spark://local#visits")
+    ('duckdb', 'spark')
+    """
+    if is_address(source):
+        return place(source).engine
+    return "spark" if is_spark(source) else "duckdb"
+
+
+def opened(tables: Policy | Mapping[str, Any]) -> Running:
+    """The one engine over all sources of a policy, or over sources by name.
+
+    >>> import pyarrow as pa
+    >>> opened({"visits": pa.table({"ward": ["A"]})})
+    DuckDB(visits)
+    """
+    sources = (
+        {name: table.source for name, table in tables.tables.items()}
+        if isinstance(tables, Policy)
+        else dict(tables)
+    )
+    needed: dict[str, str] = {}
+    for name, source in sources.items():
+        try:
+            needed[engine_of(source)] = name
+        except InvalidPolicy as problem:
+            raise InvalidPolicy(str(problem), where=("tables", name, "source")) from None
+    if len(needed) > 1:
+        told = ", ".join(f"{name!r} in {engine}" for engine, name in needed.items())
+        raise InvalidPolicy(
+            f"The tables of a policy must be in one engine, and these are in several: {told}. "
+            "Write a policy for each, or copy the smaller tables."
+        )
+    module, name = _ENGINES[next(iter(needed))]
+    engine: type[Running] = getattr(import_module(module), name)
+    return engine.open(tables)
