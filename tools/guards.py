@@ -24,7 +24,7 @@ DRIVERS: dict[str, str | tuple[str, ...]] = {
     "pyspark": "engines/spark",
     "pydantic": ("policy/file.py", "surveys/questionnaire.py"),
     "rich": ("app/", "audit/progress.py"),
-    "psycopg": "release/database.py",
+    "psycopg": ("engines/postgresql.py", "release/database.py"),
     "sqlalchemy": "release/database.py",
     "sqlglot": ("query/", "engines/words.py", "engines/values.py", "engines/writer.py"),
     "typer": "app/",

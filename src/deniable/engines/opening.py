@@ -13,6 +13,7 @@ from deniable.policy.places import is_address, place
 _ENGINES = {
     "duckdb": ("deniable.engines.duckdb", "DuckDB"),
     "spark": ("deniable.engines.spark", "Spark"),
+    "postgresql": ("deniable.engines.postgresql", "PostgreSQL"),
 }
 
 

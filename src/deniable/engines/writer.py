@@ -39,7 +39,11 @@ class Writer(Values):
 
     def statement(self, sql: str) -> str:
         """The statement, written anew; raises Unsupported on what has no words here."""
-        return self._query(sqlglot.parse_one(sql, dialect="duckdb"), {}).sql
+        return self.written(sql).sql
+
+    def written(self, sql: str) -> Relation:
+        """The same, with the columns that it finds."""
+        return self._query(sqlglot.parse_one(sql, dialect="duckdb"), {})
 
     def _query(self, node: exp.Expr, defined: Mapping[str, Columns]) -> Relation:
         if isinstance(node, exp.Subquery):

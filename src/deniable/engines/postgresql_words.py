@@ -1,0 +1,228 @@
+"""Our statements in PostgreSQL's words, where a cast or a product can be an error.
+
+PostgreSQL raises where DuckDB answers: text that is no number, a double that leaves its
+range on either side, a day that no moment holds. It has no cast that tries. So text is
+matched before it is read, and a product, quotient or sum of doubles is infinite, or zero,
+before it could leave the range: beyond 1.6e308, and below 1e-304, where DuckDB still has some
+doubles. What is said several times is bound once, in a sub-query that stays where it is
+(OFFSET 0). Wide integers are `numeric`, whose `div` goes towards zero and is exact.
+"""
+
+from collections.abc import Callable, Mapping
+
+from deniable.engines import spelling
+from deniable.engines.words import Kind, Said
+from deniable.engines.writer import Relation, Writer
+from deniable.errors import Unsupported
+
+_TOO_LARGE = str(2**1024 - 2**970)  # rounds to no double
+_TOO_SMALL = "2.4703282292062328e-324"
+_LAST_DAY = "'294247-01-10'::date"  # whose microseconds still fit in 64 bits
+_TWO = "[0-9]{1,2}"
+_PARTS = f"^([0-9]{{4}})-({_TWO})-({_TWO})"
+_PARTS += f"(?:[ T]({_TWO}):({_TWO})(?::({_TWO})(?:[.]([0-9]{{1,6}})[0-9]*)?)?)?$"
+
+
+class PostgreSQLWriter(Writer):
+    """Writes for PostgreSQL; text stands in the statement, quoted.
+
+    >>> writer = PostgreSQLWriter({"visits": Relation('"v"', {"ward": "text"})})
+    >>> writer.statement('SELECT COUNT(*) AS n FROM "visits" WHERE "ward" = \\'A\\'')
+    'SELECT COUNT(*) AS "n" FROM "v" AS "visits" WHERE ("ward" = \\'A\\')'
+    """
+
+    engine = "PostgreSQL"
+
+    def __init__(self, tables: Mapping[str, Relation], salt: int = 0) -> None:
+        super().__init__(tables)
+        self._salt = salt
+        self._bound = 0
+
+    def text(self, value: str) -> str:
+        if "\0" in value:
+            raise Unsupported("PostgreSQL has no text with a zero in it. Nothing was spent.")
+        return "'" + value.replace("'", "''") + "'"
+
+    def real(self, value: float) -> str:
+        return f"'{value!r}'::float8"
+
+    def converted(self, value: Said, kind: Kind) -> str | None:
+        sql, known = value.sql, value.kind
+        match known, kind:
+            case "int" | "bigint", "double":
+                return f"({sql})::float8"
+            case "wide" | "decimal", "double":
+                return self._let([value], _real)
+            case "text", "double":
+                return self._let([value], self._read)
+            case "double", "int" | "bigint":
+                return self._let([value], lambda one: _rounded(one, kind))
+            case "wide" | "decimal", "int" | "bigint":
+                return self._let([value], _narrowed)
+            case "int" | "bigint", "int" | "bigint":
+                return f"({sql})::bigint"
+            case "int" | "bigint", "wide":
+                return f"({sql})::numeric"
+            case "int" | "bigint" | "wide" | "boolean", "text":
+                return f'({sql})::text COLLATE "C"'
+            case "date", "text":
+                return f"REPLACE(({sql})::text, ' BC', ' (BC)') COLLATE \"C\""
+            case "date", "timestamp":
+                return self._let([value], _moment)
+            case "text", "timestamp":
+                return self._let([value], self._read_moment)
+            case "timestamp", "date":
+                return f"({sql})::date"
+            case _:
+                return None
+
+    def _let(self, values: list[Said], body: Callable[..., str]) -> str:
+        """What `body` makes of values; each is computed once, however often it is said."""
+        if all(one.simple for one in values):
+            return f"({body(*(one.sql for one in values))})"
+        self._bound += 1
+        names = [f"b{self._bound}_{place}" for place in range(len(values))]
+        bound = ", ".join(
+            f"{one.sql} AS {name}" for one, name in zip(values, names, strict=True)
+        )
+        return f"(SELECT {body(*names)} FROM (SELECT {bound} OFFSET 0) AS b{self._bound})"
+
+    def _read(self, one: str) -> str:
+        """Text as a number, as DuckDB reads it; what is longer than 2,000 letters is none."""
+        number, infinite, neither, noise = map(
+            self.text,
+            (spelling.NUMBER, spelling.INFINITE, spelling.NOT_A_NUMBER, spelling.NOISE),
+        )
+        bare = f"REGEXP_REPLACE({one}, {noise}, '', 'g')"
+        far = (  # an exponent that no 2,000 digits make up for
+            f"CASE WHEN {bare} ~ '^-?[0.]*[eE]' OR {bare} ~ '[eE]-' THEN 0::float8 "
+            f"WHEN {bare} ~ '^-' THEN '-Infinity'::float8 ELSE 'Infinity'::float8 END"
+        )
+        near = self._let([Said(f"({bare})::numeric", "wide")], _real)
+        return (
+            f"CASE WHEN LENGTH({one}) > 2000 THEN NULL "
+            f"WHEN {one} ~ {infinite} AND {one} ~ '-' THEN '-Infinity'::float8 "
+            f"WHEN {one} ~ {infinite} THEN 'Infinity'::float8 "
+            f"WHEN {one} ~ {neither} THEN 'NaN'::float8 "
+            f"WHEN {one} ~ {number} THEN CASE WHEN {bare} ~ '[eE]-?0*[1-9][0-9]{{4,}}$' "
+            f"THEN {far} ELSE {near} END END"
+        )
+
+    def _read_moment(self, one: str) -> str:
+        """Text as a moment, if there is such a day and such a time."""
+        found = f"REGEXP_MATCH({one}, {self.text(_PARTS)})"
+        bound = "(SELECT m[1]::int AS y, m[2]::int AS mo, m[3]::int AS d, m[4]::int AS h, "
+        bound += "m[5]::int AS mi, m[6]::int AS s, m[7] AS f FROM "
+        bound += f"(SELECT {found} AS m OFFSET 0) AS found OFFSET 0) AS parts"
+        leap = "y % 4 = 0 AND (y % 100 <> 0 OR y % 400 = 0)"
+        last = f"CASE WHEN mo = 2 AND ({leap}) THEN 29 WHEN mo = 2 THEN 28 "
+        last += "WHEN mo IN (4, 6, 9, 11) THEN 30 ELSE 31 END"
+        there = f"mo BETWEEN 1 AND 12 AND d BETWEEN 1 AND {last} AND COALESCE(h, 0) < 24 "
+        there += "AND COALESCE(mi, 0) < 60 AND COALESCE(s, 0) < 60"
+        moment = "MAKE_TIMESTAMP(CASE WHEN y = 0 THEN -1 ELSE y END, mo, d, COALESCE(h, 0), "
+        moment += "COALESCE(mi, 0), (COALESCE(s, 0)::text || '.' || COALESCE(f, '0'))::float8)"
+        return f"(SELECT CASE WHEN {there} THEN {moment} END FROM {bound})"
+
+    def computed(self, sign: str, left: Said, right: Said) -> Said:
+        body = {"+": _sum, "-": _sum, "*": _product, "/": _quotient}[sign]
+        return Said(self._let([left, right], lambda *both: body(sign, *both)), "double")
+
+    def counted(self, sign: str, left: Said, right: Said, kind: Kind) -> Said:
+        if kind == "wide":
+            left, right = self.cast(left, kind), self.cast(right, kind)
+        return super().counted(sign, left, right, kind)
+
+    def share(self, left: Said, right: Said) -> Said:
+        over, by = (self.cast(one, "wide").sql for one in (left, right))
+        return Said(f"DIV({over}, NULLIF({by}, 0))", "wide")
+
+    def total(self, value: Said) -> Said:
+        narrow = value.kind != "wide"
+        return Said(f"SUM(({value.sql})::bigint)" if narrow else f"SUM({value.sql})", "wide")
+
+    def drawn(self, values: list[Said]) -> Said:
+        row = f"ROW({', '.join(one.sql for one in values)})::text"
+        return Said(f'HASHTEXTEXTENDED({row} COLLATE "C", {self._salt})', "bigint")
+
+    def whole(self, how: str, value: Said) -> Said:
+        if how == "round":  # PostgreSQL's own goes to the even neighbour
+            return Said(self._let([value], _away), "double")
+        return Said(f"{how.upper()}({value.sql})", "double")
+
+    def like(self, value: Said, pattern: Said) -> Said:
+        return Said(f"({value.sql} LIKE {pattern.sql} ESCAPE '')", "boolean")
+
+
+def _real(one: str) -> str:
+    """A numeric as a double: infinite, or zero, where it is out of reach."""
+    return (
+        f"CASE WHEN {one} = 'NaN' THEN 'NaN'::float8 "
+        f"WHEN {one} >= {_TOO_LARGE} THEN 'Infinity'::float8 "
+        f"WHEN {one} <= -{_TOO_LARGE} THEN '-Infinity'::float8 "
+        f"WHEN ABS({one}) < {_TOO_SMALL} THEN 0::float8 ELSE ({one})::float8 END"
+    )
+
+
+def _rounded(one: str, kind: Kind) -> str:
+    """A double as an integer, to the even neighbour; NULL where it does not fit."""
+    half = 2**31 if kind == "int" else 2**63
+    near = f"ROUND({one}) >= -{half}::float8 AND ROUND({one}) < {half}::float8"
+    return f"CASE WHEN {near} THEN ROUND({one})::bigint END"
+
+
+def _narrowed(one: str) -> str:
+    near = f"ROUND({one}) BETWEEN -{2**63} AND {2**63 - 1}"
+    return f"CASE WHEN {near} THEN ({one})::bigint END"
+
+
+def _moment(one: str) -> str:
+    near = f"NOT ISFINITE({one}) OR {one} <= {_LAST_DAY}"
+    return f"CASE WHEN {near} THEN ({one})::timestamp END"
+
+
+def _away(one: str) -> str:
+    half = f"ABS({one} - TRUNC({one})) >= 0.5"
+    return f"TRUNC({one}) + CASE WHEN {half} THEN SIGN({one}) ELSE 0 END"
+
+
+def _sum(sign: str, left: str, right: str) -> str:
+    """Two doubles added; only two large ones can leave the range."""
+    plain, large, small = f"{left} {sign} {right}", "'8e307'::float8", "'1e290'::float8"
+    other = right if sign == "+" else f"(- {right})"
+    beyond = f"ABS({left}) * 0.5 + ABS({right}) * 0.5 > '8.9e307'::float8"
+    return (
+        f"CASE WHEN ABS({left}) < {large} AND ABS({right}) < {large} THEN {plain} "
+        f"WHEN ABS({left}) < {small} OR ABS({right}) < {small} THEN {plain} "
+        f"WHEN {left} = 'NaN' OR {right} = 'NaN' THEN 'NaN'::float8 "
+        f"WHEN {left} > 0 AND {other} > 0 AND {beyond} THEN 'Infinity'::float8 "
+        f"WHEN {left} < 0 AND {other} < 0 AND {beyond} THEN '-Infinity'::float8 "
+        f"ELSE {plain} END"
+    )
+
+
+def _product(sign: str, left: str, right: str) -> str:
+    return f"CASE {_scaled('*', left, right, 'LN(ABS({0})) + LN(ABS({1}))')} END"
+
+
+def _quotient(sign: str, left: str, right: str) -> str:
+    """NULL where the divisor is 0."""
+    scaled = _scaled("/", left, right, "LN(ABS({0})) - LN(ABS({1}))")
+    return f"CASE WHEN {right} = 0 THEN NULL {scaled} END"
+
+
+def _scaled(sign: str, left: str, right: str, size: str) -> str:
+    """The branches of a product or quotient, by the logarithm of its size."""
+    plain, told = f"{left} {sign} {right}", size.format(left, right)
+    usual = " AND ".join(
+        f"(ABS({one}) BETWEEN '1e-150'::float8 AND '1e150'::float8 OR {one} = 0)"
+        for one in (left, right)
+    )
+    special = " OR ".join(
+        f"{one} IN (0, 'NaN', 'Infinity', '-Infinity')" for one in (left, right)
+    )
+    return (
+        f"WHEN {usual} THEN {plain} WHEN {special} THEN {plain} "
+        f"WHEN {told} > 709.7 AND ({left} < 0) = ({right} < 0) THEN 'Infinity'::float8 "
+        f"WHEN {told} > 709.7 THEN '-Infinity'::float8 "
+        f"WHEN {told} < -700 THEN 0::float8 ELSE {plain}"
+    )
