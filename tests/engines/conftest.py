@@ -1,6 +1,6 @@
 import pytest
 
-from tests.postgresql import server
+from tools.postgresql import server
 
 
 @pytest.fixture(scope="session")
