@@ -31,17 +31,20 @@ WILD = [
 MAX_GROUPS, MAX_ROWS = 2, 3
 
 
-def pairs(count, *, relation, person, seed, wild=True):
-    """`count` pairs as one table with the columns pair, unit, ward, code, x, y and flag."""
+def pairs(count, *, relation, person, seed, wild=True, others=6):
+    """`count` pairs as one table with the columns pair, unit, ward, code, x, y and flag.
+
+    The other units have up to `others` rows each.
+    """
     draw = np.random.default_rng(seed)
     parts = []
     most = 24 if person else 1
     # The others, on both sides.
     pair = np.repeat(np.arange(count), draw.integers(0, 4, count))
-    sizes = draw.integers(1, 7, pair.size) if person else np.ones(pair.size, dtype=int)
-    others = _rows(draw, pair, sizes, wild, groups=MAX_GROUPS)
+    sizes = draw.integers(1, others + 1, pair.size) if person else np.ones(pair.size, dtype=int)
+    crowd = _rows(draw, pair, sizes, wild, groups=MAX_GROUPS)
     for side in (0, 1):
-        parts.append((others["pair"] * 2 + side, others["unit"] * 3 + side, others))
+        parts.append((crowd["pair"] * 2 + side, crowd["unit"] * 3 + side, crowd))
     # The one who makes the difference.
     for side in (0, 1) if relation == "replace" else (0,):
         sizes = draw.integers(1, most + 1, count)

@@ -26,7 +26,8 @@ FACTORS = ("0.4", "1.7", "20")
 def goal_of(made, factor):
     """So many times the margins that a plan predicts."""
     told = {one.name: predicted(one) for one in made.outputs}
-    return Goal.of({k: Fraction(str(m)) * Fraction(factor) for k, m in told.items() if m})
+    wanted = {k: Fraction(str(m)) * Fraction(factor) for k, m in told.items() if m}
+    return Goal.of(wanted) if wanted else Goal(None, {})
 
 
 def misses(made, goal):
@@ -80,9 +81,11 @@ def test_the_released_margin_is_no_larger_than_asked(path):
     """Margins that the noise alone makes; estimated ones depend on the rows that there are."""
     which, _, sql = read(path)
     asked = parse(sql)
-    goal = goal_of(plan(asked, POLICIES[which], epsilon=0.5), "0.7")
-    if not goal.by_name:
-        pytest.skip("nothing here has a margin beforehand")
+    first = plan(asked, POLICIES[which], epsilon=0.5)
+    goal = goal_of(first, "0.7")
+    if not goal.by_name:  # a mode's margin is in rows; a quantile's needs rows to expect
+        assert not any(map(predicted, first.outputs))
+        return
     found = least(asked, POLICIES[which], goal)
     rich = Policy(POLICIES[which].tables, epsilon=10**4, delta=0.1)
     with DuckDB.open({"visits": visits()}) as engine:

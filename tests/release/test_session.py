@@ -74,7 +74,7 @@ class Counted:
 
     def __init__(self, n):
         self.keys, self.units, self.groups = (), None, 1
-        self.features = {"n": np.array([n])}
+        self.features, self.cells = {"n": np.array([n])}, {}
 
 
 def test_charged_before_the_engine_starts_and_settled_after():

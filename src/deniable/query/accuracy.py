@@ -19,7 +19,7 @@ from deniable.policy import Policy
 from deniable.query.expressions import plain
 from deniable.query.plan import Output, Plan
 from deniable.query.planner import plan
-from deniable.query.price import features_of
+from deniable.query.price import released
 from deniable.query.question import Question
 
 MOST = Fraction(1000)  # an epsilon that protects nobody: no search goes beyond
@@ -82,7 +82,7 @@ class Goal:
     def asked(self, output: Output, names: "tuple[str, ...]") -> Fraction | None:
         """The margin asked of an output; a histogram's name stands for all of its bins."""
         if self.every is not None:
-            return self.every if features_of(output.node) else None
+            return self.every if released(output.node) else None
         return self.by_name.get(output.name, self.by_name.get(_whole(output.name, names)))
 
 
@@ -175,8 +175,8 @@ def _over(margin: float, asked: Fraction) -> float:
 
 def _check(made: Plan, goal: Goal, names: tuple[str, ...], policy: Policy) -> None:
     """Refuses names that are no numbers, and margins that nothing public predicts."""
-    known = {_whole(one.name, names) for one in made.outputs if features_of(one.node)}
-    known |= {one.name for one in made.outputs if features_of(one.node)}
+    known = {_whole(one.name, names) for one in made.outputs if released(one.node)}
+    known |= {one.name for one in made.outputs if released(one.node)}
     for name in goal.by_name:
         if name not in known:
             raise InvalidParameter(
@@ -203,7 +203,7 @@ def _weights(made: Plan, goal: Goal, names: tuple[str, ...]) -> dict[str, Fracti
     """Weights that bring all outputs to their goals together; none if some have no goal."""
     found: dict[str, float] = {}
     for output in made.outputs:
-        if not features_of(output.node):
+        if not released(output.node):
             continue
         asked, margin = goal.asked(output, names), predicted(output)
         if asked is None or margin is None or math.isinf(margin):

@@ -5,10 +5,14 @@
 Columns and conditions are SQL expressions in text, read by the same reader.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from fractions import Fraction
 
 from deniable.errors import InvalidQuery
-from deniable.query.expressions import Aggregate, Expression, conjunction
+from deniable.exact.rationals import Number, rational
+from deniable.query import summaries
+from deniable.query.expressions import Aggregate, Expression, Literal, conjunction
 from deniable.query.parse import condition, relation
 from deniable.query.question import Named, Question
 from deniable.query.reader import clipped as read_clipped
@@ -68,6 +72,78 @@ def stddev(of: str, *, population: bool = False) -> Aggregate:
     'STDDEV_POP(age)'
     """
     return Aggregate("stddev_pop" if population else "stddev_samp", condition(of))
+
+
+def count_distinct(of: str) -> Aggregate:
+    """How many different values, each counted once however many hold it.
+
+    >>> str(count_distinct("diagnosis"))
+    'COUNT(DISTINCT diagnosis)'
+    """
+    return Aggregate("count_units", condition(of))
+
+
+def median(of: str) -> Aggregate:
+    """The median.
+
+    >>> str(median("cost"))
+    'MEDIAN(cost)'
+    """
+    return summaries.quantile(condition(of), summaries.MEDIAN[0])
+
+
+def quantile(of: str, level: Number) -> Aggregate:
+    """One quantile, at a level above 0 and below 1.
+
+    >>> str(quantile("cost", 0.9))
+    'QUANTILE_CONT(cost, 0.9)'
+    """
+    return summaries.quantile(condition(of), rational(level, "level"))
+
+
+def quantiles(of: str, levels: Sequence[Number]) -> Aggregate:
+    """Several quantiles for the price of one release, a column each.
+
+    >>> str(quantiles("cost", [0.25, 0.5, 0.75]))
+    'QUANTILE_CONT(cost, [0.25, 0.5, 0.75])'
+    """
+    return summaries.quantiles(condition(of), [rational(one, "levels") for one in levels])
+
+
+def min(of: str) -> Aggregate:
+    """About the least value: a quantile so near to the lower end as is private.
+
+    >>> str(min("cost"))
+    'MIN(cost)'
+    """
+    return Aggregate("min", condition(of))
+
+
+def max(of: str) -> Aggregate:
+    """About the greatest value: a quantile so near to the upper end as is private.
+
+    >>> str(max("cost"))
+    'MAX(cost)'
+    """
+    return Aggregate("max", condition(of))
+
+
+def mode(of: str) -> Aggregate:
+    """The most frequent of a column's declared values.
+
+    >>> str(mode("ward"))
+    'MODE(ward)'
+    """
+    return Aggregate("mode", condition(of))
+
+
+def top_k(of: str, k: int) -> Aggregate:
+    """The k most frequent of a column's declared values, a column each.
+
+    >>> str(top_k("ward", 2))
+    'TOP_K(ward, 2)'
+    """
+    return summaries.top((condition(of), Literal(Fraction(k))))
 
 
 def histogram(of: str, bins: int = 10) -> Aggregate:

@@ -3,9 +3,9 @@
 from dataclasses import dataclass
 from fractions import Fraction
 
-from deniable.mechanisms import Gaussian
+from deniable.mechanisms import Gaussian, Quantiles
 from deniable.query.expressions import plain
-from deniable.query.plan import Block, KeyColumn, Output, Plan
+from deniable.query.plan import Block, Choice, KeyColumn, Output, Plan
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,15 +45,17 @@ def explain(plan: Plan) -> Branch:
                 ),
             ),
             *_groups(plan),
-            Branch("measured", tuple(_block(one) for one in plan.blocks)),
+            *_below("measured", [_block(one) for one in plan.blocks]),
+            *_below("chosen", [_choice(one) for one in plan.choices]),
             Branch(_stability(plan)),
-            *(
-                (Branch("notes", tuple(Branch(one) for one in plan.notes)),)
-                if plan.notes
-                else ()
-            ),
+            *_below("notes", [Branch(one) for one in plan.notes]),
         ),
     )
+
+
+def _below(text: str, lines: list[Branch]) -> tuple[Branch, ...]:
+    """A branch with these below it, if there are any."""
+    return (Branch(text, tuple(lines)),) if lines else ()
 
 
 def _output(output: Output, confidence: Fraction) -> str:
@@ -61,7 +63,10 @@ def _output(output: Output, confidence: Fraction) -> str:
         margin = "margin depends on the data (declare expected_rows for an estimate)"
     else:
         about = "about " if output.estimated else ""
-        margin = f"± {about}{output.margin:,.6g} at {float(confidence):.0%}"
+        unit = f" {output.margin_in}" if output.margin_in else ""
+        margin = f"± {about}{output.margin:,.6g}{unit} at {float(confidence):.0%}"
+        if output.likely is not None:
+            margin += f", ± about {output.likely:,.6g} if rows are spread evenly"
     name = "" if output.name == output.about else f"{output.name} = "
     return f"{name}{output.about}: {margin}"
 
@@ -99,6 +104,22 @@ def _block(block: Block) -> Branch:
             Branch(f"{type(mechanism).__name__} noise, {mechanism.loss}"),
         ),
     )
+
+
+def _choice(choice: Choice) -> Branch:
+    mechanism = choice.mechanism
+    if isinstance(mechanism, Quantiles):
+        how = f"{mechanism.grid.size:,} cells, drawn by the {mechanism.method} method"
+        steps = f"one unit is at most {choice.changes:,} rows"
+    else:
+        how = f"{len(choice.labels or ()):,} values, drawn by permute-and-flip"
+        if choice.rounds > 1:
+            how += f", {choice.rounds} times"
+        steps = (
+            f"one unit moves a count by at most {plain(mechanism.sensitivity)}, in at most "
+            f"{choice.changes:,} groups"
+        )
+    return Branch(choice.about, (Branch(how), Branch(steps), Branch(f"{choice.loss}")))
 
 
 def _stability(plan: Plan) -> str:

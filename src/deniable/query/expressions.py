@@ -71,17 +71,50 @@ class Aggregate:
 
     >>> str(Aggregate("avg", Column("cost"))), str(Aggregate("count", None))
     ('AVG(cost)', 'COUNT(*)')
+    >>> str(Aggregate("quantile", Column("cost"), levels=(Fraction(9, 10),)))
+    'QUANTILE_CONT(cost, 0.9)'
     """
 
     name: str
     argument: "Expression | None"
-    bins: int | None = None  # of a histogram
+    bins: int | None = None  # of a histogram; of TOP_K, how many
+    second: "Expression | None" = None  # of two columns that are set against one another
+    levels: tuple[Fraction, ...] = ()  # of quantiles
 
     def __str__(self) -> str:
         if self.name == "count_units":
             return f"COUNT(DISTINCT {self.argument})"
+        if self.levels:
+            return self._quantiles()
         inside = "*" if self.argument is None else str(self.argument)
-        return f"{self.name.upper()}({inside}{'' if self.bins is None else f', {self.bins}'})"
+        rest = [str(one) for one in (self.second, self.bins) if one is not None]
+        return f"{self.name.upper()}({', '.join([inside, *rest])})"
+
+    def _quantiles(self) -> str:
+        if self.name == "quantile" and self.levels == (Fraction(1, 2),):
+            return f"MEDIAN({self.argument})"
+        levels = ", ".join(plain(one) for one in self.levels)
+        several = levels if self.name == "quantile" else f"[{levels}]"
+        return f"QUANTILE_CONT({self.argument}, {several})"
+
+    @property
+    def word(self) -> str:
+        """What an output that was given no name begins with.
+
+        >>> Aggregate("quantile", Column("cost"), levels=(Fraction(9, 10),)).word
+        'quantile_0.9'
+        """
+        if self.name == "count_units":
+            return "distinct"
+        if self.name == "quantile":
+            level = self.levels[0]
+            return "median" if level == Fraction(1, 2) else f"quantile_{plain(level)}"
+        return self.name
+
+    @property
+    def arguments(self) -> "tuple[Expression, ...]":
+        """The row expressions that it is over."""
+        return tuple(one for one in (self.argument, self.second) if one is not None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,10 +143,10 @@ def walk(expression: Expression) -> Iterator[Expression]:
     ['ABS(x)', 'x']
     """
     yield expression
-    if isinstance(expression, Call):
+    if isinstance(expression, Call | Aggregate):
         for one in expression.arguments:
             yield from walk(one)
-    elif isinstance(expression, Aggregate | SubQuery) and expression.argument is not None:
+    elif isinstance(expression, SubQuery) and expression.argument is not None:
         yield from walk(expression.argument)
 
 
@@ -128,9 +161,7 @@ def size(expression: Expression, _known: dict[int, int] | None = None) -> int:
     """
     known = {} if _known is None else _known
     if id(expression) not in known:
-        below = expression.arguments if isinstance(expression, Call) else ()
-        if isinstance(expression, Aggregate) and expression.argument is not None:
-            below = (expression.argument,)
+        below = expression.arguments if isinstance(expression, Call | Aggregate) else ()
         sizes = [size(one, known) for one in below]
         if isinstance(expression, Call) and expression.name == "clamp":
             sizes = [3 * one for one in sizes]  # its SQL names each argument thrice
@@ -158,7 +189,11 @@ def renamed(
         elif isinstance(expression, Call):
             inner = tuple(renamed(one, rename, known) for one in expression.arguments)
             made = Call(expression.name, inner)
-        elif isinstance(expression, Aggregate | SubQuery) and expression.argument is not None:
+        elif isinstance(expression, Aggregate):
+            two = (expression.argument, expression.second)
+            one, other = (None if x is None else renamed(x, rename, known) for x in two)
+            made = replace(expression, argument=one, second=other)
+        elif isinstance(expression, SubQuery) and expression.argument is not None:
             made = replace(expression, argument=renamed(expression.argument, rename, known))
         known[id(expression)] = made
     return known[id(expression)]

@@ -32,13 +32,17 @@ class Features:
 
     def names(self) -> list[str]:
         """The result columns, in order."""
-        return [name for i, one in enumerate(self.statistics) for name in names(i, one)]
+        return [name for i, one in self._listed() for name in names(i, one)]
+
+    def _listed(self) -> list[tuple[int, Statistic]]:
+        """The statistics of this statement; distinct values are counted in their own."""
+        return [(i, one) for i, one in enumerate(self.statistics) if one.kind != "distinct"]
 
     def over_rows(self) -> list[Sql]:
         """The features of a group, added up over its rows."""
         rows, present, plus, squares = _of_rows()
         features: list[Sql] = []
-        for i, one in enumerate(self.statistics):
+        for i, one in self._listed():
             above = _above(i, one)
             parts = present(i, above), plus(i, above), squares(i, above)
             found = self._formulas(i, one, rows, *parts)
@@ -48,7 +52,7 @@ class Features:
     def sums(self) -> list[Sql]:
         """What `held` keeps of a unit's rows in a group."""
         kept = [named(exp.Count(this=exp.Star()), "c")]
-        for i, one in enumerate(self.statistics):
+        for i, one in self._listed():
             if one.kind == "histogram":
                 bins = enumerate(self._bins(i, one))
                 kept += [named(count_if(test), f"b{i}_{j}") for j, test in bins]
@@ -63,7 +67,7 @@ class Features:
     def bounded(self) -> list[Sql]:
         """A unit's features, scaled to `max_rows` where it has more rows than that."""
         features: list[Sql] = []
-        for i, one in enumerate(self.statistics):
+        for i, one in self._listed():
             if one.kind == "histogram":
                 found: list[Sql] = [column(f"b{i}_{j}") for j in range(len(one.bins))]
             else:

@@ -9,12 +9,13 @@ from dataclasses import replace
 
 import numpy as np
 
+from deniable.mechanisms import Quantiles
 from deniable.policy import Table
 from deniable.query.blocks import Statistic
 from deniable.query.forms import Linear, form
 from deniable.query.keys import combinations
 from deniable.query.margins import laws_of, margins
-from deniable.query.plan import KeyColumn, Output, Plan
+from deniable.query.plan import Choice, Chosen, KeyColumn, Output, Plan
 from deniable.query.price import expected, features_of
 
 
@@ -28,6 +29,8 @@ def forecast(plan: Plan, statistics: Sequence[Statistic], table: Table) -> tuple
     laws = laws_of(plan.blocks, plan.thresholding)
 
     def predicted(output: Output) -> Output:
+        if isinstance(output.node, Chosen):
+            return _chosen(output, plan.choices[output.node.choice], rows)
         if isinstance(output.node, KeyColumn) or not features_of(output.node):
             return output
         certain = isinstance(form(output.node), Linear)
@@ -45,3 +48,26 @@ def forecast(plan: Plan, statistics: Sequence[Statistic], table: Table) -> tuple
         return replace(output, margin=half, estimated=not certain)
 
     return tuple(predicted(one) for one in plan.outputs)
+
+
+def _chosen(output: Output, choice: Choice, rows: float | None) -> Output:
+    """Ranks or rows are certain. In the column's own unit they are a guess: as if the rows
+    were spread evenly; afterwards the quantiles that were released beside one tell."""
+    likely = None
+    assert choice.margin is not None
+    if isinstance(choice.mechanism, Quantiles) and rows is not None:
+        grid = choice.mechanism.grid
+        share = min(1.0, choice.margin / max(rows, 1.0))
+        likely = float((grid.size - 1) * grid.step) * share
+    if between(output, choice):
+        return replace(output, margin=likely, estimated=likely is not None, margin_in="")
+    return replace(output, margin=float(choice.margin), likely=likely)
+
+
+def between(output: Output, choice: Choice) -> bool:
+    """Whether a quantile has others beside it, above and below, and the rows are counted too:
+    then its margin is known afterwards in the column's own unit."""
+    if not isinstance(choice.mechanism, Quantiles) or not isinstance(output.node, Chosen):
+        return False
+    inside = output.node.name in choice.names[1:-1]
+    return inside and choice.mechanism.method in ("fixed-target", "tree")

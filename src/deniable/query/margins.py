@@ -27,7 +27,7 @@ from deniable.mechanisms.additive import Noise
 from deniable.mechanisms.thresholding import Thresholding
 from deniable.query.evaluation import Values, evaluate
 from deniable.query.forms import Linear, Ratio, form
-from deniable.query.plan import Block, Call, Feature, KeyColumn, Node
+from deniable.query.plan import Block, Call, Chosen, Feature, KeyColumn, Node
 from deniable.query.spread import (
     fixed_margin,
     moments,
@@ -83,6 +83,8 @@ def margins(
     value = (
         shown(node, features, low=low, high=high, keys=keys) if shown_as is None else shown_as
     )
+    if _has_chosen(node):  # how far a chosen value is off is known on its own only
+        return np.full(np.shape(value), np.inf)
     lower, upper = _interval(node, laws, features, confidence, keys)
     fixed = isinstance(form(node), Linear)
     if not fixed:  # a linear form is shown uncut, with the margin of its noise
@@ -171,6 +173,12 @@ def _applied(
     arguments = (*node.arguments[:place], stand_in, *node.arguments[place + 1 :])
     result = evaluate(Call(node.name, arguments), features, (*keys, end))
     return np.asarray(result, dtype=np.float64)
+
+
+def _has_chosen(node: Node) -> bool:
+    if isinstance(node, Call):
+        return any(_has_chosen(one) for one in node.arguments)
+    return isinstance(node, Chosen)
 
 
 def _features(node: Node) -> dict[str, None]:

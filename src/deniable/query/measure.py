@@ -25,13 +25,13 @@ def statistics(
     """
     found: dict[Aggregate, Statistic] = {}
     finest = min(finest, FINEST)
-    wanted = list(dict.fromkeys(_same(one, scope) for one in asked))
+    wanted = list(dict.fromkeys(asked))
     by_argument: dict[Expression, list[Aggregate]] = {}
     for one in wanted:
         if one.name == "histogram":
             found[one] = _histogram(one, scope)
         elif one.name == "count_units":
-            found[one] = Statistic("units", one.argument)
+            found[one] = _distinct(one, scope)
         elif one.argument is not None:
             by_argument.setdefault(one.argument, []).append(one)
     counts_rows = ROWS in wanted
@@ -43,25 +43,18 @@ def statistics(
         found.update(dict.fromkeys(group, statistic))
     if counts_rows:
         found[ROWS] = Statistic("count", None)
-    return {one: found[_same(one, scope)] for one in asked}
+    return {one: found[one] for one in asked}
 
 
-def _same(aggregate: Aggregate, scope: Scope) -> Aggregate:
-    """With row privacy the units are the rows; the unit's column alone may be counted."""
-    if aggregate.name != "count_units":
-        return aggregate
-    unit = scope.table.unit
-    if unit is None:
-        raise InvalidQuery(
-            f"{aggregate}: each row is protected on its own in table {scope.table.name}, so "
-            "COUNT(*) counts the units. COUNT(DISTINCT ...) of other columns comes later."
-        )
-    if aggregate.argument != Column(unit):
-        raise InvalidQuery(
-            f"{aggregate}: one person may hold any number of distinct values. Only the privacy "
-            f"unit can be counted so: COUNT(DISTINCT {unit})."
-        )
-    return aggregate
+def _distinct(aggregate: Aggregate, scope: Scope) -> Statistic:
+    """The units, or the values of something else: of each unit at most `max_rows` count."""
+    unit, argument = scope.table.unit, aggregate.argument
+    assert argument is not None
+    if unit is not None and argument == Column(unit):
+        return Statistic("units", argument)
+    if scope.facts(argument).kind is None:
+        raise InvalidQuery(f"{aggregate} counts the values of nothing: name a column.")
+    return Statistic("distinct", argument)
 
 
 def _about(

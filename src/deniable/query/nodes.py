@@ -23,7 +23,7 @@ def node_of(
     if expression in keys:
         return plan.KeyColumn(keys.index(expression))
     if isinstance(expression, Aggregate):
-        if expression.name == "histogram":
+        if expression.name in ("histogram", "quantiles", "top_k"):
             raise InvalidQuery(f"{expression} is many numbers: select it on its own.")
         return measured[expression]
     if isinstance(expression, Literal):

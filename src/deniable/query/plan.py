@@ -112,6 +112,7 @@ class Choice:
     changes: int  # how many of the mechanism's steps one unit can be, in all groups together
     sql: str
     labels: tuple[KeyValue, ...] | None = None  # what each cell stands for; None: a grid point
+    margin: int | None = None  # ranks that a quantile may be off, or rows a value be behind
 
     @property
     def name(self) -> str:

@@ -10,14 +10,18 @@ from fractions import Fraction
 from deniable.errors import InvalidParameter, InvalidQuery
 from deniable.exact.rationals import Number, positive, probability, rational
 from deniable.policy import Policy, Table
+from deniable.query import choices
 from deniable.query import keys as grouping
-from deniable.query.blocks import Measured, Statistic, root_up
+from deniable.query.blocks import Measured, Statistic
+from deniable.query.cells import Cells
+from deniable.query.choices import Contribution, picks
 from deniable.query.expressions import Aggregate, Column, Expression, aggregates, plain
 from deniable.query.features import names
 from deniable.query.forecast import forecast
 from deniable.query.measure import ROWS, statistics
 from deniable.query.nodes import node_of
-from deniable.query.plan import Feature, Key, Node, Output, Plan
+from deniable.query.outputs import outputs
+from deniable.query.plan import Block, Feature, Key, Node, Plan
 from deniable.query.price import priced
 from deniable.query.question import Question
 from deniable.query.resolve import sourced
@@ -100,24 +104,37 @@ def _planned(question: Question, scope: Scope, wanted: Request) -> Plan:
         )
     free = _free(asked, table) if private else set()
     groups = _groups(keys, table, wanted.other)
-    # No grid is so fine that its noise would be too large to draw.
     paid = [one for one in asked if one not in free]
+    noisy = [one for one in paid if one.name not in choices.QUANTILES | choices.MODES]
+    # No grid is so fine that its noise would be too large to draw.
     reach = 2 * groups * table.max_rows * (len(paid) + 1)
-    found = statistics(paid, scope, finest=int(_LARGEST_NOISE * wanted.epsilon / reach))
+    found = statistics(noisy, scope, finest=int(_LARGEST_NOISE * wanted.epsilon / reach))
     measured = tuple(dict.fromkeys(found.values()))
-    nodes = _nodes(asked, found, measured, free)
     _check_width(measured, table)
-    price = priced(measured, nodes, question, keys, groups, table, wanted)
-    tree = Tree(
+    if wanted.other and any(one.kind == "distinct" for one in measured):
+        raise InvalidQuery(
+            "COUNT(DISTINCT ...) has no `other` group: values of several groups that are not "
+            "shown cannot be counted once. Ask without other."
+        )
+    whose = Contribution(groups, bool(keys), table, _expected(keys, table))
+    picked = picks(
+        [one for one in paid if one not in noisy],
         scope,
-        question.where,
-        tuple(Grouping(k, e) for k, e in zip(keys, grouped_by, strict=True)),
-        measured,
-        groups,
-        table.max_rows,
-        private,
-        wanted.other,
+        epsilon=wanted.epsilon / (len(paid) + private or 1),
+        unit=whose,
     )
+    drawn = tuple(dict.fromkeys(picked.values()))
+    nodes = _nodes(found, measured, free)
+    nodes |= {one: choices.chosen(one, pick, drawn.index(pick)) for one, pick in picked.items()}
+    hard = [choices.difficulty(one, whose, wanted.confidence) for one in drawn]
+    price = priced(measured, nodes, question, keys, groups, table, wanted, hard)
+    groupings = tuple(Grouping(k, e) for k, e in zip(keys, grouped_by, strict=True))
+    limits = groups, table.max_rows
+    cells = None
+    if wanted.written:
+        cells = Cells(scope, question.where, groupings, *limits, wanted.other)
+    tree = Tree(scope, question.where, groupings, measured, *limits, private, wanted.other)
+    needed = private or any(one.kind != "distinct" for one in measured)
     made = Plan(
         table=scope.origin.tables[0],
         beside=scope.origin.tables[1:],
@@ -127,9 +144,9 @@ def _planned(question: Question, scope: Scope, wanted: Request) -> Plan:
         max_groups=groups,
         max_rows=table.max_rows,
         keys=keys,
-        blocks=price.blocks,
+        blocks=_with_statements(price.blocks, measured, cells),
         thresholding=price.thresholding,
-        outputs=_outputs(question, found, nodes, grouped_by, scope),
+        outputs=outputs(question, found, picked, nodes, grouped_by, scope),
         having=None if question.having is None else node_of(question.having, nodes, grouped_by),
         order=tuple((node_of(one, nodes, grouped_by), down) for one, down in question.order),
         limit=question.limit,
@@ -138,10 +155,34 @@ def _planned(question: Question, scope: Scope, wanted: Request) -> Plan:
         confidence=wanted.confidence,
         epsilon=wanted.epsilon,
         delta=price.delta,
-        engine_sql=tree.sql().sql(dialect="duckdb") if wanted.written else "",
-        notes=_notes(wanted, price.delta, measured),
+        engine_sql=tree.sql().sql(dialect="duckdb") if needed and wanted.written else "",
+        notes=(*_notes(wanted, price.delta, measured, table), *choices.notes(picked)),
+        choices=tuple(
+            choices.made(one, place, share, whose, cells, wanted.confidence)
+            for place, (one, share) in enumerate(zip(drawn, price.choices, strict=True))
+        ),
     )
     return replace(made, outputs=forecast(made, measured, table))
+
+
+def _with_statements(
+    blocks: tuple[Block, ...], measured: tuple[Statistic, ...], cells: Cells | None
+) -> tuple[Block, ...]:
+    """Distinct values are counted in a statement of their own."""
+    return tuple(
+        replace(block, sql=cells.of_values(one.argument))
+        if cells is not None and one.kind == "distinct" and one.argument is not None
+        else block
+        for block, one in zip(blocks, measured, strict=True)
+    )
+
+
+def _expected(keys: tuple[Key, ...], table: Table) -> float | None:
+    """How many rows a group has, as far as the policy expects any."""
+    groups = grouping.combinations(keys)
+    if table.expected_rows is None or groups is None:
+        return None
+    return table.expected_rows / groups
 
 
 def _asked(question: Question) -> list[Aggregate]:
@@ -154,7 +195,7 @@ def _asked(question: Question) -> list[Aggregate]:
     if not asked and not question.keys:
         raise InvalidQuery(
             "The question asks for no aggregate: rows cannot be handed out. Ask for COUNT(*), "
-            "SUM, AVG, VARIANCE, STDDEV or HISTOGRAM."
+            "SUM, AVG, MEDIAN, VARIANCE, STDDEV or HISTOGRAM."
         )
     return asked
 
@@ -166,7 +207,6 @@ def _free(asked: list[Aggregate], table: Table) -> set[Aggregate]:
 
 
 def _nodes(
-    asked: list[Aggregate],
     found: Mapping[Aggregate, Statistic],
     measured: tuple[Statistic, ...],
     free: set[Aggregate],
@@ -177,7 +217,9 @@ def _nodes(
         )
         for place, statistic in enumerate(measured)
     }
-    return {one: UNITS if one in free else blocks[found[one]].node(one) for one in asked}
+    return dict.fromkeys(free, UNITS) | {
+        one: blocks[statistic].node(one) for one, statistic in found.items()
+    }
 
 
 def _groups(keys: tuple[Key, ...], table: Table, other: bool) -> int:
@@ -198,7 +240,7 @@ def _check_width(measured: tuple[Statistic, ...], table: Table) -> None:
 
 
 def _notes(
-    wanted: Request, delta: Fraction, measured: tuple[Statistic, ...]
+    wanted: Request, delta: Fraction, measured: tuple[Statistic, ...], table: Table
 ) -> tuple[str, ...]:
     """What a reader of the answer should know."""
     notes = [
@@ -206,6 +248,12 @@ def _notes(
         f"and rounded to {plain(one.step)}."
         for one in measured
         if one.kind in ("sum", "mean", "moments")
+    ]
+    notes += [
+        f"COUNT(DISTINCT {one.argument}) counts at most {table.max_rows:,} values of one unit "
+        "in a group."
+        for one in measured
+        if one.kind == "distinct" and table.unit is not None
     ]
     if delta and wanted.delta_by_default:
         notes.append(f"Delta is {plain(delta)}, a hundredth of the budget's.")
@@ -221,56 +269,3 @@ def _no_delta(keys: tuple[Key, ...]) -> str:
         f'them takes a delta above 0.\n  Declare them, for example   {name} = {{ keys = ["A", '
         f'"B"] }},   or give the budget a delta, such as 1e-6.'
     )
-
-
-def _outputs(
-    question: Question,
-    found: Mapping[Aggregate, Statistic],
-    nodes: Mapping[Aggregate, Node],
-    grouped_by: tuple[Expression, ...],
-    scope: Scope,
-) -> tuple[Output, ...]:
-    outputs: list[Output] = []
-    places = list(dict.fromkeys(found.values()))
-    for one in question.outputs:
-        expression = one.expression
-        if isinstance(expression, Aggregate) and expression.name == "histogram":
-            statistic = found[expression]
-            features = names(places.index(statistic), statistic)
-            outputs += [
-                Output(
-                    f"{one.name}[{label}]",
-                    str(expression),
-                    Feature(name, places.index(statistic)),
-                    Fraction(0),
-                    None,
-                    True,
-                    None,
-                    False,
-                )
-                for name, label in zip(features, statistic.bins, strict=True)
-            ]
-            continue
-        low, high = _limits(expression, scope)
-        counts = isinstance(expression, Aggregate) and expression.name.startswith("count")
-        node = node_of(expression, nodes, grouped_by)
-        outputs.append(Output(one.name, str(expression), node, low, high, counts, None, False))
-    return tuple(outputs)
-
-
-def _limits(expression: Expression, scope: Scope) -> tuple[Fraction | None, Fraction | None]:
-    """What is public about an output's true value."""
-    if not isinstance(expression, Aggregate):
-        return None, None
-    if expression.name.startswith("count"):
-        return Fraction(0), Fraction(scope.table.row_ceiling)
-    assert expression.argument is not None
-    if expression.name == "sum":
-        return None, None
-    low, high, step = scope.grid(expression.argument)
-    if expression.name == "avg":
-        return low * step, high * step
-    # Half at either end is the widest spread; of a sample, that of two values.
-    width = (high - low) * step
-    widest = width * root_up(2) / 2 if expression.name.endswith("samp") else width / 2
-    return Fraction(0), widest if expression.name.startswith("stddev") else widest**2

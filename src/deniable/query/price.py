@@ -22,7 +22,7 @@ from deniable.query.blocks import Statistic, root_up
 from deniable.query.expressions import Aggregate, aggregates
 from deniable.query.features import names
 from deniable.query.margins import laws_of, margins
-from deniable.query.plan import Block, Call, Feature, Key, Node
+from deniable.query.plan import Block, Call, Chosen, Feature, Key, Node
 from deniable.query.question import Question
 
 TYPICAL_ROWS = 10_000  # in a group, where the policy expects none
@@ -51,7 +51,7 @@ class Priced:
     blocks: tuple[Block, ...]
     thresholding: Thresholding | None
     delta: Fraction
-    notes: tuple[str, ...]
+    choices: tuple[Fraction, ...] = ()  # what each choice may cost
 
 
 def priced(
@@ -62,10 +62,12 @@ def priced(
     groups: int,
     table: Table,
     wanted: Wanted,
+    choosing: Sequence[float] = (),
 ) -> Priced:
-    """The least noise that the request allows."""
+    """The least noise that the request allows; `choosing` is how difficult each choice is."""
     private = any(key.values is None for key in keys)
-    share = Fraction(1, 1 + len(statistics)) if private else Fraction(0)
+    parts = len(statistics) + len(choosing)
+    share = Fraction(1, 1 + parts) if private else Fraction(0)
     thresholding = None
     if private:
         delta = wanted.delta / 2 if statistics else wanted.delta
@@ -75,8 +77,14 @@ def priced(
             groups=groups,
             neighbors=table.neighbors,
         )
+    weights, chosen_weights = _weights(
+        len(statistics), len(choosing), nodes, question, wanted.weights
+    )
+    hard = [one * float(weight) for one, weight in zip(choosing, chosen_weights, strict=True)]
+    left, spare = wanted.epsilon * (1 - share), wanted.delta / (2 if private else 1)
     if not statistics:
-        return Priced((), thresholding, wanted.delta if private else Fraction(0), ())
+        alone = tuple(left * part for part in shares(hard)) if hard else ()
+        return Priced((), thresholding, wanted.delta if private else Fraction(0), alone)
     sizes = [
         one.sensitivities(
             groups=groups, rows=table.max_rows, neighbors=table.neighbors, keyed=bool(keys)
@@ -85,9 +93,12 @@ def priced(
     ]
     if wanted.other:  # a unit's groups may all end up in one, where they add up
         sizes = [(l1, l1**2) for l1, _ in sizes]
-    weights = _weights(statistics, nodes, question, wanted.weights)
-    left, spare = wanted.epsilon * (1 - share), wanted.delta / (2 if private else 1)
     ask = _Ask(statistics, nodes, table, wanted.confidence, weights)
+    choices: tuple[Fraction, ...] = ()
+    if hard:
+        noisy = ask.difficulties([Laplace(epsilon=1, sensitivity=l1) for l1, _ in sizes])
+        choices = tuple(left * part for part in shares([*noisy, *hard])[len(noisy) :])
+        left -= sum(choices)
     plain, level = _laplace(ask, [l1 for l1, _ in sizes], left)
     noise, gaussian = plain, False
     if spare > 0:
@@ -107,7 +118,7 @@ def priced(
             neighbors=table.neighbors,
         )
     delta = wanted.delta if private or gaussian else Fraction(0)
-    return Priced(blocks, thresholding, delta, ())
+    return Priced(blocks, thresholding, delta, choices)
 
 
 @dataclass(frozen=True, slots=True)
@@ -207,6 +218,13 @@ def features_of(node: Node) -> set[Feature]:
     return set()
 
 
+def released(node: Node) -> bool:
+    """Whether a node has anything in it that is noisy or chosen, and so a margin."""
+    if isinstance(node, Call):
+        return any(released(one) for one in node.arguments)
+    return isinstance(node, Feature | Chosen)
+
+
 def _range(aggregate: Aggregate, statistic: Statistic, rows: float) -> float:
     """The public range of an aggregate over so many rows."""
     width = float(statistic.width * statistic.step)
@@ -220,14 +238,15 @@ def _range(aggregate: Aggregate, statistic: Statistic, rows: float) -> float:
 
 
 def _weights(
-    statistics: Sequence[Statistic],
+    blocks: int,
+    choices: int,
     nodes: Mapping[Aggregate, Node],
     question: Question,
     weights: Mapping[str, Number],
-) -> list[Fraction]:
-    """For each block the greatest weight among the outputs that it serves."""
+) -> tuple[list[Fraction], list[Fraction]]:
+    """For each block and choice the greatest weight among the outputs that it serves."""
     outputs = {one.name: one.expression for one in question.outputs}
-    found = [Fraction(1)] * len(statistics)
+    noisy, chosen = [Fraction(1)] * blocks, [Fraction(1)] * choices
     for name, weight in weights.items():
         if name not in outputs:
             raise InvalidParameter(
@@ -235,10 +254,13 @@ def _weights(
             )
         exact = positive(weight, f"weights[{name}]")
         for aggregate in aggregates(outputs[name]):
-            for feature in features_of(nodes.get(aggregate, Feature("", -1))):
+            node = nodes.get(aggregate, Feature("", -1))
+            for feature in features_of(node):
                 if feature.block >= 0:
-                    found[feature.block] = max(found[feature.block], exact)
-    return found
+                    noisy[feature.block] = max(noisy[feature.block], exact)
+            if isinstance(node, Chosen):
+                chosen[node.choice] = max(chosen[node.choice], exact)
+    return noisy, chosen
 
 
 def about(statistic: Statistic) -> str:
@@ -246,6 +268,7 @@ def about(statistic: Statistic) -> str:
     what = {
         "count": "rows",
         "units": "units",
+        "distinct": f"distinct values of {statistic.argument}",
         "present": f"rows with {statistic.argument}",
         "sum": f"sum of {statistic.argument}",
         "mean": f"count, sum and mean of {statistic.argument}",

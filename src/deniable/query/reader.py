@@ -6,6 +6,7 @@ from fractions import Fraction
 from sqlglot import exp
 
 from deniable.errors import InvalidQuery
+from deniable.query import summaries
 from deniable.query.expressions import (
     Aggregate,
     Call,
@@ -84,12 +85,15 @@ def read(node: exp.Expr) -> Expression:
         return Call(_MANY[kind], tuple(read(one) for one in rest))
     if kind in _AGGREGATES:
         return _aggregate(_AGGREGATES[kind], node.this)
+    if kind in summaries.KINDS:
+        return summaries.read(node, read)
     special = _SPECIAL.get(kind)
     if special is None:
         raise InvalidQuery(
             f"{shown(node)} is not supported. Rows may use + - * /, comparisons, AND, OR, NOT, "
             "IN, BETWEEN, LIKE, IS NULL, CASE, CAST, ABS, FLOOR, CEIL, ROUND, LEAST, GREATEST, "
-            "CLAMP and COALESCE; groups COUNT, SUM, AVG, VARIANCE, STDDEV and HISTOGRAM."
+            "CLAMP and COALESCE; groups COUNT, SUM, AVG, VARIANCE, STDDEV, HISTOGRAM, MEDIAN, "
+            "QUANTILE_CONT, MIN, MAX, MODE, TOP_K, CORR, COVAR_POP and REGR_SLOPE."
         )
     return special(node)
 
@@ -113,7 +117,7 @@ def _aggregate(name: str, argument: exp.Expr) -> Aggregate:
     if isinstance(argument, exp.Distinct):
         raise InvalidQuery(
             f"{name.upper()}(DISTINCT ...) is not supported: one person may hold any number of "
-            "distinct values. COUNT(DISTINCT ...) of the privacy unit is."
+            "distinct values. COUNT(DISTINCT ...) is."
         )
     return Aggregate(name, read(argument))
 
@@ -123,7 +127,7 @@ def _count(node: exp.Expr) -> Aggregate:
         return Aggregate("count", None)
     if isinstance(node.this, exp.Distinct):
         if len(node.this.expressions) != 1:
-            raise InvalidQuery("COUNT(DISTINCT ...) takes one column, the privacy unit.")
+            raise InvalidQuery("COUNT(DISTINCT ...) takes one column or expression.")
         return Aggregate("count_units", read(node.this.expressions[0]))
     argument = read(node.this)
     return Aggregate("count", None if isinstance(argument, Literal) else argument)
@@ -140,6 +144,8 @@ def _anonymous(node: exp.Expr) -> Expression:
         return histogram(arguments)
     if name == "clipped":
         return clipped(arguments)
+    if name == "top_k":
+        return summaries.top(arguments)
     raise InvalidQuery(f"There is no function {name.upper()} here: see the list of functions.")
 
 

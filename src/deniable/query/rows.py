@@ -134,7 +134,7 @@ class Rows:
         return [
             (i, one)
             for i, one in enumerate(self.statistics)
-            if one.argument is not None and one.kind != "units"
+            if one.argument is not None and one.kind not in ("units", "distinct")
         ]
 
 

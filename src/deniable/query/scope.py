@@ -39,7 +39,8 @@ class Scope:
             return Column(self.column(expression.name).name)
         if isinstance(expression, Aggregate):
             inner = None if expression.argument is None else self.resolve(expression.argument)
-            return replace(expression, argument=inner)
+            second = None if expression.second is None else self.resolve(expression.second)
+            return replace(expression, argument=inner, second=second)
         if not isinstance(expression, Call):
             return expression
         arguments = tuple(self.resolve(one) for one in expression.arguments)

@@ -190,8 +190,7 @@ def label(expression: Expression) -> str:
     if isinstance(expression, Column):
         return expression.name
     if isinstance(expression, Aggregate):
-        inner = expression.argument
-        name = "units" if expression.name == "count_units" else expression.name
+        inner, name = expression.argument, expression.word
         return f"{name}_{inner.name}" if isinstance(inner, Column) else name
     return str(expression)
 

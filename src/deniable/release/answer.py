@@ -15,11 +15,12 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from deniable.engines.aggregated import Aggregated, Integers
-from deniable.mechanisms import Gaussian, Laplace
+from deniable.mechanisms import Gaussian, Laplace, Quantiles
 from deniable.query.evaluation import Values, evaluate
 from deniable.query.forms import Linear, form
 from deniable.query.margins import laws_of, margins, shown
-from deniable.query.plan import Call, Feature, KeyColumn, Node, Output, Plan
+from deniable.query.plan import Call, Chosen, Feature, KeyColumn, Node, Output, Plan
+from deniable.release.choices import Drawn, drawn
 from deniable.release.groups import Groups, grouped
 from deniable.release.slices import in_slices
 
@@ -35,7 +36,8 @@ class Answer:
 def answered(plan: Plan, exact: Aggregated | Iterator[Aggregated]) -> Answer:
     """The noisy answer to a plan, from the engine's integers, at once or in batches."""
     groups = grouped(plan, exact)
-    noisy = _noisy(plan, groups)
+    chosen = drawn(plan, groups)
+    noisy = _noisy(plan, groups) | chosen.values
     used = _used_keys(plan)
     keys = tuple(
         _as_values(one) if place in used else np.empty(0)
@@ -49,7 +51,10 @@ def answered(plan: Plan, exact: Aggregated | Iterator[Aggregated]) -> Answer:
         if isinstance(output.node, KeyColumn):
             columns[name] = groups.keys[output.node.place]
             continue
-        columns[name], margin = _number(plan, output, noisy, keys, groups.count)
+        if isinstance(output.node, Chosen):
+            columns[name], margin = _chosen_value(plan, output, chosen, groups.count)
+        else:
+            columns[name], margin = _number(plan, output, noisy, keys, groups.count)
         if _is_noisy(output.node):
             beside[name] = _unused(f"{name}_margin", {*columns, *names})
             columns[beside[name]] = margin
@@ -120,6 +125,25 @@ def _number(
     return _column(value, known, whole), _column(half, known & np.isfinite(half), whole)
 
 
+def _chosen_value(
+    plan: Plan, output: Output, chosen: Drawn, count: int
+) -> tuple["pa.Array[Any]", "pa.Array[Any]"]:
+    """A quantile or a most frequent value, and its margin in whatever the plan says."""
+    assert isinstance(output.node, Chosen)
+    choice, name = plan.choices[output.node.choice], output.node.name
+    value = chosen.values[name]
+    if output.margin_in:
+        margin = pa.array([choice.margin] * count, type=pa.int64())
+    else:
+        margin = pa.array(chosen.margins[name])
+    if isinstance(choice.mechanism, Quantiles):
+        grid = choice.mechanism.grid
+        whole = grid.lowest.denominator == grid.step.denominator == 1
+        return _column(value, np.ones(count, dtype=np.bool_), whole), margin
+    kind = pa.array(list(choice.labels or ())).type
+    return pa.array(value.tolist(), type=kind), margin
+
+
 def _column(values: NDArray[np.float64], known: NDArray[Any], whole: bool) -> "pa.Array[Any]":
     complete = bool(known.all())
     filled = values if complete else np.where(known, values, 0.0)
@@ -178,7 +202,7 @@ def _key_places(node: Node) -> Iterator[int]:
 def _is_noisy(node: Node) -> bool:
     if isinstance(node, Call):
         return any(_is_noisy(one) for one in node.arguments)
-    return isinstance(node, Feature)
+    return isinstance(node, Feature | Chosen)
 
 
 def _unused(name: str, used: set[str]) -> str:

@@ -16,9 +16,11 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from deniable.engines.aggregated import Aggregated, Integers
+from deniable.engines.aggregated import Aggregated, Cells, Integers
 from deniable.query.listing import listing, unbroken
 from deniable.query.plan import Key, Plan
+from deniable.release import places
+from deniable.release.places import Placed
 
 _WIDE = 2**63
 
@@ -31,6 +33,7 @@ class Groups:
     count: int
     features: dict[str, Integers] = field(repr=False)
     units: NDArray[np.float64] | None  # already noisy; NaN for the rest
+    cells: dict[str, Placed] = field(repr=False, default_factory=dict)  # by statement
 
 
 def grouped(plan: Plan, exact: Aggregated | Iterator[Aggregated]) -> Groups:
@@ -48,7 +51,11 @@ def _declared(plan: Plan, batches: Iterable[Aggregated]) -> Groups:
         batches = (Aggregated.joined(batches),)  # so that keys are looked up all at once
     features: dict[str, Integers] = {}
     rest = Rest(plan.features if plan.other else ())
+    counted: dict[str, Cells] = {}
     for exact in batches:
+        counted |= exact.cells
+        if not exact.features:  # cells alone: no groups were asked for
+            continue
         place, known = np.zeros(exact.groups, np.int64), np.ones(exact.groups, np.bool_)
         for column, values, plain in zip(exact.keys, lists, in_a_row, strict=True):
             found, is_key = _counted(column, values) if plain else _places(column, values)
@@ -58,15 +65,17 @@ def _declared(plan: Plan, batches: Iterable[Aggregated]) -> Groups:
         for name, integers in exact.features.items():
             if name not in features:
                 features[name] = np.zeros(count, np.int64)
-            features[name] = _placed(features[name], place, known, integers)
+            features[name] = _spread(features[name], place, known, integers)
     keys = [_as_declared(key, values) for key, values in zip(plan.keys, lists, strict=True)]
     crossed = _crossed(keys, sizes)
     if plan.other:
         crossed = [_with_null(one) for one in crossed]
-    return Groups(tuple(crossed), count + plan.other, rest.beside(features), None)
+    cells = places.declared(counted, lists, count if plan.other else -1)
+    features = rest.beside(features) | places.features(plan, cells, count + plan.other)
+    return Groups(tuple(crossed), count + plan.other, features, None, cells)
 
 
-def _placed(
+def _spread(
     spread: Integers, place: NDArray[np.int64], known: NDArray[np.bool_], values: Integers
 ) -> Integers:
     """Those values that have one, at their places."""
@@ -109,7 +118,9 @@ def _private(plan: Plan, batches: Iterable[Aggregated]) -> Groups:
     rest = Rest(plan.features if plan.other else ())
     keys: list[list[pa.Array[Any]]] = [[] for _ in plan.keys]
     features: dict[str, list[Integers]] = {name: [] for name in ("units", *plan.features)}
+    counted: dict[str, Cells] = {}
     for exact in batches:
+        counted |= exact.cells
         assert exact.units is not None
         kept, noisy = plan.thresholding.release(exact.units)
         if plan.other:  # a group without a key is part of the rest
@@ -122,6 +133,11 @@ def _private(plan: Plan, batches: Iterable[Aggregated]) -> Groups:
     # Column by column, so that none but one is ever there twice.
     shown = [_joined(column) for column in keys]
     order = _order(shown)
+    cells = places.private(
+        counted,
+        [one.take(pa.array(order)) for one in shown] if counted else (),
+        order.size if plan.other else -1,
+    )
     for i, key in enumerate(plan.keys):
         found = _shown_values(key, _as_text(shown[i].take(pa.array(order))))
         shown[i] = _with_null(found) if plan.other else found
@@ -129,7 +145,8 @@ def _private(plan: Plan, batches: Iterable[Aggregated]) -> Groups:
     units = ordered.pop("units").astype(np.float64)
     if plan.other:
         units = np.append(units, np.nan)
-    return Groups(tuple(shown), units.size, rest.beside(ordered), units)
+    ordered = rest.beside(ordered) | places.features(plan, cells, units.size)
+    return Groups(tuple(shown), units.size, ordered, units, cells)
 
 
 def _joined(parts: list["pa.Array[Any]"]) -> "pa.Array[Any]":

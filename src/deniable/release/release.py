@@ -51,6 +51,11 @@ class Release:
         return self.plan.loss
 
     @property
+    def units(self) -> dict[str, str]:
+        """Of quantiles and modes: what their margins are counted in, "ranks" or "rows"."""
+        return {one.name: one.margin_in for one in self.plan.outputs if one.margin_in}
+
+    @property
     def columns(self) -> tuple[str, ...]:
         """Keys and numbers, without the columns of margins."""
         beside = set(self.answer.margins.values())
@@ -80,6 +85,8 @@ class Release:
         """What to beware of: numbers smaller than their own margins."""
         wide = total = 0
         for name, beside in self.answer.margins.items():
+            if name in self.units:
+                continue
             value, half = self.answer.table[name], self.answer.table[beside]
             larger = pc.greater(half.cast(pa.float64()), pc.abs(value.cast(pa.float64())))
             unknown = pc.and_(value.is_valid(), half.is_null())
@@ -141,13 +148,13 @@ class Release:
         return import_module("deniable.figures.releases").bars(self, column)
 
     def __str__(self) -> str:
-        shown = wording.cells(self.answer.table, self.answer.margins)
+        shown = wording.cells(self.answer.table, self.answer.margins, units=self.units)
         return f"{wording.text(*shown, len(self) - len(shown[1]))}\n\n{self._below()}"
 
     __repr__ = __str__
 
     def _repr_html_(self) -> str:
-        shown = wording.cells(self.answer.table, self.answer.margins)
+        shown = wording.cells(self.answer.table, self.answer.margins, units=self.units)
         return wording.html(*shown, len(self) - len(shown[1]), self._below())
 
     def _below(self) -> str:

@@ -12,7 +12,10 @@ MOST_ROWS = 40  # printed; the rest is counted
 
 
 def cells(
-    table: "pa.Table", margins: Mapping[str, str], most: int = MOST_ROWS
+    table: "pa.Table",
+    margins: Mapping[str, str],
+    most: int = MOST_ROWS,
+    units: Mapping[str, str] | None = None,
 ) -> tuple[list[str], list[list[str]], list[bool]]:
     """Headings, rows of text, and which columns are numbers."""
     beside = set(margins.values())
@@ -22,8 +25,8 @@ def cells(
     for name in names:
         values = first[name].to_pylist()
         halves = first[margins[name]].to_pylist() if name in margins else None
-        columns.append(_texts(values, halves))
-    numeric = [name in margins or _numeric(table[name].type) for name in names]
+        columns.append(_texts(values, halves, (units or {}).get(name, "")))
+    numeric = [_numeric(table[name].type) for name in names]
     return names, [list(row) for row in zip(*columns, strict=True)], numeric
 
 
@@ -31,20 +34,30 @@ def _numeric(kind: "pa.DataType") -> bool:
     return bool(pa.types.is_integer(kind) or pa.types.is_floating(kind))
 
 
-def _texts(values: Sequence[Any], halves: Sequence[Any] | None) -> list[str]:
+def _texts(values: Sequence[Any], halves: Sequence[Any] | None, unit: str) -> list[str]:
     if halves is None:
         return ["NULL" if one is None else str(one) for one in values]
-    return [noted(value, half) for value, half in zip(values, halves, strict=True)]
+    return [noted(value, half, unit) for value, half in zip(values, halves, strict=True)]
 
 
-def noted(value: float | None, margin: float | None) -> str:
+def noted(value: Any, margin: float | None, unit: str = "") -> str:
     """A number and its margin, to two significant digits of the margin.
+
+    A margin in another unit than the value's says so.
 
     >>> noted(1234, 6), noted(0.51237, 0.0312), noted(2.5, None), noted(None, None)
     ('1,234 ± 6', '0.512 ± 0.031', '2.5 ± ?', 'NULL')
+    >>> noted(41, 12, "ranks"), noted("surgery", 3, "rows")
+    ('41 ± 12 ranks', 'surgery ± 3 rows')
     """
     if value is None:
         return "NULL"
+    if unit and margin is not None:
+        plain = isinstance(value, str | bool) or not isinstance(value, int | float)
+        shown = (
+            str(value) if plain else f"{value:,}" if isinstance(value, int) else f"{value:,g}"
+        )
+        return f"{shown} ± {margin:,} {unit}"
     if margin is None:
         return f"{value:,} ± ?" if isinstance(value, int) else f"{value:,g} ± ?"
     if isinstance(value, int):

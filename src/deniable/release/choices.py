@@ -1,0 +1,104 @@
+"""Quantiles and most frequent values, drawn from the cells of each group that appears.
+
+Every group is drawn, the empty ones too, so nothing about the answer's shape tells who is
+there. A margin in ranks or rows is the plan's. In the column's own unit it comes from other
+quantiles that were released beside: the nearest ones that the margin in ranks cannot reach.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from fractions import Fraction
+from itertools import pairwise
+
+import numpy as np
+from numpy.typing import NDArray
+
+from deniable.mechanisms import PermuteAndFlip, Quantiles
+from deniable.query.evaluation import Values
+from deniable.query.plan import Choice, Plan
+from deniable.release.groups import Groups
+from deniable.release.places import Placed
+
+Integers = NDArray[np.int64]
+
+
+@dataclass(frozen=True, slots=True)
+class Drawn:
+    """Chosen values by name, and how far each may be off in its own unit, where known."""
+
+    values: dict[str, Values]
+    margins: dict[str, NDArray[np.float64]]
+
+
+def drawn(plan: Plan, groups: Groups) -> Drawn:
+    """All choices of a plan, in all of its groups."""
+    found = Drawn({}, {})
+    for choice in plan.choices:
+        cells = _by_group(groups.cells[choice.name], groups.count)
+        if isinstance(choice.mechanism, Quantiles):
+            _quantiles(choice, choice.mechanism, cells, plan.confidence, found)
+        else:
+            _frequent(choice, choice.mechanism, cells, found)
+    return found
+
+
+def _by_group(placed: Placed, count: int) -> Iterator[tuple[Integers, Integers]]:
+    """The cells of each group in ascending order, and their counts."""
+    order = np.lexsort((placed.cell, placed.group))
+    group, cell, number = placed.group[order], placed.cell[order], placed.count[order]
+    ends = np.searchsorted(group, np.arange(count + 1))
+    for start, end in pairwise(ends.tolist()):
+        yield _merged(cell[start:end], number[start:end])
+
+
+def _merged(cells: Integers, counts: Integers) -> tuple[Integers, Integers]:
+    """Cells that stand there twice, as in the rest of all groups, are one."""
+    if cells.size < 2 or np.diff(cells).all():
+        return cells, counts
+    once, first = np.unique(cells, return_index=True)
+    return once, np.add.reduceat(counts, first)
+
+
+def _quantiles(
+    choice: Choice,
+    mechanism: Quantiles,
+    cells: Iterator[tuple[Integers, Integers]],
+    confidence: Fraction,
+    found: Drawn,
+) -> None:
+    released = [mechanism.release_cells(*one) for one in cells]
+    counted = mechanism.method in ("fixed-target", "tree")
+    for name, level in zip(choice.names, mechanism.quantiles, strict=True):
+        found.values[name] = np.array([one[level] for one in released], dtype=np.float64)
+        if counted:
+            ends = [one.interval(level, confidence) for one in released]
+            lower, upper = np.array(ends, dtype=np.float64).reshape(-1, 2).T
+            value = found.values[name]
+            found.margins[name] = np.maximum(upper - value, value - lower)
+
+
+def _frequent(
+    choice: Choice,
+    mechanism: PermuteAndFlip,
+    cells: Iterator[tuple[Integers, Integers]],
+    found: Drawn,
+) -> None:
+    labels = np.array(choice.labels, dtype=object)
+    rows = [_peeled(mechanism, *one, labels.size, choice.rounds) for one in cells]
+    table = np.array(rows, dtype=np.int64).reshape(-1, choice.rounds)
+    for place, name in enumerate(choice.names):
+        found.values[name] = labels[table[:, place]]
+
+
+def _peeled(
+    mechanism: PermuteAndFlip, cells: Integers, counts: Integers, size: int, rounds: int
+) -> list[int]:
+    """One choice after another, each among those that are left."""
+    scores = np.zeros(size, dtype=np.int64)
+    scores[cells] = counts
+    left, picked = np.arange(size), []
+    for _ in range(rounds):
+        place = int(mechanism.release(scores[left]))
+        picked.append(int(left[place]))
+        left = np.delete(left, place)
+    return picked

@@ -1,0 +1,4 @@
+-- policy: person
+-- python: ask.agg(age=median("age"))
+SELECT MEDIAN(age) AS age
+FROM visits
