@@ -123,6 +123,10 @@ def test_every_statement_of_every_golden_plan_is_restricted(path):
         ("ward", [True], InvalidParameter),
         ("age", ["old"], InvalidParameter),
         ("age", [True], InvalidParameter),
+        ("age", [1, 1.0], InvalidParameter),
+        ("age", [float("nan")], InvalidParameter),
+        ("age", [float("inf")], InvalidParameter),
+        ("age", [2**53 + 2], InvalidParameter),
     ],
     ids=str,
 )
@@ -132,4 +136,14 @@ def test_keys_that_are_no_values_of_the_column(column, keys, error):
 
 
 def test_the_column_is_spelt_as_the_table_spells_it():
-    assert checked(policy().tables["visits"], "WARD", ["A"]) == "ward"
+    assert checked(policy().tables["visits"], "WARD", ["A"]) == ("ward", ("A",))
+
+
+def test_a_key_has_one_spelling():
+    """Parts are told apart by their keys: two spellings would be charged as two parts."""
+    assert str(checked(policy().tables["visits"], "age", [1.0, -0.0, 2.5])[1]) == "(1, 0, 2.5)"
+    days = Table.declare("data", ROWS.select(["day"])).with_schema({"day": "DATE"})
+    spelt = checked(days, "day", ["20240131"])[1]
+    assert spelt == checked(days, "day", ["2024-01-31"])[1] == ("2024-01-31",)
+    with pytest.raises(InvalidParameter):
+        checked(days, "day", ["2024-1-31"])

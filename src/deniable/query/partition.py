@@ -10,7 +10,9 @@ whatever the question says. Sensitivities stay as they are: a unit only has fewe
 """
 
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import replace
+from datetime import date
 from fractions import Fraction
 from typing import TypeAlias
 
@@ -26,6 +28,8 @@ from deniable.query.scope import Scope
 from deniable.query.words import try_cast
 
 Part: TypeAlias = tuple[tuple[str, KeyValue], ...]  # (column, value), each narrowing further
+
+_LARGEST = 1 << 53
 
 
 def restricted(plan: Plan, table: Table, part: Part) -> Plan:
@@ -46,20 +50,35 @@ def restricted(plan: Plan, table: Table, part: Part) -> Plan:
     )
 
 
-def checked(table: Table, column: str, keys: Sequence[KeyValue]) -> str:
-    """The column as the table spells it, if these keys can be parts by it."""
+def checked(
+    table: Table, column: str, keys: Sequence[KeyValue]
+) -> tuple[str, tuple[KeyValue, ...]]:
+    """The column as the table spells it, and keys that can be parts by it.
+
+    Each comes in its one spelling, since a ledger tells parts apart by theirs: were 1 and 1.0
+    two parts, the same people would pay in only one of them.
+    """
     found = Scope(table).column(column)
-    kinds = {"text": str, "date": str, "boolean": bool}
-    wanted = kinds.get(found.kind or "", int | float)
-    for key in keys:
-        if not isinstance(key, wanted) or (isinstance(key, bool) != (wanted is bool)):
-            raise InvalidParameter(
-                f"{found.name} is of the kind {found.kind or 'unknown'}, so {key!r} is none of "
-                "its values."
-            )
-    if not keys or len(set(keys)) < len(keys):
+    known = tuple(_key(found.name, found.kind, key) for key in keys)
+    if not known or len(set(known)) < len(known):
         raise InvalidParameter("`keys` must be different values, at least one.")
-    return found.name
+    return found.name, known
+
+
+def _key(name: str, kind: str | None, key: KeyValue) -> KeyValue:
+    kinds = {"text": str, "date": str, "boolean": bool}
+    wanted = kinds.get(kind or "", int | float)
+    if isinstance(key, wanted) and isinstance(key, bool) == (wanted is bool):
+        if kind == "date":
+            with suppress(ValueError):
+                return date.fromisoformat(str(key)).isoformat()
+        elif isinstance(key, str | bool):
+            return key
+        elif abs(key) <= _LARGEST:  # engines compare doubles, which are exact this far
+            return int(key) if key == int(key) else key
+    raise InvalidParameter(
+        f"{name} is of the kind {kind or 'unknown'}, so {key!r} is none of its values."
+    )
 
 
 def _within(sql: str, table: Table, part: Part) -> str:

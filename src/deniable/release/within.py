@@ -45,10 +45,13 @@ class Within:
         known = policy.tables.get(name)
         if known is None or known.public or self.table not in (None, name):
             raise InvalidParameter(f"There is no private table {name!r} to divide here.")
-        spelt = checked(known, column, keys)
+        spelt, values = checked(known, column, keys)
         if any(spelt == one for one, _ in self.part):
             raise InvalidParameter(f"These rows already have one {spelt}.")
-        return {key: Within(name, (*self.part, (spelt, key))) for key in keys}
+        return {
+            key: Within(name, (*self.part, (spelt, value)))
+            for key, value in zip(keys, values, strict=True)
+        }
 
     def __str__(self) -> str:
         parts = ", ".join(f"{column} {key!r}" for column, key in self.part)
