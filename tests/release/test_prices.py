@@ -83,7 +83,7 @@ def test_no_adaptive_analyst_gets_past_the_filter(size):
     logarithm of their likelihood ratio, can never exceed what the pure sum committed to.
     Analysts bet all that is left, or a share that depends on what they have learnt.
     """
-    analysts = size(small=150, full=10_000, what="analysts who adapt to each answer")
+    analysts = size(small=60, full=10_000, what="analysts who adapt to each answer")
     generator = np.random.default_rng(7)
     furthest = unfiltered = 0.0
     for _ in range(analysts):
@@ -117,7 +117,7 @@ def test_no_adaptive_analyst_gets_past_the_filter(size):
 
 def test_no_adaptive_analyst_gets_past_all_filters(size):
     """With several filters, what was granted always fits at least one of them, exactly."""
-    analysts = size(small=25, full=10_000, what="analysts against several filters at once")
+    analysts = size(small=25, full=2_000, what="analysts against several filters at once")
     generator = np.random.default_rng(11)
     committed = terms(1, 1e-6, ALL)
     kinds = {

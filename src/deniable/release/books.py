@@ -7,7 +7,7 @@ committed: sums only grow, so what does not fit now will not fit behind the queu
 
 import datetime
 import json
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
 from typing import Any
@@ -17,7 +17,8 @@ from deniable.exact.rationals import Number, probability
 from deniable.policy.budget import Budget
 from deniable.query.plan import Plan
 from deniable.release import gauges
-from deniable.release.accounts import NOTHING, Charge, Path, charge_to_json
+from deniable.release.accounts import NOTHING, Charge, Path
+from deniable.release.entries import entries, latest, told, written
 from deniable.release.journal import (
     EMPTY,
     Body,
@@ -114,11 +115,11 @@ class Books(Ledger):
         for plan in plans:
             check_price(plan)
         hashes = [None] * len(plans) if plan_hashes is None else list(plan_hashes)
-        told = {
+        body = {
             "analyst": analyst,
             "kind": "reserved",
             "part": [list(one) for one in part],
-            "plans": [_told(*one) for one in zip(plans, hashes, strict=True)],
+            "plans": [told(*one) for one in zip(plans, hashes, strict=True)],
             "touches": max(2 if plan.neighbors == "replace" else 1 for plan in plans),
             "version": version,
         }
@@ -128,11 +129,11 @@ class Books(Ledger):
             state = self._state(view)
             terms = self._known(view, state)
             charges = _charges(plans, terms, analyst, share)
-            body = told | {"charges": _written(charges), "time": self._time()}
-            self._grant(state, terms, body, view.anchor.number, charges)
-            return (body,), state.to_json()
+            made = body | {"charges": written(charges), "time": self._time()}
+            self._grant(state, terms, made, view.anchor.number, charges)
+            return (made,), state.to_json()
 
-        return tuple(_entries(self._decided(decide)[0]))
+        return tuple(entries(self._decided(decide)[0]))
 
     def _decided(self, decide: Callable[[View], Decision]) -> list[Row]:
         """Appends what is decided. A refusal need not wait for the lock."""
@@ -192,7 +193,7 @@ class Books(Ledger):
     ) -> Recalled | None:
         key = recall_key(plan_hash, version)
         with self._journal.view() as view:
-            found = _latest(view.answers(key))
+            found = latest(view.answers(key))
             if found is None:
                 return None
             row, received = found
@@ -209,20 +210,20 @@ class Books(Ledger):
         """Charges an analyst, and nobody else, for an answer that was released before."""
         state = self._state(view)
         terms = self._known(view, state)
-        found = _latest(view.answers(key))
+        found = latest(view.answers(key))
         if found is None or analyst in found[1]:
             return (), state.to_json()
         answer = found[0].read()
         charges = {account: price((plan,), terms.filters)}
         body = {
             "analyst": analyst,
-            "charges": _written(charges),
+            "charges": written(charges),
             "kind": "repeated",
             "of": answer["of"],
             "part": [],
             "place": answer["place"],
             "plan": answer["plan"],
-            "plans": [_told(plan, answer["plan"])],
+            "plans": [told(plan, answer["plan"])],
             "time": self._time(),
             "touches": 1,
             "version": answer["version"],
@@ -257,7 +258,7 @@ class Books(Ledger):
     def entries(self) -> tuple[Entry, ...]:
         found: dict[str, Entry] = {}
         for row in self._journal.whole()[0]:
-            for entry in _entries(row):
+            for entry in entries(row):
                 found[reservation(entry.number, entry.place)] = entry
             if row.ends is not None:
                 body = row.read()
@@ -322,60 +323,13 @@ def _charges(
     plans: Sequence[Plan], terms: Terms, analyst: str | None, delta: Fraction | None
 ) -> dict[str, Charge]:
     """What plans charge together to each account; with a `delta`, their tight price."""
+    accounts = {read: terms.accounts(read, analyst) for read in {one.tables for one in plans}}
     concerned: dict[str, list[Plan]] = {}
     for plan in plans:
-        for account in terms.accounts(plan.tables, analyst):
+        for account in accounts[plan.tables]:
             concerned.setdefault(account, []).append(plan)
     whole = price(plans, terms.filters, delta)
     return {
         account: whole if len(some) == len(plans) else price(some, terms.filters, delta)
         for account, some in concerned.items()
     }
-
-
-def _told(plan: Plan, plan_hash: str | None) -> dict[str, Any]:
-    """What an entry says about a plan."""
-    return {
-        "delta": str(plan.delta),
-        "epsilon": str(plan.epsilon),
-        "plan": plan_hash,
-        "tables": list(plan.tables),
-    }
-
-
-def _written(charges: Mapping[str, Charge]) -> dict[str, Any]:
-    return {account: charge_to_json(one) for account, one in charges.items()}
-
-
-def _latest(rows: Sequence[Row]) -> tuple[Row, set[str | None]] | None:
-    """The latest answer to a question, and who has received it."""
-    bodies = [(row, row.read()) for row in rows]
-    settled = [(row, body) for row, body in bodies if body["kind"] == "settled"]
-    if not settled:
-        return None
-    row, answer = settled[-1]
-    same = [body for _, body in bodies if _which(body) == _which(answer)]
-    return row, {body["analyst"] for body in same}
-
-
-def _which(body: Body) -> tuple[int, int]:
-    return body["of"], body["place"]
-
-
-def _entries(row: Row) -> Iterator[Entry]:
-    """The charges in an entry: one for each plan."""
-    body = row.read()
-    for place, plan in enumerate(body.get("plans", ())):
-        yield Entry(
-            number=row.number,
-            tables=tuple(plan["tables"]),
-            epsilon=Fraction(plan["epsilon"]),
-            delta=Fraction(plan["delta"]),
-            state=body["kind"],
-            analyst=body["analyst"],
-            plan_hash=plan["plan"],
-            version=body["version"],
-            part=tuple((partition, part) for partition, part in body["part"]),
-            time=body["time"],
-            place=place,
-        )

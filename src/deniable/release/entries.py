@@ -1,0 +1,59 @@
+"""What the entries of a ledger say, and how they are read as charges."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from fractions import Fraction
+from typing import Any
+
+from deniable.query.plan import Plan
+from deniable.release.accounts import Charge, charge_to_json
+from deniable.release.journal import Body, Row
+from deniable.release.ledger import Entry
+
+
+def told(plan: Plan, plan_hash: str | None) -> dict[str, Any]:
+    """What an entry says about a plan."""
+    return {
+        "delta": str(plan.delta),
+        "epsilon": str(plan.epsilon),
+        "plan": plan_hash,
+        "tables": list(plan.tables),
+    }
+
+
+def written(charges: Mapping[str, Charge]) -> dict[str, Any]:
+    """What an entry says about what is charged to each account."""
+    return {account: charge_to_json(one) for account, one in charges.items()}
+
+
+def latest(rows: Sequence[Row]) -> tuple[Row, set[str | None]] | None:
+    """The latest answer to a question, and who has received it."""
+    bodies = [(row, row.read()) for row in rows]
+    settled = [(row, body) for row, body in bodies if body["kind"] == "settled"]
+    if not settled:
+        return None
+    row, answer = settled[-1]
+    same = [body for _, body in bodies if _which(body) == _which(answer)]
+    return row, {body["analyst"] for body in same}
+
+
+def _which(body: Body) -> tuple[int, int]:
+    return body["of"], body["place"]
+
+
+def entries(row: Row) -> Iterator[Entry]:
+    """The charges in an entry: one for each plan."""
+    body = row.read()
+    for place, plan in enumerate(body.get("plans", ())):
+        yield Entry(
+            number=row.number,
+            tables=tuple(plan["tables"]),
+            epsilon=Fraction(plan["epsilon"]),
+            delta=Fraction(plan["delta"]),
+            state=body["kind"],
+            analyst=body["analyst"],
+            plan_hash=plan["plan"],
+            version=body["version"],
+            part=tuple((partition, part) for partition, part in body["part"]),
+            time=body["time"],
+            place=place,
+        )
