@@ -5,7 +5,7 @@ import pytest
 
 from deniable.exact import bernoulli, uniform_below
 from deniable.exact.rationals import rational
-from deniable.surveys import Collected, loads, report
+from deniable.surveys import Collected, Doubts, loads, report
 from deniable.surveys.asking import asked
 
 N = 200_000
@@ -65,6 +65,90 @@ def test_careless_answers_are_taken_out_of_every_choice():
     assert results["moon"].doubts.attentive == ()
     assert not any("moon" in (pair.rows, pair.columns) for pair in found.pairs)
     assert "careless answers taken out" in str(found)
+
+
+MORE = """
+id = "s"
+title = "t"
+epsilon = 18
+[[questions]]
+id = "many"
+kind = "single-choice"
+text = "?"
+options = [OPTIONS]
+[[questions]]
+id = "scale"
+kind = "scale"
+text = "?"
+points = 5
+expected = [0.5, 0.3, 0.1, 0.05, 0.05]
+[[questions]]
+id = "number"
+kind = "number"
+text = "?"
+low = 0
+high = 10
+[[questions]]
+id = "said"
+kind = "number"
+text = "?"
+low = 0
+high = 10
+prefer_not_to_say = true
+[[questions]]
+id = "boxes"
+kind = "multiple-choice"
+text = "?"
+options = ["x", "y"]
+[[questions]]
+id = "moon"
+kind = "yes-no"
+text = "?"
+anchor = true
+""".replace("OPTIONS", ", ".join(f'"o{i}"' for i in range(80)))
+
+
+def test_careless_answers_are_taken_out_of_every_kind():
+    """Whoever is careless gives any answer, which the device then randomizes."""
+    survey, n = loads(MORE), 60_000
+    made = asked(survey)
+    follows = bernoulli(rational(0.7), n)
+    truth = {
+        "many": (np.where(np.arange(n) % 2 == 0, 3, 5), uniform_below(80, n)),
+        "scale": (np.full(n, 4), uniform_below(5, n)),
+        "number": (np.full(n, 2.0), uniform_below(11, n).astype(float)),
+        "said": (np.full(n, 9.0), np.array([0.0, 10.0, np.nan])[uniform_below(3, n)]),
+        "boxes": (np.tile([1, 0], (n, 1)), uniform_below(2, 2 * n).reshape(n, 2)),
+        "moon": (np.zeros(n, dtype=int), uniform_below(2, n)),
+    }
+    reports = {}
+    for name, (careful, blind) in truth.items():
+        shape = (n,) + (1,) * (careful.ndim - 1)
+        reports[name] = made[name].randomize(np.where(follows.reshape(shape), careful, blind))
+    everybody = dict.fromkeys(reports, np.arange(n))
+    found = report(survey, Collected(reports, everybody, n))
+    expected = {
+        "many": [0.5 * (i in (3, 5)) for i in range(80)],
+        "scale": [0, 0, 0, 0, 1, 5],
+        "number": [2],
+        "said": [9, 0],
+        "boxes": [1, 0],
+    }
+    for one in found.results:
+        if one.question == "moon":
+            assert one.doubts == Doubts()
+            continue
+        cleaned = one.doubts.attentive
+        assert len(cleaned) == len(one.estimates) == len(expected[one.question])
+        for part, actual in zip(cleaned, expected[one.question], strict=True):
+            assert abs(part.prevalence - actual) < 7 * part.standard_error
+        assert len(one.doubts.if_lied) == len(one.estimates)
+        biased = max(
+            abs(e.raw - x) / e.standard_error
+            for e, x in zip(one.estimates, expected[one.question], strict=True)
+        )
+        assert biased > 7  # the test can tell
+    assert "if so many of all lied" in str(found)
 
 
 def test_denial_has_a_range():

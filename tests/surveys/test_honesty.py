@@ -5,7 +5,9 @@ from deniable.errors import InvalidParameter
 from deniable.exact import bernoulli
 from deniable.exact.rationals import rational
 from deniable.mechanisms import RandomizedResponse
-from deniable.surveys import attentive, forgery, if_some_deny, two_devices
+from deniable.surveys import attentive, forgery, if_some_deny, if_some_lie, two_devices
+from deniable.surveys.readings import reader
+from tests.surveys.designs import DESIGNS, answers, law, meaning
 
 COINS = RandomizedResponse(odds=3)
 
@@ -65,3 +67,25 @@ def test_forged_reports():
     assert after - before == pytest.approx(forgery(COINS, respondents=400, forged=40))
     with pytest.raises(InvalidParameter, match="at most"):
         forgery(COINS, respondents=5, forged=6)
+
+
+@pytest.mark.parametrize("name", ["ordinal", "OUE", "Duchi", "hybrid", "three"])
+def test_forged_reports_of_other_designs(name):
+    """The worst report in place of the worst honest one, by enumeration."""
+    design = DESIGNS[name]
+    read, width = reader(design), 1.0
+    reports = np.concatenate([law(design, answer)[0] for answer in answers(design)])
+    wide = read(np.unique(reports, axis=0))
+    if read.ends:
+        wide, width = wide[:, 1:], 4.0
+    means = meaning(design)[:, 1:] if read.ends else meaning(design)
+    worst = max(np.abs(wide[:, None, :] - means[None]).max() * width, 0)
+    assert forgery(design, respondents=100, forged=10) == pytest.approx(0.1 * worst)
+
+
+def test_lies_have_a_range():
+    found = COINS.estimate(counts=(600, 400))
+    assert if_some_lie(found)[0.2] == pytest.approx((0.1, 0.5))
+    assert if_some_lie(found, lying=(0.5,)) == {0.5: (0.0, pytest.approx(0.8))}
+    with pytest.raises(InvalidParameter, match="not known"):
+        forgery(DESIGNS["square wave"], respondents=5, forged=1)

@@ -7,6 +7,7 @@
 """
 
 from deniable.surveys.asking import Asked, ask
+from deniable.surveys.carelessness import Attention, Cleaned, attention, without_careless
 from deniable.surveys.collected import Collected, collect, read_reports
 from deniable.surveys.comparison import Difference, compare
 from deniable.surveys.corrected import likeliest, on_simplex
@@ -19,6 +20,7 @@ from deniable.surveys.honesty import (
     attentive,
     forgery,
     if_some_deny,
+    if_some_lie,
     two_devices,
 )
 from deniable.surveys.lint import Finding, lint
@@ -40,7 +42,9 @@ from deniable.surveys.words import Words
 
 __all__ = [
     "Asked",
+    "Attention",
     "Attentive",
+    "Cleaned",
     "Collected",
     "CrossTab",
     "Decoded",
@@ -64,6 +68,7 @@ __all__ = [
     "Words",
     "among_respondents",
     "ask",
+    "attention",
     "attentive",
     "collect",
     "collected_loss",
@@ -72,6 +77,7 @@ __all__ = [
     "decode",
     "forgery",
     "if_some_deny",
+    "if_some_lie",
     "likeliest",
     "lint",
     "load",
@@ -90,4 +96,5 @@ __all__ = [
     "ways",
     "weighted",
     "what_an_answer_proves",
+    "without_careless",
 ]

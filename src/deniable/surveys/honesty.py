@@ -12,12 +12,18 @@ and to show how much they could matter.
   yeses a, the honest noes b and the rest, 1 - a - b (Clark & Desharnais, "Honest answers to
   embarrassing questions", 1998).
 * `if_some_deny`: what the truth would be if a share of those concerned had denied.
+* `if_some_lie`: the range of any share or mean, if a share of all had said anything whatever.
 * `forgery`: how far a number of forged reports can move the estimate, on average.
+
+`deniable.surveys.carelessness` takes careless answers out of questions of any design.
 """
 
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
 
 from deniable.errors import InvalidParameter
 from deniable.exact.rationals import Number, probability, whole
@@ -26,11 +32,13 @@ from deniable.mechanisms.tally import tally_of
 from deniable.surveys.sample import YesNo
 
 Counts = Sequence[int] | Tally
+Range = tuple[float, float]
 
 
 @dataclass(frozen=True, slots=True)
 class Attentive:
-    """The prevalence among attentive respondents, and their share; errors by linearisation."""
+    """The prevalence (or mean) among attentive respondents, and their share; errors by
+    linearisation."""
 
     prevalence: float
     standard_error: float
@@ -125,19 +133,58 @@ def if_some_deny(
     return {one: min(estimate.value / (1 - one), 1.0) for one in shares}
 
 
-def forgery(design: YesNo, *, respondents: int, forged: int) -> float:
-    """The most by which forged reports can move the estimate, on average over the coins,
-    compared with honest reports of the same people.
+def if_some_lie(
+    estimate: Estimate,
+    low: float = 0.0,
+    high: float = 1.0,
+    lying: Sequence[Number] = (0, 0.05, 0.1, 0.2),
+) -> dict[float, Range]:
+    """The range of a share, or of a mean between `low` and `high`, if these shares of all
+    people had answered anything whatever: no liar moves it by more than its whole width.
 
-    >>> from deniable.mechanisms import RandomizedResponse
+    >>> from deniable.mechanisms import Duchi
+    >>> pay = Duchi(odds=3, low=0, high=100).estimate([0] * 600 + [1] * 400)
+    >>> if_some_lie(pay, 0, 100, (0, 0.1))
+    {0.0: (30.0, 30.0), 0.1: (20.0, 40.0)}
+    """
+    shares = [float(probability(one, "lying")) for one in lying]
+    value, width = estimate.value, high - low
+    return {
+        one: (max(low, value - one * width), min(high, value + one * width)) for one in shares
+    }
+
+
+def forgery(design: Any, *, respondents: int, forged: int) -> float:
+    """The most by which forged reports can move the estimate of a share (of a number: of its
+    mean, in its own unit), on average over the coins, compared with honest reports of the same
+    people.
+
+    >>> from deniable.mechanisms import Duchi, RandomizedResponse
     >>> forgery(RandomizedResponse(odds=3), respondents=1000, forged=10)
     0.015
+    >>> forgery(Duchi(odds=3, low=0, high=100), respondents=1000, forged=10)
+    1.5
     """
     n, bad = whole(respondents, "respondents"), whole(forged, "forged", least=0)
     if bad > n:
         raise InvalidParameter(f"`forged` must be at most `respondents`. Found {bad} of {n}.")
-    p, q = design.p, design.q
-    return float(bad * max(p, 1 - p, q, 1 - q) / (n * abs(p - q)))
+    return bad / n * _reach(design)
+
+
+def _reach(design: Any) -> float:
+    """How far a reading can lie from the truth."""
+    if hasattr(design, "readings"):
+        readings, ends = design.readings(), (float(design.low), float(design.high))
+        return max(float(readings.max()) - ends[0], ends[1] - float(readings.min()))
+    if hasattr(design, "p"):
+        p, q = design.p, design.q
+        return float(max(p, 1 - p, q, 1 - q) / abs(p - q))
+    if hasattr(design, "matrix"):
+        back = np.linalg.inv(np.array(design.matrix, dtype=float))
+        return max(float(np.abs(back).max()), float(np.abs(back - 1).max()))
+    raise InvalidParameter(
+        f"What forged reports of {type(design).__name__} can do is not known here."
+    )
 
 
 def _rate(design: YesNo, counts: Counts) -> tuple[float, int]:

@@ -15,7 +15,6 @@ from deniable.privacy import Loss
 from deniable.surveys.asking import Asked, asked
 from deniable.surveys.collected import Collected
 from deniable.surveys.doubts import Anchor, Doubts, anchor_of, doubts
-from deniable.surveys.honesty import attentive
 from deniable.surveys.pairs import Pair, pairs
 from deniable.surveys.questionnaire import Questionnaire
 from deniable.surveys.sentences import what_an_answer_proves
@@ -57,6 +56,11 @@ class Result:
         if self.doubts.if_denied:
             told = (f"{share:.0%}: {x:.3f}" for share, x in self.doubts.if_denied.items())
             yield f"if so many of the people concerned denied: {', '.join(told)}"
+        if self.doubts.if_lied:
+            place = self.mean or 0
+            ranges = self.doubts.if_lied[place].items()
+            told = (f"{share:.0%}: {low:.3g} to {high:.3g}" for share, (low, high) in ranges)
+            yield f"{self.labels[place]}, if so many of all lied: {', '.join(told)}"
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -132,13 +136,11 @@ def report(
 def _attention(anchor: Anchor | None) -> str:
     if anchor is None:
         return ""
-    if anchor.problem:
+    if anchor.found is None:
         return f"{anchor.question}: {anchor.problem}"
-    same = {"anchor": anchor.design, "anchor_counts": anchor.counts}
-    found = attentive(anchor.design, anchor.counts, **same)
     return (
-        f"{anchor.question}: by this anchor {found.attentive:.3f} ± "
-        f"{1.96 * found.attentive_error:.3f} (95 %) of the respondents are attentive."
+        f"{anchor.question}: by this anchor {anchor.found.share:.3f} ± "
+        f"{1.96 * anchor.found.error:.3f} (95 %) of the respondents are attentive."
     )
 
 
@@ -167,7 +169,7 @@ def _result(
         ),
         loss=loss,
         amplified=loss != one.loss,
-        doubts=doubts(one, reports, estimates, anchor),
+        doubts=doubts(one, collected, estimates, anchor),
         mean=mean,
     )
 
