@@ -32,6 +32,55 @@ def test_more_candidates_than_rows():
     assert len(found) <= 0.8 * 64
 
 
+def test_thousands_of_candidates_are_absent(size):
+    absent = size(small=1500, full=10_000, what="candidates of RAPPOR that nobody has")
+    tally = DESIGN.aggregate(DESIGN.randomize(people(200_000)))
+    found = decode(DESIGN, tally, [*(f"none{i}" for i in range(absent)), *SHARES])
+    assert [one.value for one in found[:6]] == list(SHARES)
+    # At 1 - 1e-9 nobody is named who is not there, and even the rarest of six is found.
+    sure = decode(DESIGN, tally, [*SHARES, *ABSENT, *(f"none{i}" for i in range(60, absent))])
+    assert {one.value for one in sure if one.found} >= {"blue", "red", "green", "pink", "grey"}
+    for one in found:
+        truth = SHARES.get(one.value, 0)
+        assert abs(one.share.raw - truth) < 7 * one.share.standard_error
+
+
+def test_what_is_found_is_there_and_intervals_hold(size):
+    """After selection from a list in which nearly all are absent."""
+    surveys = size(small=40, full=600, what="RAPPOR surveys with selected candidates")
+    design = Rappor(bits=16, hashes=2, cohorts=16, f=0.25, p=0.25, q=0.75)
+    values, names = people(20_000), [*SHARES, *(f"none{i}" for i in range(200))]
+    false, missed, covered, intervals = 0, 0, 0, 0
+    for _ in range(surveys):
+        found = decode(design, design.aggregate(design.randomize(values)), names)
+        there = {one.value for one in found if one.found}
+        false += bool(there - SHARES.keys())
+        missed += not {"blue", "red", "green", "pink"} <= there
+        for one in found:
+            low, high = one.share.raw + 1.96 * np.array([-1, 1]) * one.share.standard_error
+            covered += low <= SHARES.get(one.value, 0) <= high
+            intervals += 1
+    assert intervals > 8 * surveys  # some of them absent: the test is about selection
+    assert false <= 0.05 * surveys + 5 * np.sqrt(0.05 * 0.95 * surveys)
+    assert missed <= 0.01 * surveys + 2
+    assert covered / intervals > 0.95 - 5 * np.sqrt(0.05 * 0.95 / surveys / 6)
+
+
+def test_values_missing_from_the_list_widen_the_errors():
+    tally = DESIGN.aggregate(DESIGN.randomize(people(50_000)))
+    whole, part = decode(DESIGN, tally, [*SHARES]), decode(DESIGN, tally, ["red", "teal"])
+    errors = {one.value: one.share.standard_error for one in whole}
+    for one in part:
+        assert one.share.standard_error > 1.5 * errors[one.value]
+
+
+def test_a_list_without_anybody():
+    design = Rappor(bits=8, hashes=1, cohorts=2, f=0.25, p=0.25, q=0.75)
+    tally = design.aggregate(design.randomize(["here"] * 5000))
+    found = decode(design, tally, [f"none{i}" for i in range(40)])
+    assert len(found) <= 0.8 * 8
+
+
 def test_errors_are_as_stated(size):
     surveys = size(small=60, full=1500, what="RAPPOR surveys of 3,000 people")
     values = people(3000)
