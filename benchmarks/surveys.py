@@ -1,7 +1,7 @@
 """Our frequency oracles against those of multi-freq-ldpy and pure-ldp, per person.
 
 One core, 1,000 answers, epsilon 1. We ask one million people, encode every answer and
-count the reports; the peers do the same for fewer people, since their time per person does
+count the reports; the peers do the same for 10,000, since their time per person does
 not depend on how many there are. The target is against the slower of the two.
 """
 
@@ -20,7 +20,7 @@ from deniable import OLH, OUE
 ANSWERS = 1000
 EPSILON = 1.0
 PEOPLE = 1_000_000
-PEER_PEOPLE = {"OUE": 10_000, "OLH": 1_000}
+PEER_PEOPLE = 10_000
 LEAST = 20
 UNIT = "microseconds a person"
 
@@ -39,7 +39,7 @@ def contest(what: str, ours: Poll, peers: dict[str, Poll | str]) -> Iterator[Row
     contestants = {"ours": per_person(ours, PEOPLE)}
     for name, peer in peers.items():
         if callable(peer):
-            contestants[name] = per_person(peer, PEER_PEOPLE[what])
+            contestants[name] = per_person(peer, PEER_PEOPLE)
     found = medians(contestants)
     theirs = {name: found[name] for name in peers if name in found}
     slower = max(theirs, key=lambda name: theirs[name], default=None)

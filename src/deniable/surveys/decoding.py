@@ -15,8 +15,8 @@ Two steps, as in Erlingsson, Pihur & Korolova (2014), made honest:
    Without selection all cohorts serve both.
 
 Errors count that bits of one person's filter go together (the covariance of a cohort's bits is
-that of the fitted shares), and grow by sqrt(chi-square / freedom) where the rows do not fit the
-candidates: values that are missing from the list leave such a trace. `found` keeps the chance
+that of the fitted shares), and grow by sqrt(chi-square / freedom) where the rows fit the
+candidates worse than by chance: values that are missing from the list leave such a trace. `found` keeps the chance
 of naming anybody who has no share below 1 - confidence over all candidates that were tested, by
 Holm's step-down test (1979).
 """
@@ -145,8 +145,9 @@ def _fitted(system: _System, cohorts: Matrix, kept: list[int]) -> tuple[Matrix, 
         float((observed - filters @ shares) @ weigh @ (observed - filters @ shares))
         for filters, weigh, observed in parts
     )
-    freedom = len(cohorts) * system.bits - len(kept)
-    return shares, covariance * max(1.0, misfit / freedom if freedom > 0 else 1.0)
+    freedom = max(1, len(cohorts) * system.bits - len(kept))
+    usual = freedom + 2 * (2 * freedom) ** 0.5  # by chance seldom more
+    return shares, covariance * (misfit / freedom if misfit > usual else 1.0)
 
 
 def _selected(system: _System, cohorts: Matrix) -> list[int]:
