@@ -60,10 +60,19 @@ def test_majorities_keep_the_loss_at_twice_the_strength(relation, odds):
     assert mechanism.loss == PureLoss(odds=odds)
 
 
-def test_means_keep_the_loss():
-    mechanism = InverseSensitivity.mean(0, 3, step=F(1, 2), epsilon=1, neighbors="replace")
-    verdict = proved(mechanism, "replace", least=1)
+@pytest.mark.parametrize("relation", RELATIONS)
+@pytest.mark.parametrize(("step", "epsilon"), [(F(1, 2), 1), (F(1), 3), (F(2), F(1, 10))])
+def test_means_keep_the_loss(relation, step, epsilon):
+    mechanism = InverseSensitivity.mean(0, 3, step=step, epsilon=epsilon, neighbors=relation)
+    verdict = proved(mechanism, relation, least=relation == "replace")
     assert verdict.private, verdict.event
+
+
+def test_means_of_tables_that_grow_are_near():
+    mechanism = InverseSensitivity.mean(0, 100, epsilon=1, neighbors="add-remove")
+    data = np.repeat([10, 50, 60], [2000, 5000, 3000])
+    assert abs(mechanism.release(data) - F(data.sum().item(), data.size)) <= 1
+    assert sum(mechanism.pmf([]).values()) == pytest.approx(1)
 
 
 @pytest.mark.parametrize("relation", RELATIONS)
@@ -191,7 +200,6 @@ def test_unusable_distances_are_refused(distance):
         ("epsilon", lambda: InverseSensitivity("ab", len, neighbors="replace")),
         ("sides", lambda: InverseSensitivity.majority("abc", epsilon=1, neighbors="replace")),
         ("`q`", lambda: InverseSensitivity.quantile(2, "ab", epsilon=1, neighbors="replace")),
-        ("replace", lambda: InverseSensitivity.mean(0, 1, epsilon=1, neighbors="add-remove")),
         ("below", lambda: InverseSensitivity.mean(1, 1, epsilon=1, neighbors="replace")),
     ],
 )

@@ -1,5 +1,6 @@
 """Scores: exact where they can be, rounded and widened where they cannot."""
 
+import math
 from decimal import Decimal
 from fractions import Fraction
 
@@ -9,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from deniable.errors import InvalidData
-from deniable.mechanisms.scores import read
+from deniable.mechanisms.scores import Scores, read
 
 F = Fraction
 ONE = F(1)
@@ -95,3 +96,18 @@ def test_scores_do_not_print():
 def test_bad_scores_are_refused(bad):
     with pytest.raises(InvalidData):
         read(bad, step=None, sensitivity=ONE)
+
+
+@given(
+    st.fractions(F(1, 4), 4, max_denominator=12),
+    st.fractions(F(1, 8), 2, max_denominator=8),
+    st.fractions(-5, 5, max_denominator=30),
+    st.tuples(*[st.fractions(-1, 1, max_denominator=12)] * 3),
+)
+def test_reach_covers_half_a_step_of_error_in_each_float(sensitivity, step, score, shares):
+    """A score moves by up to the sensitivity, and both floats err by up to half a step."""
+    moved = score + shares[0] * sensitivity
+    floats = [score + shares[1] * step / 2, moved + shares[2] * step / 2]
+    units = [math.floor(one / step + F(1, 2)) for one in floats]
+    reach = Scores(np.array([0]), step, real=True).reach(sensitivity)
+    assert abs(units[0] - units[1]) <= reach

@@ -1,5 +1,7 @@
 """Sparse vectors: private transcripts, classic mistakes caught, and a firm end."""
 
+import math
+import threading
 from collections import Counter
 from dataclasses import replace
 from fractions import Fraction
@@ -228,3 +230,36 @@ def test_bad_data_is_refused():
         SparseVector(epsilon=1).start(threshold=0).above([1, 2])
     with pytest.raises(InvalidParameter, match="confidence"):
         SparseVector(epsilon=1).margin(1, queries=3)
+
+
+def test_threads_share_a_session_without_taking_the_last_hit_twice():
+    """Every number is far above: exactly `count` are told, all others refused."""
+    session = SparseVector(epsilon=1, count=5).start(threshold=0)
+    told, refused, begin = [], [], threading.Barrier(8)
+
+    def ask():
+        begin.wait(timeout=60)
+        for _ in range(20):
+            try:
+                told.append(session.above(10**6))
+            except UsedUp:
+                refused.append(1)
+
+    threads = [threading.Thread(target=ask, daemon=True) for _ in range(8)]
+    for one in threads:
+        one.start()
+    for one in threads:
+        one.join(timeout=60)
+    assert told == [True] * 5
+    assert len(refused) == 155
+    assert session.left == 0
+
+
+def test_floats_that_err_by_half_a_step_are_covered():
+    """Also where the sensitivity is no whole number of steps."""
+    for sensitivity, step in ((F(1), F(1)), (F(3, 2), F(1)), (F(7, 3), F(1, 2))):
+        mechanism = SparseVector(epsilon=1, sensitivity=sensitivity, step=step)
+        first, _ = mechanism._scales(real=True)
+        whole_numbers, _ = mechanism._scales(real=False)
+        total = first / whole_numbers
+        assert total >= (sensitivity / step + 1) / math.ceil(sensitivity / step)

@@ -26,6 +26,7 @@ from deniable.errors import InvalidData, InvalidParameter
 from deniable.exact.enclosures import Enclosure
 from deniable.exact.rationals import Number, positive, probability, whole
 from deniable.mechanisms import pure
+from deniable.mechanisms.changing_mean import ToChangingMean
 from deniable.mechanisms.distances import (
     UNREACHABLE,
     Distance,
@@ -185,26 +186,24 @@ class InverseSensitivity:
     ) -> "InverseSensitivity":
         """The mean of whole numbers, clipped to [lo, hi], rounded to multiples of `step`.
 
-        The number of records is public, so only `neighbors="replace"` is served.
+        Under "replace" the number of records is public. Where they come or go it need not be:
+        see `changing_mean` for that distance, and the proof that it has sensitivity one.
 
         >>> mean = InverseSensitivity.mean(0, 100, epsilon=1, neighbors="replace")
         >>> mean.release([50] * 100_000)
         Fraction(50, 1)
         """
-        if neighboring(neighbors) != "replace":
-            raise InvalidParameter(
-                'A mean that is answered this way needs neighbors="replace", and a public '
-                "number of records. Where they come or go, release sum and count by `Laplace`."
-            )
+        relation = neighboring(neighbors)
         if not (isinstance(lo, int) and isinstance(hi, int) and lo < hi):
             raise InvalidParameter(
                 f"`lo` and `hi` must be whole numbers, lo below hi. Found {lo} and {hi}."
             )
-        distance = ToMean(lo, hi, positive(step, "step"))
+        kind = ToMean if relation == "replace" else ToChangingMean
+        distance = kind(lo, hi, positive(step, "step"))
         return cls(
             distance.outputs(),
             distance,
-            neighbors="replace",
+            neighbors=relation,
             epsilon=epsilon,
             odds=odds,
             exhaustive=True,

@@ -3,7 +3,9 @@
 Integers are taken as they are, and so are Fractions and Decimals. A float is a computed
 number, and what was added up in another order may differ in its last digits: floats are
 rounded to a public grid, and every score is then taken to move by one grid step more than the
-stated sensitivity. That covers the rounding, and up to half a step of error in each float. The
+stated sensitivity, itself rounded up to whole steps. That covers the rounding, and up to half a
+step of error in each float: floats that err by at most half a step differ by at most
+sensitivity + step, and rounding keeps a difference within the next whole number of steps. The
 grid is `step`, or sensitivity / 1024 where none is given. Which of these it is follows from
 the types of the scores, which are public, never from a value.
 """
@@ -43,7 +45,7 @@ class Scores:
         Fraction(11, 1)
         """
         exact = sensitivity / self.unit
-        return Fraction(math.floor(exact) + 1) if self.real else exact
+        return Fraction(math.ceil(exact) + 1) if self.real else exact
 
     def span(self, sensitivity: Fraction, *, monotone: bool) -> Fraction:
         """How many units one person can move the difference of two scores.

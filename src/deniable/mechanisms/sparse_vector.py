@@ -15,6 +15,7 @@ Printing a noisy number beside a hit would break the proof. Buy that number sepa
 """
 
 import math
+import threading
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
@@ -164,7 +165,7 @@ class SparseVector:
     def _scales(self, real: bool) -> tuple[Fraction, Fraction]:
         """The noise of the threshold and of the numbers, in steps."""
         exact = self.sensitivity / self.step
-        move = math.floor(exact) + 1 if real else math.ceil(exact)
+        move = math.ceil(exact) + real
         # Rounded floats may go a step against the others' direction, see `scores`.
         shift = move + real if self.monotone else 2 * move
         shifts = Fraction(self.count * shift, move)
@@ -179,12 +180,17 @@ class SparseVector:
 
 @dataclass(slots=True)
 class Session:
-    """One run of a sparse vector: its noisy threshold, and how many hits are left."""
+    """One run of a sparse vector: its noisy threshold, and how many hits are left.
+
+    Threads may share it: numbers are told one after the other, so that no two of them can take
+    the same last hit.
+    """
 
     mechanism: SparseVector
     _real: bool = field(repr=False)
     _line: int = field(repr=False)
     _hits: int = 0
+    _lock: threading.Lock = field(default_factory=threading.Lock, repr=False, compare=False)
 
     @property
     def left(self) -> int:
@@ -212,13 +218,14 @@ class Session:
         return self._told(int(on_grid.steps[0]))
 
     def _told(self, steps: int) -> bool:
-        if self.left == 0:
-            raise UsedUp(
-                f"This session has told all it may: {self.mechanism.count} hits. "
-                'Its loss pays for no more, not even for one more "below". Start another '
-                "session, and pay for it, or ask for a larger `count` beforehand."
-            )
-        noise = discrete_laplace(self.mechanism._scales(self._real)[1], 1)
-        said = steps + int(noise[0]) >= self._line
-        self._hits += said
-        return said
+        with self._lock:
+            if self.left == 0:
+                raise UsedUp(
+                    f"This session has told all it may: {self.mechanism.count} hits. "
+                    'Its loss pays for no more, not even for one more "below". Start another '
+                    "session, and pay for it, or ask for a larger `count` beforehand."
+                )
+            noise = discrete_laplace(self.mechanism._scales(self._real)[1], 1)
+            said = steps + int(noise[0]) >= self._line
+            self._hits += said
+            return said

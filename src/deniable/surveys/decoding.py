@@ -16,9 +16,9 @@ Two steps, as in Erlingsson, Pihur & Korolova (2014), made honest:
 
 Errors count that bits of one person's filter go together (the covariance of a cohort's bits is
 that of the fitted shares), and grow by sqrt(chi-square / freedom) where the rows fit the
-candidates worse than by chance: values that are missing from the list leave such a trace. `found` keeps the chance
-of naming anybody who has no share below 1 - confidence over all candidates that were tested, by
-Holm's step-down test (1979).
+candidates worse than by chance: values that are missing from the list leave such a trace.
+`found` keeps the chance of naming anybody who has no share below 1 - confidence over all
+candidates that were tested, by Holm's step-down test (1979).
 """
 
 from collections.abc import Sequence
