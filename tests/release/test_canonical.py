@@ -127,6 +127,45 @@ def test_a_kind_that_is_not_listed_cannot_be_written():
         canonical.written(plan(1, thresholding=Stranger(1)))
 
 
+def test_a_million_numbers_in_a_row_are_written_short():
+    long = Key("k", "number", tuple(range(-5, 10**6)), Fraction(1))
+    text = canonical.text(canonical.written(long))
+    assert len(text) < 200
+    assert canonical.read(canonical.parsed(text)) == long
+    for other in (
+        tuple(range(0, 4000, 2)),
+        (*range(2000), 1999),
+        (*range(2000), 2000.0),
+        (*range(2000), True),
+        tuple(range(1000)),
+        (*range(1999), 10**30),
+        tuple(f"{i}" for i in range(2000)),
+    ):
+        key = Key("k", "number", other, Fraction(1))
+        found = canonical.read(canonical.parsed(canonical.text(canonical.written(key))))
+        assert repr(found) == repr(key)
+
+
+@pytest.mark.parametrize(
+    "bad",
+    [
+        {"first": 0, "count": 10**12},
+        {"first": 0, "count": 10},
+        {"first": 0.5, "count": 2000},
+        {"first": "0", "count": 2000},
+        {"first": 0},
+        {"first": 0, "count": 2000, "step": 2},
+    ],
+    ids=str,
+)
+def test_ranges_that_nobody_writes(bad):
+    key = canonical.written(Key("k", "number", (1,), Fraction(1)))
+    with pytest.raises(InvalidCertificate):
+        canonical.read(key | {"values": {"class": "range", **bad}})
+    with pytest.raises(InvalidCertificate):
+        canonical.read(key | {"name": {"class": "range", "first": 0, "count": 2000}})
+
+
 GOOD = canonical.written(plan(1))
 
 

@@ -2,7 +2,8 @@
 
 Only the kinds in `KINDS` can be written or read. Each is a frozen dataclass whose fields are
 the arguments that make it again (or says in `_SPELT` which are); a new kind of block needs one
-line there, and nothing else.
+line there, and nothing else. Whole numbers in a row, more than a thousand, are written by the
+first of them and how many there are.
 A field that holds its default is left out, so that plans keep their hash when a later version
 adds a field. Rationals are text such as "3/4", so nothing is ever rounded.
 
@@ -15,7 +16,7 @@ import hashlib
 import json
 import math
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from fractions import Fraction
 from functools import cache
 from types import NoneType, UnionType
@@ -27,6 +28,7 @@ from deniable.policy import Column, Policy, Table
 from deniable.policy.budget import Budget, Schedule
 from deniable.privacy.neighbors import Neighbors
 from deniable.query import plan as parts
+from deniable.query.listing import listing, unbroken
 from deniable.query.plan import Plan
 from deniable.query.reach import Reach
 
@@ -67,6 +69,8 @@ _DECLARED: tuple[type, ...] = (Policy, Table, Column, Budget, Schedule)  # writt
 _PRIVATE = {"source", "ledger", "ledger_key"}  # where the data lies is nobody's business
 
 _PLAIN = {bool, int, str, NoneType}
+_LONG = 1000  # a list of more whole numbers in a row is written by its ends
+_MOST = 10**8  # of them
 _RATIONAL = re.compile(r"-?[0-9]{1,4000}(/[0-9]{1,4000})?")
 _INFINITE = {"inf": math.inf, "-inf": -math.inf}
 
@@ -84,6 +88,8 @@ def written(value: object) -> Json:
     if isinstance(value, Fraction | datetime.date):
         return str(value)
     if isinstance(value, tuple | list):
+        if len(value) > _LONG and (run := _run(value)) is not None:
+            return run
         if set(map(type, value)) <= _PLAIN:  # a million keys should not take long
             return list(value)
         return [written(one) for one in value]
@@ -178,6 +184,8 @@ def _by_default(field: "dataclasses.Field[Any]", value: object) -> bool:
 def _read(found: Json, hint: Any) -> Any:
     """A value of one of the types that a hint allows."""
     ways = hint if isinstance(hint, tuple) else _ways(hint)
+    if isinstance(found, dict) and found.get("class") == "range":
+        return _unrolled(found, ways)
     if isinstance(found, dict):
         return _made(found, ways)
     if isinstance(found, list):
@@ -199,6 +207,25 @@ def _read(found: Json, hint: Any) -> Any:
     elif isinstance(found, str) and float in ways and found in _INFINITE:
         return _INFINITE[found]
     raise InvalidCertificate(f"No plan holds {json.dumps(found)[:60]} there.")
+
+
+def _run(value: Sequence[Any]) -> dict[str, Any] | None:
+    """Whole numbers that follow one another, by the first of them and how many there are."""
+    if not isinstance(value, tuple) or set(map(type, value)) != {int}:
+        return None
+    steps = listing(value).steps(Fraction(1))
+    if steps is None or not unbroken(steps):
+        return None
+    return {"class": "range", "first": value[0], "count": len(value)}
+
+
+def _unrolled(found: dict[str, Any], ways: tuple[Any, ...]) -> tuple[int, ...]:
+    first, count = found.get("first"), found.get("count")
+    if len(found) == 3 and isinstance(first, int) and isinstance(count, int):
+        listed = any(_origin(way) is tuple for way in ways)
+        if listed and _LONG < count <= _MOST and bool not in (type(first), type(count)):
+            return tuple(range(first, first + count))
+    raise InvalidCertificate("No plan holds such a range.")
 
 
 def _made(found: dict[str, Any], ways: tuple[Any, ...]) -> Any:

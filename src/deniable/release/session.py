@@ -99,7 +99,7 @@ class Session:
         self._engine, self._ledger, self._log = engine, ledger, log
         self._policy_hash = canonical.digest(policy)
         self._within = Within()
-        self._hashed: tuple[Plan, str] | None = None
+        self._last: tuple[Plan, canonical.Json, str] | None = None
 
     def release(self, plan: Plan, *, fresh: bool = False) -> Release:
         """The answer to a plan: charged, then run, then noised. The only door there is.
@@ -142,6 +142,8 @@ class Session:
             position=entry.number,
             head=self._ledger.head,
             cap=cap(self.policy, plan.table),
+            plan_hash=entry.plan_hash,
+            written=self._written(plan)[0],
         )
         certificate = certified(plan, answer, placed, self._ledger)
         self._ledger.settle(entry, receipt(answer, certificate))
@@ -166,16 +168,21 @@ class Session:
             rehearsal=self.rehearsal,
         )
 
-    def _charged(self, plan: Plan) -> dict[str, Any]:
-        return {**self._asked(plan), "part": self._within.path}
-
     def _asked(self, plan: Plan) -> Asking:
         """Who asks what, about which version of the data."""
-        hashed = self._hashed
-        if hashed is None or hashed[0] is not plan:
-            hashed = self._hashed = plan, canonical.digest(plan)
-        version = self.policy.version((*plan.tables, *plan.public))
-        return {"analyst": self.analyst, "plan_hash": hashed[1], "version": version}
+        plan_hash, version = self._written(plan)[1], self._version(plan)
+        return {"analyst": self.analyst, "plan_hash": plan_hash, "version": version}
+
+    def _version(self, plan: Plan) -> str:
+        return self.policy.version((*plan.tables, *plan.public))
+
+    def _written(self, plan: Plan) -> tuple[canonical.Json, str]:
+        """The plan as it is written, and its hash; remembered, since a plan may be long."""
+        last = self._last
+        if last is None or last[0] is not plan:
+            written = canonical.written(plan)
+            last = self._last = plan, written, canonical.digest_of(written)
+        return last[1:]
 
     def _ours(self, plan: Plan) -> Plan:
         """The plan, if it protects whom this session's policy protects.
