@@ -20,7 +20,7 @@ import deniable as dp
 from deniable.engines import aggregated, duckdb
 from deniable.engines.withheld import Withheld
 from deniable.errors import EngineFailed
-from deniable.release import session as door
+from deniable.release import running
 
 WORD = "CanaryKestrel"
 NUMBER = 918273645
@@ -169,7 +169,7 @@ WAYS = [boom, boom_inside, no_memory, nonsense]
 PLACES = {
     "the engine": (duckdb.DuckDB, ("run", "stream")),
     "reading integers": (duckdb, ("integers",)),
-    "the noise": (door, ("answered",)),
+    "the noise": (running, ("answered",)),
 }
 FAULTS = [
     (where, way) for where in PLACES for way in WAYS if (where, way) != ("the noise", nonsense)
@@ -208,7 +208,7 @@ def test_whatever_fails_after_the_engine_starts(folder, heard, monkeypatch, plac
 def test_who_interrupts_sees_nothing_of_what_was_cut_short(
     folder, heard, monkeypatch, way, kind
 ):
-    monkeypatch.setattr(door, "answered", way)
+    monkeypatch.setattr(running, "answered", way)
     with dp.open(str(folder / "deniable.toml")) as visits:
         with pytest.raises(kind) as caught:
             visits.sql(QUESTIONS["sum"], epsilon=1)

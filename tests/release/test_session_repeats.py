@@ -277,3 +277,47 @@ def test_what_is_left_in_each_filter_and_in_words():
     assert "more questions like this one" in str(release)
     more = int(release.more.split()[1].replace(",", ""))
     assert more > 400  # the pure sum alone would give 399
+
+
+def questions(session, count, epsilon):
+    return [
+        session.plan(f"SELECT COUNT(*) AS n FROM visits WHERE age > {i}", epsilon=epsilon)
+        for i in range(count)
+    ]
+
+
+def test_plans_fixed_in_advance_cost_less_together():
+    session, engine = opened(delta=1e-6)
+    releases = session.release_all(questions(session, 60, 0.05), delta=1e-6)
+    assert engine.runs == len(releases) == 60
+    assert 4 - session.remaining.epsilon < 60 * 0.05 * 0.8
+    assert all(dp.verify(one.to_dict()) for one in releases[:3])
+    assert session.ledger.verify().entries > 60
+    assert session.release(releases[7].plan).repeated
+
+
+def test_without_a_delta_they_cost_their_sum_all_or_none():
+    session, engine = opened()
+    session.release_all(questions(session, 3, 1))
+    assert session.remaining.epsilon == 1
+    with pytest.raises(BudgetExhausted):
+        session.release_all(questions(session, 2, 0.75))
+    assert session.remaining.epsilon == 1
+    assert engine.runs == 3
+
+
+def test_a_failure_among_several_leaves_nothing_open():
+    session, engine = opened()
+    real = engine.run
+
+    def second_fails(plan):
+        if engine.runs == 1:
+            raise RuntimeError
+        return real(plan)
+
+    engine.run = second_fails
+    with pytest.raises(dp.EngineFailed):
+        session.release_all(questions(session, 4, 0.5))
+    states = [one.state for one in session.ledger.entries]
+    assert states == ["settled", "failed", "failed", "failed"]
+    assert session.remaining.epsilon == 2

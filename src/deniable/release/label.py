@@ -57,7 +57,8 @@ def label(statement: Mapping[str, Any]) -> Label:
 
 
 def _whose(statement: Mapping[str, Any]) -> tuple[str, ...]:
-    unit, table = statement["unit"], statement["table"]
+    unit = statement["unit"]
+    table = " and ".join([statement["table"], *statement["beside"]])
     if unit["column"] is None:
         first = f"Each row of {table} stands for somebody, and each is protected."
     else:

@@ -1,49 +1,26 @@
 """A session: a policy, an engine and a ledger, and the one door from data to the world."""
 
-import logging
-import secrets
-from collections.abc import Iterator, Mapping, Sequence
-from functools import partial
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any, NoReturn, Protocol, TypedDict, Unpack, runtime_checkable
+from typing import Any, NoReturn, TypedDict, Unpack
 
-from deniable.engines.aggregated import Aggregated
-from deniable.engines.withheld import Withheld
-from deniable.errors import EngineFailed, InvalidParameter
+from deniable.errors import InvalidParameter
+from deniable.exact.rationals import Number
 from deniable.policy import Policy
 from deniable.query.explain import Branch
 from deniable.query.plan import KeyValue, Plan
 from deniable.query.question import Question
 from deniable.query.wishes import planned
 from deniable.release import canonical
-from deniable.release.answer import Answer, answered
+from deniable.release.answer import Answer
 from deniable.release.asking import Asked, Wishes
 from deniable.release.certificate import Certificate, Placed, cap, certified
 from deniable.release.ledger import Entry, Ledger, Remaining, like_this
-from deniable.release.owner_log import noting
 from deniable.release.receipt import receipt, received
 from deniable.release.release import Release
+from deniable.release.running import Engine, run
 from deniable.release.steps import explained, released
 from deniable.release.within import Within
-
-log = logging.getLogger("deniable.engine")
-
-
-class Engine(Protocol):
-    """What a session needs of an engine."""
-
-    def schema(self, table: str) -> Mapping[str, str]: ...
-
-    def run(self, plan: Plan) -> Withheld[Aggregated]: ...
-
-    def close(self) -> None: ...
-
-
-@runtime_checkable
-class Streaming(Protocol):
-    """An engine that hands its groups over in batches, so that all need not fit in memory."""
-
-    def stream(self, plan: Plan) -> Withheld[Iterator[Aggregated]]: ...
 
 
 @runtime_checkable
@@ -59,13 +36,6 @@ class Asking(TypedDict):
     analyst: str | None
     plan_hash: str
     version: str
-
-
-def _integers(engine: Engine, plan: Plan) -> Withheld[Any]:
-    """All at once where there are cells, which belong to groups of any batch."""
-    if isinstance(engine, Streaming) and len(plan.statements) == 1:
-        return engine.stream(plan)
-    return engine.run(plan)
 
 
 class Session:
@@ -112,7 +82,46 @@ class Session:
         entry = self._ledger.reserve(
             self._ours(plan), part=self._within.path, **self._asked(plan)
         )
-        answer = self._answer(plan)
+        return self._released(entry, plan)
+
+    def release_all(
+        self, plans: Sequence[Plan], *, delta: Number | None = None
+    ) -> tuple[Release, ...]:
+        """Answers to several plans that are all fixed now, charged in one commit or not at all.
+
+        With a `delta` they are charged together, the tight price of all at that delta: many
+        cost far less so than one by one. Nothing is answered from memory.
+
+        >>> import deniable as dp
+        >>> import pyarrow as pa
+        >>> data = dp.protect(pa.table({"x": range(500)}), epsilon=1, delta=1e-6)
+        >>> asked = [f"SELECT COUNT(*) AS n FROM data WHERE x > {i}" for i in range(100)]
+        >>> plans = [data.plan(one, epsilon=0.02) for one in asked]
+        >>> len(data.release_all(plans, delta=1e-6)), data.remaining.epsilon > 0
+        (100, True)
+        """
+        tables = [name for plan in plans for name in (*plan.tables, *plan.public)]
+        entries = self._ledger.reserve_all(
+            [self._ours(plan) for plan in plans],
+            analyst=self.analyst,
+            plan_hashes=[self._written(plan)[1] for plan in plans],
+            version=self.policy.version(tables),
+            part=self._within.path,
+            delta=delta,
+        )
+        found: list[Release] = []
+        try:
+            for entry, plan in zip(entries, plans, strict=True):
+                found.append(self._released(entry, plan))
+        except BaseException:
+            for entry in entries[len(found) + 1 :]:
+                self._ledger.failed(entry, "not run")
+            raise
+        return tuple(found)
+
+    def _released(self, entry: Entry, plan: Plan) -> Release:
+        """What was charged is run, noised, settled and handed over."""
+        answer = run(self._engine, plan, self._log)
         if isinstance(answer, BaseException):
             raise self._failed(entry, answer)
         return self._settled(entry, plan, answer)
@@ -137,7 +146,7 @@ class Session:
             return self._handed(plan, answer, None)
         placed = Placed(
             policy_hash=self._policy_hash,
-            data_version=self.policy.version((*plan.tables, *plan.public)),
+            data_version=self._version(plan),
             analyst=self.analyst,
             position=entry.number,
             head=self._ledger.head,
@@ -209,23 +218,6 @@ class Session:
             "not protect whom this session protects. Make it anew with plan(...). Nothing was "
             "spent."
         )
-
-    def _answer(self, plan: Plan) -> Answer | BaseException:
-        """The answer, or the one failure. What went wrong is neither said nor kept: its words
-        and frames might hold a number, so even the exception's context is empty, and whoever
-        interrupts gets an interruption without a trace of what it cut short."""
-        with noting(self._log):
-            try:
-                return _integers(self._engine, plan).reveal_to(partial(answered, plan))
-            except EngineFailed as failure:
-                return EngineFailed(failure.reference)
-            except (KeyboardInterrupt, SystemExit) as halt:
-                return type(halt)()
-            except Exception as problem:
-                reference = secrets.token_hex(4)
-                told = type(problem).__name__
-                log.error("reference %s: %s after the engine", reference, told)
-                return EngineFailed(reference)
 
     def plan(self, question: str | Question, **wishes: Unpack[Wishes]) -> Plan:
         """The plan for a question in SQL, or built in Python: all that would happen.

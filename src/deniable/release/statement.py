@@ -29,6 +29,8 @@ def stated(plan: Plan) -> dict[str, Any]:
     """
     return {
         "table": plan.table,
+        "beside": list(plan.beside),
+        "public": list(plan.public),
         "unit": {
             "column": plan.unit,
             "max_groups": plan.max_groups,
