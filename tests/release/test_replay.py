@@ -223,3 +223,22 @@ def test_an_older_copy_is_found_with_a_later_head(tmp_path):
     with pytest.raises(LedgerBroken, match="set back"):
         back.verify([head])
     back.close()
+
+
+def test_a_ledger_set_back_under_a_running_process_is_found_at_once(tmp_path):
+    ledger = DurableLedger(tmp_path / "l.sqlite", Policy([Table("data")], epsilon=10))
+    ledger.reserve(plan(1))
+    engine = sa.create_engine(f"sqlite:///{tmp_path / 'l.sqlite'}")
+    columns = "number, hash, state, signature"
+    with engine.begin() as connection:
+        before = connection.exec_driver_sql(f"SELECT {columns} FROM deniable_anchor").one()
+    entry = ledger.reserve(plan(1))
+    with engine.begin() as connection:
+        connection.exec_driver_sql("DELETE FROM deniable_entries WHERE number > 1")
+        restored = f"UPDATE deniable_anchor SET ({columns}) = (?, ?, ?, ?)"
+        connection.exec_driver_sql(restored, tuple(before))
+    engine.dispose()
+    for act in (lambda: ledger.reserve(plan(1)), lambda: ledger.settle(entry)):
+        with pytest.raises(LedgerBroken, match="was set back"):
+            act()
+    ledger.close()

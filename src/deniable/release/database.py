@@ -94,18 +94,16 @@ class Database(Journal):
 
     def append(self, decide: Callable[[View], Decision]) -> list[Row]:
         with self._transaction(_WRITING) as connection:
-            anchor = self.checked(_anchor(connection, lock=True))
+            anchor = self.not_set_back(self.checked(_anchor(connection, lock=True)))
             decision = decide(_Rows(connection, anchor))
-            return self._write(connection, anchor, decision) if decision[0] else []
-
-    def _write(
-        self, connection: sa.Connection, anchor: Anchor, decision: Decision
-    ) -> list[Row]:
-        rows, after = self.extended(anchor, decision)
-        connection.execute(_INSERT, [_values(row) for row in rows])
-        moved = connection.execute(_MOVE, _values(after) | {"from": anchor.number})
-        if moved.rowcount != 1:
-            raise LedgerBroken("The ledger's anchor moved while it was locked.")
+            if not decision[0]:
+                return []
+            rows, after = self.extended(anchor, decision)
+            connection.execute(_INSERT, [_values(row) for row in rows])
+            moved = connection.execute(_MOVE, _values(after) | {"from": anchor.number})
+            if moved.rowcount != 1:
+                raise LedgerBroken("The ledger's anchor moved while it was locked.")
+        self.signed(after)
         return rows
 
     def whole(self) -> tuple[Sequence[Row], Anchor]:

@@ -103,14 +103,29 @@ class Journal(ABC):
     def checked(self, anchor: Anchor) -> Anchor:
         """The anchor, if this ledger's key signed it."""
         if anchor in (EMPTY, self._checked):
-            return anchor
+            return anchor  # a ledger that was empty may not be so again: see `not_set_back`
         if not verified(anchor.head.message, anchor.signature, self.key.public):
             raise LedgerBroken(
                 "The ledger's head is not signed by its key: it was changed, or it is another "
                 "ledger. Nothing was spent. `deniable ledger verify` says where."
             )
-        self._checked = anchor
+        self.signed(anchor)
         return anchor
+
+    def not_set_back(self, anchor: Anchor) -> Anchor:
+        """The anchor under the lock, if it is not older than one that was seen before."""
+        seen = self._checked
+        if anchor.number < seen.number or (anchor.number == seen.number and anchor != seen):
+            raise LedgerBroken(
+                f"The ledger was set back: it ended at entry {seen.number}, and now ends at "
+                f"entry {anchor.number}. Nothing was spent. Restore its latest copy."
+            )
+        return anchor
+
+    def signed(self, anchor: Anchor) -> None:
+        """Notes an anchor that was just signed and is committed."""
+        if anchor.number > self._checked.number:
+            self._checked = anchor
 
     def extended(self, anchor: Anchor, decision: Decision) -> tuple[list[Row], Anchor]:
         """The rows to append and the anchor after them."""
