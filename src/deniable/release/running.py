@@ -39,6 +39,13 @@ class Streaming(Protocol):
     def stream(self, plan: Plan) -> Withheld[Iterator[Aggregated]]: ...
 
 
+@runtime_checkable
+class Writing(Protocol):
+    """An engine with words of its own; for what it has none, it refuses before the charge."""
+
+    def check(self, plan: Plan) -> None: ...
+
+
 def run(engine: Engine, plan: Plan, log_file: Path | None = None) -> Answer | BaseException:
     """The noisy answer to a plan; or the exception to raise, which has no past."""
     with noting(log_file):

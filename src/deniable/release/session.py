@@ -18,16 +18,9 @@ from deniable.release.certificate import Certificate, Placed, cap, certified
 from deniable.release.ledger import Entry, Ledger, Remaining, like_this
 from deniable.release.receipt import receipt, received
 from deniable.release.release import Release
-from deniable.release.running import Engine, run
+from deniable.release.running import Engine, Writing, run
 from deniable.release.steps import explained, released
 from deniable.release.within import Within
-
-
-@runtime_checkable
-class Writing(Protocol):
-    """An engine with words of its own; for what it has none, it refuses before the charge."""
-
-    def check(self, plan: Plan) -> None: ...
 
 
 class Asking(TypedDict):
