@@ -24,7 +24,8 @@ class Function:
 
     least: int
     most: int
-    kind: str | None  # of every argument; "same": all alike; None: anything
+    # Of every argument; "same": all alike; None: anything; several: of each, in order.
+    kind: str | tuple[str, ...] | None
     facts: Callable[[list[Facts]], Facts]
     sql: Callable[[list[Sql]], Sql]
 

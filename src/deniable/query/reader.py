@@ -7,6 +7,7 @@ from sqlglot import exp
 
 from deniable.errors import InvalidQuery
 from deniable.query import summaries
+from deniable.query.calls import check_places, part, read_call
 from deniable.query.expressions import (
     Aggregate,
     Call,
@@ -30,7 +31,6 @@ _BINARY: dict[type[exp.Expr], str] = {
     exp.GTE: ">=",
     exp.And: "and",
     exp.Or: "or",
-    exp.Like: "like",
     exp.Pow: "power",
 }
 _UNARY: dict[type[exp.Expr], str] = {
@@ -60,8 +60,9 @@ _CASTS = {
     "number": {"DOUBLE", "FLOAT", "DECIMAL"},
     "text": {"TEXT", "VARCHAR", "CHAR"},
     "boolean": {"BOOLEAN"},
-    "date": {"DATE", "TIMESTAMP", "DATETIME"},
+    "date": {"DATE", "TIMESTAMP", "TIMESTAMPNTZ", "DATETIME"},
 }
+_SPELT = {"prefix": ("starts with", 2), "suffix": ("ends with", 2)}  # and how many arguments
 LARGEST = Fraction(10) ** 30  # of a literal: far beyond any bound, far below any overflow
 _MOST_BINS = 1000
 
@@ -77,10 +78,13 @@ def read(node: exp.Expr) -> Expression:
     if kind in (exp.And, exp.Or):  # long chains are one flat call, not a deep tree
         return Call(_BINARY[kind], tuple(read(one) for one in _chain(node)))
     if kind in _BINARY:
+        check_places(node, "this", "expression")
         return Call(_BINARY[kind], (read(node.this), read(node.expression)))
     if kind in _UNARY:
+        check_places(node, "this")
         return Call(_UNARY[kind], (read(node.this),))
     if kind in _MANY:
+        check_places(node, "this", "expressions")
         rest = [node.this, *node.expressions] if node.this is not None else node.expressions
         return Call(_MANY[kind], tuple(read(one) for one in rest))
     if kind in _AGGREGATES:
@@ -89,11 +93,15 @@ def read(node: exp.Expr) -> Expression:
         return summaries.read(node, read)
     special = _SPECIAL.get(kind)
     if special is None:
+        made = read_call(node, read)
+        if made is not None:
+            return made
         raise InvalidQuery(
-            f"{shown(node)} is not supported. Rows may use + - * /, comparisons, AND, OR, NOT, "
-            "IN, BETWEEN, LIKE, IS NULL, CASE, CAST, ABS, FLOOR, CEIL, ROUND, LEAST, GREATEST, "
-            "CLAMP and COALESCE; groups COUNT, SUM, AVG, VARIANCE, STDDEV, HISTOGRAM, MEDIAN, "
-            "QUANTILE_CONT, MIN, MAX, MODE, TOP_K, CORR, COVAR_POP and REGR_SLOPE."
+            f"{shown(node)} is not supported. Rows may use + - * / %, comparisons, AND, OR, "
+            "NOT, IN, BETWEEN, LIKE, IS NULL, CASE, CAST and the functions of numbers, text "
+            "and dates that docs/sql.md lists; groups COUNT, SUM, AVG, VARIANCE, STDDEV, "
+            "HISTOGRAM, MEDIAN, QUANTILE_CONT, MIN, MAX, MODE, TOP_K, CORR, COVAR_POP and "
+            "REGR_SLOPE."
         )
     return special(node)
 
@@ -109,7 +117,10 @@ def _chain(node: exp.Expr) -> list[exp.Expr]:
 
 def shown(node: exp.Expr) -> str:
     """A piece of the analyst's own text, cut short."""
-    text = node.sql(dialect="duckdb", comments=False)
+    try:
+        text = node.sql(dialect="duckdb", comments=False)
+    except Exception:  # the writer of another tree than ours: it promises nothing
+        text = type(node).__name__.upper()
     return text if len(text) <= 60 else text[:57] + "..."
 
 
@@ -138,6 +149,11 @@ def _anonymous(node: exp.Expr) -> Expression:
     arguments = tuple(read(one) for one in node.expressions)
     if name == "clamp":
         return Call("clamp", arguments)
+    if name in _SPELT and len(arguments) == _SPELT[name][1]:
+        return Call(_SPELT[name][0], arguments)
+    if name in ("date_part", "datepart") and len(arguments) == 2:
+        given = arguments[0].value if isinstance(arguments[0], Literal) else None
+        return part(str(given), arguments[1])
     if name in ("ceiling", "pow"):
         return Call({"ceiling": "ceil", "pow": "power"}[name], arguments)
     if name == "histogram":
@@ -195,7 +211,8 @@ def _case(node: exp.Expr) -> Call:
 
 
 def _cast(node: exp.Expr) -> Call:
-    wanted = node.args["to"].this.name
+    check_places(node, "this", "to")
+    wanted = node.args["to"].this.name if isinstance(node.args["to"], exp.DataType) else "?"
     for kind, names in _CASTS.items():
         if wanted in names:
             return Call(f"cast {kind}", (read(node.this),))
@@ -207,6 +224,7 @@ def _cast(node: exp.Expr) -> Call:
 def _in(node: exp.Expr) -> Expression:
     if node.args.get("query"):
         return SubQuery("in", _selection(node.args["query"]), read(node.this))
+    check_places(node, "this", "expressions")
     if not node.expressions:
         raise InvalidQuery("IN takes a list of constants, or a sub-query.")
     return Call("in", (read(node.this), *(read(one) for one in node.expressions)))
@@ -222,6 +240,7 @@ def _selection(node: exp.Expr) -> Selection:
 
 
 def _between(node: exp.Expr) -> Call:
+    check_places(node, "this", "low", "high")
     value = read(node.this)
     low, high = read(node.args["low"]), read(node.args["high"])
     return Call("and", (Call(">=", (value, low)), Call("<=", (value, high))))
@@ -230,17 +249,11 @@ def _between(node: exp.Expr) -> Call:
 def _is(node: exp.Expr) -> Call:
     if isinstance(node.expression, exp.Null):
         return Call("is null", (read(node.this),))
-    if isinstance(node.expression, exp.Boolean):
-        return Call("=", (read(node.this), read(node.expression)))
+    if isinstance(node.expression, exp.Boolean):  # true or false even where it is NULL
+        wanted = bool(node.expression.this)
+        known = Call("coalesce", (read(node.this), Literal(not wanted)))
+        return known if wanted else Call("not", (known,))
     raise InvalidQuery(f"{shown(node)} is not supported: IS NULL, IS TRUE and IS FALSE are.")
-
-
-def _round(node: exp.Expr) -> Call:
-    if node.args.get("decimals") is not None:
-        raise InvalidQuery(
-            "ROUND takes one argument here; ROUND(x * 100) / 100 keeps two digits."
-        )
-    return Call("round", (read(node.this),))
 
 
 _SPECIAL: dict[type[exp.Expr], Callable[[exp.Expr], Expression]] = {
@@ -257,7 +270,6 @@ _SPECIAL: dict[type[exp.Expr], Callable[[exp.Expr], Expression]] = {
     exp.In: _in,
     exp.Between: _between,
     exp.Is: _is,
-    exp.Round: _round,
     exp.Exists: lambda node: SubQuery("exists", _selection(node.this)),
     exp.Subquery: lambda node: SubQuery("value", _selection(node)),
 }

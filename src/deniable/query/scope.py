@@ -12,8 +12,9 @@ from deniable.policy import Table
 from deniable.query import facts
 from deniable.query.expressions import Aggregate, Call, Column, Expression, Literal, plain
 from deniable.query.facts import Facts
-from deniable.query.functions import FUNCTIONS, Sql, clip, double
+from deniable.query.functions import Sql, clip, double
 from deniable.query.numbered import NOBODY, Origin, Source
+from deniable.query.vocabulary import FUNCTIONS
 
 _TYPES = {"text": "text", "boolean": "boolean", "date": "timestamp"}
 _COMPARISONS = {"=", "<>", "<", "<=", ">", ">=", "in"}
@@ -79,14 +80,7 @@ class Scope:
             raise InvalidQuery(f"{call} works on aggregates only, such as {call.name}(AVG(x)).")
         if not function.least <= len(known) <= function.most:
             raise InvalidQuery(f"{call} has the wrong number of arguments.")
-        kinds = {one.kind for one in known} - {None}
-        wanted = kinds if function.kind == "same" else {function.kind}
-        if function.kind is not None and (kinds - wanted or len(kinds) > 1):
-            raise InvalidQuery(
-                f"{call} mixes kinds: it takes "
-                f"{'values of one kind' if function.kind == 'same' else function.kind}. "
-                f"Found {', '.join(sorted(map(str, kinds)))}. CAST one of them."
-            )
+        _check_kinds(call, function.kind, [one.kind for one in known])
         if call.name == "case":
             _check_case(call, known)
         if call.name == "cast text" and known[0].kind == "date":
@@ -227,6 +221,25 @@ def _nice_step(step: Fraction) -> Fraction:
     while power * 10 <= step:
         power *= 10
     return power
+
+
+def _check_kinds(
+    call: Call, kind: str | tuple[str, ...] | None, found: list[str | None]
+) -> None:
+    if isinstance(kind, tuple):
+        last = len(kind) - 1
+        wrong = [one for i, one in enumerate(found) if one not in (kind[min(i, last)], None)]
+        takes = ", then ".join(kind)
+    else:
+        kinds = {one for one in found if one is not None}
+        alike = kinds if kind == "same" else {kind}
+        wrong = [] if kind is None or (kinds <= alike and len(kinds) < 2) else sorted(kinds)
+        takes = "values of one kind" if kind == "same" else str(kind)
+    if wrong:
+        shown = ", ".join(sorted({str(one) for one in found if one is not None}))
+        raise InvalidQuery(
+            f"{call} mixes kinds: it takes {takes}. Found {shown}. CAST one of them."
+        )
 
 
 def _check_case(call: Call, known: list[Facts]) -> None:
