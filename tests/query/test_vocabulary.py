@@ -177,7 +177,8 @@ def test_functions_mean_what_they_mean_in_sql():
             for texts in USES.values()
             for text in texts
             if not any(
-                one in text for one in ("CLAMP", "CAST", "::", "/ 0", "% 0", "DATE '", "1000")
+                one in text
+                for one in ("CLAMP", "CAST", "::", "/ 0", "% 0", "DATE '", "1000", "//")
             )
         ]
         assert len(alike) > 70
@@ -185,9 +186,10 @@ def test_functions_mean_what_they_mean_in_sql():
             expression = known.resolve(condition(text))
             made = subquery(clean(known, [expression], [], outermost=True), "clean")
             ours = made.select(known.sql(expression)).sql(dialect="duckdb")
-            assert connection.execute(ours).fetchone() == pytest.approx(
-                connection.execute(f"SELECT {text} FROM data").fetchone()
-            ), text
+            (found,), (own,) = (
+                connection.execute(sql).fetchone() for sql in (ours, f"SELECT {text} FROM data")
+            )
+            assert found == (pytest.approx(own) if isinstance(own, float) else own), text
 
 
 @pytest.mark.parametrize(
