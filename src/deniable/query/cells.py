@@ -92,12 +92,14 @@ class Cells:
     def _ranked(self, numbered: exp.Select, number_of: list[Sql]) -> exp.Select:
         unit, keys = column("u"), self._keys()
         own = [column("v"), *number_of]
-        drawn = _hash(unit, *keys, *own)
+        drawn = _hash(*self.scope.identity, *keys, *own)
         place = _window(exp.RowNumber(), [unit, *keys], [drawn, *own])
         ranked = subquery(numbered, "numbered").select(exp.Star(), named(place, "place"))
         limits = [_at_most("place", self.max_rows)]
         if self._may_exceed():
-            group = _window(exp.DenseRank(), [unit], [_hash(unit, *keys), *keys])
+            group = _window(
+                exp.DenseRank(), [unit], [_hash(*self.scope.identity, *keys), *keys]
+            )
             ranked = ranked.select(named(group, "group_place"))
             limits.append(_at_most("group_place", self.max_groups))
         return subquery(ranked, "ranked").select(*keys, column("v")).where(*limits)

@@ -6,6 +6,7 @@ same on both sides: what is looked up is then that very unit's own.
 """
 
 from collections.abc import Callable, Iterable
+from dataclasses import replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, TypeAlias
 
@@ -53,8 +54,10 @@ def lifted(
             return places[expression]
         if isinstance(expression, Call):
             return Call(expression.name, tuple(map(rewritten, expression.arguments)))
-        if isinstance(expression, Aggregate) and expression.argument is not None:
-            return Aggregate(expression.name, rewritten(expression.argument), expression.bins)
+        if isinstance(expression, Aggregate):
+            two = expression.argument, expression.second
+            one, other = (None if part is None else rewritten(part) for part in two)
+            return replace(expression, argument=one, second=other)
         return expression
 
     return view, rewritten if places else lambda expression: expression
