@@ -3,6 +3,7 @@
 import os
 import stat
 
+import psycopg
 import pytest
 
 import deniable as dp
@@ -13,6 +14,11 @@ from deniable.release import DurableLedger, verify_ledger
 from deniable.release.terms import Terms
 from tests.release.contract import LedgerContract, plan
 from tools.postgresql import empty_place
+
+
+def setting(ledger, question):
+    with ledger._journal._connection() as connection:
+        return connection.exec_driver_sql(question).scalar()
 
 
 class Durable(LedgerContract):
@@ -61,6 +67,10 @@ class TestSQLite(Durable):
     def _folder(self, tmp_path):
         self.folder, self.count = tmp_path, 0
 
+    def test_commits_reach_the_disk(self):
+        assert setting(self.ledger(1), "PRAGMA synchronous") == 2  # FULL
+        assert setting(self.ledger(1), "PRAGMA journal_mode") == "wal"
+
     def place(self):
         self.count += 1
         where = self.folder / f"{self.count}.sqlite"
@@ -73,15 +83,25 @@ class TestPostgreSQL(Durable):
     def _server(self, postgresql, tmp_path):
         self.server, self.folder, self.count = postgresql, tmp_path, 0
 
+    def test_commits_reach_the_disk_whatever_the_server_would_do(self):
+        lazy = f"{empty_place(self.server)}%20-csynchronous_commit%3Doff"
+        with psycopg.connect(lazy) as connection:
+            assert connection.execute("SHOW synchronous_commit").fetchone() == ("off",)
+        ledger = DurableLedger(lazy, Terms.within(Budget(1)), key=self.folder / "lazy.key")
+        assert setting(ledger, "SHOW synchronous_commit") == "on"
+        ledger.close()
+
     def place(self):
         self.count += 1
         return empty_place(self.server), self.folder / f"{self.count}.key"
 
 
-def test_the_key_is_its_owners_only(tmp_path):
+def test_key_and_ledger_are_their_owners_only(tmp_path):
     ledger = DurableLedger(tmp_path / "l.sqlite", Terms.within(Budget(1)))
     key = tmp_path / "l.key"
-    assert stat.S_IMODE(key.stat().st_mode) == 0o600
+    modes = {one.suffix: stat.S_IMODE(one.stat().st_mode) for one in tmp_path.iterdir()}
+    closed = (".key", ".sqlite", ".sqlite-wal", ".sqlite-shm")
+    assert modes == dict.fromkeys(closed, 0o600) | {".pub": 0o644}
     assert (tmp_path / "l.key.pub").read_text().strip() == ledger.public_key
     ledger.close()
     key.chmod(0o644)

@@ -9,7 +9,7 @@ says. A connection is never used on both sides of a fork.
 
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -75,6 +75,7 @@ class Database(Journal):
         self._engine, self._pid = self._connected(), os.getpid()
         self._left_behind: list[sa.Engine] = []
         if create:
+            self._close_to_others()
             try:
                 self._create()
             except BaseException:
@@ -158,6 +159,12 @@ class Database(Journal):
             cursor.close()
 
         return engine
+
+    def _close_to_others(self) -> None:
+        """A new file is its owner's only; SQLite gives the files beside it the same mode."""
+        if self._url.get_backend_name() == "sqlite":
+            with suppress(OSError):  # SQLite will say what is wrong
+                Path(str(self._url.database)).touch(mode=0o600, exist_ok=True)
 
     def _create(self) -> None:
         """Makes the tables and an empty anchor, once, however many try."""
