@@ -19,7 +19,17 @@ from rich.console import Console
 from rich.progress import track
 from rich.table import Table
 
-from benchmarks import accounting, choosing, imports, ledger, noise, quantiles, queries, surveys
+from benchmarks import (
+    accounting,
+    choosing,
+    imports,
+    ledger,
+    noise,
+    quantiles,
+    queries,
+    scale,
+    surveys,
+)
 from benchmarks.stopwatch import REPEATS, Row
 
 RESULTS = Path(__file__).with_name("results.json")
@@ -31,6 +41,7 @@ BENCHMARKS = {
     "noise": noise.rows,
     "quantiles": quantiles.rows,
     "queries": queries.rows,
+    "scale": scale.rows,
     "surveys": surveys.rows,
 }
 

@@ -1,0 +1,190 @@
+"""Growth: from 10^5 to 10^8 rows and up to 10^7 groups, with a small allowance of memory.
+
+COUNT and AVG by group over tables made on the fly in a DuckDB file, larger than the 1 GB that
+a query may use. Each point is a process of its own: first the private query alone, for the
+most memory that the process ever held; then it and the same engine's plain query in turns.
+The time grows as a power of the rows; its exponent is the slope of the best line through the
+logarithms. A picture of all points goes to `benchmarks/scale.svg`.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+import subprocess
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+import duckdb
+
+import deniable as dp
+from benchmarks.queries import BY_PERSON, MAKE, PERSONS, PLAIN, seconds
+from benchmarks.stopwatch import REPEATS, Row, medians
+from deniable.figures.canvas import save
+from deniable.figures.scale import exponent, growth
+
+MEMORY = 10**9  # bytes: what the engine may use
+ALLOWED = 2**30  # bytes: what our process may use beside it
+ROWS = (10**5, 10**6, 10**7, 10**8)
+MANY = 10**7  # rows of the points that differ in their groups
+GROUPS = 1_000
+BY_GROUPS = (10, 10**5, 10**6)
+PRIVATE = (10**6, 10**7)  # keys that are not declared
+MOST_EXPONENT = 1.05
+PICTURE = Path(__file__).with_name("scale.svg")
+POINTS = Path(__file__).with_name("scale.json")
+HOURS = 3600
+
+
+@dataclass(frozen=True)
+class Point:
+    """One table and question, and what was measured."""
+
+    engine: str
+    policy: str  # "rows", "persons" or "private": rows with keys that are not declared
+    rows: int
+    groups: int
+    ours: float = math.nan  # seconds
+    plain: float = math.nan
+    beyond: float = math.nan  # bytes that our process held beside the engine's allowance
+
+    @property
+    def what(self) -> str:
+        unit = {"persons": "a person is a unit", "private": "private keys"}.get(self.policy)
+        counted = f"{self.rows:.0e} rows, {self.groups:,} groups".replace("e+0", "e")
+        return counted if unit is None else f"{counted}, {unit}"
+
+
+def points() -> Iterator[Point]:
+    """What is measured on DuckDB, the cheapest first."""
+    for count in ROWS:
+        yield Point("DuckDB", "rows", count, GROUPS)
+    for groups in BY_GROUPS:
+        yield Point("DuckDB", "rows", MANY, groups)
+    for keys in PRIVATE:
+        yield Point("DuckDB", "private", MANY, keys)
+    yield Point("DuckDB", "persons", MANY, GROUPS)
+
+
+def rows() -> Iterator[Row]:
+    found: list[Point] = []
+    with TemporaryDirectory() as folder:
+        for point in points():
+            found.append(measured(point, Path(folder)))
+            yield told(found[-1])
+    yield from verdicts(found)
+    POINTS.write_text(json.dumps([asdict(one) for one in found], indent=2) + "\n")
+    draw(found, PICTURE)
+
+
+def measured(point: Point, folder: Path) -> Point:
+    """The point with its figures, from a process of its own."""
+    path = table(folder, point.rows, point.groups)
+    asked = json.dumps([asdict(point), str(path)])
+    command = [sys.executable, "-m", "benchmarks.scale", asked]
+    done = subprocess.run(command, capture_output=True, text=True, check=True, timeout=HOURS)
+    return Point(**json.loads(done.stdout))
+
+
+def measure(point: Point, path: Path) -> Point:
+    """In this process: memory first, then times in turns."""
+    ours = private(point, path)
+    ours()
+    beyond = peak() - MEMORY
+    rounds = REPEATS if point.rows <= 10**6 else 5 if point.rows <= 10**7 else 3
+    found = medians({"ours": seconds(ours), "plain": seconds(plain(point, path))}, rounds)
+    return Point(**asdict(point) | {"beyond": float(beyond)} | found)
+
+
+def private(point: Point, path: Path) -> Callable[[], object]:
+    """The whole way of a private answer, for a budget that never ends."""
+    declared: dict[str, Any] = {"g": range(point.groups)}
+    if point.policy == "private":
+        declared = {"g": "private"}
+    session = dp.protect(
+        str(path),
+        name="t",
+        bounds={"x": (0, 100)},
+        step={"x": 0.01},
+        keys=declared,
+        epsilon=10**9,
+        delta=0.5,
+        memory=MEMORY,
+        **(PERSONS if point.policy == "persons" else {}),
+    )
+    wishes = {"delta": 1e-5} if point.policy == "private" else {}
+    return lambda: session.sql(PLAIN.format(name="t"), epsilon=1, **wishes)
+
+
+def plain(point: Point, path: Path) -> Callable[[], object]:
+    """The same numbers without privacy, with the same allowance."""
+    database = duckdb.connect()
+    database.execute(f"ATTACH '{path}' AS source (READ_ONLY)")
+    database.execute(f"SET memory_limit = '{MEMORY} B'")
+    database.execute("SET preserve_insertion_order = false")
+    database.execute("SET enable_progress_bar = false")
+    database.execute(f"SET temp_directory = '{path.parent}'")
+    sql = PLAIN if point.policy != "persons" else BY_PERSON
+    return lambda: database.sql(sql.format(name="source.t")).to_arrow_table()
+
+
+def table(folder: Path, count: int, groups: int) -> Path:
+    """A DuckDB file with one table, made once."""
+    path = folder / f"r{count}_{groups}.duckdb"
+    if not path.exists():
+        with duckdb.connect(str(path)) as database:
+            database.execute(f"SET memory_limit = '{MEMORY} B'")
+            database.execute("SET preserve_insertion_order = false")
+            database.execute("SET enable_progress_bar = false")
+            database.execute(MAKE.format(name="t", rows=count, groups=groups))
+    return path
+
+
+def peak() -> int:
+    """The most memory that this process has held, in bytes."""
+    status = Path("/proc/self/status").read_text()
+    (found,) = re.findall(r"VmHWM:\s+(\d+) kB", status)
+    return int(found) * 1024
+
+
+def told(point: Point) -> Row:
+    """The privacy tax of one point, and its memory in the note."""
+    note = f"{point.beyond / 2**20:,.0f} MiB beside the allowance"
+    plain_ = f"{point.engine}, not private"
+    ratio = point.ours / point.plain
+    return Row(point.what, "s", point.ours, point.plain, plain_, ratio, note=note)
+
+
+def verdicts(found: Sequence[Point]) -> Iterator[Row]:
+    """Growth of each engine, and the memory of the whole run, against their limits."""
+    for engine in dict.fromkeys(one.engine for one in found):
+        grown = [
+            one
+            for one in found
+            if (one.engine, one.policy, one.groups) == (engine, "rows", GROUPS)
+        ]
+        for some in (grown, grown[-3:]):
+            most = f"{some[0].rows:.0e} to {some[-1].rows:.0e}".replace("e+0", "e")
+            slope = exponent([one.rows for one in some], [one.ours for one in some])
+            yield limit(f"growth exponent, {most} rows", engine, slope, MOST_EXPONENT, "")
+        beyond = max(one.beyond for one in found if one.engine == engine) / ALLOWED
+        yield limit("most memory beside the allowance", engine, beyond, 1, " GiB")
+
+
+def limit(what: str, engine: str, number: float, most: float, unit: str) -> Row:
+    target = f"≤ {most:g}{unit}"
+    return Row(what, "s", number, None, engine, number / most, target, number <= most)
+
+
+def draw(found: Sequence[Point], path: Path) -> None:
+    save(growth([asdict(one) for one in found], groups=GROUPS, rows=MANY), path)
+
+
+if __name__ == "__main__":
+    asked_point, asked_path = json.loads(sys.argv[1])
+    print(json.dumps(asdict(measure(Point(**asked_point), Path(asked_path)))))
