@@ -56,3 +56,10 @@ def test_limits_that_are_missed_say_so():
 def test_the_peak_is_what_the_system_says():
     used = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
     assert scale.peak() == pytest.approx(used, rel=0.05)
+
+
+def test_tables_are_as_large_as_their_rows(tmp_path):
+    assert scale.MADE != scale.MAKE
+    path = scale.table(tmp_path, 200_000, 10)
+    assert path.stat().st_size > 9 * 200_000
+    assert max(scale.ROWS) * 9 > scale.MEMORY
