@@ -5,14 +5,18 @@ not fit into the half gigabyte that a query may use. Each point is a process of 
 the private query alone, for the most memory that the process ever held; then it and the same
 engine's plain query in turns.
 The time grows as a power of the rows; its exponent is the slope of the best line through the
-logarithms. A picture of all points goes to `benchmarks/scale.svg`.
+logarithms. The same up to 10^7 rows on Spark in this machine, over Parquet. A picture of all
+points goes to `benchmarks/scale.svg`.
 """
 
 from __future__ import annotations
 
+import importlib.util
 import json
 import math
+import os
 import re
+import shutil
 import subprocess
 import sys
 from collections.abc import Callable, Iterator, Sequence
@@ -36,7 +40,9 @@ MANY = 10**7  # rows of the points that differ in their groups
 GROUPS = 1_000
 BY_GROUPS = (10, 10**5, 10**6)
 PRIVATE = (10**6, 10**7)  # keys that are not declared
+SPARK_ROWS = (10**5, 10**6, 10**7)
 MOST_EXPONENT = 1.05
+MOST_SPARK_TAX = 1.5  # at the most rows
 PICTURE = Path(__file__).with_name("scale.svg")
 POINTS = Path(__file__).with_name("scale.json")
 HOURS = 3600
@@ -66,7 +72,7 @@ class Point:
 
 
 def points() -> Iterator[Point]:
-    """What is measured on DuckDB, the cheapest first."""
+    """What is measured, the cheapest of each engine first."""
     for count in ROWS:
         yield Point("DuckDB", "rows", count, GROUPS)
     for groups in BY_GROUPS:
@@ -74,12 +80,18 @@ def points() -> Iterator[Point]:
     for keys in PRIVATE:
         yield Point("DuckDB", "private", MANY, keys)
     yield Point("DuckDB", "persons", MANY, GROUPS)
+    for count in SPARK_ROWS:
+        yield Point("Spark", "rows", count, GROUPS)
 
 
 def rows() -> Iterator[Row]:
     found: list[Point] = []
+    missing = missing_spark()
     with TemporaryDirectory() as folder:
         for point in points():
+            if point.engine == "Spark" and missing:
+                yield Row(point.what, "s", None, None, "Spark, not private", note=missing)
+                continue
             found.append(measured(point, Path(folder)))
             yield told(found[-1])
     yield from verdicts(found)
@@ -87,9 +99,18 @@ def rows() -> Iterator[Row]:
     draw(found, PICTURE)
 
 
+def missing_spark() -> str:
+    """Why Spark cannot be measured here; empty where it can."""
+    if importlib.util.find_spec("pyspark") is None:
+        return "is not installed"
+    return "" if shutil.which("java") or os.environ.get("JAVA_HOME") else "needs Java"
+
+
 def measured(point: Point, folder: Path) -> Point:
     """The point with its figures, from a process of its own."""
     path = table(folder, point.rows, point.groups)
+    if point.engine == "Spark":
+        path = parquet(path)
     asked = json.dumps([asdict(point), str(path)])
     command = [sys.executable, "-m", "benchmarks.scale", asked]
     done = subprocess.run(command, capture_output=True, text=True, check=True, timeout=HOURS)
@@ -100,7 +121,8 @@ def measure(point: Point, path: Path) -> Point:
     """In this process: memory first, then times in turns."""
     ours = private(point, path)
     ours()
-    beyond = peak() - MEMORY
+    # Spark is a process of its own, so all of ours is beside its allowance.
+    beyond = peak() - (MEMORY if point.engine == "DuckDB" else 0)
     rounds = REPEATS if point.rows <= 10**6 else 5 if point.rows <= 10**7 else 3
     found = medians({"ours": seconds(ours), "plain": seconds(plain(point, path))}, rounds)
     return Point(**asdict(point) | {"beyond": float(beyond)} | found)
@@ -112,7 +134,7 @@ def private(point: Point, path: Path) -> Callable[[], object]:
     if point.policy == "private":
         declared = {"g": "private"}
     session = dp.protect(
-        str(path),
+        str(path) if point.engine == "DuckDB" else f"spark://local?parquet={path}",
         name="t",
         bounds={"x": (0, 100)},
         step={"x": 0.01},
@@ -128,6 +150,8 @@ def private(point: Point, path: Path) -> Callable[[], object]:
 
 def plain(point: Point, path: Path) -> Callable[[], object]:
     """The same numbers without privacy, with the same allowance."""
+    if point.engine == "Spark":
+        return plain_spark(path)
     database = duckdb.connect()
     database.execute(f"ATTACH '{path}' AS source (READ_ONLY)")
     database.execute(f"SET memory_limit = '{MEMORY} B'")
@@ -136,6 +160,26 @@ def plain(point: Point, path: Path) -> Callable[[], object]:
     database.execute(f"SET temp_directory = '{path.parent}'")
     sql = PLAIN if point.policy != "persons" else BY_PERSON
     return lambda: database.sql(sql.format(name="source.t")).to_arrow_table()
+
+
+def plain_spark(path: Path) -> Callable[[], object]:
+    """The same in the session that the private query started, also into an Arrow table."""
+    from pyspark.sql import SparkSession
+
+    spark: Any = SparkSession.getActiveSession()
+    spark.read.parquet(str(path)).createOrReplaceTempView("plain")
+    return lambda: spark.sql(PLAIN.format(name="plain")).toArrow()
+
+
+def parquet(path: Path) -> Path:
+    """The same rows in a folder of Parquet files, one for each core and more."""
+    folder = path.with_suffix("")
+    if not folder.exists():
+        with duckdb.connect(str(path), read_only=True) as database:
+            database.execute(f"SET memory_limit = '{MEMORY} B'")
+            made = "FORMAT parquet, PER_THREAD_OUTPUT true, ROW_GROUP_SIZE 500000"
+            database.execute(f"COPY t TO '{folder}' ({made})")
+    return folder
 
 
 def table(folder: Path, count: int, groups: int) -> Path:
@@ -177,6 +221,10 @@ def verdicts(found: Sequence[Point]) -> Iterator[Row]:
             most = f"{some[0].rows:.0e} to {some[-1].rows:.0e}".replace("e+0", "e")
             slope = exponent([one.rows for one in some], [one.ours for one in some])
             yield limit(f"growth exponent, {most} rows", engine, slope, MOST_EXPONENT, "")
+        if engine == "Spark":
+            tax = grown[-1].ours / grown[-1].plain
+            what = f"privacy tax, {grown[-1].what}"
+            yield limit(what, engine, tax, MOST_SPARK_TAX, "")
         beyond = max(one.beyond for one in found if one.engine == engine) / ALLOWED
         yield limit("most memory beside the allowance", engine, beyond, 1, " GiB")
 

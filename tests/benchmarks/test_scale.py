@@ -4,6 +4,7 @@ import json
 import resource
 from dataclasses import replace
 
+import pyarrow.dataset
 import pytest
 
 from benchmarks import scale
@@ -14,6 +15,7 @@ from benchmarks.scale import Point
 def small(monkeypatch, tmp_path):
     monkeypatch.setattr(scale, "ROWS", (2_000, 20_000, 40_000))
     monkeypatch.setattr(scale, "MANY", 20_000)
+    monkeypatch.setattr(scale, "missing_spark", lambda: "is not installed")
     monkeypatch.setattr(scale, "BY_GROUPS", (10,))
     monkeypatch.setattr(scale, "PRIVATE", (100,))
     monkeypatch.setattr(scale, "PICTURE", tmp_path / "scale.svg")
@@ -34,6 +36,7 @@ def in_process(point, folder):
 def test_every_point_is_measured_told_and_drawn(small, tmp_path):
     rows = list(scale.rows())
     assert sum(row.peer == "DuckDB, not private" for row in rows) == 6
+    assert [row.note for row in rows if row.ratio is None] == ["is not installed"] * 3
     assert all(row.ratio == pytest.approx(2) for row in rows[:6])
     assert [row.reached for row in rows[-3:]] == [True, True, True]
     assert rows[-1].ours == pytest.approx(0.5)
@@ -63,3 +66,11 @@ def test_tables_are_as_large_as_their_rows(tmp_path):
     path = scale.table(tmp_path, 200_000, 10)
     assert path.stat().st_size > 9 * 200_000
     assert max(scale.ROWS) * 9 > scale.MEMORY
+
+
+def test_the_same_rows_go_to_spark(tmp_path):
+    folder = scale.parquet(scale.table(tmp_path, 3_000, 10))
+    assert pyarrow.dataset.dataset(folder).count_rows() == 3_000
+    slow = [Point("Spark", "rows", n, scale.GROUPS, 1.6 * n, 1.0 * n, 0.0) for n in (10, 100)]
+    tax = next(row for row in scale.verdicts(slow) if "tax" in row.what)
+    assert (tax.reached, tax.ours) == (False, pytest.approx(1.6))
