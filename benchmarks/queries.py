@@ -106,7 +106,7 @@ def private(path: Path, case: Case) -> Callable[[], object]:
         **case.policy,
     )
     sql = PLAIN.format(name=path.stem)
-    return lambda: session.sql(sql, epsilon=1)
+    return lambda: session.sql(sql, epsilon=1, fresh=True)
 
 
 def plain(path: Path, case: Case) -> Callable[[], object]:

@@ -145,7 +145,7 @@ def private(point: Point, path: Path) -> Callable[[], object]:
         **(PERSONS if point.policy == "persons" else {}),
     )
     wishes = {"delta": 1e-5} if point.policy == "private" else {}
-    return lambda: session.sql(PLAIN.format(name="t"), epsilon=1, **wishes)
+    return lambda: session.sql(PLAIN.format(name="t"), epsilon=1, fresh=True, **wishes)
 
 
 def plain(point: Point, path: Path) -> Callable[[], object]:
