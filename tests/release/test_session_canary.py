@@ -168,7 +168,7 @@ def nonsense(*_, **__):
 WAYS = [boom, boom_inside, no_memory, nonsense]
 PLACES = {
     "the engine": (duckdb.DuckDB, ("run", "stream")),
-    "reading integers": (duckdb, ("integers",)),
+    "reading integers": (aggregated, ("_integers",)),
     "the noise": (running, ("answered",)),
 }
 FAULTS = [
