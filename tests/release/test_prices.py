@@ -5,6 +5,8 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from deniable.errors import BudgetExhausted, InvalidParameter
 from deniable.mechanisms import Gaussian
@@ -30,18 +32,42 @@ def bell(epsilon, delta):
 def test_the_filters_together_keep_the_budget(filters, epsilon, delta):
     """A union refuses filters that do not keep their shares, so making it is the proof."""
     budget = Budget(epsilon, delta)
+    assert union(budget, filters).promise.epsilon(budget.delta) <= float(budget.epsilon)
+
+
+def union(budget, filters):
+    """The union filter with the ledger's limits."""
     found = limits(budget, filters)
     made = {
         "pure": lambda one: PureFilter(one.amount, delta=one.slack),
         "zcdp": lambda one: ConcentratedFilter(one.amount, delta=one.slack),
         "gdp": lambda one: GaussianFilter(mu_squared=one.amount),
     }
-    union = UnionFilter(
+    return UnionFilter(
         *(made[kind](found[kind]) for kind in filters),
         epsilon=budget.epsilon,
         deltas=[budget.delta / len(filters)] * len(filters),
     )
-    assert union.promise.epsilon(budget.delta) <= float(budget.epsilon)
+
+
+@given(
+    st.lists(st.sampled_from([1, 2, 4, 8, 16, 32]), min_size=1, max_size=25),
+    st.sampled_from([("pure",), ("pure", "zcdp"), ALL]),
+)
+def test_a_ledger_grants_what_the_union_filter_grants(shares, filters):
+    """The sums that a ledger keeps also past their limits decide like filters that close."""
+    ledger = MemoryLedger(terms=terms(1, 1e-6, filters))
+    filter_ = union(Budget(1, 1e-6), filters)
+    for share in shares:
+        asked = plan(Fraction(1, 2 * share))
+        fits = filter_.room_for(asked.loss)
+        assert (ledger.how_many(asked) > 0) == fits
+        if fits:
+            filter_.spend(asked.loss)
+            ledger.reserve(asked)
+        else:
+            with pytest.raises(BudgetExhausted):
+                ledger.reserve(asked)
 
 
 def test_charges_are_those_of_the_filters():
