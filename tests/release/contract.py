@@ -392,6 +392,20 @@ class LedgerContract:
         }
         ledger.verify()
 
+    def test_whoever_receives_two_answers_pays_for_two(self):
+        analysts = {"ann": Budget(9), "bob": Budget(9)}
+        ledger = self.make(Terms.of(Policy([Table("data")], epsilon=9, analysts=analysts)))
+        for turn in (1, 2):
+            entry = ledger.reserve(plan(1), analyst="ann", plan_hash="f00d")  # fresh each time
+            ledger.settle(entry, str(turn))
+            found = ledger.recall(plan(1), plan_hash="f00d", analyst="bob")
+            assert (found.number, found.record) == (entry.number, str(turn))
+            spent = {one.account: one.spent for one in ledger.gauges()}
+            assert spent["analyst:bob"] == spent["unit:*"] == turn
+        with pytest.raises(InvalidParameter, match="no entry"):
+            ledger.settle(replace(entry, number=entry.number + 2))  # bob's, which has ended
+        ledger.verify()
+
     # The chain
 
     def test_heads_are_signed_and_a_ledger_that_grew_still_holds_them(self):

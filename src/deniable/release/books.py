@@ -18,7 +18,7 @@ from deniable.policy.budget import Budget
 from deniable.query.plan import Plan
 from deniable.release import gauges
 from deniable.release.accounts import NOTHING, Charge, Path
-from deniable.release.entries import entries, latest, told, written
+from deniable.release.entries import entries, latest, told, who_received, written
 from deniable.release.journal import (
     EMPTY,
     Body,
@@ -172,7 +172,8 @@ class Books(Ledger):
         def decide(view: View) -> Decision:
             row = view.row(entry.number)
             reserved = {} if row is None else row.read()
-            if not 0 <= entry.place < len(reserved.get("plans", ())):
+            plans = reserved["plans"] if reserved.get("kind") == "reserved" else ()
+            if not 0 <= entry.place < len(plans):
                 raise InvalidParameter(f"This ledger has no entry {entry.number}.")
             ending = view.ending(reservation(entry.number, entry.place))
             if ending is not None:
@@ -180,7 +181,7 @@ class Books(Ledger):
                     f"Entry {entry.number} has already {ending.read()['kind']}."
                 )
             body = how | {"of": entry.number, "place": entry.place, "time": self._time()}
-            plan_hash = reserved["plans"][entry.place]["plan"]
+            plan_hash = plans[entry.place]["plan"]
             if record is not None and plan_hash is not None:
                 kept = {name: reserved[name] for name in ("analyst", "version")}
                 body |= {"plan": plan_hash, "record": record} | kept
@@ -198,22 +199,21 @@ class Books(Ledger):
                 return None
             row, received = found
             own = self._known(view, self._state(view)).analyst(analyst)
+        answer = row.read()
         if own and analyst not in received:
             check_price(plan)
-            self._decided(lambda view: self._repeat(view, plan, key, own[0], analyst))
-        body = row.read()
-        return Recalled(body["of"], body["record"], body["time"])
+            self._decided(lambda view: self._repeat(view, plan, answer, own[0], analyst))
+        return Recalled(answer["of"], answer["record"], answer["time"])
 
     def _repeat(
-        self, view: View, plan: Plan, key: str, account: str, analyst: str | None
+        self, view: View, plan: Plan, answer: Body, account: str, analyst: str | None
     ) -> Decision:
         """Charges an analyst, and nobody else, for an answer that was released before."""
         state = self._state(view)
         terms = self._known(view, state)
-        found = latest(view.answers(key))
-        if found is None or analyst in found[1]:
+        rows = view.answers(recall_key(answer["plan"], answer["version"]))
+        if analyst in who_received(answer, rows):
             return (), state.to_json()
-        answer = found[0].read()
         charges = {account: price((plan,), terms.filters)}
         body = {
             "analyst": analyst,

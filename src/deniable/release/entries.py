@@ -27,13 +27,16 @@ def written(charges: Mapping[str, Charge]) -> dict[str, Any]:
 
 def latest(rows: Sequence[Row]) -> tuple[Row, set[str | None]] | None:
     """The latest answer to a question, and who has received it."""
-    bodies = [(row, row.read()) for row in rows]
-    settled = [(row, body) for row, body in bodies if body["kind"] == "settled"]
+    settled = [row for row in rows if row.ends is not None]
     if not settled:
         return None
-    row, answer = settled[-1]
-    same = [body for _, body in bodies if _which(body) == _which(answer)]
-    return row, {body["analyst"] for body in same}
+    return settled[-1], who_received(settled[-1].read(), rows)
+
+
+def who_received(answer: Body, rows: Sequence[Row]) -> set[str | None]:
+    """The analysts to whom this answer, of all to the same question, was handed."""
+    bodies = (row.read() for row in rows)
+    return {body["analyst"] for body in bodies if _which(body) == _which(answer)}
 
 
 def _which(body: Body) -> tuple[int, int]:
