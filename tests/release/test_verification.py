@@ -11,7 +11,7 @@ import pytest
 
 import deniable as dp
 from deniable.errors import InvalidCertificate
-from deniable.mechanisms import Gaussian, Laplace, Thresholding
+from deniable.mechanisms import Gaussian, Laplace, PermuteAndFlip, Thresholding
 from deniable.query.parse import parse
 from deniable.query.planner import plan as planned
 from deniable.release import canonical
@@ -230,6 +230,27 @@ def test_a_plan_with_wrong_arithmetic_is_refused_however_well_signed(session, ch
 
 def test_the_same_way_of_making_it_holds_for_the_true_plan(session):
     assert verify(falsified(session, lambda plan: plan))
+
+
+@pytest.mark.parametrize(
+    ("sql", "change"),
+    [
+        ("SELECT MEDIAN(cost) AS m FROM visits", {"changes": 1}),
+        ("SELECT MODE(ward) AS m FROM visits", {"mechanism": PermuteAndFlip(epsilon=1)}),
+        ("SELECT MEDIAN(cost) AS m FROM visits", {"changes": 400}),  # at the same noise
+    ],
+    ids=["quantile", "mode", "price"],
+)
+def test_choices_are_checked_too(session, sql, change):
+    plan = session.plan(sql, epsilon=1)
+    head = session.ledger.head
+    placed = Placed("", "", None, head.number, head, {"epsilon": "10", "delta": "1/1000"})
+    answer = type("Answer", (), {"table": pa.table({"n": [1]})})
+    assert verify(certified(plan, answer, placed, session.ledger).to_dict())
+    (choice,) = plan.choices
+    bad = replace(plan, choices=(replace(choice, **change),))
+    with pytest.raises(InvalidCertificate, match=r"sensitivity|price"):
+        verify(certified(bad, answer, placed, session.ledger).to_dict())
 
 
 def test_a_falsified_delta_is_refused(session):

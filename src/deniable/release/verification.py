@@ -128,7 +128,14 @@ def _sensitivities(plan: Plan) -> str:
     rule = plan.thresholding
     if rule is not None and (rule.groups < plan.max_groups or rule.neighbors != plan.neighbors):
         raise _wrong("the groups of one unit", rule.groups, plan.max_groups)
-    every = "every sensitivity" if known == len(plan.blocks) else f"{known} sensitivities"
+    for choice in plan.choices:
+        known += 1
+        reach = choice.changes * getattr(choice.mechanism, "sensitivity", 1)
+        if reach < plan.max_groups * plan.max_rows:
+            needs = plan.max_groups * plan.max_rows
+            raise _wrong(f"the sensitivity of {choice.about}", str(reach), str(needs))
+    all_known = known == len(plan.blocks) + len(plan.choices)
+    every = "every sensitivity" if all_known else f"{known} sensitivities"
     return f"{every} covers what one unit's rows can do"
 
 
