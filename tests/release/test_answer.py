@@ -59,6 +59,10 @@ AGGREGATES = [
     "POWER(AVG(age), 2)",
     "1 + SUM(age)",
     "CLIPPED(cost)",
+    "COVAR_POP(cost, age), COVAR_SAMP(cost, age)",
+    "REGR_SLOPE(cost, age), REGR_INTERCEPT(cost, age)",
+    "CORR(ABS(age - 40), age)",
+    "CORR(age * age, age)",
 ]
 
 

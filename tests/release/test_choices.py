@@ -122,6 +122,24 @@ def test_margins_of_modes_cover(engine, aggregate, neighbors, size):
         assert not any(one == two for one, two in zip(first, second, strict=True))
 
 
+@pytest.mark.parametrize("person", [True, False])
+def test_margins_of_distinct_counts_cover_and_are_not_padded(engine, person):
+    draws = 20_000
+    made = planned(
+        parse("SELECT COUNT(DISTINCT age) AS n FROM visits"),
+        policy(person=person),
+        epsilon=0.5,
+        delta=0,
+    )
+    exact = engine.run(made).reveal_to(lambda integers: integers)
+    (cells,) = exact.cells.values()
+    table = repeated(made, exact, draws)
+    error = np.abs(np.asarray(table["n"]) - int(cells.count.sum()))
+    margin = np.asarray(table["n_margin"])
+    assert np.mean(error <= margin) >= 0.942
+    assert np.mean(margin) <= 1.25 * np.quantile(error, 0.95) + 1
+
+
 def test_the_mode_follows_the_law_of_its_mechanism():
     """Power: the law that was paid for fits, and one at another epsilon does not."""
     from scipy.stats import chisquare

@@ -30,13 +30,16 @@ class Statistic:
     it is NULL, so that all rows are counted too.
     """
 
-    kind: str  # "count", "present", "sum", "mean", "moments", "histogram" or "units"
+    kind: str  # "count", "present", "sum", "mean", "moments", "histogram", "units", "distinct"
+    # or "pair"
     argument: Expression | None
     low: int = 0
     high: int = 1
     step: Fraction = Fraction(1)
     unknown: bool = False
     bins: tuple[str, ...] = ()  # labels of a histogram's bins
+    beside: "Statistic | None" = None  # of a pair: the second argument, with its own limits
+    degrees: tuple[int, int] = (1, 1)  # of a pair: how high the powers of each go
 
     @property
     def width(self) -> int:
@@ -48,11 +51,15 @@ class Statistic:
         """What one row's features add up to, at most; of a sum, its largest size."""
         if self.kind == "sum":
             return max(1, abs(self.low), abs(self.high))
+        if self.beside is not None:
+            return int(self.width ** self.degrees[0] * self.beside.width ** self.degrees[1])
         return {"mean": self.width, "moments": self.width**2}.get(self.kind, 1)
 
     @property
     def size(self) -> int:
         """How many features there are."""
+        if self.beside is not None:
+            return (1 + self.degrees[0]) * (1 + self.degrees[1])
         plain = {"mean": 2, "moments": 3, "histogram": len(self.bins)}.get(self.kind, 1)
         return plain + self.unknown
 
@@ -95,6 +102,10 @@ class Measured:
 
     def node(self, aggregate: Aggregate) -> Node:
         """The aggregate as post-processing of the noisy features; a histogram's first bin."""
+        if self.statistic.beside is not None:
+            from deniable.query.pairs import Pair
+
+            return Pair(self.statistic, self.features).node(aggregate)
         if aggregate.name == "histogram":
             return self.features[0]
         if aggregate.name in ("count", "count_units"):

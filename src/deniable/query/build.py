@@ -146,6 +146,43 @@ def top_k(of: str, k: int) -> Aggregate:
     return summaries.top((condition(of), Literal(Fraction(k))))
 
 
+def corr(of: str, other: str) -> Aggregate:
+    """The correlation of two columns.
+
+    >>> str(corr("cost", "age"))
+    'CORR(cost, age)'
+    """
+    return Aggregate("corr", condition(of), second=condition(other))
+
+
+def covariance(of: str, other: str, *, population: bool = False) -> Aggregate:
+    """A covariance: of the sample (divided by n - 1) unless the rows are the population.
+
+    >>> str(covariance("cost", "age"))
+    'COVAR_SAMP(cost, age)'
+    """
+    name = "covar_pop" if population else "covar_samp"
+    return Aggregate(name, condition(of), second=condition(other))
+
+
+def slope(of: str, by: str) -> Aggregate:
+    """By how much one column rises with another, by least squares.
+
+    >>> str(slope("cost", by="age"))
+    'REGR_SLOPE(cost, age)'
+    """
+    return Aggregate("regr_slope", condition(of), second=condition(by))
+
+
+def intercept(of: str, by: str) -> Aggregate:
+    """Where the line of least squares crosses zero of the other column.
+
+    >>> str(intercept("cost", by="age"))
+    'REGR_INTERCEPT(cost, age)'
+    """
+    return Aggregate("regr_intercept", condition(of), second=condition(by))
+
+
 def histogram(of: str, bins: int = 10) -> Aggregate:
     """How many rows fall into each of some bins, or have each declared value.
 

@@ -16,6 +16,7 @@ from deniable.query.blocks import Statistic
 from deniable.query.expressions import Literal
 from deniable.query.functions import Sql, case
 from deniable.query.measure import bin_ends, labels
+from deniable.query.pairs import products
 from deniable.query.scope import Scope
 from deniable.query.words import column, count_if, multiples, named, number, square, total, wide
 
@@ -56,6 +57,9 @@ class Features:
             if one.kind == "histogram":
                 bins = enumerate(self._bins(i, one))
                 kept += [named(count_if(test), f"b{i}_{j}") for j, test in bins]
+            elif one.kind == "pair":
+                parts = enumerate(products(i, one))
+                kept += [named(total(part), f"b{i}_{j}") for j, part in parts]
             elif one.argument is not None and one.kind != "units":
                 kept.append(named(exp.Count(this=column(f"x{i}")), f"n{i}"))
             if one.kind in ("sum", "mean", "moments"):
@@ -68,8 +72,8 @@ class Features:
         """A unit's features, scaled to `max_rows` where it has more rows than that."""
         features: list[Sql] = []
         for i, one in self._listed():
-            if one.kind == "histogram":
-                found: list[Sql] = [column(f"b{i}_{j}") for j in range(len(one.bins))]
+            if one.kind in ("histogram", "pair"):
+                found: list[Sql] = [column(f"b{i}_{j}") for j in range(one.size)]
             else:
                 parts = (column(f"{letter}{i}") for letter in "ntq")
                 found = self._formulas(i, one, column("c"), *parts)
@@ -96,6 +100,8 @@ class Features:
             return [rows]
         if one.kind == "histogram":
             return [count_if(test) for test in self._bins(i, one)]
+        if one.kind == "pair":
+            return [total(part) for part in products(i, one)]
         if one.kind == "present":
             found = [present]
         elif one.kind == "sum":

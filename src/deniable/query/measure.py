@@ -2,12 +2,14 @@
 
 import itertools
 from collections.abc import Iterable
+from dataclasses import replace
 from fractions import Fraction
 from math import isqrt
 
 from deniable.errors import InvalidQuery
 from deniable.query.blocks import ROUGHEST, VARIANCES, Statistic
 from deniable.query.expressions import Aggregate, Column, Expression, plain
+from deniable.query.pairs import DEGREES
 from deniable.query.scope import Scope
 
 ROWS = Aggregate("count", None)
@@ -32,6 +34,8 @@ def statistics(
             found[one] = _histogram(one, scope)
         elif one.name == "count_units":
             found[one] = _distinct(one, scope)
+        elif one.second is not None:
+            found[one] = _pair(one, wanted, scope, finest)
         elif one.argument is not None:
             by_argument.setdefault(one.argument, []).append(one)
     counts_rows = ROWS in wanted
@@ -57,6 +61,34 @@ def _distinct(aggregate: Aggregate, scope: Scope) -> Statistic:
     return Statistic("distinct", argument)
 
 
+def _pair(
+    aggregate: Aggregate, wanted: list[Aggregate], scope: Scope, finest: int
+) -> Statistic:
+    """What all aggregates of the same two arguments are read from."""
+    two = aggregate.argument, aggregate.second
+    needed = [DEGREES[one.name] for one in wanted if (one.argument, one.second) == two]
+    degrees = max(a for a, _ in needed), max(b for _, b in needed)
+    most = min(ROUGHEST, int(finest ** (1 / sum(degrees))))
+    first, second = (
+        Statistic("mean", one, *_coarser(*scope.grid(one), most))
+        for one in two
+        if one is not None
+    )
+    return replace(first, kind="pair", beside=second, degrees=degrees)
+
+
+def _coarser(low: int, high: int, step: Fraction, most: int) -> tuple[int, int, Fraction]:
+    """The grid, made coarser in steps of 2, 5, 10, ... until its range is below `most`."""
+    if most < 2:
+        raise _too_noisy()
+    factors = (factor * 10**power for power in range(40) for factor in (1, 2, 5))
+    while True:
+        by = next(factors)
+        lower, upper = low // by, -(-high // by)
+        if upper - lower <= most and max(abs(lower), abs(upper)) <= FINEST:
+            return lower, upper, step * by
+
+
 def _about(
     argument: Expression, names: set[str], rows: bool, scope: Scope, finest: int
 ) -> Statistic:
@@ -76,13 +108,17 @@ def _about(
 def _within(low: int, high: int, step: Fraction, most: int) -> tuple[int, int, Fraction]:
     """The grid, made coarser by a power of ten until limits and range are below `most`."""
     if most < 2:
-        raise InvalidQuery(
-            "The noise would be too large to draw: epsilon is too small for so many rows and "
-            "groups a person. Ask for fewer aggregates, or lower max_rows or max_groups."
-        )
+        raise _too_noisy()
     while max(high - low, abs(low), abs(high)) > most:
         low, high, step = low // 10, -(-high // 10), step * 10
     return low, high, step
+
+
+def _too_noisy() -> InvalidQuery:
+    return InvalidQuery(
+        "The noise would be too large to draw: epsilon is too small for so many rows and "
+        "groups a person. Ask for fewer aggregates, or lower max_rows or max_groups."
+    )
 
 
 def _histogram(aggregate: Aggregate, scope: Scope) -> Statistic:

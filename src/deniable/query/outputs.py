@@ -80,6 +80,8 @@ def _limits(expression: Expression, scope: Scope) -> tuple[Fraction | None, Frac
     if expression.name.startswith("count"):
         return Fraction(0), Fraction(scope.table.row_ceiling)
     assert expression.argument is not None
+    if expression.second is not None:
+        return _limits_of_pair(expression, scope)
     if expression.name == "sum":
         return None, None
     low, high, step = scope.grid(expression.argument)
@@ -89,3 +91,19 @@ def _limits(expression: Expression, scope: Scope) -> tuple[Fraction | None, Frac
     width = (high - low) * step
     widest = width * root_up(2) / 2 if expression.name.endswith("samp") else width / 2
     return Fraction(0), widest if expression.name.startswith("stddev") else widest**2
+
+
+def _limits_of_pair(
+    expression: Aggregate, scope: Scope
+) -> tuple[Fraction | None, Fraction | None]:
+    """A correlation's, and a covariance's: half at either end is the widest; two in a sample.
+    A slope may be any number where the other column hardly varies."""
+    if expression.name == "corr":
+        return Fraction(-1), Fraction(1)
+    if not expression.name.startswith("covar"):
+        return None, None
+    widest = Fraction(1, 2 if expression.name == "covar_samp" else 4)
+    for one in expression.arguments:
+        low, high, step = scope.grid(one)
+        widest *= (high - low) * step
+    return -widest, widest

@@ -246,9 +246,14 @@ def _notes(
     notes = [
         f"{one.argument} is cut to {plain(one.low * one.step)} to {plain(one.high * one.step)} "
         f"and rounded to {plain(one.step)}."
-        for one in measured
-        if one.kind in ("sum", "mean", "moments")
+        for one in (*measured, *(one.beside for one in measured if one.beside is not None))
+        if one.kind in ("sum", "mean", "moments", "pair")
     ]
+    if any(one.kind == "pair" for one in measured):
+        notes.append(
+            "Correlations, covariances and slopes are computed from noisy means and products "
+            "of both columns, where both are known."
+        )
     notes += [
         f"COUNT(DISTINCT {one.argument}) counts at most {table.max_rows:,} values of one unit "
         "in a group."

@@ -203,6 +203,7 @@ def expected(statistics: Sequence[Statistic], rows: float) -> dict[str, np.ndarr
             "moments": [width**2 / 3] * 3,
             "sum": [(one.low + one.high) / 2],
             "histogram": [1 / max(1, len(one.bins))] * len(one.bins),
+            "pair": [one.total / one.size] * one.size,
         }.get(one.kind, [1.0])
         for name, value in zip(names(i, one), [*halves, *([0.0] * one.unknown)], strict=True):
             found[name] = np.array([value * rows])
@@ -228,6 +229,10 @@ def released(node: Node) -> bool:
 def _range(aggregate: Aggregate, statistic: Statistic, rows: float) -> float:
     """The public range of an aggregate over so many rows."""
     width = float(statistic.width * statistic.step)
+    if statistic.beside is not None:
+        other = float(statistic.beside.width * statistic.beside.step)
+        sizes = {"corr": 2.0, "regr_slope": width / other, "regr_intercept": width}
+        return sizes.get(aggregate.name, width * other / 4)
     if aggregate.name.startswith("count") or aggregate.name == "histogram":
         return rows
     if aggregate.name == "sum":
@@ -268,6 +273,8 @@ def about(statistic: Statistic) -> str:
     what = {
         "count": "rows",
         "units": "units",
+        "pair": f"means and products of {statistic.argument} and "
+        f"{statistic.beside and statistic.beside.argument}",
         "distinct": f"distinct values of {statistic.argument}",
         "present": f"rows with {statistic.argument}",
         "sum": f"sum of {statistic.argument}",

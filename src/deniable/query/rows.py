@@ -74,7 +74,7 @@ class Rows:
             return one.name if self.scope.column(one.name).integer else None
         return None
 
-    def _steps(self, i: int, one: Statistic) -> Sql:
+    def _steps(self, i: str, one: Statistic) -> Sql:
         """An argument in whole steps; a column was clipped to the same limits already."""
         assert one.argument is not None
         value, kind = column(f"y{i}"), self.scope.facts(one.argument).kind
@@ -130,12 +130,15 @@ class Rows:
         kept = [one if isinstance(one, bool) else str(one) for one in key.values]
         return exp.In(this=value, expressions=[self.scope.sql(Literal(one)) for one in kept])
 
-    def _with_argument(self) -> list[tuple[int, Statistic]]:
-        return [
-            (i, one)
-            for i, one in enumerate(self.statistics)
-            if one.argument is not None and one.kind not in ("units", "distinct")
-        ]
+    def _with_argument(self) -> list[tuple[str, Statistic]]:
+        """What is in the rows: by place, the second of a pair with a letter behind it."""
+        found: list[tuple[str, Statistic]] = []
+        for i, one in enumerate(self.statistics):
+            if one.argument is not None and one.kind not in ("units", "distinct"):
+                found.append((f"{i}", one))
+            if one.beside is not None:
+                found.append((f"{i}b", one.beside))
+        return found
 
 
 def key_columns(groupings: tuple[Grouping, ...]) -> list[Sql]:

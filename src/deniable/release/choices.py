@@ -21,6 +21,8 @@ from deniable.release.places import Placed
 
 Integers = NDArray[np.int64]
 
+_DENSE = 1 << 24
+
 
 @dataclass(frozen=True, slots=True)
 class Drawn:
@@ -34,29 +36,35 @@ def drawn(plan: Plan, groups: Groups) -> Drawn:
     """All choices of a plan, in all of its groups."""
     found = Drawn({}, {})
     for choice in plan.choices:
-        cells = _by_group(groups.cells[choice.name], groups.count)
-        if isinstance(choice.mechanism, Quantiles):
-            _quantiles(choice, choice.mechanism, cells, plan.confidence, found)
+        placed, mechanism = groups.cells[choice.name], choice.mechanism
+        if isinstance(mechanism, Quantiles):
+            cells = _by_group(placed, groups.count, mechanism.grid.size)
+            _quantiles(choice, mechanism, cells, plan.confidence, found)
         else:
-            _frequent(choice, choice.mechanism, cells, found)
+            cells = _by_group(placed, groups.count, len(choice.labels or ()))
+            _frequent(choice, mechanism, cells, found)
     return found
 
 
-def _by_group(placed: Placed, count: int) -> Iterator[tuple[Integers, Integers]]:
-    """The cells of each group in ascending order, and their counts."""
-    order = np.lexsort((placed.cell, placed.group))
-    group, cell, number = placed.group[order], placed.cell[order], placed.count[order]
+def _by_group(placed: Placed, count: int, size: int) -> Iterator[tuple[Integers, Integers]]:
+    """The cells of each group in ascending order, and their counts.
+
+    Cells that stand there twice, as in the rest of all groups, are one. Where there are not
+    too many cells, counting into all of them takes far less time than sorting.
+    """
+    place = placed.group * size + placed.cell
+    if count * size <= _DENSE:
+        every = np.bincount(place, weights=placed.count, minlength=count * size)
+        found = np.flatnonzero(every)
+        number = every[found].astype(np.int64)  # whole, and below 2**53
+    else:
+        found, same = np.unique(place, return_inverse=True)
+        number = np.zeros(found.size, dtype=np.int64)
+        np.add.at(number, same, placed.count)
+    group, cell = np.divmod(found, size)
     ends = np.searchsorted(group, np.arange(count + 1))
     for start, end in pairwise(ends.tolist()):
-        yield _merged(cell[start:end], number[start:end])
-
-
-def _merged(cells: Integers, counts: Integers) -> tuple[Integers, Integers]:
-    """Cells that stand there twice, as in the rest of all groups, are one."""
-    if cells.size < 2 or np.diff(cells).all():
-        return cells, counts
-    once, first = np.unique(cells, return_index=True)
-    return once, np.add.reduceat(counts, first)
+        yield cell[start:end], number[start:end]
 
 
 def _quantiles(

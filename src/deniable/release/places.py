@@ -53,11 +53,15 @@ def features(plan: Plan, cells: Mapping[str, Placed], count: int) -> dict[str, I
 def _placed(group: NDArray[np.int64], cells: Cells) -> Placed:
     """Without the cells of groups that do not appear, whose place is -1."""
     shown = group >= 0
+    if shown.all():
+        return Placed(group, cells.cell, cells.count)
     return Placed(group[shown], cells.cell[shown], cells.count[shown])
 
 
 def _among_lists(keys: Keys, lists: Keys, rows: int, rest: int) -> NDArray[np.int64]:
     place = np.zeros(rows, dtype=np.int64)
+    if not keys:
+        return place
     known = np.ones(rows, dtype=np.bool_)
     for column, values in zip(keys, lists, strict=True):
         found = pc.index_in(column, value_set=values.cast(column.type))

@@ -1,0 +1,4 @@
+-- policy: person
+-- python: ask.agg(r=corr("cost", "age"))
+SELECT CORR(cost, age) AS r
+FROM visits
