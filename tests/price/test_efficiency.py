@@ -7,13 +7,31 @@ import pytest
 
 from deniable.errors import InvalidParameter, Unsupported
 from deniable.mechanisms import (
+    OLH,
+    OUE,
+    Density,
+    Duchi,
     Exponential,
     Gaussian,
+    HadamardResponse,
+    Hybrid,
     InverseSensitivity,
     Laplace,
+    Loloha,
     Majority,
+    NoisyMax,
+    NumberOrNot,
+    Ordinal,
+    PermuteAndFlip,
+    Piecewise,
+    Quantiles,
     RandomizedResponse,
+    Rappor,
+    SparseVector,
+    SquareWave,
     Staircase,
+    SubsetSelection,
+    Thresholding,
 )
 from deniable.price.efficiency import efficiency, noise_variance
 
@@ -82,6 +100,80 @@ def test_choices_are_compared_on_data():
         efficiency(median)
 
 
-def test_other_mechanisms_are_refused_with_a_way_out():
+@pytest.mark.parametrize(
+    "scores", [[0, 4], [0, 4, 6, 6], {"a": 1, "b": 9, "c": 3}, [0.5, 3.25]]
+)
+@pytest.mark.parametrize("monotone", [False, True])
+@pytest.mark.parametrize("kind", [Exponential, PermuteAndFlip, NoisyMax])
+def test_choices_among_scores(kind, monotone, scores):
+    found = efficiency(kind(epsilon=1, monotone=monotone), scores)
+    assert found.ratio >= 1 - 1e-9
+    assert "treats candidates alike" in str(found)
+
+
+def test_permute_and_flip_is_the_best_between_two():
+    assert efficiency(PermuteAndFlip(epsilon=1), [0, 4]).ratio == pytest.approx(1)
+    assert efficiency(Exponential(epsilon=1), [0, 4]).ratio == pytest.approx(1.761594, abs=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("mechanism", "data"),
+    [
+        (SparseVector(epsilon=1), 10),
+        (SparseVector(epsilon=1, count=3, sensitivity=2), F(7)),
+        (Quantiles(0.5, epsilon=1, bounds=(0, 1000), neighbors="replace"), 1000),
+        (Quantiles([0.1, 0.5], epsilon=1, bounds=(0, 9), neighbors="add-remove"), 500),
+        (Thresholding(epsilon=1, delta=1e-5), 11),
+        (Thresholding(epsilon=1, delta=1e-5, groups=3), 11),
+    ],
+    ids=lambda one: type(one).__name__ if not isinstance(one, int | F) else str(one),
+)
+def test_others_that_need_data(mechanism, data):
+    found = efficiency(mechanism, data)
+    assert 1 - 1e-9 <= found.ratio < 10**6
+    assert found.bound.reference
+    with pytest.raises(InvalidParameter, match="give some"):
+        efficiency(mechanism)
+
+
+def test_thresholding_is_near_the_best_though_it_tells_the_count_too():
+    for units in (5, 9, 11, 12, 15, 20):
+        assert 1 <= efficiency(Thresholding(epsilon=1, delta=1e-5), units).ratio < 1.16
+
+
+@pytest.mark.parametrize(
+    "mechanism",
+    [
+        OUE(epsilon=1, categories=30),
+        OLH(epsilon=1, categories=30),
+        HadamardResponse(epsilon=1, categories=30),
+        RandomizedResponse(epsilon=1, categories=30),
+        Ordinal(epsilon=1, categories=7),
+        Loloha(epsilon=1, epsilon_forever=2, categories=30),
+        Duchi(epsilon=1, low=0, high=100),
+        Piecewise(epsilon=1, low=0, high=100),
+        Hybrid(epsilon=1, low=0, high=100),
+        SquareWave(epsilon=1, low=0, high=100),
+        NumberOrNot(epsilon=1, low=0, high=100),
+        Density(epsilon=1, bounds=(0, 1), neighbors="replace", terms=4),
+        Density(epsilon=1, bounds=(0, 1), neighbors="add-remove", terms=4),
+    ],
+    ids=lambda one: type(one).__name__,
+)
+def test_every_mechanism_has_a_bound(mechanism):
+    found = efficiency(mechanism)
+    assert found.ratio >= 1 - 1e-9
+    assert "variance" in found.measure
+    assert found.error_ratio == pytest.approx(math.sqrt(found.ratio))
+
+
+def test_subset_selection_attains_the_bound_for_all_shares():
+    found = efficiency(SubsetSelection(epsilon=1, categories=16))
+    assert found.ratio == pytest.approx(1, rel=1e-9)
+
+
+def test_what_has_no_bound_says_so():
     with pytest.raises(Unsupported, match=r"price\.discrete"):
-        efficiency(Exponential(epsilon=1))
+        efficiency(Rappor())
+    with pytest.raises(Unsupported, match="number of terms"):
+        efficiency(Density(epsilon=1, bounds=(0, 1), neighbors="replace", terms="private"))

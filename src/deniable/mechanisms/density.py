@@ -231,6 +231,16 @@ def sensitivity(terms: int, neighbors: Neighbors) -> int:
     return _norms(terms, neighbors)[0]
 
 
+def directions(terms: int, neighbors: Neighbors) -> int:
+    """The square of how far one record can move so many sums together, in the L2 norm, rounded
+    down a little.
+
+    >>> directions(1, "replace") < (2 * 2**20) ** 2
+    True
+    """
+    return (_norms(terms, neighbors)[1] - 1) ** 2
+
+
 def spread(neighbors: Neighbors) -> int:
     """How far one record moves all sums together, in the L2 norm, rounded up."""
     return _norms(MOST_TERMS, neighbors)[1]

@@ -19,8 +19,10 @@ from deniable.price.bounds import (
     unbiased_classical,
     unbiased_simple,
 )
+from deniable.price.choices import kept, rank_margin, selection, threshold
 from deniable.price.efficiency import Efficiency, efficiency
 from deniable.price.feasibility import Feasibility, proportion
+from deniable.price.local import all_shares
 from deniable.price.samples import (
     CountPrice,
     count,
@@ -45,21 +47,26 @@ __all__ = [
     "Efficiency",
     "Feasibility",
     "SurveyPrice",
+    "all_shares",
     "count",
     "design_effect",
     "discrete",
     "efficiency",
     "epsilon_for_count",
     "expected_margin",
+    "kept",
     "overhead",
     "power",
     "proportion",
     "quarter_optimality",
+    "rank_margin",
     "sample_size",
     "sample_size_for_mean",
     "sample_size_for_power",
     "sample_size_for_proportion",
+    "selection",
     "survey",
+    "threshold",
     "two_point",
     "two_point_forms",
     "unbiased",

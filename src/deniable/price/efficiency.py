@@ -1,28 +1,57 @@
-"""How near a mechanism comes to the best that any mechanism of the same loss could do."""
+"""How near a mechanism comes to the best that any mechanism of the same loss could do.
+
+| mechanism | error | bound |
+|---|---|---|
+| `Laplace`, `Staircase`, `Gaussian` | variance of one number | unbiased answers |
+| `Density` | total variance of its sums | unbiased answers, in the record's direction |
+| `RandomizedResponse` of yes/no | variance of one reading | unbiased answers |
+| `Duchi`, `Piecewise`, `Hybrid`, `SquareWave`, `NumberOrNot` | the same | the same |
+| `OUE` and its kin, `Ordinal`, more answers | total variance of all shares | Ye & Barg |
+| `Exponential`, `PermuteAndFlip`, `NoisyMax` | missing the best score | packing, ties |
+| `SparseVector` | telling the wrong side of the threshold | two points |
+| `Quantiles` | margin in ranks | packing |
+| `Thresholding` | a group that is not shown | Desfontaines et al. |
+| `Majority`, `InverseSensitivity` | a wrong answer | two points, unbiased choices |
+"""
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any
 
 from deniable.errors import InvalidParameter, Unsupported
 from deniable.exact.rationals import rational
 from deniable.mechanisms import (
+    Density,
     Gaussian,
     InverseSensitivity,
     Laplace,
+    Loloha,
     Majority,
+    Ordinal,
+    Quantiles,
     RandomizedResponse,
+    SparseVector,
     Staircase,
+    Thresholding,
 )
+from deniable.mechanisms.choosing import Choosing
+from deniable.mechanisms.density import directions
+from deniable.mechanisms.oracle import FrequencyOracle
 from deniable.mechanisms.staircase import StaircaseNoise
+from deniable.price import choices, local
 from deniable.price.bounds import Bound, discrete, unbiased
+
+_CONFIDENCE = 0.95
 
 
 @dataclass(frozen=True, slots=True)
 class Efficiency:
     """A mechanism's error beside the least that is possible.
 
-    The error is the variance of a released number, or the probability of a wrong answer.
+    The error is what `measure` says: the variance of a released number (or of all of them
+    together), the probability of a wrong answer, or a margin in ranks. `among` names the
+    mechanisms that the bound is about.
 
     >>> print(efficiency(Laplace(epsilon=0.5)))
     variance 7.8354, and no unbiased mechanism of this loss has less than 3.9177:
@@ -31,8 +60,9 @@ class Efficiency:
 
     error: float
     least: float
-    measure: Literal["variance", "error probability"]
+    measure: str
     bound: Bound
+    among: str = "unbiased mechanism of this loss"
 
     @property
     def ratio(self) -> float:
@@ -41,7 +71,9 @@ class Efficiency:
         >>> round(efficiency(Laplace(epsilon=3)).ratio, 9)
         2.0
         """
-        return self.error / self.least
+        if self.least > 0:
+            return self.error / self.least
+        return 1.0 if self.error == self.least else math.inf
 
     @property
     def error_ratio(self) -> float:
@@ -50,54 +82,144 @@ class Efficiency:
         >>> round(efficiency(RandomizedResponse(odds=3)).error_ratio, 9)
         1.0
         """
-        return math.sqrt(self.ratio) if self.measure == "variance" else self.ratio
+        return math.sqrt(self.ratio) if "variance" in self.measure else self.ratio
 
     def __str__(self) -> str:
         errors = f" ({self.error_ratio:.3g} times in standard error)"
         return (
-            f"{self.measure} {self.error:.5g}, and no unbiased mechanism of this loss has less "
+            f"{self.measure} {self.error:.5g}, and no {self.among} has less "
             f"than {self.least:.5g}:\nat most {self.ratio:.3g} times what is possible"
             + errors
-            * (self.measure == "variance")
+            * ("variance" in self.measure)
         )
 
 
 def efficiency(mechanism: Any, data: Any = None) -> Efficiency:
     """A mechanism's error against the strongest bound that applies to its loss.
 
-    For noise: the variance of one number, against all unbiased ways to release it. For
-    randomized response: one respondent's unbiased answer, at the worse of the two. How often a
-    choice is wrong depends on the data: `Majority` and `InverseSensitivity` need some, such as
-    made-up votes or records, and are compared at those.
+    How often a choice is wrong depends on the data, so choices are compared on some, made-up
+    ones for example: votes for `Majority`, records for `InverseSensitivity`, scores for
+    `Exponential`, `PermuteAndFlip` and `NoisyMax`, a number's distance from the threshold for
+    `SparseVector`, a number of rows for `Quantiles`, of units for `Thresholding`.
 
     >>> round(efficiency(Gaussian(mu=0.5)).ratio, 4)
     1.1598
     >>> efficiency(Majority(epsilon=0.1), [520, 481]).ratio
     1.0
+    >>> from deniable.mechanisms import PermuteAndFlip
+    >>> round(efficiency(PermuteAndFlip(epsilon=1), [0, 4]).ratio, 6)
+    1.0
     """
-    if isinstance(mechanism, RandomizedResponse):
-        p, q = mechanism.p, mechanism.q
-        worst = max(p * (1 - p), q * (1 - q)) / (p - q) ** 2
-        return _variance(float(worst), unbiased(mechanism.loss))
-    if isinstance(mechanism, Laplace | Staircase | Gaussian):
-        bound = unbiased(mechanism.loss, reach=mechanism.sensitivity)
-        return _variance(noise_variance(mechanism), bound)
-    if not isinstance(mechanism, Majority | InverseSensitivity):
+    for kinds, compare in _ALONE:
+        if isinstance(mechanism, kinds):
+            return compare(mechanism)
+    if local.is_numeric(mechanism):
+        return _mean(mechanism)
+    for kinds, judge, wanted in _ON_DATA:
+        if isinstance(mechanism, kinds):
+            if data is None:
+                raise InvalidParameter(
+                    f"{type(mechanism).__name__} errs more on some data than on others: give "
+                    f"some, as in efficiency(mechanism, {wanted}). The answer is about those, "
+                    "so it is not private."
+                )
+            return judge(mechanism, data)
+    raise Unsupported(
+        f"No bound is known here for {type(mechanism).__name__}. If you know how many records "
+        "must change for each answer to become the right one, see price.discrete(distances, "
+        "epsilon)."
+    )
+
+
+def _response(mechanism: RandomizedResponse[Any]) -> Efficiency:
+    if mechanism.categories > 2:
+        return _shares(mechanism)
+    p, q = mechanism.p, mechanism.q
+    worst = max(p * (1 - p), q * (1 - q)) / (p - q) ** 2
+    return _variance(float(worst), unbiased(mechanism.loss))
+
+
+def _noise(mechanism: Laplace | Staircase | Gaussian) -> Efficiency:
+    bound = unbiased(mechanism.loss, reach=mechanism.sensitivity)
+    return _variance(noise_variance(mechanism), bound)
+
+
+def _density(mechanism: Density) -> Efficiency:
+    """All sums of cosines together: an unbiased vector's covariance is at least d d' / chi2 for
+    every direction d in which one record can move it, so its trace is |d|**2 / chi2 or more."""
+    if mechanism.terms == "private":
         raise Unsupported(
-            f"No bound here applies to {type(mechanism).__name__}: it releases no unbiased "
-            "number, and how far off a choice may be depends on what its scores stand for. If "
-            "you know how many records must change for each candidate to become the best, see "
-            "price.discrete(distances, epsilon)."
+            'Density(terms="private") releases as many numbers as it chooses to: no bound is '
+            "known here. Compare it at a number of terms."
         )
-    if data is None:
-        raise InvalidParameter(
-            f"{type(mechanism).__name__} errs more on some data than on others: give some, as "
-            "in efficiency(mechanism, data). The answer is about those, so it is not private."
-        )
-    return (
-        _majority(mechanism, data)
-        if isinstance(mechanism, Majority)
-        else _choice(mechanism, data)
+    terms, widest = int(mechanism.terms), directions(int(mechanism.terms), mechanism.neighbors)
+    released = terms + (mechanism.neighbors == "add-remove")
+    found = released * noise_variance(mechanism.noise(terms))
+    bound = unbiased(mechanism.loss, reach=math.isqrt(widest))
+    among = "unbiased mechanism of this loss for these sums"
+    return Efficiency(found, bound.value, "total variance", bound, among)
+
+
+def _shares(mechanism: Any) -> Efficiency:
+    odds = getattr(mechanism, "odds", None)
+    single = mechanism.loss_once if isinstance(mechanism, Loloha) else mechanism.loss
+    epsilon = math.log(odds) if odds is not None else single.epsilon()
+    bound = local.all_shares(mechanism.categories, rational(epsilon))
+    found = local.total_variance(mechanism)
+    among = "locally private mechanism, for many people and equal shares,"
+    return Efficiency(found, bound.value, "total variance", bound, among)
+
+
+def _mean(mechanism: Any) -> Efficiency:
+    found, width = local.mean_variance(mechanism)
+    return _variance(found, unbiased(mechanism.loss, reach=rational(width)))
+
+
+def _selection(mechanism: Choosing, scores: Any) -> Efficiency:
+    gaps = choices.behind(scores, mechanism.sensitivity)
+    law = mechanism.pmf(scores)
+    chances = list(law.values()) if isinstance(law, dict) else law.tolist()
+    right = math.fsum(p for p, gap in zip(chances, gaps, strict=True) if gap == 0)
+    epsilon = rational(mechanism.loss.epsilon())
+    bound = choices.selection(gaps, epsilon, monotone=mechanism.monotone)
+    among = "mechanism of this loss that treats candidates alike"
+    return Efficiency(1 - right, bound.value, "error probability", bound, among)
+
+
+def _sparse(mechanism: SparseVector, distance: Any) -> Efficiency:
+    far = rational(distance, "distance")
+    above = mechanism.pmf([False], [far], threshold=0)
+    below = mechanism.pmf([True], [-far], threshold=0)
+    bound = choices.threshold(far / mechanism.sensitivity, rational(mechanism.loss.epsilon()))
+    among = "mechanism of this loss"
+    return Efficiency(max(above, below), bound.value, "error probability", bound, among)
+
+
+def _ranks(mechanism: Quantiles, rows: Any) -> Efficiency:
+    bound = max(
+        (
+            choices.rank_margin(
+                rows=rows,
+                cells=mechanism.grid.size,
+                epsilon=rational(mechanism.loss.epsilon()),
+                neighbors=mechanism.neighbors,
+                quantile=q,
+                confidence=_CONFIDENCE,
+            )
+            for q in mechanism.quantiles
+        ),
+        key=lambda one: one.value,
+    )
+    margin = float(mechanism.margin(_CONFIDENCE, rows=rows))
+    among = "method of this loss at 95 % confidence"
+    return Efficiency(margin, bound.value, "rank margin", bound, among)
+
+
+def _hidden(mechanism: Thresholding, units: Any) -> Efficiency:
+    bound = choices.kept(units, mechanism.epsilon, mechanism.delta)
+    hidden = 1 - mechanism.keep_probability(units)
+    return Efficiency(
+        hidden, 1 - bound.value, "error probability", bound, "mechanism of this loss"
     )
 
 
@@ -165,3 +287,19 @@ def _squares(first: int, count: int) -> float:
     """first**2 + ... + (first + count - 1)**2."""
     n = count - 1
     return count * first**2 + first * count * n + n * count * (2 * n + 1) / 6
+
+
+_ALONE: tuple[tuple[Any, Callable[[Any], Efficiency]], ...] = (
+    (RandomizedResponse, _response),
+    (Laplace | Staircase | Gaussian, _noise),
+    (Density, _density),
+    (FrequencyOracle | Ordinal, _shares),
+)
+_ON_DATA: tuple[tuple[Any, Callable[[Any, Any], Efficiency], str], ...] = (
+    (Majority, _majority, "votes"),
+    (InverseSensitivity, _choice, "records"),
+    (Choosing, _selection, "scores"),
+    (SparseVector, _sparse, "distance"),
+    (Quantiles, _ranks, "rows"),
+    (Thresholding, _hidden, "units"),
+)
