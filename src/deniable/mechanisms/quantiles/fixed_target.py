@@ -42,13 +42,14 @@ class FixedTarget(Method):
     def draw(self, data: Histogram, source: Source) -> Drawn:
         noise = discrete_laplace(1 / self.count_epsilon, 1, source=source)[0]
         rows = max(0, data.rows + int(noise))
-        order = Order(data, source, place_bits=self.place_bits)
+        order = Order(data, source, place_bits=self.place_bits, atoms=self.atoms)
         targets = [share * rows for share in self.shares]
         places, _ = JointDraw(order.whole(), targets, self.unit).draw(source)
-        return Drawn([place >> order.place_bits for place in places], rows)
+        return Drawn([order.cell(place) for place in places], rows)
 
     def ranks(self, chance: float, rows: int) -> float:
         off = math.log(2 / (chance / 2)) / float(self.count_epsilon)  # of the count
-        stray = strayed(self.size, rows, float(self.unit), chance / 2, len(self.quantiles))
+        many, apart = len(self.quantiles), self.apart(max(0.0, rows - off))
+        stray = strayed(self.width, rows, float(self.unit), chance / 2, many, apart)
         # |e_j| <= (D + off) / 2, where the best D may be `off` larger; and the target is off.
         return stray / 2 + 2 * off

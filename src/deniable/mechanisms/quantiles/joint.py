@@ -35,11 +35,12 @@ class Joint(Method):
         return self.epsilon / (4 * (1 - least))
 
     def draw(self, data: Histogram, source: Source) -> Drawn:
-        order = Order(data, source, place_bits=self.place_bits)
+        order = Order(data, source, place_bits=self.place_bits, atoms=self.atoms)
         targets = [share * data.rows for share in self.shares]
         places, _ = JointDraw(order.whole(), targets, self.unit).draw(source)
-        return Drawn([place >> order.place_bits for place in places])
+        return Drawn([order.cell(place) for place in places])
 
     def ranks(self, chance: float, rows: int) -> float:
         # What lies below a quantile too few lies above it too many: D is twice that at least.
-        return strayed(self.size, rows, float(self.unit), chance, len(self.quantiles)) / 2
+        many, apart = len(self.quantiles), self.apart(rows)
+        return strayed(self.width, rows, float(self.unit), chance, many, apart) / 2

@@ -18,6 +18,7 @@ from deniable.mechanisms.quantiles.cells import Grid, Histogram
 from deniable.mechanisms.quantiles.choose import choose
 from deniable.mechanisms.quantiles.method import Method
 from deniable.mechanisms.quantiles.released import ReleasedQuantiles, confident
+from deniable.mechanisms.quantiles.stretch import usual
 from deniable.privacy import Loss, Neighbors, neighboring
 
 _MOST = 10_000
@@ -72,7 +73,7 @@ class Quantiles:
             "odds": exact_odds,
             "grid": grid,
             "neighbors": relation,
-            "plan": chosen(wanted, rate, relation, grid.size),
+            "plan": chosen(wanted, rate, relation, grid.size, atoms=usual(grid)),
             "why": why,
         }.items():
             object.__setattr__(self, name, value)

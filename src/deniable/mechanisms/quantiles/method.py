@@ -10,6 +10,7 @@ from typing import ClassVar
 from deniable.exact.bits import Source
 from deniable.mechanisms.quantiles.cells import Histogram
 from deniable.mechanisms.quantiles.order import PLACE_BITS
+from deniable.mechanisms.quantiles.stretch import Stretch
 from deniable.privacy import Loss, Neighbors
 
 
@@ -26,7 +27,8 @@ class Method(ABC):
     """Quantiles in ascending order, on a grid of so many cells.
 
     `place_bits` says into how many places a cell is cut where ties are broken by chance; fewer
-    make a small law that can be listed whole.
+    make a small law that can be listed whole. `atoms` are cells as wide as several, see
+    `stretch`.
     """
 
     quantiles: tuple[Fraction, ...]
@@ -34,6 +36,7 @@ class Method(ABC):
     neighbors: Neighbors
     size: int
     place_bits: int = PLACE_BITS
+    atoms: tuple[tuple[int, int], ...] = ()
 
     name: ClassVar[str]
 
@@ -51,12 +54,23 @@ class Method(ABC):
         """With all but this chance, no quantile is further than this from its target rank."""
 
     @property
+    def width(self) -> int:
+        """How many cells' room there is, wide ones counted as several."""
+        return Stretch(self.size, self.atoms).width
+
+    def apart(self, rows: float) -> float:
+        """How many ranks lie between neighbouring targets, at least."""
+        return float(min(self.shares[1:-1], default=Fraction(0))) * rows
+
+    @property
     def shares(self) -> list[Fraction]:
         """What part of the rows lies between neighbouring quantiles, ends included."""
         return [b - a for a, b in pairwise([Fraction(0), *self.quantiles, Fraction(1)])]
 
 
-def strayed(size: int, rows: int, unit: float, chance: float, choices: int = 1) -> float:
+def strayed(
+    size: int, rows: int, unit: float, chance: float, choices: int = 1, apart: float = 0.0
+) -> float:
     """How large D can get, at most, when a place o weighs exp(-unit D(o)).
 
     If the candidates within a radius r hold a share M of all places, then D > s has a chance
@@ -65,10 +79,16 @@ def strayed(size: int, rows: int, unit: float, chance: float, choices: int = 1) 
     a row, add up to less than a share x of their cell with a chance of at most (e c x / k)**k.
     So M is at least k chance**(1/k) / (e rows size), but for that chance. For `choices` made
     together the shares multiply and the radii add.
+
+    Tuples are in order, so of `size`**m there are only one in m!, and as few of those whose
+    members may lie anywhere near their targets; but not if the targets are more than 4k ranks
+    `apart`: then all of these are in order, and their share is m! times as large.
     """
     best = math.inf
+    ordered = math.lgamma(choices + 1) - choices * math.log1p(choices / size)
     for k in range(1, 65):
         share = 1 + math.log(max(rows, k) / k) + math.log(2 * choices / chance) / k
         logs = choices * (math.log(size) + share) + math.log(2 / chance)
+        logs -= max(0.0, ordered) if apart > 4 * k else 0.0
         best = min(best, choices * 2 * k * (2 if choices > 1 else 1) + logs / unit)
     return best

@@ -8,17 +8,19 @@ others of its cell. Told the common places along with the output, a choice by ex
 weights still has bounded range; without them no divergence and no delta is larger (both are
 convex), so its `RangeLoss` stays an upper bound.
 
-An atom thereby has a whole cell's weight and as many ranks as records, so a column that is
-half zeros is as easy as any other. Places are drawn lazily, for the cells that somebody looks
-at; once drawn they stay.
+An atom thereby has a whole cell's weight and as many ranks as records; cells that are known to
+be full can be given more places than others, see `stretch`. Places are drawn lazily, for the
+cells that somebody looks at; once drawn they stay.
 """
 
 from dataclasses import dataclass
 
 import numpy as np
 
+from deniable.exact import uniform_below
 from deniable.exact.bits import Source
 from deniable.mechanisms.quantiles.cells import Histogram, Integers
+from deniable.mechanisms.quantiles.stretch import Stretch
 
 PLACE_BITS = 32
 _MOST_BITS = 62  # a place's number, and twice it, fit into int64
@@ -27,14 +29,26 @@ _MOST_BITS = 62  # a place's number, and twice it, fit into int64
 class Order:
     """Sorted places of all records of a histogram."""
 
-    def __init__(self, data: Histogram, source: Source, *, place_bits: int = PLACE_BITS):
+    def __init__(
+        self,
+        data: Histogram,
+        source: Source,
+        *,
+        place_bits: int = PLACE_BITS,
+        atoms: tuple[tuple[int, int], ...] = (),
+    ):
         self._data, self._source = data, source
-        self.place_bits = min(place_bits, _MOST_BITS - data.size.bit_length())
+        self._stretch = Stretch(data.size, atoms)
+        self.place_bits = min(place_bits, _MOST_BITS - self._stretch.width.bit_length())
         self._known: list[tuple[int, Integers]] = []  # (first rank, places), whole cells
 
     def whole(self) -> "Slice":
         """All records, all places."""
-        return Slice(self, 0, self._data.rows, 0, (self._data.size << self.place_bits) - 1)
+        return Slice(self, 0, self._data.rows, 0, (self._stretch.width << self.place_bits) - 1)
+
+    def cell(self, place: int) -> int:
+        """The cell that a place belongs to."""
+        return self._stretch.cell(place >> self.place_bits)
 
     def places(self, first: int, last: int) -> Integers:
         """The places of the records with ranks first, ..., last - 1, ascending."""
@@ -57,7 +71,7 @@ class Order:
 
     def below(self, place: int) -> int:
         """How many records lie below a place."""
-        cell = place >> self.place_bits
+        cell = self.cell(place)
         index = int(np.searchsorted(self._data.cells, cell))
         before = int(self._data.upto[index - 1]) if index else 0
         if index == self._data.cells.size or self._data.cells[index] != cell:
@@ -71,10 +85,14 @@ class Order:
             return np.zeros(0, dtype=np.int64)
         low, high = np.searchsorted(self._data.upto, [start, end - 1], side="right")
         cells = np.repeat(self._data.cells[low : high + 1], self._data.counts[low : high + 1])
-        if not self.place_bits:
-            return cells
-        drawn = self._source.draw(self.place_bits, end - start).astype(np.int64)
-        return np.sort((cells << self.place_bits) + drawn)
+        places = self._stretch.first(cells)
+        for atom, width in self._stretch.atoms:
+            inside = np.flatnonzero(cells == atom)
+            places[inside] += uniform_below(width, inside.size, source=self._source)
+        if self.place_bits:
+            drawn = self._source.draw(self.place_bits, end - start).astype(np.int64)
+            places = (places << self.place_bits) + drawn
+        return np.sort(places)
 
 
 @dataclass(frozen=True, slots=True)

@@ -43,9 +43,9 @@ class Recursive(Method):
         return self.epsilon / self.levels / (2 * change)
 
     def draw(self, data: Histogram, source: Source) -> Drawn:
-        order = Order(data, source, place_bits=self.place_bits)
+        order = Order(data, source, place_bits=self.place_bits, atoms=self.atoms)
         places = self._cut(order.whole(), 0, len(self.quantiles), source)
-        return Drawn([place >> order.place_bits for place in places])
+        return Drawn([order.cell(place) for place in places])
 
     def _cut(self, data: Slice, low: int, high: int, source: Source) -> list[int]:
         """The quantiles number low, ..., high - 1, of the records between their neighbours."""
@@ -78,7 +78,7 @@ class Recursive(Method):
             if low < high:
                 middle = (low + high) // 2
                 unit = self.unit(self._within(low, middle, high), root=level == 0)
-                stray = strayed(self.size, rows, float(unit), each)
+                stray = strayed(self.width, rows, float(unit), each)
                 worst[level] = max(worst[level], stray)
                 visit(low, middle, level + 1)
                 visit(middle + 1, high, level + 1)
