@@ -89,18 +89,7 @@ if TYPE_CHECKING:
         without_replacement,
     )
     from deniable.privacy.reading import posterior
-    from deniable.query.build import (
-        clipped,
-        count_distinct,
-        count_units,
-        max,
-        median,
-        min,
-        mode,
-        quantile,
-        quantiles,
-        top_k,
-    )
+    from deniable.query.build import clipped, count_distinct, count_units, max, min, top_k
     from deniable.release import (
         Certificate,
         DurableLedger,
@@ -113,6 +102,7 @@ if TYPE_CHECKING:
         rehearse,
         verify,
     )
+    from deniable.release.array_choices import median, mode, quantile, quantiles
     from deniable.release.arrays import (
         count,
         histogram,
@@ -282,18 +272,8 @@ _ROOMS = {
         "without_replacement",
     ),
     "deniable.privacy.reading": ("posterior",),
-    "deniable.query.build": (
-        "clipped",
-        "count_distinct",
-        "count_units",
-        "max",
-        "median",
-        "min",
-        "mode",
-        "quantile",
-        "quantiles",
-        "top_k",
-    ),
+    "deniable.query.build": ("clipped", "count_distinct", "count_units", "max", "min", "top_k"),
+    "deniable.release.array_choices": ("median", "mode", "quantile", "quantiles"),
     "deniable.release": (
         "DurableLedger",
         "Certificate",

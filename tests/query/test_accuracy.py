@@ -1,7 +1,6 @@
 """Ask by accuracy: the epsilon found is the least, to 1 %, over all golden cases."""
 
 import math
-from dataclasses import replace
 from fractions import Fraction
 
 import pyarrow as pa
@@ -56,41 +55,39 @@ def weights_of(question, policy_, goal):
     return found, seen[-1].get("weights"), len(seen)
 
 
+@pytest.fixture(scope="module")
+def engine():
+    with DuckDB.open({"visits": visits()}) as opened:
+        yield opened
+
+
 @pytest.mark.parametrize("path", CASES, ids=lambda path: path.stem)
-def test_the_epsilon_is_the_least_to_one_per_cent(path, size):
+def test_the_epsilon_is_the_least_to_one_per_cent(path, size, engine):
+    """1 % less would miss; and what is released then is no wider than asked."""
     which, _, sql = read(path)
     asked = parse(sql)
     first = plan(asked, POLICIES[which], epsilon=0.5)
     many = size(small=1, full=len(FACTORS), what="accuracies asked of a golden case")
     for factor in FACTORS[:many]:
         goal = goal_of(first, factor)
-        if not goal.by_name:
-            continue
+        if not goal.by_name:  # a most frequent value has no margin of its own
+            with pytest.raises(InvalidQuery, match="depends on the data"):
+                least(asked, POLICIES[which], Goal.of(1))
+            return
         found, weights, tries = weights_of(asked, POLICIES[which], goal)
         assert not misses(found, goal)
         at = {"weights": weights} if weights else {}
-        again = plan(asked, POLICIES[which], epsilon=found.epsilon, **at)
-        assert again == replace(found, notes=again.notes)
         less = plan(asked, POLICIES[which], epsilon=found.epsilon * Fraction(99, 100), **at)
         assert misses(less, goal), "1 % less would have done"
         assert tries < 40
+        _check_released(found, goal, engine, POLICIES[which])
 
 
-@pytest.mark.parametrize("path", CASES, ids=lambda path: path.stem)
-def test_the_released_margin_is_no_larger_than_asked(path):
+def _check_released(found, goal, engine, policy_):
     """Margins that the noise alone makes; estimated ones depend on the rows that there are."""
-    which, _, sql = read(path)
-    asked = parse(sql)
-    first = plan(asked, POLICIES[which], epsilon=0.5)
-    goal = goal_of(first, "0.7")
-    if not goal.by_name:  # a mode's margin is in rows; a quantile's needs rows to expect
-        assert not any(map(predicted, first.outputs))
-        return
-    found = least(asked, POLICIES[which], goal)
-    rich = Policy(POLICIES[which].tables, epsilon=10**4, delta=0.1)
-    with DuckDB.open({"visits": visits()}) as engine:
-        session = Session(rich, engine, MemoryLedger(rich.epsilon, rich.delta))
-        answer = session.release(found)
+    rich = Policy(policy_.tables, epsilon=10**4, delta=0.1)
+    session = Session(rich, engine, MemoryLedger(rich.epsilon, rich.delta))
+    answer = session.release(found)
     for output in found.outputs:
         if output.name in goal.by_name and not output.estimated and not output.margin_in:
             margins = answer.to_arrow()[answer.answer.margins[output.name]].to_pylist()

@@ -40,7 +40,7 @@ def test_both_steps_go_through_the_one_door(costs, monkeypatch):
     )
     costs.sql(SUM, epsilon=1, bounds=["cost"])
     assert [float(one.epsilon) for one in plans] == [0.2, 0.8]
-    assert len(plans[0].features) == 168
+    assert len(plans[0].features) == 122
 
 
 def test_explain_states_the_share(costs):
@@ -106,3 +106,24 @@ def test_a_part_of_the_table_finds_its_own_bounds():
         found = [one.sql(SUM, epsilon=1, bounds="find") for one in wards.values()]
         assert whole.remaining.epsilon == 3
     assert ["2 to 4" in str(found[0]), "512 to 1024" in str(found[1])] == [True, True]
+
+
+def test_a_range_that_is_too_wide_is_narrowed_by_quantiles():
+    declared = {"bounds": {"cost": (0, 10**6)}, "expected_rows": ROWS}
+    with dp.protect(pa.table({"cost": COSTS}), epsilon=4, **declared) as session:
+        told = str(session.explain(SUM, epsilon=1, bounds=["cost"]))
+        answer = session.sql(SUM, epsilon=1, bounds=["cost"])
+        assert session.remaining.epsilon == 3
+    assert "in its declared range, ± " in told
+    low, high = answer.plan.notes[0].split()[4:7:2]
+    assert float(low) < 20
+    assert 50 < float(high) < 3000
+    # Without the search one row may add a million, and the margin says so.
+    assert answer.margin < 0.05 * COSTS.sum() < 10**6
+
+
+def test_the_second_step_takes_no_more_delta_than_was_checked(costs):
+    frame = pa.table({"cost": COSTS})
+    with dp.protect(frame, epsilon=4, delta=1e-5, expected_rows=ROWS) as session:
+        session.sql(SUM, epsilon=1, delta=1e-6, bounds="find")
+        assert session.remaining.delta >= Fraction(9, 10**6)

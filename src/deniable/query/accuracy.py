@@ -186,17 +186,21 @@ def _check(made: Plan, goal: Goal, names: tuple[str, ...], policy: Policy) -> No
     for output in made.outputs:
         if goal.asked(output, names) is None or predicted(output) is not None:
             continue
-        private = next((key.name for key in made.keys if key.values is None), None)
-        mend = (
-            f"tables.{made.table}: expected_rows = 100000"
-            if policy.tables[made.table].expected_rows is None
-            else f"the keys of {private}"
-        )
         raise InvalidQuery(
             f"The margin of {output.about} depends on the data, so no epsilon can be found "
-            f"for it beforehand.\n  Declare {mend}   in the policy, and an estimate serves; "
-            "or give an epsilon, and the margin comes with the answer."
+            f"for it beforehand.\n  {_mend(made, policy)}or give an epsilon, and the margin "
+            "comes with the answer."
         )
+
+
+def _mend(made: Plan, policy: Policy) -> str:
+    """What the owner could declare, so that the margin could be estimated."""
+    private = next((key.name for key in made.keys if key.values is None), None)
+    if policy.tables[made.table].expected_rows is None:
+        return f"Declare tables.{made.table}: expected_rows = 100000   in the policy; "
+    if private is not None:
+        return f"Declare the keys of {private} in the policy; "
+    return "Ask for something whose margin is known; "
 
 
 def _weights(made: Plan, goal: Goal, names: tuple[str, ...]) -> dict[str, Fraction]:

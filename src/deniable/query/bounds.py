@@ -1,14 +1,15 @@
 """Clipping bounds that nobody declared: a paid step that finds them.
 
-The rows are counted between powers of two, of either sign. A row is in one such bin, so all
-bins together cost one epsilon. The bounds are the outermost bins whose noisy count stands out:
-above the largest noise that would be seen, with probability 19 in 20, in any bin that is
-empty. What is beyond them is then clipped, so that a few outliers cost little and no noise is
-scaled to the largest value (Google's approximate bounds; ALGORITHMS D2 of the design, where
-the best bound leaves about 2 / epsilon rows beyond).
+Where not even a range is known, the rows are counted between powers of two, of either sign. A
+row is in one such bin, so all bins together cost one epsilon. The bounds are the outermost bins
+whose noisy count stands out: above the largest noise that would be seen, with probability 19 in
+20, in any bin that is empty. A few outliers are left out, so that no noise is scaled to them.
 
-Where the policy declares a range that is only too wide, the bins are laid inside it, from the
-end that is nearest to zero outward, and no bound is found beyond it.
+Where the policy declares a range that is only too wide, and how many rows to expect, the bounds
+are the quantiles that leave about 2 / epsilon rows beyond each end: fewer, and the noise grows
+faster than clipping errs; more, and it is the other way round (Huang, Liang & Yi 2021). But no
+fewer than a quantile's own margin in ranks, or it might lie anywhere in the empty part of the
+range. Without the number of rows the bins are laid inside of the range.
 """
 
 import math
@@ -32,13 +33,14 @@ from deniable.query.expressions import (
     walk,
 )
 from deniable.query.margins import laws_of
-from deniable.query.plan import Plan
+from deniable.query.plan import Feature, Output, Plan
 from deniable.query.question import Named, Question
 from deniable.query.spread import fixed_margin
+from deniable.query.summaries import quantiles
 
 SHARE = Fraction(1, 5)  # of epsilon goes into finding bounds
 _SURE = Fraction(19, 20)  # that no empty bin is taken for a full one
-_SMALLEST, _LARGEST = -20, 63  # powers of two
+_SMALLEST, _LARGEST = -10, 50  # powers of two: from a thousandth to a quadrillion
 
 Wanted: TypeAlias = str | Sequence[str] | Mapping[str, str]
 
@@ -50,30 +52,38 @@ class Found:
     column: str
     low: Fraction
     high: Fraction
-    beyond: float  # rows outside, as counted in the noisy bins
+    beyond: float  # rows outside, as counted in the noisy bins or as aimed at
     margin: float
     clear: bool  # whether any bin stood out
+    level: Fraction | None = None  # of the upper quantile, where the bounds are quantiles
 
     @property
     def words(self) -> str:
         """The bounds, and what clipping to them may cost."""
         told = f"{self.column} is clipped to the bounds found, {plain(self.low)} to "
         told += f"{plain(self.high)}"
+        if self.level is not None:
+            return (
+                f"{told}: the quantiles {float(1 - self.level):.4g} and "
+                f"{float(self.level):.6g}, ± {self.margin:,.0f} ranks. What lies beyond counts "
+                "as the bound itself, which no margin covers."
+            )
         if not self.clear:
             return f"{told}, which are a guess: too few rows to tell a full bin from noise."
         most = math.ceil(max(0.0, self.beyond + self.margin))
         return (
-            f"{told}; about {max(0, round(self.beyond)):,} rows, and at most {most:,} at "
-            "95 %, lie beyond and count as the bound itself, which no margin covers."
+            f"{told}; at most {most:,} rows, at 95 %, lie beyond and count as the bound "
+            "itself, which no margin covers."
         )
 
 
 @dataclass(frozen=True, slots=True)
 class Search:
-    """The first step: which columns, the ends of their bins, and the question to ask."""
+    """The first step: which columns, how each is searched, and the question to ask."""
 
     question: Question
-    ends: Mapping[str, tuple[Fraction, ...]]
+    ends: Mapping[str, tuple[Fraction, ...]]  # of bins; or the range that quantiles are in
+    levels: Mapping[str, Fraction]  # the upper quantile, where the bounds are quantiles
 
     @property
     def widest(self) -> "tuple[Found, ...]":
@@ -82,42 +92,90 @@ class Search:
             Found(name, ends[0], ends[-1], 0.0, 0.0, False) for name, ends in self.ends.items()
         )
 
-    def read(self, made: Plan, counts: Sequence[float]) -> tuple[Found, ...]:
-        """The bounds from the noisy counts of all bins, in the order of the plan's outputs."""
+    def read(self, made: Plan, noisy: Sequence[float]) -> tuple[Found, ...]:
+        """The bounds from the noisy answer, in the order of the plan's outputs."""
         found: list[Found] = []
-        laws = laws_of(made.blocks, made.thresholding)
         place = 0
         for name, ends in self.ends.items():
-            bins = len(ends) - 1
-            features = made.features[place : place + bins]
-            noisy = [float(one) for one in counts[place : place + bins]]
-            # All of the bins are empty with some noise: 1 - (1 - p) ** bins is 1 in 20.
-            level = 1 - (1 - float(_SURE) ** (1 / bins)) * 2
-            stands_out = fixed_margin(
-                {features[0]: Fraction(1)}, laws, Fraction(f"{level:.12f}")
-            )
-            inside = [i for i, one in enumerate(noisy) if one > stands_out]
-            clear = bool(inside)
-            if not clear:
-                inside = [max(range(bins), key=lambda i: noisy[i])]
-            first, last = inside[0], inside[-1]
-            outer = [*range(first), *range(last + 1, bins)]
-            margin = fixed_margin({features[i]: Fraction(1) for i in outer}, laws, _SURE)
-            beyond = sum(noisy[i] for i in outer)
-            found.append(Found(name, ends[first], ends[last + 1], beyond, margin, clear))
-            place += bins
+            size = 2 if name in self.levels else len(ends) - 1
+            outputs = made.outputs[place : place + size]
+            values = [float(one) for one in noisy[place : place + size]]
+            own = self._quantiles if name in self.levels else _outermost
+            found.append(own(name, ends, values, made, outputs))
+            place += size
         return tuple(found)
 
+    def _quantiles(
+        self,
+        name: str,
+        ends: Sequence[Fraction],
+        values: Sequence[float],
+        made: Plan,
+        outputs: Sequence[Output],
+    ) -> Found:
+        low, high = (Fraction(repr(one)) for one in sorted(values))
+        if low == high:  # a single value: any width will do, and some is needed
+            low, high = max(ends[0], low - 1), min(ends[-1], high + 1)
+        ranks = max(one.margin or 0.0 for one in outputs)
+        return Found(name, low, high, 0.0, ranks, True, self.levels[name])
 
-def search(question: Question, policy: Policy, wanted: Wanted) -> Search:
+    def words(self, made: Plan) -> list[str]:
+        """How each column is searched."""
+        told: list[str] = []
+        place = 0
+        for name, ends in self.ends.items():
+            output = made.outputs[place]
+            if name in self.levels:
+                level = float(self.levels[name])
+                told.append(
+                    f"{name}: quantiles {1 - level:.4g} and {level:.6g} in its declared range, "
+                    f"± {output.margin or 0:,.0f} ranks"
+                )
+            else:
+                told.append(
+                    f"{name}: rows between powers of two, {len(ends) - 1:,} bins, "
+                    f"± {output.margin or 0:,.6g} each"
+                )
+            place += 2 if name in self.levels else len(ends) - 1
+        return told
+
+
+def _outermost(
+    name: str,
+    ends: Sequence[Fraction],
+    noisy: Sequence[float],
+    made: Plan,
+    outputs: Sequence[Output],
+) -> Found:
+    """The outermost bins that stand out."""
+    laws = laws_of(made.blocks, made.thresholding)
+    features = [one.node.name for one in outputs if isinstance(one.node, Feature)]
+    bins = len(features)
+    # All of the bins are empty with some noise: 1 - (1 - p) ** bins is 1 in 20.
+    level = 1 - (1 - float(_SURE) ** (1 / bins)) * 2
+    stands_out = fixed_margin({features[0]: Fraction(1)}, laws, Fraction(f"{level:.12f}"))
+    inside = [i for i, one in enumerate(noisy) if one > stands_out]
+    clear = bool(inside)
+    if not clear:
+        inside = [max(range(bins), key=lambda i: noisy[i])]
+    first, last = inside[0], inside[-1]
+    outer = [*range(first), *range(last + 1, bins)]
+    margin = fixed_margin({features[i]: Fraction(1) for i in outer}, laws, _SURE)
+    beyond = sum(noisy[i] for i in outer)
+    return Found(name, ends[first], ends[last + 1], beyond, margin, clear)
+
+
+def search(question: Question, policy: Policy, wanted: Wanted, *, beyond: int = 2) -> Search:
     """The step that finds bounds: for all columns that lack them, or for those named.
+
+    `beyond` is how many rows a quantile should leave at either end.
 
     >>> from deniable.query.parse import parse
     >>> table = Table("visits").with_schema({"cost": "DOUBLE"})
     >>> policy = Policy([table], epsilon=3)
     >>> step = search(parse("SELECT AVG(cost) FROM visits"), policy, "find")
     >>> list(step.ends), len(step.ends["cost"])
-    (['cost'], 169)
+    (['cost'], 123)
     """
     table = _table(question, policy)
     names = _wanted(question, table, wanted)
@@ -126,10 +184,33 @@ def search(question: Question, policy: Policy, wanted: Wanted) -> Search:
             "`bounds`: every number of this question has declared bounds. Name a column to "
             'find tighter ones for it, for example bounds=["cost"].'
         )
-    ends = {name: _ends(table.columns[name]) for name in names}
-    outputs = tuple(Named(name, _histogram(name, ends[name])) for name in names)
+    levels = {
+        name: _level(table.expected_rows, beyond)
+        for name in names
+        if table.expected_rows is not None and table.columns[name].bounds is not None
+    }
+    ends = {
+        name: table.columns[name].bounds or () if name in levels else _ends(table.columns[name])
+        for name in names
+    }
+    outputs = tuple(
+        Named(name, quantiles(Column(name), [1 - levels[name], levels[name]]))
+        if name in levels
+        else Named(name, _histogram(name, ends[name]))
+        for name in names
+    )
     asked = replace(question, keys=(), outputs=outputs, having=None, order=(), limit=None)
-    return Search(asked, MappingProxyType(ends))
+    return Search(asked, MappingProxyType(ends), MappingProxyType(levels))
+
+
+def _level(rows: int, beyond: int) -> Fraction:
+    """The quantile with so many of the rows above it, in six digits.
+
+    >>> _level(10_000, 25), _level(10, 25)
+    (Fraction(399, 400), Fraction(3, 4))
+    """
+    exact = 1 - Fraction(beyond, rows)
+    return max(Fraction(3, 4), Fraction(math.floor(10**6 * exact), 10**6))
 
 
 def bounded(policy: Policy, table: str, found: Sequence[Found]) -> Policy:

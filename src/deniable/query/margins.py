@@ -46,11 +46,9 @@ def laws_of(blocks: Sequence[Block], thresholding: Thresholding | None) -> dict[
     >>> laws_of([Block(("n",), "count", Laplace(epsilon=1))], None)["n"].scale
     Fraction(1, 1)
     """
-    laws: dict[str, Noise] = {
-        name: block.mechanism.noise(len(block.features))
-        for block in blocks
-        for name in block.features
-    }
+    laws: dict[str, Noise] = {}
+    for block in blocks:  # one law serves all of a block's integers
+        laws |= dict.fromkeys(block.features, block.mechanism.noise(len(block.features)))
     if thresholding is not None:
         laws["units"] = thresholding.noise
     return laws

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any, NoReturn, TypedDict, Unpack
+from typing import TYPE_CHECKING, Any, NoReturn, TypedDict, Unpack
 
 from deniable.errors import InvalidParameter
 from deniable.exact.rationals import Number
@@ -21,6 +21,9 @@ from deniable.release.release import Release
 from deniable.release.running import Engine, Writing, run
 from deniable.release.steps import explained, released
 from deniable.release.within import Within
+
+if TYPE_CHECKING:
+    from deniable.release.profile import Profile
 
 
 class Asking(TypedDict):
@@ -244,6 +247,16 @@ class Session:
     def table(self, name: str) -> Asked:
         """A question about a table, built step by step in Python."""
         return Asked.about(self, name)
+
+    def profile(self, table: str | None = None, *, epsilon: Number, **wishes: Any) -> "Profile":
+        """A first look at a table, for exactly this epsilon, split over its columns.
+
+        `delta` (a hundredth of the budget's unless given) pays for showing values that are
+        private; `confidence` is that of the margins. Print it, or `save` it as a page.
+        """
+        from deniable.release.profiling import profile
+
+        return profile(self, table, epsilon=epsilon, **wishes)
 
     def partition(
         self, column: str, keys: Sequence[KeyValue], *, table: str | None = None

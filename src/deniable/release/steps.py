@@ -4,6 +4,7 @@ Both go through the session's one door. The price of the whole is known before t
 and refused if it is not left.
 """
 
+import math
 from collections.abc import Mapping
 from dataclasses import replace
 from fractions import Fraction
@@ -50,11 +51,10 @@ def released(
             f"Bounds and answer cost epsilon {plain(whole)} together, and {left} are left. "
             "Nothing was spent and nothing was read."
         )
-    bins = session.release(first, fresh=fresh).to_arrow()
-    counts = [bins[one.name][0].as_py() for one in first.outputs]
-    found = step.read(first, counts)
+    table = session.release(first, fresh=fresh).to_arrow()
+    found = step.read(first, [table[one.name][0].as_py() for one in first.outputs])
     policy = bounded(session.policy, first.table, found)
-    second = session.plan_under(policy, asked, rest)
+    second = session.plan_under(policy, asked, {**rest, "delta": wide.delta})
     told = (
         f"Finding bounds took {_percent(SHARE)} of the budget: epsilon {plain(first.epsilon)} "
         f"of {plain(whole)}.",
@@ -78,11 +78,8 @@ def explained(
             Branch(
                 f"{_percent(SHARE)} finds bounds of {names}: epsilon {plain(first.epsilon)}",
                 (
-                    Branch(
-                        f"rows between powers of two, {len(first.features):,} bins, "
-                        f"± {first.outputs[0].margin:,.6g} each"
-                    ),
-                    *(Branch(str(one)) for one in explain(first).below[-1:]),
+                    *(Branch(one) for one in step.words(first)),
+                    *(one for one in explain(first).below if one.text.startswith("one unit ")),
                 ),
             ),
             Branch(
@@ -107,9 +104,16 @@ def _first(
             "not a margin."
         )
     asked = parse(question) if isinstance(question, str) else question
-    step = search(asked, session.policy, wishes["bounds"])
     epsilon = positive(rest["epsilon"], "epsilon")
-    first = session.plan(step.question, epsilon=epsilon * SHARE, delta=0)
+    beyond = math.ceil(2 / (epsilon * (1 - SHARE)))
+    paid: dict[str, Any] = {"epsilon": epsilon * SHARE, "delta": 0}
+    step = search(asked, session.policy, wishes["bounds"], beyond=beyond)
+    first = session.plan(step.question, **paid)
+    if step.levels:
+        ranks = max(one.margin or 0.0 for one in first.outputs if one.margin_in == "ranks")
+        beyond = max(beyond, math.ceil(ranks))
+        step = search(asked, session.policy, wishes["bounds"], beyond=beyond)
+        first = session.plan(step.question, **paid)
     return asked, step, first, {**rest, "epsilon": epsilon - epsilon * SHARE}
 
 

@@ -17,6 +17,7 @@ from deniable.app.cli import (
     odds,
     plot,
     price,
+    profile,
     prove,
     sql,
     survey,
@@ -45,6 +46,7 @@ app.add_typer(ledger.ledger, name="ledger")
 app.command(context_settings={"ignore_unknown_options": True})(odds.odds)
 app.add_typer(plot.plot, name="plot")
 app.add_typer(price.price, name="price")
+app.command()(profile.profile)
 app.command()(prove.prove)
 app.command(context_settings={"ignore_unknown_options": True})(sql.sql)
 app.add_typer(survey.survey, name="survey")

@@ -1,0 +1,55 @@
+import json
+from pathlib import Path
+
+import pytest
+
+from tools.notebook import NOTEBOOK, PAGE, ROOT, cells, notebook, printed
+
+
+def kept():
+    return json.loads(NOTEBOOK.read_text(encoding="utf-8"))
+
+
+def test_the_notebook_is_the_page():
+    """The page's snippets are run by tests/test_docs.py, so these cells are too."""
+    made = [(one["cell_type"], "".join(one["source"])) for one in kept()["cells"]]
+    assert made == cells(PAGE.read_text(encoding="utf-8")), "run python -m tools.notebook"
+
+
+def test_every_cell_that_prints_shows_what_it_printed():
+    for one in kept()["cells"]:
+        if one["cell_type"] == "code" and "print(" in "".join(one["source"]):
+            assert "".join(one["outputs"][0]["text"]).strip()
+
+
+def test_the_format():
+    made = kept()
+    assert (made["nbformat"], made["nbformat_minor"]) == (4, 5)
+    ids = [one["id"] for one in made["cells"]]
+    assert len(set(ids)) == len(ids)
+    assert all(one["cell_type"] in ("markdown", "code") for one in made["cells"])
+
+
+def test_cells_are_run_in_order_in_one_namespace(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    first, second = "x = 2\nopen('left', 'w').close()", "print(x + 1)"
+    page = f"text\n```python\n{first}\n```\nmore\n```python\n{second}\n```\n"
+    parts = cells(page)
+    told = printed([text for kind, text in parts if kind == "code"])
+    assert told == ["", "3\n"]
+    made = notebook(parts, told)
+    assert [one.get("outputs") for one in made["cells"]][1::2] == [
+        [],
+        [{"name": "stdout", "output_type": "stream", "text": ["3\n"]}],
+    ]
+    assert list(tmp_path.iterdir()) == []
+    assert Path.cwd() == tmp_path
+
+
+def test_a_cell_that_fails_is_not_hidden():
+    with pytest.raises(ZeroDivisionError):
+        printed(["1 / 0"])
+
+
+def test_no_path_of_a_machine_is_in_it():
+    assert str(ROOT) not in NOTEBOOK.read_text(encoding="utf-8")
