@@ -1,5 +1,7 @@
 """One-liners: the plan is the session's, whatever the array is."""
 
+from functools import partial
+
 import numpy as np
 import pandas as pd
 import polars as pl
@@ -26,6 +28,12 @@ LINES = [
     (dp.variance, "VAR_SAMP(value) AS variance"),
     (dp.stddev, "STDDEV_SAMP(value) AS stddev"),
     (dp.histogram, "HISTOGRAM(value, 10) AS histogram"),
+    (dp.median, "MEDIAN(value) AS median"),
+    (partial(dp.quantile, level=0.9), "QUANTILE_CONT(value, 0.9) AS quantile"),
+    (
+        partial(dp.quantiles, levels=[0.25, 0.75]),
+        "QUANTILE_CONT(value, [0.25, 0.75]) AS quantiles",
+    ),
 ]
 
 
@@ -73,6 +81,13 @@ def test_a_histogram_of_keys():
     assert abs(got.to_arrow()["histogram[B]"][0].as_py() - 200) < 40
 
 
+def test_the_most_frequent_value():
+    got = dp.mode(["A", "B", "B", None] * 100, keys=["A", "B", "C"], epsilon=1)
+    made = session(["A"], keys={"value": ["A", "B", "C"]})
+    assert got.plan == made.plan("SELECT MODE(value) AS mode FROM data", epsilon=1)
+    assert got.value == "B"
+
+
 def test_numbers_as_keys():
     got = dp.histogram([1, 2, 2] * 100, keys=[1, 2], bounds=(1, 2), bins=1, epsilon=1)
     assert abs(got.value - 300) < 40
@@ -91,7 +106,9 @@ def test_bounds_are_found_on_request():
     assert "Finding bounds took 20 %" in str(got)
 
 
-@pytest.mark.parametrize("line", [dp.sum, dp.mean, dp.variance, dp.stddev, dp.histogram])
+@pytest.mark.parametrize(
+    "line", [dp.sum, dp.mean, dp.variance, dp.stddev, dp.histogram, dp.median]
+)
 def test_missing_bounds_are_explained(line):
     with pytest.raises(InvalidParameter, match=r"`bounds` is missing.*bounds=\(0, 100\).*find"):
         line(VALUES, epsilon=1)

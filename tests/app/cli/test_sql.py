@@ -123,3 +123,34 @@ def test_analysts_have_budgets_of_their_own(run, hospital):
     assert "Left: epsilon 0.25" in out
     for words in ((), ("--analyst", "bob"), ("--analyst", "anna")):
         assert run("sql", BY_WARD, "--epsilon", "0.5", *words)[0] == 2
+
+
+COUNT = "SELECT COUNT(DISTINCT patient) AS n FROM visits"
+
+
+def test_an_accuracy_in_place_of_a_price(run):
+    status, out, err = run("sql", COUNT, "--margin", "20", "--confidence", "0.9")
+    assert (status, err) == (0, "")
+    assert "Asked for ± 20 at 90 %: epsilon 0.113 is the least, to 1 %." in out
+    assert run("sql", f"{COUNT} WITHIN 20 CONFIDENCE 0.9")[1] == out  # asked before: free
+    status, out, _ = run("explain", COUNT, "--relative", "0.02", "--of", "1000")
+    assert (status, "Asked for ± 20 at 95 %" in out) == (0, True)
+
+
+def test_neither_price_nor_accuracy(run):
+    status, out, err = run("sql", COUNT)
+    assert (status, out) == (2, "")
+    assert "give one of `epsilon=0.5`, `margin=50`" in err
+
+
+def test_bounds_are_found_on_request(run, hospital):
+    policy = hospital / "deniable.toml"
+    text = policy.read_text(encoding="utf-8")
+    policy.write_text(text.replace("cost = { bounds = [0, 100], step = 0.01 }", ""))
+    question = "SELECT SUM(CAST(cost AS DOUBLE)) AS cost FROM visits"
+    status, out, _ = run("explain", question, "--epsilon", "2", "--find-bounds")
+    assert (status, "20 % finds bounds of cost: epsilon 0.4" in out) == (0, True)
+    status, out, _ = run("sql", question, "--epsilon", "2", "--find-bounds")
+    assert status == 0
+    assert "Finding bounds took 20 % of the budget: epsilon 0.4 of 2." in out
+    assert "Left: epsilon 1" in out

@@ -19,6 +19,7 @@ def profile(
     delta: asking.Delta = None,
     policy: asking.PolicyFile = asking.POLICY,
     confidence: asking.Confidence = "0.95",
+    analyst: asking.Analyst = None,
     page: Annotated[
         Path | None, typer.Option("--page", help="Write a page of HTML, too.", metavar="FILE")
     ] = None,
@@ -27,7 +28,7 @@ def profile(
 
     The price is split evenly over the columns, and is all that is spent.
     """
-    with asking.session(policy, "profiling") as session:
+    with asking.session(policy, "profiling", analyst) as session:
         found = session.profile(
             table,
             epsilon=number(epsilon, "epsilon"),
