@@ -78,7 +78,8 @@ def test_the_epsilon_is_the_least_to_one_per_cent(path, size, engine):
         assert not misses(found, goal)
         at = {"weights": weights} if weights else {}
         less = plan(asked, POLICIES[which], epsilon=found.epsilon * Fraction(99, 100), **at)
-        assert misses(less, goal), "1 % less would have done"
+        # A margin wider than the whole range is had for the least that can be paid.
+        assert misses(less, goal) or found.epsilon == LEAST, "1 % less would have done"
         assert tries < 40
         _check_released(found, goal, engine, POLICIES[which])
 
