@@ -1,6 +1,7 @@
 """The same question again: no cost to the table, no new noise; and parts, analysts, batches."""
 
 import datetime
+from dataclasses import replace
 from fractions import Fraction
 
 import pyarrow as pa
@@ -11,7 +12,8 @@ import deniable as dp
 from deniable.errors import BudgetExhausted, InvalidParameter
 from deniable.policy import Policy, Table
 from deniable.policy.budget import Budget, Schedule
-from deniable.release import Head, MemoryLedger, Session
+from deniable.release import Head, MemoryLedger, Session, receipt
+from deniable.release.record import fingerprint
 from deniable.release.terms import Terms
 
 COUNT = "SELECT COUNT(*) AS n FROM visits"
@@ -158,6 +160,22 @@ def test_it_survives_the_process(tmp_path):
         assert two.ledger.verify([head]).earlier == 1
 
 
+@pytest.mark.parametrize("what", ["answer", "statement"])
+def test_a_kept_answer_that_was_changed_is_not_handed_out(what):
+    session, _ = opened()
+    first = session.sql(COUNT, epsilon=1)
+    bigger = first.answer.table.set_column(0, "n", pa.array([first.value + 1]))
+    certificate = first.certificate
+    if what == "statement":
+        changed = dict(certificate.statement) | {"answer_hash": fingerprint(bigger)}
+        certificate = replace(certificate, statement=changed)
+    forged = receipt.receipt(replace(first.answer, table=bigger), certificate)
+    real = session.ledger.recall
+    session._ledger.recall = lambda *a, **k: replace(real(*a, **k), record=forged)
+    with pytest.raises(dp.LedgerBroken, match="kept answer"):
+        session.sql(COUNT, epsilon=1)
+
+
 def test_a_failure_is_not_an_answer():
     session, engine = opened()
     broken, session._engine = session._engine, None
@@ -170,8 +188,6 @@ def test_a_failure_is_not_an_answer():
 
 
 def test_answers_that_are_too_large_are_not_kept(monkeypatch):
-    from deniable.release import receipt
-
     monkeypatch.setattr(receipt, "LARGEST", 1)
     session, engine = opened()
     session.sql(COUNT, epsilon=1)
@@ -222,6 +238,13 @@ def test_the_same_part_again_is_the_same_part():
         for ward in session.partition("ward", keys).values():
             ward.sql(COUNT, epsilon=1, fresh=True)
     assert session.remaining.epsilon == 2  # B was asked twice
+
+
+def test_the_same_part_in_another_spelling_is_the_same_part():
+    session, _ = opened()
+    for key in (10, 10.0):
+        session.partition("age", [key])[key].sql(COUNT, epsilon=1, fresh=True)
+    assert session.remaining.epsilon == 2
 
 
 def test_a_plan_for_all_rows_is_no_plan_for_a_part():

@@ -3,9 +3,11 @@
 import base64
 import json
 
+from deniable.errors import LedgerBroken
 from deniable.release.answer import Answer
-from deniable.release.certificate import Certificate
-from deniable.release.record import kept, restored
+from deniable.release.certificate import Certificate, message
+from deniable.release.keys import verified
+from deniable.release.record import fingerprint, kept, restored
 
 LARGEST = 4 << 20  # bytes of a table that is kept; who asks for more again pays again
 
@@ -18,8 +20,15 @@ def receipt(answer: Answer, certificate: Certificate) -> str | None:
     return json.dumps({"answer": rows, "certificate": certificate.to_dict()})
 
 
-def received(record: str) -> tuple[Answer, Certificate]:
-    """What was kept."""
+def received(record: str, public_key: str) -> tuple[Answer, Certificate]:
+    """What was kept, if it still is what was signed when it was released."""
     found = json.loads(record)
     certificate = Certificate.from_dict(found["certificate"])
-    return restored(base64.b64decode(found["answer"])), certificate
+    answer = restored(base64.b64decode(found["answer"]))
+    signed = verified(message(certificate.statement), certificate.signature, public_key)
+    if not signed or fingerprint(answer.table) != certificate.statement["answer_hash"]:
+        raise LedgerBroken(
+            "A kept answer is not the one that was released: the ledger was changed. "
+            "`deniable ledger verify` says where; fresh=True asks anew."
+        )
+    return answer, certificate

@@ -127,7 +127,7 @@ class Session:
         found = self._ledger.recall(plan, **self._asked(plan))
         if found is None:
             return None
-        answer, certificate = received(found.record)
+        answer, certificate = received(found.record, self._ledger.public_key)
         return self._handed(plan, answer, certificate, repeated=True)
 
     def _failed(self, entry: Entry, failure: BaseException) -> BaseException:
