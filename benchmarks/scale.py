@@ -93,9 +93,9 @@ def rows() -> Iterator[Row]:
                 yield Row(point.what, "s", None, None, "Spark, not private", note=missing)
                 continue
             found.append(measured(point, Path(folder)))
+            POINTS.write_text(json.dumps([asdict(one) for one in found], indent=2) + "\n")
             yield told(found[-1])
     yield from verdicts(found)
-    POINTS.write_text(json.dumps([asdict(one) for one in found], indent=2) + "\n")
     draw(found, PICTURE)
 
 
