@@ -89,7 +89,18 @@ if TYPE_CHECKING:
         without_replacement,
     )
     from deniable.privacy.reading import posterior
-    from deniable.query.build import clipped, count_distinct, count_units, max, min, top_k
+    from deniable.query.build import (
+        clipped,
+        corr,
+        count_distinct,
+        count_units,
+        covariance,
+        intercept,
+        max,
+        min,
+        slope,
+        top_k,
+    )
     from deniable.release import (
         Certificate,
         DurableLedger,
@@ -184,11 +195,14 @@ __all__ = [
     "audit",
     "calibrate",
     "clipped",
+    "corr",
     "count",
     "count_distinct",
     "count_units",
+    "covariance",
     "histogram",
     "how_many",
+    "intercept",
     "max",
     "mean",
     "median",
@@ -205,6 +219,7 @@ __all__ = [
     "rehearse",
     "reserved",
     "shuffled",
+    "slope",
     "stddev",
     "sum",
     "surveys",
@@ -272,7 +287,18 @@ _ROOMS = {
         "without_replacement",
     ),
     "deniable.privacy.reading": ("posterior",),
-    "deniable.query.build": ("clipped", "count_distinct", "count_units", "max", "min", "top_k"),
+    "deniable.query.build": (
+        "clipped",
+        "corr",
+        "count_distinct",
+        "count_units",
+        "covariance",
+        "intercept",
+        "max",
+        "min",
+        "slope",
+        "top_k",
+    ),
     "deniable.release.array_choices": ("median", "mode", "quantile", "quantiles"),
     "deniable.release": (
         "DurableLedger",
