@@ -264,6 +264,11 @@ def _limit(limit: exp.Expr | None) -> int | None:
     if limit is None:
         return None
     number = limit.expression
-    if not isinstance(number, exp.Literal) or number.is_string or not number.this.isdigit():
+    options = limit.args.get("limit_options")
+    share = options is not None and any(
+        options.args.get(one) for one in ("percent", "with_ties")
+    )
+    whole = isinstance(number, exp.Literal) and not number.is_string and number.this.isdigit()
+    if share or not whole:
         raise InvalidQuery("LIMIT takes a whole number.")
     return int(number.this)

@@ -19,7 +19,7 @@ from typing import TypeAlias
 import sqlglot
 from sqlglot import exp
 
-from deniable.errors import InvalidParameter
+from deniable.errors import InvalidParameter, InvalidQuery
 from deniable.policy import Table
 from deniable.query.expressions import Literal
 from deniable.query.functions import Sql
@@ -38,7 +38,10 @@ def restricted(plan: Plan, table: Table, part: Part) -> Plan:
         raise InvalidParameter("This plan is about a part already.")
 
     def within(sql: str) -> str:
-        return _within(sql, table, part) if sql else sql
+        try:
+            return _within(sql, table, part) if sql else sql
+        except RecursionError:
+            raise InvalidQuery("The question nests too deeply: split it.") from None
 
     return replace(
         plan,
