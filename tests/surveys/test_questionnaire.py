@@ -34,7 +34,7 @@ def test_a_whole_questionnaire():
         """
     )
     first, second = survey.questions
-    assert first.labels("de") == ["keines", "eines", "prefer not to say"]
+    assert first.labels("de") == ["keines", "eines", "keine Angabe"]
     assert (first.answers, second.answers) == (3, 5)
     assert second.labels("en") == ["1", "2", "3", "4", "5"]
     assert [one.id for one in survey.private] == ["q1"]

@@ -5,7 +5,8 @@ import pytest
 from deniable.errors import InvalidParameter
 from deniable.mechanisms import RandomizedResponse
 from deniable.surveys import collect, lint, loads, report, what_an_answer_proves
-from deniable.surveys.words import Words
+from deniable.surveys.languages import ENGLISH, LANGUAGES, built_in
+from deniable.surveys.words import FIGURES, Words, fields
 
 WORDS = """[words]
 yes = { en = "yes", de = "ja" }
@@ -53,9 +54,40 @@ def test_a_report_speaks_the_language():
 
 
 def test_what_stays_english_is_named():
-    told = [str(one) for one in lint(loads(HEAD + WORDS + QUESTIONS))]
-    assert any("In English for every language: proof_choice, proof_other." in x for x in told)
-    assert not any("English" in str(x) for x in lint(loads(HEAD + WORDS + PROOF + QUESTIONS)))
+    assert not any("English" in str(x) for x in lint(loads(HEAD + WORDS + QUESTIONS)))
+    polish = (HEAD + WORDS + QUESTIONS).replace("de =", "pl =").replace("de=", "pl=")
+    told = [str(one) for one in lint(loads(polish.replace('"de"', '"pl"')))]
+    expected = (
+        "In English for pl: if_denied, if_lied, proof_choice, proof_other, range, reports,"
+    )
+    assert any(expected in one for one in told)
+
+
+@pytest.mark.parametrize("language", ["de", "fr", "es", "de-AT"])
+def test_a_report_speaks_every_language_that_is_built_in(language):
+    text = f'id="s"\ntitle="T"\nepsilon=4.4\nlanguages=["{language}"]\n' + QUESTIONS
+    text = text.replace('{ en = "A?", de = "A?" }', '"A?"').replace(
+        '{ en = "B?", de = "B?" }', '"B?"'
+    )
+    anchor = '[[questions]]\nid="moon"\nkind="yes-no"\ntext="M?"\nanchor=true\n'
+    survey = loads(text + anchor)
+    assert not any("English" in str(one) for one in lint(survey))
+    lines = ['{"a":1,"b":2,"moon":0}', '{"a":0,"b":0,"moon":0}', '{"a":2,"b":1,"moon":0}'] * 30
+    told = str(report(survey, collect(survey, lines)))
+    for english in ("respondents", "reports", "careless", "denied", " lied", " to ", "anchor"):
+        assert english not in told
+    assert built_in(language)["yes"] in told
+    odd = report(survey, collect(survey, ['{"a":0,"b":0,"moon":0}'] * 400)).results[0]
+    assert not odd.estimates[1].consistent
+    assert "inconsistent" not in odd.shown(odd.estimates[1])
+
+
+def test_every_language_has_every_word_with_its_figures():
+    for language, words in LANGUAGES.items():
+        assert words.keys() == ENGLISH.keys(), language
+        for name, text in words.items():
+            assert fields(text) == FIGURES.get(name, set()), (language, name)
+    assert FIGURES.keys() <= ENGLISH.keys()
 
 
 @pytest.mark.parametrize(
@@ -80,4 +112,5 @@ def test_boxes_add_up_in_the_sentence():
     sentence = what_an_answer_proves(RandomizedResponse(odds=3), boxes=4)
     assert "at most 3 to 1" in sentence
     assert "all 4 of them by at most 81 to 1" in sentence
-    assert Words().say("yes", "de") == "yes"
+    assert Words().say("yes", "de") == "ja"
+    assert Words().say("yes", "pl") == "yes"

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from deniable.surveys.asking import ask, epsilons
+from deniable.surveys.languages import built_in
 from deniable.surveys.questionnaire import Questionnaire
 from deniable.surveys.sentences import template
 from deniable.surveys.words import said
@@ -192,8 +193,9 @@ def shuffling(survey: Questionnaire) -> Iterator[Finding]:
 
 def untranslated(survey: Questionnaire) -> Iterator[Finding]:
     """Labels and promises that respondents would read in a language that is not theirs."""
-    needed: set[str] = set()
-    if all(one.split("-")[0] == "en" for one in survey.languages):
+    needed = {"respondents", "reports"}
+    foreign = [one for one in survey.languages if built_in(one) is None]
+    if not foreign:
         return
     for one in survey.questions:
         needed |= {"yes", "no"} if one.kind == "yes-no" else set()
@@ -203,12 +205,15 @@ def untranslated(survey: Questionnaire) -> Iterator[Finding]:
             made = ask(survey.question(name), epsilon)
             needed |= {template(made.design, 1 if made.joint else made.options), "about"}
             needed |= {"mean"} if made.channel is None else set()
+            private = survey.question(name)
+            needed |= {"if_denied"} if private.kind == "yes-no" else {"if_lied", "range"}
+            needed |= {"careless", "attention"} if private.anchor else set()
     missing = sorted(needed - survey.words.keys())
     if missing:
         yield Finding(
             "warning",
             "",
-            f"In English for every language: {', '.join(missing)}.",
+            f"In English for {', '.join(foreign)}: {', '.join(missing)}.",
             "Give them under `[words]`, in each language.",
         )
 

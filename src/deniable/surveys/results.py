@@ -4,7 +4,7 @@ All of it is computed from reports; none of it costs anything more.
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from deniable.errors import InvalidData, InvalidParameter
@@ -42,6 +42,8 @@ class Result:
     doubts: Doubts
     amplified: bool = False  # whether a shuffler made `loss` less than that of the coins
     mean: int | None = None  # which of the estimates is a mean and not a share, if one is
+    words: Words = field(default_factory=Words)
+    language: str = "en"
 
     def lines(self) -> Iterator[str]:
         """What is known of how far people's own doing could have moved the estimates."""
@@ -49,18 +51,35 @@ class Result:
 
         z = float(ndtri((1 + self.estimates[0].confidence) / 2))
         for label, one in zip(self.labels, self.doubts.attentive, strict=False):
-            yield (
-                f"{label}, careless answers taken out: {one.prevalence:.3f} "
-                f"± {z * one.standard_error:.3f}"
-            )
+            value, margin = f"{one.prevalence:.3f}", f"{z * one.standard_error:.3f}"
+            yield self._say("careless", label=label, value=value, margin=margin)
         if self.doubts.if_denied:
             told = (f"{share:.0%}: {x:.3f}" for share, x in self.doubts.if_denied.items())
-            yield f"if so many of the people concerned denied: {', '.join(told)}"
+            yield self._say("if_denied", list=", ".join(told))
         if self.doubts.if_lied:
             place = self.mean or 0
             ranges = self.doubts.if_lied[place].items()
-            told = (f"{share:.0%}: {low:.3g} to {high:.3g}" for share, (low, high) in ranges)
-            yield f"{self.labels[place]}, if so many of all lied: {', '.join(told)}"
+            told = (
+                f"{share:.0%}: {self._say('range', low=f'{low:.3g}', high=f'{high:.3g}')}"
+                for share, (low, high) in ranges
+            )
+            yield self._say("if_lied", label=self.labels[place], list=", ".join(told))
+
+    def shown(self, estimate: Estimate) -> str:
+        """An estimate with its interval, in the report's language."""
+        if not estimate.consistent:
+            return self._say(
+                "inconsistent",
+                value=f"{estimate.value:.3f}",
+                raw=f"{estimate.raw:.3f}",
+                p_value=f"{estimate.p_value:.2g}",
+            )
+        low, high = str(estimate).removesuffix(")").rsplit(" to ", 1)
+        begin, low = low.rsplit(" ", 1)
+        return f"{begin} {self._say('range', low=low, high=high)})"
+
+    def _say(self, name: str, **figures: Any) -> str:
+        return self.words.say(name, self.language, **figures)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -76,11 +95,13 @@ class SurveyReport:
     anchor: str = ""  # what the anchor says about attention, if there is one
 
     def __str__(self) -> str:
-        lines = [f"{self.title}: {self.respondents:,} respondents"]
+        first = self.results[0]
+        people = first._say("respondents", number=f"{self.respondents:,}")
+        lines = [f"{self.title}: {people}"]
         for one in self.results:
-            lines.append(f"\n{one.text} ({one.respondents:,} reports)")
+            lines.append(f"\n{one.text} ({one._say('reports', number=f'{one.respondents:,}')})")
             lines += [
-                f"  {label}: {estimate}"
+                f"  {label}: {one.shown(estimate)}"
                 for label, estimate in zip(one.labels, one.estimates, strict=True)
             ]
             lines += [f"  {line}" for line in one.lines()]
@@ -129,18 +150,21 @@ def report(
         loss=sent_loss(survey, made),
         collected=survey_loss(survey, made, collected),
         respondents=collected.respondents,
-        anchor=_attention(anchor),
+        anchor=_attention(anchor, survey.wording, spoken),
     )
 
 
-def _attention(anchor: Anchor | None) -> str:
+def _attention(anchor: Anchor | None, words: Words, language: str) -> str:
     if anchor is None:
         return ""
     if anchor.found is None:
         return f"{anchor.question}: {anchor.problem}"
-    return (
-        f"{anchor.question}: by this anchor {anchor.found.share:.3f} ± "
-        f"{1.96 * anchor.found.error:.3f} (95 %) of the respondents are attentive."
+    return words.say(
+        "attention",
+        language,
+        question=anchor.question,
+        share=f"{anchor.found.share:.3f}",
+        margin=f"{1.96 * anchor.found.error:.3f}",
     )
 
 
@@ -171,6 +195,8 @@ def _result(
         amplified=loss != one.loss,
         doubts=doubts(one, collected, estimates, anchor),
         mean=mean,
+        words=survey.wording,
+        language=language,
     )
 
 
