@@ -18,6 +18,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
+from deniable.audit.kinds import told
 from deniable.audit.ratios import Ratio
 from deniable.errors import DeniableError, InvalidParameter
 from deniable.exact.rationals import Number, rational, whole
@@ -224,7 +225,8 @@ def wanted(program: Program) -> list[str]:
 
 
 def frozen(value: Any) -> Hashable:
-    """An output or an input as something that can be compared and counted.
+    """An output or an input as something that can be compared and counted: 1, 1.0 and True are
+    three of them.
 
     >>> frozen([1, {"a": [2]}])
     (1, (('a', (2,)),))
@@ -240,10 +242,9 @@ def frozen(value: Any) -> Hashable:
             return frozenset(frozen(one) for one in value)
         case Mapping():
             return tuple(sorted(((frozen(k), frozen(v)) for k, v in value.items()), key=repr))
-        case float() if value != value:
-            return "nan"  # which else would differ from itself
         case Hashable():
-            return value
+            kept: Hashable = told(value)
+            return kept
     return repr(value)
 
 
