@@ -156,3 +156,11 @@ def test_bounds_are_found_on_request(run, hospital):
     assert status == 0
     assert "Finding bounds took 20 % of the budget: epsilon 0.4 of 2." in out
     assert "Left: epsilon 1" in out
+
+
+def test_a_file_that_cannot_be_written_costs_nothing(run):
+    for place in ("absent/release.json", "."):
+        status, out, err = run("sql", BY_WARD, "--epsilon", "1", "--certificate", place)
+        assert (status, out) == (2, "")
+        assert "no such folder" in err
+    assert "0 charges so far" in run("budget")[1]

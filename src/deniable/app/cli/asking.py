@@ -76,6 +76,14 @@ def session(policy: Path, doing: str, analyst: str | None = None) -> Iterator["S
         yield opened
 
 
+def writable(path: Path | None) -> None:
+    """Refuses, before anything is spent, a file that could not be written afterwards."""
+    from deniable.errors import InvalidParameter
+
+    if path is not None and (path.is_dir() or not path.absolute().parent.is_dir()):
+        raise InvalidParameter(f"{str(path)!r} cannot be written: there is no such folder.")
+
+
 @contextmanager
 def ledger(policy: Path) -> Iterator["Ledger"]:
     """The ledger of a policy; the data is left alone."""

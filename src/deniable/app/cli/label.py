@@ -6,6 +6,7 @@ from typing import Annotated
 import typer
 
 import deniable as dp
+from deniable.app.cli import asking
 from deniable.app.cli.ledger import public_key, read
 from deniable.app.cli.verify import PublicKey, ReleaseFile
 
@@ -24,6 +25,7 @@ def label(
     from deniable.release.label import label as labelled
     from deniable.release.label_page import page
 
+    asking.writable(html)
     found = dp.verify(read(release), key=None if key is None else public_key(key))
     made = labelled(found.certificate.statement)
     print(made)

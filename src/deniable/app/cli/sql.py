@@ -43,6 +43,7 @@ def sql(
     """
     if as_json and as_csv:
         raise dp.InvalidParameter("Choose one of --json and --csv.")
+    asking.writable(certificate)
     wishes = asking.wishes(
         epsilon=epsilon,
         margin=margin,
