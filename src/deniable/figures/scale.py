@@ -53,8 +53,9 @@ def growth(points: Iterable[Point], *, groups: int, rows: int) -> Figure:
         right.set(xlabel=f"groups, of {rows:,} rows")
         for axes in (left, right):
             axes.set(xscale="log", yscale="log")
-            axes.legend(loc="upper left", fontsize=8)
-        figure.suptitle("COUNT and AVG by group: time", x=0.01, ha="left", weight="bold")
+            axes.legend(loc="lower right", fontsize=8, handlelength=3.5)
+        title = "COUNT and AVG by group: how long they take"
+        figure.suptitle(title, x=0.01, ha="left", weight="bold")
     return figure
 
 
