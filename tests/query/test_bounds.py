@@ -9,6 +9,7 @@ import pytest
 from deniable.engines.duckdb import DuckDB
 from deniable.errors import InvalidParameter, InvalidQuery
 from deniable.policy import Policy, Table
+from deniable.query import bounds
 from deniable.query.bounds import bounded, search
 from deniable.query.parse import parse
 from deniable.query.planner import plan
@@ -125,7 +126,7 @@ def test_full_bins_stand_out_and_the_rest_is_counted():
     policy = hospital()
     step = search(parse("SELECT AVG(cost) FROM visits"), policy, "find")
     made = plan(step.question, policy, epsilon=Fraction(1, 5))
-    counts = counts_of(step, "cost", {Fraction(2): 500, Fraction(16): 90, Fraction(512): 7})
+    counts = counts_of(step, "cost", {Fraction(2): 500, Fraction(16): 140, Fraction(512): 7})
     (found,) = step.read(made, counts)
     assert (found.low, found.high, found.beyond, found.clear) == (2, 32, 7, True)
     assert "2 to 32; at most " in found.words
@@ -141,8 +142,9 @@ def test_too_few_rows_make_a_guess_that_says_so():
     assert "guess" in found.words
 
 
-def test_empty_bins_rarely_stand_out(size):
-    """With 122 empty bins, any of them is taken for full at most once in twenty."""
+def test_empty_bins_stand_out_as_rarely_as_said(size, monkeypatch):
+    """Once in a million cannot be counted, so it is counted for once in twenty."""
+    monkeypatch.setattr(bounds, "_RARELY", 1 / 20)
     policy = hospital()
     step = search(parse("SELECT AVG(cost) FROM visits"), policy, "find")
     made = plan(step.question, policy, epsilon=Fraction(1, 5))
@@ -152,7 +154,9 @@ def test_empty_bins_rarely_stand_out(size):
     for _ in range(runs):
         counts = noise.release(np.zeros(len(made.features), dtype=np.int64)).tolist()
         wrong += step.read(made, counts)[0].clear
-    assert wrong <= 0.05 * runs + 5 * (0.05 * 0.95 * runs) ** 0.5
+    # Rarer than said: several bins at once count once, and noise comes in whole steps.
+    spread = 6 * (0.05 * 0.95 * runs) ** 0.5
+    assert 0.03 * runs - spread < wrong < 0.05 * runs + spread
 
 
 def test_the_bounds_are_put_into_the_policy():

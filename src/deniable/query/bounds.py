@@ -2,14 +2,14 @@
 
 Where not even a range is known, the rows are counted between powers of two, of either sign. A
 row is in one such bin, so all bins together cost one epsilon. The bounds are the outermost bins
-whose noisy count stands out: above the largest noise that would be seen, with probability 19 in
-20, in any bin that is empty. A few outliers are left out, so that no noise is scaled to them.
+whose noisy count stands out: higher than the noise of any empty bin, but once in a million. A
+few outliers are left out, so that no noise is scaled to them.
 
 Where the policy declares a range that is only too wide, and how many rows to expect, the bounds
 are the quantiles that leave about 2 / epsilon rows beyond each end: fewer, and the noise grows
 faster than clipping errs; more, and it is the other way round (Huang, Liang & Yi 2021). But no
-fewer than a quantile's own margin in ranks, or it might lie anywhere in the empty part of the
-range. Without the number of rows the bins are laid inside of the range.
+fewer than one and a half times a quantile's own margin in ranks, or it might lie anywhere in
+the empty part of the range. Without the number of rows the bins are laid inside of the range.
 """
 
 import math
@@ -39,7 +39,8 @@ from deniable.query.spread import fixed_margin
 from deniable.query.summaries import quantiles
 
 SHARE = Fraction(1, 5)  # of epsilon goes into finding bounds
-_SURE = Fraction(19, 20)  # that no empty bin is taken for a full one
+_SURE = Fraction(19, 20)  # of how many rows lie beyond
+_RARELY = 1e-6  # an empty bin is taken for a full one: the answer would be all noise
 _SMALLEST, _LARGEST = -10, 50  # powers of two: from a thousandth to a quadrillion
 
 Wanted: TypeAlias = str | Sequence[str] | Mapping[str, str]
@@ -151,9 +152,9 @@ def _outermost(
     laws = laws_of(made.blocks, made.thresholding)
     features = [one.node.name for one in outputs if isinstance(one.node, Feature)]
     bins = len(features)
-    # All of the bins are empty with some noise: 1 - (1 - p) ** bins is 1 in 20.
-    level = 1 - (1 - float(_SURE) ** (1 / bins)) * 2
-    stands_out = fixed_margin({features[0]: Fraction(1)}, laws, Fraction(f"{level:.12f}"))
+    # Noise falls on both sides alike, and only what is high is taken for full.
+    level = Fraction(f"{1 - 2 * _RARELY / bins:.12f}")
+    stands_out = fixed_margin({features[0]: Fraction(1)}, laws, level)
     inside = [i for i, one in enumerate(noisy) if one > stands_out]
     clear = bool(inside)
     if not clear:

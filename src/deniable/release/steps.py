@@ -111,7 +111,7 @@ def _first(
     first = session.plan(step.question, **paid)
     if step.levels:
         ranks = max(one.margin or 0.0 for one in first.outputs if one.margin_in == "ranks")
-        beyond = max(beyond, math.ceil(ranks))
+        beyond = max(beyond, math.ceil(1.5 * ranks))
         step = search(asked, session.policy, wishes["bounds"], beyond=beyond)
         first = session.plan(step.question, **paid)
     return asked, step, first, {**rest, "epsilon": epsilon - epsilon * SHARE}
