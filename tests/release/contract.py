@@ -136,6 +136,14 @@ class LedgerContract:
             ledger.reserve(liar)
         assert ledger.remaining.epsilon == 10
 
+    def test_one_liar_in_a_batch_is_refused_with_it(self):
+        ledger = self.ledger(10)
+        liar = plan(1, blocks=(Block(("n",), "rows", Laplace(epsilon=2)),))
+        for plans in ([plan(1), liar], [liar, plan(1)], [plan(1), plan(1), liar, plan(1)]):
+            with pytest.raises(InvalidParameter, match="costs more"):
+                ledger.reserve_all(plans)
+        assert ledger.entries == ()
+
     def test_noise_that_cannot_be_drawn_is_refused_before_the_charge(self):
         ledger = self.ledger(10)
         wide = Laplace(epsilon=1, sensitivity=2**60)

@@ -40,6 +40,7 @@ from deniable.release.ledger import (
     Remaining,
     Verified,
     check_price,
+    check_prices,
     exhausted,
 )
 from deniable.release.prices import price
@@ -112,8 +113,7 @@ class Books(Ledger):
     ) -> tuple[Entry, ...]:
         if not plans:
             raise InvalidParameter("There is nothing to reserve: the list of plans is empty.")
-        for plan in plans:
-            check_price(plan)
+        check_prices(plans)
         hashes = [None] * len(plans) if plan_hashes is None else list(plan_hashes)
         body = {
             "analyst": analyst,

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from fractions import Fraction
+from functools import lru_cache
 from typing import Any
 
 from deniable.query.plan import Plan
@@ -46,17 +47,25 @@ def _which(body: Body) -> tuple[int, int]:
 def entries(row: Row) -> Iterator[Entry]:
     """The charges in an entry: one for each plan."""
     body = row.read()
-    for place, plan in enumerate(body.get("plans", ())):
+    if "plans" not in body:
+        return
+    part = tuple((partition, part) for partition, part in body["part"])
+    for place, plan in enumerate(body["plans"]):
         yield Entry(
             number=row.number,
             tables=tuple(plan["tables"]),
-            epsilon=Fraction(plan["epsilon"]),
-            delta=Fraction(plan["delta"]),
+            epsilon=_exact(plan["epsilon"]),
+            delta=_exact(plan["delta"]),
             state=body["kind"],
             analyst=body["analyst"],
             plan_hash=plan["plan"],
             version=body["version"],
-            part=tuple((partition, part) for partition, part in body["part"]),
+            part=part,
             time=body["time"],
             place=place,
         )
+
+
+@lru_cache(maxsize=4096)
+def _exact(amount: str) -> Fraction:
+    return Fraction(amount)

@@ -257,6 +257,17 @@ def check_price(plan: Plan) -> None:
         )
 
 
+def check_prices(plans: Sequence[Plan]) -> None:
+    """The same for several; those that are priced like the one before are checked with it."""
+    last: tuple[object, ...] = ()
+    for plan in plans:
+        noises = [(block.mechanism, len(block.features)) for block in plan.blocks]
+        price = (plan.epsilon, plan.delta, plan.loss, noises)
+        if price != last:
+            check_price(plan)
+        last = price
+
+
 @lru_cache(maxsize=4096)
 def _draw_nothing(mechanism: Any, count: int) -> None:
     """Refuses noise that cannot be drawn."""
