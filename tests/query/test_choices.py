@@ -1,15 +1,20 @@
 """Quantiles and modes as plans: one joint release, its price, its grid, what is refused."""
 
+from dataclasses import replace
 from fractions import Fraction
 
 import pytest
 
-from deniable.errors import InvalidQuery, UnboundedColumn
+from deniable.errors import InvalidParameter, InvalidQuery, UnboundedColumn
 from deniable.mechanisms import Quantiles
+from deniable.mechanisms.quantiles.independent import Independent
 from deniable.privacy import ApproximateLoss, PureLoss
+from deniable.query.choices import least_changes
 from deniable.query.parse import parse
 from deniable.query.planner import plan
 from deniable.release.ledger import check_price
+from tests.mechanisms.quantiles.laws import greatest, limit, of_independent
+from tests.mechanisms.quantiles.laws import neighbors as pairs
 from tests.query.hospital import policy
 
 F = Fraction
@@ -49,15 +54,40 @@ def test_the_whole_loss_is_what_is_charged(sql, neighbors, epsilon, max_groups):
 
 
 def test_a_plan_that_understates_its_choices_is_refused():
-    from dataclasses import replace
-
-    from deniable.errors import InvalidParameter
-
     made = planned("MEDIAN(age) FROM visits")
     (choice,) = made.choices
     assert choice.changes == 3
     with pytest.raises(InvalidParameter, match="costs more"):
         check_price(replace(made, choices=(replace(choice, changes=4),)))
+
+
+@pytest.mark.parametrize("sql", QUESTIONS)
+@pytest.mark.parametrize("neighbors", ["add-remove", "replace"])
+def test_a_plan_that_takes_a_unit_for_less_than_it_is_is_refused(sql, neighbors):
+    """Also where its mechanisms cost less than is charged."""
+    delta = F(1, 10**6) if "diagnosis" in sql else 0
+    made = planned(sql, delta=delta, changes={"neighbors": neighbors})
+    for place, choice in enumerate(made.choices):
+        assert choice.changes == least_changes(choice, made)
+        if choice.changes > 1:
+            less = replace(choice, changes=choice.changes - 1)
+            choices = (*made.choices[:place], less, *made.choices[place + 1 :])
+            with pytest.raises(InvalidParameter, match="can be"):
+                check_price(replace(made, choices=choices))
+
+
+@pytest.mark.parametrize("level", [F(1, 10), F(1, 3), F(1, 2), F(9, 10)])
+def test_rows_that_come_and_go_cost_no_more_than_rows_that_change(level):
+    """Under "replace" the number of rows need not be public: with NULLs or WHERE a row that
+    changes may come or go. All tables of up to four rows over four values, exactly."""
+    method = Independent((level,), F(1), "replace", 4)
+
+    def law(table):
+        return of_independent(method, table)
+
+    for relation in ("replace", "add-remove"):
+        _, most = greatest(law, pairs(relation, 4, 4))
+        assert most <= limit(1)
 
 
 def test_quantiles_of_one_column_are_one_release():

@@ -26,7 +26,7 @@ from deniable.privacy.neighbors import neighboring
 from deniable.query import keys as grouping
 from deniable.query.cells import Cells
 from deniable.query.expressions import Aggregate, Expression, plain
-from deniable.query.plan import Choice, Chosen, Key
+from deniable.query.plan import Choice, Chosen, Key, Plan
 from deniable.query.question import Named
 from deniable.query.scope import Scope
 
@@ -236,6 +236,22 @@ def _mechanism(
         method="independent" if len(pick.levels) <= _FEW else method.name,
     )
     return mechanism, changes
+
+
+def least_changes(choice: Choice, plan: Plan) -> int:
+    """How many steps of a choice's mechanism one unit of a plan can be, at most: a plan must
+    not count fewer, whoever made it.
+
+    A unit has m rows in each of g groups. Under "replace" they vanish in g groups and appear
+    in g others; or one row becomes another in the only group there is.
+    """
+    keyed, replace = bool(plan.keys), plan.neighbors == "replace"
+    if isinstance(choice.mechanism, Quantiles):
+        once = replace and not keyed and choice.mechanism.neighbors == "replace"
+        return plan.max_groups * plan.max_rows * (2 if replace and not once else 1)
+    steps = math.ceil(plan.max_rows / choice.mechanism.sensitivity)
+    once = not replace or (not keyed and not choice.mechanism.monotone)
+    return plan.max_groups * steps * (1 if once else 2)
 
 
 def margin_of(

@@ -18,6 +18,7 @@ from typing import Any
 from deniable.errors import BudgetExhausted, InvalidParameter
 from deniable.exact.rationals import Number
 from deniable.privacy import ApproximateLoss, Loss, floats
+from deniable.query.choices import least_changes
 from deniable.query.plan import Plan
 from deniable.release.accounts import Path
 
@@ -250,6 +251,12 @@ def check_price(plan: Plan) -> None:
         raise InvalidParameter("A plan cannot cost less than nothing.")
     for block in plan.blocks:
         _draw_nothing(block.mechanism, len(block.features))
+    for choice in plan.choices:
+        if choice.changes < (least := least_changes(choice, plan)):
+            raise InvalidParameter(
+                f"The plan takes one unit for {choice.changes} steps of {choice.about}, but it "
+                f"can be {least}. Nothing was spent."
+            )
     if not _fits(plan.loss, plan.epsilon, plan.delta):
         raise InvalidParameter(
             f"The plan charges epsilon {shown(plan.epsilon)} and delta {shown(plan.delta)}, "

@@ -13,6 +13,7 @@ from typing import Any
 
 from deniable.errors import DeniableError, InvalidCertificate
 from deniable.mechanisms import Gaussian
+from deniable.query.choices import least_changes
 from deniable.query.plan import Plan
 from deniable.release import canonical
 from deniable.release.certificate import VERSION, Certificate, message
@@ -130,10 +131,8 @@ def _sensitivities(plan: Plan) -> str:
         raise _wrong("the groups of one unit", rule.groups, plan.max_groups)
     for choice in plan.choices:
         known += 1
-        reach = choice.changes * getattr(choice.mechanism, "sensitivity", 1)
-        if reach < plan.max_groups * plan.max_rows:
-            needs = plan.max_groups * plan.max_rows
-            raise _wrong(f"the sensitivity of {choice.about}", str(reach), str(needs))
+        if choice.changes < (needs := least_changes(choice, plan)):
+            raise _wrong(f"the sensitivity of {choice.about}", str(choice.changes), str(needs))
     all_known = known == len(plan.blocks) + len(plan.choices)
     every = "every sensitivity" if all_known else f"{known} sensitivities"
     return f"{every} covers what one unit's rows can do"
