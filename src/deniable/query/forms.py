@@ -6,6 +6,7 @@ anything is spent. A ratio of two (an average) has Fieller's set. Coefficients a
 
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import lru_cache
 
 from deniable.query.plan import Call, Feature, Node, Number
 
@@ -53,6 +54,7 @@ ZERO = Linear(Fraction(0), ())
 ONE = Linear(Fraction(1), ())
 
 
+@lru_cache(maxsize=4096)  # asked for many times over, about the same few nodes
 def form(node: Node) -> Linear | Ratio | None:
     """The node as a linear form or a ratio of two; None where it is neither.
 

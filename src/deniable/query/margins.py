@@ -18,6 +18,7 @@ around the shown value that holds what is left.
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import lru_cache
 from typing import TypeAlias
 
 import numpy as np
@@ -198,7 +199,8 @@ def _fieller(
     slowly: between the normal and the Laplace quantile. All is reckoned from the r at which S
     varies least: there the noises of N and D are uncorrelated, and no digits cancel.
     """
-    spread = _Spread.of(ratio, laws)
+    named = {name for name, _ in (*ratio.above.weights, *ratio.below.weights)}
+    spread = _spread(ratio, tuple((name, laws[name]) for name in sorted(named)))
     n, d = _value(spread.above, features), _value(ratio.below, features)
     with np.errstate(all="ignore"):
         product, dd = n * d, d * d
@@ -246,32 +248,6 @@ class _Spread:
     below_variance: float
     fourths: tuple[float, ...]  # a third of the fourth cumulant, by powers of u from u**4 down
 
-    @classmethod
-    def of(cls, ratio: Ratio, laws: Mapping[str, Noise]) -> "_Spread":
-        over, under = dict(ratio.above.weights), dict(ratio.below.weights)
-        known = {name: moments(laws[name]) for name in sorted({*over, *under})}
-        below_variance = sum(
-            float(under.get(name, 0)) ** 2 * v for name, (v, _) in known.items()
-        )
-        both = sum(
-            float(over.get(name, 0) * under.get(name, 0)) * v for name, (v, _) in known.items()
-        )
-        middle = Fraction(both / below_variance)
-        above = ratio.above.plus(ratio.below, -middle)
-        rest = dict(above.weights)
-        fourths = np.zeros(5)
-        for name, (_, fourth) in known.items():
-            line = np.array([float(under.get(name, 0)), -float(rest.get(name, 0))])
-            square = np.convolve(line, line)
-            fourths += fourth / 3 * np.convolve(square, square)
-        return cls(
-            middle,
-            above,
-            sum(float(rest.get(name, 0)) ** 2 * v for name, (v, _) in known.items()),
-            below_variance,
-            tuple(fourths.tolist()),
-        )
-
     def quantile_squared(self, u: Floats, confidence: Fraction) -> Floats:
         """The square of the quantile of the noise at u, in units of its variance."""
         share = u * self.fourths[0]
@@ -285,6 +261,31 @@ class _Spread:
         variance *= variance
         share /= variance
         return standard_quantile_squared(share, confidence)
+
+
+@lru_cache(maxsize=256)  # the same for every slice of the groups
+def _spread(ratio: Ratio, laws: tuple[tuple[str, Noise], ...]) -> _Spread:
+    over, under = dict(ratio.above.weights), dict(ratio.below.weights)
+    known = {name: moments(law) for name, law in laws}
+    below_variance = sum(float(under.get(name, 0)) ** 2 * v for name, (v, _) in known.items())
+    both = sum(
+        float(over.get(name, 0) * under.get(name, 0)) * v for name, (v, _) in known.items()
+    )
+    middle = Fraction(both / below_variance)
+    above = ratio.above.plus(ratio.below, -middle)
+    rest = dict(above.weights)
+    fourths = np.zeros(5)
+    for name, (_, fourth) in known.items():
+        line = np.array([float(under.get(name, 0)), -float(rest.get(name, 0))])
+        square = np.convolve(line, line)
+        fourths += fourth / 3 * np.convolve(square, square)
+    return _Spread(
+        middle,
+        above,
+        sum(float(rest.get(name, 0)) ** 2 * v for name, (v, _) in known.items()),
+        below_variance,
+        tuple(fourths.tolist()),
+    )
 
 
 def _value(linear: Linear, features: Mapping[str, Values]) -> Floats:
