@@ -26,7 +26,14 @@ DRIVERS: dict[str, str | tuple[str, ...]] = {
     "rich": ("app/", "audit/progress.py"),
     "psycopg": ("engines/postgresql.py", "release/database.py"),
     "sqlalchemy": "release/database.py",
-    "sqlglot": ("query/", "engines/words.py", "engines/values.py", "engines/writer.py"),
+    "ibis": "engines/ibis",
+    "sqlglot": (
+        "query/",
+        "engines/ibis",
+        "engines/words.py",
+        "engines/values.py",
+        "engines/writer.py",
+    ),
     "typer": "app/",
 }
 

@@ -6,7 +6,7 @@ from typing import Any
 
 from deniable.engines.running import Running
 from deniable.engines.spark_session import is_spark
-from deniable.errors import InvalidPolicy
+from deniable.errors import InvalidPolicy, MissingExtra
 from deniable.policy import Policy
 from deniable.policy.places import is_address, place
 
@@ -14,6 +14,7 @@ _ENGINES = {
     "duckdb": ("deniable.engines.duckdb", "DuckDB"),
     "spark": ("deniable.engines.spark", "Spark"),
     "postgresql": ("deniable.engines.postgresql", "PostgreSQL"),
+    "ibis": ("deniable.engines.ibis", "Ibis"),
 }
 
 
@@ -25,7 +26,9 @@ def engine_of(source: Any) -> str:
     """
     if is_address(source):
         return place(source).engine
-    return "spark" if is_spark(source) else "duckdb"
+    if is_spark(source):
+        return "spark"
+    return "ibis" if type(source).__module__.startswith("ibis.expr.types") else "duckdb"
 
 
 def opened(tables: Policy | Mapping[str, Any]) -> Running:
@@ -53,5 +56,11 @@ def opened(tables: Policy | Mapping[str, Any]) -> Running:
             "Write a policy for each, or copy the smaller tables."
         )
     module, name = _ENGINES[next(iter(needed))]
-    engine: type[Running] = getattr(import_module(module), name)
+    try:
+        engine: type[Running] = getattr(import_module(module), name)
+    except ImportError:
+        raise MissingExtra(
+            f"{name} needs a package that is not installed. Add it with   "
+            f"pip install 'deniable[{module.rpartition('.')[2]}]'"
+        ) from None
     return engine.open(tables)

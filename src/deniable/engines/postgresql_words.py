@@ -18,9 +18,6 @@ from deniable.errors import Unsupported
 _TOO_LARGE = str(2**1024 - 2**970)  # rounds to no double
 _TOO_SMALL = "2.4703282292062328e-324"
 _LAST_DAY = "'294247-01-10'::date"  # whose microseconds still fit in 64 bits
-_TWO = "[0-9]{1,2}"
-_PARTS = f"^([0-9]{{4}})-({_TWO})-({_TWO})"
-_PARTS += f"(?:[ T]({_TWO}):({_TWO})(?::({_TWO})(?:[.]([0-9]{{1,6}})[0-9]*)?)?)?$"
 
 
 class PostgreSQLWriter(Writer):
@@ -110,7 +107,7 @@ class PostgreSQLWriter(Writer):
 
     def _read_moment(self, one: str) -> str:
         """Text as a moment, if there is such a day and such a time."""
-        found = f"REGEXP_MATCH({one}, {self.text(_PARTS)})"
+        found = f"REGEXP_MATCH({one}, {self.text(spelling.PARTS)})"
         bound = "(SELECT m[1]::int AS y, m[2]::int AS mo, m[3]::int AS d, m[4]::int AS h, "
         bound += "m[5]::int AS mi, m[6]::int AS s, m[7] AS f FROM "
         bound += f"(SELECT {found} AS m OFFSET 0) AS found OFFSET 0) AS parts"

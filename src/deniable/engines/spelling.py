@@ -13,8 +13,10 @@ INFINITE = f"^{_SPACE}[+]?-?[iI][nN][fF]([iI][nN][iI][tT][yY])?{_SPACE}$"
 NOT_A_NUMBER = f"^{_SPACE}[+]?-?[nN][aA][nN]{_SPACE}$"
 NOISE = "[+_ \\t\\n\\v\\f\\r]"  # what a number is the same without
 
-_DAY = "[0-9]{4}-[0-9]{1,2}-[0-9]{1,2}"
-MOMENT = f"^{_DAY}([ T][0-9]{{1,2}}:[0-9]{{1,2}}(:[0-9]{{1,2}}([.][0-9]{{1,9}})?)?)?$"
+_TWO = "([0-9]{1,2})"
+_TIME = f"[ T]{_TWO}:{_TWO}(?::{_TWO}(?:[.]([0-9]{{1,6}})[0-9]*)?)?"
+PARTS = f"^([0-9]{{4}})-{_TWO}-{_TWO}(?:{_TIME})?$"  # year to seconds, and six digits of one
+MOMENT = PARTS.replace("(?:", "(")
 
 TRUE = ("true", "t", "yes", "y", "1")
 FALSE = ("false", "f", "no", "n", "0")

@@ -1,0 +1,94 @@
+"""Wide integers where an engine has 64 bits only: sums of whole multiples of narrow ones.
+
+A `Wide` is w1 * e1 + w2 * e2 + ... with Python's integers w and 64-bit columns e >= 0. Adding
+and multiplying by a constant only touch the weights; a sum over rows is taken of the upper
+and the lower 16 bits apart, so that it cannot overflow. What an engine returns is the e, and
+Python adds them up, exactly.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+Value: TypeAlias = Any  # an expression of Ibis
+
+_HALF = 1 << 16
+_DIGIT = 20  # bits; products with a remainder below 2^32 stay below 2^53
+MOST_ROWS = 1 << 32  # of one unit in one group; whoever has more counts for nothing there
+
+
+@dataclass(frozen=True, slots=True)
+class Wide:
+    """A sum of whole multiples of 64-bit integers, none of them negative."""
+
+    parts: tuple[tuple[int, Value], ...]
+
+    def __add__(self, other: "Wide") -> "Wide":
+        return Wide((*self.parts, *other.parts))
+
+    def times(self, factor: int) -> "Wide":
+        """A multiple."""
+        return Wide(tuple((weight * factor, one) for weight, one in self.parts))
+
+    def each(self, change: Callable[[Value], Value]) -> "Wide":
+        """The same sum of changed parts."""
+        return Wide(tuple((weight, change(one)) for weight, one in self.parts))
+
+    def total(self) -> "Wide":
+        """The sum over rows; 16 bits at a time."""
+        added = []
+        for weight, one in self.parts:
+            low = one % _HALF
+            added += [
+                (weight * _HALF, quotient(one, _HALF).sum()),
+                (weight, low.sum()),
+            ]
+        return Wide(tuple(added))
+
+    def narrow(self) -> Value:
+        """As one integer of 64 bits, where it fits."""
+        weight, first = self.parts[0]
+        made = first * weight
+        for weight, one in self.parts[1:]:
+            made = made + one * weight
+        return made
+
+    def share(self, rows: Value) -> Value:
+        """The sum divided by `rows` > 0, towards zero: digit by digit, as on paper."""
+        whole: Value = 0
+        rest: Value = 0
+        for weight, one in self.parts:
+            sign = 1 if weight > 0 else -1
+            left = one % rows
+            whole = whole + quotient(one, rows) * weight
+            digits = _digits(abs(weight))
+            for place, digit in enumerate(digits):
+                shifted = left * digit
+                whole = whole + quotient(shifted, rows) * (
+                    sign << _DIGIT * (len(digits) - 1 - place)
+                )
+                # What is left of this digit, carried down through the ones below it.
+                carried = shifted % rows
+                for below in range(len(digits) - 2 - place, -1, -1):
+                    carried = carried * (1 << _DIGIT)
+                    whole = whole + quotient(carried, rows) * (sign << _DIGIT * below)
+                    carried = carried % rows
+                rest = rest + carried * sign
+        terms = 4 * len(self.parts)  # `rest` is above -terms * rows
+        above = rest + rows * terms
+        whole = whole + quotient(above, rows) - terms
+        return whole, above % rows
+
+
+def quotient(value: Value, by: Value) -> Value:
+    """value // by of integers from 0 to 2^53, where engines divide doubles."""
+    return ((value - value % by) / by).cast("int64")
+
+
+def _digits(weight: int) -> list[int]:
+    """A positive integer in digits of 20 bits, the highest first."""
+    digits: list[int] = []
+    while weight:
+        digits.append(weight & ((1 << _DIGIT) - 1))
+        weight >>= _DIGIT
+    return digits[::-1]
