@@ -5,7 +5,6 @@ Nothing relies on how a backend rounds, orders NaN or casts: each is spelt out, 
 that were made harmless first, because some backends evaluate both sides of a CASE.
 """
 
-import datetime
 import re
 from collections.abc import Callable
 from typing import Any
@@ -13,11 +12,10 @@ from typing import Any
 import ibis
 from sqlglot import exp
 
-from deniable.engines import spelling
-from deniable.engines.ibis_wide import MOST_ROWS, Value, Wide, quotient
+from deniable.engines.ibis_casts import WHOLE_FROM, cast, is_real, moment, real
+from deniable.engines.ibis_wide import MOST_ROWS, Value, Wide
 from deniable.errors import Unsupported
 
-_WHOLE_FROM = 2.0**52
 _TYPES = {"INT": "int64", "BIGINT": "int64", "INT128": "wide", "DOUBLE": "float64"}
 _TYPES |= {"TEXT": "string", "VARCHAR": "string", "BOOLEAN": "boolean", "DATE": "date"}
 _TYPES |= {"TIMESTAMP": "timestamp(6)", "TIMESTAMPNTZ": "timestamp(6)", "SMALLINT": "int64"}
@@ -69,7 +67,7 @@ class Values:
         if to is None:
             raise unknown(node.args["to"])
         if isinstance(node.this, exp.Literal) and to == "timestamp(6)":
-            return _moment(node.this.name)
+            return moment(node.this.name)
         number = _number(node.this)
         if number is not None and to in ("float64", "wide"):
             return ibis.literal(float(number)) if to == "float64" else int(number)
@@ -136,7 +134,7 @@ class Values:
             (test,) = tests
             out = test.fill_null(False)
             last = last.each(lambda one: ibis.cases((out, 0), else_=one)).narrow()
-        real_ = any(_is_real(one) for one in (*values, last) if one is not None)
+        real_ = any(is_real(one) for one in (*values, last) if one is not None)
         values = [real(one) if real_ else one for one in values]
         if last is None:
             return ibis.cases(*zip(tests, values, strict=True))
@@ -146,7 +144,7 @@ class Values:
         values = [self.say(one) for one in (node.this, *node.expressions)]
         if isinstance(values[0], Wide):
             return values[0].each(lambda one: one.coalesce(0))
-        if any(map(_is_real, values)):
+        if any(map(is_real, values)):
             values = [real(one) for one in values]
         if isinstance(node, exp.Coalesce):
             return ibis.coalesce(*values)
@@ -168,7 +166,7 @@ class Values:
         value = real(self.plain(node.this))
         if node.args.get("decimals") is not None:
             raise unknown(node)
-        small = value.abs() < _WHOLE_FROM
+        small = value.abs() < WHOLE_FROM
         safe = ibis.cases((small, value), else_=0.0)
         if isinstance(node, exp.Round):
             size = safe.abs().floor().cast("float64")
@@ -197,7 +195,7 @@ class Values:
         value = self.say(node.this)
         if isinstance(value, Wide):
             return value.total()
-        if _is_real(value):
+        if is_real(value):
             raise unknown(node)  # a sum of doubles depends on the order of rows
         # A part must not be negative: what is below zero is counted apart.
         above = ibis.cases((value > 0, value), (value <= 0, 0))
@@ -219,101 +217,6 @@ def unknown(node: exp.Expr) -> Unsupported:
         f"Ibis has no exact words for {type(node).__name__.upper()} as DuckDB means it. Ask "
         "without it, or copy the table into DuckDB. Nothing was spent."
     )
-
-
-def real(value: Value) -> Value:
-    """An integer or double as a double."""
-    if isinstance(value, int):
-        return float(value)
-    return value if not hasattr(value, "type") or _is_real(value) else cast(value, "float64")
-
-
-def cast(value: Value, to: str) -> Value:
-    """The value as another type, NULL where it cannot be one."""
-    kind = value.type()
-    if kind.is_null() or str(kind) == to or (to == "int64" and kind.is_integer()):
-        return value.cast(to) if kind.is_integer() else value
-    if kind.is_boolean() and to in ("int64", "float64"):
-        return value.cast("int64").cast(to)
-    if to == "float64" and kind.is_numeric():
-        return value.cast(to)
-    if to == "float64" and kind.is_string():
-        return _read(value)
-    if to == "int64" and kind.is_floating():
-        return _even(value)
-    if to == "int64" and kind.is_decimal():
-        return _even(value.cast("float64"))
-    if to == "boolean" and kind.is_numeric():
-        return value != 0
-    if to == "boolean" and kind.is_string():
-        low = value.lower()
-        return ibis.cases((low.isin(spelling.TRUE), True), (low.isin(spelling.FALSE), False))
-    if to == "string" and (kind.is_integer() or kind.is_boolean() or kind.is_date()):
-        return value.cast("string")
-    if to == "timestamp(6)" and kind.is_date():
-        return value.cast(to)
-    if to in ("timestamp(6)", "date") and kind.is_string():
-        moment = _read_moment(value)
-        return moment if to == "timestamp(6)" else moment.date()
-    if to == "date" and kind.is_timestamp():
-        return value.date()
-    if kind.is_temporal() and to in ("float64", "boolean", "int64"):
-        return ibis.null(to)
-    raise Unsupported(f"Ibis does not make {to} of {kind} as DuckDB does. Nothing was spent.")
-
-
-def _read(value: Value) -> Value:
-    """Text as a number, as DuckDB reads it."""
-    bare = value.re_replace(spelling.NOISE, "")
-    number = ibis.cases((value.re_search(spelling.NUMBER), bare)).try_cast("float64")
-    return ibis.cases(
-        (value.re_search(spelling.NOT_A_NUMBER), float("nan")),
-        (value.re_search(spelling.INFINITE) & value.contains("-"), float("-inf")),
-        (value.re_search(spelling.INFINITE), float("inf")),
-        else_=number,
-    )
-
-
-def _read_moment(value: Value) -> Value:
-    """Text as a moment, if it is one."""
-    if value.get_backend().name != "polars":
-        told = ibis.cases((value.re_search(spelling.MOMENT), value))
-        return told.replace("T", " ").try_cast("timestamp(6)")
-    # Polars, as Ibis has it, reads no moments, so the microseconds from 1970 are reckoned.
-    y, m, d, h, minute, s, micro = (
-        value.re_extract(spelling.PARTS, place).try_cast("int64") for place in range(1, 8)
-    )
-    h, minute, s, micro = (one.coalesce(0) for one in (h, minute, s, micro))
-    digits = value.re_extract(spelling.PARTS, 7).length().coalesce(0)
-    scale = ibis.cases(*((digits == i, 10 ** (6 - i)) for i in range(7)), else_=1)
-    leap = ((y % 4 == 0) & (y % 100 != 0)) | (y % 400 == 0)
-    last = ibis.cases(
-        ((m == 2) & leap, 29), (m == 2, 28), (m.isin([4, 6, 9, 11]), 30), else_=31
-    )
-    there = m.between(1, 12) & (d >= 1) & (d <= last) & (h < 24) & (minute < 60) & (s < 60)
-    # Years begin in March, so that the odd day comes last; 400 of them have 146,097 days.
-    year = ibis.cases((m <= 2, y - 1), else_=y) + 400
-    month = (m + 9) % 12
-    days = year * 365 + quotient(year, 4) - quotient(year, 100) + quotient(year, 400)
-    days = days + quotient(month * 153 + 2, 5) + d - 1 - 719_468 - 146_097
-    seconds = ((days * 24 + h) * 60 + minute) * 60 + s
-    return ibis.cases((there, seconds * 1_000_000 + micro * scale)).as_timestamp("us")
-
-
-def _even(value: Value) -> Value:
-    """A double as an integer, to the even neighbour; NULL where it does not fit."""
-    small = value.abs() < _WHOLE_FROM
-    safe = ibis.cases((small, value), else_=0.0)
-    floor = safe.floor().cast("int64")
-    over = safe - floor
-    up = (over > 0.5) | ((over == 0.5) & (floor % 2 != 0))
-    fits = (value >= -(2.0**63)) & (value < 2.0**63)
-    large = ibis.cases((fits, value), else_=0.0).try_cast("int64")
-    return ibis.cases((small, floor + ibis.cases((up, 1), else_=0)), (fits, large))
-
-
-def _is_real(value: Value) -> bool:
-    return hasattr(value, "type") and value.type().is_floating()
 
 
 def _widely(node: exp.Expr, left: Any, right: Any) -> Any:
@@ -351,13 +254,6 @@ def _number(node: exp.Expr) -> str | None:
         inner = _number(node.this)
         return None if inner is None else f"-{inner}"
     return node.name if isinstance(node, exp.Literal) and not node.is_string else None
-
-
-def _moment(text: str) -> Value:
-    try:
-        return ibis.literal(datetime.datetime.fromisoformat(text), type="timestamp(6)")
-    except ValueError:
-        return ibis.null("timestamp(6)")
 
 
 _READS: dict[type[exp.Expr], Callable[[Values, exp.Expr], Any]] = {
