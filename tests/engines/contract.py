@@ -9,24 +9,30 @@ import contextlib
 import datetime
 import math
 from pathlib import Path
+from typing import ClassVar
 
 import pyarrow as pa
 import pytest
 
 from deniable.engines.duckdb import DuckDB
-from deniable.errors import EngineFailed, InvalidPolicy
+from deniable.errors import EngineFailed, InvalidPolicy, Unsupported
 from deniable.policy import Policy, Table
 from deniable.query.parse import parse
 from deniable.query.planner import plan
 from tests.engines.plans import plan as by_hand
+from tests.query import town
 from tests.query.hospital import policy, visits
 
-CASES = sorted((Path(__file__).parents[1] / "query" / "cases").glob("*.sql"))
+CASES = sorted((Path(__file__).parents[1] / "query" / "cases").glob("**/*.sql"))
 POLICIES = {
     "person": policy(),
     "row": policy(person=False),
     "replace": policy(neighbors="replace"),
+    "town": town.policy(),
+    "town_replace": town.policy("replace"),
 }
+
+CHOOSING = {"join_public", "join_rows"}  # where the town's limits bite, each in its own way
 
 HUGE = [math.nan, math.inf, -math.inf, 1e308, -1e308, 2.0**63, -(2.0**63), 5e-324, -0.0, None]
 HUGE += [0.5, 1.5, 2.5, -2.5, 0.49999999999999994, 99.995, 1e-160, 1e160, 100.0, 7.25]
@@ -176,7 +182,9 @@ def same(engine, reference, plans):
 
 
 class EngineContract:
-    """Inherit, and say how the engine is opened."""
+    """Inherit, and say how the engine is opened, and which golden cases it refuses."""
+
+    refused: ClassVar[set[str]] = set()
 
     @contextlib.contextmanager
     def opened(self, tables):
@@ -184,18 +192,22 @@ class EngineContract:
         raise NotImplementedError
         yield
 
-    def test_every_golden_query_has_duckdbs_integers(self):
+    @pytest.mark.parametrize("place", ["hospital", "town"])
+    def test_every_golden_query_has_duckdbs_integers(self, place):
+        tables = town.SOURCES if place == "town" else {"visits": within_limits()}
         plans = {
             path.stem: plan(parse(sql), its, epsilon=0.5)
             for path in CASES
+            if (path.parent.name == "town") == (place == "town")
             for its, sql in [read(path)]
         }
-        tables = {"visits": within_limits()}
         with self.opened(tables) as engine, DuckDB.open(tables) as reference:
             assert engine.schema("visits").keys() == reference.schema("visits").keys()
-            for one in plans.values():
-                engine.check(one)
-            same(engine, reference, plans)
+            refused = {name for name, one in plans.items() if _refused(engine, one)}
+            assert refused == self.refused & set(plans)
+            same(
+                engine, reference, {name: plans[name] for name in plans if name not in refused}
+            )
 
     def test_every_odd_row_has_duckdbs_integers(self):
         tables = {"odd": hostile()}
@@ -272,6 +284,15 @@ class EngineContract:
         known = pytest.raises(InvalidPolicy, match="mean 'visits'")
         with self.opened({"visits": visits(4)}) as engine, known:
             engine.schema("visit")
+
+
+def _refused(engine, asked):
+    """Whether an engine refuses a plan, as it may before anything is spent."""
+    try:
+        engine.check(asked)
+    except Unsupported:
+        return True
+    return False
 
 
 def _wards(engine, name, sql):

@@ -2,6 +2,7 @@
 
 import contextlib
 import secrets
+from typing import ClassVar
 
 import psycopg
 import pyarrow as pa
@@ -41,6 +42,8 @@ def store(folder, name, table):
 
 
 class TestPostgreSQL(EngineContract):
+    refused: ClassVar[set[str]] = {"functions"}
+
     @pytest.fixture(autouse=True)
     def _server(self, postgresql):
         self.folder = postgresql

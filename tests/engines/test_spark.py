@@ -1,6 +1,7 @@
 """Spark, in this process and through Spark Connect: the contract, with ANSI mode on and off."""
 
 import contextlib
+from typing import ClassVar
 
 import pyarrow.parquet
 import pytest
@@ -22,6 +23,7 @@ class TestSpark(EngineContract):
     """Folders of Parquet, in the mode that Spark 4 starts in."""
 
     ansi = "true"
+    refused: ClassVar[set[str]] = {"functions"}
 
     @pytest.fixture(autouse=True)
     def _session(self, session, tmp_path):

@@ -89,8 +89,10 @@ class Tree:
             relation = Relation(relation.table.filter(test), relation.columns)
             values = self._again(relation, values)
         ranked = [one for one in node.expressions if isinstance(one.unalias(), exp.Window)]
+        for one in ranked:
+            relation = self._placed(relation, one)
         if ranked:
-            return self._placed(relation, ranked[0])
+            return relation
         if node.args.get("group") or _aggregates(node):
             return self._grouped(node, relation, values)
         made: dict[str, Value] = {}
@@ -140,9 +142,17 @@ class Tree:
             right, more = self._apart(other, theirs)
             values = {key: left[one] for key, one in names.items()}
             values |= {key: right[one] for key, one in more.items()}
-            parts = on.flatten() if isinstance(on, exp.And) else [on]
-            tests = [self._values(values).plain(one) for one in parts]
+            parts = list(on.flatten()) if isinstance(on, exp.And) else [on]
+            equal = [one for one in parts if isinstance(one.unnest(), exp.EQ)]
+            if not equal or (side == "LEFT" and len(equal) < len(parts)):
+                raise unknown(join)
+            tests = [self._values(values).plain(one) for one in equal]
             left = left.join(right, tests, how="left" if side == "LEFT" else "inner")
+            values = {key: left[one] for key, one in (names | more).items()}
+            for one in parts:
+                if one not in equal:  # not every backend joins by what is not equal
+                    left = left.filter(self._values(values).plain(one))
+                    values = {key: left[held] for key, held in (names | more).items()}
             left, names = left.select(*names.values(), *more.values()), names | more
         columns: Columns = {}
         for key, one in names.items():
@@ -172,6 +182,7 @@ class Tree:
         raise unknown(node)
 
     def _grouped(self, node: exp.Select, relation: Relation, values: Any) -> Relation:
+        """Aggregates over each group; what is made of keys alone is reckoned afterwards."""
         made: dict[str, Value] = {}
         columns: Columns = {}
         keys = [_held(relation, one) for one in _group(node)]
@@ -179,35 +190,56 @@ class Tree:
             inner = one.unalias()
             if isinstance(inner, exp.Column):
                 columns[one.alias_or_name] = _held(relation, inner)
-            else:
+            elif _adds_up(inner) or not keys:
                 self._name(one, self._values(values).say(inner), made, columns)
+            else:
+                columns[one.alias_or_name] = ""  # its place in the order
         if not keys:
             return Relation(relation.table.aggregate(**made), columns)
-        if not made:
-            return Relation(relation.table.select(*keys).distinct(), columns)
-        return Relation(relation.table.group_by(keys).aggregate(**made), columns)
+        if made:
+            table = relation.table.group_by(keys).aggregate(**made)
+        else:
+            table = relation.table.select(*keys).distinct()
+        found: Columns = {one: held for one, held in relation.columns.items() if held in keys}
+        later: dict[str, Value] = {}
+        for one in node.expressions:
+            if columns[one.alias_or_name] == "":
+                told = self._values(Relation(table, found).values()).say(one.unalias())
+                self._name(one, told, later, columns)
+        return Relation(table.mutate(**later) if later else table, columns)
 
     def _placed(self, relation: Relation, node: exp.Expr) -> Relation:
-        """ROW_NUMBER() over a unit's groups, by hash; without windows: how many are not later.
+        """A window's number; without windows: how many of a unit's groups are not later.
 
         Of two groups with one hash both are later, so no unit keeps more than its limit, and
         one within its limit keeps all."""
         window = node.unalias()
-        if not isinstance(window.this, exp.RowNumber):
-            raise unknown(window)
-        (unit,) = window.args["partition_by"]
-        drawn = window.args["order"].expressions[0].this
+        values = self._values(relation.values())
+        within = [values.plain(one) for one in window.args["partition_by"]]
+        sorted_ = window.args.get("order")
+        order = [values.plain(one.this) for one in sorted_.expressions] if sorted_ else []
         columns = relation.columns | {node.alias: node.alias}
-        hashed = self._fresh()
-        table = relation.table.mutate(**{hashed: self._values(relation.values()).plain(drawn)})
         if self._ranks:
-            rank = ibis.row_number().over(group_by=table[unit.name], order_by=[table[hashed]])
-            return Relation(table.mutate(**{node.alias: rank + 1}), columns)
-        who, theirs = self._fresh(), self._fresh()
-        beside = table.select(**{who: table[unit.name], theirs: table[hashed]})
-        both = table.join(beside, table[unit.name] == beside[who])
+            ranks = {exp.RowNumber: ibis.row_number, exp.DenseRank: ibis.dense_rank}
+            if type(window.this) not in ranks:
+                raise unknown(window)
+            place = ranks[type(window.this)]().over(group_by=within, order_by=order) + 1
+            return Relation(relation.table.mutate(**{node.alias: place}), columns)
+        units = window.args["partition_by"]
+        by_hash = sorted_ and isinstance(sorted_.expressions[0].this, exp.Anonymous)
+        if not by_hash or len(units) > 1 or not isinstance(window.this, exp.RowNumber):
+            raise unknown(window)
+        return self._counted(relation, units[0].name, order[0], node.alias, columns)
+
+    def _counted(
+        self, relation: Relation, unit: str, drawn: Value, name: str, columns: Columns
+    ) -> Relation:
+        hashed, who, theirs = self._fresh(), self._fresh(), self._fresh()
+        table = relation.table.mutate(**{hashed: drawn})
+        beside = table.select(**{who: table[unit], theirs: table[hashed]})
+        both = table.join(beside, table[unit] == beside[who])
         both = both.filter(both[theirs] <= both[hashed])
-        counted = both.group_by(list(table.columns)).aggregate(**{node.alias: both.count()})
+        counted = both.group_by(list(table.columns)).aggregate(**{name: both.count()})
         return Relation(counted, columns)
 
     def _values(self, columns: dict[str, Value | Wide]) -> Values:
@@ -243,5 +275,9 @@ def _held(relation: Relation, node: exp.Expr) -> str:
     return held
 
 
+def _adds_up(node: exp.Expr) -> bool:
+    return node.find(exp.Count, exp.Sum) is not None
+
+
 def _aggregates(node: exp.Select) -> bool:
-    return any(one.find(exp.Count, exp.Sum) for one in node.expressions)
+    return any(map(_adds_up, node.expressions))

@@ -127,6 +127,9 @@ class Values:
 
     def _case(self, node: exp.Expr) -> Value:
         tests = [self.plain(one.this) for one in node.args["ifs"]]
+        if node.this is not None:
+            subject = self.plain(node.this)
+            tests = [subject == one for one in tests]
         values = [self.say(one.args["true"]) for one in node.args["ifs"]]
         other = node.args.get("default")
         last = None if other is None else self.say(other)

@@ -154,9 +154,10 @@ class Values(Words):
         return Said(f"({self.say(node.this, scope).sql} BETWEEN {low} AND {high})", "boolean")
 
     def _case(self, node: exp.Expr, scope: Scope) -> Said:
-        if node.this is not None:
-            raise self._unknown(node)
         tests = [self.say(one.this, scope).sql for one in node.args["ifs"]]
+        if node.this is not None:
+            subject = self.say(node.this, scope).sql
+            tests = [f"({subject} = {one})" for one in tests]
         values = [self.say(one.args["true"], scope) for one in node.args["ifs"]]
         other = node.args.get("default")
         last = [] if other is None else [self.say(other, scope)]
@@ -209,11 +210,14 @@ class Values(Words):
         return Said(f"{type(node).__name__.upper()}({value.sql})", value.kind)
 
     def _window(self, node: exp.Expr, scope: Scope) -> Said:
-        if not isinstance(node.this, exp.RowNumber) or node.args.get("spec"):
+        words = {exp.RowNumber: "ROW_NUMBER", exp.DenseRank: "DENSE_RANK"}
+        word = words.get(type(node.this))
+        if word is None or node.args.get("spec"):
             raise self._unknown(node)
         parts = ", ".join(self.say(one, scope).sql for one in node.args["partition_by"])
-        order = self._listed(node.args["order"], scope)
-        return Said(f"ROW_NUMBER() OVER (PARTITION BY {parts} ORDER BY {order})", "bigint")
+        order = node.args.get("order")
+        sorted_ = f" ORDER BY {self._listed(order, scope)}" if order else ""
+        return Said(f"{word}() OVER (PARTITION BY {parts}{sorted_})", "bigint")
 
     def _listed(self, node: exp.Expr, scope: Scope) -> str:
         parts = []

@@ -20,7 +20,7 @@ from deniable.errors import Unsupported
 
 _READ = {"with_", "expressions", "from_", "joins", "where", "group", "having", "order"}
 _READ |= {"limit", "distinct"}
-_JOINS = {"", "INNER", "LEFT", "CROSS", "LEFT OUTER"}
+_JOINS = {"", "INNER", "LEFT", "CROSS", "LEFT OUTER", "FULL", "FULL OUTER"}
 
 
 @dataclass(frozen=True, slots=True)
