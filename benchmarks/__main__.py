@@ -22,6 +22,7 @@ from rich.table import Table
 from benchmarks import (
     accounting,
     choosing,
+    engines,
     imports,
     joins,
     ledger,
@@ -38,6 +39,7 @@ RESULTS = Path(__file__).with_name("results.json")
 BENCHMARKS = {
     "accounting": accounting.rows,
     "choosing": choosing.rows,
+    "engines": engines.rows,
     "imports": imports.rows,
     "joins": joins.rows,
     "ledger": ledger.rows,

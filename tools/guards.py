@@ -30,6 +30,8 @@ DRIVERS: dict[str, str | tuple[str, ...]] = {
     "sqlglot": (
         "query/",
         "engines/ibis",
+        "engines/postgresql_words.py",
+        "engines/spark_words.py",
         "engines/words.py",
         "engines/values.py",
         "engines/writer.py",

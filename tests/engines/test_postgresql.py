@@ -2,17 +2,23 @@
 
 import contextlib
 import secrets
+import threading
+import time
+from concurrent.futures import Future
 from typing import ClassVar
 
 import psycopg
 import pyarrow as pa
 import pytest
 
+import deniable as dp
 from deniable.engines.postgresql import PostgreSQL
+from deniable.errors import EngineFailed, InvalidPolicy
 from tests.engines.contract import EngineContract
 
 pytestmark = [pytest.mark.needs("postgresql"), pytest.mark.xdist_group("postgresql")]
 
+PATIENCE = 300  # seconds
 TYPES = {
     pa.int32(): "int4",
     pa.int64(): "int8",
@@ -53,3 +59,88 @@ class TestPostgreSQL(EngineContract):
         sources = {name: store(self.folder, name, table) for name, table in tables.items()}
         with PostgreSQL.open(sources) as engine:
             yield engine
+
+
+POLICY = """
+[budget]
+epsilon = 3
+[ledger]
+store = "memory"
+[tables.slow]
+source = "{address}{schema}.slow"
+[tables.quick]
+source = "{address}{schema}.quick"
+"""
+
+
+def test_killed_in_the_middle_the_charge_stands_and_the_next_question_is_served(
+    postgresql, tmp_path
+):
+    base, schema = address(postgresql, ""), f"s{secrets.token_hex(6)}"
+    (tmp_path / "deniable.toml").write_text(POLICY.format(address=base, schema=schema))
+    with psycopg.connect(base.rstrip("#"), autocommit=True) as other:
+        other.execute(f"CREATE SCHEMA {schema}")
+        other.execute(f"CREATE TABLE {schema}.quick AS SELECT 1 AS x")
+        other.execute(
+            f"CREATE VIEW {schema}.slow AS SELECT CASE WHEN pg_sleep(0.05) IS NOT NULL "
+            "THEN i END AS x FROM generate_series(1, 12000) AS i"  # ten minutes
+        )
+        with dp.open(str(tmp_path / "deniable.toml")) as hospital:
+            asking = Future()
+            threading.Thread(
+                target=_told, args=(asking, hospital, "SELECT COUNT(x) FROM slow"), daemon=True
+            ).start()
+            other.execute("SELECT pg_terminate_backend(%s)", [_busy(other)])
+            failure = asking.result(timeout=PATIENCE)
+            assert isinstance(failure, EngineFailed)
+            assert str(failure) == str(EngineFailed(failure.reference))
+            assert hospital.remaining.epsilon == 2
+            hospital.sql("SELECT COUNT(*) FROM quick", epsilon=1)
+            assert hospital.remaining.epsilon == 1
+
+
+def _told(asking, session, sql):
+    try:
+        asking.set_result(session.sql(sql, epsilon=1))
+    except Exception as problem:
+        asking.set_result(problem)
+
+
+def _busy(connection):
+    """The server's process that runs the slow question, once there is one."""
+    end = time.monotonic() + PATIENCE
+    while time.monotonic() < end:
+        found = connection.execute(
+            "SELECT pid FROM pg_stat_activity WHERE state = 'active' "
+            "AND pid <> pg_backend_pid() AND query LIKE '%slow%'"
+        ).fetchone()
+        if found:
+            return found[0]
+        time.sleep(0.02)
+    raise AssertionError("The question never began.")
+
+
+def test_nothing_can_be_written_and_time_is_limited(postgresql):
+    source = store(postgresql, "visits", pa.table({"x": pa.array([1], pa.int64())}))
+    with PostgreSQL.open({"visits": source.replace("#", "&timeout=7#")}) as engine:
+        connection = engine._connected()
+        (seconds,) = connection.execute("SHOW statement_timeout").fetchone()
+        assert seconds == "7s"
+        with pytest.raises(psycopg.errors.ReadOnlySqlTransaction), connection.transaction():
+            connection.execute("CREATE TABLE public.t (a int)")
+    with pytest.raises(InvalidPolicy, match="timeout"):
+        PostgreSQL.open({"visits": source.replace("#", "&timeout=never#")})
+
+
+@pytest.mark.parametrize("table", ["nothing", "pg_temp.nothing", "public.visits; DROP TABLE x"])
+def test_a_table_that_is_not_there_is_said(postgresql, table):
+    with pytest.raises(InvalidPolicy, match="no table"):
+        PostgreSQL.open({"visits": address(postgresql, table)})
+
+
+def test_a_server_that_is_not_there_is_said_without_the_address(tmp_path, monkeypatch):
+    monkeypatch.setenv("HOSPITAL", f"postgresql://me:open-sesame@/db?host={tmp_path}#visits")
+    with pytest.raises(InvalidPolicy, match="cannot be used") as refused:
+        PostgreSQL.open({"visits": "$HOSPITAL"})
+    assert "open-sesame" not in str(refused.value)
+    assert refused.value.__cause__ is None

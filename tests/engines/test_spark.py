@@ -6,11 +6,19 @@ from typing import ClassVar
 import pyarrow.parquet
 import pytest
 
+import deniable as dp
 from deniable.engines.spark import Spark
+from deniable.errors import InvalidPolicy
 from tests.engines.contract import EngineContract
+from tests.engines.plans import plan, shown
 from tests.engines.sparks import local
 
 pytestmark = [pytest.mark.needs("java"), pytest.mark.xdist_group("spark")]
+
+INTERPRETED = {
+    "spark.sql.codegen.wholeStage": "false",
+    "spark.sql.codegen.factoryMode": "NO_CODEGEN",
+}
 
 
 @pytest.fixture(scope="module")
@@ -41,3 +49,43 @@ class TestSpark(EngineContract):
             sources[name] = f"spark://local?parquet={self.folder / name}"
         with Spark.open(sources) as engine:
             yield engine
+
+
+class TestSparkWithoutANSI(TestSpark):
+    """The older mode, where casts and sums wrap around, and without compiled code."""
+
+    ansi = "false"
+
+    @pytest.fixture(autouse=True)
+    def _interpreted(self, session):
+        kept = {name: session.conf.get(name) for name in INTERPRETED}
+        for name, value in INTERPRETED.items():
+            session.conf.set(name, value)
+        yield
+        for name, value in kept.items():
+            session.conf.set(name, value)
+
+
+def test_a_frame_of_spark_is_not_fetched(session):
+    frame = session.createDataFrame([(1, "A"), (2, "B"), (3, "A")], "x int, ward string")
+    asked = dp.protect(frame, keys={"ward": ["A", "B"]}, bounds={"x": (0, 9)}, epsilon=100)
+    assert isinstance(asked._engine, Spark)
+    answer = asked.sql("SELECT ward, COUNT(*) AS n FROM data GROUP BY ward", epsilon=90)
+    assert answer.to_arrow()["n"].to_pylist() == [2, 1]
+    asked.close()
+    assert frame.count() == 3  # the session is its owner's and goes on
+
+
+def test_a_table_of_the_catalog_by_name(session):
+    session.createDataFrame([(1,), (None,)], "x int").createOrReplaceTempView("people")
+    shares = []
+    with Spark.open({"people": "spark://local"}) as engine:
+        engine.progress = shares.append
+        assert engine.schema("people") == {"x": "INTEGER"}
+        assert shown(engine.run(plan("SELECT COUNT(x) AS n FROM people"))) == [(1,)]
+    assert shares[-1] == 1.0
+
+
+def test_a_source_that_is_not_there_is_said(session):
+    with pytest.raises(InvalidPolicy, match="'visits'"):
+        Spark.open({"visits": "spark://local#nothing.there"})

@@ -122,8 +122,12 @@ class PostgreSQL(Running):
     def _connected(self) -> Any:
         if self._connection is None:
             self._connection = _connect(next(iter(self._places.values())))
-            for name, where in self._places.items():
-                self._add(name, where)
+            try:
+                for name, where in self._places.items():
+                    self._add(name, where)
+            except BaseException:
+                self._mend()
+                raise
         return self._connection
 
     def _add(self, name: str, where: Place) -> None:
@@ -192,6 +196,7 @@ def _connect(where: Place) -> Any:
             "(in PGPASSWORD or a password file) are right."
         ) from None
     if encoding == "SQL_ASCII":
+        connection.close()
         raise InvalidPolicy(
             "This database says nothing about how its text is written (SQL_ASCII), so a row "
             "could make reading it fail. Use one with an encoding, such as UTF8."

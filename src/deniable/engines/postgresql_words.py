@@ -10,7 +10,10 @@ doubles. What is said several times is bound once, in a sub-query that stays whe
 
 from collections.abc import Callable, Mapping
 
+from sqlglot import exp
+
 from deniable.engines import spelling
+from deniable.engines.parts import PARTS, TRUNCATED
 from deniable.engines.words import Kind, Said
 from deniable.engines.writer import Relation, Writer
 from deniable.errors import Unsupported
@@ -148,6 +151,24 @@ class PostgreSQLWriter(Writer):
 
     def like(self, value: Said, pattern: Said) -> Said:
         return Said(f"({value.sql} LIKE {pattern.sql} ESCAPE '')", "boolean")
+
+    def function(self, node: exp.Expr, said: Callable[[exp.Expr], Said]) -> Said | None:
+        match node:
+            case exp.Sqrt():
+                return Said(f"SQRT({said(node.this).sql})", "double")
+            case exp.Length():
+                return Said(f"LENGTH({said(node.this).sql})", "int")
+            case exp.StartsWith():
+                words = said(node.this).sql, said(node.expression).sql
+                return Said(f"STARTS_WITH({words[0]}, {words[1]})", "boolean")
+            case exp.Extract() if node.this.name in PARTS:
+                name = PARTS[node.this.name][1]
+                return Said(f"EXTRACT({name} FROM {said(node.expression).sql})::bigint", "int")
+            case exp.TimestampTrunc() if node.text("unit") in TRUNCATED:
+                made = f"DATE_TRUNC('{node.text('unit').lower()}', {said(node.this).sql})"
+                return Said(made, "timestamp")
+            case _:
+                return None
 
 
 def _real(one: str) -> str:

@@ -5,10 +5,13 @@ of 16 bits each, put together once a group: none can overflow below 2^47 rows. T
 parameters, never as part of the statement.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
+from sqlglot import exp
+
 from deniable.engines import spelling
+from deniable.engines.parts import PARTS, TRUNCATED
 from deniable.engines.words import Kind, Said
 from deniable.engines.writer import Relation, Writer
 
@@ -153,6 +156,28 @@ class SparkWriter(Writer):
             one, two = self.text("\\"), self.text("\\\\")
             written = f"REPLACE({pattern.sql}, {one}, {two})"
         return Said(f"({value.sql} LIKE {written})", "boolean")
+
+    def function(self, node: exp.Expr, said: Callable[[exp.Expr], Said]) -> Said | None:
+        match node:
+            case exp.Sqrt():
+                return Said(f"SQRT({said(node.this).sql})", "double")
+            case exp.Length():
+                return Said(f"LENGTH({said(node.this).sql})", "int")
+            case exp.StartsWith():
+                words = said(node.this).sql, said(node.expression).sql
+                return Said(f"STARTSWITH({words[0]}, {words[1]})", "boolean")
+            case exp.Extract() if node.this.name in PARTS:
+                name, _, less = PARTS[node.this.name]
+                made = f"CAST(EXTRACT({name} FROM {said(node.expression).sql}) AS BIGINT)"
+                return Said(f"({made} - {less})", "int")
+            case exp.TimestampTrunc() if node.text("unit") in TRUNCATED:
+                moment = said(node.this).sql
+                return Said(
+                    f"CAST(DATE_TRUNC('{node.text('unit')}', {moment}) AS TIMESTAMP_NTZ)",
+                    "timestamp",
+                )
+            case _:
+                return None
 
 
 def _quotient(over: str, by: str) -> str:
