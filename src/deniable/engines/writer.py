@@ -106,9 +106,7 @@ class Writer(Values):
         sql = f" FROM {self._source(node.args['from_'].this, scope)}"
         for join in node.args.get("joins") or []:
             side = " ".join(filter(None, (join.side, join.kind))).upper()
-            if side not in ("", "INNER", "LEFT", "CROSS", "LEFT OUTER") or join.args.get(
-                "using"
-            ):
+            if side not in _JOINS or join.args.get("using"):
                 raise self._unknown(join)
             on = join.args.get("on")
             word = side or ("INNER" if on is not None else "CROSS")
