@@ -18,20 +18,20 @@ NO_WORDS = {
     "from_person_and_ward",
     "functions",
     "join_private_replace",
+    "join_rows",
+    "union_all_rows",
     "where_value",
 }
 # What numbers rows within a group: Polars, as Ibis has it, knows no windows.
 NO_WINDOWS = {
     "distinct",
     "extremes",
-    "join_rows",
     "median",
     "median_replace",
     "mode",
     "quantiles",
     "quantiles_replace",
     "top_replace",
-    "union_all_rows",
 }
 
 

@@ -214,6 +214,8 @@ class Tree:
         Of two groups with one hash both are later, so no unit keeps more than its limit, and
         one within its limit keeps all."""
         window = node.unalias()
+        if not window.args.get("partition_by"):
+            raise unknown(window)
         values = self._values(relation.values())
         within = [values.plain(one) for one in window.args["partition_by"]]
         sorted_ = window.args.get("order")

@@ -61,7 +61,8 @@ SELECT c.oid::regclass::text, a.attname, t.typname, t.typtype,
        THEN (a.atttypmod - 4) & 65535 END AS scale
 FROM pg_class AS c JOIN pg_attribute AS a ON a.attrelid = c.oid
 JOIN pg_type AS t ON t.oid = a.atttypid
-WHERE c.oid = COALESCE(to_regclass(%(t)s), to_regclass('public.' || %(t)s))
+WHERE c.oid = COALESCE(to_regclass(%(t)s), CASE WHEN %(t)s NOT LIKE '%%.%%'
+                      THEN to_regclass('public.' || %(t)s) END)
   AND a.attnum > 0 AND NOT a.attisdropped ORDER BY a.attnum
 """
 _ARROW = {
@@ -133,8 +134,11 @@ class PostgreSQL(Running):
     def _add(self, name: str, where: Place) -> None:
         """Reads a table's columns: names and types, no value."""
         asked = where.table or _name(name)
-        with self._connection.transaction():
-            found = self._connection.execute(_COLUMNS, {"t": asked}).fetchall()
+        try:
+            with self._connection.transaction():
+                found = self._connection.execute(_COLUMNS, {"t": asked}).fetchall()
+        except Exception:  # no name at all, or one of another database
+            found = []
         known = {
             column: made
             for _, column, type_, category, scale in found

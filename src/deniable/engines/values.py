@@ -212,7 +212,8 @@ class Values(Words):
     def _window(self, node: exp.Expr, scope: Scope) -> Said:
         words = {exp.RowNumber: "ROW_NUMBER", exp.DenseRank: "DENSE_RANK"}
         word = words.get(type(node.this))
-        if word is None or node.args.get("spec"):
+        # Numbers over a whole table would be others each time that it is read.
+        if word is None or node.args.get("spec") or not node.args.get("partition_by"):
             raise self._unknown(node)
         parts = ", ".join(self.say(one, scope).sql for one in node.args["partition_by"])
         order = node.args.get("order")
