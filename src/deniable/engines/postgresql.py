@@ -33,6 +33,7 @@ _SETTINGS = {
     "extra_float_digits": "1",
     "standard_conforming_strings": "on",
     "client_encoding": "UTF8",
+    "jit": "off",  # compiling our long expressions takes longer than running them
 }
 _TEXT = '({0})::text COLLATE "C"'
 # PostgreSQL's type, DuckDB's, the writer's kind, and how the column enters a statement.
