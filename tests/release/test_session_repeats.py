@@ -43,7 +43,9 @@ class Counting:
         self.engine.close()
 
 
-def opened(ledger=None, version="", analyst=None, neighbors="add-remove", **policy):
+def opened(
+    ledger=None, version="", analyst=None, neighbors="add-remove", bounds=None, **policy
+):
     from deniable.engines.duckdb import DuckDB
 
     table = Table.declare(
@@ -52,7 +54,7 @@ def opened(ledger=None, version="", analyst=None, neighbors="add-remove", **poli
         unit="patient",
         max_rows=2,
         neighbors=neighbors,
-        bounds={"age": (0, 90)},
+        bounds=bounds or {"age": (0, 90)},
         version=version,
     )
     known = Policy([table], **({"epsilon": 4} | policy))
@@ -257,6 +259,39 @@ def test_a_plan_for_all_rows_is_no_plan_for_a_part():
     other = session.partition("ward", ["B"])["B"]
     with pytest.raises(InvalidParameter):
         other.release(narrow)
+    assert engine.runs == 0
+    assert session.remaining.epsilon == 4
+
+
+def test_who_may_have_moved_pays_in_both_parts():
+    """With new data, or other bounds, a person may be in another part than before."""
+    ledger = MemoryLedger(epsilon=4)
+    for version, ward in (("march", "A"), ("april", "B"), ("april", "C")):
+        session, _ = opened(ledger, version=version)
+        session.partition("ward", [ward])[ward].sql(COUNT, epsilon=1)
+    assert session.remaining.epsilon == 2  # one in March, and the dearer one in April
+    for highest, key in ((50, 50), (90, 60)):  # at 50, whoever is older is in the first part
+        session, _ = opened(ledger, bounds={"age": (0, highest)})
+        session.partition("age", [key])[key].sql(COUNT, epsilon=0.5)
+    assert session.remaining.epsilon == 1
+
+
+def test_tables_and_columns_whose_names_run_together_are_two_partitions():
+    tables = [Table.declare("a", keys={"b.c": ["x"]}), Table.declare("a.b", keys={"c": ["x"]})]
+    from deniable.query.partition import named
+
+    assert named(tables[0], "b.c") != named(tables[1], "c")
+
+
+def test_a_plan_is_about_a_part_by_what_it_reads_not_by_its_word():
+    session, engine = opened()
+    part = session.partition("ward", ["A"])["A"]
+    claimed = replace(session.plan(COUNT, epsilon=1), part=(("ward", "A"),))
+    others, _ = opened(bounds={"age": (0, 50)})
+    elsewhere = others.partition("age", [50])[50].plan(COUNT, epsilon=1)
+    for asked, plan in ((part, claimed), (session.partition("age", [50])[50], elsewhere)):
+        with pytest.raises(InvalidParameter, match="another policy"):
+            asked.release(plan)
     assert engine.runs == 0
     assert session.remaining.epsilon == 4
 

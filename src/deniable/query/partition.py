@@ -5,10 +5,16 @@ unit may have rows in several parts it is taken into one of them, the least of i
 its rows in other parts count for nothing. Which part that is depends on that unit's own rows
 alone, so a unit that appears, vanishes or changes touches one part (or two, if it moves).
 
+That holds while everybody stays where they are. In another version of the data, or read by
+other bounds, a person may be in another part, so that is another partition, by its name: what
+the two cost adds up.
+
 The restriction is put around the table itself, in every statement of the plan, so it holds
 whatever the question says. Sensitivities stay as they are: a unit only has fewer rows.
 """
 
+import hashlib
+import json
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import replace
@@ -68,6 +74,23 @@ def checked(
     return found.name, known
 
 
+def named(table: Table, column: str) -> str:
+    """A partition's name in a ledger: table and column, and a digest of who is where in it.
+
+    >>> from deniable.policy import Column
+    >>> old, new = (
+    ...     Table("visits", columns={"ward": Column("ward", kind="text")}, version=version)
+    ...     for version in ("2026-03", "2026-04")
+    ... )
+    >>> named(old, "ward").partition("#")[0], named(old, "ward") == named(new, "ward")
+    ('visits.ward', False)
+    """
+    read = _value(Scope(table), column).sql(dialect="duckdb")
+    unit = None if table.unit is None else table.unit.lower()
+    facts = json.dumps([table.name, column, table.version, unit, read])
+    return f"{table.name}.{column}#{hashlib.sha256(facts.encode()).hexdigest()[:16]}"
+
+
 def _key(name: str, kind: str | None, key: KeyValue) -> KeyValue:
     kinds = {"text": str, "date": str, "boolean": bool}
     wanted = kinds.get(kind or "", int | float)
@@ -89,10 +112,31 @@ def _within(sql: str, table: Table, part: Part) -> str:
     scope = Scope(table)
     places = [one for one in tree.find_all(exp.Table) if one.name == table.name]
     for place in places:
-        rows = exp.select("*").from_(_source(table)).where(*_conditions(scope, part))
+        rows = _rows(scope, part)
         alias = place.args.get("alias") or exp.TableAlias(this=_name(table.name))
         place.replace(exp.Subquery(this=rows, alias=alias.copy()))
     return tree.sql(dialect="duckdb")
+
+
+def is_within(plan: Plan, table: Table, part: Part) -> bool:
+    """Whether every statement of a plan reads the rows of this part, and no others."""
+    rows = _rows(Scope(table), part).sql(dialect="duckdb")
+    rows = sqlglot.parse_one(rows, dialect="duckdb").sql(dialect="duckdb")
+
+    def narrowed(place: Sql | None) -> bool:
+        while place is not None:
+            if isinstance(place, exp.Select) and place.sql(dialect="duckdb") == rows:
+                return True
+            place = place.parent
+        return False
+
+    trees = [sqlglot.parse_one(one.sql, dialect="duckdb") for one in plan.statements]
+    places = [place for tree in trees for place in tree.find_all(exp.Table)]
+    return all(narrowed(one) for one in places if one.name.lower() == table.name.lower())
+
+
+def _rows(scope: Scope, part: Part) -> exp.Select:
+    return exp.select("*").from_(_source(scope.table)).where(*_conditions(scope, part))
 
 
 def _conditions(scope: Scope, part: Part) -> list[Sql]:

@@ -204,8 +204,8 @@ class Session:
             and plan.neighbors == one.neighbors
             for one in tables
         )
-        whole = plan.part == self._within.part
-        if protected and whole and all(one is not None and one.public for one in beside):
+        ours = protected and self._within.holds(plan, self.policy)
+        if ours and all(one is not None and one.public for one in beside):
             if isinstance(self._engine, Writing):
                 self._engine.check(plan)
             return plan

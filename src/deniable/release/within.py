@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from deniable.errors import InvalidParameter
 from deniable.policy import Policy
-from deniable.query.partition import Part, checked, restricted
+from deniable.query.partition import Part, checked, is_within, named, restricted
 from deniable.query.plan import KeyValue, Plan
 from deniable.release.accounts import Path
 
@@ -14,17 +14,13 @@ from deniable.release.accounts import Path
 class Within:
     """All rows; or the rows of a table in which columns have certain values.
 
-    >>> Within("visits", (("ward", "A"),)).path
-    (('visits.ward', 'A'),)
+    >>> print(Within("visits", (("ward", "A"),)))
+    visits (ward 'A')
     """
 
     table: str | None = None
     part: Part = ()
-
-    @property
-    def path(self) -> Path:
-        """The part as a ledger knows it: the partition, by table and column, and the part."""
-        return tuple((f"{self.table}.{column}", str(key)) for column, key in self.part)
+    path: Path = ()  # the part as a ledger knows it: partition and part, from the outermost
 
     def restrict(self, plan: Plan, policy: Policy) -> Plan:
         """The plan, about these rows only."""
@@ -37,6 +33,12 @@ class Within:
             )
         return restricted(plan, policy.tables[self.table], self.part)
 
+    def holds(self, plan: Plan, policy: Policy) -> bool:
+        """Whether a plan is about these rows, by what it would read and not only by its word."""
+        if self.table is None or plan.part != self.part:
+            return plan.part == self.part
+        return is_within(plan, policy.tables[self.table], self.part)
+
     def divided(
         self, policy: Policy, column: str, keys: Sequence[KeyValue], table: str | None
     ) -> "dict[KeyValue, Within]":
@@ -48,8 +50,11 @@ class Within:
         spelt, values = checked(known, column, keys)
         if any(spelt == one for one, _ in self.part):
             raise InvalidParameter(f"These rows already have one {spelt}.")
+        partition = named(known, spelt)
         return {
-            key: Within(name, (*self.part, (spelt, value)))
+            key: Within(
+                name, (*self.part, (spelt, value)), (*self.path, (partition, str(value)))
+            )
             for key, value in zip(keys, values, strict=True)
         }
 

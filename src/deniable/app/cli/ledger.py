@@ -44,7 +44,7 @@ def log(
 
 def cells(entry: "Entry") -> tuple[str, ...]:
     """One charge as a row of text."""
-    part = "".join(f" {name} = {key}" for name, key in entry.part)
+    part = "".join(f" {name.rpartition('#')[0]} = {key}" for name, key in entry.part)
     state = entry.state if entry.reference is None else f"{entry.state} ({entry.reference})"
     return (
         f"{entry.number}.{entry.place}" if entry.place else str(entry.number),
