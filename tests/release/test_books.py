@@ -1,8 +1,9 @@
+import os
 from fractions import Fraction
 
 import pytest
 
-from deniable.errors import InvalidParameter, LedgerBroken
+from deniable.errors import InvalidParameter, LedgerBroken, LedgerUnavailable
 from deniable.policy import Policy, Table
 from deniable.policy.budget import Budget
 from deniable.release import Books, MemoryLedger
@@ -76,3 +77,37 @@ def test_the_owner_may_narrow_it_later_and_the_ledger_says_so():
         "amended",
         "reserved",
     ]
+
+
+def test_the_gauges_of_a_budget_that_was_ended_are_gone():
+    journal = MemoryJournal(Key.new())
+    narrow = Policy([Table("data", budget=Budget(0.5))], epsilon=1, analysts={"a": Budget(1)})
+    opened(narrow, journal).reserve(plan(0.5), analyst="a")
+    wide = opened(Policy([Table("data")], epsilon=1), journal)
+    assert [(one.account, one.spent) for one in wide.gauges()] == [("unit:*", Fraction(1, 2))]
+
+
+def test_a_fork_cannot_spend_what_it_only_has_a_copy_of():
+    ledger = MemoryLedger(epsilon=1)
+    child = os.fork()
+    if child == 0:
+        try:
+            ledger.reserve(plan(1))
+        except LedgerUnavailable:
+            os._exit(0)
+        finally:
+            os._exit(1)
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+    ledger.reserve(plan(1))
+
+
+def test_a_second_budget_is_not_had_by_taking_a_table_out_and_in():
+    journal, towns = MemoryJournal(Key.new()), Table("towns", public=True)
+    data = Table("data", unit="patient")
+    opened(Policy([data, towns], epsilon=1), journal).reserve(plan(1))
+    opened(Policy([towns], epsilon=1), journal)
+    with pytest.raises(LedgerBroken, match="opened with"):
+        opened(Policy([data, towns], epsilon=1, units={"patient": Budget(1)}), journal)
+    again = opened(Policy([data, towns], epsilon=1), journal)
+    assert again.remaining.epsilon == 0
+    assert again.verify().entries == 2  # nothing had to be amended

@@ -77,3 +77,45 @@ def test_only_what_narrows_may_change():
         tables = [Table("visits", unit="Patient"), Table("staff", unit="employee")]
         with pytest.raises(LedgerBroken, match="opened with"):
             old.allow(Terms.of(Policy(tables, **kept)))
+
+
+def amended(old, new):
+    """The terms after a policy was changed, as a ledger has them."""
+    known = Terms.of(old)
+    known.allow(Terms.of(new))
+    return Terms.of(new).after(known)
+
+
+VISITS, TOWNS = Table("visits", unit="patient"), Table("towns", public=True)
+
+
+@pytest.mark.parametrize(
+    "later",
+    [
+        Policy([VISITS, TOWNS], epsilon=1, units={"patient": Budget(100)}),
+        Policy([Table("visits", public=True), TOWNS], epsilon=1),
+        Policy([Table("renamed", unit="Patient")], epsilon=1, units={"patient": Budget(100)}),
+        Policy([Table("visits")], epsilon=1),
+        Policy([Table("visits", unit="visit")], epsilon=1),
+        Policy([Table("visits", unit="patient", neighbors="replace")], epsilon=1),
+    ],
+)
+def test_a_table_that_was_taken_out_is_remembered(later):
+    """Nobody gets a second budget, or less protection, by way of a policy without the table."""
+    between = amended(Policy([VISITS, TOWNS], epsilon=1), Policy([TOWNS], epsilon=1))
+    with pytest.raises(LedgerBroken):
+        between.allow(Terms.of(later))
+
+
+def test_a_table_may_come_back_as_it_was():
+    first, between = Policy([VISITS, TOWNS], epsilon=1), Policy([TOWNS], epsilon=1)
+    known = amended(first, between)
+    known.allow(Terms.of(first))
+    assert Terms.of(first).after(known) == Terms.of(between).after(Terms.of(first)) == known
+    known.allow(Terms.of(Policy([Table("VISITS2", unit="PATIENT")], epsilon=1)))
+
+
+def test_who_never_shared_a_budget_may_get_their_own():
+    old = Policy([VISITS], epsilon=1)
+    new = Policy([VISITS, Table("staff", unit="nurse")], epsilon=1, units={"nurse": Budget(2)})
+    assert amended(old, new).accounts(("staff",), None) == ("unit:nurse",)

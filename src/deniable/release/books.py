@@ -70,11 +70,14 @@ class Books(Ledger):
 
     def _agreed(self, view: View, terms: Terms) -> bool:
         """Whether the ledger is open, under these very terms."""
-        return view.anchor != EMPTY and self._known(view, self._state(view)) == terms
+        if view.anchor == EMPTY:
+            return False
+        known = self._known(view, self._state(view))
+        return known == terms.after(known)
 
     def _opening(self, view: View, terms: Terms) -> Decision:
         body: dict[str, Any] = {"terms": terms.to_json(), "time": self._time()}
-        state = State()
+        state = State()  # of a ledger that is opened now
         if view.anchor == EMPTY:
             if view.row(0) is not None:
                 raise LedgerBroken("The ledger has entries but no head: its anchor was lost.")
@@ -82,10 +85,11 @@ class Books(Ledger):
         else:
             state = self._state(view)
             known = self._known(view, state)
-            if known == terms:  # somebody else was first
+            now = terms.after(known)
+            if known == now:  # somebody else was first
                 return (), state
             known.allow(terms)
-            body |= {"kind": "amended"}
+            body |= {"kind": "amended", "terms": now.to_json()}
         state.apply(view.anchor.number + 1, body)
         return (body,), state.to_json()
 

@@ -72,7 +72,8 @@ def _times(room: Amount | None, charge: Amount | None) -> int | None:
 
 def gauges(accounts: Accounts, terms: Terms, day: datetime.date) -> tuple[Gauge, ...]:
     """Every filter of every account that has a budget of its own, or was charged."""
-    names = dict.fromkeys(name for name in (*terms.budgets, *accounts.spent) if name != ANYBODY)
+    charged = (name for name in accounts.spent if terms.has(name))  # the owner may end some
+    names = dict.fromkeys(name for name in (*terms.budgets, *charged) if name != ANYBODY)
     found: list[Gauge] = []
     for name in names:
         last = terms.limits(name, None)

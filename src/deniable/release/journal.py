@@ -8,6 +8,7 @@ isolates its transactions, and it is checked before it is believed.
 
 import hashlib
 import json
+import os
 import threading
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -15,7 +16,7 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from typing import Any
 
-from deniable.errors import LedgerBroken
+from deniable.errors import LedgerBroken, LedgerUnavailable
 from deniable.release.canonical import text as canonical
 from deniable.release.keys import Key, PublicKey, verified
 from deniable.release.ledger import Head
@@ -172,7 +173,11 @@ def digest(text: str) -> str:
 
 
 class MemoryJournal(Journal):
-    """A chain that lives as long as the process."""
+    """A chain that lives as long as the process, and in no other.
+
+    After a fork there are two copies that know nothing of each other's charges; were both to
+    go on, each would grant what is left.
+    """
 
     def __init__(self, key: Key) -> None:
         super().__init__(key)
@@ -180,12 +185,18 @@ class MemoryJournal(Journal):
         self._ending: dict[str, Row] = {}
         self._answers: dict[str, list[Row]] = {}
         self._anchor = EMPTY
-        self._lock = threading.RLock()
+        self._lock, self._pid = threading.RLock(), os.getpid()
 
     def view(self) -> AbstractContextManager[View]:
         return _MemoryView(self)
 
     def append(self, decide: Callable[[View], Decision]) -> list[Row]:
+        if self._pid != os.getpid():
+            raise LedgerUnavailable(
+                "This budget is kept in the memory of another process, from which this one was "
+                "forked. Ask there; or, for many processes, give the policy a ledger in a file "
+                "(dp.open does) and open it in each. Nothing was spent."
+            )
         with self._lock:
             decision = decide(_MemoryView(self))
             if not decision[0]:

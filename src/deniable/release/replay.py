@@ -108,6 +108,8 @@ class Replay:
             terms = Terms.from_json(body["terms"])
             if kind == "amended":
                 self._terms.allow(terms)
+                if terms != terms.after(self._terms):
+                    raise LedgerBroken(f"Entry {number} forgets tables that were asked about.")
             self._terms = terms
         elif kind == "reserved":
             self._open.update(reservation(number, i) for i in range(len(body["plans"])))

@@ -1,13 +1,15 @@
 """The terms of a ledger: whose budgets there are, how large, and which filters keep them.
 
 They are written into the ledger's first entry, so that a stranger can check every grant by
-them. Budgets of privacy units are fixed then. Those of tables and analysts only narrow them,
-so the owner may change these later; each change is an entry of its own.
+them. Budgets of privacy units are fixed then, and whom each table protects; a table that is
+taken out of the policy is remembered, since what was told about it stays told. Budgets of
+tables and analysts only narrow those of units, so the owner may change these later; each
+change is an entry of its own.
 """
 
 import datetime
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import Any
 
@@ -33,6 +35,7 @@ class Terms:
     budgets: Mapping[str, Budget]
     filters: tuple[str, ...] = ("pure",)
     tables: Mapping[str, str | None] = field(default_factory=dict)  # None: a public table
+    protects: Mapping[str, tuple[str, str]] = field(default_factory=dict)  # unit, neighbors
 
     @classmethod
     def within(cls, budget: Budget) -> "Terms":
@@ -46,14 +49,17 @@ class Terms:
         budgets |= {f"unit:{name}": one for name, one in policy.units.items()}
         budgets |= {f"analyst:{name}": one for name, one in policy.analysts.items()}
         tables: dict[str, str | None] = {}
+        protects: dict[str, tuple[str, str]] = {}
         for name, table in policy.tables.items():
             unit = (table.unit or "").lower()
             tables[name] = f"unit:{unit}" if unit in policy.units else EVERYBODY
             if table.public:
                 tables[name] = None
-            elif table.budget is not None:
+                continue
+            protects[name] = unit, table.neighbors
+            if table.budget is not None:
                 budgets[f"table:{name}"] = table.budget
-        return cls(budgets, policy.filters, tables)
+        return cls(budgets, policy.filters, tables, protects)
 
     def accounts(self, tables: tuple[str, ...], analyst: str | None) -> tuple[str, ...]:
         """The accounts that a question about these tables charges: units, tables, analyst."""
@@ -91,6 +97,11 @@ class Terms:
         """The limits of an account's filters on a day; with None, the last there will be."""
         return limits(self.budget(account).at(day), self.filters)
 
+    def has(self, account: str) -> bool:
+        """Whether an account has a budget, its own or that of any analyst."""
+        anybody = account.startswith("analyst:") and ANYBODY in self.budgets
+        return account in self.budgets or anybody
+
     def budget(self, account: str) -> Budget:
         """An account's budget."""
         if account in self.budgets:
@@ -99,31 +110,62 @@ class Terms:
             return self.budgets[ANYBODY]
         raise LedgerBroken(f"The ledger charges {account!r}, which has no budget.")
 
+    def after(self, known: "Terms") -> "Terms":
+        """These terms, which remember the tables of those before them."""
+        return replace(
+            self,
+            tables={**known.tables, **self.tables},
+            protects={**known.protects, **self.protects},
+        )
+
     def allow(self, new: "Terms") -> None:
         """Refuses terms that change what was fixed at the start."""
         units = {name: one for name, one in self.budgets.items() if name.startswith("unit:")}
-        moved = [name for name in self.tables if new.tables.get(name, ...) != self.tables[name]]
-        moved = [name for name in moved if name in new.tables]
+        apart = {f"unit:{unit}" for unit, _ in self.protects.values()} - set(units)
         kept = all(new.budgets.get(name) == one for name, one in units.items())
-        if new.filters != self.filters or moved or not kept:
+        kept = kept and not apart & set(new.budgets)  # who shared a budget gets no other
+        kept = kept and _agree(self.tables, new.tables)
+        if new.filters != self.filters or not kept:
             raise LedgerBroken(
                 "The policy's budget is not the one that this ledger was opened with: "
                 f"{_told(self)}, now {_told(new)}. A budget is fixed before the first "
                 "question, and what was told cannot be taken back. Restore the policy, or, as "
                 "its owner, open another ledger: what it grants comes on top of this one's."
             )
+        if not _agree(self.protects, new.protects):
+            raise LedgerBroken(
+                "The policy protects others than when this ledger was opened: "
+                f"{_whom(self)}, now {_whom(new)}. What was promised to the former cannot be "
+                "kept by charging for the latter. Restore the table's `unit` and `neighbors`, "
+                "or, as its owner, open another ledger."
+            )
 
     def to_json(self) -> dict[str, Any]:
         return {
             "budgets": {name: _written(one) for name, one in self.budgets.items()},
             "filters": list(self.filters),
+            "protects": {name: list(one) for name, one in self.protects.items()},
             "tables": dict(self.tables),
         }
 
     @classmethod
     def from_json(cls, read: Mapping[str, Any]) -> "Terms":
         budgets = {name: _read(one) for name, one in read["budgets"].items()}
-        return cls(budgets, tuple(read["filters"]), dict(read["tables"]))
+        protects = {name: (one[0], one[1]) for name, one in read.get("protects", {}).items()}
+        return cls(budgets, tuple(read["filters"]), dict(read["tables"]), protects)
+
+
+def _agree(old: Mapping[str, Any], new: Mapping[str, Any]) -> bool:
+    """Whether what both speak of is the same in both."""
+    return all(new[name] == one for name, one in old.items() if name in new)
+
+
+def _whom(terms: Terms) -> str:
+    found = (
+        f"{name} each {unit or 'row'} ({neighbors})"
+        for name, (unit, neighbors) in terms.protects.items()
+    )
+    return ", ".join(found)
 
 
 def _told(terms: Terms) -> str:

@@ -34,7 +34,7 @@ class Within:
         return restricted(plan, policy.tables[self.table], self.part)
 
     def holds(self, plan: Plan, policy: Policy) -> bool:
-        """Whether a plan is about these rows, by what it would read and not only by its word."""
+        """Whether a plan is about these rows, by what it would read, not by its word."""
         if self.table is None or plan.part != self.part:
             return plan.part == self.part
         return is_within(plan, policy.tables[self.table], self.part)
