@@ -100,7 +100,7 @@ def test_key_and_ledger_are_their_owners_only(tmp_path):
     ledger = DurableLedger(tmp_path / "l.sqlite", Terms.within(Budget(1)))
     key = tmp_path / "l.key"
     modes = {one.suffix: stat.S_IMODE(one.stat().st_mode) for one in tmp_path.iterdir()}
-    closed = (".key", ".sqlite", ".sqlite-wal", ".sqlite-shm")
+    closed = (".begun", ".key", ".sqlite", ".sqlite-wal", ".sqlite-shm")
     assert modes == dict.fromkeys(closed, 0o600) | {".pub": 0o644}
     assert (tmp_path / "l.key.pub").read_text().strip() == ledger.public_key
     ledger.close()
@@ -151,7 +151,8 @@ def test_opening_a_policy_twice_spends_one_budget(tmp_path):
     with dp.open(str(policy)) as visits, pytest.raises(dp.BudgetExhausted):
         visits.sql("SELECT COUNT(*) AS n FROM visits", epsilon=0.4)
     kept = sorted(one.name for one in tmp_path.glob("hospital.ledger*"))
-    assert kept == ["hospital.ledger.key", "hospital.ledger.key.pub", "hospital.ledger.sqlite"]
+    names = ("key", "key.begun", "key.pub", "sqlite")
+    assert kept == [f"hospital.ledger.{name}" for name in names]
 
 
 def test_a_ledger_of_another_policy_is_not_used(tmp_path):
@@ -159,3 +160,29 @@ def test_a_ledger_of_another_policy_is_not_used(tmp_path):
     DurableLedger(where, Policy([Table("data")], epsilon=1)).close()
     with pytest.raises(LedgerBroken, match="opened with"):
         DurableLedger(where, Policy([Table("data")], epsilon=2))
+
+
+def test_a_ledger_that_was_begun_is_not_begun_anew(tmp_path):
+    where, key, terms = tmp_path / "l.sqlite", tmp_path / "l.key", Terms.within(Budget(1))
+    ledger = DurableLedger(where, terms)
+    ledger.reserve(plan(1))
+    ledger.close()
+    DurableLedger(tmp_path / "other.sqlite", terms, key=key).close()  # one key may sign two
+    where.unlink()
+    for empty in (False, True):
+        if empty:
+            where.touch()
+        with pytest.raises(LedgerBroken, match="was begun and is gone"):
+            DurableLedger(where, terms)
+    DurableLedger(tmp_path / "other.sqlite", terms, key=key).close()
+
+
+def test_an_older_ledger_is_noted_when_it_is_opened_next(tmp_path):
+    where, terms = tmp_path / "l.sqlite", Terms.within(Budget(1))
+    DurableLedger(where, terms).close()
+    mark = tmp_path / "l.key.begun"
+    for _ in range(2):
+        mark.unlink()
+        DurableLedger(where, terms).close()
+        DurableLedger(where, terms).close()
+        assert mark.read_text() == "l.sqlite\n"

@@ -1,8 +1,11 @@
 """A ledger that outlives the process: in a file beside the policy, or in PostgreSQL."""
 
+import os
 from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
 
+from deniable.errors import LedgerBroken, LedgerUnavailable
 from deniable.policy import Policy
 from deniable.release.books import Books, Clock, MemoryLedger, utc_now
 from deniable.release.keys import Key, PublicKey
@@ -15,7 +18,8 @@ class DurableLedger(Books):
     """A ledger in a SQLite file or a PostgreSQL database, signed with the key in a file.
 
     Any number of processes may use it at once. The key is made with the ledger, and from then
-    on the ledger goes on only under it.
+    on the ledger goes on only under it. A ledger that was begun and is not there any more was
+    lost, with all that was spent: it is not begun anew unless its owner says so.
 
     >>> import pathlib, tempfile
     >>> from deniable.policy import Policy, Table
@@ -35,15 +39,59 @@ class DurableLedger(Books):
     ) -> None:
         from deniable.release.database import Database  # SQLAlchemy: only where it is used
 
+        path = key_beside(where) if key is None else Path(key)
+        mark = Mark(path, where)
+        begun = mark.there  # before the ledger is looked at: it is marked once it has entries
+        if begun and "://" not in str(where) and not Path(where).exists():
+            raise mark.lost()
         journal = Database(where)
-        path = key_beside(where) if key is None else key
         terms = policy if isinstance(policy, Terms) else Terms.of(policy)
         try:
+            if begun and journal.empty:
+                raise mark.lost()
             journal.key = Key.kept(path) if journal.empty else Key.read(path)
             super().__init__(terms, journal, clock=clock)
+            mark.make()
         except BaseException:
             journal.close()
             raise
+
+
+class Mark:
+    """Notes beside a key which ledgers were begun under it."""
+
+    def __init__(self, key: Path, where: str | Path) -> None:
+        self.file, self.where = Path(f"{key}.begun"), str(where)
+        if "://" in self.where:
+            self.name = self.where.rpartition("@")[2]  # who connects, and how, does not matter
+        else:
+            self.name = os.path.relpath(Path(where).absolute(), key.absolute().parent)
+
+    @property
+    def there(self) -> bool:
+        """Whether this ledger was begun."""
+        try:
+            return self.name in self.file.read_text(encoding="utf-8").splitlines()
+        except FileNotFoundError:
+            return False
+        except (OSError, UnicodeDecodeError):
+            raise LedgerUnavailable(f"{str(self.file)!r} cannot be read.") from None
+
+    def make(self) -> None:
+        """Notes it, once; a folder that cannot be written to does not stop a ledger."""
+        if self.there:
+            return
+        flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT
+        with suppress(OSError), os.fdopen(os.open(self.file, flags, 0o600), "ab") as out:
+            out.write(f"{self.name}\n".encode())
+
+    def lost(self) -> LedgerBroken:
+        """What to say of a ledger that is not there any more."""
+        return LedgerBroken(
+            f"The ledger {self.name!r} was begun and is gone: what was spent is not known any "
+            "more. Restore its latest copy. Only its owner may begin anew, knowing that what "
+            f"is granted then comes on top, by deleting {str(self.file)!r}."
+        )
 
 
 def key_beside(where: str | Path) -> Path:

@@ -58,12 +58,30 @@ def test_a_ledger_that_was_changed(asked, hospital):
     assert "changed" in err
 
 
+def lose(hospital):
+    for extra in ("", "-wal", "-shm"):
+        (hospital / f"deniable.ledger.sqlite{extra}").unlink(missing_ok=True)
+
+
+def test_looking_does_not_begin_a_ledger(run, hospital):
+    """Its first entry fixes the budget, which the owner may still be writing down."""
+    assert run("budget")[0] == 0
+    for word in ("verify", "log", "head"):
+        status, out, err = run("ledger", word)
+        assert (status, out) == (2, "")
+        assert "nothing was asked" in err
+    assert not (hospital / "deniable.ledger.sqlite").exists()
+
+
 def test_a_ledger_that_was_set_back(asked, hospital, run):
     (hospital / "head.json").write_text(asked("ledger", "head")[1])
-    path = hospital / "deniable.ledger.sqlite"
-    path.unlink()
-    for extra in ("-wal", "-shm"):
-        (hospital / f"deniable.ledger.sqlite{extra}").unlink(missing_ok=True)
+    lose(hospital)
+    for words in (("sql", COUNT, "--epsilon", "0.5"), ("budget",), ("ledger", "verify")):
+        status, _, err = run(*words)  # what was spent is not forgotten by accident
+        assert status == 2
+        assert "was begun and is gone" in err
+    assert not (hospital / "deniable.ledger.sqlite").exists()
+    (hospital / "deniable.ledger.key.begun").unlink()
     run("sql", COUNT, "--epsilon", "0.5")  # a new one, under the same key
     assert asked("ledger", "verify")[0] == 0
     for words in (("--head", "head.json"), ("--head", "release.json")):

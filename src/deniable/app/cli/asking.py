@@ -10,6 +10,7 @@ import typer
 from deniable.app.cli.odds import number
 
 if TYPE_CHECKING:
+    from deniable.policy import Policy
     from deniable.release import Ledger, Session
 
 Question = Annotated[
@@ -84,13 +85,29 @@ def writable(path: Path | None) -> None:
         raise InvalidParameter(f"{str(path)!r} cannot be written: there is no such folder.")
 
 
+def begun(policy: "Policy") -> bool:
+    """Whether a policy's ledger is there, or was: to look at it must not begin one."""
+    from deniable.release.durable import Mark, key_beside
+
+    where = policy.ledger
+    if where is None or "://" in where or Path(where).exists():
+        return True
+    return Mark(Path(policy.ledger_key or key_beside(where)), where).there
+
+
 @contextmanager
 def ledger(policy: Path) -> Iterator["Ledger"]:
-    """The ledger of a policy; the data is left alone."""
+    """The ledger of a policy, if there is one yet; the data is left alone."""
+    from deniable.errors import LedgerUnavailable
     from deniable.policy import load
     from deniable.release.durable import ledger_of
 
-    opened = ledger_of(load(str(policy)))
+    known = load(str(policy))
+    if not begun(known):
+        raise LedgerUnavailable(
+            f"There is no ledger {known.ledger!r} yet: nothing was asked under this policy."
+        )
+    opened = ledger_of(known)
     try:
         yield opened
     finally:

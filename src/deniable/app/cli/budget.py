@@ -23,8 +23,16 @@ def budget(policy: asking.PolicyFile = asking.POLICY) -> None:
     from rich.console import Console
     from rich.table import Table
 
-    with asking.ledger(policy) as opened:
-        gauges, entries = opened.gauges(), opened.entries
+    from deniable.policy import load
+    from deniable.release import MemoryLedger
+    from deniable.release.terms import Terms
+
+    known = load(str(policy))
+    if asking.begun(known):
+        with asking.ledger(policy) as opened:
+            gauges, entries = opened.gauges(), opened.entries
+    else:
+        gauges, entries = MemoryLedger(terms=Terms.of(known)).gauges(), ()
     drawn = Table(box=box.SIMPLE_HEAD)
     drawn.add_column("budget")
     for heading in ("filter", "", "spent", "delta"):
