@@ -17,6 +17,7 @@ from deniable.query.planner import plan as planned
 from deniable.release import canonical
 from deniable.release.certificate import Certificate, Placed, certified, message
 from deniable.release.keys import Key
+from deniable.release.statement import certain_margin
 from deniable.release.verification import verify
 from tests.query.hospital import policy
 
@@ -82,7 +83,7 @@ def signed(session):
 def test_a_true_certificate_holds(document, session):
     found = verify(document, key=session.ledger.public_key)
     assert found.plan.epsilon == Fraction(document["cost"]["epsilon"])
-    assert len(found.checks) == 9
+    assert len(found.checks) == 10
     assert verify(json.dumps(document)).checks[1:] == found.checks[1:]
 
 
@@ -331,3 +332,53 @@ def test_certificates_come_through_json_unchanged(document):
     certificate = Certificate.from_dict(document["certificate"])
     assert certificate.to_dict() == document["certificate"]
     assert certificate.fingerprint in repr(certificate)
+
+
+@pytest.mark.parametrize(
+    "lie",
+    [
+        {"cost": {"epsilon": "1/1000", "delta": "0"}},
+        {"confidence": 0.999999},
+        {"rehearsal": True},
+        {"notes": []},
+        {"margins": {}},
+    ],
+    ids=lambda lie: next(iter(lie)),
+)
+def test_what_a_release_says_beside_its_certificate_is_checked_too(session, lie):
+    part = session.partition("ward", ["A"])["A"]
+    document = part.sql("SELECT COUNT(*) AS n FROM visits", epsilon=0.5).to_dict()
+    assert document["notes"]
+    assert "cost, confidence and notes" in verify(document).checks[-1]
+    with pytest.raises(InvalidCertificate, match=next(iter(lie))):
+        verify(document | lie)
+
+
+def test_a_rehearsal_has_nothing_to_verify():
+    made = dp.rehearse(policy()).sql("SELECT COUNT(*) AS n FROM visits", epsilon=0.5)
+    with pytest.raises(InvalidCertificate, match="rehearsal"):
+        verify(made.to_json())
+
+
+def test_what_another_filter_granted_is_within_the_cap(session):
+    """A Gaussian at a tiny delta has an epsilon above the cap's, and yet fits the cap."""
+    dear = Gaussian.calibrated(sensitivity=1, epsilon=1.1, delta=1e-9)
+    made = session.plan("SELECT COUNT(*) AS n FROM visits", epsilon=1)
+    (block,) = made.blocks
+    scaled = Gaussian(variance=dear.variance * 16, sensitivity=block.mechanism.sensitivity)
+    made = replace(made, epsilon=Fraction(11, 10), delta=Fraction(1, 10**9))
+    made = replace(made, blocks=(replace(block, mechanism=scaled),))
+    (output,) = made.outputs
+    margin = certain_margin(made, output)
+    made = replace(made, outputs=(replace(output, margin=margin),))
+    head = session.ledger.head
+    for cap, holds in ((Fraction(1), True), (Fraction(1, 10), False)):
+        told = {"epsilon": str(cap), "delta": "1/1000000"}
+        placed = Placed("", "", None, head.number, head, told)
+        answer = session.sql("SELECT COUNT(*) AS n FROM visits", epsilon=1).answer
+        certificate = certified(made, answer, placed, session.ledger).to_dict()
+        if holds:
+            assert verify(certificate)
+            continue
+        with pytest.raises(InvalidCertificate, match="cap"):
+            verify(certificate)

@@ -43,11 +43,8 @@ def answered(plan: Plan, exact: Aggregated | Iterator[Aggregated]) -> Answer:
         _as_values(one) if place in used else np.empty(0)
         for place, one in enumerate(groups.keys)
     )
-    names = [one.name for one in plan.outputs]
     columns: dict[str, pa.Array[Any]] = {}
-    beside: dict[str, str] = {}
-    for place, output in enumerate(plan.outputs):
-        name = _unused(output.name, {*columns, *names[:place]})
+    for output, (name, beside) in zip(plan.outputs, _names(plan), strict=True):
         if isinstance(output.node, KeyColumn):
             columns[name] = groups.keys[output.node.place]
             continue
@@ -55,13 +52,32 @@ def answered(plan: Plan, exact: Aggregated | Iterator[Aggregated]) -> Answer:
             columns[name], margin = _chosen_value(plan, output, chosen, groups.count)
         else:
             columns[name], margin = _number(plan, output, noisy, keys, groups.count)
-        if _is_noisy(output.node):
-            beside[name] = _unused(f"{name}_margin", {*columns, *names})
-            columns[beside[name]] = margin
+        if beside is not None:
+            columns[beside] = margin
     table = pa.table(columns)
     if plan.having is not None or plan.order or plan.limit is not None:
         table = table.take(pa.array(_chosen(plan, noisy, keys, groups.count)))
-    return Answer(table, beside)
+    return Answer(table, margin_columns(plan))
+
+
+def margin_columns(plan: Plan) -> dict[str, str]:
+    """The name of each number's column of margins."""
+    return {name: beside for name, beside in _names(plan) if beside is not None}
+
+
+def _names(plan: Plan) -> list[tuple[str, str | None]]:
+    """What the outputs' columns are called, and those of their margins."""
+    names = [one.name for one in plan.outputs]
+    used: set[str] = set()
+    found: list[tuple[str, str | None]] = []
+    for place, output in enumerate(plan.outputs):
+        name, beside = _unused(output.name, {*used, *names[:place]}), None
+        used.add(name)
+        if _is_noisy(output.node):
+            beside = _unused(f"{name}_margin", {*used, *names})
+            used.add(beside)
+        found.append((name, beside))
+    return found
 
 
 def _noisy(plan: Plan, groups: Groups) -> dict[str, Values]:

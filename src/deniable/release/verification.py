@@ -13,9 +13,11 @@ from typing import Any
 
 from deniable.errors import DeniableError, InvalidCertificate
 from deniable.mechanisms import Gaussian
+from deniable.privacy import ApproximateLoss
 from deniable.query.choices import least_changes
 from deniable.query.plan import Plan
 from deniable.release import canonical
+from deniable.release.answer import margin_columns
 from deniable.release.certificate import VERSION, Certificate, message
 from deniable.release.keys import verified
 from deniable.release.ledger import Head, check_price
@@ -55,6 +57,10 @@ def verify(document: Any, *, key: str | None = None) -> Verified:
     found = canonical.parsed(document) if isinstance(document, str | bytes) else document
     if not isinstance(found, dict):
         raise InvalidCertificate("A release is a JSON object with a certificate in it.")
+    if found.get("rehearsal") is True and found.get("certificate") is None:
+        raise InvalidCertificate(
+            "This is a rehearsal: its rows were made up, so nothing is certified about it."
+        )
     certificate = Certificate.from_dict(found.get("certificate", found))
     checks = [_signature(certificate, key), _form(certificate.statement)]
     plan = _plan(certificate)
@@ -67,7 +73,7 @@ def verify(document: Any, *, key: str | None = None) -> Verified:
         _cap(plan, certificate.statement),
     ]
     if "certificate" in found:
-        checks.append(_rows(found, plan, certificate.statement))
+        checks += [_rows(found, plan, certificate.statement), _told(found, plan)]
     return Verified(certificate, plan, tuple(checks))
 
 
@@ -213,9 +219,36 @@ def _cap(plan: Plan, statement: Mapping[str, Any]) -> str:
         epsilon, delta = (Fraction(str(cap[name])) for name in ("epsilon", "delta"))
     except (KeyError, TypeError, ValueError, ZeroDivisionError):
         raise InvalidCertificate("The cap is not one of epsilon and delta.") from None
-    if plan.epsilon > epsilon or plan.delta > delta:
+    if not _fits(plan, epsilon, delta):
         raise InvalidCertificate("The release costs more than the cap on all releases.")
     return f"within the cap on all releases, epsilon {cap['epsilon']} and delta {cap['delta']}"
+
+
+def _fits(plan: Plan, epsilon: Fraction, delta: Fraction) -> bool:
+    """By its price; or by its loss, as a ledger with several filters may have granted it."""
+    if plan.epsilon <= epsilon and plan.delta <= delta:
+        return True
+    try:
+        return plan.loss.fits(ApproximateLoss(epsilon, delta))
+    except DeniableError:
+        return False
+
+
+def _told(found: Mapping[str, Any], plan: Plan) -> str:
+    """What a release says beside its certificate is what the certificate says."""
+    notes, margins = found.get("notes"), found.get("margins")
+    told: dict[str, tuple[object, object]] = {
+        "cost": (found.get("cost"), {"epsilon": str(plan.epsilon), "delta": str(plan.delta)}),
+        "confidence": (found.get("confidence"), float(plan.confidence)),
+        "rehearsal": (found.get("rehearsal"), False),
+        "margins": (margins, margin_columns(plan)),
+    }
+    if isinstance(notes, list):
+        told["notes"] = (notes[: len(plan.notes)], list(plan.notes))
+    for name, (theirs, ours) in told.items():
+        if name in found and theirs != ours:
+            raise _wrong(name, theirs, ours)
+    return "cost, confidence and notes of the release are those of its certificate"
 
 
 def _rows(found: Mapping[str, Any], plan: Plan, statement: Mapping[str, Any]) -> str:

@@ -16,7 +16,7 @@ def release(run, hospital):
 def test_a_release_that_holds(run, release):
     status, out, err = run("verify", "release.json")
     assert (status, err) == (0, "")
-    assert out.count("✓") == 9
+    assert out.count("✓") == 10
     assert release["certificate"]["signature"]["key"] in out
 
 
