@@ -1,6 +1,7 @@
 """sqlglot's trees read into ours: what is not on these lists does not pass."""
 
 from collections.abc import Callable
+from dataclasses import replace
 from fractions import Fraction
 
 from sqlglot import exp
@@ -141,7 +142,21 @@ def _count(node: exp.Expr) -> Aggregate:
             raise InvalidQuery("COUNT(DISTINCT ...) takes one column or expression.")
         return Aggregate("count_units", read(node.this.expressions[0]))
     argument = read(node.this)
-    return Aggregate("count", None if isinstance(argument, Literal) else argument)
+    some = isinstance(argument, Literal) and argument.value is not None
+    return Aggregate("count", None if some else argument)
+
+
+def _filtered(node: exp.Expr) -> Aggregate:
+    """An aggregate FILTER (WHERE ...): of what it is over, NULL where that does not hold."""
+    check_places(node, "this", "expression")
+    inner = read(node.this)
+    if not isinstance(inner, Aggregate) or not isinstance(node.expression, exp.Where):
+        raise InvalidQuery(f"{shown(node)}: FILTER (WHERE ...) stands behind an aggregate.")
+    return replace(inner, argument=_only(read(node.expression.this), inner.argument))
+
+
+def _only(condition: Expression, value: Expression | None) -> Call:
+    return Call("case", (condition, value or Literal(Fraction(1)), Literal(None)))
 
 
 def _anonymous(node: exp.Expr) -> Expression:
@@ -215,7 +230,10 @@ def _cast(node: exp.Expr) -> Call:
     wanted = node.args["to"].this.name if isinstance(node.args["to"], exp.DataType) else "?"
     for kind, names in _CASTS.items():
         if wanted in names:
-            return Call(f"cast {kind}", (read(node.this),))
+            made = Call(f"cast {kind}", (read(node.this),))
+            # A date has no time of day; a constant is written without one.
+            timed = wanted == "DATE" and not isinstance(made.arguments[0], Literal)
+            return Call("start of day", (made,)) if timed else made
     raise InvalidQuery(
         f"CAST to {wanted} is not supported: INTEGER, DOUBLE, TEXT, BOOLEAN, DATE."
     )
@@ -263,6 +281,8 @@ _SPECIAL: dict[type[exp.Expr], Callable[[exp.Expr], Expression]] = {
     exp.Null: lambda node: Literal(None),
     exp.Paren: lambda node: read(node.this),
     exp.Count: _count,
+    exp.CountIf: lambda node: Aggregate("count", _only(read(node.this), None)),
+    exp.Filter: _filtered,
     exp.Anonymous: _anonymous,
     exp.Case: _case,
     exp.Cast: _cast,

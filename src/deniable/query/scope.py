@@ -1,8 +1,10 @@
 """Row expressions of one table: checked, limited and written as the engine's SQL."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from difflib import get_close_matches
 from fractions import Fraction
+from typing import TypeVar
 
 from sqlglot import exp
 
@@ -14,11 +16,19 @@ from deniable.query.expressions import Aggregate, Call, Column, Expression, Lite
 from deniable.query.facts import Facts
 from deniable.query.functions import Sql, clip, double
 from deniable.query.numbered import NOBODY, Origin, Source
+from deniable.query.of_dates import BETWEEN, PARTS
 from deniable.query.vocabulary import FUNCTIONS
+from deniable.query.words import try_cast
 
 _TYPES = {"text": "text", "boolean": "boolean", "date": "timestamp"}
-_COMPARISONS = {"=", "<>", "<", "<=", ">", ">=", "in"}
+_COMPARISONS = {"=", "<>", "<", "<=", ">", ">=", "in", "coalesce", "nullif"}
+# What SQL makes integers of, and what leaves integers what they are.
+_WHOLE = {"cast integer", "length", "strpos", *PARTS, *(f"{one}s between" for one in BETWEEN)}
+_KEEP_WHOLE = {"+", "-", "*", "negative", "abs", "mod", "quotient", "least", "greatest"}
+_KEEP_WHOLE |= {"clamp", "coalesce", "nullif"}
 _FINEST = 20  # bits of a grid that nobody declared
+
+_Part = TypeVar("_Part")
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +67,26 @@ class Scope:
     def _is_date(self, expression: Expression) -> bool:
         if isinstance(expression, Column):
             return self.column(expression.name).kind == "date"
-        return isinstance(expression, Call) and expression.name == "cast date"
+        if not isinstance(expression, Call):
+            return False
+        if expression.name in ("coalesce", "nullif"):
+            return any(map(self._is_date, expression.arguments))
+        return expression.name == "cast date" or expression.name.startswith("start of ")
+
+    def _is_whole(self, expression: Expression) -> bool:
+        """Whether a value is an integer to SQL, and so is written without a point."""
+        if isinstance(expression, Column):
+            return bool(self.column(expression.name).integer)
+        if isinstance(expression, Literal):
+            value = expression.value
+            return value is None or (isinstance(value, Fraction) and value.denominator == 1)
+        assert isinstance(expression, Call)
+        if expression.name == "case":
+            _, branches = _case_parts(expression.arguments)
+            return all(map(self._is_whole, branches))
+        if expression.name in _KEEP_WHOLE:
+            return all(map(self._is_whole, expression.arguments))
+        return expression.name in _WHOLE
 
     def facts(self, expression: Expression) -> Facts:
         """What the policy says about an expression's value; refuses what has no meaning."""
@@ -118,7 +147,10 @@ class Scope:
             return exp.column(self.alias(expression.name))
         assert isinstance(expression, Call)
         self.facts(expression)
-        return FUNCTIONS[expression.name].sql([self.sql(one) for one in expression.arguments])
+        arguments = [self.sql(one) for one in expression.arguments]
+        if expression.name == "cast text" and self._is_whole(expression.arguments[0]):
+            arguments = [try_cast(one, "bigint") for one in arguments]
+        return FUNCTIONS[expression.name].sql(arguments)
 
     def alias(self, name: str) -> str:
         """What a cleaned column is called inside a query, whatever the table calls it."""
@@ -242,9 +274,14 @@ def _check_kinds(
         )
 
 
+def _case_parts(parts: Sequence[_Part]) -> tuple[list[_Part], list[_Part]]:
+    """The conditions of CASE, and its values."""
+    odd = len(parts) % 2
+    return [*parts[: len(parts) - odd : 2]], [*parts[1::2], *(parts[-1:] if odd else ())]
+
+
 def _check_case(call: Call, known: list[Facts]) -> None:
-    conditions = known[: len(known) - len(known) % 2 : 2]
-    branches = known[1::2] + (known[-1:] if len(known) % 2 else [])
+    conditions, branches = _case_parts(known)
     values = {one.kind for one in branches if one.kind is not None}
     if any(one.kind not in ("boolean", None) for one in conditions):
         raise InvalidQuery(f"{call}: what follows WHEN must be true or false.")
