@@ -6,6 +6,7 @@ import pytest
 
 from deniable.errors import InvalidPolicy
 from deniable.policy import Policy, Table
+from deniable.policy.budget import Budget
 
 
 def test_tables_by_name_and_an_exact_budget():
@@ -37,3 +38,9 @@ def test_schemas_complete_the_tables_that_they_name():
     found = Policy([Table("a"), Table("b")], epsilon=1).with_schemas({"a": {"x": "BIGINT"}})
     assert found.tables["a"].columns["x"].integer
     assert not found.tables["b"].columns
+
+
+def test_a_unit_has_one_budget_in_whatever_spelling():
+    units = {"patient": Budget(1), "Patient": Budget(100)}
+    with pytest.raises(InvalidPolicy, match="two spellings"):
+        Policy([Table("visits", unit="patient")], epsilon=1, units=units)

@@ -215,3 +215,19 @@ def test_the_widest_spread_there_can_be_is_not_cut(aggregate, values):
     answer = session.sql(f"SELECT {aggregate}(x) AS s FROM data", epsilon=10**5)
     spread = np.std(values, ddof="POP" not in aggregate)
     assert answer.value == pytest.approx(spread if "STD" in aggregate else spread**2, rel=1e-4)
+
+
+@pytest.mark.parametrize(
+    "wishes",
+    [
+        {"epsilon": F(1, 10**400)},
+        {"epsilon": 1e308},
+        {"epsilon": F(10**5000 // 2, 10**5000 + 1)},
+        {"delta": F(1, 10**5000)},
+        {"confidence": F(10**5000 - 1, 10**5000)},
+    ],
+    ids=["tiny", "huge", "long", "long delta", "long confidence"],
+)
+def test_numbers_that_nobody_means_are_refused(wishes):
+    with pytest.raises(InvalidParameter, match="useful range"):
+        planned("SELECT ward, COUNT(*) FROM visits GROUP BY ward", **wishes)

@@ -296,6 +296,31 @@ def test_a_plan_is_about_a_part_by_what_it_reads_not_by_its_word():
     assert session.remaining.epsilon == 4
 
 
+def test_an_answer_to_another_question_is_not_handed_out(monkeypatch):
+    """Both were signed; but one was filed under the other, by whoever can write the file."""
+    session, _ = opened()
+    other = session.sql(f"{COUNT} WHERE age > 50", epsilon=1)
+    session.sql(COUNT, epsilon=1)
+    record = receipt.receipt(other.answer, other.certificate)
+    true = type(session.ledger).recall
+    monkeypatch.setattr(
+        type(session.ledger),
+        "recall",
+        lambda *args, **asked: replace(true(*args, **asked), record=record),
+    )
+    with pytest.raises(dp.LedgerBroken, match="not the one"):
+        session.sql(COUNT, epsilon=1)
+
+
+def test_a_margin_may_be_asked_of_a_part_while_others_are_used_up():
+    session, _ = opened()
+    wards = session.partition("ward", ["A", "B"])
+    wards["A"].sql(COUNT, epsilon=4)
+    assert wards["B"].sql(COUNT, margin=30).margin <= 30
+    with pytest.raises(BudgetExhausted):
+        wards["A"].sql(COUNT, margin=30)
+
+
 def test_a_part_does_not_close_what_others_use():
     session, _ = opened()
     with session.partition("ward", ["A"])["A"] as part:

@@ -119,3 +119,10 @@ def test_who_never_shared_a_budget_may_get_their_own():
     old = Policy([VISITS], epsilon=1)
     new = Policy([VISITS, Table("staff", unit="nurse")], epsilon=1, units={"nurse": Budget(2)})
     assert amended(old, new).accounts(("staff",), None) == ("unit:nurse",)
+
+
+@pytest.mark.parametrize("name", ["ann\nbob", "\x1b[31m", "\u202eann"])
+def test_names_of_analysts_can_be_printed(name):
+    for terms in (Terms.of(POLICY), Terms.within(Budget(1))):
+        with pytest.raises(InvalidParameter, match="printed"):
+            terms.accounts(("visits",), name)

@@ -55,6 +55,11 @@ class Policy:
         object.__setattr__(self, "tables", MappingProxyType(_distinct(listed)))
         object.__setattr__(self, "budget", _budget(epsilon, delta, schedule))
         own = {name.lower(): budget for name, budget in (units or {}).items()}
+        if len(own) < len(units or {}):
+            raise InvalidPolicy(
+                f"A unit has two budgets, in two spellings: {', '.join(units or {})}.",
+                where=("units",),
+            )
         object.__setattr__(self, "units", MappingProxyType(own))
         object.__setattr__(self, "analysts", MappingProxyType(dict(analysts or {})))
         object.__setattr__(self, "filters", _filters(filters))

@@ -31,6 +31,8 @@ from deniable.query.tree import Tree
 
 DELTA_SHARE = Fraction(1, 100)  # of the budget's delta, for a query that names none
 UNITS = Feature("units", -1)
+_LEAST, _MOST = Fraction(1, 10**30), 10**30  # epsilons; beyond, floats that propose give out
+_LONGEST = 8192  # bits of a number that is written down
 _WIDEST = 1 << 120
 _LARGEST_NOISE = 1 << 48  # grid steps; samplers serve a little more
 
@@ -72,8 +74,14 @@ def plan(
     level = probability(confidence, "confidence")
     if not 0 < level < 1:
         raise InvalidParameter(f"`confidence` must lie between 0 and 1. Found {confidence}.")
+    price = positive(epsilon, "epsilon")
+    if not _LEAST <= price <= _MOST or max(map(_bits, (price, share, level))) > _LONGEST:
+        raise InvalidParameter(
+            "`epsilon` is out of any useful range, or it, `delta` or `confidence` has "
+            "thousands of digits."
+        )
     wanted = Request(
-        positive(epsilon, "epsilon"),
+        price,
         share,
         level,
         dict(weights or {}),
@@ -87,6 +95,10 @@ def plan(
         return _planned(asked, scope, wanted)
     except RecursionError:
         raise InvalidQuery("The question nests too deeply: split its expressions.") from None
+
+
+def _bits(x: Fraction) -> int:
+    return max(x.numerator.bit_length(), x.denominator.bit_length())
 
 
 def _planned(question: Question, scope: Scope, wanted: Request) -> Plan:

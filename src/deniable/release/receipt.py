@@ -20,13 +20,17 @@ def receipt(answer: Answer, certificate: Certificate) -> str | None:
     return json.dumps({"answer": rows, "certificate": certificate.to_dict()})
 
 
-def received(record: str, public_key: str) -> tuple[Answer, Certificate]:
-    """What was kept, if it still is what was signed when it was released."""
+def received(
+    record: str, public_key: str, *, plan_hash: str, version: str
+) -> tuple[Answer, Certificate]:
+    """What was kept, if it still is what was signed, as the answer to this very question."""
     found = json.loads(record)
     certificate = Certificate.from_dict(found["certificate"])
     answer = restored(base64.b64decode(found["answer"]))
     signed = verified(message(certificate.statement), certificate.signature, public_key)
-    if not signed or fingerprint(answer.table) != certificate.statement["answer_hash"]:
+    asked = {"plan_hash": plan_hash, "data_version": version}
+    asked["answer_hash"] = fingerprint(answer.table)
+    if not signed or any(certificate.statement[k] != one for k, one in asked.items()):
         raise LedgerBroken(
             "A kept answer is not the one that was released: the ledger was changed. "
             "`deniable ledger verify` says where; fresh=True asks anew."

@@ -124,10 +124,12 @@ class Session:
 
     def _recalled(self, plan: Plan) -> Release | None:
         """The answer that was released before, if there is one."""
-        found = self._ledger.recall(plan, **self._asked(plan))
+        asked = self._asked(plan)
+        found = self._ledger.recall(plan, **asked)
         if found is None:
             return None
-        answer, certificate = received(found.record, self._ledger.public_key)
+        which = {"plan_hash": asked["plan_hash"], "version": asked["version"]}
+        answer, certificate = received(found.record, self._ledger.public_key, **which)
         return self._handed(plan, answer, certificate, repeated=True)
 
     def _failed(self, entry: Entry, failure: BaseException) -> BaseException:
@@ -283,6 +285,10 @@ class Session:
         child = object.__new__(type(self))
         child.__dict__ |= self.__dict__ | {"_within": within}
         return child
+
+    def may_fit(self, plan: Plan) -> bool:
+        """Whether some filter may still grant a plan; of a part only its charge can tell."""
+        return bool(self._within.part) or self._ledger.how_many(plan, self.analyst) != 0
 
     @property
     def remaining(self) -> Remaining:

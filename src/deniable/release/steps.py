@@ -122,7 +122,7 @@ def _check_left(
 ) -> None:
     """Says what a margin would cost if that is more than is left, and what is still had."""
     left = session.remaining
-    if made.epsilon <= left.epsilon:
+    if made.epsilon <= left.epsilon or session.may_fit(made):
         return
     told = next(one for one in made.notes if one.startswith("Asked for "))
     rest = "Nothing is left."

@@ -78,6 +78,11 @@ class Terms:
 
     def analyst(self, name: str | None) -> tuple[str, ...]:
         """An analyst's own account, where analysts have any."""
+        if name is not None and not name.isprintable():
+            raise InvalidParameter(
+                f"An analyst's name can be printed, on one line. Found {name!r}. Nothing was "
+                "spent."
+            )
         known = [one for one in self.budgets if one.startswith("analyst:")]
         if not known:
             return ()

@@ -64,3 +64,10 @@ def test_without_a_policy(run):
     status, _, err = run("budget", "--policy", "absent.toml")
     assert status == 2
     assert "deniable init" in err
+
+
+def test_names_are_shown_as_they_are(run, hospital):
+    policy = hospital / "deniable.toml"
+    policy.write_text(policy.read_text() + '\n[analysts."*"]\nepsilon = 1\n')
+    run("sql", COUNT, "--epsilon", "0.1", "--analyst", "[red]ann[/red]")
+    assert "[red]ann[/red]" in run("budget")[1]

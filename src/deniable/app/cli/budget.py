@@ -21,6 +21,7 @@ def budget(policy: asking.PolicyFile = asking.POLICY) -> None:
     """
     from rich import box
     from rich.console import Console
+    from rich.markup import escape
     from rich.table import Table
 
     from deniable.policy import load
@@ -39,7 +40,7 @@ def budget(policy: asking.PolicyFile = asking.POLICY) -> None:
         drawn.add_column(heading, no_wrap=True)
     before = ""
     for one in sorted(gauges, key=lambda one: ORDER.index(one.account.partition(":")[0])):
-        whose = "" if one.account == before else account(one.account)
+        whose = "" if one.account == before else escape(account(one.account))
         before = one.account
         drawn.add_row(whose, UNITS[one.filter], bar(one), *amounts(one))
     console = Console(highlight=False)
