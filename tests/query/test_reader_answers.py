@@ -7,6 +7,7 @@ import pyarrow as pa
 import pytest
 
 from deniable.engines.duckdb import DuckDB
+from deniable.errors import InvalidQuery
 from deniable.policy import Policy, Table
 from deniable.query.parse import parse
 from deniable.query.planner import plan
@@ -61,6 +62,13 @@ COUNTS = [
     "COUNT_IF(x > 0)",
     "COUNT(NULL)",
 ]
+# Tables behind commas, joined by WHERE on the unit; each is counted as it is with JOIN ... ON.
+COMMAS = [
+    "data AS a, data AS b WHERE a.id = b.id AND a.n > 0",
+    "data AS a CROSS JOIN data AS b WHERE b.n > 0 AND b.ID = A.id",
+    "data AS a, data AS b, (SELECT id AS i FROM data) AS c WHERE a.id = b.id AND c.i = b.id",
+    "data AS a, data AS b LEFT JOIN data AS c ON c.id = b.id AND c.n > 0 WHERE a.id = b.id",
+]
 
 
 def policy():
@@ -106,3 +114,20 @@ def test_an_aggregate_counts_the_same(engine, plain, count):
     text = f"SELECT {count} AS answer FROM data"
     (expected,) = plain.execute(text).fetchone()
     assert counted(engine, text) == expected
+
+
+@pytest.mark.parametrize("source", COMMAS)
+def test_tables_behind_commas_are_joined_by_where(engine, plain, source):
+    text = f"SELECT COUNT(*) AS answer FROM {source}"
+    (expected,) = plain.execute(text).fetchone()
+    assert counted(engine, text) == expected
+
+
+@pytest.mark.parametrize(
+    "where",
+    ["a.id = b.n", "a.id <> b.id", "a.id = b.id OR a.n > 0", "a.id = a.id", "a.n = b.n"],
+)
+def test_tables_behind_commas_on_something_else_are_refused(where):
+    text = f"SELECT COUNT(*) AS n FROM data AS a, data AS b WHERE {where}"
+    with pytest.raises(InvalidQuery, match="both private"):
+        plan(parse(text), policy(), epsilon=1, delta=0)

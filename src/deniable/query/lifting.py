@@ -168,6 +168,13 @@ class _Lift:
             if mine and self.view.over(other) == unit:
                 return
         name = inner.scope.origin.unit
+        if name is not None and not self.view.private:
+            raise InvalidQuery(
+                f"{self.one} looks from the public rows of {self.view.scope.table.name} into "
+                f"the private table {inner.scope.table.name}, where it would find somebody or "
+                f"not. Ask about {inner.scope.table.name}, joined with "
+                f"{self.view.scope.table.name}."
+            )
         if name is None or unit is None:
             raise InvalidQuery(
                 f"{self.one} looks into the private table {inner.scope.table.name}, where each "

@@ -1,15 +1,20 @@
 """SELECT statements read into our own trees, at any depth: what is not listed does not pass."""
 
+from dataclasses import replace
+
 from sqlglot import exp
 
 from deniable.errors import InvalidQuery
 from deniable.query.expressions import (
     Aggregate,
+    Call,
     Column,
     Expression,
     Literal,
     aggregates,
     check_sizes,
+    conjunction,
+    conjuncts,
     renamed,
 )
 from deniable.query.question import Named
@@ -101,7 +106,40 @@ def relation_of(select: exp.Expr) -> Relation:
     made = _relation(source.this)
     for join in select.args.get("joins") or ():
         made = _joined(made, join)
-    return made
+    where = select.args.get("where")
+    return made if where is None else _tied(made, conjuncts(read(where.this)))
+
+
+def _tied(relation: Relation, conditions: tuple[Expression, ...]) -> Relation:
+    """Tables behind a comma, joined where WHERE says that columns of theirs are equal.
+
+    WHERE says so still, so this changes no answer: it only shows on what they are joined.
+    """
+    if not isinstance(relation, Join) or relation.kind not in ("cross", "inner", "left"):
+        return relation
+    left = _tied(relation.left, conditions)
+    if relation.kind != "cross":
+        return replace(relation, left=left)
+    sides = _called(left), _called(relation.right)
+    equal = [one for one in conditions if _ties(one, *sides)]
+    kind = "inner" if equal else "cross"
+    return Join(left, relation.right, kind, conjunction(equal))
+
+
+def _called(relation: Relation) -> set[str]:
+    """The names of the tables in a relation."""
+    if isinstance(relation, Join):
+        return _called(relation.left) | _called(relation.right)
+    name = relation.name if isinstance(relation, TableRef) else None
+    return {(relation.alias or name or "").lower()} - {""}
+
+
+def _ties(condition: Expression, left: set[str], right: set[str]) -> bool:
+    if not isinstance(condition, Call) or condition.name != "=":
+        return False
+    found = [one.table for one in condition.arguments if isinstance(one, Column) and one.table]
+    a, b = (one.lower() for one in found) if len(found) == 2 else ("", "")
+    return (a in left and b in right) or (a in right and b in left)
 
 
 def _relation(node: exp.Expr) -> Relation:
