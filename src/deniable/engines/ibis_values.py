@@ -179,6 +179,11 @@ class Values:
             made = safe.floor() if isinstance(node, exp.Floor) else safe.ceil()
         return ibis.cases((small, made.cast("float64")), else_=value)
 
+    def _truncated(self, node: exp.Expr) -> Value:
+        if node.text("unit") != "DAY":
+            raise unknown(node)
+        return cast(cast(self.plain(node.this), "date"), "timestamp(6)")
+
     def _like(self, node: exp.Expr) -> Value:
         if not isinstance(node.expression, exp.Literal):
             raise unknown(node)
@@ -289,6 +294,7 @@ _READS: dict[type[exp.Expr], Callable[[Values, exp.Expr], Any]] = {
     exp.Ceil: Values._whole,
     exp.Round: Values._whole,
     exp.Like: Values._like,
+    exp.TimestampTrunc: Values._truncated,
     exp.Count: Values._count,
     exp.Sum: Values._sum,
     exp.Anonymous: Values._anonymous,
