@@ -45,9 +45,10 @@ _TYPES = {
 class Ibis(Running):
     """A connection of Ibis over the tables of a policy.
 
-    >>> table = ibis.duckdb.connect().sql("SELECT 'A' AS ward, 10 AS cost")
+    >>> import pyarrow as pa
+    >>> table = ibis.memtable(pa.table({"ward": ["A"], "cost": [10]}))
     >>> Ibis.open({"visits": table}).schema("visits")
-    {'ward': 'VARCHAR', 'cost': 'INTEGER'}
+    {'ward': 'VARCHAR', 'cost': 'BIGINT'}
     """
 
     name = "Ibis"
