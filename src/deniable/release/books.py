@@ -7,6 +7,7 @@ committed: sums only grow, so what does not fit now will not fit behind the queu
 
 import datetime
 import json
+import secrets
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
@@ -82,6 +83,7 @@ class Books(Ledger):
             if view.row(0) is not None:
                 raise LedgerBroken("The ledger has entries but no head: its anchor was lost.")
             body |= {"kind": "opened", "format": FORMAT, "key": self._journal.key.public}
+            body["begun"] = secrets.token_hex(16)  # no two ledgers are alike, if but by chance
         else:
             state = self._state(view)
             known = self._known(view, state)
