@@ -71,7 +71,6 @@ def test_what_an_unnamed_column_is_called(text, name):
         ("TOP_K(x, 1.5)", "how many"),
         ("TOP_K(x, y)", "how many"),
         ("CORR(x)", "two columns|understood"),
-        ("MEDIAN(x) FILTER (WHERE x > 1)", "not supported"),
     ],
 )
 def test_refusals_say_why(text, because):
