@@ -18,6 +18,7 @@ def test_tables_must_be_in_one_engine():
 
 
 def test_a_table_of_ibis_is_not_fetched():
-    ibis = pytest.importorskip("ibis")
+    import ibis
+
     table = ibis.memtable(pa.table({"x": [1]}))
     assert engine_of(table) == "ibis"

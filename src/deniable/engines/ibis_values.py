@@ -14,6 +14,7 @@ from sqlglot import exp
 
 from deniable.engines.ibis_casts import WHOLE_FROM, cast, is_real, moment, real
 from deniable.engines.ibis_wide import MOST_ROWS, Value, Wide
+from deniable.engines.words import digits
 from deniable.errors import Unsupported
 
 _TYPES = {"INT": "int64", "BIGINT": "int64", "INT128": "wide", "DOUBLE": "float64"}
@@ -68,7 +69,7 @@ class Values:
             raise unknown(node.args["to"])
         if isinstance(node.this, exp.Literal) and to == "timestamp(6)":
             return moment(node.this.name)
-        number = _number(node.this)
+        number = digits(node.this)
         if number is not None and to in ("float64", "wide"):
             return ibis.literal(float(number)) if to == "float64" else int(number)
         value = self.say(node.this)
@@ -251,17 +252,8 @@ def _constant(node: exp.Expr) -> Any:
         return node.name if node.is_string else float(node.name)
     if isinstance(node, exp.Boolean):
         return bool(node.this)
-    number = _number(node.this) if isinstance(node, exp.Cast) else _number(node)
+    number = digits(node.this) if isinstance(node, exp.Cast) else digits(node)
     return None if number is None else float(number)
-
-
-def _number(node: exp.Expr) -> str | None:
-    if isinstance(node, exp.Paren):
-        return _number(node.this)
-    if isinstance(node, exp.Neg):
-        inner = _number(node.this)
-        return None if inner is None else f"-{inner}"
-    return node.name if isinstance(node, exp.Literal) and not node.is_string else None
 
 
 _READS: dict[type[exp.Expr], Callable[[Values, exp.Expr], Any]] = {

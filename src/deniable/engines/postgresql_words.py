@@ -154,10 +154,6 @@ class PostgreSQLWriter(Writer):
 
     def function(self, node: exp.Expr, said: Callable[[exp.Expr], Said]) -> Said | None:
         match node:
-            case exp.Sqrt():
-                return Said(f"SQRT({said(node.this).sql})", "double")
-            case exp.Length():
-                return Said(f"LENGTH({said(node.this).sql})", "int")
             case exp.StartsWith():
                 words = said(node.this).sql, said(node.expression).sql
                 return Said(f"STARTS_WITH({words[0]}, {words[1]})", "boolean")
@@ -168,7 +164,7 @@ class PostgreSQLWriter(Writer):
                 made = f"DATE_TRUNC('{node.text('unit').lower()}', {said(node.this).sql})"
                 return Said(made, "timestamp")
             case _:
-                return None
+                return super().function(node, said)
 
 
 def _real(one: str) -> str:

@@ -159,10 +159,6 @@ class SparkWriter(Writer):
 
     def function(self, node: exp.Expr, said: Callable[[exp.Expr], Said]) -> Said | None:
         match node:
-            case exp.Sqrt():
-                return Said(f"SQRT({said(node.this).sql})", "double")
-            case exp.Length():
-                return Said(f"LENGTH({said(node.this).sql})", "int")
             case exp.StartsWith():
                 words = said(node.this).sql, said(node.expression).sql
                 return Said(f"STARTSWITH({words[0]}, {words[1]})", "boolean")
@@ -177,7 +173,7 @@ class SparkWriter(Writer):
                     "timestamp",
                 )
             case _:
-                return None
+                return super().function(node, said)
 
 
 def _quotient(over: str, by: str) -> str:

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 
 from sqlglot import exp
 
-from deniable.engines.words import NUMBERS, WHOLE, Columns, Kind, Said, Words
+from deniable.engines.words import NUMBERS, WHOLE, Columns, Kind, Said, Words, digits
 from deniable.errors import Unsupported
 
 _TYPES: dict[str, Kind] = {
@@ -97,7 +97,7 @@ class Values(Words):
         kind = _TYPES.get(node.args["to"].this.name)
         if kind is None:
             raise self._unknown(node.args["to"])
-        if kind == "double" and (number := _number(node.this)) is not None:
+        if kind == "double" and (number := digits(node.this)) is not None:
             return Said(self.real(float(number)), "double", simple=True)
         value = self.say(node.this, scope)
         return self.cast(value, kind)
@@ -242,16 +242,6 @@ class Values(Words):
             whole = kinds <= set(WHOLE)
             return "double" if not whole else "wide" if "wide" in kinds else "bigint"
         raise Unsupported(f"{self.engine} has no value of several kinds at once.")
-
-
-def _number(node: exp.Expr) -> str | None:
-    """The digits, if a node is a number, maybe negative."""
-    if isinstance(node, exp.Paren):
-        return _number(node.this)
-    if isinstance(node, exp.Neg):
-        inner = _number(node.this)
-        return None if inner is None else f"-{inner}"
-    return node.name if isinstance(node, exp.Literal) and not node.is_string else None
 
 
 _WRITES: dict[type[exp.Expr], Callable[[Values, exp.Expr, Scope], Said]] = {

@@ -4,6 +4,7 @@ Every value must be total, so that no row can make it fail, and must be what Duc
 the same rows. Integers of kind "int" fit in 32 bits and a sign, "wide" ones in 128.
 """
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import ClassVar, Literal, TypeAlias
@@ -41,7 +42,7 @@ class Said:
     simple: bool = False  # a column or a literal: writing it twice costs nothing
 
 
-class Words:
+class Words(ABC):
     """The words of one engine; a subclass of `Writer` fills them in."""
 
     engine: ClassVar[str] = "This engine"
@@ -50,13 +51,13 @@ class Words:
         """A name, quoted."""
         return '"' + name.replace('"', '""') + '"'
 
+    @abstractmethod
     def text(self, value: str) -> str:
         """Text as a literal."""
-        raise NotImplementedError
 
+    @abstractmethod
     def real(self, value: float) -> str:
         """A double as a literal."""
-        raise NotImplementedError
 
     def cast(self, value: Said, kind: Kind) -> Said:
         """The value as another kind, NULL where it cannot be one."""
@@ -87,39 +88,55 @@ class Words:
             )
         return Said(made, kind)
 
+    @abstractmethod
     def converted(self, value: Said, kind: Kind) -> str | None:
         """What `cast` leaves to the engine: between numbers, and of text, days and moments.
         None where it has no words that mean the same as DuckDB's."""
-        raise NotImplementedError
 
+    @abstractmethod
     def computed(self, sign: str, left: Said, right: Said) -> Said:
         """left + - * / right, of doubles."""
-        raise NotImplementedError
 
     def counted(self, sign: str, left: Said, right: Said, kind: Kind) -> Said:
         """left + - * right, of integers that fit."""
         return Said(f"({left.sql} {sign} {right.sql})", kind)
 
+    @abstractmethod
     def share(self, left: Said, right: Said) -> Said:
         """left / right towards zero, of wide integers; right is above zero."""
-        raise NotImplementedError
 
+    @abstractmethod
     def total(self, value: Said) -> Said:
         """The sum of integers, as a wide one."""
-        raise NotImplementedError
 
+    @abstractmethod
     def drawn(self, values: list[Said]) -> Said:
         """A hash of the values, keyed with the engine's salt."""
-        raise NotImplementedError
 
+    @abstractmethod
     def whole(self, how: str, value: Said) -> Said:
         """floor, ceil or round (half away from zero) of a double, as a double."""
-        raise NotImplementedError
 
+    @abstractmethod
     def like(self, value: Said, pattern: Said) -> Said:
         """LIKE without an escape character."""
-        raise NotImplementedError
 
     def function(self, node: exp.Expr, said: Callable[[exp.Expr], Said]) -> Said | None:
         """Any other function that this engine has; None if it has not."""
-        return None
+        match node:
+            case exp.Sqrt():
+                return Said(f"SQRT({said(node.this).sql})", "double")
+            case exp.Length():
+                return Said(f"LENGTH({said(node.this).sql})", "int")
+            case _:
+                return None
+
+
+def digits(node: exp.Expr) -> str | None:
+    """The digits, if a node is a number, maybe negative."""
+    if isinstance(node, exp.Paren):
+        return digits(node.this)
+    if isinstance(node, exp.Neg):
+        inner = digits(node.this)
+        return None if inner is None else f"-{inner}"
+    return node.name if isinstance(node, exp.Literal) and not node.is_string else None

@@ -26,26 +26,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from deniable.errors import InvalidData
+from deniable.mechanisms.distances import Means
 
 
 @dataclass(frozen=True, slots=True)
-class ToChangingMean:
+class ToChangingMean(Means):
     """The mean of any number of whole-numbered records from lo to hi, rounded to a grid.
 
     >>> ToChangingMean(0, 3, Fraction(1))([0, 0, 3]).tolist()
     [1, 0, 1, 2]
     """
-
-    lo: int
-    hi: int
-    step: Fraction
-
-    def outputs(self) -> tuple[Fraction, ...]:
-        """The means that can be released: the grid's points from lo to hi, in order."""
-        first, last = (
-            math.floor(end / self.step + Fraction(1, 2)) for end in (self.lo, self.hi)
-        )
-        return tuple(i * self.step for i in range(first, last + 1))
 
     def __call__(self, data: Any) -> NDArray[np.int64]:
         records = np.asarray(data)

@@ -118,15 +118,8 @@ class ToMode:
 
 
 @dataclass(frozen=True, slots=True)
-class ToMean:
-    """The mean of a public number of whole-numbered records from lo to hi, rounded to a grid.
-
-    The farthest that k replacements can move the sum is the sum of the k largest moves that
-    single records can make.
-
-    >>> ToMean(0, 3, Fraction(1))([0, 0, 3]).tolist()
-    [1, 0, 1, 2]
-    """
+class Means:
+    """Means of whole numbers from lo to hi, rounded to a grid."""
 
     lo: int
     hi: int
@@ -138,6 +131,18 @@ class ToMean:
             math.floor(end / self.step + Fraction(1, 2)) for end in (self.lo, self.hi)
         )
         return tuple(i * self.step for i in range(first, last + 1))
+
+
+@dataclass(frozen=True, slots=True)
+class ToMean(Means):
+    """The mean of a public number of whole-numbered records from lo to hi, rounded to a grid.
+
+    The farthest that k replacements can move the sum is the sum of the k largest moves that
+    single records can make.
+
+    >>> ToMean(0, 3, Fraction(1))([0, 0, 3]).tolist()
+    [1, 0, 1, 2]
+    """
 
     def __call__(self, data: Any) -> NDArray[np.int64]:
         records = np.asarray(data)

@@ -108,12 +108,7 @@ def _planned(question: Question, scope: Scope, wanted: Request) -> Plan:
     private = any(key.values is None for key in keys)
     if private and wanted.delta == 0:
         raise InvalidQuery(_no_delta(keys))
-    asked = _asked(question)
-    if not asked and not private:
-        raise InvalidQuery(
-            f"The groups of {keys[0].name} are declared, so their names are known, and the "
-            "question asks for nothing else. Add an aggregate, such as COUNT(*)."
-        )
+    asked = _asked(question, keys, private=private)
     free = _free(asked, table) if private else set()
     groups = _groups(keys, table, wanted.other)
     paid = [one for one in asked if one not in free]
@@ -122,12 +117,7 @@ def _planned(question: Question, scope: Scope, wanted: Request) -> Plan:
     reach = 2 * groups * table.max_rows * (len(paid) + 1)
     found = statistics(noisy, scope, finest=int(_LARGEST_NOISE * wanted.epsilon / reach))
     measured = tuple(dict.fromkeys(found.values()))
-    _check_width(measured, table)
-    if wanted.other and any(one.kind == "distinct" for one in measured):
-        raise InvalidQuery(
-            "COUNT(DISTINCT ...) has no `other` group: values of several groups that are not "
-            "shown cannot be counted once. Ask without other."
-        )
+    _check(measured, table, wanted)
     whose = Contribution(groups, bool(keys), table, _expected(keys, table))
     picked = picks(
         [one for one in paid if one not in noisy],
@@ -197,7 +187,7 @@ def _expected(keys: tuple[Key, ...], table: Table) -> float | None:
     return table.expected_rows / groups
 
 
-def _asked(question: Question) -> list[Aggregate]:
+def _asked(question: Question, keys: tuple[Key, ...], *, private: bool) -> list[Aggregate]:
     """Every aggregate of the question, each once."""
     places: list[Expression] = [one.expression for one in question.outputs]
     places += [one for one, _ in question.order]
@@ -208,6 +198,11 @@ def _asked(question: Question) -> list[Aggregate]:
         raise InvalidQuery(
             "The question asks for no aggregate: rows cannot be handed out. Ask for COUNT(*), "
             "SUM, AVG, MEDIAN, VARIANCE, STDDEV or HISTOGRAM."
+        )
+    if not asked and not private:
+        raise InvalidQuery(
+            f"The groups of {keys[0].name} are declared, so their names are known, and the "
+            "question asks for nothing else. Add an aggregate, such as COUNT(*)."
         )
     return asked
 
@@ -242,7 +237,12 @@ def _groups(keys: tuple[Key, ...], table: Table, other: bool) -> int:
     return table.max_groups if most is None else min(table.max_groups, most + other)
 
 
-def _check_width(measured: tuple[Statistic, ...], table: Table) -> None:
+def _check(measured: tuple[Statistic, ...], table: Table, wanted: Request) -> None:
+    if wanted.other and any(one.kind == "distinct" for one in measured):
+        raise InvalidQuery(
+            "COUNT(DISTINCT ...) has no `other` group: values of several groups that are not "
+            "shown cannot be counted once. Ask without other."
+        )
     for one in measured:
         if one.total * table.row_ceiling * table.max_rows >= _WIDEST:
             raise InvalidQuery(
