@@ -125,6 +125,11 @@ class SubQuery:
     query: "Selection"
     argument: "Expression | None" = None  # of IN
 
+    @property
+    def arguments(self) -> "tuple[Expression, ...]":
+        """What of it is about the rows around it."""
+        return () if self.argument is None else (self.argument,)
+
     def __str__(self) -> str:
         if self.kind == "in":
             return f"{self.argument} IN (SELECT ...)"
@@ -143,11 +148,9 @@ def walk(expression: Expression) -> Iterator[Expression]:
     ['ABS(x)', 'x']
     """
     yield expression
-    if isinstance(expression, Call | Aggregate):
+    if not isinstance(expression, Column | Literal):
         for one in expression.arguments:
             yield from walk(one)
-    elif isinstance(expression, SubQuery) and expression.argument is not None:
-        yield from walk(expression.argument)
 
 
 def size(expression: Expression, _known: dict[int, int] | None = None) -> int:
@@ -161,7 +164,7 @@ def size(expression: Expression, _known: dict[int, int] | None = None) -> int:
     """
     known = {} if _known is None else _known
     if id(expression) not in known:
-        below = expression.arguments if isinstance(expression, Call | Aggregate) else ()
+        below = () if isinstance(expression, Column | Literal) else expression.arguments
         sizes = [size(one, known) for one in below]
         if isinstance(expression, Call) and expression.name == "clamp":
             sizes = [3 * one for one in sizes]  # its SQL names each argument thrice

@@ -31,6 +31,7 @@ from deniable.query.selects import (
     position,
     read_keys,
     read_outputs,
+    read_where,
     relation_of,
 )
 
@@ -61,10 +62,10 @@ def _read_statement(select: exp.Expr) -> Question:
     if select.args.get("distinct") is not None:
         keys = _distinct(keys, outputs)
     having = select.args.get("having")
-    where = select.args.get("where")
+    where = read_where(select)
     asked = Question(
-        table=_plain(relation_of(select)),
-        where=None if where is None else read(where.this),
+        table=_plain(relation_of(select, where)),
+        where=where,
         keys=keys,
         outputs=outputs,
         having=None if having is None else aliased(read(having.this), outputs),

@@ -68,13 +68,13 @@ def selection(node: exp.Expr) -> Selection | UnionAll:
     if not isinstance(node, exp.Select):
         raise InvalidQuery(f"{shown(node)} is no sub-query: a SELECT is.")
     check_clauses(node, outermost=False)
-    having, where = node.args.get("having"), node.args.get("where")
+    having, where = node.args.get("having"), read_where(node)
     outputs = read_outputs(node.expressions, stars=True)
     named = tuple(one for one in outputs if isinstance(one, Named))
     made = Selection(
-        source=relation_of(node),
+        source=relation_of(node, where),
         outputs=outputs,
-        where=None if where is None else read(where.this),
+        where=where,
         keys=read_keys(node.args.get("group"), named),
         having=None if having is None else aliased(read(having.this), named),
         distinct=node.args.get("distinct") is not None,
@@ -98,7 +98,13 @@ def _parts(node: exp.Expr) -> list[Selection]:
     return _parts(node.this) + _parts(node.expression)
 
 
-def relation_of(select: exp.Expr) -> Relation:
+def read_where(select: exp.Expr) -> Expression | None:
+    """The condition of a SELECT; read once, since sub-queries in it have conditions too."""
+    where = select.args.get("where")
+    return None if where is None else read(where.this)
+
+
+def relation_of(select: exp.Expr, where: Expression | None = None) -> Relation:
     """What a SELECT reads: FROM and all JOINs."""
     source = select.args.get("from_")
     if source is None:
@@ -106,8 +112,7 @@ def relation_of(select: exp.Expr) -> Relation:
     made = _relation(source.this)
     for join in select.args.get("joins") or ():
         made = _joined(made, join)
-    where = select.args.get("where")
-    return made if where is None else _tied(made, conjuncts(read(where.this)))
+    return _tied(made, conjuncts(where))
 
 
 def _tied(relation: Relation, conditions: tuple[Expression, ...]) -> Relation:
