@@ -236,6 +236,15 @@ class Grammar:
                 + " JOIN ".join(["visits", *(f"wards AS w{i} ON TRUE" for i in range(depth))])
             ),
             lambda: (
+                "SELECT COUNT(*) FROM "
+                + " JOIN ".join(
+                    [
+                        "visits AS v",
+                        *(f"wards AS w{i} ON w{i}.ward = v.ward" for i in range(depth)),
+                    ]
+                )
+            ),
+            lambda: (
                 "SELECT COUNT(*) FROM ("
                 + " UNION ALL ".join(["SELECT cost FROM visits"] * depth)
                 + ")"

@@ -269,11 +269,29 @@ def test_the_engine_finds_what_sql_means(engine, sql, found, tables, neighbors):
             + " JOIN ".join(f"wards AS w{i} ON TRUE" if i else "visits" for i in range(60)),
             "too many tables",
         ),
+        *(
+            (
+                "SELECT COUNT(*) FROM visits, "
+                + ", ".join(f"wards AS w{i}" for i in range(3))
+                + end,
+                "each row meets",
+            )
+            for end in ("", " WHERE w0.floor < w1.floor", " WHERE w1.floor = w1.floor")
+        ),
     ],
 )
 def test_what_ties_people_together_is_refused_with_what_works(sql, because):
     with pytest.raises(InvalidQuery, match=because):
         planned(sql)
+
+
+def test_tables_that_meet_where_something_is_equal_are_not_crossed():
+    keyed = " ".join(f"JOIN wards AS w{i} ON w{i}.floor + 1 = v.cost" for i in range(5))
+    planned(f"SELECT COUNT(*) FROM visits AS v {keyed} CROSS JOIN wards AS a, wards AS b")
+    planned(
+        "SELECT COUNT(*) FROM visits AS v, wards AS a, wards AS b, wards AS c "
+        "WHERE a.ward = v.ward AND b.floor = a.floor AND c.ward = b.ward"
+    )
 
 
 def test_a_public_column_called_like_the_unit_is_not_taken_for_it():

@@ -19,6 +19,7 @@ from deniable.errors import InvalidParameter
 from deniable.exact import enclosures
 from deniable.exact.enclosures import Enclosure
 from deniable.exact.rationals import Number, probability, whole
+from deniable.exact.search import least
 from deniable.mechanisms.grid import Gridded, Numbers, gridded
 from deniable.privacy import floats
 
@@ -217,21 +218,12 @@ def _least(
         bits = 128
         while bits <= _MOST_BITS:
             lo, hi = missed(n)(bits)
-            least, most = allowed(bits)
-            if hi <= least:
+            low, most = allowed(bits)
+            if hi <= low:
                 return True
             if lo > most:
                 return False
             bits *= 2
         return False  # too close to call: the wider margin is the honest one
 
-    if enough(0):
-        return 0
-    above = 1
-    while not enough(above):
-        above *= 2
-    below = above // 2  # never enough
-    while above - below > 1:
-        middle = (above + below) // 2
-        below, above = (below, middle) if enough(middle) else (middle, above)
-    return above
+    return least(enough, start=0)

@@ -144,21 +144,3 @@ def exponents(scores: Scores, rate: Fraction) -> NDArray[np.float64]:
     if behind.dtype == object:
         return np.array([float(rate * int(one)) for one in behind])
     return np.asarray(behind * float(rate), dtype=np.float64)
-
-
-def least(enough: Any) -> int:
-    """The least whole number from 1 up for which `enough` holds; it must be monotone.
-
-    >>> least(lambda n: n >= 77)
-    77
-    """
-    if enough(1):
-        return 1
-    above = 2
-    while not enough(above):
-        above *= 2
-    below = above // 2
-    while above - below > 1:
-        middle = (above + below) // 2
-        below, above = (below, middle) if enough(middle) else (middle, above)
-    return above

@@ -22,8 +22,8 @@ from deniable.errors import InvalidData, InvalidParameter
 from deniable.exact import bernoulli, discrete_laplace
 from deniable.exact.enclosures import Enclosure, exp_neg
 from deniable.exact.rationals import Number, probability
+from deniable.exact.search import least
 from deniable.mechanisms import pure
-from deniable.mechanisms.choosing import least
 from deniable.mechanisms.scores import Candidates, Scores, read
 from deniable.privacy import Neighbors, PureLoss, neighboring
 

@@ -24,8 +24,9 @@ from deniable.errors import InvalidParameter
 from deniable.exact import discrete_laplace, uniform_below
 from deniable.exact.enclosures import Enclosure
 from deniable.exact.rationals import Number
+from deniable.exact.search import least
 from deniable.mechanisms import pure
-from deniable.mechanisms.choosing import Choosing, least
+from deniable.mechanisms.choosing import Choosing
 from deniable.mechanisms.exponential import Exponential
 from deniable.mechanisms.laplace_walls import Walls, cumulative
 from deniable.mechanisms.permute_and_flip import PermuteAndFlip

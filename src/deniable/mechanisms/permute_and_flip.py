@@ -25,8 +25,9 @@ from deniable.exact import uniform_below
 from deniable.exact.bits import SYSTEM, Source
 from deniable.exact.enclosures import Enclosure, exp_neg
 from deniable.exact.flips import flips
+from deniable.exact.search import least
 from deniable.mechanisms import pure
-from deniable.mechanisms.choosing import Choosing, exponents, least
+from deniable.mechanisms.choosing import Choosing, exponents
 from deniable.mechanisms.scores import Scores
 from deniable.privacy import PureLoss
 

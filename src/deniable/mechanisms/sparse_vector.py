@@ -27,8 +27,8 @@ from deniable.errors import InvalidData, InvalidParameter, UsedUp
 from deniable.exact import discrete_laplace
 from deniable.exact.enclosures import Enclosure
 from deniable.exact.rationals import Number, positive, probability, rational, whole
+from deniable.exact.search import least
 from deniable.mechanisms import pure
-from deniable.mechanisms.choosing import least
 from deniable.mechanisms.grid import Numbers, gridded
 from deniable.mechanisms.laplace_walls import Walls, cumulative
 from deniable.privacy import PureLoss, floats

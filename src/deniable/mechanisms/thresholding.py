@@ -26,6 +26,7 @@ from deniable.errors import InvalidData, InvalidParameter
 from deniable.exact import discrete_laplace
 from deniable.exact.enclosures import Enclosure, exp_neg, log
 from deniable.exact.rationals import Number, positive, rational, whole
+from deniable.exact.search import least
 from deniable.mechanisms.additive import least_margin
 from deniable.privacy import ApproximateLoss, Neighbors, floats, neighboring
 
@@ -249,11 +250,4 @@ def _law(epsilon: Fraction, delta: Fraction) -> TruncatedNoise:
         _, hi = TruncatedNoise(1 / epsilon, bound).pmf(bound, bits)
         return hi <= delta * (1 << bits)
 
-    above = 1
-    while not enough(above):
-        above *= 2
-    below = above // 2
-    while above - below > 1:
-        middle = (above + below) // 2
-        below, above = (below, middle) if enough(middle) else (middle, above)
-    return TruncatedNoise(1 / epsilon, above)
+    return TruncatedNoise(1 / epsilon, least(enough))

@@ -37,6 +37,23 @@ class Joined:
     on: tuple[Expression, ...] = ()  # conditions over those columns
     by_unit: bool = False
 
+    @property
+    def keyed(self) -> bool:
+        """Whether rows meet where something of theirs is equal, and not each with all."""
+        first = len(self.left.items)
+        places = {name: place < first for place, name in enumerate(self.table.columns)}
+        sides = (
+            [
+                {places[leaf.name] for leaf in walk(part) if isinstance(leaf, Column)}
+                for part in one.arguments
+            ]
+            for one in self.on
+            if isinstance(one, Call) and one.name == "="
+        )
+        return self.by_unit or any(
+            sorted(map(sorted, one)) == [[False], [True]] for one in sides
+        )
+
     def select(self, names: Sequence[str]) -> exp.Select:
         """Those columns and the unit, wherever all conditions hold."""
         places = list(self.table.columns)

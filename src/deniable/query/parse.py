@@ -4,6 +4,7 @@ The text is measured before it is parsed (length, nesting), parsed by sqlglot, a
 our own trees; it never travels further.
 """
 
+import logging
 from dataclasses import replace
 
 import sqlglot
@@ -34,6 +35,8 @@ from deniable.query.selects import (
     read_where,
     relation_of,
 )
+
+logging.getLogger("sqlglot").addHandler(logging.NullHandler())  # we say it in our own words
 
 _LONGEST = 100_000
 _MOST_TOKENS = 20_000

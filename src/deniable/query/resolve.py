@@ -15,7 +15,7 @@ from deniable.query.expressions import (
     check_sizes,
 )
 from deniable.query.grouped import grouped
-from deniable.query.joins import joined
+from deniable.query.joins import Joined, joined
 from deniable.query.lifting import Rewrite, lifted
 from deniable.query.numbered import Numbered, Origin, hidden
 from deniable.query.question import Named, Question
@@ -33,6 +33,7 @@ from deniable.query.unions import united
 from deniable.query.views import Item, View
 
 _MOST = 50  # tables and sub-queries of one question
+_MOST_CROSSED = 2  # joins of each row with all of another table: rows grow like its powers
 
 
 @dataclass(slots=True)
@@ -41,6 +42,7 @@ class Resolver:
 
     policy: Policy
     _met: int = field(default=0)
+    _crossed: int = field(default=0)
 
     def view(self, relation: Relation) -> View:
         """What a relation means."""
@@ -81,7 +83,14 @@ class Resolver:
         for name in join.using:
             sides = left.item(Column(name)), right.item(Column(name))
             using.append((left.items.index(sides[0]), right.items.index(sides[1])))
-        return joined(left, right, join.kind, join.on, using=using)
+        made = joined(left, right, join.kind, join.on, using=using)
+        self._crossed += isinstance(made.scope.source, Joined) and not made.scope.source.keyed
+        if self._crossed > _MOST_CROSSED:
+            raise InvalidQuery(
+                "Too many tables are joined on nothing that is equal, so that each row meets "
+                f"all of theirs: at most {_MOST_CROSSED} may be. Join the others ON a.x = b.x."
+            )
+        return made
 
     def apart(self, view: View) -> View:
         """The view with a number for each row, where each row is protected on its own."""
