@@ -2,8 +2,8 @@
 
 Ours is the whole way of `sql`: plan, charge, count cells in the engine, draw, margins. DuckDB
 computes the list of exact quantiles that `quantile_cont` takes. Ten thousand cells, as cents
-of a hundred dollars are, a million, and four millions, about the most there may be: there the
-engine's counting of cells, a GROUP BY of as many groups, takes longer than its quantiles.
+of a hundred dollars are, a million, and four millions, about the most there may be: so many
+are counted as the rows come, for a GROUP BY of as many groups takes six times as long.
 """
 
 from __future__ import annotations

@@ -29,6 +29,7 @@ DRIVERS: dict[str, str | tuple[str, ...]] = {
     "ibis": "engines/ibis",
     "sqlglot": (
         "query/",
+        "engines/counted.py",
         "engines/ibis",
         "engines/postgresql_words.py",
         "engines/spark_words.py",

@@ -15,11 +15,13 @@ import pyarrow as pa
 import pyarrow.dataset
 import pyarrow.parquet
 
-from deniable.engines import duckdb_csv, frames, paths
+from deniable.engines import counted, duckdb_csv, frames, paths
+from deniable.engines.aggregated import Cells
 from deniable.engines.running import Running
 from deniable.engines.spill import Spill
 from deniable.errors import InvalidPolicy
 from deniable.policy import Policy
+from deniable.query.plan import Plan, Statement
 
 # Beyond the lock: a quotient by zero is NULL, a day begins at midnight UTC, the order of rows
 # is nobody's business (the release sorts), and long keys may have more than 2**31 bytes.
@@ -85,6 +87,14 @@ class DuckDB(Running):
             if broken is not None:
                 broken.close()
         self._spill.clear()
+
+    def _cells(self, plan: Plan, statement: Statement) -> Cells:
+        """Where there are very many, the rows are counted as they come."""
+        size = counted.many(plan, statement)
+        rows = counted.uncounted(statement.sql) if size else None
+        if rows is None:
+            return super()._cells(plan, statement)
+        return counted.counted(self._rows(rows), size)
 
     def _rows(self, sql: str) -> "Iterator[pa.RecordBatch]":
         """What one statement finds, with the salt where it asks for it: a batch or more."""

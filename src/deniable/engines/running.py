@@ -21,7 +21,7 @@ from deniable.errors import EngineFailed, InvalidPolicy
 from deniable.exact.bits import SYSTEM
 from deniable.policy import Policy
 from deniable.policy.spelling import nearest
-from deniable.query.plan import Plan
+from deniable.query.plan import Plan, Statement
 
 log = logging.getLogger("deniable.engine")
 
@@ -108,9 +108,7 @@ class Running(ABC):
     def _read(self, plan: Plan) -> Iterator[Aggregated]:
         """The groups, a batch at a time; cells come whole, with the first of them."""
         cells = {
-            one.name: _cells(plan, list(self._rows(one.sql)))
-            for one in plan.statements
-            if one.kind == "cells"
+            one.name: self._cells(plan, one) for one in plan.statements if one.kind == "cells"
         }
         if not plan.engine_sql:
             yield Aggregated((), None, {}, cells)
@@ -118,6 +116,12 @@ class Running(ABC):
         for batch in self._rows(plan.engine_sql):
             yield _aggregated(plan, batch, cells)
             cells = {}
+
+    def _cells(self, plan: Plan, statement: Statement) -> Cells:
+        """What one statement about cells finds."""
+        found = pa.Table.from_batches(list(self._rows(statement.sql)))
+        keys = (_whole(found[f"k{i}"].combine_chunks()) for i in range(len(plan.keys)))
+        return Cells(tuple(keys), integers(found["cell"]), integers(found["n"]))
 
     def __enter__(self) -> Self:
         return self
@@ -136,12 +140,6 @@ def _aggregated(plan: Plan, batch: "pa.RecordBatch", cells: dict[str, Cells]) ->
         features={name: integers(batch[name]) for name in plan.features},
         cells=cells,
     )
-
-
-def _cells(plan: Plan, batches: "list[pa.RecordBatch]") -> Cells:
-    found = pa.Table.from_batches(batches)
-    keys = (_whole(found[f"k{i}"].combine_chunks()) for i in range(len(plan.keys)))
-    return Cells(tuple(keys), integers(found["cell"]), integers(found["n"]))
 
 
 def _whole(column: "pa.Array[Any]") -> "pa.Array[Any]":

@@ -12,7 +12,8 @@ and returns integers and keys, nothing else. There are two kinds of statement.
   order of `features`.
 - `cells` (any number, each with a name): rows (k0, k1, ..., cell, n): of that group n rows,
   n > 0, fall into the cell of that number. Each (keys, cell) is there at most once, in no
-  particular order, and a group or cell without a row is not there at all.
+  particular order, and a group or cell without a row is not there at all. An engine may
+  count them in another way than by the statement's GROUP BY.
 
 The placeholder `$salt`, where a statement has it, is a secret whole number of the engine's,
 the same in all statements: which rows or groups of a unit are kept hangs on it.
@@ -118,6 +119,13 @@ class Choice:
     def name(self) -> str:
         """What its statement and cells are called."""
         return self.names[0]
+
+    @property
+    def cells(self) -> int:
+        """How many cells there are, the empty ones too."""
+        if isinstance(self.mechanism, Quantiles):
+            return self.mechanism.grid.size
+        return len(self.labels or ())
 
     @property
     def rounds(self) -> int:

@@ -36,12 +36,11 @@ def drawn(plan: Plan, groups: Groups) -> Drawn:
     """All choices of a plan, in all of its groups."""
     found = Drawn({}, {})
     for choice in plan.choices:
-        placed, mechanism = groups.cells[choice.name], choice.mechanism
+        mechanism = choice.mechanism
+        cells = _by_group(groups.cells[choice.name], groups.count, choice.cells)
         if isinstance(mechanism, Quantiles):
-            cells = _by_group(placed, groups.count, mechanism.grid.size)
             _quantiles(choice, mechanism, cells, plan.confidence, found)
         else:
-            cells = _by_group(placed, groups.count, len(choice.labels or ()))
             _frequent(choice, mechanism, cells, found)
     return found
 
@@ -52,6 +51,9 @@ def _by_group(placed: Placed, count: int, size: int) -> Iterator[tuple[Integers,
     Cells that stand there twice, as in the rest of all groups, are one. Where there are not
     too many cells, counting into all of them takes far less time than sorting.
     """
+    if count == 1 and (placed.cell[1:] > placed.cell[:-1]).all():
+        yield placed.cell, placed.count
+        return
     place = placed.group * size + placed.cell
     if count * size <= _DENSE:
         every = np.bincount(place, weights=placed.count, minlength=count * size)

@@ -122,14 +122,17 @@ class Histogram:
         if places.size != numbers.size:
             raise InvalidData("`cells` and `counts` must be as long.")
         outside = places.size and (places[0] < 0 or places[-1] >= grid.size)
-        if outside or (np.diff(places) <= 0).any():
+        if outside or (places[1:] <= places[:-1]).any():
             raise InvalidData(
                 f"`cells` must be distinct cell numbers in ascending order, from 0 to "
                 f"{grid.size - 1}. Clip and group before handing them over."
             )
         if numbers.size and (numbers.min() < 0 or float(numbers.sum(dtype=float)) > _MOST_ROWS):
             raise InvalidData("`counts` must be zero or more, and below 2**53 in all.")
-        return cls(grid.size, places[numbers > 0], numbers[numbers > 0])
+        held = numbers > 0
+        if not held.all():
+            places, numbers = places[held], numbers[held]
+        return cls(grid.size, places, numbers)
 
     @cached_property
     def upto(self) -> Integers:
