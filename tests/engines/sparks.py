@@ -1,18 +1,35 @@
 """Spark for tests: small, silent, and bound to this machine."""
 
 import contextlib
+import os
+import subprocess
+import sys
+import textwrap
 import warnings
+from pathlib import Path
+
+PATIENCE = 400  # seconds, after which a process that hangs is ended and the test fails
+
+# Tests start Java often and run each statement once: what the better compiler gains later,
+# it costs first, more than twofold.
+JAVA = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
 
 SETTINGS = {
     "spark.ui.enabled": "false",
     "spark.ui.showConsoleProgress": "false",
     "spark.driver.memory": "1g",
+    "spark.driver.extraJavaOptions": JAVA,
     "spark.driver.host": "127.0.0.1",
     "spark.driver.bindAddress": "127.0.0.1",
     "spark.log.level": "OFF",
     "spark.sql.shuffle.partitions": "2",
     "spark.sql.session.timeZone": "America/New_York",  # which must make no difference
     "spark.sql.adaptive.enabled": "false",
+    # A Spark Connect server in the same Java process, on a port that the system chooses.
+    "spark.plugins": "org.apache.spark.sql.connect.SparkConnectPlugin",
+    "spark.connect.grpc.binding.address": "127.0.0.1",
+    "spark.connect.grpc.binding.port": "0",
+    "spark.sql.artifact.isolation.enabled": "false",
 }
 
 
@@ -32,3 +49,29 @@ def local():
         yield session
     finally:
         session.stop()
+
+
+def connect_port(session):
+    """The port of the Spark Connect server beside a session of this process."""
+    service = "org.apache.spark.sql.connect.service.SparkConnectService$"
+    found = session._jvm.java.lang.Class.forName(service).getField("MODULE$").get(None)
+    return found.localPort()
+
+
+def ran(script, *arguments):
+    """Runs a script in a process of its own, with a bound; its output."""
+    root = Path(__file__).parents[2]
+    environment = {**os.environ, "PYTHONPATH": str(root)}
+    submit = f"--driver-memory 1g --driver-java-options '{JAVA}' pyspark-shell"
+    environment["PYSPARK_SUBMIT_ARGS"] = submit
+    done = subprocess.run(
+        [sys.executable, "-W", "ignore", "-c", textwrap.dedent(script), *map(str, arguments)],
+        capture_output=True,
+        text=True,
+        timeout=PATIENCE,
+        check=False,
+        env=environment,
+        cwd=root,
+    )
+    assert done.returncode == 0, done.stderr[-3000:]
+    return done.stdout

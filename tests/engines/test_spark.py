@@ -9,9 +9,9 @@ import pytest
 import deniable as dp
 from deniable.engines.spark import Spark
 from deniable.errors import InvalidPolicy
-from tests.engines.contract import EngineContract
+from tests.engines.contract import EngineContract, within_limits
 from tests.engines.plans import plan, shown
-from tests.engines.sparks import local
+from tests.engines.sparks import connect_port, local, ran
 
 pytestmark = [pytest.mark.needs("java"), pytest.mark.xdist_group("spark")]
 
@@ -27,16 +27,50 @@ def session():
         yield started
 
 
+CONNECTED = """
+import sys
+from deniable.engines.duckdb import DuckDB
+from deniable.engines.spark import Spark
+from tests.engines.contract import CASES, parse, plan, read, same, within_limits
+
+chosen = {"average", "filters", "private_keys", "variance", "quantiles"}
+plans = {p.stem: plan(parse(sql), its, epsilon=0.5) for p in CASES if p.stem in chosen
+         for its, sql in [read(p)]}
+source = f"spark://127.0.0.1:{sys.argv[2]}?parquet={sys.argv[1]}"
+seen = []
+known = DuckDB.open({"visits": within_limits()})
+with Spark.open({"visits": source}) as engine:
+    engine.progress = seen.append
+    same(engine, known, plans)
+    frame = engine._connected().read.parquet(sys.argv[1])
+    assert seen and seen[-1] == 1.0 and all(0 <= one <= 1 for one in seen), seen
+    with Spark.open({"visits": frame}) as again:
+        same(again, known, {"average": plans["average"]})
+    assert "connect" in type(engine._connected()).__module__
+print("done")
+"""
+
+
 class TestSpark(EngineContract):
-    """Folders of Parquet, in the mode that Spark 4 starts in."""
+    """Folders of Parquet, in the mode that Spark 4 starts in: some plans, or all at full size.
+
+    A plan that is asked for once costs Spark its planning and its compilation, hardly its
+    rows; the class below runs them all at any size.
+    """
 
     ansi = "true"
     refused: ClassVar[set[str]] = {"functions", "join_rows", "union_all_rows"}
 
     @pytest.fixture(autouse=True)
-    def _session(self, session, tmp_path):
+    def _session(self, session, tmp_path, size):
         self.folder = tmp_path
+        self.most = size(small=12, full=1_000, what="compiled plans of Spark in a test")
         session.conf.set("spark.sql.ansi.enabled", self.ansi)
+
+    def chosen(self, plans):
+        names = sorted(plans)
+        kept = min(self.most, len(names))
+        return {(name := names[i * len(names) // kept]): plans[name] for i in range(kept)}
 
     @contextlib.contextmanager
     def opened(self, tables):
@@ -55,6 +89,9 @@ class TestSparkWithoutANSI(TestSpark):
     """The older mode, where casts and sums wrap around, and without compiled code."""
 
     ansi = "false"
+
+    def chosen(self, plans):
+        return plans
 
     @pytest.fixture(autouse=True)
     def _interpreted(self, session):
@@ -84,6 +121,11 @@ def test_a_table_of_the_catalog_by_name(session):
         assert engine.schema("people") == {"x": "INTEGER"}
         assert shown(engine.run(plan("SELECT COUNT(x) AS n FROM people"))) == [(1,)]
     assert shares[-1] == 1.0
+
+
+def test_connect_gives_the_same_integers_and_tells_its_progress(session, tmp_path):
+    pyarrow.parquet.write_table(within_limits(), tmp_path / "0.parquet")
+    assert "done" in ran(CONNECTED, tmp_path, connect_port(session))
 
 
 def test_a_source_that_is_not_there_is_said(session):
