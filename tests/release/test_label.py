@@ -31,7 +31,7 @@ def test_units_and_their_limits():
     text = str(label(statement(unit="p", max_groups=3, max_rows=7)))
     assert "Each p in data is protected, with all rows together" in text
     assert "at most 3 groups" not in text  # a question without groups: one
-    assert "at most 1 groups, with at most 7 rows" in text
+    assert "at most 1 group, with at most 7 rows" in text
 
 
 def test_replace_hides_values_and_not_numbers():

@@ -1,4 +1,4 @@
-"""The name that was probably meant."""
+"""Words for people: the name that was probably meant, and how many of something."""
 
 from collections.abc import Iterable
 from difflib import get_close_matches
@@ -18,3 +18,12 @@ def nearest(name: str, known: Iterable[str], listed: str) -> str:
     if close:
         return f"Did you mean {lower[close[0]]!r}?"
     return f"{listed} {', '.join(map(repr, names))}." if names else ""
+
+
+def counted(number: int, noun: str) -> str:
+    """So many of something.
+
+    >>> counted(1, "group"), counted(1200, "row")
+    ('1 group', '1,200 rows')
+    """
+    return f"{number:,} {noun}{'' if number == 1 else 's'}"

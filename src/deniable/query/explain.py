@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from deniable.mechanisms import Gaussian, Quantiles
+from deniable.policy.spelling import counted
 from deniable.query.expressions import plain
 from deniable.query.plan import Block, Choice, KeyColumn, Output, Plan
 
@@ -128,5 +129,5 @@ def _stability(plan: Plan) -> str:
         return f"one unit is one row of {tables} ({plan.neighbors})"
     return (
         f"one unit is all rows of one {plan.unit} in {tables} ({plan.neighbors}): at most "
-        f"{plan.max_groups:,} groups, {plan.max_rows:,} rows in each"
+        f"{counted(plan.max_groups, 'group')}, {counted(plan.max_rows, 'row')} in each"
     )

@@ -10,6 +10,7 @@ from fractions import Fraction
 from deniable.errors import InvalidParameter, InvalidQuery
 from deniable.exact.rationals import Number, positive, probability, rational
 from deniable.policy import Policy, Table
+from deniable.policy.spelling import counted
 from deniable.query import choices
 from deniable.query import keys as grouping
 from deniable.query.blocks import Measured, Statistic
@@ -158,7 +159,11 @@ def _planned(question: Question, scope: Scope, wanted: Request) -> Plan:
         epsilon=wanted.epsilon,
         delta=price.delta,
         engine_sql=tree.sql().sql(dialect="duckdb") if needed and wanted.written else "",
-        notes=(*_notes(wanted, price.delta, measured, table), *choices.notes(picked)),
+        notes=(
+            *_notes(wanted, price.delta, measured, table),
+            *choices.notes(picked),
+            *_left_out(scope, keys, groups, paid),
+        ),
         choices=tuple(
             choices.made(one, place, share, whose, cells, wanted.confidence)
             for place, (one, share) in enumerate(zip(drawn, price.choices, strict=True))
@@ -277,6 +282,22 @@ def _notes(
     if wanted.nonnegative:
         notes.append("Negative counts are shown as 0.")
     return tuple(notes)
+
+
+def _left_out(
+    scope: Scope, keys: tuple[Key, ...], groups: int, paid: list[Aggregate]
+) -> list[str]:
+    """What the limits on one unit may cost, which no margin covers."""
+    table, one = scope.table, scope.origin.unit or "row"
+    whole = not keys and all(aggregate.name == "count_units" for aggregate in paid)
+    if table.unit is None or scope.origin.single or whole:
+        return []
+    rows = counted(table.max_rows, "row")
+    if not keys:
+        limit = f"with at most {rows}"
+    else:
+        limit = f"in at most {counted(groups, 'group')}, with {rows} in each"
+    return [f"One {one} counts {limit}: margins do not cover what is left out."]
 
 
 def _no_delta(keys: tuple[Key, ...]) -> str:

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
+from deniable.policy.spelling import counted
 from deniable.privacy import ApproximateLoss
 from deniable.privacy.reading import odds_factor, posterior
 from deniable.release.wording import level, noted_margin
@@ -64,8 +65,9 @@ def _whose(statement: Mapping[str, Any]) -> tuple[str, ...]:
     else:
         first = (
             f"Each {unit['column']} in {table} is protected, with all rows together. In one "
-            f"answer a {unit['column']} counts in at most {unit['max_groups']:,} groups, with "
-            f"at most {unit['max_rows']:,} rows in each."
+            f"answer a {unit['column']} counts in at most "
+            f"{counted(unit['max_groups'], 'group')}, with at most "
+            f"{counted(unit['max_rows'], 'row')} in each."
         )
     hidden = {
         "add-remove": "Hidden is whether they are in the data at all.",

@@ -34,13 +34,15 @@ def tables(policy: asking.PolicyFile = asking.POLICY) -> None:
 
 def whose(table: "Table") -> str:
     """Whose privacy a table protects, in words."""
+    from deniable.policy.spelling import counted
+
     if table.public:
         return "public"
     if table.unit is None:
         return f"each row is a unit ({table.neighbors})"
     return (
         f"all rows of one {table.unit} are a unit ({table.neighbors}), in at most "
-        f"{table.max_groups:,} groups with {table.max_rows:,} rows each"
+        f"{counted(table.max_groups, 'group')} with {counted(table.max_rows, 'row')} each"
     )
 
 
