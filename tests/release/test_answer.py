@@ -8,6 +8,7 @@ import pyarrow as pa
 import pytest
 from scipy.stats import binomtest, kstest
 
+import deniable as dp
 from deniable.engines.aggregated import Aggregated
 from deniable.engines.duckdb import DuckDB
 from deniable.mechanisms import Gaussian, Laplace
@@ -275,3 +276,13 @@ def test_an_average_of_everybody_is_twice_as_good_as_two_half_budgets(engine):
     )
     rival = np.clip(total / count + 60, 0, 120)
     assert np.mean((value - mean) ** 2) <= 0.55 * np.mean((rival - mean) ** 2)
+
+
+@pytest.mark.parametrize(("most", "kind"), [(10**6, pa.int64()), (2**60, pa.float64())])
+def test_the_type_of_a_column_is_the_plans_not_the_draws(most, kind):
+    frame = pa.table({"x": [1, 2, 3]})
+    asked = dp.protect(frame, name="t", bounds={"x": (0, most)}, step={"x": 1}, epsilon=10**6)
+    for _ in range(50):
+        found = asked.sql("SELECT SUM(x) AS s FROM t", epsilon=100, fresh=True).to_arrow()
+        assert found.schema.field("s").type == kind
+        assert found.schema.field("s_margin").type == kind

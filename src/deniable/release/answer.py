@@ -24,6 +24,8 @@ from deniable.release.choices import Drawn, drawn
 from deniable.release.groups import Groups, grouped
 from deniable.release.slices import in_slices
 
+_WHOLE_BELOW = 2.0**53  # a margin beyond which a double no longer tells whole numbers apart
+
 
 @dataclass(frozen=True, slots=True)
 class Answer:
@@ -137,8 +139,10 @@ def _number(
         whole = True
     if output.count and plan.nonnegative:
         np.maximum(value, 0, out=value)
-    known = ~np.isnan(value)
-    return _column(value, known, whole), _column(half, known & np.isfinite(half), whole)
+    known, told = ~np.isnan(value), np.isfinite(half)
+    # The plan says how wide the noise is, so the type of a column is the same for all draws.
+    whole = whole and bool((half[told] < _WHOLE_BELOW).all())
+    return _column(value, known, whole), _column(half, known & told, whole)
 
 
 def _chosen_value(
@@ -163,7 +167,7 @@ def _chosen_value(
 def _column(values: NDArray[np.float64], known: NDArray[Any], whole: bool) -> "pa.Array[Any]":
     complete = bool(known.all())
     filled = values if complete else np.where(known, values, 0.0)
-    whole = whole and (not filled.size or bool(max(filled.max(), -filled.min()) < 2.0**53))
+    whole = whole and (not filled.size or bool(max(filled.max(), -filled.min()) < 2.0**63))
     exact = filled.astype(np.int64) if whole else filled + 0.0  # no negative zero
     return pa.array(exact, mask=None if complete else ~known)
 
