@@ -9,6 +9,7 @@ backends run the same expressions, in which nothing hangs on how a backend round
 but nobody has compared their integers.
 """
 
+import datetime
 import os
 from collections.abc import Iterator, Mapping
 from typing import Any
@@ -16,14 +17,19 @@ from urllib.parse import quote
 
 import ibis
 import ibis.expr.operations as ops
+import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from deniable.engines.ibis_tree import Tree
+from deniable.engines.ibis_tree import Parts, Relation, Tree
 from deniable.engines.running import Running
-from deniable.errors import InvalidPolicy
+from deniable.errors import InvalidPolicy, Unsupported
 from deniable.policy.places import is_address, place
 
+_BATCH = 1 << 17  # groups
+_KEPT = 64  # statements
+_WIDE = pa.decimal128(38, 0)
+_FIRST, _LAST = datetime.datetime.min, datetime.datetime(9999, 12, 31, 23, 59, 59, 999999)
 # Where NaN is the greatest number, as in DuckDB; elsewhere a row could slip through a clip.
 _NAN_LAST = frozenset({"duckdb", "polars", "postgres", "pyspark", "snowflake", "datafusion"})
 _TYPES = {
@@ -57,6 +63,7 @@ class Ibis(Running):
         super().__init__(sources)
         self._backend: Any = None
         self._tables: dict[str, Any] = {}
+        self._kept: dict[str, tuple[Relation, Any]] = {}
         self._connected()
 
     def close(self) -> None:
@@ -72,27 +79,56 @@ class Ibis(Running):
         return {name: _TYPES.get(_base(kind), "TIMESTAMP") for name, kind in schema.items()}
 
     def _check(self, sql: str) -> None:
-        self._tree().statement(sql)
+        self._connected()
+        self._said(sql)
 
     def _rows(self, sql: str) -> "Iterator[pa.RecordBatch]":
         self._connected()
-        relation = self._tree().statement(sql)
-        found = self._backend.to_pyarrow(relation.table)
-        columns = relation.columns.items()
-        whole = pa.table({name: _column(found, held) for name, held in columns})
-        yield from whole.to_batches() or [pa.RecordBatch.from_pylist([], schema=whole.schema)]
+        relation, query = self._said(sql)
+        try:
+            reader = self._reader(relation, query)
+            empty = True
+            for batch in reader:
+                empty = False
+                yield _ours(batch, relation)
+            if empty:
+                yield _ours(pa.RecordBatch.from_pylist([], schema=reader.schema), relation)
+        except BaseException as problem:
+            if type(problem).__name__ == "PanicException":  # Polars, beside all exceptions
+                raise RuntimeError("The backend broke off.") from None
+            raise
+
+    def _reader(self, relation: Relation, query: Any) -> Any:
+        """What a backend finds, in batches; Ibis 12 asks DuckDB 2 for them in vain."""
+        if self._backend.name == "duckdb":
+            return self._backend.con.execute(query).to_arrow_reader(_BATCH)
+        return self._backend.to_pyarrow_batches(relation.table, chunk_size=_BATCH)
 
     def _mend(self) -> None:
         if all(map(is_address, self._sources.values())):
             self._backend = None
 
-    def _tree(self) -> Tree:
-        ranks = self._backend.has_operation(ops.WindowFunction)
-        return Tree(self._tables, salt=self._salt, ranks=ranks)
+    def _said(self, sql: str) -> tuple[Relation, Any]:
+        """A statement as Ibis has it and as its backend has it; the last ones are kept."""
+        if sql not in self._kept:
+            tree = Tree(self._tables, salt=self._salt, backend=self._backend.name)
+            relation = tree.statement(sql)
+            try:
+                query = self._backend.compile(relation.table)
+            except Exception as problem:  # whatever Ibis says there; no row was read
+                raise Unsupported(
+                    f"{self._backend.name} has no words for this through Ibis "
+                    f"({type(problem).__name__}). Nothing was spent."
+                ) from None
+            while len(self._kept) >= _KEPT:
+                self._kept.pop(next(iter(self._kept)))
+            self._kept[sql] = relation, query
+        return self._kept[sql]
 
     def _connected(self) -> None:
         if self._backend is not None:
             return
+        self._kept.clear()
         backends: dict[int, Any] = {}
         opened: dict[str, Any] = {}
         for name, source in self._sources.items():
@@ -100,6 +136,8 @@ class Ibis(Running):
             self._tables[name] = _plain(name, table)
             backend = table.get_backend()
             backends[id(backend)] = backend
+            if backend.name == "duckdb" and table.op().find(ops.InMemoryTable):
+                backend.to_pyarrow(table.limit(0))  # so that DuckDB learns of it
         if len(backends) != 1:
             raise InvalidPolicy("All tables of a policy must be in one connection of Ibis.")
         (self._backend,) = backends.values()
@@ -140,11 +178,16 @@ def _with_password(resource: str) -> str:
 
 
 def _plain(name: str, table: Any) -> Any:
-    """The table's columns of plain types: moments in UTC, the others as they are."""
+    """The table's columns of plain types: days and moments of the years 1 to 9999, in UTC.
+
+    Others are NULL: beyond, backends fail, each at another day."""
     chosen = {}
     for column, kind in table.schema().items():
         if kind.is_timestamp():
-            chosen[column] = table[column].cast("timestamp(6)")
+            chosen[column] = _within(table[column], kind)
+        elif kind.is_date():
+            days = ibis.literal(_FIRST.date()), ibis.literal(_LAST.date())
+            chosen[column] = ibis.cases((table[column].between(*days), table[column]))
         elif kind.is_decimal():
             chosen[column] = table[column].cast("float64")
         elif _base(kind) in _TYPES:
@@ -154,15 +197,40 @@ def _plain(name: str, table: Any) -> Any:
     return table.select(**chosen)
 
 
+def _within(value: Any, kind: Any) -> Any:
+    """A moment, in microseconds; Polars, as Ibis has it, tries no cast and needs none."""
+    tries = value.get_backend().name != "polars"
+    if tries:
+        value = value.try_cast("timestamp(6)")
+    elif (kind.scale or 0) > 6:
+        return value.cast("timestamp(6)")
+    zone = None if tries or kind.timezone is None else datetime.UTC
+    ends = (ibis.literal(one.replace(tzinfo=zone), value.type()) for one in (_FIRST, _LAST))
+    return ibis.cases((value.between(*ends), value)).cast("timestamp(6)")
+
+
 def _base(kind: Any) -> str:
     return str(kind).removeprefix("!")
 
 
-def _column(found: "pa.Table", held: Any) -> Any:
+def _ours(found: "pa.RecordBatch", relation: Relation) -> "pa.RecordBatch":
+    columns = {name: _column(found, held) for name, held in relation.columns.items()}
+    return pa.RecordBatch.from_pydict(columns)
+
+
+def _column(found: "pa.RecordBatch", held: str | Parts) -> Any:
     """One of our columns; a wide integer is put together from its parts, exactly."""
     if isinstance(held, str):
         return found[held]
-    parts = [(weight, pc.fill_null(found[one], 0).to_pylist()) for weight, one in held]
-    rows = len(found)
-    sums = [sum(weight * column[i] for weight, column in parts) for i in range(rows)]
-    return pa.array(sums, pa.decimal128(38, 0))
+    parts = [(weight, pc.fill_null(found[one], 0).cast(pa.int64())) for weight, one in held]
+    arrays = [(weight, np.asarray(one)) for weight, one in parts]
+    most = sum(abs(weight) * max(map(abs, _ends(one))) for weight, one in arrays)
+    if most < 2**63:
+        small = sum((weight * one for weight, one in arrays), np.zeros(len(found), np.int64))
+        return pa.array(small).cast(_WIDE)
+    sums = sum((weight * one.astype(object) for weight, one in arrays), np.zeros(1, object))
+    return pa.array(list(sums), _WIDE)
+
+
+def _ends(numbers: Any) -> tuple[int, int]:
+    return (int(numbers.min()), int(numbers.max())) if len(numbers) else (0, 0)

@@ -3,12 +3,34 @@
 import datetime
 
 import ibis
+from sqlglot import exp
 
 from deniable.engines import spelling
 from deniable.engines.ibis_wide import Value
+from deniable.engines.words import digits
 from deniable.errors import Unsupported
 
 WHOLE_FROM = 2.0**52  # from here on doubles are whole
+_LONG = (1, 3, 5, 7, 8, 10, 12)  # months of 31 days
+
+
+def unknown(node: exp.Expr) -> Unsupported:
+    """What cannot be said through Ibis."""
+    return Unsupported(
+        f"Ibis has no exact words for {type(node).__name__.upper()} as DuckDB means it. Ask "
+        "without it, or copy the table into DuckDB. Nothing was spent."
+    )
+
+
+def constant(node: exp.Expr) -> float | None:
+    """The number that a node says, through casts and signs; None if it is no constant."""
+    if isinstance(node, exp.Cast | exp.TryCast | exp.Paren):
+        return constant(node.this)
+    if isinstance(node, exp.Neg):
+        inner = constant(node.this)
+        return None if inner is None else -inner
+    number = digits(node)
+    return None if number is None else float(number)
 
 
 def real(value: Value) -> Value:
@@ -65,11 +87,31 @@ def _read(value: Value) -> Value:
 
 
 def _read_moment(value: Value) -> Value:
-    """Text as a moment, if it is one. Polars, as Ibis has it, reads none."""
+    """Text as a moment, if it is one."""
     if value.get_backend().name == "polars":
-        raise Unsupported("Polars reads no dates in text through Ibis. Nothing was spent.")
+        return _put_together(value)
     told = ibis.cases((value.re_search(spelling.MOMENT), value))
     return told.replace("T", " ").try_cast("timestamp(6)")
+
+
+def _put_together(value: Value) -> Value:
+    """A moment of its parts: Polars, as Ibis has it, fails where text is none."""
+    parts = [value.re_extract(spelling.PARTS, place) for place in range(1, 7)]
+    year, month, day, hour, minute, second = (one.try_cast("int64") for one in parts)
+    fraction = value.re_extract(spelling.PARTS, 7).rpad(6, "0").try_cast("int64").fill_null(0)
+    leap = (year % 4 == 0) & ((year % 100 != 0) | (year % 400 == 0))
+    days = ibis.cases((month.isin(_LONG), 31), (month != 2, 30), (leap, 29), else_=28)
+    hour, minute, second = (one.fill_null(0) for one in (hour, minute, second))
+    there = (year >= 1) & month.between(1, 12) & (day >= 1) & (day <= days)
+    there = (there & (hour <= 23) & (minute <= 59) & (second <= 59)).fill_null(False)
+    parts = [year, month, day, hour, minute, second]
+    harmless = (1970, 1, 1, 0, 0, 0)
+    safe = [
+        ibis.cases((there, one), else_=instead)
+        for one, instead in zip(parts, harmless, strict=True)
+    ]
+    made = ibis.timestamp(*safe) + fraction.as_interval("us")
+    return ibis.cases((there, made.cast("timestamp(6)")))
 
 
 def _even(value: Value) -> Value:

@@ -8,8 +8,11 @@ import ibis
 import sqlglot
 from sqlglot import exp
 
-from deniable.engines.ibis_values import Values, unknown
+from deniable.engines.ibis_casts import unknown
+from deniable.engines.ibis_joins import Side, joined
+from deniable.engines.ibis_values import Values
 from deniable.engines.ibis_wide import Value, Wide
+from deniable.engines.ibis_windows import placed, told_apart
 
 # Of a wide integer: the columns that hold its parts, and their weights.
 Parts = tuple[tuple[int, str], ...]
@@ -43,19 +46,23 @@ class Tree:
 
     >>> import pyarrow as pa
     >>> visits = ibis.memtable(pa.table({"ward": ["A", "B"]}))
-    >>> tree = Tree({"visits": visits}, salt=1, ranks=True)
+    >>> tree = Tree({"visits": visits}, salt=1, backend="duckdb")
     >>> list(tree.statement('SELECT COUNT(*) AS n FROM "visits"').columns)
     ['n']
     """
 
-    def __init__(self, tables: Mapping[str, Any], *, salt: int, ranks: bool) -> None:
+    def __init__(self, tables: Mapping[str, Any], *, salt: int, backend: str) -> None:
         self._tables = {name.lower(): table for name, table in tables.items()}
-        self._salt, self._ranks = salt, ranks
+        self._salt, self._backend = salt, backend
+        self._lists = backend == "polars"  # which has no windows through Ibis
+        self._used: set[str] = set()
         self._made = 0
 
     def statement(self, sql: str) -> Relation:
         """The table that a statement finds; raises Unsupported on what Ibis cannot say."""
-        return self._query(sqlglot.parse_one(sql, dialect="duckdb"), {})
+        whole = sqlglot.parse_one(sql, dialect="duckdb")
+        self._used = {one.name for one in whole.find_all(exp.Column)}
+        return self._query(whole, {})
 
     def _query(self, node: exp.Expr, defined: Mapping[str, Relation]) -> Relation:
         known = dict(defined)
@@ -88,6 +95,8 @@ class Tree:
             test = self._values(values).plain(node.args["where"].this)
             relation = Relation(relation.table.filter(test), relation.columns)
             values = self._again(relation, values)
+        if node.expressions and _numbers(node.expressions[0]):
+            return self._numbered(node, relation)
         ranked = [one for one in node.expressions if isinstance(one.unalias(), exp.Window)]
         for one in ranked:
             relation = self._placed(relation, one)
@@ -132,42 +141,27 @@ class Tree:
         defined: Mapping[str, Relation],
     ) -> tuple[Relation, dict[str, Value | Wide]]:
         """Tables side by side; every column gets a name of its own first."""
-        left, names = self._apart(alias, relation)
+        side = self._apart(alias, relation)
         for join in joins:
-            side = " ".join(filter(None, (join.side, join.kind))).upper()
-            on = join.args.get("on")
-            if side not in ("", "INNER", "LEFT") or on is None:
-                raise unknown(join)
-            other, theirs = self._source(join.this, defined)
-            right, more = self._apart(other, theirs)
-            values = {key: left[one] for key, one in names.items()}
-            values |= {key: right[one] for key, one in more.items()}
-            parts = list(on.flatten()) if isinstance(on, exp.And) else [on]
-            equal = [one for one in parts if isinstance(one.unnest(), exp.EQ)]
-            if not equal or (side == "LEFT" and len(equal) < len(parts)):
-                raise unknown(join)
-            tests = [self._values(values).plain(one) for one in equal]
-            left = left.join(right, tests, how="left" if side == "LEFT" else "inner")
-            values = {key: left[one] for key, one in (names | more).items()}
-            for one in parts:
-                if one not in equal:  # not every backend joins by what is not equal
-                    left = left.filter(self._values(values).plain(one))
-                    values = {key: left[held] for key, held in (names | more).items()}
-            left, names = left.select(*names.values(), *more.values()), names | more
+            right = self._apart(*self._source(join.this, defined))
+            side = joined(side, right, join, self._read, by_equals=self._lists)
         columns: Columns = {}
-        for key, one in names.items():
+        for key, one in side.names.items():
             columns.setdefault(key.rpartition(".")[2], one)
-        made = Relation(left, columns)
-        return made, made.values() | {key: left[one] for key, one in names.items()}
+        made = Relation(side.table, columns)
+        return made, made.values() | side.values()
 
-    def _apart(self, alias: str, relation: Relation) -> tuple[Any, dict[str, str]]:
+    def _read(self, values: dict[str, Value], node: exp.Expr) -> Value:
+        return self._values(dict(values)).plain(node)
+
+    def _apart(self, alias: str, relation: Relation) -> Side:
         names, chosen = {}, {}
         for name, held in relation.columns.items():
             if not isinstance(held, str):
                 raise unknown(exp.Join())
             names[f"{alias}.{name}"] = self._fresh()
             chosen[names[f"{alias}.{name}"]] = relation.table[held]
-        return relation.table.select(**chosen), names
+        return Side(relation.table.select(**chosen), names)
 
     def _source(self, node: exp.Expr, defined: Mapping[str, Relation]) -> tuple[str, Relation]:
         if isinstance(node, exp.Subquery):
@@ -209,43 +203,37 @@ class Tree:
         return Relation(table.mutate(**later) if later else table, columns)
 
     def _placed(self, relation: Relation, node: exp.Expr) -> Relation:
-        """A window's number; without windows: how many of a unit's groups are not later.
-
-        Of two groups with one hash both are later, so no unit keeps more than its limit, and
-        one within its limit keeps all."""
+        """A row's number, or its group's, among those of a unit."""
         window = node.unalias()
-        if not window.args.get("partition_by"):
+        kinds = {exp.RowNumber: False, exp.DenseRank: True}
+        if not window.args.get("partition_by") or type(window.this) not in kinds:
             raise unknown(window)
         values = self._values(relation.values())
-        within = [values.plain(one) for one in window.args["partition_by"]]
         sorted_ = window.args.get("order")
-        order = [values.plain(one.this) for one in sorted_.expressions] if sorted_ else []
-        columns = relation.columns | {node.alias: node.alias}
-        if self._ranks:
-            ranks = {exp.RowNumber: ibis.row_number, exp.DenseRank: ibis.dense_rank}
-            if type(window.this) not in ranks:
-                raise unknown(window)
-            place = ranks[type(window.this)]().over(group_by=within, order_by=order) + 1
-            return Relation(relation.table.mutate(**{node.alias: place}), columns)
-        units = window.args["partition_by"]
-        by_hash = sorted_ and isinstance(sorted_.expressions[0].this, exp.Anonymous)
-        if not by_hash or len(units) > 1 or not isinstance(window.this, exp.RowNumber):
-            raise unknown(window)
-        return self._counted(relation, units[0].name, order[0], node.alias, columns)
+        table = placed(
+            relation.table,
+            [_held(relation, one) for one in window.args["partition_by"]],
+            [values.plain(one.this) for one in sorted_.expressions] if sorted_ else [],
+            node.alias,
+            fresh=self._fresh if self._lists else None,
+            dense=kinds[type(window.this)],
+        )
+        return Relation(table, relation.columns | {node.alias: node.alias})
 
-    def _counted(
-        self, relation: Relation, unit: str, drawn: Value, name: str, columns: Columns
-    ) -> Relation:
-        hashed, who, theirs = self._fresh(), self._fresh(), self._fresh()
-        table = relation.table.mutate(**{hashed: drawn})
-        beside = table.select(**{who: table[unit], theirs: table[hashed]})
-        both = table.join(beside, table[unit] == beside[who])
-        both = both.filter(both[theirs] <= both[hashed])
-        counted = both.group_by(list(table.columns)).aggregate(**{name: both.count()})
-        return Relation(counted, columns)
+    def _numbered(self, node: exp.Select, relation: Relation) -> Relation:
+        """Rows told apart, by those of their columns that the statement reads."""
+        number = node.expressions[0]
+        held = {name: one for name, one in relation.columns.items() if name in self._used}
+        columns = [one for one in held.values() if isinstance(one, str)]
+        which = number.unalias().expression.name if number.find(exp.Add) else "0"
+        named = self._fresh()
+        table = told_apart(
+            relation.table, columns, named, int(which), self._fresh, lists=self._lists
+        )
+        return Relation(table, {number.alias: named, **relation.columns})
 
     def _values(self, columns: dict[str, Value | Wide]) -> Values:
-        return Values(columns, self._salt)
+        return Values(columns, self._salt, self._backend)
 
     def _name(
         self, node: exp.Expr, value: Any, made: dict[str, Value], columns: Columns
@@ -278,7 +266,13 @@ def _held(relation: Relation, node: exp.Expr) -> str:
 
 
 def _adds_up(node: exp.Expr) -> bool:
-    return node.find(exp.Count, exp.Sum) is not None
+    return node.find(exp.Count, exp.Sum, exp.Min, exp.Max) is not None
+
+
+def _numbers(node: exp.Expr) -> bool:
+    """Whether a column numbers all rows of a table."""
+    window = node.find(exp.Window)
+    return window is not None and not window.args.get("partition_by")
 
 
 def _aggregates(node: exp.Select) -> bool:

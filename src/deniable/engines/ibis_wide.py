@@ -10,10 +10,13 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
+import ibis
+
 Value: TypeAlias = Any  # an expression of Ibis
 
 _HALF = 1 << 16
 _DIGIT = 20  # bits; products with a remainder below 2^32 stay below 2^53
+_NEAR = 2.0**59  # of a part: some of them still fit in 64 bits
 MOST_ROWS = 1 << 32  # of one unit in one group; whoever has more counts for nothing there
 
 
@@ -53,6 +56,15 @@ class Wide:
             made = made + one * weight
         return made
 
+    def real(self) -> Value:
+        """As a double: the nearest one, unless it is beyond 2^59."""
+        sizes = [one.cast("float64") * float(abs(weight)) for weight, one in self.parts]
+        near, far = sizes[0] < _NEAR, sizes[0] * _sign(self.parts[0][0])
+        for (weight, _), size in zip(self.parts[1:], sizes[1:], strict=True):
+            near, far = near & (size < _NEAR), far + size * _sign(weight)
+        small = self.each(lambda one: ibis.cases((near, one), else_=0)).narrow()
+        return ibis.cases((near, small.cast("float64")), else_=far)
+
     def share(self, rows: Value) -> Value:
         """The sum divided by `rows` > 0, towards zero: digit by digit, as on paper."""
         whole: Value = 0
@@ -78,6 +90,25 @@ class Wide:
         above = rest + rows * terms
         whole = whole + quotient(above, rows) - terms
         return whole, above % rows
+
+
+def split(value: Value) -> Wide:
+    """An integer; what is below zero is counted apart, because no part may be negative."""
+    above = ibis.cases((value > 0, value), (value <= 0, 0))
+    below = ibis.cases((value < 0, -value), (value >= 0, 0))
+    return Wide(((1, above), (-1, below)))
+
+
+def squared(value: Value) -> Wide:
+    """The square of an integer of at most 40 bits, as that of a number with two digits."""
+    size = value.abs()
+    low = size % (1 << _DIGIT)
+    high = quotient(size, 1 << _DIGIT)
+    return Wide(((1 << 2 * _DIGIT, high * high), (2 << _DIGIT, high * low), (1, low * low)))
+
+
+def _sign(weight: int) -> float:
+    return 1.0 if weight > 0 else -1.0
 
 
 def quotient(value: Value, by: Value) -> Value:

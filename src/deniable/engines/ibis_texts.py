@@ -1,0 +1,175 @@
+"""Functions of text through Ibis: places are counted in letters, spaces are those of Unicode.
+
+Polars, as Ibis has it, counts bytes and takes constants alone, and its own capitals differ
+("ß" becomes "SS"): there Arrow changes the letters, in this process, as DuckDB does.
+"""
+
+import re
+from collections.abc import Callable
+from typing import Any
+
+import ibis
+import pyarrow as pa
+import pyarrow.compute as pc
+from sqlglot import exp
+
+from deniable.engines.ibis_casts import constant, unknown
+from deniable.engines.ibis_wide import Value
+
+Say = Callable[[exp.Expr], Value]
+_SPACES = " \u00a0\u1680\u2000-\u200a\u202f\u205f\u3000"  # what TRIM takes for spaces
+_FARTHEST = 1000  # letters that a pattern can count
+# Backends whose letters were compared with DuckDB's, one by one.
+_LETTERS = ("duckdb", "polars")
+
+
+def _lower(text: "pa.Array[Any]") -> "pa.Array[Any]":
+    return pc.utf8_lower(text.cast(pa.large_string()))
+
+
+def _upper(text: "pa.Array[Any]") -> "pa.Array[Any]":
+    return pc.utf8_upper(text.cast(pa.large_string()))
+
+
+_BY_ARROW: dict[type[exp.Expr], Any] = {
+    exp.Lower: ibis.udf.scalar.pyarrow(_lower, signature=(("string",), "string")),
+    exp.Upper: ibis.udf.scalar.pyarrow(_upper, signature=(("string",), "string")),
+}
+
+
+def _cased(node: exp.Expr, say: Say, backend: str) -> Value:
+    if backend not in _LETTERS:
+        raise unknown(node)
+    text = say(node.this)
+    if backend == "polars":
+        return _BY_ARROW[type(node)](text)
+    return text.lower() if isinstance(node, exp.Lower) else text.upper()
+
+
+def _reversed(node: exp.Expr, say: Say, backend: str) -> Value:
+    if backend not in _LETTERS:
+        raise unknown(node)
+    return say(node.this).reverse()
+
+
+def _trimmed(node: exp.Expr, say: Say, backend: str) -> Value:
+    text, letters = say(node.this), _SPACES
+    if node.args.get("expression") is not None:
+        known = _word(node.args["expression"])
+        if known is None:
+            raise unknown(node)
+        letters = "".join(f"\\{one}" if one in "\\]^-[&~" else one for one in known)
+    position = node.text("position")
+    if letters and position != "TRAILING":
+        text = text.re_replace(f"^[{letters}]+", "")
+    if letters and position != "LEADING":
+        text = text.re_replace(f"[{letters}]+$", "")
+    return text
+
+
+def _length(node: exp.Expr, say: Say, backend: str) -> Value:
+    return _letters(say(node.this), backend)
+
+
+def _letters(text: Value, backend: str) -> Value:
+    """How many letters a text has; in Polars each is made a byte first."""
+    if backend == "polars":
+        text = text.re_replace("(?s).", "a")
+    return text.length().cast("int64")
+
+
+def _part(node: exp.Expr, say: Say, backend: str) -> Value:
+    """LEFT, RIGHT and SUBSTRING with constant places, which may count from the end."""
+    text = say(node.this)
+    if isinstance(node, exp.Left | exp.Right):
+        (place,) = _places(node, node.expression)
+        if isinstance(node, exp.Left):
+            return _first(text, place) if place >= 0 else _without_last(text, -place, node)
+        return _last(text, place) if place >= 0 else text.substr(-place)
+    start, length = node.args["start"], node.args.get("length")
+    (begin, *many) = _places(node, start, *([] if length is None else [length]))
+    size = many[0] if many else None
+    if begin == 0 and size is not None:
+        size = max(0, size - 1) if size > 0 else 0
+    if size is not None and size < 0:  # backwards from there
+        before = _first(text, begin - 1) if begin > 0 else _without_last(text, -begin, node)
+        return _last(before, -size)
+    after = text.substr(max(0, begin - 1)) if begin >= 0 else _last(text, -begin)
+    return after if size is None else _first(after, size)
+
+
+def _first(text: Value, letters: int) -> Value:
+    return text.substr(0, letters)
+
+
+def _last(text: Value, letters: int) -> Value:
+    return text.right(letters) if letters else text.substr(0, 0)
+
+
+def _without_last(text: Value, letters: int, node: exp.Expr) -> Value:
+    if letters > _FARTHEST:
+        raise unknown(node)
+    return text.re_replace(f"(?s).{{1,{letters}}}$", "")
+
+
+def _found(node: exp.Expr, say: Say, backend: str) -> Value:
+    """STRPOS: the place of the first, from 1, or 0."""
+    text, word = say(node.this), _word(node.args["substr"])
+    if backend != "polars":
+        return text.find(say(node.args["substr"])) + 1
+    if word is None:
+        raise unknown(node)
+    before = text.re_extract(f"(?s)^(.*?){re.escape(word)}", 1)
+    return ibis.cases((text.contains(word), _letters(before, backend) + 1), (text.notnull(), 0))
+
+
+def _holds(node: exp.Expr, say: Say, backend: str) -> Value:
+    text, word = say(node.this), _word(node.expression)
+    if word is None and backend == "polars":
+        raise unknown(node)
+    other = say(node.expression) if word is None else word
+    if isinstance(node, exp.StartsWith):
+        return text.startswith(other)
+    return text.endswith(other) if isinstance(node, exp.EndsWith) else text.contains(other)
+
+
+def _like(node: exp.Expr, say: Say, backend: str) -> Value:
+    pattern = _word(node.expression)
+    if pattern is None:
+        raise unknown(node)
+    text = say(node.this)
+    if isinstance(node, exp.ILike):
+        text = _cased(exp.Lower(this=node.this), say, backend)
+        pattern = pc.utf8_lower(pa.scalar(pattern)).as_py()
+    words = {"%": ".*", "_": "."}
+    told = "".join(words.get(one) or re.escape(one) for one in pattern)
+    return text.re_search(f"(?s)^{told}$")
+
+
+def _places(node: exp.Expr, *places: exp.Expr) -> list[int]:
+    found = [constant(one) for one in places]
+    if not all(one is not None and one == int(one) for one in found):
+        raise unknown(node)
+    return [int(one) for one in found if one is not None]
+
+
+def _word(node: exp.Expr) -> str | None:
+    return node.name if isinstance(node, exp.Literal) and node.is_string else None
+
+
+TEXTS: dict[type[exp.Expr], Callable[[Any, Say, str], Value]] = {
+    exp.Lower: _cased,
+    exp.Upper: _cased,
+    exp.Reverse: _reversed,
+    exp.Trim: _trimmed,
+    exp.Length: _length,
+    exp.Left: _part,
+    exp.Right: _part,
+    exp.Substring: _part,
+    exp.StrPosition: _found,
+    exp.StartsWith: _holds,
+    exp.EndsWith: _holds,
+    exp.Contains: _holds,
+    exp.Like: _like,
+    exp.ILike: _like,
+}
