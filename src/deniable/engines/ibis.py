@@ -101,7 +101,7 @@ class Ibis(Running):
     def _reader(self, relation: Relation, query: Any) -> Any:
         """What a backend finds, in batches; Ibis 12 asks DuckDB 2 for them in vain."""
         if self._backend.name == "duckdb":
-            return self._backend.con.execute(query).to_arrow_reader(_BATCH)
+            return self._backend.con.sql(query).to_arrow_reader(_BATCH)
         return self._backend.to_pyarrow_batches(relation.table, chunk_size=_BATCH)
 
     def _mend(self) -> None:

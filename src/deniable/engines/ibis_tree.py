@@ -1,6 +1,6 @@
 """Our statements as expressions of Ibis: SELECT by SELECT, each a table made of another."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,6 +10,8 @@ from sqlglot import exp
 
 from deniable.engines.ibis_casts import unknown
 from deniable.engines.ibis_joins import Side, joined
+from deniable.engines.ibis_shared import shared
+from deniable.engines.ibis_shares import shares
 from deniable.engines.ibis_values import Values
 from deniable.engines.ibis_wide import Value, Wide
 from deniable.engines.ibis_windows import placed, told_apart
@@ -91,6 +93,7 @@ class Tree:
 
     def _select(self, node: exp.Select, defined: Mapping[str, Relation]) -> Relation:
         relation, values = self._from(node, defined)
+        distinct = bool(node.args.get("distinct"))
         if node.args.get("where"):
             test = self._values(values).plain(node.args["where"].this)
             relation = Relation(relation.table.filter(test), relation.columns)
@@ -104,6 +107,8 @@ class Tree:
             return relation
         if node.args.get("group") or _aggregates(node):
             return self._grouped(node, relation, values)
+        if not any(isinstance(one, exp.Star) for one in node.expressions):
+            node, relation, values = self._shared(node, relation, values)
         made: dict[str, Value] = {}
         columns: Columns = {}
         for one in node.expressions:
@@ -115,7 +120,38 @@ class Tree:
                 continue
             self._name(one, self._values(values).say(one.unalias()), made, columns)
         table = relation.table.select(**made)
-        return Relation(table.distinct() if node.args.get("distinct") else table, columns)
+        return Relation(table.distinct() if distinct else table, columns)
+
+    def _shared(
+        self, node: exp.Select, relation: Relation, values: dict[str, Value | Wide]
+    ) -> tuple[exp.Select, Relation, dict[str, Value | Wide]]:
+        """The same SELECT, of a table that has what it says more than once as columns."""
+        said = [one.unalias() for one in node.expressions]
+        over = dict.fromkeys(part for value in said for part in value.find_all(exp.IntDiv))
+        if over:
+            table, found = shares(relation.table, self._asked(over, values), self._fresh)
+            relation = Relation(table, relation.columns | {name: name for name in found})
+            values = self._again(relation, values)
+            node = _replaced(node, dict(zip(over, found, strict=True)))
+        while parts := shared([one.unalias() for one in node.expressions]):
+            names = {one: self._fresh() for one in parts}
+            made = {name: self._values(values).plain(one) for one, name in names.items()}
+            columns = relation.columns | {name: name for name in made}
+            relation = Relation(relation.table.mutate(**made), columns)
+            values = self._again(relation, values)
+            node = _replaced(node, names)
+        return node, relation, values
+
+    def _asked(
+        self, divisions: Iterable[exp.Expr], values: dict[str, Value | Wide]
+    ) -> list[tuple[Wide, Value]]:
+        read, asked = self._values(values), []
+        for one in divisions:
+            over = read.say(one.this)
+            if not isinstance(over, Wide):
+                raise unknown(one)
+            asked.append((over, read.plain(one.expression)))
+        return asked
 
     def _again(self, relation: Relation, values: Mapping[str, Any]) -> dict[str, Value | Wide]:
         """The same names, over a table that was filtered."""
@@ -250,6 +286,15 @@ class Tree:
     def _fresh(self) -> str:
         self._made += 1
         return f"p{self._made}"
+
+
+def _replaced(node: exp.Select, names: Mapping[exp.Expr, str]) -> exp.Select:
+    """A SELECT that reads columns instead of values."""
+
+    def held(one: exp.Expr) -> exp.Expr:
+        return exp.column(names[one]) if one in names else one
+
+    return exp.select(*(one.transform(held) for one in node.expressions))
 
 
 def _group(node: exp.Select) -> list[exp.Expr]:

@@ -15,7 +15,7 @@ from deniable.engines.ibis_casts import cast, is_real, moment, real, unknown
 from deniable.engines.ibis_dates import DATES
 from deniable.engines.ibis_numbers import NUMBERS
 from deniable.engines.ibis_texts import TEXTS
-from deniable.engines.ibis_wide import MOST_ROWS, Value, Wide, split, squared
+from deniable.engines.ibis_wide import Value, Wide, split, squared
 from deniable.engines.ibis_windows import hashed_text
 from deniable.engines.words import digits
 from deniable.errors import Unsupported
@@ -99,14 +99,6 @@ class Values:
         if isinstance(node, exp.Mul):
             return left * right
         return left + right if isinstance(node, exp.Add) else left - right
-
-    def _share(self, node: exp.Expr) -> Value:
-        over, rows = self.say(node.this), self.plain(node.expression)
-        if not isinstance(over, Wide):
-            raise unknown(node)
-        whole, rest = over.share(ibis.cases((rows < MOST_ROWS, rows), else_=1))
-        nearer = ibis.cases(((whole < 0) & (rest > 0), whole + 1), else_=whole)
-        return ibis.cases((rows < MOST_ROWS, nearer), else_=0)
 
     def _comparison(self, node: exp.Expr) -> Value:
         return _COMPARED[type(node)](self.plain(node.this), self.plain(node.expression))
@@ -255,7 +247,6 @@ _READS: dict[type[exp.Expr], Callable[[Values, exp.Expr], Any]] = {
     exp.Mul: Values._arithmetic,
     exp.Div: Values._arithmetic,
     exp.Neg: Values._negative,
-    exp.IntDiv: Values._share,
     exp.And: Values._connected,
     exp.Or: Values._connected,
     exp.Not: Values._not,

@@ -15,9 +15,8 @@ import ibis
 Value: TypeAlias = Any  # an expression of Ibis
 
 _HALF = 1 << 16
-_DIGIT = 20  # bits; products with a remainder below 2^32 stay below 2^53
+BASE = 1 << 20  # of digits: products with a number below 2^32 stay below 2^53
 _NEAR = 2.0**59  # of a part: some of them still fit in 64 bits
-MOST_ROWS = 1 << 32  # of one unit in one group; whoever has more counts for nothing there
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,32 +64,6 @@ class Wide:
         small = self.each(lambda one: ibis.cases((near, one), else_=0)).narrow()
         return ibis.cases((near, small.cast("float64")), else_=far)
 
-    def share(self, rows: Value) -> Value:
-        """The sum divided by `rows` > 0, towards zero: digit by digit, as on paper."""
-        whole: Value = 0
-        rest: Value = 0
-        for weight, one in self.parts:
-            sign = 1 if weight > 0 else -1
-            left = one % rows
-            whole = whole + quotient(one, rows) * weight
-            digits = _digits(abs(weight))
-            for place, digit in enumerate(digits):
-                shifted = left * digit
-                whole = whole + quotient(shifted, rows) * (
-                    sign << _DIGIT * (len(digits) - 1 - place)
-                )
-                # What is left of this digit, carried down through the ones below it.
-                carried = shifted % rows
-                for below in range(len(digits) - 2 - place, -1, -1):
-                    carried = carried * (1 << _DIGIT)
-                    whole = whole + quotient(carried, rows) * (sign << _DIGIT * below)
-                    carried = carried % rows
-                rest = rest + carried * sign
-        terms = 4 * len(self.parts)  # `rest` is above -terms * rows
-        above = rest + rows * terms
-        whole = whole + quotient(above, rows) - terms
-        return whole, above % rows
-
 
 def split(value: Value) -> Wide:
     """An integer; what is below zero is counted apart, because no part may be negative."""
@@ -102,9 +75,9 @@ def split(value: Value) -> Wide:
 def squared(value: Value) -> Wide:
     """The square of an integer of at most 40 bits, as that of a number with two digits."""
     size = value.abs()
-    low = size % (1 << _DIGIT)
-    high = quotient(size, 1 << _DIGIT)
-    return Wide(((1 << 2 * _DIGIT, high * high), (2 << _DIGIT, high * low), (1, low * low)))
+    low = size % BASE
+    high = quotient(size, BASE)
+    return Wide(((BASE * BASE, high * high), (2 * BASE, high * low), (1, low * low)))
 
 
 def _sign(weight: int) -> float:
@@ -114,12 +87,3 @@ def _sign(weight: int) -> float:
 def quotient(value: Value, by: Value) -> Value:
     """value // by of integers from 0 to 2^53, where engines divide doubles."""
     return ((value - value % by) / by).cast("int64")
-
-
-def _digits(weight: int) -> list[int]:
-    """A positive integer in digits of 20 bits, the highest first."""
-    digits: list[int] = []
-    while weight:
-        digits.append(weight & ((1 << _DIGIT) - 1))
-        weight >>= _DIGIT
-    return digits[::-1]
