@@ -29,14 +29,15 @@ def clean(
     selected = [named(scope.leaf(name), scope.alias(name)) for name in columns]
     selected += [named(scope.outside(name), f"{scope.alias(name)}_out") for name in flagged]
     selected += [named(scope.whole_leaf(name), f"{scope.alias(name)}_key") for name in wanted]
-    made = exp.select(*selected)
+    made = exp.Select(expressions=selected)
     if scope.source is None:
-        made = made.from_(exp.to_identifier(scope.table.name, quoted=True))
+        made = made.from_(exp.to_identifier(scope.table.name, quoted=True), copy=False)
     else:
         inner = scope.source.select(list(dict.fromkeys([*columns, *wanted])))
-        made = made.from_((scope.numbered(inner) if outermost else inner).subquery("source"))
+        inner = scope.numbered(inner) if outermost else inner
+        made = made.from_(inner.subquery("source", copy=False), copy=False)
     if scope.table.unit is None:
-        return made if selected else made.select(number(1))
+        return made if selected else made.select(number(1), copy=False)
     unit = column("u") if scope.source else exp.column(scope.table.unit, quoted=True)
     owned = exp.Not(this=exp.Is(this=unit.copy(), expression=exp.null()))
-    return made.select(named(unit, "u")).where(owned)
+    return made.select(named(unit, "u"), copy=False).where(owned, copy=False)

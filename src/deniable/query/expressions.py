@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, TypeAlias
 from deniable.errors import InvalidQuery
 
 if TYPE_CHECKING:
-    from deniable.query.relations import Selection
+    from deniable.query.relations import Relation, Selection, UnionAll
 
 LONGEST = 20_000  # words of one expression, written out
 
@@ -130,6 +130,11 @@ class SubQuery:
         """What of it is about the rows around it."""
         return () if self.argument is None else (self.argument,)
 
+    @property
+    def parts(self) -> "tuple[Part, ...]":
+        """All that it is made of, what is about other rows too."""
+        return (self.query, *self.arguments)
+
     def __str__(self) -> str:
         if self.kind == "in":
             return f"{self.argument} IN (SELECT ...)"
@@ -137,7 +142,11 @@ class SubQuery:
 
 
 Expression: TypeAlias = Column | Literal | Call | Aggregate | SubQuery
+Part: TypeAlias = "Expression | Relation | Selection | UnionAll"
 
+_DATES = "year quarter month week day dayofyear dayofweek isodow hour minute second"
+_REPEATED = {"clamp": 3, "power": 3, "sqrt": 2, "ln": 2, "log10": 2, "log2": 2}
+_REPEATED |= dict.fromkeys(_DATES.split(), 2)
 _INFIX = {"+", "-", "*", "/", "=", "<>", "<", "<=", ">", ">=", "and", "or"}
 
 
@@ -153,22 +162,36 @@ def walk(expression: Expression) -> Iterator[Expression]:
             yield from walk(one)
 
 
-def size(expression: Expression, _known: dict[int, int] | None = None) -> int:
+def repeats(name: str) -> int:
+    """How often the engine's SQL for a function names each of its arguments, at most.
+
+    >>> repeats("abs"), repeats("sqrt"), repeats("start of month")
+    (1, 2, 2)
+    """
+    dates = name.endswith(" between") or name.startswith("start of ")
+    return 2 if dates else _REPEATED.get(name, 1)
+
+
+def size(expression: "Part", _known: dict[int, int] | None = None) -> int:
     """How long the engine's SQL for an expression would be, about, in words.
 
-    A tree may hold one part in many places (`CASE x WHEN`, `BETWEEN`), so that a short text
-    stands for a huge tree; counting remembers the parts that it has met.
+    A tree may hold one part in many places (`CASE x WHEN`, `BETWEEN`), and the SQL may name an
+    argument twice, so that a short text stands for a huge one; counting remembers the parts
+    that it has met. What is counted is all that comparing two trees has to walk through, so
+    sub-queries count with all that is in them.
 
     >>> size(Call("+", (Column("x"), Literal(Fraction(1)))))
     3
     """
     known = {} if _known is None else _known
     if id(expression) not in known:
-        below = () if isinstance(expression, Column | Literal) else expression.arguments
-        sizes = [size(one, known) for one in below]
-        if isinstance(expression, Call) and expression.name == "clamp":
-            sizes = [3 * one for one in sizes]  # its SQL names each argument thrice
-        known[id(expression)] = 1 + sum(sizes)
+        below: tuple[Part, ...] = ()
+        if isinstance(expression, Call | Aggregate):
+            below = expression.arguments
+        elif not isinstance(expression, Column | Literal):
+            below = expression.parts
+        times = repeats(expression.name) if isinstance(expression, Call) else 1
+        known[id(expression)] = 1 + times * sum(size(one, known) for one in below)
     return known[id(expression)]
 
 

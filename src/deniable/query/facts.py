@@ -10,6 +10,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
 
+_FARTHEST = Fraction(10) ** 100  # of a limit that is worth knowing; doubles go thrice as far
+_LONGEST = 1000  # bits of a limit that is carried on as it is
+
 
 @dataclass(frozen=True, slots=True)
 class Facts:
@@ -28,6 +31,38 @@ class Facts:
     def bounded(self) -> bool:
         """Whether both limits are known."""
         return self.low is not None and self.high is not None
+
+
+def short(a: Facts) -> Facts:
+    """The same with limits and a grid that are short enough to be reckoned with further.
+
+    Powers of powers soon have more digits than a machine has room for. A limit beyond 1e100 is
+    none; one with very many digits is moved outwards a little.
+
+    >>> far = short(Facts("number", Fraction(1, 3**999), Fraction(10) ** 101))
+    >>> far.low, far.high
+    (Fraction(0, 1), None)
+    """
+    if a.kind != "number":
+        return a
+    step = a.step
+    if step is not None and not 1 / _FARTHEST <= step <= _FARTHEST:
+        step = None
+    if step is not None and _bits(step) > _LONGEST:
+        step = None
+    low, high = _outwards(a.low, math.floor), _outwards(a.high, math.ceil)
+    return Facts("number", low, high, step)
+
+
+def _outwards(end: Fraction | None, whole: Callable[[Fraction], int]) -> Fraction | None:
+    if end is None or abs(end) > _FARTHEST:
+        return None
+    tiny = end != 0 and abs(end) < 1 / _FARTHEST
+    return whole(end * _FARTHEST) / _FARTHEST if tiny or _bits(end) > _LONGEST else end
+
+
+def _bits(number: Fraction) -> int:
+    return max(number.numerator.bit_length(), number.denominator.bit_length())
 
 
 def constant(value: Fraction) -> Facts:

@@ -52,10 +52,9 @@ class Grouped:
             else named(self._aggregate(one - first), f"d{one}")
             for one in places
         ]
-        made = rows.select(*unit, *chosen)
-        if not (unit or chosen):
-            made = made.select(number(1))
-        return made.group_by(*unit, *keys) if unit or keys else made
+        made = rows.select(*(unit + chosen or [number(1)]), copy=False)
+        by = [*(one.copy() for one in unit), *keys]
+        return made.group_by(*by, copy=False) if by else made
 
     def _rows(self, wanted: list[int]) -> exp.Select:
         """The keys k0, k1, ... and what the wanted aggregates are over, y0, y1, ..."""
@@ -79,8 +78,8 @@ class Grouped:
                 used.append(argument)
                 chosen.append(named(self._argument(self.aggregates[i], argument), f"y{i}"))
         rows = subquery(clean(scope, used, whole, outermost=False), "clean")
-        made = rows.select(*(chosen or [number(1)]))
-        return made if view.where is None else made.where(scope.sql(view.where))
+        made = rows.select(*(chosen or [number(1)]), copy=False)
+        return made if view.where is None else made.where(scope.sql(view.where), copy=False)
 
     def _argument(self, aggregate: Aggregate, argument: Expression) -> Sql:
         value = self.view.scope.sql(argument)

@@ -71,11 +71,12 @@ class Joined:
         chosen += [] if self.table.unit is None else [named(self._unit(), "u")]
         conditions = [self._same_unit()] if self.by_unit else []
         conditions += [self._condition(one) for one in self.on]
-        made = exp.select(*(chosen or [exp.Literal.number(1)])).from_(left.subquery("a"))
-        return made.join(
-            right.subquery("b"),
+        made = exp.Select(expressions=chosen or [exp.Literal.number(1)])
+        return made.from_(left.subquery("a", copy=False), copy=False).join(
+            right.subquery("b", copy=False),
             on=exp.and_(*conditions) if conditions else exp.true(),
             join_type=_SIDES[self.kind],
+            copy=False,
         )
 
     def _raw(self, place: int) -> Sql:

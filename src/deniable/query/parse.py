@@ -273,6 +273,6 @@ def _limit(limit: exp.Expr | None) -> int | None:
         options.args.get(one) for one in ("percent", "with_ties")
     )
     whole = isinstance(number, exp.Literal) and not number.is_string and number.this.isdigit()
-    if share or not whole:
-        raise InvalidQuery("LIMIT takes a whole number.")
+    if share or not whole or len(number.this) > 18:
+        raise InvalidQuery("LIMIT takes a whole number, below 10 to the 18th.")
     return int(number.this)

@@ -65,7 +65,8 @@ _CASTS = {
 }
 _SPELT = {"prefix": ("starts with", 2), "suffix": ("ends with", 2)}  # and how many arguments
 LARGEST = Fraction(10) ** 30  # of a literal: far beyond any bound, far below any overflow
-_MOST_BINS = 1000
+SMALLEST = Fraction(1, 10**100)  # but for 0
+_MOST_BINS, _MOST_DIGITS = 1000, 1000
 
 
 def read(node: exp.Expr) -> Expression:
@@ -208,9 +209,18 @@ def _column(node: exp.Expr) -> Column:
 def _literal(node: exp.Expr) -> Literal:
     if node.args.get("is_string"):
         return Literal(node.this)
+    digits, _, power = node.this.lower().partition("e")
+    if len(digits) > _MOST_DIGITS or len(power) > _MOST_DIGITS or abs(int(power or 0)) > 1000:
+        raise InvalidQuery(
+            f"The number {node.this[:40]} has too many digits: write it with {_MOST_DIGITS} at "
+            "most, between 1e-100 and 1e30."
+        )
     value = Fraction(node.this)
-    if abs(value) > LARGEST:
-        raise InvalidQuery(f"The number {node.this} is too large: at most 1e30.")
+    if abs(value) > LARGEST or 0 < abs(value) < SMALLEST:
+        raise InvalidQuery(
+            f"The number {node.this} is too large or too small: write one between 1e-100 and "
+            "1e30, or 0."
+        )
     return Literal(value)
 
 

@@ -7,7 +7,7 @@ what cannot be private is refused, when a question meets a policy (`views.py`).
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from deniable.query.expressions import Expression
+from deniable.query.expressions import Expression, Part
 from deniable.query.question import Named
 
 
@@ -17,6 +17,11 @@ class TableRef:
 
     name: str
     alias: str | None = None
+
+    @property
+    def parts(self) -> tuple[Part, ...]:
+        """Nothing is below a table."""
+        return ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,6 +42,15 @@ class Selection:
     having: Expression | None = None
     distinct: bool = False
 
+    @property
+    def parts(self) -> tuple[Part, ...]:
+        """All that is read and all that is said about it."""
+        named = [
+            one.expression for one in (*self.outputs, *self.keys) if isinstance(one, Named)
+        ]
+        said = [one for one in (self.where, self.having) if one is not None]
+        return (self.source, *named, *said)
+
 
 @dataclass(frozen=True, slots=True)
 class UnionAll:
@@ -52,6 +66,11 @@ class Derived:
     query: Selection | UnionAll
     alias: str | None = None
 
+    @property
+    def parts(self) -> tuple[Part, ...]:
+        """The sub-query."""
+        return (self.query,)
+
 
 @dataclass(frozen=True, slots=True)
 class Join:
@@ -62,6 +81,12 @@ class Join:
     kind: str  # "inner", "left", "right", "full" or "cross"
     on: Expression | None = None
     using: tuple[str, ...] = ()
+
+    @property
+    def parts(self) -> tuple[Part, ...]:
+        """Both sides, and the condition."""
+        both: tuple[Part, ...] = self.left, self.right
+        return both if self.on is None else (*both, self.on)
 
 
 Relation: TypeAlias = TableRef | Derived | Join

@@ -45,9 +45,9 @@ class Rows:
         unit = [column("u")] if self.scope.table.unit is not None else []
         steps = [named(self._steps(i, one), f"x{i}") for i, one in self._with_argument()]
         rows = subquery(self._said(), "said").select(
-            *(unit + key_columns(self.groupings) + steps or [number(1)])
+            *(unit + key_columns(self.groupings) + steps or [number(1)]), copy=False
         )
-        return rows.where(*self._listed())
+        return rows.where(*self._listed(), copy=False)
 
     def _said(self) -> exp.Select:
         unit = [column("u")] if self.scope.table.unit is not None else []
@@ -57,8 +57,12 @@ class Rows:
             for i, one in self._with_argument()
             if one.argument is not None
         ]
-        said = subquery(self._clean(), "clean").select(*(unit + keys + values or [number(1)]))
-        return said if self.where is None else said.where(self.scope.sql(self.where))
+        said = subquery(self._clean(), "clean").select(
+            *(unit + keys + values or [number(1)]), copy=False
+        )
+        if self.where is None:
+            return said
+        return said.where(self.scope.sql(self.where), copy=False)
 
     def _clean(self) -> exp.Select:
         used = [one.expression for one in self.groupings if self._whole_key(one) is None]

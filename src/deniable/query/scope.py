@@ -115,7 +115,7 @@ class Scope:
         if call.name == "cast text" and known[0].kind == "date":
             # DuckDB 2.0 fails on timestamps out of range, which a row could hold.
             raise InvalidQuery(f"{call}: dates are compared to dates here, not made into text.")
-        return function.facts(known)
+        return facts.short(function.facts(known))
 
     def _column_facts(self, column: Declared) -> Facts:
         if column.kind != "number":

@@ -1,5 +1,6 @@
 """SELECT statements read into our own trees, at any depth: what is not listed does not pass."""
 
+from collections import Counter
 from dataclasses import replace
 
 from sqlglot import exp
@@ -215,8 +216,8 @@ def read_outputs(selected: list[exp.Expr], *, stars: bool) -> tuple[Named | Star
         expression = read(inner)
         check_sizes([expression])
         outputs.append(Named(node.alias or label(expression), expression))
-    names = [one.name.lower() for one in outputs if isinstance(one, Named)]
-    doubled = next((name for name in names if names.count(name) > 1), None)
+    names = Counter(one.name.lower() for one in outputs if isinstance(one, Named))
+    doubled = next((name for name, count in names.items() if count > 1), None)
     if doubled is not None:
         raise InvalidQuery(
             f"Two columns of the answer are called {doubled}: rename one with AS."

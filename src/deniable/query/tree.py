@@ -43,19 +43,27 @@ class Tree:
         features = Features(self.scope, self.statistics, self.max_rows)
         if self.scope.table.unit is None:
             added = features.over_rows()
-            answer = subquery(rows, "rows").select(*self._keys(), *self._units(), *added)
+            answer = subquery(rows, "rows").select(
+                *self._keys(), *self._units(), *added, copy=False
+            )
             return self._grouped(answer)
-        held = subquery(rows, "rows").select(column("u"), *self._keys(), *features.sums())
-        held = held.group_by(column("u"), *self._keys())
-        bounded = subquery(held, "held").select(column("u"), *self._keys(), *features.bounded())
+        held = subquery(rows, "rows").select(
+            column("u"), *self._keys(), *features.sums(), copy=False
+        )
+        held = held.group_by(column("u"), *self._keys(), copy=False)
+        bounded = subquery(held, "held").select(
+            column("u"), *self._keys(), *features.bounded(), copy=False
+        )
         if self.groupings and self._may_exceed():
             bounded = self._chosen(bounded)
         totals = [named(total(column(name)), name) for name in features.names()]
-        answer = subquery(bounded, "bounded").select(*self._keys(), *self._units(), *totals)
+        answer = subquery(bounded, "bounded").select(
+            *self._keys(), *self._units(), *totals, copy=False
+        )
         return self._grouped(answer)
 
     def _grouped(self, answer: exp.Select) -> exp.Select:
-        return answer.group_by(*self._keys()) if self.groupings else answer
+        return answer.group_by(*self._keys(), copy=False) if self.groupings else answer
 
     def _may_exceed(self) -> bool:
         combinations = 1
@@ -79,6 +87,8 @@ class Tree:
         place = exp.Window(
             this=exp.RowNumber(), partition_by=[column("u")], order=order, over="OVER"
         )
-        ranked = subquery(bounded, "ranked").select(exp.Star(), named(place, "place"))
+        ranked = subquery(bounded, "ranked").select(
+            exp.Star(), named(place, "place"), copy=False
+        )
         kept = exp.LTE(this=column("place"), expression=exp.Literal.number(self.max_groups))
-        return subquery(ranked, "chosen").select(exp.Star()).where(kept)
+        return subquery(ranked, "chosen").select(exp.Star(), copy=False).where(kept, copy=False)

@@ -35,7 +35,8 @@ class United:
         selects = [self._part(one, places) for one in self.parts]
         whole = exp.union(*selects, distinct=False, copy=False)
         alias = exp.TableAlias(this=exp.to_identifier("parts"))
-        return exp.select(exp.Star()).from_(exp.Subquery(this=whole, alias=alias))
+        made = exp.Select(expressions=[exp.Star()])
+        return made.from_(exp.Subquery(this=whole, alias=alias), copy=False)
 
     def _part(self, view: View, places: list[int]) -> exp.Select:
         """Numbers are doubles, unless the column holds integers in every part."""
@@ -49,7 +50,7 @@ class United:
         if view.private:
             chosen.append(named(as_unit(column("u"), view.scope.origin.unit_type), "u"))
         made = subquery(view.written(places), "part")
-        return made.select(*(chosen or [named(exp.Literal.number(1), "one")]))
+        return made.select(*(chosen or [named(exp.Literal.number(1), "one")]), copy=False)
 
 
 def united(parts: tuple[View, ...]) -> View:

@@ -26,7 +26,7 @@ from deniable.query.expressions import (
     renamed,
     walk,
 )
-from deniable.query.facts import Facts
+from deniable.query.facts import Facts, short
 from deniable.query.functions import Sql
 from deniable.query.scope import Scope
 from deniable.query.words import column, named, subquery
@@ -146,8 +146,10 @@ class View:
             chosen.append(named(value, f"d{place}"))
         chosen += [named(column("u"), "u")] if self.scope.table.unit is not None else []
         rows = subquery(clean(self.scope, used, whole, outermost=False), "clean")
-        made = rows.select(*(chosen or [exp.Literal.number(1)]))
-        return made if self.where is None else made.where(self.scope.sql(self.where))
+        made = rows.select(*(chosen or [exp.Literal.number(1)]), copy=False)
+        return (
+            made if self.where is None else made.where(self.scope.sql(self.where), copy=False)
+        )
 
 
 def whole_column(expression: Expression, scope: Scope) -> str | None:
@@ -183,7 +185,7 @@ def declared(name: str, expression: Expression, scope: Scope) -> Declared:
 
 def column_of(name: str, known: Facts) -> Declared:
     """A column with the limits and grid that are known of its values, widened to the grid."""
-    kind = cast(Kind, known.kind or "text")
+    known, kind = short(known), cast(Kind, known.kind or "text")
     if kind != "number" or known.low is None or known.high is None:
         whole = kind == "number" and known.step is not None and known.step.denominator == 1
         return Declared(name, kind=kind, integer=whole)

@@ -6,8 +6,12 @@ from deniable.query.functions import Sql, case
 
 
 def subquery(inner: exp.Select, name: str) -> exp.Select:
-    """SELECT ... FROM (inner) AS name; its columns are still to be said."""
-    return exp.Select().from_(inner.subquery(name))
+    """SELECT ... FROM (inner) AS name; its columns are still to be said.
+
+    The inner one becomes part of it. Where statements nest, a copy at every level would take
+    longer than all the rest.
+    """
+    return exp.Select().from_(inner.subquery(name, copy=False), copy=False)
 
 
 def column(name: str) -> Sql:
