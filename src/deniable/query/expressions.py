@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from deniable.query.relations import Relation, Selection, UnionAll
 
 LONGEST = 20_000  # words of one expression, written out
+_LONGEST_SHOWN, _MOST_SHOWN = 1000, 400  # characters of one that is shown; arguments
 
 Value: TypeAlias = Fraction | str | bool | None
 
@@ -59,10 +60,10 @@ class Call:
     arguments: "tuple[Expression, ...]"
 
     def __str__(self) -> str:
-        shown = [str(one) for one in self.arguments]
+        shown = [str(one) for one in self.arguments[:_MOST_SHOWN]]
         if self.name in _INFIX and len(shown) > 1:
-            return "(" + f" {self.name.upper()} ".join(shown) + ")"
-        return f"{self.name.upper()}({', '.join(shown)})"
+            return brief("(" + f" {self.name.upper()} ".join(shown) + ")")
+        return brief(f"{self.name.upper()}({', '.join(shown)})")
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,19 +84,19 @@ class Aggregate:
 
     def __str__(self) -> str:
         if self.name == "count_units":
-            return f"COUNT(DISTINCT {self.argument})"
+            return brief(f"COUNT(DISTINCT {self.argument})")
         if self.levels:
             return self._quantiles()
         inside = "*" if self.argument is None else str(self.argument)
         rest = [str(one) for one in (self.second, self.bins) if one is not None]
-        return f"{self.name.upper()}({', '.join([inside, *rest])})"
+        return brief(f"{self.name.upper()}({', '.join([inside, *rest])})")
 
     def _quantiles(self) -> str:
         if self.name == "quantile" and self.levels == (Fraction(1, 2),):
             return f"MEDIAN({self.argument})"
         levels = ", ".join(plain(one) for one in self.levels)
         several = levels if self.name == "quantile" else f"[{levels}]"
-        return f"QUANTILE_CONT({self.argument}, {several})"
+        return brief(f"QUANTILE_CONT({self.argument}, {several})")
 
     @property
     def word(self) -> str:
@@ -148,6 +149,15 @@ _DATES = "year quarter month week day dayofyear dayofweek isodow hour minute sec
 _REPEATED = {"clamp": 3, "power": 3, "sqrt": 2, "ln": 2, "log10": 2, "log2": 2}
 _REPEATED |= dict.fromkeys(_DATES.split(), 2)
 _INFIX = {"+", "-", "*", "/", "=", "<>", "<", "<=", ">", ">=", "and", "or"}
+
+
+def brief(text: str) -> str:
+    """The text, cut where it grows too long: names are made of it, and names of those.
+
+    >>> len(brief("x" * 10_000))
+    1000
+    """
+    return text if len(text) <= _LONGEST_SHOWN else text[: _LONGEST_SHOWN - 3] + "..."
 
 
 def walk(expression: Expression) -> Iterator[Expression]:

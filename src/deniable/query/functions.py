@@ -15,7 +15,7 @@ from deniable.query import facts
 from deniable.query.facts import Facts
 
 Sql: TypeAlias = exp.Expr
-ANY = 99  # so many arguments
+ANY = 10_000  # so many arguments
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,7 +155,7 @@ FUNCTIONS: dict[str, Function] = {
     ),
     "outside": Function(1, 1, "number", _always("boolean"), lambda a: _outside(a[0])),
     "in": Function(
-        2, 10_000, "same", _always("boolean"), lambda a: exp.In(this=a[0], expressions=a[1:])
+        2, ANY, "same", _always("boolean"), lambda a: exp.In(this=a[0], expressions=a[1:])
     ),
     "like": Function(2, 2, "text", _always("boolean"), _infix(exp.Like)),
     "cast integer": Function(

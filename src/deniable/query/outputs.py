@@ -24,12 +24,14 @@ def outputs(
 ) -> tuple[Output, ...]:
     """One column for each selected expression; several for a histogram, quantiles, TOP_K."""
     made: list[Output] = []
+    listed = {pick: place for place, pick in enumerate(dict.fromkeys(picked.values()))}
+    places = {one: listed[pick] for one, pick in picked.items()}
     for one in question.outputs:
         expression = one.expression
         if isinstance(expression, Aggregate) and expression.name == "histogram":
             made += _bins(one, expression, found)
         elif isinstance(expression, Aggregate) and expression in picked:
-            made += _chosen(one, expression, picked)
+            made += _chosen(one, expression, picked[expression], places[expression])
         else:
             low, high = _limits(expression, scope)
             counts = isinstance(expression, Aggregate) and expression.name.startswith("count")
@@ -49,11 +51,7 @@ def _bins(
         yield Output(shown, str(expression), node, Fraction(0), None, True, None, False)
 
 
-def _chosen(
-    one: Named, expression: Aggregate, picked: Mapping[Aggregate, Pick]
-) -> Iterator[Output]:
-    pick = picked[expression]
-    place = list(dict.fromkeys(picked.values())).index(pick)
+def _chosen(one: Named, expression: Aggregate, pick: Pick, place: int) -> Iterator[Output]:
     listed = choices.names(place, pick)
     if pick.key is not None:
         for i in range(expression.bins or 1):

@@ -29,6 +29,7 @@ from deniable.query.relations import Relation, TableRef
 from deniable.query.selects import (
     aliased,
     check_clauses,
+    check_count,
     position,
     read_keys,
     read_outputs,
@@ -39,6 +40,8 @@ from deniable.query.selects import (
 logging.getLogger("sqlglot").addHandler(logging.NullHandler())  # we say it in our own words
 
 _LONGEST = 100_000
+_MOST_AGGREGATES = 100  # different ones; each has noise of its own, and takes its time
+_MOST_BINS = 2000  # of all histograms together
 _MOST_TOKENS = 20_000
 _DEEPEST = 60
 _FROM = {"expressions", "from_", "joins"}
@@ -54,7 +57,7 @@ def parse(text: str) -> Question:
     try:
         return _read_statement(_statement(text))
     except RecursionError:
-        raise _too_deep() from None
+        raise _too_nested() from None
 
 
 def _read_statement(select: exp.Expr) -> Question:
@@ -76,7 +79,24 @@ def _read_statement(select: exp.Expr) -> Question:
         limit=_limit(select.args.get("limit")),
     )
     check_sizes(_expressions(asked))
+    _check_many(asked)
     return _unaliased(asked)
+
+
+def _check_many(asked: Question) -> None:
+    """Refuses a question that is hundreds of questions."""
+    parts = [one for one in _expressions(asked) if one is not None]
+    found = dict.fromkeys(one for part in parts for one in aggregates(part))
+    if len(found) > _MOST_AGGREGATES:
+        raise InvalidQuery(
+            f"The question asks for {len(found):,} different aggregates, and each is paid for: "
+            f"at most {_MOST_AGGREGATES} at once."
+        )
+    bins = sum(one.bins or 0 for one in found if one.name == "histogram")
+    if bins > _MOST_BINS:
+        raise InvalidQuery(
+            f"The histograms have {bins:,} bins together: at most {_MOST_BINS:,} at once."
+        )
 
 
 def _expressions(asked: Question) -> list[Expression | None]:
@@ -144,7 +164,7 @@ def relation(text: str) -> str | Relation:
         if {name for name, value in select.args.items() if value} <= _FROM:
             return _plain(relation_of(select))
     except RecursionError:
-        raise _too_deep() from None
+        raise _too_nested() from None
     raise InvalidQuery(f"{text[:80]!r} is no table: name one, or join several.")
 
 
@@ -157,7 +177,9 @@ def condition(text: str) -> Expression:
     _measure(text)
     try:
         return read(sqlglot.parse_one(text, dialect="duckdb"))
-    except (SqlglotError, RecursionError, AttributeError) as found:
+    except RecursionError:
+        raise _too_nested() from None
+    except (SqlglotError, AttributeError) as found:
         raise _not_understood(text, found) from None
 
 
@@ -175,7 +197,9 @@ def _one(text: str) -> exp.Expr:
     """The one SELECT that a text is."""
     try:
         found = [one for one in sqlglot.parse(text, dialect="duckdb") if one is not None]
-    except (SqlglotError, RecursionError) as problem:
+    except RecursionError:
+        raise _too_nested() from None
+    except SqlglotError as problem:
         raise _not_understood(text, problem) from None
     if len(found) != 1:
         raise InvalidQuery(f"Ask one question at a time. Found {len(found)} statements.")
@@ -223,12 +247,24 @@ def _too_deep() -> InvalidQuery:
     )
 
 
+def _too_nested() -> InvalidQuery:
+    return InvalidQuery(
+        "The question nests too deeply to be read: CASE, functions, brackets or sub-queries "
+        "inside one another, twenty or more. Name the inner ones in a sub-query of FROM, or in "
+        "WITH, and go on from there."
+    )
+
+
 def _longest_run(tokens: list[sqlglot.Token]) -> int:
-    """How many signs and NOTs stand in a row: each nests the tree by one."""
-    longest = run = 0
+    """How many signs and NOTs stand in a row, or arrows and ][ anywhere: each nests the tree
+    by one."""
+    longest = run = arrows = 0
+    before = ""
     for token in tokens:
-        run = run + 1 if token.text.upper() in ("-", "+", "~", "NOT", "!") else 0
-        longest = max(longest, run)
+        word = token.text.upper()
+        run = run + 1 if word in ("-", "+", "~", "NOT", "!") else 0
+        arrows += word in ("->", "->>") or before + word == "]["
+        longest, before = max(longest, run, arrows), word
     return longest
 
 
@@ -256,6 +292,7 @@ def _order(
     if order is None:
         return ()
     found = []
+    check_count(order.expressions, "ORDER BY")
     for node in order.expressions:
         expression = aliased(read(node.this), outputs)
         if isinstance(expression, Literal):

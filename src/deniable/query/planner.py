@@ -6,6 +6,7 @@ Nothing here sees a row. What decides is the question, the policy and the caller
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from math import prod
 
 from deniable.errors import InvalidParameter, InvalidQuery
 from deniable.exact.rationals import Number, positive, probability, rational
@@ -35,6 +36,7 @@ UNITS = Feature("units", -1)
 _LEAST, _MOST = Fraction(1, 10**30), 10**30  # epsilons; beyond, floats that propose give out
 _LONGEST = 8192  # bits of a number that is written down
 _WIDEST = 1 << 120
+_MOST_GROUPS = 10**7
 _LARGEST_NOISE = 1 << 48  # grid steps; samplers serve a little more
 
 
@@ -111,6 +113,7 @@ def _planned(question: Question, scope: Scope, wanted: Request) -> Plan:
         raise InvalidQuery(_no_delta(keys))
     asked = _asked(question, keys, private=private)
     free = _free(asked, table) if private else set()
+    _check_groups(keys)
     groups = _groups(keys, table, wanted.other)
     paid = [one for one in asked if one not in free]
     noisy = [one for one in paid if one.name not in choices.QUANTILES | choices.MODES]
@@ -232,6 +235,16 @@ def _nodes(
     return dict.fromkeys(free, UNITS) | {
         one: blocks[statistic].node(one) for one, statistic in found.items()
     }
+
+
+def _check_groups(keys: tuple[Key, ...]) -> None:
+    """All declared groups are answered, whether anybody is in them or not."""
+    count = prod(len(key.values) for key in keys if key.values is not None)
+    if count > _MOST_GROUPS:
+        raise InvalidQuery(
+            f"The declared keys make {count:,} groups, and every one of them is answered: at "
+            f"most {_MOST_GROUPS:,}. Group by fewer columns, or more coarsely."
+        )
 
 
 def _groups(keys: tuple[Key, ...], table: Table, other: bool) -> int:

@@ -43,18 +43,26 @@ class Scope:
     source: Source | None = None
     origin: Origin = NOBODY
 
-    def resolve(self, expression: Expression) -> Expression:
+    def resolve(
+        self, expression: Expression, _known: dict[int, Expression] | None = None
+    ) -> Expression:
         """The expression with columns spelt as the table spells them, and with text that is
-        compared to a date read as one."""
+        compared to a date read as one. A part that stands in many places stays one part."""
+        known = {} if _known is None else _known
+        if id(expression) not in known:
+            known[id(expression)] = self._resolved(expression, known)
+        return known[id(expression)]
+
+    def _resolved(self, expression: Expression, known: dict[int, Expression]) -> Expression:
         if isinstance(expression, Column):
             return Column(self.column(expression.name).name)
         if isinstance(expression, Aggregate):
-            inner = None if expression.argument is None else self.resolve(expression.argument)
-            second = None if expression.second is None else self.resolve(expression.second)
-            return replace(expression, argument=inner, second=second)
+            two = expression.argument, expression.second
+            one, other = (None if part is None else self.resolve(part, known) for part in two)
+            return replace(expression, argument=one, second=other)
         if not isinstance(expression, Call):
             return expression
-        arguments = tuple(self.resolve(one) for one in expression.arguments)
+        arguments = tuple(self.resolve(one, known) for one in expression.arguments)
         if expression.name in _COMPARISONS and any(self._is_date(one) for one in arguments):
             arguments = tuple(
                 Call("cast date", (one,))
@@ -88,8 +96,17 @@ class Scope:
             return all(map(self._is_whole, expression.arguments))
         return expression.name in _WHOLE
 
-    def facts(self, expression: Expression) -> Facts:
-        """What the policy says about an expression's value; refuses what has no meaning."""
+    def facts(self, expression: Expression, _known: dict[int, Facts] | None = None) -> Facts:
+        """What the policy says about an expression's value; refuses what has no meaning.
+
+        A part that stands in many places is looked at once.
+        """
+        known = {} if _known is None else _known
+        if id(expression) not in known:
+            known[id(expression)] = self._facts(expression, known)
+        return known[id(expression)]
+
+    def _facts(self, expression: Expression, known: dict[int, Facts]) -> Facts:
         if isinstance(expression, Literal):
             return _literal_facts(expression)
         if isinstance(expression, Column):
@@ -100,10 +117,11 @@ class Scope:
                 "belong into SELECT, HAVING or ORDER BY, and not inside one another."
             )
         assert isinstance(expression, Call)
-        return self._call_facts(expression)
+        return self._call_facts(
+            expression, [self.facts(one, known) for one in expression.arguments]
+        )
 
-    def _call_facts(self, call: Call) -> Facts:
-        known = [self.facts(one) for one in call.arguments]
+    def _call_facts(self, call: Call, known: list[Facts]) -> Facts:
         function = FUNCTIONS.get(call.name)
         if function is None:
             raise InvalidQuery(f"{call} works on aggregates only, such as {call.name}(AVG(x)).")
@@ -141,13 +159,16 @@ class Scope:
 
     def sql(self, expression: Expression) -> Sql:
         """The expression in the engine's words, over columns that `leaf` has cleaned."""
+        self.facts(expression)
+        return self._sql(expression)
+
+    def _sql(self, expression: Expression) -> Sql:
         if isinstance(expression, Literal):
             return _literal_sql(expression)
         if isinstance(expression, Column):
             return exp.column(self.alias(expression.name))
         assert isinstance(expression, Call)
-        self.facts(expression)
-        arguments = [self.sql(one) for one in expression.arguments]
+        arguments = [self._sql(one) for one in expression.arguments]
         if expression.name == "cast text" and self._is_whole(expression.arguments[0]):
             arguments = [try_cast(one, "bigint") for one in arguments]
         return FUNCTIONS[expression.name].sql(arguments)

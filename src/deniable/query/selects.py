@@ -1,6 +1,7 @@
 """SELECT statements read into our own trees, at any depth: what is not listed does not pass."""
 
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import replace
 
 from sqlglot import exp
@@ -32,6 +33,7 @@ from deniable.query.relations import (
 
 _CLAUSES = {"expressions", "from_", "joins", "where", "group", "having", "distinct"}
 _OUTER_CLAUSES = _CLAUSES | {"order", "limit"}
+_MOST_COLUMNS, _MOST_KEYS = 1000, 50
 _SIDES = {"": "inner", "LEFT": "left", "RIGHT": "right", "FULL": "full"}
 
 
@@ -197,6 +199,7 @@ def _extras(node: exp.Expr, *known: str) -> bool:
 
 def read_outputs(selected: list[exp.Expr], *, stars: bool) -> tuple[Named | Star, ...]:
     """What is selected, under its names."""
+    check_count(selected, "SELECT")
     outputs: list[Named | Star] = []
     for node in selected:
         whole = isinstance(node, exp.Column) and isinstance(node.this, exp.Star)
@@ -225,6 +228,12 @@ def read_outputs(selected: list[exp.Expr], *, stars: bool) -> tuple[Named | Star
     return tuple(outputs)
 
 
+def check_count(listed: Sequence[object], clause: str, most: int = _MOST_COLUMNS) -> None:
+    """Refuses a list that is longer than any table is wide."""
+    if len(listed) > most:
+        raise InvalidQuery(f"{clause} lists {len(listed):,} things: at most {most:,}.")
+
+
 def label(expression: Expression) -> str:
     """The name of an output that was given none.
 
@@ -247,6 +256,7 @@ def read_keys(group: exp.Expr | None, outputs: tuple[Named, ...]) -> tuple[Named
     if extras:
         raise InvalidQuery(f"GROUP BY {extras[0].upper()} is not supported: name the columns.")
     keys = []
+    check_count(group.expressions, "GROUP BY", _MOST_KEYS)
     for node in group.expressions:
         expression = aliased(read(node), outputs)
         check_sizes([expression])
