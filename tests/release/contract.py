@@ -332,6 +332,33 @@ class LedgerContract:
         ledger.reserve(plan(0.1, neighbors=neighbors), part=(("decade", "30"),))
         assert ledger.remaining.epsilon == Fraction(9, 10) - Fraction(cost)
 
+    @pytest.mark.parametrize(("neighbors", "left"), [("add-remove", "0.9"), ("replace", "0.3")])
+    def test_a_part_has_left_what_it_would_be_granted(self, neighbors, left):
+        ledger = self.ledger(1)
+        touches = 2 if neighbors == "replace" else 1
+        ledger.reserve(plan(0.6, neighbors=neighbors), part=(("ward", "A"),))
+        ledger.reserve(plan(0.1, neighbors=neighbors), part=(("ward", "B"),))
+        part = (("ward", "B"),)
+        assert ledger.left(part=part, touches=touches).epsilon == Fraction(left)
+        asked = plan("0.01", neighbors=neighbors)
+        assert ledger.how_many(asked, part=part) == int(100 * Fraction(left))
+        with pytest.raises(BudgetExhausted, match=f"epsilon {left}, delta 0 are left"):
+            ledger.reserve(plan("0.91", neighbors=neighbors), part=part)
+        ledger.reserve(plan(left, neighbors=neighbors), part=part)
+        assert ledger.left(part=part, touches=touches).epsilon == 0
+        with pytest.raises(BudgetExhausted):
+            ledger.reserve(asked, part=part)
+
+    def test_a_filter_that_the_whole_has_passed_is_closed_to_its_parts(self):
+        policy = Policy([Table("data")], epsilon=1, delta=1e-6, filters=("pure", "zcdp"))
+        ledger = self.make(Terms.of(policy))
+        part, other = (("ward", "A"),), (("ward", "B"),)
+        ledger.reserve_all([plan("0.01")] * 150, part=part)  # by the concentrated sum
+        left = ledger.left(part=other)
+        assert left.epsilon == 0
+        assert left.others[0].amount > 0
+        assert ledger.how_many(plan("0.01"), part=other) > 150
+
     def test_parts_of_parts(self):
         ledger = self.ledger(1)
         for ward, sex in [("A", "f"), ("A", "m"), ("B", "f")]:

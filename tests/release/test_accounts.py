@@ -85,3 +85,26 @@ def test_one_filter_with_room_is_enough():
     accounts.charge({"a": {"pure": Amount(Fraction(0)), "zcdp": Amount(Fraction(1, 10**9))}})
     assert not accounts.within("a", limits)
     assert accounts.within("untouched", limits)
+
+
+@given(
+    st.lists(
+        st.tuples(st.sampled_from(["", "A", "B", "C"]), st.sampled_from(["", "x"]), amounts),
+        max_size=8,
+    ),
+    st.sampled_from([1, 2]),
+    st.sampled_from([(), (("ward", "A"),), (("ward", "A"), ("sex", "x")), (("day", "1"),)]),
+)
+def test_what_a_part_has_left_fits_just_so(asked, touches, path):
+    """The room that is told is granted, and a trifle more is not."""
+    spent = Spent()
+    for part, inner, amount in asked:
+        way = ((("ward", part),) if part else ()) + ((("sex", inner),) if inner else ())
+        spent.charge(pure(amount), way, touches)
+    limit = spent.total("pure").amount + 1
+    room = limit - spent.before("pure", path, touches).amount
+    assert room >= 1
+    for more, fits in ((room, True), (room + Fraction(1, 10**9), False)):
+        after = Spent.from_json(spent.to_json())
+        after.charge(pure(more), path, touches)
+        assert (after.total("pure").amount <= limit) == fits

@@ -159,6 +159,31 @@ def test_the_mode_follows_the_law_of_its_mechanism():
     assert fits(1.5) < 1e-9
 
 
+def test_the_median_follows_the_law_of_its_mechanism():
+    """Every cell weighs exp(-epsilon D), where it misses the middle rank by D."""
+    from scipy.stats import chisquare
+
+    known = policy(person=False)
+    made = planned(parse("SELECT MEDIAN(age) AS m FROM visits"), known, epsilon=1, delta=0)
+    cells, counts = np.array([20, 60, 100]), np.array([3, 4, 3])
+    exact = Aggregated((), None, {}, {"q0_0": Cells((), cells, counts)})
+    draws = 4_000
+    drawn = np.asarray(repeated(made, exact, draws)["m"], dtype=np.int64)
+    ages = np.arange(121)
+    below = (counts * (cells < ages[:, None])).sum(axis=1)
+    upto = (counts * (cells <= ages[:, None])).sum(axis=1)
+    misses = np.maximum(0, np.maximum(5 - upto, below - 5))
+    seen = np.bincount(misses[drawn], minlength=6)
+
+    def fits(epsilon):
+        law = np.bincount(misses, weights=np.exp(-epsilon * misses), minlength=6)
+        held = law > 0
+        return chisquare(seen[held], law[held] / law.sum() * draws).pvalue
+
+    assert fits(1) > 1e-9
+    assert fits(1.5) < 1e-9
+
+
 def test_empty_groups_are_drawn_too():
     sql = (
         "SELECT ward, MEDIAN(age) AS m, MODE(urgent) AS u, COUNT(DISTINCT note) AS d "

@@ -120,7 +120,9 @@ def test_a_forger_without_the_key_is_found(book):
     for row in rows:
         body = row.read()
         if body["kind"] == "reserved" and row.number > 100:
-            body["charges"]["unit:*"]["pure"][0] = "0"
+            body["plans"][0]["epsilon"] = "0"
+            for charge in body["charges"].values():
+                charge["pure"][0] = "0"
         written = text(body)
         before = chain(before, row.number, written)
         forged.append(replace(row, body=written, hash=before))
@@ -154,17 +156,62 @@ def rewritten(change, terms=None):
 
 def test_an_owner_cannot_grant_more_than_was_committed():
     assert rewritten({}).entries == 3  # as much again: it fits just so
-    more = {"charges": {"unit:*": {"pure": ["51/100", "0"]}}}
     with pytest.raises(LedgerBroken, match="although unit:"):
-        rewritten(more)
-    with pytest.raises(LedgerBroken, match="no budget"):
-        rewritten({"charges": {"unit:other": {"pure": ["0", "0"]}}})
+        rewritten(charged("51/100"))
     with pytest.raises(LedgerBroken, match="not the one"):
         rewritten({"kind": "amended", "terms": Terms.within(Budget(2)).to_json()})
     with pytest.raises(LedgerBroken, match="in the middle"):
         rewritten({"kind": "opened"})
     with pytest.raises(LedgerBroken, match="no known kind"):
         rewritten({"kind": "refunded"})
+
+
+def charged(epsilon, *, tables=("data",), account="unit:*", **sums):
+    """A plan at a price, and that price charged to an account, or something else."""
+    told = {"epsilon": epsilon, "delta": "0", "plan": None, "tables": list(tables)}
+    return {"plans": [told], "charges": {account: {"pure": [epsilon, "0"]} | sums}}
+
+
+NOT_ALL = "does not charge the accounts"
+
+
+@pytest.mark.parametrize(
+    ("change", "told"),
+    [
+        ({"charges": {}}, NOT_ALL),
+        (charged("1/4", account="unit:other"), NOT_ALL),
+        (charged("1/4", account="table:more"), NOT_ALL),
+        (charged("1/4", tables=("more",)), NOT_ALL),  # the table's own account is missing
+        (charged("1/4", pure=["1/8", "0"]), "what its plans cost"),
+        (charged("1/4", pure=["1/3", "0"]), "what its plans cost"),
+        (charged("1/4", pure=["1/4", "1/9"]), "what its plans cost"),
+        (charged("1/4", pure=["0", "1/9"]) | {"together": "1/9"}, "what its plans cost"),
+        (charged("1/4", pure=["1/8", "0"]) | {"together": "1/9"}, "what its plans cost"),
+        (charged("-1/4"), "gives something back"),
+        (charged("1/4", zcdp=["0", "0"]), "in every filter"),
+        (charged("1/4", pure=None), "what its plans cost"),
+        ({"kind": "repeated", "of": 1, "place": 0, "plan": "a", "version": ""}, NOT_ALL),
+    ],
+)
+def test_an_owner_cannot_charge_others_or_less_than_plans_say(change, told):
+    tables = [Table("data"), Table("more", budget=Budget(1))]
+    terms = Terms.of(Policy(tables, epsilon=1))
+    with pytest.raises(LedgerBroken, match=told):
+        rewritten(change, terms)
+
+
+def test_charges_that_name_all_that_plans_concern_are_sound():
+    tables = [Table("data"), Table("more", budget=Budget(1))]
+    terms = Terms.of(Policy(tables, epsilon=1))
+    assert rewritten(charged("1/4"), terms).entries == 3
+    more = charged("1/4", tables=("data", "more"))
+    more["charges"]["table:more"] = {"pure": ["1/4", "0"]}
+    assert rewritten(more, terms).entries == 3
+    analysts = {"ann": Budget(1)}
+    terms = Terms.of(Policy([Table("data")], epsilon=1, analysts=analysts))
+    ledger = MemoryLedger(terms=terms)
+    ledger.reserve_all([plan(0.1)] * 3, analyst="ann", delta=0)
+    ledger.verify()
 
 
 def test_what_is_looked_up_is_what_is_said():

@@ -192,9 +192,20 @@ def test_a_failure_is_not_an_answer():
 def test_answers_that_are_too_large_are_not_kept(monkeypatch):
     monkeypatch.setattr(receipt, "LARGEST", 1)
     session, engine = opened()
-    session.sql(COUNT, epsilon=1)
+    first = session.sql(COUNT, epsilon=1)
+    assert not first.kept
+    assert "the same question again would be charged again" in str(first)
     assert not session.sql(COUNT, epsilon=1).repeated
     assert engine.runs == 2
+    assert session.remaining.epsilon == 2
+
+
+def test_what_is_kept_is_not_said_to_be_too_large():
+    session, _ = opened()
+    for answer in (session.sql(COUNT, epsilon=1), session.sql(COUNT, epsilon=1)):
+        assert answer.kept
+        assert "Too large" not in str(answer)
+    assert receipt.LARGEST == 4 << 20  # as the sentence says
 
 
 def test_parts_together_cost_the_dearest_one():
@@ -319,6 +330,36 @@ def test_a_margin_may_be_asked_of_a_part_while_others_are_used_up():
     assert wards["B"].sql(COUNT, margin=30).margin <= 30
     with pytest.raises(BudgetExhausted):
         wards["A"].sql(COUNT, margin=30)
+
+
+@pytest.mark.parametrize(("neighbors", "left"), [("add-remove", 4), ("replace", 1)])
+def test_a_part_says_what_is_left_to_it(neighbors, left):
+    """Beside a part that is dearer there is more left than to the whole."""
+    session, _ = opened(neighbors=neighbors)
+    wards = session.partition("ward", ["A", "B"])
+    wards["A"].sql(COUNT, epsilon=3)
+    assert [one.remaining.epsilon for one in (session, *wards.values())] == [1, 1, left]
+    assert f"epsilon {left}, delta 0 left" in repr(wards["B"])
+    found = wards["B"].sql(COUNT, epsilon=Fraction(left, 4))
+    assert found.remaining == wards["B"].remaining
+    assert found.remaining.epsilon == Fraction(3 * left, 4)
+    assert found.more == "3 more questions like this one"
+    with pytest.raises(BudgetExhausted, match=f"{wards['B'].remaining} are left"):
+        wards["B"].sql(COUNT, epsilon=3.5)
+    inner = wards["B"].partition("age", [10])[10]
+    assert inner.remaining == wards["B"].remaining
+
+
+def test_a_part_finds_bounds_while_others_are_used_up():
+    frame = pa.table({"ward": ["A", "B"] * 4000, "cost": [3.0, 900.0] * 4000})
+    with dp.protect(frame, epsilon=4) as whole:
+        wards = whole.partition("ward", ["A", "B"])
+        wards["A"].sql("SELECT COUNT(*) AS n FROM data", epsilon=4)
+        found = wards["B"].sql("SELECT SUM(cost) AS s FROM data", epsilon=3, bounds="find")
+        assert "512 to 1024" in str(found)
+        assert wards["B"].remaining.epsilon == 1
+        with pytest.raises(BudgetExhausted, match="together, and epsilon 1"):
+            wards["B"].sql("SELECT SUM(cost) AS s FROM data", epsilon=2, bounds="find")
 
 
 def test_a_part_does_not_close_what_others_use():

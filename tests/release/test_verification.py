@@ -113,6 +113,28 @@ def test_every_golden_plan_can_be_certified_and_verified(path, session):
     assert verify(certificate.to_dict()).plan == made
 
 
+def test_the_rest_of_all_groups_moves_by_all_that_a_unit_has(session):
+    """A unit's groups may all end up in it, where they add up: L2 is then as large as L1."""
+    sql = "SELECT ward, COUNT(*) AS n FROM visits GROUP BY ward"
+    wishes = {"epsilon": 0.1, "delta": 1e-4}
+    made, without = (session.plan(sql, other=one, **wishes) for one in (True, False))
+    squares = [round(one.blocks[0].mechanism.sensitivity ** 2) for one in (made, without)]
+    assert squares == [144, 48]
+    (block,) = made.blocks
+    narrow = Gaussian(
+        variance=without.blocks[0].mechanism.variance, sensitivity=block.mechanism.sensitivity
+    )
+    placed = Placed("", "", None, 0, session.ledger.head, {"epsilon": "1", "delta": "1"})
+    answer = type("Answer", (), {"table": pa.table({"n": [1]})})
+    assert verify(certified(made, answer, placed, session.ledger).to_dict())
+    bad = replace(made, blocks=(replace(block, mechanism=narrow),))
+    with pytest.raises(InvalidCertificate, match="price"):
+        verify(certified(bad, answer, placed, session.ledger).to_dict())
+    bad = replace(made, blocks=without.blocks)
+    with pytest.raises(InvalidCertificate, match="sensitivity"):
+        verify(certified(bad, answer, placed, session.ledger).to_dict())
+
+
 def leaves(value, path=()):
     """Every value in a statement, with the way to it."""
     if isinstance(value, dict):

@@ -203,7 +203,9 @@ def made(
     margin = margin_of(pick, mechanism, unit.table.row_ceiling, confidence)
     labels = None if pick.key is None else pick.key.values
     sql = "" if cells is None else _statement(pick, cells)
-    return Choice(names(place, pick), pick.about, mechanism, changes, sql, labels, margin)
+    rows = None if pick.key is not None else unit.table.row_ceiling
+    made = names(place, pick), pick.about, mechanism, changes, sql
+    return Choice(*made, labels=labels, margin=margin, rows=rows)
 
 
 def _statement(pick: Pick, cells: Cells) -> str:

@@ -114,6 +114,7 @@ class Choice:
     sql: str
     labels: tuple[KeyValue, ...] | None = None  # what each cell stands for; None: a grid point
     margin: int | None = None  # ranks that a quantile may be off, or rows a value be behind
+    rows: int | None = None  # of quantiles: the most rows there may be, which the margin covers
 
     @property
     def name(self) -> str:

@@ -94,6 +94,20 @@ class Spent:
         worst = [one.worst(kind) for one in self.parts.values()]
         return reduce(_sum, worst, self.own.get(kind, NOTHING))
 
+    def before(self, kind: str, path: Path = (), touches: int = 1) -> Amount | None:
+        """What a charge to the part that a path leads to comes on top of: less than the whole
+        sum, where other parts are dearer. Who may touch two parts has been in the dearest
+        other one, too."""
+        if not path:
+            return self.total(kind)
+        (partition, part), rest = path[0], path[1:]
+        within = self.parts.get(partition, Parts())
+        beside = [one.worst(kind) for name, one in self.parts.items() if name != partition]
+        others = {name: one for name, one in within.each.items() if name != part}
+        beside.append(Parts(max(within.touches, touches) - 1, others).worst(kind))
+        beside.append(within.each.get(part, Spent()).before(kind, rest, touches))
+        return reduce(_sum, beside, self.own.get(kind, NOTHING))
+
     def to_json(self) -> dict[str, Any]:
         written: dict[str, Any] = {"own": charge_to_json(self.own)}
         if self.parts:
@@ -145,7 +159,7 @@ def _sum(one: Amount | None, other: Amount | None) -> Amount | None:
 
 
 def _largest(values: Iterable[Fraction], count: int) -> Fraction:
-    return sum(sorted(values)[-count:], Fraction(0))
+    return sum(sorted(values, reverse=True)[:count], Fraction(0))
 
 
 @dataclass(slots=True)

@@ -46,7 +46,7 @@ def answered(plan: Plan, exact: Aggregated | Iterator[Aggregated]) -> Answer:
         for place, one in enumerate(groups.keys)
     )
     columns: dict[str, pa.Array[Any]] = {}
-    for output, (name, beside) in zip(plan.outputs, _names(plan), strict=True):
+    for output, (name, beside) in zip(plan.outputs, column_names(plan), strict=True):
         if isinstance(output.node, KeyColumn):
             columns[name] = groups.keys[output.node.place]
             continue
@@ -64,10 +64,10 @@ def answered(plan: Plan, exact: Aggregated | Iterator[Aggregated]) -> Answer:
 
 def margin_columns(plan: Plan) -> dict[str, str]:
     """The name of each number's column of margins."""
-    return {name: beside for name, beside in _names(plan) if beside is not None}
+    return {name: beside for name, beside in column_names(plan) if beside is not None}
 
 
-def _names(plan: Plan) -> list[tuple[str, str | None]]:
+def column_names(plan: Plan) -> list[tuple[str, str | None]]:
     """What the outputs' columns are called, and those of their margins."""
     names = [one.name for one in plan.outputs]
     used: set[str] = set()

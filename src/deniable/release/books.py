@@ -19,7 +19,7 @@ from deniable.policy.budget import Budget
 from deniable.query.plan import Plan
 from deniable.release import gauges
 from deniable.release.accounts import NOTHING, Charge, Path
-from deniable.release.entries import entries, latest, told, who_received, written
+from deniable.release.entries import entries, latest, part_of, told, who_received, written
 from deniable.release.journal import (
     EMPTY,
     Body,
@@ -43,6 +43,7 @@ from deniable.release.ledger import (
     check_price,
     check_prices,
     exhausted,
+    touches,
 )
 from deniable.release.prices import price
 from deniable.release.replay import FORMAT, State, beyond, granted_on, replayed
@@ -121,15 +122,17 @@ class Books(Ledger):
             raise InvalidParameter("There is nothing to reserve: the list of plans is empty.")
         check_prices(plans)
         hashes = [None] * len(plans) if plan_hashes is None else list(plan_hashes)
-        body = {
+        body: dict[str, Any] = {
             "analyst": analyst,
             "kind": "reserved",
             "part": [list(one) for one in part],
             "plans": [told(*one) for one in zip(plans, hashes, strict=True)],
-            "touches": max(2 if plan.neighbors == "replace" else 1 for plan in plans),
+            "touches": max(touches(plan.neighbors) for plan in plans),
             "version": version,
         }
         share = None if delta is None else probability(delta, "delta")
+        if share is not None:
+            body["together"] = str(share)
 
         def decide(view: View) -> Decision:
             state = self._state(view)
@@ -164,7 +167,8 @@ class Books(Ledger):
         over = beyond(state.accounts, terms, charges, day)
         if over is None:
             return
-        left = gauges.left(before.accounts, terms, (over,), day)
+        part = part_of(body), body["touches"]
+        left = gauges.left(before.accounts, terms, (over,), day, *part)
         pure = charges[over]["pure"] or NOTHING
         raise exhausted(Remaining(*pure), left, gauges.whose(over))
 
@@ -238,21 +242,30 @@ class Books(Ledger):
         return (body,), state.to_json()
 
     def left(
-        self, analyst: str | None = None, *, tables: Sequence[str] | None = None
+        self,
+        analyst: str | None = None,
+        *,
+        tables: Sequence[str] | None = None,
+        part: Path = (),
+        touches: int = 1,
     ) -> Remaining:
         with self._journal.view() as view:
             state = self._state(view)
             terms = self._known(view, state)
         accounts = gauges.asked(terms, analyst, None if tables is None else tuple(tables))
-        return gauges.left(state.accounts, terms, accounts, self._clock().date())
+        day = self._clock().date()
+        return gauges.left(state.accounts, terms, accounts, day, part, touches)
 
-    def how_many(self, plan: Plan, analyst: str | None = None) -> int | None:
+    def how_many(
+        self, plan: Plan, analyst: str | None = None, *, part: Path = ()
+    ) -> int | None:
         with self._journal.view() as view:
             state = self._state(view)
             terms = self._known(view, state)
         charge = price((plan,), terms.filters)
         accounts = terms.accounts(plan.tables, analyst)
-        return gauges.how_many(state.accounts, terms, accounts, charge, self._clock().date())
+        asked = state.accounts, terms, accounts, charge, self._clock().date()
+        return gauges.how_many(*asked, part, touches(plan.neighbors))
 
     def gauges(self) -> tuple[Gauge, ...]:
         with self._journal.view() as view:

@@ -6,7 +6,7 @@ from functools import lru_cache
 from typing import Any
 
 from deniable.query.plan import Plan
-from deniable.release.accounts import Charge, charge_to_json
+from deniable.release.accounts import Charge, Path, charge_to_json
 from deniable.release.journal import Body, Row
 from deniable.release.ledger import Entry
 
@@ -49,7 +49,7 @@ def entries(row: Row) -> Iterator[Entry]:
     body = row.read()
     if "plans" not in body:
         return
-    part = tuple((partition, part) for partition, part in body["part"])
+    part = part_of(body)
     for place, plan in enumerate(body["plans"]):
         yield Entry(
             number=row.number,
@@ -64,6 +64,11 @@ def entries(row: Row) -> Iterator[Entry]:
             time=body["time"],
             place=place,
         )
+
+
+def part_of(body: Body) -> Path:
+    """The part of a partition that an entry charges, if it is one."""
+    return tuple((partition, part) for partition, part in body["part"])
 
 
 @lru_cache(maxsize=4096)

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from fractions import Fraction
 from math import floor
 
-from deniable.release.accounts import NOTHING, Accounts, Amount, Charge
+from deniable.release.accounts import NOTHING, Accounts, Amount, Charge, Path, Spent
 from deniable.release.ledger import Gauge, Remaining, Room
 from deniable.release.terms import ANYBODY, EVERYBODY, Terms
 
@@ -20,23 +20,33 @@ def asked(terms: Terms, analyst: str | None, tables: tuple[str, ...] | None) -> 
 
 
 def left(
-    accounts: Accounts, terms: Terms, names: Sequence[str], day: datetime.date
+    accounts: Accounts,
+    terms: Terms,
+    names: Sequence[str],
+    day: datetime.date,
+    part: Path = (),
+    touches: int = 1,
 ) -> Remaining:
-    """What is left in each filter, in the account that has the least."""
+    """What is left in each filter, to a part or to the whole, in the account with the least."""
     rooms: dict[str, list[Amount | None]] = {}
     for name in names:
         for kind, limit in terms.limits(name, day).items():
-            rooms.setdefault(kind, []).append(_room(accounts.of(name).total(kind), limit))
+            room = _room(accounts.of(name), kind, limit, part, touches)
+            rooms.setdefault(kind, []).append(room)
     least = {kind: _least(found) for kind, found in rooms.items()}
     pure = least.pop("pure", None) or NOTHING
     others = [Room(kind, *one) for kind, one in least.items() if one is not None]
     return Remaining(pure.amount, pure.slack, tuple(others))
 
 
-def _room(total: Amount | None, limit: Amount) -> Amount | None:
-    if total is None:
+def _room(spent: Spent, kind: str, limit: Amount, part: Path, touches: int) -> Amount | None:
+    """What may still be charged to a part; where the whole is above its limit, nothing."""
+    total, before = spent.total(kind), spent.before(kind, part, touches)
+    if total is None or before is None:
         return None
-    return Amount(max(limit.amount - total.amount, Fraction(0)), limit.slack - total.slack)
+    amount, slack = (total if total.amount > limit.amount else before).amount, before.slack
+    slack = total.slack if total.slack > limit.slack else slack
+    return Amount(max(limit.amount - amount, Fraction(0)), limit.slack - slack)
 
 
 def _least(rooms: Sequence[Amount | None]) -> Amount | None:
@@ -47,13 +57,19 @@ def _least(rooms: Sequence[Amount | None]) -> Amount | None:
 
 
 def how_many(
-    accounts: Accounts, terms: Terms, names: Sequence[str], charge: Charge, day: datetime.date
+    accounts: Accounts,
+    terms: Terms,
+    names: Sequence[str],
+    charge: Charge,
+    day: datetime.date,
+    part: Path = (),
+    touches: int = 1,
 ) -> int | None:
     """How often a charge still fits, in the account that has the least room for it."""
     counts: list[int] = []
     for name in names:
         most = [
-            _times(_room(accounts.of(name).total(kind), limit), charge.get(kind))
+            _times(_room(accounts.of(name), kind, limit, part, touches), charge.get(kind))
             for kind, limit in terms.limits(name, day).items()
         ]
         if None not in most:

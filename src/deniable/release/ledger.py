@@ -197,12 +197,23 @@ class Ledger(ABC):
 
     @abstractmethod
     def left(
-        self, analyst: str | None = None, *, tables: Sequence[str] | None = None
+        self,
+        analyst: str | None = None,
+        *,
+        tables: Sequence[str] | None = None,
+        part: Path = (),
+        touches: int = 1,
     ) -> Remaining:
-        """What is left to spend on these tables (or on any), by this analyst."""
+        """What is left to spend on these tables (or on any), by this analyst.
+
+        With a `part`, what may be charged there: dearer parts beside it leave it room, and
+        `touches` says how many parts one unit may be in (2 where it may be replaced).
+        """
 
     @abstractmethod
-    def how_many(self, plan: Plan, analyst: str | None = None) -> int | None:
+    def how_many(
+        self, plan: Plan, analyst: str | None = None, *, part: Path = ()
+    ) -> int | None:
         """How many more times this plan would be granted today; None: without end."""
 
     @abstractmethod
@@ -243,6 +254,15 @@ class Ledger(ABC):
     def remaining(self) -> Remaining:
         """What is left to spend, whoever asks."""
         return self.left()
+
+
+def touches(neighbors: str) -> int:
+    """How many parts of a partition one unit can be in: two if it may change its rows.
+
+    >>> touches("add-remove"), touches("replace")
+    (1, 2)
+    """
+    return 2 if neighbors == "replace" else 1
 
 
 def check_price(plan: Plan) -> None:

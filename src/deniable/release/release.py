@@ -17,6 +17,8 @@ from deniable.release.answer import Answer
 from deniable.release.certificate import Certificate
 from deniable.release.ledger import Remaining
 
+_NOT_KEPT = "Too large to be kept (over 4 MB): the same question again would be charged again."
+
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Release:
@@ -44,6 +46,7 @@ class Release:
     more: str = ""  # how many more such questions the budget allows, in words
     repeated: bool = False  # whether it is the answer that was given before, at no cost
     rehearsal: bool = False  # whether the rows were made up
+    kept: bool = True  # whether the same question again would get this answer, at no cost
 
     @property
     def loss(self) -> Loss:
@@ -165,7 +168,8 @@ class Release:
             f"Margins hold at {wording.level(self.plan.confidence)} each. Cost: {cost}{again}. "
             f"Left: {self.remaining}.{more}"
         )
-        return "\n".join([*self._marked(), price, *self.plan.notes, *self.warnings])
+        large = [] if self.kept else [_NOT_KEPT]
+        return "\n".join([*self._marked(), price, *large, *self.plan.notes, *self.warnings])
 
     def _marked(self) -> list[str]:
         return (

@@ -3,17 +3,20 @@
 import datetime
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from fractions import Fraction
 from typing import Any
 
 from deniable.errors import LedgerBroken
-from deniable.release.accounts import Accounts, charge_from
+from deniable.release.accounts import Accounts, Amount, above, charge_from
 from deniable.release.canonical import text as canonical
 from deniable.release.journal import Anchor, Body, Row, chain, digest, looked_up, reservation
 from deniable.release.keys import verified
 from deniable.release.ledger import Head, Verified
+from deniable.release.prices import added
 from deniable.release.terms import Terms
 
 FORMAT = 1
+_SIDES = "epsilon", "delta"
 
 
 @dataclass(slots=True)
@@ -57,6 +60,38 @@ def beyond(
 def granted_on(body: Body) -> datetime.date:
     """The day whose limits an entry is held to: the one that it says itself."""
     return datetime.datetime.fromisoformat(body["time"]).date()
+
+
+def _wrong(body: Body, terms: Terms) -> str | None:
+    """What is wrong with an entry's charges, by what it says about its plans.
+
+    Every account that they concern is charged, and no other, in every filter. In the pure sum
+    plans cost what they say, or, priced together at a delta, that delta and what only the
+    plans themselves could tell.
+    """
+    owed: dict[str, list[Any]] = {}
+    for plan in body["plans"]:
+        read = () if body["kind"] == "repeated" else terms.about(tuple(plan["tables"]))
+        for account in (*read, *terms.analyst(body["analyst"])):
+            owed.setdefault(account, []).append(plan)
+    if set(owed) != set(body["charges"]):
+        return "does not charge the accounts that it concerns"
+    for account, plans in owed.items():
+        charge = charge_from(body["charges"][account])
+        if set(charge) != set(terms.filters):
+            return f"does not charge {account} in every filter"
+        if any(one is not None and min(one) < 0 for one in charge.values()):
+            return f"gives something back to {account}"
+        sides = [above(added(Fraction(one[name]) for one in plans)) for name in _SIDES]
+        pure, said = charge["pure"], body.get("together")
+        right = pure == Amount(*sides) if said is None else _is_delta(pure, said)
+        if not right:
+            return f"does not charge {account} what its plans cost"
+    return None
+
+
+def _is_delta(pure: Amount | None, said: str) -> bool:
+    return pure is not None and pure.amount > 0 and pure.slack == above(Fraction(said))
 
 
 class Replay:
@@ -120,8 +155,10 @@ class Replay:
             self._open.remove(ended)
         elif kind != "repeated":
             raise LedgerBroken(f"Entry {number} is of no known kind.")
-        self._state.apply(number, body)
         charged = body.get("charges", ())
+        if charged != () and (wrong := _wrong(body, self._terms)) is not None:
+            raise LedgerBroken(f"Entry {number} {wrong}.")
+        self._state.apply(number, body)
         over = beyond(self._state.accounts, self._terms, charged, granted_on(body))
         if over is not None:
             raise LedgerBroken(f"Entry {number} was granted although {over} was used up.")

@@ -15,7 +15,7 @@ from deniable.release import canonical
 from deniable.release.answer import Answer
 from deniable.release.asking import Asked, Wishes
 from deniable.release.certificate import Certificate, Placed, cap, certified
-from deniable.release.ledger import Entry, Ledger, Remaining, like_this
+from deniable.release.ledger import Entry, Ledger, Remaining, like_this, touches
 from deniable.release.receipt import receipt, received
 from deniable.release.release import Release
 from deniable.release.running import Engine, Writing, run
@@ -153,8 +153,9 @@ class Session:
             written=self._written(plan)[0],
         )
         certificate = certified(plan, answer, placed, self._ledger)
-        self._ledger.settle(entry, receipt(answer, certificate))
-        return self._handed(plan, answer, certificate)
+        kept = receipt(answer, certificate)
+        self._ledger.settle(entry, kept)
+        return self._handed(plan, answer, certificate, kept=kept is not None)
 
     def _handed(
         self,
@@ -163,16 +164,18 @@ class Session:
         certificate: Certificate | None,
         *,
         repeated: bool = False,
+        kept: bool = True,
     ) -> Release:
-        more = self._ledger.how_many(plan, self.analyst)
+        more = self._ledger.how_many(plan, self.analyst, part=self._within.path)
         return Release(
             plan,
             answer,
-            self._ledger.left(self.analyst, tables=plan.tables),
+            self._left(plan.tables),
             certificate=certificate,
             more=like_this(more),
             repeated=repeated,
             rehearsal=self.rehearsal,
+            kept=kept,
         )
 
     def _asked(self, plan: Plan) -> Asking:
@@ -287,13 +290,22 @@ class Session:
         return child
 
     def may_fit(self, plan: Plan) -> bool:
-        """Whether some filter may still grant a plan; of a part only its charge can tell."""
-        return bool(self._within.part) or self._ledger.how_many(plan, self.analyst) != 0
+        """Whether some filter may still grant a plan."""
+        return self._ledger.how_many(plan, self.analyst, part=self._within.path) != 0
 
     @property
     def remaining(self) -> Remaining:
-        """What is left of the budget, of whichever of the budgets that apply has least."""
-        return self._ledger.left(self.analyst)
+        """What is left of the budget, of whichever of the budgets that apply has least.
+
+        To a session about a part, what may still be asked there: as much as to the whole, and
+        more while other parts were dearer.
+        """
+        return self._left(None if self._within.table is None else (self._within.table,))
+
+    def _left(self, tables: tuple[str, ...] | None) -> Remaining:
+        path, name = self._within.path, self._within.table
+        many = 1 if name is None else touches(self.policy.tables[name].neighbors)
+        return self._ledger.left(self.analyst, tables=tables, part=path, touches=many)
 
     @property
     def ledger(self) -> Ledger:

@@ -19,6 +19,7 @@ from deniable.query.plan import Plan
 from deniable.release import canonical
 from deniable.release.answer import margin_columns
 from deniable.release.certificate import VERSION, Certificate, message
+from deniable.release.found_margins import alike, choice_margin, not_found, wrong_margins
 from deniable.release.keys import verified
 from deniable.release.ledger import Head, check_price
 from deniable.release.record import fingerprint, table_of
@@ -29,7 +30,6 @@ _PLACE = {
     *("plan_hash", "policy_hash", "data_version", "answer_hash"),
     *("software", "analyst", "ledger", "cap"),
 }
-_CLOSE = 1e-3  # how near a margin of several noises, which floats convolve, must come
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,8 +157,12 @@ def _numbers(plan: Plan, statement: Mapping[str, Any]) -> str:
     for output in plan.outputs:
         certain = certain_margin(plan, output)
         told = output.margin if not (output.estimated or output.margin_in) else None
-        if certain is not None and told is not None and not _alike(told, certain):
+        if certain is not None and told is not None and not alike(told, certain):
             raise _wrong(f"plan.outputs.{output.name}.margin", told, certain)
+    for choice in plan.choices:
+        again = choice_margin(choice, plan.confidence)
+        if again is not None and choice.margin != again:
+            raise _wrong(f"the margin of {choice.about}", choice.margin, again)
     _compare(stated(plan), {k: v for k, v in statement.items() if k not in {*_FORM, *_PLACE}})
     missing = _PLACE - set(statement)
     if missing:
@@ -174,14 +178,10 @@ def _compare(ours: Any, theirs: Any, place: str = "") -> None:
         for i, (one, other) in enumerate(zip(ours, theirs, strict=True)):
             _compare(one, other, f"{place}[{i}]")
     elif isinstance(ours, float) and type(theirs) in (int, float):
-        if not _alike(theirs, ours):
+        if not alike(theirs, ours):
             raise _wrong(place, theirs, ours)
     elif type(ours) is not type(theirs) or ours != theirs:
         raise _wrong(place, theirs, ours)
-
-
-def _alike(one: float, other: float) -> bool:
-    return one == other or abs(one - other) <= _CLOSE * abs(other)
 
 
 def _wrong(place: str, told: object, found: object) -> InvalidCertificate:
@@ -255,13 +255,10 @@ def _rows(found: Mapping[str, Any], plan: Plan, statement: Mapping[str, Any]) ->
     table = table_of(found.get("columns", ()), found.get("rows", ()))
     if fingerprint(table) != statement["answer_hash"]:
         raise InvalidCertificate("The rows are not those that the certificate was made for.")
-    margins = found.get("margins", {})
-    for output in plan.outputs:
-        certain = certain_margin(plan, output)
-        beside = margins.get(output.name) if isinstance(margins, dict) else None
-        if certain is None or beside not in table.column_names:
-            continue
-        for told in table[beside].to_pylist():
-            if told is not None and not _alike(told, certain):
-                raise _wrong(f"rows.{beside}", told, certain)
-    return "the rows are those that were released, with the margins that the noise makes"
+    for column, told, again in wrong_margins(plan, table):
+        raise _wrong(f"rows.{column}", told, again)
+    held = "the rows are those that were released, with the margins that the noise makes"
+    rest = not_found(plan)
+    if not rest:
+        return held
+    return f"{held}, but for {', '.join(rest)}: these hang on integers not handed over"
