@@ -4,7 +4,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: help demo test system soak bench figures fmt clean
+.PHONY: help demo test system soak mutants bench figures fmt clean
 .DEFAULT_GOAL := help
 
 help:  ## this list
@@ -24,6 +24,9 @@ soak: .venv/installed-dev  ## every test at full size
 
 soak-%: .venv/installed-dev  ## one part of the tests at full size, such as soak-exact
 	@$(BIN)/python -m pytest --full -n auto tests/$*
+
+mutants: .venv/installed-dev  ## guarantees broken one at a time: a test must notice each
+	@$(BIN)/python tools/mutants.py
 
 bench: .venv/installed-bench  ## our speed against our peers', as ratios
 	@$(BIN)/python -m benchmarks

@@ -1,9 +1,14 @@
 """The engine's SQL on the rows and questions that could make it fail, or count too much."""
 
+from dataclasses import replace
+from fractions import Fraction
+
 import pyarrow as pa
 import pytest
 
 import deniable as dp
+from deniable.query.facts import Facts
+from deniable.query.scope import FUNCTIONS
 
 
 def exact(session, plan):
@@ -56,3 +61,26 @@ def test_a_sum_of_nothing_is_answered():
     session = dp.protect(pa.table({"x": [1, 2]}), epsilon=1, neighbors="replace")
     plan = session.plan("SELECT SUM(0) AS s FROM data", epsilon=1)
     assert exact(session, plan) == [(0,)]
+
+
+def test_a_wrong_derivation_costs_accuracy_and_never_privacy(monkeypatch):
+    """Were the limits of a function derived wrongly, what is added up would still keep them."""
+    lie = Facts("number", Fraction(0), Fraction(1), Fraction(1))
+    monkeypatch.setitem(FUNCTIONS, "abs", replace(FUNCTIONS["abs"], facts=lambda known: lie))
+    rows = pa.table({"p": [1, 1, 2], "x": [-100, 100, 0]})
+    declared = {"bounds": {"x": (-100, 100)}, "epsilon": 1}
+    session = dp.protect(rows, **declared)
+    plan = session.plan("SELECT SUM(ABS(x)) AS s FROM data", epsilon=1)
+    assert exact(session, plan) == [(2,)]
+    session = dp.protect(rows, unit="p", max_rows=4, max_groups=1, **declared)
+    inner = "SELECT p, SUM(ABS(x)) AS s FROM data GROUP BY p"
+    plan = session.plan(f"SELECT SUM(s) AS s FROM ({inner}) AS own", epsilon=1)
+    assert exact(session, plan) == [(2,)]
+
+
+def test_keys_are_clipped_as_values_are():
+    rows = pa.table({"room": [1, 2, 10**6, -(10**6)]})
+    session = dp.protect(rows, bounds={"room": (0, 3)}, epsilon=1, delta=1e-3)
+    plan = session.plan("SELECT room, SUM(room) AS s FROM data GROUP BY room", epsilon=1)
+    found = exact(session, plan)
+    assert {key: values[-1] for (key,), values in found.items()} == {0: 0, 1: 1, 2: 2, 3: 3}

@@ -276,6 +276,17 @@ def test_choices_are_checked_too(session, sql, change):
         verify(certified(bad, answer, placed, session.ledger).to_dict())
 
 
+def test_a_plan_has_one_way_to_be_written(session, signed):
+    """Else one plan would have several hashes, and one question several answers."""
+    sql, wishes = QUESTIONS["laplace"]
+    document = session.sql(sql, epsilon=1, **wishes).to_dict()
+    assert verify(signed(copy.deepcopy(document)))
+    assert "part" not in document["certificate"]["plan"]
+    document["certificate"]["plan"]["part"] = canonical.written(())
+    with pytest.raises(InvalidCertificate, match="canonical"):
+        verify(signed(document))
+
+
 def test_a_falsified_delta_is_refused(session):
     sql, wishes = QUESTIONS["private"]
     release = session.sql(sql, epsilon=1, **wishes)
