@@ -173,6 +173,14 @@ def test_margins_are_in_ranks_unless_others_are_released_beside():
     assert unknown.margin == alone.margin
 
 
+@pytest.mark.parametrize("far", ["1e20", "-1e20", "1e30", "0.5 + 1e30"])
+def test_a_grid_is_no_finer_than_doubles_can_tell(far):
+    (choice,) = planned(f"MEDIAN({far} + age) FROM visits").choices
+    grid = choice.mechanism.grid
+    highest = grid.lowest + (grid.size - 1) * grid.step
+    assert max(-grid.lowest, highest) / grid.step < 2**53
+
+
 def test_a_grid_that_nobody_declared_is_coarse_enough():
     (choice,) = planned("MEDIAN(weight) FROM visits").choices
     assert isinstance(choice.mechanism, Quantiles)

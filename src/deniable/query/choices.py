@@ -123,9 +123,13 @@ def _quantiles(
 
 
 def _grid(argument: Expression, scope: Scope) -> tuple[int, int, Fraction]:
-    """The cells; a grid that nobody declared is made coarse enough, another is refused."""
+    """The cells; a grid that nobody declared is made coarse enough, another is refused.
+
+    Whole numbers beyond 2**53 are not told apart by a double, so no grid is as fine as that.
+    """
     low, high, step = scope.grid(argument)
-    while scope.facts(argument).step is None and high - low >= MOST_CELLS:
+    declared = scope.facts(argument).step is not None
+    while max(-low, high) >> 53 or (not declared and high - low >= MOST_CELLS):
         low, high, step = low // 10, -(-high // 10), step * 10
     if high - low >= MOST_CELLS:
         coarser = plain(step * 10 ** (len(str((high - low) // MOST_CELLS))))
