@@ -7,8 +7,9 @@ import pyarrow.parquet
 import pytest
 
 import deniable as dp
+from deniable.app.cli.drafting import drafted
 from deniable.engines.spark import Spark
-from deniable.errors import InvalidPolicy
+from deniable.errors import EngineFailed, InvalidPolicy
 from tests.engines.contract import EngineContract, within_limits
 from tests.engines.plans import plan, shown
 from tests.engines.sparks import connect_port, local, ran
@@ -126,6 +127,43 @@ def test_a_table_of_the_catalog_by_name(session):
 def test_connect_gives_the_same_integers_and_tells_its_progress(session, tmp_path):
     pyarrow.parquet.write_table(within_limits(), tmp_path / "0.parquet")
     assert "done" in ran(CONNECTED, tmp_path, connect_port(session))
+
+
+MANY = plan("SELECT a AS k0, COUNT(*) AS n FROM many GROUP BY a", keys=["a"])
+
+
+def test_groups_come_in_batches_and_the_rest_need_not_be_wanted(session):
+    frame = session.range(60_000).withColumnRenamed("id", "a")
+    with Spark.open({"many": frame}) as engine:
+        parts = engine.stream(MANY).reveal_to(lambda found: [one.groups for one in found])
+        assert sum(parts) == 60_000
+        assert max(parts) <= 10_000  # as Spark's own setting says
+        assert engine.stream(MANY).reveal_to(next).groups > 0
+        assert shown(engine.run(plan("SELECT COUNT(*) AS n FROM many"))) == [(60_000,)]
+
+
+def test_a_row_that_fails_late_is_the_one_error(session, caplog):
+    late = "CASE WHEN id < 59999 THEN id ELSE CAST(raise_error('a secret') AS BIGINT) END AS a"
+    frame = session.range(60_000).selectExpr(late)
+    with Spark.open({"many": frame}) as engine, pytest.raises(EngineFailed) as failed:
+        engine.stream(MANY).reveal_to(list)
+    assert str(failed.value) == str(EngineFailed(failed.value.reference))
+    assert failed.value.__context__ is None
+    assert "secret" not in caplog.text
+
+
+def test_a_draft_holds_the_tables_of_the_catalog(session, tmp_path):
+    session.createDataFrame([(4711, "CANARY")], "n int, s string").createOrReplaceTempView(
+        "odd"
+    )
+    assert "odd" in Spark.inside("spark://local")
+    text = drafted("spark://local", tmp_path)
+    assert "[tables.odd]" in text
+    assert 'source = "spark://local#odd"' in text
+    assert not any(one in text for one in ("4711", "CANARY"))
+    pyarrow.parquet.write_table(within_limits(), tmp_path / "0.parquet")
+    folder = f"spark://local?parquet={tmp_path}"
+    assert f'source = "{folder}"' in drafted(folder, tmp_path)
 
 
 def test_a_source_that_is_not_there_is_said(session):

@@ -11,7 +11,7 @@ belong to the session that made them and cannot be had again from another.
 import logging
 import re
 import secrets
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
@@ -20,6 +20,7 @@ import pyarrow as pa
 from deniable.engines.running import Running
 from deniable.engines.spark_progress import watched
 from deniable.engines.spark_session import session_of, stop
+from deniable.engines.spark_stream import batches
 from deniable.engines.spark_words import SparkWriter
 from deniable.engines.words import Kind
 from deniable.engines.writer import Relation
@@ -46,16 +47,12 @@ _QUIET = ("SQLQueryContextLogger", "DataFrameQueryContextLogger")
 
 
 class Spark(Running):
-    """Spark over the tables of a policy: addresses, or frames of one session.
-
-    `progress` is called with the share of the work that is done, from 0 to 1.
-    """
+    """Spark over the tables of a policy: addresses, or frames of one session."""
 
     name = "Spark"
 
     def __init__(self, sources: Mapping[str, Any]) -> None:
         super().__init__(sources)
-        self.progress: Callable[[float], None] | None = None
         self._prefix = f"deniable_{secrets.token_hex(6)}"
         self._session: Any = None
         self._ours = False
@@ -64,6 +61,19 @@ class Spark(Running):
         for logger in _QUIET:  # PySpark logs an exception's words, which may quote a row
             logging.getLogger(logger).disabled = True
         self._connected()
+
+    @classmethod
+    def inside(cls, source: str) -> list[str]:
+        """The tables of the catalog's current database; a folder is a table itself."""
+        if _folder(source):
+            return []
+        session, ours = session_of({"": source})
+        try:
+            found = session.catalog.listTables()
+        finally:
+            if ours:
+                stop(session)
+        return sorted(".".join([*(one.namespace or ()), one.name]) for one in found)
 
     def close(self) -> None:
         """Drops the views; stops the session if it was started here."""
@@ -89,8 +99,7 @@ class Spark(Running):
         writer = SparkWriter(self._relations, self._salt)
         frame = session.sql(writer.statement(sql), args=writer.parameters)
         with watched(session, self.progress):
-            found = frame.toArrow()
-        yield from found.to_batches() or [pa.RecordBatch.from_pylist([], schema=found.schema)]
+            yield from batches(frame)
 
     def _mend(self) -> None:
         session = self._session
@@ -154,13 +163,17 @@ def _type(spark: str) -> tuple[str, Kind, str] | None:
 def _frame(session: Any, name: str, source: Any) -> Any:
     if not isinstance(source, str):
         return source
-    found = place(source)
-    folder = parse_qs(urlsplit(found.address).query).get("parquet", [])
-    if not folder:
-        return session.table(found.table or name)
+    folder = _folder(source)
+    if folder is None:
+        return session.table(place(source).table or name)
     # Days before 1582 are what they are; left alone, some settings make them an error.
     reader = session.read.option("datetimeRebaseMode", "CORRECTED")
-    return reader.option("int96RebaseMode", "CORRECTED").parquet(folder[0])
+    return reader.option("int96RebaseMode", "CORRECTED").parquet(folder)
+
+
+def _folder(source: str) -> str | None:
+    """The folder of Parquet that an address names."""
+    return next(iter(parse_qs(urlsplit(place(source).address).query).get("parquet", [])), None)
 
 
 def _name(column: str) -> str:
