@@ -10,7 +10,7 @@ import logging
 import secrets
 import threading
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any, ClassVar, Self
 
 import pyarrow as pa
@@ -27,9 +27,14 @@ log = logging.getLogger("deniable.engine")
 
 
 class Running(ABC):
-    """An engine over sources by name."""
+    """An engine over sources by name.
+
+    `progress` is called with the share of a statement that is done, from 0 to 1, by engines
+    that know it.
+    """
 
     name: ClassVar[str]
+    progress: Callable[[float], None] | None = None
 
     def __init__(self, sources: Mapping[str, Any]) -> None:
         self._sources = dict(sources)
@@ -44,6 +49,12 @@ class Running(ABC):
         if isinstance(tables, Policy):
             return cls({name: table.source for name, table in tables.tables.items()})
         return cls(tables)
+
+    @classmethod
+    def inside(cls, source: str) -> list[str]:
+        """The tables that a source holds, as they may stand after # in it; none where there
+        is nothing to choose from."""
+        return []
 
     def schema(self, table: str) -> dict[str, str]:
         """The table's columns and their types, which are public; no value is read."""

@@ -1,5 +1,6 @@
 """How sessions begin: from a policy's file, from one frame, or as a rehearsal."""
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -12,10 +13,16 @@ from deniable.release.session import Session
 from deniable.release.terms import Terms
 
 
-def open(path: str, *, analyst: str | None = None) -> Session:
+def open(
+    path: str,
+    *,
+    analyst: str | None = None,
+    progress: Callable[[float], None] | None = None,
+) -> Session:
     """A session for the policy in a file, with the ledger that the policy names: unless it
     says otherwise, a SQLite file beside it, so that what was spent stays spent. `analyst` is
-    who asks, where the policy cares.
+    who asks, where the policy cares. `progress` is told the share of a question's work that
+    is done, from 0 to 1, where the engine knows it (Spark).
 
     >>> import pathlib, tempfile
     >>> folder = pathlib.Path(tempfile.mkdtemp())
@@ -32,7 +39,7 @@ def open(path: str, *, analyst: str | None = None) -> Session:
     from deniable.policy.file import located
 
     with located(path):
-        return _session(load(path), analyst)
+        return _session(load(path), analyst, progress)
 
 
 def protect(
@@ -80,8 +87,13 @@ def rehearse(policy: str | Path | Policy, *, analyst: str | None = None) -> Sess
     return Session(known, rehearsal(known), ledger, analyst=analyst, rehearsal=True)
 
 
-def _session(policy: Policy, analyst: str | None = None) -> Session:
+def _session(
+    policy: Policy,
+    analyst: str | None = None,
+    progress: Callable[[float], None] | None = None,
+) -> Session:
     from deniable.engines.opening import opened
 
     engine = opened(policy)
+    engine.progress = progress
     return Session(policy, engine, ledger_of(policy), analyst=analyst, log=log_beside(policy))

@@ -68,12 +68,11 @@ def wishes(
 
 @contextmanager
 def session(policy: Path, doing: str, analyst: str | None = None) -> Iterator["Session"]:
-    """A session over the policy, with a sign of life on a terminal while it works."""
-    from rich.console import Console
-
+    """A session over the policy; on a terminal one sees that it works, and how far it is."""
     import deniable as dp
+    from deniable.app.cli.working import working
 
-    with Console(stderr=True).status(doing), dp.open(str(policy), analyst=analyst) as opened:
+    with working(doing) as tell, dp.open(str(policy), analyst=analyst, progress=tell) as opened:
         yield opened
 
 

@@ -39,8 +39,9 @@ def explain(
         other=other,
     )
     with asking.session(policy, "planning") as session:
-        print(session.explain(question, **wishes))
+        told = session.explain(question, **wishes)
         plan = session.plan(question, **wishes) if engine_sql else None
+    print(told)
     if plan is not None:
         for statement in plan.statements:
             print(f"\n{statement.sql}")
