@@ -12,6 +12,7 @@ import pyarrow as pa
 import pytest
 
 import deniable as dp
+from deniable.app.cli.drafting import drafted
 from deniable.engines.postgresql import PostgreSQL
 from deniable.errors import EngineFailed, InvalidPolicy
 from tests.engines.contract import EngineContract
@@ -130,6 +131,33 @@ def test_nothing_can_be_written_and_time_is_limited(postgresql):
             connection.execute("CREATE TABLE public.t (a int)")
     with pytest.raises(InvalidPolicy, match="timeout"):
         PostgreSQL.open({"visits": source.replace("#", "&timeout=never#")})
+
+
+def test_a_draft_holds_every_table_that_may_be_read(postgresql, tmp_path, monkeypatch):
+    schema, role = f"s{secrets.token_hex(6)}", f"r{secrets.token_hex(6)}"
+    with psycopg.connect(address(postgresql, "").rstrip("#"), autocommit=True) as owner:
+        owner.execute(f"CREATE ROLE {role} LOGIN")
+        owner.execute(f"CREATE SCHEMA {schema}")
+        owner.execute(f'CREATE TABLE {schema}."The Visits" AS SELECT 4711.25 AS cost')
+        owner.execute(f"CREATE VIEW {schema}.wards AS SELECT 'CANARY'::text AS ward")
+        owner.execute(f"GRANT SELECT ON ALL TABLES IN SCHEMA {schema} TO {role}")
+        owner.execute(f"GRANT USAGE ON SCHEMA {schema} TO {role}")
+        owner.execute(f"CREATE TABLE {schema}.hidden AS SELECT 1 AS x")
+    source = f"postgresql://{role}@/postgres?host={postgresql}"
+    assert PostgreSQL.inside(source) == [f'{schema}."The Visits"', f"{schema}.wards"]
+    text = drafted(source, tmp_path)
+    assert 'source = "' + source + f'#{schema}.wards"' in text
+    assert '[tables."The Visits"]' in text
+    assert "CANARY" not in text
+    assert "4711" not in text
+    filled = text.replace('unit = "FILL IN"', "").replace('"FILL IN"', "1")
+    (tmp_path / "deniable.toml").write_text(filled)
+    with dp.open(str(tmp_path / "deniable.toml")) as session:
+        session.sql('SELECT COUNT(*) FROM "The Visits"', epsilon=0.5)
+    # The same with the whole address, and a secret, in the environment.
+    monkeypatch.setenv("HOSPITAL", source.replace("@", ":open-sesame@", 1))
+    again = drafted("$HOSPITAL", tmp_path)
+    assert again == text.replace(source, "$HOSPITAL")
 
 
 @pytest.mark.parametrize("table", ["nothing", "pg_temp.nothing", "public.visits; DROP TABLE x"])

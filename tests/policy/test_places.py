@@ -51,6 +51,23 @@ def test_the_environment_may_hold_the_whole_address(monkeypatch):
     assert SECRET not in repr(policy)
 
 
+def test_a_table_may_be_chosen_at_an_address_of_the_environments(monkeypatch):
+    monkeypatch.setenv("HOSPITAL", "postgresql://reader@db/hospital#public.visits")
+    assert place("$HOSPITAL#old.visits").table == "old.visits"
+
+
+@pytest.mark.parametrize(
+    "source",
+    [f"postgres://reader:{SECRET}@db/hospital", f"https://me:{SECRET}@host/visits.csv"],
+)
+def test_an_address_of_no_engine_is_refused_and_not_repeated(source):
+    text = f'[budget]\nepsilon = 1\n[tables.visits]\nsource = "{source}"\n'
+    with pytest.raises(InvalidPolicy, match="line 4") as refused:
+        parse(text)
+    assert SECRET not in str(refused.value)
+    assert "postgresql://" in str(refused.value)
+
+
 def test_a_name_that_is_not_set_is_said(monkeypatch):
     monkeypatch.delenv("HOSPITAL", raising=False)
     with pytest.raises(InvalidPolicy, match="HOSPITAL is not set"):

@@ -67,6 +67,10 @@ class DuckDB(Running):
             return opened
         return cls(tables)
 
+    @classmethod
+    def inside(cls, source: str) -> list[str]:
+        return inside(source)
+
     def close(self) -> None:
         """Lets go of the sources and of what was spilt to disk."""
         with self._lock:

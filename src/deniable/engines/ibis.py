@@ -66,6 +66,19 @@ class Ibis(Running):
         self._kept: dict[str, tuple[Relation, Any]] = {}
         self._connected()
 
+    @classmethod
+    def inside(cls, source: str) -> list[str]:
+        """The tables of a connection."""
+        scheme, _, rest = place(source).address.removeprefix("ibis://").partition("/")
+        try:
+            backend = ibis.connect(_with_password(f"{scheme}://{rest}"))
+            return sorted(backend.list_tables())
+        except Exception as problem:  # whose words may repeat the address
+            raise InvalidPolicy(
+                f"Ibis cannot list the tables there with its backend {scheme} "
+                f"({type(problem).__name__}). Name one after #, as in   #visits"
+            ) from None
+
     def close(self) -> None:
         """Ends a connection that was opened here; tables of somebody else's are left alone."""
         with self._lock:

@@ -31,6 +31,17 @@ def engine_of(source: Any) -> str:
     return "ibis" if type(source).__module__.startswith("ibis.expr.types") else "duckdb"
 
 
+def inside(source: str) -> list[str]:
+    """The tables that a file or an address holds, by name; none if it names its one table.
+
+    >>> inside("visits.parquet"), inside("postgresql://reader@db/hospital#visits")
+    ([], [])
+    """
+    if is_address(source) and place(source).table is not None:
+        return []
+    return _engine(engine_of(source)).inside(source)
+
+
 def opened(tables: Policy | Mapping[str, Any]) -> Running:
     """The one engine over all sources of a policy, or over sources by name.
 
@@ -55,7 +66,11 @@ def opened(tables: Policy | Mapping[str, Any]) -> Running:
             f"The tables of a policy must be in one engine, and these are in several: {told}. "
             "Write a policy for each, or copy the smaller tables."
         )
-    module, name = _ENGINES[next(iter(needed))]
+    return _engine(next(iter(needed))).open(tables)
+
+
+def _engine(called: str) -> type[Running]:
+    module, name = _ENGINES[called]
     try:
         engine: type[Running] = getattr(import_module(module), name)
     except ImportError:
@@ -63,4 +78,4 @@ def opened(tables: Policy | Mapping[str, Any]) -> Running:
             f"{name} needs a package that is not installed. Add it with   "
             f"pip install 'deniable[{module.rpartition('.')[2]}]'"
         ) from None
-    return engine.open(tables)
+    return engine

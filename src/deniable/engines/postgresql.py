@@ -66,6 +66,13 @@ WHERE c.oid = COALESCE(to_regclass(%(t)s), CASE WHEN %(t)s NOT LIKE '%%.%%'
                       THEN to_regclass('public.' || %(t)s) END)
   AND a.attnum > 0 AND NOT a.attisdropped ORDER BY a.attnum
 """
+_TABLES = """
+SELECT format('%I.%I', n.nspname, c.relname)
+FROM pg_class AS c JOIN pg_namespace AS n ON n.oid = c.relnamespace
+WHERE c.relkind IN ('r', 'p', 'v', 'm', 'f') AND has_table_privilege(c.oid, 'SELECT')
+  AND has_schema_privilege(n.oid, 'USAGE') AND NOT c.relispartition
+  AND n.nspname <> 'information_schema' AND n.nspname NOT LIKE 'pg\\_%' ORDER BY 1
+"""
 _ARROW = {
     "int": pa.int64(),
     "bigint": pa.int64(),
@@ -90,6 +97,12 @@ class PostgreSQL(Running):
         self._types: dict[str, dict[str, str]] = {}
         self._relations: dict[str, Relation] = {}
         self._connected()
+
+    @classmethod
+    def inside(cls, source: str) -> list[str]:
+        """The tables and views that the role may read, with their schemas."""
+        with _connect(place(source)) as connection:
+            return [name for (name,) in connection.execute(_TABLES).fetchall()]
 
     def close(self) -> None:
         """Ends the connection."""

@@ -58,7 +58,9 @@ def session_of(sources: Mapping[str, Any]) -> tuple[Any, bool]:
 
 
 def _cluster(source: str) -> str:
-    return urlsplit(place(source).address).netloc
+    """The server; with settings of the client, such as a token, if the environment has them."""
+    parts = urlsplit(place(source).address)
+    return parts.netloc + (parts.path if parts.path.startswith("/;") else "")
 
 
 def _start(cluster: str) -> tuple[Any, bool]:
@@ -87,7 +89,9 @@ def _start(cluster: str) -> tuple[Any, bool]:
 
 def _remote(factory: Any, cluster: str) -> Any:
     token = os.environ.get("DENIABLE_SPARK_TOKEN")
-    url = f"sc://{cluster}" + (f"/;token={token}" if token else "")
+    url = f"sc://{cluster}"
+    if token:
+        url += (";" if "/;" in cluster else "/;") + f"token={token}"
     try:
         from pyspark.sql.connect.client.retries import DefaultPolicy
 
@@ -96,10 +100,15 @@ def _remote(factory: Any, cluster: str) -> Any:
         session.range(1).count()
     except Exception as problem:
         raise InvalidPolicy(
-            f"There is no Spark Connect server at {cluster} that can be used "
+            f"There is no Spark Connect server at {_host(cluster)} that can be used "
             f"({type(problem).__name__})."
         ) from None
     return session
+
+
+def _host(cluster: str) -> str:
+    """What may be said of a cluster's address."""
+    return cluster.partition("/")[0].rpartition("@")[2]
 
 
 def stop(session: Any) -> None:

@@ -8,6 +8,7 @@ owner has said what is public about them.
 from collections.abc import Mapping
 
 from deniable.policy.kinds import integral, kind_of_type
+from deniable.policy.places import is_address
 
 MARK = "FILL IN"
 
@@ -53,7 +54,8 @@ def draft(tables: Mapping[str, Mapping[str, str]], sources: Mapping[str, str]) -
     parts = [_HEAD.format(mark=MARK)]
     for name, schema in tables.items():
         head = _TABLE.format(name=_key(name), source=_text(sources[name]), mark=MARK)
-        untyped = sources[name].lower().endswith((".csv", ".tsv", ".csv.gz", ".tsv.gz"))
+        file = "" if is_address(sources[name]) else sources[name].lower()
+        untyped = file.endswith((".csv", ".tsv", ".csv.gz", ".tsv.gz"))
         lines = [_column(column, type_, untyped) for column, type_ in schema.items()]
         parts.append(head + "\n".join(lines) + "\n")
     return "".join(parts)

@@ -8,7 +8,7 @@
 
 After # stands the table; without it, the one that is called as the policy calls it. No
 address in a policy holds a secret: passwords and tokens come from the environment, or the
-whole address does, as in   source = "$HOSPITAL".
+whole address does, as in   source = "$HOSPITAL"   or   source = "$HOSPITAL#public.visits".
 """
 
 import os
@@ -44,9 +44,7 @@ def is_address(source: object) -> bool:
     >>> is_address("postgresql://reader@db/hospital"), is_address("visits.csv")
     (True, False)
     """
-    return isinstance(source, str) and (
-        source.startswith("$") or source.partition("://")[0] in get_args(Remote)
-    )
+    return isinstance(source, str) and (source.startswith("$") or "://" in source)
 
 
 def checked(source: str) -> str:
@@ -56,9 +54,19 @@ def checked(source: str) -> str:
     Traceback (most recent call last):
     deniable.errors.InvalidPolicy: The source holds a password or token...
     """
-    if source.startswith("$") or not _has_secret(source):
+    if source.startswith("$"):
         return source
-    where = _WHERE_SECRETS_GO[source.partition("://")[0]]
+    engine = source.partition("://")[0]
+    if engine not in get_args(Remote):
+        # Whatever follows may hold a secret, so it is not repeated.
+        begun = f", not {engine}://" if engine.isalnum() else ""
+        raise InvalidPolicy(
+            "A source is the path of a file, or an address that begins with spark://, "
+            f"postgresql:// or ibis://{begun}. Fetch a file from elsewhere first, and name it."
+        )
+    if not _has_secret(source):
+        return source
+    where = _WHERE_SECRETS_GO[engine]
     raise InvalidPolicy(
         "The source holds a password or token, which a policy must not. Remove it here and "
         f"set {where} in the environment, or take the whole address from there:   "
@@ -72,10 +80,10 @@ def place(source: str) -> Place:
     >>> place("postgresql://reader@db.example.org/hospital#public.visits")
     Place(engine='postgresql', table='public.visits')
     """
-    named = source[1:] if source.startswith("$") else None
+    named, _, chosen = source[1:].partition("#") if source.startswith("$") else (None, "", "")
     found = checked(source) if named is None else os.environ.get(named, "")
     address, _, table = found.partition("#")
-    engine = address.partition("://")[0]
+    engine, table = address.partition("://")[0], chosen or table
     if engine not in get_args(Remote):
         raise InvalidPolicy(
             f"The source is to come from the environment, but {named} is not set to an "
