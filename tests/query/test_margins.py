@@ -87,13 +87,7 @@ def test_margins_are_honest_and_not_padded(case, noise):
     assert np.mean(error <= 0.8 * half) < 0.942 or kind == "count"
 
 
-@pytest.mark.parametrize("n", [20, 100, 200])
-@pytest.mark.parametrize("name", ["var_pop", "var_samp", "stddev_pop", "stddev_samp"])
-def test_spreads_of_few_are_covered_though_noise_drowns_them(name, n):
-    """Where the truth lies within one margin of 0 and answers are cut there, errors downwards
-    are at most the truth, so the 95 % quantile of errors is that of one side alone: for
-    Laplace noise ln 10 scales, where the margin, which must hold wherever the truth lies, is
-    ln 20. A ratio of 1.3 is then as low as honesty goes; a noisy count below adds to it."""
+def spread_outcome(name, n):
     width = 1000
     most = width**2 // (2 if name.endswith("samp") else 4)
     statistic, node, true = build("moments", name, n, 0, width)
@@ -101,8 +95,27 @@ def test_spreads_of_few_are_covered_though_noise_drowns_them(name, n):
     mechanism = Laplace(epsilon=0.5, sensitivity=statistic.total)
     error, half = outcome(node, mechanism, true, 0, high)
     known = ~np.isnan(error)
-    assert np.mean(error[known] <= half[known]) >= 0.942
-    assert np.mean(half[known]) <= 2 * np.quantile(error[known], 0.95)
+    return error[known], half[known]
+
+
+@pytest.mark.parametrize(
+    ("name", "n"),
+    [("var_pop", 70), ("var_samp", 100), ("stddev_pop", 50), ("stddev_samp", 100)],
+)
+def test_spreads_within_their_margin_of_zero_are_not_padded(name, n):
+    """Answers below 0 are cut, so errors downwards are at most the truth, and the 95 % quantile
+    of errors is that of one side alone: with equal tails margins would be 1.35 times that."""
+    error, half = spread_outcome(name, n)
+    assert np.mean(error <= half) >= 0.942
+    assert np.mean(half) <= 1.25 * np.quantile(error, 0.95)
+
+
+@pytest.mark.parametrize("name", ["var_pop", "var_samp", "stddev_pop", "stddev_samp"])
+def test_spreads_of_few_are_covered_though_noise_drowns_them(name):
+    """Of twenty rows the noisy count is off by a quarter, which no cut at 0 makes up for."""
+    error, half = spread_outcome(name, 20)
+    assert np.mean(error <= half) >= 0.942
+    assert np.mean(half) <= 2 * np.quantile(error, 0.95)
 
 
 def test_an_average_of_almost_nobody_says_so():

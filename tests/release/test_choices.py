@@ -62,7 +62,7 @@ QUANTILES = [
 @pytest.mark.parametrize("neighbors", ["add-remove", "replace"])
 def test_margins_of_quantiles_cover(engine, aggregate, neighbors, size):
     """In ranks, of the clipped and bounded rows; in the column's unit where they say so."""
-    draws = size(small=60, full=20_000 if "[" not in aggregate else 2000, what="draws each")
+    draws = size(small=60, full=20_000, what="draws each")
     made = planned(
         parse(f"SELECT {aggregate} FROM visits"),
         policy(neighbors=neighbors),

@@ -4,9 +4,11 @@ The noise of a linear form has a known law, whatever the data, so its margin is 
 anything is spent. A ratio of two (an average) has Fieller's set. Coefficients are exact.
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
+from typing import Any
 
 from deniable.query.plan import Call, Feature, Node, Number
 
@@ -33,6 +35,17 @@ class Linear:
     def scaled(self, by: Fraction) -> "Linear":
         """by * self."""
         return Linear.of(Fraction(0), {}).plus(self, by)
+
+    def at(self, features: Mapping[str, Any]) -> Any:
+        """Its value where the features are so, number by number.
+
+        >>> Linear(Fraction(1), (("n", Fraction(2)),)).at({"n": 5.0})
+        11.0
+        """
+        total = float(self.constant)
+        for name, weight in self.weights:
+            total = total + float(weight) * features[name]
+        return total
 
     @property
     def whole(self) -> bool:

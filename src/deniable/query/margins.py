@@ -7,8 +7,9 @@ The truth is the clipped, contribution-bounded aggregate; the margin covers the 
 - A ratio of two linear forms (AVG, SUM / COUNT): Fieller's set, all r with |N - r D| within the
   quantile of the noise of N - r D. It holds at its level however small D is; where D cannot be
   told from 0, all of the public range is left.
-- Everything else (VARIANCE, POWER): the slope of the formula over one standard deviation of
-  each noise, at the noisy values. STDDEV and other monotone functions of one of these map its
+- A variance: the same for the mean square around the noisy mean (`variances`).
+- Everything else (POWER, CORR): the slope of the formula over one standard deviation of each
+  noise, at the noisy values. STDDEV and other monotone functions of one of these map its
   interval.
 
 What is known of the true value cuts the interval, and the margin is the least half-width
@@ -26,6 +27,7 @@ from numpy.typing import NDArray
 
 from deniable.mechanisms.additive import Noise
 from deniable.mechanisms.thresholding import Thresholding
+from deniable.query import variances
 from deniable.query.evaluation import Values, evaluate
 from deniable.query.forms import Linear, Ratio, form
 from deniable.query.plan import Block, Call, Chosen, Feature, KeyColumn, Node
@@ -35,6 +37,7 @@ from deniable.query.spread import (
     spread_quantile,
     standard_quantile_squared,
 )
+from deniable.query.variances import variance
 
 Floats: TypeAlias = NDArray[np.float64]
 Interval: TypeAlias = tuple[Floats, Floats]
@@ -133,6 +136,12 @@ def _interval(
         return value - half, value + half
     if isinstance(found, Ratio):
         return _fieller(found, laws, features, confidence)
+    rooted = isinstance(node, Call) and node.name == "sqrt"
+    spread = variance(node.arguments[0] if isinstance(node, Call) and rooted else node)
+    if spread is not None:
+        lower, upper = variances.interval(spread, laws, features, confidence, rooted=rooted)
+        lower, upper = np.maximum(lower, 0.0), np.maximum(upper, 0.0)
+        return (np.sqrt(lower), np.sqrt(upper)) if rooted else (lower, upper)
     inner = _monotone_argument(node)
     if inner is not None and isinstance(node, Call):
         ends = _interval(inner, laws, features, confidence, keys)
@@ -201,7 +210,10 @@ def _fieller(
     """
     named = {name for name, _ in (*ratio.above.weights, *ratio.below.weights)}
     spread = _spread(ratio, tuple((name, laws[name]) for name in sorted(named)))
-    n, d = _value(spread.above, features), _value(ratio.below, features)
+    n, d = (
+        np.atleast_1d(np.asarray(one.at(features), dtype=np.float64))
+        for one in (spread.above, ratio.below)
+    )
     with np.errstate(all="ignore"):
         product, dd = n * d, d * d
         root_part = dd * spread.above_variance
@@ -286,13 +298,6 @@ def _spread(ratio: Ratio, laws: tuple[tuple[str, Noise], ...]) -> _Spread:
         below_variance,
         tuple(fourths.tolist()),
     )
-
-
-def _value(linear: Linear, features: Mapping[str, Values]) -> Floats:
-    total = np.asarray(float(linear.constant))
-    for name, weight in linear.weights:
-        total = total + float(weight) * features[name]
-    return np.atleast_1d(np.asarray(total, dtype=np.float64))
 
 
 def _by_slopes(

@@ -124,6 +124,11 @@ def _in_cells(law: Noise, weight: float) -> Floats:
 
 def _quantile(laws: list[Floats], confidence: float, *, exact: bool) -> float:
     """Of |sum|: a whole number of steps, or interpolated within a cell."""
+    return _read(_within(laws), confidence, exact=exact)
+
+
+def _within(laws: list[Floats]) -> Floats:
+    """The chance that |sum| is at most 0, 1, 2, ... steps."""
     length = sum(one.size - 1 for one in laws) + 1
     padded = 1 << (length - 1).bit_length()
     product: Any = 1.0
@@ -133,12 +138,15 @@ def _quantile(laws: list[Floats], confidence: float, *, exact: bool) -> float:
     middle = length // 2
     folded = total[middle:].copy()
     folded[1:] += total[:middle][::-1]
-    within = np.cumsum(folded)
+    return np.cumsum(folded)
+
+
+def _read(within: Floats, confidence: float, *, exact: bool) -> float:
     k = int(np.searchsorted(within, confidence - 1e-12))
     if exact:
         return float(k)
     before = within[k - 1] if k else 0.0
-    return k - 0.5 + (confidence - before) / float(folded[k])
+    return k - 0.5 + (confidence - float(before)) / float(within[k] - before)
 
 
 def _normal(x: Floats) -> Floats:
@@ -177,6 +185,32 @@ def standard_quantile_squared(share: Floats, confidence: Fraction) -> Floats:
     return at
 
 
+def tail_quantiles(kurtosis: Floats, share: Floats, confidence: Fraction) -> Floats:
+    """The quantile of S of variance 1 that is exceeded with the chance `share` of what the
+    confidence leaves; `kurtosis` is a third of the fourth cumulant. In tenths, interpolated.
+
+    >>> symmetric = tail_quantiles(np.zeros(1), np.full(1, 0.5), Fraction(19, 20))
+    >>> round(float(symmetric[0]), 2)
+    1.96
+    """
+    tables = _tail_tables(confidence)
+    at = np.clip(kurtosis, 0.0, 1.0) * (tables.shape[1] - 2)
+    place = np.clip(share, 0.1, 0.9) * 10 - 1
+    column, row = at.astype(np.intp), np.minimum(place.astype(np.intp), 7)
+    at, place = at - column, place - row
+    lower = tables[row, column] * (1 - at) + tables[row, column + 1] * at
+    upper = tables[row + 1, column] * (1 - at) + tables[row + 1, column + 1] * at
+    return np.asarray(lower * (1 - place) + upper * place)
+
+
+@lru_cache(maxsize=64)
+def _tail_tables(confidence: Fraction) -> Floats:
+    """One row for each tenth of the chance that the confidence leaves, from 1 to 9."""
+    left = 1 - confidence
+    inside = (1 - 2 * left * Fraction(tenth, 10) for tenth in range(1, 10))
+    return np.stack([_even_table(max(one, Fraction(1, 100))) for one in inside])
+
+
 @lru_cache(maxsize=64)
 def _square_table(confidence: Fraction) -> tuple[Floats, Floats]:
     squares = _even_table(confidence) ** 2
@@ -208,12 +242,18 @@ def _equal_and_one(m: int, c: float, level: float) -> tuple[float, float]:
     """m Laplace noises of scale 1 and one of scale c."""
     variance = 2 * (m + c * c)
     cell = math.sqrt(variance) / _CELLS
+    quantile = cell * _read(_within_equal(m, c), level, exact=False)
+    return (m + c**4) / (m + c * c) ** 2, quantile / math.sqrt(variance)
+
+
+@lru_cache(maxsize=64)
+def _within_equal(m: int, c: float) -> Floats:
+    cell = math.sqrt(2 * (m + c * c)) / _CELLS
     law = LaplaceNoise(Fraction(1 << 20))
     laws = [_in_cells(law, 1 / cell / 2**20)] * m
     if c:
         laws.append(_in_cells(law, c / cell / 2**20))
-    quantile = cell * _quantile(laws, level, exact=False)
-    return (m + c**4) / (m + c * c) ** 2, quantile / math.sqrt(variance)
+    return _within(laws)
 
 
 def _two(c: float, level: float) -> tuple[float, float]:
