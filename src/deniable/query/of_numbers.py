@@ -34,6 +34,12 @@ def _at_least(value: Sql, least: int, *, strictly: bool = False) -> Sql:
     return kind(this=value, expression=_number(Fraction(least)))
 
 
+def _at_most(value: Sql, most: int) -> Sql:
+    """LEAST would make the greatest of NULL."""
+    high = _number(Fraction(most))
+    return case(exp.GT(this=value, expression=high), high.copy(), value.copy())
+
+
 def _rising(function: Callable[[float], float], a: Facts, lowest: float) -> Facts:
     """Limits of a function that rises with its argument, which counts from `lowest` on.
 
@@ -165,7 +171,7 @@ NUMBERS: dict[str, Function] = {
         1,
         "number",
         _exponential,
-        lambda a: _call("EXP", _call("LEAST", a[0], _number(Fraction(_STEEPEST)))),
+        lambda a: _call("EXP", _at_most(a[0], _STEEPEST)),
     ),
     "ln": _logarithm("LN", math.log),
     "log10": _logarithm("LOG10", math.log10),
