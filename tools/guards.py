@@ -31,6 +31,7 @@ DRIVERS: dict[str, str | tuple[str, ...]] = {
         "query/",
         "engines/counted.py",
         "engines/ibis",
+        "engines/functions.py",
         "engines/postgresql_words.py",
         "engines/spark_words.py",
         "engines/words.py",

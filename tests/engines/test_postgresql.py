@@ -14,8 +14,10 @@ import pytest
 import deniable as dp
 from deniable.app.cli.drafting import drafted
 from deniable.engines.postgresql import PostgreSQL
+from deniable.engines.postgresql_words import PostgreSQLWriter
 from deniable.errors import EngineFailed, InvalidPolicy
 from tests.engines.contract import EngineContract
+from tests.engines.uses import UsesContract
 
 pytestmark = [pytest.mark.needs("postgresql"), pytest.mark.xdist_group("postgresql")]
 
@@ -48,8 +50,8 @@ def store(folder, name, table):
     return address(folder, f'{schema}."{name}"')
 
 
-class TestPostgreSQL(EngineContract):
-    refused: ClassVar[set[str]] = {"functions", "join_rows", "union_all_rows"}
+class TestPostgreSQL(EngineContract, UsesContract):
+    refused_uses: ClassVar[set[str]] = {"CAST(x AS TEXT)", "REVERSE(t)"}
 
     @pytest.fixture(autouse=True)
     def _server(self, postgresql):
@@ -60,6 +62,14 @@ class TestPostgreSQL(EngineContract):
         sources = {name: store(self.folder, name, table) for name, table in tables.items()}
         with PostgreSQL.open(sources) as engine:
             yield engine
+
+    def valued(self, engine, sql):
+        if engine.name != "PostgreSQL":
+            return super().valued(engine, sql)
+        written = PostgreSQLWriter(engine._relations).written(sql)
+        cursor = engine._connected().execute(written.sql.replace("%", "%%"), [], binary=True)
+        columns = zip(*cursor.fetchall(), strict=True)
+        return pa.table(dict(zip(written.columns, map(pa.array, columns), strict=True)))
 
 
 POLICY = """

@@ -8,11 +8,13 @@ import pytest
 
 import deniable as dp
 from deniable.app.cli.drafting import drafted
+from deniable.engines import spark_words
 from deniable.engines.spark import Spark
-from deniable.errors import EngineFailed, InvalidPolicy
+from deniable.errors import EngineFailed, InvalidPolicy, Unsupported
 from tests.engines.contract import EngineContract, within_limits
 from tests.engines.plans import plan, shown
 from tests.engines.sparks import connect_port, local, ran
+from tests.engines.uses import UsesContract
 
 pytestmark = [pytest.mark.needs("java"), pytest.mark.xdist_group("spark")]
 
@@ -52,7 +54,7 @@ print("done")
 """
 
 
-class TestSpark(EngineContract):
+class TestSpark(EngineContract, UsesContract):
     """Folders of Parquet, in the mode that Spark 4 starts in: some plans, or all at full size.
 
     A plan that is asked for once costs Spark its planning and its compilation, hardly its
@@ -60,7 +62,7 @@ class TestSpark(EngineContract):
     """
 
     ansi = "true"
-    refused: ClassVar[set[str]] = {"functions", "join_rows", "union_all_rows"}
+    refused_uses: ClassVar[set[str]] = {"CAST(x AS TEXT)", "REVERSE(t)"}
 
     @pytest.fixture(autouse=True)
     def _session(self, session, tmp_path, size):
@@ -169,3 +171,26 @@ def test_a_draft_holds_the_tables_of_the_catalog(session, tmp_path):
 def test_a_source_that_is_not_there_is_said(session):
     with pytest.raises(InvalidPolicy, match="'visits'"):
         Spark.open({"visits": "spark://local#nothing.there"})
+
+
+def test_rows_are_told_apart_also_where_very_many_are_the_same(session, monkeypatch):
+    monkeypatch.setattr(spark_words, "_RUN", 3)
+    session.createDataFrame([(1,)] * 8 + [(None,)] * 3, "x int").createOrReplaceTempView("same")
+    with Spark.open({"same": "spark://local"}) as engine:
+        asked = plan(
+            'WITH "n" AS MATERIALIZED (SELECT ROW_NUMBER() OVER () AS "u", * FROM "same") '
+            'SELECT COUNT(*) AS n, COUNT(DISTINCT u) AS m, COUNT("x") AS x FROM '
+            '(SELECT "x", "u" FROM "n" UNION ALL SELECT "x", "u" FROM "n") AS both',
+            features=("n", "m", "x"),
+        )
+        assert shown(engine.run(asked)) == [(22, 11, 16)]
+
+
+def test_a_frame_that_is_made_anew_each_time_has_no_rows_to_tell_apart(session):
+    frame = session.range(3).selectExpr("RAND() AS x")
+    with dp.protect(frame, bounds={"x": (0, 1)}, epsilon=9) as asked:
+        asked.sql("SELECT COUNT(*) FROM data", epsilon=1)
+        twice = "SELECT COUNT(*) FROM (SELECT x FROM data UNION ALL SELECT x FROM data)"
+        with pytest.raises(Unsupported, match="made anew"):
+            asked.sql(twice, epsilon=1)
+        assert asked.remaining.epsilon == 8

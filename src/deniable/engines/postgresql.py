@@ -94,6 +94,7 @@ class PostgreSQL(Running):
         if len({one.address for one in self._places.values()}) > 1:
             raise InvalidPolicy("All tables of a policy must be in one PostgreSQL database.")
         self._connection: Any = None
+        self._utf8 = True
         self._types: dict[str, dict[str, str]] = {}
         self._relations: dict[str, Relation] = {}
         self._connected()
@@ -113,7 +114,10 @@ class PostgreSQL(Running):
         return dict(self._types[table])
 
     def _check(self, sql: str) -> None:
-        PostgreSQLWriter(self._relations).statement(sql)
+        self._writer().statement(sql)
+
+    def _writer(self) -> PostgreSQLWriter:
+        return PostgreSQLWriter(self._relations, self._salt, utf8=self._utf8)
 
     def _read(self, plan: Plan) -> Iterator[Aggregated]:
         """All statements of a plan see the table at one moment."""
@@ -121,7 +125,7 @@ class PostgreSQL(Running):
             yield from super()._read(plan)
 
     def _rows(self, sql: str) -> "Iterator[pa.RecordBatch]":
-        written = PostgreSQLWriter(self._relations, self._salt).written(sql)
+        written = self._writer().written(sql)
         schema = pa.schema([(name, _ARROW[kind]) for name, kind in written.columns.items()])
         with self._connection.cursor(binary=True) as cursor:
             rows = cursor.stream(written.sql.replace("%", "%%"), [])
@@ -137,6 +141,8 @@ class PostgreSQL(Running):
     def _connected(self) -> Any:
         if self._connection is None:
             self._connection = _connect(next(iter(self._places.values())))
+            encoding = self._connection.info.parameter_status("server_encoding")
+            self._utf8 = encoding == "UTF8"
             try:
                 for name, where in self._places.items():
                     self._add(name, where)

@@ -12,14 +12,20 @@ from collections.abc import Callable, Mapping
 
 from sqlglot import exp
 
+from deniable.engines import postgresql_numbers as numbers
 from deniable.engines import spelling
+from deniable.engines.functions import Side
 from deniable.engines.parts import PARTS, TRUNCATED
 from deniable.engines.words import Kind, Said
 from deniable.engines.writer import Relation, Writer
 from deniable.errors import Unsupported
 
-_TOO_LARGE = str(2**1024 - 2**970)  # rounds to no double
-_TOO_SMALL = "2.4703282292062328e-324"
+_COMPUTED = {
+    "+": numbers.added,
+    "-": numbers.added,
+    "*": numbers.multiplied,
+    "/": numbers.divided,
+}
 _LAST_DAY = "'294247-01-10'::date"  # whose microseconds still fit in 64 bits
 
 
@@ -32,15 +38,25 @@ class PostgreSQLWriter(Writer):
     """
 
     engine = "PostgreSQL"
+    NAN = "'NaN'::float8"
+    once = " MATERIALIZED"
 
-    def __init__(self, tables: Mapping[str, Relation], salt: int = 0) -> None:
+    def __init__(
+        self, tables: Mapping[str, Relation], salt: int = 0, *, utf8: bool = True
+    ) -> None:
         super().__init__(tables)
         self._salt = salt
+        self._utf8 = utf8
         self._bound = 0
 
     def text(self, value: str) -> str:
         if "\0" in value:
             raise Unsupported("PostgreSQL has no text with a zero in it. Nothing was spent.")
+        if not self._utf8 and not value.isascii():
+            raise Unsupported(
+                "This database is not encoded in UTF8, and the question needs letters that it "
+                "may not have. Nothing was spent."
+            )
         return "'" + value.replace("'", "''") + "'"
 
     def real(self, value: float) -> str:
@@ -52,13 +68,14 @@ class PostgreSQLWriter(Writer):
             case "int" | "bigint", "double":
                 return f"({sql})::float8"
             case "wide" | "decimal", "double":
-                return self._let([value], _real)
+                return self.let([value], numbers.real)
             case "text", "double":
-                return self._let([value], self._read)
+                return self.let([value], self._read)
             case "double", "int" | "bigint":
-                return self._let([value], lambda one: _rounded(one, kind))
+                half = 2**31 if kind == "int" else 2**63
+                return self.let([value], lambda one: numbers.rounded(one, half))
             case "wide" | "decimal", "int" | "bigint":
-                return self._let([value], _narrowed)
+                return self.let([value], _narrowed)
             case "int" | "bigint", "int" | "bigint":
                 return f"({sql})::bigint"
             case "int" | "bigint", "wide":
@@ -68,15 +85,15 @@ class PostgreSQLWriter(Writer):
             case "date", "text":
                 return f"REPLACE(({sql})::text, ' BC', ' (BC)') COLLATE \"C\""
             case "date", "timestamp":
-                return self._let([value], _moment)
+                return self.let([value], _moment)
             case "text", "timestamp":
-                return self._let([value], self._read_moment)
+                return self.let([value], self._read_moment)
             case "timestamp", "date":
                 return f"({sql})::date"
             case _:
                 return None
 
-    def _let(self, values: list[Said], body: Callable[..., str]) -> str:
+    def let(self, values: list[Said], body: Callable[..., str]) -> str:
         """What `body` makes of values; each is computed once, however often it is said."""
         if all(one.simple for one in values):
             return f"({body(*(one.sql for one in values))})"
@@ -98,7 +115,7 @@ class PostgreSQLWriter(Writer):
             f"CASE WHEN {bare} ~ '^-?[0.]*[eE]' OR {bare} ~ '[eE]-' THEN 0::float8 "
             f"WHEN {bare} ~ '^-' THEN '-Infinity'::float8 ELSE 'Infinity'::float8 END"
         )
-        near = self._let([Said(f"({bare})::numeric", "wide")], _real)
+        near = self.let([Said(f"({bare})::numeric", "wide")], numbers.real)
         return (
             f"CASE WHEN LENGTH({one}) > 2000 THEN NULL "
             f"WHEN {one} ~ {infinite} AND {one} ~ '-' THEN '-Infinity'::float8 "
@@ -124,8 +141,8 @@ class PostgreSQLWriter(Writer):
         return f"(SELECT CASE WHEN {there} THEN {moment} END FROM {bound})"
 
     def computed(self, sign: str, left: Said, right: Said) -> Said:
-        body = {"+": _sum, "-": _sum, "*": _product, "/": _quotient}[sign]
-        return Said(self._let([left, right], lambda *both: body(sign, *both)), "double")
+        body = _COMPUTED[sign]
+        return Said(self.let([left, right], lambda *both: body(sign, *both)), "double")
 
     def counted(self, sign: str, left: Said, right: Said, kind: Kind) -> Said:
         if kind == "wide":
@@ -146,42 +163,55 @@ class PostgreSQLWriter(Writer):
 
     def whole(self, how: str, value: Said) -> Said:
         if how == "round":  # PostgreSQL's own goes to the even neighbour
-            return Said(self._let([value], _away), "double")
+            return Said(self.let([value], numbers.away), "double")
         return Said(f"{how.upper()}({value.sql})", "double")
 
     def like(self, value: Said, pattern: Said) -> Said:
         return Said(f"({value.sql} LIKE {pattern.sql} ESCAPE '')", "boolean")
+
+    def numbered(self, table: Relation, number: str, of: int, place: int) -> tuple[str, Kind]:
+        """A number; what is MATERIALIZED is run once, however often it is read."""
+        columns = ", ".join(
+            [f"ROW_NUMBER() OVER () * {of} + {place} AS {self.name(number)}"]
+            + [self.name(one) for one in table.columns]
+        )
+        return f"SELECT {columns} FROM {table.sql} AS numbered", "bigint"
+
+    def trimmed(self, value: str, letters: str, side: Side) -> str:
+        word = {"BOTH": "BTRIM", "LEADING": "LTRIM", "TRAILING": "RTRIM"}[side]
+        return f"{word}({value}, {letters})"
+
+    def place(self, value: str, part: str) -> str:
+        return f"STRPOS({value}, {part})"
+
+    def curve(self, name: str, value: str) -> str:
+        return numbers.curve(name, value)
+
+    def power(self, base: str, exponent: str) -> str:
+        return numbers.power(base, exponent)
+
+    def remainder(self, left: str, right: str) -> str:
+        return numbers.remainder(left, right)
+
+    def differs(self, left: str, right: str) -> str:
+        return f"{left} IS DISTINCT FROM {right}"
+
+    def part(self, name: str, moment: str) -> str:
+        return f"EXTRACT({PARTS[name][1]} FROM {moment})::bigint"
+
+    def days(self, end: str, start: str) -> str:
+        return f"(({end})::date - ({start})::date)"
 
     def function(self, node: exp.Expr, said: Callable[[exp.Expr], Said]) -> Said | None:
         match node:
             case exp.StartsWith():
                 words = said(node.this).sql, said(node.expression).sql
                 return Said(f"STARTS_WITH({words[0]}, {words[1]})", "boolean")
-            case exp.Extract() if node.this.name in PARTS:
-                name = PARTS[node.this.name][1]
-                return Said(f"EXTRACT({name} FROM {said(node.expression).sql})::bigint", "int")
             case exp.TimestampTrunc() if node.text("unit") in TRUNCATED:
                 made = f"DATE_TRUNC('{node.text('unit').lower()}', {said(node.this).sql})"
                 return Said(made, "timestamp")
             case _:
                 return super().function(node, said)
-
-
-def _real(one: str) -> str:
-    """A numeric as a double: infinite, or zero, where it is out of reach."""
-    return (
-        f"CASE WHEN {one} = 'NaN' THEN 'NaN'::float8 "
-        f"WHEN {one} >= {_TOO_LARGE} THEN 'Infinity'::float8 "
-        f"WHEN {one} <= -{_TOO_LARGE} THEN '-Infinity'::float8 "
-        f"WHEN ABS({one}) < {_TOO_SMALL} THEN 0::float8 ELSE ({one})::float8 END"
-    )
-
-
-def _rounded(one: str, kind: Kind) -> str:
-    """A double as an integer, to the even neighbour; NULL where it does not fit."""
-    half = 2**31 if kind == "int" else 2**63
-    near = f"ROUND({one}) >= -{half}::float8 AND ROUND({one}) < {half}::float8"
-    return f"CASE WHEN {near} THEN ROUND({one})::bigint END"
 
 
 def _narrowed(one: str) -> str:
@@ -192,51 +222,3 @@ def _narrowed(one: str) -> str:
 def _moment(one: str) -> str:
     near = f"NOT ISFINITE({one}) OR {one} <= {_LAST_DAY}"
     return f"CASE WHEN {near} THEN ({one})::timestamp END"
-
-
-def _away(one: str) -> str:
-    half = f"ABS({one} - TRUNC({one})) >= 0.5"
-    return f"TRUNC({one}) + CASE WHEN {half} THEN SIGN({one}) ELSE 0 END"
-
-
-def _sum(sign: str, left: str, right: str) -> str:
-    """Two doubles added; only two large ones can leave the range."""
-    plain, large, small = f"{left} {sign} {right}", "'8e307'::float8", "'1e290'::float8"
-    other = right if sign == "+" else f"(- {right})"
-    beyond = f"ABS({left}) * 0.5 + ABS({right}) * 0.5 > '8.9e307'::float8"
-    return (
-        f"CASE WHEN ABS({left}) < {large} AND ABS({right}) < {large} THEN {plain} "
-        f"WHEN ABS({left}) < {small} OR ABS({right}) < {small} THEN {plain} "
-        f"WHEN {left} = 'NaN' OR {right} = 'NaN' THEN 'NaN'::float8 "
-        f"WHEN {left} > 0 AND {other} > 0 AND {beyond} THEN 'Infinity'::float8 "
-        f"WHEN {left} < 0 AND {other} < 0 AND {beyond} THEN '-Infinity'::float8 "
-        f"ELSE {plain} END"
-    )
-
-
-def _product(sign: str, left: str, right: str) -> str:
-    return f"CASE {_scaled('*', left, right, 'LN(ABS({0})) + LN(ABS({1}))')} END"
-
-
-def _quotient(sign: str, left: str, right: str) -> str:
-    """NULL where the divisor is 0."""
-    scaled = _scaled("/", left, right, "LN(ABS({0})) - LN(ABS({1}))")
-    return f"CASE WHEN {right} = 0 THEN NULL {scaled} END"
-
-
-def _scaled(sign: str, left: str, right: str, size: str) -> str:
-    """The branches of a product or quotient, by the logarithm of its size."""
-    plain, told = f"{left} {sign} {right}", size.format(left, right)
-    usual = " AND ".join(
-        f"(ABS({one}) BETWEEN '1e-150'::float8 AND '1e150'::float8 OR {one} = 0)"
-        for one in (left, right)
-    )
-    special = " OR ".join(
-        f"{one} IN (0, 'NaN', 'Infinity', '-Infinity')" for one in (left, right)
-    )
-    return (
-        f"WHEN {usual} THEN {plain} WHEN {special} THEN {plain} "
-        f"WHEN {told} > 709.7 AND ({left} < 0) = ({right} < 0) THEN 'Infinity'::float8 "
-        f"WHEN {told} > 709.7 THEN '-Infinity'::float8 "
-        f"WHEN {told} < -700 THEN 0::float8 ELSE {plain}"
-    )

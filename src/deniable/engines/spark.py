@@ -146,8 +146,14 @@ class Spark(Running):
         frame.selectExpr(*chosen).createOrReplaceTempView(view)
         self._types[name] = {column: type_ for column, (type_, _, _) in known.items()}
         self._relations[name] = Relation(
-            view, {column: kind for column, (_, kind, _) in known.items()}
+            view, {column: kind for column, (_, kind, _) in known.items()}, _steady(frame)
         )
+
+
+def _steady(frame: Any) -> bool:
+    """Whether a frame is the same each time; Spark Connect does not tell."""
+    here = getattr(frame, "_jdf", None)
+    return here is None or bool(here.queryExecution().analyzed().deterministic())
 
 
 def _type(spark: str) -> tuple[str, Kind, str] | None:

@@ -11,14 +11,19 @@ from typing import Any
 from sqlglot import exp
 
 from deniable.engines import spelling
+from deniable.engines.functions import Side
 from deniable.engines.parts import PARTS, TRUNCATED
 from deniable.engines.words import Kind, Said
 from deniable.engines.writer import Relation, Writer
+from deniable.errors import Unsupported
 
 _WIDE = "DECIMAL(38,0)"
 _WHOLE_FROM = "4503599627370496D"  # 2^52: from here on doubles are whole
 _FARTHEST = 106_751_991  # days from 1970, so that microseconds fit in 64 bits
 _SHIFTS = {"int": (16, 0), "bigint": (48, 32, 16, 0)}  # where the parts of a sum begin
+_SHORT = 100  # signs of a value that may be written several times
+_RUN = 1 << 16  # rows that are written out at a time
+_QUOTED = "'%d'"
 _CHUNK = f"CAST(1000000000000000000 AS {_WIDE})"
 
 
@@ -33,10 +38,12 @@ class SparkWriter(Writer):
     """
 
     engine = "Spark"
+    NAN = "DOUBLE('NaN')"
 
     def __init__(self, tables: Mapping[str, Relation], salt: int = 0) -> None:
         super().__init__(tables)
         self._salt = salt
+        self._bound = 0
         self.parameters: dict[str, Any] = {}
 
     def name(self, name: str) -> str:
@@ -142,6 +149,8 @@ class SparkWriter(Writer):
         """Spark's own FLOOR and CEIL are integers, which fail where doubles are large."""
         sql, small = value.sql, f"ABS({value.sql}) < {_WHOLE_FROM}"
         made = f"CAST({how.upper()}({sql}) AS DOUBLE)"
+        if how == "trunc":
+            made = f"CAST(CAST({sql} AS BIGINT) AS DOUBLE)"
         if how == "round":
             size = f"FLOOR(ABS({sql}))"
             up = f"CASE WHEN ABS({sql}) - {size} >= 0.5D THEN 1D ELSE 0D END"
@@ -157,15 +166,84 @@ class SparkWriter(Writer):
             written = f"REPLACE({pattern.sql}, {one}, {two})"
         return Said(f"({value.sql} LIKE {written})", "boolean")
 
+    def let(self, values: list[Said], body: Callable[..., str]) -> str:
+        """Long values are bound in a function of their own, which is called once."""
+        names, head, tail = [], "", ""
+        for one in values:
+            if one.simple or len(one.sql) < _SHORT:
+                names.append(one.sql)
+                continue
+            self._bound += 1
+            names.append(f"b{self._bound}")
+            head += f"TRANSFORM(ARRAY({one.sql}), {names[-1]} -> "
+            tail += ")[0]"
+        return f"({head}{body(*names)}{tail})"
+
+    def numbered(self, table: Relation, number: str, of: int, place: int) -> tuple[str, Kind]:
+        """All that a row holds, and a number that tells it from those that hold the same.
+
+        Spark may run this once for every time that it is read, and parts of it again where an
+        executor is lost, in any order of the rows. A number that Spark gives (ROW_NUMBER
+        over all, MONOTONICALLY_INCREASING_ID, UUID) would then be another each time, and one
+        row would be two units. Rows that hold the same are counted instead, and so many come
+        back: which rows there are hangs on the table alone, and not on any order.
+        """
+        if not table.steady:
+            raise Unsupported(
+                "This frame of Spark is made anew each time that it is read (by RAND or the "
+                "like), so that a row could not be told from another. Write it to a table, and "
+                "protect that. Nothing was spent."
+            )
+        shown = [self.name(one) for one in table.columns]
+        keys = [
+            _exactly(name, kind)
+            for name, kind in zip(shown, table.columns.values(), strict=True)
+        ]
+        # Of one key there is one value, save that MIN may choose between two NaN.
+        chosen = [f"MIN({name}) AS {name}" for name in shown]
+        chosen += [f"ARRAY({', '.join([*keys, _QUOTED % place])}) AS `(held)`"]
+        alike = f"SELECT {', '.join([*chosen, 'COUNT(*) AS `(times)`'])} FROM {table.sql} "
+        alike += f"GROUP BY {', '.join(keys)}" if keys else "HAVING COUNT(*) > 0"
+        whole = f"SEQUENCE(0L, (`(times)` - 1L) DIV {_RUN}L)"
+        rest = f"SEQUENCE(1L, LEAST({_RUN}L, `(times)` - `(run)` * {_RUN}L))"
+        which = "CAST(`(run)` AS STRING), CAST(`(one)` AS STRING)"
+        unit = f"CONCAT(`(held)`, ARRAY({which})) AS {self.name(number)}"
+        return (
+            f"SELECT {', '.join([unit, *shown])} FROM ({alike}) "
+            f"LATERAL VIEW EXPLODE({whole}) AS `(run)` LATERAL VIEW EXPLODE({rest}) AS `(one)`"
+        ), "opaque"
+
+    def trimmed(self, value: str, letters: str, side: Side) -> str:
+        return f"TRIM({side} {letters} FROM {value})"
+
+    def place(self, value: str, part: str) -> str:
+        return f"INSTR({value}, {part})"
+
+    def curve(self, name: str, value: str) -> str:
+        return f"{name.upper()}({value})"
+
+    def power(self, base: str, exponent: str) -> str:
+        defined = f"{base} >= 0D OR FLOOR({exponent}) = {exponent}"
+        return f"CASE WHEN {defined} THEN POWER({base}, {exponent}) END"
+
+    def remainder(self, left: str, right: str) -> str:
+        return f"({left} % NULLIF({right}, 0D))"
+
+    def differs(self, left: str, right: str) -> str:
+        return f"NOT ({left} <=> {right})"
+
+    def part(self, name: str, moment: str) -> str:
+        word, _, less = PARTS[name]
+        return f"(CAST(EXTRACT({word} FROM {moment}) AS BIGINT) - {less})"
+
+    def days(self, end: str, start: str) -> str:
+        return f"CAST(DATEDIFF(CAST({end} AS DATE), CAST({start} AS DATE)) AS BIGINT)"
+
     def function(self, node: exp.Expr, said: Callable[[exp.Expr], Said]) -> Said | None:
         match node:
             case exp.StartsWith():
                 words = said(node.this).sql, said(node.expression).sql
                 return Said(f"STARTSWITH({words[0]}, {words[1]})", "boolean")
-            case exp.Extract() if node.this.name in PARTS:
-                name, _, less = PARTS[node.this.name]
-                made = f"CAST(EXTRACT({name} FROM {said(node.expression).sql}) AS BIGINT)"
-                return Said(f"({made} - {less})", "int")
             case exp.TimestampTrunc() if node.text("unit") in TRUNCATED:
                 moment = said(node.this).sql
                 return Said(
@@ -174,6 +252,11 @@ class SparkWriter(Writer):
                 )
             case _:
                 return super().function(node, said)
+
+
+def _exactly(name: str, kind: Kind) -> str:
+    """A value as text, other for any other value: also for 0.0 and -0.0, which group as one."""
+    return f"HEX({name})" if kind == "opaque" else f"CAST({name} AS STRING)"
 
 
 def _quotient(over: str, by: str) -> str:

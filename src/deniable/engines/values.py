@@ -5,7 +5,8 @@ from dataclasses import dataclass, field
 
 from sqlglot import exp
 
-from deniable.engines.words import NUMBERS, WHOLE, Columns, Kind, Said, Words, digits
+from deniable.engines.functions import Functions
+from deniable.engines.words import NUMBERS, WHOLE, Columns, Kind, Said, digits
 from deniable.errors import Unsupported
 
 _TYPES: dict[str, Kind] = {
@@ -50,7 +51,7 @@ class Scope:
         return found[0]
 
 
-class Values(Words):
+class Values(Functions):
     """Writes values, with the words of one engine."""
 
     def say(self, node: exp.Expr, scope: Scope) -> Said:
@@ -184,7 +185,10 @@ class Values(Words):
 
     def _whole(self, node: exp.Expr, scope: Scope) -> Said:
         if node.args.get("decimals") is not None:
-            raise self._unknown(node)
+            made = self.rounded(node, lambda one: self.say(one, scope))
+            if made is None:
+                raise self._unknown(node)
+            return made
         value = self.say(node.this, scope)
         return value if value.kind in WHOLE else self.whole(type(node).__name__.lower(), value)
 

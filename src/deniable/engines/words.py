@@ -7,6 +7,7 @@ the same rows. Integers of kind "int" fit in 32 bits and a sign, "wide" ones in 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import ClassVar, Literal, TypeAlias
 
 from sqlglot import exp
@@ -115,7 +116,7 @@ class Words(ABC):
 
     @abstractmethod
     def whole(self, how: str, value: Said) -> Said:
-        """floor, ceil or round (half away from zero) of a double, as a double."""
+        """floor, ceil, trunc or round (half away from zero) of a double, as a double."""
 
     @abstractmethod
     def like(self, value: Said, pattern: Said) -> Said:
@@ -123,13 +124,7 @@ class Words(ABC):
 
     def function(self, node: exp.Expr, said: Callable[[exp.Expr], Said]) -> Said | None:
         """Any other function that this engine has; None if it has not."""
-        match node:
-            case exp.Sqrt():
-                return Said(f"SQRT({said(node.this).sql})", "double")
-            case exp.Length():
-                return Said(f"LENGTH({said(node.this).sql})", "int")
-            case _:
-                return None
+        return None
 
 
 def digits(node: exp.Expr) -> str | None:
@@ -140,3 +135,27 @@ def digits(node: exp.Expr) -> str | None:
         inner = digits(node.this)
         return None if inner is None else f"-{inner}"
     return node.name if isinstance(node, exp.Literal) and not node.is_string else None
+
+
+def constant(node: exp.Expr | None) -> Fraction | None:
+    """The number that an expression of numbers alone makes.
+
+    >>> import sqlglot
+    >>> constant(sqlglot.parse_one("TRY_CAST(-(CAST(2 AS DOUBLE) + 1) AS BIGINT)"))
+    Fraction(-3, 1)
+    """
+    if isinstance(node, exp.Literal):
+        return None if node.is_string else Fraction(node.name)
+    if isinstance(node, exp.Paren | exp.Cast):
+        return constant(node.this)
+    if isinstance(node, exp.Neg):
+        inner = constant(node.this)
+        return None if inner is None else -inner
+    if isinstance(node, exp.Add | exp.Sub | exp.Mul):
+        left, right = constant(node.this), constant(node.expression)
+        if left is None or right is None:
+            return None
+        if isinstance(node, exp.Mul):
+            return left * right
+        return left + right if isinstance(node, exp.Add) else left - right
+    return None

@@ -8,8 +8,10 @@ whether it is a double, an integer, text, a day or a moment, and asks its engine
 for words that mean the same. What it does not know it refuses, before anything is spent.
 """
 
+from abc import abstractmethod
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import ClassVar
 
 import sqlglot
 from sqlglot import exp
@@ -29,10 +31,13 @@ class Relation:
 
     sql: str
     columns: Columns
+    steady: bool = True  # holds the same rows each time that it is read
 
 
 class Writer(Values):
     """Writes statements about these tables in the words of one engine."""
+
+    once: ClassVar[str] = ""  # how a WITH is told to be run once
 
     def __init__(self, tables: Mapping[str, Relation]) -> None:
         self._tables = {name.lower(): relation for name, relation in tables.items()}
@@ -76,10 +81,31 @@ class Writer(Values):
     ) -> tuple[str, dict[str, Columns]]:
         known, parts = dict(defined), []
         for one in node.ctes:
-            relation = self._query(one.this, known)
+            kept = bool(one.args.get("materialized"))
+            relation = self._rows(one, node) if kept else self._query(one.this, known)
             known[one.alias] = relation.columns
-            parts.append(f"{self.name(one.alias)} AS ({relation.sql})")
+            word = f"AS{self.once}" if kept else "AS"
+            parts.append(f"{self.name(one.alias)} {word} ({relation.sql})")
         return (f"WITH {', '.join(parts)} " if parts else ""), known
+
+    def _rows(self, numbered: exp.Expr, reader: exp.Query) -> Relation:
+        """The rows of a table in which each is somebody, with what tells them apart: of the
+        columns that are read, and no others."""
+        number, source = numbered.this.expressions[0], numbered.this.args["from_"].this
+        table = self._tables.get(source.name.lower())
+        of, place = numbering(number.this)
+        if table is None or len(numbered.this.expressions) != 2 or of is None:
+            raise self._unknown(numbered.this)
+        read = {column.name for column in reader.find_all(exp.Column)}
+        columns = {name: kind for name, kind in table.columns.items() if name in read}
+        apart, kind = self.numbered(replace(table, columns=columns), number.alias, of, place)
+        return Relation(apart, {number.alias: kind, **columns})
+
+    @abstractmethod
+    def numbered(self, table: Relation, number: str, of: int, place: int) -> tuple[str, Kind]:
+        """The columns of a table, and beside them a value that no other row has: neither one
+        of this table, nor of the others, which have other places of so many. Wherever the
+        statement reads these rows, each has the same value again."""
 
     def _select(self, node: exp.Select, defined: Mapping[str, Columns]) -> Relation:
         head, known = self._with(node, defined)
@@ -138,3 +164,16 @@ class Writer(Values):
         name = node.alias_or_name or f"_{len(columns)}"
         columns[name] = said.kind
         return f"{said.sql} AS {self.name(name)}"
+
+
+def numbering(node: exp.Expr) -> tuple[int | None, int]:
+    """How many tables are numbered, and which of them this one is; None where nothing is.
+
+    >>> numbering(sqlglot.parse_one("ROW_NUMBER() OVER () * 3 + 1"))
+    (3, 1)
+    """
+    if isinstance(node, exp.Add) and isinstance(node.this, exp.Mul):
+        of, place = (int(one.name) for one in (node.this.expression, node.expression))
+        return (of if numbering(node.this.this)[0] else None), place
+    whole = isinstance(node, exp.Window) and isinstance(node.this, exp.RowNumber)
+    return (1 if whole and not node.args.get("partition_by") else None), 0

@@ -1,0 +1,140 @@
+"""Every function of rows, row by row: what an engine's words make of odd values."""
+
+import datetime
+import math
+from typing import ClassVar
+
+import pyarrow as pa
+import pytest
+
+from deniable.engines.duckdb import DuckDB
+from deniable.errors import Unsupported
+from deniable.policy import Table
+from deniable.query.clean import clean
+from deniable.query.parse import condition
+from deniable.query.scope import Scope
+from deniable.query.words import named, subquery
+from tests.query.test_vocabulary import USES
+
+NUMBERS = [None, math.nan, math.inf, -math.inf, 1e308, -1.7e308, 1e-308, 5e-324, -0.0, 0.0]
+NUMBERS += [0.5, -0.5, 2.5, -3.0, 7.25, 0.1, 123.456, -99.995, 2.0**29, 9007199254740993.0]
+NUMBERS += [1e18, 1e160, -1e-160, 0.49999999999999994, 2.675, 1000.0, -1e16]
+TEXTS = [None, "", "a", "ab", "cba", "A%", "%a_", "it's", "\\", "_", "ÄßŉI", "äẞŉi", "é"]
+TEXTS += [
+    "e\u0301",
+    "\U0001f600",
+    "a\U0001f600b",
+    "\U00010400\U00010428",
+    "İi\u0131",
+    "ΑΣς",
+    "ǅ",
+]
+TEXTS += [
+    "  a  ",
+    "\u3000a\u00a0",
+    "\ta\n",
+    "\u1f80ﬀ\u017f",
+    "x" * 300,
+    "1e5",
+    "2020-02-29",
+    "true",
+]
+TEXTS += ["K", "aBc", "Straße"]
+MOMENTS = [
+    None,
+    datetime.datetime(1, 1, 1),
+    datetime.datetime(1, 1, 2, 1),
+    datetime.datetime(9999, 12, 30, 23, 59, 59),
+    datetime.datetime.max,
+    datetime.datetime(2024, 2, 29, 12, 34, 56),
+    datetime.datetime(1969, 12, 31, 23, 59, 59, 999999),
+    datetime.datetime(1970, 1, 1),
+    datetime.datetime(1582, 10, 10, 5),
+    datetime.datetime(2020, 1, 5),
+    datetime.datetime(2019, 12, 31, 23, 30),
+]
+COLUMNS = {"i": "BIGINT", "x": "DOUBLE", "y": "DOUBLE", "t": "VARCHAR", "s": "VARCHAR"}
+COLUMNS |= {"b": "BOOLEAN", "d": "TIMESTAMP", "e": "TIMESTAMP"}
+MORE = [
+    *("SUBSTRING(t, -2, 2)", "SUBSTRING(t, 3, -2)", "SUBSTRING(t, -5, 4)", "SUBSTRING(t, 2)"),
+    *("RIGHT(t, -1)", "LEFT(t, 1 + 1)", "TRIM(t, s)", "LTRIM(t, s)", "UPPER(LOWER(TRIM(t)))"),
+    *("ROUND(x, 12)", "ROUND(x, -12)", "ROUND(x * y, 2)", "(x * 3) % (y / 7)", "POWER(x, -2)"),
+    *("SIGN(x) * 3", "ROUND(ROUND(SQRT(x), 1), 1) + x % 7", "x * y", "x + y", "LOWER(t) = s"),
+]
+# Their last digit is the engine's own, and PostgreSQL's may be zero where it is hardly more.
+CURVES = ("EXP", "LN", "LOG", "POWER", "**", "SIN", "COS")
+
+
+def rows() -> pa.Table:
+    """Every value beside every other of its kind."""
+
+    def beside(values, type_):
+        pairs = [(one, two) for one in values for two in values]
+        return [
+            pa.array([pairs[i % len(pairs)][side] for i in range(count)], type_)
+            for side in (0, 1)
+        ]
+
+    count = max(len(NUMBERS), len(TEXTS)) ** 2
+    made = [pa.array(range(count), pa.int64()), *beside(NUMBERS, pa.float64())]
+    made += beside(TEXTS, pa.string())
+    made.append(pa.array([(True, False, None)[i % 3] for i in range(count)], pa.bool_()))
+    return pa.table([*made, *beside(MOMENTS, pa.timestamp("us"))], names=list(COLUMNS))
+
+
+def statement(uses: list[str]) -> str:
+    """All of them, of every row."""
+    known = Scope(Table.declare("data").with_schema(COLUMNS))
+    made = [known.resolve(condition(one)) for one in ("i", *uses)]
+    source = subquery(clean(known, made, [], outermost=True), "clean")
+    chosen = [named(known.sql(one), f"v{place}") for place, one in enumerate(made)]
+    return source.select(*chosen).sql(dialect="duckdb")
+
+
+class UsesContract:
+    """Inherit beside `EngineContract`, and say which uses the engine refuses."""
+
+    refused_uses: ClassVar[set[str]] = set()
+
+    def valued(self, engine, sql) -> pa.Table:
+        return pa.Table.from_batches(list(engine._rows(sql)))
+
+    def test_every_function_has_duckdbs_values(self):
+        asked = list(dict.fromkeys([*(one for uses in USES.values() for one in uses), *MORE]))
+        with (
+            self.opened({"data": rows()}) as engine,
+            DuckDB.open({"data": rows()}) as reference,
+        ):
+            kept = [one for one in asked if not _refused(engine, statement([one]))]
+            assert set(asked) - set(kept) == self.refused_uses
+            found = [
+                self.valued(one, statement(kept)).sort_by("v0").to_pydict()
+                for one in (engine, reference)
+            ]
+        different = {}
+        for place, use in enumerate(kept, start=1):
+            near = any(word in use.upper() for word in CURVES)
+            pairs = zip(*(one[f"v{place}"] for one in found), rows().to_pylist(), strict=True)
+            apart = [pair for pair in pairs if not _same(*pair[:2], near=near)]
+            if apart:
+                different[use] = (len(apart), apart[0])
+        assert different == {}
+
+
+def _refused(engine, sql):
+    try:
+        engine._check(sql)
+    except Unsupported:
+        return True
+    return False
+
+
+def _same(ours, theirs, *, near):
+    if ours is None or theirs is None:
+        return ours is theirs
+    if isinstance(theirs, float):
+        ours = float(ours)
+        if math.isnan(theirs):
+            return math.isnan(ours)
+        return ours == theirs or (near and ours == pytest.approx(theirs, rel=1e-15, abs=1e-307))
+    return ours == theirs
