@@ -54,26 +54,27 @@ print("done")
 """
 
 
-class TestSpark(EngineContract, UsesContract):
-    """Folders of Parquet, in the mode that Spark 4 starts in: some plans, or all at full size.
+@pytest.fixture
+def interpreted(session):
+    """Without compiled code, as Spark runs what is too long to be compiled."""
+    kept = {name: session.conf.get(name) for name in INTERPRETED}
+    for name, value in INTERPRETED.items():
+        session.conf.set(name, value)
+    yield
+    for name, value in kept.items():
+        session.conf.set(name, value)
 
-    A plan that is asked for once costs Spark its planning and its compilation, hardly its
-    rows; the class below runs them all at any size.
-    """
+
+class Folders:
+    """Tables as folders of Parquet, in the mode that Spark 4 starts in."""
 
     ansi = "true"
-    refused_uses: ClassVar[set[str]] = {"CAST(x AS TEXT)", "REVERSE(t)"}
 
     @pytest.fixture(autouse=True)
     def _session(self, session, tmp_path, size):
         self.folder = tmp_path
         self.most = size(small=12, full=1_000, what="compiled plans of Spark in a test")
         session.conf.set("spark.sql.ansi.enabled", self.ansi)
-
-    def chosen(self, plans):
-        names = sorted(plans)
-        kept = min(self.most, len(names))
-        return {(name := names[i * len(names) // kept]): plans[name] for i in range(kept)}
 
     @contextlib.contextmanager
     def opened(self, tables):
@@ -88,22 +89,35 @@ class TestSpark(EngineContract, UsesContract):
             yield engine
 
 
-class TestSparkWithoutANSI(TestSpark):
+class TestSpark(Folders, EngineContract):
+    """Compiled: some plans, or all at full size. No golden case is refused.
+
+    A plan that is asked for once costs Spark its planning and its compilation, hardly its
+    rows; the class below runs them all at any size.
+    """
+
+    def chosen(self, plans):
+        names = sorted(plans)
+        kept = min(self.most, len(names))
+        return {(name := names[i * len(names) // kept]): plans[name] for i in range(kept)}
+
+
+@pytest.mark.usefixtures("interpreted")
+class TestSparkWithoutANSI(Folders, EngineContract):
     """The older mode, where casts and sums wrap around, and without compiled code."""
 
     ansi = "false"
 
-    def chosen(self, plans):
-        return plans
 
-    @pytest.fixture(autouse=True)
-    def _interpreted(self, session):
-        kept = {name: session.conf.get(name) for name in INTERPRETED}
-        for name, value in INTERPRETED.items():
-            session.conf.set(name, value)
-        yield
-        for name, value in kept.items():
-            session.conf.set(name, value)
+@pytest.mark.usefixtures("interpreted")
+class TestSparkFunctions(Folders, UsesContract):
+    """Functions row by row; their differences would be those of the mode."""
+
+    refused_uses: ClassVar[set[str]] = {"CAST(x AS TEXT)", "REVERSE(t)"}
+
+
+class TestSparkFunctionsWithoutANSI(TestSparkFunctions):
+    ansi = "false"
 
 
 def test_a_frame_of_spark_is_not_fetched(session):
