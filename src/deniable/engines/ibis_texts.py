@@ -87,15 +87,16 @@ def _part(node: exp.Expr, say: Say, backend: str) -> Value:
             return _first(text, place) if place >= 0 else _without_last(text, -place, node)
         return _last(text, place) if place >= 0 else text.substr(-place)
     start, length = node.args["start"], node.args.get("length")
-    (begin, *many) = _places(node, start, *([] if length is None else [length]))
-    size = many[0] if many else None
-    if begin == 0 and size is not None:
-        size = max(0, size - 1) if size > 0 else 0
-    if size is not None and size < 0:  # backwards from there
-        before = _first(text, begin - 1) if begin > 0 else _without_last(text, -begin, node)
-        return _last(before, -size)
-    after = text.substr(max(0, begin - 1)) if begin >= 0 else _last(text, -begin)
-    return after if size is None else _first(after, size)
+    begin, *sizes = _places(node, start, *([] if length is None else [length]))
+    if not sizes:
+        return text.substr(max(0, begin - 1)) if begin >= 0 else _last(text, -begin)
+    size = sizes[0]
+    if begin < 0 and size < 0:  # backwards from there
+        return _last(_without_last(text, -begin, node), -size)
+    if begin < 0:
+        return _without_last(_last(text, -begin), max(0, -begin - size), node)
+    first, last = (begin, begin + size - 1) if size >= 0 else (begin + size, begin - 1)
+    return _first(text, max(0, last)).substr(max(0, first - 1))
 
 
 def _first(text: Value, letters: int) -> Value:
@@ -109,6 +110,8 @@ def _last(text: Value, letters: int) -> Value:
 def _without_last(text: Value, letters: int, node: exp.Expr) -> Value:
     if letters > _FARTHEST:
         raise unknown(node)
+    if letters == 0:
+        return text
     return text.re_replace(f"(?s).{{1,{letters}}}$", "")
 
 
