@@ -41,7 +41,7 @@ def _parts(value: exp.Expr) -> Iterator[exp.Expr]:
 
 
 def _made(node: exp.Expr) -> bool:
-    """Whether a node is reckoned from a column, and fits into one."""
+    """Whether a node is reckoned from a column, and is no wide integer already split."""
     if isinstance(node, exp.If | exp.Paren | exp.Anonymous):
         return False
     wide = any(one.args["to"].this.name == "INT128" for one in node.find_all(exp.Cast))

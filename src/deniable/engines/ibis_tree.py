@@ -19,6 +19,7 @@ from deniable.engines.ibis_windows import placed, told_apart
 # Of a wide integer: the columns that hold its parts, and their weights.
 Parts = tuple[tuple[int, str], ...]
 Columns = dict[str, str | Parts]
+_AGGREGATES = (exp.Count, exp.Sum, exp.Min, exp.Max)
 _READ = {"with_", "expressions", "from_", "joins", "where", "group", "distinct"}
 
 
@@ -93,7 +94,6 @@ class Tree:
 
     def _select(self, node: exp.Select, defined: Mapping[str, Relation]) -> Relation:
         relation, values = self._from(node, defined)
-        distinct = bool(node.args.get("distinct"))
         if node.args.get("where"):
             test = self._values(values).plain(node.args["where"].this)
             relation = Relation(relation.table.filter(test), relation.columns)
@@ -107,6 +107,15 @@ class Tree:
             return relation
         if node.args.get("group") or _aggregates(node):
             return self._grouped(node, relation, values)
+        made = self._made_of(node, relation, values)
+        return (
+            Relation(made.table.distinct(), made.columns) if node.args.get("distinct") else made
+        )
+
+    def _made_of(
+        self, node: exp.Select, relation: Relation, values: dict[str, Value | Wide]
+    ) -> Relation:
+        """What a SELECT makes of each row."""
         if not any(isinstance(one, exp.Star) for one in node.expressions):
             node, relation, values = self._shared(node, relation, values)
         made: dict[str, Value] = {}
@@ -118,9 +127,9 @@ class Tree:
                     kept = [held] if isinstance(held, str) else [part for _, part in held]
                     made |= {part: relation.table[part] for part in kept}
                 continue
-            self._name(one, self._values(values).say(one.unalias()), made, columns)
-        table = relation.table.select(**made)
-        return Relation(table.distinct() if distinct else table, columns)
+            name = one.alias_or_name or self._fresh()
+            self._name(name, self._values(values).say(one.unalias()), made, columns)
+        return Relation(relation.table.select(**made), columns)
 
     def _shared(
         self, node: exp.Select, relation: Relation, values: dict[str, Value | Wide]
@@ -135,8 +144,10 @@ class Tree:
             node = _replaced(node, dict(zip(over, found, strict=True)))
         while parts := shared([one.unalias() for one in node.expressions]):
             names = {one: self._fresh() for one in parts}
-            made = {name: self._values(values).plain(one) for one, name in names.items()}
-            columns = relation.columns | {name: name for name in made}
+            made: dict[str, Value] = {}
+            columns = dict(relation.columns)
+            for one, name in names.items():
+                self._name(name, self._values(values).say(one), made, columns)
             relation = Relation(relation.table.mutate(**made), columns)
             values = self._again(relation, values)
             node = _replaced(node, names)
@@ -211,32 +222,25 @@ class Tree:
                 return node.alias or node.name, Relation(table, columns)
         raise unknown(node)
 
-    def _grouped(self, node: exp.Select, relation: Relation, values: Any) -> Relation:
-        """Aggregates over each group; what is made of keys alone is reckoned afterwards."""
-        made: dict[str, Value] = {}
-        columns: Columns = {}
+    def _grouped(
+        self, node: exp.Select, relation: Relation, values: dict[str, Value | Wide]
+    ) -> Relation:
+        """Aggregates over each group, then what the SELECT makes of them and of keys."""
         keys = [_held(relation, one) for one in _group(node)]
-        for one in node.expressions:
-            inner = one.unalias()
-            if isinstance(inner, exp.Column):
-                columns[one.alias_or_name] = _held(relation, inner)
-            elif _adds_up(inner) or not keys:
-                self._name(one, self._values(values).say(inner), made, columns)
-            else:
-                columns[one.alias_or_name] = ""  # its place in the order
+        made: dict[str, Value] = {}
+        columns: Columns = {one: held for one, held in relation.columns.items() if held in keys}
+        asked = (part for one in node.expressions for part in one.find_all(*_AGGREGATES))
+        names = {one: self._fresh() for one in dict.fromkeys(asked)}
+        for one, name in names.items():
+            self._name(name, self._values(values).say(one), made, columns)
         if not keys:
-            return Relation(relation.table.aggregate(**made), columns)
-        if made:
+            table = relation.table.aggregate(**made)
+        elif made:
             table = relation.table.group_by(keys).aggregate(**made)
         else:
             table = relation.table.select(*keys).distinct()
-        found: Columns = {one: held for one, held in relation.columns.items() if held in keys}
-        later: dict[str, Value] = {}
-        for one in node.expressions:
-            if columns[one.alias_or_name] == "":
-                told = self._values(Relation(table, found).values()).say(one.unalias())
-                self._name(one, told, later, columns)
-        return Relation(table.mutate(**later) if later else table, columns)
+        found = Relation(table, columns)
+        return self._made_of(_replaced(node, names), found, found.values())
 
     def _placed(self, relation: Relation, node: exp.Expr) -> Relation:
         """A row's number, or its group's, among those of a unit."""
@@ -271,10 +275,8 @@ class Tree:
     def _values(self, columns: dict[str, Value | Wide]) -> Values:
         return Values(columns, self._salt, self._backend)
 
-    def _name(
-        self, node: exp.Expr, value: Any, made: dict[str, Value], columns: Columns
-    ) -> None:
-        name = node.alias_or_name or self._fresh()
+    def _name(self, name: str, value: Any, made: dict[str, Value], columns: Columns) -> None:
+        """Puts a value among what is made, under names of its own if it is a wide integer."""
         if isinstance(value, Wide):
             parts = [(weight, self._fresh(), one) for weight, one in value.parts]
             made |= {held: one for _, held, one in parts}
@@ -310,10 +312,6 @@ def _held(relation: Relation, node: exp.Expr) -> str:
     return held
 
 
-def _adds_up(node: exp.Expr) -> bool:
-    return node.find(exp.Count, exp.Sum, exp.Min, exp.Max) is not None
-
-
 def _numbers(node: exp.Expr) -> bool:
     """Whether a column numbers all rows of a table."""
     window = node.find(exp.Window)
@@ -321,4 +319,4 @@ def _numbers(node: exp.Expr) -> bool:
 
 
 def _aggregates(node: exp.Select) -> bool:
-    return any(map(_adds_up, node.expressions))
+    return any(one.find(*_AGGREGATES) for one in node.expressions)
