@@ -1,7 +1,9 @@
 import math
 from fractions import Fraction as F
 
+import numpy as np
 import pytest
+import scipy.stats
 
 from deniable.mechanisms.quantiles.joint import Joint
 from deniable.mechanisms.quantiles.method import strayed
@@ -24,3 +26,32 @@ def test_targets_that_lie_apart_stray_less():
     near, far = (strayed(20_000, 10**6, 0.25, 0.05, 29, apart) for apart in (0.0, 10**4))
     assert near - far == pytest.approx(math.lgamma(30) / 0.25, rel=0.02)
     assert strayed(20_000, 10**6, 0.25, 0.05, 1, 10**4) == strayed(20_000, 10**6, 0.25, 0.05)
+
+
+def test_targets_with_room_on_both_sides_stray_less():
+    known = (20_000, 1000, 0.25, 0.05, 9)
+    assert strayed(*known, 100.0, 100.0) < 0.85 * strayed(*known, 100.0)
+    assert strayed(*known, 100.0, 1.0) == strayed(*known, 100.0)  # no room for k ranks
+    assert strayed(*known, 2.0, 100.0) == strayed(*known, 2.0)
+    tails = [strayed(20_000, 1000, 0.25, 0.05, 9, 100.0, room) for room in (2.0, 3.0, 5.0, 9.0)]
+    assert tails == sorted(tails, reverse=True)
+
+
+@pytest.mark.parametrize("spacings", [2, 4, 10])
+@pytest.mark.parametrize("rows", [10, 100, 100_000])
+def test_spacings_in_a_row_are_as_long_as_claimed(rows, spacings):
+    """In one cell their sum has a beta law. In two cells there is one more, in two parts."""
+    x = np.exp(np.linspace(math.log(1e-3 / rows), math.log(min(1.0, spacings / rows)), 50))
+    most = spacings * np.log(rows * x) - math.lgamma(spacings + 1)
+    one = scipy.stats.beta.logcdf(x, spacings, rows + 1 - spacings)
+    assert (one <= most + 1e-9).all()
+    for part in range(1, spacings + 1):
+        if max(part, spacings + 1 - part) > rows // 2:
+            continue
+        ends = [(part, rows // 2), (spacings + 1 - part, rows - rows // 2)]
+        first, second = (scipy.stats.beta(a, c + 1 - a) for a, c in ends)
+        for far in x[::7]:
+            grid = np.linspace(0, far, 2001)
+            chance = float(np.trapezoid(first.pdf(grid) * second.cdf(far - grid), grid))
+            bound = spacings * math.log(rows * far) - math.lgamma(spacings + 1)
+            assert chance <= math.exp(bound) * (1 + 1e-3)

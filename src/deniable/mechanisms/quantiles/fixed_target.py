@@ -49,7 +49,8 @@ class FixedTarget(Method):
 
     def ranks(self, chance: float, rows: int) -> float:
         off = math.log(2 / (chance / 2)) / float(self.count_epsilon)  # of the count
-        many, apart = len(self.quantiles), self.apart(max(0.0, rows - off))
-        stray = strayed(self.width, rows, float(self.unit), chance / 2, many, apart)
+        many, fewest = len(self.quantiles), max(0.0, rows - off)
+        room = self.apart(fewest), self.inside(fewest) - off
+        stray = strayed(self.width, rows, float(self.unit), chance / 2, many, *room)
         # |e_j| <= (D + off) / 2, where the best D may be `off` larger; and the target is off.
         return stray / 2 + 2 * off

@@ -42,5 +42,5 @@ class Joint(Method):
 
     def ranks(self, chance: float, rows: int) -> float:
         # What lies below a quantile too few lies above it too many: D is twice that at least.
-        many, apart = len(self.quantiles), self.apart(rows)
-        return strayed(self.width, rows, float(self.unit), chance, many, apart) / 2
+        many, room = len(self.quantiles), (self.apart(rows), self.inside(rows))
+        return strayed(self.width, rows, float(self.unit), chance, many, *room) / 2
