@@ -1,5 +1,6 @@
 """A PostgreSQL server for tests and benchmarks, on a socket in a folder that goes with it."""
 
+import contextlib
 import os
 import pwd
 import secrets
@@ -18,42 +19,87 @@ import psycopg
 from tools.system import COMMAND, find
 
 PATIENCE = 120  # seconds, after which a server that does not start or stop is a failure
+_OTHERS = "SELECT pid FROM pg_stat_activity WHERE pid <> pg_backend_pid()"
+
+
+class Server:
+    """A server that may be killed and started again; `folder` is that of its socket."""
+
+    def __init__(self, settings: dict[str, str]) -> None:
+        program = find("postgresql")
+        if program is None:
+            raise FileNotFoundError(f"postgresql is missing; `{COMMAND}` adds it")
+        self._programs = program.resolve().parent
+        self.folder = Path(tempfile.mkdtemp(prefix="pg"))
+        self._how: dict[str, Any] = {
+            "stdout": subprocess.DEVNULL,
+            "stderr": subprocess.DEVNULL,
+            "cwd": self.folder,
+        } | _owner(self.folder)
+        self._settings = {"listen_addresses": "", "max_connections": "200"} | settings
+        self._process: subprocess.Popen[bytes] | None = None
+
+    def make(self) -> None:
+        """An empty database, in the folder."""
+        where: list[str | Path] = [self._programs / "initdb", "-D", self.folder / "data"]
+        made = [*where, "-A", "trust", "-U", "deniable", "-N"]
+        subprocess.run(made, check=True, timeout=PATIENCE, **self._how)
+
+    def start(self) -> None:
+        """Starts, and waits until it answers; after a kill it mends its files first."""
+        options = [
+            part for key, value in self._settings.items() for part in ("-c", f"{key}={value}")
+        ]
+        where: list[str | Path] = ["-D", self.folder / "data", "-k", self.folder]
+        command = [self._programs / "postgres", *where, *options]
+        end = time.monotonic() + PATIENCE
+        while True:
+            process = self._process = subprocess.Popen(command, **self._how)
+            try:
+                return _wait(self.folder, process)
+            except psycopg.OperationalError:
+                # Processes of a killed server hold its memory until they are gone, too.
+                if process.poll() is None or time.monotonic() > end:
+                    raise
+                time.sleep(0.05)
+
+    def kill(self) -> None:
+        """Ends the server and all processes that serve for it, none of which can object."""
+        assert self._process is not None
+        with psycopg.connect(address(self.folder), autocommit=True) as connection:
+            found = connection.execute(_OTHERS).fetchall()
+        self._process.kill()  # first, or it would end the others its own way
+        self._process.wait(PATIENCE)
+        for (one,) in found:
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(one, signal.SIGKILL)
+
+    def stop(self) -> None:
+        """Ends it and removes the folder."""
+        try:
+            if self._process is not None:
+                _stop(self._process)
+        finally:
+            shutil.rmtree(self.folder, ignore_errors=True)
+
+
+@contextmanager
+def mortal(**settings: str) -> Iterator[Server]:
+    """A server that a test may kill; nothing listens on any port."""
+    made = Server(settings)
+    try:
+        made.make()
+        made.start()
+        yield made
+    finally:
+        made.stop()
 
 
 @contextmanager
 def server(**settings: str) -> Iterator[Path]:
-    """Starts a server and gives the folder of its socket; nothing listens on any port."""
-    program = find("postgresql")
-    if program is None:
-        raise FileNotFoundError(f"postgresql is missing; `{COMMAND}` adds it")
-    programs, folder = program.resolve().parent, Path(tempfile.mkdtemp(prefix="pg"))
-    how: dict[str, Any] = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
-    how |= {"cwd": folder} | _owner(folder)
-    data = folder / "data"
-    made: list[str | Path] = [
-        programs / "initdb",
-        "-D",
-        data,
-        "-A",
-        "trust",
-        "-U",
-        "deniable",
-        "-N",
-    ]
-    process = None
-    try:
-        subprocess.run(made, check=True, timeout=PATIENCE, **how)
-        chosen = {"listen_addresses": "", "max_connections": "200"} | settings
-        options = [part for key, value in chosen.items() for part in ("-c", f"{key}={value}")]
-        process = subprocess.Popen(
-            [programs / "postgres", "-D", data, "-k", folder, *options], **how
-        )
-        _wait(folder, process)
-        yield folder
-    finally:
-        if process is not None:
-            _stop(process)
-        shutil.rmtree(folder, ignore_errors=True)
+    """Starts a server and gives the folder of its socket."""
+    with mortal(**settings) as made:
+        yield made.folder
 
 
 def address(folder: Path) -> str:
@@ -92,6 +138,8 @@ def _wait(folder: Path, process: "subprocess.Popen[bytes]") -> None:
 
 
 def _stop(process: "subprocess.Popen[bytes]") -> None:
+    if process.poll() is not None:
+        return
     process.send_signal(signal.SIGQUIT)  # at once: nothing here is kept
     try:
         process.wait(PATIENCE)

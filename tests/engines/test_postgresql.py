@@ -18,6 +18,7 @@ from deniable.engines.postgresql_words import PostgreSQLWriter
 from deniable.errors import EngineFailed, InvalidPolicy
 from tests.engines.contract import EngineContract
 from tests.engines.uses import UsesContract
+from tools.postgresql import mortal
 
 pytestmark = [pytest.mark.needs("postgresql"), pytest.mark.xdist_group("postgresql")]
 
@@ -84,30 +85,67 @@ source = "{address}{schema}.quick"
 """
 
 
+def slow_and_quick(base, schema):
+    """A table that takes ten minutes to read, and one that takes no time."""
+    with psycopg.connect(base.rstrip("#"), autocommit=True) as owner:
+        owner.execute(f"CREATE SCHEMA {schema}")
+        owner.execute(f"CREATE TABLE {schema}.quick AS SELECT 1 AS x")
+        owner.execute(
+            f"CREATE VIEW {schema}.slow AS SELECT CASE WHEN pg_sleep(0.05) IS NOT NULL "
+            "THEN i END AS x FROM generate_series(1, 12000) AS i"
+        )
+
+
+@contextlib.contextmanager
+def asked(base, schema, folder):
+    """A session, and the slow question that it is being asked."""
+    slow_and_quick(base, schema)
+    (folder / "deniable.toml").write_text(POLICY.format(address=base, schema=schema))
+    with dp.open(str(folder / "deniable.toml")) as hospital:
+        asking = Future()
+        threading.Thread(
+            target=_told, args=(asking, hospital, "SELECT COUNT(x) FROM slow"), daemon=True
+        ).start()
+        yield hospital, asking
+
+
 def test_killed_in_the_middle_the_charge_stands_and_the_next_question_is_served(
     postgresql, tmp_path
 ):
     base, schema = address(postgresql, ""), f"s{secrets.token_hex(6)}"
-    (tmp_path / "deniable.toml").write_text(POLICY.format(address=base, schema=schema))
-    with psycopg.connect(base.rstrip("#"), autocommit=True) as other:
-        other.execute(f"CREATE SCHEMA {schema}")
-        other.execute(f"CREATE TABLE {schema}.quick AS SELECT 1 AS x")
-        other.execute(
-            f"CREATE VIEW {schema}.slow AS SELECT CASE WHEN pg_sleep(0.05) IS NOT NULL "
-            "THEN i END AS x FROM generate_series(1, 12000) AS i"  # ten minutes
-        )
-        with dp.open(str(tmp_path / "deniable.toml")) as hospital:
-            asking = Future()
-            threading.Thread(
-                target=_told, args=(asking, hospital, "SELECT COUNT(x) FROM slow"), daemon=True
-            ).start()
+    with asked(base, schema, tmp_path) as (hospital, asking):
+        with psycopg.connect(base.rstrip("#"), autocommit=True) as other:
             other.execute("SELECT pg_terminate_backend(%s)", [_busy(other)])
-            failure = asking.result(timeout=PATIENCE)
-            assert isinstance(failure, EngineFailed)
-            assert str(failure) == str(EngineFailed(failure.reference))
+        _is_the_one_error(asking.result(timeout=PATIENCE))
+        assert hospital.remaining.epsilon == 2
+        hospital.sql("SELECT COUNT(*) FROM quick", epsilon=1)
+        assert hospital.remaining.epsilon == 1
+
+
+def test_the_whole_server_is_killed_and_the_next_question_is_served(tmp_path):
+    with mortal() as server:
+        base = address(server.folder, "")
+        with asked(base, "hospital", tmp_path) as (hospital, asking):
+            with psycopg.connect(base.rstrip("#"), autocommit=True) as other:
+                _busy(other)
+            server.kill()
+            _is_the_one_error(asking.result(timeout=PATIENCE))
             assert hospital.remaining.epsilon == 2
-            hospital.sql("SELECT COUNT(*) FROM quick", epsilon=1)
+            with pytest.raises(EngineFailed) as failed:  # nobody is there
+                hospital.sql("SELECT COUNT(*) FROM quick", epsilon=1)
+            _is_the_one_error(failed.value)
             assert hospital.remaining.epsilon == 1
+            server.start()
+            again = hospital.sql("SELECT COUNT(*) AS n FROM quick", epsilon=1)
+            assert again.to_arrow().num_rows == 1
+            assert hospital.remaining.epsilon == 0
+
+
+def _is_the_one_error(failure):
+    assert isinstance(failure, EngineFailed)
+    assert str(failure) == str(EngineFailed(failure.reference))
+    assert failure.__cause__ is None
+    assert failure.__context__ is None
 
 
 def _told(asking, session, sql):
