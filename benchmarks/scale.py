@@ -5,8 +5,9 @@ not fit into the half gigabyte that a query may use. Each point is a process of 
 the private query alone, for the most memory that the process ever held; then it and the same
 engine's plain query in turns.
 The time grows as a power of the rows; its exponent is the slope of the best line through the
-logarithms. The same up to 10^7 rows on Spark in this machine, over Parquet. A picture of all
-points goes to `benchmarks/scale.svg`.
+logarithms. The same up to 10^7 rows on Spark in this machine, over Parquet, and a million
+private keys there, for the memory of our process. A picture of all points goes to
+`benchmarks/scale.svg`.
 """
 
 from __future__ import annotations
@@ -82,6 +83,7 @@ def points() -> Iterator[Point]:
     yield Point("DuckDB", "persons", MANY, GROUPS)
     for count in SPARK_ROWS:
         yield Point("Spark", "rows", count, GROUPS)
+    yield Point("Spark", "private", SPARK_ROWS[-1], PRIVATE[0])
 
 
 def rows() -> Iterator[Row]:
