@@ -4,6 +4,7 @@ import math
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import lru_cache
 from itertools import pairwise
 from typing import ClassVar
 
@@ -72,6 +73,7 @@ class Method(ABC):
         return [b - a for a, b in pairwise([Fraction(0), *self.quantiles, Fraction(1)])]
 
 
+@lru_cache(maxsize=1024)  # the same for all quantiles of a release
 def strayed(
     size: int,
     rows: int,
