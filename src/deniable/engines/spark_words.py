@@ -174,7 +174,7 @@ class SparkWriter(Writer):
                 names.append(one.sql)
                 continue
             self._bound += 1
-            names.append(f"b{self._bound}")
+            names.append(f"deniable_{self._bound}")
             head += f"TRANSFORM(ARRAY({one.sql}), {names[-1]} -> "
             tail += ")[0]"
         return f"({head}{body(*names)}{tail})"
