@@ -15,7 +15,13 @@ GOOD = b"ward,cost\nA,10\nB,20\n"
 BAD = {
     "too few columns": (GOOD + b"secret\n", 4),
     "no text": (b"ward,cost\nA,10\n\xff\xfesecret,7\nB,20\n", 3),
-    "an open quote": (GOOD + b'"secret,30\n', 4),
+}
+BROKEN = {
+    "an open quote": b'x,"secret',
+    "one that opens the line": b'"x,secret',
+    "one alone": b'"',
+    "one after two": b'x,""secret"',
+    "text behind one": b'x,"secret"s',
 }
 FEW = plan("SELECT COUNT(*) AS n, COUNT(ward) AS m FROM visits", features=["n", "m"])
 
@@ -39,6 +45,39 @@ def test_the_owners_log_says_how_many_and_where(opened, caplog, case):
     assert "table visits: 1 line of its CSV files is no row" in said
     assert f"line {line} of " in said
     assert "secret" not in said
+
+
+@pytest.mark.parametrize("case", BROKEN)
+@pytest.mark.parametrize("rows", [0, 3, 50_000])
+def test_a_row_that_could_hide_others_is_refused(opened, caplog, case, rows):
+    """Read leniently, lines after a quote that stays open are a part of its value."""
+    content = GOOD + BROKEN[case] + b"\n" + b"C,30\n" * rows
+    with pytest.raises(InvalidPolicy, match="one row may hide many") as refused:
+        opened(content)
+    assert "line 4 of " in caplog.text
+    assert "secret" not in str(refused.value) + caplog.text
+    assert "line 4" not in str(refused.value)
+    assert opened(content, malformed="skip")
+
+
+def test_quotes_that_close_hide_nothing(opened, caplog):
+    fine = b'x,"a, ""b""\nc"\n"y",A\nz,5" pipe\n'
+    assert shown(opened(GOOD + fine + b"C,30\n" * 100).run(FEW)) == [(105, 105)]
+    assert caplog.messages == []
+
+
+def test_columns_too_many_are_no_matter(opened, caplog):
+    assert shown(opened(GOOD + b"x,1,2,3\n").run(FEW)) == [(3, 3)]
+    assert caplog.messages == []
+
+
+def test_the_log_beside_the_ledger_has_it(tmp_path):
+    (tmp_path / "visits.csv").write_bytes(GOOD + b"secret\n")
+    policy = '[budget]\nepsilon = 1\n[tables.visits]\nsource = "visits.csv"\n'
+    (tmp_path / "deniable.toml").write_text(policy)
+    dp.open(str(tmp_path / "deniable.toml"))
+    (log,) = tmp_path.glob("*.log")
+    assert "1 line of its CSV files is no row" in log.read_text()
 
 
 def test_several_lines_and_files_are_counted(tmp_path, caplog):

@@ -8,7 +8,7 @@ from deniable.exact.rationals import Number
 from deniable.policy import Policy, Table, load
 from deniable.release.books import MemoryLedger
 from deniable.release.durable import ledger_of
-from deniable.release.owner_log import log_beside
+from deniable.release.owner_log import log_beside, noting
 from deniable.release.session import Session
 from deniable.release.terms import Terms
 
@@ -94,6 +94,8 @@ def _session(
 ) -> Session:
     from deniable.engines.opening import opened
 
-    engine = opened(policy)
+    log = log_beside(policy)
+    with noting(log):
+        engine = opened(policy)
     engine.progress = progress
-    return Session(policy, engine, ledger_of(policy), analyst=analyst, log=log_beside(policy))
+    return Session(policy, engine, ledger_of(policy), analyst=analyst, log=log)
