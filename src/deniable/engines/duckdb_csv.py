@@ -61,8 +61,8 @@ def _report(table: Table, files: Files) -> None:
         raise InvalidPolicy(
             f"Table {table.name!r} has a line in its CSV files whose quotes do not close as "
             "they should: lines that follow are taken for a part of it, so one row may hide "
-            "many. The owner's log says where. Mend it: a quote inside of a value is written twice. "
-            'If you vouch for the file,   malformed = "skip"   does not look.',
+            "many. The owner's log says where. Mend it: a quote inside of a value is written "
+            'twice. If you vouch for the file,   malformed = "skip"   does not look.',
             where=where,
         )
     if not found.lines:
