@@ -272,6 +272,84 @@ def test_an_older_copy_is_found_with_a_later_head(tmp_path):
     back.close()
 
 
+def test_an_entry_cannot_be_rewritten_with_a_hash_of_its_own(book):
+    """Its hash fits, and no sum changes; but the next entry was chained to another."""
+    rows, anchor, public = book
+    for place in range(1, len(rows) - 1, 40):
+        body, before = rows[place].read(), rows[place - 1].hash
+        written = text(body | {"time": "2001-01-01T00:00:00+00:00"})
+        forged = replace(rows[place], body=written, hash=chain(before, place, written))
+        with pytest.raises(LedgerBroken, match=f"Entry {place + 1} was changed"):
+            replayed([*rows[:place], forged, *rows[place + 1 :]], anchor, public)
+
+
+@pytest.mark.parametrize("of", [0, 2, 7])
+def test_an_owner_cannot_end_what_is_not_open(of):
+    ended = {"kind": "settled", "of": 1, "place": 0}
+    assert rewritten(ended | {"charges": {}, "plans": []}).entries == 3
+    with pytest.raises(LedgerBroken, match="not open"):
+        rewritten(ended | {"of": of})
+    with pytest.raises(LedgerBroken, match="not open"):
+        rewritten(ended | {"place": 1})
+
+
+def test_an_owner_cannot_sign_other_sums_than_those_of_the_entries():
+    ledger = MemoryLedger(terms=Terms.within(Budget(1)))
+    ledger.reserve(plan(1))
+    ended = {"kind": "failed", "of": 1, "place": 0, "reference": "", "time": "2026-01-01"}
+    ledger._journal.append(lambda view: ((ended,), State(terms=0).to_json()))
+    assert ledger.remaining.epsilon == 1  # as if nothing had been spent
+    with pytest.raises(LedgerBroken, match="sums"):
+        ledger.verify()
+
+
+def test_an_ending_that_was_cut_off_is_found_though_it_changes_no_sum():
+    ledger = MemoryLedger(terms=Terms.within(Budget(1)))
+    ledger.settle(ledger.reserve(plan(0.5)))
+    rows, anchor = ledger._journal.whole()
+    assert replayed(rows, anchor, ledger.public_key).entries == 3
+    with pytest.raises(LedgerBroken, match="cut off"):
+        replayed(rows[:-1], anchor, ledger.public_key)
+
+
+def test_a_ledger_that_went_on_in_two_ways_is_found_with_a_head_of_the_other(tmp_path):
+    """Both are as long, and signed with one key; each is sound by itself."""
+    where, policy = tmp_path / "l.sqlite", Policy([Table("data")], epsilon=1)
+    DurableLedger(where, policy).close()
+    copy, heads = where.read_bytes(), []
+    for epsilon in (0.5, 0.4):
+        where.write_bytes(copy)
+        ledger = DurableLedger(where, policy)
+        ledger.reserve(plan(epsilon))
+        heads.append(ledger.head)
+        ledger.verify(heads[-1:])
+        ledger.close()
+    assert heads[0].number == heads[1].number
+    ledger = DurableLedger(where, policy)
+    with pytest.raises(LedgerBroken, match="not the one that an earlier head named"):
+        ledger.verify(heads[:1])
+    ledger.close()
+
+
+@pytest.mark.parametrize("name", ["state", "hash", "signature"])
+def test_a_head_that_was_changed_is_not_believed_by_who_sees_it_first(tmp_path, name):
+    """A process that begins knows no earlier head, and has only the signature to go by."""
+    where, policy = tmp_path / "l.sqlite", Policy([Table("data")], epsilon=1)
+    ledger = DurableLedger(where, policy)
+    ledger.reserve(plan(1))
+    ledger.close()
+    engine = sa.create_engine(f"sqlite:///{where}")
+    less = {"state": "replace(state, '[\"1\"', '[\"0\"')", "hash": "upper(hash)"}
+    change = f"UPDATE deniable_anchor SET {name} = {less.get(name, f'upper({name})')}"
+    with engine.begin() as connection:
+        before = connection.exec_driver_sql(f"SELECT {name} FROM deniable_anchor").one()
+        connection.exec_driver_sql(change)
+        assert connection.exec_driver_sql(f"SELECT {name} FROM deniable_anchor").one() != before
+    engine.dispose()
+    with pytest.raises(LedgerBroken, match="not signed by its key"):
+        DurableLedger(where, policy).reserve(plan(1))
+
+
 def test_a_ledger_set_back_under_a_running_process_is_found_at_once(tmp_path):
     ledger = DurableLedger(tmp_path / "l.sqlite", Policy([Table("data")], epsilon=10))
     ledger.reserve(plan(1))

@@ -276,6 +276,22 @@ def test_choices_are_checked_too(session, sql, change):
         verify(certified(bad, answer, placed, session.ledger).to_dict())
 
 
+@pytest.mark.parametrize("change", [{"groups": 1}, {"neighbors": "replace"}], ids=str)
+def test_a_threshold_is_for_all_groups_of_a_unit(session, change):
+    """It costs the same for fewer groups, and hides less."""
+    sql, wishes = QUESTIONS["private"]
+    made = session.plan(sql, epsilon=1, **wishes)
+    rule = made.thresholding
+    known = {name: getattr(rule, name) for name in ("epsilon", "delta", "groups", "neighbors")}
+    bad = replace(made, thresholding=Thresholding(**known | change))
+    head = session.ledger.head
+    placed = Placed("", "", None, head.number, head, {"epsilon": "10", "delta": "1/1000"})
+    answer = type("Answer", (), {"table": pa.table({"n": [1]})})
+    assert verify(certified(made, answer, placed, session.ledger).to_dict())
+    with pytest.raises(InvalidCertificate, match="the groups of one unit"):
+        verify(certified(bad, answer, placed, session.ledger).to_dict())
+
+
 def test_a_plan_has_one_way_to_be_written(session, signed):
     """Else one plan would have several hashes, and one question several answers."""
     sql, wishes = QUESTIONS["laplace"]
