@@ -17,18 +17,19 @@ from deniable.query.parse import parse
 from deniable.query.planner import plan
 from tests.engines import ibises
 from tests.engines.contract import EngineContract, exact
+from tests.engines.uses import UsesContract
 from tests.query.hospital import policy, visits
 
 # Ibis 12 still calls DuckDB by names that DuckDB 2 would rather not hear.
 pytestmark = pytest.mark.filterwarnings("ignore:fetch_arrow_table:DeprecationWarning")
 
 
-class TestDuckDBThroughIbis(EngineContract):
+class TestDuckDBThroughIbis(UsesContract, EngineContract):
     def opened(self, tables):
         return ibises.over_duckdb(tables)
 
 
-class TestPolarsThroughIbis(EngineContract):
+class TestPolarsThroughIbis(UsesContract, EngineContract):
     def opened(self, tables):
         return ibises.over_polars(tables)
 
@@ -141,3 +142,16 @@ def test_a_table_in_memory_is_asked_where_it_is():
         known = Policy([declared.with_schema(engine.schema("visits"))], epsilon=9)
         found = engine.run(plan(parse(BY_WARD), known, epsilon=1))
         assert exact(found)[0] == [("A", 2), ("B", 1)]
+
+
+def test_a_table_that_draws_its_rows_anew_is_refused_where_rows_are_units():
+    table = ibis.memtable(pa.table({"x": range(9)}))
+    drawn = table.mutate(x=(ibis.random() * 9).floor().cast("int64"))
+    declared = Table.declare("odd", bounds={"x": (0, 9)})
+    twice = "SELECT SUM(x) FROM (SELECT x FROM odd UNION ALL SELECT x FROM odd)"
+    for one in (drawn, table.limit(3)):
+        with contextlib.closing(Ibis.open({"odd": one})) as engine:
+            known = Policy([declared.with_schema(engine.schema("odd"))], epsilon=9)
+            engine.check(plan(parse("SELECT SUM(x) FROM odd"), known, epsilon=1))
+            with pytest.raises(Unsupported, match="draws its rows anew"):
+                engine.check(plan(parse(twice), known, epsilon=1))

@@ -29,6 +29,13 @@ def constant(node: exp.Expr) -> float | None:
     if isinstance(node, exp.Neg):
         inner = constant(node.this)
         return None if inner is None else -inner
+    if isinstance(node, exp.Add | exp.Sub | exp.Mul):
+        left, right = constant(node.this), constant(node.expression)
+        if left is None or right is None:
+            return None
+        if isinstance(node, exp.Mul):
+            return left * right
+        return left + right if isinstance(node, exp.Add) else left - right
     number = digits(node)
     return None if number is None else float(number)
 
@@ -38,6 +45,13 @@ def real(value: Value) -> Value:
     if isinstance(value, int):
         return float(value)
     return value if not hasattr(value, "type") or is_real(value) else cast(value, "float64")
+
+
+def over(value: Value, by: Value) -> Value:
+    """value / by. Polars would multiply by 1 / by where that is a constant, which is another
+    number: so it is made a column."""
+    constant_ = not hasattr(by, "op") or by.op().shape.is_scalar()
+    return value / (ibis.cases((value.notnull(), by)) if constant_ else by)
 
 
 def cast(value: Value, to: str) -> Value:
@@ -62,6 +76,8 @@ def cast(value: Value, to: str) -> Value:
         return ibis.cases((low.isin(spelling.TRUE), True), (low.isin(spelling.FALSE), False))
     if to == "string" and (kind.is_integer() or kind.is_boolean() or kind.is_date()):
         return value.cast("string")
+    if to == "string" and kind.is_floating():
+        return _written(value)
     if to == "timestamp(6)" and kind.is_date():
         return value.cast(to)
     if to in ("timestamp(6)", "date") and kind.is_string():
@@ -72,6 +88,19 @@ def cast(value: Value, to: str) -> Value:
     if kind.is_temporal() and to in ("float64", "boolean", "int64"):
         return ibis.null(to)
     raise Unsupported(f"Ibis does not make {to} of {kind} as DuckDB does. Nothing was spent.")
+
+
+def _written(value: Value) -> Value:
+    """A double in its shortest digits, as DuckDB and Python write it."""
+    backend = value.get_backend().name
+    if backend not in ("duckdb", "polars"):
+        raise Unsupported("Ibis does not write numbers as DuckDB does. Nothing was spent.")
+    return _shortest(value.cast("float64")) if backend == "polars" else value.cast("string")
+
+
+_shortest = ibis.udf.scalar.python(
+    lambda x: None if x is None else repr(x), signature=(("float64",), "string")
+)
 
 
 def _read(value: Value) -> Value:

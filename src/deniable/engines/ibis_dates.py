@@ -9,7 +9,7 @@ from typing import Any
 import ibis
 from sqlglot import exp
 
-from deniable.engines.ibis_casts import cast, unknown
+from deniable.engines.ibis_casts import cast, over, unknown
 from deniable.engines.ibis_wide import Value
 
 Say = Callable[[exp.Expr], Value]
@@ -53,7 +53,7 @@ def _between(node: exp.Expr, say: Say, backend: str) -> Value:
         return _count(until, unit) - _count(since, unit)
     if unit == "WEEK":
         days = _count(until, "DAY") - _count(since, "DAY")
-        weeks = (days.abs() - days.abs() % 7) / 7
+        weeks = over(days.abs() - days.abs() % 7, 7)
         return ibis.cases((days < 0, -1), else_=1) * weeks.cast("int64")
     years = until.year().cast("int64") - since.year().cast("int64")
     if unit == "YEAR":
@@ -66,7 +66,7 @@ def _between(node: exp.Expr, say: Say, backend: str) -> Value:
 def _count(moment: Value, unit: str) -> Value:
     """The days or hours from 1970 to a moment's own."""
     begun = moment.truncate("D" if unit == "DAY" else "h")
-    return (begun.epoch_seconds().cast("int64") / _SECONDS[unit]).cast("int64")
+    return over(begun.epoch_seconds().cast("int64"), _SECONDS[unit]).cast("int64")
 
 
 DATES: dict[type[exp.Expr], Callable[[Any, Say, str], Value]] = {

@@ -12,7 +12,7 @@ from typing import Any
 import ibis
 from sqlglot import exp
 
-from deniable.engines.ibis_casts import WHOLE_FROM, constant, real, unknown
+from deniable.engines.ibis_casts import WHOLE_FROM, constant, over, real, unknown
 from deniable.engines.ibis_wide import Value
 
 Say = Callable[[exp.Expr], Value]
@@ -28,9 +28,9 @@ def _whole(node: exp.Expr, say: Say, backend: str) -> Value:
         raise unknown(node)
     scale = 10.0 ** abs(int(places))
     if places < 0:
-        made = whole(exp.Round, value / scale) * scale
+        made = whole(exp.Round, over(value, scale)) * scale
     else:
-        made = whole(exp.Round, value * scale) / scale
+        made = over(whole(exp.Round, value * scale), scale)
     return ibis.cases((made.isnan() | made.isinf(), value), else_=made)
 
 
@@ -77,7 +77,7 @@ def _logarithm(node: exp.Expr, say: Say, backend: str) -> Value:
         raise unknown(node)
     above = ibis.cases((value > 0.0, value))
     tens = _log10(above) if backend == "polars" else above.log10()
-    return tens / math.log10(float(base))
+    return over(tens, math.log10(float(base)))
 
 
 def _power(node: exp.Expr, say: Say, backend: str) -> Value:

@@ -1,7 +1,7 @@
 """Functions of text through Ibis: places are counted in letters, spaces are those of Unicode.
 
 Polars, as Ibis has it, counts bytes and takes constants alone, and its own capitals differ
-("ß" becomes "SS"): there Arrow changes the letters, in this process, as DuckDB does.
+("ß" becomes "SS"): there Python does it, in this process, with DuckDB's own letters.
 """
 
 import re
@@ -9,32 +9,17 @@ from collections.abc import Callable
 from typing import Any
 
 import ibis
-import pyarrow as pa
-import pyarrow.compute as pc
 from sqlglot import exp
 
+from deniable.engines.duckdb_letters import spaces
 from deniable.engines.ibis_casts import constant, unknown
+from deniable.engines.ibis_letters import BY_PYTHON, BY_WORD, lowered, pattern
 from deniable.engines.ibis_wide import Value
 
 Say = Callable[[exp.Expr], Value]
-_SPACES = " \u00a0\u1680\u2000-\u200a\u202f\u205f\u3000"  # what TRIM takes for spaces
 _FARTHEST = 1000  # letters that a pattern can count
 # Backends whose letters were compared with DuckDB's, one by one.
 _LETTERS = ("duckdb", "polars")
-
-
-def _lower(text: "pa.Array[Any]") -> "pa.Array[Any]":
-    return pc.utf8_lower(text.cast(pa.large_string()))
-
-
-def _upper(text: "pa.Array[Any]") -> "pa.Array[Any]":
-    return pc.utf8_upper(text.cast(pa.large_string()))
-
-
-_BY_ARROW: dict[type[exp.Expr], Any] = {
-    exp.Lower: ibis.udf.scalar.pyarrow(_lower, signature=(("string",), "string")),
-    exp.Upper: ibis.udf.scalar.pyarrow(_upper, signature=(("string",), "string")),
-}
 
 
 def _cased(node: exp.Expr, say: Say, backend: str) -> Value:
@@ -42,7 +27,7 @@ def _cased(node: exp.Expr, say: Say, backend: str) -> Value:
         raise unknown(node)
     text = say(node.this)
     if backend == "polars":
-        return _BY_ARROW[type(node)](text)
+        return BY_PYTHON[type(node)](text)
     return text.lower() if isinstance(node, exp.Lower) else text.upper()
 
 
@@ -53,18 +38,31 @@ def _reversed(node: exp.Expr, say: Say, backend: str) -> Value:
 
 
 def _trimmed(node: exp.Expr, say: Say, backend: str) -> Value:
-    text, letters = say(node.this), _SPACES
+    text, position = say(node.this), node.text("position")
+    letters = "".join(map(_escaped, spaces()))
     if node.args.get("expression") is not None:
         known = _word(node.args["expression"])
         if known is None:
-            raise unknown(node)
-        letters = "".join(f"\\{one}" if one in "\\]^-[&~" else one for one in known)
-    position = node.text("position")
+            return _own(node, say, backend, f"trim {position}".strip().lower())
+        letters = "".join(map(_escaped, known))
     if letters and position != "TRAILING":
         text = text.re_replace(f"^[{letters}]+", "")
     if letters and position != "LEADING":
         text = text.re_replace(f"[{letters}]+$", "")
     return text
+
+
+def _escaped(letter: str) -> str:
+    return f"\\{letter}" if letter in "\\]^-[&~" else letter
+
+
+def _own(node: exp.Expr, say: Say, backend: str, name: str) -> Value:
+    """A function of two texts, none of them constant."""
+    if backend not in _LETTERS:
+        raise unknown(node)
+    by = BY_PYTHON if backend == "polars" else BY_WORD
+    other = node.args["substr"] if isinstance(node, exp.StrPosition) else node.expression
+    return by[name](say(node.this), say(other))
 
 
 def _length(node: exp.Expr, say: Say, backend: str) -> Value:
@@ -121,7 +119,7 @@ def _found(node: exp.Expr, say: Say, backend: str) -> Value:
     if backend != "polars":
         return text.find(say(node.args["substr"])) + 1
     if word is None:
-        raise unknown(node)
+        return _own(node, say, backend, "strpos")
     before = text.re_extract(f"(?s)^(.*?){re.escape(word)}", 1)
     return ibis.cases((text.contains(word), _letters(before, backend) + 1), (text.notnull(), 0))
 
@@ -129,7 +127,7 @@ def _found(node: exp.Expr, say: Say, backend: str) -> Value:
 def _holds(node: exp.Expr, say: Say, backend: str) -> Value:
     text, word = say(node.this), _word(node.expression)
     if word is None and backend == "polars":
-        raise unknown(node)
+        return _own(node, say, backend, type(node).__name__.lower())
     other = say(node.expression) if word is None else word
     if isinstance(node, exp.StartsWith):
         return text.startswith(other)
@@ -137,16 +135,13 @@ def _holds(node: exp.Expr, say: Say, backend: str) -> Value:
 
 
 def _like(node: exp.Expr, say: Say, backend: str) -> Value:
-    pattern = _word(node.expression)
-    if pattern is None:
-        raise unknown(node)
-    text = say(node.this)
+    known = _word(node.expression)
+    if known is None:
+        return _own(node, say, backend, type(node).__name__.lower())
     if isinstance(node, exp.ILike):
-        text = _cased(exp.Lower(this=node.this), say, backend)
-        pattern = pc.utf8_lower(pa.scalar(pattern)).as_py()
-    words = {"%": ".*", "_": "."}
-    told = "".join(words.get(one) or re.escape(one) for one in pattern)
-    return text.re_search(f"(?s)^{told}$")
+        lower = _cased(exp.Lower(this=node.this), say, backend)
+        return lower.re_search(pattern(lowered(known)))
+    return say(node.this).re_search(pattern(known))
 
 
 def _places(node: exp.Expr, *places: exp.Expr) -> list[int]:

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import ibis
+import ibis.expr.operations as ops
 import sqlglot
 from sqlglot import exp
 
@@ -15,6 +16,7 @@ from deniable.engines.ibis_shares import shares
 from deniable.engines.ibis_values import Values
 from deniable.engines.ibis_wide import Value, Wide
 from deniable.engines.ibis_windows import placed, told_apart
+from deniable.errors import Unsupported
 
 # Of a wide integer: the columns that hold its parts, and their weights.
 Parts = tuple[tuple[int, str], ...]
@@ -263,6 +265,12 @@ class Tree:
     def _numbered(self, node: exp.Select, relation: Relation) -> Relation:
         """Rows told apart, by those of their columns that the statement reads."""
         number = node.expressions[0]
+        if relation.table.op().find((ops.Impure, ops.Sample, ops.Limit)):
+            raise Unsupported(
+                "Each row is somebody here, and this table draws its rows anew whenever it is "
+                "read, so nobody could tell them apart. Write it to a table first. Nothing was "
+                "spent."
+            )
         held = {name: one for name, one in relation.columns.items() if name in self._used}
         columns = [one for one in held.values() if isinstance(one, str)]
         which = number.unalias().expression.name if number.find(exp.Add) else "0"

@@ -11,7 +11,7 @@ from typing import Any
 import ibis
 from sqlglot import exp
 
-from deniable.engines.ibis_casts import cast, is_real, moment, real, unknown
+from deniable.engines.ibis_casts import cast, is_real, moment, over, real, unknown
 from deniable.engines.ibis_dates import DATES
 from deniable.engines.ibis_numbers import NUMBERS
 from deniable.engines.ibis_texts import TEXTS
@@ -95,7 +95,7 @@ class Values:
         if isinstance(left, int | Wide) or isinstance(right, int | Wide):
             return _widely(node, left, right)
         if isinstance(node, exp.Div):
-            return real(left) / real(right).nullif(0.0)
+            return over(real(left), real(right).nullif(0.0))
         if isinstance(node, exp.Mul):
             return left * right
         return left + right if isinstance(node, exp.Add) else left - right
@@ -152,7 +152,14 @@ class Values:
             values = [real(one) for one in values]
         if isinstance(node, exp.Coalesce):
             return ibis.coalesce(*values)
-        return (ibis.least if isinstance(node, exp.Least) else ibis.greatest)(*values)
+        if isinstance(node, exp.Least):
+            return ibis.least(*values)
+        if self._backend != "polars" or not any(map(is_real, values)):
+            return ibis.greatest(*values)
+        most: Value = values[0]  # Polars passes NaN by, which is the greatest number
+        for one in values[1:]:
+            most = ibis.cases((most.isnull() | (one > most), one), else_=most)
+        return most
 
     def _nullif(self, node: exp.Expr) -> Value:
         return self.plain(node.this).nullif(self.plain(node.expression))
