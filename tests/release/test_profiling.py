@@ -145,3 +145,19 @@ def test_the_plans_do_not_depend_on_rows():
 def test_unknown_tables_are_named(name):
     with hospital() as session, pytest.raises(InvalidParameter, match="visits"):
         session.profile(name, epsilon=1)
+
+
+def test_the_same_profile_again_is_free_when_nothing_is_left():
+    with hospital(epsilon=1) as session:
+        first = session.profile(epsilon=1)
+        assert session.remaining.epsilon == 0
+        again = session.profile(epsilon=1)
+        assert (again.rows, again.columns, again.plans) == (
+            first.rows,
+            first.columns,
+            first.plans,
+        )
+        assert len(session.ledger.entries) == len(first.plans)
+        with pytest.raises(BudgetExhausted, match="This profile costs epsilon"):
+            session.profile(epsilon=0.5)
+        assert len(session.ledger.entries) == len(first.plans)

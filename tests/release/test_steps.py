@@ -5,7 +5,12 @@ import pyarrow as pa
 import pytest
 
 import deniable as dp
+from deniable.engines.duckdb import DuckDB
 from deniable.errors import BudgetExhausted, InvalidParameter, InvalidQuery
+from deniable.policy import Policy, Table
+from deniable.policy.budget import Budget
+from deniable.release import Session
+from deniable.release.durable import ledger_of
 
 ROWS = 20_000
 COSTS = np.random.default_rng(5).lognormal(3, 1, ROWS)
@@ -126,3 +131,73 @@ def test_the_second_step_takes_no_more_delta_than_was_checked(costs):
     with dp.protect(frame, epsilon=4, delta=1e-5, expected_rows=ROWS) as session:
         session.sql(SUM, epsilon=1, delta=1e-6, bounds="find")
         assert session.remaining.delta >= Fraction(9, 10**6)
+
+
+REPEATS = {
+    "within": ("SELECT COUNT(*) AS n FROM data WITHIN 50", {}),
+    "margin": ("SELECT COUNT(*) AS n FROM data", {"margin": 50}),
+    "relative": ("SELECT COUNT(*) AS n FROM data", {"relative": 0.05, "of": 1000}),
+    "bounds": (SUM, {"epsilon": 1, "bounds": "find"}),
+}
+
+
+@pytest.mark.parametrize("name", REPEATS)
+def test_the_same_question_again_is_free_when_nothing_is_left(costs, name):
+    question, wishes = REPEATS[name]
+    first = costs.sql(question, **wishes)
+    costs.sql("SELECT COUNT(*) AS z FROM data", epsilon=costs.remaining.epsilon)
+    assert costs.remaining.epsilon == 0
+    again = costs.sql(question, **wishes)
+    assert (first.repeated, again.repeated, again.value) == (False, True, first.value)
+    assert again.plan == first.plan
+    spent = len(costs.ledger.entries)
+    with pytest.raises(BudgetExhausted):
+        costs.sql(question, fresh=True, **wishes)
+    assert len(costs.ledger.entries) == spent
+
+
+def test_after_half_of_it_the_other_half_is_paid_or_refused(costs):
+    """The bounds were found and the answer was not: what is kept is not paid again."""
+    answer = costs.sql(SUM, epsilon=1, bounds="find")
+    costs.sql("SELECT COUNT(*) AS z FROM data", epsilon=Fraction(11, 5))
+    assert costs.remaining.epsilon == Fraction(4, 5)
+    asked = {"epsilon": 1, "bounds": "find", "confidence": 0.9}
+    other = costs.sql(SUM, **asked)  # the same first step, another second one
+    assert not other.repeated
+    assert other.plan.epsilon == answer.plan.epsilon
+    assert costs.remaining.epsilon == 0
+    with pytest.raises(BudgetExhausted, match="together, and epsilon 0"):
+        costs.sql(SUM, **{**asked, "confidence": 0.8})
+
+
+def test_another_filter_has_room_for_what_the_epsilons_have_not():
+    policy = Policy(
+        [Table.declare("data", pa.table({"cost": COSTS}))],
+        epsilon=1,
+        delta=1e-6,
+        filters=["pure", "zcdp"],
+    )
+    with Session(policy, DuckDB.open(policy), ledger_of(policy)) as session:
+        small = session.plan("SELECT COUNT(*) AS small FROM data", epsilon=0.01)
+        session.ledger.reserve_all([small] * 100)
+        assert session.remaining.epsilon == 0
+        assert session.sql("SELECT COUNT(*) AS n FROM data", margin=500).margin <= 500
+        assert "bounds found" in str(session.sql(SUM, epsilon=0.02, bounds="find"))
+        with pytest.raises(BudgetExhausted):
+            session.sql(SUM, epsilon=0.9, bounds="find")
+
+
+def test_what_others_found_is_had_for_the_analysts_own_budget_alone():
+    table = Table.declare("data", pa.table({"cost": COSTS}))
+    budgets = {"epsilon": 1, "analysts": {"eve": Budget(0.5), "*": Budget(1)}}
+    policy = Policy([table], **budgets)
+    ledger, engine = ledger_of(policy), DuckDB.open(policy)
+    asked = {"epsilon": 1, "bounds": "find"}
+    answer = Session(policy, engine, ledger, analyst="ann").sql(SUM, **asked)
+    bob = Session(policy, engine, ledger, analyst="bob")
+    assert bob.sql(SUM, **asked).value == answer.value
+    assert [one.spent for one in ledger.gauges() if one.account == "analyst:bob"] == [1]
+    with pytest.raises(BudgetExhausted, match="together"):
+        Session(policy, engine, ledger, analyst="eve").sql(SUM, **asked)
+    assert not [one for one in ledger.entries if one.analyst == "eve"]
+    bob.close()

@@ -202,9 +202,8 @@ class Books(Ledger):
     def recall(
         self, plan: Plan, *, plan_hash: str, version: str = "", analyst: str | None = None
     ) -> Recalled | None:
-        key = recall_key(plan_hash, version)
         with self._journal.view() as view:
-            found = latest(view.answers(key))
+            found = _latest(view, plan_hash, version)
             if found is None:
                 return None
             row, received = found
@@ -213,7 +212,37 @@ class Books(Ledger):
         if own and analyst not in received:
             check_price(plan)
             self._decided(lambda view: self._repeat(view, plan, answer, own[0], analyst))
-        return Recalled(answer["of"], answer["record"], answer["time"])
+        return _recalled(answer)
+
+    def kept(self, plan_hash: str, version: str = "") -> Recalled | None:
+        with self._journal.view() as view:
+            found = _latest(view, plan_hash, version)
+        return None if found is None else _recalled(found[0].read())
+
+    def affords(
+        self,
+        asked: Sequence[tuple[Plan, str | None, str]],
+        analyst: str | None = None,
+        *,
+        part: Path = (),
+    ) -> bool:
+        with self._journal.view() as view:
+            state = self._state(view)
+            terms = self._known(view, state)
+            kept = [_latest(view, plan_hash, version) for _, plan_hash, version in asked]
+        day = self._clock().date()
+        for (plan, _, _), found in zip(asked, kept, strict=True):
+            charges: Mapping[str, Charge] = {}
+            if found is None:
+                charges = _charges((plan,), terms, analyst, None)
+                state.accounts.charge(charges, part, touches(plan.neighbors))
+            elif analyst not in found[1]:
+                each = price((plan,), terms.filters)
+                charges = dict.fromkeys(terms.analyst(analyst), each)
+                state.accounts.charge(charges)
+            if beyond(state.accounts, terms, charges, day) is not None:
+                return False
+        return True
 
     def _repeat(
         self, view: View, plan: Plan, answer: Body, account: str, analyst: str | None
@@ -336,6 +365,17 @@ def _budget(epsilon: Number | None, delta: Number) -> Budget:
         return Budget(epsilon, delta)
     except InvalidPolicy as problem:
         raise InvalidParameter(str(problem)) from None
+
+
+def _latest(
+    view: View, plan_hash: str | None, version: str
+) -> tuple[Row, set[str | None]] | None:
+    """The latest answer to a question on some data, and who has received it."""
+    return None if plan_hash is None else latest(view.answers(recall_key(plan_hash, version)))
+
+
+def _recalled(answer: Body) -> Recalled:
+    return Recalled(answer["of"], answer["record"], answer["time"])
 
 
 def _charges(

@@ -196,6 +196,24 @@ class Ledger(ABC):
         """
 
     @abstractmethod
+    def kept(self, plan_hash: str, version: str = "") -> Recalled | None:
+        """What `recall` would hand out, for planning: whoever receives it may have to pay."""
+
+    @abstractmethod
+    def affords(
+        self,
+        asked: Sequence[tuple[Plan, str | None, str]],
+        analyst: str | None = None,
+        *,
+        part: Path = (),
+    ) -> bool:
+        """Whether all of these would be granted now, one after the other. Nothing is charged.
+
+        Each is a plan, its hash, and the version of its data. What `recall` would find costs
+        what it costs there; with None for a hash, a plan is asked afresh.
+        """
+
+    @abstractmethod
     def left(
         self,
         analyst: str | None = None,

@@ -64,10 +64,14 @@ class Agenda:
     @property
     def price(self) -> Remaining:
         """What all of it costs together, exactly."""
-        maybe = (self.counts, self.quantiles, self.first, *self.groups.values())
-        known = [one for one in maybe if one is not None]
-        epsilon = sum((one.epsilon for one in known), self.second)
-        return Remaining(epsilon, sum((one.delta for one in known), Fraction(0)))
+        epsilon = sum((one.epsilon for one in self.plans), self.second)
+        return Remaining(epsilon, sum((one.delta for one in self.plans), Fraction(0)))
+
+    @property
+    def plans(self) -> tuple[Plan, ...]:
+        """All that are known before bounds are found."""
+        maybe = (self.counts, self.quantiles, *self.groups.values(), self.first)
+        return tuple(one for one in maybe if one is not None)
 
 
 def plan_profile(

@@ -1,15 +1,16 @@
 """A first look at a wide table, run: each plan through the session's one door.
 
-The price of all plans together is checked against what is left before the first one is run.
+All plans together must be granted before the first one is run; those answered before are free.
 """
 
 from typing import TYPE_CHECKING
 
 from deniable.errors import BudgetExhausted
 from deniable.exact.rationals import Number
-from deniable.query.bounds import bounded
+from deniable.query.bounds import Found, bounded
 from deniable.query.plan import Plan
 from deniable.query.question import Question
+from deniable.release.answer import Answer
 from deniable.release.profile import ColumnProfile, Noted, Profile
 from deniable.release.profile_agenda import (
     BINNED,
@@ -37,12 +38,7 @@ def profile(
 ) -> Profile:
     """A first look at a table for exactly this epsilon."""
     agenda = plan_profile(session, table, epsilon=epsilon, delta=delta, confidence=confidence)
-    price, left = agenda.price, session.remaining
-    if price.epsilon > left.epsilon or price.delta > left.delta:
-        raise BudgetExhausted(
-            f"This profile costs {price}, and {left} are left. Nothing was spent and nothing "
-            "was read."
-        )
+    _check_left(session, agenda)
     counted = session.release(agenda.counts)
     placed = None if agenda.quantiles is None else session.release(agenda.quantiles)
     found = {
@@ -54,7 +50,6 @@ def profile(
         look = next(one for one in agenda.looks if one.column == name)
         found[name] = _grouped(look, counted, session.release(made))
     later = _within(session, agenda, counted, found)
-    maybe = (agenda.counts, agenda.quantiles, *agenda.groups.values(), agenda.first, *later)
     columns = tuple(
         found.get(one.column, ColumnProfile(one.column, one.about, notes=(one.why,)))
         for one in agenda.looks
@@ -66,23 +61,35 @@ def profile(
         unit=agenda.table.unit,
         columns=columns,
         confidence=agenda.counts.confidence,
-        price=price,
+        price=agenda.price,
         remaining=session.remaining,
-        plans=tuple(one for one in maybe if one is not None),
+        plans=(*agenda.plans, *later),
     )
 
 
-def _within(
-    session: "Session", agenda: Agenda, rows: Release, found: dict[str, ColumnProfile]
-) -> tuple[Plan, ...]:
-    """Bounds first, then the columns within them; returns the plans that followed."""
-    if agenda.step is None or agenda.first is None:
-        return ()
-    name, columns = agenda.table.name, list(agenda.step.ends)
-    powers = session.release(agenda.first).to_arrow()
-    noisy = [powers[one.name][0].as_py() for one in agenda.first.outputs]
-    bounds = agenda.step.read(agenda.first, noisy)
-    policy = bounded(session.policy, name, bounds)
+def _check_left(session: "Session", agenda: Agenda) -> None:
+    """Refuses a profile that the ledger would not grant whole."""
+    kept = None if agenda.first is None else session.kept(agenda.first)
+    if not session.affords([*agenda.plans, *_later(session, agenda, kept)[1]]):
+        raise BudgetExhausted(
+            f"This profile costs {agenda.price}, and {session.remaining} are left. Nothing was "
+            "spent and nothing was read."
+        )
+
+
+def _later(
+    session: "Session", agenda: Agenda, powers: Answer | None
+) -> tuple[tuple[Found, ...], tuple[Plan, ...]]:
+    """Bounds as they were found, or the widest, and the plans of the columns within them."""
+    step, first = agenda.step, agenda.first
+    if step is None or first is None:
+        return (), ()
+    found = step.widest
+    if powers is not None:
+        noisy = [powers.table[one.name][0].as_py() for one in first.outputs]
+        found = step.read(first, noisy)
+    name, columns = agenda.table.name, list(step.ends)
+    policy = bounded(session.policy, name, found)
     wishes = {"delta": 0, "confidence": agenda.counts.confidence}
     plans = tuple(
         session.plan_under(
@@ -90,6 +97,16 @@ def _within(
         )
         for one, part in ((bins(columns), BINNED), (levels(columns), 1 - BINNED))
     )
+    return found, plans
+
+
+def _within(
+    session: "Session", agenda: Agenda, rows: Release, found: dict[str, ColumnProfile]
+) -> tuple[Plan, ...]:
+    """Bounds first, then the columns within them; returns the plans that followed."""
+    if agenda.first is None:
+        return ()
+    bounds, plans = _later(session, agenda, session.release(agenda.first).answer)
     counted, placed = (session.release(one) for one in plans)
     for one in bounds:
         look = next(look for look in agenda.looks if look.column == one.column)

@@ -15,7 +15,14 @@ from deniable.release import canonical
 from deniable.release.answer import Answer
 from deniable.release.asking import Asked, Wishes
 from deniable.release.certificate import Certificate, Placed, cap, certified
-from deniable.release.ledger import Entry, Ledger, Remaining, like_this, touches
+from deniable.release.ledger import (
+    Entry,
+    Ledger,
+    Recalled,
+    Remaining,
+    like_this,
+    touches,
+)
 from deniable.release.receipt import receipt, received
 from deniable.release.release import Release
 from deniable.release.running import Engine, Writing, run
@@ -124,13 +131,32 @@ class Session:
 
     def _recalled(self, plan: Plan) -> Release | None:
         """The answer that was released before, if there is one."""
-        asked = self._asked(plan)
-        found = self._ledger.recall(plan, **asked)
+        found = self._ledger.recall(plan, **self._asked(plan))
         if found is None:
             return None
+        return self._handed(plan, *self._received(plan, found), repeated=True)
+
+    def _received(self, plan: Plan, found: Recalled) -> tuple[Answer, Certificate]:
+        asked = self._asked(plan)
         which = {"plan_hash": asked["plan_hash"], "version": asked["version"]}
-        answer, certificate = received(found.record, self._ledger.public_key, **which)
-        return self._handed(plan, answer, certificate, repeated=True)
+        return received(found.record, self._ledger.public_key, **which)
+
+    def kept(self, plan: Plan) -> Answer | None:
+        """The answer to a first step that was released before, to plan the next one by.
+
+        Nobody is handed it: to receive it, `release` the plan.
+        """
+        asked = self._asked(self._ours(plan))
+        found = self._ledger.kept(asked["plan_hash"], asked["version"])
+        return None if found is None else self._received(plan, found)[0]
+
+    def affords(self, plans: Sequence[Plan], *, fresh: bool = False) -> bool:
+        """Whether all of these plans would be granted now, by what `release` would charge."""
+        asked = [
+            (plan, None if fresh else self._written(plan)[1], self._version(plan))
+            for plan in plans
+        ]
+        return self._ledger.affords(asked, self.analyst, part=self._within.path)
 
     def _failed(self, entry: Entry, failure: BaseException) -> BaseException:
         reference = getattr(failure, "reference", "interrupted")
@@ -288,10 +314,6 @@ class Session:
         child = object.__new__(type(self))
         child.__dict__ |= self.__dict__ | {"_within": within}
         return child
-
-    def may_fit(self, plan: Plan) -> bool:
-        """Whether some filter may still grant a plan."""
-        return self._ledger.how_many(plan, self.analyst, part=self._within.path) != 0
 
     @property
     def remaining(self) -> Remaining:

@@ -1,7 +1,7 @@
 """A question in one plan, or in two: the first finds bounds that nobody declared.
 
 Both go through the session's one door. The price of the whole is known before the first step,
-and refused if it is not left.
+and refused if the ledger would not grant it. What was answered before is free there, too.
 """
 
 import math
@@ -20,6 +20,7 @@ from deniable.query.parse import parse
 from deniable.query.plan import Plan
 from deniable.query.question import Question
 from deniable.query.within import within
+from deniable.release.answer import Answer
 from deniable.release.release import Release
 
 if TYPE_CHECKING:
@@ -36,31 +37,38 @@ def released(
     """The answer: one plan, or bounds first and then the answer within them."""
     if wishes.get("bounds") is None:
         made = session.plan(question, **wishes)
-        if wishes.get("epsilon") is None:
-            _check_left(session, question, made, wishes)
-        return session.release(made, fresh=fresh)
+        try:
+            return session.release(made, fresh=fresh)
+        except BudgetExhausted as refused:
+            if wishes.get("epsilon") is None:
+                raise _impossible(session, question, made, wishes, refused) from None
+            raise
     asked, step, first, rest = _first(session, question, wishes)
-    left = session.remaining
     # Whatever is found, the answer costs this epsilon and at most this delta; and what is
     # wrong with the question is seen before anything is spent.
     widest = bounded(session.policy, first.table, step.widest)
     wide = session.plan_under(widest, asked, rest)
     whole = first.epsilon + wide.epsilon
-    if whole > left.epsilon or wide.delta > left.delta:
-        raise BudgetExhausted(
-            f"Bounds and answer cost epsilon {plain(whole)} together, and {left} are left. "
-            "Nothing was spent and nothing was read."
-        )
-    table = session.release(first, fresh=fresh).to_arrow()
-    found = step.read(first, [table[one.name][0].as_py() for one in first.outputs])
-    policy = bounded(session.policy, first.table, found)
-    second = session.plan_under(policy, asked, {**rest, "delta": wide.delta})
     told = (
         f"Finding bounds took {_percent(SHARE)} of the budget: epsilon {plain(first.epsilon)} "
-        f"of {plain(whole)}.",
-        *(one.words for one in found),
+        f"of {plain(whole)}."
     )
-    return session.release(replace(second, notes=(*second.notes, *told)), fresh=fresh)
+
+    def second(answer: Answer) -> Plan:
+        table = answer.table
+        found = step.read(first, [table[one.name][0].as_py() for one in first.outputs])
+        policy = bounded(session.policy, first.table, found)
+        made = session.plan_under(policy, asked, {**rest, "delta": wide.delta})
+        return replace(made, notes=(*made.notes, told, *(one.words for one in found)))
+
+    kept = None if fresh else session.kept(first)
+    then = wide if kept is None else second(kept)
+    if not session.affords((first, then), fresh=fresh):
+        raise BudgetExhausted(
+            f"Bounds and answer cost epsilon {plain(whole)} together, and {session.remaining} "
+            "are left. Nothing was spent and nothing was read."
+        )
+    return session.release(second(session.release(first, fresh=fresh).answer), fresh=fresh)
 
 
 def explained(
@@ -117,13 +125,17 @@ def _first(
     return asked, step, first, {**rest, "epsilon": epsilon - epsilon * SHARE}
 
 
-def _check_left(
-    session: "Session", question: str | Question, made: Plan, wishes: Mapping[str, Any]
-) -> None:
+def _impossible(
+    session: "Session",
+    question: str | Question,
+    made: Plan,
+    wishes: Mapping[str, Any],
+    refused: BudgetExhausted,
+) -> BudgetExhausted:
     """Says what a margin would cost if that is more than is left, and what is still had."""
     left = session.remaining
-    if made.epsilon <= left.epsilon or session.may_fit(made):
-        return
+    if made.epsilon <= left.epsilon:
+        return refused
     told = next(one for one in made.notes if one.startswith("Asked for "))
     rest = "Nothing is left."
     if left.epsilon > 0:
@@ -138,7 +150,7 @@ def _check_left(
             if predicted(one) is not None
         ]
         rest = f"What is left, {left}, buys {', '.join(margins[:8])}."
-    raise BudgetExhausted(
+    return BudgetExhausted(
         f"Impossible within your budget. {told}\n  {rest} Nothing was spent and nothing was "
         "read."
     )
