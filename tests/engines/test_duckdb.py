@@ -197,3 +197,39 @@ def test_whole_keys_come_in_one_width(type_):
     sql = f"SELECT CAST(cost AS {type_}) AS k0, COUNT(*) AS n FROM visits GROUP BY k0"
     found = engine.run(plan(sql, keys=["cost"]))
     assert found.reveal_to(lambda exact: exact.keys[0].type) == pa.int64()
+
+
+@pytest.fixture
+def nocase(tmp_path):
+    """A database in which 'a' is 'A'; the same with the odd spelling first; and a plain one."""
+    made = []
+    first, second = ("'p', 'a', 1", "'P', 'A', 2")
+    for name, rows in (("one", (first, second)), ("two", (second, first))):
+        path = tmp_path / f"{name}.duckdb"
+        with duckdb.connect(str(path)) as database:
+            database.execute(
+                "CREATE TABLE visits "
+                "(patient VARCHAR COLLATE NOCASE, ward VARCHAR COLLATE NOCASE, cost INTEGER)"
+            )
+            database.execute(f"INSERT INTO visits VALUES ({rows[0]}), ({rows[1]})")
+        made.append(str(path))
+    return made
+
+
+def test_text_is_compared_letter_by_letter_whatever_the_database_does(nocase):
+    asked = plan(BY_WARD, keys=["ward"], features=["n", "s"], private=True)
+    for path in nocase:  # else one group, called by whichever row comes first
+        with DuckDB.open({"visits": path}) as engine:
+            assert sorted(shown(engine.run(asked))) == [("A", 1, 1, 2), ("a", 1, 1, 1)]
+            assert engine.schema("visits")["ward"] == "VARCHAR"
+
+
+def test_people_told_apart_by_a_collation_are_refused(nocase):
+    def opened(**declared):
+        return DuckDB.open(Policy([Table("visits", source=nocase[0], **declared)], epsilon=1))
+
+    with pytest.raises(InvalidPolicy, match="patient, and the database compares") as refusal:
+        opened(unit="patient")
+    assert refusal.value.where == ("tables", "visits", "unit")
+    opened(unit="cost").close()
+    opened().close()

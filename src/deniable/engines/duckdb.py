@@ -20,7 +20,7 @@ from deniable.engines.aggregated import Cells
 from deniable.engines.running import Running
 from deniable.engines.spill import Spill
 from deniable.errors import InvalidPolicy
-from deniable.policy import Policy
+from deniable.policy import Policy, Table
 from deniable.query.plan import Plan, Statement
 
 # Beyond the lock: a quotient by zero is NULL, a day begins at midnight UTC, the order of rows
@@ -63,7 +63,13 @@ class DuckDB(Running):
         if isinstance(tables, Policy):
             sources = {name: table.source for name, table in tables.tables.items()}
             opened = cls(sources, memory=tables.memory)
-            duckdb_csv.report(tables)
+            try:
+                for table in tables.tables.values():
+                    opened._check_unit(table)
+                duckdb_csv.report(tables)
+            except BaseException:
+                opened.close()
+                raise
             return opened
         return cls(tables)
 
@@ -78,6 +84,24 @@ class DuckDB(Running):
                 self._connection.close()
             self._connection = None
             self._spill.remove()
+
+    def _check_unit(self, table: Table) -> None:
+        """Refuses a unit by which a database takes 'a' for 'A', or not, by rules of its own."""
+        files = paths.find(str(table.source)) if isinstance(table.source, str | Path) else None
+        if table.unit is None or files is None or files.format != "duckdb":
+            return
+        place = list(self._sources).index(table.name)
+        inner = _inner(place, files.inner or table.name)
+        texts = [name for name, kind in self.schema(table.name).items() if kind == "VARCHAR"]
+        unit = next((one for one in texts if one.lower() == table.unit.lower()), None)
+        if unit is not None and _collated(self._connected(), inner, unit):
+            raise InvalidPolicy(
+                f"Table {table.name!r} tells people apart by {unit}, and the database compares "
+                "that column by a collation, such as NOCASE, in which 'a' and 'A' are one: "
+                "who is whom would hang on the order of rows. Store it without a collation, "
+                f"as in   CREATE TABLE ... AS SELECT lower({unit}) AS {unit}, ...",
+                where=("tables", table.name, "unit"),
+            )
 
     def _columns(self, table: str) -> dict[str, str]:
         found = self._connected().execute(f"DESCRIBE {_name(table)}").fetchall()
@@ -180,18 +204,43 @@ def _add(
         options = "can_have_nan = true, utf8_validation = 'replace'"
         _view(connection, name, f"read_parquet({listed}, {options})")
     else:
-        inner = f"source{place}"
         try:
-            connection.execute(f"ATTACH {_text(files.paths[0])} AS {inner} (READ_ONLY)")
+            connection.execute(f"ATTACH {_text(files.paths[0])} AS source{place} (READ_ONLY)")
         except duckdb.Error:
             raise _unreadable(name) from None
-        _view(connection, name, f"{inner}.{_name(files.inner or name)}")
+        _view(connection, name, _inner(place, files.inner or name), plain=True)
     return files.paths
 
 
-def _view(connection: duckdb.DuckDBPyConnection, name: str, relation: str) -> None:
+def _inner(place: int, name: str) -> str:
+    """A table of the database that is the source at some place."""
+    return f"source{place}.{_name(name)}"
+
+
+def _collated(connection: duckdb.DuckDBPyConnection, relation: str, column: str) -> bool:
+    """Whether a column of text has a collation; two different ones cannot be compared."""
+    for other in ("nocase", "nfc"):
+        test = f"SELECT {_name(column)} = ('' COLLATE {other}) FROM {relation} LIMIT 0"
+        try:
+            connection.execute(test)
+        except duckdb.BinderException:
+            return True
+    return False
+
+
+def _view(
+    connection: duckdb.DuckDBPyConnection, name: str, relation: str, *, plain: bool = False
+) -> None:
+    """`plain` takes collations away: which of 'a' and 'A' a group is called by, if they are
+    one, hangs on the order of rows, and a declared key would be found or not."""
     try:
-        connection.execute(f"CREATE VIEW {_name(name)} AS SELECT * FROM {relation}")
+        how = ""
+        if plain:
+            found = connection.execute(f"DESCRIBE {relation}").fetchall()
+            texts = [_name(row[0]) for row in found if row[1] == "VARCHAR"]
+            replaced = ", ".join(f'{one} COLLATE "binary" AS {one}' for one in texts)
+            how = f" REPLACE ({replaced})" if texts else ""
+        connection.execute(f"CREATE VIEW {_name(name)} AS SELECT *{how} FROM {relation}")
     except duckdb.CatalogException:
         raise InvalidPolicy(
             f"The database of table {name!r} has no such table. Name the one inside it after "
