@@ -16,6 +16,8 @@ NUMBERS = ["cost", "amount", "floor", "price", "x", "n", "total", "1", "0", "1e3
 TEXTS = ["ward", "note", "'A'", "''", "'it''s'", "'%'", "'\u202e'", "'\U0001f600'", "NULL"]
 AGGREGATES = ["COUNT(*)", "SUM({n})", "AVG({n})", "STDDEV({n})", "COUNT({n})", "MIN({n})"]
 AGGREGATES += ["COUNT(DISTINCT patient)", "HISTOGRAM({n}, 4)", "MEDIAN({n})", "MAX({n})"]
+JOINS = ["JOIN", "LEFT JOIN", "JOIN", "RIGHT JOIN", "FULL JOIN", "SEMI JOIN", "ANTI JOIN"]
+JOINS += ["JOIN", "NATURAL JOIN", "NATURAL LEFT JOIN"]
 # Everything that DuckDB does beside answering questions.
 STATEMENTS = [
     "COPY visits TO 'out.csv'",
@@ -106,7 +108,6 @@ STATEMENTS = [
     "SELECT arg_max(cost, note) FROM visits",
     "SELECT approx_count_distinct(note) FROM visits",
     "SELECT COUNT(*) FROM visits POSITIONAL JOIN bills",
-    "SELECT COUNT(*) FROM visits ANTI JOIN bills USING (patient)",
     "SELECT COUNT(*) FROM visits FOR UPDATE",
     "SELECT COUNT(*) INTO t FROM visits",
     "SELECT $1 FROM visits",
@@ -118,7 +119,6 @@ STATEMENTS = [
     "SELECT TRY(cost) FROM visits",
     "SELECT SUM(x -> x + 1) FROM visits",
     "SELECT SUM([x FOR x IN [1]]) FROM visits",
-    "SELECT COUNT(*) FROM visits GROUP BY ALL",
     "SELECT COUNT(*) FROM visits ORDER BY ALL",
     "SELECT ROW(cost) FROM visits",
     "SELECT {'a': cost} FROM visits",
@@ -270,13 +270,14 @@ class Grammar:
         if self.chance(0.5):
             made += f" WHERE {self.boolean(2)}"
         if grouped:
-            made += f" GROUP BY {key}"
+            made += f" GROUP BY {self.pick([key, key, 'ALL'])}"
         if self.chance(0.1):
             made += " HAVING COUNT(*) > 1"
         if self.chance(0.1):
             made += " ORDER BY a0 DESC LIMIT 3"
         if self.chance(0.1):
-            made = f"WITH {self.pick(['w', 'visits'])} AS (SELECT * FROM bills) {made}"
+            name = self.pick(["w", "visits", "visits(patient, cost)", "w(i)"])
+            made = f"WITH {name} AS (SELECT * FROM bills) {made}"
         return made
 
     def source(self, depth):
@@ -285,11 +286,12 @@ class Grammar:
         if way < 0.35:
             return self.pick(["visits", "visits", table])
         if way < 0.6:
-            kind = self.pick(["JOIN", "LEFT JOIN", "JOIN", "RIGHT JOIN", "FULL JOIN"])
+            kind = self.pick(JOINS)
             other = self.pick(list(TABLES))
             shared = [one for one in TABLES[other] if one in ("patient", "ward", "floor")]
             using = self.pick(shared or ["ward"])
             on = self.pick([f"USING ({using})", f"ON {self.boolean(1)}", f"USING ({using})"])
+            on = "" if kind.startswith("NATURAL") else on
             return f"{self.source(depth - 1)} {kind} {other} {on}"
         if way < 0.75:
             keys = self.pick(["patient", "patient, ward", "ward", ""])
@@ -298,7 +300,9 @@ class Grammar:
                 f"(SELECT {keys + ', ' if keys else ''}SUM({self.number(1)}) AS total, "
                 f"COUNT(*) AS n FROM {self.source(depth - 1)}{grouped}) AS p{depth}"
             )
-        if way < 0.85:
+        if way < 0.8:
+            return f"(SELECT patient, ward FROM {self.source(depth - 1)}) AS t{depth}(i, j)"
+        if way < 0.87:
             return f"(SELECT DISTINCT patient, ward FROM {self.source(depth - 1)}) AS q{depth}"
         if way < 0.93:
             columns = self.pick(["patient, ward", "ward", "patient"])
@@ -323,6 +327,9 @@ class Grammar:
                 f"CAST({self.string(depth - 1)} AS INTEGER)",
                 f"LENGTH({self.string(depth - 1)})",
                 "EXTRACT(year FROM day)",
+                f"{self.pick(['SECOND', 'MINUTE', 'HOUR'])}(day)",
+                f"CASE {a} WHEN 1 THEN {b} WHEN {self.number(0)} THEN 2 END",
+                f"NULLIF({a}, {b})",
                 "DATE_DIFF('day', day, DATE '2026-01-01')",
                 f"POWER({a}, {self.pick([2, 3, 0.5, -1])})",
                 "(SELECT MAX(price) FROM tariffs)",
@@ -334,7 +341,15 @@ class Grammar:
         if not depth or self.chance(0.4):
             return self.pick(TEXTS)
         name = self.pick(["LOWER", "UPPER", "TRIM", "REVERSE", "REPEAT", "MD5", "CONCAT"])
-        return self.pick([f"{name}({self.string(depth - 1)})", f"LEFT({self.pick(TEXTS)}, 2)"])
+        return self.pick(
+            [
+                f"{name}({self.string(depth - 1)})",
+                f"LEFT({self.pick(TEXTS)}, 2)",
+                f"SPLIT_PART({self.string(depth - 1)}, {self.pick(TEXTS)}, "
+                f"{self.pick([1, 2, 0, -1, 'x'])})",
+                f"TRIM({self.pick(['LEADING', 'BOTH'])} 'a' FROM {self.string(depth - 1)})",
+            ]
+        )
 
     def boolean(self, depth):
         if not depth or self.chance(0.3):
@@ -349,6 +364,14 @@ class Grammar:
                 f"{self.number(depth - 1)} {self.pick(['=', '<', '>=', '<>'])} "
                 f"{self.number(depth - 1)}",
                 f"{self.string(depth - 1)} LIKE {self.string(depth - 1)}",
+                f"{self.string(depth - 1)} {self.pick(['', 'NOT '])}LIKE 'a!%' ESCAPE "
+                f"{self.pick(['!', 'x', '%', '!!']).__repr__()}",
+                f"{self.number(depth - 1)} {self.pick(['= ANY', '<> ALL', '> ANY', '= SOME'])} "
+                f"([{self.number(0)}, 1])",
+                f"({self.number(depth - 1)}, {self.string(0)}) {self.pick(['IN', 'NOT IN'])} "
+                f"((1, 'A'), ({self.number(0)}, {self.string(0)}))",
+                f"({self.number(0)}, {self.string(0)}) {self.pick(['=', '<>'])} (1, 'A')",
+                f"{a} IS {self.pick(['', 'NOT '])}DISTINCT FROM {b}",
                 f"{self.number(depth - 1)} BETWEEN 1 AND 9",
                 "ward IN (SELECT ward FROM wards)",
                 "patient IN (SELECT patient FROM bills)",

@@ -51,6 +51,43 @@ CONDITIONS = [
     "ROUND(x) = -3",
     "t NOT LIKE 'a%'",
     "x NOT IN (0, 0.5)",
+    "t LIKE 'a!%c' ESCAPE '!'",
+    "t NOT LIKE 'a!%c' ESCAPE '!'",
+    "t ILIKE 'A!%_' ESCAPE '!'",
+    "t LIKE 'a%' ESCAPE '!'",
+    "n = ANY ([7, 1, NULL])",
+    "n <> ALL ([7, 1])",
+    "n = SOME ([0])",
+    "(n, t) IN ((7, 'abc'), (1, 'x'))",
+    "(n, t) NOT IN ((7, 'abc'), (0, ''))",
+    "(n, t) IN ((NULL, NULL), (7, 'x'))",
+    "(n, b) = (7, TRUE)",
+    "(n, b) <> (7, TRUE)",
+    "ROW(n, t) = ROW(0, '')",
+    "n IS DISTINCT FROM 7",
+    "n IS NOT DISTINCT FROM NULL",
+    "NULLIF(n, 7) IS NULL",
+    "GREATEST(n, 1) = LEAST(n, 7)",
+    "CASE n WHEN 7 THEN 'a' WHEN 0 THEN 'b' END = 'a'",
+    "SPLIT_PART(t, '-', 1) = '2024'",
+    "SPLIT_PART(t, '-', 3) <> ''",
+    "TRIM(BOTH 'a' FROM t) = 'bc'",
+    "TRIM(TRAILING 'c' FROM t) = 'ab'",
+    "LTRIM(t, 'a') = 'bc'",
+    "SECOND(d) = 0 AND MINUTE(d) = 59",
+    "EXTRACT(second FROM d) < 1",
+    "EXTRACT(minute FROM d) > 0 OR HOUR(d) = 12",
+]
+# What may stand behind FROM; each is counted as DuckDB counts it.
+SOURCES = [
+    "(SELECT id, n FROM data) AS s(i, m) WHERE m > 0",
+    "(SELECT id, n, x FROM data) AS s(i) WHERE n > 0 AND i > 3",
+    "data NATURAL JOIN (SELECT id, x AS z FROM data WHERE n > 0) AS s",
+    "data NATURAL LEFT JOIN (SELECT id, x AS z FROM data WHERE n > 0) AS s WHERE z IS NULL",
+    "data SEMI JOIN (SELECT id FROM data WHERE n > 0) AS s ON s.id = data.id",
+    "data SEMI JOIN (SELECT id AS i FROM data WHERE n > 0) AS s ON data.id = i WHERE x > 0",
+    "data ANTI JOIN (SELECT id FROM data WHERE n > 0) AS s USING (id)",
+    "data AS a ANTI JOIN data AS b ON a.id = b.id AND b.n > 0 WHERE a.x > 0",
 ]
 COUNTS = [
     "COUNT(*) FILTER (WHERE x > 0)",
@@ -114,6 +151,55 @@ def test_an_aggregate_counts_the_same(engine, plain, count):
     text = f"SELECT {count} AS answer FROM data"
     (expected,) = plain.execute(text).fetchone()
     assert counted(engine, text) == expected
+
+
+@pytest.mark.parametrize("source", SOURCES)
+def test_a_source_has_the_same_rows(engine, plain, source):
+    text = f"SELECT COUNT(*) AS answer FROM {source}"
+    (expected,) = plain.execute(text).fetchone()
+    assert 0 < expected < 20
+    assert counted(engine, text) == expected
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "WITH s(i, m) AS (SELECT id, n FROM data) SELECT COUNT(m) AS answer FROM s WHERE i > 3",
+        "WITH s(i) AS (SELECT id, n FROM data) "
+        "SELECT COUNT(n) AS answer FROM s AS q(j) WHERE j > 3",
+    ],
+)
+def test_with_names_its_columns(engine, plain, text):
+    (expected,) = plain.execute(text).fetchone()
+    assert counted(engine, text) == expected
+
+
+def test_group_by_all_groups_by_all_that_is_no_aggregate():
+    asked = "SELECT b, n > 0 AS some, COUNT(*) AS c FROM data GROUP BY "
+    whole = plan(parse(asked + "ALL"), policy(), epsilon=1, delta=0)
+    assert whole == plan(parse(asked + "b, some"), policy(), epsilon=1, delta=0)
+    each = "SELECT SUM(s) AS a FROM (SELECT id, SUM(n) AS s FROM data GROUP BY {})"
+    inner = [
+        plan(parse(each.format(one)), policy(), epsilon=1, delta=0) for one in ("ALL", "id")
+    ]
+    assert inner[0] == inner[1]
+
+
+@pytest.mark.parametrize(
+    ("source", "because"),
+    [
+        ("data AS a NATURAL JOIN (SELECT n FROM data) AS s", "both private"),
+        ("data AS a NATURAL JOIN (SELECT id AS i FROM data) AS s", "called alike"),
+        ("data AS a SEMI JOIN data AS b ON a.n = b.n", "other people's rows"),
+        ("data AS a ANTI JOIN data AS b USING (n)", "other people's rows"),
+        ("(SELECT id FROM data) AS s(i, j)", "names 2 columns"),
+        ("(SELECT id, n FROM data) AS s(n)", "another column"),
+        ("(SELECT id, n FROM data) AS s(i, i)", "each once"),
+    ],
+)
+def test_sources_that_tie_people_together_are_refused(source, because):
+    with pytest.raises(InvalidQuery, match=because):
+        plan(parse(f"SELECT COUNT(*) AS n FROM {source}"), policy(), epsilon=1, delta=0)
 
 
 @pytest.mark.parametrize("source", COMMAS)

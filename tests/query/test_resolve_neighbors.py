@@ -70,6 +70,19 @@ SHAPES = {
         "ward",
         "x",
     ),
+    "semi join": (
+        "person",
+        "data SEMI JOIN more ON more.unit = data.unit AND more.z > 5",
+        "ward",
+        "x",
+    ),
+    "anti join": ("person", "data ANTI JOIN more USING (unit)", "ward", "x"),
+    "natural join, named columns": (
+        "person",
+        "data NATURAL JOIN (SELECT unit, kind, z FROM more) AS m(unit, k, v)",
+        "k",
+        "v",
+    ),
     "a value": (
         "person",
         "data WHERE x > (SELECT AVG(z) FROM more AS m WHERE m.unit = data.unit)",

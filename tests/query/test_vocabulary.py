@@ -59,6 +59,9 @@ USES = {
     "in": ["x IN (1, 2)", "t IN ('a', 'b')"],
     "like": ["t LIKE '%a%'", "t LIKE s"],
     "ilike": ["t ILIKE '%A_'", "t NOT ILIKE s"],
+    "like escape": ["t LIKE '%!%_' ESCAPE '!'", "t NOT LIKE '\\\\%' ESCAPE '\\'"],
+    "ilike escape": ["t ILIKE 'A!_%' ESCAPE '!'"],
+    "split part": ["SPLIT_PART(t, 'a', 2)", "SPLIT_PART(t, s, 1)", "SPLIT_PART(t, '', 1000)"],
     "cast integer": ["CAST(x AS INTEGER)", "CAST(t AS BIGINT)", "CAST(b AS INTEGER)"],
     "cast number": ["CAST(t AS DOUBLE)", "x::DECIMAL"],
     "cast text": ["CAST(x AS TEXT)", "CAST(b AS TEXT)"],
@@ -95,7 +98,7 @@ USES = {
     "contains": ["CONTAINS(t, s)"],
     **{
         one: [f"EXTRACT({one} FROM d)", f"DATE_PART('{one}', t::TIMESTAMP)"]
-        for one in ("year", "quarter", "month", "week", "day", "hour", "minute")
+        for one in ("year", "quarter", "month", "week", "day", "hour", "minute", "second")
     },
     "dayofyear": ["DAYOFYEAR(d)"],
     "dayofweek": ["DAYOFWEEK(d)", "EXTRACT(dow FROM d)"],

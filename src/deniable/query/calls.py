@@ -43,6 +43,8 @@ _CALLS: dict[type[exp.Expr], tuple[str, tuple[str, ...]]] = {
     exp.DayOfWeekIso: ("isodow", ("this",)),
     exp.Hour: ("hour", ("this",)),
     exp.Minute: ("minute", ("this",)),
+    exp.Second: ("second", ("this",)),
+    exp.SplitPart: ("split part", ("this", "delimiter", "part_index")),
     exp.NullSafeNEQ: ("is distinct", ("this", "expression")),
 }
 _BENIGN = {"safe", "typed", "date_part_boundary", "coalesce", "ignore_nulls", "big_int"}

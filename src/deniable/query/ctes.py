@@ -51,12 +51,13 @@ class _Expansion:
                 "others. Plain WITH is."
             )
         for one in clause.expressions:
-            if not isinstance(one, exp.CTE) or one.args["alias"].args.get("columns"):
-                raise InvalidQuery(
-                    "WITH name(columns) AS (...) is not supported: name the columns inside, "
-                    "with AS."
-                )
-            known[one.alias.lower()] = self.within(one.this, known)
+            if not isinstance(one, exp.CTE):
+                raise InvalidQuery("WITH takes sub-queries: WITH name AS (SELECT ...).")
+            columns = one.args["alias"].args.get("columns") or []
+            made = self.within(one.this, known)
+            known[one.alias.lower()] = exp.Subquery(
+                this=made, alias=exp.TableAlias(columns=columns)
+            )
         return known
 
     def _used(self, node: exp.Expr, definition: exp.Expr) -> exp.Expr:
@@ -69,5 +70,10 @@ class _Expansion:
         extras = [one for one in ("sample", "pivots", "joins") if node.args.get(one)]
         if extras:
             raise InvalidQuery(f"{extras[0].upper()} on {node.name} is not supported.")
-        alias = node.args.get("alias") or exp.TableAlias(this=exp.to_identifier(node.name))
-        return exp.Subquery(this=definition.copy(), alias=alias.copy())
+        given = node.args.get("alias")
+        name = exp.to_identifier(given.name if given and given.name else node.name)
+        columns = (given.args.get("columns") if given else None) or definition.args[
+            "alias"
+        ].args["columns"]
+        alias = exp.TableAlias(this=name, columns=[one.copy() for one in columns])
+        return exp.Subquery(this=definition.this.copy(), alias=alias)

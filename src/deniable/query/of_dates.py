@@ -24,6 +24,7 @@ PARTS = {
     "isodow": (1, 7),
     "hour": (0, 23),
     "minute": (0, 59),
+    "second": (0, 59),
 }
 TRUNCATED = ("year", "quarter", "month", "week", "day", "hour")
 # Days that each at least has.

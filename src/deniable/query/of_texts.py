@@ -11,6 +11,7 @@ from deniable.query.functions import Function, Sql
 from deniable.query.words import try_cast
 
 _FARTHEST = 10**6  # places in a text
+_MOST_PARTS = 1000
 
 
 def _call(name: str, *arguments: Sql) -> Sql:
@@ -54,6 +55,34 @@ def _count(name: str, least: int) -> Function:
     )
 
 
+def _escaped(kind: type[exp.Expr]) -> Function:
+    """A pattern in which one sign takes the meaning from the next."""
+
+    def sql(a: list[Sql]) -> Sql:
+        like = kind(this=a[0], expression=a[1])
+        return exp.paren(exp.Escape(this=like, expression=a[2]), copy=False)
+
+    return Function(3, 3, "text", lambda a: Facts("boolean"), sql)
+
+
+def _split() -> Function:
+    """A part of a text between signs; none there is is empty."""
+
+    def known(arguments: list[Facts]) -> Facts:
+        place = arguments[2].low if arguments[2].low == arguments[2].high else None
+        if place is None or place.denominator != 1 or not 1 <= place <= _MOST_PARTS:
+            raise InvalidQuery(
+                f"SPLIT_PART takes the number of a part, 1 to {_MOST_PARTS:,}: "
+                "SPLIT_PART(x, '-', 1)."
+            )
+        return Facts("text")
+
+    def sql(a: list[Sql]) -> Sql:
+        return _call("SPLIT_PART", a[0], a[1], try_cast(a[2], "int"))
+
+    return Function(3, 3, ("text", "text", "number"), known, sql)
+
+
 def _like(kind: type[exp.Expr]) -> Callable[[list[Sql]], Sql]:
     return lambda a: exp.paren(kind(this=a[0], expression=a[1]), copy=False)
 
@@ -73,5 +102,8 @@ TEXTS: dict[str, Function] = {
     "starts with": _test("STARTS_WITH"),
     "ends with": _test("ENDS_WITH"),
     "contains": _test("CONTAINS"),
+    "like escape": _escaped(exp.Like),
+    "ilike escape": _escaped(exp.ILike),
+    "split part": _split(),
     "ilike": Function(2, 2, "text", lambda a: Facts("boolean"), _like(exp.ILike)),
 }

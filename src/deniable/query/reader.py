@@ -9,6 +9,7 @@ from sqlglot import exp
 from deniable.errors import InvalidQuery
 from deniable.query import summaries
 from deniable.query.calls import check_places, part, read_call
+from deniable.query.comparisons import read_comparison, read_escape
 from deniable.query.expressions import (
     Aggregate,
     Call,
@@ -77,6 +78,9 @@ def read(node: exp.Expr) -> Expression:
     '(SUM((cost + 1)) / COUNT(*))'
     """
     kind = type(node)
+    several = read_comparison(node, read)
+    if several is not None:
+        return several
     if kind in (exp.And, exp.Or):  # long chains are one flat call, not a deep tree
         return Call(_BINARY[kind], tuple(read(one) for one in _chain(node)))
     if kind in _BINARY:
@@ -300,6 +304,7 @@ _SPECIAL: dict[type[exp.Expr], Callable[[exp.Expr], Expression]] = {
     exp.In: _in,
     exp.Between: _between,
     exp.Is: _is,
+    exp.Escape: lambda node: read_escape(node, read),
     exp.Exists: lambda node: SubQuery("exists", _selection(node.this)),
     exp.Subquery: lambda node: SubQuery("value", _selection(node)),
 }

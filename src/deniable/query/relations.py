@@ -65,6 +65,7 @@ class Derived:
 
     query: Selection | UnionAll
     alias: str | None = None
+    columns: tuple[str, ...] = ()  # the first ones, called anew: AS t(i, j)
 
     @property
     def parts(self) -> tuple[Part, ...]:
@@ -81,6 +82,7 @@ class Join:
     kind: str  # "inner", "left", "right", "full" or "cross"
     on: Expression | None = None
     using: tuple[str, ...] = ()
+    natural: bool = False  # on all columns that are called alike
 
     @property
     def parts(self) -> tuple[Part, ...]:

@@ -56,7 +56,7 @@ class Resolver:
         assert isinstance(relation, Derived)
         query = relation.query
         made = self._united(query) if isinstance(query, UnionAll) else self.selected(query)
-        return made.called(relation.alias)
+        return _renamed(made, relation.columns).called(relation.alias)
 
     def _table(self, ref: TableRef) -> View:
         table = self.table(ref.name)
@@ -80,7 +80,8 @@ class Resolver:
         if twice is not None:
             raise InvalidQuery(f"FROM has {twice} twice: call one of them something else, AS.")
         using = []
-        for name in join.using:
+        names_alike = _alike(left, right) if join.natural else join.using
+        for name in names_alike:
             sides = left.item(Column(name)), right.item(Column(name))
             using.append((left.items.index(sides[0]), right.items.index(sides[1])))
         made = joined(left, right, join.kind, join.on, using=using)
@@ -171,6 +172,31 @@ def sourced(question: Question, policy: Policy) -> tuple[Question, Scope]:
         having=None if question.having is None else over(question.having),
         order=tuple((over(one), down) for one, down in question.order),
     ), view.scope
+
+
+def _renamed(view: View, names: tuple[str, ...]) -> View:
+    """The view with its first columns called anew."""
+    if len(names) > len(view.items) or len({one.lower() for one in names}) < len(names):
+        raise InvalidQuery(
+            f"({', '.join(names)}) names {len(names)} columns of a sub-query that has "
+            f"{len(view.items)}: as many at most, each once."
+        )
+    first = (replace(one, name=name) for one, name in zip(view.items, names, strict=False))
+    items = (*first, *view.items[len(names) :])
+    if len({one.name.lower() for one in items}) < len(items):
+        raise InvalidQuery(f"({', '.join(names)}): another column has one of these names.")
+    return replace(view, items=items)
+
+
+def _alike(left: View, right: View) -> list[str]:
+    """The columns of NATURAL JOIN."""
+    other = {one.name.lower() for one in right.items if not one.hidden}
+    found = dict.fromkeys(
+        one.name for one in left.items if not one.hidden and one.name.lower() in other
+    )
+    if not found:
+        raise InvalidQuery("NATURAL JOIN: no column is called alike in both. Use JOIN ... ON.")
+    return list(found)
 
 
 def _scope(table: Table) -> Scope:

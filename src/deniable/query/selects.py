@@ -3,6 +3,7 @@
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
+from fractions import Fraction
 
 from sqlglot import exp
 
@@ -13,6 +14,7 @@ from deniable.query.expressions import (
     Column,
     Expression,
     Literal,
+    SubQuery,
     aggregates,
     check_sizes,
     conjunction,
@@ -47,6 +49,11 @@ def check_clauses(select: exp.Expr, *, outermost: bool) -> None:
             raise InvalidQuery(
                 "LIMIT inside FROM would choose rows by what the others are. Choose them with "
                 "WHERE, or use LIMIT outside, on the private answer."
+            )
+        if clause == "qualify":
+            raise InvalidQuery(
+                "QUALIFY keeps rows by a window, which looks from one row at others. Use a "
+                "sub-query GROUP BY the privacy unit, with HAVING."
             )
         if clause == "order" and not select.args.get("limit"):
             continue  # an order inside FROM means nothing
@@ -152,18 +159,20 @@ def _ties(condition: Expression, left: set[str], right: set[str]) -> bool:
 
 def _relation(node: exp.Expr) -> Relation:
     alias = node.args.get("alias")
-    if alias is not None and alias.args.get("columns"):
-        raise InvalidQuery(f"{shown(node)}: name columns inside the sub-query, with AS.")
+    columns = tuple(one.name for one in alias.args.get("columns") or ()) if alias else ()
     made: Relation
     if isinstance(node, exp.Table) and isinstance(node.this, exp.Identifier):
-        if _extras(node, "this", "alias", "joins"):
-            raise InvalidQuery(f"{shown(node)}: FROM takes tables by their plain names.")
+        if columns or _extras(node, "this", "alias", "joins"):
+            raise InvalidQuery(
+                f"{shown(node)}: FROM takes tables by their plain names. Name columns anew in "
+                "a sub-query: (SELECT x AS y FROM ...)."
+            )
         made = TableRef(node.name, node.alias or None)
     elif isinstance(node, exp.Subquery) and not _extras(node, "this", "alias", "joins"):
         if isinstance(node.this, exp.Table | exp.Subquery) and alias is None:
             made = _relation(node.this)
         else:
-            made = Derived(selection(node.this), node.alias or None)
+            made = Derived(selection(node.this), node.alias or None, columns)
     else:
         raise InvalidQuery(
             f"{shown(node)} cannot be read from. FROM takes tables of the policy by name, and "
@@ -177,20 +186,44 @@ def _relation(node: exp.Expr) -> Relation:
 def _joined(left: Relation, join: exp.Expr) -> Relation:
     kind, side = str(join.args.get("kind") or ""), str(join.args.get("side") or "")
     method = str(join.args.get("method") or "")
-    if method or kind not in ("", "INNER", "OUTER", "CROSS") or side not in _SIDES:
+    half = kind in ("SEMI", "ANTI") and side in ("", "LEFT") and not method
+    known = kind in ("", "INNER", "OUTER", "CROSS") and side in _SIDES
+    if method not in ("", "NATURAL") or not (known or half):
         raise InvalidQuery(
             f"{' '.join(filter(None, (method, side, kind)))} JOIN is not supported: [INNER], "
-            "LEFT, RIGHT, FULL and CROSS are; and EXISTS (...) in WHERE."
+            "LEFT, RIGHT, FULL, CROSS, NATURAL, SEMI and ANTI are; and EXISTS (...) in WHERE."
         )
-    if _extras(join, "this", "kind", "side", "on", "using"):
+    if _extras(join, "this", "kind", "side", "on", "using", "method"):
         raise InvalidQuery(f"{shown(join)} is not supported: JOIN ... ON, or USING.")
     right, on = _relation(join.this), join.args.get("on")
     using = tuple(one.name for one in join.args.get("using") or ())
+    if half:
+        return _half(left, right, None if on is None else read(on), using, kind == "ANTI")
+    if method:
+        return Join(left, right, _SIDES[side], natural=True)
     if on is None and not using:
         if side:
             raise InvalidQuery(f"{shown(join)} needs a condition: ON a.x = b.x.")
         return Join(left, right, "cross")
     return Join(left, right, _SIDES[side], None if on is None else read(on), using)
+
+
+def _half(
+    left: Relation, right: Relation, on: Expression | None, using: tuple[str, ...], anti: bool
+) -> Relation:
+    """SEMI JOIN keeps the rows that meet some, ANTI JOIN those that meet none, as EXISTS."""
+    names = [sorted(_called(one)) for one in (left, right)]
+    if any(len(one) != 1 for one in names) or not (on or using):
+        raise InvalidQuery(
+            "SEMI and ANTI JOIN take a table on either side, and ON or USING: or write "
+            "[NOT] EXISTS (SELECT 1 FROM ... WHERE ...)."
+        )
+    (mine,), (other,) = names
+    same = [Call("=", (Column(one, other), Column(one, mine))) for one in using]
+    inner = Selection(right, (Named("one", Literal(Fraction(1))),), conjunction([on, *same]))
+    met: Expression = SubQuery("exists", inner)
+    kept = Selection(left, (Star(),), Call("not", (met,)) if anti else met)
+    return Derived(kept, mine)
 
 
 def _extras(node: exp.Expr, *known: str) -> bool:
@@ -253,6 +286,8 @@ def read_keys(group: exp.Expr | None, outputs: tuple[Named, ...]) -> tuple[Named
     if group is None:
         return ()
     extras = [name for name, value in group.args.items() if value and name != "expressions"]
+    if extras == ["all"] and not group.expressions:
+        return tuple(one for one in outputs if not aggregates(one.expression))
     if extras:
         raise InvalidQuery(f"GROUP BY {extras[0].upper()} is not supported: name the columns.")
     keys = []
