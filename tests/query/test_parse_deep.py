@@ -99,7 +99,7 @@ def bounded(text):
 
 
 @pytest.mark.parametrize("shape", CONDITIONS)
-@pytest.mark.parametrize("depth", [9, 25])
+@pytest.mark.parametrize("depth", [6, 25])
 def test_conditions(shape, depth):
     condition = nested(CONDITIONS[shape], depth, "TRUE")
     bounded(f"SELECT COUNT(*) AS n FROM visits WHERE {condition}")
