@@ -1,3 +1,3 @@
 -- policy: town
--- python: Asking("visits NATURAL JOIN wards").group_by("floor").agg(n=count())
-SELECT floor, COUNT(*) AS n FROM visits NATURAL JOIN wards GROUP BY floor
+-- python: Asking("visits NATURAL JOIN wards").where("floor > 1").agg(n=count())
+SELECT COUNT(*) AS n FROM visits NATURAL JOIN wards WHERE floor > 1
