@@ -36,6 +36,7 @@ from benchmarks import (
 from benchmarks.stopwatch import REPEATS, Row
 
 RESULTS = Path(__file__).with_name("results.json")
+WIDE = 160
 BENCHMARKS = {
     "accounting": accounting.rows,
     "choosing": choosing.rows,
@@ -56,6 +57,8 @@ def main(parts: list[str]) -> None:
     if unknown := [name for name in parts if name not in BENCHMARKS]:
         sys.exit(f"bench: there is no part {unknown[0]!r}, only {', '.join(BENCHMARKS)}.")
     console = Console()
+    if not console.is_terminal:  # a file has room for whole tables
+        console.width = max(console.width, WIDE)
     found = {
         name: list(track(rows(), f"measuring {name}", console=console, transient=True))
         for name, rows in BENCHMARKS.items()

@@ -183,3 +183,38 @@ def test_rounds_use_all_calls_and_all_error():
 
 def test_the_test_is_not_collected_as_a_test():
     assert audit.test.__test__ is False
+
+
+class Given:
+    """Whatever is asked, the same comes back."""
+
+    def __init__(self, outputs):
+        self.outputs = outputs
+
+    def many(self, data, n):
+        return self.outputs
+
+
+@pytest.mark.parametrize("outputs", [[1, 2, 3], None, "ab", 5])
+def test_many_must_return_as_many_as_asked(outputs):
+    with pytest.raises(InvalidParameter, match="n outputs"):
+        audit.test(Given(outputs), [(0, 1)], PureLoss(1), calls=1_000)
+
+
+@pytest.mark.parametrize("seconds", [-1, math.nan, "soon"])
+def test_a_time_that_is_none_is_refused(seconds):
+    with pytest.raises(InvalidParameter, match="`seconds`"):
+        audit.test(Laplace(epsilon=1), [(0, 1)], calls=1_000, seconds=seconds)
+
+
+@pytest.mark.parametrize("wrap", [str, lambda text: (text, 3)])
+def test_text_is_named(wrap):
+    generator = np.random.default_rng()
+
+    def telltale(x):
+        return wrap("often" if generator.random() < (0.9 if x else 0.1) else "seldom")
+
+    verdict = audit.test(telltale, [(0, 1)], PureLoss(1), calls=20_000)
+    assert verdict.violated
+    assert "'often'" in str(verdict) or "'seldom'" in str(verdict)
+    assert "kind of" not in str(verdict)

@@ -144,3 +144,25 @@ def test_outputs_can_be_counted_whatever_they_are():
     assert frozen({"b": 1, "a": {2}}) == (("a", frozenset({2})), ("b", 1))
     assert frozen(float("nan")) == frozen(float("nan"))
     assert frozen(np.int64(3)) == 3
+
+
+@pytest.mark.parametrize("draws", [0, 1, 3])
+def test_randomness_of_its_own_is_noticed(draws):
+    generator = np.random.default_rng()
+
+    def program(x, flip):
+        return sum(flip() for _ in range(draws)) + int(generator.integers(1 << 40))
+
+    with pytest.raises(InvalidParameter, match="did not repeat itself"):
+        run(program)
+
+
+def test_a_program_with_more_coins_the_second_time_is_noticed():
+    calls = []
+
+    def program(x, flip):
+        calls.append(x)
+        return 0 * sum(flip() for _ in range(len(calls)))
+
+    with pytest.raises(InvalidParameter, match="did not repeat itself"):
+        run(program, runs=1)

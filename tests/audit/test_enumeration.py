@@ -69,3 +69,9 @@ def test_outputs_that_cannot_be_listed_are_asked_for():
         check(Laplace(epsilon=1), [([0, 0], [0, 1])])
     with pytest.raises(Unsupported, match=r"audit\.test"):
         check(object(), [(0, 1)], claim=PureLoss(1))
+
+
+@pytest.mark.parametrize("neighbors", [[], [(0,)], [(0, 1), (2,)], [0, 1]])
+def test_nothing_to_compare_is_refused(neighbors):
+    with pytest.raises(InvalidParameter, match="must hold pairs of inputs"):
+        check(Laplace(epsilon=1), neighbors)

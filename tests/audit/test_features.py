@@ -58,3 +58,11 @@ def test_many_columns_are_thinned_to_those_that_differ():
 @pytest.mark.parametrize("outputs", [[1, 2], [True, False]])
 def test_whole_numbers_have_no_low_bits(outputs):
     assert list(read(outputs)) == ["output"]
+
+
+def test_texts_that_were_not_seen_are_none_of_the_others():
+    reader = Reader()
+    sample = reader.read(["a", "b", "a"])
+    kind = next(one for one in features(sample, sample) if one.text == "kind of output")
+    assert sorted(kind.codes.values()) == ["'a'", "'b'"]
+    assert np.isnan(kind(reader.read(["b", "c"]))).tolist() == [False, True]

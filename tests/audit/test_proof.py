@@ -175,3 +175,10 @@ def test_both_or_neither_is_refused():
         proof.delta()
     with pytest.raises(InvalidParameter):
         proof.delta(1, odds=3)
+
+
+def test_what_is_no_program_or_no_pair_is_refused():
+    with pytest.raises(InvalidParameter, match="must be a function"):
+        prove(5, [(0, 1)])
+    with pytest.raises(InvalidParameter, match="must hold pairs"):
+        prove(rand_resp, [0, 1])

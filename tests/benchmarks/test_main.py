@@ -40,3 +40,13 @@ def test_an_unknown_part_is_named(ran):
     with pytest.raises(SystemExit, match="no part 'c', only a, b"):
         benchmarks.main(["c"])
     assert ran == []
+
+
+def test_a_file_gets_whole_tables(ran, capsys, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "40")
+    monkeypatch.setattr(benchmarks, "BENCHMARKS", {"a": lambda: [wide]})
+    wide = Row("w" * 60, "ms", 1.25, 2.5, "p" * 30, 0.5, "≤ 1", True)
+    benchmarks.main(["a"])
+    told = capsys.readouterr().out
+    assert "…" not in told
+    assert all(word in told for word in ("w" * 60, "p" * 30, "0.5", "≤ 1", "yes"))

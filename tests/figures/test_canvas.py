@@ -30,3 +30,13 @@ def test_an_svg_keeps_its_words_and_has_no_date(tmp_path):
 def test_other_formats_are_refused(tmp_path, name):
     with pytest.raises(InvalidParameter, match=r"\.svg or \.png"):
         save(drawn(), tmp_path / name)
+
+
+def test_a_folder_that_is_missing_is_made(tmp_path):
+    assert save(drawn(), tmp_path / "new" / "one" / "f.svg").exists()
+
+
+def test_a_file_that_cannot_be_written_is_named(tmp_path):
+    (tmp_path / "plain").write_text("no folder")
+    with pytest.raises(InvalidParameter, match="cannot be written"):
+        save(drawn(), tmp_path / "plain" / "f.svg")

@@ -16,9 +16,11 @@ An audit can show that a claim is false, never that it is true.
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import combinations
+from numbers import Real
 from typing import Any
 
 from deniable.audit.calling import Caller, Meter, OutOfTime, gathered
+from deniable.audit.datasets import grouped
 from deniable.audit.jury import Witness, judged, lines
 from deniable.audit.outputs import Batch
 from deniable.audit.progress import progress
@@ -109,9 +111,9 @@ def test(
     rate = float(probability(error, "error"))
     if not 0 < rate < 1:
         raise InvalidParameter(f"`error` must lie between 0 and 1. Found {error}.")
-    pairs = [pair for group in neighbors for pair in combinations(list(group), 2)]
-    if not pairs:
-        raise InvalidParameter("`neighbors` must hold pairs of inputs, as [(0, 1)].")
+    if seconds is not None and not (isinstance(seconds, Real) and seconds >= 0):
+        raise InvalidParameter(f"`seconds` must be a number, 0 or more. Found {seconds!r}.")
+    pairs = [pair for group in grouped(neighbors) for pair in combinations(group, 2)]
     with progress(whole(calls, "calls", least=100), show_progress) as show:
         meter = Meter(calls, seconds, show)
         caller = Caller(mechanism, meter)

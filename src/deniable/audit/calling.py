@@ -1,7 +1,7 @@
 """Calling a mechanism many times: counted, timed, and with failures taken as outputs."""
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -62,10 +62,11 @@ class Caller:
         problem: Exception | None = None
         for data in inputs:
             try:
-                self._one(data) if self._many is None else self._many(data, 2)
+                outputs = [self._one(data)] * 2 if self._many is None else self._many(data, 2)
             except Exception as error:
                 problem = error
             else:
+                _counted(outputs, 2)
                 return
         if problem is not None:
             raise problem
@@ -108,21 +109,15 @@ class Caller:
 
     def _read(self, data: Any, n: int) -> Batch:
         try:
-            return self.reader.read(self._listed(data, n))
-        except OutOfTime:
-            raise
+            outputs = self._listed(data, n)
         except Exception as error:
-            return self.reader.read([Raised(type(error).__name__)] * n)
+            outputs = [Raised(type(error).__name__)] * n
+        return self.reader.read(_counted(outputs, n))
 
     def _listed(self, data: Any, n: int) -> Any:
         if self._many is None:
             return [output for _ in range(n) for output in self._safely(data)]
-        outputs = self._many(data, n)
-        if len(outputs) != n:
-            raise InvalidParameter(
-                f"`many(data, n)` must return n outputs. Found {len(outputs)} for n = {n}."
-            )
-        return outputs
+        return self._many(data, n)
 
     def _safely(self, *inputs: Any) -> Iterator[Any]:
         for data in inputs:
@@ -130,6 +125,18 @@ class Caller:
                 yield self._one(data)
             except Exception as error:
                 yield Raised(type(error).__name__)
+
+
+def _counted(outputs: Any, n: int) -> Sequence[Any]:
+    """The n outputs of `many(data, n)`; anything else is a slip, and no output."""
+    listed = hasattr(outputs, "__getitem__") and not isinstance(outputs, str | bytes | Mapping)
+    if not listed or len(outputs) != n:
+        found = len(outputs) if listed else type(outputs).__name__
+        raise InvalidParameter(
+            f"`many(data, n)` must return a list or an array of n outputs. Found {found} for "
+            f"n = {n}."
+        )
+    return outputs  # type: ignore[no-any-return]
 
 
 def gathered(chunks: Iterator[Batch]) -> Batch:

@@ -14,6 +14,7 @@ import inspect
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from itertools import cycle, islice
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -27,6 +28,8 @@ Probability: TypeAlias = Any  # Fraction, or Ratio where a parameter is open
 Program: TypeAlias = Callable[..., Any]
 
 COINS = ("flip", "uniform", "choose")
+_REPEATED = 64
+_Ended: TypeAlias = tuple[tuple[tuple[int, int], ...], Hashable]  # a run's outcomes, and output
 
 
 @dataclass(frozen=True, slots=True)
@@ -182,9 +185,19 @@ class OpenSpace(Space):
 
 
 def law(
-    program: Program, data: Any, *, space: Space, limits: Limits, extra: Mapping[str, Any]
+    program: Program,
+    data: Any,
+    *,
+    space: Space,
+    limits: Limits,
+    extra: Mapping[str, Any],
+    again: int = 2,
 ) -> Law:
-    """The exact law of `program(data, ...)`, and what was left unresolved."""
+    """The exact law of `program(data, ...)`, and what was left unresolved.
+
+    The likeliest runs are repeated, `again` times in all: the same coins must give the same
+    output, or the program has randomness of its own.
+    """
     names = [name for name in COINS if name in wanted(program)]
     table: dict[Hashable, Probability] = {}
     nothing = space.one * 0
@@ -192,20 +205,13 @@ def law(
     todo: list[tuple[Fraction, int, Probability, tuple[tuple[int, int], ...]]] = []
     heapq.heappush(todo, (Fraction(-1), 0, space.one, ()))
     runs = pushed = 0
+    kept: list[_Ended] = []
     while todo and runs < limits.runs:
         script = heapq.heappop(todo)[3]
         replay = _Replay(script, space, limits.draws)
-        coins = {name: getattr(replay, name) for name in names}
-        try:
-            output = frozen(program(copy.deepcopy(data), **coins, **extra))
-        except _TooLong:
-            pass
-        except DeniableError:
-            raise
-        except Exception as error:
-            if isinstance(error, TypeError | NameError | AttributeError) and runs == 0:
-                raise  # a slip in the program, not an output
-            output = Raised(type(error).__name__, str(error))
+        output = _output(program, data, replay, names, extra, first=runs == 0)
+        if not replay.cut and len(kept) < again:
+            kept.append((tuple(replay.taken), output))
         if replay.cut:
             unresolved = unresolved + replay.probability
         else:
@@ -214,9 +220,50 @@ def law(
             pushed += 1
             heapq.heappush(todo, (-space.size(probability), pushed, probability, path))
         runs += 1
+    for script, output in islice(cycle(kept), again if kept else 0):
+        replay = _Replay(script, space, limits.draws)
+        repeated = _output(program, data, replay, names, extra)
+        if repeated != output or replay.position != len(script) or replay.others:
+            raise InvalidParameter(
+                f"The program did not repeat itself: with the same coins it gave {output} and "
+                f"then {repeated}. It must keep no state between calls and draw only from "
+                f"the coins: {', '.join(COINS)}."
+            )
     for _, _, probability, _ in todo:
         unresolved = unresolved + probability
     return Law({output: p for output, p in table.items() if p}, unresolved)
+
+
+def _output(
+    program: Program,
+    data: Any,
+    replay: _Replay,
+    names: Sequence[str],
+    extra: Mapping[str, Any],
+    *,
+    first: bool = False,
+) -> Hashable:
+    """What one run gives; None where it was cut off."""
+    coins = {name: getattr(replay, name) for name in names}
+    try:
+        return frozen(program(copy.deepcopy(data), **coins, **extra))
+    except _TooLong:
+        return None
+    except DeniableError:
+        raise
+    except Exception as error:
+        if isinstance(error, TypeError | NameError | AttributeError) and first:
+            raise  # a slip in the program, not an output
+        return Raised(type(error).__name__, str(error))
+
+
+def repeats(inputs: int) -> int:
+    """How many runs of each input to repeat: 64 in all, or two each where there are many.
+
+    >>> repeats(2), repeats(1000)
+    (32, 2)
+    """
+    return max(2, _REPEATED // max(1, inputs))
 
 
 def wanted(program: Program) -> list[str]:
@@ -250,6 +297,11 @@ def frozen(value: Any) -> Hashable:
 
 def check_signature(program: Program, given: Sequence[str]) -> None:
     """Refuses a program that asks for something nobody will hand it."""
+    if not callable(program):
+        raise InvalidParameter(
+            "A program must be a function, as `def program(x, flip): ...`. Found "
+            f"{type(program).__name__}."
+        )
     parameters = list(inspect.signature(program).parameters.values())
     if not parameters:
         raise InvalidParameter(

@@ -12,7 +12,7 @@ from fractions import Fraction
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
-from deniable.audit.coins import Law, Limits, OpenSpace, Program, law
+from deniable.audit.coins import Law, Limits, OpenSpace, Program, law, repeats
 from deniable.audit.datasets import Datasets
 from deniable.audit.polynomials import Root, between, roots
 from deniable.audit.ratios import Ratio
@@ -133,9 +133,9 @@ def curve(
     """Enumerates the program with one open parameter and takes the upper envelope."""
     name, low, high = _range(over)
     space = OpenSpace(name, low, high)
-    extra = {name: space.parameter}
+    extra, again = {name: space.parameter}, repeats(len(found.inputs))
     laws: dict[Any, Law] = {
-        x: law(program, data, space=space, limits=limits, extra=extra)
+        x: law(program, data, space=space, limits=limits, extra=extra, again=again)
         for x, data in found.inputs.items()
     }
     table = {x: one.table for x, one in laws.items()}

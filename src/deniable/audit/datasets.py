@@ -45,15 +45,34 @@ def datasets(
         return _tables(list(domain), whole(size, "size"), neighboring(neighbors))
     groups = [list(domain)] if domain is not None else []
     if neighbors is not None:
-        groups += [list(group) for group in neighbors]
+        groups += grouped(neighbors)
     if not groups or any(len(group) < 2 for group in groups):
-        raise InvalidParameter(
-            "`neighbors` must hold pairs of inputs, as neighbors=[(0, 1)]. Found "
-            f"{neighbors!r}: with nothing to compare, nothing can be proved."
-        )
+        raise _nothing(domain if neighbors is None else neighbors)
     inputs = {frozen(one): one for group in groups for one in group}
     pairs = ((frozen(a), frozen(b)) for group in groups for a, b in combinations(group, 2))
     return Datasets(inputs, tuple(dict.fromkeys(pair for pair in pairs if pair[0] != pair[1])))
+
+
+def grouped(neighbors: Iterable[Sequence[Any]]) -> list[list[Any]]:
+    """Groups of inputs, refused where one has nothing to compare.
+
+    >>> grouped([(0, 1), "ab"])
+    [[0, 1], ['a', 'b']]
+    """
+    try:
+        groups = [list(group) for group in neighbors]
+    except TypeError:
+        raise _nothing(neighbors) from None
+    if not groups or any(len(group) < 2 for group in groups):
+        raise _nothing(neighbors)
+    return groups
+
+
+def _nothing(found: Any) -> InvalidParameter:
+    return InvalidParameter(
+        "`neighbors` must hold pairs of inputs, as neighbors=[(0, 1)]. Found "
+        f"{found!r}: with nothing to compare, nothing can be proved."
+    )
 
 
 def _tables(domain: list[Any], size: int, relation: str) -> Datasets:

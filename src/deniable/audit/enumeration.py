@@ -15,6 +15,7 @@ from fractions import Fraction
 from itertools import permutations
 from typing import Any
 
+from deniable.audit.datasets import grouped
 from deniable.errors import InvalidParameter, Unsupported
 from deniable.exact.enclosures import Enclosure, exp_neg
 from deniable.exact.rationals import rational
@@ -75,9 +76,9 @@ def check(
     loss = mechanism.loss if claim is None else claim
     listed = None if outputs is None else list(outputs)
     worst = Finding(True, False, "no output exceeds the claim", 0.0)
-    for group in neighbors:
+    for group in grouped(neighbors):
         for precision in bits:
-            found = _compared(mechanism, loss, list(group), listed, epsilons, precision)
+            found = _compared(mechanism, loss, group, listed, epsilons, precision)
             if found.private or found.violated:
                 break
         missing = max(worst.missing, found.missing)

@@ -1,5 +1,6 @@
 """Events: yes-or-no questions about an output, found on one sample and asked of another."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Protocol, TypeAlias
 
@@ -10,6 +11,8 @@ from deniable.audit.features import Feature
 from deniable.audit.outputs import Batch, Floats
 
 Hits: TypeAlias = NDArray[np.bool_]
+
+_NAMED = 3  # so many are named, the others counted
 
 
 class Event(Protocol):
@@ -31,6 +34,10 @@ class Cut:
 
     @property
     def text(self) -> str:
+        if self.feature.codes is not None:
+            return _stands(
+                self.feature, lambda read: (read >= self.threshold) == self.above, False
+            )
         sign = ">=" if self.above else "<"
         return f"{self.feature.text} {sign} {self.threshold:.17g}"
 
@@ -80,6 +87,12 @@ class Cells:
     @property
     def text(self) -> str:
         cells = np.flatnonzero(self.chosen)
+        if self.feature.codes is not None:
+            return _stands(
+                self.feature,
+                lambda read: self.chosen[self.bins.place(read)],
+                bool(self.chosen[-1]),
+            )
         told = ", or ".join(self.bins.named(int(cell)) for cell in cells[:3])
         more = f", or in {len(cells) - 3} more ranges" if len(cells) > 3 else ""
         return f"{self.feature.text} {told}{more}"
@@ -102,10 +115,11 @@ class Fields:
         fields = np.argwhere(self.chosen)
         a, b = fields[0]
         more = f", and {len(fields) - 1} more such fields" if len(fields) > 1 else ""
-        return (
-            f"{first.text} {self.bins[0].named(int(a))} and {second.text} "
-            f"{self.bins[1].named(int(b))}{more}"
+        one, two = (
+            _placed(feature, bins, int(cell))
+            for feature, bins, cell in zip((first, second), self.bins, (a, b), strict=True)
         )
+        return f"{one} and {two}{more}"
 
     def hits(self, batch: Batch) -> Hits:
         a, b = (
@@ -113,6 +127,22 @@ class Fields:
             for bins, feature in zip(self.bins, self.features, strict=True)
         )
         return np.asarray(self.chosen[a, b])
+
+
+def _placed(feature: Feature, bins: Bins, cell: int) -> str:
+    if feature.codes is None:
+        return f"{feature.text} {bins.named(cell)}"
+    return _stands(feature, lambda read: bins.place(read) == cell, cell == bins.cells - 1)
+
+
+def _stands(feature: Feature, chosen: Callable[[Floats], Hits], others: bool) -> str:
+    """What the chosen readings of a feature stand for, as "output is 'yes'"."""
+    codes = feature.codes or {}
+    hits = chosen(np.array(list(codes), dtype=np.float64))
+    names = [name for name, hit in zip(codes.values(), hits, strict=True) if hit]
+    told = names[:_NAMED] + ([f"one of {len(names) - _NAMED} more"] * (len(names) > _NAMED))
+    told += ["none of those seen in the search"] * others
+    return f"{feature.text.removeprefix('kind of ')} is {' or '.join(told)}"
 
 
 @dataclass(frozen=True)

@@ -5,7 +5,7 @@ numbers, and for floats the places where careless noise leaves its marks: the la
 and the fractional part.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -20,10 +20,14 @@ _NEVER = 1100.0  # the last digit of zero: it is a multiple of everything
 
 @dataclass(frozen=True, eq=False)
 class Feature:
-    """A name, and how to read it off a batch; a batch remembers what was read."""
+    """A name, and how to read it off a batch; a batch remembers what was read.
+
+    Where a reading is no number but stands for something, `codes` says for what.
+    """
 
     text: str
     read: Callable[[Batch], Floats]
+    codes: Mapping[float, str] | None = None
 
     def __call__(self, batch: Batch) -> Floats:
         if self not in batch.memo:
@@ -37,7 +41,7 @@ def features(sample: Batch, other: Batch) -> list[Feature]:
     width = max(sample.width, other.width)
     found = [_coordinate(j, width) for j in columns]
     if sample.kinds is not None or other.kinds is not None:
-        found += [_kind(j, width) for j in columns]
+        found += [_kind(j, width, sample, other) for j in columns]
     if sample.lengths is not None or other.lengths is not None:
         found.append(Feature("length", _length))
     if width > 1:
@@ -68,10 +72,17 @@ def _coordinate(j: int, width: int) -> Feature:
     return Feature(_named("output", j, width), lambda batch: batch.column(j))
 
 
-def _kind(j: int, width: int) -> Feature:
-    return Feature(
-        f"kind of {_named('output', j, width)}", lambda batch: batch.kind(j).astype(np.float64)
-    )
+def _kind(j: int, width: int, sample: Batch, other: Batch) -> Feature:
+    """Which text, or what kind of number; nan for text that was not seen in the search."""
+    seen = np.union1d(sample.kind(j), other.kind(j))
+    name = sample.name if sample.kinds is not None else other.name
+
+    def read(batch: Batch) -> Floats:
+        kinds = batch.kind(j)
+        return np.where(np.isin(kinds, seen), kinds, np.nan)
+
+    codes = {float(code): name(code) for code in seen.tolist()}
+    return Feature(f"kind of {_named('output', j, width)}", read, codes)
 
 
 def _named(text: str, j: int, width: int) -> str:

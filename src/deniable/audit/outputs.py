@@ -5,7 +5,7 @@ of a codebook; lists, tuples, arrays and mappings become one column for each lea
 have equal keys, so sets of exact outputs can be counted without looking inside.
 """
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -30,6 +30,7 @@ class Batch:
     lengths: NDArray[np.int64] | None
     keys: NDArray[np.uint64]
     floating: bool
+    name: Callable[[int], str] = field(default=str, repr=False)  # what a kind stands for
     memo: dict[Any, Floats] = field(default_factory=dict, repr=False)  # features read so far
 
     def __len__(self) -> int:
@@ -57,6 +58,7 @@ class Batch:
             None if self.lengths is None else self.lengths[which],
             self.keys[which],
             self.floating,
+            self.name,
         )
 
     def beside(self, other: "Batch") -> "Batch":
@@ -70,6 +72,7 @@ class Batch:
             None if self.lengths is None else self.lengths,
             _mixed(self.keys, other.keys),
             self.floating or other.floating,
+            _name([self, other]),
         )
 
 
@@ -99,7 +102,12 @@ def joined(batches: Sequence[Batch]) -> Batch:
         lengths,
         np.concatenate([one.keys for one in batches]),
         any(one.floating for one in batches),
+        _name(batches),
     )
+
+
+def _name(batches: Sequence[Batch]) -> Callable[[int], str]:
+    return next((one.name for one in batches if one.kinds is not None), str)
 
 
 def _padded(array: NDArray[Any], width: int, fill: float) -> NDArray[Any]:
@@ -124,13 +132,13 @@ class Reader:
     """
 
     def __init__(self) -> None:
-        self._codes: dict[Any, int] = {}
+        self._codes: dict[tuple[str, str], int] = {}
+        self._leaves: list[str] = []
 
     def name(self, code: int) -> str:
         """What a kind stands for."""
-        for leaf, known in self._codes.items():
-            if known == code:
-                return repr(leaf[1])
+        if code >= _FIRST_CODE:
+            return self._leaves[code - _FIRST_CODE]
         return {_ABSENT: "absent", _FLOAT: "a float", _INT: "an int", _BOOL: "a bool"}[code]
 
     def read(self, outputs: Any) -> Batch:
@@ -158,7 +166,7 @@ class Reader:
         if flat:
             kinds[filled], values[filled] = map(list, zip(*flat, strict=True))
         keys = np.array([hash(tuple(row)) & (2**64 - 1) for row in leaves], dtype=np.uint64)
-        return Batch(values, kinds, lengths, keys, bool((kinds == _FLOAT).any()))
+        return Batch(values, kinds, lengths, keys, bool((kinds == _FLOAT).any()), self.name)
 
     def _spread(self, output: Any, row: list[tuple[int, float]]) -> None:
         """Adds the leaves of an output to a row. The commonest kinds come first."""
@@ -186,7 +194,10 @@ class Reader:
             row.append(self._coded(kind.__name__, repr(output)))
 
     def _coded(self, kind: str, leaf: str) -> tuple[int, float]:
-        return self._codes.setdefault((kind, leaf), _FIRST_CODE + len(self._codes)), np.nan
+        code = self._codes.setdefault((kind, leaf), _FIRST_CODE + len(self._codes))
+        if code == _FIRST_CODE + len(self._leaves):
+            self._leaves.append(repr(leaf) if kind == "str" else leaf)
+        return code, np.nan
 
 
 def _as_float(value: int) -> float:

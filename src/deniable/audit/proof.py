@@ -15,7 +15,16 @@ from fractions import Fraction
 from functools import cached_property
 from typing import Any, TypeAlias, overload
 
-from deniable.audit.coins import Law, Limits, Program, Space, check_signature, frozen, law
+from deniable.audit.coins import (
+    Law,
+    Limits,
+    Program,
+    Space,
+    check_signature,
+    frozen,
+    law,
+    repeats,
+)
 from deniable.audit.curve import Curve, curve
 from deniable.audit.datasets import Datasets, datasets
 from deniable.audit.tables import drawn, in_order, shown
@@ -262,9 +271,9 @@ def prove(
 
 def laws(program: Program, found: Datasets, limits: Limits) -> dict[Any, Law]:
     """The law of the program for every input."""
-    space = Space()
+    space, again = Space(), repeats(len(found.inputs))
     return {
-        x: law(program, data, space=space, limits=limits, extra={})
+        x: law(program, data, space=space, limits=limits, extra={}, again=again)
         for x, data in found.inputs.items()
     }
 

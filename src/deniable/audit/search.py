@@ -254,6 +254,14 @@ def _exactly(fit: Sample, keys: NDArray[np.uint64]) -> Exactly:
         rows = np.flatnonzero(batch.keys == keys[0])
         if len(rows):
             break
-    shown = ", ".join(f"{one:.17g}" for one in batch.values[rows[0]][:6])
+    row = int(rows[0])
+    shown = ", ".join(_leaf(batch, row, j) for j in range(min(batch.width, 6)))
     more = ", ..." if batch.width > 6 else ""
     return Exactly(np.sort(keys), shown if batch.width == 1 else f"({shown}{more})")
+
+
+def _leaf(batch: Batch, row: int, j: int) -> str:
+    """A number with all its digits, or the text that was there."""
+    value = float(batch.values[row, j])
+    text = batch.kinds is not None and math.isnan(value) and batch.kinds[row, j] > 0
+    return batch.name(int(batch.kind(j)[row])) if text else f"{value:.17g}"

@@ -76,13 +76,23 @@ def canvas(
 
 
 def save(figure: Figure, path: str | Path) -> Path:
-    """Writes a figure as .svg or .png, whichever `path` ends in; the same bytes every time."""
+    """Writes a figure as .svg or .png, whichever `path` ends in; the same bytes every time.
+
+    A folder that is not there is made.
+    """
     target = Path(path)
     kind = target.suffix.removeprefix(".").lower()
     if kind not in _METADATA:
         raise InvalidParameter(
             f"A picture's file must end in .svg or .png. Found {target.name!r}."
         )
-    with matplotlib.rc_context(STYLE):  # type: ignore[arg-type]
-        figure.savefig(target, format=kind, metadata=_METADATA[kind])
+    try:
+        target.parent.mkdir(parents=True, exist_ok=True)
+        with matplotlib.rc_context(STYLE):  # type: ignore[arg-type]
+            figure.savefig(target, format=kind, metadata=_METADATA[kind])
+    except OSError as error:
+        raise InvalidParameter(
+            f"The picture cannot be written to {str(target)!r}: {error.strerror or error}. "
+            "Name a file in a folder that you may write to."
+        ) from error
     return target
