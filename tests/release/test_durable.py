@@ -1,7 +1,9 @@
 """The contract on a file and on a real PostgreSQL, and what only a store that lasts can do."""
 
 import os
+import sqlite3
 import stat
+from contextlib import nullcontext
 
 import psycopg
 import pytest
@@ -10,7 +12,7 @@ import deniable as dp
 from deniable.errors import InvalidParameter, LedgerBroken, LedgerUnavailable
 from deniable.policy import Policy, Table
 from deniable.policy.budget import Budget
-from deniable.release import DurableLedger, verify_ledger
+from deniable.release import DurableLedger, durable, verify_ledger
 from deniable.release.terms import Terms
 from tests.release.contract import LedgerContract, plan
 from tools.postgresql import empty_place
@@ -186,3 +188,64 @@ def test_an_older_ledger_is_noted_when_it_is_opened_next(tmp_path):
         DurableLedger(where, terms).close()
         DurableLedger(where, terms).close()
         assert mark.read_text() == "l.sqlite\n"
+
+
+def asked_twice(folder):
+    """A policy about which two questions were asked: entries 0 to 4."""
+    (folder / "visits.csv").write_text("ward\nA\nB\n")
+    path = folder / "deniable.toml"
+    path.write_text('[budget]\nepsilon = 3\n[tables.visits]\nsource = "visits.csv"\n')
+    with dp.open(str(path)) as session:
+        for name in "nm":
+            session.sql(f"SELECT COUNT(*) AS {name} FROM visits", epsilon=0.5)
+    return str(path)
+
+
+def tamper(folder, *statements):
+    connection = sqlite3.connect(folder / "deniable.ledger.sqlite")
+    with connection:
+        for one in statements:
+            assert connection.execute(one).rowcount == 1
+    connection.close()
+
+
+CHEAPER = "UPDATE deniable_entries SET body = replace(body, '1/2', '1/4') WHERE number = {}"
+GONE = "DELETE FROM deniable_entries WHERE number = {}"
+MOVED = "UPDATE deniable_entries SET number = {} WHERE number = {}"
+
+
+@pytest.mark.parametrize(
+    ("statements", "told"),
+    [
+        ([GONE.format(1)], "Entry 1 is missing"),
+        ([GONE.format(0)], "Entry 0 is missing"),
+        ([GONE.format(4)], "ends at entry 3, but its signed head is entry 4"),
+        ([CHEAPER.format(1)], "Entry 1 was changed"),
+        ([CHEAPER.format(3)], "Entry 3 was changed"),
+        ([MOVED.format(9, 1), MOVED.format(1, 2), MOVED.format(2, 9)], "Entry 1 was changed"),
+    ],
+)
+def test_a_ledger_that_was_changed_is_not_opened(tmp_path, statements, told):
+    path = asked_twice(tmp_path)
+    tamper(tmp_path, *statements)
+    with pytest.raises(LedgerBroken, match=told):
+        dp.open(path)
+
+
+@pytest.mark.parametrize(("number", "noticed"), [(1, False), (2, False), (3, True), (4, True)])
+def test_of_a_long_ledger_the_last_entries_are_checked(tmp_path, monkeypatch, number, noticed):
+    monkeypatch.setattr(durable, "CHECKED", 2)
+    path = asked_twice(tmp_path)
+    tamper(tmp_path, f"UPDATE deniable_entries SET body = body || ' ' WHERE number = {number}")
+    told = pytest.raises(LedgerBroken, match=f"Entry {number} was changed")
+    with told if noticed else nullcontext():
+        dp.open(path).close()
+
+
+def test_an_answer_is_not_given_again_from_an_entry_that_was_changed(tmp_path):
+    path = asked_twice(tmp_path)
+    with dp.open(path) as session:
+        tamper(tmp_path, "UPDATE deniable_entries SET body = body || ' ' WHERE number = 2")
+        assert session.sql("SELECT COUNT(*) AS m FROM visits", epsilon=0.5).repeated
+        with pytest.raises(LedgerBroken, match="Entry 2 was changed"):
+            session.sql("SELECT COUNT(*) AS n FROM visits", epsilon=0.5)

@@ -19,7 +19,15 @@ from deniable.policy.budget import Budget
 from deniable.query.plan import Plan
 from deniable.release import gauges
 from deniable.release.accounts import NOTHING, Charge, Path
-from deniable.release.entries import entries, latest, part_of, told, who_received, written
+from deniable.release.entries import (
+    answered,
+    entries,
+    part_of,
+    recalled,
+    told,
+    who_received,
+    written,
+)
 from deniable.release.journal import (
     EMPTY,
     Body,
@@ -203,7 +211,7 @@ class Books(Ledger):
         self, plan: Plan, *, plan_hash: str, version: str = "", analyst: str | None = None
     ) -> Recalled | None:
         with self._journal.view() as view:
-            found = _latest(view, plan_hash, version)
+            found = answered(view, plan_hash, version)
             if found is None:
                 return None
             row, received = found
@@ -212,12 +220,12 @@ class Books(Ledger):
         if own and analyst not in received:
             check_price(plan)
             self._decided(lambda view: self._repeat(view, plan, answer, own[0], analyst))
-        return _recalled(answer)
+        return recalled(answer)
 
     def kept(self, plan_hash: str, version: str = "") -> Recalled | None:
         with self._journal.view() as view:
-            found = _latest(view, plan_hash, version)
-        return None if found is None else _recalled(found[0].read())
+            found = answered(view, plan_hash, version)
+        return None if found is None else recalled(found[0].read())
 
     def affords(
         self,
@@ -229,7 +237,7 @@ class Books(Ledger):
         with self._journal.view() as view:
             state = self._state(view)
             terms = self._known(view, state)
-            kept = [_latest(view, plan_hash, version) for _, plan_hash, version in asked]
+            kept = [answered(view, plan_hash, version) for _, plan_hash, version in asked]
         day = self._clock().date()
         for (plan, _, _), found in zip(asked, kept, strict=True):
             charges: Mapping[str, Charge] = {}
@@ -365,17 +373,6 @@ def _budget(epsilon: Number | None, delta: Number) -> Budget:
         return Budget(epsilon, delta)
     except InvalidPolicy as problem:
         raise InvalidParameter(str(problem)) from None
-
-
-def _latest(
-    view: View, plan_hash: str | None, version: str
-) -> tuple[Row, set[str | None]] | None:
-    """The latest answer to a question on some data, and who has received it."""
-    return None if plan_hash is None else latest(view.answers(recall_key(plan_hash, version)))
-
-
-def _recalled(answer: Body) -> Recalled:
-    return Recalled(answer["of"], answer["record"], answer["time"])
 
 
 def _charges(

@@ -18,7 +18,15 @@ from sqlalchemy import event
 from sqlalchemy.exc import DBAPIError, NoSuchModuleError
 
 from deniable.errors import InvalidParameter, LedgerBroken, LedgerUnavailable, MissingExtra
-from deniable.release.journal import EMPTY, Anchor, Decision, Journal, Row, View
+from deniable.release.journal import (
+    EMPTY,
+    Anchor,
+    Decision,
+    Journal,
+    Row,
+    View,
+    check_chain,
+)
 from deniable.release.keys import Key, PublicKey
 
 PATIENCE = 300  # seconds to wait for the lock
@@ -112,6 +120,15 @@ class Database(Journal):
             rows = connection.execute(sa.select(_ENTRIES).order_by(_ENTRIES.c.number))
             return [Row(*row) for row in rows], _anchor(connection)
 
+    def check_last(self, count: int) -> None:
+        """Refuses a ledger whose last entries are not those that its head signed."""
+        with self._transaction(_READING) as connection:
+            anchor = self.checked(_anchor(connection))
+            first = max(0, anchor.number - count)  # one more, for the others to be linked to
+            some = _SINCE.execution_options(yield_per=100)  # answers may be long
+            rows = connection.execute(some, {"first": first})
+            check_chain((Row(*row) for row in rows), anchor, first)
+
     def close(self) -> None:
         self._engine.dispose()
 
@@ -189,6 +206,11 @@ _MOVE = (
 )
 _READ = sa.select(_ANCHOR.c.number, _ANCHOR.c.hash, _ANCHOR.c.state, _ANCHOR.c.signature)
 _READ_LOCKED = _READ.with_for_update()  # SQLite has locked the whole file already
+_SINCE = (
+    sa.select(_ENTRIES)
+    .where(_ENTRIES.c.number >= sa.bindparam("first"))
+    .order_by(_ENTRIES.c.number)
+)
 _BY = {
     name: sa.select(_ENTRIES)
     .where(_ENTRIES.c[name] == sa.bindparam("value"))

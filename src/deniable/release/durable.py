@@ -13,6 +13,8 @@ from deniable.release.ledger import Head, Ledger, Verified
 from deniable.release.replay import replayed
 from deniable.release.terms import Terms
 
+CHECKED = 10_000  # entries, the last ones, whose hashes are checked whenever one is opened
+
 
 class DurableLedger(Books):
     """A ledger in a SQLite file or a PostgreSQL database, signed with the key in a file.
@@ -50,6 +52,8 @@ class DurableLedger(Books):
             if begun and journal.empty:
                 raise mark.lost()
             journal.key = Key.kept(path) if journal.empty else Key.read(path)
+            if not journal.empty:
+                journal.check_last(CHECKED)
             super().__init__(terms, journal, clock=clock)
             mark.make()
         except BaseException:

@@ -7,8 +7,8 @@ from typing import Any
 
 from deniable.query.plan import Plan
 from deniable.release.accounts import Charge, Path, charge_to_json
-from deniable.release.journal import Body, Row
-from deniable.release.ledger import Entry
+from deniable.release.journal import Body, Row, View, check_link, recall_key
+from deniable.release.ledger import Entry, Recalled
 
 
 def told(plan: Plan, plan_hash: str | None) -> dict[str, Any]:
@@ -32,6 +32,24 @@ def latest(rows: Sequence[Row]) -> tuple[Row, set[str | None]] | None:
     if not settled:
         return None
     return settled[-1], who_received(settled[-1].read(), rows)
+
+
+def answered(
+    view: View, plan_hash: str | None, version: str
+) -> tuple[Row, set[str | None]] | None:
+    """The latest answer to a question on some data, as it was written; and who received it."""
+    if plan_hash is None:
+        return None
+    found = latest(view.answers(recall_key(plan_hash, version)))
+    if found is not None:
+        row, before = found[0], view.row(found[0].number - 1)
+        check_link(row, row.number, "" if before is None else before.hash)
+    return found
+
+
+def recalled(answer: Body) -> Recalled:
+    """An answer as it is handed out again."""
+    return Recalled(answer["of"], answer["record"], answer["time"])
 
 
 def who_received(answer: Body, rows: Sequence[Row]) -> set[str | None]:

@@ -168,6 +168,38 @@ def chain(before: str, number: int, body: str) -> str:
     return digest(f"deniable ledger entry 1\n{before}\n{number}\n{body}")
 
 
+def check_link(row: Row, number: int, before: str) -> None:
+    """Refuses an entry that is not the one of this number, after the one with that hash."""
+    if row.number != number:
+        raise LedgerBroken(f"Entry {number} is missing: entry {row.number} is in its place.")
+    if row.hash != chain(before, number, row.body):
+        raise LedgerBroken(f"Entry {number} was changed: its hash is another.")
+
+
+def check_end(number: int, before: str, anchor: Anchor) -> None:
+    """Refuses an end of the chain that is not the anchor's."""
+    if (number, before) != (anchor.number, anchor.hash):
+        raise LedgerBroken(
+            f"The ledger ends at entry {number}, but its signed head is entry "
+            f"{anchor.number}: entries were cut off, or added."
+        )
+
+
+def check_chain(rows: Iterable[Row], anchor: Anchor, first: int = 0) -> None:
+    """Refuses entries from the first one on that are not those which the anchor signed.
+
+    What is before the first is not asked for, so that one is linked to and no more, unless it
+    begins the ledger.
+    """
+    number, before = first - 1, ""
+    for row in rows:
+        number += 1
+        if number > first or first == 0 or row.number != first:
+            check_link(row, number, before)
+        before = row.hash
+    check_end(number, before, anchor)
+
+
 def digest(text: str) -> str:
     return hashlib.sha256(text.encode()).hexdigest()
 

@@ -9,7 +9,16 @@ from typing import Any
 from deniable.errors import LedgerBroken
 from deniable.release.accounts import Accounts, Amount, above, charge_from
 from deniable.release.canonical import text as canonical
-from deniable.release.journal import Anchor, Body, Row, chain, digest, looked_up, reservation
+from deniable.release.journal import (
+    Anchor,
+    Body,
+    Row,
+    check_end,
+    check_link,
+    digest,
+    looked_up,
+    reservation,
+)
 from deniable.release.keys import verified
 from deniable.release.ledger import Head, Verified
 from deniable.release.prices import added
@@ -113,12 +122,7 @@ class Replay:
     def add(self, row: Row) -> None:
         """Checks one entry and takes it in."""
         number = self._count
-        if row.number != number:
-            raise LedgerBroken(
-                f"Entry {number} is missing: entry {row.number} is in its place."
-            )
-        if row.hash != chain(self._hash, number, row.body):
-            raise LedgerBroken(f"Entry {number} was changed: its hash is another.")
+        check_link(row, number, self._hash)
         try:
             body = row.read()
             if (row.ends, row.recall) != looked_up(body):
@@ -165,11 +169,7 @@ class Replay:
 
     def finish(self, anchor: Anchor) -> Verified:
         """Checks the anchor against what was replayed."""
-        if anchor.number != self._count - 1 or anchor.hash != self._hash:
-            raise LedgerBroken(
-                f"The ledger ends at entry {self._count - 1}, but its signed head is entry "
-                f"{anchor.number}: entries were cut off, or added."
-            )
+        check_end(self._count - 1, self._hash, anchor)
         if anchor.state != canonical(self._state.to_json()):
             raise LedgerBroken("The sums kept with the head are not those of the entries.")
         if not verified(anchor.head.message, anchor.signature, self._public):
