@@ -40,3 +40,17 @@ def test_it_can_explain_what_the_budget_cannot_pay(run):
     status, out, _ = run("explain", BY_WARD, "--epsilon", "400")
     assert status == 0
     assert "epsilon 400" in out
+
+
+def test_it_needs_no_ledger_and_begins_none(run, hospital):
+    ask = ("SELECT COUNT(*) AS n FROM visits", "--epsilon", "0.5")
+    before = sorted(hospital.iterdir())
+    assert run("explain", *ask)[0] == 0
+    assert sorted(hospital.iterdir()) == before
+    with (hospital / "deniable.toml").open("a") as policy:
+        policy.write('\n[ledger]\nstore = "no/such/folder/ledger.sqlite"\n')
+    assert run("sql", *ask)[0] != 0
+    for more in ((), ("--engine-sql",)):
+        status, out, err = run("explain", *ask, *more)
+        assert (status, err) == (0, "")
+        assert "epsilon 0.5" in out

@@ -41,3 +41,21 @@ def test_a_name_is_not_markup(run, hospital):
     assert status == 0
     assert "[bold]v" in out
     assert "[red]x" in out
+
+
+def test_what_is_left_is_the_ledgers_if_there_is_one(run, hospital):
+    before = sorted(hospital.iterdir())
+    assert "Budget: epsilon 3, delta 1e-06." in run("tables")[1]
+    assert sorted(hospital.iterdir()) == before
+    assert run("sql", "SELECT COUNT(*) AS n FROM visits", "--epsilon", "0.5")[0] == 0
+    assert "Budget: epsilon 2.5" in run("tables")[1]
+
+
+def test_without_a_ledger_that_can_be_used_tables_are_listed(run, hospital):
+    (hospital / "taken.sqlite").mkdir()
+    with (hospital / "deniable.toml").open("a") as policy:
+        policy.write('\n[ledger]\nstore = "taken.sqlite"\n')
+    status, out, err = run("tables")
+    assert (status, err) == (0, "")
+    assert "visits" in out
+    assert "Budget: what is left is not known. The ledger" in " ".join(out.split())

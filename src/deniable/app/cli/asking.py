@@ -1,9 +1,9 @@
-"""What `sql` and `explain` share: their options, and the session that they open."""
+"""What `sql` and `explain` share: their options, and the sessions that they open."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, NoReturn
 
 import typer
 
@@ -11,6 +11,7 @@ from deniable.app.cli.odds import number
 
 if TYPE_CHECKING:
     from deniable.policy import Policy
+    from deniable.query.plan import Plan
     from deniable.release import Ledger, Session
 
 Question = Annotated[
@@ -74,6 +75,58 @@ def session(policy: Path, doing: str, analyst: str | None = None) -> Iterator["S
 
     with working(doing) as tell, dp.open(str(policy), analyst=analyst, progress=tell) as opened:
         yield opened
+
+
+class Columns:
+    """In place of an engine: the tables' columns alone, so that nothing can be run."""
+
+    def __init__(self, schemas: dict[str, Mapping[str, str]]) -> None:
+        self.schemas = schemas
+
+    def schema(self, table: str) -> Mapping[str, str]:
+        """The columns of a table, and their types."""
+        return self.schemas[table]
+
+    def run(self, plan: "Plan") -> NoReturn:
+        """Refuses: there are no rows here."""
+        raise TypeError("This session plans, and cannot answer.")
+
+    def close(self) -> None:
+        """Lets go of nothing."""
+
+
+@contextmanager
+def planning(policy: Path, doing: str) -> Iterator["Session"]:
+    """A session that plans and can answer nothing, so it needs no ledger."""
+    from deniable.app.cli.working import working
+    from deniable.engines.opening import opened
+    from deniable.policy import load
+    from deniable.policy.file import located
+    from deniable.release import MemoryLedger, Session
+    from deniable.release.terms import Terms
+
+    with working(doing), located(str(policy)):
+        known = load(str(policy))
+        with opened(known) as engine:
+            columns = Columns({name: engine.schema(name) for name in known.tables})
+        yield Session(known, columns, MemoryLedger(terms=Terms.of(known)))
+
+
+def left(policy: Path) -> str:
+    """What is left of a policy's budget, in words; the ledger is not begun for it."""
+    from deniable.errors import LedgerUnavailable
+    from deniable.policy import load
+    from deniable.release import MemoryLedger
+    from deniable.release.terms import Terms
+
+    known = load(str(policy))
+    if not begun(known):
+        return str(MemoryLedger(terms=Terms.of(known)).remaining)
+    try:
+        with ledger(policy) as opened:
+            return str(opened.remaining)
+    except LedgerUnavailable as problem:
+        return f"what is left is not known. {problem}".rstrip(".")
 
 
 def writable(path: Path | None) -> None:

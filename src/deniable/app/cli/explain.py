@@ -38,7 +38,7 @@ def explain(
         nonnegative=nonnegative,
         other=other,
     )
-    with asking.session(policy, "planning") as session:
+    with asking.planning(policy, "planning") as session:
         told = session.explain(question, **wishes)
         plan = session.plan(question, **wishes) if engine_sql else None
     print(told)

@@ -18,8 +18,9 @@ def tables(policy: asking.PolicyFile = asking.POLICY) -> None:
     from deniable.query.expressions import plain
 
     console = Console(highlight=False)
-    with asking.session(policy, "opening") as session:
-        declared, left = session.policy.tables, session.remaining
+    with asking.planning(policy, "opening") as session:
+        declared = session.policy.tables
+    left = asking.left(policy)
     for table in declared.values():
         console.print(f"[bold]{escape(table.name)}[/bold]: {escape(whose(table))}")
         drawn = Drawn("column", "kind", "bounds", "step", "keys", box=box.SIMPLE_HEAD)
@@ -29,7 +30,7 @@ def tables(policy: asking.PolicyFile = asking.POLICY) -> None:
             cells = column.name, column.kind or "-", low_high, step, keys(column)
             drawn.add_row(*map(escape, cells))
         console.print(drawn)
-    console.print(f"Budget: {left}.")
+    console.print(f"Budget: {escape(left)}.")
 
 
 def whose(table: "Table") -> str:
