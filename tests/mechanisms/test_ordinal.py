@@ -93,3 +93,28 @@ def test_bad_designs():
         Ordinal(odds=3, categories=4).estimate_mean(counts=(1, 1, 1, 1), scores=[1, 2])
     with pytest.raises(InvalidParameter, match="either"):
         Ordinal(odds=3, categories=4).estimate()
+
+
+def test_the_variance_is_that_of_the_estimates():
+    scale, n = Ordinal(ratio=Fraction(1, 2), categories=3), 112_000
+    truth = (Fraction(1, 2), Fraction(1, 4), Fraction(1, 4))
+    rates = [sum(p * x for p, x in zip(row, truth, strict=True)) for row in scale.matrix]
+    shares = scale.estimate(counts=[int(rate * n) for rate in rates])
+    assert shares.raw == pytest.approx([float(x) for x in truth])
+    errors = [one**0.5 for one in scale.variance(truth, respondents=n)]
+    assert errors == pytest.approx(list(shares.standard_error))
+
+
+def test_without_the_chance_of_the_sample_the_variance_is_that_of_the_coins():
+    two = Ordinal(ratio=Fraction(1, 3), categories=2)  # randomized response, odds 3
+    coins = RandomizedResponse(odds=3)
+    for population in (True, False):
+        found = two.variance((0.7, 0.3), respondents=1000, population=population)
+        expected = coins.variance(0.3, respondents=1000, population=population)
+        assert found == pytest.approx((expected, expected))
+
+
+@pytest.mark.parametrize("shares", [(0.5, 0.5), (0.5, 0.3, 0.3)])
+def test_the_variance_needs_all_shares(shares):
+    with pytest.raises(InvalidParameter, match="add up to 1"):
+        Ordinal(ratio=0.5, categories=3).variance(shares, respondents=10)

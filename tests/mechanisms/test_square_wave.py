@@ -41,3 +41,14 @@ def test_a_distribution_of_200_000_people_is_recovered():
 def test_too_fine_a_grid_is_refused():
     with pytest.raises(InvalidParameter, match="larger `step`"):
         SquareWave(epsilon=1, low=0, high=10_000).distribution([0])
+
+
+@pytest.mark.parametrize("answer", [0, 3, 10])
+def test_readings_are_unbiased_with_the_stated_variance(answer):
+    wave = SquareWave(epsilon=1, low=0, high=10)
+    chances = [float(wave.pmf(report, answer)) for report in range(wave.outputs)]
+    readings = wave.readings()
+    mean = float(readings @ chances)
+    assert mean == pytest.approx(answer, abs=1e-9)
+    spread = float((readings - mean) ** 2 @ chances)
+    assert wave.variance(answer, respondents=4) == pytest.approx(spread / 4)

@@ -29,3 +29,8 @@ def test_designs_do_not_mix():
 def test_nothing_is_no_tally():
     with pytest.raises(InvalidData, match="no responses"):
         tally_of((0, 0), None, 2)
+
+
+def test_counts_that_are_no_list_are_refused():
+    with pytest.raises(InvalidData, match="a list of 2 numbers"):
+        RandomizedResponse(odds=3).estimate(counts=600)

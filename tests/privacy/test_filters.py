@@ -202,3 +202,32 @@ def fixed_delta(choices, odds):
         return best(i + 1, p * truth, q * lie) + best(i + 1, p * lie, q * truth)
 
     return best(0, Fraction(1), Fraction(1))
+
+
+@pytest.mark.parametrize(
+    ("filter_", "loss", "taker"),
+    [
+        (GaussianFilter(1), ConcentratedLoss(0.01), "A ConcentratedFilter takes it"),
+        (PureFilter(1), GaussianLoss(0.1), "A ConcentratedFilter or a GaussianFilter takes it"),
+        (RenyiFilter(order=2, divergence=1), ApproximateLoss(0.1, 1e-7), "A PureFilter or"),
+    ],
+)
+def test_a_loss_of_another_unit_is_told_where_it_fits(filter_, loss, taker):
+    with pytest.raises(InvalidStoppingRule, match=taker) as refused:
+        filter_.spend(loss)
+    assert "already knows" not in str(refused.value)
+
+
+def test_a_missing_delta_is_named():
+    with pytest.raises(BudgetExhausted, match="its delta is 1e-07, and delta 0 is left"):
+        PureFilter(1).spend(ApproximateLoss(0.1, 1e-7))
+    with pytest.raises(BudgetExhausted, match="<epsilon 1, delta 1e-06 left>"):
+        PureFilter(1, delta=1e-6).spend(ApproximateLoss(2, 1e-7))
+
+
+def test_what_is_left_prints_short_and_rounded_down():
+    study = ConcentratedFilter.within(epsilon=1, delta=1e-6)
+    study.spend(GaussianLoss(0.1))
+    assert repr(study.remaining) == "<rho 0.0193559 left>"
+    third = PureFilter(Fraction(10**30, 3 * 10**30 - 1)).remaining
+    assert repr(third) == "<epsilon 0.333333 left>"

@@ -4,7 +4,15 @@ import numpy as np
 import pytest
 
 from deniable.errors import InvalidData, InvalidParameter
-from deniable.mechanisms import OUE, RandomizedResponse
+from deniable.mechanisms import (
+    OUE,
+    Duchi,
+    Hybrid,
+    NumberOrNot,
+    Piecewise,
+    RandomizedResponse,
+    SquareWave,
+)
 from deniable.privacy import PureLoss
 from deniable.surveys import logistic, randomize
 
@@ -77,3 +85,22 @@ def test_bad_requests(copy):
         copy.estimate("age")
     with pytest.raises(InvalidData, match="one answer"):
         randomize({"a": [[1], [0]]}, columns={"a": COINS})
+
+
+@pytest.mark.parametrize("design", [Duchi, Piecewise, Hybrid, SquareWave, NumberOrNot])
+@pytest.mark.parametrize("kind", [dict, import_module("polars").DataFrame])
+def test_numbers_are_reported_as_numbers(design, kind):
+    coins = design(epsilon=2, low=0, high=100)
+    people = kind({"age": [30, 50] * 5_000, "club": [0, 1] * 5_000})
+    copy = randomize(people, columns={"age": coins})
+    low, high = copy.estimate("age", confidence=1 - 1e-9).interval
+    assert low < 40 < high
+    assert copy.loss.epsilon() == coins.loss.epsilon()
+    assert type(copy["age"]) is type(people["age"])
+    with pytest.raises(InvalidParameter, match="numbers have none"):
+        copy.crosstab("age", "club")
+
+
+def test_columns_of_unequal_length_are_refused():
+    with pytest.raises(InvalidData, match="equal lengths"):
+        randomize({"a": [1, 0], "b": [1, 2, 3]}, columns={"a": COINS})

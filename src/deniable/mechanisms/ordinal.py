@@ -20,7 +20,7 @@ from deniable.errors import InvalidParameter
 from deniable.exact import categorical
 from deniable.exact.bits import SYSTEM, Source
 from deniable.exact.enclosures import Enclosure
-from deniable.exact.rationals import Number, rational, whole
+from deniable.exact.rationals import Number, probability, rational, whole
 from deniable.mechanisms import pure
 from deniable.mechanisms.answers import read
 from deniable.mechanisms.estimate import Estimate, Estimates, level_of, normal
@@ -175,6 +175,30 @@ class Ordinal:
         error = math.sqrt(max(float(points @ spread @ points), 0.0))
         ends = float(points.min()), float(points.max())
         return normal(float(points @ raw), error, n, level, *ends)
+
+    def variance(
+        self, shares: Sequence[Number], *, respondents: int, population: bool = True
+    ) -> tuple[float, ...]:
+        """Those of the unbiased estimates, if these are the true shares of all points.
+
+        The chance of the sample is included or not. Unlike with randomized response, how sure
+        one share is depends on the others.
+
+        >>> scale = Ordinal(ratio=0.5, categories=3)
+        >>> [round(one, 6) for one in scale.variance((0.5, 0.25, 0.25), respondents=1000)]
+        [0.002302, 0.004882, 0.001906]
+        """
+        parts = [probability(one, "shares") for one in shares]
+        if len(parts) != self.categories or sum(parts) != 1:
+            raise InvalidParameter(
+                f"`shares` must be {self.categories} numbers that add up to 1. Found "
+                f"{len(parts)} that add up to {float(sum(parts)):g}."
+            )
+        channel, truth = np.array(self.matrix, dtype=float), np.array(parts, dtype=float)
+        back = np.linalg.inv(channel)
+        squares = back**2 @ (channel @ truth)  # E[reading**2]; the mean reading is the truth
+        spread = squares - (truth**2 if population else truth)
+        return tuple((spread / whole(respondents, "respondents")).tolist())
 
     def _read(self, responses: Any, counts: Any) -> tuple[Any, Any, int]:
         """Unbiased shares, their covariance and the number of respondents."""

@@ -36,6 +36,9 @@ _AT_ONCE = 1 << 16
 class Rappor:
     """The parameters that clients and the desk share; the defaults are those of the paper.
 
+    Which values there are is not known here, so it has neither `estimate` nor `variance`:
+    `deniable.surveys.decode` reads its tallies for a list of candidates, with standard errors.
+
     >>> design = Rappor()
     >>> round(design.loss.epsilon(), 6), round(design.loss_once.epsilon(), 6)
     (4.394449, 1.074286)

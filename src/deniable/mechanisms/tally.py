@@ -66,6 +66,11 @@ def tally_of(counts: Any, design: Any, answers: int) -> Tally:
                 f"These counts were made through {counts.design!r}, not through {design!r}."
             )
         return some(counts)
+    if not hasattr(counts, "__len__"):
+        raise InvalidData(
+            f"`counts` needs a list of {answers} numbers, one for each category, "
+            f'"no" or 0 first. Found {type(counts).__name__}.'
+        )
     if len(counts) != answers:
         raise InvalidData(
             f"`counts` needs one number for each of {answers} categories, "

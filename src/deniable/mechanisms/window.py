@@ -14,12 +14,13 @@ from numpy.typing import NDArray
 
 from deniable.exact import bernoulli, uniform_below
 from deniable.exact.bits import Source
-from deniable.mechanisms.numeric import NumericDesign
+from deniable.exact.rationals import Number, rational, whole
+from deniable.mechanisms.unbiased import Unbiased
 
 FINE = 1024  # shifts from `low` to `high`, at least
 
 
-class Window(NumericDesign):
+class Window(Unbiased):
     """Subclasses give `reach`."""
 
     __slots__ = ()
@@ -67,3 +68,27 @@ class Window(NumericDesign):
         start, slope = self.line()
         mean = start + slope * place
         return (squares + (self.odds - 1) * inside) / self.total - mean**2
+
+    def readings(self) -> NDArray[np.float64]:
+        """What each report stands for: unbiased for the answer behind it.
+
+        >>> from deniable.mechanisms import Piecewise
+        >>> readings = Piecewise(odds=3, low=0, high=1).readings()
+        >>> round(float(readings[0] + readings[-1]), 9)
+        1.0
+        """
+        start, slope = self.line()
+        places = (np.arange(self.outputs) - float(start)) / float(slope)
+        return np.asarray(float(self.low) + places * float(self.step))
+
+    def variance(self, value: Number, *, respondents: int) -> float:
+        """That of the unbiased mean of people who all have this value: what the coins add.
+
+        >>> from deniable.mechanisms import Piecewise
+        >>> fine = Piecewise(epsilon=1, low=-1, high=1, step=Fraction(1, 1000))
+        >>> round(fine.variance(0, respondents=1), 2), round(fine.variance(1, respondents=1), 2)
+        (3.68, 5.22)
+        """
+        place = (rational(value, "value") - self.low) / self.step
+        scale = self.step / self.line()[1]
+        return float(self.spread(place) * scale**2 / whole(respondents, "respondents"))

@@ -39,6 +39,8 @@ WHY = (
     "are all fixed in advance, reserve them together: filter.spend(reserved(loss, delta=...))."
 )
 
+_SHORT = 18  # characters of a number that is printed exactly
+
 
 @dataclass(frozen=True)
 class Charge:
@@ -64,10 +66,17 @@ class Room:
 
     def __repr__(self) -> str:
         rest = f", delta {floats.show(self.slack)}" if self.slack else ""
-        return f"<{self.unit} {show_nats(self.amount)}{rest} left>"
+        return f"<{self.unit} {self._shown()}{rest} left>"
 
     def __float__(self) -> float:
         return floats.down(self.amount.interval(precision(40)).lo)
+
+    def _shown(self) -> str:
+        """Exactly where that is short, else six digits, rounded down."""
+        exact = show_nats(self.amount)
+        if len(exact) <= _SHORT:
+            return exact
+        return floats.show(floats.floor(Decimal(repr(float(self))), 6))
 
     def epsilon(self, delta: Number = 0) -> NoReturn:
         """Refused: see the module's first lines."""
@@ -115,11 +124,22 @@ class Filter(ABC):
         """Charges a loss, before its release touches any data; or raises BudgetExhausted."""
         fitting = [one for one in self._charges(loss) if self._fits(one)]
         if not fitting:
-            raise BudgetExhausted(
-                f"{loss!r} does not fit: {self.remaining!r}. Nothing was charged. Ask for less "
-                "(a smaller loss, more noise), or for another budget."
-            )
+            raise BudgetExhausted(self._refusal(loss))
         self._spent = self._spent + fitting[0]
+
+    def _refusal(self, loss: Loss) -> str:
+        left = self.remaining
+        slack = min(one.slack for one in self._charges(loss))
+        if slack > left.slack:
+            return (
+                f"{loss!r} does not fit: its delta is {floats.show(slack)}, and delta "
+                f"{floats.show(left.slack)} is left. Nothing was charged. Ask for a loss "
+                "without delta, or for a budget that was given more of it in advance."
+            )
+        return (
+            f"{loss!r} does not fit: {left!r}. Nothing was charged. Ask for less (a smaller "
+            "loss, more noise), or for another budget."
+        )
 
     def _fits(self, charge: Charge) -> bool:
         return (self._spent + charge).within(self._limit)
@@ -128,8 +148,25 @@ class Filter(ABC):
         found = [self._charge(one) for one in ways(loss)]
         charges = [one for one in found if one is not None]
         if not charges:
-            raise InvalidStoppingRule(f"{loss!r} has no charge of {self.unit}. {WHY}")
+            raise InvalidStoppingRule(
+                f"{loss!r} has no charge of {self.unit}. {self._why(loss)}"
+            )
         return charges
+
+    def _why(self, loss: Loss) -> str:
+        """Why this filter cannot charge a loss, and which one can."""
+        found = {
+            "PureFilter": loss.nats is not None,
+            "ConcentratedFilter": loss.rho is not None,
+            "GaussianFilter": gaussian_charge(loss) is not None and not loss.slack,
+        }
+        takers = [name for name, takes in found.items() if takes]
+        if not takers:
+            return WHY
+        why = f"Nothing in that unit bounds it. A {' or a '.join(takers)} takes it"
+        if not self._limit.slack:
+            return f"{why}."
+        return f"{why}; or reserve it for some delta: filter.spend(reserved(loss, delta=...))."
 
 
 def ways(loss: Loss) -> Sequence[Loss]:

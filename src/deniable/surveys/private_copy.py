@@ -9,9 +9,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+import numpy as np
+
 from deniable.errors import InvalidData, InvalidParameter
 from deniable.mechanisms import Tally
 from deniable.mechanisms.answers import read
+from deniable.mechanisms.numeric import NumericDesign
 from deniable.privacy import Loss, PureLoss
 from deniable.surveys.crosstab import CrossTab, crosstab
 
@@ -44,6 +47,11 @@ class PrivateCopy:
     def crosstab(self, rows: str, columns: str) -> CrossTab:
         """The table of two columns, of which one may be public (answers 0, 1, 2, ...)."""
         pair = self.designs.get(rows), self.designs.get(columns)
+        if any(isinstance(one, NumericDesign) for one in pair):
+            raise InvalidParameter(
+                "A table has one row or column for each answer, and numbers have none. Take "
+                "columns of categories, or the mean of the numbers with `estimate`."
+            )
         return crosstab(*pair, reports=(self.frame[rows], self.frame[columns]))
 
     def _design(self, column: str) -> Any:
@@ -58,8 +66,9 @@ class PrivateCopy:
 def randomize(frame: Any, *, columns: Mapping[str, Any]) -> PrivateCopy:
     """Randomizes columns of a table: a dict of columns, or a pandas or polars frame.
 
-    `columns` maps each column to its design, whose reports must be single numbers
-    (`RandomizedResponse`, `Ordinal`); answers are booleans or the numbers of categories.
+    `columns` maps each column to its design, whose reports must be single numbers: answers
+    are booleans or the numbers of categories (`RandomizedResponse`, `Ordinal`), or numbers
+    (`Hybrid`, `Duchi`, `Piecewise`, `SquareWave`, `NumberOrNot`).
 
     >>> from deniable.mechanisms import RandomizedResponse
     >>> people = {"age": [31, 45, 28], "dopes": [True, False, False]}
@@ -74,20 +83,32 @@ def randomize(frame: Any, *, columns: Mapping[str, Any]) -> PrivateCopy:
             f"`columns` must name columns of the table ({', '.join(map(str, names))}), one or "
             f"more. Found {unknown or 'none'}."
         )
+    if len({len(frame[name]) for name in names}) > 1:
+        raise InvalidData("The columns of a table must have equal lengths. Some have not.")
     drawn, loss = {}, PureLoss(0) + PureLoss(0)
     for name, design in columns.items():
-        if not hasattr(design, "matrix"):
+        if not hasattr(design, "matrix") and not isinstance(design, NumericDesign):
             raise InvalidParameter(
-                f"A cell of {name!r} must stay one number, and a report of "
-                f"{type(design).__name__} is more. Use RandomizedResponse or Ordinal."
+                f"A cell of {name!r} must stay one number, and {type(design).__name__} gives "
+                "no such reports. Use RandomizedResponse or Ordinal for categories, Hybrid for "
+                "numbers."
             )
         loss = loss + design.loss
-        answers = frame[name]
-        if len(read(answers, design.categories).shape) != 1:
-            raise InvalidData(f"Column {name!r} must hold one answer a row.")
-        drawn[name] = design.randomize(answers)
+        drawn[name] = _reports(design, name, frame[name])
     public = tuple(str(name) for name in names if name not in columns)
     return PrivateCopy(_replaced(frame, drawn), dict(columns), loss, public)
+
+
+def _reports(design: Any, name: str, answers: Any) -> Any:
+    """The reports of one column, of the kind of the answers."""
+    numeric = isinstance(design, NumericDesign)
+    axes = np.ndim(answers) if numeric else len(read(answers, design.categories).shape)
+    if axes != 1:
+        raise InvalidData(f"Column {name!r} must hold one answer a row.")
+    if not numeric:
+        return design.randomize(answers)
+    found = design.randomize(answers if isinstance(answers, list) else np.asarray(answers))
+    return found.tolist() if isinstance(answers, list) else found
 
 
 def _replaced(frame: Any, drawn: Mapping[str, Any]) -> Any:

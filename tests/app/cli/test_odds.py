@@ -1,4 +1,4 @@
-"""`deniable odds`: the figures of the issue, rounded up and never down."""
+"""`deniable odds`: figures worked out by hand, rounded up and never down."""
 
 import pytest
 from typer.testing import CliRunner

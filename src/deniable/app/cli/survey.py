@@ -103,6 +103,7 @@ def plan(
 
     console = Console(highlight=False)
     console.print(planned(found, margin, people))
+    console.print(COLUMNS)
     for one in found.lines:
         console.print(f"{one.question}: {one.why}.")
     console.print(f"Ask [bold]{found.people:,} people[/bold] for all of them.")
@@ -185,6 +186,13 @@ def report(
         )
     if pictures is not None:
         draw(found, pictures)
+
+
+COLUMNS = (
+    "People: all whom the survey must ask, whatever the true share. Directly: those whom this "
+    "question alone would take without coins. Effect: what coins cost at the expected share "
+    "(one in ten if none is given; for numbers, at worst), so not the ratio of the two."
+)
 
 
 def planned(found: "SurveyPlan", margin: str, people: int | None) -> "Table":
