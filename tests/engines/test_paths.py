@@ -59,3 +59,11 @@ def test_a_header_that_names_nothing_is_refused(folder, line):
     (folder / "c.csv").write_text(line)
     with pytest.raises(InvalidPolicy, match="first line"):
         paths.header(paths.find("c.csv"))
+
+
+@pytest.mark.parametrize("packed", [False, True])
+def test_what_is_not_packed_as_its_ending_says_is_refused(folder, packed):
+    content = b"one,two\n" * 99
+    (folder / "v.csv.gz").write_bytes(gzip.compress(content)[:15] if packed else content)
+    with pytest.raises(InvalidPolicy, match="not what its ending says"):
+        paths.header(paths.find("v.csv.gz"))

@@ -57,3 +57,11 @@ def test_probabilities_lie_between_zero_and_one(bad):
 def test_counts_are_whole(bad):
     with pytest.raises(InvalidParameter, match="1 or more"):
         whole(bad)
+
+
+@pytest.mark.parametrize("text", ["1e99999999", "-1e99999999", "1e-99999999", "1e1001"])
+def test_a_decimal_that_would_fill_the_memory_is_refused_unwritten(text):
+    with pytest.raises(InvalidParameter, match="`epsilon` is out of any useful range"):
+        rational(Decimal(text), "epsilon")
+    assert rational(Decimal("0e99999999")) == 0
+    assert rational(Decimal("1e-1000")) == Fraction(1, 10**1000)

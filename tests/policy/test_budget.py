@@ -74,3 +74,10 @@ def test_a_unit_that_no_table_has():
 def test_versions_name_every_table():
     tables = [Table("b", version="2"), Table("a")]
     assert Policy(tables, epsilon=1).version(("b", "a")) == "a=;b=2"
+
+
+@pytest.mark.parametrize("epsilon", [5e-324, Fraction(1, 10**400), Fraction(10**5000)])
+def test_amounts_beyond_all_doubles_are_refused(epsilon):
+    with pytest.raises(InvalidPolicy, match="out of any useful range: 1 is a usual") as found:
+        Budget(epsilon)
+    assert found.value.where == ("epsilon",)

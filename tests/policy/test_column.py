@@ -2,6 +2,10 @@
 
 from fractions import Fraction
 
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -109,3 +113,35 @@ def test_the_source_completes_a_column(declared, type_, kind, integer):
 def test_a_type_that_cannot_be_read_so_is_refused(declared, type_):
     with pytest.raises(InvalidPolicy, match="declared as"):
         Column("c", **declared).seen_as("c", type_)
+
+
+@pytest.mark.parametrize(
+    "make", [np.array, pd.Series, pl.Series, pa.array, pa.chunked_array, tuple, iter]
+)
+def test_keys_may_come_as_arrays_and_series(make):
+    values = [["A", "B"]] if make is pa.chunked_array else ["A", "B"]
+    keys = Column("ward", keys=make(values)).keys
+    assert keys == ("A", "B")
+    assert {type(one) for one in keys} == {str}
+
+
+def test_keys_of_an_array_of_numbers_are_numbers_of_python():
+    keys = Column("age", keys=np.array([1, 2])).keys
+    assert {type(one) for one in keys} == {int}
+
+
+@pytest.mark.parametrize("keys", [5, np.int64(5), object(), "A"])
+def test_keys_that_are_no_list_are_refused(keys):
+    with pytest.raises(InvalidPolicy, match="`keys` must be a list"):
+        Column("ward", keys=keys)
+
+
+def test_keys_that_no_engine_can_be_told_are_refused():
+    with pytest.raises(InvalidPolicy, match="UTF-8"):
+        Column("ward", keys=["A", "\ud800"])
+
+
+@pytest.mark.parametrize("bounds", [5, object(), np.float64(1), [1]])
+def test_bounds_that_are_no_two_numbers_are_refused(bounds):
+    with pytest.raises(InvalidPolicy, match="`bounds` must be two numbers"):
+        Column("cost", bounds=bounds)

@@ -212,3 +212,30 @@ def test_a_file_that_is_absent_or_not_text_is_refused(tmp_path):
     (tmp_path / "bytes.toml").write_bytes(b"\xff")
     with pytest.raises(InvalidPolicy, match="cannot be read"):
         load(tmp_path / "bytes.toml")
+
+
+@pytest.mark.parametrize("written", ["1e99999999", "1e-99999999", "1e-400", "1e400"])
+def test_an_epsilon_of_no_use_names_its_line_at_once(written):
+    with pytest.raises(InvalidPolicy, match=r"toml, line 2: `epsilon` is out of any useful"):
+        parse(TEXT.replace("epsilon = 3", f"epsilon = {written}"))
+
+
+def test_a_number_that_python_does_not_read_is_refused():
+    with pytest.raises(InvalidPolicy, match="number of thousands of digits"):
+        parse(TEXT.replace("epsilon = 3", f"epsilon = {'1' * 5000}"))
+
+
+def test_the_mark_that_editors_put_in_front_is_no_part_of_a_policy(tmp_path):
+    file = tmp_path / "marked.toml"
+    file.write_bytes(b"\xef\xbb\xbf" + TEXT.encode())
+    assert load(str(file)).epsilon == 3
+
+
+def test_what_names_no_file_is_refused():
+    with pytest.raises(InvalidPolicy, match=r"named by its file. Found 5"):
+        load(5)
+
+
+def test_a_ledger_of_no_known_kind_names_its_line():
+    with pytest.raises(InvalidPolicy, match=r"line 2: .*begins with postgresql://, not mysql"):
+        parse('[ledger]\nstore = "mysql://x"\n' + TEXT)

@@ -37,3 +37,12 @@ def test_secrets_come_from_the_environment_only(monkeypatch):
     monkeypatch.delenv("LEDGER")
     with pytest.raises(InvalidPolicy, match="LEDGER is not set"):
         stored("$LEDGER", None, BESIDE)
+
+
+def test_an_address_is_one_of_postgresql(monkeypatch):
+    monkeypatch.setenv("LEDGER", "mysql://x")
+    for store in ("mysql://x", "$LEDGER"):
+        with pytest.raises(InvalidPolicy, match="not mysql://") as found:
+            stored(store, None, BESIDE)
+        assert found.value.where == ("ledger", "store")
+    assert stored("postgresql+psycopg://db/x", None, BESIDE)["ledger"].endswith("db/x")

@@ -2,7 +2,7 @@
 
 import pytest
 
-from deniable.errors import InvalidPolicy
+from deniable.errors import InvalidParameter, InvalidPolicy
 from deniable.policy import Column, Table
 
 SCHEMA = {"patient": "VARCHAR", "cost": "DOUBLE", "ward": "VARCHAR"}
@@ -84,3 +84,29 @@ def test_a_table_is_frozen():
         table.columns["ward"] = Column("ward")
     with pytest.raises(AttributeError):
         table.unit = "patient"
+
+
+@pytest.mark.parametrize("what", ["bounds", "step", "keys", "kind"])
+def test_what_is_said_of_columns_is_said_by_their_names(what):
+    with pytest.raises(InvalidPolicy, match=rf'{what}=\{{"name": .*Found 5'):
+        Table.declare("visits", **{what: 5})
+
+
+def test_a_misspelt_word_names_the_nearest():
+    with pytest.raises(InvalidParameter, match=r"`bound` is nothing.*mean 'bounds'"):
+        Table.declare("visits", bound={"cost": (0, 1)})
+    with pytest.raises(InvalidParameter, match=r"What can be said is 'bounds', .*'max_rows'"):
+        Table.declare("visits", xyzzy=1)
+
+
+def test_every_word_that_is_known_is_taken():
+    words = {"unit": "patient", "neighbors": "replace", "max_groups": 1, "max_rows": 1}
+    words |= {"row_ceiling": 9, "expected_rows": 9, "malformed": "skip", "version": "1"}
+    Table.declare("visits", **words, budget=None, public=False)
+
+
+def test_a_unit_is_the_name_of_a_column():
+    for unit in (5, "", ["patient"]):
+        with pytest.raises(InvalidPolicy, match="`unit` must be the name") as found:
+            Table("visits", unit=unit)
+        assert found.value.where == ("unit",)

@@ -71,3 +71,8 @@ def test_keys_are_constants_of_their_group():
 def test_what_is_unknown_is_refused():
     with pytest.raises(Unsupported, match="READ_CSV"):
         evaluate(Call("read_csv", (A,)), FEATURES)
+
+
+def test_a_power_beyond_all_doubles_is_none():
+    found = evaluate(Call("power", (A, Number(Fraction(1000)))), FEATURES)
+    np.testing.assert_array_equal(found, [np.nan, np.nan, 0.0])

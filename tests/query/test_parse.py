@@ -91,7 +91,7 @@ def test_groups_by_position_alias_and_expression_are_one():
         ("SELECT " + "- " * 100 + "COUNT(*) FROM t", "too deep"),
         ("SELECT COUNT(*) FROM t WHERE a = '" + "x" * 200_000 + "'", "too long"),
         ("SELECT COUNT(*) FROM t WHERE a = 'open", "understood"),
-        ("SELECT COUNT(*) FROM t\x00", "too long"),
+        ("SELECT COUNT(*) FROM t\x00", "character NUL"),
     ],
 )
 def test_refusals_say_why(sql, because):
@@ -113,3 +113,46 @@ def test_long_chains_are_flat():
 def test_chains_too_deep_to_follow_are_refused_and_never_crash():
     with pytest.raises(InvalidQuery, match="too deep"):
         parse("SELECT " + " + ".join(["COUNT(*)"] * 2000) + " FROM t")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "SELECT COUNT(*) FROM t WHERE c = {}",
+        "SELECT w, COUNT(*) FROM t GROUP BY {}",
+        "SELECT COUNT(*) FROM t ORDER BY {}",
+        "SELECT COUNT(*) FROM t LIMIT {}",
+        "SELECT HISTOGRAM(c, {}) FROM t",
+        "SELECT TOP_K(w, {}) FROM t",
+        "SELECT QUANTILE_CONT(c, {}) FROM t",
+        "SELECT ROUND(COUNT(*), {}) FROM t",
+    ],
+)
+@pytest.mark.parametrize("number", ["1e", "1" * 5000, "1e-99999999"])
+def test_what_is_no_number_is_refused_wherever_it_stands(text, number):
+    with pytest.raises(InvalidQuery, match=r"is no number|too many digits|takes a whole"):
+        parse(text.format(number))
+
+
+@pytest.mark.parametrize("number", ["1", "1.5", "1.", ".5", "1e3", "1.5E+3", "2e-3"])
+def test_numbers_are_read_as_they_are_usually_written(number):
+    assert float(condition(f"c = {number}").arguments[1].value) == float(number)
+
+
+@pytest.mark.parametrize(
+    "text", ['SELECT COUNT(*) AS "{}" FROM t', "SELECT COUNT(*) FROM t WHERE w = '{}'"]
+)
+def test_text_that_no_engine_can_be_told_is_refused_for_that_reason(text):
+    with pytest.raises(InvalidQuery, match="half a character at place"):
+        parse(text.format("\ud800"))
+    with pytest.raises(InvalidQuery, match="the character NUL at place"):
+        parse(text.format("\x00"))
+    parse(text.format("\U0001f600"))
+
+
+def test_fetch_is_limit():
+    asked = "SELECT w, COUNT(*) FROM t GROUP BY w {}"
+    assert parse(asked.format("FETCH FIRST 3 ROWS ONLY")) == parse(asked.format("LIMIT 3"))
+    for wrong in ("3 PERCENT ROWS ONLY", "3 ROWS WITH TIES", "-3 ROWS ONLY"):
+        with pytest.raises(InvalidQuery, match=r"FETCH FIRST n ROWS ONLY takes|not SQL"):
+            parse(asked.format(f"FETCH FIRST {wrong}"))

@@ -147,3 +147,14 @@ def test_a_key_has_one_spelling():
     assert spelt == checked(days, "day", ["2024-01-31"])[1] == ("2024-01-31",)
     with pytest.raises(InvalidParameter):
         checked(days, "day", ["2024-1-31"])
+
+
+@pytest.mark.parametrize("keys", [None, 5, "AB"])
+def test_keys_are_a_list(keys):
+    with pytest.raises(InvalidParameter, match="`keys` must be a list"):
+        checked(policy().tables["visits"], "ward", keys)
+
+
+def test_a_key_that_no_engine_can_be_told_is_refused():
+    with pytest.raises(InvalidQuery, match="half a character"):
+        checked(policy().tables["visits"], "ward", ["\ud800"])

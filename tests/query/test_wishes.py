@@ -55,3 +55,21 @@ def test_bounds_take_a_plan_of_their_own():
 def test_a_question_that_is_none():
     with pytest.raises(InvalidQuery):
         planned("WITHIN 50", policy())
+
+
+@pytest.mark.parametrize("question", [None, b"SELECT 1", 5])
+def test_what_is_no_question_is_refused(question):
+    with pytest.raises(InvalidQuery, match=f"Found {type(question).__name__}"):
+        planned(question, policy(), epsilon=1)
+
+
+def test_a_misspelt_wish_names_the_nearest():
+    with pytest.raises(InvalidParameter, match=r"`epsilom` is nothing.*mean 'epsilon'"):
+        planned(ASK, policy(), epsilom=1)
+    with pytest.raises(InvalidParameter, match="What can be asked is 'epsilon', 'margin'"):
+        planned(ASK, policy(), epsilon=1, xyzzy=2)
+
+
+def test_weights_are_said_by_name():
+    with pytest.raises(InvalidParameter, match=r"`weights` say which outputs.*Found 5"):
+        planned(ASK, policy(), epsilon=1, weights=5)

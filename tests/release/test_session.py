@@ -222,3 +222,39 @@ def test_a_plan_that_protects_somebody_else_is_refused_and_costs_nothing():
     assert people.remaining.epsilon == 1
     alike = dp.protect(rows, unit="p", max_rows=3, epsilon=1)
     assert people.release(alike.plan(COUNT, epsilon=0.5))
+
+
+@pytest.mark.parametrize(
+    ("ask", "told"),
+    [
+        (lambda data: data.release(None), "A plan is released, and NoneType is none"),
+        (lambda data: data.release_all(None), "`plans` must be a list of plans"),
+        (lambda data: data.release_all([5]), "A plan is released, and int is none"),
+        (lambda data: data.partition(5, ["A"]), "`column` must be a column's name"),
+        (lambda data: data.partition("x", None), "`keys` must be a list"),
+        (lambda data: data.sql(None, epsilon=1), "A question is SQL in text"),
+        (lambda data: data.table("data").agg(n=5), "`n` must be an aggregate"),
+        (lambda data: dp.quantiles("x", None), "`levels` must be a list of numbers"),
+        (
+            lambda data: data.table("data").group_by("x").agg(x=dp.count()),
+            "Two columns of the answer are called x",
+        ),
+        (
+            lambda data: data.table("data").agg(**{"\ud800": dp.count()}),
+            "The name of a column of the answer holds half a character",
+        ),
+        (lambda data: data.sql(f'{COUNT} WHERE x > 1 AND "\ud800" > 2', epsilon=1), "half a"),
+    ],
+)
+def test_what_cannot_be_asked_is_refused_in_words_and_costs_nothing(ask, told):
+    with dp.protect(pa.table({"x": [1, 2]}), keys={"x": [1, 2]}, epsilon=1) as data:
+        with pytest.raises((InvalidParameter, InvalidQuery), match=told):
+            ask(data)
+        assert data.remaining.epsilon == 1
+
+
+def test_an_analyst_is_a_name():
+    with dp.protect(pa.table({"x": [1, 2]}), epsilon=1) as data:
+        data.analyst = 5
+        with pytest.raises(InvalidParameter, match=r"An analyst's name.*Found 5"):
+            data.sql(COUNT, epsilon=1)

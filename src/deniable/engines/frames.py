@@ -65,15 +65,38 @@ def _columns(frame: Any) -> list[tuple[str, Callable[[], Any]]]:
             (name, partial(frame.column, place))
             for place, name in enumerate(frame.schema.names)
         ]
-    read = nw.from_native(frame, eager_only=True, pass_through=True)
+    try:
+        read = nw.from_native(frame, eager_only=True, pass_through=True)
+    except nw.exceptions.DuplicateError:
+        raise InvalidData(
+            "The frame has two columns of one name. Rename one of them."
+        ) from None
     if isinstance(read, nw.DataFrame):
+        _check_names(read.columns)
         return [(str(name), partial(_series, read[name])) for name in read.columns]
     if hasattr(frame, "__arrow_c_stream__"):
-        return _columns(pa.table(frame))
+        try:
+            return _columns(pa.table(frame))
+        except pa.ArrowInvalid:  # one column, of Arrow's or whosever
+            raise InvalidData(
+                f"A table must have columns with names, and a {type(frame).__name__} is one "
+                'column. Make a frame of it, for example with   series.to_frame("cost")'
+            ) from None
     raise InvalidData(
         "A table must be a pandas, Polars or Arrow frame, or a path. "
         f"Found {type(frame).__name__}."
     )
+
+
+def _check_names(names: Iterable[object]) -> None:
+    """Questions name columns by text; pandas allows anything."""
+    for name in names:
+        if not isinstance(name, str):
+            raise InvalidData(
+                f"Columns must be named by text, so that a question can name them. Found "
+                f"{name!r} of type {type(name).__name__}. Rename them, for example with   "
+                "frame.columns = [str(one) for one in frame.columns]"
+            )
 
 
 def _series(series: "nw.Series[Any]") -> Any:

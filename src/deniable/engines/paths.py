@@ -7,6 +7,7 @@ folder that lists more than the pattern says. In a CSV file only the first line 
 import csv
 import gzip
 import io
+import zlib
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -70,8 +71,14 @@ def header(files: Files) -> list[str]:
     opened: Callable[[str, str], io.BufferedIOBase] = (
         gzip.open if path.endswith(".gz") else open  # type: ignore[assignment]
     )
-    with opened(path, "rb") as file:
-        line = file.readline(1 << 20).decode("utf-8-sig", errors="replace")
+    try:
+        with opened(path, "rb") as file:
+            line = file.readline(1 << 20).decode("utf-8-sig", errors="replace")
+    except (OSError, EOFError, zlib.error):
+        raise InvalidPolicy(
+            f"{path!r} cannot be opened: it is not what its ending says, or not all of it is "
+            "there, or it may not be read."
+        ) from None
     names = next(csv.reader([line], delimiter=files.delimiter), [])
     distinct = {name.lower() for name in names}
     if not names or "" in distinct or len(distinct) < len(names):

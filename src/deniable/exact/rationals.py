@@ -14,6 +14,8 @@ from deniable.errors import InvalidParameter
 
 Number: TypeAlias = int | float | Fraction | Decimal
 
+FARTHEST = 1000  # powers of ten of a decimal; doubles reach a third of it
+
 
 def rational(value: Number, name: str = "value") -> Fraction:
     """The exact rational that a public parameter stands for.
@@ -33,6 +35,11 @@ def rational(value: Number, name: str = "value") -> Fraction:
     if not (value.is_finite() if isinstance(value, Decimal) else math.isfinite(value)):
         raise InvalidParameter(f"`{name}` must be finite. Found {value}.")
     if isinstance(value, Decimal):
+        if value and abs(value.adjusted()) > FARTHEST:  # written out, it would fill the memory
+            raise InvalidParameter(
+                f"`{name}` is out of any useful range: write a number between 1e-{FARTHEST} "
+                f"and 1e{FARTHEST}. Found {value:.6g}."
+            )
         return Fraction(value)
     # numpy's shorter floats print shorter decimals, but only a float's repr is settled.
     return Fraction(repr(float(value)) if isinstance(value, float) else str(value))

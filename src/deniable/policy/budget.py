@@ -13,6 +13,7 @@ from deniable.errors import InvalidParameter, InvalidPolicy
 from deniable.exact.rationals import Number, positive, rational, whole
 
 Sums: TypeAlias = Literal["pure", "zcdp", "gdp"]
+_FARTHEST = Fraction(10) ** 100  # of amounts; beyond, the doubles that propose give out
 SUMS: tuple[Sums, ...] = ("pure", "zcdp", "gdp")
 
 
@@ -109,9 +110,16 @@ def _counted(key: str, value: int) -> int:
 
 def _epsilon(epsilon: Number) -> Fraction:
     try:
-        return positive(epsilon, "epsilon")
+        exact = positive(epsilon, "epsilon")
     except InvalidParameter as problem:
         raise InvalidPolicy(str(problem), where=("epsilon",)) from None
+    if not 1 / _FARTHEST <= exact <= _FARTHEST:
+        raise InvalidPolicy(
+            "`epsilon` is out of any useful range: 1 is a usual choice, and 1e-100 to 1e100 "
+            "can be reckoned with.",
+            where=("epsilon",),
+        )
+    return exact
 
 
 def _delta(delta: Number) -> Fraction:

@@ -1,7 +1,7 @@
 """One column: its kind, its bounds and grid, and the keys that groups may have."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, Literal, TypeAlias
@@ -48,12 +48,12 @@ class Column:
     ) -> None:
         limits = None if bounds is None else _bounds(name, bounds)
         grid = None if step is None else _step(name, step, limits)
-        listed = _keys(name, keys)
+        values = _keys(name, keys)
         object.__setattr__(self, "name", name)
         object.__setattr__(self, "bounds", limits)
         object.__setattr__(self, "step", grid)
-        object.__setattr__(self, "keys", listed)
-        object.__setattr__(self, "kind", _kind(name, kind, limits, listed))
+        object.__setattr__(self, "keys", values)
+        object.__setattr__(self, "kind", _kind(name, kind, limits, values))
         object.__setattr__(self, "integer", integer)
         object.__setattr__(self, "narrow", narrow)
 
@@ -85,7 +85,7 @@ class Column:
 
 
 def _bounds(name: str, bounds: Sequence[Number]) -> tuple[Fraction, Fraction]:
-    if isinstance(bounds, str) or len(bounds) != 2:
+    if isinstance(bounds, str) or len(listed(bounds) or ()) != 2:
         raise _bad(name, "bounds", f"must be two numbers, such as [0, 100]. Found {bounds!r}")
     try:
         low, high = (rational(one, "bounds") for one in bounds)
@@ -120,23 +120,48 @@ def _step(name: str, step: Number, bounds: tuple[Fraction, Fraction] | None) -> 
     return grid
 
 
+def listed(values: Any) -> tuple[Any, ...] | None:
+    """The values of a list, an array or a Series, as Python has them; None if it is none.
+
+    >>> import numpy as np
+    >>> listed(np.array([1, 2])), listed(["A"]), listed(5)
+    ((1, 2), ('A',), None)
+    """
+    for way in ("to_pylist", "tolist", "to_list"):  # of Arrow, NumPy and pandas, Polars
+        if hasattr(values, way):
+            values = getattr(values, way)()
+            break
+    return tuple(values) if isinstance(values, Iterable) else None
+
+
 def _keys(name: str, keys: Sequence[KeyValue] | str | None) -> Keys:
-    if keys is None or keys == "private":
+    if keys is None or (isinstance(keys, str) and keys == "private"):
         return keys  # type: ignore[return-value]
     wrong = 'must be a list of distinct values of one kind, or "private"'
-    if isinstance(keys, str):
+    found = None if isinstance(keys, str) else listed(keys)
+    if found is None:
         raise _bad(name, "keys", f"{wrong}. Found {keys!r}")
-    listed = tuple(keys)
-    if not listed:
+    if not found:
         raise _bad(name, "keys", f"{wrong}. Found an empty list")
-    if kind_of_keys(listed) is None or any(one != one for one in listed):
-        raise _bad(name, "keys", f"{wrong}. Found {list(listed)[:5]}")
+    if kind_of_keys(found) is None or any(one != one for one in found):
+        raise _bad(name, "keys", f"{wrong}. Found {list(found)[:5]}")
     seen: set[Any] = set()
-    for one in listed:
+    for one in found:
         if one in seen:
             raise _bad(name, "keys", f"{wrong}. {one!r} is there twice")
+        if isinstance(one, str) and not written(one):
+            raise _bad(name, "keys", f"must be text that UTF-8 can write, unlike {one!r}")
         seen.add(one)
-    return listed
+    return found
+
+
+def written(text: str) -> bool:
+    """Whether text has no half characters, which no engine can be told.
+
+    >>> written("Ä"), written("\\ud800")
+    (True, False)
+    """
+    return not any("\ud800" <= one <= "\udfff" for one in text)
 
 
 def _kind(

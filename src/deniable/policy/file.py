@@ -151,9 +151,11 @@ _NAMED = ("tables", "columns", "units", "analysts")  # what holds names of the o
 
 def load(path: str | Path) -> Policy:
     """The policy in a file; its sources are taken relative to the file's folder."""
+    if not isinstance(path, str | Path):
+        raise InvalidPolicy(f"A policy is named by its file. Found {path!r}.")
     file = Path(path)
     try:
-        text = file.read_text(encoding="utf-8")
+        text = file.read_text(encoding="utf-8")  # a mark in front is taken off by `parse`
     except FileNotFoundError:
         raise InvalidPolicy(
             f"There is no policy file {str(path)!r}. Draft one from your data's schema with   "
@@ -166,10 +168,16 @@ def load(path: str | Path) -> Policy:
 
 def parse(text: str, name: str = "deniable.toml", *, beside: Path | None = None) -> Policy:
     """The policy in TOML text, which errors call `name`; files are looked for beside it."""
+    text = text.removeprefix("\ufeff")  # which some editors put in front of UTF-8
     try:
         tree = tomllib.loads(text, parse_float=Decimal)
     except tomllib.TOMLDecodeError as problem:
         raise InvalidPolicy(f"{name} is not TOML: {problem}.") from None
+    except (ValueError, RecursionError):
+        raise InvalidPolicy(
+            f"{name} holds a number of thousands of digits, or lists within lists that nest "
+            "as deeply. No policy needs either: mend the line."
+        ) from None
     try:
         _check_filled(tree)
         return _policy(_File.model_validate(tree), beside)

@@ -51,7 +51,7 @@ def _resolved(store: str, folder: Path) -> str:
                 f"set. Set it, for example   export {store[1:]}=postgresql://...",
                 where=("ledger", "store"),
             )
-        return found if "://" in found else str(folder / found)
+        return _known(found) if "://" in found else str(folder / found)
     if "://" not in store:
         return str(folder / store)
     if urlsplit(store).password is not None:
@@ -60,4 +60,14 @@ def _resolved(store: str, folder: Path) -> str:
             'PGPASSWORD, or take the whole address from the environment:   store = "$LEDGER"',
             where=("ledger", "store"),
         )
-    return store
+    return _known(store)
+
+
+def _known(address: str) -> str:
+    begun = address.partition("://")[0]
+    if begun.partition("+")[0] in ("postgresql", "postgres"):
+        return address
+    raise InvalidPolicy(
+        f"A ledger is a file, or an address that begins with postgresql://, not {begun}://.",
+        where=("ledger", "store"),
+    )

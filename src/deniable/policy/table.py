@@ -107,6 +107,7 @@ class Table:
         ('A', 'B')
         """
         given = {"bounds": bounds, "step": step, "keys": keys, "kind": kind}
+        _check_declared(given, limits)
         names = dict.fromkeys(column for one in given.values() for column in one or {})
         columns = {
             column: Column(
@@ -155,6 +156,29 @@ class Table:
         )
 
 
+_LIMITS = ("unit", "neighbors", "max_groups", "max_rows", "row_ceiling", "expected_rows")
+_REST = ("public", "malformed", "budget", "version")
+
+
+def _check_declared(given: Mapping[str, Any], limits: Mapping[str, Any]) -> None:
+    """Refuses words that are not known, and properties that are not said of columns."""
+    known = (*given, *_LIMITS, *_REST)
+    for word in limits:
+        if word not in known:
+            raise InvalidParameter(
+                f"`{word}` is nothing that can be said about a table. "
+                + nearest(word, known, "What can be said is")
+            )
+    examples = {"bounds": "(0, 100)", "step": "0.01", "keys": '["A", "B"]', "kind": '"date"'}
+    for what, one in given.items():
+        if one is not None and not isinstance(one, Mapping):
+            raise InvalidPolicy(
+                f"`{what}` says something about each of some columns, as in   "
+                f'{what}={{"name": {examples[what]}}}. Found {one!r}.',
+                where=(what,),
+            )
+
+
 def _malformed(choice: str) -> str:
     if choice in get_args(Malformed):
         return choice
@@ -173,6 +197,11 @@ def _named(name: str) -> str:
 def _check_unit(
     name: str, unit: str | None, limits: Mapping[str, int | None], public: bool
 ) -> None:
+    if unit is not None and not (isinstance(unit, str) and unit):
+        raise InvalidPolicy(
+            f"`unit` must be the name of the column that tells people apart. Found {unit!r}.",
+            where=("unit",),
+        )
     if public and unit is not None:
         raise InvalidPolicy(
             f"Table {name!r} is public, so it protects nobody, and yet has a `unit`. "

@@ -5,19 +5,20 @@
 Columns and conditions are SQL expressions in text, read by the same reader.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from typing import cast, get_args
 
-from deniable.errors import InvalidQuery
+from deniable.errors import InvalidParameter, InvalidQuery
 from deniable.exact.rationals import Number, rational
 from deniable.query import summaries
 from deniable.query.expressions import Aggregate, Expression, Literal, conjunction
-from deniable.query.parse import condition, relation
+from deniable.query.parse import check_written, condition, relation
 from deniable.query.question import Named, Question
 from deniable.query.reader import clipped as read_clipped
 from deniable.query.reader import histogram as read_histogram
-from deniable.query.selects import aliased, label
+from deniable.query.selects import aliased, check_names, label
 
 
 def count(of: str | None = None) -> Aggregate:
@@ -107,6 +108,10 @@ def quantiles(of: str, levels: Sequence[Number]) -> Aggregate:
     >>> str(quantiles("cost", [0.25, 0.5, 0.75]))
     'QUANTILE_CONT(cost, [0.25, 0.5, 0.75])'
     """
+    if isinstance(levels, str) or not isinstance(levels, Iterable):
+        raise InvalidParameter(
+            f"`levels` must be a list of numbers, such as [0.25, 0.5, 0.75]. Found {levels!r}."
+        )
     return summaries.quantiles(condition(of), [rational(one, "levels") for one in levels])
 
 
@@ -238,11 +243,11 @@ class Asking:
         """The question: the keys, and these aggregates under these names."""
         if not outputs:
             raise InvalidQuery("Ask for an aggregate: agg(n=count(), cost=mean('cost')).")
-        named = tuple(
-            Named(name, condition(one) if isinstance(one, str) else one)
-            for name, one in outputs.items()
-        )
+        named = tuple(Named(name, _asked(name, one)) for name, one in outputs.items())
         answer = (*self.keys, *named)
+        for one in answer:
+            check_written(one.name, "The name of a column of the answer")
+        check_names(answer, "give one of them another name, as in agg(n=...)")
         return Question(
             table=relation(self.table),
             where=conjunction(self.conditions),
@@ -254,3 +259,15 @@ class Asking:
             else ((aliased(condition(order_by), answer), descending),),
             limit=limit,
         )
+
+
+def _asked(name: str, one: object) -> Expression:
+    """An aggregate, or one that is written in SQL."""
+    if isinstance(one, str):
+        return condition(one)
+    if isinstance(one, get_args(Expression)):
+        return cast(Expression, one)
+    raise InvalidQuery(
+        f"`{name}` must be an aggregate, such as count() or mean('cost'), or SQL for one. "
+        f"Found {type(one).__name__}."
+    )

@@ -1,8 +1,9 @@
 """What a plan's outputs are worth, given the noisy integers: for all groups at once.
 
 This is post-processing: it sees noisy values, keys that were released and constants, and may
-use floats. Division by zero and roots of what has none are NaN, which a release shows as NULL;
-a square root of a noisy negative is 0, the nearest value that it could have.
+use floats. Division by zero, roots of what has none and powers beyond all doubles are NaN,
+which a release shows as NULL; a square root of a noisy negative is 0, the nearest value that it
+could have.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -48,6 +49,12 @@ def _over(a: Any, b: Any) -> Any:
     return np.where(b == 0, np.nan, np.divide(a, np.where(b == 0, 1, b)))
 
 
+def _power(a: Any, b: Any) -> Any:
+    """Beyond all doubles a power is none."""
+    found = np.power(a, b)
+    return np.where(np.isinf(found), np.nan, found)
+
+
 def _case(*arguments: Any) -> Any:
     result = arguments[-1] if len(arguments) % 2 else np.asarray(np.nan)
     pairs = list(zip(arguments[:-1:2], arguments[1::2], strict=False))
@@ -72,7 +79,7 @@ _OPERATIONS: dict[str, Callable[..., Any]] = {
     "*": lambda *all_: reduce(np.multiply, all_),
     "/": _over,
     "negative": np.negative,
-    "power": np.power,
+    "power": _power,
     "sqrt": lambda a: np.sqrt(np.maximum(a, 0)),
     "abs": np.abs,
     "floor": np.floor,

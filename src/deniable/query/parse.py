@@ -224,8 +224,9 @@ def _measure(text: str) -> list[sqlglot.Token]:
         raise InvalidQuery(
             "There is no question. Write SQL, such as SELECT COUNT(*) FROM data."
         )
-    if len(text) > _LONGEST or "\x00" in text:
+    if len(text) > _LONGEST:
         raise InvalidQuery(f"The question is too long: at most {_LONGEST:,} characters.")
+    check_written(text, "The question")
     try:
         tokens = sqlglot.tokenize(text, dialect="duckdb")
     except SqlglotError as problem:
@@ -238,6 +239,27 @@ def _measure(text: str) -> list[sqlglot.Token]:
     if deepest > _DEEPEST or len(tokens) > _MOST_TOKENS or _longest_run(tokens) > _DEEPEST:
         raise _too_deep()
     return tokens
+
+
+def check_written(text: str, what: str) -> None:
+    """Refuses text that no engine can be told, before anything is charged for it.
+
+    >>> check_written("w = '\\ud800'", "The question")
+    Traceback (most recent call last):
+    deniable.errors.InvalidQuery: The question holds half a character at place 6...
+    """
+    if "\x00" in text:
+        raise InvalidQuery(
+            f"{what} holds the character NUL at place {text.index(chr(0)) + 1:,}, which "
+            "engines take for the end of a text. Leave it out."
+        )
+    try:
+        text.encode("utf-8")
+    except UnicodeEncodeError as problem:
+        raise InvalidQuery(
+            f"{what} holds half a character at place {problem.start + 1:,} (a lone surrogate), "
+            "which UTF-8 cannot write. Write the whole character, or leave it out."
+        ) from None
 
 
 def _too_deep() -> InvalidQuery:
@@ -304,12 +326,17 @@ def _order(
 def _limit(limit: exp.Expr | None) -> int | None:
     if limit is None:
         return None
-    number = limit.expression
+    fetch = isinstance(limit, exp.Fetch)  # FETCH FIRST 3 ROWS ONLY
+    number = limit.args.get("count") if fetch else limit.expression
     options = limit.args.get("limit_options")
     share = options is not None and any(
         options.args.get(one) for one in ("percent", "with_ties")
     )
     whole = isinstance(number, exp.Literal) and not number.is_string and number.this.isdigit()
-    if share or not whole or len(number.this) > 18:
-        raise InvalidQuery("LIMIT takes a whole number, below 10 to the 18th.")
+    if not isinstance(number, exp.Literal) or share or not whole or len(number.this) > 18:
+        said = "FETCH FIRST n ROWS ONLY" if fetch else "LIMIT"
+        raise InvalidQuery(
+            f"{said} takes a whole number, below 10 to the 18th"
+            f"{': no share, and no ties' if fetch else ''}."
+        )
     return int(number.this)

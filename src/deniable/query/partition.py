@@ -15,7 +15,7 @@ whatever the question says. Sensitivities stay as they are: a unit only has fewe
 
 import hashlib
 import json
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from datetime import date
@@ -29,6 +29,7 @@ from deniable.errors import InvalidParameter, InvalidQuery
 from deniable.policy import Table
 from deniable.query.expressions import Literal
 from deniable.query.functions import Sql
+from deniable.query.parse import check_written
 from deniable.query.plan import KeyValue, Plan
 from deniable.query.scope import Scope
 from deniable.query.words import try_cast
@@ -67,6 +68,11 @@ def checked(
     Each comes in its one spelling, since a ledger tells parts apart by theirs: were 1 and 1.0
     two parts, the same people would pay in only one of them.
     """
+    if isinstance(keys, str) or not isinstance(keys, Iterable):
+        raise InvalidParameter(
+            "`keys` must be a list of the values that make a part each, such as "
+            f'["A", "B"]. Found {keys!r}.'
+        )
     found = Scope(table).column(column)
     known = tuple(_key(found.name, found.kind, key) for key in keys)
     if not known or len(set(known)) < len(known):
@@ -98,7 +104,10 @@ def _key(name: str, kind: str | None, key: KeyValue) -> KeyValue:
         if kind == "date":
             with suppress(ValueError):
                 return date.fromisoformat(str(key)).isoformat()
-        elif isinstance(key, str | bool):
+        elif isinstance(key, str):
+            check_written(key, f"The key {key!r}")
+            return key
+        elif isinstance(key, bool):
             return key
         elif abs(key) <= _LARGEST:  # engines compare doubles, which are exact this far
             return int(key) if key == int(key) else key

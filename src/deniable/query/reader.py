@@ -1,5 +1,6 @@
 """sqlglot's trees read into ours: what is not on these lists does not pass."""
 
+import re
 from collections.abc import Callable
 from dataclasses import replace
 from fractions import Fraction
@@ -68,6 +69,7 @@ _SPELT = {"prefix": ("starts with", 2), "suffix": ("ends with", 2)}  # and how m
 LARGEST = Fraction(10) ** 30  # of a literal: far beyond any bound, far below any overflow
 SMALLEST = Fraction(1, 10**100)  # but for 0
 _MOST_BINS, _MOST_DIGITS = 1000, 1000
+_NUMBER = re.compile(r"([0-9][0-9_]*\.?[0-9_]*|\.[0-9][0-9_]*)(e[+-]?[0-9]+)?", re.I)
 
 
 def read(node: exp.Expr) -> Expression:
@@ -214,6 +216,11 @@ def _literal(node: exp.Expr) -> Literal:
     if node.args.get("is_string"):
         return Literal(node.this)
     digits, _, power = node.this.lower().partition("e")
+    if _NUMBER.fullmatch(node.this) is None:
+        raise InvalidQuery(
+            f"{node.this[:40]} is no number: write digits, and after an e a whole power of "
+            "ten, as in 1.5e6."
+        )
     if len(digits) > _MOST_DIGITS or len(power) > _MOST_DIGITS or abs(int(power or 0)) > 1000:
         raise InvalidQuery(
             f"The number {node.this[:40]} has too many digits: write it with {_MOST_DIGITS} at "

@@ -243,7 +243,10 @@ class Scope:
         if known.kind == "boolean":
             return 0, 1, Fraction(1)
         if known.kind != "number":
-            raise InvalidQuery(f"{argument} is {known.kind}, and only numbers can be added up.")
+            raise InvalidQuery(
+                f"{argument} is {known.kind}, and only numbers can be added up or ranked. "
+                "COUNT it; or ask for its most frequent values, with MODE or TOP_K."
+            )
         if known.low is None or known.high is None:
             raise UnboundedColumn(_no_limit(argument))
         step = known.step

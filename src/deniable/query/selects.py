@@ -1,7 +1,7 @@
 """SELECT statements read into our own trees, at any depth: what is not listed does not pass."""
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from fractions import Fraction
 
@@ -252,13 +252,16 @@ def read_outputs(selected: list[exp.Expr], *, stars: bool) -> tuple[Named | Star
         expression = read(inner)
         check_sizes([expression])
         outputs.append(Named(node.alias or label(expression), expression))
-    names = Counter(one.name.lower() for one in outputs if isinstance(one, Named))
+    check_names((one for one in outputs if isinstance(one, Named)), "rename one with AS")
+    return tuple(outputs)
+
+
+def check_names(outputs: Iterable[Named], mend: str) -> None:
+    """Refuses two columns of one name."""
+    names = Counter(one.name.lower() for one in outputs)
     doubled = next((name for name, count in names.items() if count > 1), None)
     if doubled is not None:
-        raise InvalidQuery(
-            f"Two columns of the answer are called {doubled}: rename one with AS."
-        )
-    return tuple(outputs)
+        raise InvalidQuery(f"Two columns of the answer are called {doubled}: {mend}.")
 
 
 def check_count(listed: Sequence[object], clause: str, most: int = _MOST_COLUMNS) -> None:

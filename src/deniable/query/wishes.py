@@ -1,15 +1,20 @@
 """A question and what is wished of its answer, into a plan: by epsilon or by margin."""
 
+from collections.abc import Mapping
 from typing import Any
 
-from deniable.errors import InvalidParameter
+from deniable.errors import InvalidParameter, InvalidQuery
 from deniable.policy import Policy
+from deniable.policy.spelling import nearest
 from deniable.query.accuracy import Goal, least
 from deniable.query.parse import parse
 from deniable.query.plan import Plan
 from deniable.query.planner import plan
 from deniable.query.question import Question
 from deniable.query.within import within
+
+_PRICES = ("epsilon", "margin", "relative", "of", "bounds")
+_REST = ("delta", "confidence", "weights", "nonnegative", "other", "written")
 
 
 def planned(
@@ -31,6 +36,7 @@ def planned(
     >>> planned(text, policy, margin=50) == planned(text + " WITHIN 50", policy)
     True
     """
+    _check_known(question, wishes)
     if bounds is not None:
         raise InvalidParameter(
             "Finding `bounds` takes a plan of its own, before the answer's: `explain` shows "
@@ -57,3 +63,24 @@ def planned(
         return plan(asked, policy, epsilon=epsilon, **wishes)
     goal = Goal.of(margin) if relative is None else Goal.relative(relative, of)
     return least(asked, policy, goal, **wishes)
+
+
+def _check_known(question: object, wishes: Mapping[str, Any]) -> None:
+    """Refuses what is no question, and wishes that nobody knows."""
+    if not isinstance(question, str | Question):
+        raise InvalidQuery(
+            "A question is SQL in text, such as SELECT COUNT(*) FROM data, or built in Python. "
+            f"Found {type(question).__name__}."
+        )
+    for word in wishes:
+        if word not in _REST:
+            raise InvalidParameter(
+                f"`{word}` is nothing that can be asked of an answer. "
+                + nearest(word, (*_PRICES, *_REST[:-1]), "What can be asked is")
+            )
+    weights = wishes.get("weights")
+    if weights is not None and not isinstance(weights, Mapping):
+        raise InvalidParameter(
+            "`weights` say which outputs should be more accurate, by name, as in "
+            f'weights={{"n": 2}}. Found {weights!r}.'
+        )

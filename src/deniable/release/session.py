@@ -103,9 +103,14 @@ class Session:
         >>> len(data.release_all(plans, delta=1e-6)), data.remaining.epsilon > 0
         (100, True)
         """
-        tables = [name for plan in plans for name in (*plan.tables, *plan.public)]
+        if not isinstance(plans, Sequence):
+            raise InvalidParameter(
+                f"`plans` must be a list of plans. Found {type(plans).__name__}."
+            )
+        ours = [self._ours(plan) for plan in plans]
+        tables = [name for plan in ours for name in (*plan.tables, *plan.public)]
         entries = self._ledger.reserve_all(
-            [self._ours(plan) for plan in plans],
+            ours,
             analyst=self.analyst,
             plan_hashes=[self._written(plan)[1] for plan in plans],
             version=self.policy.version(tables),
@@ -226,6 +231,11 @@ class Session:
         A plan clips and limits by itself, so one that was made for other bounds is as private
         as any; one that was made for other units, or none, is not.
         """
+        if not isinstance(plan, Plan):
+            raise InvalidParameter(
+                f"A plan is released, and {type(plan).__name__} is none. Make one with   "
+                'plan("SELECT COUNT(*) FROM data", epsilon=0.5)   or ask at once with sql(...).'
+            )
         tables = [self.policy.tables.get(name) for name in plan.tables]
         beside = [self.policy.tables.get(name) for name in plan.public]
         protected = all(

@@ -78,7 +78,7 @@ class Terms:
 
     def analyst(self, name: str | None) -> tuple[str, ...]:
         """An analyst's own account, where analysts have any."""
-        if name is not None and not name.isprintable():
+        if name is not None and not (isinstance(name, str) and name.isprintable()):
             raise InvalidParameter(
                 f"An analyst's name can be printed, on one line. Found {name!r}. Nothing was "
                 "spent."

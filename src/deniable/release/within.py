@@ -43,6 +43,8 @@ class Within:
         self, policy: Policy, column: str, keys: Sequence[KeyValue], table: str | None
     ) -> "dict[KeyValue, Within]":
         """One for each value that a column may have."""
+        if not isinstance(column, str):
+            raise InvalidParameter(f"`column` must be a column's name. Found {column!r}.")
         name = table or self.table or _only(policy, column)
         known = policy.tables.get(name)
         if known is None or known.public or self.table not in (None, name):

@@ -151,3 +151,25 @@ def test_the_key_is_made_once_and_is_the_owners_alone(folder, capsys):
     assert found[0] == found[1]
     assert key.stat().st_mode & 0o777 == 0o600
     assert (folder / f"{key.name}.pub").exists()
+
+
+@pytest.mark.parametrize("out", ["nowhere/x.toml", "visits.csv/x.toml"])
+def test_a_draft_that_cannot_be_written_is_refused_in_one_line(folder, capsys, out):
+    write("csv", TAME)
+    with pytest.raises(SystemExit) as left:
+        main(["init", "visits.csv", "--out", out, "--force"])
+    told = capsys.readouterr().err
+    assert (left.value.code, told.count("\n")) == (2, 1)
+    assert f"{out}' cannot be written: " in told
+
+
+def test_a_folder_that_is_read_only_is_told(folder, capsys, monkeypatch):
+    write("csv", TAME)
+
+    def refuse(self, *_, **__):
+        raise PermissionError(13, "Permission denied", str(self))
+
+    monkeypatch.setattr("pathlib.Path.write_text", refuse)
+    with pytest.raises(SystemExit):
+        main(["init", "visits.csv", "--force"])
+    assert "'deniable.toml' cannot be written: Permission denied" in capsys.readouterr().err

@@ -142,7 +142,7 @@ def test_an_accuracy_in_place_of_a_price(run):
 def test_neither_price_nor_accuracy(run):
     status, out, err = run("sql", COUNT)
     assert (status, out) == (2, "")
-    assert "give one of `epsilon=0.5`, `margin=50`" in err
+    assert "give one of --epsilon 0.5, --margin 50" in err
 
 
 def test_bounds_are_found_on_request(run, hospital):
@@ -164,3 +164,12 @@ def test_a_file_that_cannot_be_written_costs_nothing(run):
         assert (status, out) == (2, "")
         assert "no such folder" in err
     assert "0 charges so far" in run("budget")[1]
+
+
+@pytest.mark.parametrize("command", ["sql", "explain"])
+@pytest.mark.parametrize("given", [(), ("--epsilon", "1", "--margin", "5")])
+def test_a_missing_price_is_told_in_the_words_of_the_command(run, command, given):
+    status, out, err = run(command, BY_WARD, *given)
+    assert (status, out) == (2, "")
+    assert "--epsilon 0.5, --margin 50 and --relative 0.05 --of 10000" in err
+    assert ("more than one" if given else "none of them") in err

@@ -67,6 +67,20 @@ def wishes(
     }
 
 
+def check_price(question: str, wishes: dict[str, Any]) -> None:
+    """Says in the words of the command line that a question has a price or an accuracy."""
+    from deniable.errors import InvalidParameter
+    from deniable.query.within import within
+
+    given = [one for one in ("epsilon", "margin", "relative") if wishes[one] is not None]
+    if len(given) + (within(question)[1] is not None) != 1:
+        raise InvalidParameter(
+            "An answer has a price or an accuracy, and one follows from the other: give one "
+            "of --epsilon 0.5, --margin 50 and --relative 0.05 --of 10000, or end the question "
+            f"with WITHIN 50. Found {'more than one' if given else 'none of them'}."
+        )
+
+
 @contextmanager
 def session(policy: Path, doing: str, analyst: str | None = None) -> Iterator["Session"]:
     """A session over the policy; on a terminal one sees that it works, and how far it is."""

@@ -34,9 +34,16 @@ def init(
             "--force."
         )
     text = drafted(source, out.parent)
-    out.write_text(text, encoding="utf-8")
+    try:
+        out.write_text(text, encoding="utf-8")
+        key = key_for(out)
+    except OSError as problem:
+        raise dp.InvalidParameter(
+            f"{str(problem.filename or out)!r} cannot be written: {problem.strerror}. Write "
+            "into a folder of yours with --out."
+        ) from None
     print(f"{out} is drafted: {text.count(MARK_LINE)} lines are yours to FILL IN.")
-    print(f"The key that signs its ledger is {key_for(out)}: keep it to yourself.")
+    print(f"The key that signs its ledger is {key}: keep it to yourself.")
     print("Then ask what there is with   deniable tables")
 
 

@@ -38,6 +38,7 @@ def explain(
         nonnegative=nonnegative,
         other=other,
     )
+    asking.check_price(question, wishes)
     with asking.planning(policy, "planning") as session:
         told = session.explain(question, **wishes)
         plan = session.plan(question, **wishes) if engine_sql else None

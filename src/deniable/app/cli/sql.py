@@ -55,6 +55,7 @@ def sql(
         nonnegative=nonnegative,
         other=other,
     )
+    asking.check_price(question, wishes)
     with asking.session(policy, "asking", analyst) as session:
         answer = session.sql(question, fresh=fresh, **wishes)
     if certificate is not None:
