@@ -146,7 +146,7 @@ Expression: TypeAlias = Column | Literal | Call | Aggregate | SubQuery
 Part: TypeAlias = "Expression | Relation | Selection | UnionAll"
 
 _DATES = "year quarter month week day dayofyear dayofweek isodow hour minute second"
-_REPEATED = {"clamp": 3, "power": 3, "sqrt": 2, "ln": 2, "log10": 2, "log2": 2}
+_REPEATED = {"clamp": 3, "power": 3, "sqrt": 2, "exp": 2, "ln": 2, "log10": 2, "log2": 2}
 _REPEATED |= dict.fromkeys(_DATES.split(), 2)
 _INFIX = {"+", "-", "*", "/", "=", "<>", "<", "<=", ">", ">=", "and", "or"}
 
