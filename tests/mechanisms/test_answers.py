@@ -2,6 +2,7 @@ import numpy as np
 import pytest
 
 from deniable.errors import InvalidData
+from deniable.mechanisms import OLH, OUE, Duchi, RandomizedResponse, Rappor
 from deniable.mechanisms.answers import read
 
 
@@ -21,3 +22,19 @@ def test_bad_answers_are_not_quoted(bad):
     with pytest.raises(InvalidData) as caught:
         read(bad, 2)
     assert "5" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    "design",
+    [
+        RandomizedResponse(odds=3),
+        OUE(odds=3, categories=4),
+        OLH(odds=3, categories=4),
+        Duchi(odds=3, low=0, high=1),
+        Rappor(),
+    ],
+    ids=lambda design: type(design).__name__,
+)
+def test_rows_of_unequal_length_are_refused(design):
+    with pytest.raises(InvalidData):
+        design.aggregate([[1], [2, 3]])

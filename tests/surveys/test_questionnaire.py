@@ -6,7 +6,7 @@ from fractions import Fraction
 import pytest
 
 from deniable.errors import InvalidParameter
-from deniable.surveys import load, loads
+from deniable.surveys import lint, load, loads, plan
 
 HEAD = 'id = "s"\ntitle = "t"\nepsilon = 2\n'
 YES_NO = '[[questions]]\nid = "a"\nkind = "yes-no"\ntext = "?"\n'
@@ -96,3 +96,9 @@ def test_files(tmp_path):
         load(tmp_path / "s.toml")
     with pytest.raises(InvalidParameter, match="JSON"):
         loads("{", form="json")
+
+
+@pytest.mark.parametrize("use", [lint, plan])
+def test_a_file_name_is_no_questionnaire(use):
+    with pytest.raises(InvalidParameter, match=r"surveys\.load"):
+        use("q.toml")

@@ -56,6 +56,20 @@ def read(answers: Any, categories: int) -> Answers:
     return Answers(flat.astype(np.int64), boolean, array.shape, is_array)
 
 
+def reported(reports: Any) -> NDArray[Any]:
+    """Reports as an array, refused where rows have unequal lengths.
+
+    >>> reported([[0, 1], [1, 1]]).shape
+    (2, 2)
+    """
+    try:
+        return np.asarray(reports)
+    except ValueError:
+        raise InvalidData(
+            "The rows of reports must have equal lengths. Some have not."
+        ) from None
+
+
 def _as_array(answers: Any) -> tuple[NDArray[Any], bool]:
     if isinstance(answers, np.ma.MaskedArray):
         raise InvalidData("Answers must not be masked: make a missing answer a category.")

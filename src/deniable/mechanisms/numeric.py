@@ -16,6 +16,7 @@ from deniable.exact.bits import SYSTEM, Source
 from deniable.exact.enclosures import Enclosure
 from deniable.exact.rationals import Number, positive, rational
 from deniable.mechanisms import pure
+from deniable.mechanisms.answers import reported
 from deniable.mechanisms.grid import Numbers, gridded
 from deniable.mechanisms.tally import Tally, some
 from deniable.privacy import PureLoss
@@ -98,7 +99,7 @@ class NumericDesign:
 
     def aggregate(self, reports: Any) -> Tally:
         """How often each report came; tallies of batches add up."""
-        found = np.asarray(reports).ravel()
+        found = reported(reports).ravel()
         if found.dtype.kind not in "iu" or not found.size:
             raise InvalidData(
                 "Reports must be whole numbers, one or more, as `randomize` gives."

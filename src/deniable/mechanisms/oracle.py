@@ -21,7 +21,7 @@ from deniable.exact.bits import SYSTEM, Source
 from deniable.exact.enclosures import Enclosure
 from deniable.exact.rationals import Number, whole
 from deniable.mechanisms import pure
-from deniable.mechanisms.answers import read
+from deniable.mechanisms.answers import read, reported
 from deniable.mechanisms.estimate import Estimates, Method, level_of, share, variance
 from deniable.mechanisms.tally import Tally, some
 from deniable.privacy import PureLoss
@@ -120,7 +120,7 @@ class FrequencyOracle:
         return self._supports(rows)
 
     def _rows(self, reports: Reports) -> Reports:
-        rows = np.asarray(reports)
+        rows = reported(reports)
         if rows.ndim != 2 or rows.shape[1] != self.width or rows.dtype.kind not in "iu":
             raise InvalidData(
                 f"Reports must be an array of whole numbers with {self.width} columns, one row "

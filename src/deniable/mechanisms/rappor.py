@@ -26,6 +26,7 @@ from deniable.errors import InvalidData, InvalidParameter
 from deniable.exact import bernoulli, uniform_below
 from deniable.exact.keyed import KeyedBits
 from deniable.exact.rationals import probability, whole
+from deniable.mechanisms.answers import reported
 from deniable.mechanisms.tally import Tally
 from deniable.privacy import PureLoss
 
@@ -161,7 +162,7 @@ class Rappor:
         >>> len(Rappor().aggregate(Rappor().randomize(["blue", "red"])))
         1088
         """
-        rows = np.asarray(reports)
+        rows = reported(reports)
         if rows.ndim != 2 or rows.shape[1] != 1 + self.bits or not rows.size:
             raise InvalidData(
                 f"Reports must be rows of a cohort and {self.bits} bits, one or more."

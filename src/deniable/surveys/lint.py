@@ -11,7 +11,7 @@ from typing import Literal
 
 from deniable.surveys.asking import ask, epsilons
 from deniable.surveys.languages import built_in
-from deniable.surveys.questionnaire import Questionnaire
+from deniable.surveys.questionnaire import Questionnaire, questionnaire
 from deniable.surveys.sentences import template
 from deniable.surveys.words import said
 
@@ -60,7 +60,8 @@ def lint(survey: Questionnaire) -> list[Finding]:
     >>> print(lint(survey)[0])
     error: why: Free text cannot be randomized, and gives its writer away. Offer ...
     """
-    found = [finding for check in CHECKS for finding in check(survey)]
+    read = questionnaire(survey)
+    found = [finding for check in CHECKS for finding in check(read)]
     return sorted(found, key=lambda one: one.level)
 
 

@@ -15,7 +15,7 @@ from deniable.errors import InvalidParameter
 from deniable.exact.rationals import Number, rational
 from deniable.mechanisms import Hybrid, NumberOrNot, Ordinal
 from deniable.surveys.asking import Asked, asked
-from deniable.surveys.questionnaire import Questionnaire
+from deniable.surveys.questionnaire import Questionnaire, questionnaire
 from deniable.surveys.ways import Ways, ways
 
 _COMMON = 0.1
@@ -85,7 +85,7 @@ def plan(
     >>> plan(survey, margin=0.03).people  # 1,068 if asked directly
     4269
     """
-    made = asked(survey)
+    made = asked(questionnaire(survey))
     if not made:
         raise InvalidParameter("No question is private: there is nothing to plan.")
     groups = len(made) if survey.collection == "one-question-each" else 1

@@ -259,3 +259,12 @@ def loads(text: str, *, form: str = "toml") -> Questionnaire:
 def _told(error: Any) -> str:
     where = ".".join(str(part) for part in error["loc"]) or "as a whole"
     return f"{where}: {error['msg'].removeprefix('Value error, ')}"
+
+
+def questionnaire(found: Any) -> Questionnaire:
+    """A questionnaire that was read; a file's name is not one yet."""
+    if not isinstance(found, Questionnaire):
+        raise InvalidParameter(
+            f"A questionnaire is needed, as surveys.load(file) gives. Found {found!r}."
+        )
+    return found
