@@ -69,7 +69,7 @@ def test_forged_reports():
         forgery(COINS, respondents=5, forged=6)
 
 
-@pytest.mark.parametrize("name", ["ordinal", "OUE", "Duchi", "hybrid", "three"])
+@pytest.mark.parametrize("name", ["ordinal", "OUE", "Duchi", "hybrid", "square wave", "three"])
 def test_forged_reports_of_other_designs(name):
     """The worst report in place of the worst honest one, by enumeration."""
     design = DESIGNS[name]
@@ -88,4 +88,4 @@ def test_lies_have_a_range():
     assert if_some_lie(found)[0.2] == pytest.approx((0.1, 0.5))
     assert if_some_lie(found, lying=(0.5,)) == {0.5: (0.0, pytest.approx(0.8))}
     with pytest.raises(InvalidParameter, match="not known"):
-        forgery(DESIGNS["square wave"], respondents=5, forged=1)
+        forgery(DESIGNS["number or not"], respondents=5, forged=1)

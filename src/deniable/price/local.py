@@ -18,9 +18,7 @@ from typing import Any
 import numpy as np
 
 from deniable.exact.rationals import Number, positive, whole
-from deniable.mechanisms import NumberOrNot
 from deniable.mechanisms.numeric import NumericDesign
-from deniable.mechanisms.window import Window
 from deniable.price.bounds import Bound
 
 
@@ -68,12 +66,6 @@ def mean_variance(design: Any) -> tuple[float, float]:
     """
     width = float(design.high - design.low)
     ends = (design.low, (design.low + design.high) / 2, design.high)
-    if isinstance(design, NumberOrNot):
-        return max(design.variance(x, respondents=1) for x in ends), width
-    if isinstance(design, Window) and not hasattr(design, "variance"):  # the square wave
-        scale = design.step / design.line()[1]
-        places = [(x - design.low) / design.step for x in ends]
-        return max(float(design.spread(place) * scale**2) for place in places), width
     return max(design.variance(x, respondents=1) for x in ends), width
 
 

@@ -28,7 +28,6 @@ from deniable.mechanisms import NumberOrNot
 from deniable.mechanisms.answers import read
 from deniable.mechanisms.numeric import NumericDesign
 from deniable.mechanisms.oracle import FrequencyOracle
-from deniable.mechanisms.window import Window
 from deniable.surveys.asking import Asked
 from deniable.surveys.corrected import channel_of
 
@@ -82,10 +81,6 @@ def reader(design: Any) -> Reader:
         low, high = _ends(design)
         part = (design.readings() - low) / (high - low)
         return _table(np.stack([1 - part, part]), (low, high))
-    if isinstance(design, Window):
-        start, slope = design.line()
-        part = (np.arange(design.outputs) - float(start)) / float(slope) / design.steps
-        return _table(np.stack([1 - part, part]), _ends(design))
     raise InvalidParameter(
         f"Reports of {type(design).__name__} cannot be read one by one. For text, see `decode`."
     )
