@@ -35,7 +35,7 @@ def choice_margin(choice: Choice, confidence: Fraction) -> int | None:
 
     >>> flip = PermuteAndFlip(epsilon=1)
     >>> choice_margin(Choice(("q",), "mode", flip, 1, "", ("A", "B")), Fraction(19, 20))
-    5
+    4
     """
     mechanism = choice.mechanism
     if isinstance(mechanism, PermuteAndFlip):
