@@ -182,6 +182,13 @@ def test_groups_that_would_fill_the_memory():
         planned(f"SELECT COUNT(*) AS n FROM visits GROUP BY {keys}", policy(), epsilon=1)
 
 
+@pytest.mark.parametrize("number", ["1 / 3", "-2.5 / 1e30", "0 / 3", "SQRT(2) - SQRT(2)"])
+def test_a_constant_off_any_grid_has_a_step(number):
+    assert bounded(f"SELECT SUM({number}) AS s, AVG({number}) AS a FROM visits")
+    each = f"SELECT patient, SUM({number}) AS total FROM visits GROUP BY patient"
+    assert bounded(f"SELECT SUM(total) AS s FROM ({each})")
+
+
 def test_limits_of_powers_are_still_numbers():
     text = "SELECT SUM(POWER(cost / 3, 20) * POWER(cost / 3, 20)) AS s FROM visits"
     made = bounded(text)

@@ -250,8 +250,10 @@ class Scope:
         if known.low is None or known.high is None:
             raise UnboundedColumn(_no_limit(argument))
         step = known.step
-        if step is None or (known.high - known.low) / step > 1 << 40:
-            step = _nice_step((known.high - known.low) / (1 << _FINEST))
+        # A constant has no width, and any power of ten is more than nothing.
+        width = known.high - known.low or abs(known.high) or Fraction(1)
+        if step is None or width / step > 1 << 40:
+            step = _nice_step(width / (1 << _FINEST))
         low, high = known.low / step, known.high / step
         return low.__floor__(), high.__ceil__(), step
 
