@@ -124,7 +124,7 @@ STATEMENTS = [
     "SELECT {'a': cost} FROM visits",
     "SELECT COUNT(*) FROM visits LIMIT 10%",
     "SELECT COUNT(*) FROM visits OFFSET 1",
-    "SELECT COUNT(*) FROM visits FETCH FIRST 1 ROWS ONLY",
+    "SELECT COUNT(*) FROM visits FETCH FIRST 1 ROWS WITH TIES",
 ]
 INSERTS = [
     "'",
