@@ -74,4 +74,6 @@ def test_every_mutant_of_the_table_can_be_read():
     assert len({one.name for one in listed}) == len(listed) >= 100
     for one in listed:
         assert one.find != one.put
+        source = mutants.ROOT / "src" / "deniable" / one.file
+        assert source.read_text(encoding="utf-8").count(one.find) == 1, one.name
         assert (mutants.ROOT / one.test.partition("::")[0]).exists()
