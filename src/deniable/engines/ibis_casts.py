@@ -7,7 +7,6 @@ from sqlglot import exp
 
 from deniable.engines import spelling
 from deniable.engines.ibis_wide import Value
-from deniable.engines.words import digits
 from deniable.errors import Unsupported
 
 WHOLE_FROM = 2.0**52  # from here on doubles are whole
@@ -20,24 +19,6 @@ def unknown(node: exp.Expr) -> Unsupported:
         f"Ibis has no exact words for {type(node).__name__.upper()} as DuckDB means it. Ask "
         "without it, or copy the table into DuckDB. Nothing was spent."
     )
-
-
-def constant(node: exp.Expr) -> float | None:
-    """The number that a node says, through casts and signs; None if it is no constant."""
-    if isinstance(node, exp.Cast | exp.TryCast | exp.Paren):
-        return constant(node.this)
-    if isinstance(node, exp.Neg):
-        inner = constant(node.this)
-        return None if inner is None else -inner
-    if isinstance(node, exp.Add | exp.Sub | exp.Mul):
-        left, right = constant(node.this), constant(node.expression)
-        if left is None or right is None:
-            return None
-        if isinstance(node, exp.Mul):
-            return left * right
-        return left + right if isinstance(node, exp.Add) else left - right
-    number = digits(node)
-    return None if number is None else float(number)
 
 
 def real(value: Value) -> Value:

@@ -12,8 +12,9 @@ from typing import Any
 import ibis
 from sqlglot import exp
 
-from deniable.engines.ibis_casts import WHOLE_FROM, constant, over, real, unknown
+from deniable.engines.ibis_casts import WHOLE_FROM, over, real, unknown
 from deniable.engines.ibis_wide import Value
+from deniable.engines.words import constant
 
 Say = Callable[[exp.Expr], Value]
 

@@ -12,9 +12,10 @@ import ibis
 from sqlglot import exp
 
 from deniable.engines.duckdb_letters import spaces
-from deniable.engines.ibis_casts import constant, unknown
+from deniable.engines.ibis_casts import unknown
 from deniable.engines.ibis_letters import BY_PYTHON, BY_WORD, lowered, pattern
 from deniable.engines.ibis_wide import Value
+from deniable.engines.words import constant
 
 Say = Callable[[exp.Expr], Value]
 _FARTHEST = 1000  # letters that a pattern can count
