@@ -16,7 +16,7 @@ import numpy as np
 
 import deniable as dp
 from benchmarks.stopwatch import REPEATS, Row, medians
-from deniable.privacy import cells, numerical, priced
+from deniable.privacy.compose import grid_cells, numerical, numerical_loss
 
 UNIT = "answers/s"
 LEAST = 10
@@ -85,10 +85,10 @@ def forgetful(answer: Answer) -> Answer:
         kept = (
             numerical.sketch,
             numerical.grid,
-            priced.directions,
-            priced._near_delta,
-            priced._near_epsilon,
-            cells.reach,
+            numerical_loss.directions,
+            numerical_loss._near_delta,
+            numerical_loss._near_epsilon,
+            grid_cells.reach,
         )
         for cache in kept:
             cache.cache_clear()

@@ -14,7 +14,7 @@ from typing import Any
 import deniable as dp
 from benchmarks.queries import GROUPS, PLAIN, ROWS, UNIT, parquet, seconds, sized, table
 from benchmarks.stopwatch import Row, medians
-from deniable.engines.spark_session import session_of
+from deniable.engines.spark.session import session_of
 
 MOST = 1.5
 WHAT = "Spark, COUNT, AVG: a row is a unit"

@@ -17,10 +17,10 @@ from typing import Any
 import duckdb
 
 from benchmarks.stopwatch import Row, medians
-from deniable.engines.duckdb import DuckDB
+from deniable.engines.duckdb.engine import DuckDB
 from deniable.policy import Policy, Table
 from deniable.release import MemoryLedger
-from deniable.release.session import Session
+from deniable.release.session.session import Session
 
 ROWS = 1_000_000
 EACH = 4  # rows of a person in either table

@@ -16,8 +16,8 @@ from pathlib import Path
 
 from benchmarks.stopwatch import Row, medians
 from deniable.policy import Policy, Table
-from deniable.query.parse import parse
-from deniable.query.planner import plan
+from deniable.query.language.parse import parse
+from deniable.query.planner.planner import plan
 from deniable.release import DurableLedger
 
 BATCH = 100

@@ -104,7 +104,7 @@ def test_random_is_free_elsewhere():
     ["import typer", "from rich.table import Table", "def f():\n    import matplotlib.pyplot"],
 )
 def test_a_driver_outside_its_home_is_seen(source):
-    assert guards.drivers("privacy/pure.py", source)
+    assert guards.drivers("privacy/losses/pure.py", source)
 
 
 def test_a_driver_at_home_is_welcome():

@@ -1,7 +1,9 @@
 """The import rule of the house, as a contract for import-linter.
 
-The table is in pyproject.toml, one line a room: `mechanisms: exact, privacy`. Only direct
-imports count: that `synth` reaches `exact` through `release` is what `release` is for.
+The table is in pyproject.toml, one line for each room or sub-room, such as
+`privacy.compose: exact, privacy.losses`. The longest name that fits a module is its line, so a
+module that lies directly in a room with sub-rooms follows the room's line. Only direct imports
+count: that `synth` reaches `exact` through `release` is what `release` is for.
 """
 
 from __future__ import annotations
@@ -38,9 +40,7 @@ class Room:
     def permits(self, module: str) -> bool:
         """Whether this room may import `module` (below the package; "" is the public face)."""
         allowed = (self.name, OPEN_TO_ALL, *self.may_import)
-        return EVERYTHING in allowed or any(
-            module == prefix or module.startswith(prefix + ".") for prefix in allowed
-        )
+        return EVERYTHING in allowed or any(_lies_in(module, room) for room in allowed)
 
 
 def violations(
@@ -57,29 +57,35 @@ def violations(
     ['exact imports privacy.pure, but `exact` may not.']
     """
     return [
-        *_faults_of_table(rooms, {_room_of(module) for module in modules} - {""}),
+        *_faults_of_table(rooms, modules),
         *_faults_of_imports({room.name: room for room in rooms}, imports),
     ]
 
 
-def _faults_of_table(rooms: list[Room], present: set[str]) -> list[str]:
+def _faults_of_table(rooms: list[Room], modules: set[str]) -> list[str]:
     names = [room.name for room in rooms]
-    faults = [
-        f"{name} has no line in the table of rooms." for name in sorted(present - {*names})
-    ]
+    faults = [f"{name} has no line in the table of rooms." for name in _missing(names, modules)]
     faults += [
         f"{name} has a line in the table, but there is no such room."
         for name in names
-        if name not in present
+        if not any(_lies_in(module, name) for module in modules)
     ]
     for position, room in enumerate(rooms):
         above = {*names[:position], EVERYTHING}
         faults += [
             f"{room.name} may not name {other}, which is not above it."
             for other in room.may_import
-            if _room_of(other) not in above
+            if other not in above and not any(_lies_in(other, name) for name in above)
         ]
     return faults
+
+
+def _missing(names: list[str], modules: set[str]) -> list[str]:
+    """Rooms without a line, and sub-rooms without one beside sub-rooms that have one."""
+    divided = {name.rpartition(".")[0] for name in names if "." in name}
+    packages = {module.rpartition(".")[0] for module in modules if "." in module}
+    sub_rooms = {package for package in packages if package.rpartition(".")[0] in divided}
+    return sorted(({module.partition(".")[0] for module in modules} | sub_rooms) - {*names, ""})
 
 
 def _faults_of_imports(table: dict[str, Room], imports: set[tuple[str, str]]) -> list[str]:
@@ -87,12 +93,18 @@ def _faults_of_imports(table: dict[str, Room], imports: set[tuple[str, str]]) ->
         f"{importer} imports {imported or 'the public face'}, but `{room.name}` may not."
         for importer, imported in sorted(imports)
         # The public face (importer "") shows every room. A room without a line has its fault.
-        if (room := table.get(_room_of(importer))) and not room.permits(imported)
+        if (room := _line_of(table, importer)) and not room.permits(imported)
     ]
 
 
-def _room_of(module: str) -> str:
-    return module.partition(".")[0]
+def _line_of(table: dict[str, Room], module: str) -> Room | None:
+    while module and module not in table:
+        module = module.rpartition(".")[0]
+    return table.get(module)
+
+
+def _lies_in(module: str, room: str) -> bool:
+    return module == room or module.startswith(room + ".")
 
 
 class Rooms(Contract):

@@ -88,8 +88,8 @@ if TYPE_CHECKING:
         shuffled,
         without_replacement,
     )
-    from deniable.privacy.reading import posterior
-    from deniable.query.build import (
+    from deniable.privacy.losses.hypothesis_testing import posterior
+    from deniable.query.language.builder import (
         clipped,
         corr,
         count_distinct,
@@ -113,8 +113,13 @@ if TYPE_CHECKING:
         rehearse,
         verify,
     )
-    from deniable.release.array_choices import median, mode, quantile, quantiles
-    from deniable.release.arrays import (
+    from deniable.release.asking.array_choices import (
+        median,
+        mode,
+        quantile,
+        quantiles,
+    )
+    from deniable.release.asking.arrays import (
         count,
         histogram,
         mean,
@@ -286,8 +291,8 @@ _ROOMS = {
         "shuffled",
         "without_replacement",
     ),
-    "deniable.privacy.reading": ("posterior",),
-    "deniable.query.build": (
+    "deniable.privacy.losses.hypothesis_testing": ("posterior",),
+    "deniable.query.language.builder": (
         "clipped",
         "corr",
         "count_distinct",
@@ -299,7 +304,7 @@ _ROOMS = {
         "slope",
         "top_k",
     ),
-    "deniable.release.array_choices": ("median", "mode", "quantile", "quantiles"),
+    "deniable.release.asking.array_choices": ("median", "mode", "quantile", "quantiles"),
     "deniable.release": (
         "DurableLedger",
         "Certificate",
@@ -312,7 +317,7 @@ _ROOMS = {
         "rehearse",
         "verify",
     ),
-    "deniable.release.arrays": (
+    "deniable.release.asking.arrays": (
         "count",
         "histogram",
         "mean",

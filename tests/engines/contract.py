@@ -14,11 +14,11 @@ from typing import ClassVar
 import pyarrow as pa
 import pytest
 
-from deniable.engines.duckdb import DuckDB
+from deniable.engines.duckdb.engine import DuckDB
 from deniable.errors import EngineFailed, InvalidPolicy, Unsupported
 from deniable.policy import Policy, Table
-from deniable.query.parse import parse
-from deniable.query.planner import plan
+from deniable.query.language.parse import parse
+from deniable.query.planner.planner import plan
 from tests.engines import rows
 from tests.engines.plans import plan as by_hand
 from tests.query import town

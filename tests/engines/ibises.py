@@ -4,10 +4,10 @@ import contextlib
 
 import ibis
 
-from deniable.engines.duckdb import DuckDB
-from deniable.engines.ibis import Ibis
-from deniable.query.parse import parse
-from deniable.query.planner import plan
+from deniable.engines.duckdb.engine import DuckDB
+from deniable.engines.ibis.engine import Ibis
+from deniable.query.language.parse import parse
+from deniable.query.planner.planner import plan
 from tests.engines.contract import exact, hostile, hostile_policy
 
 

@@ -3,7 +3,12 @@
 from fractions import Fraction
 
 from deniable.mechanisms import Laplace, Quantiles, Thresholding
-from deniable.query.plan import Block, Choice, Key, Plan
+from deniable.query.plan.plan import (
+    Block,
+    Choice,
+    Key,
+    Plan,
+)
 
 MEDIAN = Quantiles(0.5, epsilon=1, bounds=(0, 9), neighbors="add-remove")
 

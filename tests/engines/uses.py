@@ -7,14 +7,14 @@ from typing import ClassVar
 import pyarrow as pa
 import pytest
 
-from deniable.engines.duckdb import DuckDB
+from deniable.engines.duckdb.engine import DuckDB
 from deniable.errors import Unsupported
 from deniable.policy import Table
-from deniable.query.clean import clean
-from deniable.query.parse import condition
-from deniable.query.scope import Scope
-from deniable.query.words import named, subquery
-from tests.query.test_vocabulary import DUCKDBS_OWN, USES
+from deniable.query.language.parse import condition
+from deniable.query.relations.clean_columns import clean
+from deniable.query.relations.scope import Scope
+from deniable.query.relations.sql_terms import named, subquery
+from tests.query.relations.test_function_table import DUCKDBS_OWN, USES
 
 NUMBERS = [None, math.nan, math.inf, -math.inf, 1e308, -1.7e308, 1e-308, 5e-324, -0.0, 0.0]
 NUMBERS += [0.5, -0.5, 2.5, -3.0, 7.25, 0.1, 123.456, -99.995, 2.0**29, 9007199254740993.0]

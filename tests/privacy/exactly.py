@@ -3,7 +3,7 @@
 import math
 from fractions import Fraction
 
-from deniable.privacy.pairs import Atoms
+from deniable.privacy.arithmetic.dominating_pairs import Atoms
 
 
 def composed(pairs):

@@ -18,7 +18,7 @@ from deniable.mechanisms import (
     SubsetSelection,
 )
 from deniable.surveys import Question, ask
-from deniable.surveys.asking import Asked
+from deniable.surveys.questionnaire.designs import Asked
 
 
 def boxes(options, epsilon, more=False):

@@ -15,7 +15,10 @@ contract_types = ["rooms: tools.import_rules.Rooms"]
 [[tool.importlinter.contracts]]
 name = "rooms"
 type = "rooms"
-rooms = ["errors:", "exact:", "privacy: exact"]
+rooms = [
+    "errors:", "exact:", "privacy: exact",
+    "query.plan:", "query.margins: exact, query.plan", "query:",
+]
 """
 HOUSE = {
     "__init__.py": "from house.privacy import losses",
@@ -23,6 +26,11 @@ HOUSE = {
     "exact.py": "import house.errors",
     "privacy/__init__.py": "",
     "privacy/losses.py": "from house import errors, exact",
+    "query/__init__.py": "",
+    "query/plan/__init__.py": "",
+    "query/plan/nodes.py": "",
+    "query/margins/__init__.py": "",
+    "query/margins/sums.py": "import house.exact",
 }
 
 
@@ -34,6 +42,13 @@ HOUSE = {
         ({"errors.py": "def f():\n    import house.exact"}, "errors imports exact"),
         ({"exact.py": "import house"}, "exact imports the public face"),
         ({"attic.py": ""}, "attic has no line in the table"),
+        ({"query/margins/sums.py": "import house.query.plan.nodes"}, None),
+        (
+            {"query/plan/nodes.py": "import house.query.margins.sums"},
+            "query.plan.nodes imports query.margins.sums",
+        ),
+        ({"query/attic/__init__.py": "", "query/attic/box.py": ""}, "query.attic has no line"),
+        ({"query/face.py": "import house.query.margins.sums"}, None),
     ],
     ids=lambda value: None if isinstance(value, dict) else str(value),
 )

@@ -4,17 +4,17 @@ from collections.abc import Mapping
 from importlib import import_module
 from typing import Any
 
-from deniable.engines.running import Running
-from deniable.engines.spark_session import is_spark
+from deniable.engines.handover.running import Running
+from deniable.engines.spark.session import is_spark
 from deniable.errors import InvalidPolicy, MissingExtra
 from deniable.policy import Policy
-from deniable.policy.places import is_address, place
+from deniable.policy.addresses import is_address, place
 
 _ENGINES = {
-    "duckdb": ("deniable.engines.duckdb", "DuckDB"),
-    "spark": ("deniable.engines.spark", "Spark"),
-    "postgresql": ("deniable.engines.postgresql", "PostgreSQL"),
-    "ibis": ("deniable.engines.ibis", "Ibis"),
+    "duckdb": ("deniable.engines.duckdb.engine", "DuckDB"),
+    "spark": ("deniable.engines.spark.engine", "Spark"),
+    "postgresql": ("deniable.engines.postgresql.engine", "PostgreSQL"),
+    "ibis": ("deniable.engines.ibis.engine", "Ibis"),
 }
 
 
@@ -76,6 +76,6 @@ def _engine(called: str) -> type[Running]:
     except ImportError:
         raise MissingExtra(
             f"{name} needs a package that is not installed. Add it with   "
-            f"pip install 'deniable[{module.rpartition('.')[2]}]'"
+            f"pip install 'deniable[{called}]'"
         ) from None
     return engine

@@ -18,9 +18,9 @@ from deniable.exact.bits import SYSTEM, Source, integer
 from deniable.exact.enclosures import Enclosure, exp_neg
 from deniable.exact.laws import Exponential, Gaussian, Listed, RoundedGaussian
 from deniable.exact.rationals import positive, probability, rational, whole
-from deniable.exact.table import Table
+from deniable.exact.table_sampler import Table
 from deniable.exact.threshold import below
-from deniable.exact.wide import WideSampler
+from deniable.exact.wide_sampler import WideSampler
 
 Integers: TypeAlias = npt.NDArray[Any]  # int64, or Python integers where one does not fit
 

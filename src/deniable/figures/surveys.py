@@ -11,7 +11,7 @@ from deniable.errors import InvalidParameter
 from deniable.exact.rationals import Number
 from deniable.figures.canvas import COLOURS, QUIET, canvas
 from deniable.mechanisms import RandomizedResponse
-from deniable.surveys.results import Result
+from deniable.surveys.report import Result
 
 _POINTS = 60
 

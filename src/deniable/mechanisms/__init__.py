@@ -7,34 +7,34 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from deniable.mechanisms.density import Density, ReleasedDensity
-    from deniable.mechanisms.duchi import Duchi
-    from deniable.mechanisms.estimate import Estimate, Estimates
-    from deniable.mechanisms.exponential import Exponential
-    from deniable.mechanisms.gaussian import Gaussian
-    from deniable.mechanisms.hadamard import HadamardResponse
-    from deniable.mechanisms.hybrid import Hybrid
-    from deniable.mechanisms.inverse_sensitivity import InverseSensitivity
-    from deniable.mechanisms.laplace import Laplace
-    from deniable.mechanisms.loloha import Loloha
-    from deniable.mechanisms.majority import Majority
-    from deniable.mechanisms.noisy_max import NoisyMax
-    from deniable.mechanisms.number_or_not import NumberOrNot
-    from deniable.mechanisms.olh import OLH
-    from deniable.mechanisms.ordinal import Ordinal
-    from deniable.mechanisms.oue import OUE
-    from deniable.mechanisms.permute_and_flip import PermuteAndFlip
-    from deniable.mechanisms.piecewise import Piecewise
+    from deniable.mechanisms.choose.exponential import Exponential
+    from deniable.mechanisms.choose.inverse_sensitivity import InverseSensitivity
+    from deniable.mechanisms.choose.majority import Majority
+    from deniable.mechanisms.choose.noisy_max import NoisyMax
+    from deniable.mechanisms.choose.permute_and_flip import PermuteAndFlip
+    from deniable.mechanisms.choose.sparse_vector import SparseVector
+    from deniable.mechanisms.local.estimate import Estimate, Estimates
+    from deniable.mechanisms.local.hadamard import HadamardResponse
+    from deniable.mechanisms.local.loloha import Loloha
+    from deniable.mechanisms.local.numbers.duchi import Duchi
+    from deniable.mechanisms.local.numbers.hybrid import Hybrid
+    from deniable.mechanisms.local.numbers.number_or_not import NumberOrNot
+    from deniable.mechanisms.local.numbers.piecewise import Piecewise
+    from deniable.mechanisms.local.numbers.square_wave import SquareWave
+    from deniable.mechanisms.local.olh import OLH
+    from deniable.mechanisms.local.ordinal import Ordinal
+    from deniable.mechanisms.local.oue import OUE
+    from deniable.mechanisms.local.randomized_response import RandomizedResponse
+    from deniable.mechanisms.local.rappor import Rappor
+    from deniable.mechanisms.local.revealing import RevealingResponse
+    from deniable.mechanisms.local.subset_selection import SubsetSelection
+    from deniable.mechanisms.local.tally import Tally
+    from deniable.mechanisms.noise.density import Density, ReleasedDensity
+    from deniable.mechanisms.noise.gaussian import Gaussian
+    from deniable.mechanisms.noise.laplace import Laplace
+    from deniable.mechanisms.noise.staircase import Staircase
+    from deniable.mechanisms.noise.thresholding import Thresholding
     from deniable.mechanisms.quantiles import Quantiles, ReleasedQuantiles
-    from deniable.mechanisms.randomized_response import RandomizedResponse
-    from deniable.mechanisms.rappor import Rappor
-    from deniable.mechanisms.revealing import RevealingResponse
-    from deniable.mechanisms.sparse_vector import SparseVector
-    from deniable.mechanisms.square_wave import SquareWave
-    from deniable.mechanisms.staircase import Staircase
-    from deniable.mechanisms.subset_selection import SubsetSelection
-    from deniable.mechanisms.tally import Tally
-    from deniable.mechanisms.thresholding import Thresholding
 
 __all__ = [
     "OLH",
@@ -71,43 +71,43 @@ __all__ = [
 ]
 
 _FILES = {
-    "density": (
+    "noise.density": (
         "Density",
         "ReleasedDensity",
     ),
-    "duchi": ("Duchi",),
-    "estimate": (
+    "local.numbers.duchi": ("Duchi",),
+    "local.estimate": (
         "Estimate",
         "Estimates",
     ),
-    "exponential": ("Exponential",),
-    "gaussian": ("Gaussian",),
-    "hadamard": ("HadamardResponse",),
-    "hybrid": ("Hybrid",),
-    "inverse_sensitivity": ("InverseSensitivity",),
-    "laplace": ("Laplace",),
-    "loloha": ("Loloha",),
-    "majority": ("Majority",),
-    "noisy_max": ("NoisyMax",),
-    "number_or_not": ("NumberOrNot",),
-    "olh": ("OLH",),
-    "ordinal": ("Ordinal",),
-    "oue": ("OUE",),
-    "permute_and_flip": ("PermuteAndFlip",),
-    "piecewise": ("Piecewise",),
+    "choose.exponential": ("Exponential",),
+    "noise.gaussian": ("Gaussian",),
+    "local.hadamard": ("HadamardResponse",),
+    "local.numbers.hybrid": ("Hybrid",),
+    "choose.inverse_sensitivity": ("InverseSensitivity",),
+    "noise.laplace": ("Laplace",),
+    "local.loloha": ("Loloha",),
+    "choose.majority": ("Majority",),
+    "choose.noisy_max": ("NoisyMax",),
+    "local.numbers.number_or_not": ("NumberOrNot",),
+    "local.olh": ("OLH",),
+    "local.ordinal": ("Ordinal",),
+    "local.oue": ("OUE",),
+    "choose.permute_and_flip": ("PermuteAndFlip",),
+    "local.numbers.piecewise": ("Piecewise",),
     "quantiles": (
         "Quantiles",
         "ReleasedQuantiles",
     ),
-    "randomized_response": ("RandomizedResponse",),
-    "rappor": ("Rappor",),
-    "revealing": ("RevealingResponse",),
-    "sparse_vector": ("SparseVector",),
-    "square_wave": ("SquareWave",),
-    "staircase": ("Staircase",),
-    "subset_selection": ("SubsetSelection",),
-    "tally": ("Tally",),
-    "thresholding": ("Thresholding",),
+    "local.randomized_response": ("RandomizedResponse",),
+    "local.rappor": ("Rappor",),
+    "local.revealing": ("RevealingResponse",),
+    "choose.sparse_vector": ("SparseVector",),
+    "local.numbers.square_wave": ("SquareWave",),
+    "noise.staircase": ("Staircase",),
+    "local.subset_selection": ("SubsetSelection",),
+    "local.tally": ("Tally",),
+    "noise.thresholding": ("Thresholding",),
 }
 
 

@@ -5,9 +5,9 @@ row is read, so its errors quote what they found, and name the line of the file.
 """
 
 from deniable.policy.column import Column, Keys, KeyValue
-from deniable.policy.kinds import Kind
 from deniable.policy.policy import Policy
 from deniable.policy.table import Table
+from deniable.policy.value_kinds import Kind
 
 __all__ = ["Column", "KeyValue", "Keys", "Kind", "Policy", "Table", "load", "parse"]
 

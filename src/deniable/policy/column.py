@@ -8,7 +8,14 @@ from typing import Any, Literal, TypeAlias
 
 from deniable.errors import InvalidParameter, InvalidPolicy
 from deniable.exact.rationals import Number, positive, rational
-from deniable.policy.kinds import KINDS, Kind, integral, kind_of_keys, kind_of_type, narrow
+from deniable.policy.value_kinds import (
+    KINDS,
+    Kind,
+    integral,
+    kind_of_keys,
+    kind_of_type,
+    narrow,
+)
 
 KeyValue: TypeAlias = str | int | float | bool
 Keys: TypeAlias = tuple[KeyValue, ...] | Literal["private"] | None

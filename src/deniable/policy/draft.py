@@ -7,8 +7,8 @@ owner has said what is public about them.
 
 from collections.abc import Mapping
 
-from deniable.policy.kinds import integral, kind_of_type
-from deniable.policy.places import is_address
+from deniable.policy.addresses import is_address
+from deniable.policy.value_kinds import integral, kind_of_type
 
 MARK = "FILL IN"
 

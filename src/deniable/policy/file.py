@@ -45,16 +45,16 @@ from typing import Annotated, Any
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 
 from deniable.errors import InvalidPolicy
+from deniable.policy.addresses import checked, is_address
 from deniable.policy.budget import Budget, Schedule, Sums
 from deniable.policy.column import Column, KeyValue
 from deniable.policy.draft import MARK
-from deniable.policy.kinds import Kind
-from deniable.policy.lines import line_of
-from deniable.policy.places import checked, is_address
+from deniable.policy.ledger_store import stored
 from deniable.policy.policy import Policy
-from deniable.policy.spelling import nearest
-from deniable.policy.stores import stored
+from deniable.policy.suggestions import nearest
 from deniable.policy.table import ROW_CEILING, Malformed, Table
+from deniable.policy.toml_lines import line_of
+from deniable.policy.value_kinds import Kind
 from deniable.privacy.neighbors import Neighbors
 
 

@@ -8,7 +8,7 @@ from types import MappingProxyType
 from deniable.errors import InvalidPolicy
 from deniable.exact.rationals import Number
 from deniable.policy.budget import SUMS, Budget, Schedule, Sums
-from deniable.policy.memory import in_bytes
+from deniable.policy.memory_sizes import in_bytes
 from deniable.policy.table import Table
 
 

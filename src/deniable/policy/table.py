@@ -9,8 +9,8 @@ from deniable.errors import InvalidParameter, InvalidPolicy
 from deniable.exact.rationals import Number, whole
 from deniable.policy.budget import Budget
 from deniable.policy.column import Column
-from deniable.policy.kinds import Kind
-from deniable.policy.spelling import nearest
+from deniable.policy.suggestions import nearest
+from deniable.policy.value_kinds import Kind
 from deniable.privacy.neighbors import Neighbors, neighboring
 
 ROW_CEILING = 10**12

@@ -9,7 +9,16 @@ variance >= 0.920674 (Hammersley 1950; Chapman & Robbins 1951; at 1 change)
 4269
 """
 
-from deniable.price.bounds import (
+from deniable.price.choice_bounds import (
+    kept,
+    rank_margin,
+    selection,
+    threshold,
+)
+from deniable.price.efficiency import Efficiency, efficiency
+from deniable.price.feasibility import Feasibility, proportion
+from deniable.price.local_bounds import all_shares
+from deniable.price.lower_bounds import (
     Bound,
     discrete,
     quarter_optimality,
@@ -19,11 +28,7 @@ from deniable.price.bounds import (
     unbiased_classical,
     unbiased_simple,
 )
-from deniable.price.choices import kept, rank_margin, selection, threshold
-from deniable.price.efficiency import Efficiency, efficiency
-from deniable.price.feasibility import Feasibility, proportion
-from deniable.price.local import all_shares
-from deniable.price.samples import (
+from deniable.price.sample_sizes import (
     CountPrice,
     count,
     epsilon_for_count,
@@ -31,7 +36,7 @@ from deniable.price.samples import (
     sample_size_for_mean,
     sample_size_for_proportion,
 )
-from deniable.price.surveys import (
+from deniable.price.survey_sizes import (
     SurveyPrice,
     design_effect,
     expected_margin,

@@ -35,12 +35,12 @@ from deniable.mechanisms import (
     Staircase,
     Thresholding,
 )
-from deniable.mechanisms.choosing import Choosing
-from deniable.mechanisms.density import directions
-from deniable.mechanisms.oracle import FrequencyOracle
-from deniable.mechanisms.staircase import StaircaseNoise
-from deniable.price import choices, local
-from deniable.price.bounds import Bound, discrete, unbiased
+from deniable.mechanisms.choose.by_score import Choosing
+from deniable.mechanisms.local.frequency_oracle import FrequencyOracle
+from deniable.mechanisms.noise.density import directions
+from deniable.mechanisms.noise.staircase import StaircaseNoise
+from deniable.price import choice_bounds, local_bounds
+from deniable.price.lower_bounds import Bound, discrete, unbiased
 
 _CONFIDENCE = 0.95
 
@@ -113,7 +113,7 @@ def efficiency(mechanism: Any, data: Any = None) -> Efficiency:
     for kinds, compare in _ALONE:
         if isinstance(mechanism, kinds):
             return compare(mechanism)
-    if local.is_numeric(mechanism):
+    if local_bounds.is_numeric(mechanism):
         return _mean(mechanism)
     for kinds, judge, wanted in _ON_DATA:
         if isinstance(mechanism, kinds):
@@ -164,24 +164,24 @@ def _shares(mechanism: Any) -> Efficiency:
     odds = getattr(mechanism, "odds", None)
     single = mechanism.loss_once if isinstance(mechanism, Loloha) else mechanism.loss
     epsilon = math.log(odds) if odds is not None else single.epsilon()
-    bound = local.all_shares(mechanism.categories, rational(epsilon))
-    found = local.total_variance(mechanism)
+    bound = local_bounds.all_shares(mechanism.categories, rational(epsilon))
+    found = local_bounds.total_variance(mechanism)
     among = "locally private mechanism, for many people and equal shares,"
     return Efficiency(found, bound.value, "total variance", bound, among)
 
 
 def _mean(mechanism: Any) -> Efficiency:
-    found, width = local.mean_variance(mechanism)
+    found, width = local_bounds.mean_variance(mechanism)
     return _variance(found, unbiased(mechanism.loss, reach=rational(width)))
 
 
 def _selection(mechanism: Choosing, scores: Any) -> Efficiency:
-    gaps = choices.behind(scores, mechanism.sensitivity)
+    gaps = choice_bounds.behind(scores, mechanism.sensitivity)
     law = mechanism.pmf(scores)
     chances = list(law.values()) if isinstance(law, dict) else law.tolist()
     right = math.fsum(p for p, gap in zip(chances, gaps, strict=True) if gap == 0)
     epsilon = rational(mechanism.loss.epsilon())
-    bound = choices.selection(gaps, epsilon, monotone=mechanism.monotone)
+    bound = choice_bounds.selection(gaps, epsilon, monotone=mechanism.monotone)
     among = "mechanism of this loss that treats candidates alike"
     return Efficiency(1 - right, bound.value, "error probability", bound, among)
 
@@ -190,7 +190,9 @@ def _sparse(mechanism: SparseVector, distance: Any) -> Efficiency:
     far = rational(distance, "distance")
     above = mechanism.pmf([False], [far], threshold=0)
     below = mechanism.pmf([True], [-far], threshold=0)
-    bound = choices.threshold(far / mechanism.sensitivity, rational(mechanism.loss.epsilon()))
+    bound = choice_bounds.threshold(
+        far / mechanism.sensitivity, rational(mechanism.loss.epsilon())
+    )
     among = "mechanism of this loss"
     return Efficiency(max(above, below), bound.value, "error probability", bound, among)
 
@@ -198,7 +200,7 @@ def _sparse(mechanism: SparseVector, distance: Any) -> Efficiency:
 def _ranks(mechanism: Quantiles, rows: Any) -> Efficiency:
     bound = max(
         (
-            choices.rank_margin(
+            choice_bounds.rank_margin(
                 rows=rows,
                 cells=mechanism.grid.size,
                 epsilon=rational(mechanism.loss.epsilon()),
@@ -216,7 +218,7 @@ def _ranks(mechanism: Quantiles, rows: Any) -> Efficiency:
 
 
 def _hidden(mechanism: Thresholding, units: Any) -> Efficiency:
-    bound = choices.kept(units, mechanism.epsilon, mechanism.delta)
+    bound = choice_bounds.kept(units, mechanism.epsilon, mechanism.delta)
     hidden = 1 - mechanism.keep_probability(units)
     return Efficiency(
         hidden, 1 - bound.value, "error probability", bound, "mechanism of this loss"

@@ -15,8 +15,9 @@ from fractions import Fraction
 
 from deniable.exact.rationals import Number, positive, whole
 from deniable.mechanisms import Laplace
-from deniable.price.surveys import inside
-from deniable.privacy import Neighbors, floats, neighboring
+from deniable.price.survey_sizes import inside
+from deniable.privacy import Neighbors, neighboring
+from deniable.privacy.arithmetic import floats
 
 _LARGEST = 10**4  # an epsilon beyond which nothing is asked for
 

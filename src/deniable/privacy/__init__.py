@@ -6,32 +6,33 @@ Files load when a name of theirs is first used: who wants one loss waits for no 
 from importlib import import_module
 from typing import TYPE_CHECKING
 
+from deniable.privacy.compose.parallel import Parallel, parallel
+from deniable.privacy.compose.reserved import Reserved, reserved
+
 # These functions bear the names of their files, so they must be here before the files are.
-from deniable.privacy.concentrated import ConcentratedLoss, concentrated
-from deniable.privacy.parallel import Parallel, parallel
-from deniable.privacy.reserved import Reserved, reserved
+from deniable.privacy.losses.concentrated import ConcentratedLoss, concentrated
 
 if TYPE_CHECKING:
-    from deniable.privacy.approximate import ApproximateLoss
-    from deniable.privacy.bounded_range import RangeLoss
-    from deniable.privacy.calibration import calibrate, how_many
-    from deniable.privacy.composition import Composition
-    from deniable.privacy.distribution import LossDistribution
-    from deniable.privacy.filters import (
+    from deniable.privacy.amplify.sampling import Sampled, poisson, without_replacement
+    from deniable.privacy.amplify.shuffling import Shuffled, shuffled
+    from deniable.privacy.compose.calibration import calibrate, how_many
+    from deniable.privacy.compose.composition import Composition
+    from deniable.privacy.filters.adaptive import (
         ConcentratedFilter,
         Filter,
         GaussianFilter,
         PureFilter,
         RenyiFilter,
     )
-    from deniable.privacy.gaussian import GaussianLoss
-    from deniable.privacy.loss import Loss
+    from deniable.privacy.filters.union import UnionFilter
+    from deniable.privacy.losses.approximate import ApproximateLoss
+    from deniable.privacy.losses.bounded_range import RangeLoss
+    from deniable.privacy.losses.distribution import LossDistribution
+    from deniable.privacy.losses.gaussian import GaussianLoss
+    from deniable.privacy.losses.loss import Loss
+    from deniable.privacy.losses.pure import PureLoss
+    from deniable.privacy.losses.renyi import RenyiLoss
     from deniable.privacy.neighbors import Neighbors, neighboring
-    from deniable.privacy.pure import PureLoss
-    from deniable.privacy.renyi import RenyiLoss
-    from deniable.privacy.sampling import Sampled, poisson, without_replacement
-    from deniable.privacy.shuffling import Shuffled, shuffled
-    from deniable.privacy.union import UnionFilter
 
 __all__ = [
     "ApproximateLoss",
@@ -66,39 +67,39 @@ __all__ = [
 ]
 
 _FILES = {
-    "approximate": ("ApproximateLoss",),
-    "bounded_range": ("RangeLoss",),
-    "calibration": (
+    "losses.approximate": ("ApproximateLoss",),
+    "losses.bounded_range": ("RangeLoss",),
+    "compose.calibration": (
         "calibrate",
         "how_many",
     ),
-    "composition": ("Composition",),
-    "distribution": ("LossDistribution",),
-    "filters": (
+    "compose.composition": ("Composition",),
+    "losses.distribution": ("LossDistribution",),
+    "filters.adaptive": (
         "ConcentratedFilter",
         "Filter",
         "GaussianFilter",
         "PureFilter",
         "RenyiFilter",
     ),
-    "gaussian": ("GaussianLoss",),
-    "loss": ("Loss",),
+    "losses.gaussian": ("GaussianLoss",),
+    "losses.loss": ("Loss",),
     "neighbors": (
         "Neighbors",
         "neighboring",
     ),
-    "pure": ("PureLoss",),
-    "renyi": ("RenyiLoss",),
-    "sampling": (
+    "losses.pure": ("PureLoss",),
+    "losses.renyi": ("RenyiLoss",),
+    "amplify.sampling": (
         "Sampled",
         "poisson",
         "without_replacement",
     ),
-    "shuffling": (
+    "amplify.shuffling": (
         "Shuffled",
         "shuffled",
     ),
-    "union": ("UnionFilter",),
+    "filters.union": ("UnionFilter",),
 }
 
 

@@ -1,13 +1,21 @@
 """The one door from data to the world: sessions, ledgers, and the answers they release."""
 
-from deniable.release.books import Books, MemoryLedger
-from deniable.release.certificate import Certificate
-from deniable.release.durable import DurableLedger, verify_ledger
-from deniable.release.ledger import Entry, Gauge, Head, Ledger, Recalled, Remaining, Verified
-from deniable.release.opening import open, protect, rehearse
-from deniable.release.release import Release
-from deniable.release.session import Session
-from deniable.release.verification import verify
+from deniable.ledger.chained_ledger import Books, MemoryLedger
+from deniable.ledger.durable_ledger import DurableLedger, verify_ledger
+from deniable.ledger.ledger import (
+    Entry,
+    Gauge,
+    Head,
+    Ledger,
+    Recalled,
+    Remaining,
+    Verified,
+)
+from deniable.release.certificate.certificate import Certificate
+from deniable.release.certificate.verification import verify
+from deniable.release.session.opening import open, protect, rehearse
+from deniable.release.session.release import Release
+from deniable.release.session.session import Session
 
 __all__ = [
     "Books",

@@ -6,15 +6,26 @@
 [[0.4, 0.1], [0.1, 0.4]]
 """
 
-from deniable.surveys.asking import Asked, ask
-from deniable.surveys.carelessness import Attention, Cleaned, attention, without_careless
-from deniable.surveys.collected import Collected, collect, read_reports
-from deniable.surveys.comparison import Difference, compare
-from deniable.surveys.corrected import likeliest, on_simplex
-from deniable.surveys.crosstab import CrossTab, Independence, crosstab
-from deniable.surveys.decoding import Decoded, decode
-from deniable.surveys.doubts import Doubts
-from deniable.surveys.honesty import (
+from deniable.surveys.collect.private_copy import PrivateCopy, randomize
+from deniable.surveys.collect.shuffled_collection import collected_loss
+from deniable.surveys.collect.simulation import Simulated, simulate
+from deniable.surveys.collect.waves import Memory, over_waves
+from deniable.surveys.estimate.among_respondents import among_respondents
+from deniable.surveys.estimate.comparison import Difference, compare
+from deniable.surveys.estimate.crosstab import CrossTab, Independence, crosstab
+from deniable.surveys.estimate.decoding import Decoded, decode
+from deniable.surveys.estimate.pooling import Pooled, pool
+from deniable.surveys.estimate.regression import Regression, logistic
+from deniable.surveys.estimate.simplex import likeliest, on_simplex
+from deniable.surveys.estimate.unrelated import Unrelated, unrelated
+from deniable.surveys.estimate.weights import Weighted, weighted
+from deniable.surveys.honesty.carelessness import (
+    Attention,
+    Cleaned,
+    attention,
+    without_careless,
+)
+from deniable.surveys.honesty.deviations import (
     Attentive,
     TwoDevices,
     attentive,
@@ -23,22 +34,21 @@ from deniable.surveys.honesty import (
     if_some_lie,
     two_devices,
 )
-from deniable.surveys.lint import Finding, lint
-from deniable.surveys.plans import SurveyPlan, plan
-from deniable.surveys.pooling import Pooled, pool
-from deniable.surveys.private_copy import PrivateCopy, randomize
-from deniable.surveys.questionnaire import Question, Questionnaire, load, loads
-from deniable.surveys.regression import Regression, logistic
-from deniable.surveys.results import SurveyReport, report
-from deniable.surveys.sample import among_respondents
-from deniable.surveys.sentences import what_an_answer_proves
-from deniable.surveys.shuffled_collection import collected_loss
-from deniable.surveys.simulation import Simulated, simulate
-from deniable.surveys.unrelated import Unrelated, unrelated
-from deniable.surveys.waves import Memory, over_waves
-from deniable.surveys.ways import Ways, ways
-from deniable.surveys.weights import Weighted, weighted
-from deniable.surveys.words import Words
+from deniable.surveys.honesty.doubts import Doubts
+from deniable.surveys.questionnaire.designs import Asked, ask
+from deniable.surveys.questionnaire.epsilon_split import Ways, ways
+from deniable.surveys.questionnaire.lint import Finding, lint
+from deniable.surveys.questionnaire.phrases import Words
+from deniable.surveys.questionnaire.questionnaire import (
+    Question,
+    Questionnaire,
+    load,
+    loads,
+)
+from deniable.surveys.questionnaire.reports import Collected, collect, read_reports
+from deniable.surveys.questionnaire.sentences import what_an_answer_proves
+from deniable.surveys.questionnaire.survey_plan import SurveyPlan, plan
+from deniable.surveys.report import SurveyReport, report
 
 __all__ = [
     "Asked",

@@ -12,7 +12,7 @@ import numpy as np
 
 from deniable.exact.enclosures import exp_neg
 from deniable.exact.rationals import rational
-from deniable.mechanisms.quantiles.cells import Histogram
+from deniable.mechanisms.histogram import Histogram
 
 BITS = 160
 

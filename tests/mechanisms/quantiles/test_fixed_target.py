@@ -3,7 +3,7 @@ from fractions import Fraction as F
 import pytest
 
 from deniable.exact.bits import SYSTEM
-from deniable.mechanisms.laplace import LaplaceNoise
+from deniable.mechanisms.noise.laplace import LaplaceNoise
 from deniable.mechanisms.quantiles.fixed_target import FixedTarget
 from deniable.privacy import PureLoss
 from tests.mechanisms.quantiles.contract import MethodContract

@@ -3,7 +3,7 @@ from fractions import Fraction as F
 import numpy as np
 
 from deniable.exact.bits import SYSTEM
-from deniable.mechanisms.quantiles.cells import Histogram
+from deniable.mechanisms.histogram import Histogram
 from deniable.mechanisms.quantiles.independent import Independent
 from tests.mechanisms.quantiles.contract import MethodContract
 from tests.mechanisms.quantiles.laws import greatest, limit, neighbors, of_independent

@@ -12,7 +12,7 @@ from deniable.exact.bits import SYSTEM
 from deniable.exact.enclosures import exp_neg
 from deniable.mechanisms.quantiles import joint_draw
 from deniable.mechanisms.quantiles.joint_draw import JointDraw
-from deniable.mechanisms.quantiles.order import Order
+from deniable.mechanisms.quantiles.order_statistics import Order
 from tests.mechanisms.quantiles.laws import BITS, histogram, missed, of_places
 
 SIZE = 6

@@ -5,13 +5,13 @@ from collections.abc import Sequence
 
 import typer
 
-from deniable.app.cli import (
+from deniable.app.cli.commands import (
     audit,
     budget,
     check,
     demo,
-    drafting,
     explain,
+    init,
     label,
     ledger,
     odds,
@@ -39,7 +39,7 @@ app.command()(check.check)
 app.command()(demo.demo)
 # A question may begin with a sign, as in "-- by ward".
 app.command(context_settings={"ignore_unknown_options": True})(explain.explain)
-app.command()(drafting.init)
+app.command()(init.init)
 app.command()(label.label)
 app.add_typer(ledger.ledger, name="ledger")
 # A negative epsilon deserves its own message, not "no such option: -1".

@@ -11,10 +11,10 @@ from fractions import Fraction
 
 from deniable.exact import discrete_laplace
 from deniable.exact.bits import Source
-from deniable.mechanisms.quantiles.cells import Histogram
+from deniable.mechanisms.histogram import Histogram
 from deniable.mechanisms.quantiles.joint_draw import JointDraw
 from deniable.mechanisms.quantiles.method import Drawn, Method, strayed
-from deniable.mechanisms.quantiles.order import Order
+from deniable.mechanisms.quantiles.order_statistics import Order
 from deniable.privacy import Loss, PureLoss, RangeLoss
 
 _COUNT_SHARE = Fraction(1, 10)

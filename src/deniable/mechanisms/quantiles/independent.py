@@ -16,7 +16,7 @@ import numpy as np
 from deniable.exact import uniform_below
 from deniable.exact.bits import Source
 from deniable.exact.buckets import Buckets
-from deniable.mechanisms.quantiles.cells import Histogram
+from deniable.mechanisms.histogram import Histogram
 from deniable.mechanisms.quantiles.method import Drawn, Method
 from deniable.privacy import Loss, RangeLoss
 

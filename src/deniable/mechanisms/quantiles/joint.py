@@ -12,10 +12,10 @@ private quantiles", 2021. Ties are broken by chance, see `order`.
 from fractions import Fraction
 
 from deniable.exact.bits import Source
-from deniable.mechanisms.quantiles.cells import Histogram
+from deniable.mechanisms.histogram import Histogram
 from deniable.mechanisms.quantiles.joint_draw import JointDraw
 from deniable.mechanisms.quantiles.method import Drawn, Method, strayed
-from deniable.mechanisms.quantiles.order import Order
+from deniable.mechanisms.quantiles.order_statistics import Order
 from deniable.privacy import Loss, RangeLoss
 
 

@@ -39,9 +39,15 @@ from deniable.exact import bernoulli, uniform_below
 from deniable.exact.bits import Source
 from deniable.exact.enclosures import Enclosure, exp_neg
 from deniable.exact.threshold import below
-from deniable.mechanisms.quantiles.cells import Integers
-from deniable.mechanisms.quantiles.logsums import Row, operations, passed_on, peak, slop
-from deniable.mechanisms.quantiles.order import Slice
+from deniable.mechanisms.histogram import Integers
+from deniable.mechanisms.quantiles.log_sums import (
+    Row,
+    operations,
+    passed_on,
+    peak,
+    slop,
+)
+from deniable.mechanisms.quantiles.order_statistics import Slice
 
 _LN_TWO = 0.6931471805599453
 _LN_TWO_UP = Fraction(6932, 10000)

@@ -9,9 +9,9 @@ from itertools import pairwise
 from typing import ClassVar
 
 from deniable.exact.bits import Source
-from deniable.mechanisms.quantiles.cells import Histogram
-from deniable.mechanisms.quantiles.order import PLACE_BITS
-from deniable.mechanisms.quantiles.stretch import Stretch
+from deniable.mechanisms.histogram import Histogram
+from deniable.mechanisms.quantiles.order_statistics import PLACE_BITS
+from deniable.mechanisms.quantiles.stretched_cells import Stretch
 from deniable.privacy import Loss, Neighbors
 
 

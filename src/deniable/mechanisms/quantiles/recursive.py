@@ -14,10 +14,10 @@ chance once, before the first cut, see `order`.
 from fractions import Fraction
 
 from deniable.exact.bits import Source
-from deniable.mechanisms.quantiles.cells import Histogram
+from deniable.mechanisms.histogram import Histogram
 from deniable.mechanisms.quantiles.joint_draw import JointDraw
 from deniable.mechanisms.quantiles.method import Drawn, Method, strayed
-from deniable.mechanisms.quantiles.order import Order, Slice
+from deniable.mechanisms.quantiles.order_statistics import Order, Slice
 from deniable.privacy import Loss, RangeLoss
 
 

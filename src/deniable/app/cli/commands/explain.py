@@ -1,0 +1,48 @@
+"""`deniable explain`: what a question would measure and cost, before anything is spent."""
+
+from typing import Annotated
+
+import typer
+
+from deniable.app.cli import session_options
+
+
+def explain(
+    question: session_options.Question,
+    epsilon: session_options.Epsilon = None,
+    margin: session_options.Margin = None,
+    relative: session_options.Relative = None,
+    of: session_options.Of = None,
+    find_bounds: session_options.FindBounds = False,
+    delta: session_options.Delta = None,
+    policy: session_options.PolicyFile = session_options.POLICY,
+    confidence: session_options.Confidence = "0.95",
+    nonnegative: session_options.Nonnegative = False,
+    other: session_options.Other = False,
+    engine_sql: Annotated[
+        bool, typer.Option("--engine-sql", help="Show what the engine would run, too.")
+    ] = False,
+) -> None:
+    """Show the plan for a question: sensitivity, noise, cost and expected margins.
+
+    Nothing is spent and no row is read.
+    """
+    wishes = session_options.wishes(
+        epsilon=epsilon,
+        margin=margin,
+        relative=relative,
+        of=of,
+        find=find_bounds,
+        delta=delta,
+        confidence=confidence,
+        nonnegative=nonnegative,
+        other=other,
+    )
+    session_options.check_price(question, wishes)
+    with session_options.planning(policy, "planning") as session:
+        told = session.explain(question, **wishes)
+        plan = session.plan(question, **wishes) if engine_sql else None
+    print(told)
+    if plan is not None:
+        for statement in plan.statements:
+            print(f"\n{statement.sql}")

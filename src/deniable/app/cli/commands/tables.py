@@ -1,0 +1,55 @@
+"""`deniable tables`: what a policy lets one ask about."""
+
+from typing import TYPE_CHECKING
+
+from deniable.app.cli import session_options
+
+if TYPE_CHECKING:
+    from deniable.policy import Column, Table
+
+
+def tables(policy: session_options.PolicyFile = session_options.POLICY) -> None:
+    """List the tables of a policy, their columns, and what is public about them."""
+    from rich import box
+    from rich.console import Console
+    from rich.markup import escape
+    from rich.table import Table as Drawn
+
+    from deniable.query.language.expressions import plain
+
+    console = Console(highlight=False)
+    with session_options.planning(policy, "opening") as session:
+        declared = session.policy.tables
+    left = session_options.left(policy)
+    for table in declared.values():
+        console.print(f"[bold]{escape(table.name)}[/bold]: {escape(whose(table))}")
+        drawn = Drawn("column", "kind", "bounds", "step", "keys", box=box.SIMPLE_HEAD)
+        for column in table.columns.values():
+            low_high = " to ".join(map(plain, column.bounds or ()))
+            step = "" if column.step is None else plain(column.step)
+            cells = column.name, column.kind or "-", low_high, step, keys(column)
+            drawn.add_row(*map(escape, cells))
+        console.print(drawn)
+    console.print(f"Budget: {escape(left)}.")
+
+
+def whose(table: "Table") -> str:
+    """Whose privacy a table protects, in words."""
+    from deniable.policy.suggestions import counted
+
+    if table.public:
+        return "public"
+    if table.unit is None:
+        return f"each row is a unit ({table.neighbors})"
+    return (
+        f"all rows of one {table.unit} are a unit ({table.neighbors}), in at most "
+        f"{counted(table.max_groups, 'group')} with {counted(table.max_rows, 'row')} each"
+    )
+
+
+def keys(column: "Column") -> str:
+    """The keys of a column: the first few of them."""
+    if column.keys is None or isinstance(column.keys, str):
+        return column.keys or ""
+    shown = ", ".join(map(str, column.keys[:5]))
+    return shown if len(column.keys) <= 5 else f"{shown}, ... ({len(column.keys):,})"

@@ -1,0 +1,1 @@
+"""The exact epsilon of a small program."""

@@ -1,0 +1,228 @@
+"""Epsilon as an exact function of a parameter left open.
+
+Each output's odds are a rational function of the parameter; epsilon is the logarithm of the
+largest. Which one is largest changes only where two of them meet, at roots of the difference,
+or where one is infinite, at a pole; between such points one rational number decides.
+"""
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any
+
+from deniable.audit.prove.coins import (
+    Law,
+    Limits,
+    OpenSpace,
+    Program,
+    law,
+    repeats,
+)
+from deniable.audit.prove.datasets import Datasets
+from deniable.audit.prove.polynomials import Root, between, roots
+from deniable.audit.prove.ratios import Ratio
+from deniable.errors import InvalidParameter
+from deniable.exact.rationals import Number, rational
+from deniable.privacy import PureLoss
+
+if TYPE_CHECKING:
+    from deniable.audit.prove.proof import Proof
+
+
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """From `low` to `high` the odds are largest at this output of these inputs."""
+
+    low: Root
+    high: Root
+    odds: Ratio
+    output: Any
+    inputs: tuple[Any, Any]
+
+
+@dataclass(frozen=True)
+class Curve:
+    """The exact odds over a range of the open parameter, in pieces.
+
+    >>> from deniable.audit import prove
+    >>> def two_coins(x, flip, p):
+    ...     return x if flip(p) else flip(p)
+    >>> print(prove(two_coins, neighbors=[(0, 1)], over={"p": (0, 1)}))
+    epsilon = ln((2 - p)/(1 - p)) for p from 0 to 1/2, worst at output 1, inputs 1 and 0
+    epsilon = ln((1 - p + p^2)/(1 - 2*p + p^2)) for p from 1/2 to 1, worst at output 0, inputs 0
+    and 1
+    """
+
+    parameter: str
+    low: Fraction
+    high: Fraction
+    pieces: tuple[Piece, ...]
+    poles: tuple[Root, ...]
+    giveaway: tuple[Any, tuple[Any, Any]] | None
+    table: dict[Any, dict[Any, Ratio]]
+    pairs: tuple[tuple[Any, Any], ...]
+    missing: dict[Any, Ratio]
+
+    @property
+    def private(self) -> bool:
+        """Whether epsilon is finite, but at most at the `poles`."""
+        return self.giveaway is None
+
+    @property
+    def breakpoints(self) -> tuple[Root, ...]:
+        """Where another output, or other inputs, become the worst."""
+        return tuple(piece.low for piece in self.pieces[1:])
+
+    def at(self, value: Number) -> "Proof":
+        """The proof for one value of the parameter.
+
+        >>> from deniable.audit import prove
+        >>> curve = prove(
+        ...     lambda x, flip, p: x if flip(p) else flip(p),
+        ...     neighbors=[(0, 1)],
+        ...     over={"p": (0, 1)},
+        ... )
+        >>> curve.at(Fraction(1, 2)).odds
+        Fraction(3, 1)
+        """
+        from deniable.audit.prove.proof import Proof
+
+        exact = rational(value, self.parameter)
+        if not self.low < exact < self.high:
+            raise InvalidParameter(
+                f"`{self.parameter}` must lie between {self.low} and {self.high}, as the proof "
+                f"does. Found {value}."
+            )
+        table = {
+            x: {output: p for output, one in row.items() if (p := one(exact))}
+            for x, row in self.table.items()
+        }
+        return Proof(table, self.pairs, {x: one(exact) for x, one in self.missing.items()})
+
+    def odds(self, value: Number) -> Fraction | float:
+        """e**epsilon at one value of the parameter."""
+        return self.at(value).odds
+
+    def epsilon(self, value: Number) -> float:
+        """ln(odds) at one value of the parameter, rounded up."""
+        odds = self.odds(value)
+        return math.inf if odds == math.inf else PureLoss(odds=odds).epsilon()
+
+    def __str__(self) -> str:
+        p = self.parameter
+        if self.giveaway is not None:
+            output, (x, y) = self.giveaway
+            return (
+                f"not private for any {p} from {self.low} to {self.high}: output {output}, "
+                f"inputs {x} and {y}: probability {self.table[x][output]} against 0"
+            )
+        lines = [
+            f"epsilon = ln({piece.odds}) for {p} from {piece.low} to {piece.high}, "
+            f"worst at output {piece.output}, inputs {piece.inputs[0]} and {piece.inputs[1]}"
+            for piece in self.pieces
+        ]
+        lines += [f"epsilon is infinite at {p} = {pole}" for pole in self.poles]
+        if any(self.missing.values()):
+            rest = max(self.missing.values(), key=lambda one: one((self.low + self.high) / 2))
+            lines.append(f"but for runs cut off, of probability {rest}, which are delta")
+        return "\n".join(lines)
+
+
+def curve(
+    program: Program,
+    found: Datasets,
+    *,
+    over: Mapping[str, tuple[Number, Number]],
+    limits: Limits,
+) -> Curve:
+    """Enumerates the program with one open parameter and takes the upper envelope."""
+    name, low, high = _range(over)
+    space = OpenSpace(name, low, high)
+    extra, again = {name: space.parameter}, repeats(len(found.inputs))
+    laws: dict[Any, Law] = {
+        x: law(program, data, space=space, limits=limits, extra=extra, again=again)
+        for x, data in found.inputs.items()
+    }
+    table = {x: one.table for x, one in laws.items()}
+    missing = {x: one.unresolved for x, one in laws.items()}
+    worst, giveaway = _candidates(found, table, missing, space.sample)
+    pieces, poles = ([], []) if giveaway else _envelope(worst, low, high)
+    return Curve(
+        name, low, high, tuple(pieces), tuple(poles), giveaway, table, found.pairs, missing
+    )
+
+
+def _range(over: Mapping[str, tuple[Number, Number]]) -> tuple[str, Fraction, Fraction]:
+    if len(over) != 1:
+        raise InvalidParameter(
+            f"One parameter can be left open at a time. Found {', '.join(over) or 'none'}."
+        )
+    [(name, ends)] = over.items()
+    low, high = (rational(end, name) for end in ends)
+    if low >= high:
+        raise InvalidParameter(f"The range of `{name}` is empty. Found {low} to {high}.")
+    return name, low, high
+
+
+Key = tuple[Any, tuple[Any, Any]]
+
+
+def _candidates(
+    found: Datasets,
+    table: dict[Any, dict[Any, Ratio]],
+    missing: dict[Any, Ratio],
+    sample: Fraction,
+) -> tuple[dict[Ratio, Key], Key | None]:
+    """Every odds function with the first output that has it; or the output that gives away."""
+    worst: dict[Ratio, Key] = {}
+    ordered = [both for x, y in found.pairs for both in ((x, y), (y, x))]
+    for x, y in ordered:
+        for output, p in table[x].items():
+            other = table[y].get(output)
+            if other:
+                worst.setdefault(p / other, (output, (x, y)))
+    most = max((odds(sample) for odds in worst), default=Fraction(1))
+    for x, y in ordered:
+        for output, p in table[x].items():
+            if not table[y].get(output) and p(sample) > most * missing[y](sample):
+                return worst, (output, (x, y))
+    return worst, None
+
+
+def _envelope(
+    worst: dict[Ratio, Key], low: Fraction, high: Fraction
+) -> tuple[list[Piece], list[Root]]:
+    poles = sorted({root for odds in worst for root in roots(odds.bottom, low, high)})
+    cuts: list[tuple[Root, Root, Ratio]] = []
+    for odds in sorted(worst, key=lambda one: one((low + high) / 2 + (high - low) / 97)):
+        if not cuts:
+            cuts = [(Root.at(low), Root.at(high), odds)]
+            continue
+        cuts = _raised(cuts, odds, poles, (low, high))
+    pieces = [Piece(a, b, odds, *worst[odds]) for a, b, odds in cuts]
+    return pieces, poles
+
+
+def _raised(
+    cuts: list[tuple[Root, Root, Ratio]],
+    odds: Ratio,
+    poles: list[Root],
+    ends: tuple[Fraction, Fraction],
+) -> list[tuple[Root, Root, Ratio]]:
+    """The larger of an envelope and one more function."""
+    higher: list[tuple[Root, Root, Ratio]] = []
+    for a, b, old in cuts:
+        meets = roots((old - odds).top, *ends)
+        inside = sorted({root for root in [*meets, *poles] if a < root < b})
+        points = [a, *inside, b]
+        for start, end in pairwise(points):
+            x = between(start, end)
+            best = odds if odds(x) > old(x) else old
+            joined = higher and higher[-1][2] == best and start not in poles
+            if joined:
+                higher[-1] = (higher[-1][0], end, best)
+            else:
+                higher.append((start, end, best))
+    return higher

@@ -1,0 +1,234 @@
+"""Checks a mechanism's loss by enumerating its outputs, with certainty.
+
+Works on anything with `loss` and `pmf_bounds(output, value, bits)`, and on whatever chooses by
+scores and has `pmf(scores)`. A pure loss bounds the odds of every output between neighbours;
+any other loss bounds the hockey-stick excess at each epsilon. Sums and ratios are of certified
+integers, so floats decide nothing; only a mechanism whose `pmf` is itself a float is believed
+to within a part in 2**30.
+"""
+
+import inspect
+import math
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from itertools import permutations
+from typing import Any
+
+from deniable.audit.prove.datasets import grouped
+from deniable.errors import InvalidParameter, Unsupported
+from deniable.exact.enclosures import Enclosure, exp_neg
+from deniable.exact.rationals import rational
+from deniable.privacy import Loss
+
+BITS = (256, 512, 1024, 2048)  # more where fewer leave it too close to call
+SLACK = Fraction(1, 1 << 60)  # odds that equal e**epsilon agree with it to so much
+_FLOAT_SLACK = Fraction(1, 1 << 30)
+_FLOAT_ERROR = Fraction(1, 1 << 44)
+_MOST_OUTPUTS = 1 << 14
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """`private` is certain when true, and so is `violated`; neither means too close to call.
+
+    `missing` is the probability of outputs that were not looked at, at most.
+    """
+
+    private: bool
+    violated: bool
+    event: str
+    missing: float
+
+    def __str__(self) -> str:
+        word = "violated" if self.violated else "private" if self.private else "undecided"
+        return f"{word}: {self.event}"
+
+
+@dataclass(frozen=True, slots=True)
+class _Laws:
+    """The enclosed probabilities of the outputs, in order, for every input of a group."""
+
+    outputs: Sequence[Any]
+    rows: list[list[Enclosure]]
+    slack: Fraction
+
+
+def check(
+    mechanism: Any,
+    neighbors: Iterable[Sequence[Any]],
+    outputs: Iterable[Any] | None = None,
+    *,
+    claim: Loss | None = None,
+    epsilons: Sequence[float] = (0, 0.25, 0.5, 1, 2, 4),
+    bits: Sequence[int] = BITS,
+) -> Finding:
+    """Compares all pairs of each group of neighbours, over the given outputs or enough of them.
+
+    The claim is the mechanism's own `loss` unless another one is given.
+
+    >>> from deniable import Laplace, PureLoss
+    >>> print(check(Laplace(epsilon=1), [(0, 1)]))
+    private: no output exceeds the claim
+    >>> print(check(Laplace(epsilon=2), [(0, 1)], claim=PureLoss(1)))
+    violated: output 0, inputs 0 and 1
+    """
+    loss = mechanism.loss if claim is None else claim
+    listed = None if outputs is None else list(outputs)
+    worst = Finding(True, False, "no output exceeds the claim", 0.0)
+    for group in grouped(neighbors):
+        for precision in bits:
+            found = _compared(mechanism, loss, group, listed, epsilons, precision)
+            if found.private or found.violated:
+                break
+        missing = max(worst.missing, found.missing)
+        if found.violated:
+            return replace(found, missing=missing)
+        worst = replace(worst if found.private else found, missing=missing)
+    return worst
+
+
+def _compared(
+    mechanism: Any,
+    loss: Loss,
+    group: list[Any],
+    outputs: list[Any] | None,
+    epsilons: Sequence[float],
+    bits: int,
+) -> Finding:
+    """All pairs of one group."""
+    laws = _laws(mechanism, group, outputs, bits)
+    unseen = max(1 - Fraction(sum(lo for lo, _ in law), 1 << bits) for law in laws.rows)
+    worst = Finding(True, False, "no output exceeds the claim", float(max(unseen, Fraction(0))))
+    for (value, law), (other, rival) in permutations(zip(group, laws.rows, strict=True), 2):
+        if loss.nats is not None and loss.slack == 0:
+            private, violated, event = _odds(loss, laws, law, rival)
+        else:
+            private, violated, event = _excess(loss, law, rival, epsilons, bits)
+        if not private and not worst.violated:
+            worst = replace(
+                worst,
+                private=False,
+                violated=violated,
+                event=f"{event}, inputs {value} and {other}",
+            )
+    return worst
+
+
+def _odds(
+    loss: Loss, laws: _Laws, law: list[Enclosure], rival: list[Enclosure]
+) -> tuple[bool, bool, str]:
+    limit = 1 / Fraction(exp_neg(rational(loss.epsilon()), 512)[0], 1 << 512)
+    private = True
+    where = zip(laws.outputs, law, rival, strict=True)
+    for output, (lo, hi), (low, high) in sorted(where, key=lambda one: -one[1][0]):
+        if lo > limit * high:
+            return False, True, f"output {output}"
+        if hi > limit * (1 + laws.slack) * low:
+            private = False
+    return private, False, "some odds are too close to call"
+
+
+def _excess(
+    loss: Loss,
+    law: list[Enclosure],
+    rival: list[Enclosure],
+    epsilons: Sequence[float],
+    bits: int,
+) -> tuple[bool, bool, str]:
+    unseen = (1 << bits) - sum(lo for lo, _ in law)
+    private = True
+    for epsilon in epsilons:
+        e_lo, e_hi = exp_neg(rational(epsilon), bits)  # e**-epsilon
+        allowed = rational(loss.delta(epsilon)) * (1 << bits)
+        most = unseen + sum(
+            max(0, hi - (low << bits) // e_hi)
+            for (_, hi), (low, _) in zip(law, rival, strict=True)
+        )
+        least = sum(
+            max(0, lo - -(-(high << bits) // max(e_lo, 1)))
+            for (lo, _), (_, high) in zip(law, rival, strict=True)
+        )
+        if least > allowed:
+            return False, True, f"excess {least / 2**bits:.3g} at epsilon {epsilon}"
+        private = private and most <= math.floor(allowed)
+    return private, False, "the excess is too close to call"
+
+
+def _laws(mechanism: Any, group: list[Any], outputs: list[Any] | None, bits: int) -> _Laws:
+    if not _by_output(mechanism):
+        whole = [mechanism.pmf(scores) for scores in group]
+        exact = all(isinstance(p, Fraction | int) for law in whole for p in law)
+        error = Fraction(0) if exact else _FLOAT_ERROR
+        rows = [[_scaled(Fraction(p), error, bits) for p in law] for law in whole]
+        return _Laws(range(len(rows[0])), rows, SLACK if exact else _FLOAT_SLACK)
+    if outputs is not None:
+        return _Laws(outputs, _rows(mechanism, group, outputs, bits), SLACK)
+    for tried in _reach(mechanism, group):
+        rows = _rows(mechanism, group, tried, bits)
+        least = min(sum(lo for lo, _ in law) for law in rows)
+        if (1 << bits) - least <= 1 << bits // 2:
+            break
+    # What is far rarer than the rest would need more bits, and can be left to `missing`.
+    kept = [i for i in range(len(tried)) if max(law[i][1] for law in rows) >> bits // 2 - 16]
+    return _Laws([tried[i] for i in kept], [[law[i] for i in kept] for law in rows], SLACK)
+
+
+def _rows(
+    mechanism: Any, group: list[Any], outputs: Sequence[Any], bits: int
+) -> list[list[Enclosure]]:
+    return [[mechanism.pmf_bounds(o, value, bits) for o in outputs] for value in group]
+
+
+def _by_output(mechanism: Any) -> bool:
+    """Whether probabilities are asked for one output at a time."""
+    if hasattr(mechanism, "pmf_bounds"):
+        return next(iter(inspect.signature(mechanism.pmf_bounds).parameters)) != "scores"
+    if hasattr(mechanism, "pmf"):
+        return False
+    raise Unsupported(
+        f"{type(mechanism).__name__} has no `pmf`, so its outputs cannot be enumerated. Test "
+        "it from outside: dp.audit.test(mechanism, neighbors=..., claim=...)."
+    )
+
+
+def _by_scores(mechanism: Any) -> bool:
+    """Whether it chooses among candidates: then `pmf` takes their scores alone."""
+    if not hasattr(mechanism, "pmf"):
+        return False
+    asked = inspect.signature(mechanism.pmf).parameters.values()
+    return sum(one.default is one.empty for one in asked) == 1
+
+
+def _scaled(p: Fraction, error: Fraction, bits: int) -> Enclosure:
+    return (p * (1 - error) * (1 << bits)).__floor__(), (
+        p * (1 + error) * (1 << bits)
+    ).__ceil__()
+
+
+def _reach(mechanism: Any, group: list[Any]) -> Iterator[Sequence[Any]]:
+    """Wider and wider sets of outputs."""
+    categories = getattr(mechanism, "categories", None)
+    if isinstance(categories, int):
+        yield range(categories)
+        return
+    if _by_scores(mechanism) and all(hasattr(scores, "__len__") for scores in group):
+        first = group[0]
+        yield list(first) if isinstance(first, Mapping) else range(len(first))
+        return
+    step = getattr(mechanism, "step", None)
+    if step is None or any(isinstance(value, list | tuple) for value in group):
+        raise InvalidParameter(
+            "Say which `outputs` to look at: for this mechanism and these inputs they cannot "
+            "be listed from its fields."
+        )
+    ends = [Fraction(value) / step for value in group]
+    width = 64
+    while width <= _MOST_OUTPUTS:
+        around = range(math.floor(min(ends)) - width, math.ceil(max(ends)) + width + 1)
+        yield around if step == 1 else [_grid_point(k * step) for k in around]
+        width *= 2
+
+
+def _grid_point(value: Fraction) -> int | float:
+    return int(value) if value.denominator == 1 else float(value)

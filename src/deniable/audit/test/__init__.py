@@ -1,0 +1,1 @@
+"""A statistical test that looks for broken promises from outside."""

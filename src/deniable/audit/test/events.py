@@ -1,0 +1,163 @@
+"""Events: yes-or-no questions about an output, found on one sample and asked of another."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Protocol, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from deniable.audit.test.features import Feature
+from deniable.audit.test.outputs import Batch, Floats
+
+Hits: TypeAlias = NDArray[np.bool_]
+
+_NAMED = 3  # so many are named, the others counted
+
+
+class Event(Protocol):
+    """A set of outputs."""
+
+    @property
+    def text(self) -> str: ...
+
+    def hits(self, batch: Batch) -> Hits: ...
+
+
+@dataclass(frozen=True)
+class Cut:
+    """A feature at or above (or below) a threshold; what is no number is on neither side."""
+
+    feature: Feature
+    threshold: float
+    above: bool
+
+    @property
+    def text(self) -> str:
+        if self.feature.codes is not None:
+            return _stands(
+                self.feature, lambda read: (read >= self.threshold) == self.above, False
+            )
+        sign = ">=" if self.above else "<"
+        return f"{self.feature.text} {sign} {self.threshold:.17g}"
+
+    def hits(self, batch: Batch) -> Hits:
+        read = self.feature(batch)
+        with np.errstate(invalid="ignore"):
+            found = read >= self.threshold if self.above else read < self.threshold
+        return np.asarray(found)
+
+
+@dataclass(frozen=True)
+class Bins:
+    """Edges that cut the line into cells, with one more for what is no number.
+
+    A cell reaches from its edge up to the next; the first has no lower end.
+    """
+
+    edges: Floats
+
+    @property
+    def cells(self) -> int:
+        return len(self.edges) + 2
+
+    def place(self, read: Floats) -> NDArray[np.int64]:
+        """The number of each reading's cell; the last is that of nan."""
+        found = np.searchsorted(self.edges, read, side="right")
+        return np.where(np.isnan(read), self.cells - 1, found)
+
+    def named(self, cell: int) -> str:
+        if cell == self.cells - 1:
+            return "not a number"
+        if cell == 0:
+            return f"below {self.edges[0]:.6g}" if len(self.edges) else "any number"
+        if cell == self.cells - 2:
+            return f"from {self.edges[-1]:.6g}"
+        return f"from {self.edges[cell - 1]:.6g} to below {self.edges[cell]:.6g}"
+
+
+@dataclass(frozen=True)
+class Cells:
+    """A feature in some cells of a line."""
+
+    feature: Feature
+    bins: Bins
+    chosen: Hits
+
+    @property
+    def text(self) -> str:
+        cells = np.flatnonzero(self.chosen)
+        if self.feature.codes is not None:
+            return _stands(
+                self.feature,
+                lambda read: self.chosen[self.bins.place(read)],
+                bool(self.chosen[-1]),
+            )
+        told = ", or ".join(self.bins.named(int(cell)) for cell in cells[:3])
+        more = f", or in {len(cells) - 3} more ranges" if len(cells) > 3 else ""
+        return f"{self.feature.text} {told}{more}"
+
+    def hits(self, batch: Batch) -> Hits:
+        return np.asarray(self.chosen[self.bins.place(self.feature(batch))])
+
+
+@dataclass(frozen=True)
+class Fields:
+    """Two features in some fields of a board."""
+
+    features: tuple[Feature, Feature]
+    bins: tuple[Bins, Bins]
+    chosen: Hits
+
+    @property
+    def text(self) -> str:
+        first, second = self.features
+        fields = np.argwhere(self.chosen)
+        a, b = fields[0]
+        more = f", and {len(fields) - 1} more such fields" if len(fields) > 1 else ""
+        one, two = (
+            _placed(feature, bins, int(cell))
+            for feature, bins, cell in zip((first, second), self.bins, (a, b), strict=True)
+        )
+        return f"{one} and {two}{more}"
+
+    def hits(self, batch: Batch) -> Hits:
+        a, b = (
+            bins.place(feature(batch))
+            for bins, feature in zip(self.bins, self.features, strict=True)
+        )
+        return np.asarray(self.chosen[a, b])
+
+
+def _placed(feature: Feature, bins: Bins, cell: int) -> str:
+    if feature.codes is None:
+        return f"{feature.text} {bins.named(cell)}"
+    return _stands(feature, lambda read: bins.place(read) == cell, cell == bins.cells - 1)
+
+
+def _stands(feature: Feature, chosen: Callable[[Floats], Hits], others: bool) -> str:
+    """What the chosen readings of a feature stand for, as "output is 'yes'"."""
+    codes = feature.codes or {}
+    hits = chosen(np.array(list(codes), dtype=np.float64))
+    names = [name for name, hit in zip(codes.values(), hits, strict=True) if hit]
+    told = names[:_NAMED] + ([f"one of {len(names) - _NAMED} more"] * (len(names) > _NAMED))
+    told += ["none of those seen in the search"] * others
+    return f"{feature.text.removeprefix('kind of ')} is {' or '.join(told)}"
+
+
+@dataclass(frozen=True)
+class Exactly:
+    """The output is, to the last bit, one of a set that was seen in the search."""
+
+    keys: NDArray[np.uint64]  # sorted
+    example: str
+
+    @property
+    def text(self) -> str:
+        if len(self.keys) == 1:
+            return f"output is exactly {self.example}"
+        return f"output is exactly one of {len(self.keys)}, such as {self.example}"
+
+    def hits(self, batch: Batch) -> Hits:
+        place = np.minimum(np.searchsorted(self.keys, batch.keys), len(self.keys) - 1)
+        return np.asarray(self.keys[place] == batch.keys)

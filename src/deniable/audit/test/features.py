@@ -1,0 +1,199 @@
+"""What an attacker may look at in an output: one number for each thing that could tell.
+
+Coordinates and how they relate (sum, largest, differences, ties), kinds and lengths, missing
+numbers, and for floats the places where careless noise leaves its marks: the last binary digit
+and the fractional part.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from deniable.audit.test.outputs import Batch, Floats
+
+_MOST_COLUMNS = 12
+_MOST_DIFFERENCES = 15
+_NEVER = 1100.0  # the last digit of zero: it is a multiple of everything
+
+
+@dataclass(frozen=True, eq=False)
+class Feature:
+    """A name, and how to read it off a batch; a batch remembers what was read.
+
+    Where a reading is no number but stands for something, `codes` says for what.
+    """
+
+    text: str
+    read: Callable[[Batch], Floats]
+    codes: Mapping[float, str] | None = None
+
+    def __call__(self, batch: Batch) -> Floats:
+        if self not in batch.memo:
+            batch.memo[self] = self.read(batch)
+        return batch.memo[self]
+
+
+def features(sample: Batch, other: Batch) -> list[Feature]:
+    """Everything worth looking at in such outputs; of many columns, those that differ most."""
+    columns = _telling(sample, other)
+    width = max(sample.width, other.width)
+    found = [_coordinate(j, width) for j in columns]
+    if sample.kinds is not None or other.kinds is not None:
+        found += [_kind(j, width, sample, other) for j in columns]
+    if sample.lengths is not None or other.lengths is not None:
+        found.append(Feature("length", _length))
+    if width > 1:
+        found += _relations(columns)
+    if sample.floating or other.floating:
+        for j in columns[:6]:
+            found += _marks(j, width)
+    return found
+
+
+def _telling(sample: Batch, other: Batch) -> list[int]:
+    width = max(sample.width, other.width)
+    if width <= _MOST_COLUMNS:
+        return list(range(width))
+    apart = []
+    for j in range(width):
+        a, b = np.tanh(_plain(sample.column(j))), np.tanh(_plain(other.column(j)))
+        apart.append(abs(a.mean() - b.mean()) + abs(a.std() - b.std()))
+    best = np.argsort(apart)[::-1][: _MOST_COLUMNS - 4].tolist()
+    return sorted({0, 1, width - 2, width - 1, *best})
+
+
+def _plain(column: Floats) -> Floats:
+    return np.nan_to_num(column, nan=0.0, posinf=0.0, neginf=0.0)
+
+
+def _coordinate(j: int, width: int) -> Feature:
+    return Feature(_named("output", j, width), lambda batch: batch.column(j))
+
+
+def _kind(j: int, width: int, sample: Batch, other: Batch) -> Feature:
+    """Which text, or what kind of number; nan for text that was not seen in the search."""
+    seen = np.union1d(sample.kind(j), other.kind(j))
+    name = sample.name if sample.kinds is not None else other.name
+
+    def read(batch: Batch) -> Floats:
+        kinds = batch.kind(j)
+        return np.where(np.isin(kinds, seen), kinds, np.nan)
+
+    codes = {float(code): name(code) for code in seen.tolist()}
+    return Feature(f"kind of {_named('output', j, width)}", read, codes)
+
+
+def _named(text: str, j: int, width: int) -> str:
+    return text if width == 1 else f"{text}[{j}]"
+
+
+def _length(batch: Batch) -> Floats:
+    if batch.lengths is None:
+        return np.full(len(batch), float(batch.width))
+    return batch.lengths.astype(np.float64)
+
+
+def _relations(columns: list[int]) -> list[Feature]:
+    """How coordinates stand to each other."""
+    found = [
+        Feature("sum", lambda batch: np.nansum(batch.values, axis=1)),
+        Feature("largest", lambda batch: _quiet(np.nanmax, batch)),
+        Feature("smallest", lambda batch: _quiet(np.nanmin, batch)),
+        Feature("index of the largest", lambda batch: _argmax(batch.values)),
+        Feature("index of the smallest", lambda batch: _argmax(-batch.values)),
+        Feature("number of missing numbers", _missing),
+        Feature("number of distinct numbers", _distinct),
+        Feature("number of zeros", lambda batch: (batch.values == 0).sum(axis=1) * 1.0),
+        Feature("index of the first non-zero", _first),
+        Feature("last number", _last),
+    ]
+    pairs = [(i, j) for a, i in enumerate(columns) for j in columns[a + 1 :]]
+    near = sorted(pairs, key=lambda pair: (pair[1] - pair[0], pair))[:_MOST_DIFFERENCES]
+    return found + [_difference(i, j) for i, j in near]
+
+
+def _difference(i: int, j: int) -> Feature:
+    return Feature(
+        f"output[{i}] - output[{j}]", lambda batch: _minus(batch.column(i), batch.column(j))
+    )
+
+
+def _minus(a: Floats, b: Floats) -> Floats:
+    with np.errstate(invalid="ignore", over="ignore"):
+        return np.subtract(a, b)
+
+
+def _quiet(reduce: Callable[..., Any], batch: Batch) -> Floats:
+    filled = ~np.isnan(batch.values).all(axis=1)
+    found = np.full(len(batch), np.nan)
+    found[filled] = reduce(batch.values[filled], axis=1)
+    return found
+
+
+def _argmax(values: Floats) -> Floats:
+    best = np.argmax(np.nan_to_num(values, nan=-np.inf), axis=1)
+    return np.asarray(best, dtype=np.float64)
+
+
+def _missing(batch: Batch) -> Floats:
+    return np.asarray(np.isnan(batch.values).sum(axis=1), dtype=np.float64)
+
+
+def _distinct(batch: Batch) -> Floats:
+    ordered = np.sort(batch.values, axis=1)
+    with np.errstate(invalid="ignore"):
+        return np.asarray((ordered[:, 1:] != ordered[:, :-1]).sum(axis=1) + 1.0)
+
+
+def _first(batch: Batch) -> Floats:
+    filled = (batch.values != 0) & ~np.isnan(batch.values)
+    return np.where(filled.any(axis=1), np.argmax(filled, axis=1), batch.width).astype(float)
+
+
+def _last(batch: Batch) -> Floats:
+    """The last coordinate that is a number, as where a list ends with one."""
+    filled = ~np.isnan(batch.values[:, ::-1])
+    place = batch.width - 1 - np.argmax(filled, axis=1)
+    return np.asarray(batch.values[np.arange(len(batch)), place])
+
+
+def _marks(j: int, width: int) -> list[Feature]:
+    """Where float noise gives itself away."""
+    name = _named("output", j, width)
+    return [
+        Feature(
+            f"exponent of the last binary digit of {name}",
+            lambda batch: last_digit(batch.column(j)),
+        ),
+        Feature(f"trailing zero bits of {name}", lambda batch: _trailing(batch.column(j))),
+        Feature(f"fractional part of {name}", lambda batch: _fraction(batch.column(j))),
+    ]
+
+
+def last_digit(x: Floats) -> Floats:
+    """The largest k for which x is a multiple of 2**k; nan for what is not finite.
+
+    >>> last_digit(np.array([1.0, 0.75, 12.0, 5e-324])).tolist()
+    [0.0, -2.0, 2.0, -1074.0]
+    """
+    exponent, zeros = _digits(x)
+    return np.where(x == 0, _NEVER, exponent - 53 + zeros)
+
+
+def _trailing(x: Floats) -> Floats:
+    return np.where(x == 0, 53.0, _digits(x)[1])
+
+
+def _digits(x: Floats) -> tuple[Floats, Floats]:
+    finite = np.isfinite(x)
+    mantissa, exponent = np.frexp(np.where(finite, x, 1.0))
+    whole = np.abs(mantissa * 2.0**53).astype(np.int64)
+    zeros = np.frexp((whole & -whole).astype(np.float64))[1] - 1.0
+    return exponent.astype(np.float64), np.where(finite, zeros, np.nan)
+
+
+def _fraction(x: Floats) -> Floats:
+    with np.errstate(invalid="ignore"):
+        return np.mod(x, 1.0)

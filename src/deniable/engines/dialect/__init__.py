@@ -1,0 +1,1 @@
+"""Our statements in another engine's SQL dialect."""

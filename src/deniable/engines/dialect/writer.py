@@ -1,0 +1,179 @@
+"""Our statements in another engine's words, node by node, with the kind of every value.
+
+A Plan's SQL is in DuckDB's dialect, and what it means is what DuckDB does with it: a cast
+that fails is NULL, rounding a double to an integer goes to the even neighbour, NaN is the
+greatest number, integers of 128 bits do not overflow. Other engines differ in each of these,
+so nothing is handed over as it is. A writer reads the statement, knows of every value
+whether it is a double, an integer, text, a day or a moment, and asks its engine's subclass
+for words that mean the same. What it does not know it refuses, before anything is spent.
+"""
+
+from abc import abstractmethod
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import ClassVar
+
+import sqlglot
+from sqlglot import exp
+
+from deniable.engines.dialect.terms import Columns, Kind
+from deniable.engines.dialect.values import Scope, Values
+from deniable.errors import Unsupported
+
+_READ = {"with_", "expressions", "from_", "joins", "where", "group", "having", "order"}
+_READ |= {"limit", "distinct"}
+_JOINS = {"", "INNER", "LEFT", "CROSS", "LEFT OUTER", "FULL", "FULL OUTER"}
+
+
+@dataclass(frozen=True, slots=True)
+class Relation:
+    """What can stand behind FROM: its SQL, and its columns."""
+
+    sql: str
+    columns: Columns
+    steady: bool = True  # holds the same rows each time that it is read
+
+
+class Writer(Values):
+    """Writes statements about these tables in the words of one engine."""
+
+    once: ClassVar[str] = ""  # how a WITH is told to be run once
+
+    def __init__(self, tables: Mapping[str, Relation]) -> None:
+        self._tables = {name.lower(): relation for name, relation in tables.items()}
+
+    def statement(self, sql: str) -> str:
+        """The statement, written anew; raises Unsupported on what has no words here."""
+        return self.written(sql).sql
+
+    def written(self, sql: str) -> Relation:
+        """The same, with the columns that it finds."""
+        return self._query(sqlglot.parse_one(sql, dialect="duckdb"), {})
+
+    def _query(self, node: exp.Expr, defined: Mapping[str, Columns]) -> Relation:
+        if isinstance(node, exp.Subquery):
+            return self._query(node.this, defined)
+        if isinstance(node, exp.Union):
+            return self._union(node, defined)
+        if not isinstance(node, exp.Select):
+            raise self._unknown(node)
+        unread = {key for key, value in node.args.items() if value} - _READ
+        if unread:
+            raise Unsupported(f"{self.engine} has no words for {', '.join(sorted(unread))}.")
+        return self._select(node, defined)
+
+    def _union(self, node: exp.Union, defined: Mapping[str, Columns]) -> Relation:
+        head, defined = self._with(node, defined)
+        if node.args.get("distinct"):
+            raise self._unknown(node)
+        parts = [self._query(one, defined) for one in (node.this, node.expression)]
+        sql = " UNION ALL ".join(f"({one.sql})" for one in parts)
+        columns = {
+            name: left if left != "null" else right
+            for (name, left), right in zip(
+                parts[0].columns.items(), parts[1].columns.values(), strict=True
+            )
+        }
+        return Relation(head + sql, columns)
+
+    def _with(
+        self, node: exp.Query, defined: Mapping[str, Columns]
+    ) -> tuple[str, dict[str, Columns]]:
+        known, parts = dict(defined), []
+        for one in node.ctes:
+            kept = bool(one.args.get("materialized"))
+            relation = self._rows(one, node) if kept else self._query(one.this, known)
+            known[one.alias] = relation.columns
+            word = f"AS{self.once}" if kept else "AS"
+            parts.append(f"{self.name(one.alias)} {word} ({relation.sql})")
+        return (f"WITH {', '.join(parts)} " if parts else ""), known
+
+    def _rows(self, numbered: exp.Expr, reader: exp.Query) -> Relation:
+        """The rows of a table in which each is somebody, with what tells them apart: of the
+        columns that are read, and no others."""
+        number, source = numbered.this.expressions[0], numbered.this.args["from_"].this
+        table = self._tables.get(source.name.lower())
+        of, place = numbering(number.this)
+        if table is None or len(numbered.this.expressions) != 2 or of is None:
+            raise self._unknown(numbered.this)
+        read = {column.name for column in reader.find_all(exp.Column)}
+        columns = {name: kind for name, kind in table.columns.items() if name in read}
+        apart, kind = self.numbered(replace(table, columns=columns), number.alias, of, place)
+        return Relation(apart, {number.alias: kind, **columns})
+
+    @abstractmethod
+    def numbered(self, table: Relation, number: str, of: int, place: int) -> tuple[str, Kind]:
+        """The columns of a table, and beside them a value that no other row has: neither one
+        of this table, nor of the others, which have other places of so many. Wherever the
+        statement reads these rows, each has the same value again."""
+
+    def _select(self, node: exp.Select, defined: Mapping[str, Columns]) -> Relation:
+        head, known = self._with(node, defined)
+        scope = Scope(known)
+        source = self._from(node, scope)
+        columns: dict[str, Kind] = {}
+        selected = [self._selected(one, scope, columns) for one in node.expressions]
+        sql = head + ("SELECT DISTINCT " if node.args.get("distinct") else "SELECT ")
+        sql += ", ".join(selected) + source
+        for key, word in (("where", "WHERE"), ("having", "HAVING")):
+            if key == "having" and node.args.get("group"):
+                sql += f" GROUP BY {self._listed(node.args['group'], scope)}"
+            if node.args.get(key):
+                sql += f" {word} {self.say(node.args[key].this, scope).sql}"
+        if node.args.get("order"):
+            sql += f" ORDER BY {self._listed(node.args['order'], scope)}"
+        if node.args.get("limit"):
+            sql += f" LIMIT {int(node.args['limit'].expression.this)}"
+        return Relation(sql, columns)
+
+    def _from(self, node: exp.Select, scope: Scope) -> str:
+        if not node.args.get("from_"):
+            return ""
+        sql = f" FROM {self._source(node.args['from_'].this, scope)}"
+        for join in node.args.get("joins") or []:
+            side = " ".join(filter(None, (join.side, join.kind))).upper()
+            if side not in _JOINS or join.args.get("using"):
+                raise self._unknown(join)
+            on = join.args.get("on")
+            word = side or ("INNER" if on is not None else "CROSS")
+            sql += f" {word} JOIN {self._source(join.this, scope)}"
+            sql += f" ON {self.say(on, scope).sql}" if on is not None else ""
+        return sql
+
+    def _source(self, node: exp.Expr, scope: Scope) -> str:
+        if isinstance(node, exp.Subquery):
+            relation = self._query(node.this, scope.defined)
+            sql, alias = f"({relation.sql})", node.alias
+        elif isinstance(node, exp.Table) and node.name in scope.defined:
+            relation = Relation("", scope.defined[node.name])
+            sql, alias = self.name(node.name), node.alias or node.name
+        elif isinstance(node, exp.Table) and node.name.lower() in self._tables:
+            relation = self._tables[node.name.lower()]
+            sql, alias = relation.sql, node.alias or node.name
+        else:
+            raise self._unknown(node)
+        scope.read[alias] = relation.columns
+        return f"{sql} AS {self.name(alias)}"
+
+    def _selected(self, node: exp.Expr, scope: Scope, columns: dict[str, Kind]) -> str:
+        if isinstance(node, exp.Star):
+            for held in scope.read.values():
+                columns.update(held)
+            return "*"
+        said = self.say(node.unalias(), scope)
+        name = node.alias_or_name or f"_{len(columns)}"
+        columns[name] = said.kind
+        return f"{said.sql} AS {self.name(name)}"
+
+
+def numbering(node: exp.Expr) -> tuple[int | None, int]:
+    """How many tables are numbered, and which of them this one is; None where nothing is.
+
+    >>> numbering(sqlglot.parse_one("ROW_NUMBER() OVER () * 3 + 1"))
+    (3, 1)
+    """
+    if isinstance(node, exp.Add) and isinstance(node.this, exp.Mul):
+        of, place = (int(one.name) for one in (node.this.expression, node.expression))
+        return (of if numbering(node.this.this)[0] else None), place
+    whole = isinstance(node, exp.Window) and isinstance(node.this, exp.RowNumber)
+    return (1 if whole and not node.args.get("partition_by") else None), 0

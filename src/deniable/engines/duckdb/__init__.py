@@ -1,0 +1,1 @@
+"""DuckDB, in this process: files, frames and DuckDB databases."""

@@ -1,0 +1,1 @@
+"""Any connection that Ibis opens."""

@@ -1,0 +1,154 @@
+"""Functions of numbers through Ibis, total, and to the last bit as DuckDB has them.
+
+FLOOR and its kin, ROUND and SIGN are spelt out. What is not made of +, -, * and / is the C
+library's in DuckDB. Polars reckons powers, logarithms and remainders in ways of its own; there
+Python does it, in this process, which asks the same library.
+"""
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import ibis
+from sqlglot import exp
+
+from deniable.engines.dialect.terms import constant
+from deniable.engines.ibis.casts import (
+    WHOLE_FROM,
+    over,
+    real,
+    unknown,
+)
+from deniable.engines.ibis.wide_integers import Value
+
+Say = Callable[[exp.Expr], Value]
+
+
+def _whole(node: exp.Expr, say: Say, backend: str) -> Value:
+    value = real(say(node.this))
+    digits = node.args.get("decimals")
+    if digits is None:
+        return whole(type(node), value)
+    places = constant(digits)
+    if not isinstance(node, exp.Round) or places is None or places != int(places):
+        raise unknown(node)
+    scale = 10.0 ** abs(int(places))
+    if places < 0:
+        made = whole(exp.Round, over(value, scale)) * scale
+    else:
+        made = over(whole(exp.Round, value * scale), scale)
+    return ibis.cases((made.isnan() | made.isinf(), value), else_=made)
+
+
+def whole(how: type[exp.Expr], value: Value) -> Value:
+    """A double's FLOOR, CEIL, TRUNC or ROUND (half away from zero), as a double."""
+    small = value.abs() < WHOLE_FROM
+    safe = ibis.cases((small, value), else_=0.0)
+    if how is exp.Floor:
+        made = safe.floor()
+    elif how is exp.Ceil:
+        made = safe.ceil()
+    else:
+        size = safe.abs().floor().cast("float64")
+        if how is exp.Round:
+            size = size + ibis.cases((safe.abs() - size >= 0.5, 1.0), else_=0.0)
+        made = ibis.cases((safe < 0, -1.0), else_=1.0) * size
+    return ibis.cases((small, made.cast("float64")), else_=value)
+
+
+def _sign(node: exp.Expr, say: Say, backend: str) -> Value:
+    value = real(say(node.this))
+    nothing = (value == 0.0) | value.isnan()
+    return ibis.cases((nothing, 0), (value > 0.0, 1), (value < 0.0, -1))
+
+
+def _root(node: exp.Expr, say: Say, backend: str) -> Value:
+    value = real(say(node.this))
+    return ibis.cases((value >= 0.0, value)).sqrt()
+
+
+def _curve(node: exp.Expr, say: Say, backend: str) -> Value:
+    """EXP, LN, SIN, COS: Polars and DuckDB both ask the C library."""
+    if backend not in ("duckdb", "polars"):
+        raise unknown(node)
+    value = real(say(node.this))
+    if isinstance(node, exp.Ln):
+        return ibis.cases((value > 0.0, value)).ln()
+    return getattr(value, type(node).__name__.lower())()
+
+
+def _logarithm(node: exp.Expr, say: Say, backend: str) -> Value:
+    base, value = constant(node.this), real(say(node.expression))
+    if base not in (2, 10) or backend not in ("duckdb", "polars"):
+        raise unknown(node)
+    above = ibis.cases((value > 0.0, value))
+    tens = _log10(above) if backend == "polars" else above.log10()
+    return over(tens, math.log10(float(base)))
+
+
+def _power(node: exp.Expr, say: Say, backend: str) -> Value:
+    return _pair(node, say, backend, _pow, lambda a, b: a.pow(b))
+
+
+def _remainder(node: exp.Expr, say: Say, backend: str) -> Value:
+    return _pair(node, say, backend, _fmod, lambda a, b: a % b)
+
+
+def _pair(node: exp.Expr, say: Say, backend: str, own: Any, theirs: Any) -> Value:
+    if backend not in ("duckdb", "polars"):
+        raise unknown(node)
+    both = real(say(node.this)), real(say(node.expression))
+    return (own if backend == "polars" else theirs)(*both)
+
+
+def _distinct(node: exp.Expr, say: Say, backend: str) -> Value:
+    return ~say(node.this).identical_to(say(node.expression))
+
+
+def _power_of(base: float | None, power: float | None) -> float | None:
+    """As C has it: no error where there is no number, or none so large."""
+    if base is None or power is None:
+        return None
+    odd = math.isfinite(power) and power % 2 == 1
+    try:
+        return math.pow(base, power)
+    except OverflowError:
+        return -math.inf if base < 0 and odd else math.inf
+    except ValueError:  # 0 to a negative power, or the root of a negative number
+        return math.nan if base else math.copysign(math.inf, base) if odd else math.inf
+
+
+def _remainder_of(value: float | None, by: float | None) -> float | None:
+    if value is None or by is None:
+        return None
+    try:
+        return math.fmod(value, by)
+    except ValueError:  # of an infinite number, or by 0
+        return math.nan
+
+
+def _log10_of(value: float | None) -> float | None:
+    return None if value is None else math.log10(value)
+
+
+_TWO = (("float64", "float64"), "float64")
+_pow = ibis.udf.scalar.python(_power_of, signature=_TWO)
+_fmod = ibis.udf.scalar.python(_remainder_of, signature=_TWO)
+_log10 = ibis.udf.scalar.python(_log10_of, signature=(("float64",), "float64"))
+
+NUMBERS: dict[type[exp.Expr], Callable[[Any, Say, str], Value]] = {
+    exp.Floor: _whole,
+    exp.Ceil: _whole,
+    exp.Round: _whole,
+    exp.Trunc: _whole,
+    exp.Sign: _sign,
+    exp.Sqrt: _root,
+    exp.Exp: _curve,
+    exp.Ln: _curve,
+    exp.Sin: _curve,
+    exp.Cos: _curve,
+    exp.Log: _logarithm,
+    exp.Pow: _power,
+    exp.Mod: _remainder,
+    exp.NullSafeNEQ: _distinct,
+}

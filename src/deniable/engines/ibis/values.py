@@ -1,0 +1,288 @@
+"""Values of our statements as expressions of Ibis, which its backends write as they can.
+
+Only what every backend has is used: 64-bit integers, doubles, text, comparisons and CASE.
+Nothing relies on how a backend rounds, orders NaN or casts: each is spelt out, on arguments
+that were made harmless first, because some backends evaluate both sides of a CASE.
+"""
+
+from collections.abc import Callable
+from typing import Any
+
+import ibis
+from sqlglot import exp
+
+from deniable.engines.dialect.terms import digits
+from deniable.engines.ibis.casts import (
+    cast,
+    is_real,
+    moment,
+    over,
+    real,
+    unknown,
+)
+from deniable.engines.ibis.dates import DATES
+from deniable.engines.ibis.numbers import NUMBERS
+from deniable.engines.ibis.row_numbers import hashed_text
+from deniable.engines.ibis.texts import TEXTS
+from deniable.engines.ibis.wide_integers import (
+    Value,
+    Wide,
+    split,
+    squared,
+)
+from deniable.errors import Unsupported
+
+_TYPES = {"INT": "int64", "BIGINT": "int64", "INT128": "wide", "DOUBLE": "float64"}
+_TYPES |= {"TEXT": "string", "VARCHAR": "string", "BOOLEAN": "boolean", "DATE": "date"}
+_TYPES |= {"TIMESTAMP": "timestamp(6)", "TIMESTAMPNTZ": "timestamp(6)", "SMALLINT": "int64"}
+_COMPARED: dict[type[exp.Expr], Callable[[Any, Any], Any]] = {
+    exp.EQ: lambda a, b: a == b,
+    exp.NEQ: lambda a, b: a != b,
+    exp.LT: lambda a, b: a < b,
+    exp.LTE: lambda a, b: a <= b,
+    exp.GT: lambda a, b: a > b,
+    exp.GTE: lambda a, b: a >= b,
+}
+
+
+class Values:
+    """Reads values; `columns` are those that a SELECT can name."""
+
+    def __init__(self, columns: dict[str, Value | Wide], salt: int, backend: str) -> None:
+        self.columns, self._salt, self._backend = columns, salt, backend
+
+    def say(self, node: exp.Expr) -> Value | Wide:
+        """A value; raises Unsupported on what Ibis has no words for."""
+        reads = _READS.get(type(node))
+        if reads is not None:
+            return reads(self, node)
+        function = _FUNCTIONS.get(type(node))
+        if function is None:
+            raise unknown(node)
+        return function(node, self.plain, self._backend)
+
+    def plain(self, node: exp.Expr) -> Value:
+        """A value that is no wide integer."""
+        found = self.say(node)
+        if isinstance(found, Wide):
+            raise unknown(node)
+        return found
+
+    def _column(self, node: exp.Expr) -> Value | Wide:
+        assert isinstance(node, exp.Column)
+        found = self.columns.get(f"{node.table}.{node.name}" if node.table else node.name)
+        if found is None:
+            raise Unsupported(f"The statement has no column {node.name!r} here.")
+        return found
+
+    def _literal(self, node: exp.Expr) -> Value:
+        if node.is_string:
+            return ibis.literal(node.name)
+        whole = node.name.lstrip("-").isdigit()
+        return ibis.literal(int(node.name) if whole else float(node.name))
+
+    def _cast(self, node: exp.Expr) -> Value | Wide:
+        to = _TYPES.get(node.args["to"].this.name)
+        if to is None:
+            raise unknown(node.args["to"])
+        if isinstance(node.this, exp.Literal) and to == "timestamp(6)":
+            return moment(node.this.name)
+        number = digits(node.this)
+        if number is not None and to in ("float64", "wide"):
+            return ibis.literal(float(number)) if to == "float64" else int(number)
+        value = self.say(node.this)
+        if to == "wide":
+            return value if isinstance(value, Wide) else Wide(((1, value),))
+        if isinstance(value, Wide):
+            if to != "float64":
+                raise unknown(node)
+            return value.real()
+        return cast(value, to)
+
+    def _paren(self, node: exp.Expr) -> Value | Wide:
+        return self.say(node.this)
+
+    def _arithmetic(self, node: exp.Expr) -> Value | Wide:
+        left, right = self.say(node.this), self.say(node.expression)
+        if isinstance(left, int | Wide) or isinstance(right, int | Wide):
+            return _widely(node, left, right)
+        if isinstance(node, exp.Div):
+            return over(real(left), real(right).nullif(0.0))
+        if isinstance(node, exp.Mul):
+            return left * right
+        return left + right if isinstance(node, exp.Add) else left - right
+
+    def _comparison(self, node: exp.Expr) -> Value:
+        return _COMPARED[type(node)](self.plain(node.this), self.plain(node.expression))
+
+    def _connected(self, node: exp.Expr) -> Value:
+        left, right = self.plain(node.this), self.plain(node.expression)
+        return left & right if isinstance(node, exp.And) else left | right
+
+    def _is(self, node: exp.Expr) -> Value:
+        return self.plain(node.this).isnull()
+
+    def _in(self, node: exp.Expr) -> Value:
+        value = self.plain(node.this)
+        listed = [_constant(one) for one in node.expressions]
+        if None in listed:
+            among = [value == self.plain(one) for one in node.expressions]
+            found = among[0]
+            for one in among[1:]:
+                found = found | one
+            return found
+        return value.isin(listed)
+
+    def _between(self, node: exp.Expr) -> Value:
+        return self.plain(node.this).between(
+            self.plain(node.args["low"]), self.plain(node.args["high"])
+        )
+
+    def _case(self, node: exp.Expr) -> Value:
+        tests = [self.plain(one.this) for one in node.args["ifs"]]
+        if node.this is not None:
+            subject = self.plain(node.this)
+            tests = [subject == one for one in tests]
+        values = [self.say(one.args["true"]) for one in node.args["ifs"]]
+        other = node.args.get("default")
+        last = None if other is None else self.say(other)
+        if isinstance(last, Wide):  # of a unit within its limits, so that it fits
+            (test,) = tests
+            out = test.fill_null(False)
+            last = last.each(lambda one: ibis.cases((out, 0), else_=one)).narrow()
+        real_ = any(is_real(one) for one in (*values, last) if one is not None)
+        values = [real(one) if real_ else one for one in values]
+        if last is None:
+            return ibis.cases(*zip(tests, values, strict=True))
+        return ibis.cases(*zip(tests, values, strict=True), else_=real(last) if real_ else last)
+
+    def _flat(self, node: exp.Expr) -> Value | Wide:
+        values = [self.say(one) for one in (node.this, *node.expressions)]
+        if isinstance(values[0], Wide):
+            return values[0].each(lambda one: one.coalesce(0))
+        if any(map(is_real, values)):
+            values = [real(one) for one in values]
+        if isinstance(node, exp.Coalesce):
+            return ibis.coalesce(*values)
+        if isinstance(node, exp.Least):
+            return ibis.least(*values)
+        if self._backend != "polars" or not any(map(is_real, values)):
+            return ibis.greatest(*values)
+        most: Value = values[0]  # Polars passes NaN by, which is the greatest number
+        for one in values[1:]:
+            most = ibis.cases((most.isnull() | (one > most), one), else_=most)
+        return most
+
+    def _nullif(self, node: exp.Expr) -> Value:
+        return self.plain(node.this).nullif(self.plain(node.expression))
+
+    def _not(self, node: exp.Expr) -> Value:
+        return ~self.plain(node.this)
+
+    def _negative(self, node: exp.Expr) -> Value:
+        return -self.plain(node.this)
+
+    def _abs(self, node: exp.Expr) -> Value:
+        return self.plain(node.this).abs()
+
+    def _count(self, node: exp.Expr) -> Value:
+        if isinstance(node.this, exp.Star):
+            rows: Any = self.columns["*"]
+            return rows.count()
+        if isinstance(node.this, exp.Distinct):
+            value = self.plain(node.this.expressions[0])
+            return value.nunique(where=value.notnull())  # Polars would count NULL
+        return self.plain(node.this).count()
+
+    def _sum(self, node: exp.Expr) -> Wide:
+        inner = node.this
+        if isinstance(inner, exp.Cast) and inner.args["to"].this.name == "INT128":
+            inner = inner.this
+        value = self.say(inner)
+        if isinstance(value, Wide):
+            return value.total()
+        if is_real(value):
+            raise unknown(node)  # a sum of doubles depends on the order of rows
+        return split(value).total()
+
+    def _extreme(self, node: exp.Expr) -> Value:
+        value = self.plain(node.this)
+        if isinstance(node, exp.Min):
+            return value.min()
+        if self._backend != "polars" or not is_real(value):
+            return value.max()
+        # Polars passes NaN by, which is the greatest number.
+        nowhere = value.isnan().cast("int64").max() == 1
+        return ibis.cases((nowhere, float("nan")), else_=value.max())
+
+    def _anonymous(self, node: exp.Expr) -> Value:
+        if node.name.upper() != "HASH" or not isinstance(node.expressions[-1], exp.Placeholder):
+            raise unknown(node)
+        values = [self.plain(one) for one in node.expressions[:-1]]
+        return hashed_text(values, self._salt).hash()
+
+
+def _widely(node: exp.Expr, left: Any, right: Any) -> Any:
+    """Arithmetic of wide integers, of which a product has a constant side."""
+    if isinstance(node, exp.Mul):
+        sides = [one for one in (left, right) if isinstance(one, Wide)]
+        if len(sides) == 2 and node.this == node.expression and len(left.parts) == 1:
+            ((weight, value),) = left.parts
+            return squared(value).times(weight * weight)
+        numbers = [_whole_number(one) for one in (left, right) if not isinstance(one, Wide)]
+        if len(sides) == 1 and numbers[0] is not None:
+            return sides[0].times(numbers[0])
+        raise unknown(node)
+    both = [one if isinstance(one, Wide) else Wide(((1, one),)) for one in (left, right)]
+    return both[0] + (both[1] if isinstance(node, exp.Add) else both[1].times(-1))
+
+
+def _whole_number(value: Any) -> int | None:
+    if isinstance(value, int):
+        return value
+    found = value.op()
+    return int(found.value) if type(found).__name__ == "Literal" else None
+
+
+def _constant(node: exp.Expr) -> Any:
+    if isinstance(node, exp.Literal):
+        return node.name if node.is_string else float(node.name)
+    if isinstance(node, exp.Boolean):
+        return bool(node.this)
+    number = digits(node.this) if isinstance(node, exp.Cast) else digits(node)
+    return None if number is None else float(number)
+
+
+_READS: dict[type[exp.Expr], Callable[[Values, exp.Expr], Any]] = {
+    exp.Column: Values._column,
+    exp.Literal: Values._literal,
+    exp.Null: lambda _, node: ibis.null(),
+    exp.Boolean: lambda _, node: ibis.literal(bool(node.this)),
+    exp.Paren: Values._paren,
+    exp.Cast: Values._cast,
+    exp.TryCast: Values._cast,
+    exp.Add: Values._arithmetic,
+    exp.Sub: Values._arithmetic,
+    exp.Mul: Values._arithmetic,
+    exp.Div: Values._arithmetic,
+    exp.Neg: Values._negative,
+    exp.And: Values._connected,
+    exp.Or: Values._connected,
+    exp.Not: Values._not,
+    exp.Is: Values._is,
+    exp.In: Values._in,
+    exp.Between: Values._between,
+    exp.Case: Values._case,
+    exp.Coalesce: Values._flat,
+    exp.Least: Values._flat,
+    exp.Greatest: Values._flat,
+    exp.Nullif: Values._nullif,
+    exp.Abs: Values._abs,
+    exp.Count: Values._count,
+    exp.Sum: Values._sum,
+    exp.Min: Values._extreme,
+    exp.Max: Values._extreme,
+    exp.Anonymous: Values._anonymous,
+    **dict.fromkeys(_COMPARED, Values._comparison),
+}
+_FUNCTIONS = {**TEXTS, **NUMBERS, **DATES}

@@ -1,0 +1,1 @@
+"""PostgreSQL: the Plan runs on the server."""

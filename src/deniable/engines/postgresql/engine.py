@@ -1,0 +1,238 @@
+"""PostgreSQL: the Plan runs on the server, in a read-only transaction with a time limit.
+
+    postgresql://reader@db.example.org/hospital?timeout=600#public.visits
+
+Everything but `timeout` (seconds that one statement may take) is as for any PostgreSQL
+program, passwords included: PGPASSWORD, a password file, or the whole address from the
+environment. Only groups come over the line, row by row, and the noise is drawn here.
+"""
+
+from collections.abc import Iterator, Mapping
+from itertools import islice
+from typing import Any
+from urllib.parse import parse_qsl, urlencode, urlsplit, urlunsplit
+
+import pyarrow as pa
+
+from deniable.engines.dialect.terms import Kind
+from deniable.engines.dialect.writer import Relation
+from deniable.engines.handover.aggregated import Aggregated
+from deniable.engines.handover.running import Running
+from deniable.engines.postgresql.writer import PostgreSQLWriter
+from deniable.errors import InvalidPolicy, MissingExtra
+from deniable.policy.addresses import Place, place
+from deniable.query.plan.plan import Plan
+
+_SECONDS = 600
+_BATCH = 1 << 16  # groups
+# Nothing but PostgreSQL's own functions can be meant, and no setting of the role's matters.
+_SETTINGS = {
+    "search_path": "pg_catalog",
+    "TimeZone": "UTC",
+    "DateStyle": "ISO, YMD",
+    "extra_float_digits": "1",
+    "standard_conforming_strings": "on",
+    "client_encoding": "UTF8",
+    "jit": "off",  # compiling our long expressions takes longer than running them
+}
+_TEXT = '({0})::text COLLATE "C"'
+# PostgreSQL's type, DuckDB's, the writer's kind, and how the column enters a statement.
+_TYPES: dict[str, tuple[str, Kind, str]] = {
+    "int2": ("SMALLINT", "int", "({0})::bigint"),
+    "int4": ("INTEGER", "int", "({0})::bigint"),
+    "int8": ("BIGINT", "bigint", "{0}"),
+    "oid": ("BIGINT", "bigint", "({0})::bigint"),
+    "float4": ("FLOAT", "double", "({0})::float8"),
+    "float8": ("DOUBLE", "double", "{0}"),
+    "numeric": ("DECIMAL(38,9)", "decimal", "{0}"),
+    "bool": ("BOOLEAN", "boolean", "{0}"),
+    "date": ("DATE", "date", "{0}"),
+    "timestamp": ("TIMESTAMP", "timestamp", "{0}"),
+    "timestamptz": ("TIMESTAMP", "timestamp", "({0} AT TIME ZONE 'UTC')"),
+    "text": ("VARCHAR", "text", _TEXT),
+    "varchar": ("VARCHAR", "text", _TEXT),
+    "bpchar": ("VARCHAR", "text", _TEXT),
+    "name": ("VARCHAR", "text", _TEXT),
+    "uuid": ("VARCHAR", "text", _TEXT),
+    "bytea": ("BLOB", "opaque", "{0}"),
+}
+_COLUMNS = """
+SELECT c.oid::regclass::text, a.attname, t.typname, t.typtype,
+       CASE WHEN t.typname = 'numeric' AND a.atttypmod > 3
+       THEN (a.atttypmod - 4) & 65535 END AS scale
+FROM pg_class AS c JOIN pg_attribute AS a ON a.attrelid = c.oid
+JOIN pg_type AS t ON t.oid = a.atttypid
+WHERE c.oid = COALESCE(to_regclass(%(t)s), CASE WHEN %(t)s NOT LIKE '%%.%%'
+                      THEN to_regclass('public.' || %(t)s) END)
+  AND a.attnum > 0 AND NOT a.attisdropped ORDER BY a.attnum
+"""
+_TABLES = """
+SELECT format('%I.%I', n.nspname, c.relname)
+FROM pg_class AS c JOIN pg_namespace AS n ON n.oid = c.relnamespace
+WHERE c.relkind IN ('r', 'p', 'v', 'm', 'f') AND has_table_privilege(c.oid, 'SELECT')
+  AND has_schema_privilege(n.oid, 'USAGE') AND NOT c.relispartition
+  AND n.nspname <> 'information_schema' AND n.nspname NOT LIKE 'pg\\_%' ORDER BY 1
+"""
+_ARROW = {
+    "int": pa.int64(),
+    "bigint": pa.int64(),
+    "wide": pa.decimal128(38, 0),
+    "text": pa.large_string(),
+    "boolean": pa.bool_(),
+    "null": pa.null(),
+}
+
+
+class PostgreSQL(Running):
+    """PostgreSQL over the tables of a policy, all in one database."""
+
+    name = "PostgreSQL"
+
+    def __init__(self, sources: Mapping[str, Any]) -> None:
+        super().__init__(sources)
+        self._places = {name: place(source) for name, source in sources.items()}
+        if len({one.address for one in self._places.values()}) > 1:
+            raise InvalidPolicy("All tables of a policy must be in one PostgreSQL database.")
+        self._connection: Any = None
+        self._utf8 = True
+        self._types: dict[str, dict[str, str]] = {}
+        self._relations: dict[str, Relation] = {}
+        self._connected()
+
+    @classmethod
+    def inside(cls, source: str) -> list[str]:
+        """The tables and views that the role may read, with their schemas."""
+        with _connect(place(source)) as connection:
+            return [name for (name,) in connection.execute(_TABLES).fetchall()]
+
+    def close(self) -> None:
+        """Ends the connection."""
+        with self._lock:
+            self._mend()
+
+    def _columns(self, table: str) -> dict[str, str]:
+        return dict(self._types[table])
+
+    def _check(self, sql: str) -> None:
+        self._writer().statement(sql)
+
+    def _writer(self) -> PostgreSQLWriter:
+        return PostgreSQLWriter(self._relations, self._salt, utf8=self._utf8)
+
+    def _read(self, plan: Plan) -> Iterator[Aggregated]:
+        """All statements of a plan see the table at one moment."""
+        with self._connected().transaction():
+            yield from super()._read(plan)
+
+    def _rows(self, sql: str) -> "Iterator[pa.RecordBatch]":
+        written = self._writer().written(sql)
+        schema = pa.schema([(name, _ARROW[kind]) for name, kind in written.columns.items()])
+        with self._connection.cursor(binary=True) as cursor:
+            rows = cursor.stream(written.sql.replace("%", "%%"), [])
+            yield _batch(list(islice(rows, _BATCH)), schema)
+            while found := list(islice(rows, _BATCH)):
+                yield _batch(found, schema)
+
+    def _mend(self) -> None:
+        broken, self._connection = self._connection, None
+        if broken is not None:
+            broken.close()
+
+    def _connected(self) -> Any:
+        if self._connection is None:
+            self._connection = _connect(next(iter(self._places.values())))
+            encoding = self._connection.info.parameter_status("server_encoding")
+            self._utf8 = encoding == "UTF8"
+            try:
+                for name, where in self._places.items():
+                    self._add(name, where)
+            except BaseException:
+                self._mend()
+                raise
+        return self._connection
+
+    def _add(self, name: str, where: Place) -> None:
+        """Reads a table's columns: names and types, no value."""
+        asked = where.table or _name(name)
+        try:
+            with self._connection.transaction():
+                found = self._connection.execute(_COLUMNS, {"t": asked}).fetchall()
+        except Exception:  # no name at all, or one of another database
+            found = []
+        known = {
+            column: made
+            for _, column, type_, category, scale in found
+            if (made := _type(type_, category, scale))
+        }
+        if not known:
+            raise InvalidPolicy(
+                f"There is no table {asked} in this database, or the role may not read it. "
+                "Name it with its schema after #, as in   #public.visits",
+                where=("tables", name, "source"),
+            )
+        chosen = ", ".join(
+            f"{how.format(_name(column))} AS {_name(column)}"
+            for column, (_, _, how) in known.items()
+        )
+        self._types[name] = {column: type_ for column, (type_, _, _) in known.items()}
+        self._relations[name] = Relation(
+            f"(SELECT {chosen} FROM {found[0][0]})",
+            {column: kind for column, (_, kind, _) in known.items()},
+        )
+
+
+def _type(name: str, category: str, scale: int | None) -> tuple[str, Kind, str] | None:
+    """DuckDB's type, the kind and the expression for a column of PostgreSQL's type."""
+    if category == "e":
+        return "VARCHAR", "text", _TEXT
+    if name == "numeric" and scale == 0:
+        return "DECIMAL(38,0)", "wide", "{0}"
+    return _TYPES.get(name)
+
+
+def _connect(where: Place) -> Any:
+    try:
+        import psycopg
+    except ImportError:
+        raise MissingExtra(
+            "PostgreSQL needs the package psycopg. Add it with   "
+            "pip install 'deniable[postgresql]'"
+        ) from None
+    parts = urlsplit(where.address)
+    asked = dict(parse_qsl(parts.query))
+    seconds = asked.pop("timeout", str(_SECONDS))
+    if not seconds.isdigit() or int(seconds) < 1:
+        raise InvalidPolicy(f"`timeout` is a whole number of seconds. Found {seconds!r}.")
+    address = urlunsplit(parts._replace(query=urlencode(asked)))
+    try:
+        connection = psycopg.connect(address, autocommit=True, connect_timeout=30)
+        connection.isolation_level = psycopg.IsolationLevel.REPEATABLE_READ
+        connection.read_only = True
+        for name, value in _SETTINGS.items():
+            connection.execute(f"SET {name} = {value!r}")
+        connection.execute(f"SET statement_timeout = '{seconds}s'")
+        encoding = connection.info.parameter_status("server_encoding")
+    except psycopg.Error as problem:
+        # The server's words may repeat the address, so they are not.
+        raise InvalidPolicy(
+            f"PostgreSQL at {parts.hostname or 'the usual socket'} cannot be used "
+            f"({type(problem).__name__}). See that it runs, and that the role and its password "
+            "(in PGPASSWORD or a password file) are right."
+        ) from None
+    if encoding == "SQL_ASCII":
+        connection.close()
+        raise InvalidPolicy(
+            "This database says nothing about how its text is written (SQL_ASCII), so a row "
+            "could make reading it fail. Use one with an encoding, such as UTF8."
+        )
+    return connection
+
+
+def _batch(rows: list[tuple[Any, ...]], schema: "pa.Schema") -> "pa.RecordBatch":
+    columns = zip(*rows, strict=True) if rows else ([] for _ in schema)
+    arrays = [pa.array(column, one.type) for column, one in zip(columns, schema, strict=True)]
+    return pa.RecordBatch.from_arrays(arrays, schema=schema)
+
+
+def _name(column: str) -> str:
+    return '"' + column.replace('"', '""') + '"'

@@ -1,0 +1,229 @@
+"""Our statements in PostgreSQL's words, where a cast or a product can be an error.
+
+PostgreSQL raises where DuckDB answers: text that is no number, a double that leaves its
+range on either side, a day that no moment holds. It has no cast that tries. So text is
+matched before it is read, and a product, quotient or sum of doubles is infinite, or zero,
+before it could leave the range: beyond 1.6e308, and below 1e-304, where DuckDB still has some
+doubles. What is said several times is bound once, in a sub-query that stays where it is
+(OFFSET 0). Wide integers are `numeric`, whose `div` goes towards zero and is exact.
+"""
+
+from collections.abc import Callable, Mapping
+
+from sqlglot import exp
+
+from deniable.engines.dialect import text_patterns
+from deniable.engines.dialect.date_parts import PARTS, TRUNCATED
+from deniable.engines.dialect.functions import Side
+from deniable.engines.dialect.terms import Kind, Said
+from deniable.engines.dialect.writer import Relation, Writer
+from deniable.engines.postgresql import numbers
+from deniable.errors import Unsupported
+
+_COMPUTED = {
+    "+": numbers.added,
+    "-": numbers.added,
+    "*": numbers.multiplied,
+    "/": numbers.divided,
+}
+_LAST_DAY = "'294247-01-10'::date"  # whose microseconds still fit in 64 bits
+
+
+class PostgreSQLWriter(Writer):
+    """Writes for PostgreSQL; text stands in the statement, quoted.
+
+    >>> writer = PostgreSQLWriter({"visits": Relation('"v"', {"ward": "text"})})
+    >>> writer.statement('SELECT COUNT(*) AS n FROM "visits" WHERE "ward" = \\'A\\'')
+    'SELECT COUNT(*) AS "n" FROM "v" AS "visits" WHERE ("ward" = \\'A\\')'
+    """
+
+    engine = "PostgreSQL"
+    NAN = "'NaN'::float8"
+    once = " MATERIALIZED"
+
+    def __init__(
+        self, tables: Mapping[str, Relation], salt: int = 0, *, utf8: bool = True
+    ) -> None:
+        super().__init__(tables)
+        self._salt = salt
+        self._utf8 = utf8
+        self._bound = 0
+
+    def text(self, value: str) -> str:
+        if "\0" in value:
+            raise Unsupported("PostgreSQL has no text with a zero in it. Nothing was spent.")
+        if not self._utf8 and not value.isascii():
+            raise Unsupported(
+                "This database is not encoded in UTF8, and the question needs letters that it "
+                "may not have. Nothing was spent."
+            )
+        return "'" + value.replace("'", "''") + "'"
+
+    def real(self, value: float) -> str:
+        return f"'{value!r}'::float8"
+
+    def converted(self, value: Said, kind: Kind) -> str | None:
+        sql, known = value.sql, value.kind
+        match known, kind:
+            case "int" | "bigint", "double":
+                return f"({sql})::float8"
+            case "wide" | "decimal", "double":
+                return self.let([value], numbers.real)
+            case "text", "double":
+                return self.let([value], self._read)
+            case "double", "int" | "bigint":
+                half = 2**31 if kind == "int" else 2**63
+                return self.let([value], lambda one: numbers.rounded(one, half))
+            case "wide" | "decimal", "int" | "bigint":
+                return self.let([value], _narrowed)
+            case "int" | "bigint", "int" | "bigint":
+                return f"({sql})::bigint"
+            case "int" | "bigint", "wide":
+                return f"({sql})::numeric"
+            case "int" | "bigint" | "wide" | "boolean", "text":
+                return f'({sql})::text COLLATE "C"'
+            case "date", "text":
+                return f"REPLACE(({sql})::text, ' BC', ' (BC)') COLLATE \"C\""
+            case "date", "timestamp":
+                return self.let([value], _moment)
+            case "text", "timestamp":
+                return self.let([value], self._read_moment)
+            case "timestamp", "date":
+                return f"({sql})::date"
+            case _:
+                return None
+
+    def let(self, values: list[Said], body: Callable[..., str]) -> str:
+        """What `body` makes of values; each is computed once, however often it is said."""
+        if all(one.simple for one in values):
+            return f"({body(*(one.sql for one in values))})"
+        self._bound += 1
+        names = [f"b{self._bound}_{place}" for place in range(len(values))]
+        bound = ", ".join(
+            f"{one.sql} AS {name}" for one, name in zip(values, names, strict=True)
+        )
+        return f"(SELECT {body(*names)} FROM (SELECT {bound} OFFSET 0) AS b{self._bound})"
+
+    def _read(self, one: str) -> str:
+        """Text as a number, as DuckDB reads it; what is longer than 2,000 letters is none."""
+        number, infinite, neither, noise = map(
+            self.text,
+            (
+                text_patterns.NUMBER,
+                text_patterns.INFINITE,
+                text_patterns.NOT_A_NUMBER,
+                text_patterns.NOISE,
+            ),
+        )
+        bare = f"REGEXP_REPLACE({one}, {noise}, '', 'g')"
+        far = (  # an exponent that no 2,000 digits make up for
+            f"CASE WHEN {bare} ~ '^-?[0.]*[eE]' OR {bare} ~ '[eE]-' THEN 0::float8 "
+            f"WHEN {bare} ~ '^-' THEN '-Infinity'::float8 ELSE 'Infinity'::float8 END"
+        )
+        near = self.let([Said(f"({bare})::numeric", "wide")], numbers.real)
+        return (
+            f"CASE WHEN LENGTH({one}) > 2000 THEN NULL "
+            f"WHEN {one} ~ {infinite} AND {one} ~ '-' THEN '-Infinity'::float8 "
+            f"WHEN {one} ~ {infinite} THEN 'Infinity'::float8 "
+            f"WHEN {one} ~ {neither} THEN 'NaN'::float8 "
+            f"WHEN {one} ~ {number} THEN CASE WHEN {bare} ~ '[eE]-?0*[1-9][0-9]{{4,}}$' "
+            f"THEN {far} ELSE {near} END END"
+        )
+
+    def _read_moment(self, one: str) -> str:
+        """Text as a moment, if there is such a day and such a time."""
+        found = f"REGEXP_MATCH({one}, {self.text(text_patterns.PARTS)})"
+        bound = "(SELECT m[1]::int AS y, m[2]::int AS mo, m[3]::int AS d, m[4]::int AS h, "
+        bound += "m[5]::int AS mi, m[6]::int AS s, m[7] AS f FROM "
+        bound += f"(SELECT {found} AS m OFFSET 0) AS found OFFSET 0) AS parts"
+        leap = "y % 4 = 0 AND (y % 100 <> 0 OR y % 400 = 0)"
+        last = f"CASE WHEN mo = 2 AND ({leap}) THEN 29 WHEN mo = 2 THEN 28 "
+        last += "WHEN mo IN (4, 6, 9, 11) THEN 30 ELSE 31 END"
+        there = f"mo BETWEEN 1 AND 12 AND d BETWEEN 1 AND {last} AND COALESCE(h, 0) < 24 "
+        there += "AND COALESCE(mi, 0) < 60 AND COALESCE(s, 0) < 60"
+        moment = "MAKE_TIMESTAMP(CASE WHEN y = 0 THEN -1 ELSE y END, mo, d, COALESCE(h, 0), "
+        moment += "COALESCE(mi, 0), (COALESCE(s, 0)::text || '.' || COALESCE(f, '0'))::float8)"
+        return f"(SELECT CASE WHEN {there} THEN {moment} END FROM {bound})"
+
+    def computed(self, sign: str, left: Said, right: Said) -> Said:
+        body = _COMPUTED[sign]
+        return Said(self.let([left, right], lambda *both: body(sign, *both)), "double")
+
+    def counted(self, sign: str, left: Said, right: Said, kind: Kind) -> Said:
+        if kind == "wide":
+            left, right = self.cast(left, kind), self.cast(right, kind)
+        return super().counted(sign, left, right, kind)
+
+    def share(self, left: Said, right: Said) -> Said:
+        over, by = (self.cast(one, "wide").sql for one in (left, right))
+        return Said(f"DIV({over}, NULLIF({by}, 0))", "wide")
+
+    def total(self, value: Said) -> Said:
+        narrow = value.kind != "wide"
+        return Said(f"SUM(({value.sql})::bigint)" if narrow else f"SUM({value.sql})", "wide")
+
+    def drawn(self, values: list[Said]) -> Said:
+        row = f"ROW({', '.join(one.sql for one in values)})::text"
+        return Said(f'HASHTEXTEXTENDED({row} COLLATE "C", {self._salt})', "bigint")
+
+    def whole(self, how: str, value: Said) -> Said:
+        if how == "round":  # PostgreSQL's own goes to the even neighbour
+            return Said(self.let([value], numbers.away), "double")
+        return Said(f"{how.upper()}({value.sql})", "double")
+
+    def like(self, value: Said, pattern: Said) -> Said:
+        return Said(f"({value.sql} LIKE {pattern.sql} ESCAPE '')", "boolean")
+
+    def numbered(self, table: Relation, number: str, of: int, place: int) -> tuple[str, Kind]:
+        """A number; what is MATERIALIZED is run once, however often it is read."""
+        columns = ", ".join(
+            [f"ROW_NUMBER() OVER () * {of} + {place} AS {self.name(number)}"]
+            + [self.name(one) for one in table.columns]
+        )
+        return f"SELECT {columns} FROM {table.sql} AS numbered", "bigint"
+
+    def trimmed(self, value: str, letters: str, side: Side) -> str:
+        word = {"BOTH": "BTRIM", "LEADING": "LTRIM", "TRAILING": "RTRIM"}[side]
+        return f"{word}({value}, {letters})"
+
+    def place(self, value: str, part: str) -> str:
+        return f"STRPOS({value}, {part})"
+
+    def curve(self, name: str, value: str) -> str:
+        return numbers.curve(name, value)
+
+    def power(self, base: str, exponent: str) -> str:
+        return numbers.power(base, exponent)
+
+    def remainder(self, left: str, right: str) -> str:
+        return numbers.remainder(left, right)
+
+    def differs(self, left: str, right: str) -> str:
+        return f"{left} IS DISTINCT FROM {right}"
+
+    def part(self, name: str, moment: str) -> str:
+        return f"EXTRACT({PARTS[name][1]} FROM {moment})::bigint"
+
+    def days(self, end: str, start: str) -> str:
+        return f"(({end})::date - ({start})::date)"
+
+    def function(self, node: exp.Expr, said: Callable[[exp.Expr], Said]) -> Said | None:
+        match node:
+            case exp.StartsWith():
+                words = said(node.this).sql, said(node.expression).sql
+                return Said(f"STARTS_WITH({words[0]}, {words[1]})", "boolean")
+            case exp.TimestampTrunc() if node.text("unit") in TRUNCATED:
+                made = f"DATE_TRUNC('{node.text('unit').lower()}', {said(node.this).sql})"
+                return Said(made, "timestamp")
+            case _:
+                return super().function(node, said)
+
+
+def _narrowed(one: str) -> str:
+    near = f"ROUND({one}) BETWEEN -{2**63} AND {2**63 - 1}"
+    return f"CASE WHEN {near} THEN ({one})::bigint END"
+
+
+def _moment(one: str) -> str:
+    near = f"NOT ISFINITE({one}) OR {one} <= {_LAST_DAY}"
+    return f"CASE WHEN {near} THEN ({one})::timestamp END"

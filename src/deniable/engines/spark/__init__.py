@@ -1,0 +1,1 @@
+"""Apache Spark, in this process or through Spark Connect."""

@@ -1,0 +1,186 @@
+"""Apache Spark, in this process or through Spark Connect: the Plan runs on its executors.
+
+Each source becomes a view of plain types; the statements are written in Spark's words
+(`spark_words`), so that ANSI mode, time zone and other settings make no difference. Only
+groups reach the driver, as a stream of Arrow batches, and the noise is drawn here, once.
+
+Where the driver dies in the middle of a question, the next question starts a new one. Frames
+belong to the session that made them and cannot be had again from another.
+"""
+
+import logging
+import re
+import secrets
+from collections.abc import Iterator, Mapping
+from typing import Any
+from urllib.parse import parse_qs, urlsplit
+
+import pyarrow as pa
+
+from deniable.engines.dialect.terms import Kind
+from deniable.engines.dialect.writer import Relation
+from deniable.engines.handover.running import Running
+from deniable.engines.spark.progress import watched
+from deniable.engines.spark.session import session_of, stop
+from deniable.engines.spark.stream import batches
+from deniable.engines.spark.writer import SparkWriter
+from deniable.errors import InvalidPolicy
+from deniable.policy.addresses import place
+
+_UTC = "TIMESTAMPADD(MICROSECOND, UNIX_MICROS({0}), TIMESTAMP_NTZ'1970-01-01 00:00:00')"
+# Spark's type, DuckDB's, the writer's kind, and how the column enters the view.
+_TYPES: dict[str, tuple[str, Kind, str]] = {
+    "tinyint": ("TINYINT", "int", "{0}"),
+    "smallint": ("SMALLINT", "int", "{0}"),
+    "int": ("INTEGER", "int", "{0}"),
+    "bigint": ("BIGINT", "bigint", "{0}"),
+    "float": ("FLOAT", "double", "CAST({0} AS DOUBLE)"),
+    "double": ("DOUBLE", "double", "{0}"),
+    "boolean": ("BOOLEAN", "boolean", "{0}"),
+    "date": ("DATE", "date", "{0}"),
+    "timestamp_ntz": ("TIMESTAMP", "timestamp", "{0}"),
+    "timestamp": ("TIMESTAMP", "timestamp", _UTC),
+    "string": ("VARCHAR", "text", "MAKE_VALID_UTF8({0})"),
+    "binary": ("BLOB", "opaque", "{0}"),
+}
+_QUIET = ("SQLQueryContextLogger", "DataFrameQueryContextLogger")
+
+
+class Spark(Running):
+    """Spark over the tables of a policy: addresses, or frames of one session."""
+
+    name = "Spark"
+
+    def __init__(self, sources: Mapping[str, Any]) -> None:
+        super().__init__(sources)
+        self._prefix = f"deniable_{secrets.token_hex(6)}"
+        self._session: Any = None
+        self._ours = False
+        self._types: dict[str, dict[str, str]] = {}
+        self._relations: dict[str, Relation] = {}
+        for logger in _QUIET:  # PySpark logs an exception's words, which may quote a row
+            logging.getLogger(logger).disabled = True
+        self._connected()
+
+    @classmethod
+    def inside(cls, source: str) -> list[str]:
+        """The tables of the catalog's current database; a folder is a table itself."""
+        if _folder(source):
+            return []
+        session, ours = session_of({"": source})
+        try:
+            found = session.catalog.listTables()
+        finally:
+            if ours:
+                stop(session)
+        return sorted(".".join([*(one.namespace or ()), one.name]) for one in found)
+
+    def close(self) -> None:
+        """Drops the views; stops the session if it was started here."""
+        with self._lock:
+            session, self._session = self._session, None
+            if session is None:
+                return
+            if self._ours:
+                stop(session)
+            else:
+                for relation in self._relations.values():
+                    session.catalog.dropTempView(relation.sql)
+
+    def _columns(self, table: str) -> dict[str, str]:
+        self._connected()
+        return dict(self._types[table])
+
+    def _check(self, sql: str) -> None:
+        SparkWriter(self._relations).statement(sql)
+
+    def _rows(self, sql: str) -> "Iterator[pa.RecordBatch]":
+        session = self._connected()
+        writer = SparkWriter(self._relations, self._salt)
+        frame = session.sql(writer.statement(sql), args=writer.parameters)
+        with watched(session, self.progress):
+            yield from batches(frame)
+
+    def _mend(self) -> None:
+        session = self._session
+        try:
+            session.range(1).count()
+        except Exception:  # whatever is wrong with it, it is of no more use
+            self._session = None
+            if self._ours:
+                stop(session)
+
+    def _connected(self) -> Any:
+        if self._session is None:
+            session, ours = session_of(self._sources)
+            try:
+                for number, (name, source) in enumerate(self._sources.items()):
+                    self._add(session, name, source, f"{self._prefix}_{number}")
+            except BaseException:
+                if ours:
+                    stop(session)
+                raise
+            self._session, self._ours = session, ours
+        return self._session
+
+    def _add(self, session: Any, name: str, source: Any, view: str) -> None:
+        """Makes a source a view of plain types."""
+        try:
+            frame = _frame(session, name, source)
+            fields = {one.name: one.dataType.simpleString() for one in frame.schema.fields}
+        except InvalidPolicy as problem:
+            raise InvalidPolicy(str(problem), where=("tables", name, "source")) from None
+        except Exception as problem:
+            raise InvalidPolicy(
+                f"Spark cannot open the source of table {name!r} ({type(problem).__name__}).",
+                where=("tables", name, "source"),
+            ) from None
+        if len({one.lower() for one in fields}) < len(fields):
+            raise InvalidPolicy(f"Table {name!r} has two columns of one name.")
+        known = {column: made for column, type_ in fields.items() if (made := _type(type_))}
+        if not known:
+            raise InvalidPolicy(f"Table {name!r} has no column that can be asked about.")
+        chosen = [
+            f"{how.format(_name(one))} AS {_name(one)}" for one, (_, _, how) in known.items()
+        ]
+        frame.selectExpr(*chosen).createOrReplaceTempView(view)
+        self._types[name] = {column: type_ for column, (type_, _, _) in known.items()}
+        self._relations[name] = Relation(
+            view, {column: kind for column, (_, kind, _) in known.items()}, _steady(frame)
+        )
+
+
+def _steady(frame: Any) -> bool:
+    """Whether a frame is the same each time; Spark Connect does not tell."""
+    here = getattr(frame, "_jdf", None)
+    return here is None or bool(here.queryExecution().analyzed().deterministic())
+
+
+def _type(spark: str) -> tuple[str, Kind, str] | None:
+    """DuckDB's type, the kind and the expression for a column of Spark's type."""
+    if decimal := re.fullmatch(r"decimal\((\d+),(\d+)\)", spark):
+        digits, scale = decimal.groups()
+        return f"DECIMAL({digits},{scale})", "decimal" if int(scale) else "wide", "{0}"
+    if spark.startswith("string collate"):
+        return "VARCHAR", "text", "MAKE_VALID_UTF8({0} COLLATE UTF8_BINARY)"
+    return _TYPES.get("string" if spark.startswith(("varchar", "char")) else spark)
+
+
+def _frame(session: Any, name: str, source: Any) -> Any:
+    if not isinstance(source, str):
+        return source
+    folder = _folder(source)
+    if folder is None:
+        return session.table(place(source).table or name)
+    # Days before 1582 are what they are; left alone, some settings make them an error.
+    reader = session.read.option("datetimeRebaseMode", "CORRECTED")
+    return reader.option("int96RebaseMode", "CORRECTED").parquet(folder)
+
+
+def _folder(source: str) -> str | None:
+    """The folder of Parquet that an address names."""
+    return next(iter(parse_qs(urlsplit(place(source).address).query).get("parquet", [])), None)
+
+
+def _name(column: str) -> str:
+    return "`" + column.replace("`", "``") + "`"

@@ -1,0 +1,147 @@
+"""Sessions of Spark: started in this process, or joined through Spark Connect.
+
+A session that was started here is stopped here; one that somebody else runs is left alone.
+"""
+
+import contextlib
+import os
+import re
+import shutil
+import subprocess
+import warnings
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+from deniable.errors import InvalidPolicy, MissingExtra
+from deniable.policy.addresses import is_address, place
+
+OLDEST_JAVA = 17
+_RETRIES: dict[str, Any] = {
+    "max_retries": 6,
+    "max_backoff": 4000,
+}  # about ten seconds, not ten minutes
+
+# For a session of our own. What Spark logs may quote rows, so it logs nothing.
+_LOCAL = {
+    "spark.ui.enabled": "false",
+    "spark.driver.host": "127.0.0.1",
+    "spark.driver.bindAddress": "127.0.0.1",
+    "spark.log.level": "OFF",
+}
+
+
+def is_spark(source: object) -> bool:
+    """Whether a source is a frame of Spark; asks nothing of Spark.
+
+    >>> is_spark("spark://local"), is_spark([1])
+    (False, False)
+    """
+    return type(source).__module__.startswith("pyspark.sql.") and hasattr(
+        source, "createOrReplaceTempView"
+    )
+
+
+def session_of(sources: Mapping[str, Any]) -> tuple[Any, bool]:
+    """The session of the sources, and whether it was started here."""
+    frames = {id(one.sparkSession): one for one in sources.values() if is_spark(one)}
+    places = {_cluster(one) for one in sources.values() if is_address(one)}
+    if len(frames) + len(places) != 1:
+        raise InvalidPolicy(
+            "All tables of a policy must be in one session of Spark: one address, or frames "
+            "of one session."
+        )
+    if frames:
+        return next(iter(frames.values())).sparkSession, False
+    return _start(places.pop())
+
+
+def _cluster(source: str) -> str:
+    """The server; with settings of the client, such as a token, if the environment has them."""
+    parts = urlsplit(place(source).address)
+    return parts.netloc + (parts.path if parts.path.startswith("/;") else "")
+
+
+def _start(cluster: str) -> tuple[Any, bool]:
+    """A session at an address; one that runs in this process already is not ours to stop."""
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # about versions of pandas, which is not used
+            import pyspark.sql.dataframe  # noqa: F401
+            from pyspark.sql import SparkSession
+    except ImportError:
+        raise MissingExtra(
+            "Spark needs the package pyspark. Add it with   pip install 'deniable[spark]'"
+        ) from None
+    if cluster not in ("", "local"):
+        return _remote(SparkSession, cluster), True
+    if "SPARK_REMOTE" not in os.environ:
+        _check_java()
+    running = SparkSession.getActiveSession() is not None
+    builder: Any = SparkSession.builder
+    if cluster == "local" and not running:
+        builder = builder.master("local[*]")
+        for key, value in _LOCAL.items():
+            builder = builder.config(key, value)
+    return builder.getOrCreate(), not running
+
+
+def _remote(factory: Any, cluster: str) -> Any:
+    token = os.environ.get("DENIABLE_SPARK_TOKEN")
+    url = f"sc://{cluster}"
+    if token:
+        url += (";" if "/;" in cluster else "/;") + f"token={token}"
+    try:
+        from pyspark.sql.connect.client.retries import DefaultPolicy
+
+        session = factory.builder.remote(url).create()
+        session.client.set_retry_policies([DefaultPolicy(**_RETRIES)])
+        session.range(1).count()
+    except Exception as problem:
+        raise InvalidPolicy(
+            f"There is no Spark Connect server at {_host(cluster)} that can be used "
+            f"({type(problem).__name__})."
+        ) from None
+    return session
+
+
+def _host(cluster: str) -> str:
+    """What may be said of a cluster's address."""
+    return cluster.partition("/")[0].rpartition("@")[2]
+
+
+def stop(session: Any) -> None:
+    """Stops a session; also one whose driver is dead, so that another can be started."""
+    with contextlib.suppress(Exception):
+        session.stop()
+    if "connect" in type(session).__module__:
+        return
+    from pyspark import SparkContext
+    from pyspark.sql import SparkSession
+
+    context: Any = SparkContext
+    gateway = context._gateway
+    process = getattr(gateway, "proc", None)
+    if process is not None and process.poll() is not None:  # the Java process is gone
+        context._gateway = context._jvm = context._active_spark_context = None
+        SparkSession._instantiatedSession = None
+
+
+def _check_java() -> None:
+    """One sentence where there is no Java, or one that Spark no longer runs on."""
+    home = os.environ.get("JAVA_HOME")
+    java = str(Path(home) / "bin" / "java") if home else shutil.which("java")
+    told = ""
+    if java is not None and Path(java).is_file():
+        command = [java, "-version"]
+        done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
+        told = re.sub(r'^"1\.', '"', "".join(re.findall(r'"\d[^"]*"', done.stderr)[:1]))
+    version = int(re.findall(r"\d+", told)[0]) if told else 0
+    if version >= OLDEST_JAVA:
+        return
+    found = f"Java {version} was found" if version else "none was found"
+    raise MissingExtra(
+        f"Spark runs on Java {OLDEST_JAVA} or later, and {found}: install it (on Debian   apt "
+        "install default-jre-headless) or set JAVA_HOME to where it is."
+    )

@@ -1,0 +1,165 @@
+"""The noisy maximum: add noise to every score, name the best, keep the noisy scores secret.
+
+Fix everybody else's noise. A candidate wins if its own noise reaches some least value, and
+between neighbours that value moves by at most one span (twice the sensitivity; once if scores
+are monotone). Noise for which P(Z >= z + span) >= exp(-epsilon) P(Z >= z) therefore keeps
+epsilon, whatever the number of candidates: Dwork & Roth 2014, section 3.3. Ties are broken
+evenly, that is by an order drawn in advance: for each order the argument holds as it stands.
+
+- Laplace noise is discrete here, on a public grid: so that all scores move by whole steps, and
+  the argument goes through step by step. The other two always do better.
+- Exponential noise is permute-and-flip (Ding, Kifer et al. 2021), and is drawn as that.
+- Gumbel noise is the exponential mechanism, and is drawn as that.
+"""
+
+import math
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any, Literal, TypeAlias, get_args
+
+import numpy as np
+from numpy.typing import NDArray
+
+from deniable.errors import InvalidParameter
+from deniable.exact import discrete_laplace, uniform_below
+from deniable.exact.enclosures import Enclosure
+from deniable.exact.least_integer import least
+from deniable.exact.rationals import Number
+from deniable.mechanisms import strength
+from deniable.mechanisms.choose.by_score import Choosing
+from deniable.mechanisms.choose.exponential import Exponential
+from deniable.mechanisms.choose.laplace_probabilities import Walls, cumulative
+from deniable.mechanisms.choose.permute_and_flip import PermuteAndFlip
+from deniable.mechanisms.choose.scores import Candidates, Scores, read
+from deniable.privacy import PureLoss, RangeLoss
+
+Noise: TypeAlias = Literal["laplace", "exponential", "gumbel"]
+
+_NODES = 32
+_CHUNK = 1 << 18
+_CAUTION = 1 - 1e-9
+
+
+@dataclass(frozen=True, slots=True, init=False)
+class NoisyMax(Choosing):
+    """Names the candidate whose noisy score is the highest.
+
+    >>> NoisyMax(epsilon=1).release({"no": 0, "yes": 5000})
+    'yes'
+    >>> NoisyMax(epsilon=1, noise="gumbel").loss
+    RangeLoss(1)
+    """
+
+    noise: Noise
+
+    def __init__(
+        self,
+        *,
+        epsilon: Number | None = None,
+        odds: Number | None = None,
+        sensitivity: Number = 1,
+        monotone: bool = False,
+        step: Number | None = None,
+        noise: Noise = "exponential",
+    ) -> None:
+        super(NoisyMax, self).__init__(
+            epsilon=epsilon, odds=odds, sensitivity=sensitivity, monotone=monotone, step=step
+        )
+        if noise not in get_args(Noise):
+            raise InvalidParameter(
+                f"`noise` must be one of {', '.join(get_args(Noise))}. Found {noise!r}."
+            )
+        object.__setattr__(self, "noise", noise)
+
+    @property
+    def loss(self) -> PureLoss | RangeLoss:
+        """A pure loss; of bounded range if the noise is Gumbel's.
+
+        >>> NoisyMax(epsilon=0.5, noise="laplace").loss
+        PureLoss(0.5)
+        """
+        twin = self._twin()
+        return twin.loss if twin else strength.loss(self.epsilon, self.odds)
+
+    def _twin(self) -> Exponential | PermuteAndFlip | None:
+        """The mechanism that this one equals."""
+        if self.noise == "laplace":
+            return None
+        kind = Exponential if self.noise == "gumbel" else PermuteAndFlip
+        return kind(
+            epsilon=self.epsilon,
+            odds=self.odds,
+            sensitivity=self.sensitivity,
+            monotone=self.monotone,
+            step=self.step,
+        )
+
+    def _read(self, scores: Candidates) -> Scores:
+        public = self.noise == "laplace"
+        return read(scores, step=self.step, sensitivity=self.sensitivity, public_grid=public)
+
+    def _scale(self, scores: Scores) -> Fraction:
+        """The scale of Laplace noise in units; a span is a whole number of them."""
+        span = math.ceil(scores.span(self.sensitivity, monotone=self.monotone))
+        return span / strength.rate(self.epsilon, self.odds)
+
+    def _choose(self, scores: Scores) -> int:
+        if twin := self._twin():
+            return twin._choose(scores)
+        noisy = discrete_laplace(self._scale(scores), scores.units.size) - scores.behind()
+        best = np.flatnonzero(noisy == noisy.max())
+        return int(best[int(uniform_below(best.size, 1)[0])])
+
+    def _probabilities(self, scores: Scores) -> NDArray[np.float64]:
+        if twin := self._twin():
+            return twin._probabilities(scores)
+        behind, place, counts = np.unique(
+            scores.behind().astype(np.float64), return_inverse=True, return_counts=True
+        )
+        return _win_law(behind, counts, float(self._scale(scores)))[place]
+
+    def _enclose(self, scores: Scores, index: int, bits: int) -> Enclosure:
+        if twin := self._twin():
+            return twin._enclose(scores, index, bits)
+        behind = [int(one) for one in scores.behind()]
+        return Walls(self._scale(scores), bits).wins(behind, index)
+
+    def _least_gap(self, scores: Scores, candidates: int, miss: Fraction) -> int:
+        if twin := self._twin():
+            return twin._least_gap(scores, candidates, miss)
+        scale = float(self._scale(scores))
+        reach = math.ceil(45 * scale)
+        best: Any = np.arange(-reach, reach + 1)
+        weights = cumulative(best, scale) - cumulative(best - 1, scale)
+
+        def enough(gap: int) -> bool:
+            """Every other one g behind; a tie counts as lost. Floats: all of it is public."""
+            loses = -np.expm1((candidates - 1) * np.log(cumulative(best + gap - 1, scale)))
+            return bool(weights @ loses + 1e-14 <= float(miss) * _CAUTION)
+
+        return least(enough)
+
+
+def _win_law(
+    behind: NDArray[np.float64], counts: NDArray[np.int64], scale: float
+) -> NDArray[np.float64]:
+    """The probability that one of those so far behind has the highest noisy score.
+
+    Summed over that score v. Breaking ties evenly is the same as adding a uniform fraction to
+    every score: the others stay below v + y with chance P(below v) + y P(at v), integrated over
+    y by Gauss-Legendre nodes.
+    """
+    nodes, weights = np.polynomial.legendre.leggauss(_NODES)
+    law = np.zeros(behind.size)
+    reach = math.ceil(45 * scale)
+    chunk = max(1, _CHUNK // (_NODES * behind.size))
+    for start in range(-reach, reach + 1, chunk):
+        values = np.arange(start, min(start + chunk, reach + 1), dtype=np.float64)[:, None]
+        below = cumulative(values - 1 + behind, scale)
+        here = cumulative(values + behind, scale) - below
+        for node, weight in zip(nodes, weights, strict=True):
+            with np.errstate(divide="ignore"):
+                logs = np.log(below + here * (node + 1) / 2)
+            rest = (logs @ counts)[:, None] - np.maximum(logs, -1e300)
+            law += weight / 2 * (here * np.exp(rest)).sum(axis=0)
+    return law

@@ -1,0 +1,138 @@
+"""Permute-and-flip: look at candidates in random order, and take each with its own coin.
+
+The coin of a candidate shows heads with probability exp(-epsilon * behind / span), `behind`
+being how far its score lies below the best; the best one's always does. Taking the first
+candidate that shows heads is choosing evenly among all that do, since the order is independent
+of the coins. It is epsilon-private, and no candidate set makes it worse than the exponential
+mechanism: McKenna & Sheldon, "Permute-and-flip", 2020. It equals the noisy maximum with
+exponential noise: Ding, Kifer et al., "The permute-and-flip mechanism is identical to
+report-noisy-max with exponential noise", 2021.
+
+With x_j the chance of heads and K the number of heads among the others, the law is P(i) = x_i
+E(1 / (1 + K)) = x_i * integral over [0, 1] of the product of (1 - x_j t), j != i.
+"""
+
+from collections import Counter
+from dataclasses import dataclass
+from fractions import Fraction
+from itertools import pairwise
+from math import ceil, exp, expm1, log1p, log2
+
+import numpy as np
+from numpy.typing import NDArray
+
+from deniable.exact import uniform_below
+from deniable.exact.bits import SYSTEM, Source
+from deniable.exact.enclosures import Enclosure, exp_neg
+from deniable.exact.exponential_coins import flips
+from deniable.exact.least_integer import least
+from deniable.mechanisms import strength
+from deniable.mechanisms.choose.by_score import Choosing, exponents
+from deniable.mechanisms.choose.scores import Scores
+from deniable.privacy import PureLoss
+
+_NODES = 32  # of a Gauss-Legendre panel: exact for polynomials of degree 63
+_CAUTION = 1 - 1e-9  # far more than the floats of a margin can be off
+
+
+@dataclass(frozen=True, slots=True, init=False)
+class PermuteAndFlip(Choosing):
+    """Chooses a candidate, at least as well as the exponential mechanism at the same epsilon.
+
+    >>> chance = PermuteAndFlip(epsilon=1).pmf([4, 0])[1]
+    >>> round(float(chance), 7)
+    0.0676676
+    """
+
+    @property
+    def loss(self) -> PureLoss:
+        """A pure loss; unlike the exponential mechanism's its range is not known to be bounded.
+
+        >>> PermuteAndFlip(epsilon=0.5).loss
+        PureLoss(0.5)
+        """
+        return strength.loss(self.epsilon, self.odds)
+
+    def _choose(self, scores: Scores) -> int:
+        return flip(scores, self.rate(scores))
+
+    def _probabilities(self, scores: Scores) -> NDArray[np.float64]:
+        return flip_law(exponents(scores, self.rate(scores)))
+
+    def _enclose(self, scores: Scores, index: int, bits: int) -> Enclosure:
+        return enclose_flip(scores, self.rate(scores), index, bits)
+
+    def _least_gap(self, scores: Scores, candidates: int, miss: Fraction) -> int:
+        return flip_gap(self.rate(scores), candidates, miss)
+
+
+def flip(
+    scores: Scores, rate: Fraction, *, source: Source = SYSTEM, word_bits: int = 64
+) -> int:
+    """One index: even among all candidates whose coin shows heads."""
+    heads = np.flatnonzero(flips(scores.behind(), rate, source=source, word_bits=word_bits))
+    return int(heads[int(uniform_below(heads.size, 1, source=source)[0])])
+
+
+def flip_law(behind: NDArray[np.float64]) -> NDArray[np.float64]:
+    """The probability of each index, by quadrature on panels that grow away from zero.
+
+    On a panel from t to 2t the integrand falls by about exp(-t * the expected number of heads),
+    so either few nodes are enough or nothing is left.
+    """
+    chances, place, counts = np.unique(np.exp(-behind), return_inverse=True, return_counts=True)
+    halvings = max(0, ceil(log2(chances @ counts)))
+    ends = [0.0, *(2.0**-k for k in range(halvings, -1, -1))]
+    nodes, weights = np.polynomial.legendre.leggauss(_NODES)
+    law = np.zeros(chances.size)
+    for low, high in pairwise(ends):
+        for node, weight in zip(nodes, weights, strict=True):
+            t = low + (high - low) * (node + 1) / 2
+            logs = np.log1p(-chances * t)
+            law += weight * (high - low) / 2 * chances * np.exp(counts @ logs - logs)
+    return np.asarray(law[place], dtype=np.float64)
+
+
+def enclose_flip(scores: Scores, rate: Fraction, index: int, bits: int) -> Enclosure:
+    """x_i E(1 / (1 + K)), with the law of K by adding one candidate after another."""
+    behind = [int(one) for one in scores.behind()]
+    work = bits + 16 + len(behind).bit_length()
+    one = 1 << work
+    chances = {d: exp_neg(rate * d, work) for d in Counter(behind)}
+    low, high = [one], [one]  # P(K = k), enclosed at scale 2**work
+    for j, d in enumerate(behind):
+        if j != index:
+            lo, hi = chances[d]
+            low = _convolve(low, one - hi, lo, work, up=False)
+            high = _convolve(high, one - lo, hi, work, up=True)
+    lo, hi = chances[behind[index]]
+    least_mean = sum(p // (k + 1) for k, p in enumerate(low))
+    most_mean = sum(-(-p // (k + 1)) for k, p in enumerate(high))
+    return lo * least_mean >> 2 * work - bits, -(-hi * most_mean >> 2 * work - bits)
+
+
+def _convolve(law: list[int], tails: int, heads: int, work: int, *, up: bool) -> list[int]:
+    """The law of one more coin: terms are all positive, so each end can be rounded outward."""
+    longer = [0, *law]
+    fresh = [stay * tails + come * heads for stay, come in zip([*law, 0], longer, strict=True)]
+    return [-(-p >> work) if up else p >> work for p in fresh]
+
+
+def flip_gap(rate: Fraction, candidates: int, miss: Fraction) -> int:
+    """The least g at which k - 1 candidates, all g behind, win with probability <= miss.
+
+    More heads among those behind, or fewer ahead, only make a loss likelier, so this is the
+    worst case. The best one wins with E(1 / (1 + K)) = (1 - (1 - x)**k) / (k x). A float is
+    safe here: every input is public, and the comparison leans to the wider margin.
+    """
+    k, allowed = candidates, float(miss) * _CAUTION
+
+    def enough(gap: int) -> bool:
+        exponent = float(rate * gap)
+        x = exp(-exponent) if exponent < 700 else 0.0
+        most = (k - 1) * x / 2  # an upper bound, as K / (1 + K) <= K / 2; sharp for small x
+        if most > 1e-9:
+            most = 1 - (-expm1(k * log1p(-x)) / (k * x) if x < 1 else 1 / k) + 1e-14
+        return most <= allowed
+
+    return least(enough)

@@ -1,0 +1,232 @@
+"""The sparse vector technique: which of many numbers are above a threshold, paid only for hits.
+
+The threshold gets noise once, every number gets fresh noise, and only "above" or "below" is
+told. Numbers that stay below cost nothing; after `count` hits the session is over. With D the
+sensitivity, e1 + e2 = epsilon, and noise of scale D / e1 on the threshold and 2 c D / e2 on
+the numbers the whole transcript is epsilon-private: shift the noisy threshold by D, which
+costs e1, and each of the c hits by 2 D, which costs e2 / c; the misses then follow for free.
+If all numbers move in the same direction between neighbours a shift of D is enough, hence c D
+/ e2. Lyu, Su & Li, "Understanding the sparse vector technique for differential privacy", 2017,
+where this is the one variant of seven that is both private and usable, and the best split is
+e1 : e2 = 1 : (2 c)**(2/3), or 1 : c**(2/3). All noise is discrete Laplace on one public grid,
+and a tie counts as above: the shifts are whole steps, so the proof holds on the grid.
+
+Printing a noisy number beside a hit would break the proof. Buy that number separately.
+"""
+
+import math
+import threading
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from deniable.errors import InvalidData, InvalidParameter, UsedUp
+from deniable.exact import discrete_laplace
+from deniable.exact.enclosures import Enclosure
+from deniable.exact.least_integer import least
+from deniable.exact.rationals import Number, positive, probability, rational, whole
+from deniable.mechanisms import strength
+from deniable.mechanisms.choose.laplace_probabilities import Walls, cumulative
+from deniable.mechanisms.grid import Numbers, gridded
+from deniable.privacy import PureLoss
+from deniable.privacy.arithmetic import floats
+
+_CAUTION = 1 - 1e-9
+
+
+@dataclass(frozen=True, slots=True, init=False)
+class SparseVector:
+    """Tells which numbers reach a threshold, up to `count` of them, for one epsilon.
+
+    >>> watch = SparseVector(epsilon=1, count=2)
+    >>> watch.release([0, 9000, 0, 9000, 0], threshold=4500)  # it ends with the second hit
+    [False, True, False, True]
+    """
+
+    epsilon: Fraction | None
+    odds: Fraction | None
+    count: int
+    sensitivity: Fraction
+    monotone: bool
+    step: Fraction
+
+    def __init__(
+        self,
+        *,
+        epsilon: Number | None = None,
+        odds: Number | None = None,
+        count: int = 1,
+        sensitivity: Number = 1,
+        monotone: bool = False,
+        step: Number = 1,
+    ) -> None:
+        exact_epsilon, exact_odds = strength.one_of(epsilon, odds)
+        object.__setattr__(self, "epsilon", exact_epsilon)
+        object.__setattr__(self, "odds", exact_odds)
+        object.__setattr__(self, "count", whole(count, "count"))
+        object.__setattr__(self, "sensitivity", positive(sensitivity, "sensitivity"))
+        if not isinstance(monotone, bool):
+            raise InvalidParameter(f"`monotone` must be True or False. Found {monotone!r}.")
+        object.__setattr__(self, "monotone", monotone)
+        object.__setattr__(self, "step", positive(step, "step"))
+
+    @property
+    def loss(self) -> PureLoss:
+        """What a whole session costs, however many numbers it looks at.
+
+        >>> SparseVector(epsilon=0.5, count=10).loss
+        PureLoss(0.5)
+        """
+        return strength.loss(self.epsilon, self.odds)
+
+    def start(self, threshold: Number, *, real: bool = False) -> "Session":
+        """A session, which takes one number after another; `real` if they will be floats.
+
+        >>> session = SparseVector(epsilon=1).start(threshold=5000)
+        >>> session.above(0), session.above(10_000), session.left
+        (False, True, 0)
+        """
+        hidden = int(discrete_laplace(self._scales(real)[0], 1)[0])
+        return Session(self, real, self._steps_of(threshold) + hidden)
+
+    def release(self, values: Sequence[Any] | Any, *, threshold: Number) -> list[bool]:
+        """True for each number said to be above; it ends where the last hit was.
+
+        >>> len(SparseVector(epsilon=1).release([0, 0, 0], threshold=9000))
+        3
+        """
+        on_grid = gridded(values, self.step)
+        session = self.start(threshold, real=on_grid.real)
+        told: list[bool] = []
+        for one in on_grid.steps:
+            if session.left == 0:
+                break
+            told.append(session._told(int(one)))
+        return told
+
+    def pmf(self, output: Sequence[bool], values: Numbers, *, threshold: Number) -> float:
+        """The probability of a whole transcript.
+
+        >>> round(SparseVector(epsilon=1).pmf([True], [0], threshold=0), 6)
+        0.543567
+        """
+        lo, hi = self.pmf_bounds(output, values, 128, threshold=threshold)
+        return (lo + hi) / 2**129
+
+    def pmf_bounds(
+        self, output: Sequence[bool], values: Numbers, bits: int = 256, *, threshold: Number
+    ) -> Enclosure:
+        """Encloses 2**bits * pmf between two integers, for proofs."""
+        on_grid, told = gridded(values, self.step), list(output)
+        hits = sum(told)
+        over = hits == self.count and told[-1]
+        if hits > self.count or (hits == self.count and not told[-1]):
+            return 0, 0
+        if len(told) > on_grid.steps.size or (len(told) < on_grid.steps.size and not over):
+            return 0, 0
+        line = self._steps_of(threshold)
+        gaps = [int(one) - line for one in on_grid.steps[: len(told)]]
+        first, second = (Walls(scale, bits) for scale in self._scales(on_grid.real))
+        return first.passes(gaps, told, second)
+
+    def margin(
+        self, confidence: Number = 0.95, *, queries: int, real: bool = False
+    ) -> int | float:
+        """The least m such that, with that probability, all answers are right up to m: nothing
+        below threshold - m is said to be above, and nothing above threshold + m below.
+
+        >>> SparseVector(epsilon=1).margin(0.95, queries=100)
+        27
+        """
+        miss = 1 - probability(confidence, "confidence")
+        if not 0 < miss < 1:
+            raise InvalidParameter(
+                f"`confidence` must lie between 0 and 1. Found {confidence}: noise has no "
+                "bound, so no margin is certain."
+            )
+        asked = whole(queries, "queries")
+        first, second = (float(scale) for scale in self._scales(real))
+        reach = math.ceil(45 * first)
+        hidden: Any = np.arange(-reach, reach + 1)
+        weights = cumulative(hidden, first) - cumulative(hidden - 1, first)
+
+        def enough(m: int) -> bool:
+            """|noise - hidden| <= m for all queries; floats, as every input is public."""
+            right = cumulative(hidden + m, second) - cumulative(hidden - m - 1, second)
+            with np.errstate(divide="ignore"):
+                wrong = -np.expm1(asked * np.log(np.maximum(right, 0)))
+            return bool(weights @ wrong + 1e-14 <= float(miss) * _CAUTION)
+
+        lost = (least(enough) + (1 if real else 0)) * self.step
+        return int(lost) if lost.denominator == 1 else floats.up(lost)
+
+    def _scales(self, real: bool) -> tuple[Fraction, Fraction]:
+        """The noise of the threshold and of the numbers, in steps."""
+        exact = self.sensitivity / self.step
+        move = math.ceil(exact) + real
+        # Rounded floats may go a step against the others' direction, see `scores`.
+        shift = move + real if self.monotone else 2 * move
+        shifts = Fraction(self.count * shift, move)
+        total = strength.rate(self.epsilon, self.odds)
+        ratio = Fraction(float(shifts) ** (2 / 3)).limit_denominator(10**6)  # any is private
+        first = total / (1 + ratio)
+        return move / first, shifts * move / (total - first)
+
+    def _steps_of(self, threshold: Number) -> int:
+        return math.ceil(rational(threshold, "threshold") / self.step)
+
+
+@dataclass(slots=True)
+class Session:
+    """One run of a sparse vector: its noisy threshold, and how many hits are left.
+
+    Threads may share it: numbers are told one after the other, so that no two of them can take
+    the same last hit.
+    """
+
+    mechanism: SparseVector
+    _real: bool = field(repr=False)
+    _line: int = field(repr=False)
+    _hits: int = 0
+    _lock: threading.Lock = field(default_factory=threading.Lock, repr=False, compare=False)
+
+    @property
+    def left(self) -> int:
+        """How many hits it can still tell.
+
+        >>> SparseVector(epsilon=1, count=3).start(threshold=10).left
+        3
+        """
+        return self.mechanism.count - self._hits
+
+    def above(self, value: int | float) -> bool:
+        """Whether the value is said to reach the threshold. Refuses after the last hit.
+
+        >>> SparseVector(epsilon=1).start(threshold=-9000).above(0)
+        True
+        """
+        on_grid = gridded(value, self.mechanism.step)
+        if on_grid.steps.size != 1:
+            raise InvalidData("A session takes one number at a time.")
+        if on_grid.real and not self._real:
+            raise InvalidData(
+                "This session was started for whole numbers, and its noise covers no rounding. "
+                "Start it with real=True to ask about floats."
+            )
+        return self._told(int(on_grid.steps[0]))
+
+    def _told(self, steps: int) -> bool:
+        with self._lock:
+            if self.left == 0:
+                raise UsedUp(
+                    f"This session has told all it may: {self.mechanism.count} hits. "
+                    'Its loss pays for no more, not even for one more "below". Start another '
+                    "session, and pay for it, or ask for a larger `count` beforehand."
+                )
+            noise = discrete_laplace(self.mechanism._scales(self._real)[1], 1)
+            said = steps + int(noise[0]) >= self._line
+            self._hits += said
+            return said

@@ -1,0 +1,1 @@
+"""Mechanisms that randomize an answer on the respondent's own device."""

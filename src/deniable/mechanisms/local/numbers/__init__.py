@@ -1,0 +1,1 @@
+"""Local mechanisms for numbers: means and distributions."""

@@ -1,0 +1,94 @@
+"""Piecewise or one bit, by a public coin that does not look at the answer.
+
+Both cost `odds`, and which of them was used says nothing about the answer, so the mixture
+costs `odds` too. With the share 1 - 1 / sqrt(odds) of piecewise reports the variance hardly
+depends on the answer; below epsilon 0.61 the one bit alone is best. Wang et al., "Collecting
+and analyzing multidimensional data with local differential privacy", 2019.
+"""
+
+import math
+from dataclasses import dataclass
+from fractions import Fraction
+
+import numpy as np
+from numpy.typing import NDArray
+
+from deniable.exact import bernoulli
+from deniable.exact.bits import Source
+from deniable.exact.rationals import Number
+from deniable.mechanisms.local.numbers.duchi import Duchi
+from deniable.mechanisms.local.numbers.piecewise import Piecewise
+from deniable.mechanisms.local.numbers.unbiased import Unbiased
+
+_ONLY_BITS_BELOW = Fraction(6094, 10_000)  # epsilon
+_PARTS = 1024
+
+
+@dataclass(frozen=True, slots=True, init=False)
+class Hybrid(Unbiased):
+    """One whole number a person; the best of the three for means at most epsilons.
+
+    >>> design = Hybrid(epsilon=2, low=0, high=100)
+    >>> found = design.estimate(design.randomize([40] * 20_000), confidence=1 - 1e-9)
+    >>> found.interval[0] < 40 < found.interval[1]
+    True
+    """
+
+    odds: Fraction
+    low: Fraction
+    high: Fraction
+    step: Fraction
+
+    @property
+    def piecewise(self) -> Piecewise:
+        """The design of the one part; its reports come first."""
+        return Piecewise(odds=self.odds, low=self.low, high=self.high, step=self.step)
+
+    @property
+    def duchi(self) -> Duchi:
+        """The design of the other part; its two reports come last."""
+        return Duchi(odds=self.odds, low=self.low, high=self.high, step=self.step)
+
+    @property
+    def share(self) -> Fraction:
+        """How likely a report is a piecewise one."""
+        if math.log(self.odds) <= _ONLY_BITS_BELOW:
+            return Fraction(0)
+        return 1 - Fraction(round(_PARTS / math.sqrt(self.odds)), _PARTS)
+
+    @property
+    def outputs(self) -> int:
+        """How many different reports there are."""
+        return self.piecewise.outputs + 2
+
+    def _chance(self, report: int, place: int) -> Fraction:
+        many = self.piecewise.outputs
+        if report < many:
+            return self.share * self.piecewise._chance(report, place)
+        return (1 - self.share) * self.duchi._chance(report - many, place)
+
+    def _randomize(self, places: NDArray[np.int64], source: Source) -> NDArray[np.int64]:
+        which = bernoulli(self.share, places.size, source=source)
+        bits = self.piecewise.outputs + self.duchi._randomize(places, source)
+        return np.where(which, self.piecewise._randomize(places, source), bits)
+
+    def readings(self) -> NDArray[np.float64]:
+        """What each report stands for: unbiased for the answer behind it.
+
+        >>> readings = Hybrid(odds=3, low=0, high=1).readings()
+        >>> [round(float(end), 9) for end in readings[-2:]]
+        [-0.5, 1.5]
+        """
+        return np.concatenate([self.piecewise.readings(), self.duchi.readings()])
+
+    def variance(self, value: Number, *, respondents: int) -> float:
+        """That of the unbiased mean of people who all have this value: what the coins add.
+
+        >>> fine = Hybrid(epsilon=1, low=-1, high=1, step=Fraction(1, 1000))
+        >>> round(fine.variance(0, respondents=1), 2), round(fine.variance(1, respondents=1), 2)
+        (4.29, 4.29)
+        """
+        share = float(self.share)
+        return share * self.piecewise.variance(value, respondents=respondents) + (
+            1 - share
+        ) * self.duchi.variance(value, respondents=respondents)

@@ -1,0 +1,190 @@
+"""The mean of numbers from people who may decline, without showing who did.
+
+An answer at share t of the way from `low` to `high` is first rounded to one of the two ends,
+up with probability t, so that its mean is kept; "not said" is a third answer. One of the three
+then goes through randomized response at `odds`. Rounding looks at nothing but the answer, so
+the whole channel is a mixture of rows of randomized response and costs `odds`, which low
+against high attains: declining costs nothing on top, and is as private as the number.
+
+With p and q of that response, a report reads high by h = ([high] - q) / (p - q) and said by
+s = 1 - ([not said] - q) / (p - q), both unbiased. The mean of those who said is E h / E s,
+and its interval is Fieller's ("Some problems in interval estimation", 1954): all T for which
+mean(h - T s) is not significantly other than 0. It is the whole range if hardly anybody said.
+"""
+
+import math
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from deniable.exact import uniform_below
+from deniable.exact.bits import Source
+from deniable.exact.rationals import Number, probability, rational, whole
+from deniable.mechanisms.local.estimate import Estimate, level_of, share
+from deniable.mechanisms.local.numbers.numeric import NumericDesign
+from deniable.mechanisms.local.randomized_response import RandomizedResponse
+from deniable.mechanisms.local.tally import Tally
+
+NOT_SAID = 2  # the report after low (0) and high (1)
+
+
+@dataclass(frozen=True, slots=True, init=False)
+class NumberOrNot(NumericDesign):
+    """A number from `low` to `high`, or nan from whoever prefers not to say.
+
+    >>> design = NumberOrNot(epsilon=1, low=0, high=100)
+    >>> reports = design.randomize([40.0] * 30_000 + [float("nan")] * 10_000)
+    >>> found = design.estimate(reports, confidence=1 - 1e-9)
+    >>> found.interval[0] < 40 < found.interval[1]
+    True
+    >>> 0.15 < design.not_said(reports).value < 0.35
+    True
+    """
+
+    odds: Fraction
+    low: Fraction
+    high: Fraction
+    step: Fraction
+
+    @property
+    def outputs(self) -> int:
+        """Three: low, high, not said."""
+        return 3
+
+    @property
+    def response(self) -> Any:
+        """The randomized response among the three."""
+        return RandomizedResponse(odds=self.odds, categories=3)
+
+    def _chance(self, report: int, place: int) -> Fraction:
+        coins = self.response
+        up = Fraction(max(place, 0), self.steps)
+        meant = {0: 1 - up, 1: up, NOT_SAID: Fraction(0)}
+        if place < 0:
+            meant = {0: Fraction(0), 1: Fraction(0), NOT_SAID: Fraction(1)}
+        chance: Fraction = coins.q + (coins.p - coins.q) * meant[report]
+        return chance
+
+    def _randomize(self, places: NDArray[np.int64], source: Source) -> NDArray[np.int64]:
+        up = uniform_below(self.steps, places.size, source=source) < places
+        meant = np.where(places < 0, NOT_SAID, up.astype(np.int64))
+        return np.asarray(self.response.randomize(meant, source=source), dtype=np.int64)
+
+    def _places(self, answers: Any) -> NDArray[np.int64]:
+        """As for any number; -1 for nan."""
+        given = np.asarray(answers)
+        if given.dtype.kind != "f" or isinstance(answers, np.ma.MaskedArray):
+            return super(NumberOrNot, self)._places(answers)  # slots: no bare super()
+        declined = np.isnan(given)
+        places = super(NumberOrNot, self)._places(np.where(declined, float(self.low), given))
+        return np.where(declined.ravel(), -1, places)
+
+    def estimate(
+        self,
+        responses: Any = None,
+        *,
+        counts: Tally | None = None,
+        confidence: Number = 0.95,
+    ) -> Estimate:
+        """The mean among those who said, with Fieller's interval for the population."""
+        tally = self._tally(responses, counts)
+        n, level = tally.respondents, level_of(confidence)
+        rates = np.array(tally.counts, dtype=float) / n
+        high, said = self._read(rates)
+        spread = self._spread(rates) / n
+        mean = high / said if said > 0 else 0.5
+        error = math.inf
+        if said > 0:
+            move = np.array([1.0, -mean]) / said
+            error = math.sqrt(float(move @ spread @ move))
+        ends = _fieller(high, said, spread, float(level))
+        consistent = ends[1] >= 0 and ends[0] <= 1
+        within = self._number(max(ends[0], 0.0)), self._number(min(ends[1], 1.0))
+        return Estimate(
+            value=self._number(min(max(mean, 0.0), 1.0)),
+            raw=self._number(mean),
+            standard_error=error * float(self.high - self.low),
+            interval=within if consistent else (math.nan, math.nan),
+            confidence=float(level),
+            respondents=n,
+            consistent=consistent,
+            p_value=_beyond(max(-mean, mean - 1), error),
+        )
+
+    def not_said(
+        self,
+        responses: Any = None,
+        *,
+        counts: Tally | None = None,
+        confidence: Number = 0.95,
+    ) -> Estimate:
+        """The share of people who declined, with an exact interval.
+
+        >>> design = NumberOrNot(odds=6, low=0, high=9)
+        >>> counts = Tally(design, (520, 300, 180), 1000)
+        >>> round(design.not_said(counts=counts).value, 3)
+        0.088
+        """
+        tally, coins = self._tally(responses, counts), self.response
+        return share(
+            tally[NOT_SAID],
+            tally.respondents,
+            p=coins.p,
+            q=coins.q,
+            confidence=level_of(confidence),
+        )
+
+    def variance(self, mean: Number, *, respondents: int, declining: Number = 0) -> float:
+        """That of the estimated mean for the population, to first order, where a share
+        declines and the others have this mean.
+
+        >>> design = NumberOrNot(odds=3, low=0, high=1)
+        >>> round(design.variance(Fraction(1, 2), respondents=100), 6)
+        0.0125
+        """
+        n, gone = whole(respondents, "respondents"), float(probability(declining, "declining"))
+        t = float((rational(mean, "mean") - self.low) / (self.high - self.low))
+        p, q = float(self.response.p), float(self.response.q)
+        meant = np.array([(1 - gone) * (1 - t), (1 - gone) * t, gone])
+        move = np.array([1.0, -t]) / (1 - gone)
+        width = float(self.high - self.low)
+        return float(move @ self._spread(q + (p - q) * meant) @ move) * width**2 / n
+
+    def _read(self, rates: NDArray[Any]) -> tuple[float, float]:
+        p, q = float(self.response.p), float(self.response.q)
+        return (float(rates[1]) - q) / (p - q), 1 - (float(rates[NOT_SAID]) - q) / (p - q)
+
+    def _spread(self, rates: NDArray[Any]) -> NDArray[np.float64]:
+        """The covariance of one report's h and s."""
+        one, gone = float(rates[1]), float(rates[NOT_SAID])
+        slope = float(self.response.p - self.response.q)
+        table = np.array([[one * (1 - one), one * gone], [one * gone, gone * (1 - gone)]])
+        return np.asarray(table / slope**2)
+
+    def _number(self, part: float) -> float:
+        return float(self.low) + part * float(self.high - self.low)
+
+
+def _fieller(
+    high: float, said: float, spread: NDArray[Any], confidence: float
+) -> tuple[float, float]:
+    from scipy.special import ndtri  # slow to import
+
+    z2 = float(ndtri((1 + confidence) / 2)) ** 2
+    a = said**2 - z2 * float(spread[1, 1])
+    b = high * said - z2 * float(spread[0, 1])
+    c = high**2 - z2 * float(spread[0, 0])
+    if said <= 0 or a <= 0:
+        return 0.0, 1.0
+    root = math.sqrt(max(b * b - a * c, 0.0))
+    return (b - root) / a, (b + root) / a
+
+
+def _beyond(distance: float, error: float) -> float:
+    """How likely a mean lies so far outside the range by the coins alone."""
+    from scipy.special import ndtr
+
+    return float(ndtr(-distance / error)) if distance > 0 and error else 1.0

@@ -1,0 +1,222 @@
+"""RAPPOR: text from an open list, reported again and again without wearing the noise down.
+
+A value sets up to `hashes` bits of a Bloom filter, hashed differently in each of `cohorts`
+groups; a client stays in one. Its *permanent* noise is drawn once a value and remembered:
+each bit is 1 with probability f/2, 0 with f/2, else true. Every report then draws *fresh*
+noise: 1 with probability q where the permanent bit is 1, p where it is 0.
+
+Two values differ in at most 2 `hashes` bits, each of which the permanent noise hides with odds
+(1 - f/2) / (f/2): so all reports of a value together cost at most ((2 - f) / f)**(2 hashes),
+and one report, with q* and p* the chances of a 1 from a true 1 and 0, at most
+(q* (1 - p*) / (p* (1 - q*)))**hashes. A value that changes costs again, and that it changed is
+hidden by the fresh noise alone. Erlingsson, Pihur &
+Korolova, "RAPPOR: randomized aggregatable privacy-preserving ordinal response", 2014.
+"""
+
+import hashlib
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from deniable.errors import InvalidData, InvalidParameter
+from deniable.exact import bernoulli, uniform_below
+from deniable.exact.keyed_bits import KeyedBits
+from deniable.exact.rationals import probability, whole
+from deniable.mechanisms.local.answers import reported
+from deniable.mechanisms.local.tally import Tally
+from deniable.privacy import PureLoss
+
+_AT_ONCE = 1 << 16
+
+
+@dataclass(frozen=True, slots=True)
+class Rappor:
+    """The parameters that clients and the desk share; the defaults are those of the paper.
+
+    Which values there are is not known here, so it has neither `estimate` nor `variance`:
+    `deniable.surveys.decode` reads its tallies for a list of candidates, with standard errors.
+
+    >>> design = Rappor()
+    >>> round(design.loss.epsilon(), 6), round(design.loss_once.epsilon(), 6)
+    (4.394449, 1.074286)
+    """
+
+    bits: int = 16
+    hashes: int = 2
+    cohorts: int = 64
+    f: Fraction = Fraction(1, 2)
+    p: Fraction = Fraction(1, 2)
+    q: Fraction = Fraction(3, 4)
+
+    def __post_init__(self) -> None:
+        for name in ("bits", "hashes", "cohorts"):
+            object.__setattr__(self, name, whole(getattr(self, name), name))
+        for name in ("f", "p", "q"):
+            object.__setattr__(self, name, probability(getattr(self, name), name))
+        if not 0 < self.f < 1:
+            raise InvalidParameter(
+                f"`f` must lie strictly between 0 and 1. Found {self.f}: without permanent "
+                "noise repeated reports give the value away, and all noise says nothing."
+            )
+        if self.p >= self.q:
+            raise InvalidParameter(f"`p` must be below `q`. Found {self.p} and {self.q}.")
+
+    @property
+    def loss(self) -> PureLoss:
+        """What all reports about one value cost together, however many there are."""
+        return PureLoss(odds=((2 - self.f) / self.f) ** (2 * self.hashes))
+
+    @property
+    def loss_once(self) -> PureLoss:
+        """What a single report costs; never more than all of them together."""
+        high, low = self.rates
+        if low == 0 or high == 1:
+            return self.loss
+        once = (high * (1 - low) / (low * (1 - high))) ** self.hashes
+        return min(PureLoss(odds=once), self.loss, key=lambda loss: loss.epsilon())
+
+    @property
+    def rates(self) -> tuple[Fraction, Fraction]:
+        """How likely a reported bit is 1 when the true one is 1, and when it is 0.
+
+        >>> Rappor().rates
+        (Fraction(11, 16), Fraction(9, 16))
+        """
+        blind = self.f * (self.p + self.q) / 2
+        return blind + (1 - self.f) * self.q, blind + (1 - self.f) * self.p
+
+    def bloom(self, value: str, cohort: int) -> list[int]:
+        """The bits of a value's filter in a cohort: public, the same for everybody.
+
+        >>> sum(Rappor().bloom("blue", 7)) <= 2
+        True
+        """
+        found = [0] * self.bits
+        for i in range(self.hashes):
+            label = f"{cohort}/{i}/{value}".encode()
+            found[int.from_bytes(hashlib.sha256(label).digest()[:8], "big") % self.bits] = 1
+        return found
+
+    def client(self, secret: bytes, *, question: str = "") -> "RapporClient":
+        """Somebody's device. The secret never leaves it; it fixes cohort and permanent noise.
+
+        A device that answers several questions names each: otherwise equal values would have
+        equal noise, and the reports would tell that they are equal.
+
+        >>> me = Rappor().client(b"0123456789abcdef0123456789abcdef")
+        >>> me.permanent("blue") == me.permanent("blue")
+        True
+        """
+        return RapporClient(self, secret, question)
+
+    def pmf(self, report: Sequence[int], value: str) -> Fraction:
+        """P(cohort and bits | value) of a client's first report, exactly."""
+        cohort, *bits = (int(one) for one in report)
+        if not 0 <= cohort < self.cohorts or len(bits) != self.bits:
+            return Fraction(0)
+        high, low = self.rates
+        chance = Fraction(1, self.cohorts)
+        for bit, true in zip(bits, self.bloom(value, cohort), strict=True):
+            one = high if true else low
+            chance *= one if bit else 1 - one
+        return chance
+
+    def randomize(self, values: Iterable[str]) -> NDArray[np.uint16 | np.int64]:
+        """One report each of people who are all new: a cohort and the bits, a row a person.
+
+        >>> Rappor().randomize(["blue", "red"]).shape
+        (2, 17)
+        """
+        names, which = _numbered(values)
+        cohort = uniform_below(self.cohorts, which.size)
+        pairs, place = np.unique(which * self.cohorts + cohort, return_inverse=True)
+        drawn = (divmod(pair, self.cohorts) for pair in pairs.tolist())
+        filters = np.array([self.bloom(names[one], c) for one, c in drawn], dtype=bool)
+        kind = np.uint16 if self.cohorts <= 1 << 16 else np.int64
+        out = np.empty((which.size, 1 + self.bits), dtype=kind)
+        out[:, 0] = cohort
+        for start in range(0, which.size, _AT_ONCE):
+            some = slice(start, start + _AT_ONCE)
+            true = filters[place[some]]
+            out[some, 1:] = self._fresh(self._permanent(true))
+        return out
+
+    def _permanent(self, true: NDArray[np.bool_]) -> NDArray[np.bool_]:
+        shape, half = true.shape, Fraction(1, 2)
+        blind = bernoulli(self.f, true.size).reshape(shape)
+        return np.where(blind, bernoulli(half, true.size).reshape(shape), true)
+
+    def _fresh(self, permanent: NDArray[np.bool_]) -> NDArray[np.bool_]:
+        ones, zeros = (bernoulli(x, permanent.size) for x in (self.q, self.p))
+        return np.where(
+            permanent, ones.reshape(permanent.shape), zeros.reshape(permanent.shape)
+        )
+
+    def aggregate(self, reports: Any) -> Tally:
+        """For each cohort how many reports there are, and how many have each bit.
+
+        >>> len(Rappor().aggregate(Rappor().randomize(["blue", "red"])))
+        1088
+        """
+        rows = reported(reports)
+        if rows.ndim != 2 or rows.shape[1] != 1 + self.bits or not rows.size:
+            raise InvalidData(
+                f"Reports must be rows of a cohort and {self.bits} bits, one or more."
+            )
+        cohort, bits = rows[:, 0].astype(np.int64), rows[:, 1:]
+        if cohort.max() >= self.cohorts or cohort.min() < 0 or not np.isin(bits, (0, 1)).all():
+            raise InvalidData("Some reports cannot come from this design.")
+        table = np.zeros((self.cohorts, 1 + self.bits), dtype=np.int64)
+        table[:, 0] = np.bincount(cohort, minlength=self.cohorts)
+        for j in range(self.bits):
+            table[:, 1 + j] = np.bincount(cohort[bits[:, j] == 1], minlength=self.cohorts)
+        return Tally(self, tuple(table.ravel().tolist()), rows.shape[0])
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class RapporClient:
+    """One person's side: remembers by a secret instead of by a store."""
+
+    design: Rappor
+    secret: bytes
+    question: str = ""
+
+    @property
+    def cohort(self) -> int:
+        """Drawn once and for ever."""
+        source = KeyedBits(self.secret, self._label("cohort"))
+        return int(uniform_below(self.design.cohorts, 1, source=source)[0])
+
+    def permanent(self, value: str) -> list[int]:
+        """The permanent noise on a value. It stays here: sending it would cost all at once."""
+        design = self.design
+        source = KeyedBits(self.secret, self._label("permanent", value))
+        blind = bernoulli(design.f, design.bits, source=source)
+        coin = bernoulli(Fraction(1, 2), design.bits, source=source)
+        true = np.array(design.bloom(value, self.cohort), dtype=bool)
+        return [int(bit) for bit in np.where(blind, coin, true)]
+
+    def report(self, value: str) -> list[int]:
+        """The cohort and freshly randomized bits: what is sent.
+
+        >>> len(Rappor().client(b"0123456789abcdef").report("blue"))
+        17
+        """
+        fresh = self.design._fresh(np.array(self.permanent(value), dtype=bool))
+        return [self.cohort, *(int(bit) for bit in fresh)]
+
+    def _label(self, *parts: str) -> str:
+        """Names the bits: no two designs, questions or values share any."""
+        return repr(("rappor", self.design, self.question, *parts))
+
+
+def _numbered(values: Iterable[str]) -> tuple[list[str], NDArray[np.int64]]:
+    listed = list(values)
+    if not listed or not all(isinstance(one, str) for one in listed):
+        raise InvalidData("Values must be text, one or more.")
+    names, which = np.unique(np.array(listed, dtype=object), return_inverse=True)
+    return names.tolist(), which.astype(np.int64).ravel()

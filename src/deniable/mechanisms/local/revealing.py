@@ -1,0 +1,139 @@
+"""Designs in which some report proves an answer: for analysing old data, never for asking.
+
+If P(report | answer) is 0 for one answer and not for the other, that report gives its sender
+away, and no finite epsilon holds. The estimate is as sound as that of any other channel, so
+data that was collected this way can still be read. Mangat, "An improved randomized response
+strategy", 1994; Yu, Tian & Tang, "Two new models for survey sampling with sensitive
+characteristic" (the triangular model), 2008; Clark & Desharnais (forced yes only), 1998.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any, NoReturn
+
+import numpy as np
+
+from deniable.errors import InvalidParameter, Unsupported
+from deniable.exact.rationals import Number, probability
+from deniable.mechanisms.local.answers import read
+from deniable.mechanisms.local.estimate import (
+    Estimate,
+    Method,
+    level_of,
+    share,
+)
+from deniable.mechanisms.local.tally import Tally, tally_of
+
+_WHY = (
+    "Under {design!r} some report proves an answer: its epsilon is infinite, so it cannot be "
+    "offered to respondents. Data collected with it can be analysed; for asking, use "
+    "RandomizedResponse, whose every report is possible under every answer."
+)
+
+
+@dataclass(frozen=True, slots=True)
+class RevealingResponse:
+    """A yes/no channel of infinite epsilon: p = P(yes | yes), q = P(yes | no), one of them
+    0 or 1. It estimates, and refuses to randomize.
+
+    >>> old = RevealingResponse.mangat(Fraction(7, 10))
+    >>> print(old.estimate(counts=(560, 440)))
+    0.200 ± 0.045 (95 %: 0.156 to 0.245)
+    """
+
+    p: Fraction
+    q: Fraction
+
+    def __post_init__(self) -> None:
+        p, q = probability(self.p, "p"), probability(self.q, "q")
+        object.__setattr__(self, "p", p)
+        object.__setattr__(self, "q", q)
+        if p == q:
+            raise InvalidParameter(
+                f"`p` and `q` must differ. Found {p} for both: the reports say nothing."
+            )
+        if 0 < p < 1 and 0 < q < 1:
+            raise InvalidParameter(
+                f"No report proves anything at p = {p} and q = {q}: this is an honest design. "
+                "Use RandomizedResponse.channel(p, q), which knows its loss."
+            )
+
+    @classmethod
+    def mangat(cls, p: Number) -> "RevealingResponse":
+        """Those with the trait say yes; the others use Warner's cards: a "no" proves "no".
+
+        >>> RevealingResponse.mangat(0.7).q
+        Fraction(3, 10)
+        """
+        return cls(Fraction(1), 1 - probability(p, "p"))
+
+    @classmethod
+    def triangular(cls, rate: Number) -> "RevealingResponse":
+        """Says "no" only if neither the question nor an innocuous one (yes: `rate`) applies.
+
+        >>> RevealingResponse.triangular(0.25).p
+        Fraction(1, 1)
+        """
+        return cls(Fraction(1), probability(rate, "rate"))
+
+    @classmethod
+    def forced_yes(cls, yes: Number) -> "RevealingResponse":
+        """Is forced to say yes with probability `yes`, else tells the truth.
+
+        >>> RevealingResponse.forced_yes(0.25) == RevealingResponse.triangular(0.25)
+        True
+        """
+        return cls(Fraction(1), probability(yes, "yes"))
+
+    @property
+    def categories(self) -> int:
+        """Two: no and yes."""
+        return 2
+
+    @property
+    def loss(self) -> NoReturn:
+        """There is none: the odds are infinite."""
+        raise Unsupported(_WHY.format(design=self))
+
+    def randomize(self, answers: Any) -> NoReturn:
+        """Refuses, whatever the answers are."""
+        raise Unsupported(_WHY.format(design=self))
+
+    @property
+    def matrix(self) -> tuple[tuple[Fraction, ...], ...]:
+        """The channel: row y, column x holds P(y | x).
+
+        >>> RevealingResponse.triangular(0.25).matrix[0]
+        (Fraction(3, 4), Fraction(0, 1))
+        """
+        return (1 - self.q, 1 - self.p), (self.q, self.p)
+
+    def aggregate(self, reports: Any) -> Tally:
+        """How many reports say no and yes.
+
+        >>> RevealingResponse.triangular(0.25).aggregate([True, False]).counts
+        (1, 1)
+        """
+        flat = read(reports, 2).numbers
+        return Tally(self, tuple(np.bincount(flat, minlength=2).tolist()), flat.size)
+
+    def estimate(
+        self,
+        responses: Any = None,
+        *,
+        counts: Sequence[int] | Tally | None = None,
+        confidence: Number = 0.95,
+        method: Method = "exact",
+    ) -> Estimate:
+        """The share of true yeses, as `RandomizedResponse.estimate` gives it.
+
+        >>> round(RevealingResponse.forced_yes(0.25).estimate(counts=(60, 40)).value, 3)
+        0.2
+        """
+        if (responses is None) == (counts is None):
+            raise InvalidParameter("Give either the responses or `counts=`, and not both.")
+        level = level_of(confidence)
+        tally = self.aggregate(responses) if counts is None else tally_of(counts, self, 2)
+        n = tally.respondents
+        return share(tally[1], n, p=self.p, q=self.q, confidence=level, method=method)

@@ -1,0 +1,153 @@
+"""Rounded Gaussian noise, for zero-concentrated and Gaussian differential privacy.
+
+The noise is round(N(0, variance)) in grid steps, so a release of whole steps k is
+round(k + N(0, variance)): a function of a release with ideal Gaussian noise, which can cost no
+more. Two inputs at L2 distance D are then as hard to tell apart as N(0, 1) and N(mu, 1) with
+mu = D / sigma: mu-GDP (Dong, Roth & Su 2019), which implies rho-zCDP with rho = mu**2 / 2 and
+the exact (epsilon, delta) curve of Balle & Wang, "Improving the Gaussian mechanism", 2018.
+"""
+
+import math
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+from numpy.typing import NDArray
+
+from deniable.errors import InvalidParameter
+from deniable.exact import enclosures, rounded_gaussian
+from deniable.exact.enclosures import Enclosure
+from deniable.exact.rationals import Number, positive, rational
+from deniable.mechanisms.noise.additive import Additive
+from deniable.privacy import GaussianLoss
+from deniable.privacy.arithmetic import floats
+
+
+@dataclass(frozen=True, slots=True, init=False)
+class Gaussian(Additive):
+    """Adds independent rounded Gaussian noise to every number.
+
+    Say how much by exactly one of `rho`, `mu`, `sigma` or `variance`, or use
+    `Gaussian.calibrated`. `sensitivity` is how far one person can move all released numbers
+    together (L2), `step` the grid on which they live.
+
+    >>> table = Gaussian(rho=0.02, sensitivity=2)
+    >>> table.sigma, table.loss.mu_squared, table.margin(0.95)
+    (10.0, Fraction(1, 25), 20)
+    """
+
+    variance: Fraction
+    sensitivity: Fraction
+    step: Fraction
+
+    def __init__(
+        self,
+        *,
+        rho: Number | None = None,
+        mu: Number | None = None,
+        sigma: Number | None = None,
+        variance: Number | None = None,
+        sensitivity: Number = 1,
+        step: Number = 1,
+    ) -> None:
+        if sum(one is not None for one in (rho, mu, sigma, variance)) != 1:
+            raise InvalidParameter(
+                "Give exactly one of `rho`, `mu`, `sigma` and `variance`, or use "
+                "Gaussian.calibrated(epsilon=1, delta=1e-6)."
+            )
+        reach = positive(sensitivity, "sensitivity")
+        if rho is not None:
+            exact = reach**2 / (2 * positive(rho, "rho"))
+        elif mu is not None:
+            exact = (reach / positive(mu, "mu")) ** 2
+        elif sigma is not None:
+            exact = positive(sigma, "sigma") ** 2
+        else:
+            assert variance is not None
+            exact = positive(variance, "variance")
+        object.__setattr__(self, "variance", exact)
+        object.__setattr__(self, "sensitivity", reach)
+        object.__setattr__(self, "step", positive(step, "step"))
+
+    @classmethod
+    def calibrated(
+        cls, *, epsilon: Number, delta: Number, sensitivity: Number = 1, step: Number = 1
+    ) -> "Gaussian":
+        """The least noise that is (epsilon, delta)-private.
+
+        >>> round(Gaussian.calibrated(epsilon=1, delta=1e-6).sigma, 11)
+        4.22467888933
+        """
+        loss = GaussianLoss.calibrated(epsilon=epsilon, delta=delta)
+        variance = positive(sensitivity, "sensitivity") ** 2 / loss.mu_squared
+        return cls(variance=variance, sensitivity=sensitivity, step=step)
+
+    @property
+    def loss(self) -> GaussianLoss:
+        """What one release costs, whatever its length.
+
+        >>> Gaussian(mu=0.5).loss.mu_squared
+        Fraction(1, 4)
+        """
+        return GaussianLoss(mu_squared=self.sensitivity**2 / self.variance)
+
+    @property
+    def rho(self) -> Fraction:
+        """The zero-concentrated loss, mu**2 / 2.
+
+        >>> Gaussian(rho=0.1).rho
+        Fraction(1, 10)
+        """
+        return self.sensitivity**2 / (2 * self.variance)
+
+    @property
+    def sigma(self) -> float:
+        """The standard deviation before rounding to the grid, for integers; rounded up.
+
+        >>> Gaussian(sigma=0.3).sigma
+        0.3
+        """
+        near = math.sqrt(self.variance)
+        if rational(near) ** 2 == self.variance:
+            return near
+        bits = 128 + self.variance.denominator.bit_length()
+        root = Fraction(enclosures.sqrt(self.variance, bits)[1], 1 << bits)
+        return max(floats.up(root), enclosures.float_up(root))  # in decimals and in binary
+
+    def noise(self, values: int = 1, *, real: bool = False) -> "GaussianNoise":
+        """The law of each noise, in steps, in a release of so many integers or reals.
+
+        >>> law = Gaussian(sigma=3)
+        >>> law.noise().variance, law.noise(4, real=True).variance
+        (Fraction(9, 1), Fraction(81, 1))
+        """
+        variance = self.variance / self.step**2
+        if real:
+            root = Fraction(enclosures.sqrt(Fraction(values), 80)[1], 1 << 80)  # rounded up
+            variance *= (1 + root * self.step / self.sensitivity) ** 2
+        return GaussianNoise(variance)
+
+
+@dataclass(frozen=True, slots=True)
+class GaussianNoise:
+    """The integer nearest to a draw of N(0, variance)."""
+
+    variance: Fraction
+
+    def draw(self, size: int) -> NDArray[Any]:
+        return rounded_gaussian(self.variance, size)
+
+    def _within(self, edge: int, bits: int) -> Enclosure:
+        """P(|N| < edge / 2) = erf(edge / (2 sigma sqrt(2)))."""
+        return enclosures.erf(edge * edge / (8 * self.variance), bits)
+
+    def pmf(self, z: int, bits: int) -> Enclosure:
+        z = abs(z)
+        if z == 0:
+            return self._within(1, bits)
+        inner, outer = self._within(2 * z - 1, bits + 4), self._within(2 * z + 1, bits + 4)
+        return max(0, outer[0] - inner[1]) >> 5, -(-(outer[1] - inner[0]) >> 5)
+
+    def outside(self, c: int, bits: int) -> Enclosure:
+        lo, hi = self._within(2 * c + 1, bits)
+        return (1 << bits) - hi, (1 << bits) - lo

@@ -1,0 +1,153 @@
+"""Staircase noise, for pure differential privacy where one person moves many grid steps.
+
+With D the sensitivity in whole steps, |z| = k D + j has weight b**k for j < r and b**(k + 1)
+for the rest of its stair, b = exp(-epsilon). The weight falls as |z| grows, by exactly b over D
+steps, so moving a number by up to D steps changes any output's probability by at most
+exp(epsilon). Among all noise added to one number this shape has the least expected error, at
+large epsilon by far: Geng & Viswanath, "The optimal mechanism in differential privacy", 2014.
+
+Several numbers need another shape: if one person moves each of them by a single step, every
+one may cross the edge of a stair, and each crossing costs a factor exp(epsilon). Stairs one
+step long cost epsilon / D a step, however the D steps are shared out; that is Laplace noise,
+and a release of two numbers or more gets it.
+"""
+
+import math
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from deniable.exact import bernoulli, categorical, geometric, uniform_below
+from deniable.exact.enclosures import Enclosure, exp_neg
+from deniable.mechanisms.noise.pure_additive import PureAdditive
+
+if TYPE_CHECKING:
+    from deniable.privacy.arithmetic.dominating_pairs import Atoms
+
+_LONG = 10**12  # steps, beyond which one more or less of them makes no difference
+
+
+@dataclass(frozen=True, slots=True, init=False)
+class Staircase(PureAdditive):
+    """Adds staircase noise to a number (and Laplace noise to a list of two or more).
+
+    `sensitivity` is how far one person can move it (for a list, all together: L1); it pays
+    when that is many steps and epsilon is 2 or more. Its law is not bell-shaped, so never
+    build an interval from a standard deviation: `margin` inverts the law itself.
+
+    >>> total = Staircase(epsilon=4, sensitivity=100)
+    >>> total.loss.epsilon(), total.noise().flat, total.margin(0.9)
+    (4.0, 12, 40)
+    """
+
+    def worst_pair(self, *, values: int = 1, real: bool = False) -> "Atoms | None":
+        """The shift that loses epsilon most often; known for a release of one number.
+
+        >>> Staircase(epsilon=2, sensitivity=10).worst_pair().losses
+        (-2.0, 0.0, 2.0)
+        """
+        from deniable.mechanisms.noise import worst_pairs
+
+        law = self.noise(1, real=real)
+        return None if values > 1 else worst_pairs.staircase(law.epsilon, law.stair, law.flat)
+
+    def noise(self, values: int = 1, *, real: bool = False) -> "StaircaseNoise":
+        """The law of each noise, in steps, in a release of so many integers or reals.
+
+        >>> Staircase(epsilon=3, sensitivity=10).noise(2).epsilon
+        Fraction(3, 10)
+        """
+        reach = self.sensitivity / self.step + (values if real else 0)
+        epsilon = self.rate
+        if values > 1:
+            return StaircaseNoise(epsilon / reach, 1, 1)
+        stair = max(1, math.floor(reach))  # on the grid nobody moves a part of a step
+        return StaircaseNoise(epsilon, stair, _best_flat(epsilon, stair))
+
+
+def _best_flat(epsilon: Fraction, stair: int) -> int:
+    """The length of the upper part of a stair that makes the expected |noise| least.
+
+    With b = exp(-epsilon), E|Z| is (x r**2 + y r + z) / (u r + v) in the length r: first down,
+    then up. Any length is private, so floats may choose. On long stairs it is the share
+    1 / (1 + exp(epsilon / 2)) that Geng & Viswanath find for real numbers.
+    """
+    if stair > _LONG:
+        share = Fraction(1 / (1 + math.exp(min(epsilon, Fraction(1400)) / 2)))
+        return max(1, math.ceil(stair * share))
+    b, fall = math.exp(-epsilon), -math.expm1(-epsilon)
+    x, y = fall, 2 * stair * b - fall
+    z = stair * b * (stair - 1 + 2 * stair * b / fall)
+    u, v = 2 * x, y
+    root = -v / u + math.sqrt(max(0.0, (v / u) ** 2 - (y * v - z * u) / (x * u)))
+    near = min(max(1, math.floor(root)), stair)
+    return min(
+        (near, min(near + 1, stair)), key=lambda r: (x * r * r + y * r + z) / (u * r + v)
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class StaircaseNoise:
+    """Stairs `stair` steps long, of which `flat` belong to the upper part."""
+
+    epsilon: Fraction
+    stair: int
+    flat: int
+
+    def draw(self, size: int) -> NDArray[Any]:
+        drawn = self._signed(size)
+        while (short := size - drawn.size) > 0:
+            drawn = np.concatenate([drawn, self._signed(short)])
+        return drawn
+
+    def _signed(self, size: int) -> NDArray[Any]:
+        """Up to `size` draws: a negative zero is thrown away, else zero would count twice."""
+        stairs = geometric(1 / self.epsilon, size)
+        if int(stairs.max()) * self.stair + self.stair >= 2**62:
+            stairs = stairs.astype(object)
+        distance = stairs * self.stair + self._along(size)
+        negative = bernoulli(Fraction(1, 2), size)
+        kept = ~(negative & (distance == 0))
+        return np.asarray(np.where(negative, -distance, distance)[kept])
+
+    def _along(self, size: int) -> NDArray[Any]:
+        """Where on its stair: `flat` steps of weight 1, the others of weight exp(-epsilon)."""
+        rest = self.stair - self.flat
+        upper = uniform_below(self.flat, size)
+        if rest == 0:
+            return upper
+        lower = self.flat + uniform_below(rest, size)
+        part = categorical([self.flat, rest], [Fraction(0), self.epsilon], size)
+        return np.where(part == 0, upper, lower)
+
+    def pmf(self, z: int, bits: int) -> Enclosure:
+        k, j = divmod(abs(z), self.stair)
+        (p_lo, p_hi), b, norm, work = self._parts(k + (j >= self.flat), bits)
+        one = 1 << work
+        return (
+            p_lo * (one - b[1]) // norm[1] >> 16,
+            -(-p_hi * (one - b[0]) // norm[0] >> 16),
+        )
+
+    def outside(self, c: int, bits: int) -> Enclosure:
+        """P(|Z| > c), with c = k D + j: twice b**k * (b0 + b1 b + b2 b**2) over the norm."""
+        k, j = divmod(c, self.stair)
+        (p_lo, p_hi), b, norm, work = self._parts(k, bits)
+        upper, lower = min(j + 1, self.flat), max(0, j + 1 - self.flat)
+        terms = self.flat - upper, self.stair - self.flat - lower + upper, lower  # all >= 0
+        lo, hi = (
+            (terms[0] << work) + terms[1] * one_b + (terms[2] * one_b * one_b >> work)
+            for one_b in b
+        )
+        return 2 * p_lo * lo // norm[1] >> 16, -(-2 * p_hi * (hi + 1) // norm[0] >> 16)
+
+    def _parts(self, k: int, bits: int) -> tuple[Enclosure, Enclosure, Enclosure, int]:
+        """Encloses b**k, b and the sum of all weights times 1 - b, at bits + 16 bits."""
+        work = bits + 16
+        b_lo, b_hi = exp_neg(self.epsilon, work)
+        upper, lower = 2 * self.flat - 1, 2 * (self.stair - self.flat) + 1
+        norm = (upper << work) + lower * b_lo, (upper << work) + lower * b_hi
+        return exp_neg(k * self.epsilon, work), (b_lo, b_hi), norm, work

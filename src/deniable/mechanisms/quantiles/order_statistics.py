@@ -1,0 +1,139 @@
+"""The records in order, ties broken by chance: order statistics that are drawn when asked for.
+
+Each cell is cut into 2**k places and each record of it goes to a random one. For any fixed
+draw of the places, neighbouring tables still differ in one record, so a mechanism that is
+private on places is private on cells: condition on the places of the common records.
+Spreading ties evenly, by rank or by count, is not: one more record would then move all the
+others of its cell. Told the common places along with the output, a choice by exponential
+weights still has bounded range; without them no divergence and no delta is larger (both are
+convex), so its `RangeLoss` stays an upper bound.
+
+An atom thereby has a whole cell's weight and as many ranks as records; cells that are known to
+be full can be given more places than others, see `stretch`. Places are drawn lazily, for the
+cells that somebody looks at; once drawn they stay.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from deniable.exact import uniform_below
+from deniable.exact.bits import Source
+from deniable.mechanisms.histogram import Histogram, Integers
+from deniable.mechanisms.quantiles.stretched_cells import Stretch
+
+PLACE_BITS = 32
+_MOST_BITS = 62  # a place's number, and twice it, fit into int64
+
+
+class Order:
+    """Sorted places of all records of a histogram."""
+
+    def __init__(
+        self,
+        data: Histogram,
+        source: Source,
+        *,
+        place_bits: int = PLACE_BITS,
+        atoms: tuple[tuple[int, int], ...] = (),
+    ):
+        self._data, self._source = data, source
+        self._stretch = Stretch(data.size, atoms)
+        self.place_bits = min(place_bits, _MOST_BITS - self._stretch.width.bit_length())
+        self._known: list[tuple[int, Integers]] = []  # (first rank, places), whole cells
+
+    def whole(self) -> "Slice":
+        """All records, all places."""
+        return Slice(self, 0, self._data.rows, 0, (self._stretch.width << self.place_bits) - 1)
+
+    def cell(self, place: int) -> int:
+        """The cell that a place belongs to."""
+        return self._stretch.cell(place >> self.place_bits)
+
+    def places(self, first: int, last: int) -> Integers:
+        """The places of the records with ranks first, ..., last - 1, ascending."""
+        if first >= last:
+            return np.zeros(0, dtype=np.int64)
+        upto = self._data.upto
+        low, high = np.searchsorted(upto, [first, last - 1], side="right")
+        start, end = int(upto[low] - self._data.counts[low]), int(upto[high])
+        inside = [(at, some) for at, some in self._known if start < at + some.size and at < end]
+        apart = [(at, some) for at, some in self._known if start >= at + some.size or at >= end]
+        parts, at = [], min([start, *(at for at, _ in inside)])
+        begin = at
+        for known, some in sorted(inside, key=lambda pair: pair[0]):
+            parts += [self._jitter(at, known), some]
+            at = known + some.size
+        parts.append(self._jitter(at, end))
+        merged = np.concatenate(parts)
+        self._known = [*apart, (begin, merged)]
+        return merged[first - begin : last - begin]
+
+    def below(self, place: int) -> int:
+        """How many records lie below a place."""
+        cell = self.cell(place)
+        index = int(np.searchsorted(self._data.cells, cell))
+        before = int(self._data.upto[index - 1]) if index else 0
+        if index == self._data.cells.size or self._data.cells[index] != cell:
+            return before
+        own = self.places(before, before + int(self._data.counts[index]))
+        return before + int(np.searchsorted(own, place, side="left"))
+
+    def _jitter(self, start: int, end: int) -> Integers:
+        """Fresh places for the whole cells that hold these ranks."""
+        if start >= end:
+            return np.zeros(0, dtype=np.int64)
+        low, high = np.searchsorted(self._data.upto, [start, end - 1], side="right")
+        cells = np.repeat(self._data.cells[low : high + 1], self._data.counts[low : high + 1])
+        places = self._stretch.first(cells)
+        for atom, width in self._stretch.atoms:
+            inside = np.flatnonzero(cells == atom)
+            places[inside] += uniform_below(width, inside.size, source=self._source)
+        if self.place_bits:
+            drawn = self._source.draw(self.place_bits, end - start).astype(np.int64)
+            places = (places << self.place_bits) + drawn
+        return np.sort(places)
+
+
+@dataclass(frozen=True, slots=True)
+class Slice:
+    """The records of ranks first, ..., last - 1, in the places lowest, ..., highest.
+
+    A candidate is a place o; its rank is the number of these records below o. The candidates
+    of rank i form the i-th interval, which may be empty.
+    """
+
+    order: Order
+    first: int
+    last: int
+    lowest: int
+    highest: int
+
+    @property
+    def rows(self) -> int:
+        return self.last - self.first
+
+    @property
+    def size(self) -> int:
+        return self.highest - self.lowest + 1
+
+    def edges(self, low: int, high: int) -> Integers:
+        """The last place before each interval low, ..., high, and the end of the last one."""
+        inner = self.order.places(
+            self.first + max(low - 1, 0), min(self.first + high + 1, self.last)
+        )
+        before = [self.lowest - 1] if low == 0 else []
+        after = [self.highest] if high == self.rows else []
+        return np.concatenate([np.array(before, np.int64), inner, np.array(after, np.int64)])
+
+    def rank(self, place: int) -> int:
+        """How many of these records lie below a place."""
+        return min(max(self.order.below(place), self.first), self.last) - self.first
+
+    def split(self, place: int, rank: int) -> "tuple[Slice, Slice]":
+        """The records below a candidate, with the places up to it; and all the others."""
+        middle = self.first + rank
+        return (
+            Slice(self.order, self.first, middle, self.lowest, place),
+            Slice(self.order, middle, self.last, place, self.highest),
+        )

@@ -1,0 +1,95 @@
+"""What a release of quantiles hands over."""
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+from fractions import Fraction
+
+from deniable.errors import InvalidParameter
+from deniable.exact.rationals import Number, rational, whole
+from deniable.mechanisms.histogram import Grid
+from deniable.mechanisms.quantiles.method import Method
+from deniable.privacy import Loss
+
+
+@dataclass(frozen=True, slots=True)
+class ReleasedQuantiles:
+    """Private quantiles, in ascending order; what they cost, and how far off they may be.
+
+    >>> from deniable.mechanisms import Quantiles
+    >>> quartiles = Quantiles([0.25, 0.5, 0.75], epsilon=1, bounds=(0, 9), neighbors="replace")
+    >>> released = quartiles.release([3] * 4000 + [7] * 6000)
+    >>> released[0.25], released.values, released.interval(0.5)
+    (3, (3, 7, 7), (3, 7))
+    """
+
+    quantiles: tuple[Fraction, ...]
+    values: tuple[int | float, ...]
+    loss: Loss
+    method: str
+    rows: int | None  # how many there are: public, or released on the way
+    _plan: Method
+    _grid: Grid
+
+    def __iter__(self) -> Iterator[int | float]:
+        return iter(self.values)
+
+    def __len__(self) -> int:
+        return len(self.values)
+
+    def __getitem__(self, quantile: Number) -> int | float:
+        return self.values[self._place(quantile)]
+
+    def interval(
+        self, quantile: Number, confidence: Number = 0.95, *, rows: int | None = None
+    ) -> tuple[int | float, int | float]:
+        """Two numbers between which the column's own quantile lies, with this confidence.
+
+        It costs nothing: the ends are quantiles that were released with it, far enough away
+        that the margin in ranks cannot reach, or the column's bounds. Far enough depends on
+        the number of rows: say a number that there surely are, unless `rows` is known.
+        """
+        level, place = confident(confidence), self._place(quantile)
+        count = self.rows if rows is None else whole(rows, "rows")
+        if count is None:
+            raise InvalidParameter(
+                "`rows` is missing: this release did not count them. Say how many there "
+                "surely are; with fewer the interval gets wider."
+            )
+        margin = self._plan.ranks(float(1 - level), max(count, 1))
+        if self._plan.neighbors == "add-remove" and rows is None:
+            count = max(0, count - math.ceil(margin))
+        step = Fraction(math.ceil(margin), max(count, 1))
+        target = self.quantiles[place]
+        low = [
+            v for q, v in zip(self.quantiles, self.values, strict=True) if q <= target - step
+        ]
+        high = [
+            v for q, v in zip(self.quantiles, self.values, strict=True) if q >= target + step
+        ]
+        ends = self._grid.value(0), self._grid.value(self._grid.size - 1)
+        return max(low, default=ends[0]), min(high, default=ends[1])
+
+    def _place(self, quantile: Number) -> int:
+        wanted = rational(quantile, "quantile")
+        if wanted not in self.quantiles:
+            raise InvalidParameter(
+                f"`quantile` {quantile} was not released. Released: "
+                f"{', '.join(str(float(q)) for q in self.quantiles)}."
+            )
+        return self.quantiles.index(wanted)
+
+    def __str__(self) -> str:
+        pairs = zip(self.quantiles, self.values, strict=True)
+        return ", ".join(f"{float(q):g}: {v:g}" for q, v in pairs)
+
+
+def confident(confidence: Number) -> Fraction:
+    """A confidence between 0 and 1, both excluded."""
+    level = rational(confidence, "confidence")
+    if not 0 < level < 1:
+        raise InvalidParameter(
+            f"`confidence` must lie between 0 and 1. Found {confidence}: chance has no bound, "
+            "so no margin is certain."
+        )
+    return level

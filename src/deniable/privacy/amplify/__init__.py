@@ -1,0 +1,1 @@
+"""What sampling and shuffling add to a guarantee."""

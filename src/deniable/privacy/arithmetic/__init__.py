@@ -1,0 +1,1 @@
+"""Numbers that are rounded against us: intervals, directed floats, pairs of laws."""

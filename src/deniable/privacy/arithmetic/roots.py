@@ -1,0 +1,31 @@
+"""Where an increasing function crosses zero."""
+
+from collections.abc import Callable
+from decimal import Decimal
+
+from deniable.privacy.arithmetic.intervals import Precision
+
+
+def root(
+    function: Callable[[Decimal], tuple[Decimal, Decimal]],
+    lo: Decimal,
+    hi: Decimal,
+    p: Precision,
+) -> Decimal:
+    """About the zero in [lo, hi] of an increasing `function`, which gives value and slope.
+
+    Newton's steps, with bisection where a step would leave the bracket. The result only
+    proposes: callers certify what they derive from it.
+    """
+    near, x = p.near, hi
+    for _ in range(200):
+        value, slope = function(x)
+        lo, hi = (x, hi) if value < 0 else (lo, x)
+        step = near.divide(value, slope) if slope > 0 else hi - lo
+        following = near.subtract(x, step)
+        if not lo <= following <= hi:
+            following = near.divide(near.add(lo, hi), Decimal(2))
+        moved, x = abs(near.subtract(following, x)), following
+        if moved <= abs(x).scaleb(-28):
+            break
+    return x

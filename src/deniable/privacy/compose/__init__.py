@@ -1,0 +1,1 @@
+"""Several losses together: sums, numerical convolution, disjoint parts."""

@@ -1,0 +1,1 @@
+"""How much an adaptive sequence of releases may spend."""

@@ -1,0 +1,250 @@
+"""What every loss can tell, and the code they share.
+
+A loss is a promise about any two neighbouring tables: whoever sees the output can hardly
+tell which of the two it came from. Three readings of the one promise:
+
+- `delta(epsilon)`: no event is more than e**epsilon times likelier under one table than
+  under the other, but for an excess of `delta(epsilon)`;
+- `epsilon(delta)`: the least such epsilon for a given excess;
+- `tradeoff(alpha)`: whoever tests "was this person in the table?" and accepts false alarms
+  at rate alpha misses the person at least at rate `tradeoff(alpha)`.
+
+Epsilons and deltas are rounded up and trade-offs down: no number promises more than holds.
+A loss knows no neighbouring relation: where one matters, it is asked for.
+"""
+
+import math
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from decimal import Decimal
+from fractions import Fraction
+from typing import TYPE_CHECKING
+
+from deniable.errors import InvalidParameter
+from deniable.exact.rationals import Number, probability, rational, whole
+from deniable.privacy.arithmetic import floats
+from deniable.privacy.arithmetic.intervals import (
+    INFINITY,
+    ONE,
+    ZERO,
+    precision,
+)
+from deniable.privacy.arithmetic.nats import Nats
+
+if TYPE_CHECKING:
+    from deniable.privacy.compose.numerical import Plan
+
+_NEARLY_ONE = Fraction(999, 1000)
+_GOLDEN = (math.sqrt(5) - 1) / 2
+
+
+class Loss(ABC):
+    """The privacy that one release, or many, may cost.
+
+    A subclass gives `_epsilon_above` and `_delta_above`, certified upper bounds in long
+    decimals, and whichever of the four charges hold for it. Charges say what it adds to a
+    composition; `None` means that it has none of that kind.
+    """
+
+    __slots__ = ()
+
+    @property
+    def slack(self) -> Fraction:
+        """The probability that everything is told; the other charges hold if it is not."""
+        return Fraction(0)
+
+    @property
+    def _told(self) -> Fraction:
+        """At least the probability of outputs that leave no doubt: delta at any epsilon."""
+        return self.slack
+
+    @property
+    def nats(self) -> Nats | None:
+        """The exact epsilon at `delta = slack`."""
+        return None
+
+    @property
+    def rho(self) -> Fraction | None:
+        """The zCDP charge, rounded up."""
+        return None
+
+    @property
+    def mu_squared(self) -> Fraction | None:
+        """The square of the Gaussian (GDP) charge."""
+        return None
+
+    @property
+    def plan(self) -> "Plan | None":
+        """Worst pairs of distributions, with counts, that together cost as much as this does
+        if `slack` does not happen."""
+        return None
+
+    @property
+    def witness(self) -> "Plan | None":
+        """Pairs that this loss surely allows: what it costs at least."""
+        return self.plan
+
+    @abstractmethod
+    def _epsilon_above(self, delta: Fraction) -> Decimal:
+        """At least the least epsilon at 0 <= delta < 1; INFINITY where there is none."""
+
+    @abstractmethod
+    def _delta_above(self, epsilon: Nats) -> Decimal:
+        """At least the least delta at epsilon >= 0."""
+
+    def _epsilon_below(self, delta: Fraction, precision: float | None = None) -> Decimal:
+        """At most the least epsilon of the worst mechanism with this loss."""
+        return ZERO
+
+    @abstractmethod
+    def group(self, k: int) -> "Loss":
+        """The loss for k people at once, as when a household answers together."""
+
+    def epsilon(self, delta: Number = 0) -> float:
+        """The least epsilon at this delta, rounded up; `math.inf` where there is none."""
+        exact = delta_of(delta)
+        return floats.up(max(self._epsilon_above(exact), ZERO))
+
+    def epsilon_bounds(
+        self, delta: Number = 0, *, precision: float | None = None
+    ) -> tuple[float, float]:
+        """A lower and an upper bound on the least epsilon; the upper is `epsilon(delta)`.
+
+        They differ by rounding only where a closed form is exact. Where the number was found
+        on a grid, a finer `precision` (such as 1e-6) brings them closer together.
+        """
+        exact = delta_of(delta)
+        above = self._epsilon_near(exact, precision)
+        below = min(self._epsilon_below(exact, precision), above)
+        low = math.inf if below == INFINITY else floats.down(max(below, ZERO))
+        return low, floats.up(max(above, ZERO))
+
+    def _epsilon_near(self, delta: Fraction, precision: float | None) -> Decimal:
+        """`_epsilon_above`, more precisely if that takes a grid."""
+        return self._epsilon_above(delta)
+
+    def delta(self, epsilon: Number) -> float:
+        """The least delta at this epsilon, rounded up."""
+        exact = Nats(nonnegative(epsilon, "epsilon"))
+        return floats.up(min(max(self._delta_above(exact), ZERO), ONE))
+
+    def tradeoff(self, alpha: Number) -> float:
+        """The least rate at which any test with false-alarm rate alpha misses.
+
+        0 would mean that the test always finds the person; 1 - alpha is blind guessing.
+        Rounded down, so that no adversary does better than this says.
+        """
+        return floats.down(max(self._tradeoff_below(probability(alpha, "alpha")), ZERO))
+
+    def _tradeoff_below(self, alpha: Fraction) -> Decimal:
+        """The best of the lines that the delta curve rules out (Dong, Roth & Su 2019):
+        1 - delta - e**epsilon alpha and e**-epsilon (1 - delta - alpha). Any epsilon gives a
+        valid line, so the search need not be exact."""
+        if alpha == 0:
+            return precision(60)(1 - self._told).lo
+        if alpha == 1:
+            return ZERO
+        p = precision(60)
+
+        def steep(epsilon: float) -> Decimal:
+            odds = p(Decimal(epsilon)).exp()
+            excess = p(self._delta_above(Nats(Fraction(epsilon))))
+            return (1 - excess - odds * alpha).lo
+
+        def flat(epsilon: float) -> Decimal:
+            odds = p(Decimal(epsilon)).exp()
+            excess = p(self._delta_above(Nats(Fraction(epsilon))))
+            return ((1 - excess - alpha) / odds).lo
+
+        half = self._epsilon_above((1 - alpha) / 2)
+        far = float(half) + 0.7 if half.is_finite() else 0.0
+        near = float(self._epsilon_above(max(self.slack, _NEARLY_ONE)))
+        # Below a large `near` the curve is too flat to guide a search from 0.
+        starts = (0.0, near) if near > 5 else (0.0,)
+        ends = ((steep, -_log(alpha)), (flat, far))
+        return max(_peak(line, start, end) for start in starts for line, end in ends)
+
+    def fits(self, budget: "Loss") -> bool:
+        """Whether this loss surely stays within `budget`; pure sums are compared exactly."""
+        from deniable.privacy.compose.fits import fits
+
+        return fits(self, budget)
+
+    @property
+    def parts(self) -> "tuple[tuple[Loss, int], ...]":
+        """What was released, and how often each."""
+        return ((self, 1),)
+
+    def __add__(self, other: "Loss") -> "Loss":
+        if not isinstance(other, Loss):
+            return NotImplemented
+        return _composed(*self.parts, *other.parts)
+
+    def __radd__(self, other: object) -> "Loss":  # so that sum(losses) works
+        if isinstance(other, int) and other == 0:
+            return self
+        return NotImplemented
+
+    def __mul__(self, count: int) -> "Loss":
+        times = whole(count, "count", least=0)
+        return _composed(*((part, n * times) for part, n in self.parts))
+
+    __rmul__ = __mul__
+
+
+def _composed(*parts: tuple[Loss, int]) -> Loss:
+    from deniable.privacy.compose.composition import composed
+
+    return composed(parts)
+
+
+def delta_of(delta: Number) -> Fraction:
+    """`rational(delta)`, refused outside [0, 1)."""
+    exact = rational(delta, "delta")
+    if not 0 <= exact < 1:
+        raise InvalidParameter(f"`delta` must be at least 0 and below 1. Found {delta}.")
+    return exact
+
+
+def nonnegative(value: Number, name: str) -> Fraction:
+    """`rational(value)`, refused below zero. A loss may be zero: then nothing is lost."""
+    exact = rational(value, name)
+    if exact < 0:
+        raise InvalidParameter(f"`{name}` must not be negative. Found {value}.")
+    return exact
+
+
+def mixed(slack: Fraction, delta: Decimal) -> Decimal:
+    """The delta of a mechanism that tells all with probability `slack`."""
+    if slack == 0:
+        return delta
+    p = precision(60)
+    return (p(slack) + p(1 - slack) * delta).hi
+
+
+def unmixed(slack: Fraction, delta: Fraction) -> Fraction | None:
+    """The delta left for the rest of such a mechanism; None where `slack` alone exceeds it."""
+    return None if delta < slack else (delta - slack) / (1 - slack)
+
+
+def _log(x: Fraction) -> float:
+    return math.log(x.numerator) - math.log(x.denominator)  # x itself may be below any float
+
+
+def _peak(function: Callable[[float], Decimal], near: float, far: float) -> Decimal:
+    """The greatest value met in a golden-section search on [near, far]."""
+    lo, hi = near, max(near, far)
+    left, right = hi - _GOLDEN * (hi - lo), lo + _GOLDEN * (hi - lo)
+    at_left, at_right = function(left), function(right)
+    best = max(function(lo), at_left, at_right)
+    for _ in range(36):
+        if at_left >= at_right:
+            hi, right, at_right = right, left, at_left
+            left = hi - _GOLDEN * (hi - lo)
+            at_left = function(left)
+        else:
+            lo, left, at_left = left, right, at_right
+            right = lo + _GOLDEN * (hi - lo)
+            at_right = function(right)
+        best = max(best, at_left, at_right)
+    return best

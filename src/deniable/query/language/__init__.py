@@ -1,0 +1,1 @@
+"""From SQL text or builder calls to a Question."""

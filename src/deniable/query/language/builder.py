@@ -1,0 +1,278 @@
+"""The Python door: the same questions as in SQL, built step by step.
+
+    table.where("age >= 18").group_by("ward").agg(n=count(), cost=mean("cost"))
+
+Columns and conditions are SQL expressions in text, read by the same reader.
+"""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from typing import cast, get_args
+
+from deniable.errors import InvalidParameter, InvalidQuery
+from deniable.exact.rationals import Number, rational
+from deniable.query.language import sql_aggregates
+from deniable.query.language.expressions import (
+    Aggregate,
+    Expression,
+    Literal,
+    conjunction,
+)
+from deniable.query.language.parse import check_written, condition, relation
+from deniable.query.language.question import Named, Question
+from deniable.query.language.sql_expressions import clipped as read_clipped
+from deniable.query.language.sql_expressions import histogram as read_histogram
+from deniable.query.language.sql_selects import aliased, check_names, label
+
+
+def count(of: str | None = None) -> Aggregate:
+    """How many rows, or how many rows where something is known.
+
+    >>> str(count()), str(count("age"))
+    ('COUNT(*)', 'COUNT(age)')
+    """
+    return Aggregate("count", None if of is None else condition(of))
+
+
+def count_units(unit: str) -> Aggregate:
+    """How many privacy units.
+
+    >>> str(count_units("patient"))
+    'COUNT(DISTINCT patient)'
+    """
+    return Aggregate("count_units", condition(unit))
+
+
+def sum(of: str) -> Aggregate:
+    """A sum.
+
+    >>> str(sum("cost + 1"))
+    'SUM((cost + 1))'
+    """
+    return Aggregate("sum", condition(of))
+
+
+def mean(of: str) -> Aggregate:
+    """An average.
+
+    >>> str(mean("cost"))
+    'AVG(cost)'
+    """
+    return Aggregate("avg", condition(of))
+
+
+def variance(of: str, *, population: bool = False) -> Aggregate:
+    """A variance: of the sample (divided by n - 1) unless the rows are the population.
+
+    >>> str(variance("age"))
+    'VAR_SAMP(age)'
+    """
+    return Aggregate("var_pop" if population else "var_samp", condition(of))
+
+
+def stddev(of: str, *, population: bool = False) -> Aggregate:
+    """A standard deviation.
+
+    >>> str(stddev("age", population=True))
+    'STDDEV_POP(age)'
+    """
+    return Aggregate("stddev_pop" if population else "stddev_samp", condition(of))
+
+
+def count_distinct(of: str) -> Aggregate:
+    """How many different values, each counted once however many hold it.
+
+    >>> str(count_distinct("diagnosis"))
+    'COUNT(DISTINCT diagnosis)'
+    """
+    return Aggregate("count_units", condition(of))
+
+
+def median(of: str) -> Aggregate:
+    """The median.
+
+    >>> str(median("cost"))
+    'MEDIAN(cost)'
+    """
+    return sql_aggregates.quantile(condition(of), sql_aggregates.MEDIAN[0])
+
+
+def quantile(of: str, level: Number) -> Aggregate:
+    """One quantile, at a level above 0 and below 1.
+
+    >>> str(quantile("cost", 0.9))
+    'QUANTILE_CONT(cost, 0.9)'
+    """
+    return sql_aggregates.quantile(condition(of), rational(level, "level"))
+
+
+def quantiles(of: str, levels: Sequence[Number]) -> Aggregate:
+    """Several quantiles for the price of one release, a column each.
+
+    >>> str(quantiles("cost", [0.25, 0.5, 0.75]))
+    'QUANTILE_CONT(cost, [0.25, 0.5, 0.75])'
+    """
+    if isinstance(levels, str) or not isinstance(levels, Iterable):
+        raise InvalidParameter(
+            f"`levels` must be a list of numbers, such as [0.25, 0.5, 0.75]. Found {levels!r}."
+        )
+    return sql_aggregates.quantiles(condition(of), [rational(one, "levels") for one in levels])
+
+
+def min(of: str) -> Aggregate:
+    """About the least value: a quantile so near to the lower end as is private.
+
+    >>> str(min("cost"))
+    'MIN(cost)'
+    """
+    return Aggregate("min", condition(of))
+
+
+def max(of: str) -> Aggregate:
+    """About the greatest value: a quantile so near to the upper end as is private.
+
+    >>> str(max("cost"))
+    'MAX(cost)'
+    """
+    return Aggregate("max", condition(of))
+
+
+def mode(of: str) -> Aggregate:
+    """The most frequent of a column's declared values.
+
+    >>> str(mode("ward"))
+    'MODE(ward)'
+    """
+    return Aggregate("mode", condition(of))
+
+
+def top_k(of: str, k: int) -> Aggregate:
+    """The k most frequent of a column's declared values, a column each.
+
+    >>> str(top_k("ward", 2))
+    'TOP_K(ward, 2)'
+    """
+    return sql_aggregates.top((condition(of), Literal(Fraction(k))))
+
+
+def corr(of: str, other: str) -> Aggregate:
+    """The correlation of two columns.
+
+    >>> str(corr("cost", "age"))
+    'CORR(cost, age)'
+    """
+    return Aggregate("corr", condition(of), second=condition(other))
+
+
+def covariance(of: str, other: str, *, population: bool = False) -> Aggregate:
+    """A covariance: of the sample (divided by n - 1) unless the rows are the population.
+
+    >>> str(covariance("cost", "age"))
+    'COVAR_SAMP(cost, age)'
+    """
+    name = "covar_pop" if population else "covar_samp"
+    return Aggregate(name, condition(of), second=condition(other))
+
+
+def slope(of: str, by: str) -> Aggregate:
+    """By how much one column rises with another, by least squares.
+
+    >>> str(slope("cost", by="age"))
+    'REGR_SLOPE(cost, age)'
+    """
+    return Aggregate("regr_slope", condition(of), second=condition(by))
+
+
+def intercept(of: str, by: str) -> Aggregate:
+    """Where the line of least squares crosses zero of the other column.
+
+    >>> str(intercept("cost", by="age"))
+    'REGR_INTERCEPT(cost, age)'
+    """
+    return Aggregate("regr_intercept", condition(of), second=condition(by))
+
+
+def histogram(of: str, bins: int = 10) -> Aggregate:
+    """How many rows fall into each of some bins, or have each declared value.
+
+    >>> str(histogram("age", bins=5))
+    'HISTOGRAM(age, 5)'
+    """
+    return read_histogram((condition(of), condition(str(bins))))
+
+
+def clipped(column: str) -> Aggregate:
+    """How many values of a column lie outside of its bounds, and so were clipped.
+
+    >>> str(clipped("cost"))
+    'SUM(CASE(OUTSIDE(cost), 1, 0))'
+    """
+    return read_clipped((condition(column),))
+
+
+@dataclass(frozen=True, slots=True)
+class Asking:
+    """A question in the making; every step returns a new one.
+
+    >>> asked = Asking("visits").where("age >= 18").group_by("ward").agg(n=count())
+    >>> from deniable.query.language.parse import parse
+    >>> asked == parse("SELECT ward, COUNT(*) AS n FROM visits WHERE age >= 18 GROUP BY ward")
+    True
+    """
+
+    table: str
+    conditions: tuple[Expression, ...] = ()
+    keys: tuple[Named, ...] = ()
+
+    def where(self, text: str) -> "Asking":
+        """Keeps the rows for which a condition holds; several must all hold."""
+        return replace(self, conditions=(*self.conditions, condition(text)))
+
+    def group_by(self, *columns: str, **named: str) -> "Asking":
+        """Groups by columns, or by expressions under a name: decade="FLOOR(age / 10) * 10"."""
+        found = [condition(one) for one in columns]
+        keys = [Named(label(one), one) for one in found]
+        keys += [Named(name, condition(text)) for name, text in named.items()]
+        return replace(self, keys=(*self.keys, *keys))
+
+    def agg(
+        self,
+        *,
+        having: str | None = None,
+        order_by: str | None = None,
+        descending: bool = False,
+        limit: int | None = None,
+        **outputs: Aggregate | str,
+    ) -> Question:
+        """The question: the keys, and these aggregates under these names."""
+        if not outputs:
+            raise InvalidQuery("Ask for an aggregate: agg(n=count(), cost=mean('cost')).")
+        named = tuple(Named(name, _asked(name, one)) for name, one in outputs.items())
+        answer = (*self.keys, *named)
+        for one in answer:
+            check_written(one.name, "The name of a column of the answer")
+        check_names(answer, "give one of them another name, as in agg(n=...)")
+        return Question(
+            table=relation(self.table),
+            where=conjunction(self.conditions),
+            keys=self.keys,
+            outputs=answer,
+            having=None if having is None else aliased(condition(having), answer),
+            order=()
+            if order_by is None
+            else ((aliased(condition(order_by), answer), descending),),
+            limit=limit,
+        )
+
+
+def _asked(name: str, one: object) -> Expression:
+    """An aggregate, or one that is written in SQL."""
+    if isinstance(one, str):
+        return condition(one)
+    if isinstance(one, get_args(Expression)):
+        return cast(Expression, one)
+    raise InvalidQuery(
+        f"`{name}` must be an aggregate, such as count() or mean('cost'), or SQL for one. "
+        f"Found {type(one).__name__}."
+    )

@@ -1,0 +1,151 @@
+"""Aggregates that are no sums: quantiles, extremes, most frequent values, pairs of columns.
+
+QUANTILE_CONT and PERCENTILE_CONT take a level or a list of them, behind the column or WITHIN
+GROUP (ORDER BY column); a descending order counts the levels from above. What comes out is a
+point of the column's grid, so that QUANTILE_DISC and QUANTILE are the same here.
+"""
+
+from collections.abc import Callable, Sequence
+from fractions import Fraction
+from itertools import pairwise
+from typing import TypeAlias
+
+from sqlglot import exp
+
+from deniable.errors import InvalidQuery
+from deniable.query.language.expressions import (
+    Aggregate,
+    Call,
+    Expression,
+    Literal,
+)
+
+Reader: TypeAlias = Callable[[exp.Expr], Expression]
+
+MOST_LEVELS = 1000
+MOST_TOP = 100
+MEDIAN = (Fraction(1, 2),)
+_QUANTILES = (exp.PercentileCont, exp.PercentileDisc, exp.Quantile)
+_PAIRS: dict[type[exp.Expr], str] = {
+    exp.Corr: "corr",
+    exp.CovarPop: "covar_pop",
+    exp.CovarSamp: "covar_samp",
+    exp.RegrSlope: "regr_slope",
+    exp.RegrIntercept: "regr_intercept",
+}
+_EXTREMES: dict[type[exp.Expr], str] = {exp.Min: "min", exp.Max: "max"}
+KINDS = frozenset(
+    [*_QUANTILES, *_PAIRS, *_EXTREMES, exp.Median, exp.Mode, exp.ApproxTopK, exp.WithinGroup]
+)
+
+
+def read(node: exp.Expr, reader: Reader) -> Aggregate:
+    """The aggregate that a node of one of these `KINDS` stands for."""
+    kind = type(node)
+    if kind is exp.WithinGroup:
+        return _within(node, reader)
+    argument = _argument(node, reader)
+    if kind in _PAIRS:
+        if node.expression is None:
+            raise InvalidQuery(f"{_PAIRS[kind].upper()} takes two columns.")
+        return Aggregate(_PAIRS[kind], argument, second=reader(node.expression))
+    if kind in _EXTREMES:
+        if node.args.get("count") or node.args.get("expressions"):
+            raise InvalidQuery(f"{_EXTREMES[kind].upper()} takes one argument here.")
+        return Aggregate(_EXTREMES[kind], argument)
+    if kind is exp.Median:
+        return Aggregate("quantile", argument, levels=MEDIAN)
+    if kind is exp.Mode:
+        return Aggregate("mode", argument)
+    if kind is exp.ApproxTopK:
+        return top((argument, *_optional(node.expression, reader)))
+    return _quantiles(argument, node.args.get("quantile") or node.expression, reader)
+
+
+def _argument(node: exp.Expr, reader: Reader) -> Expression:
+    if isinstance(node.this, exp.Distinct):
+        raise InvalidQuery("DISTINCT inside of this aggregate is not supported.")
+    if node.this is None:
+        raise InvalidQuery(
+            f"{node.sql(dialect='duckdb')} lacks a column, as in MEDIAN(cost) or "
+            "MODE() WITHIN GROUP (ORDER BY ward)."
+        )
+    return reader(node.this)
+
+
+def _optional(node: exp.Expr | None, reader: Reader) -> list[Expression]:
+    return [] if node is None else [reader(node)]
+
+
+def _within(node: exp.Expr, reader: Reader) -> Aggregate:
+    """PERCENTILE_CONT(0.5) WITHIN GROUP (ORDER BY cost), and MODE() so."""
+    order = node.expression.expressions if isinstance(node.expression, exp.Order) else []
+    if len(order) != 1:
+        raise InvalidQuery("WITHIN GROUP takes one column: (ORDER BY cost).")
+    inner, by = node.this, reader(order[0].this)
+    if isinstance(inner, exp.Mode) and inner.this is None:
+        return Aggregate("mode", by)
+    if not isinstance(inner, _QUANTILES) or inner.expression is not None:
+        raise InvalidQuery("WITHIN GROUP belongs to PERCENTILE_CONT(level) and MODE().")
+    return _quantiles(by, inner.this, reader, down=bool(order[0].args.get("desc")))
+
+
+def _quantiles(
+    argument: Expression, given: exp.Expr | None, reader: Reader, *, down: bool = False
+) -> Aggregate:
+    if given is None:
+        raise InvalidQuery(f"Which quantile of {argument}? QUANTILE_CONT({argument}, 0.9).")
+    several = isinstance(given, exp.Array)
+    listed = [reader(one) for one in (given.expressions if several else [given])]
+    levels = [_level(one) for one in listed]
+    if down:
+        levels = [1 - one for one in levels]
+    return quantiles(argument, levels) if several else quantile(argument, levels[0])
+
+
+def quantile(argument: Expression, level: Fraction) -> Aggregate:
+    """One quantile."""
+    return quantiles(argument, [level], name="quantile")
+
+
+def quantiles(
+    argument: Expression, levels: Sequence[Fraction], *, name: str = "quantiles"
+) -> Aggregate:
+    """Several quantiles, one column of the answer each.
+
+    >>> from deniable.query.language.expressions import Column
+    >>> str(quantiles(Column("cost"), [Fraction(1, 4), Fraction(1, 2)]))
+    'QUANTILE_CONT(cost, [0.25, 0.5])'
+    """
+    ordered = tuple(sorted(levels))
+    apart = all(a < b for a, b in pairwise(ordered))
+    if not ordered or not apart or not 0 < ordered[0] <= ordered[-1] < 1:
+        raise InvalidQuery(
+            f"Levels of quantiles are distinct numbers above 0 and below 1, as in "
+            f"QUANTILE_CONT({argument}, [0.25, 0.5, 0.75]); for the ends there are MIN and MAX."
+        )
+    if len(ordered) > MOST_LEVELS:
+        raise InvalidQuery(f"At most {MOST_LEVELS:,} quantiles at once. Found {len(ordered)}.")
+    return Aggregate(name, argument, levels=ordered)
+
+
+def _level(one: Expression) -> Fraction:
+    negative = isinstance(one, Call) and one.name == "negative"
+    if negative or not isinstance(one, Literal) or not isinstance(one.value, Fraction):
+        raise InvalidQuery(f"The level of a quantile is a number, such as 0.9. Found {one}.")
+    return one.value
+
+
+def top(arguments: tuple[Expression, ...]) -> Aggregate:
+    """TOP_K(column, k): the k most frequent of a column's declared values.
+
+    >>> from deniable.query.language.expressions import Column
+    >>> str(top((Column("ward"), Literal(Fraction(2)))))
+    'TOP_K(ward, 2)'
+    """
+    count = arguments[1] if len(arguments) == 2 else None
+    given = count.value if isinstance(count, Literal) else None
+    most = int(given) if isinstance(given, Fraction) and given.denominator == 1 else 0
+    if not 1 <= most <= MOST_TOP:
+        raise InvalidQuery(f"TOP_K takes a column and how many, 1 to {MOST_TOP}.")
+    return Aggregate("top_k", arguments[0], bins=most)

@@ -1,0 +1,1 @@
+"""How far an answer may be from the truth."""

@@ -1,0 +1,355 @@
+"""Margins of what is computed from noisy integers: how far the answer may be from the truth.
+
+The truth is the clipped, contribution-bounded aggregate; the margin covers the noise.
+
+- A linear form (COUNT, SUM, their sums and differences): the quantile of its noise, the same
+  for every group and known before anything is spent.
+- A ratio of two linear forms (AVG, SUM / COUNT): Fieller's set, all r with |N - r D| within the
+  quantile of the noise of N - r D. It holds at its level however small D is; where D cannot be
+  told from 0, all of the public range is left.
+- A variance: the same for the mean square around the noisy mean (`variances`).
+- Everything else (POWER, CORR): the slope of the formula over one standard deviation of each
+  noise, at the noisy values. STDDEV and other monotone functions of one of these map its
+  interval.
+
+What is known of the true value cuts the interval, and the margin is the least half-width
+around the shown value that holds what is left.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import lru_cache
+from typing import TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from deniable.mechanisms.noise.additive import Noise
+from deniable.mechanisms.noise.thresholding import Thresholding
+from deniable.query.margins import variances
+from deniable.query.margins.evaluation import Values, evaluate
+from deniable.query.margins.forms import Linear, Ratio, form
+from deniable.query.margins.noise_quantiles import (
+    fixed_margin,
+    moments,
+    spread_quantile,
+    standard_quantile_squared,
+)
+from deniable.query.margins.variances import variance
+from deniable.query.plan.plan import (
+    Block,
+    Call,
+    Chosen,
+    Feature,
+    KeyColumn,
+    Node,
+)
+
+Floats: TypeAlias = NDArray[np.float64]
+Interval: TypeAlias = tuple[Floats, Floats]
+
+
+def laws_of(blocks: Sequence[Block], thresholding: Thresholding | None) -> dict[str, Noise]:
+    """Each feature's noise, by its name; `units` is the thresholded number of units.
+
+    >>> from deniable.mechanisms import Laplace
+    >>> laws_of([Block(("n",), "count", Laplace(epsilon=1))], None)["n"].scale
+    Fraction(1, 1)
+    """
+    laws: dict[str, Noise] = {}
+    for block in blocks:  # one law serves all of a block's integers
+        laws |= dict.fromkeys(block.features, block.mechanism.noise(len(block.features)))
+    if thresholding is not None:
+        laws["units"] = thresholding.noise
+    return laws
+
+
+def margins(
+    node: Node,
+    laws: Mapping[str, Noise],
+    features: Mapping[str, Values],
+    *,
+    confidence: Fraction,
+    low: Fraction | None = None,
+    high: Fraction | None = None,
+    keys: Sequence[Values] = (),
+    shown_as: Floats | None = None,
+) -> Floats:
+    """The half-width for each group around `shown(node, ...)`; infinite where nothing is known.
+
+    `features` are the noisy integers of all groups, or, before anything is spent, what is
+    expected of them. Who has the shown values already passes them, so that they are not
+    reckoned twice.
+
+    >>> from deniable.mechanisms import Laplace
+    >>> laws = laws_of([Block(("s", "n"), "mean", Laplace(epsilon=1))], None)
+    >>> mean = Call("/", (Feature("s", 0), Feature("n", 0)))
+    >>> got = {"s": np.array([500.0, 0.0]), "n": np.array([1000.0, 1.0])}
+    >>> margins(mean, laws, got, confidence=Fraction(19, 20), low=0, high=1).round(4).tolist()
+    [0.0032, 1.0]
+    """
+    value = (
+        shown(node, features, low=low, high=high, keys=keys) if shown_as is None else shown_as
+    )
+    if _has_chosen(node):  # how far a chosen value is off is known on its own only
+        return np.full(np.shape(value), np.inf)
+    lower, upper = _interval(node, laws, features, confidence, keys)
+    fixed = isinstance(form(node), Linear)
+    if not fixed:  # a linear form is shown uncut, with the margin of its noise
+        lower = np.maximum(lower, -np.inf if low is None else float(low))
+        upper = np.minimum(upper, np.inf if high is None else float(high))
+    with np.errstate(all="ignore"):
+        half = np.maximum(np.maximum(upper - value, value - lower), 0.0)
+    half = np.where(np.isnan(half), np.inf, half)
+    return np.broadcast_to(half, np.shape(value)).astype(np.float64)
+
+
+def shown(
+    node: Node,
+    features: Mapping[str, Values],
+    *,
+    low: Fraction | None = None,
+    high: Fraction | None = None,
+    keys: Sequence[Values] = (),
+) -> Floats:
+    """The node's value in each group, cut to its public range unless it is linear.
+
+    Linear answers stay unbiased, so a noisy count may be negative; cutting the others loses
+    nothing and never takes them further from the truth.
+
+    >>> mean = Call("/", (Feature("s", 0), Feature("n", 0)))
+    >>> shown(mean, {"s": np.array([7.0]), "n": np.array([5.0])}, low=0, high=1).tolist()
+    [1.0]
+    """
+    value = np.asarray(evaluate(node, features, keys), dtype=np.float64)
+    if isinstance(form(node), Linear):
+        return value
+    bottom = -np.inf if low is None else float(low)
+    return np.clip(value, bottom, np.inf if high is None else float(high))
+
+
+def _interval(
+    node: Node,
+    laws: Mapping[str, Noise],
+    features: Mapping[str, Values],
+    confidence: Fraction,
+    keys: Sequence[Values],
+) -> Interval:
+    found = form(node)
+    if isinstance(found, Linear):
+        value = np.asarray(evaluate(node, features, keys), dtype=np.float64)
+        half = fixed_margin(dict(found.weights), laws, confidence)
+        return value - half, value + half
+    if isinstance(found, Ratio):
+        return _fieller(found, laws, features, confidence)
+    rooted = isinstance(node, Call) and node.name == "sqrt"
+    spread = variance(node.arguments[0] if isinstance(node, Call) and rooted else node)
+    if spread is not None:
+        lower, upper = variances.interval(spread, laws, features, confidence, rooted=rooted)
+        lower, upper = np.maximum(lower, 0.0), np.maximum(upper, 0.0)
+        return (np.sqrt(lower), np.sqrt(upper)) if rooted else (lower, upper)
+    inner = _monotone_argument(node)
+    if inner is not None and isinstance(node, Call):
+        ends = _interval(inner, laws, features, confidence, keys)
+        place = node.arguments.index(inner)
+        mapped = [_applied(node, place, end, features, keys) for end in ends]
+        if node.name == "abs":
+            mapped.append(np.where((ends[0] <= 0) & (ends[1] >= 0), 0.0, mapped[0]))
+        return np.fmin.reduce(mapped), np.fmax.reduce(mapped)
+    return _by_slopes(node, laws, features, confidence, keys)
+
+
+def _monotone_argument(node: Node) -> "Node | None":
+    """The one noisy argument of a call that is monotone in it (or folds, as ABS does)."""
+    if not isinstance(node, Call):
+        return None
+    noisy = [one for one in node.arguments if _features(one)]
+    if len(noisy) != 1:
+        return None
+    if node.name in ("sqrt", "abs", "+", "-", "*", "negative", "round", "floor", "ceil"):
+        return noisy[0]
+    if node.name == "/" and node.arguments[0] is noisy[0]:
+        return noisy[0]
+    if node.name in ("least", "greatest", "clamp", "cast number", "cast integer"):
+        return noisy[0]
+    return None
+
+
+def _applied(
+    node: Call,
+    place: int,
+    end: Floats,
+    features: Mapping[str, Values],
+    keys: Sequence[Values],
+) -> Floats:
+    """The call with one end of its noisy argument's interval in the argument's place."""
+    stand_in = KeyColumn(len(keys))
+    arguments = (*node.arguments[:place], stand_in, *node.arguments[place + 1 :])
+    result = evaluate(Call(node.name, arguments), features, (*keys, end))
+    return np.asarray(result, dtype=np.float64)
+
+
+def _has_chosen(node: Node) -> bool:
+    if isinstance(node, Call):
+        return any(_has_chosen(one) for one in node.arguments)
+    return isinstance(node, Chosen)
+
+
+def _features(node: Node) -> dict[str, None]:
+    """The names of the noisy integers below a node, each once."""
+    if isinstance(node, Call):
+        return {name: None for one in node.arguments for name in _features(one)}
+    return {node.name: None} if isinstance(node, Feature) else {}
+
+
+def _fieller(
+    ratio: Ratio,
+    laws: Mapping[str, Noise],
+    features: Mapping[str, Values],
+    confidence: Fraction,
+) -> Interval:
+    """Both ends of {r: |N - r D| <= q(r)}, by its quadratic at a quantile that is refined.
+
+    With S the noise of N - r D, q(r) is Q(r) times its standard deviation, and Q varies
+    slowly: between the normal and the Laplace quantile. All is reckoned from the r at which S
+    varies least: there the noises of N and D are uncorrelated, and no digits cancel.
+    """
+    named = {name for name, _ in (*ratio.above.weights, *ratio.below.weights)}
+    spread = _spread(ratio, tuple((name, laws[name]) for name in sorted(named)))
+    n, d = (
+        np.atleast_1d(np.asarray(one.at(features), dtype=np.float64))
+        for one in (spread.above, ratio.below)
+    )
+    with np.errstate(all="ignore"):
+        product, dd = n * d, d * d
+        root_part = dd * spread.above_variance
+        root_part += n * n * spread.below_variance
+        known = product, dd, root_part
+        first = spread.quantile_squared(n / d, confidence)
+        lower, upper = (
+            _end(sign, spread, known, spread.quantile_squared(near, confidence))
+            for sign in (-1.0, 1.0)
+            for near in (_end(sign, spread, known, first),)
+        )
+        weak = ~(np.abs(d) > fixed_margin(dict(ratio.below.weights), laws, confidence))
+        weak |= np.isnan(lower) | np.isnan(upper)
+        lower += float(spread.middle)
+        upper += float(spread.middle)
+    lower[weak], upper[weak] = -np.inf, np.inf
+    return lower, upper
+
+
+def _end(
+    sign: float, spread: "_Spread", known: tuple[Floats, Floats, Floats], c: Floats
+) -> Floats:
+    """One root of (dd - c Var D) u**2 - 2 n d u + (n n - c Var N) = 0."""
+    product, dd, root_part = known
+    root = root_part - c * (spread.above_variance * spread.below_variance)
+    root *= c
+    np.maximum(root, 0.0, out=root)
+    np.sqrt(root, out=root)
+    root *= sign
+    root += product
+    leading = dd - c * spread.below_variance
+    root /= leading
+    root[leading <= 0] = sign * np.inf
+    return root
+
+
+@dataclass(frozen=True, slots=True)
+class _Spread:
+    """How the noise of N - (middle + u) D varies with u; `above` is N - middle D."""
+
+    middle: Fraction
+    above: Linear
+    above_variance: float
+    below_variance: float
+    fourths: tuple[float, ...]  # a third of the fourth cumulant, by powers of u from u**4 down
+
+    def quantile_squared(self, u: Floats, confidence: Fraction) -> Floats:
+        """The square of the quantile of the noise at u, in units of its variance."""
+        share = u * self.fourths[0]
+        for one in self.fourths[1:4]:
+            share += one
+            share *= u
+        share += self.fourths[4]
+        variance = u * u
+        variance *= self.below_variance
+        variance += self.above_variance
+        variance *= variance
+        share /= variance
+        return standard_quantile_squared(share, confidence)
+
+
+@lru_cache(maxsize=256)  # the same for every slice of the groups
+def _spread(ratio: Ratio, laws: tuple[tuple[str, Noise], ...]) -> _Spread:
+    over, under = dict(ratio.above.weights), dict(ratio.below.weights)
+    known = {name: moments(law) for name, law in laws}
+    below_variance = sum(float(under.get(name, 0)) ** 2 * v for name, (v, _) in known.items())
+    both = sum(
+        float(over.get(name, 0) * under.get(name, 0)) * v for name, (v, _) in known.items()
+    )
+    middle = Fraction(both / below_variance)
+    above = ratio.above.plus(ratio.below, -middle)
+    rest = dict(above.weights)
+    fourths = np.zeros(5)
+    for name, (_, fourth) in known.items():
+        line = np.array([float(under.get(name, 0)), -float(rest.get(name, 0))])
+        square = np.convolve(line, line)
+        fourths += fourth / 3 * np.convolve(square, square)
+    return _Spread(
+        middle,
+        above,
+        sum(float(rest.get(name, 0)) ** 2 * v for name, (v, _) in known.items()),
+        below_variance,
+        tuple(fourths.tolist()),
+    )
+
+
+def _by_slopes(
+    node: Node,
+    laws: Mapping[str, Noise],
+    features: Mapping[str, Values],
+    confidence: Fraction,
+    keys: Sequence[Values],
+) -> Interval:
+    node = _uncut(node)
+    value = np.asarray(evaluate(node, features, keys), dtype=np.float64)
+    variance, fourth = np.zeros_like(value), np.zeros_like(value)
+    for name in _features(node):
+        own, own_fourth = moments(laws[name])
+        step = own**0.5
+        at = np.asarray(features[name], dtype=np.float64)
+        ahead, behind = (
+            np.asarray(evaluate(node, {**features, name: at + by}, keys), dtype=np.float64)
+            for by in (step, -step)
+        )
+        with np.errstate(all="ignore"):
+            slope = (ahead - behind) / (2 * step)
+            variance = variance + slope**2 * own
+            fourth = fourth + slope**4 * own_fourth
+    half = spread_quantile(variance, fourth, confidence)
+    half = np.where(np.isnan(variance), np.inf, half)
+    for below in _denominators(node):
+        lower, upper = _interval(below, laws, features, confidence, keys)
+        half = np.where((lower <= 0) & (upper >= 0), np.inf, half)
+    return value - half, value + half
+
+
+def _uncut(node: Node) -> Node:
+    """Without the cuts to public limits inside, at which slopes would vanish."""
+    if not isinstance(node, Call):
+        return node
+    if node.name in ("least", "greatest", "clamp"):
+        inner = _monotone_argument(node)
+        return node if inner is None else _uncut(inner)
+    return Call(node.name, tuple(_uncut(one) for one in node.arguments))
+
+
+def _denominators(node: Node) -> Iterator[Node]:
+    if isinstance(node, Call):
+        if node.name == "/" and _features(node.arguments[1]):
+            yield node.arguments[1]
+        for one in node.arguments:
+            yield from _denominators(one)

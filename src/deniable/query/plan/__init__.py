@@ -1,0 +1,1 @@
+"""The frozen Plan and its parts."""

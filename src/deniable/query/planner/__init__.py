@@ -1,0 +1,1 @@
+"""From a Question, a policy and a budget to a Plan, in a visible tuple of steps."""

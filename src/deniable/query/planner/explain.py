@@ -1,0 +1,139 @@
+"""A Plan as a tree to read before anything is spent: what is measured, how, at what price."""
+
+from dataclasses import dataclass
+from fractions import Fraction
+
+from deniable.mechanisms import Gaussian, Quantiles
+from deniable.policy.suggestions import counted
+from deniable.query.language.expressions import plain
+from deniable.query.plan.plan import (
+    Block,
+    Choice,
+    KeyColumn,
+    Output,
+    Plan,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Branch:
+    """A line of the tree and what hangs below it."""
+
+    text: str
+    below: tuple["Branch", ...] = ()
+
+    def __str__(self) -> str:
+        return "\n".join(self._lines("", ""))
+
+    def _lines(self, first: str, rest: str) -> list[str]:
+        lines = [first + self.text]
+        for i, one in enumerate(self.below):
+            last = i == len(self.below) - 1
+            lines += one._lines(
+                rest + ("└── " if last else "├── "), rest + ("    " if last else "│   ")
+            )
+        return lines
+
+
+def explain(plan: Plan) -> Branch:
+    """The plan as a tree; `print` it."""
+    price = f"epsilon {plain(plan.epsilon)}"
+    if plan.delta:
+        price += f", delta {plain(plan.delta)}"
+    return Branch(
+        f"Answer at {price}",
+        (
+            Branch(
+                "outputs",
+                tuple(
+                    Branch(_output(one, plan.confidence))
+                    for one in plan.outputs
+                    if not isinstance(one.node, KeyColumn)
+                ),
+            ),
+            *_groups(plan),
+            *_below("measured", [_block(one) for one in plan.blocks]),
+            *_below("chosen", [_choice(one) for one in plan.choices]),
+            Branch(_stability(plan)),
+            *_below("notes", [Branch(one) for one in plan.notes]),
+        ),
+    )
+
+
+def _below(text: str, lines: list[Branch]) -> tuple[Branch, ...]:
+    """A branch with these below it, if there are any."""
+    return (Branch(text, tuple(lines)),) if lines else ()
+
+
+def _output(output: Output, confidence: Fraction) -> str:
+    if output.margin is None:
+        margin = "margin depends on the data (declare expected_rows for an estimate)"
+    else:
+        about = "about " if output.estimated else ""
+        unit = f" {output.margin_in}" if output.margin_in else ""
+        margin = f"± {about}{output.margin:,.6g}{unit} at {float(confidence):.0%}"
+        if output.likely is not None:
+            margin += f", ± about {output.likely:,.6g} if rows are spread evenly"
+    name = "" if output.name == output.about else f"{output.name} = "
+    return f"{name}{output.about}: {margin}"
+
+
+def _groups(plan: Plan) -> tuple[Branch, ...]:
+    if not plan.keys:
+        return ()
+    lines = [
+        Branch(
+            f"{key.name}: private, a group needs enough units to be shown"
+            if key.values is None
+            else f"{key.name}: {len(key.values):,} declared, all shown"
+        )
+        for key in plan.keys
+    ]
+    if plan.thresholding is not None:
+        rule = plan.thresholding
+        lines.append(
+            Branch(
+                f"shown above {rule.threshold:,} noisy units, {rule.loss} "
+                f"(units: ± {rule.margin(plan.confidence):,})"
+            )
+        )
+    return (Branch("groups", tuple(lines)),)
+
+
+def _block(block: Block) -> Branch:
+    mechanism = block.mechanism
+    norm = "L2" if isinstance(mechanism, Gaussian) else "L1"
+    return Branch(
+        block.about,
+        (
+            Branch(f"integers: {', '.join(block.features)}"),
+            Branch(f"{norm} sensitivity {plain(mechanism.sensitivity)} grid steps"),
+            Branch(f"{type(mechanism).__name__} noise, {mechanism.loss}"),
+        ),
+    )
+
+
+def _choice(choice: Choice) -> Branch:
+    mechanism = choice.mechanism
+    if isinstance(mechanism, Quantiles):
+        how = f"{mechanism.grid.size:,} cells, drawn by the {mechanism.method} method"
+        steps = f"one unit is at most {choice.changes:,} rows"
+    else:
+        how = f"{len(choice.labels or ()):,} values, drawn by permute-and-flip"
+        if choice.rounds > 1:
+            how += f", {choice.rounds} times"
+        steps = (
+            f"one unit moves a count by at most {plain(mechanism.sensitivity)}, in at most "
+            f"{choice.changes:,} groups"
+        )
+    return Branch(choice.about, (Branch(how), Branch(steps), Branch(f"{choice.loss}")))
+
+
+def _stability(plan: Plan) -> str:
+    tables = " and ".join(plan.tables)
+    if plan.unit is None:
+        return f"one unit is one row of {tables} ({plan.neighbors})"
+    return (
+        f"one unit is all rows of one {plan.unit} in {tables} ({plan.neighbors}): at most "
+        f"{counted(plan.max_groups, 'group')}, {counted(plan.max_rows, 'row')} in each"
+    )

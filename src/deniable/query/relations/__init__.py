@@ -1,0 +1,1 @@
+"""Names, joins, sub-queries, functions and value ranges of a Question."""

@@ -1,0 +1,48 @@
+"""The first step of every statement: the columns that are used, cast to their kind, clipped.
+
+Rows whose unit is NULL belong to nobody that could be protected, so they count for nothing.
+"""
+
+from collections.abc import Iterable
+
+from sqlglot import exp
+
+from deniable.query.language.expressions import (
+    Call,
+    Column,
+    Expression,
+    walk,
+)
+from deniable.query.relations.scope import Scope
+from deniable.query.relations.sql_terms import column, named, number
+
+
+def clean(
+    scope: Scope, used: Iterable[Expression], whole: Iterable[str], *, outermost: bool
+) -> exp.Select:
+    """The columns that expressions use, c0, c1, ..., integers among `whole` also as keys."""
+    leaves = [leaf for one in used for leaf in walk(one)]
+    columns = dict.fromkeys(leaf.name for leaf in leaves if isinstance(leaf, Column))
+    flagged = dict.fromkeys(
+        leaf.arguments[0].name
+        for leaf in leaves
+        if isinstance(leaf, Call)
+        and leaf.name == "outside"
+        and isinstance(leaf.arguments[0], Column)
+    )
+    wanted = list(dict.fromkeys(whole))
+    selected = [named(scope.leaf(name), scope.alias(name)) for name in columns]
+    selected += [named(scope.outside(name), f"{scope.alias(name)}_out") for name in flagged]
+    selected += [named(scope.whole_leaf(name), f"{scope.alias(name)}_key") for name in wanted]
+    made = exp.Select(expressions=selected)
+    if scope.source is None:
+        made = made.from_(exp.to_identifier(scope.table.name, quoted=True), copy=False)
+    else:
+        inner = scope.source.select(list(dict.fromkeys([*columns, *wanted])))
+        inner = scope.numbered(inner) if outermost else inner
+        made = made.from_(inner.subquery("source", copy=False), copy=False)
+    if scope.table.unit is None:
+        return made if selected else made.select(number(1), copy=False)
+    unit = column("u") if scope.source else exp.column(scope.table.unit, quoted=True)
+    owned = exp.Not(this=exp.Is(this=unit.copy(), expression=exp.null()))
+    return made.select(named(unit, "u"), copy=False).where(owned, copy=False)

@@ -1,0 +1,189 @@
+"""The functions that a question may use on rows: each total, each with its limits.
+
+Nothing here can raise in an engine, whatever the rows hold: division by zero is NULL, casts
+that fail are NULL, numbers are doubles. What is not in `FUNCTIONS` is refused.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import TypeAlias
+
+from sqlglot import exp
+
+from deniable.query.relations import value_facts
+from deniable.query.relations.value_facts import Facts
+
+Sql: TypeAlias = exp.Expr
+ANY = 10_000  # so many arguments
+
+
+@dataclass(frozen=True, slots=True)
+class Function:
+    """How many arguments, of which kinds, with what limits, written how."""
+
+    least: int
+    most: int
+    # Of every argument; "same": all alike; None: anything; several: of each, in order.
+    kind: str | tuple[str, ...] | None
+    facts: Callable[[list[Facts]], Facts]
+    sql: Callable[[list[Sql]], Sql]
+
+
+def double(sql: Sql) -> Sql:
+    """A value as a double, NULL where it is none."""
+    return exp.TryCast(this=sql, to=exp.DataType.build("double"), safe=True)
+
+
+def case(*arguments: Sql) -> Sql:
+    """CASE WHEN a THEN b [WHEN ...] [ELSE z] END from a flat list."""
+    made = exp.Case()
+    for when, then in zip(arguments[::2], arguments[1::2], strict=False):
+        made = made.when(when, then, copy=False)
+    return made.else_(arguments[-1], copy=False) if len(arguments) % 2 else made
+
+
+def _infix(kind: type[exp.Expr]) -> Callable[[list[Sql]], Sql]:
+    return lambda arguments: exp.paren(
+        kind(this=arguments[0], expression=arguments[1]), copy=False
+    )
+
+
+def _chain(kind: type[exp.Expr]) -> Callable[[list[Sql]], Sql]:
+    def made(arguments: list[Sql]) -> Sql:
+        """A balanced tree, so that a long chain does not nest deeply."""
+        if len(arguments) == 1:
+            return arguments[0]
+        middle = len(arguments) // 2
+        halves = made(arguments[:middle]), made(arguments[middle:])
+        return exp.paren(kind(this=halves[0], expression=halves[1]), copy=False)
+
+    return made
+
+
+def _function(name: str) -> Callable[[list[Sql]], Sql]:
+    return lambda arguments: exp.func(name, *arguments, copy=False)
+
+
+def _try_cast(kind: str) -> Callable[[list[Sql]], Sql]:
+    return lambda arguments: exp.TryCast(
+        this=arguments[0], to=exp.DataType.build(kind), safe=True
+    )
+
+
+def _always(kind: str) -> Callable[[list[Facts]], Facts]:
+    return lambda arguments: Facts(kind)
+
+
+def _branches(arguments: list[Facts]) -> Facts:
+    """Limits of CASE: those of its values, every second argument, and of its ELSE."""
+    values = arguments[1::2] + (arguments[-1:] if len(arguments) % 2 else [])
+    return value_facts.hull(values)
+
+
+def _divided(arguments: list[Sql]) -> Sql:
+    zero = exp.Literal.number(0)
+    below = exp.func("NULLIF", arguments[1], zero, copy=False)
+    return exp.paren(exp.Div(this=arguments[0], expression=below, typed=False), copy=False)
+
+
+def _greatest(arguments: list[Facts]) -> Facts:
+    return value_facts.negative(
+        value_facts.least([value_facts.negative(one) for one in arguments])
+    )
+
+
+def _bounded_below(arguments: list[Facts]) -> Facts:
+    _, low, high = arguments
+    if low.low is None or high.high is None:
+        return Facts("number")
+    return Facts(
+        "number", low.low, high.high, value_facts.common_step([one.step for one in arguments])
+    )
+
+
+def _clamped(arguments: list[Sql]) -> Sql:
+    value, low, high = arguments
+    return clip(value, low, high)
+
+
+def clip(value: Sql, low: Sql, high: Sql) -> Sql:
+    """The value cut to limits; NULL stays NULL, and NaN, sorted last, becomes `high`."""
+    return case(
+        exp.GT(this=value, expression=high),
+        high.copy(),
+        exp.LT(this=value.copy(), expression=low),
+        low.copy(),
+        value.copy(),
+    )
+
+
+def _comparison(kind: type[exp.Expr]) -> Function:
+    return Function(2, 2, "same", _always("boolean"), _infix(kind))
+
+
+FUNCTIONS: dict[str, Function] = {
+    "+": Function(2, 2, "number", lambda a: value_facts.plus(*a), _infix(exp.Add)),
+    "-": Function(
+        2,
+        2,
+        "number",
+        lambda a: value_facts.plus(a[0], value_facts.negative(a[1])),
+        _infix(exp.Sub),
+    ),
+    "*": Function(2, 2, "number", lambda a: value_facts.times(*a), _infix(exp.Mul)),
+    "/": Function(2, 2, "number", lambda a: value_facts.over(*a), _divided),
+    "negative": Function(
+        1, 1, "number", lambda a: value_facts.negative(a[0]), lambda a: exp.Neg(this=a[0])
+    ),
+    "abs": Function(1, 1, "number", lambda a: value_facts.absolute(a[0]), _function("ABS")),
+    "floor": Function(1, 1, "number", lambda a: value_facts.whole(a[0]), _function("FLOOR")),
+    "ceil": Function(1, 1, "number", lambda a: value_facts.whole(a[0]), _function("CEIL")),
+    "round": Function(1, 1, "number", lambda a: value_facts.whole(a[0]), _function("ROUND")),
+    "least": Function(1, ANY, "number", value_facts.least, _function("LEAST")),
+    "greatest": Function(1, ANY, "number", _greatest, _function("GREATEST")),
+    "clamp": Function(3, 3, "number", _bounded_below, _clamped),
+    "coalesce": Function(1, ANY, "same", value_facts.hull, _function("COALESCE")),
+    "case": Function(2, ANY, None, _branches, lambda a: case(*a)),
+    "=": _comparison(exp.EQ),
+    "<>": _comparison(exp.NEQ),
+    "<": _comparison(exp.LT),
+    "<=": _comparison(exp.LTE),
+    ">": _comparison(exp.GT),
+    ">=": _comparison(exp.GTE),
+    "and": Function(2, ANY, "boolean", _always("boolean"), _chain(exp.And)),
+    "or": Function(2, ANY, "boolean", _always("boolean"), _chain(exp.Or)),
+    "not": Function(
+        1, 1, "boolean", _always("boolean"), lambda a: exp.Not(this=exp.paren(a[0], copy=False))
+    ),
+    "is null": Function(
+        1, 1, None, _always("boolean"), lambda a: exp.Is(this=a[0], expression=exp.null())
+    ),
+    "outside": Function(1, 1, "number", _always("boolean"), lambda a: _outside(a[0])),
+    "in": Function(
+        2, ANY, "same", _always("boolean"), lambda a: exp.In(this=a[0], expressions=a[1:])
+    ),
+    "like": Function(2, 2, "text", _always("boolean"), _infix(exp.Like)),
+    "cast integer": Function(
+        1, 1, None, lambda a: value_facts.whole(_as_number(a[0])), lambda a: _rounded(a[0])
+    ),
+    "cast number": Function(1, 1, None, lambda a: _as_number(a[0]), lambda a: double(a[0])),
+    "cast text": Function(1, 1, None, _always("text"), _try_cast("text")),
+    "cast boolean": Function(1, 1, None, _always("boolean"), _try_cast("boolean")),
+    "cast date": Function(1, 1, None, _always("date"), _try_cast("timestamp")),
+}
+
+
+def _as_number(value: Facts) -> Facts:
+    if value.kind == "boolean":
+        return Facts("number", Fraction(0), Fraction(1), Fraction(1))
+    return value if value.kind == "number" else Facts("number")
+
+
+def _rounded(value: Sql) -> Sql:
+    return exp.func("ROUND", double(value), copy=False)
+
+
+def _outside(column: Sql) -> Sql:
+    """Whether a cleaned column was clipped: the query's first step keeps that beside it."""
+    return exp.column(f"{column.name}_out")

@@ -1,0 +1,309 @@
+"""Joins: whose rows may meet, and the engine's SQL for it.
+
+A join of a private table with public ones, on any condition, turns each private row into some
+rows, by itself and public data alone. A join of two private tables on the unit turns the rows
+of one unit into some rows, by themselves alone. So in either case all that comes of one unit's
+rows still belongs to that unit, and its limits are enforced afterwards, once (a unit that
+vanishes, or changes, does so in both tables at once). Nothing else keeps units apart.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from sqlglot import exp
+
+from deniable.errors import InvalidQuery
+from deniable.policy import Column as Declared
+from deniable.policy import Table
+from deniable.query.language.expressions import (
+    Call,
+    Column,
+    Expression,
+    conjunction,
+    conjuncts,
+    walk,
+)
+from deniable.query.relations.functions import Sql, double
+from deniable.query.relations.row_numbers import Origin, hidden
+from deniable.query.relations.scope import Scope
+from deniable.query.relations.sql_terms import named, try_cast
+from deniable.query.relations.views import Item, View, declared
+
+MOST_ROWS = 10**15  # that any engine can add up
+_SIDES = {"inner": "", "left": "LEFT", "right": "RIGHT", "full": "FULL", "cross": ""}
+
+
+@dataclass(frozen=True, slots=True)
+class Joined:
+    """The rows of two views side by side."""
+
+    left: View
+    right: View
+    kind: str
+    table: Table  # of both: the left one's columns, then the right one's
+    on: tuple[Expression, ...] = ()  # conditions over those columns
+    by_unit: bool = False
+
+    @property
+    def keyed(self) -> bool:
+        """Whether rows meet where something of theirs is equal, and not each with all."""
+        first = len(self.left.items)
+        places = {name: place < first for place, name in enumerate(self.table.columns)}
+        sides = (
+            [
+                {places[leaf.name] for leaf in walk(part) if isinstance(leaf, Column)}
+                for part in one.arguments
+            ]
+            for one in self.on
+            if isinstance(one, Call) and one.name == "="
+        )
+        return self.by_unit or any(
+            sorted(map(sorted, one)) == [[False], [True]] for one in sides
+        )
+
+    def select(self, names: Sequence[str]) -> exp.Select:
+        """Those columns and the unit, wherever all conditions hold."""
+        places = list(self.table.columns)
+        asked = [places.index(name) for name in names]
+        tested = [
+            places.index(leaf.name)
+            for one in self.on
+            for leaf in walk(one)
+            if isinstance(leaf, Column)
+        ]
+        first, wanted = len(self.left.items), sorted({*asked, *tested})
+        left = self.left.written([one for one in wanted if one < first])
+        right = self.right.written([one - first for one in wanted if one >= first])
+        chosen = [named(self._raw(one), f"d{one}") for one in asked]
+        chosen += [] if self.table.unit is None else [named(self._unit(), "u")]
+        conditions = [self._same_unit()] if self.by_unit else []
+        conditions += [self._condition(one) for one in self.on]
+        made = exp.Select(expressions=chosen or [exp.Literal.number(1)])
+        return made.from_(left.subquery("a", copy=False), copy=False).join(
+            right.subquery("b", copy=False),
+            on=exp.and_(*conditions) if conditions else exp.true(),
+            join_type=_SIDES[self.kind],
+            copy=False,
+        )
+
+    def _raw(self, place: int) -> Sql:
+        first = len(self.left.items)
+        side, own = ("a", place) if place < first else ("b", place - first)
+        return exp.column(f"d{own}", table=side)
+
+    def _unit(self) -> Sql:
+        left, right = exp.column("u", table="a"), exp.column("u", table="b")
+        if not self.by_unit:
+            return left if self.left.private else right
+        if self.kind == "full":
+            return exp.func("COALESCE", *(self._as_unit(one) for one in (left, right)))
+        return right if self.kind == "right" else left
+
+    def _same_unit(self) -> Sql:
+        sides = [self._as_unit(exp.column("u", table=side)) for side in ("a", "b")]
+        return exp.EQ(this=sides[0], expression=sides[1])
+
+    def _as_unit(self, unit: Sql) -> Sql:
+        return as_unit(unit, self.left.scope.origin.unit_type)
+
+    def _condition(self, condition: Expression) -> Sql:
+        """Numbers are compared as doubles, but integers with integers as what they are."""
+        scope, columns = Scope(self.table), list(self.table.columns)
+        if isinstance(condition, Call) and condition.name == "=":
+            both = [one for one in condition.arguments if isinstance(one, Column)]
+            if len(both) == 2 and all(self.table.columns[one.name].integer for one in both):
+                a, b = (self._raw(columns.index(one.name)) for one in both)
+                return exp.EQ(this=a, expression=b)
+
+        def leaf(node: exp.Expr) -> exp.Expr:
+            if not isinstance(node, exp.Column):
+                return node
+            place = int(node.name.removeprefix("c"))
+            raw = self._raw(place)
+            return double(raw) if self.table.columns[columns[place]].kind == "number" else raw
+
+        return scope.sql(condition).transform(leaf)
+
+
+def as_unit(unit: Sql, kind: str | None) -> Sql:
+    """A unit, as units of several tables are compared."""
+    return unit if kind in (None, "bigint") else try_cast(unit, kind)
+
+
+def joined(
+    left: View,
+    right: View,
+    kind: str,
+    on: Expression | None,
+    *,
+    using: Sequence[tuple[int, int]] = (),
+    unique: bool = False,
+) -> View:
+    """The view of a join; `on` names columns of either side, `using` pairs their places.
+
+    `unique` says that no row of the left one meets two of the right one.
+    """
+    _check_sides(left, right, kind)
+    names = _names((*left.items, *right.items))
+    first = len(left.items)
+    columns = {
+        name: declared(name, item.expression, side.scope)
+        for name, (side, item) in zip(
+            names,
+            [(left, one) for one in left.items] + [(right, one) for one in right.items],
+            strict=True,
+        )
+    }
+    items = tuple(
+        replace(item, expression=Column(name))
+        for name, item in zip(names, (*left.items, *right.items), strict=True)
+    )
+    bare = View(Scope(Table("joined", public=True, columns=columns)), items)
+    same = [Call("=", (Column(names[a]), Column(names[first + b]))) for a, b in using]
+    conditions = conjuncts(
+        bare.kept(conjunction([None if on is None else bare.over(on), *same])).where
+    )
+    both = left.private and right.private
+    units = _unit_places(left, 0, names), _unit_places(right, first, names)
+    pairs = [one for one in conditions if both and _equates(one, units)]
+    if both and not pairs:
+        raise _not_on_the_unit(left, right)
+    rest = tuple(one for one in conditions if one not in pairs)
+    unit = units[1] if kind == "right" or not left.private else units[0]
+    if both and kind == "full":
+        unit = []  # it is in one column here and in the other there
+    if both and kind == "inner":  # then the two are one
+        items = tuple(
+            replace(one, expression=Column(units[0][0]))
+            if isinstance(one.expression, Column) and one.expression.name in units[1]
+            else one
+            for one in items
+        )
+    for a, b in using if kind != "full" else ():
+        place = a if kind == "right" else first + b
+        items = (*items[:place], replace(items[place], hidden=True), *items[place + 1 :])
+    origin = _origin(left, right, both=both, unique=unique)
+    table = _table(left, right, origin, columns, unit[0] if unit else None)
+    made = Joined(left, right, kind, table, rest, by_unit=both)
+    return View(Scope(made.table, made, origin), items)
+
+
+def _origin(left: View, right: View, *, both: bool, unique: bool) -> Origin:
+    """Whose rows a join holds."""
+    single = left.scope.origin.single if unique else both and right.scope.origin.single
+    return Origin.of(
+        [one.scope.origin for one in (left, right)],
+        single=single and left.scope.origin.single,
+    )
+
+
+def _table(
+    left: View, right: View, origin: Origin, columns: dict[str, Declared], unit: str | None
+) -> Table:
+    """What is known about the rows of a join."""
+    sides = left.scope.table, right.scope.table
+    name = " and ".join(dict.fromkeys(one.name for one in sides))
+    if not origin.tables:
+        return Table(name, public=True, columns=columns)
+    private = [one.scope.table for one in (left, right) if one.private]
+    together = min(MOST_ROWS, sides[0].row_ceiling * sides[1].row_ceiling)
+    return Table(
+        name,
+        unit=unit or hidden(private[0].unit or "row", columns),
+        neighbors=private[0].neighbors,
+        max_groups=1 if origin.single else origin.max_groups,
+        max_rows=1 if origin.single else origin.max_rows,
+        row_ceiling=max(together, *(one.row_ceiling for one in private)),
+        expected_rows=private[0].expected_rows,
+        columns=columns,
+    )
+
+
+def _check_sides(left: View, right: View, kind: str) -> None:
+    if left.private and right.private:
+        _check_same(left, right)
+        return
+    if not left.private and not right.private:
+        return
+    optional = {"left": [right], "right": [left], "full": [left, right]}.get(kind, [])
+    if any(one.private for one in optional):
+        (table,) = {name for one in (left, right) for name in one.scope.origin.tables[:1]}
+        raise InvalidQuery(
+            f"Table {table} is private, and on the optional side of a {kind.upper()} JOIN with "
+            "a public one: rows would appear where nobody's are. Use JOIN, or put the private "
+            "table first: private LEFT JOIN public."
+        )
+
+
+def _check_same(left: View, right: View) -> None:
+    one, two = left.scope, right.scope
+    names = f"{one.table.name} and {two.table.name}"
+    if one.origin.counted or two.origin.counted or None in (one.origin.unit, two.origin.unit):
+        raise InvalidQuery(
+            f"{names} cannot be joined: at least one of them protects single rows, and a row "
+            "of one could meet any number of the other's. Declare in the policy which column "
+            'tells people apart in both, for example   unit = "patient"   or ask about each.'
+        )
+    check_same_unit(one, two, "joined")
+
+
+def check_same_unit(one: Scope, two: Scope, verb: str) -> None:
+    """Refuses tables whose units are not the same people, or not protected alike."""
+    names = f"{one.table.name} and {two.table.name}"
+    units = one.origin.unit, two.origin.unit
+    if (units[0] or "").lower() != (units[1] or "").lower():
+        raise InvalidQuery(
+            f"{names} cannot be {verb}: the unit is {units[0] or 'one row'} in one and "
+            f"{units[1] or 'one row'} in the other, so nobody is the same in both. Name the "
+            "unit's column alike in both tables if it is the same."
+        )
+    if one.table.neighbors != two.table.neighbors:
+        raise InvalidQuery(
+            f"{names} cannot be {verb}: one is protected by {one.table.neighbors}, the other "
+            f"by {two.table.neighbors}. Declare `neighbors` alike in the policy."
+        )
+    types = one.origin.unit_type, two.origin.unit_type
+    if units[0] is not None and (None in types or types[0] != types[1]):
+        raise InvalidQuery(
+            f"{names} cannot be {verb}: {units[0]} must be whole numbers in both, or text in "
+            "both, so that nobody is taken for another."
+        )
+
+
+def _equates(condition: Expression, units: tuple[list[str], list[str]]) -> bool:
+    """Whether a condition says that the unit of the left is that of the right."""
+    if not isinstance(condition, Call) or condition.name != "=":
+        return False
+    a, b = ([one.name] if isinstance(one, Column) else [] for one in condition.arguments)
+    left, right = (set(one) for one in units)
+    return bool((left & {*a} and right & {*b}) or (left & {*b} and right & {*a}))
+
+
+def _not_on_the_unit(left: View, right: View) -> InvalidQuery:
+    tables = left.scope.table.name, right.scope.table.name
+    unit = left.scope.origin.unit
+    return InvalidQuery(
+        f"{tables[0]} and {tables[1]} are both private, and joined on something else than "
+        f"the unit, so that one person's rows would meet those of others. Join them on it: "
+        f"... JOIN ... ON {tables[0]}.{unit} = {tables[1]}.{unit} [AND ...], selecting {unit} "
+        "in sub-queries."
+    )
+
+
+def _unit_places(view: View, first: int, names: list[str]) -> list[str]:
+    unit = view.unit
+    return [names[first + i] for i, one in enumerate(view.items) if one.expression == unit]
+
+
+def _names(items: tuple[Item, ...]) -> list[str]:
+    """Names that no two columns share, as short as they can be."""
+    short = [one.name.lower() for one in items]
+    found: list[str] = []
+    for one in items:
+        name = one.name
+        if short.count(name.lower()) > 1:
+            name = f"{one.table}.{name}" if one.table else name
+        while name.lower() in map(str.lower, found):
+            name += "'"
+        found.append(name)
+    return found

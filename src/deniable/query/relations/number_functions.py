@@ -1,0 +1,203 @@
+"""Functions of numbers, each NULL where it is not defined."""
+
+import math
+from collections.abc import Callable
+from fractions import Fraction
+
+from sqlglot import exp
+
+from deniable.errors import InvalidQuery
+from deniable.query.relations import value_facts
+from deniable.query.relations.functions import Function, Sql, case
+from deniable.query.relations.sql_terms import try_cast
+from deniable.query.relations.value_facts import Facts
+
+_STEEPEST = 700  # e to this power is still a double
+_ZERO = Fraction(0)
+_MOST_DIGITS = 12
+
+
+def _call(name: str, *arguments: Sql) -> Sql:
+    return exp.func(name, *arguments, dialect="duckdb", copy=False)
+
+
+def _number(value: float | Fraction) -> Sql:
+    return exp.cast(exp.Literal.number(repr(float(value))), "double", copy=False)
+
+
+def _where(test: Sql, value: Sql) -> Sql:
+    return case(test, value)
+
+
+def _at_least(value: Sql, least: int, *, strictly: bool = False) -> Sql:
+    kind = exp.GT if strictly else exp.GTE
+    return kind(this=value, expression=_number(Fraction(least)))
+
+
+def _at_most(value: Sql, most: int) -> Sql:
+    """LEAST would make the greatest of NULL."""
+    high = _number(Fraction(most))
+    return case(exp.GT(this=value, expression=high), high.copy(), value.copy())
+
+
+def _rising(function: Callable[[float], float], a: Facts, lowest: float) -> Facts:
+    """Limits of a function that rises with its argument, which counts from `lowest` on.
+
+    Doubles are widened by far more than they are wrong; and clipping makes up for the rest.
+    """
+
+    def end(value: Fraction | None, wider: float) -> Fraction | None:
+        if value is None or float(value) <= lowest:
+            return None
+        try:
+            made = function(float(value))
+        except OverflowError:
+            return None
+        return Fraction(made + wider * max(abs(made), 1e-300) * 1e-12).limit_denominator(10**15)
+
+    return Facts("number", end(a.low, -1), end(a.high, 1))
+
+
+def _root(arguments: list[Facts]) -> Facts:
+    made = _rising(math.sqrt, arguments[0], 0)
+    return Facts("number", made.low or _ZERO, made.high)
+
+
+def _exponential(arguments: list[Facts]) -> Facts:
+    (a,) = arguments
+    top = Fraction(_STEEPEST) if a.high is None else min(a.high, Fraction(_STEEPEST))
+    made = _rising(math.exp, Facts("number", top, top), -_STEEPEST)
+    return Facts("number", _ZERO, made.high or Fraction(1))
+
+
+def _raised(arguments: list[Facts]) -> Facts:
+    base, power = arguments
+    if power.low is None or power.low != power.high:
+        raise InvalidQuery("POWER takes a constant exponent in rows, as in POWER(x, 2).")
+    times = power.low
+    if times.denominator != 1 or not 0 <= times <= 20 or not base.bounded:
+        return Facts("number")
+    assert base.low is not None
+    assert base.high is not None
+    ends = [base.low ** int(times), base.high ** int(times)]
+    if base.low <= 0 <= base.high:
+        ends.append(_ZERO)
+    step = None if base.step is None or times == 0 else base.step ** int(times)
+    return Facts("number", min(ends), max(ends), step)
+
+
+def _power(arguments: list[Sql]) -> Sql:
+    """NULL for roots of negative numbers and for what lies beyond any double."""
+    base, power = arguments
+    made = _call("POWER", base, power)
+    rational = exp.EQ(this=_call("FLOOR", power.copy()), expression=power.copy())
+    defined = exp.or_(_at_least(base.copy(), 0), rational)
+    return _where(exp.paren(defined), made)
+
+
+def _remainder(arguments: list[Facts]) -> Facts:
+    a, b = arguments
+    if b.low is None or b.high is None:
+        return Facts("number")
+    most = max(abs(b.low), abs(b.high))
+    negative = a.low is None or a.low < 0
+    step = value_facts.common_step([a.step, b.step])
+    return Facts("number", -most if negative else _ZERO, most, step)
+
+
+def _nonzero(value: Sql) -> Sql:
+    return exp.func("NULLIF", value, exp.Literal.number(0), copy=False)
+
+
+def _mod(arguments: list[Sql]) -> Sql:
+    return exp.paren(exp.Mod(this=arguments[0], expression=_nonzero(arguments[1])))
+
+
+def _whole_quotient(arguments: list[Sql]) -> Sql:
+    made = exp.Div(this=arguments[0], expression=_nonzero(arguments[1]), typed=False)
+    return _call("TRUNC", exp.paren(made))
+
+
+def digits(places: Facts) -> int:
+    """How many digits ROUND keeps: a whole constant."""
+    if places.low is None or places.low != places.high or places.low.denominator != 1:
+        raise InvalidQuery("ROUND takes a whole number of digits, as in ROUND(x, 2).")
+    if abs(places.low) > _MOST_DIGITS:
+        raise InvalidQuery(f"ROUND keeps at most {_MOST_DIGITS} digits.")
+    return int(places.low)
+
+
+def _rounded(arguments: list[Facts]) -> Facts:
+    value, places = arguments
+    step = Fraction(1, 10) ** digits(places)
+    low = None if value.low is None else (value.low / step).__floor__() * step
+    high = None if value.high is None else (value.high / step).__ceil__() * step
+    return Facts("number", low, high, step)
+
+
+def _round(arguments: list[Sql]) -> Sql:
+    value, places = arguments
+    return _call("ROUND", value, try_cast(places, "int"))
+
+
+def _between(low: int, high: int, step: Fraction | None) -> Callable[[list[Facts]], Facts]:
+    return lambda arguments: Facts("number", Fraction(low), Fraction(high), step)
+
+
+def _logarithm(name: str, function: Callable[[float], float]) -> Function:
+    return Function(
+        1,
+        1,
+        "number",
+        lambda a: _rising(function, a[0], 0),
+        lambda a: _where(_at_least(a[0], 0, strictly=True), _call(name, a[0].copy())),
+    )
+
+
+def _wave(name: str) -> Function:
+    return Function(1, 1, "number", _between(-1, 1, None), lambda a: _call(name, a[0]))
+
+
+NUMBERS: dict[str, Function] = {
+    "sqrt": Function(
+        1,
+        1,
+        "number",
+        _root,
+        lambda a: _where(_at_least(a[0], 0), _call("SQRT", a[0].copy())),
+    ),
+    "exp": Function(
+        1,
+        1,
+        "number",
+        _exponential,
+        lambda a: _call("EXP", _at_most(a[0], _STEEPEST)),
+    ),
+    "ln": _logarithm("LN", math.log),
+    "log10": _logarithm("LOG10", math.log10),
+    "log2": _logarithm("LOG2", math.log2),
+    "power": Function(2, 2, "number", _raised, _power),
+    "mod": Function(2, 2, "number", _remainder, _mod),
+    "quotient": Function(
+        2, 2, "number", lambda a: value_facts.whole(value_facts.over(*a)), _whole_quotient
+    ),
+    "trunc": Function(
+        1, 1, "number", lambda a: value_facts.whole(a[0]), lambda a: _call("TRUNC", a[0])
+    ),
+    "round to": Function(2, 2, "number", _rounded, _round),
+    "sign": Function(
+        1, 1, "number", _between(-1, 1, Fraction(1)), lambda a: _call("SIGN", a[0])
+    ),
+    "sin": _wave("SIN"),
+    "cos": _wave("COS"),
+    "nullif": Function(
+        2, 2, "same", lambda a: a[0], lambda a: exp.func("NULLIF", *a, copy=False)
+    ),
+    "is distinct": Function(
+        2,
+        2,
+        "same",
+        lambda a: Facts("boolean"),
+        lambda a: exp.paren(exp.NullSafeNEQ(this=a[0], expression=a[1]), copy=False),
+    ),
+}

@@ -1,0 +1,299 @@
+"""Relations looked up in a policy: every name found, and what ties people together refused."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
+
+from deniable.errors import InvalidQuery
+from deniable.policy import Policy, Table
+from deniable.policy.suggestions import nearest
+from deniable.query.language.expressions import (
+    Aggregate,
+    Call,
+    Column,
+    Expression,
+    aggregates,
+    check_sizes,
+)
+from deniable.query.language.question import Named, Question
+from deniable.query.language.sources import (
+    Derived,
+    Join,
+    Relation,
+    Selection,
+    Star,
+    TableRef,
+    UnionAll,
+)
+from deniable.query.relations.grouped import grouped
+from deniable.query.relations.joins import Joined, joined
+from deniable.query.relations.lifting import Rewrite, lifted
+from deniable.query.relations.row_numbers import Numbered, Origin, hidden
+from deniable.query.relations.scope import Scope
+from deniable.query.relations.unions import united
+from deniable.query.relations.views import Item, View
+
+_MOST = 50  # tables and sub-queries of one question
+_MOST_CROSSED = 2  # joins of each row with all of another table: rows grow like its powers
+
+
+@dataclass(slots=True)
+class Resolver:
+    """Looks up the relations of one question."""
+
+    policy: Policy
+    _met: int = field(default=0)
+    _crossed: int = field(default=0)
+
+    def view(self, relation: Relation) -> View:
+        """What a relation means."""
+        self._met += 1
+        if self._met > _MOST:
+            raise InvalidQuery(f"The question reads too many tables: at most {_MOST}.")
+        if isinstance(relation, TableRef):
+            return self._table(relation)
+        if isinstance(relation, Join):
+            return self._join(relation)
+        assert isinstance(relation, Derived)
+        query = relation.query
+        made = self._united(query) if isinstance(query, UnionAll) else self.selected(query)
+        return _renamed(made, relation.columns).called(relation.alias)
+
+    def _table(self, ref: TableRef) -> View:
+        table = self.table(ref.name)
+        return View.of(_scope(table), ref.alias or table.name)
+
+    def table(self, name: str) -> Table:
+        """The table of that name, in any case of letters."""
+        by_name = {one.lower(): table for one, table in self.policy.tables.items()}
+        table = by_name.get(name.lower())
+        if table is None:
+            raise InvalidQuery(
+                f"There is no table {name}. "
+                + nearest(name, self.policy.tables, "The policy declares")
+            )
+        return table
+
+    def _join(self, join: Join) -> View:
+        left, right = (self.apart(self.view(one)) for one in (join.left, join.right))
+        names = {one.table.lower() for one in left.items if one.table is not None}
+        twice = next((i.table for i in right.items if (i.table or "").lower() in names), None)
+        if twice is not None:
+            raise InvalidQuery(f"FROM has {twice} twice: call one of them something else, AS.")
+        using = []
+        names_alike = _alike(left, right) if join.natural else join.using
+        for name in names_alike:
+            sides = left.item(Column(name)), right.item(Column(name))
+            using.append((left.items.index(sides[0]), right.items.index(sides[1])))
+        made = joined(left, right, join.kind, join.on, using=using)
+        self._crossed += isinstance(made.scope.source, Joined) and not made.scope.source.keyed
+        if self._crossed > _MOST_CROSSED:
+            raise InvalidQuery(
+                "Too many tables are joined on nothing that is equal, so that each row meets "
+                f"all of theirs: at most {_MOST_CROSSED} may be. Join the others ON a.x = b.x."
+            )
+        return made
+
+    def apart(self, view: View) -> View:
+        """The view with a number for each row, where each row is protected on its own."""
+        origin, table = view.scope.origin, view.scope.table
+        if not view.private or table.unit is not None:
+            return view
+        name = f"numbered {table.name}"
+        while name.lower() in map(str.lower, self.policy.tables):
+            name += "'"
+        source = Numbered(table, name)
+        known = Table(
+            table.name,
+            unit=hidden("row", table.columns),
+            neighbors=table.neighbors,
+            row_ceiling=table.row_ceiling,
+            expected_rows=table.expected_rows,
+            columns=table.columns,
+        )
+        return replace(view, scope=Scope(known, source, replace(origin, counted=(source,))))
+
+    def _united(self, union: UnionAll) -> View:
+        parts = [self.apart(self.selected(one)) for one in union.parts]
+        return united(tuple(parts))
+
+    def selected(self, query: Selection) -> View:
+        """A sub-query: expressions named anew, kept rows, and groups where it makes some."""
+        parts = [
+            one.expression for one in (*query.outputs, *query.keys) if not isinstance(one, Star)
+        ]
+        parts += [] if query.where is None else [query.where]
+        view, rewrite = lifted(self, self.view(query.source), parts)
+        query = _rewritten(query, rewrite)
+        outputs = list(_outputs(view, query))
+        where = None if query.where is None else view.over(query.where)
+        view = view.kept(where)
+        asked = list(dict.fromkeys(a for one in outputs for a in aggregates(one.expression)))
+        having = None if query.having is None else view.over(query.having)
+        if having is not None:
+            asked += [one for one in aggregates(having) if one not in asked]
+        keys = [replace(one, expression=view.over(one.expression)) for one in query.keys]
+        if query.distinct:
+            if asked or keys:
+                raise InvalidQuery("DISTINCT beside GROUP BY or aggregates: leave it out.")
+            keys = outputs
+        if not (keys or asked):
+            items = tuple(Item(None, one.name, one.expression) for one in outputs)
+            return replace(view, items=items)
+        return _in_groups(view, keys, asked, outputs, having)
+
+
+def sourced(question: Question, policy: Policy) -> tuple[Question, Scope]:
+    """The question over the rows that it reads, every name spelt as they spell it."""
+    relation = question.table
+    resolver = Resolver(policy)
+    view = resolver.view(TableRef(relation) if isinstance(relation, str) else relation)
+    parts = [one.expression for one in (*question.keys, *question.outputs)]
+    parts += [] if question.where is None else [question.where]
+    check_sizes([*parts, question.having, *(one for one, _ in question.order)])
+    view, rewrite = lifted(resolver, view, parts)
+    if not view.private:
+        raise InvalidQuery(
+            f"Table {view.scope.table.name} is public: read it as it is, at no cost."
+        )
+
+    def over(expression: Expression) -> Expression:
+        return view.over(rewrite(expression))
+
+    def named(one: Named) -> Named:
+        return replace(one, expression=over(one.expression))
+
+    kept = view.kept(None if question.where is None else over(question.where))
+    return replace(
+        question,
+        table=view.scope.table.name,
+        where=kept.where,
+        keys=tuple(named(one) for one in question.keys),
+        outputs=tuple(named(one) for one in question.outputs),
+        having=None if question.having is None else over(question.having),
+        order=tuple((over(one), down) for one, down in question.order),
+    ), view.scope
+
+
+def _renamed(view: View, names: tuple[str, ...]) -> View:
+    """The view with its first columns called anew."""
+    if len(names) > len(view.items) or len({one.lower() for one in names}) < len(names):
+        raise InvalidQuery(
+            f"({', '.join(names)}) names {len(names)} columns of a sub-query that has "
+            f"{len(view.items)}: as many at most, each once."
+        )
+    first = (replace(one, name=name) for one, name in zip(view.items, names, strict=False))
+    items = (*first, *view.items[len(names) :])
+    if len({one.name.lower() for one in items}) < len(items):
+        raise InvalidQuery(f"({', '.join(names)}): another column has one of these names.")
+    return replace(view, items=items)
+
+
+def _alike(left: View, right: View) -> list[str]:
+    """The columns of NATURAL JOIN."""
+    other = {one.name.lower() for one in right.items if not one.hidden}
+    found = dict.fromkeys(
+        one.name for one in left.items if not one.hidden and one.name.lower() in other
+    )
+    if not found:
+        raise InvalidQuery("NATURAL JOIN: no column is called alike in both. Use JOIN ... ON.")
+    return list(found)
+
+
+def _scope(table: Table) -> Scope:
+    if table.public:
+        return Scope(table, None, Origin(public=(table.name,)))
+    unit = None if table.unit is None else table.columns.get(table.unit)
+    kind = None
+    if unit is not None and unit.integer:
+        kind = "bigint" if unit.narrow else "int128"
+    elif unit is not None and unit.kind == "text":
+        kind = "text"
+    limits = table.max_groups, table.max_rows
+    return Scope(table, None, Origin((table.name,), (), (), table.unit, kind, False, *limits))
+
+
+def _rewritten(query: Selection, rewrite: Rewrite) -> Selection:
+    def named(one: Named) -> Named:
+        return replace(one, expression=rewrite(one.expression))
+
+    return replace(
+        query,
+        outputs=tuple(one if isinstance(one, Star) else named(one) for one in query.outputs),
+        keys=tuple(map(named, query.keys)),
+        where=None if query.where is None else rewrite(query.where),
+        having=None if query.having is None else rewrite(query.having),
+    )
+
+
+def _outputs(view: View, query: Selection) -> Iterator[Named]:
+    seen: set[str] = set()
+    for one in query.outputs:
+        if isinstance(one, Named):
+            found = [Named(one.name, view.over(one.expression))]
+        else:
+            found = [Named(item.name, item.expression) for item in _starred(view, one)]
+        for named in found:
+            if named.name.lower() in seen:
+                raise InvalidQuery(
+                    f"Two columns of a sub-query are called {named.name}: rename one with AS."
+                )
+            seen.add(named.name.lower())
+            yield named
+
+
+def _starred(view: View, star: Star) -> list[Item]:
+    found = [
+        one
+        for one in view.items
+        if not one.hidden
+        and (star.table is None or (one.table or "").lower() == star.table.lower())
+    ]
+    if not found:
+        raise InvalidQuery(f"FROM has no table {star.table}.")
+    return found
+
+
+def _in_groups(
+    view: View,
+    keys: list[Named],
+    asked: list[Aggregate],
+    outputs: list[Named],
+    having: Expression | None,
+) -> View:
+    """Groups, with each output over their keys and aggregates."""
+    shown = {one.expression: one.name for one in outputs}
+    named: list[Named] = []
+    for key in {one.expression: one for one in keys}.values():
+        name = shown.get(key.expression, key.name)
+        while name.lower() in {one.name.lower() for one in named}:
+            name += "'"
+        named.append(Named(name, key.expression))
+    made = grouped(view, named, asked)
+    places = dict(
+        zip(
+            [one.expression for one in named] + list(asked),
+            [one.expression for one in made.items],
+            strict=True,
+        )
+    )
+
+    def over(expression: Expression) -> Expression:
+        return made.scope.resolve(_replaced(expression, places))
+
+    items = tuple(Item(None, one.name, over(one.expression)) for one in outputs)
+    kept = made if having is None else made.kept(over(having))
+    return replace(kept, items=items)
+
+
+def _replaced(expression: Expression, places: dict[Expression, Expression]) -> Expression:
+    if expression in places:
+        return places[expression]
+    if isinstance(expression, Call):
+        inner = tuple(_replaced(one, places) for one in expression.arguments)
+        return Call(expression.name, inner)
+    if isinstance(expression, Column):
+        raise InvalidQuery(
+            f"{expression} stands outside of an aggregate and is not grouped by, in a "
+            f"sub-query: use MAX({expression}) or GROUP BY {expression}."
+        )
+    return expression

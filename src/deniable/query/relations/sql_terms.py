@@ -1,0 +1,69 @@
+"""The words that the engine's statements are written with: columns, casts, sums."""
+
+from sqlglot import exp
+
+from deniable.query.relations.functions import Sql, case
+
+
+def subquery(inner: exp.Select, name: str) -> exp.Select:
+    """SELECT ... FROM (inner) AS name; its columns are still to be said.
+
+    The inner one becomes part of it. Where statements nest, a copy at every level would take
+    longer than all the rest.
+    """
+    return exp.Select().from_(inner.subquery(name, copy=False), copy=False)
+
+
+def column(name: str) -> Sql:
+    """A column of the statement's own making."""
+    return exp.column(name)
+
+
+def named(sql: Sql, name: str) -> Sql:
+    """sql AS name."""
+    return exp.alias_(sql, name, copy=False)
+
+
+def try_cast(sql: Sql, kind: str) -> Sql:
+    """The value as another kind, NULL where it cannot be one."""
+    return exp.TryCast(this=sql, to=exp.DataType.build(kind), safe=True)
+
+
+def wide(sql: Sql) -> Sql:
+    """As an integer of 128 bits."""
+    return exp.cast(sql, "int128", copy=False)
+
+
+def number(value: int) -> Sql:
+    """A whole number, in parentheses if it is negative."""
+    return exp.Literal.number(value) if value >= 0 else exp.paren(exp.Literal.number(value))
+
+
+def square(value: Sql) -> Sql:
+    """A value times itself, in 64 bits."""
+    big = exp.cast(value, "bigint", copy=False)
+    return exp.Mul(this=big, expression=big.copy())
+
+
+def total(value: Sql) -> Sql:
+    """The sum, 0 of nothing."""
+    return exp.func("COALESCE", exp.Sum(this=value), exp.Literal.number(0), copy=False)
+
+
+def count_if(test: Sql) -> Sql:
+    """How many rows pass a test."""
+    return exp.Count(this=case(test, exp.Literal.number(1)))
+
+
+def multiples(*terms: tuple[int, Sql]) -> Sql:
+    """A sum of whole multiples, in wide integers."""
+    made: Sql | None = None
+    for factor, value in terms:
+        if factor == 0:
+            continue
+        part = wide(value.copy())
+        if factor != 1:
+            part = exp.Mul(this=wide(number(factor)), expression=part)
+        made = part if made is None else exp.Add(this=made, expression=part)
+    assert made is not None
+    return exp.paren(made)

@@ -1,0 +1,109 @@
+"""Functions of text: none makes it longer, so none can fill the memory."""
+
+from collections.abc import Callable
+from fractions import Fraction
+
+from sqlglot import exp
+
+from deniable.errors import InvalidQuery
+from deniable.query.relations.functions import Function, Sql
+from deniable.query.relations.sql_terms import try_cast
+from deniable.query.relations.value_facts import Facts
+
+_FARTHEST = 10**6  # places in a text
+_MOST_PARTS = 1000
+
+
+def _call(name: str, *arguments: Sql) -> Sql:
+    return exp.func(name, *arguments, dialect="duckdb", copy=False)
+
+
+def _plain(name: str, most: int = 1) -> Function:
+    """Text to text."""
+    return Function(1, most, "text", lambda a: Facts("text"), lambda a: _call(name, *a))
+
+
+def _test(name: str) -> Function:
+    return Function(2, 2, "text", lambda a: Facts("boolean"), lambda a: _call(name, *a))
+
+
+def _place(name: str, most: int) -> Function:
+    """Part of a text, from or up to places that are whole constants."""
+
+    def known(arguments: list[Facts]) -> Facts:
+        for one in arguments[1:]:
+            place = one.low if one.low == one.high else None
+            if place is None or place.denominator != 1 or abs(place) > _FARTHEST:
+                raise InvalidQuery(
+                    f"{name} takes whole constants for places, as in {name}(x, 1)."
+                )
+        return Facts("text")
+
+    def sql(arguments: list[Sql]) -> Sql:
+        return _call(name, arguments[0], *(try_cast(one, "bigint") for one in arguments[1:]))
+
+    return Function(2, most, ("text", "number"), known, sql)
+
+
+def _count(name: str, least: int) -> Function:
+    return Function(
+        least,
+        least,
+        "text",
+        lambda a: Facts("number", Fraction(0), None, Fraction(1)),
+        lambda a: try_cast(_call(name, *a), "double"),
+    )
+
+
+def _escaped(kind: type[exp.Expr]) -> Function:
+    """A pattern in which one sign takes the meaning from the next."""
+
+    def sql(a: list[Sql]) -> Sql:
+        like = kind(this=a[0], expression=a[1])
+        return exp.paren(exp.Escape(this=like, expression=a[2]), copy=False)
+
+    return Function(3, 3, "text", lambda a: Facts("boolean"), sql)
+
+
+def _split() -> Function:
+    """A part of a text between signs; none there is is empty."""
+
+    def known(arguments: list[Facts]) -> Facts:
+        place = arguments[2].low if arguments[2].low == arguments[2].high else None
+        if place is None or place.denominator != 1 or not 1 <= place <= _MOST_PARTS:
+            raise InvalidQuery(
+                f"SPLIT_PART takes the number of a part, 1 to {_MOST_PARTS:,}: "
+                "SPLIT_PART(x, '-', 1)."
+            )
+        return Facts("text")
+
+    def sql(a: list[Sql]) -> Sql:
+        return _call("SPLIT_PART", a[0], a[1], try_cast(a[2], "int"))
+
+    return Function(3, 3, ("text", "text", "number"), known, sql)
+
+
+def _like(kind: type[exp.Expr]) -> Callable[[list[Sql]], Sql]:
+    return lambda a: exp.paren(kind(this=a[0], expression=a[1]), copy=False)
+
+
+TEXTS: dict[str, Function] = {
+    "lower": _plain("LOWER"),
+    "upper": _plain("UPPER"),
+    "trim": _plain("TRIM", 2),
+    "ltrim": _plain("LTRIM", 2),
+    "rtrim": _plain("RTRIM", 2),
+    "reverse": _plain("REVERSE"),
+    "substring": _place("SUBSTRING", 3),
+    "left": _place("LEFT", 2),
+    "right": _place("RIGHT", 2),
+    "length": _count("LENGTH", 1),
+    "strpos": _count("STRPOS", 2),
+    "starts with": _test("STARTS_WITH"),
+    "ends with": _test("ENDS_WITH"),
+    "contains": _test("CONTAINS"),
+    "like escape": _escaped(exp.Like),
+    "ilike escape": _escaped(exp.ILike),
+    "split part": _split(),
+    "ilike": Function(2, 2, "text", lambda a: Facts("boolean"), _like(exp.ILike)),
+}

@@ -1,0 +1,200 @@
+"""What a relation means to a policy: named expressions over rows that are read, and a filter.
+
+A selection of columns only names expressions anew, and its WHERE joins that of the question
+around it. So a sub-query that does no more than that makes the same plan as the flat question.
+"""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from difflib import get_close_matches
+from fractions import Fraction
+from typing import cast
+
+from sqlglot import exp
+
+from deniable.errors import InvalidQuery
+from deniable.policy import Column as Declared
+from deniable.policy.value_kinds import Kind
+from deniable.query.language.expressions import (
+    Call,
+    Column,
+    Expression,
+    SubQuery,
+    check_sizes,
+    conjunction,
+    renamed,
+    walk,
+)
+from deniable.query.relations.clean_columns import clean
+from deniable.query.relations.functions import Sql
+from deniable.query.relations.scope import Scope
+from deniable.query.relations.sql_terms import column, named, subquery
+from deniable.query.relations.value_facts import Facts, short
+
+
+@dataclass(frozen=True, slots=True)
+class Item:
+    """A column of a view: what it is called, and what it is over the rows that are read."""
+
+    table: str | None
+    name: str
+    expression: Expression
+    hidden: bool = False  # found by its table's name only, and no part of *
+
+
+@dataclass(frozen=True, slots=True)
+class View:
+    """Items over the rows of a scope, of those rows that a condition keeps."""
+
+    scope: Scope
+    items: tuple[Item, ...]
+    where: Expression | None = None
+
+    @classmethod
+    def of(cls, scope: Scope, name: str | None) -> "View":
+        """All columns of a scope under one name."""
+        return cls(scope, tuple(Item(name, one, Column(one)) for one in scope.table.columns))
+
+    def called(self, name: str | None, *, hidden: bool = False) -> "View":
+        """The same items, all under one table's name."""
+        items = (Item(name, one.name, one.expression, hidden) for one in self.items)
+        return replace(self, items=tuple(items))
+
+    def find(self, wanted: Column) -> Item | None:
+        """The item of that name; None where there is none."""
+        found = [
+            one
+            for one in self.items
+            if one.name.lower() == wanted.name.lower()
+            and (
+                not one.hidden
+                if wanted.table is None
+                else (one.table or "").lower() == wanted.table.lower()
+            )
+        ]
+        if len({one.expression for one in found}) > 1:
+            tables = ", ".join(f"{one.table}.{one.name}" for one in found)
+            raise InvalidQuery(f"{wanted} may be any of {tables}: say which.")
+        return found[0] if found else None
+
+    def item(self, wanted: Column) -> Item:
+        """The item of that name; refuses what is not there."""
+        found = self.find(wanted)
+        if found is not None:
+            return found
+        shown = [one for one in self.items if not one.hidden]
+        near = get_close_matches(wanted.name, [one.name for one in shown], n=1)
+        hint = f" Did you mean {near[0]}?" if near else ""
+        tables = sorted({one.table for one in shown if one.table is not None})
+        if wanted.table is not None and wanted.table.lower() not in map(str.lower, tables):
+            raise InvalidQuery(f"FROM has no table {wanted.table}: {', '.join(tables)}.")
+        of = f"Table {tables[0]}" if len(tables) == 1 else "FROM"
+        raise InvalidQuery(
+            f"{of} has no column {wanted}.{hint} It has "
+            f"{', '.join(sorted({one.name for one in shown}))}."
+        )
+
+    def over(self, expression: Expression) -> Expression:
+        """The expression over the rows that are read."""
+        check_sizes([expression])
+        made = renamed(expression, lambda one: self.item(one).expression)
+        check_sizes([made])
+        for leaf in walk(made):
+            if isinstance(leaf, SubQuery):
+                raise InvalidQuery(_misplaced(leaf))
+            of = leaf.arguments if isinstance(leaf, Call) and leaf.name == "outside" else ()
+            if any(not isinstance(one, Column) for one in of):
+                raise InvalidQuery(f"{of[0]} has no bounds of its own: name a column.")
+        return self.scope.resolve(made)
+
+    def kept(self, condition: Expression | None) -> "View":
+        """Only the rows for which a condition, over the rows that are read, holds."""
+        if condition is None:
+            return self
+        if self.scope.facts(condition).kind not in ("boolean", None):
+            raise InvalidQuery(f"WHERE {condition} is neither true nor false.")
+        return replace(self, where=conjunction([self.where, condition]))
+
+    @property
+    def private(self) -> bool:
+        """Whether anybody's rows are read."""
+        return bool(self.scope.origin.tables)
+
+    @property
+    def unit(self) -> Column | None:
+        """The column of the scope that holds the unit."""
+        unit = self.scope.table.unit
+        return Column(unit) if unit is not None and unit in self.scope.table.columns else None
+
+    def written(
+        self, wanted: Iterable[int], extras: Sequence[tuple[Sql, str]] = ()
+    ) -> exp.Select:
+        """The items at some places as d0, d1, ... (d and the place), and the unit as u."""
+        places = list(dict.fromkeys(wanted))
+        used: list[Expression] = [] if self.where is None else [self.where]
+        whole: list[str] = []
+        chosen = [named(sql, name) for sql, name in extras]
+        for place in places:
+            expression = self.items[place].expression
+            kept = whole_column(expression, self.scope)
+            if kept is not None:
+                whole.append(kept)
+                value = column(f"{self.scope.alias(kept)}_key")
+            else:
+                used.append(expression)
+                value = self.scope.sql(expression)
+            chosen.append(named(value, f"d{place}"))
+        chosen += [named(column("u"), "u")] if self.scope.table.unit is not None else []
+        rows = subquery(clean(self.scope, used, whole, outermost=False), "clean")
+        made = rows.select(*(chosen or [exp.Literal.number(1)]), copy=False)
+        return (
+            made if self.where is None else made.where(self.scope.sql(self.where), copy=False)
+        )
+
+
+def whole_column(expression: Expression, scope: Scope) -> str | None:
+    """The column, if an expression is one of integers: they need not go through doubles."""
+    if isinstance(expression, Column) and scope.column(expression.name).integer:
+        return expression.name
+    return None
+
+
+def _misplaced(query: SubQuery) -> str:
+    return (
+        f"{query} may stand in WHERE, and in what is selected or grouped by; not in HAVING, "
+        "ORDER BY or ON."
+    )
+
+
+def declared(name: str, expression: Expression, scope: Scope) -> Declared:
+    """What is public about a column that an expression makes."""
+    known = scope.facts(expression)
+    if isinstance(expression, Column):
+        source = scope.column(expression.name)
+        return Declared(
+            name,
+            kind=source.kind,
+            bounds=source.bounds,
+            step=source.step,
+            keys=source.keys,
+            integer=source.integer,
+            narrow=bool(source.integer),
+        )
+    return column_of(name, known)
+
+
+def column_of(name: str, known: Facts) -> Declared:
+    """A column with the limits and grid that are known of its values, widened to the grid."""
+    known, kind = short(known), cast(Kind, known.kind or "text")
+    if kind != "number" or known.low is None or known.high is None:
+        whole = kind == "number" and known.step is not None and known.step.denominator == 1
+        return Declared(name, kind=kind, integer=whole)
+    step = known.step
+    if step is not None and (known.high - known.low) / step > 1 << 60:
+        step = None
+    low, high = known.low, known.high
+    if step is not None:
+        low, high = (low / step).__floor__() * step, (high / step).__ceil__() * step
+    if low == high:
+        high += step or Fraction(1)
+    return Declared(name, kind="number", bounds=(low, high), step=step, integer=False)

@@ -1,0 +1,1 @@
+"""The engine's SQL, as trees: clipped, gridded, contribution-bounded integers."""

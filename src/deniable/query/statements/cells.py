@@ -1,0 +1,159 @@
+"""Statements that count cells: how many rows of each group have each value.
+
+    rows       what there is to count (`rows`), where the value is known
+    numbered   a unit's equal rows told apart by a number; or each value once, to count values
+    ranked     of each unit: its rows in a group in the order of a keyed hash, and its groups
+    kept       the first `max_rows` rows in each of the first `max_groups` groups
+    the answer the rows of each group and value counted
+
+Cells cannot be scaled as sums are, so a unit with too many rows keeps some: which ones hangs
+on its own rows and the salt alone, and all its rows have the same chance. Where values are
+counted and not rows (COUNT(DISTINCT x)), a unit keeps at most `max_rows` values of a group: if
+it is not there, the union of all kept values has at most so many fewer, whoever else holds
+them. With row privacy nothing needs to be kept back: a row is one row, and one value.
+"""
+
+from dataclasses import dataclass
+from fractions import Fraction
+
+from sqlglot import exp
+
+from deniable.query.language.expressions import Expression, Literal
+from deniable.query.plan.key_list import listing
+from deniable.query.plan.plan import Key
+from deniable.query.relations.functions import Sql
+from deniable.query.relations.scope import Scope
+from deniable.query.relations.sql_terms import (
+    column,
+    named,
+    number,
+    subquery,
+)
+from deniable.query.statements.rows import Grouping, Rows, key_columns
+from deniable.query.statements.statistics import Statistic
+
+
+@dataclass(frozen=True, slots=True)
+class Cells:
+    """What the statements of one plan that count cells have in common."""
+
+    scope: Scope
+    where: Expression | None
+    groupings: tuple[Grouping, ...]
+    max_groups: int
+    max_rows: int
+    other: bool
+
+    def of_grid(self, argument: Expression, low: int, high: int, step: Fraction) -> str:
+        """Cell 0 is the grid point `low`, cell 1 the next one."""
+        rows = self._rows(Statistic("cells", argument, low, high, step))
+        kept = subquery(self._kept(rows, column("x0"), once=False), "kept")
+        cell = column("v") if low == 0 else exp.Sub(this=column("v"), expression=number(low))
+        counted = kept.select(*self._keys(), named(cell, "cell"), _count())
+        return _text(counted.group_by(*self._keys(), column("v")))
+
+    def of_keys(self, argument: Expression, key: Key) -> str:
+        """Cell i is the i-th declared value of a key."""
+        groupings = (*self.groupings, Grouping(key, argument))
+        rows = Rows(self.scope, self.where, groupings, (), self.other).sql()
+        value = column(f"k{len(self.groupings)}")
+        kept = subquery(self._kept(rows, value, once=False), "kept")
+        counted = kept.select(*self._keys(), column("v"), _count())
+        counted = counted.group_by(*self._keys(), column("v"))
+        cell = exp.Case(this=column("v"))
+        for i, one in enumerate(_engine_values(key)):
+            cell = cell.when(self._literal(one), number(i), copy=False)
+        answer = subquery(counted, "counted")
+        return _text(answer.select(*self._keys(), named(cell, "cell"), column("n")))
+
+    def of_values(self, argument: Expression) -> str:
+        """One cell, 0, that holds the number of distinct values."""
+        rows = self._rows(Statistic("present", argument))
+        kept = subquery(self._kept(rows, column("x0"), once=True), "kept")
+        distinct = exp.Count(this=exp.Distinct(expressions=[column("v")]))
+        counted = kept.select(*self._keys(), named(number(0), "cell"), named(distinct, "n"))
+        return _text(counted.group_by(*self._keys()) if self.groupings else counted)
+
+    def _rows(self, statistic: Statistic) -> exp.Select:
+        return Rows(self.scope, self.where, self.groupings, (statistic,), self.other).sql()
+
+    def _kept(self, rows: exp.Select, value: Sql, *, once: bool) -> exp.Select:
+        """The keys and the value v of each row that counts."""
+        known = exp.Not(this=exp.Is(this=value.copy(), expression=exp.null()))
+        parts = [*self._keys(), named(value, "v")]
+        if self.scope.table.unit is None:
+            return subquery(rows, "rows").select(*parts).where(known)
+        held = subquery(rows, "rows").select(column("u"), *parts).where(known)
+        if once:
+            numbered = held.distinct()
+            number_of: list[Sql] = []
+        else:
+            same = [column("u"), *self._keys(), column("v")]
+            apart = _window(exp.RowNumber(), same, [column("v")])
+            numbered = subquery(held, "held").select(exp.Star(), named(apart, "j"))
+            number_of = [column("j")]
+        return self._ranked(numbered, number_of)
+
+    def _ranked(self, numbered: exp.Select, number_of: list[Sql]) -> exp.Select:
+        unit, keys = column("u"), self._keys()
+        own = [column("v"), *number_of]
+        drawn = _hash(*self.scope.identity, *keys, *own)
+        place = _window(exp.RowNumber(), [unit, *keys], [drawn, *own])
+        ranked = subquery(numbered, "numbered").select(exp.Star(), named(place, "place"))
+        limits = [_at_most("place", self.max_rows)]
+        if self._may_exceed():
+            group = _window(
+                exp.DenseRank(), [unit], [_hash(*self.scope.identity, *keys), *keys]
+            )
+            ranked = ranked.select(named(group, "group_place"))
+            limits.append(_at_most("group_place", self.max_groups))
+        return subquery(ranked, "ranked").select(*keys, column("v")).where(*limits)
+
+    def _may_exceed(self) -> bool:
+        """Whether a unit can be in more groups than it may count in."""
+        most = 1
+        for one in self.groupings:
+            if one.key.values is None:
+                return True
+            most *= len(one.key.values) + self.other
+        return most > self.max_groups
+
+    def _keys(self) -> list[Sql]:
+        return key_columns(self.groupings)
+
+    def _literal(self, value: str | int | bool) -> Sql:
+        if isinstance(value, int) and not isinstance(value, bool):
+            return number(value)
+        return self.scope.sql(Literal(value))
+
+
+def _engine_values(key: Key) -> list[str | int | bool]:
+    """Declared values as the engine has them: numbers in whole steps."""
+    if key.kind == "number":
+        steps = listing(key.values or ()).steps(key.step or Fraction(1))
+        assert steps is not None  # `key_of` refuses keys that are too far away
+        return list(steps.tolist())
+    return [one if isinstance(one, bool) else str(one) for one in key.values or ()]
+
+
+def _count() -> Sql:
+    return named(exp.Count(this=exp.Star()), "n")
+
+
+def _hash(*parts: Sql) -> Sql:
+    return exp.func("HASH", *parts, exp.Placeholder(this="salt"))
+
+
+def _window(function: Sql, by: list[Sql], order: list[Sql]) -> Sql:
+    ordered = exp.Order(expressions=[exp.Ordered(this=one.copy()) for one in order])
+    return exp.Window(
+        this=function, partition_by=[one.copy() for one in by], order=ordered, over="OVER"
+    )
+
+
+def _at_most(name: str, most: int) -> Sql:
+    return exp.LTE(this=column(name), expression=number(most))
+
+
+def _text(statement: exp.Select) -> str:
+    return statement.sql(dialect="duckdb")

@@ -1,0 +1,1 @@
+"""From exact integers to the noisy table that is released."""

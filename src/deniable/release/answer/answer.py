@@ -1,0 +1,239 @@
+"""From exact integers to the table that is released: noise first, then arithmetic.
+
+The noise is drawn here, once for each integer of each group that appears, by the mechanisms
+that the plan was priced with. What follows (outputs, HAVING, ORDER BY, LIMIT, margins) sees
+noisy values only, so it costs nothing more.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from numpy.typing import NDArray
+
+from deniable.engines.handover.aggregated import Aggregated, Integers
+from deniable.mechanisms import Gaussian, Laplace, Quantiles
+from deniable.query.margins.evaluation import Values, evaluate
+from deniable.query.margins.forms import Linear, form
+from deniable.query.margins.margins import laws_of, margins, shown
+from deniable.query.plan.plan import (
+    Call,
+    Chosen,
+    Feature,
+    KeyColumn,
+    Node,
+    Output,
+    Plan,
+)
+from deniable.release.answer.choices import Drawn, drawn
+from deniable.release.answer.groups import Groups, grouped
+from deniable.release.answer.slices import in_slices
+
+_WHOLE_BELOW = 2.0**53  # a margin beyond which a double no longer tells whole numbers apart
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """One column each for keys and numbers, and beside every number its margin."""
+
+    table: "pa.Table"
+    margins: Mapping[str, str]  # the name of each number's column of margins
+
+
+def answered(plan: Plan, exact: Aggregated | Iterator[Aggregated]) -> Answer:
+    """The noisy answer to a plan, from the engine's integers, at once or in batches."""
+    groups = grouped(plan, exact)
+    chosen = drawn(plan, groups)
+    noisy = _noisy(plan, groups) | chosen.values
+    used = _used_keys(plan)
+    keys = tuple(
+        _as_values(one) if place in used else np.empty(0)
+        for place, one in enumerate(groups.keys)
+    )
+    columns: dict[str, pa.Array[Any]] = {}
+    for output, (name, beside) in zip(plan.outputs, column_names(plan), strict=True):
+        if isinstance(output.node, KeyColumn):
+            columns[name] = groups.keys[output.node.place]
+            continue
+        if isinstance(output.node, Chosen):
+            columns[name], margin = _chosen_value(plan, output, chosen, groups.count)
+        else:
+            columns[name], margin = _number(plan, output, noisy, keys, groups.count)
+        if beside is not None:
+            columns[beside] = margin
+    table = pa.table(columns)
+    if plan.having is not None or plan.order or plan.limit is not None:
+        table = table.take(pa.array(_chosen(plan, noisy, keys, groups.count)))
+    return Answer(table, margin_columns(plan))
+
+
+def margin_columns(plan: Plan) -> dict[str, str]:
+    """The name of each number's column of margins."""
+    return {name: beside for name, beside in column_names(plan) if beside is not None}
+
+
+def column_names(plan: Plan) -> list[tuple[str, str | None]]:
+    """What the outputs' columns are called, and those of their margins."""
+    names = [one.name for one in plan.outputs]
+    used: set[str] = set()
+    found: list[tuple[str, str | None]] = []
+    for place, output in enumerate(plan.outputs):
+        name, beside = _unused(output.name, {*used, *names[:place]}), None
+        used.add(name)
+        if _is_noisy(output.node):
+            beside = _unused(f"{name}_margin", {*used, *names})
+            used.add(beside)
+        found.append((name, beside))
+    return found
+
+
+def _noisy(plan: Plan, groups: Groups) -> dict[str, Values]:
+    """The features with their noise. Each block is one release over all of its integers: the
+    noise of an integer does not depend on how many others there are."""
+    noisy: dict[str, Values] = {}
+    if groups.units is not None:
+        noisy["units"] = groups.units
+    for block in plan.blocks:
+        exact = [groups.features.pop(name) for name in block.features]
+        released = [np.empty(groups.count) for _ in exact]
+
+        def add_noise(
+            part: slice,
+            mechanism: Laplace | Gaussian = block.mechanism,
+            exact: list[Integers] = exact,
+            released: list[Values] = released,
+        ) -> None:
+            found = mechanism.release(np.concatenate([one[part] for one in exact]))
+            for to, some in zip(released, np.split(found, len(exact)), strict=True):
+                to[part] = some
+
+        in_slices(groups.count, add_noise)
+        noisy |= dict(zip(block.features, released, strict=True))
+    return noisy
+
+
+def _number(
+    plan: Plan, output: Output, noisy: Mapping[str, Values], keys: Sequence[Values], count: int
+) -> tuple["pa.Array[Any]", "pa.Array[Any]"]:
+    limits = {"low": output.low, "high": output.high}
+    laws = laws_of(plan.blocks, plan.thresholding)
+    value, half = np.empty(count), np.empty(count)
+
+    def reckon(part: slice) -> None:
+        features = {name: values[part] for name, values in noisy.items()}
+        near = [one[part] for one in keys]
+        value[part] = shown(output.node, features, keys=near, **limits)
+        half[part] = margins(
+            output.node,
+            laws,
+            features,
+            confidence=plan.confidence,
+            keys=near,
+            shown_as=value[part],
+            **limits,
+        )
+
+    in_slices(count, reckon)
+    linear = form(output.node)
+    whole = isinstance(linear, Linear) and linear.whole
+    if output.count and not whole:
+        # Nobody wants half a person. Where units are scaled down to their limits the truth may
+        # not be whole either, so the margin is rounded up, not to the nearest.
+        np.round(value, out=value)
+        np.ceil(half, out=half)
+        whole = True
+    if output.count and plan.nonnegative:
+        np.maximum(value, 0, out=value)
+    known, told = ~np.isnan(value), np.isfinite(half)
+    # The plan says how wide the noise is, so the type of a column is the same for all draws.
+    whole = whole and bool((half[told] < _WHOLE_BELOW).all())
+    return _column(value, known, whole), _column(half, known & told, whole)
+
+
+def _chosen_value(
+    plan: Plan, output: Output, chosen: Drawn, count: int
+) -> tuple["pa.Array[Any]", "pa.Array[Any]"]:
+    """A quantile or a most frequent value, and its margin in whatever the plan says."""
+    assert isinstance(output.node, Chosen)
+    choice, name = plan.choices[output.node.choice], output.node.name
+    value = chosen.values[name]
+    if output.margin_in:
+        margin = pa.array([choice.margin] * count, type=pa.int64())
+    else:
+        margin = pa.array(chosen.margins[name])
+    if isinstance(choice.mechanism, Quantiles):
+        grid = choice.mechanism.grid
+        whole = grid.lowest.denominator == grid.step.denominator == 1
+        return _column(value, np.ones(count, dtype=np.bool_), whole), margin
+    kind = pa.array(list(choice.labels or ())).type
+    return pa.array(value.tolist(), type=kind), margin
+
+
+def _column(values: NDArray[np.float64], known: NDArray[Any], whole: bool) -> "pa.Array[Any]":
+    complete = bool(known.all())
+    filled = values if complete else np.where(known, values, 0.0)
+    whole = whole and (not filled.size or bool(max(filled.max(), -filled.min()) < 2.0**63))
+    exact = filled.astype(np.int64) if whole else filled + 0.0  # no negative zero
+    return pa.array(exact, mask=None if complete else ~known)
+
+
+def _chosen(
+    plan: Plan, noisy: Mapping[str, Values], keys: Sequence[Values], count: int
+) -> NDArray[np.int64]:
+    """The groups that HAVING keeps, in the order asked for, up to the limit."""
+    place = np.arange(count)
+    if plan.having is not None:
+        holds = np.broadcast_to(evaluate(plan.having, noisy, keys), (count,))
+        place = place[holds.astype(np.bool_)]
+    if plan.order and place.size:
+        sorted_by = [
+            np.broadcast_to(evaluate(node, noisy, keys), (count,)) for node, _ in plan.order
+        ]
+        names = [f"o{i}" for i in range(len(sorted_by))]
+        table = pa.table([pa.array(one[place]) for one in sorted_by], names=names)
+        wanted = [
+            (name, "descending" if down else "ascending")
+            for name, (_, down) in zip(names, plan.order, strict=True)
+        ]
+        place = place[np.asarray(pc.sort_indices(table, sort_keys=wanted))]
+    return place if plan.limit is None else place[: plan.limit]
+
+
+def _as_values(column: "pa.Array[Any]") -> Values:
+    """A column of keys to reckon with: numbers as floats, with NaN for NULL."""
+    if pa.types.is_integer(column.type) or pa.types.is_floating(column.type):
+        return np.asarray(column.cast(pa.float64()).fill_null(float("nan")))
+    return np.array(column.to_pylist(), dtype=object)
+
+
+def _used_keys(plan: Plan) -> set[int]:
+    """The keys that something is reckoned from, beside being shown."""
+    nodes: list[Node] = [
+        one.node for one in plan.outputs if not isinstance(one.node, KeyColumn)
+    ]
+    nodes += [node for node, _ in plan.order]
+    nodes += [] if plan.having is None else [plan.having]
+    return {place for node in nodes for place in _key_places(node)}
+
+
+def _key_places(node: Node) -> Iterator[int]:
+    if isinstance(node, KeyColumn):
+        yield node.place
+    elif isinstance(node, Call):
+        for one in node.arguments:
+            yield from _key_places(one)
+
+
+def _is_noisy(node: Node) -> bool:
+    if isinstance(node, Call):
+        return any(_is_noisy(one) for one in node.arguments)
+    return isinstance(node, Feature | Chosen)
+
+
+def _unused(name: str, used: set[str]) -> str:
+    while name in used:
+        name += "_"
+    return name

@@ -1,0 +1,84 @@
+"""Where an engine's cells belong among the groups of an answer."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, TypeAlias
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from numpy.typing import NDArray
+
+from deniable.engines.handover.aggregated import Cells, Integers
+from deniable.query.plan.plan import Plan
+
+Keys: TypeAlias = Sequence["pa.Array[Any]"]
+
+
+@dataclass(frozen=True, slots=True)
+class Placed:
+    """Cells of the groups that appear, by each group's place in the answer. Private."""
+
+    group: NDArray[np.int64] = field(repr=False)
+    cell: NDArray[np.int64] = field(repr=False)
+    count: NDArray[np.int64] = field(repr=False)
+
+
+def declared(cells: Mapping[str, Cells], lists: Keys, rest: int) -> dict[str, Placed]:
+    """Among all combinations of listed keys, the last fastest; others are at `rest`."""
+    return {
+        name: _placed(_among_lists(one.keys, lists, one.cell.size, rest), one)
+        for name, one in cells.items()
+    }
+
+
+def private(cells: Mapping[str, Cells], shown: Keys, rest: int) -> dict[str, Placed]:
+    """Among the groups that are shown, by their engine's keys; others are at `rest`."""
+    return {name: _placed(_found(one.keys, shown, rest), one) for name, one in cells.items()}
+
+
+def features(plan: Plan, cells: Mapping[str, Placed], count: int) -> dict[str, Integers]:
+    """The features of blocks that have a statement of their own: cell j is the j-th."""
+    found: dict[str, Integers] = {}
+    for block in plan.blocks:
+        if block.sql:
+            own = cells[block.features[0]]
+            for j, name in enumerate(block.features):
+                found[name] = np.zeros(count, dtype=np.int64)
+                at = own.cell == j
+                np.add.at(found[name], own.group[at], own.count[at])
+    return found
+
+
+def _placed(group: NDArray[np.int64], cells: Cells) -> Placed:
+    """Without the cells of groups that do not appear, whose place is -1."""
+    shown = group >= 0
+    if shown.all():
+        return Placed(group, cells.cell, cells.count)
+    return Placed(group[shown], cells.cell[shown], cells.count[shown])
+
+
+def _among_lists(keys: Keys, lists: Keys, rows: int, rest: int) -> NDArray[np.int64]:
+    place = np.zeros(rows, dtype=np.int64)
+    if not keys:
+        return place
+    known = np.ones(rows, dtype=np.bool_)
+    for column, values in zip(keys, lists, strict=True):
+        found = pc.index_in(column, value_set=values.cast(column.type))
+        known &= np.asarray(found.is_valid())
+        place = place * len(values) + np.asarray(found.fill_null(0), dtype=np.int64)
+    return np.where(known, place, rest)
+
+
+def _found(wanted: Keys, shown: Keys, rest: int) -> NDArray[np.int64]:
+    """For each combination of keys its place among those shown, `rest` if nowhere."""
+    rows, groups = len(wanted[0]), len(shown[0])
+    code = np.zeros(groups + rows, dtype=np.int64)
+    for column, own in zip(shown, wanted, strict=True):
+        both = pa.concat_arrays([column, own.cast(column.type)])
+        encoded: Any = both.dictionary_encode(null_encoding="encode")
+        mixed = code * (len(encoded.dictionary) + 1) + np.asarray(encoded.indices, np.int64)
+        code = np.unique(mixed, return_inverse=True)[1]
+    place = np.full(groups + rows, rest, dtype=np.int64)
+    place[code[:groups]] = np.arange(groups)
+    return place[code[groups:]]

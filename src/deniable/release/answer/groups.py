@@ -1,0 +1,262 @@
+"""Which groups appear in an answer, and in which order: never a matter of the data's order.
+
+Declared keys: every combination, in the order of declaration, empty ones too. Private keys:
+those that pass the threshold on their noisy number of units, sorted. On request one more group
+holds the rest. What comes out is as exact and private as what went in, but for the keys.
+"""
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from fractions import Fraction
+from math import prod
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from numpy.typing import NDArray
+
+from deniable.engines.handover.aggregated import Aggregated, Cells, Integers
+from deniable.query.plan.key_list import listing, unbroken
+from deniable.query.plan.plan import Key, Plan
+from deniable.release.answer import cell_places
+from deniable.release.answer.cell_places import Placed
+
+_WIDE = 2**63
+
+
+@dataclass(frozen=True, slots=True)
+class Groups:
+    """The groups of an answer; with `other` the last one is the rest, with keys NULL."""
+
+    keys: tuple["pa.Array[Any]", ...]
+    count: int
+    features: dict[str, Integers] = field(repr=False)
+    units: NDArray[np.float64] | None  # already noisy; NaN for the rest
+    cells: dict[str, Placed] = field(repr=False, default_factory=dict)  # by statement
+
+
+def grouped(plan: Plan, exact: Aggregated | Iterator[Aggregated]) -> Groups:
+    """The groups that appear. Batches are read one by one, and what is not shown is let go."""
+    batches = exact if isinstance(exact, Iterator) else (exact,)
+    return _declared(plan, batches) if plan.thresholding is None else _private(plan, batches)
+
+
+def _declared(plan: Plan, batches: Iterable[Aggregated]) -> Groups:
+    lists = [_engine_values(key) for key in plan.keys]
+    sizes = [len(one) for one in lists]
+    count = prod(sizes)
+    in_a_row = [_in_a_row(one) for one in lists]
+    if not all(in_a_row):
+        batches = (Aggregated.joined(batches),)  # so that keys are looked up all at once
+    features: dict[str, Integers] = {}
+    rest = Rest(plan.features if plan.other else ())
+    counted: dict[str, Cells] = {}
+    for exact in batches:
+        counted |= exact.cells
+        if not exact.features:  # cells alone: no groups were asked for
+            continue
+        place, known = np.zeros(exact.groups, np.int64), np.ones(exact.groups, np.bool_)
+        for column, values, plain in zip(exact.keys, lists, in_a_row, strict=True):
+            found, is_key = _counted(column, values) if plain else _places(column, values)
+            known &= is_key
+            place = place * len(values) + found
+        rest.add(exact, ~known)
+        for name, integers in exact.features.items():
+            if name not in features:
+                features[name] = np.zeros(count, np.int64)
+            features[name] = _spread(features[name], place, known, integers)
+    keys = [_as_declared(key, values) for key, values in zip(plan.keys, lists, strict=True)]
+    crossed = _crossed(keys, sizes)
+    if plan.other:
+        crossed = [_with_null(one) for one in crossed]
+    cells = cell_places.declared(counted, lists, count if plan.other else -1)
+    features = rest.beside(features) | cell_places.features(plan, cells, count + plan.other)
+    return Groups(tuple(crossed), count + plan.other, features, None, cells)
+
+
+def _spread(
+    spread: Integers, place: NDArray[np.int64], known: NDArray[np.bool_], values: Integers
+) -> Integers:
+    """Those values that have one, at their places."""
+    if values.dtype == object:
+        spread = spread.astype(object)
+    if known.all():
+        spread[place] = values
+    else:
+        spread[place[known]] = values[known]
+    return spread
+
+
+def _in_a_row(values: "pa.Array[Any]") -> bool:
+    return bool(pa.types.is_integer(values.type)) and unbroken(np.asarray(values))
+
+
+def _places(
+    column: "pa.Array[Any]", values: "pa.Array[Any]"
+) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
+    """Where each group's key stands among the declared ones (0 if nowhere), and whether."""
+    found = pc.index_in(column, value_set=values.cast(column.type))
+    return np.asarray(found.fill_null(0), dtype=np.int64), np.asarray(found.is_valid())
+
+
+def _counted(
+    column: "pa.Array[Any]", values: "pa.Array[Any]"
+) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
+    """The same for whole numbers in a row, of which there may be a million: they need not be
+    looked up."""
+    first, last = values[0].as_py(), values[-1].as_py()
+    place = np.asarray(column.fill_null(first), dtype=np.int64)
+    inside = (first <= place) & (place <= last)
+    if column.null_count:
+        inside &= np.asarray(column.is_valid())
+    return np.where(inside, place - first, 0), inside
+
+
+def _private(plan: Plan, batches: Iterable[Aggregated]) -> Groups:
+    assert plan.thresholding is not None
+    rest = Rest(plan.features if plan.other else ())
+    keys: list[list[pa.Array[Any]]] = [[] for _ in plan.keys]
+    features: dict[str, list[Integers]] = {name: [] for name in ("units", *plan.features)}
+    counted: dict[str, Cells] = {}
+    for exact in batches:
+        counted |= exact.cells
+        assert exact.units is not None
+        kept, noisy = plan.thresholding.release(exact.units)
+        if plan.other:  # a group without a key is part of the rest
+            kept &= ~_unnamed(exact)
+            rest.add(exact, ~kept)
+        for column, found in zip(keys, exact.keys, strict=True):
+            column.append(found.filter(pa.array(kept)))
+        for name, values in ({"units": noisy} | exact.features).items():
+            features[name].append(values[kept])
+    # Column by column, so that none but one is ever there twice.
+    shown = [_joined(column) for column in keys]
+    order = _order(shown)
+    cells = cell_places.private(
+        counted,
+        [one.take(pa.array(order)) for one in shown] if counted else (),
+        order.size if plan.other else -1,
+    )
+    for i, key in enumerate(plan.keys):
+        found = _shown_values(key, _as_text(shown[i].take(pa.array(order))))
+        shown[i] = _with_null(found) if plan.other else found
+    ordered = {name: _taken(features[name], order) for name in list(features)}
+    units = ordered.pop("units").astype(np.float64)
+    if plan.other:
+        units = np.append(units, np.nan)
+    ordered = rest.beside(ordered) | cell_places.features(plan, cells, units.size)
+    return Groups(tuple(shown), units.size, ordered, units, cells)
+
+
+def _joined(parts: list["pa.Array[Any]"]) -> "pa.Array[Any]":
+    """The parts as one column; the list is emptied."""
+    joined = pa.concat_arrays(parts)
+    parts.clear()
+    return joined
+
+
+def _taken(parts: list[Integers], order: NDArray[Any]) -> Integers:
+    """The parts as one array in that order; the list is emptied."""
+    joined: Integers = np.concatenate(parts)
+    parts.clear()
+    return np.asarray(joined[order])
+
+
+def _unnamed(exact: Aggregated) -> NDArray[np.bool_]:
+    unnamed = np.ones(exact.groups, dtype=np.bool_)
+    for column in exact.keys:
+        unnamed &= ~np.asarray(column.is_valid())
+    return unnamed
+
+
+def _order(keys: Sequence["pa.Array[Any]"]) -> NDArray[Any]:
+    """The order by keys; a single column sorts much faster than a table."""
+    if len(keys) == 1:
+        return np.asarray(pc.sort_indices(keys[0]))
+    names = [f"k{i}" for i in range(len(keys))]
+    wanted = [(name, "ascending") for name in names]
+    return np.asarray(pc.sort_indices(pa.table(list(keys), names=names), sort_keys=wanted))
+
+
+def _as_text(column: "pa.Array[Any]") -> "pa.Array[Any]":
+    """Text in its usual type, where that can hold so much of it."""
+    if pa.types.is_large_string(column.type) and column.nbytes < 2**31:
+        return column.cast(pa.string())
+    return column
+
+
+class Rest:
+    """The sums over all groups that are not shown; none for features that nobody wants."""
+
+    def __init__(self, names: Iterable[str]) -> None:
+        self._sums: dict[str, int] = dict.fromkeys(names, 0)
+
+    def add(self, exact: Aggregated, hidden: NDArray[np.bool_]) -> None:
+        """Counts the hidden groups in, exactly."""
+        for name in self._sums:
+            self._sums[name] += sum(exact.features[name][hidden].tolist())
+
+    def beside(self, features: dict[str, Integers]) -> dict[str, Integers]:
+        """The features with the rest as one more group, if it is wanted."""
+        return {
+            name: _with_rest(values, self._sums[name]) if name in self._sums else values
+            for name, values in features.items()
+        }
+
+
+def _engine_values(key: Key) -> "pa.Array[Any]":
+    """Declared values as the engine returns them: numbers in whole steps, the others plain."""
+    assert key.values is not None
+    if key.kind == "number":
+        return pa.array(listing(key.values).steps(key.step or Fraction(1)), type=pa.int64())
+    if key.kind == "boolean":
+        return pa.array([bool(one) for one in key.values])
+    return pa.array([str(one) for one in key.values], type=pa.string())
+
+
+def _as_declared(key: Key, found: "pa.Array[Any]") -> "pa.Array[Any]":
+    if key.kind == "number" and key.step not in (None, 1):
+        return pa.array(list(key.values or ()))
+    return _shown_values(key, found)
+
+
+def _shown_values(key: Key, found: "pa.Array[Any]") -> "pa.Array[Any]":
+    """The engine's keys as the reader sees them."""
+    if key.kind == "date":
+        try:
+            return found.cast(pa.date32())
+        except pa.ArrowInvalid:  # a year that no calendar of Arrow's has
+            return found.cast(pa.string())
+    if key.kind != "number" or key.step in (None, 1):
+        return found
+    assert key.step is not None
+    up, down = key.step.numerator, key.step.denominator
+    numbers = [None if one is None else one * up for one in found.to_pylist()]
+    if down == 1 and all(-_WIDE < (one or 0) < _WIDE for one in numbers):
+        return pa.array(numbers, type=pa.int64())
+    return pa.array([None if one is None else one / down for one in numbers], pa.float64())
+
+
+def _crossed(keys: Sequence["pa.Array[Any]"], sizes: Sequence[int]) -> list["pa.Array[Any]"]:
+    """Every combination, the last key fastest."""
+    if len(keys) == 1:
+        return list(keys)
+    before, whole = 1, prod(sizes)
+    crossed = []
+    for key, size in zip(keys, sizes, strict=True):
+        after = whole // (before * size) if size else 0
+        place = np.tile(np.repeat(np.arange(size), after), before)
+        crossed.append(key.take(pa.array(place)))
+        before *= size
+    return crossed
+
+
+def _with_null(column: "pa.Array[Any]") -> "pa.Array[Any]":
+    return pa.concat_arrays([column, pa.nulls(1, column.type)])
+
+
+def _with_rest(values: Integers, total: int) -> Integers:
+    if values.dtype == object or abs(total) >= 2**62:
+        return np.append(values.astype(object), np.array([total], dtype=object))
+    return np.append(values, np.int64(total))

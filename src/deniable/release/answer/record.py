@@ -1,0 +1,168 @@
+"""A released table as rows of JSON and as bytes to keep, and the hash that names it.
+
+The hash goes over the columns in order. Of each: its name, its type, the number of rows and
+that of missing values, as one line of JSON; where some are missing, a byte for every row, 1 if
+it has a value; then the values, eight bytes each, least first (integers, and IEEE doubles for
+numbers), one byte each for booleans, and for text and dates the lengths in bytes, eight bytes
+each, and then the bytes one after another. Where a value is missing stand zeros.
+"""
+
+import datetime
+import hashlib
+import json
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from deniable.errors import InvalidCertificate
+from deniable.release.answer.answer import Answer
+
+TYPES: Mapping[str, "pa.DataType"] = {
+    "integer": pa.int64(),
+    "number": pa.float64(),
+    "boolean": pa.bool_(),
+    "date": pa.date32(),
+    "text": pa.string(),
+}
+_FLAT = {"integer": "<i8", "number": "<f8", "boolean": "u1"}
+
+
+def columns(table: "pa.Table") -> list[dict[str, str]]:
+    """The columns' names and types, in order.
+
+    >>> columns(pa.table({"ward": ["A"], "n": [3]}))
+    [{'name': 'ward', 'type': 'text'}, {'name': 'n', 'type': 'integer'}]
+    """
+    return [{"name": field.name, "type": _type(field.type)} for field in table.schema]
+
+
+def rows(table: "pa.Table") -> list[dict[str, Any]]:
+    """The rows, of what JSON can hold.
+
+    >>> rows(pa.table({"day": [datetime.date(2025, 1, 1)], "x": [math.inf]}))
+    [{'day': '2025-01-01', 'x': 'inf'}]
+    """
+    return [{name: _plain(one) for name, one in row.items()} for row in table.to_pylist()]
+
+
+def table_of(
+    listed: Sequence[Mapping[str, str]], found: Sequence[Mapping[str, Any]]
+) -> "pa.Table":
+    """The table that was written as these columns and rows.
+
+    >>> table = pa.table({"ward": ["A", None], "n": [3, 4]})
+    >>> table_of(columns(table), rows(table)) == table
+    True
+    """
+    try:
+        arrays = {
+            one["name"]: pa.array(
+                [_read(row[one["name"]], one["type"]) for row in found], type=TYPES[one["type"]]
+            )
+            for one in listed
+        }
+    except (KeyError, TypeError, ValueError, OverflowError, pa.ArrowException):
+        raise InvalidCertificate(
+            "The rows of this release do not have the columns that it names."
+        ) from None
+    return pa.table(arrays)
+
+
+def fingerprint(table: "pa.Table") -> str:
+    """The SHA-256 of a table's columns, in hexadecimal.
+
+    >>> one, two = pa.table({"n": [3]}), pa.table({"n": [4]})
+    >>> fingerprint(one) == fingerprint(pa.table({"n": [3]})), fingerprint(one)[:8]
+    (True, '449372aa')
+    >>> fingerprint(one) == fingerprint(two)
+    False
+    """
+    found = hashlib.sha256()
+    for field, column in zip(table.schema, table.columns, strict=True):
+        kind = _type(field.type)
+        head = [field.name, kind, len(column), column.null_count]
+        found.update(json.dumps(head, separators=(",", ":")).encode("ascii") + b"\n")
+        if column.null_count:
+            found.update(np.asarray(column.is_valid()).astype("u1").tobytes())
+        for part in _parts(column, kind):
+            found.update(part)
+    return found.hexdigest()
+
+
+def _parts(column: "pa.ChunkedArray[Any]", kind: str) -> Iterator[Any]:
+    """The bytes of a column's values."""
+    if kind in _FLAT:
+        flat = column.cast(TYPES[kind])
+        if column.null_count:
+            flat = flat.fill_null(pa.scalar(0).cast(TYPES[kind]))
+        yield np.ascontiguousarray(np.asarray(flat), dtype=_FLAT[kind]).data
+        return
+    texts = _text(column)
+    ends = np.frombuffer(texts.buffers()[1], "<i8")[texts.offset :][: len(texts) + 1]
+    yield np.diff(ends).astype("<i8").tobytes()
+    held = texts.buffers()[2]
+    if held is not None:
+        yield memoryview(held)[int(ends[0]) : int(ends[-1])]
+
+
+def kept(answer: Answer) -> bytes:
+    """An answer as bytes, for the one who keeps it.
+
+    >>> found = restored(kept(Answer(pa.table({"n": [3], "n_margin": [1]}), {"n": "n_margin"})))
+    >>> found.table["n"].to_pylist(), found.margins
+    ([3], {'n': 'n_margin'})
+    """
+    note = json.dumps(dict(answer.margins)).encode("ascii")
+    table = answer.table.replace_schema_metadata({b"margins": note})
+    sink = pa.BufferOutputStream()
+    with pa.ipc.new_stream(sink, table.schema) as stream:
+        stream.write_table(table)
+    return bytes(sink.getvalue())
+
+
+def restored(found: bytes) -> Answer:
+    """The answer that was kept."""
+    table = pa.ipc.open_stream(found).read_all()
+    margins = json.loads(table.schema.metadata[b"margins"])
+    return Answer(table.replace_schema_metadata(None), margins)
+
+
+def _text(column: "pa.ChunkedArray[Any]") -> "pa.Array[Any]":
+    """A column as one array of text, in which NULL has no length."""
+    found = column.cast(pa.large_string()).fill_null("").combine_chunks()
+    if isinstance(found, pa.ChunkedArray):
+        found = found.chunk(0) if found.num_chunks else pa.array([], pa.large_string())
+    return found if len(found) else pa.array([""], pa.large_string()).slice(0, 0)
+
+
+def _type(found: "pa.DataType") -> str:
+    if pa.types.is_boolean(found):
+        return "boolean"
+    if pa.types.is_integer(found):
+        return "integer"
+    if pa.types.is_floating(found):
+        return "number"
+    return "date" if pa.types.is_date(found) else "text"
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, float) and not math.isfinite(value):
+        return str(value)
+    if value is None or isinstance(value, bool | int | float | str):
+        return value
+    return value.isoformat() if isinstance(value, datetime.date) else str(value)
+
+
+def _read(value: Any, kind: str) -> Any:
+    if value is None:
+        return None
+    if kind == "number":
+        if isinstance(value, bool):
+            raise TypeError
+        return float(value)
+    if type(value) is not {"integer": int, "boolean": bool}.get(kind, str):
+        raise TypeError
+    return datetime.date.fromisoformat(str(value)) if kind == "date" else value

@@ -1,0 +1,1 @@
+"""Ways to ask: SQL, builder calls, bounds to find, arrays."""

@@ -1,0 +1,118 @@
+"""One-liners whose answers are chosen, not summed: medians, quantiles, the most frequent value.
+
+As in `arrays`, text names a column and an array is released at once.
+"""
+
+from collections.abc import Sequence
+from typing import Any, Unpack, overload
+
+from deniable.exact.rationals import Number
+from deniable.policy import KeyValue
+from deniable.query.language import builder
+from deniable.query.language.expressions import Aggregate
+from deniable.release.asking.one_off import (
+    Bounds,
+    How,
+    Values,
+    asked,
+)
+from deniable.release.session.release import Release
+
+
+@overload
+def median(of: str) -> Aggregate: ...
+@overload
+def median(of: Values, *, bounds: Bounds, epsilon: Number, **how: Unpack[How]) -> Release: ...
+def median(
+    of: Values, *, bounds: Bounds | None = None, epsilon: Number | None = None, **how: Any
+) -> Any:
+    """A median, of a column by its name or of an array's values.
+
+    >>> str(median("cost"))
+    'MEDIAN(cost)'
+    >>> abs(median(range(1000), bounds=(0, 1000), epsilon=1).value - 500) < 200
+    True
+    """
+    return asked("median", builder.median, of, bounds, epsilon, how)
+
+
+@overload
+def quantile(of: str, level: Number) -> Aggregate: ...
+@overload
+def quantile(
+    of: Values, level: Number, *, bounds: Bounds, epsilon: Number, **how: Unpack[How]
+) -> Release: ...
+def quantile(
+    of: Values,
+    level: Number,
+    *,
+    bounds: Bounds | None = None,
+    epsilon: Number | None = None,
+    **how: Any,
+) -> Any:
+    """The value below which such a share of the rows lies.
+
+    >>> str(quantile("cost", 0.9))
+    'QUANTILE_CONT(cost, 0.9)'
+    >>> abs(quantile(range(1000), 0.25, bounds=(0, 1000), epsilon=1).value - 250) < 200
+    True
+    """
+    return asked(
+        "quantile", lambda text: builder.quantile(text, level), of, bounds, epsilon, how
+    )
+
+
+@overload
+def quantiles(of: str, levels: Sequence[Number]) -> Aggregate: ...
+@overload
+def quantiles(
+    of: Values, levels: Sequence[Number], *, bounds: Bounds, epsilon: Number, **how: Unpack[How]
+) -> Release: ...
+def quantiles(
+    of: Values,
+    levels: Sequence[Number],
+    *,
+    bounds: Bounds | None = None,
+    epsilon: Number | None = None,
+    **how: Any,
+) -> Any:
+    """Several quantiles, which cost one release together.
+
+    >>> quartiles = [0.25, 0.5, 0.75]
+    >>> quantiles(range(1000), quartiles, bounds=(0, 1000), epsilon=1).columns
+    ('quantiles[0.25]', 'quantiles[0.5]', 'quantiles[0.75]')
+    """
+
+    def named(text: str) -> Aggregate:
+        return builder.quantiles(text, levels)
+
+    return asked("quantiles", named, of, bounds, epsilon, how)
+
+
+@overload
+def mode(of: str) -> Aggregate: ...
+@overload
+def mode(
+    of: Values,
+    *,
+    keys: Sequence[KeyValue] | None = None,
+    bounds: Bounds | None = None,
+    epsilon: Number,
+    **how: Unpack[How],
+) -> Release: ...
+def mode(
+    of: Values,
+    *,
+    keys: Sequence[KeyValue] | None = None,
+    bounds: Bounds | None = None,
+    epsilon: Number | None = None,
+    **how: Any,
+) -> Any:
+    """The most frequent value, among declared keys.
+
+    >>> str(mode("ward"))
+    'MODE(ward)'
+    >>> mode(["A", "B", "B"] * 100, keys=["A", "B", "C"], epsilon=1).value
+    'B'
+    """
+    return asked("mode", builder.mode, of, bounds, epsilon, how, keys)

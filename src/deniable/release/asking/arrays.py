@@ -1,0 +1,178 @@
+"""One-liners: `mean("cost")` names an aggregate, `mean(values, ...)` releases one at once.
+
+An array is protected by a session that lives for one question (`one_off`), so that what
+happens is the plan of that question and nothing else.
+"""
+
+from collections.abc import Sequence
+from typing import Any, Unpack, overload
+
+import pyarrow as pa
+
+from deniable.exact.rationals import Number
+from deniable.policy import KeyValue
+from deniable.query.language import builder
+from deniable.query.language.expressions import Aggregate
+from deniable.release.asking.one_off import (
+    Bounds,
+    How,
+    Values,
+    asked,
+    column,
+    is_text,
+    released,
+)
+from deniable.release.session.release import Release
+
+
+@overload
+def count(of: str | None = None) -> Aggregate: ...
+@overload
+def count(of: Values, *, epsilon: Number, **how: Unpack[How]) -> Release: ...
+def count(of: Values = None, *, epsilon: Number | None = None, **how: Any) -> Any:
+    """How many rows, or how many where something is known; of an array, how many values.
+
+    >>> str(count()), str(count("age"))
+    ('COUNT(*)', 'COUNT(age)')
+    >>> abs(count([1.5, None, 2.5] * 100, epsilon=1).value - 200) < 60
+    True
+    """
+    if is_text(of, epsilon) or of is None:
+        return builder.count(of)
+    known = pa.array([True if one else None for one in column(of, "number", count=True)])
+    return released("count", builder.count("value"), known, None, epsilon, how)
+
+
+@overload
+def sum(of: str) -> Aggregate: ...
+@overload
+def sum(of: Values, *, bounds: Bounds, epsilon: Number, **how: Unpack[How]) -> Release: ...
+def sum(
+    of: Values, *, bounds: Bounds | None = None, epsilon: Number | None = None, **how: Any
+) -> Any:
+    """A sum, of a column by its name or of an array's values.
+
+    >>> str(sum("cost + 1"))
+    'SUM((cost + 1))'
+    >>> abs(sum([0.2, 0.9] * 500, bounds=(0, 1), epsilon=1).value - 550) < 60
+    True
+    """
+    return asked("sum", builder.sum, of, bounds, epsilon, how)
+
+
+@overload
+def mean(of: str) -> Aggregate: ...
+@overload
+def mean(of: Values, *, bounds: Bounds, epsilon: Number, **how: Unpack[How]) -> Release: ...
+def mean(
+    of: Values, *, bounds: Bounds | None = None, epsilon: Number | None = None, **how: Any
+) -> Any:
+    """An average, of a column by its name or of an array's values.
+
+    >>> str(mean("cost"))
+    'AVG(cost)'
+    >>> abs(mean([0.2, 0.9] * 500, bounds=(0, 1), epsilon=1).value - 0.55) < 0.1
+    True
+    """
+    return asked("mean", builder.mean, of, bounds, epsilon, how)
+
+
+@overload
+def variance(of: str, *, population: bool = False) -> Aggregate: ...
+@overload
+def variance(
+    of: Values,
+    *,
+    population: bool = False,
+    bounds: Bounds,
+    epsilon: Number,
+    **how: Unpack[How],
+) -> Release: ...
+def variance(
+    of: Values,
+    *,
+    population: bool = False,
+    bounds: Bounds | None = None,
+    epsilon: Number | None = None,
+    **how: Any,
+) -> Any:
+    """A variance: of the sample (divided by n - 1) unless the rows are the population.
+
+    >>> str(variance("age"))
+    'VAR_SAMP(age)'
+    >>> abs(variance([0, 1] * 500, bounds=(0, 1), epsilon=1).value - 0.25) < 0.1
+    True
+    """
+
+    def named(text: str) -> Aggregate:
+        return builder.variance(text, population=population)
+
+    return asked("variance", named, of, bounds, epsilon, how)
+
+
+@overload
+def stddev(of: str, *, population: bool = False) -> Aggregate: ...
+@overload
+def stddev(
+    of: Values,
+    *,
+    population: bool = False,
+    bounds: Bounds,
+    epsilon: Number,
+    **how: Unpack[How],
+) -> Release: ...
+def stddev(
+    of: Values,
+    *,
+    population: bool = False,
+    bounds: Bounds | None = None,
+    epsilon: Number | None = None,
+    **how: Any,
+) -> Any:
+    """A standard deviation.
+
+    >>> str(stddev("age", population=True))
+    'STDDEV_POP(age)'
+    >>> abs(stddev([0, 1] * 500, bounds=(0, 1), epsilon=1).value - 0.5) < 0.1
+    True
+    """
+
+    def named(text: str) -> Aggregate:
+        return builder.stddev(text, population=population)
+
+    return asked("stddev", named, of, bounds, epsilon, how)
+
+
+@overload
+def histogram(of: str, bins: int = 10) -> Aggregate: ...
+@overload
+def histogram(
+    of: Values,
+    bins: int = 10,
+    *,
+    bounds: Bounds | None = None,
+    keys: Sequence[KeyValue] | None = None,
+    epsilon: Number,
+    **how: Unpack[How],
+) -> Release: ...
+def histogram(
+    of: Values,
+    bins: int = 10,
+    *,
+    bounds: Bounds | None = None,
+    keys: Sequence[KeyValue] | None = None,
+    epsilon: Number | None = None,
+    **how: Any,
+) -> Any:
+    """How many rows fall into each of some bins, or have each declared value.
+
+    >>> str(histogram("age", bins=5))
+    'HISTOGRAM(age, 5)'
+    >>> histogram(["A", "B"] * 300, keys=["A", "B"], epsilon=1).columns
+    ('histogram[A]', 'histogram[B]')
+    """
+
+    def named(text: str) -> Aggregate:
+        return builder.histogram(text, bins)
+
+    return asked("histogram", named, of, bounds, epsilon, how, keys)

@@ -1,0 +1,100 @@
+"""The Python door of a session: a question built step by step, then released."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, NotRequired, TypedDict, Unpack
+
+from deniable.exact.rationals import Number
+from deniable.query.language.builder import Asking
+from deniable.query.language.expressions import Aggregate
+from deniable.query.language.question import Question
+from deniable.query.plan.plan import Plan
+from deniable.query.planner.explain import Branch
+from deniable.release.asking.stages import released
+
+if TYPE_CHECKING:
+    from deniable.release.session.release import Release
+    from deniable.release.session.session import Session
+
+
+class Wishes(TypedDict):
+    """What may be asked of an answer, beside the question."""
+
+    epsilon: NotRequired[Number | None]
+    margin: NotRequired[Number | Mapping[str, Number] | None]  # in place of epsilon
+    relative: NotRequired[Number | Mapping[str, Number] | None]  # a margin over a size
+    of: NotRequired[object]  # that size: a number, or an answer already released
+    bounds: NotRequired[str | Sequence[str] | Mapping[str, str] | None]  # "find" them
+    delta: NotRequired[Number | None]
+    confidence: NotRequired[Number]
+    weights: NotRequired[Mapping[str, Number] | None]
+    nonnegative: NotRequired[bool]
+    other: NotRequired[bool]
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """A question about a table of a session; every step returns a new one.
+
+    >>> import deniable as dp
+    >>> import pyarrow as pa
+    >>> frame = pa.table({"ward": ["A", "B"] * 300, "age": [30, 60] * 300})
+    >>> visits = dp.protect(
+    ...     frame, keys={"ward": ["A", "B"]}, bounds={"age": (0, 99)}, epsilon=2
+    ... )
+    >>> adults = visits.table("data").where("age >= 18").group_by("ward")
+    >>> answer = adults.agg(n=dp.count(), age=dp.mean("age")).release(epsilon=1)
+    >>> answer.to_arrow().column_names
+    ['ward', 'n', 'n_margin', 'age', 'age_margin']
+    """
+
+    session: "Session"
+    asking: Asking
+
+    @classmethod
+    def about(cls, session: "Session", table: str) -> "Asked":
+        """A question about all rows of a table."""
+        return cls(session, Asking(table))
+
+    def where(self, condition: str) -> "Asked":
+        """Keeps the rows for which a condition holds; several must all hold."""
+        return Asked(self.session, self.asking.where(condition))
+
+    def group_by(self, *columns: str, **named: str) -> "Asked":
+        """Groups by columns, or by expressions under a name."""
+        return Asked(self.session, self.asking.group_by(*columns, **named))
+
+    def agg(
+        self,
+        *,
+        having: str | None = None,
+        order_by: str | None = None,
+        descending: bool = False,
+        limit: int | None = None,
+        **outputs: Aggregate | str,
+    ) -> "Ready":
+        """The keys, and these aggregates under these names."""
+        question = self.asking.agg(
+            having=having, order_by=order_by, descending=descending, limit=limit, **outputs
+        )
+        return Ready(self.session, question)
+
+
+@dataclass(frozen=True, slots=True)
+class Ready:
+    """A whole question, waiting for its price."""
+
+    session: "Session"
+    question: Question
+
+    def plan(self, **wishes: Unpack[Wishes]) -> Plan:
+        """The plan, equal to that of the same question in SQL."""
+        return self.session.plan(self.question, **wishes)
+
+    def explain(self, **wishes: Unpack[Wishes]) -> Branch:
+        """The plan as a tree to print."""
+        return self.session.explain(self.question, **wishes)
+
+    def release(self, *, fresh: bool = False, **wishes: Unpack[Wishes]) -> "Release":
+        """The private answer: the one given before, if there is one, unless `fresh`."""
+        return released(self.session, self.question, wishes, fresh=fresh)

@@ -1,0 +1,1 @@
+"""Signed statements about a release, their verification, and the privacy label."""

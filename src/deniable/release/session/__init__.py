@@ -1,0 +1,1 @@
+"""The one door from data to the world."""

@@ -1,0 +1,1 @@
+"""Collecting reports: shuffling, repeated waves, simulation, private copies."""

@@ -1,0 +1,123 @@
+"""A private copy of a table: columns randomized row by row, so that it may be handed out.
+
+Every cell goes through its column's own design, with its own coins; what one row costs is the
+sum of the designs' losses. Columns that are not named stay as they are, and are then public:
+name those that are not. The estimators of this room take the randomized columns.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from deniable.errors import InvalidData, InvalidParameter
+from deniable.mechanisms import Tally
+from deniable.mechanisms.local.answers import read
+from deniable.mechanisms.local.numbers.numeric import NumericDesign
+from deniable.privacy import Loss, PureLoss
+from deniable.surveys.estimate.crosstab import CrossTab, crosstab
+
+
+@dataclass(frozen=True, slots=True)
+class PrivateCopy:
+    """A table whose columns in `designs` are randomized; `frame` is of the kind given.
+
+    `loss` is what one row's randomized cells cost together. `estimate` reads a column,
+    `crosstab` two.
+    """
+
+    frame: Any = field(repr=False)
+    designs: Mapping[str, Any]
+    loss: Loss
+    public: tuple[str, ...]
+
+    def __getitem__(self, column: str) -> Any:
+        return self.frame[column]
+
+    def tally(self, column: str) -> Tally:
+        """The reports of a column, counted."""
+        tally: Tally = self._design(column).aggregate(self.frame[column])
+        return tally
+
+    def estimate(self, column: str, **options: Any) -> Any:
+        """The share of yeses, or of each answer, in a randomized column."""
+        return self._design(column).estimate(counts=self.tally(column), **options)
+
+    def crosstab(self, rows: str, columns: str) -> CrossTab:
+        """The table of two columns, of which one may be public (answers 0, 1, 2, ...)."""
+        pair = self.designs.get(rows), self.designs.get(columns)
+        if any(isinstance(one, NumericDesign) for one in pair):
+            raise InvalidParameter(
+                "A table has one row or column for each answer, and numbers have none. Take "
+                "columns of categories, or the mean of the numbers with `estimate`."
+            )
+        return crosstab(*pair, reports=(self.frame[rows], self.frame[columns]))
+
+    def _design(self, column: str) -> Any:
+        if column not in self.designs:
+            raise InvalidParameter(
+                f"Column {column!r} was not randomized; count it as it is. "
+                f"Randomized: {', '.join(self.designs)}."
+            )
+        return self.designs[column]
+
+
+def randomize(frame: Any, *, columns: Mapping[str, Any]) -> PrivateCopy:
+    """Randomizes columns of a table: a dict of columns, or a pandas or polars frame.
+
+    `columns` maps each column to its design, whose reports must be single numbers: answers
+    are booleans or the numbers of categories (`RandomizedResponse`, `Ordinal`), or numbers
+    (`Hybrid`, `Duchi`, `Piecewise`, `SquareWave`, `NumberOrNot`).
+
+    >>> from deniable.mechanisms import RandomizedResponse
+    >>> people = {"age": [31, 45, 28], "dopes": [True, False, False]}
+    >>> copy = randomize(people, columns={"dopes": RandomizedResponse(odds=3)})
+    >>> copy.loss.epsilon(), copy.public
+    (1.0986122886681098, ('age',))
+    """
+    names = list(frame.columns) if hasattr(frame, "columns") else list(frame)
+    unknown = [name for name in columns if name not in names]
+    if unknown or not columns:
+        raise InvalidParameter(
+            f"`columns` must name columns of the table ({', '.join(map(str, names))}), one or "
+            f"more. Found {unknown or 'none'}."
+        )
+    if len({len(frame[name]) for name in names}) > 1:
+        raise InvalidData("The columns of a table must have equal lengths. Some have not.")
+    drawn, loss = {}, PureLoss(0) + PureLoss(0)
+    for name, design in columns.items():
+        if not hasattr(design, "matrix") and not isinstance(design, NumericDesign):
+            raise InvalidParameter(
+                f"A cell of {name!r} must stay one number, and {type(design).__name__} gives "
+                "no such reports. Use RandomizedResponse or Ordinal for categories, Hybrid for "
+                "numbers."
+            )
+        loss = loss + design.loss
+        drawn[name] = _reports(design, name, frame[name])
+    public = tuple(str(name) for name in names if name not in columns)
+    return PrivateCopy(_replaced(frame, drawn), dict(columns), loss, public)
+
+
+def _reports(design: Any, name: str, answers: Any) -> Any:
+    """The reports of one column, of the kind of the answers."""
+    numeric = isinstance(design, NumericDesign)
+    axes = np.ndim(answers) if numeric else len(read(answers, design.categories).shape)
+    if axes != 1:
+        raise InvalidData(f"Column {name!r} must hold one answer a row.")
+    if not numeric:
+        return design.randomize(answers)
+    found = design.randomize(answers if isinstance(answers, list) else np.asarray(answers))
+    return found.tolist() if isinstance(answers, list) else found
+
+
+def _replaced(frame: Any, drawn: Mapping[str, Any]) -> Any:
+    """The same kind of table, with these columns in place of the old ones."""
+    if hasattr(frame, "with_columns"):  # polars
+        kind = type(next(iter(frame.iter_columns())))
+        return frame.with_columns([kind(name, values) for name, values in drawn.items()])
+    if hasattr(frame, "assign"):  # pandas
+        return frame.assign(**drawn)
+    if isinstance(frame, Mapping):
+        return {name: drawn.get(name, values) for name, values in frame.items()}
+    raise InvalidData("The table must be a dict of columns, or a pandas or polars frame.")

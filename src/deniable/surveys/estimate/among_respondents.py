@@ -1,0 +1,100 @@
+"""The other reading: the share among these very respondents, not in the population.
+
+Who answered is then fixed, and only the coins are random: with m yeses among n people the
+number of yes reports is Bin(m, p) + Bin(n - m, q). The interval holds every m that a test
+at half the error on each side does not reject, so its coverage is exact (Neyman 1937).
+"""
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from fractions import Fraction
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from deniable.exact.rationals import Number
+from deniable.mechanisms import Estimate, Tally
+from deniable.mechanisms.local.estimate import level_of, share
+from deniable.mechanisms.local.tally import tally_of
+
+_FAR = 12.0  # standard deviations: further out lies less than 1e-30
+
+
+class YesNo(Protocol):
+    """A design for yes/no questions."""
+
+    @property
+    def p(self) -> Fraction:
+        """P(yes | yes)."""
+        ...
+
+    @property
+    def q(self) -> Fraction:
+        """P(yes | no)."""
+        ...
+
+
+def among_respondents(
+    design: YesNo, counts: Sequence[int] | Tally, *, confidence: Number = 0.95
+) -> Estimate:
+    """The share of true yeses among those who answered, from (no, yes) counts.
+
+    >>> from deniable.mechanisms import RandomizedResponse
+    >>> found = among_respondents(RandomizedResponse(odds=3), (60, 40))
+    >>> round(found.value, 3), found.interval
+    (0.3, (0.12, 0.47))
+    """
+    level = level_of(confidence)
+    tally = tally_of(counts, design, 2)
+    n, yes, p, q = tally.respondents, tally[1], design.p, design.q
+    wide = share(yes, n, p=p, q=q, confidence=level)
+    if p < q:  # the same people, with the two reports renamed
+        yes, p, q = n - yes, 1 - p, 1 - q
+    half = float(1 - level) / 2
+    least = _first(n, lambda m: _at_least(yes, m, n, float(p), float(q)) > half)
+    most = _first(n, lambda m: _at_most(yes, m, n, float(p), float(q)) <= half) - 1
+    consistent = least <= n and most >= 0
+    x = min(max(Fraction(wide.raw), Fraction(0)), Fraction(1))
+    spread = float(x * p * (1 - p) + (1 - x) * q * (1 - q))
+    return replace(
+        wide,
+        standard_error=math.sqrt(spread / n) / float(abs(p - q)),
+        interval=(least / n, most / n) if consistent else (math.nan, math.nan),
+        consistent=consistent,
+    )
+
+
+def _first(n: int, holds: Callable[[int], bool]) -> int:
+    """The least m from 0 to n at which a condition, once true for good, holds; else n + 1."""
+    low, high = 0, n + 1
+    while low < high:
+        middle = (low + high) // 2
+        if holds(middle):
+            high = middle
+        else:
+            low = middle + 1
+    return low
+
+
+def _at_least(yes: int, m: int, n: int, p: float, q: float) -> float:
+    """P(Bin(m, p) + Bin(n - m, q) >= yes)."""
+    from scipy.stats import binom
+
+    places = _middle(m, p)
+    return float((binom.pmf(places, m, p) * binom.sf(yes - places - 1, n - m, q)).sum())
+
+
+def _at_most(yes: int, m: int, n: int, p: float, q: float) -> float:
+    """P(Bin(m, p) + Bin(n - m, q) <= yes)."""
+    from scipy.stats import binom
+
+    places = _middle(m, p)
+    return float((binom.pmf(places, m, p) * binom.cdf(yes - places, n - m, q)).sum())
+
+
+def _middle(m: int, p: float) -> NDArray[Any]:
+    """The outcomes of Bin(m, p) that have any weight."""
+    reach = _FAR * math.sqrt(m * p * (1 - p)) + 20
+    return np.arange(max(0, math.floor(m * p - reach)), min(m, math.ceil(m * p + reach)) + 1)

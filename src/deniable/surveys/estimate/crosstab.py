@@ -1,0 +1,301 @@
+"""Two randomized questions at once: the table of true answers behind two lists of reports.
+
+Each report is read without bias (see `readings`), and the coins of two reports are independent,
+so the mean product of readings, T = mean of u v', is unbiased for the table of true answers,
+whatever the two designs are: the Kronecker product of two unbiased estimators. Its covariance
+is that of the products u v' over people. For designs whose reports are numbered this is the
+textbook's T = A^-1 R B^-1' with the channels A and B and the reported table R.
+
+A number has two rows, its low and its high end, over which it is spread (see `readings`):
+`means` turns them into its mean for each answer of the other question. A multiple choice has a
+row a box; its rows need not add up to 1.
+
+Independence: if the two answers have nothing to do with each other, neither have the readings,
+so the covariance of sqrt(n) (T - mean(u) mean(v)') is exactly Cov(u) (x) Cov(v), and
+n tr(Cov(u)^-1 D Cov(v)^-1 D') is chi-square in the limit. For numbered reports this is
+Pearson's statistic of the reported table. Where true answers add up to 1 but readings do not
+(`OUE` and its kin), D is first projected on tables whose rows add up to 0, along what the
+noise makes cheapest, so that the freedom is (a - 1) (b - 1) as it should be.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from deniable.errors import InvalidData, InvalidParameter, Unsupported
+from deniable.exact.rationals import Number
+from deniable.mechanisms import Estimate
+from deniable.mechanisms.local.answers import read
+from deniable.mechanisms.local.channels import expectation_maximisation
+from deniable.mechanisms.local.estimate import level_of, normal
+from deniable.privacy import Loss, PureLoss
+from deniable.surveys.estimate.products import products
+from deniable.surveys.estimate.readings import Reader, both, reader
+from deniable.surveys.estimate.simplex import channel_of, on_simplex
+
+Matrix = NDArray[Any]
+
+_NOTHING = 1e-9  # of the largest, in a covariance
+_MOST_CELLS = 1024  # whose covariances are still worth their memory
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class CrossTab:
+    """The estimated table of two questions.
+
+    `raw` is unbiased, but cells may be negative; `covariance` is that of its cells, row by
+    row, as estimates for the population, and None if only variances were asked for. `loss` is
+    what both answers of one person cost together. `counts` and `channels` are there if the
+    reports of both questions are numbered.
+    """
+
+    raw: Matrix
+    variance: Matrix
+    covariance: Matrix | None
+    respondents: int
+    loss: Loss
+    margins: tuple[Matrix, Matrix]
+    spreads: tuple[Matrix, Matrix]  # covariances of one reading of the rows, and the columns
+    ends: tuple[Matrix, Matrix]  # covariances of the first two rows, and of the columns
+    readers: tuple[Reader, Reader]
+    counts: NDArray[np.int64] | None = None
+    channels: tuple[Matrix, Matrix] | None = None
+
+    @property
+    def standard_error(self) -> Matrix:
+        """Those of the cells."""
+        return np.asarray(np.sqrt(np.maximum(self.variance, 0)))
+
+    @property
+    def value(self) -> Matrix:
+        """The nearest table without negative cells, adding up to 1 where the answers do."""
+        if not all(one.adds_up for one in self.readers):
+            return np.clip(self.raw, 0.0, 1.0)
+        return np.array(on_simplex(self.raw.ravel().tolist())).reshape(self.raw.shape)
+
+    def likeliest(self) -> Matrix:
+        """The table under which the reports are likeliest, if they are numbered."""
+        if self.channels is None or self.counts is None:
+            raise Unsupported(
+                "The likeliest table is known for designs whose reports are numbered answers: "
+                "RandomizedResponse and Ordinal. Use `value`."
+            )
+        channel = np.kron(*self.channels)
+        found = expectation_maximisation([(channel, self.counts.ravel().astype(float))])
+        return found.reshape(self.raw.shape)
+
+    def interval(self, confidence: Number = 0.95) -> tuple[Matrix, Matrix]:
+        """Lower and upper ends for every cell, by the normal approximation, within [0, 1]."""
+        from scipy.special import ndtri
+
+        z = float(ndtri((1 + float(level_of(confidence))) / 2))
+        low, high = (self.raw + sign * z * self.standard_error for sign in (-1, 1))
+        return np.clip(low, 0.0, 1.0), np.clip(high, 0.0, 1.0)
+
+    def independence(self) -> "Independence":
+        """The chi-square test that the two answers have nothing to do with each other.
+
+        >>> from deniable.mechanisms import RandomizedResponse
+        >>> coins = RandomizedResponse(odds=3)
+        >>> table = crosstab(coins, coins, counts=[[1150, 850], [850, 1150]])
+        >>> round(table.independence().statistic, 9)
+        90.0
+        """
+        from scipy.stats import chi2
+
+        apart = self.raw - np.outer(*self.margins)
+        freedom, turned = 1, []
+        for side, (one, spread) in enumerate(zip(self.readers, self.spreads, strict=True)):
+            keep = _onto_zero_sums(spread) if one.adds_up else np.eye(spread.shape[0])
+            apart = keep @ apart if side == 0 else apart @ keep.T
+            inverse, rank = _inverse(keep @ spread @ keep.T)
+            if rank < one.answers - one.adds_up:
+                raise InvalidData("A row or column has no reports: there is nothing to test.")
+            freedom *= rank
+            turned.append(inverse)
+        statistic = self.respondents * float(np.trace(turned[0] @ apart @ turned[1] @ apart.T))
+        return Independence(statistic, freedom, float(chi2.sf(statistic, freedom)))
+
+    def means(self, confidence: Number = 0.95) -> tuple[Estimate, ...]:
+        """The mean of a number, one for each answer of the other question.
+
+        The number may be either question; if both are, it is the one in the rows, at the two
+        ends of the other. Errors are to first order, intervals normal.
+        """
+        number = next((i for i, one in enumerate(self.readers) if one.ends), None)
+        if number is None:
+            raise Unsupported("Means are known of numbers alone, and neither question is one.")
+        limits, level = self.readers[number].ends, level_of(confidence)
+        assert limits is not None
+        raw, variance = (
+            table if number == 0 else table.T for table in (self.raw, self.variance)
+        )
+        return tuple(
+            self._mean(raw[:2, j], variance[:2, j], float(self.ends[number][j]), limits, level)
+            for j in range(raw.shape[1])
+        )
+
+    def _mean(
+        self,
+        cells: Matrix,
+        variance: Matrix,
+        shared: float,
+        limits: tuple[float, float],
+        level: Any,
+    ) -> Estimate:
+        low, high = limits
+        people = float(cells.sum())
+        if people <= 0:
+            return normal((low + high) / 2, np.inf, self.respondents, level, *limits)
+        part = float(cells[1]) / people
+        square = part**2 * variance[0] + (1 - part) ** 2 * variance[1]
+        square -= 2 * part * (1 - part) * shared
+        error = float(np.sqrt(max(square, 0.0))) / people * (high - low)
+        return normal(low + (high - low) * part, error, self.respondents, level, *limits)
+
+    def __str__(self) -> str:
+        return "\n".join(
+            "  ".join(f"{x:7.4f} ± {1.96 * e:.4f}" for x, e in zip(row, errors, strict=True))
+            for row, errors in zip(self.raw, self.standard_error, strict=True)
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Independence:
+    """The chi-square statistic of a test, its degrees of freedom and its p-value."""
+
+    statistic: float
+    freedom: int
+    p_value: float
+
+
+def crosstab(
+    rows: Any,
+    columns: Any,
+    reports: tuple[Any, Any] | None = None,
+    *,
+    counts: Sequence[Sequence[int]] | NDArray[Any] | None = None,
+    covariances: bool = True,
+) -> CrossTab:
+    """The table of two questions, from both reports of each person, or from their counts if
+    the reports of both are numbered answers.
+
+    A question is any design, or a question with its design as `ask` gives it. `None` in place
+    of a design stands for a column that was never randomized, and so does the number of its
+    answers. Without `covariances` only the
+    variances of the cells are found, which is faster for large tables.
+
+    >>> from deniable.mechanisms import OUE, RandomizedResponse
+    >>> coins = RandomizedResponse(odds=3)
+    >>> crosstab(coins, coins, counts=[[1150, 850], [850, 1150]]).raw.round(6).tolist()
+    [[0.4, 0.1], [0.1, 0.4]]
+    >>> many = OUE(odds=3, categories=20)
+    >>> crosstab(coins, many, (coins.randomize([1, 0]), many.randomize([7, 8]))).raw.shape
+    (2, 20)
+    """
+    if (reports is None) == (counts is None):
+        raise InvalidParameter("Give either the reports of both questions or `counts=`.")
+    if counts is not None:
+        return _from_counts(rows, columns, counts)
+    assert reports is not None
+    n = both(*reports)
+    if n == 0:
+        raise InvalidData("There are no answers. Give one or more.")
+    rows, columns = (
+        int(np.max(values)) + 1 if design is None else design
+        for design, values in ((rows, reports[0]), (columns, reports[1]))
+    )
+    sides = [reader(design) for design in (rows, columns)]
+    cells = sides[0].answers * sides[1].answers
+    if covariances and cells > _MOST_CELLS:
+        raise InvalidParameter(
+            f"The covariances of {cells:,} cells are too many; at most {_MOST_CELLS:,}. Ask "
+            "for variances alone with `covariances=False`."
+        )
+    pair = (sides[0], sides[1])
+    if _numbered(rows) and _numbered(columns):
+        a, b = (read(x, one.answers).numbers for x, one in zip(reports, pair, strict=True))
+        flat = np.bincount(a * pair[1].answers + b, minlength=cells)
+        return _from_counts(rows, columns, flat.reshape(pair[0].answers, -1))
+    found = products(pair, reports, covariances=covariances)
+    return CrossTab(
+        raw=found.means,
+        variance=found.variance,
+        covariance=found.covariance,
+        respondents=n,
+        loss=_loss(rows) + _loss(columns),
+        margins=found.margins,
+        spreads=found.spreads,
+        ends=found.ends,
+        readers=pair,
+    )
+
+
+def _from_counts(rows: Any, columns: Any, given: Any) -> CrossTab:
+    table = np.array(given, dtype=np.int64)
+    if table.ndim != 2 or (table < 0).any() or not table.sum():
+        raise InvalidData("`counts` must be a table of whole numbers, not all of them 0.")
+    rows, columns = (
+        side if design is None else design
+        for design, side in zip((rows, columns), table.shape, strict=True)
+    )
+    for design in (rows, columns):
+        if not _numbered(design):
+            raise InvalidParameter(
+                f"Counts do not tell what reports of {type(design).__name__} say. Give the "
+                "reports themselves."
+            )
+    channels = [
+        np.eye(design) if isinstance(design, int) else channel_of(design)
+        for design in (rows, columns)
+    ]
+    wanted = tuple(one.shape[0] for one in channels)
+    if wanted != table.shape:
+        raise InvalidData(
+            f"The table must have {wanted[0]} rows and {wanted[1]} columns, as the designs "
+            f"have answers. Found {table.shape[0]} and {table.shape[1]}."
+        )
+    sides = (reader(rows), reader(columns))
+    cells = np.divmod(np.arange(table.size), table.shape[1])
+    found = products(sides, cells, weights=table.ravel())
+    return CrossTab(
+        raw=found.means,
+        variance=found.variance,
+        covariance=found.covariance,
+        respondents=int(table.sum()),
+        loss=_loss(rows) + _loss(columns),
+        margins=found.margins,
+        spreads=found.spreads,
+        ends=found.ends,
+        readers=sides,
+        counts=table,
+        channels=(channels[0], channels[1]),
+    )
+
+
+def _onto_zero_sums(spread: Matrix) -> Matrix:
+    """The projection on vectors that add up to 0, along what noise makes cheapest."""
+    pull = spread.sum(axis=1)
+    total = float(pull.sum())
+    if total <= _NOTHING * float(np.abs(spread).max()):
+        return np.eye(spread.shape[0])  # they add up as they are
+    return np.eye(spread.shape[0]) - np.outer(pull / total, np.ones(spread.shape[0]))
+
+
+def _inverse(spread: Matrix) -> tuple[Matrix, int]:
+    values, vectors = np.linalg.eigh(spread)
+    kept = values > _NOTHING * max(float(values.max()), 0.0)
+    turned = vectors[:, kept]
+    return (turned / values[kept]) @ turned.T, int(kept.sum())
+
+
+def _numbered(design: Any) -> bool:
+    """Whether reports are numbers of answers."""
+    return isinstance(design, int) or hasattr(design, "matrix")
+
+
+def _loss(design: Any) -> Loss:
+    return PureLoss(0) if isinstance(design, int) else design.loss

@@ -1,0 +1,67 @@
+"""Shares that are shares: not below 0, adding up to 1.
+
+Unbiased estimates may leave [0, 1], and averages of them stay right; keep them. For showing,
+there are two corrections. `on_simplex` is the nearest point, in squares, among all
+distributions (what the local-privacy literature calls Norm-Sub). `likeliest` is the maximum
+of the likelihood, by expectation and maximisation through the reports' own channel
+(Dempster, Laird & Rubin 1977): it weighs each report as the channel says, and is the better of
+the two when shares are near 0. Both cost nothing: they never see an answer.
+"""
+
+from collections.abc import Sequence
+from fractions import Fraction
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from deniable.errors import InvalidData
+from deniable.mechanisms.local.channels import expectation_maximisation
+
+
+class MatrixChannel(Protocol):
+    """A design whose reports are numbered, with P(report | answer) as a matrix."""
+
+    @property
+    def matrix(self) -> tuple[tuple[Fraction, ...], ...]:
+        """Row y, column x holds P(y | x)."""
+        ...
+
+
+def on_simplex(raw: Sequence[float]) -> tuple[float, ...]:
+    """The distribution nearest to unbiased estimates.
+
+    >>> [round(share, 6) for share in on_simplex([0.92, 0.20, -0.12])]
+    [0.86, 0.14, 0.0]
+    """
+    shares = np.asarray(raw, dtype=float)
+    if shares.ndim != 1 or not shares.size or not np.isfinite(shares).all():
+        raise InvalidData("`raw` must be a list of one or more finite numbers.")
+    falling = np.sort(shares)[::-1]
+    excess = (np.cumsum(falling) - 1) / np.arange(1, shares.size + 1)
+    kept = int(np.flatnonzero(falling > excess)[-1])
+    return tuple(np.maximum(shares - excess[kept], 0.0).tolist())
+
+
+def likeliest(design: MatrixChannel, counts: Sequence[int]) -> tuple[float, ...]:
+    """The distribution of answers under which these counts of reports are likeliest.
+
+    >>> from deniable.mechanisms import RandomizedResponse
+    >>> design = RandomizedResponse(odds=6, categories=3)
+    >>> [round(share, 6) for share in likeliest(design, (700, 250, 50))]
+    [0.831579, 0.168421, 0.0]
+    """
+    return tuple(expectation_maximisation([(channel_of(design), reported(counts))]).tolist())
+
+
+def channel_of(design: MatrixChannel) -> NDArray[Any]:
+    """The channel as floats, for reading reports."""
+    return np.array([[float(chance) for chance in row] for row in design.matrix])
+
+
+def reported(counts: Sequence[Any]) -> NDArray[Any]:
+    """Counts of reports as floats; refused if there are none, or one is negative."""
+    found = np.array([int(one) for one in counts], dtype=np.float64)
+    if found.size == 0 or (found < 0).any() or found.sum() == 0:
+        raise InvalidData("`counts` must be whole numbers from 0 up, and not all of them 0.")
+    return found

@@ -1,0 +1,134 @@
+"""Design weights: people who were likelier to be asked count for less.
+
+Each report y becomes r = (y - q) / (p - q), which is unbiased for that person's answer, and
+sum(w r) is unbiased for the number of yeses (Horvitz & Thompson 1952), w being one over the
+probability of having been asked. Its variance is the design variance computed on r, which
+holds sum((w**2 - w) V) of the coins' variance V, plus sum(w V); and r (r - 1) is unbiased for
+V, since answers are 0 or 1. Adding sum(w**2 V) instead, as is tempting, counts the coins twice.
+The formula for drawing with replacement needs no addition: it is a little too large.
+Chaudhuri, "Randomized response and indirect questioning techniques in surveys", 2011.
+"""
+
+import math
+from dataclasses import dataclass
+from typing import Any, Literal, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from deniable.errors import InvalidData, InvalidParameter
+from deniable.exact.rationals import Number
+from deniable.mechanisms.local.answers import read
+from deniable.mechanisms.local.estimate import level_of
+from deniable.surveys.estimate.among_respondents import YesNo
+
+Sampling: TypeAlias = Literal["with-replacement", "simple", "independent"]
+Vector = NDArray[Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Weighted:
+    """A weighted number of yeses (`total`) and their share of the population, with errors."""
+
+    total: float
+    total_error: float
+    share: float
+    standard_error: float
+    respondents: int
+    population: float
+
+    def interval(self, confidence: Number = 0.95) -> tuple[float, float]:
+        """For the share, by the normal approximation, within [0, 1]."""
+        from scipy.special import ndtri
+
+        z = float(ndtri((1 + float(level_of(confidence))) / 2))
+        low, high = (self.share + sign * z * self.standard_error for sign in (-1, 1))
+        return min(max(low, 0.0), 1.0), max(min(high, 1.0), 0.0)
+
+
+def weighted(
+    design: YesNo,
+    reports: Any,
+    weights: Any,
+    *,
+    sampling: Sampling = "with-replacement",
+    strata: Any = None,
+    population: float | None = None,
+) -> Weighted:
+    """The weighted share of true yeses.
+
+    `sampling` says how people were drawn: "with-replacement" is a safe choice for any design;
+    "simple" is a simple random sample (within each of the `strata`, if given) and
+    "independent" asked each person by a coin of her own. Without a `population` the weights'
+    sum stands for it, and the share's error is that of a ratio.
+
+    >>> from deniable.mechanisms import RandomizedResponse
+    >>> found = weighted(RandomizedResponse(odds=3), [1, 1, 0, 0, 0], [10, 10, 10, 30, 40])
+    >>> round(found.share, 6)
+    -0.1
+    """
+    yes = read(reports, 2).numbers
+    w = np.asarray(weights, dtype=float).ravel()
+    if w.size != yes.size or not np.isfinite(w).all() or (w < 1).any():
+        raise InvalidData(
+            "`weights` must be one finite number a report, 1 or more: one over the "
+            "probability of having been asked."
+        )
+    if yes.size < 2:
+        raise InvalidData("An error needs at least two reports.")
+    p, q = float(design.p), float(design.q)
+    r = (yes - q) / (p - q)
+    groups = _groups(strata, yes.size)
+    total = float(w @ r)
+    size = float(w.sum()) if population is None else float(population)
+    total_error = math.sqrt(_variance(r, r, w, groups, sampling))
+    share = total / size
+    # A share of an estimated size is a ratio: its error is that of the residuals.
+    error = (
+        math.sqrt(_variance(r - share, r, w, groups, sampling))
+        if population is None
+        else total_error
+    )
+    return Weighted(total, total_error, share, error / size, yes.size, size)
+
+
+def _variance(
+    values: Vector, r: Vector, w: Vector, groups: Vector, sampling: Sampling
+) -> float:
+    """Of sum(w values), where `values` is r or r less a constant."""
+    if sampling == "independent":
+        found = float(((w - 1) * w * values**2).sum())
+    elif sampling in ("simple", "with-replacement"):
+        found = sum(
+            _of_one(values[groups == g], w[groups == g], sampling) for g in np.unique(groups)
+        )
+    else:
+        raise InvalidParameter(
+            '`sampling` must be "with-replacement", "simple" or "independent". '
+            f"Found {sampling!r}."
+        )
+    coins = 0.0 if sampling == "with-replacement" else float((w * r * (r - 1)).sum())
+    return max(found + coins, 0.0)
+
+
+def _of_one(values: Vector, w: Vector, sampling: Sampling) -> float:
+    n = values.size
+    if n < 2:
+        raise InvalidData("Every stratum needs at least two reports.")
+    spread = n * float(np.var(w * values, ddof=1))
+    if sampling == "with-replacement":
+        return spread
+    if not np.allclose(w, w[0]):
+        raise InvalidData("In a simple random sample all weights (of a stratum) are equal.")
+    return spread * (1 - 1 / float(w[0]))
+
+
+def _groups(strata: Any, n: int) -> Vector:
+    if strata is None:
+        return np.zeros(n)
+    found = np.unique(np.asarray(strata), return_inverse=True)[1].astype(float).ravel()
+    if found.size != n:
+        raise InvalidData(
+            f"`strata` must name one stratum a report. Found {found.size}, not {n}."
+        )
+    return found

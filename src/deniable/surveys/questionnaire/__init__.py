@@ -1,0 +1,1 @@
+"""What is asked, by which design, and how the reports are kept."""

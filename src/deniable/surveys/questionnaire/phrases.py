@@ -1,0 +1,93 @@
+"""What a questionnaire says by itself: labels such as "yes", and what an answer proves.
+
+The questionnaire's `[words]` come first; else its language, if that is built in (see
+`languages`); else English, and `lint` says so. Sentences are templates: figures come from the
+design when the sentence is made, so a translation cannot promise other odds than the coins
+keep. A template that leaves a figure out is refused.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from string import Formatter
+from typing import Any
+
+from deniable.errors import InvalidParameter
+from deniable.surveys.questionnaire.languages import ENGLISH, built_in
+
+Text = str | dict[str, str]
+
+FIGURES = {
+    "about": {"number"},
+    "respondents": {"number"},
+    "reports": {"number"},
+    "careless": {"label", "value", "margin"},
+    "if_denied": {"list"},
+    "if_lied": {"label", "list"},
+    "range": {"low", "high"},
+    "inconsistent": {"value", "raw", "p_value"},
+    "attention": {"question", "share", "margin"},
+    "proof_yes_no": {"yes", "no", "p", "q", "odds"},
+    "proof_choice": {"p", "q", "others", "odds"},
+    "proof_boxes": {"p", "q", "box_odds", "boxes", "odds"},
+    "proof_other": {"odds"},
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Words:
+    """Labels and sentences, each a text or one for each language; those built in if not given.
+
+    In the sentences `{p}` and `{q}` are how many of 100 send an answer that is, or is not,
+    theirs, and `{odds}` is the most by which a report moves odds.
+
+    >>> words = Words({"yes": {"en": "yes", "de": "ja"}})
+    >>> words.say("yes", "de"), words.say("no", "fr"), words.say("about", "pl", number=73)
+    ('ja', 'non', 'about 73')
+    """
+
+    given: Mapping[str, Text] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        for name, text in self.given.items():
+            if name not in ENGLISH:
+                raise InvalidParameter(
+                    f"No word is called {name!r}. There are {', '.join(ENGLISH)}."
+                )
+            wanted = FIGURES.get(name)
+            for one in [text] if isinstance(text, str) else text.values():
+                if wanted is not None and fields(one) != wanted:
+                    listed = ", ".join(f"{{{figure}}}" for figure in sorted(wanted))
+                    raise InvalidParameter(f"`{name}` must hold just these figures: {listed}.")
+
+    def say(self, name: str, language: str, **figures: Any) -> str:
+        """A label, or a sentence with its figures."""
+        if name in self.given:
+            text = said(self.given[name], language)
+        else:
+            text = (built_in(language) or ENGLISH)[name]
+        return text.format(**figures) if name in FIGURES else text
+
+
+def said(text: Text, language: str) -> str:
+    """A text in one language.
+
+    >>> said({"en": "age", "de": "Alter"}, "de")
+    'Alter'
+    """
+    return text if isinstance(text, str) else text[language]
+
+
+def fields(template: str) -> set[str]:
+    """The figures in a template; anything but a plain name counts as a wrong one.
+
+    >>> fields("at most {odds} to 1")
+    {'odds'}
+    """
+    try:
+        parts = list(Formatter().parse(template))
+    except ValueError:  # a brace too many
+        return set()
+    fields = [part for part in parts if part[1] is not None]
+    if any(form or how for _, _, form, how in fields):
+        return set()
+    return {str(field) for _, field, _, _ in fields}

@@ -1,0 +1,270 @@
+"""A questionnaire, as its owner writes it: TOML or JSON, read strictly.
+
+Unknown words are refused, not ignored: a misspelt `prefer_not_to_say` would otherwise change
+what respondents are promised. Everything here is public.
+"""
+
+import json
+import tomllib
+from collections.abc import Iterator
+from fractions import Fraction
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+
+from deniable.errors import InvalidParameter
+from deniable.exact.rationals import rational
+from deniable.surveys.questionnaire.phrases import Text, Words, said
+
+Kind = Literal["yes-no", "single-choice", "multiple-choice", "scale", "number", "text"]
+Name = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_-]*$", max_length=64)]
+
+_ENGLISH = Words()
+
+
+class Strict(BaseModel):
+    """Nothing is guessed, nothing unknown is let through, nothing changes afterwards."""
+
+    model_config = ConfigDict(strict=True, extra="forbid", frozen=True)
+
+
+class Condition(Strict):
+    """When a question is asked: only after this answer to that question."""
+
+    question: Name
+    answer: str
+
+
+class Question(Strict):
+    """One question. `private` answers go through coins; others are sent as they are.
+
+    `expected` is a guess at the shares of the answers, for plans and simulations only; of a
+    number, at the share that prefers not to say.
+    """
+
+    id: Name
+    kind: Kind
+    text: Text
+    private: bool = True
+    options: list[Text] = []
+    points: int | None = Field(default=None, ge=2, le=100)
+    low: float | None = None
+    high: float | None = None
+    step: float = 1
+    prefer_not_to_say: bool = False
+    epsilon: float | None = Field(default=None, gt=0)
+    expected: list[float] = []
+    anchor: bool = False
+    ask_if: Condition | None = None
+
+    @model_validator(mode="after")
+    def _whole(self) -> "Question":
+        if self.kind in ("single-choice", "multiple-choice") and len(self.options) < 2:
+            raise ValueError("a choice needs `options`, two or more")
+        if self.kind not in ("single-choice", "multiple-choice") and self.options:
+            raise ValueError("`options` belong to single-choice and multiple-choice")
+        if self.kind == "scale" and self.points is None:
+            raise ValueError("a scale needs `points`, for example 5")
+        if self.kind == "number" and (self.low is None or self.high is None):
+            raise ValueError("a number needs `low` and `high`: answers are clipped to them")
+        if self.anchor and (self.kind != "yes-no" or self.prefer_not_to_say):
+            raise ValueError(
+                "an anchor is a yes-no question whose true answer is always no, without "
+                "`prefer_not_to_say`"
+            )
+        if self.expected and len(self.expected) != self.answers:
+            raise ValueError(f"`expected` needs {self.answers} shares, one for each answer")
+        if any(not 0 <= share <= 1 for share in self.expected):
+            raise ValueError("`expected` must hold shares from 0 to 1")
+        if (
+            self.kind not in ("multiple-choice", "number")
+            and self.expected
+            and abs(sum(self.expected) - 1) > 1e-9
+        ):
+            raise ValueError("the shares in `expected` must add up to 1")
+        return self
+
+    @property
+    def answers(self) -> int:
+        """How many different answers there are that can be listed; to a multiple choice: how
+        many boxes, of which "prefer not to say" is the last."""
+        listed = {"yes-no": 2, "scale": self.points or 0, "number": 0, "text": 0}
+        return listed.get(self.kind, len(self.options)) + self.prefer_not_to_say
+
+    def labels(self, language: str, words: Words = _ENGLISH) -> list[str]:
+        """What the answers are called, in the order of their numbers."""
+        match self.kind:
+            case "yes-no":
+                found = [words.say("no", language), words.say("yes", language)]
+            case "scale":
+                found = [str(point + 1) for point in range(self.points or 0)]
+            case _:
+                found = [said(option, language) for option in self.options]
+        declined = words.say("prefer_not_to_say", language)
+        return found + [declined] * self.prefer_not_to_say
+
+
+class Shuffler(Strict):
+    """Who takes the reports from respondents, and what is stripped before they are passed on.
+
+    Only somebody independent who strips all three hides reports among each other. With
+    `separates` the answers of one person are taken apart, too, and each question is mixed by
+    itself: it is then hidden better, and no table of two questions can be made.
+    """
+
+    who: str = Field(min_length=1)
+    independent: bool
+    strips: list[Literal["identity", "order", "time"]]
+    separates: bool = False
+
+    @property
+    def hides(self) -> bool:
+        """Whether amplification may be claimed."""
+        return self.independent and {*self.strips} == {"identity", "order", "time"}
+
+
+class Questionnaire(Strict):
+    """A whole survey: what is asked, and what all answers of one person may cost together.
+
+    >>> survey = loads('''
+    ... id = "doping-2026"
+    ... title = "Doping in triathlon"
+    ... epsilon = 2
+    ... [[questions]]
+    ... id = "doping"
+    ... kind = "yes-no"
+    ... text = "Have you ever used a forbidden substance?"
+    ... ''')
+    >>> survey.title, len(survey.questions), survey.total
+    ('Doping in triathlon', 1, Fraction(2, 1))
+    """
+
+    id: Name
+    title: Text
+    epsilon: float = Field(gt=0)
+    collection: Literal["everyone-answers-all", "one-question-each"] = "everyone-answers-all"
+    languages: list[str] = Field(default=["en"], min_length=1)
+    questions: list[Question] = Field(min_length=1)
+    waves: int = Field(default=1, ge=1)
+    shuffler: Shuffler | None = None
+    words: dict[str, Text] = {}
+
+    @model_validator(mode="after")
+    def _whole(self) -> "Questionnaire":
+        names = [question.id for question in self.questions]
+        twice = sorted({name for name in names if names.count(name) > 1})
+        if twice:
+            raise ValueError(f"two questions are called {', '.join(twice)}")
+        try:
+            Words(self.words)
+        except InvalidParameter as problem:
+            raise ValueError(str(problem).rstrip(".")) from None
+        for where, text in self._texts():
+            missing = [
+                one for one in self.languages if isinstance(text, dict) and one not in text
+            ]
+            if missing or (isinstance(text, str) and len(self.languages) > 1):
+                lacks = ", ".join(missing or self.languages)
+                raise ValueError(f"{where} must be given in each language; missing: {lacks}")
+        asked = sum(rational(one.epsilon) for one in self.private if one.epsilon is not None)
+        rest = [one for one in self.private if one.epsilon is None]
+        if self.collection == "everyone-answers-all" and (
+            asked > self.total or (rest and asked == self.total)
+        ):
+            raise ValueError(
+                f"the questions ask for epsilon {float(asked):g}, and {len(rest)} more need "
+                f"some, but the survey has {self.epsilon:g}"
+            )
+        return self
+
+    def _texts(self) -> Iterator[tuple[str, Text]]:
+        yield "`title`", self.title
+        for question in self.questions:
+            yield f"`text` of {question.id}", question.text
+            for option in question.options:
+                yield f"an option of {question.id}", option
+        for name, word in self.words.items():
+            yield f"`{name}` of the words", word
+
+    @property
+    def total(self) -> Fraction:
+        """What all answers of one person may cost together, exactly."""
+        return rational(self.epsilon)
+
+    @property
+    def amplifies(self) -> bool:
+        """Whether a shuffler hides reports: none of them may come with an open answer."""
+        hides = self.shuffler is not None and self.shuffler.hides
+        return hides and (self._separated or len(self.private) == len(self.questions))
+
+    @property
+    def alone(self) -> bool:
+        """Whether each report travels without the same person's other answers."""
+        alone = self.collection == "one-question-each" or len(self.questions) == 1
+        return self._separated or (alone and len(self.private) == len(self.questions))
+
+    @property
+    def _separated(self) -> bool:
+        return self.shuffler is not None and self.shuffler.separates
+
+    @property
+    def wording(self) -> Words:
+        """The labels and sentences that are not a question's own."""
+        return Words(self.words)
+
+    @property
+    def private(self) -> list[Question]:
+        """The questions whose answers go through coins."""
+        return [question for question in self.questions if question.private]
+
+    def question(self, name: str) -> Question:
+        """The question of that name."""
+        for one in self.questions:
+            if one.id == name:
+                return one
+        raise InvalidParameter(
+            f"No question is called {name!r}. There are "
+            f"{', '.join(one.id for one in self.questions)}."
+        )
+
+
+def load(path: str | Path) -> Questionnaire:
+    """Reads a questionnaire from a .toml or .json file."""
+    file = Path(path)
+    if file.suffix not in (".toml", ".json"):
+        raise InvalidParameter(
+            f"A questionnaire is a .toml or .json file. Found {file.name!r}."
+        )
+    try:
+        text = file.read_text(encoding="utf-8")
+    except OSError as problem:
+        raise InvalidParameter(f"{file.name} cannot be read: {problem.strerror}.") from None
+    return loads(text, form=file.suffix.removeprefix("."))
+
+
+def loads(text: str, *, form: str = "toml") -> Questionnaire:
+    """Reads a questionnaire from text, written in TOML or JSON."""
+    try:
+        content: Any = tomllib.loads(text) if form == "toml" else json.loads(text)
+    except (tomllib.TOMLDecodeError, json.JSONDecodeError) as problem:
+        raise InvalidParameter(f"This is not {form.upper()}: {problem}.") from None
+    try:
+        return Questionnaire.model_validate(content)
+    except ValidationError as problem:
+        told = "; ".join(_told(error) for error in problem.errors())
+        raise InvalidParameter(f"The questionnaire has mistakes. {told}.") from None
+
+
+def _told(error: Any) -> str:
+    where = ".".join(str(part) for part in error["loc"]) or "as a whole"
+    return f"{where}: {error['msg'].removeprefix('Value error, ')}"
+
+
+def questionnaire(found: Any) -> Questionnaire:
+    """A questionnaire that was read; a file's name is not one yet."""
+    if not isinstance(found, Questionnaire):
+        raise InvalidParameter(
+            f"A questionnaire is needed, as surveys.load(file) gives. Found {found!r}."
+        )
+    return found

@@ -1,0 +1,84 @@
+"""What may honestly be promised to a respondent, generated from the design's own numbers.
+
+Never "anonymous", never "proves nothing": an answer moves the odds, by a stated factor.
+"""
+
+import math
+from fractions import Fraction
+from typing import Any
+
+from deniable.mechanisms import RandomizedResponse
+from deniable.privacy import Loss
+from deniable.privacy.losses.hypothesis_testing import odds_factor
+from deniable.surveys.questionnaire.phrases import Words
+
+_ENGLISH = Words()
+
+
+def what_an_answer_proves(
+    design: Any,
+    labels: tuple[str, str] | None = None,
+    *,
+    boxes: int = 1,
+    words: Words = _ENGLISH,
+    language: str = "en",
+) -> str:
+    """The promise for a yes/no question, or for any other design the odds alone.
+
+    `boxes` is how many answers go through the design one by one, all from one person.
+
+    >>> print(what_an_answer_proves(RandomizedResponse(odds=3)))
+    Of 100 people whose true answer is yes, 75 send yes; of 100 whose true answer is no, 25 send
+    yes. A yes from you is not proof: it moves anybody's odds about you by at most 3 to 1.
+    """
+    name = template(design, boxes)
+    if name == "proof_other":
+        return words.say(name, language, odds=factor(design.loss))
+    no, yes = labels or (words.say("no", language), words.say("yes", language))
+    figures: dict[str, Any] = {
+        "p": _of_100(design.p, words, language),
+        "q": _of_100(design.q, words, language),
+        "odds": factor(design.loss * boxes),
+    }
+    match name:
+        case "proof_yes_no":
+            figures |= {"yes": yes, "no": no}
+        case "proof_choice":
+            figures["others"] = design.categories - 1
+        case "proof_boxes":
+            figures |= {"box_odds": factor(design.loss), "boxes": boxes}
+    caveat = f" It is {design.caveat}." if design.caveat else ""
+    return words.say(name, language, **figures) + caveat
+
+
+def template(design: Any, boxes: int = 1) -> str:
+    """Which of the sentences in `Words` fits a design.
+
+    >>> template(RandomizedResponse(odds=3)), template(RandomizedResponse(odds=3), boxes=4)
+    ('proof_yes_no', 'proof_boxes')
+    """
+    if not isinstance(design, RandomizedResponse):
+        return "proof_other"
+    if boxes > 1:
+        return "proof_boxes"
+    return "proof_yes_no" if design.categories == 2 else "proof_choice"
+
+
+def factor(loss: Loss) -> str:
+    """The most by which odds are multiplied, rounded up.
+
+    >>> from deniable.privacy import PureLoss
+    >>> factor(PureLoss(odds=3)), factor(PureLoss(1))
+    ('3', '2.72')
+    """
+    exact = odds_factor(loss)
+    if exact.denominator == 1:
+        return f"{exact.numerator:,}"
+    return f"{math.ceil(exact * 100) / 100:,.2f}"
+
+
+def _of_100(chance: Fraction, words: Words, language: str) -> str:
+    found = 100 * chance
+    if found.denominator == 1:
+        return f"{found.numerator}"
+    return words.say("about", language, number=f"{float(found):.0f}")

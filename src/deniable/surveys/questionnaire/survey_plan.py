@@ -1,0 +1,186 @@
+"""How many people a survey needs, before anybody is asked.
+
+Each question's design is a yes/no channel for each of its answers, and `deniable.price` says
+how many people that channel needs for a margin. Where everybody gets one question at random,
+a question needs its n from a d-th of the people.
+"""
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from deniable import price
+from deniable.errors import InvalidParameter
+from deniable.exact.rationals import Number, rational
+from deniable.mechanisms import Hybrid, NumberOrNot, Ordinal
+from deniable.surveys.questionnaire.designs import Asked, asked
+from deniable.surveys.questionnaire.epsilon_split import Ways, ways
+from deniable.surveys.questionnaire.questionnaire import Questionnaire, questionnaire
+
+_COMMON = 0.1
+_DECLINING = 0.05
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """One question's part of a plan. `people` counts all respondents of the survey.
+
+    `design_effect` is how many times more people the coins take than direct questions would,
+    and `power` how likely the survey finds that the expected share is not 0.
+    """
+
+    question: str
+    design: str
+    why: str
+    epsilon: float
+    people: int
+    direct: int
+    design_effect: float
+    margin: float | None
+    power: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class SurveyPlan:
+    """What a survey needs. `people` is enough for every question at the wanted margin."""
+
+    lines: tuple[Line, ...]
+    people: int
+    epsilon: float
+    ways: Ways | None
+
+    def __str__(self) -> str:
+        rows = [
+            f"{one.question}: {one.people:,} people ({one.direct:,} if asked directly), "
+            f"epsilon {one.epsilon:.4g}, {one.why}"
+            for one in self.lines
+        ]
+        ending = [self.ways.why] if self.ways else []
+        return "\n".join([*rows, f"All together: {self.people:,} people.", *ending])
+
+
+def plan(
+    survey: Questionnaire,
+    *,
+    margin: Number = 0.03,
+    confidence: Number = 0.95,
+    people: int | None = None,
+    response_rate: Number = 1,
+) -> SurveyPlan:
+    """People needed for a margin (as a share; of a number's range, too), question by question.
+
+    With `people`, every line also says which margin so many buy.
+
+    >>> from deniable.surveys.questionnaire.questionnaire import loads
+    >>> survey = loads('''
+    ... id = "s"
+    ... title = "t"
+    ... epsilon = 1.0986122886681098
+    ... [[questions]]
+    ... id = "doping"
+    ... kind = "yes-no"
+    ... text = "Do you?"
+    ... ''')
+    >>> plan(survey, margin=0.03).people  # 1,068 if asked directly
+    4269
+    """
+    made = asked(questionnaire(survey))
+    if not made:
+        raise InvalidParameter("No question is private: there is nothing to plan.")
+    groups = len(made) if survey.collection == "one-question-each" else 1
+    lines = tuple(
+        _line(one, groups, margin, confidence, people, response_rate) for one in made.values()
+    )
+    compared = None
+    if len(made) > 1:
+        compared = ways(len(made), epsilon=survey.total, prevalence=_COMMON)
+    return SurveyPlan(
+        lines=lines,
+        people=max(one.people for one in lines),
+        epsilon=float(survey.total),
+        ways=compared,
+    )
+
+
+def _line(
+    one: Asked,
+    groups: int,
+    margin: Number,
+    confidence: Number,
+    people: int | None,
+    response_rate: Number,
+) -> Line:
+    name, kind = one.question.id, type(one.design).__name__
+    channel = one.channel
+    finds: float | None = None
+    if channel is None:
+        spread = _spread(one)
+        need, bought = _for_mean(spread, margin, confidence, response_rate, people, groups)
+        effect = spread / 0.25
+    else:
+        need = price.sample_size(
+            channel, margin=margin, confidence=confidence, response_rate=response_rate
+        )
+        rate = _expected(one)
+        effect = price.design_effect(channel, rate)
+        bought = None
+        if people is not None:
+            n = max(1, people // groups)
+            bought = price.expected_margin(channel, n=n, confidence=confidence)
+            level = 1 - rational(confidence)
+            finds = price.power(channel, n=n, prevalence=rate, significance=level)
+    direct = price.sample_size(
+        None, margin=margin, confidence=confidence, response_rate=response_rate
+    )
+    return Line(
+        name, kind, one.why, one.loss.epsilon(), need * groups, direct, effect, bought, finds
+    )
+
+
+def _expected(one: Asked) -> float:
+    """The share to plan for: that of the yeses, of the rarest answer, or one in ten."""
+    question = one.question
+    shares = question.expected[1:2] if question.kind == "yes-no" else question.expected
+    found = [share for share in shares if 0 < share < 1]
+    return min(found, default=_COMMON)
+
+
+def _for_mean(
+    spread: float,
+    margin: Number,
+    confidence: Number,
+    response_rate: Number,
+    people: int | None,
+    groups: int,
+) -> tuple[int, float | None]:
+    """People for the mean of a number or scale, the margin being a share of its range."""
+    from scipy.special import ndtri
+
+    z = float(ndtri((1 + float(confidence)) / 2))
+    need = math.ceil(spread * (z / float(margin)) ** 2 / float(response_rate))
+    bought = None if people is None else z * math.sqrt(spread * groups / people)
+    return need, bought
+
+
+def _spread(one: Asked) -> float:
+    """The most that one report adds to n times the variance of a mean, in squares of the range:
+    answers half at one end and half at the other."""
+    design = one.design
+    if not isinstance(design, NumberOrNot):
+        return _coins(design) + 0.25
+    gone = rational((one.question.expected or [_DECLINING])[0])
+    means = (design.low, (design.low + design.high) / 2, design.high)
+    worst = max(design.variance(mean, respondents=1, declining=gone) for mean in means)
+    return worst / float(design.high - design.low) ** 2
+
+
+def _coins(design: Hybrid | Ordinal) -> float:
+    """The most that coins add to the variance of one answer, in squares of the range."""
+    if isinstance(design, Hybrid):
+        ends = [design.variance(x, respondents=1) for x in (design.low, design.high)]
+        return max(ends) / float(design.high - design.low) ** 2
+    channel = np.array(design.matrix, dtype=float)
+    points = np.arange(design.categories) / (design.categories - 1)
+    readings = points @ np.linalg.inv(channel)
+    return float((readings**2 @ channel - points**2).max())

@@ -1,0 +1,175 @@
+"""`deniable init`: a draft from names and types; a canary in the values never shows."""
+
+import shutil
+
+import duckdb
+import pyarrow as pa
+import pyarrow.csv
+import pyarrow.parquet
+import pytest
+
+from deniable.app.cli import main
+from deniable.app.cli.commands.init import drafted
+from deniable.errors import InvalidPolicy
+from deniable.policy import load
+
+TAME = {"patient": ["a", "b"], "cost": [1.5, 2.5], "age": [30, 40], "seen": [True, False]}
+CANARY = {"patient": ["CANARY", ""], "cost": [-9e307, 4711.25], "age": [4711, -4711]}
+CANARY |= {"seen": [None, None]}
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def write(kind, columns):
+    """The columns as a file of that kind; all of a kind have the same schema."""
+    types = [pa.string(), pa.float64(), pa.int64(), pa.bool_()]
+    table = pa.table([pa.array(c, t) for c, t in zip(columns.values(), types, strict=True)],
+                     names=list(columns))  # fmt: skip
+    path = f"visits.{kind}"
+    if kind == "csv":
+        pyarrow.csv.write_csv(table, path)
+    elif kind == "parquet":
+        pyarrow.parquet.write_table(table, path)
+    else:
+        with duckdb.connect(path) as database:
+            database.register("given", table)
+            database.execute("CREATE OR REPLACE TABLE visits AS SELECT * FROM given")
+    return path
+
+
+@pytest.mark.parametrize("kind", ["csv", "parquet", "duckdb"])
+def test_no_value_changes_the_draft(kind, folder):
+    texts = {drafted(write(kind, columns), folder) for columns in (TAME, CANARY)}
+    (text,) = texts
+    assert "CANARY" not in text
+    assert "4711" not in text
+
+
+@pytest.mark.parametrize("line", [b"", b"1,2,3,4\n" * 100, b"a\xff,\n", b'"open,1,2\n'])
+def test_no_line_of_a_csv_file_changes_the_draft(line, folder):
+    (folder / "visits.csv").write_bytes(b"patient,cost,age,seen\n" + line)
+    plain = drafted(write("csv", TAME), folder)
+    (folder / "visits.csv").write_bytes(b"patient,cost,age,seen\n" + line)
+    assert drafted("visits.csv", folder) == plain
+
+
+def test_categories_and_statistics_are_values_too(folder):
+    """A dictionary's entries and a file's least and largest values lie outside its rows."""
+    texts = set()
+    for wards in (["A", "B"], ["CANARY", "Z"]):
+        table = pa.table({"ward": pa.array(wards).dictionary_encode(), "n": [1, len(wards[0])]})
+        pyarrow.parquet.write_table(table, "visits.parquet")
+        texts.add(drafted("visits.parquet", folder))
+        with duckdb.connect("visits.duckdb") as database:
+            values = ", ".join(f"'{ward}'" for ward in wards)
+            database.execute(
+                f"CREATE OR REPLACE TABLE visits AS SELECT '{wards[0]}'::ENUM({values}) AS ward"
+            )
+        texts.add(drafted("visits.duckdb", folder))
+    assert len(texts) == 2
+    assert not any("CANARY" in text for text in texts)
+
+
+def test_a_draft_cannot_be_used_before_it_is_filled_in(folder, capsys):
+    write("parquet", TAME)
+    with pytest.raises(SystemExit) as left:
+        main(["init", "visits.parquet"])
+    assert left.value.code == 0
+    assert "2 lines are yours" in capsys.readouterr().out
+    with pytest.raises(InvalidPolicy, match=r"line 7: `epsilon` is still to be filled in"):
+        load("deniable.toml")
+
+
+def test_a_filled_draft_is_a_policy(folder):
+    write("duckdb", TAME)
+    text = drafted("visits.duckdb", folder)
+    text = text.replace('epsilon = "FILL IN"', "epsilon = 1")
+    text = text.replace('unit = "FILL IN"', 'unit = "patient"')
+    (folder / "deniable.toml").write_text(text.replace("# cost =", "cost ="))
+    policy = load(folder / "deniable.toml")
+    assert policy.tables["visits"].source == str(folder / "visits.duckdb#visits")
+    assert policy.tables["visits"].columns["cost"].bounds == (0, 100)
+
+
+def test_names_of_every_kind_are_quoted(folder):
+    with duckdb.connect("odd.duckdb") as database:
+        database.execute('CREATE TABLE "my ""visits""" AS SELECT 1 AS "a.b", 2 AS "c\n#d"')
+    text = drafted("odd.duckdb", folder)
+    filled = text.replace('unit = "FILL IN"', "").replace('"FILL IN"', "1")
+    (folder / "deniable.toml").write_text(filled.replace('# "', '"'))
+    (table,) = load("deniable.toml").tables.values()
+    assert table.name == 'my "visits"'
+    assert set(table.columns) == {"a.b", "c\n#d"}
+
+
+def test_the_source_is_named_from_the_policy(folder):
+    (folder / "data").mkdir()
+    (folder / "policies").mkdir()
+    shutil.move(write("parquet", TAME), folder / "data")
+    text = drafted("data/visits.parquet", folder / "policies")
+    assert 'source = "../data/visits.parquet"' in text
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        (["absent.parquet"], "is not there"),
+        (["visits.xlsx"], "no known kind"),
+        (["visits.csv"], "--force"),
+    ],
+)
+def test_what_cannot_be_drafted_is_refused(folder, capsys, words, told):
+    write("csv", TAME)
+    if words == ["visits.csv"]:
+        (folder / "deniable.toml").write_text("mine")
+    with pytest.raises(SystemExit) as left:
+        main(["init", *words])
+    assert left.value.code == 2
+    assert told in capsys.readouterr().err
+
+
+def test_force_replaces(folder):
+    (folder / "deniable.toml").write_text("mine")
+    with pytest.raises(SystemExit) as left:
+        main(["init", write("csv", TAME), "--force"])
+    assert left.value.code == 0
+    assert "tables.visits" in (folder / "deniable.toml").read_text()
+
+
+def test_the_key_is_made_once_and_is_the_owners_alone(folder, capsys):
+    write("csv", TAME)
+    key, found = folder / "deniable.ledger.key", []
+    for words in ((), ("--force",)):
+        with pytest.raises(SystemExit):
+            main(["init", "visits.csv", *words])
+        assert key.name in capsys.readouterr().out
+        found.append(key.read_text())
+    assert found[0] == found[1]
+    assert key.stat().st_mode & 0o777 == 0o600
+    assert (folder / f"{key.name}.pub").exists()
+
+
+@pytest.mark.parametrize("out", ["nowhere/x.toml", "visits.csv/x.toml"])
+def test_a_draft_that_cannot_be_written_is_refused_in_one_line(folder, capsys, out):
+    write("csv", TAME)
+    with pytest.raises(SystemExit) as left:
+        main(["init", "visits.csv", "--out", out, "--force"])
+    told = capsys.readouterr().err
+    assert (left.value.code, told.count("\n")) == (2, 1)
+    assert f"{out}' cannot be written: " in told
+
+
+def test_a_folder_that_is_read_only_is_told(folder, capsys, monkeypatch):
+    write("csv", TAME)
+
+    def refuse(self, *_, **__):
+        raise PermissionError(13, "Permission denied", str(self))
+
+    monkeypatch.setattr("pathlib.Path.write_text", refuse)
+    with pytest.raises(SystemExit):
+        main(["init", "visits.csv", "--force"])
+    assert "'deniable.toml' cannot be written: Permission denied" in capsys.readouterr().err

@@ -1,0 +1,53 @@
+"""Neighbours are exactly the pairs that the relation names."""
+
+from itertools import combinations
+
+import pytest
+
+from deniable.audit.prove.datasets import datasets
+from deniable.errors import DeniableError
+
+
+def test_replace_pairs_differ_in_one_place():
+    found = datasets("replace", domain=[0, 1, 2], size=2)
+    wanted = {
+        frozenset(pair)
+        for pair in combinations(found.inputs, 2)
+        if sum(a != b for a, b in zip(*pair, strict=True)) == 1
+    }
+    assert {frozenset(pair) for pair in found.pairs} == wanted
+    assert len(found.pairs) == len(wanted) == 18
+
+
+def test_add_remove_pairs_differ_in_one_record():
+    found = datasets("add-remove", domain=[0, 1], size=3)
+    assert len(found.inputs) == 1 + 2 + 4 + 8
+    for longer, shorter in found.pairs:
+        assert shorter in {longer[:i] + longer[i + 1 :] for i in range(len(longer))}
+    assert ((0, 1, 0), (0, 0)) in found.pairs
+    assert ((1,), ()) in found.pairs
+
+
+def test_groups_and_domains():
+    assert datasets([(0, 1, 2)]).pairs == ((0, 1), (0, 2), (1, 2))
+    assert datasets(None, domain="ab").pairs == (("a", "b"),)
+    assert datasets([([1], [1, 2])]).pairs == (((1,), (1, 2)),)
+
+
+@pytest.mark.parametrize(
+    "bad",
+    [
+        {"neighbors": None},
+        {"neighbors": []},
+        {"neighbors": [(1,)]},
+        {"neighbors": "replace"},
+        {"neighbors": "replace", "domain": [0, 1]},
+        {"neighbors": None, "domain": [0, 1], "size": 2},
+        {"neighbors": "nearby", "domain": [0, 1], "size": 2},
+        {"neighbors": "replace", "domain": range(50), "size": 5},
+    ],
+    ids=str,
+)
+def test_what_cannot_be_compared_is_refused(bad):
+    with pytest.raises(DeniableError):
+        datasets(**bad)

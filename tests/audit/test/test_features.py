@@ -1,0 +1,68 @@
+"""Features see what they are named after."""
+
+import math
+
+import numpy as np
+import pytest
+
+from deniable.audit.test.features import features, last_digit
+from deniable.audit.test.outputs import Reader
+
+
+def read(outputs, other=None):
+    reader = Reader()
+    batch = reader.read(outputs)
+    listed = features(batch, batch if other is None else reader.read(other))
+    return {one.text: one(batch).tolist() for one in listed}
+
+
+def test_the_last_binary_digit():
+    values = [1.0, 3.0, 0.5, 2.0**-60, 1 + 2.0**-52, 0.1, -6.0, 0.0, math.inf, math.nan]
+    digits = last_digit(np.array(values)).tolist()
+    assert digits[:7] == [0, 0, -1, -60, -52, -55, 1]
+    assert digits[7] > 1000
+    assert all(math.isnan(one) for one in digits[8:])
+    for value, digit in zip(values[:7], digits, strict=False):
+        assert value / 2.0**digit % 1 == 0
+        assert value / 2.0 ** (digit + 1) % 1 != 0
+
+
+def test_relations_of_coordinates():
+    found = read([(3, 1, 3), (0, 0, 7)])
+    assert found["sum"] == [7, 7]
+    assert found["index of the largest"] == [0, 2]
+    assert found["number of distinct numbers"] == [2, 2]
+    assert found["number of zeros"] == [0, 2]
+    assert found["index of the first non-zero"] == [0, 2]
+    assert found["output[0] - output[2]"] == [0, -7]
+
+
+def test_mixed_outputs():
+    found = read([("below", "below", 2.5), ("below",)])
+    assert found["length"] == [3, 1]
+    assert found["number of missing numbers"] == [2, 3]
+    assert found["last number"][0] == 2.5
+    assert found["kind of output[0]"][0] == found["kind of output[0]"][1]
+
+
+def test_many_columns_are_thinned_to_those_that_differ():
+    rng = np.random.default_rng(5)
+    a, b = rng.normal(size=(2, 500, 60))
+    b[:, 37] += 3
+    reader = Reader()
+    texts = [one.text for one in features(reader.read(a), reader.read(b))]
+    assert "output[37]" in texts
+    assert len(texts) < 80
+
+
+@pytest.mark.parametrize("outputs", [[1, 2], [True, False]])
+def test_whole_numbers_have_no_low_bits(outputs):
+    assert list(read(outputs)) == ["output"]
+
+
+def test_texts_that_were_not_seen_are_none_of_the_others():
+    reader = Reader()
+    sample = reader.read(["a", "b", "a"])
+    kind = next(one for one in features(sample, sample) if one.text == "kind of output")
+    assert sorted(kind.codes.values()) == ["'a'", "'b'"]
+    assert np.isnan(kind(reader.read(["b", "c"]))).tolist() == [False, True]

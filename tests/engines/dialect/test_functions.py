@@ -1,0 +1,56 @@
+"""Functions in other engines' words: what can be told without the engine."""
+
+from fractions import Fraction
+
+import duckdb
+import pytest
+
+from deniable.engines.dialect.functions import _cut
+from deniable.engines.dialect.writer import Relation
+from deniable.engines.postgresql.writer import PostgreSQLWriter
+from deniable.engines.spark.writer import SparkWriter
+from deniable.errors import Unsupported
+
+TABLES = {"visits": Relation("v", {"note": "text", "cost": "double"})}
+
+
+def test_a_part_of_a_text_is_duckdbs_wherever_it_begins_and_ends():
+    places = range(-7, 8)
+    with duckdb.connect() as connection:
+        for first in places:
+            for size in (None, *places):
+                theirs = f"'añ😀d', {first}" + ("" if size is None else f", {size}")
+                ours = _cut("'añ😀d'", first, None if size is None else Fraction(size))
+                same = f"SELECT SUBSTRING({theirs}) = {ours}"
+                assert connection.execute(same).fetchall() == [(True,)], same
+
+
+@pytest.mark.parametrize("writer", [SparkWriter, PostgreSQLWriter])
+@pytest.mark.parametrize(
+    "value",
+    [
+        'REVERSE("note")',
+        'CAST("cost" AS TEXT)',
+        'SUBSTRING("note", LENGTH("note"))',
+        'LEFT("note", LENGTH("note"))',
+        'ROUND("cost", LENGTH("note"))',
+        'LOG(3, "cost")',
+        'DATE_DIFF(\'decade\', CAST("note" AS DATE), CAST("note" AS DATE))',
+        'ROW_NUMBER() OVER (ORDER BY "cost")',
+    ],
+)
+def test_what_has_no_words_is_refused_and_costs_nothing(writer, value):
+    with pytest.raises(Unsupported, match="Nothing was spent"):
+        writer(TABLES).statement(f'SELECT {value} AS v FROM "visits"')
+
+
+def test_letters_that_a_database_may_not_have_are_refused():
+    asked = 'SELECT COUNT(*) AS n FROM "visits" WHERE "note" = \'{}\''
+    other = PostgreSQLWriter(TABLES, utf8=False)
+    assert "'a'" in other.statement(asked.format("a"))
+    for letter in ("é", "\U0001f600"):
+        assert letter in PostgreSQLWriter(TABLES).statement(asked.format(letter))
+        with pytest.raises(Unsupported, match="not encoded in UTF8"):
+            other.statement(asked.format(letter))
+    with pytest.raises(Unsupported, match="not encoded in UTF8"):
+        other.statement('SELECT LOWER("note") AS n FROM "visits"')

@@ -1,0 +1,70 @@
+"""Cells that are counted here are those that the engine would count."""
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+from deniable.engines.duckdb import counted
+from deniable.engines.duckdb.engine import DuckDB
+from deniable.query.language.parse import parse
+from deniable.query.planner.planner import plan
+from tests.query.hospital import policy, visits
+
+
+def cells(engine, asked):
+    """What an engine finds, in ascending order."""
+    (found,) = engine.run(asked).reveal_to(lambda exact: exact).cells.values()
+    order = np.argsort(found.cell)
+    assert found.cell.dtype == found.count.dtype == np.int64
+    return list(zip(found.cell[order].tolist(), found.count[order].tolist(), strict=True))
+
+
+@pytest.mark.parametrize("person", [True, False])
+@pytest.mark.parametrize(
+    "asked",
+    [
+        "MEDIAN(cost) FROM visits",
+        "QUANTILE_CONT(weight, [0.1, 0.5, 0.9]), MAX(weight) FROM visits WHERE age > 30",
+        "MEDIAN(age) FROM visits WHERE age > 1000",
+    ],
+)
+def test_both_ways_find_the_same_cells(monkeypatch, asked, person):
+    made = plan(parse(f"SELECT {asked}"), policy(person=person), epsilon=1, delta=0)
+    (statement,) = made.statements
+    with DuckDB.open({"visits": visits(3000)}) as engine:
+        monkeypatch.setattr(counted, "FEW", made.choices[0].cells)
+        assert counted.many(made, statement) == 0
+        by_engine = cells(engine, made)
+        monkeypatch.setattr(counted, "FEW", made.choices[0].cells - 1)
+        assert counted.many(made, statement) == made.choices[0].cells
+        assert cells(engine, made) == by_engine
+        assert bool(by_engine) == ("1000" not in asked)
+
+
+def test_cells_of_groups_and_of_other_statements_are_the_engines(monkeypatch):
+    monkeypatch.setattr(counted, "FEW", 0)
+    for asked in (
+        "ward, MEDIAN(cost) FROM visits GROUP BY ward",
+        "COUNT(DISTINCT age) FROM visits",
+    ):
+        made = plan(parse(f"SELECT {asked}"), policy(), epsilon=1, delta=0)
+        assert counted.many(made, made.statements[-1]) == 0
+    modes = plan(parse("SELECT MODE(ward) FROM visits"), policy(), epsilon=1, delta=0)
+    assert counted.many(modes, modes.statements[0]) == 3
+    with DuckDB.open({"visits": visits(90)}) as engine:
+        assert len(cells(engine, modes)) == 3
+
+
+@pytest.mark.parametrize("rows", [0, 1, 1000, (1 << 20) - 1, 1 << 20, 2_500_000])
+@pytest.mark.parametrize("size", [1000, 1 << 17])
+def test_rows_are_counted_in_any_number_of_batches(rows, size):
+    places = np.arange(rows, dtype=np.int64) * 7919 % size
+    batches = [
+        pa.record_batch({"cell": pa.array(part, pa.int32())})
+        for part in np.array_split(places, max(1, rows // 300_000))
+    ]
+    found = counted.counted(batches, size)
+    cell, count = np.unique(places, return_counts=True)
+    assert np.array_equal(found.cell, cell)
+    assert np.array_equal(found.count, count)
+    assert found.keys == ()

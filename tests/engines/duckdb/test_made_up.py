@@ -1,0 +1,50 @@
+"""The made-up hospital: the same every time, and shaped as its pages say."""
+
+import duckdb
+import pytest
+
+from deniable.engines.duckdb.made_up import WARDS, hospital, truth
+
+VISITS = 30_000
+
+
+@pytest.fixture(scope="module")
+def path(tmp_path_factory):
+    made = str(tmp_path_factory.mktemp("hospital") / "hospital.duckdb")
+    hospital(made, VISITS)
+    return made
+
+
+def test_it_is_the_same_every_time(path, tmp_path):
+    again = str(tmp_path / "again.duckdb")
+    hospital(again, VISITS)
+    whole = "SELECT COUNT(*) AS n, bit_xor(hash(visits)) AS all_of_it FROM visits"
+    assert truth(path, whole) == truth(again, whole)
+
+
+def test_its_shape(path):
+    (found,) = truth(
+        path,
+        "SELECT COUNT(*) AS n, COUNT(DISTINCT patient) AS patients, MIN(cost) AS low, "
+        "MAX(cost) AS high, MIN(age) AS young, MAX(age) AS old, COUNT(DISTINCT day) AS days, "
+        "list_sort(list(DISTINCT ward)) AS wards FROM visits",
+    )
+    assert found["n"] == VISITS
+    assert 0.4 * VISITS < found["patients"] < 0.5 * VISITS
+    assert found["low"] >= 0
+    assert found["high"] <= 3000
+    assert (found["young"] >= 0, found["old"] <= 110, found["days"]) == (True, True, 365)
+    assert found["wards"] == sorted(WARDS)
+
+
+def test_some_diagnoses_are_rare(path):
+    counts = truth(
+        path, "SELECT COUNT(DISTINCT patient) AS n FROM visits GROUP BY diagnosis ORDER BY n"
+    )
+    assert counts[0]["n"] < 5
+    assert counts[-8]["n"] > 500
+
+
+def test_the_truth_changes_nothing(path):
+    with pytest.raises(duckdb.Error):
+        truth(path, "DROP TABLE visits")

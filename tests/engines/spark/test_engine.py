@@ -1,0 +1,210 @@
+"""Spark, in this process and through Spark Connect: the contract, with ANSI mode on and off."""
+
+import contextlib
+from typing import ClassVar
+
+import pyarrow.parquet
+import pytest
+
+import deniable as dp
+from deniable.app.cli.commands.init import drafted
+from deniable.engines.spark import writer
+from deniable.engines.spark.engine import Spark
+from deniable.errors import EngineFailed, InvalidPolicy, Unsupported
+from tests.engines.contract import EngineContract, within_limits
+from tests.engines.plans import plan, shown
+from tests.engines.sparks import connect_port, local, ran
+from tests.engines.uses import UsesContract
+
+pytestmark = [pytest.mark.needs("java"), pytest.mark.xdist_group("spark")]
+
+INTERPRETED = {
+    "spark.sql.codegen.wholeStage": "false",
+    "spark.sql.codegen.factoryMode": "NO_CODEGEN",
+}
+
+
+@pytest.fixture(scope="module")
+def session():
+    with local() as started:
+        yield started
+
+
+CONNECTED = """
+import sys
+from deniable.engines.duckdb import DuckDB
+from deniable.engines.spark import Spark
+from tests.engines.contract import CASES, parse, plan, read, same, within_limits
+
+chosen = {"average", "filters", "private_keys", "variance", "quantiles"}
+plans = {p.stem: plan(parse(sql), its, epsilon=0.5) for p in CASES if p.stem in chosen
+         for its, sql in [read(p)]}
+source = f"spark://127.0.0.1:{sys.argv[2]}?parquet={sys.argv[1]}"
+seen = []
+known = DuckDB.open({"visits": within_limits()})
+with Spark.open({"visits": source}) as engine:
+    engine.progress = seen.append
+    same(engine, known, plans)
+    frame = engine._connected().read.parquet(sys.argv[1])
+    assert seen and seen[-1] == 1.0 and all(0 <= one <= 1 for one in seen), seen
+    with Spark.open({"visits": frame}) as again:
+        same(again, known, {"average": plans["average"]})
+    assert "connect" in type(engine._connected()).__module__
+print("done")
+"""
+
+
+@pytest.fixture
+def interpreted(session):
+    """Without compiled code, as Spark runs what is too long to be compiled."""
+    kept = {name: session.conf.get(name) for name in INTERPRETED}
+    for name, value in INTERPRETED.items():
+        session.conf.set(name, value)
+    yield
+    for name, value in kept.items():
+        session.conf.set(name, value)
+
+
+class Folders:
+    """Tables as folders of Parquet, in the mode that Spark 4 starts in."""
+
+    ansi = "true"
+
+    @pytest.fixture(autouse=True)
+    def _session(self, session, tmp_path, size):
+        self.folder = tmp_path
+        self.most = size(small=12, full=1_000, what="compiled plans of Spark in a test")
+        session.conf.set("spark.sql.ansi.enabled", self.ansi)
+
+    @contextlib.contextmanager
+    def opened(self, tables):
+        sources = {}
+        for name, table in tables.items():
+            (self.folder / name).mkdir()
+            half = len(table) // 2
+            for part, rows in enumerate((table.slice(0, half), table.slice(half))):
+                pyarrow.parquet.write_table(rows, self.folder / name / f"{part}.parquet")
+            sources[name] = f"spark://local?parquet={self.folder / name}"
+        with Spark.open(sources) as engine:
+            yield engine
+
+
+class TestSpark(Folders, EngineContract):
+    """Compiled: some plans, or all at full size. No golden case is refused.
+
+    A plan that is asked for once costs Spark its planning and its compilation, hardly its
+    rows; the class below runs them all at any size.
+    """
+
+    def chosen(self, plans):
+        names = sorted(plans)
+        kept = min(self.most, len(names))
+        return {(name := names[i * len(names) // kept]): plans[name] for i in range(kept)}
+
+
+@pytest.mark.usefixtures("interpreted")
+class TestSparkWithoutANSI(Folders, EngineContract):
+    """The older mode, where casts and sums wrap around, and without compiled code."""
+
+    ansi = "false"
+
+
+@pytest.mark.usefixtures("interpreted")
+class TestSparkFunctions(Folders, UsesContract):
+    """Functions row by row; their differences would be those of the mode."""
+
+    refused_uses: ClassVar[set[str]] = {"CAST(x AS TEXT)", "REVERSE(t)"}
+
+
+class TestSparkFunctionsWithoutANSI(TestSparkFunctions):
+    ansi = "false"
+
+
+def test_a_frame_of_spark_is_not_fetched(session):
+    frame = session.createDataFrame([(1, "A"), (2, "B"), (3, "A")], "x int, ward string")
+    asked = dp.protect(frame, keys={"ward": ["A", "B"]}, bounds={"x": (0, 9)}, epsilon=100)
+    assert isinstance(asked._engine, Spark)
+    answer = asked.sql("SELECT ward, COUNT(*) AS n FROM data GROUP BY ward", epsilon=90)
+    assert answer.to_arrow()["n"].to_pylist() == [2, 1]
+    asked.close()
+    assert frame.count() == 3  # the session is its owner's and goes on
+
+
+def test_a_table_of_the_catalog_by_name(session):
+    session.createDataFrame([(1,), (None,)], "x int").createOrReplaceTempView("people")
+    shares = []
+    with Spark.open({"people": "spark://local"}) as engine:
+        engine.progress = shares.append
+        assert engine.schema("people") == {"x": "INTEGER"}
+        assert shown(engine.run(plan("SELECT COUNT(x) AS n FROM people"))) == [(1,)]
+    assert shares[-1] == 1.0
+
+
+def test_connect_gives_the_same_integers_and_tells_its_progress(session, tmp_path):
+    pyarrow.parquet.write_table(within_limits(), tmp_path / "0.parquet")
+    assert "done" in ran(CONNECTED, tmp_path, connect_port(session))
+
+
+MANY = plan("SELECT a AS k0, COUNT(*) AS n FROM many GROUP BY a", keys=["a"])
+
+
+def test_groups_come_in_batches_and_the_rest_need_not_be_wanted(session):
+    frame = session.range(60_000).withColumnRenamed("id", "a")
+    with Spark.open({"many": frame}) as engine:
+        parts = engine.stream(MANY).reveal_to(lambda found: [one.groups for one in found])
+        assert sum(parts) == 60_000
+        assert max(parts) <= 10_000  # as Spark's own setting says
+        assert engine.stream(MANY).reveal_to(next).groups > 0
+        assert shown(engine.run(plan("SELECT COUNT(*) AS n FROM many"))) == [(60_000,)]
+
+
+def test_a_row_that_fails_late_is_the_one_error(session, caplog):
+    late = "CASE WHEN id < 59999 THEN id ELSE CAST(raise_error('a secret') AS BIGINT) END AS a"
+    frame = session.range(60_000).selectExpr(late)
+    with Spark.open({"many": frame}) as engine, pytest.raises(EngineFailed) as failed:
+        engine.stream(MANY).reveal_to(list)
+    assert str(failed.value) == str(EngineFailed(failed.value.reference))
+    assert failed.value.__context__ is None
+    assert "secret" not in caplog.text
+
+
+def test_a_draft_holds_the_tables_of_the_catalog(session, tmp_path):
+    session.createDataFrame([(4711, "CANARY")], "n int, s string").createOrReplaceTempView(
+        "odd"
+    )
+    assert "odd" in Spark.inside("spark://local")
+    text = drafted("spark://local", tmp_path)
+    assert "[tables.odd]" in text
+    assert 'source = "spark://local#odd"' in text
+    assert not any(one in text for one in ("4711", "CANARY"))
+    pyarrow.parquet.write_table(within_limits(), tmp_path / "0.parquet")
+    folder = f"spark://local?parquet={tmp_path}"
+    assert f'source = "{folder}"' in drafted(folder, tmp_path)
+
+
+def test_a_source_that_is_not_there_is_said(session):
+    with pytest.raises(InvalidPolicy, match="'visits'"):
+        Spark.open({"visits": "spark://local#nothing.there"})
+
+
+def test_rows_are_told_apart_also_where_very_many_are_the_same(session, monkeypatch):
+    monkeypatch.setattr(writer, "_RUN", 3)
+    session.createDataFrame([(1,)] * 8 + [(None,)] * 3, "x int").createOrReplaceTempView("same")
+    with Spark.open({"same": "spark://local"}) as engine:
+        asked = plan(
+            'WITH "n" AS MATERIALIZED (SELECT ROW_NUMBER() OVER () AS "u", * FROM "same") '
+            'SELECT COUNT(*) AS n, COUNT(DISTINCT u) AS m, COUNT("x") AS x FROM '
+            '(SELECT "x", "u" FROM "n" UNION ALL SELECT "x", "u" FROM "n") AS both',
+            features=("n", "m", "x"),
+        )
+        assert shown(engine.run(asked)) == [(22, 11, 16)]
+
+
+def test_a_frame_that_is_made_anew_each_time_has_no_rows_to_tell_apart(session):
+    frame = session.range(3).selectExpr("RAND() AS x")
+    with dp.protect(frame, bounds={"x": (0, 1)}, epsilon=9) as asked:
+        asked.sql("SELECT COUNT(*) FROM data", epsilon=1)
+        twice = "SELECT COUNT(*) FROM (SELECT x FROM data UNION ALL SELECT x FROM data)"
+        with pytest.raises(Unsupported, match="made anew"):
+            asked.sql(twice, epsilon=1)
+        assert asked.remaining.epsilon == 8

@@ -1,0 +1,470 @@
+"""The contract that every ledger inherits, and plans to charge it with."""
+
+import datetime
+import threading
+from dataclasses import replace
+from fractions import Fraction
+
+import pytest
+
+from deniable.errors import BudgetExhausted, InvalidParameter, LedgerBroken
+from deniable.ledger.replay import replayed
+from deniable.ledger.terms import Terms
+from deniable.mechanisms import Gaussian, Laplace, Thresholding
+from deniable.policy import Policy, Table
+from deniable.policy.budget import Budget, Schedule
+from deniable.privacy import ConcentratedLoss, PureLoss
+from deniable.query.plan.plan import (
+    Block,
+    Feature,
+    Output,
+    Plan,
+)
+
+
+def plan(epsilon, delta=0, /, **changes):
+    """A plan that counts rows at this price; a delta pays for private keys."""
+    epsilon, delta = Fraction(str(epsilon)), Fraction(str(delta))
+    share = epsilon / 2 if delta else epsilon
+    made = Plan(
+        table="data",
+        unit=None,
+        neighbors="add-remove",
+        max_groups=1,
+        max_rows=1,
+        keys=(),
+        blocks=(Block(("n",), "rows", Laplace(epsilon=share)),),
+        thresholding=Thresholding(epsilon=share, delta=delta) if delta else None,
+        outputs=(
+            Output("n", "COUNT(*)", Feature("n", 0), Fraction(0), None, True, None, False),
+        ),
+        having=None,
+        order=(),
+        limit=None,
+        other=False,
+        nonnegative=False,
+        confidence=Fraction(19, 20),
+        epsilon=epsilon,
+        delta=delta,
+        engine_sql="SELECT 1",
+        notes=(),
+    )
+    return replace(made, **changes)
+
+
+class LedgerContract:
+    """Subclasses make ledgers; these tests do the work."""
+
+    rounds = 20  # of races between threads
+
+    def make(self, terms, **clock):
+        raise NotImplementedError
+
+    def ledger(self, epsilon, delta=0):
+        return self.make(Terms.within(Budget(epsilon, delta)))
+
+    def test_tenths_fill_one_exactly(self):
+        ledger = self.ledger(1)
+        for _ in range(10):
+            ledger.settle(ledger.reserve(plan(0.1)))
+        assert ledger.remaining.epsilon == 0
+        with pytest.raises(BudgetExhausted):
+            ledger.reserve(plan("1e-12"))
+
+    def test_delta_is_spent_too(self):
+        ledger = self.ledger(10, 1e-6)
+        ledger.settle(ledger.reserve(plan(1, 9e-7)))
+        assert ledger.remaining.delta == Fraction(1, 10**7)
+        with pytest.raises(BudgetExhausted, match="declare the keys"):
+            ledger.reserve(plan(1, 2e-7))
+        ledger.reserve(plan(1, 1e-7))
+        assert ledger.remaining.delta == 0
+
+    def test_a_refusal_says_what_is_left_what_was_asked_and_how_to_go_on(self):
+        ledger = self.ledger(1)
+        ledger.reserve(plan(0.75))
+        with pytest.raises(BudgetExhausted) as caught:
+            ledger.reserve(plan(0.5))
+        said = str(caught.value)
+        assert "costs epsilon 0.5" in said
+        assert "epsilon 0.25, delta 0 are left" in said
+        assert "epsilon=0.25" in said
+        assert "2 times as wide" in said
+        assert "Nothing was spent" in said
+
+    def test_what_a_refusal_offers_is_accepted(self):
+        ledger = self.ledger(Fraction(1, 3))
+        with pytest.raises(BudgetExhausted) as caught:
+            ledger.reserve(plan(1))
+        offered = str(caught.value).split("epsilon=")[1].split(":")[0]
+        ledger.reserve(plan(offered))
+
+    def test_a_refusal_costs_nothing_and_smaller_plans_still_fit(self):
+        ledger = self.ledger(1)
+        with pytest.raises(BudgetExhausted):
+            ledger.reserve(plan(2))
+        assert ledger.remaining.epsilon == 1
+        ledger.reserve(plan(1))
+
+    def test_a_failure_is_not_refunded(self):
+        ledger = self.ledger(1)
+        ledger.failed(ledger.reserve(plan(0.6)), "beef")
+        assert ledger.remaining.epsilon == Fraction(2, 5)
+
+    def test_the_charge_stands_from_the_moment_of_reserving(self):
+        ledger = self.ledger(1)
+        entry = ledger.reserve(plan(0.6))
+        assert ledger.remaining.epsilon == Fraction(2, 5)
+        ledger.settle(entry)
+        assert ledger.remaining.epsilon == Fraction(2, 5)
+
+    def test_an_entry_ends_once(self):
+        ledger = self.ledger(1)
+        entry = ledger.reserve(plan(0.1))
+        ledger.settle(entry)
+        with pytest.raises(InvalidParameter, match="already settled"):
+            ledger.failed(entry, "beef")
+
+    @pytest.mark.parametrize(
+        "liar",
+        [
+            plan(1, blocks=(Block(("n",), "rows", Laplace(epsilon=2)),)),
+            plan(1, thresholding=Thresholding(epsilon=Fraction(1, 10), delta=1e-9)),
+            plan(1, 1e-6, delta=Fraction(1, 10**7)),
+            plan(1, epsilon=Fraction(-1)),
+        ],
+        ids=["epsilon", "keys for nothing", "delta", "negative"],
+    )
+    def test_a_plan_that_understates_its_price_is_refused(self, liar):
+        ledger = self.ledger(10, 1e-3)
+        with pytest.raises(InvalidParameter, match=r"cost"):
+            ledger.reserve(liar)
+        assert ledger.remaining.epsilon == 10
+
+    def test_one_liar_in_a_batch_is_refused_with_it(self):
+        ledger = self.ledger(10)
+        liar = plan(1, blocks=(Block(("n",), "rows", Laplace(epsilon=2)),))
+        for plans in ([plan(1), liar], [liar, plan(1)], [plan(1), plan(1), liar, plan(1)]):
+            with pytest.raises(InvalidParameter, match="costs more"):
+                ledger.reserve_all(plans)
+        assert ledger.entries == ()
+
+    def test_noise_that_cannot_be_drawn_is_refused_before_the_charge(self):
+        ledger = self.ledger(10)
+        wide = Laplace(epsilon=1, sensitivity=2**60)
+        with pytest.raises(InvalidParameter, match="step"):
+            ledger.reserve(plan(1, blocks=(Block(("n",), "rows", wide),)))
+        assert ledger.remaining.epsilon == 10
+
+    def test_a_race_for_the_last_of_it(self):
+        """Many at a barrier, room for a few: exactly those few succeed."""
+        for _ in range(self.rounds):
+            ledger = self.ledger(1)
+            asked = plan(0.1)
+            barrier, done = threading.Barrier(16), []
+
+            def run(ledger=ledger, asked=asked, barrier=barrier, done=done):
+                barrier.wait()
+                try:
+                    ledger.settle(ledger.reserve(asked))
+                    done.append(True)
+                except BudgetExhausted:
+                    done.append(False)
+
+            threads = [threading.Thread(target=run) for _ in range(16)]
+            for thread in threads:
+                thread.start()
+            for thread in threads:
+                thread.join()
+            assert sum(done) == 10
+            assert ledger.remaining.epsilon == 0
+
+    def test_entries_tell_how_each_charge_ended(self):
+        ledger = self.ledger(1)
+        one, two = ledger.reserve(plan(0.1)), ledger.reserve(plan(0.2))
+        ledger.failed(one, "beef")
+        ledger.settle(two)
+        ledger.reserve(plan(0.3))
+        states = [(str(one.epsilon), one.state, one.reference) for one in ledger.entries]
+        assert states == [
+            ("1/10", "failed", "beef"),
+            ("1/5", "settled", None),
+            ("3/10", "reserved", None),
+        ]
+
+    def test_what_does_not_exist_cannot_end(self):
+        ledger = self.ledger(1)
+        entry = ledger.reserve(plan(0.1))
+        for number in (0, -1, 99):
+            with pytest.raises(InvalidParameter, match="no entry"):
+                ledger.settle(replace(entry, number=number))
+
+    # Accounts
+
+    def test_colluding_analysts_cannot_add_up(self):
+        analysts = {"ann": Budget(1), "bob": Budget(1), "*": Budget(Fraction(1, 4))}
+        ledger = self.make(Terms.of(Policy([Table("data")], epsilon=1.5, analysts=analysts)))
+        ledger.reserve(plan(1), analyst="ann")
+        with pytest.raises(BudgetExhausted, match="left to analyst ann"):
+            ledger.reserve(plan("0.01"), analyst="ann")
+        with pytest.raises(BudgetExhausted) as caught:
+            ledger.reserve(plan(1), analyst="bob")
+        assert "analyst" not in str(caught.value)
+        ledger.reserve(plan(0.25), analyst="bob")
+        ledger.reserve(plan(0.25), analyst="somebody")
+        assert ledger.left("ann").epsilon == 0
+        assert ledger.left("bob").epsilon == 0  # the table has nothing left
+        for nobody in (None, "", "*"):
+            with pytest.raises(InvalidParameter, match="who asks"):
+                ledger.reserve(plan("0.01"), analyst=nobody)
+
+    def test_an_analyst_without_a_budget_gets_nothing(self):
+        ledger = self.make(
+            Terms.of(Policy([Table("data")], epsilon=1, analysts={"a": Budget(1)}))
+        )
+        with pytest.raises(InvalidParameter, match="no budget"):
+            ledger.reserve(plan(0.1), analyst="b")
+        assert ledger.remaining.epsilon == 1
+
+    def test_tables_of_one_unit_share_its_budget_and_may_have_less(self):
+        tables = [
+            Table("data"),
+            Table("more", budget=Budget(Fraction(1, 2))),
+            Table("staff", unit="Employee"),
+            Table("towns", public=True),
+        ]
+        policy = Policy(tables, epsilon=1, units={"employee": Budget(2)})
+        ledger = self.make(Terms.of(policy))
+        ledger.reserve(plan(0.5, table="more"))
+        with pytest.raises(BudgetExhausted, match="about more"):
+            ledger.reserve(plan(0.1, table="more"))
+        ledger.reserve(plan(0.5))
+        for used in ("data", "more"):
+            with pytest.raises(BudgetExhausted):
+                ledger.reserve(plan("0.001", table=used))
+        ledger.reserve(plan(2, table="staff"))
+        with pytest.raises(BudgetExhausted, match="for each employee"):
+            ledger.reserve(plan("0.001", table="staff"))
+        ledger.reserve(plan(7, table="towns"))  # protects nobody
+        assert ledger.left(tables=["staff"]).epsilon == 0
+
+    def test_a_plan_about_several_tables_is_charged_to_each(self, monkeypatch):
+        monkeypatch.setattr(Plan, "tables", property(lambda self: tuple(self.table.split("+"))))
+        tables = [Table("a", budget=Budget(1)), Table("b", budget=Budget(1))]
+        ledger = self.make(Terms.of(Policy(tables, epsilon=3)))
+        ledger.reserve(plan(1, table="a+b"))
+        for table in ("a", "b", "a+b"):
+            with pytest.raises(BudgetExhausted, match=f"about {table[0]}"):
+                ledger.reserve(plan("0.1", table=table))
+        assert ledger.remaining.epsilon == 2
+
+    # Filters
+
+    def test_several_filters_let_many_small_releases_through(self):
+        terms = Terms.of(
+            Policy([Table("data")], epsilon=1, delta=1e-6, filters=("pure", "zcdp"))
+        )
+        both, pure = self.make(terms), self.ledger(1, 1e-6)
+        asked = plan(0.01)
+        count = both.how_many(asked)
+        assert pure.how_many(asked) == 100
+        rho = PureLoss(0.01).rho  # half of delta for each filter, half of that for the way back
+        assert ConcentratedLoss(rho * count).epsilon(2.5e-7) <= 1
+        assert ConcentratedLoss(rho * (count + 1)).epsilon(2.5e-7) > 1
+        both.reserve_all([asked] * count)
+        with pytest.raises(BudgetExhausted):
+            both.reserve(asked)
+        assert both.remaining.epsilon == 0  # in the pure sum; the concentrated one granted
+        assert both.how_many(asked) == 0
+
+    def test_a_charge_that_a_filter_does_not_know_closes_it(self):
+        filters = ("pure", "zcdp", "gdp")
+        ledger = self.make(
+            Terms.of(Policy([Table("data")], epsilon=1, delta=3e-6, filters=filters))
+        )
+        assert {one.filter for one in ledger.remaining.others} == {"zcdp", "gdp"}
+        ledger.reserve(plan(0.1, 1e-8))  # private keys have a delta, which has no mu
+        assert {one.filter for one in ledger.remaining.others} == {"zcdp"}
+        closed = [one for one in ledger.gauges() if one.spent is None]
+        assert [one.filter for one in closed] == ["gdp"]
+
+    def test_gaussian_plans_go_by_the_gaussian_sum(self):
+        filters = ("pure", "zcdp", "gdp")
+        policy = Policy([Table("data")], epsilon=1, delta=3e-6, filters=filters)
+        ledger = self.make(Terms.of(policy))
+        bell = Gaussian(variance=10_000)
+        asked = plan(0.1, 1e-6, blocks=(Block(("n",), "rows", bell),), thresholding=None)
+        count = ledger.how_many(asked)
+        assert count > 300
+        ledger.reserve_all([asked] * count)
+        with pytest.raises(BudgetExhausted):
+            ledger.reserve(asked)
+
+    # Plans reserved in advance
+
+    def test_plans_fixed_in_advance_are_priced_tightly(self):
+        ledger = self.ledger(5, 1e-6)
+        with pytest.raises(BudgetExhausted):
+            ledger.reserve_all([plan(0.1)] * 100)
+        entries = ledger.reserve_all([plan(0.1)] * 100, delta=1e-6)
+        assert len(entries) == 100
+        assert {(one.number, one.place) for one in entries} == {(1, i) for i in range(100)}
+        assert ledger.remaining.delta == 0
+        assert Fraction(47, 10) < 5 - ledger.remaining.epsilon < Fraction(48, 10)
+        for one in entries:
+            ledger.settle(one)
+        ledger.verify()
+
+    def test_a_batch_is_all_or_nothing(self):
+        ledger = self.ledger(1)
+        with pytest.raises(BudgetExhausted, match=r"costs epsilon 1\.1"):
+            ledger.reserve_all([plan(0.1)] * 11)
+        assert ledger.entries == ()
+        assert len(ledger.reserve_all([plan(0.1)] * 10)) == 10
+        assert ledger.remaining.epsilon == 0
+        with pytest.raises(InvalidParameter, match="empty"):
+            ledger.reserve_all([])
+
+    # Parts
+
+    @pytest.mark.parametrize(("neighbors", "cost"), [("add-remove", "0.5"), ("replace", "0.8")])
+    def test_parts_cost_the_largest_or_the_worst_pair(self, neighbors, cost):
+        ledger = self.ledger(1)
+        for part, epsilon in {"A": 0.3, "B": 0.25, "C": 0.2}.items():
+            ledger.reserve(plan(epsilon, neighbors=neighbors), part=(("ward", part),))
+        ledger.reserve(plan(0.25, neighbors=neighbors), part=(("ward", "B"),))
+        assert ledger.remaining.epsilon == 1 - Fraction(cost)
+        ledger.reserve(plan(0.1, neighbors=neighbors), part=(("decade", "30"),))
+        assert ledger.remaining.epsilon == Fraction(9, 10) - Fraction(cost)
+
+    @pytest.mark.parametrize(("neighbors", "left"), [("add-remove", "0.9"), ("replace", "0.3")])
+    def test_a_part_has_left_what_it_would_be_granted(self, neighbors, left):
+        ledger = self.ledger(1)
+        touches = 2 if neighbors == "replace" else 1
+        ledger.reserve(plan(0.6, neighbors=neighbors), part=(("ward", "A"),))
+        ledger.reserve(plan(0.1, neighbors=neighbors), part=(("ward", "B"),))
+        part = (("ward", "B"),)
+        assert ledger.left(part=part, touches=touches).epsilon == Fraction(left)
+        asked = plan("0.01", neighbors=neighbors)
+        assert ledger.how_many(asked, part=part) == int(100 * Fraction(left))
+        with pytest.raises(BudgetExhausted, match=f"epsilon {left}, delta 0 are left"):
+            ledger.reserve(plan("0.91", neighbors=neighbors), part=part)
+        ledger.reserve(plan(left, neighbors=neighbors), part=part)
+        assert ledger.left(part=part, touches=touches).epsilon == 0
+        with pytest.raises(BudgetExhausted):
+            ledger.reserve(asked, part=part)
+
+    def test_a_filter_that_the_whole_has_passed_is_closed_to_its_parts(self):
+        policy = Policy([Table("data")], epsilon=1, delta=1e-6, filters=("pure", "zcdp"))
+        ledger = self.make(Terms.of(policy))
+        part, other = (("ward", "A"),), (("ward", "B"),)
+        ledger.reserve_all([plan("0.01")] * 150, part=part)  # by the concentrated sum
+        left = ledger.left(part=other)
+        assert left.epsilon == 0
+        assert left.others[0].amount > 0
+        assert ledger.how_many(plan("0.01"), part=other) > 150
+
+    def test_parts_of_parts(self):
+        ledger = self.ledger(1)
+        for ward, sex in [("A", "f"), ("A", "m"), ("B", "f")]:
+            ledger.reserve(plan(0.25), part=(("ward", ward), ("sex", sex)))
+        ledger.reserve(plan(0.5), part=(("ward", "A"),))
+        assert ledger.remaining.epsilon == Fraction(1, 4)
+        with pytest.raises(BudgetExhausted):
+            ledger.reserve(plan(0.5), part=(("ward", "A"),))
+        ledger.reserve(plan(0.5), part=(("ward", "B"),))
+        assert ledger.remaining.epsilon == Fraction(1, 4)
+
+    # Schedules
+
+    def test_a_budget_grows_by_its_schedule_and_by_nothing_else(self):
+        today = [datetime.datetime(2026, 1, 1, tzinfo=datetime.UTC)]
+        grows = Schedule(start=datetime.date(2026, 1, 1), every=10, epsilon=0.5, times=2)
+        policy = Policy([Table("data")], epsilon=1, schedule=grows)
+        ledger = self.make(Terms.of(policy), clock=lambda: today[0])
+        ledger.reserve(plan(1))
+        for epsilon in ("0.5", "0.5"):
+            with pytest.raises(BudgetExhausted):
+                ledger.reserve(plan(epsilon))
+            today[0] += datetime.timedelta(days=10)
+            ledger.reserve(plan(epsilon))
+        today[0] += datetime.timedelta(days=1000)
+        with pytest.raises(BudgetExhausted):
+            ledger.reserve(plan("0.1"))
+        (gauge,) = ledger.gauges()
+        assert gauge.spent == gauge.cap == 2
+        today[0] = datetime.datetime(2026, 1, 1, tzinfo=datetime.UTC)  # a clock set back
+        assert ledger.remaining.epsilon == 0
+        ledger.verify()
+
+    # Answers given before
+
+    def test_the_same_question_again_is_found(self):
+        ledger = self.ledger(1)
+        asked = {"plan_hash": "f00d", "version": "march"}
+        assert ledger.recall(plan(0.5), **asked) is None
+        entry = ledger.reserve(plan(0.5), **asked)
+        assert ledger.recall(plan(0.5), **asked) is None  # nothing was released yet
+        ledger.settle(entry, '{"n": 12}')
+        found = ledger.recall(plan(0.5), **asked)
+        assert (found.number, found.record) == (entry.number, '{"n": 12}')
+        assert ledger.recall(plan(0.5), plan_hash="f00d", version="april") is None
+        assert ledger.recall(plan(0.5), plan_hash="beef", version="march") is None
+        assert ledger.remaining.epsilon == Fraction(1, 2)
+        again = ledger.reserve(plan(0.5), **asked)  # fresh noise is paid again
+        ledger.settle(again, '{"n": 13}')
+        assert ledger.recall(plan(0.5), **asked).record == '{"n": 13}'
+
+    def test_an_analyst_pays_once_for_what_another_asked(self):
+        analysts = {"ann": Budget(1), "bob": Budget(1), "eve": Budget(Fraction(1, 4))}
+        ledger = self.make(Terms.of(Policy([Table("data")], epsilon=1, analysts=analysts)))
+        entry = ledger.reserve(plan(0.5), analyst="ann", plan_hash="f00d")
+        ledger.settle(entry, "{}")
+        for _ in range(3):
+            assert ledger.recall(plan(0.5), plan_hash="f00d", analyst="ann").record == "{}"
+            assert ledger.recall(plan(0.5), plan_hash="f00d", analyst="bob").record == "{}"
+        with pytest.raises(BudgetExhausted, match="analyst eve"):
+            ledger.recall(plan(0.5), plan_hash="f00d", analyst="eve")
+        spent = {one.account: one.spent for one in ledger.gauges()}
+        half = Fraction(1, 2)
+        assert spent == {"unit:*": half, "analyst:ann": half, "analyst:bob": half} | {
+            "analyst:eve": 0
+        }
+        ledger.verify()
+
+    def test_whoever_receives_two_answers_pays_for_two(self):
+        analysts = {"ann": Budget(9), "bob": Budget(9)}
+        ledger = self.make(Terms.of(Policy([Table("data")], epsilon=9, analysts=analysts)))
+        for turn in (1, 2):
+            entry = ledger.reserve(plan(1), analyst="ann", plan_hash="f00d")  # fresh each time
+            ledger.settle(entry, str(turn))
+            found = ledger.recall(plan(1), plan_hash="f00d", analyst="bob")
+            assert (found.number, found.record) == (entry.number, str(turn))
+            spent = {one.account: one.spent for one in ledger.gauges()}
+            assert spent["analyst:bob"] == spent["unit:*"] == turn
+        with pytest.raises(InvalidParameter, match="no entry"):
+            ledger.settle(replace(entry, number=entry.number + 2))  # bob's, which has ended
+        ledger.verify()
+
+    # The chain
+
+    def test_heads_are_signed_and_a_ledger_that_grew_still_holds_them(self):
+        ledger = self.ledger(1)
+        heads = [ledger.head]
+        for _ in range(3):
+            ledger.settle(ledger.reserve(plan(0.1)), "{}")
+            heads.append(ledger.head)
+        found = ledger.verify(heads)
+        assert (found.entries, found.earlier, found.head) == (7, 4, heads[-1])
+        with pytest.raises(LedgerBroken, match="not signed"):
+            ledger.verify([replace(heads[0], number=2)])
+
+    def test_a_head_of_a_longer_ledger_shows_a_rollback(self):
+        ledger = self.ledger(1)
+        ledger.reserve(plan(0.1))
+        short, (rows, anchor) = ledger.head, ledger._journal.whole()
+        rows = list(rows)
+        ledger.reserve(plan(0.1))
+        assert replayed(rows, anchor, ledger.public_key).head == short
+        with pytest.raises(LedgerBroken, match="set back"):
+            replayed(rows, anchor, ledger.public_key, [ledger.head])

@@ -1,0 +1,57 @@
+import pytest
+
+from deniable.errors import LedgerBroken
+from deniable.ledger.journal import (
+    EMPTY,
+    MemoryJournal,
+    chain,
+    recall_key,
+)
+from deniable.ledger.signing_keys import Key
+
+
+def appended(journal, *bodies):
+    return journal.append(lambda view: (bodies, {"n": view.anchor.number + len(bodies)}))
+
+
+def test_entries_are_numbered_and_chained():
+    journal = MemoryJournal(Key.new())
+    rows = appended(journal, {"kind": "reserved"}, {"kind": "amended"})
+    rows += appended(journal, {"kind": "settled", "of": 0, "place": 0})
+    before = ""
+    for number, row in enumerate(rows):
+        before = chain(before, number, row.body)
+        assert (row.number, row.hash) == (number, before)
+    found, anchor = journal.whole()
+    assert list(found) == rows
+    assert (anchor.number, anchor.hash, anchor.state) == (2, before, '{"n":2}')
+    with journal.view() as view:
+        assert view.ending("0.0") == rows[2]
+        assert view.row(3) is None
+        assert view.row(-1) is None
+        assert view.answers(recall_key("a", "b")) == ()
+
+
+def test_deciding_nothing_appends_nothing():
+    journal = MemoryJournal(Key.new())
+    assert appended(journal) == []
+    assert journal.whole() == ((), EMPTY)
+
+
+def test_a_decision_that_raises_appends_nothing():
+    journal = MemoryJournal(Key.new())
+    appended(journal, {"kind": "reserved"})
+    with pytest.raises(ZeroDivisionError):
+        journal.append(lambda view: 1 / 0)
+    assert len(journal.whole()[0]) == 1
+
+
+def test_only_signed_anchors_are_believed():
+    journal = MemoryJournal(Key.new())
+    appended(journal, {"kind": "reserved"})
+    anchor = journal.whole()[1]
+    assert journal.checked(anchor) is anchor
+    assert journal.checked(EMPTY) is EMPTY
+    other = MemoryJournal(Key.new())
+    with pytest.raises(LedgerBroken, match="not signed by its key"):
+        other.checked(anchor)

@@ -1,0 +1,374 @@
+"""Tampering: whatever is changed, taken away, swapped or cut off is found."""
+
+import json
+from dataclasses import replace
+from functools import cache
+
+import pytest
+import sqlalchemy as sa
+
+from deniable.errors import LedgerBroken
+from deniable.ledger.journal import (
+    Anchor,
+    chain,
+    digest,
+    looked_up,
+)
+from deniable.ledger.replay import Replay, State, replayed
+from deniable.ledger.signing_keys import Key
+from deniable.ledger.terms import Terms
+from deniable.policy import Policy, Table
+from deniable.policy.budget import Budget
+from deniable.query.plan.canonical import text
+from deniable.release import DurableLedger, MemoryLedger
+from tests.ledger.contract import plan
+
+ANALYSTS = {"ann": Budget(10**6), "*": Budget(10**6)}
+
+
+def filled(ledger, entries):
+    """A ledger with entries of every kind."""
+    turn = 0
+    while ledger.head.number < entries - 1:
+        turn += 1
+        asked = {"plan_hash": f"hash of {turn}", "version": "march"}
+        part = (("ward", "ABC"[turn % 3]),) if turn % 4 == 0 else ()
+        entry = ledger.reserve(plan(turn), analyst="ann", part=part, **asked)
+        if turn % 5 == 0:
+            ledger.failed(entry, "beef")
+        elif turn % 5 < 4:
+            ledger.settle(entry, json.dumps({"n": turn}))
+            ledger.recall(plan(turn), analyst=f"bob {turn % 2}", **asked)
+    return ledger
+
+
+@pytest.fixture
+def book(size):
+    """Rows and anchor of many entries, and the public key."""
+    return kept(size(small=250, full=1_000, what="entries whose every byte is changed"))
+
+
+@cache
+def kept(entries):
+    policy = Policy([Table("data")], epsilon=10**6, analysts=ANALYSTS)
+    ledger = filled(MemoryLedger(terms=Terms.of(policy)), entries)
+    rows, anchor = ledger._journal.whole()
+    return list(rows), anchor, ledger.public_key
+
+
+def changes(value):
+    """Every stored value that differs in one byte (or, of numbers, a little)."""
+    if value is None:
+        yield from ("", "0.0", 0)
+    elif isinstance(value, int):
+        yield from (value + 1, value - 1, -value - 1, value + 2**32)
+    else:
+        yield value[:-1]
+        yield value + " "
+        for place, letter in enumerate(value):
+            for other in (chr(ord(letter) ^ 1), chr(ord(letter) ^ 32)):  # 32: a and A
+                yield f"{value[:place]}{other}{value[place + 1 :]}"
+
+
+def is_found(act, *arguments):
+    try:
+        act(*arguments)
+    except LedgerBroken:
+        return True
+    return False
+
+
+def test_every_byte_of_every_field_counts(book):
+    """Each is changed at its place in the replay, where all before it is sound."""
+    rows, anchor, public = book
+    assert {json.loads(row.body)["kind"] for row in rows} == {
+        "opened",
+        "reserved",
+        "settled",
+        "failed",
+        "repeated",
+    }
+    replay, count = Replay(public), 0
+    for row in rows:
+        for name in type(row).__slots__:
+            for changed in changes(getattr(row, name)):
+                count += 1
+                assert is_found(replay.add, replace(row, **{name: changed}))
+        replay.add(row)
+    for name in type(anchor).__slots__:
+        for changed in changes(getattr(anchor, name)):
+            count += 1
+            assert is_found(replay.finish, replace(anchor, **{name: changed}))
+    assert replay.finish(anchor).entries == len(rows)
+    assert count > 500 * len(rows)
+
+
+def test_every_deletion_swap_and_truncation_is_found(book):
+    """At its place: what follows is not what the chain goes on with."""
+    rows, anchor, public = book
+    replay = Replay(public)
+    for place, row in enumerate(rows):
+        assert is_found(replay.finish, anchor)  # cut off here
+        for other in rows[place + 1 :]:  # the ones before it deleted, or the two swapped
+            assert is_found(replay.add, other)
+        for other in rows[place + 1 :: 37]:  # and renumbered
+            assert is_found(replay.add, replace(other, number=row.number))
+        replay.add(row)
+        assert is_found(replay.add, row)  # twice
+    replay.finish(anchor)
+
+
+def test_a_forger_without_the_key_is_found(book):
+    """Someone recomputes every hash and the sums after a change; the signature is missing."""
+    rows, anchor, public = book
+    forged, before, state = [], "", State()
+    for row in rows:
+        body = row.read()
+        if body["kind"] == "reserved" and row.number > 100:
+            body["plans"][0]["epsilon"] = "0"
+            for charge in body["charges"].values():
+                charge["pure"][0] = "0"
+        written = text(body)
+        before = chain(before, row.number, written)
+        forged.append(replace(row, body=written, hash=before))
+        state.apply(row.number, body)
+    summed = text(state.to_json())
+    with pytest.raises(LedgerBroken, match="signature"):
+        replayed(forged, replace(anchor, hash=before, state=summed), public)
+    other = Key.new()
+    resigned = Anchor(anchor.number, before, summed, "")
+    resigned = replace(resigned, signature=other.sign(resigned.head.message))
+    with pytest.raises(LedgerBroken, match="signature"):
+        replayed(forged, resigned, public)
+    with pytest.raises(LedgerBroken, match="another key"):
+        replayed(forged, resigned, other.public)
+
+
+def rewritten(change, terms=None):
+    """A ledger whose owner, with the key, wrote something else as its third entry."""
+    ledger = MemoryLedger(terms=terms or Terms.within(Budget(1)))
+    ledger.reserve(plan(0.5))
+
+    def forged(view):
+        state = State.from_json(json.loads(view.anchor.state))
+        body = view.row(1).read() | change
+        state.apply(2, body)
+        return (body,), state.to_json()
+
+    ledger._journal.append(forged)
+    return ledger.verify()
+
+
+def test_an_owner_cannot_grant_more_than_was_committed():
+    assert rewritten({}).entries == 3  # as much again: it fits just so
+    with pytest.raises(LedgerBroken, match="although unit:"):
+        rewritten(charged("51/100"))
+    with pytest.raises(LedgerBroken, match="not the one"):
+        rewritten({"kind": "amended", "terms": Terms.within(Budget(2)).to_json()})
+    with pytest.raises(LedgerBroken, match="in the middle"):
+        rewritten({"kind": "opened"})
+    with pytest.raises(LedgerBroken, match="no known kind"):
+        rewritten({"kind": "refunded"})
+
+
+def charged(epsilon, *, tables=("data",), account="unit:*", **sums):
+    """A plan at a price, and that price charged to an account, or something else."""
+    told = {"epsilon": epsilon, "delta": "0", "plan": None, "tables": list(tables)}
+    return {"plans": [told], "charges": {account: {"pure": [epsilon, "0"]} | sums}}
+
+
+NOT_ALL = "does not charge the accounts"
+
+
+@pytest.mark.parametrize(
+    ("change", "told"),
+    [
+        ({"charges": {}}, NOT_ALL),
+        (charged("1/4", account="unit:other"), NOT_ALL),
+        (charged("1/4", account="table:more"), NOT_ALL),
+        (charged("1/4", tables=("more",)), NOT_ALL),  # the table's own account is missing
+        (charged("1/4", pure=["1/8", "0"]), "what its plans cost"),
+        (charged("1/4", pure=["1/3", "0"]), "what its plans cost"),
+        (charged("1/4", pure=["1/4", "1/9"]), "what its plans cost"),
+        (charged("1/4", pure=["0", "1/9"]) | {"together": "1/9"}, "what its plans cost"),
+        (charged("1/4", pure=["1/8", "0"]) | {"together": "1/9"}, "what its plans cost"),
+        (charged("-1/4"), "gives something back"),
+        (charged("1/4", zcdp=["0", "0"]), "in every filter"),
+        (charged("1/4", pure=None), "what its plans cost"),
+        ({"kind": "repeated", "of": 1, "place": 0, "plan": "a", "version": ""}, NOT_ALL),
+    ],
+)
+def test_an_owner_cannot_charge_others_or_less_than_plans_say(change, told):
+    tables = [Table("data"), Table("more", budget=Budget(1))]
+    terms = Terms.of(Policy(tables, epsilon=1))
+    with pytest.raises(LedgerBroken, match=told):
+        rewritten(change, terms)
+
+
+def test_charges_that_name_all_that_plans_concern_are_sound():
+    tables = [Table("data"), Table("more", budget=Budget(1))]
+    terms = Terms.of(Policy(tables, epsilon=1))
+    assert rewritten(charged("1/4"), terms).entries == 3
+    more = charged("1/4", tables=("data", "more"))
+    more["charges"]["table:more"] = {"pure": ["1/4", "0"]}
+    assert rewritten(more, terms).entries == 3
+    analysts = {"ann": Budget(1)}
+    terms = Terms.of(Policy([Table("data")], epsilon=1, analysts=analysts))
+    ledger = MemoryLedger(terms=terms)
+    ledger.reserve_all([plan(0.1)] * 3, analyst="ann", delta=0)
+    ledger.verify()
+
+
+def test_what_is_looked_up_is_what_is_said():
+    assert looked_up({"kind": "reserved"}) == (None, None)
+    body = {"kind": "settled", "of": 3, "place": 0, "record": "{}", "plan": "a", "version": "b"}
+    assert looked_up(body) == ("3.0", digest(text(["a", "b"])))
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "UPDATE deniable_entries SET body = replace(body, 'ann', 'eve') WHERE number = 20",
+        "UPDATE deniable_entries SET hash = upper(hash) WHERE number = 20",
+        "UPDATE deniable_entries SET ends = NULL WHERE number = 2",
+        "UPDATE deniable_entries SET recall = NULL WHERE number = 2",
+        "DELETE FROM deniable_entries WHERE number = 20",
+        "DELETE FROM deniable_entries WHERE number = (SELECT number FROM deniable_anchor)",
+        "DELETE FROM deniable_entries",
+        "UPDATE deniable_anchor SET number = number - 1",
+        "UPDATE deniable_anchor SET hash = upper(hash)",
+        "UPDATE deniable_anchor SET signature = upper(signature)",
+        "UPDATE deniable_anchor SET state = replace(state, '1', '0')",
+        "DELETE FROM deniable_anchor",
+    ],
+)
+def test_a_changed_database_is_found(statement, tmp_path):
+    policy = Policy([Table("data")], epsilon=10**6, analysts=ANALYSTS)
+    ledger = filled(DurableLedger(tmp_path / "l.sqlite", policy), 30)
+    ledger.verify()
+    engine = sa.create_engine(f"sqlite:///{tmp_path / 'l.sqlite'}")
+    with engine.begin() as connection:
+        assert connection.exec_driver_sql(statement).rowcount > 0
+    engine.dispose()
+    with pytest.raises(LedgerBroken):
+        ledger.verify()
+    if "entries" not in statement:  # what a decision rests on is checked each time
+        with pytest.raises(LedgerBroken):
+            ledger.reserve(plan(1), analyst="ann")
+    ledger.close()
+
+
+def test_an_older_copy_is_found_with_a_later_head(tmp_path):
+    where = tmp_path / "l.sqlite"
+    policy = Policy([Table("data")], epsilon=1)
+    ledger = DurableLedger(where, policy)
+    ledger.reserve(plan(0.5))
+    ledger.close()
+    copy = where.read_bytes()
+    ledger = DurableLedger(where, policy)
+    ledger.reserve(plan(0.5))
+    head = ledger.head
+    ledger.close()
+    where.write_bytes(copy)
+    back = DurableLedger(where, policy)
+    assert back.verify().entries == 2  # by itself it is sound
+    with pytest.raises(LedgerBroken, match="set back"):
+        back.verify([head])
+    back.close()
+
+
+def test_an_entry_cannot_be_rewritten_with_a_hash_of_its_own(book):
+    """Its hash fits, and no sum changes; but the next entry was chained to another."""
+    rows, anchor, public = book
+    for place in range(1, len(rows) - 1, 40):
+        body, before = rows[place].read(), rows[place - 1].hash
+        written = text(body | {"time": "2001-01-01T00:00:00+00:00"})
+        forged = replace(rows[place], body=written, hash=chain(before, place, written))
+        with pytest.raises(LedgerBroken, match=f"Entry {place + 1} was changed"):
+            replayed([*rows[:place], forged, *rows[place + 1 :]], anchor, public)
+
+
+@pytest.mark.parametrize("of", [0, 2, 7])
+def test_an_owner_cannot_end_what_is_not_open(of):
+    ended = {"kind": "settled", "of": 1, "place": 0}
+    assert rewritten(ended | {"charges": {}, "plans": []}).entries == 3
+    with pytest.raises(LedgerBroken, match="not open"):
+        rewritten(ended | {"of": of})
+    with pytest.raises(LedgerBroken, match="not open"):
+        rewritten(ended | {"place": 1})
+
+
+def test_an_owner_cannot_sign_other_sums_than_those_of_the_entries():
+    ledger = MemoryLedger(terms=Terms.within(Budget(1)))
+    ledger.reserve(plan(1))
+    ended = {"kind": "failed", "of": 1, "place": 0, "reference": "", "time": "2026-01-01"}
+    ledger._journal.append(lambda view: ((ended,), State(terms=0).to_json()))
+    assert ledger.remaining.epsilon == 1  # as if nothing had been spent
+    with pytest.raises(LedgerBroken, match="sums"):
+        ledger.verify()
+
+
+def test_an_ending_that_was_cut_off_is_found_though_it_changes_no_sum():
+    ledger = MemoryLedger(terms=Terms.within(Budget(1)))
+    ledger.settle(ledger.reserve(plan(0.5)))
+    rows, anchor = ledger._journal.whole()
+    assert replayed(rows, anchor, ledger.public_key).entries == 3
+    with pytest.raises(LedgerBroken, match="cut off"):
+        replayed(rows[:-1], anchor, ledger.public_key)
+
+
+def test_a_ledger_that_went_on_in_two_ways_is_found_with_a_head_of_the_other(tmp_path):
+    """Both are as long, and signed with one key; each is sound by itself."""
+    where, policy = tmp_path / "l.sqlite", Policy([Table("data")], epsilon=1)
+    DurableLedger(where, policy).close()
+    copy, heads = where.read_bytes(), []
+    for epsilon in (0.5, 0.4):
+        where.write_bytes(copy)
+        ledger = DurableLedger(where, policy)
+        ledger.reserve(plan(epsilon))
+        heads.append(ledger.head)
+        ledger.verify(heads[-1:])
+        ledger.close()
+    assert heads[0].number == heads[1].number
+    ledger = DurableLedger(where, policy)
+    with pytest.raises(LedgerBroken, match="not the one that an earlier head named"):
+        ledger.verify(heads[:1])
+    ledger.close()
+
+
+@pytest.mark.parametrize("name", ["state", "hash", "signature"])
+def test_a_head_that_was_changed_is_not_believed_by_who_sees_it_first(tmp_path, name):
+    """A process that begins knows no earlier head, and has only the signature to go by."""
+    where, policy = tmp_path / "l.sqlite", Policy([Table("data")], epsilon=1)
+    ledger = DurableLedger(where, policy)
+    ledger.reserve(plan(1))
+    ledger.close()
+    engine = sa.create_engine(f"sqlite:///{where}")
+    less = {"state": "replace(state, '[\"1\"', '[\"0\"')", "hash": "upper(hash)"}
+    change = f"UPDATE deniable_anchor SET {name} = {less.get(name, f'upper({name})')}"
+    with engine.begin() as connection:
+        before = connection.exec_driver_sql(f"SELECT {name} FROM deniable_anchor").one()
+        connection.exec_driver_sql(change)
+        assert connection.exec_driver_sql(f"SELECT {name} FROM deniable_anchor").one() != before
+    engine.dispose()
+    with pytest.raises(LedgerBroken, match="not signed by its key"):
+        DurableLedger(where, policy).reserve(plan(1))
+
+
+def test_a_ledger_set_back_under_a_running_process_is_found_at_once(tmp_path):
+    ledger = DurableLedger(tmp_path / "l.sqlite", Policy([Table("data")], epsilon=10))
+    ledger.reserve(plan(1))
+    engine = sa.create_engine(f"sqlite:///{tmp_path / 'l.sqlite'}")
+    columns = "number, hash, state, signature"
+    with engine.begin() as connection:
+        before = connection.exec_driver_sql(f"SELECT {columns} FROM deniable_anchor").one()
+    entry = ledger.reserve(plan(1))
+    with engine.begin() as connection:
+        connection.exec_driver_sql("DELETE FROM deniable_entries WHERE number > 1")
+        restored = f"UPDATE deniable_anchor SET ({columns}) = (?, ?, ?, ?)"
+        connection.exec_driver_sql(restored, tuple(before))
+    engine.dispose()
+    for act in (lambda: ledger.reserve(plan(1)), lambda: ledger.settle(entry)):
+        with pytest.raises(LedgerBroken, match="was set back"):
+            act()
+    ledger.close()

@@ -1,0 +1,128 @@
+import datetime
+
+import pytest
+
+from deniable.errors import InvalidParameter, LedgerBroken
+from deniable.ledger.terms import Terms
+from deniable.policy import Policy, Table
+from deniable.policy.budget import Budget, Schedule
+
+GROWS = Schedule(start=datetime.date(2026, 1, 31), every=30, epsilon=0.5, delta=1e-7, times=4)
+POLICY = Policy(
+    [
+        Table("visits", unit="Patient", budget=Budget(0.5)),
+        Table("labs", unit="patient"),
+        Table("staff", unit="employee"),
+        Table("towns", public=True),
+    ],
+    epsilon=3,
+    delta=1e-6,
+    schedule=GROWS,
+    filters=("pure",),
+    units={"Employee": Budget(1)},
+    analysts={"ann": Budget(2), "*": Budget(1)},
+)
+
+
+def test_each_question_charges_units_tables_and_analyst():
+    terms = Terms.of(POLICY)
+    assert terms.accounts(("visits",), "ann") == ("unit:*", "table:visits", "analyst:ann")
+    assert terms.accounts(("labs", "visits"), "bob") == (
+        "unit:*",
+        "table:visits",
+        "analyst:bob",
+    )
+    assert terms.accounts(("labs", "staff"), "ann")[:2] == ("unit:*", "unit:employee")
+    assert terms.accounts(("towns",), "ann") == ("analyst:ann",)
+    assert terms.budget("analyst:bob") == Budget(1)
+    with pytest.raises(LedgerBroken, match="no budget"):
+        terms.budget("unit:nobody")
+    with pytest.raises(InvalidParameter, match="who asks"):
+        terms.analyst("*")
+
+
+def test_what_is_written_is_read_again():
+    terms = Terms.of(POLICY)
+    assert Terms.from_json(terms.to_json()) == terms
+    assert Terms.from_json(terms.to_json()).budget("unit:*").schedule == GROWS
+
+
+def test_limits_grow_with_the_days():
+    terms = Terms.of(POLICY)
+    days = [datetime.date(2026, 1, 1), datetime.date(2026, 3, 2), None]
+    assert [str(terms.limits("unit:*", day)["pure"].amount) for day in days] == [
+        "3",
+        "7/2",
+        "5",
+    ]
+
+
+def test_only_what_narrows_may_change():
+    old = Terms.of(POLICY)
+    old.allow(old)
+    narrow = Policy(
+        [*POLICY.tables.values(), Table("new")],
+        **{"epsilon": 3, "delta": 1e-6, "schedule": GROWS, "units": POLICY.units},
+    )
+    old.allow(Terms.of(narrow))
+    for change in (
+        {"schedule": None},
+        {"epsilon": 2},
+        {"units": {}},
+        {"filters": ("pure", "zcdp")},
+    ):
+        kept = {"epsilon": 3, "delta": 1e-6, "schedule": GROWS, "units": POLICY.units} | change
+        if "filters" in change:
+            kept["units"] = {"employee": Budget(1, 1e-6)}
+        tables = [Table("visits", unit="Patient"), Table("staff", unit="employee")]
+        with pytest.raises(LedgerBroken, match="opened with"):
+            old.allow(Terms.of(Policy(tables, **kept)))
+
+
+def amended(old, new):
+    """The terms after a policy was changed, as a ledger has them."""
+    known = Terms.of(old)
+    known.allow(Terms.of(new))
+    return Terms.of(new).after(known)
+
+
+VISITS, TOWNS = Table("visits", unit="patient"), Table("towns", public=True)
+
+
+@pytest.mark.parametrize(
+    "later",
+    [
+        Policy([VISITS, TOWNS], epsilon=1, units={"patient": Budget(100)}),
+        Policy([Table("visits", public=True), TOWNS], epsilon=1),
+        Policy([Table("renamed", unit="Patient")], epsilon=1, units={"patient": Budget(100)}),
+        Policy([Table("visits")], epsilon=1),
+        Policy([Table("visits", unit="visit")], epsilon=1),
+        Policy([Table("visits", unit="patient", neighbors="replace")], epsilon=1),
+    ],
+)
+def test_a_table_that_was_taken_out_is_remembered(later):
+    """Nobody gets a second budget, or less protection, by way of a policy without the table."""
+    between = amended(Policy([VISITS, TOWNS], epsilon=1), Policy([TOWNS], epsilon=1))
+    with pytest.raises(LedgerBroken):
+        between.allow(Terms.of(later))
+
+
+def test_a_table_may_come_back_as_it_was():
+    first, between = Policy([VISITS, TOWNS], epsilon=1), Policy([TOWNS], epsilon=1)
+    known = amended(first, between)
+    known.allow(Terms.of(first))
+    assert Terms.of(first).after(known) == Terms.of(between).after(Terms.of(first)) == known
+    known.allow(Terms.of(Policy([Table("VISITS2", unit="PATIENT")], epsilon=1)))
+
+
+def test_who_never_shared_a_budget_may_get_their_own():
+    old = Policy([VISITS], epsilon=1)
+    new = Policy([VISITS, Table("staff", unit="nurse")], epsilon=1, units={"nurse": Budget(2)})
+    assert amended(old, new).accounts(("staff",), None) == ("unit:nurse",)
+
+
+@pytest.mark.parametrize("name", ["ann\nbob", "\x1b[31m", "\u202eann"])
+def test_names_of_analysts_can_be_printed(name):
+    for terms in (Terms.of(POLICY), Terms.within(Budget(1))):
+        with pytest.raises(InvalidParameter, match="printed"):
+            terms.accounts(("visits",), name)

@@ -1,0 +1,58 @@
+import mpmath
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from deniable.mechanisms.quantiles.log_sums import (
+    decayed,
+    operations,
+    passed_on,
+    peak,
+    slop,
+)
+
+
+def exact(row, start, tau, unit, i):
+    """By definition, in 60 digits."""
+    with mpmath.workdps(60):
+        total = mpmath.fsum(
+            mpmath.exp(mpmath.mpf(w) - mpmath.mpf(unit) * abs(i - k - mpmath.mpf(tau)))
+            for k, w in enumerate(row.tolist(), start=start)
+            if k < i and w != -np.inf
+        )
+        return mpmath.log(total) if total else mpmath.mpf("-inf")
+
+
+@given(
+    st.lists(st.floats(-600, 600) | st.just(-np.inf), min_size=1, max_size=40),
+    st.integers(0, 5),
+    st.integers(0, 160),
+    st.floats(1e-6, 30),
+    st.integers(0, 60),
+    st.integers(0, 30),
+)
+def test_rows_are_passed_on_within_their_slop(logs, start, quarters, unit, first, width):
+    row, tau = np.array(logs), quarters / 4
+    window = (first, first + width)
+    found = passed_on(row, start, (int(tau), tau - int(tau)), unit, window)
+    assert found.size == width + 1
+    large = peak(row, found) + unit * (200 + tau)
+    allowed = operations(row.size + found.size) * slop(large)
+    for i, one in enumerate(found.tolist(), start=first):
+        wanted = exact(row, start, tau, unit, i)
+        assert one == wanted == -np.inf or abs(one - wanted) <= allowed
+
+
+@given(st.lists(st.floats(-50, 50), min_size=1, max_size=70), st.integers(1, 80))
+def test_windows(logs, length):
+    row, unit = np.array(logs), 0.3
+    found = np.exp(decayed(row, length, unit))
+    for p in range(row.size):
+        some = row[p : p + length]
+        assert found[p] == pytest.approx(np.exp(some - unit * np.arange(some.size)).sum())
+
+
+def test_peak_ignores_what_is_not_there():
+    assert peak(np.array([-np.inf, -3.0, 2.0]), np.array([])) == 3
+    assert peak(np.array([-np.inf])) == 0

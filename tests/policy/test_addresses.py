@@ -1,0 +1,81 @@
+"""Addresses of tables: what they mean, and that no secret is kept or repeated."""
+
+import pytest
+
+from deniable.errors import InvalidPolicy
+from deniable.policy import parse
+from deniable.policy.addresses import Place, is_address, place
+
+SECRET = "open-sesame"
+
+
+@pytest.mark.parametrize(
+    ("source", "found"),
+    [
+        ("spark://local#visits", Place("spark", "spark://local", "visits")),
+        ("spark://h:15002?parquet=/d", Place("spark", "spark://h:15002?parquet=/d", None)),
+        ("postgresql://r@h/db#s.t", Place("postgresql", "postgresql://r@h/db", "s.t")),
+        ("ibis://duckdb/a.duckdb#t", Place("ibis", "ibis://duckdb/a.duckdb", "t")),
+    ],
+)
+def test_an_address_leads_somewhere(source, found):
+    assert is_address(source)
+    assert place(source) == found
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        f"postgresql://reader:{SECRET}@db.example.org/hospital",
+        f"postgresql://reader@db.example.org/hospital?password={SECRET}",
+        f"spark://h:15002/;token={SECRET}",
+        f"spark://h:15002?token={SECRET}",
+        f"ibis://snowflake/reader:{SECRET}@account/db",
+        f"ibis://bigquery/project?api_key={SECRET}",
+    ],
+)
+def test_a_secret_in_a_policy_is_refused_and_not_repeated(source):
+    text = f'[budget]\nepsilon = 1\n[tables.visits]\nsource = "{source}"\n'
+    with pytest.raises(InvalidPolicy, match="line 4") as refused:
+        parse(text)
+    assert SECRET not in str(refused.value)
+    assert "environment" in str(refused.value)
+
+
+def test_the_environment_may_hold_the_whole_address(monkeypatch):
+    monkeypatch.setenv("HOSPITAL", f"postgresql://reader:{SECRET}@db/hospital#public.visits")
+    found = place("$HOSPITAL")
+    assert found.address == f"postgresql://reader:{SECRET}@db/hospital"
+    assert SECRET not in repr(found)
+    policy = parse('[budget]\nepsilon = 1\n[tables.visits]\nsource = "$HOSPITAL"\n')
+    assert SECRET not in repr(policy)
+
+
+def test_a_table_may_be_chosen_at_an_address_of_the_environments(monkeypatch):
+    monkeypatch.setenv("HOSPITAL", "postgresql://reader@db/hospital#public.visits")
+    assert place("$HOSPITAL#old.visits").table == "old.visits"
+
+
+@pytest.mark.parametrize(
+    "source",
+    [f"postgres://reader:{SECRET}@db/hospital", f"https://me:{SECRET}@host/visits.csv"],
+)
+def test_an_address_of_no_engine_is_refused_and_not_repeated(source):
+    text = f'[budget]\nepsilon = 1\n[tables.visits]\nsource = "{source}"\n'
+    with pytest.raises(InvalidPolicy, match="line 4") as refused:
+        parse(text)
+    assert SECRET not in str(refused.value)
+    assert "postgresql://" in str(refused.value)
+
+
+def test_a_name_that_is_not_set_is_said(monkeypatch):
+    monkeypatch.delenv("HOSPITAL", raising=False)
+    with pytest.raises(InvalidPolicy, match="HOSPITAL is not set"):
+        place("$HOSPITAL")
+
+
+def test_an_address_is_not_beside_the_policy():
+    policy = parse(
+        '[budget]\nepsilon = 1\n[tables.visits]\nsource = "spark://local#db.visits"\n'
+    )
+    assert policy.tables["visits"].source == "spark://local#db.visits"

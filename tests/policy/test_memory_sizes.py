@@ -1,0 +1,49 @@
+import pytest
+
+import deniable as dp
+from deniable.errors import InvalidPolicy
+from deniable.policy import Policy, Table
+from deniable.policy.file import parse
+from deniable.policy.memory_sizes import in_bytes
+
+FILE = """
+[budget]
+epsilon = 1
+[engine]
+memory = {memory}
+[tables.visits]
+source = "visits.parquet"
+"""
+
+
+@pytest.mark.parametrize(
+    ("amount", "found"),
+    [("4 GB", 4 * 10**9), ("1.5GiB", 3 << 29), ("64 MiB", 64 << 20), (10**9, 10**9)],
+)
+def test_amounts_as_people_write_them(amount, found):
+    assert in_bytes(amount) == found
+    assert Policy([Table("visits")], epsilon=1, memory=amount).memory == found
+    written = f'"{amount}"' if isinstance(amount, str) else amount
+    policy = parse(FILE.format(memory=written))
+    assert policy.memory == found
+    assert policy.with_schemas({}).memory == found
+
+
+@pytest.mark.parametrize(
+    "amount", ["4", "GB", "-4 GB", "4 potatoes", "63 MiB", 0, True, "1e9 GB"]
+)
+def test_what_is_no_amount_is_refused_with_its_line(amount):
+    with pytest.raises(InvalidPolicy, match="such as"):
+        in_bytes(amount)
+    if amount is not True:
+        written = f'"{amount}"' if isinstance(amount, str) else amount
+        with pytest.raises(InvalidPolicy, match="line 5"):
+            parse(FILE.format(memory=written))
+
+
+def test_the_engine_keeps_to_it():
+    import pyarrow as pa
+
+    with dp.protect(pa.table({"a": [1]}), epsilon=1, memory="100 MB") as session:
+        found = session._engine._connected().execute("SELECT current_setting('memory_limit')")
+        assert found.fetchone()[0] in ("95.3 MiB", "95.4 MiB")

@@ -1,0 +1,118 @@
+"""Curves found on a grid enclose exact rational convolutions, down to delta 1e-15."""
+
+import math
+import random
+from fractions import Fraction
+
+import pytest
+
+from deniable.privacy.arithmetic.dominating_pairs import Atoms, Bell, Peak
+from deniable.privacy.compose.numerical import curve, plan_of, sketch
+from deniable.privacy.compose.numerical_loss import Numerical
+from tests.privacy import exactly
+
+
+def random_pair(dice):
+    """Two laws on five outputs whose likelihood ratios are powers of 2, so that sums of many
+    losses take few values: any masses at 2, 4, 1/4 and 1, and what it takes at 1/2 and 2."""
+    at = {Fraction(4): dice.randint(0, 2), Fraction(1): dice.randint(0, 30)}
+    at[Fraction(1, 4)] = dice.randint(0, 3)
+    scale = Fraction(1, sum(at.values()) + dice.randint(4, 40))
+    p = [mass * scale for mass in at.values()]
+    q = [mass * scale / ratio for ratio, mass in at.items()]
+    # a at 2 and b at 1/2: a + b = 1 - sum(p), a / 2 + 2 b = 1 - sum(q)
+    b = (1 - sum(q) - (1 - sum(p)) / 2) / Fraction(3, 2)
+    a = 1 - sum(p) - b
+    if a <= 0 or b <= 0:
+        return random_pair(dice)
+    return [*p, a, b], [*q, a / 2, 2 * b]
+
+
+def random_plan(dice):
+    kinds = [random_pair(dice) for _ in range(dice.randint(1, 3))]
+    return [kind for kind in kinds for _ in range(dice.randint(3, 16))]
+
+
+def near(pairs, epsilon, tilt=None):
+    """The curve of pairs near an epsilon, tilted for it unless told otherwise."""
+    plan = plan_of(exactly.atoms(pairs))
+    seen = sketch(plan)
+    t = tilt or seen.tilt_for_epsilon(epsilon)
+    log = seen.height(t) - t * epsilon
+    return curve(plan, t, epsilon, math.exp(min(max(log, -57), 0)))
+
+
+def cases(dice, count):
+    """Plans, with an epsilon and its exact delta, from 0.1 to 1e-15."""
+    made = 0
+    while made < count:
+        pairs = random_plan(dice)
+        masses, infinite = exactly.composed(pairs)
+        logs = sorted((math.log(ratio), float(mass)) for ratio, mass in masses.items())
+        goal, tail = 10 ** dice.uniform(-15, -1), 0.0
+        while logs and tail < goal:
+            loss, mass = logs.pop()
+            tail += mass
+        epsilon = loss - dice.uniform(0, math.log(2))
+        if epsilon <= 0:
+            continue
+        low, high = exactly.delta(masses, infinite, epsilon)
+        made += 1
+        yield pairs, epsilon, low, high
+
+
+def test_rounding_is_bounded_against_exact_convolution(size):
+    count = size(small=200, full=2000, what="plans composed exactly")
+    smallest, widest = 1.0, 0.0
+    for pairs, epsilon, low, high in cases(random.Random(5), count):
+        found = near(pairs, epsilon)
+        assert found.below(epsilon) <= high
+        assert low <= found.above(epsilon)
+        assert found.variance == 0  # all on one lattice: rounding is all that separates them
+        widest = max(widest, found.above(epsilon) / float(low) - 1)
+        smallest = min(smallest, float(low))
+    assert smallest < 1e-14
+    assert widest < 0.01
+
+
+def test_without_tilting_small_deltas_drown():
+    worst = 0.0
+    for pairs, epsilon, low, _ in cases(random.Random(5), 60):
+        flat = near(pairs, epsilon, tilt=1e-3)
+        worst = max(worst, flat.above(epsilon) / float(low) - 1)
+    assert worst > 0.01  # the bound that the tilted ones keep
+
+
+def test_both_directions_count():
+    pairs = [([Fraction(1, 2), Fraction(1, 2)], [Fraction(1, 4), Fraction(3, 4)])] * 8
+    exact = [
+        exactly.delta(*exactly.composed(one), 1.5) for one in (pairs, exactly.swapped(pairs))
+    ]
+    loss = Numerical(plan_of(exactly.atoms(pairs)))
+    assert float(exact[0][0]) != float(exact[1][0])
+    assert loss.delta(1.5) >= max(float(low) for low, _ in exact)
+    assert loss.delta(1.5) <= max(float(high) for _, high in exact) * (1 + 1e-6)
+
+
+@pytest.mark.parametrize("precision", [1e-3, 1e-4, 1e-5])
+def test_more_precision_narrows_the_gap(precision):
+    loss = Numerical(plan_of([(Peak(0.3), 20), (Bell(0.5), 1)]))
+    coarse = loss.epsilon_bounds(1e-6, precision=precision)
+    fine = loss.epsilon_bounds(1e-6, precision=precision / 10)
+    assert coarse[0] <= fine[1]
+    assert fine[0] <= coarse[1]
+    assert fine[1] - fine[0] < (coarse[1] - coarse[0]) / 2
+
+
+def test_impossible_outputs_cost_their_probability():
+    pair = Atoms.of([0.9, 0.1, 0], [0.9, 0, 0.1])
+    loss = Numerical(plan_of([(pair, 2)]))
+    assert loss.delta(3) == pytest.approx(1 - 0.81, rel=1e-9)
+    assert loss.epsilon(0.1) == math.inf
+    assert loss.epsilon(0.2) == 0
+
+
+def test_all_told_apart():
+    loss = Numerical(plan_of([(Atoms.of([1, 0], [0, 1]), 1)]))
+    assert loss.delta(5) == 1
+    assert loss.epsilon_bounds(0.5)[1] == math.inf

@@ -1,0 +1,63 @@
+"""Renyi curves: known divergences, sums at fixed orders, and the optimal conversion."""
+
+import math
+
+import pytest
+
+from deniable.errors import InvalidParameter, Unsupported
+from deniable.privacy import (
+    ApproximateLoss,
+    ConcentratedLoss,
+    GaussianLoss,
+    LossDistribution,
+    PureLoss,
+    RenyiLoss,
+)
+from deniable.privacy.losses.renyi import divergence
+from tests.privacy.contract import mp, read
+
+
+@pytest.mark.parametrize("epsilon", [0.01, 1, 5])
+@pytest.mark.parametrize("order", [1.5, 2, 32])
+def test_the_divergence_of_randomized_response(epsilon, order):
+    x, a = read(epsilon), read(order)
+    p = mp.e**x / (1 + mp.e**x)
+    truth = mp.log(p**a * (1 - p) ** (1 - a) + (1 - p) ** a * p ** (1 - a)) / (a - 1)
+    found = divergence(PureLoss(epsilon), order)
+    assert (
+        truth <= mp.mpf(found.numerator) / found.denominator <= truth * (1 + mp.mpf(10) ** -17)
+    )
+
+
+def test_sums_at_one_order():
+    both = GaussianLoss(1) * 3 + ConcentratedLoss(0.5)
+    assert divergence(both, 4) == 3 * 2 + 2
+    assert divergence(RenyiLoss({2: 1, 8: 3}) * 2, 4) == 6  # the next order known
+
+
+def test_the_conversion():
+    loss = RenyiLoss({16: 8})
+    want = 8 + math.log(15 / 16) - (math.log(1e-6) + math.log(16)) / 15
+    assert loss.epsilon(1e-6) == pytest.approx(want, rel=1e-12)
+    assert loss.delta(want) == pytest.approx(1e-6, rel=1e-9)
+    curve = RenyiLoss.of(GaussianLoss(1))
+    assert GaussianLoss(1).epsilon(1e-6) < curve.epsilon(1e-6)
+    assert curve.epsilon(1e-6) >= ConcentratedLoss(0.5).epsilon(1e-6)  # which takes any order
+    assert curve.epsilon(1e-6) < 5.5
+
+
+def test_it_promises_nothing_at_delta_zero():
+    assert RenyiLoss({2: 1}).epsilon() == math.inf
+    assert RenyiLoss({2: 0}).epsilon() == 0
+
+
+def test_what_has_no_divergence_is_refused():
+    for loss in (ApproximateLoss(1, 1e-6), LossDistribution.laplace(1), RenyiLoss({2: 1})):
+        with pytest.raises(Unsupported, match="no Renyi divergence"):
+            divergence(loss, 3)
+    with pytest.raises(InvalidParameter, match="above 1"):
+        divergence(PureLoss(1), 1)
+    with pytest.raises(InvalidParameter, match="at least one"):
+        RenyiLoss({})
+    with pytest.raises(Unsupported, match="2 people"):
+        RenyiLoss({2: 1}).group(2)

@@ -1,0 +1,78 @@
+"""Aggregates that are no sums, as they are written: every form means one and the same."""
+
+import pytest
+
+from deniable.errors import InvalidQuery
+from deniable.query.language.parse import parse
+
+SAME = {
+    "MEDIAN(x)": ["QUANTILE_CONT(x, 0.5)", "PERCENTILE_CONT(0.5) WITHIN GROUP (ORDER BY x)"],
+    "QUANTILE_CONT(x, 0.9)": [
+        "PERCENTILE_CONT(x, 0.9)",
+        "QUANTILE(x, 0.9)",
+        "QUANTILE_DISC(x, 0.9)",
+        "PERCENTILE_DISC(0.9) WITHIN GROUP (ORDER BY x)",
+        "PERCENTILE_CONT(0.1) WITHIN GROUP (ORDER BY x DESC)",
+    ],
+    "QUANTILE_CONT(x, [0.1, 0.5])": [
+        "QUANTILE_CONT(x, [0.5, 0.1])",
+        "PERCENTILE_CONT([0.1, 0.5]) WITHIN GROUP (ORDER BY x)",
+        "PERCENTILE_CONT([0.5, 0.9]) WITHIN GROUP (ORDER BY x DESC)",
+    ],
+    "MODE(x)": ["MODE() WITHIN GROUP (ORDER BY x)"],
+    "TOP_K(x, 3)": ["APPROX_TOP_K(x, 3)", "top_k(x, 3)"],
+}
+
+
+@pytest.mark.parametrize(
+    ("one", "other"), [(one, other) for one, others in SAME.items() for other in others]
+)
+def test_every_form_means_the_same(one, other):
+    both = [parse(f"SELECT {text} AS a FROM t") for text in (one, other)]
+    assert both[0] == both[1]
+    assert str(both[0].outputs[0].expression) == one
+
+
+@pytest.mark.parametrize(
+    ("text", "name"),
+    [
+        ("MEDIAN(x)", "median_x"),
+        ("QUANTILE_CONT(x, 0.9)", "quantile_0.9_x"),
+        ("QUANTILE_CONT(x, [0.9])", "quantiles_x"),
+        ("MIN(x)", "min_x"),
+        ("MODE(x + 1)", "mode"),
+        ("COUNT(DISTINCT x)", "distinct_x"),
+        ("CORR(x, y)", "corr_x"),
+    ],
+)
+def test_what_an_unnamed_column_is_called(text, name):
+    assert parse(f"SELECT {text} FROM t").outputs[0].name == name
+
+
+@pytest.mark.parametrize(
+    ("text", "because"),
+    [
+        ("QUANTILE_CONT(x, 0)", "above 0 and below 1"),
+        ("QUANTILE_CONT(x, [0.5, 1])", "MIN and MAX"),
+        ("QUANTILE_CONT(x, [0.5, 0.5])", "distinct"),
+        ("QUANTILE_CONT(x, [])", "distinct numbers"),
+        ("QUANTILE_CONT(x, y)", "is a number"),
+        ("QUANTILE_CONT(x, -0.5)", "is a number"),
+        ("QUANTILE_CONT(x, 'half')", "is a number"),
+        ("QUANTILE_CONT(x)", "Which quantile"),
+        ("QUANTILE_CONT(x, [" + ", ".join(f"0.{i:04}" for i in range(1, 1003)) + "])", "most"),
+        ("PERCENTILE_CONT(0.5) WITHIN GROUP (ORDER BY x, y)", "one column"),
+        ("SUM(x) WITHIN GROUP (ORDER BY y)", "belongs to"),
+        ("MEDIAN(DISTINCT x)", "DISTINCT"),
+        ("MODE()", "lacks a column"),
+        ("MAX(x, 3)", "one argument"),
+        ("TOP_K(x)", "how many"),
+        ("TOP_K(x, 0)", "how many"),
+        ("TOP_K(x, 1.5)", "how many"),
+        ("TOP_K(x, y)", "how many"),
+        ("CORR(x)", "two columns|understood"),
+    ],
+)
+def test_refusals_say_why(text, because):
+    with pytest.raises(InvalidQuery, match=because):
+        parse(f"SELECT {text} FROM t")

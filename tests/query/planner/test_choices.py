@@ -1,0 +1,218 @@
+"""Quantiles and modes as plans: one joint release, its price, its grid, what is refused."""
+
+from dataclasses import replace
+from fractions import Fraction
+
+import pytest
+
+from deniable.errors import InvalidParameter, InvalidQuery, UnboundedColumn
+from deniable.ledger.ledger import check_price
+from deniable.mechanisms import Quantiles
+from deniable.mechanisms.quantiles.independent import Independent
+from deniable.privacy import ApproximateLoss, PureLoss
+from deniable.query.language.parse import parse
+from deniable.query.planner.choices import least_changes
+from deniable.query.planner.planner import plan
+from tests.mechanisms.quantiles.laws import greatest, limit, of_independent
+from tests.mechanisms.quantiles.laws import neighbors as pairs
+from tests.query.hospital import policy
+
+F = Fraction
+
+
+def planned(select, *, epsilon=0.5, person=True, delta=0, changes=None, **options):
+    return plan(
+        parse(f"SELECT {select}"),
+        policy(person=person, **(changes or {})),
+        epsilon=epsilon,
+        delta=delta,
+        **options,
+    )
+
+
+QUESTIONS = [
+    "MEDIAN(age) FROM visits",
+    "QUANTILE_CONT(cost, [0.1, 0.25, 0.5, 0.75, 0.9]) FROM visits",
+    "ward, MIN(age), MAX(age), COUNT(*), MODE(urgent) FROM visits GROUP BY ward",
+    "TOP_K(ward, 3), AVG(cost), COUNT(DISTINCT age) FROM visits",
+    "diagnosis, MEDIAN(cost), TOP_K(ward, 2), STDDEV(age) FROM visits GROUP BY diagnosis",
+]
+
+
+@pytest.mark.parametrize("sql", QUESTIONS)
+@pytest.mark.parametrize("neighbors", ["add-remove", "replace"])
+@pytest.mark.parametrize("epsilon", [0.05, 1, 4])
+@pytest.mark.parametrize("max_groups", [2, 60])
+def test_the_whole_loss_is_what_is_charged(sql, neighbors, epsilon, max_groups):
+    delta = F(1, 10**6) if "diagnosis" in sql else 0
+    changes = {"neighbors": neighbors, "max_groups": max_groups}
+    made = planned(sql, epsilon=epsilon, delta=delta, changes=changes)
+    assert made.loss.fits(ApproximateLoss(made.epsilon, made.delta))
+    check_price(made)
+    if delta == 0:
+        assert made.loss.nats == PureLoss(F(str(epsilon))).nats  # and nothing is wasted
+
+
+def test_a_plan_that_understates_its_choices_is_refused():
+    made = planned("MEDIAN(age) FROM visits")
+    (choice,) = made.choices
+    assert choice.changes == 3
+    with pytest.raises(InvalidParameter, match="costs more"):
+        check_price(replace(made, choices=(replace(choice, changes=4),)))
+
+
+@pytest.mark.parametrize("sql", QUESTIONS)
+@pytest.mark.parametrize("neighbors", ["add-remove", "replace"])
+def test_a_plan_that_takes_a_unit_for_less_than_it_is_is_refused(sql, neighbors):
+    """Also where its mechanisms cost less than is charged."""
+    delta = F(1, 10**6) if "diagnosis" in sql else 0
+    made = planned(sql, delta=delta, changes={"neighbors": neighbors})
+    for place, choice in enumerate(made.choices):
+        assert choice.changes == least_changes(choice, made)
+        if choice.changes > 1:
+            less = replace(choice, changes=choice.changes - 1)
+            choices = (*made.choices[:place], less, *made.choices[place + 1 :])
+            with pytest.raises(InvalidParameter, match="can be"):
+                check_price(replace(made, choices=choices))
+
+
+@pytest.mark.parametrize("level", [F(1, 10), F(1, 3), F(1, 2), F(9, 10)])
+def test_rows_that_come_and_go_cost_no_more_than_rows_that_change(level):
+    """Under "replace" the number of rows need not be public: with NULLs or WHERE a row that
+    changes may come or go. All tables of up to four rows over four values, exactly."""
+    method = Independent((level,), F(1), "replace", 4)
+
+    def law(table):
+        return of_independent(method, table)
+
+    for relation in ("replace", "add-remove"):
+        _, most = greatest(law, pairs(relation, 4, 4))
+        assert most <= limit(1)
+
+
+def test_quantiles_of_one_column_are_one_release():
+    made = planned(
+        "MEDIAN(age), QUANTILE_CONT(age, [0.1, 0.5]), QUANTILE_CONT(age, 0.9), "
+        "MEDIAN(cost) FROM visits"
+    )
+    ages, costs = made.choices
+    assert ages.mechanism.quantiles == (F(1, 10), F(1, 2), F(9, 10))
+    assert costs.mechanism.quantiles == (F(1, 2),)
+    nodes = {one.name: one.node.name for one in made.outputs}
+    assert nodes["median_age"] == nodes["quantiles_age[0.5]"] == "q0_1"
+
+
+@pytest.mark.parametrize(
+    ("neighbors", "keyed", "levels", "changes", "relation"),
+    [
+        ("add-remove", False, 1, 3, "add-remove"),
+        ("add-remove", True, 1, 6, "add-remove"),
+        ("replace", False, 1, 3, "replace"),
+        ("replace", False, 4, 6, "add-remove"),
+        ("replace", True, 1, 12, "add-remove"),
+    ],
+)
+def test_how_many_rows_one_unit_can_be(neighbors, keyed, levels, changes, relation):
+    listed = ", ".join(str(0.1 * i) for i in range(1, levels + 1))
+    text = f"QUANTILE_CONT(age, [{listed}]) FROM visits {'GROUP BY ward' * keyed}"
+    (choice,) = planned(text, changes={"neighbors": neighbors}).choices
+    assert choice.changes == changes
+    assert choice.mechanism.neighbors == relation
+    assert choice.mechanism.epsilon * changes == F(1, 2)
+
+
+@pytest.mark.parametrize(
+    ("neighbors", "keyed", "changes", "monotone"),
+    [
+        ("add-remove", False, 1, True),
+        ("add-remove", True, 2, True),
+        ("replace", False, 1, False),
+        ("replace", True, 4, True),
+    ],
+)
+def test_how_far_one_unit_moves_a_choice(neighbors, keyed, changes, monotone):
+    text = f"MODE(ward) FROM visits {'GROUP BY urgent' * keyed}"
+    (choice,) = planned(text, changes={"neighbors": neighbors}).choices
+    assert (choice.changes, choice.mechanism.monotone) == (changes, monotone)
+    assert choice.mechanism.sensitivity == 3
+    assert choice.mechanism.epsilon * changes == F(1, 2)
+
+
+def test_extremes_are_quantiles_and_say_so():
+    made = planned("MIN(age), MAX(age) FROM visits", epsilon=4, person=False)
+    (choice,) = made.choices
+    low, high = choice.mechanism.quantiles
+    assert low == 1 - high < F(1, 20)
+    said = " ".join(made.notes)
+    assert "MAX(age) is the" in said
+    assert "one person's own" in said
+    more = planned("MAX(age) FROM visits", epsilon=40, person=False).choices[0]
+    assert more.mechanism.quantiles[0] > high  # a larger epsilon reaches further out
+    tight = planned("MIN(age) FROM visits", epsilon=F(1, 100)).choices[0]
+    assert tight.mechanism.quantiles == (F(1, 4),)
+
+
+def test_an_extreme_beyond_another_quantile_keeps_its_name():
+    made = planned("QUANTILE_CONT(age, 0.1) AS q, MIN(age) AS m FROM visits", epsilon=F(1, 100))
+    q, m = (one.node.name for one in made.outputs)
+    assert made.choices[0].mechanism.quantiles == (F(1, 10), F(1, 4))
+    assert (q, m) == ("q0_0", "q0_1")
+
+
+def test_margins_are_in_ranks_unless_others_are_released_beside():
+    alone = planned("MEDIAN(cost) AS m FROM visits").outputs[0]
+    assert alone.margin_in == "ranks"
+    assert alone.margin == planned("MEDIAN(cost) FROM visits").choices[0].margin
+    assert not alone.estimated
+    assert 0 < alone.likely <= 10_000
+    several = planned("QUANTILE_CONT(cost, [0.1, 0.3, 0.5, 0.9]) AS q FROM visits").outputs
+    assert [one.margin_in for one in several] == ["ranks", "", "", "ranks"]
+    assert several[1].estimated
+    unknown = planned("MEDIAN(cost) FROM visits", changes={"expected_rows": None}).outputs[0]
+    assert unknown.likely is None
+    assert unknown.margin == alone.margin
+
+
+@pytest.mark.parametrize("far", ["1e20", "-1e20", "1e30", "0.5 + 1e30"])
+def test_a_grid_is_no_finer_than_doubles_can_tell(far):
+    (choice,) = planned(f"MEDIAN({far} + age) FROM visits").choices
+    grid = choice.mechanism.grid
+    highest = grid.lowest + (grid.size - 1) * grid.step
+    assert max(-grid.lowest, highest) / grid.step < 2**53
+
+
+def test_a_grid_that_nobody_declared_is_coarse_enough():
+    (choice,) = planned("MEDIAN(weight) FROM visits").choices
+    assert isinstance(choice.mechanism, Quantiles)
+    assert choice.mechanism.grid.size <= 1 << 22
+    (other,) = planned("MEDIAN(weight * 1000000) FROM visits").choices
+    assert other.mechanism.grid.size <= 1 << 22
+
+
+def test_weights_move_the_budget():
+    sql = "MEDIAN(age) AS m, COUNT(*) AS n FROM visits"
+    even = planned(sql).choices[0].mechanism.epsilon
+    assert planned(sql, weights={"m": 5}).choices[0].mechanism.epsilon > even
+    assert planned(sql, weights={"n": 5}).choices[0].mechanism.epsilon < even
+
+
+@pytest.mark.parametrize(
+    ("sql", "error", "because"),
+    [
+        ("MEDIAN(note) FROM visits", InvalidQuery, "only numbers"),
+        ("MEDIAN(cost * age) FROM visits", InvalidQuery, "coarser step"),
+        ("MEDIAN(patient) FROM visits", UnboundedColumn, "no limit"),
+        ("MODE(diagnosis) FROM visits", InvalidQuery, "ORDER BY n DESC LIMIT 1"),
+        ("MODE(note) FROM visits", InvalidQuery, "known beforehand"),
+        ("MODE(cost) FROM visits", InvalidQuery, "known beforehand"),
+        ("TOP_K(ward, 4) FROM visits", InvalidQuery, "3 declared"),
+        ("QUANTILE_CONT(age, [0.1, 0.9]) + 1 FROM visits", InvalidQuery, "on its own"),
+        ("TOP_K(ward, 2) = 'A' FROM visits", InvalidQuery, "on its own"),
+        ("AVG(MEDIAN(age)) FROM visits", InvalidQuery, "single row"),
+        ("COUNT(*) FROM visits WHERE MEDIAN(age) > 3", InvalidQuery, "single row"),
+        ("ward, COUNT(DISTINCT age) FROM visits GROUP BY ward", InvalidQuery, "no `other`"),
+    ],
+)
+def test_refusals_name_the_reason(sql, error, because):
+    with pytest.raises(error, match=because):
+        planned(sql, other="DISTINCT" in sql)

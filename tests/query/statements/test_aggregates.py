@@ -1,0 +1,86 @@
+"""The engine's SQL on the rows and questions that could make it fail, or count too much."""
+
+from dataclasses import replace
+from fractions import Fraction
+
+import pyarrow as pa
+import pytest
+
+import deniable as dp
+from deniable.query.relations.scope import FUNCTIONS
+from deniable.query.relations.value_facts import Facts
+
+
+def exact(session, plan):
+    """The engine's groups: {keys: features}, before any noise."""
+
+    def read(found):
+        keys = zip(*(one.to_pylist() for one in found.keys), strict=True)
+        features = zip(*(one.tolist() for one in found.features.values()), strict=True)
+        return dict(zip(keys, features, strict=True)) if found.keys else list(features)
+
+    return session._engine.run(plan).reveal_to(read)
+
+
+@pytest.mark.parametrize("far", ["1e18", "1e20", "1e30", "-1e30"])
+@pytest.mark.parametrize("aggregate", ["HISTOGRAM", "SUM", "AVG", "VARIANCE"])
+@pytest.mark.parametrize("epsilon", [1, 10**9])
+def test_no_offset_makes_the_engine_fail_on_the_first_row_there_is(far, aggregate, epsilon):
+    rows = pa.table({"x": pa.array([5, 100, None], pa.int64())})
+    session = dp.protect(rows, bounds={"x": (0, 100)}, epsilon=epsilon)
+    plan = session.plan(f"SELECT {aggregate}(x + {far}) AS h FROM data", epsilon=epsilon)
+    (features,) = exact(session, plan)
+    for block in plan.blocks:
+        within = block.mechanism.sensitivity
+        moved = dict(zip(plan.features, features, strict=True))
+        assert sum(abs(moved[name]) for name in block.features) <= 2 * within
+
+
+@pytest.mark.parametrize("high", [2**60 + 255, 2**53 + 1, 10**18 + 1])
+def test_bounds_that_no_double_holds_are_not_exceeded(high):
+    rows = pa.table({"x": pa.array([2**62], pa.int64())})
+    bounds = {"x": (high - 200, high)}
+    session = dp.protect(rows, bounds=bounds, step={"x": 1}, epsilon=10**9)
+    plan = session.plan("SELECT SUM(x) AS s FROM data", epsilon=10**9)
+    ((total,),) = exact(session, plan)
+    assert total <= plan.blocks[0].mechanism.sensitivity
+
+
+@pytest.mark.parametrize("declared", [[True], [False]])
+@pytest.mark.parametrize("max_groups", [1, 2, 3])
+def test_one_declared_truth_and_the_rest_are_two_groups(declared, max_groups):
+    rows = pa.table({"p": [1, 1, 1], "f": [True, False, None]})
+    session = dp.protect(rows, unit="p", max_groups=max_groups, keys={"f": declared}, epsilon=1)
+    plan = session.plan("SELECT f, COUNT(*) AS n FROM data GROUP BY f", epsilon=1, other=True)
+    found = exact(session, plan)
+    assert set(found) <= {(declared[0],), (None,)}
+    assert sum(n for (n,) in found.values()) <= plan.blocks[0].mechanism.sensitivity
+
+
+def test_a_sum_of_nothing_is_answered():
+    session = dp.protect(pa.table({"x": [1, 2]}), epsilon=1, neighbors="replace")
+    plan = session.plan("SELECT SUM(0) AS s FROM data", epsilon=1)
+    assert exact(session, plan) == [(0,)]
+
+
+def test_a_wrong_derivation_costs_accuracy_and_never_privacy(monkeypatch):
+    """Were the limits of a function derived wrongly, what is added up would still keep them."""
+    lie = Facts("number", Fraction(0), Fraction(1), Fraction(1))
+    monkeypatch.setitem(FUNCTIONS, "abs", replace(FUNCTIONS["abs"], facts=lambda known: lie))
+    rows = pa.table({"p": [1, 1, 2], "x": [-100, 100, 0]})
+    declared = {"bounds": {"x": (-100, 100)}, "epsilon": 1}
+    session = dp.protect(rows, **declared)
+    plan = session.plan("SELECT SUM(ABS(x)) AS s FROM data", epsilon=1)
+    assert exact(session, plan) == [(2,)]
+    session = dp.protect(rows, unit="p", max_rows=4, max_groups=1, **declared)
+    inner = "SELECT p, SUM(ABS(x)) AS s FROM data GROUP BY p"
+    plan = session.plan(f"SELECT SUM(s) AS s FROM ({inner}) AS own", epsilon=1)
+    assert exact(session, plan) == [(2,)]
+
+
+def test_keys_are_clipped_as_values_are():
+    rows = pa.table({"room": [1, 2, 10**6, -(10**6)]})
+    session = dp.protect(rows, bounds={"room": (0, 3)}, epsilon=1, delta=1e-3)
+    plan = session.plan("SELECT room, SUM(room) AS s FROM data GROUP BY room", epsilon=1)
+    found = exact(session, plan)
+    assert {key: values[-1] for (key,), values in found.items()} == {0: 0, 1: 1, 2: 2, 3: 3}

@@ -1,0 +1,296 @@
+"""From the engine's integers to what is released: the noise is the plan's, once, and honest."""
+
+from dataclasses import replace
+from fractions import Fraction
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from scipy.stats import binomtest, kstest
+
+import deniable as dp
+from deniable.engines.duckdb.engine import DuckDB
+from deniable.engines.handover.aggregated import Aggregated
+from deniable.mechanisms import Gaussian, Laplace
+from deniable.query.language.parse import parse
+from deniable.query.margins.evaluation import evaluate
+from deniable.query.margins.margins import shown
+from deniable.query.plan.plan import (
+    Block,
+    Call,
+    Feature,
+    Key,
+    KeyColumn,
+    Number,
+    Output,
+)
+from deniable.query.planner.planner import plan as planned
+from deniable.release.answer.answer import answered
+from tests.ledger.contract import plan
+from tests.query.hospital import policy, visits
+
+DRAWS = 60_000  # 20,000 are asked for; more make a chance failure impossible
+LEVEL = Fraction(19, 20)
+
+
+def repeated(made, exact, draws=DRAWS):
+    """The same integers as `draws` groups, so that one release draws them so often."""
+    places = tuple(range(draws))
+    key = Key("draw", "number", places, Fraction(1))
+    features = {
+        name: np.array([values[0]] * draws, dtype=values.dtype)
+        for name, values in exact.features.items()
+    }
+    engine = Aggregated((pa.array(places, pa.int64()),), None, features)
+    return answered(replace(made, keys=(key,)), engine)
+
+
+def everybody(rows=4000):
+    """More visits than the golden hospital has, all in one engine call."""
+    return visits(rows)
+
+
+AGGREGATES = [
+    "COUNT(*)",
+    "COUNT(age)",
+    "COUNT(DISTINCT patient)",
+    "SUM(cost)",
+    "SUM(weight)",
+    "SUM(age + 1)",
+    "AVG(age)",
+    "AVG(cost), COUNT(*)",
+    "VAR_SAMP(age)",
+    "VAR_POP(cost)",
+    "STDDEV_SAMP(age)",
+    "STDDEV_POP(weight)",
+    "HISTOGRAM(age, 3)",
+    "SUM(cost) / COUNT(*)",
+    "POWER(AVG(age), 2)",
+    "1 + SUM(age)",
+    "CLIPPED(cost)",
+    "COVAR_POP(cost, age), COVAR_SAMP(cost, age)",
+    "REGR_SLOPE(cost, age), REGR_INTERCEPT(cost, age)",
+    "CORR(ABS(age - 40), age)",
+    "CORR(age * age, age)",
+]
+
+
+@pytest.fixture(scope="module")
+def engine():
+    with DuckDB.open({"visits": everybody()}) as opened:
+        yield opened
+
+
+@pytest.mark.parametrize("aggregate", AGGREGATES)
+@pytest.mark.parametrize("noise", ["Laplace", "Gaussian"])
+def test_margins_cover_and_are_not_padded(engine, aggregate, noise):
+    """Against the clipped and bounded aggregate."""
+    made = planned(parse(f"SELECT {aggregate} FROM visits"), policy(), epsilon=2)
+    if noise == "Gaussian":
+        blocks = [
+            replace(one, mechanism=Gaussian(mu=2, sensitivity=one.mechanism.sensitivity))
+            for one in made.blocks
+        ]
+        made = replace(made, blocks=tuple(blocks))
+    exact = engine.run(made).reveal_to(lambda integers: integers)
+    answer = repeated(made, exact)
+    integers = {name: values.astype(np.float64) for name, values in exact.features.items()}
+    for output in made.outputs:
+        true = float(shown(output.node, integers, low=output.low, high=output.high)[0])
+        value = np.asarray(answer.table[output.name], dtype=np.float64)
+        margin = np.asarray(answer.table[answer.margins[output.name]], dtype=np.float64)
+        error = np.abs(value - true)
+        assert np.mean(error <= margin) >= 0.942, output.name
+        step = 1 if output.count else 0
+        assert np.mean(margin) <= 1.25 * np.quantile(error, 0.95) + step, output.name
+
+
+def test_the_noise_is_that_of_the_mechanism():
+    """Power: the law that was paid for fits, and one a tenth off does not."""
+    scale = 1000
+    made = plan(1, blocks=(Block(("n",), "rows", Laplace(epsilon=1, sensitivity=scale)),))
+    answer = repeated(made, Aggregated((), None, {"n": np.array([10**6])}), 200_000)
+    noise = np.asarray(answer.table["n"]) - 10**6
+    assert kstest(noise, "laplace", (0, scale)).pvalue > 1e-9
+    assert kstest(noise, "laplace", (0, 1.1 * scale)).pvalue < 1e-9
+
+
+def test_blocks_and_groups_have_noise_of_their_own():
+    blocks = (
+        Block(("a", "b"), "two", Laplace(epsilon=Fraction(1, 2), sensitivity=50)),
+        Block(("c",), "one", Laplace(epsilon=Fraction(1, 2), sensitivity=50)),
+    )
+    outputs = tuple(
+        Output(name, name, Feature(name, 0), None, None, True, None, False) for name in "abc"
+    )
+    made = plan(1, blocks=blocks, outputs=outputs)
+    zero = {name: np.array([0]) for name in "abc"}
+    answer = repeated(made, Aggregated((), None, zero), 5000).table
+    columns = np.array([np.asarray(answer[name]) for name in "abc"])
+    apart = np.corrcoef(columns)
+    assert np.abs(apart[np.triu_indices(3, 1)]).max() < 0.1
+    assert abs(np.corrcoef(columns[0][1:], columns[0][:-1])[0, 1]) < 0.1
+
+
+def test_a_key_of_one_unit_is_shown_with_probability_delta_at_most():
+    """However many rows it has: exactly, from the plan; and in a million runs."""
+    table = pa.table(
+        {
+            "patient": [1] * 500 + list(range(2, 502)),
+            "diagnosis": ["rare"] * 500 + ["often"] * 500,
+        }
+    )
+    known = policy(delta=1e-2)
+    made = planned(
+        parse("SELECT diagnosis, COUNT(*) AS n FROM visits GROUP BY diagnosis"),
+        known,
+        epsilon=2,
+        delta=1e-3,
+    )
+    whole = visits(1)
+    columns = {name: table.column(name) for name in table.column_names}
+    for field in whole.schema:
+        if field.name not in columns:
+            columns[field.name] = pa.nulls(1000, field.type)
+    with DuckDB.open({"visits": pa.table(columns)}) as opened:
+        exact = opened.run(made).reveal_to(lambda integers: integers)
+    units = dict(zip(exact.keys[0].to_pylist(), exact.units.tolist(), strict=True))
+    assert units == {"rare": 1, "often": 500}
+
+    chance = made.thresholding.keep_bounds(1)[1] / 2**256
+    assert 0 < chance <= made.delta
+    runs = 1_000_000
+    lonely = Aggregated(
+        (pa.array(np.arange(runs)).cast(pa.string()),),
+        np.ones(runs, dtype=np.int64),
+        {name: np.full(runs, 3) for name in made.features},
+    )
+    released = answered(made, lonely).table.num_rows
+    assert binomtest(released, runs, chance).pvalue > 1e-9
+    assert binomtest(released, runs, float(made.delta), alternative="greater").pvalue > 1e-9
+
+
+KEYS = (Key("ward", "text", ("A", "B", "C")),)
+N = Feature("n", 0)
+WARD = Output("ward", "ward", KeyColumn(0), None, None, False, None, False)
+COUNT = Output("n", "COUNT(*)", N, Fraction(0), None, True, None, False)
+
+
+def grouped(n, **changes):
+    made = plan(1, keys=KEYS, outputs=(WARD, COUNT), **changes)
+    engine = Aggregated((pa.array(["A", "B", "C"]),), None, {"n": np.array(n)})
+    return answered(made, engine).table
+
+
+def test_having_order_and_limit_see_noisy_values_only():
+    many = Call(">", (N, Number(Fraction(500))))
+    table = grouped([0, 1000, 2000], having=many, order=((N, True),))
+    assert table["ward"].to_pylist() == ["C", "B"]
+    assert grouped([3000, 1000, 2000], order=((N, False),), limit=2)["ward"].to_pylist() == [
+        "B",
+        "C",
+    ]
+    assert grouped([1, 1, 1], order=((KeyColumn(0), True),))["ward"].to_pylist() == list("CBA")
+    assert grouped([1, 1, 1], limit=0).num_rows == 0
+    nearly = Call(">", (N, Number(Fraction(100))))
+    kept = [grouped([100, 100, 100], having=nearly).num_rows for _ in range(60)]
+    assert len(set(kept)) > 1  # the true values would all be treated alike
+    for row in grouped([100, 100, 100], having=nearly).to_pylist():
+        assert row["n"] > 100
+
+
+def test_columns_and_their_types():
+    table = grouped([1, 2, 3])
+    assert table.column_names == ["ward", "n", "n_margin"]
+    assert [str(one) for one in table.schema.types] == ["string", "int64", "int64"]
+    assert set(table["n_margin"].to_pylist()) == {3}
+
+
+def test_names_that_clash_stay_apart():
+    outputs = (WARD, COUNT, replace(COUNT, name="n_margin"), COUNT)
+    made = plan(1, keys=KEYS, outputs=outputs)
+    engine = Aggregated((pa.array(["A"]),), None, {"n": np.array([5])})
+    names = answered(made, engine).table.column_names
+    assert len(set(names)) == len(names) == 7
+
+
+def test_negative_counts_are_shown_unless_asked_otherwise():
+    assert min(min(grouped([0, 0, 0])["n"].to_pylist()) for _ in range(60)) < 0
+    nonnegative = [
+        min(grouped([0, 0, 0], nonnegative=True)["n"].to_pylist()) for _ in range(60)
+    ]
+    assert min(nonnegative) == 0
+
+
+def test_counts_from_a_mean_are_whole_numbers():
+    outputs = (
+        replace(
+            COUNT,
+            node=Call("*", (Number(Fraction(1, 1000)), Call("+", (N, Feature("m", 0))))),
+        ),
+    )
+    block = Block(("n", "m"), "mean", Laplace(epsilon=1, sensitivity=1000))
+    made = plan(1, blocks=(block,), outputs=outputs)
+    table = answered(
+        made, Aggregated((), None, {"n": np.array([4000]), "m": np.array([6000])})
+    ).table
+    assert str(table["n"].type) == "int64"
+    assert table["n_margin"].to_pylist() == [5]
+
+
+def test_what_has_no_value_is_null():
+    nothing = Output(
+        "r", "1 / 0", Call("/", (N, Call("-", (N, N)))), None, None, False, None, False
+    )
+    made = plan(1, outputs=(nothing,))
+    table = answered(made, Aggregated((), None, {"n": np.array([5])})).table
+    assert table.to_pylist() == [{"r": None, "r_margin": None}]
+
+
+def test_a_number_without_noise_needs_no_margin():
+    decade = Key("decade", "number", (0, 10), Fraction(10))
+    outputs = (
+        Output(
+            "next",
+            "decade + 10",
+            Call("+", (KeyColumn(0), Number(Fraction(10)))),
+            None,
+            None,
+            False,
+            None,
+            False,
+        ),
+        COUNT,
+    )
+    made = plan(1, keys=(decade,), outputs=outputs)
+    engine = Aggregated((pa.array([0, 1]),), None, {"n": np.array([5, 6])})
+    table = answered(made, engine).table
+    assert table.column_names == ["next", "n", "n_margin"]
+    assert table["next"].to_pylist() == [10, 20]
+
+
+def test_an_average_of_everybody_is_twice_as_good_as_two_half_budgets(engine):
+    """AVG, add-remove, same epsilon, against half for the count, half for the centred sum."""
+    known = policy(person=False)
+    made = planned(parse("SELECT AVG(age) AS age FROM visits"), known, epsilon=0.1)
+    exact = engine.run(made).reveal_to(lambda integers: integers)
+    value = np.asarray(repeated(made, exact).table["age"])
+    integers = {name: values.astype(np.float64) for name, values in exact.features.items()}
+    mean = float(evaluate(made.outputs[0].node, integers)[0])
+    n = round(sum(values[0] for values in integers.values()) / 120)
+    count = Laplace(epsilon=0.05).release(np.full(DRAWS, n))
+    total = Laplace(epsilon=0.05, sensitivity=60).release(
+        np.full(DRAWS, round(n * (mean - 60)))
+    )
+    rival = np.clip(total / count + 60, 0, 120)
+    assert np.mean((value - mean) ** 2) <= 0.55 * np.mean((rival - mean) ** 2)
+
+
+@pytest.mark.parametrize(("most", "kind"), [(10**6, pa.int64()), (2**60, pa.float64())])
+def test_the_type_of_a_column_is_the_plans_not_the_draws(most, kind):
+    frame = pa.table({"x": [1, 2, 3]})
+    asked = dp.protect(frame, name="t", bounds={"x": (0, most)}, step={"x": 1}, epsilon=10**6)
+    for _ in range(50):
+        found = asked.sql("SELECT SUM(x) AS s FROM t", epsilon=100, fresh=True).to_arrow()
+        assert found.schema.field("s").type == kind
+        assert found.schema.field("s_margin").type == kind

@@ -1,0 +1,203 @@
+from fractions import Fraction
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+import deniable as dp
+from deniable.engines.duckdb.engine import DuckDB
+from deniable.errors import BudgetExhausted, InvalidParameter, InvalidQuery
+from deniable.ledger.durable_ledger import ledger_of
+from deniable.policy import Policy, Table
+from deniable.policy.budget import Budget
+from deniable.release import Session
+
+ROWS = 20_000
+COSTS = np.random.default_rng(5).lognormal(3, 1, ROWS)
+SUM = "SELECT SUM(cost) AS total FROM data"
+
+
+@pytest.fixture
+def costs():
+    with dp.protect(pa.table({"cost": COSTS}), epsilon=4, expected_rows=ROWS) as opened:
+        yield opened
+
+
+def test_bounds_are_found_and_paid_for(costs):
+    answer = costs.sql(SUM, epsilon=1, bounds="find")
+    assert costs.remaining.epsilon == 3
+    assert answer.plan.epsilon == Fraction(4, 5)
+    # Clipping and noise together: the bound found is 256 or so, and few rows lie beyond.
+    assert abs(answer.value - COSTS.sum()) < 0.05 * COSTS.sum()
+    told = str(answer)
+    assert "Finding bounds took 20 % of the budget: epsilon 0.2 of 1." in told
+    assert "cost is clipped to the bounds found" in told
+    assert "no margin covers" in told
+
+
+def test_both_steps_go_through_the_one_door(costs, monkeypatch):
+    plans = []
+    door = type(costs).release
+    monkeypatch.setattr(
+        type(costs),
+        "release",
+        lambda self, plan, **how: plans.append(plan) or door(self, plan, **how),
+    )
+    costs.sql(SUM, epsilon=1, bounds=["cost"])
+    assert [float(one.epsilon) for one in plans] == [0.2, 0.8]
+    assert len(plans[0].features) == 122
+
+
+def test_explain_states_the_share(costs):
+    told = str(costs.explain(SUM, epsilon=1, bounds="find"))
+    assert "Answer at epsilon 1, in two steps" in told
+    assert "20 % finds bounds of cost: epsilon 0.2" in told
+    assert "80 % answers within them: epsilon 0.8" in told
+    assert costs.remaining.epsilon == 4
+
+
+def test_the_python_door_finds_bounds_too(costs):
+    ready = costs.table("data").agg(total=dp.sum("cost"))
+    assert "two steps" in str(ready.explain(epsilon=1, bounds="find"))
+    assert ready.release(epsilon=1, bounds="find").plan.epsilon == Fraction(4, 5)
+
+
+def test_the_whole_price_is_checked_before_the_first_step(costs):
+    with pytest.raises(BudgetExhausted, match="cost epsilon 5 together, and epsilon 4"):
+        costs.sql(SUM, epsilon=5, bounds="find")
+    assert costs.remaining.epsilon == 4
+
+
+def test_a_wrong_question_costs_nothing(costs):
+    with pytest.raises(InvalidQuery):
+        costs.sql(
+            "SELECT SUM(cost) AS s FROM data HAVING nothing > 3", epsilon=1, bounds="find"
+        )
+    assert costs.remaining.epsilon == 4
+
+
+def test_margins_cannot_be_asked_before_bounds_are_known(costs):
+    with pytest.raises(InvalidParameter, match="give `epsilon`"):
+        costs.sql(SUM, margin=100, bounds="find")
+
+
+def test_an_answer_by_accuracy_is_as_near_as_asked(costs):
+    answer = costs.sql("SELECT COUNT(*) AS n FROM data WITHIN 50 CONFIDENCE 0.99")
+    assert answer.margin <= 50
+    assert costs.remaining.epsilon == 4 - answer.plan.epsilon
+    near = costs.sql("SELECT COUNT(*) AS n FROM data", relative=0.001, of=answer)
+    assert near.margin <= 0.001 * abs(answer.value)
+
+
+def test_impossible_within_the_budget_is_an_answer(costs):
+    with pytest.raises(BudgetExhausted) as refused:
+        costs.sql("SELECT COUNT(*) AS n FROM data WITHIN 0.5 CONFIDENCE 0.9999")
+    told = str(refused.value)
+    assert "Impossible within your budget. Asked for ± 0.5 at 99.99 %: epsilon 10" in told
+    assert "What is left, epsilon 4, delta 0, buys n ± 2." in told
+    assert costs.remaining.epsilon == 4
+
+
+def test_nothing_left_is_said(costs):
+    costs.sql("SELECT COUNT(*) AS n FROM data", epsilon=4)
+    with pytest.raises(BudgetExhausted, match="Nothing is left"):
+        costs.sql("SELECT COUNT(*) AS n FROM data", margin=10)
+
+
+def test_a_part_of_the_table_finds_its_own_bounds():
+    frame = pa.table({"ward": ["A", "B"] * 5000, "cost": [3.0, 900.0] * 5000})
+    with dp.protect(frame, epsilon=4) as whole:
+        wards = whole.partition("ward", ["A", "B"])
+        found = [one.sql(SUM, epsilon=1, bounds="find") for one in wards.values()]
+        assert whole.remaining.epsilon == 3
+    assert ["2 to 4" in str(found[0]), "512 to 1024" in str(found[1])] == [True, True]
+
+
+def test_a_range_that_is_too_wide_is_narrowed_by_quantiles():
+    """One search in some thousands lands in the empty part of the range: not all three do."""
+    declared = {"bounds": {"cost": (0, 10**6)}, "expected_rows": ROWS}
+    with dp.protect(pa.table({"cost": COSTS}), epsilon=4, **declared) as session:
+        told = str(session.explain(SUM, epsilon=1, bounds=["cost"]))
+        answers = [session.sql(SUM, epsilon=1, bounds=["cost"], fresh=True) for _ in range(3)]
+        assert session.remaining.epsilon == 1
+    assert "in its declared range, ± " in told
+    assert all("cost is clipped to the bounds found" in str(one) for one in answers)
+    # Without the search one row may add a million: a margin of some millions.
+    assert min(one.margin for one in answers) < 0.05 * COSTS.sum()
+
+
+def test_the_second_step_takes_no_more_delta_than_was_checked(costs):
+    frame = pa.table({"cost": COSTS})
+    with dp.protect(frame, epsilon=4, delta=1e-5, expected_rows=ROWS) as session:
+        session.sql(SUM, epsilon=1, delta=1e-6, bounds="find")
+        assert session.remaining.delta >= Fraction(9, 10**6)
+
+
+REPEATS = {
+    "within": ("SELECT COUNT(*) AS n FROM data WITHIN 50", {}),
+    "margin": ("SELECT COUNT(*) AS n FROM data", {"margin": 50}),
+    "relative": ("SELECT COUNT(*) AS n FROM data", {"relative": 0.05, "of": 1000}),
+    "bounds": (SUM, {"epsilon": 1, "bounds": "find"}),
+}
+
+
+@pytest.mark.parametrize("name", REPEATS)
+def test_the_same_question_again_is_free_when_nothing_is_left(costs, name):
+    question, wishes = REPEATS[name]
+    first = costs.sql(question, **wishes)
+    costs.sql("SELECT COUNT(*) AS z FROM data", epsilon=costs.remaining.epsilon)
+    assert costs.remaining.epsilon == 0
+    again = costs.sql(question, **wishes)
+    assert (first.repeated, again.repeated, again.value) == (False, True, first.value)
+    assert again.plan == first.plan
+    spent = len(costs.ledger.entries)
+    with pytest.raises(BudgetExhausted):
+        costs.sql(question, fresh=True, **wishes)
+    assert len(costs.ledger.entries) == spent
+
+
+def test_after_half_of_it_the_other_half_is_paid_or_refused(costs):
+    """The bounds were found and the answer was not: what is kept is not paid again."""
+    answer = costs.sql(SUM, epsilon=1, bounds="find")
+    costs.sql("SELECT COUNT(*) AS z FROM data", epsilon=Fraction(11, 5))
+    assert costs.remaining.epsilon == Fraction(4, 5)
+    asked = {"epsilon": 1, "bounds": "find", "confidence": 0.9}
+    other = costs.sql(SUM, **asked)  # the same first step, another second one
+    assert not other.repeated
+    assert other.plan.epsilon == answer.plan.epsilon
+    assert costs.remaining.epsilon == 0
+    with pytest.raises(BudgetExhausted, match="together, and epsilon 0"):
+        costs.sql(SUM, **{**asked, "confidence": 0.8})
+
+
+def test_another_filter_has_room_for_what_the_epsilons_have_not():
+    policy = Policy(
+        [Table.declare("data", pa.table({"cost": COSTS}))],
+        epsilon=1,
+        delta=1e-6,
+        filters=["pure", "zcdp"],
+    )
+    with Session(policy, DuckDB.open(policy), ledger_of(policy)) as session:
+        small = session.plan("SELECT COUNT(*) AS small FROM data", epsilon=0.01)
+        session.ledger.reserve_all([small] * 100)
+        assert session.remaining.epsilon == 0
+        assert session.sql("SELECT COUNT(*) AS n FROM data", margin=500).margin <= 500
+        assert "bounds found" in str(session.sql(SUM, epsilon=0.02, bounds="find"))
+        with pytest.raises(BudgetExhausted):
+            session.sql(SUM, epsilon=0.9, bounds="find")
+
+
+def test_what_others_found_is_had_for_the_analysts_own_budget_alone():
+    table = Table.declare("data", pa.table({"cost": COSTS}))
+    budgets = {"epsilon": 1, "analysts": {"eve": Budget(0.5), "*": Budget(1)}}
+    policy = Policy([table], **budgets)
+    ledger, engine = ledger_of(policy), DuckDB.open(policy)
+    asked = {"epsilon": 1, "bounds": "find"}
+    answer = Session(policy, engine, ledger, analyst="ann").sql(SUM, **asked)
+    bob = Session(policy, engine, ledger, analyst="bob")
+    assert bob.sql(SUM, **asked).value == answer.value
+    assert [one.spent for one in ledger.gauges() if one.account == "analyst:bob"] == [1]
+    with pytest.raises(BudgetExhausted, match="together"):
+        Session(policy, engine, ledger, analyst="eve").sql(SUM, **asked)
+    assert not [one for one in ledger.entries if one.analyst == "eve"]
+    bob.close()

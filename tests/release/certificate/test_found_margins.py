@@ -1,0 +1,130 @@
+"""Margins of chosen values, found again by whoever has only the certificate and the rows."""
+
+from dataclasses import replace
+from fractions import Fraction
+
+import pyarrow as pa
+import pyarrow.compute as pc
+import pytest
+
+import deniable as dp
+from deniable.errors import InvalidCertificate
+from deniable.release.certificate.certificate import Placed, certified
+from deniable.release.certificate.found_margins import choice_margin, not_found
+from deniable.release.certificate.verification import verify
+
+FIVE = "QUANTILE_CONT(cost, [0.05, 0.25, 0.5, 0.75, 0.95]) AS q"
+
+
+@pytest.fixture(scope="module")
+def session():
+    frame = pa.table(
+        {
+            "ward": ["ABC"[i % 3] for i in range(6000)],
+            "cost": [float(i * 7 % 500) for i in range(6000)],
+        }
+    )
+    declared = {"bounds": {"cost": (0, 500)}, "keys": {"ward": ["A", "B", "C"]}}
+    with dp.protect(frame, name="visits", epsilon=1000, **declared) as opened:
+        yield opened
+
+
+def signed(session, release, plan, table):
+    """What a dishonest owner would hand over: any plan and rows, correctly signed."""
+    head = session.ledger.head
+    placed = Placed("", "", None, head.number, head, {"epsilon": "1000", "delta": "0"})
+    answer = replace(release.answer, table=table)
+    certificate = certified(plan, answer, placed, session.ledger)
+    lie = replace(release, plan=plan, answer=answer, certificate=certificate)
+    return lie.to_dict()
+
+
+def narrower(table, column, by=0.9):
+    """The rows with margins in one column that are a tenth too small."""
+    place = table.column_names.index(column)
+    small = pc.multiply(table[column].cast(pa.float64()), by)
+    if pa.types.is_integer(table[column].type):
+        small = pc.floor(small).cast(pa.int64())
+    return table.set_column(place, column, small)
+
+
+QUESTIONS = {
+    "count": ("SELECT COUNT(*) AS n FROM visits", "n_margin", 0.05),
+    "median": ("SELECT MEDIAN(cost) AS n FROM visits", "n_margin", 1),
+    "extremes": ("SELECT MIN(cost) AS n, MAX(cost) AS m FROM visits", "m_margin", 1),
+    "by ward": (
+        "SELECT ward, MEDIAN(cost) AS n FROM visits GROUP BY ward ORDER BY n",
+        "n_margin",
+        1,
+    ),
+    "mode": ("SELECT MODE(ward) AS n FROM visits", "n_margin", 0.1),
+    "two": ("SELECT TOP_K(ward, 2) AS n FROM visits", "n[2]_margin", 0.1),
+    "at the end": (f"SELECT {FIVE} FROM visits", "q[0.95]_margin", 1),
+    "between": (f"SELECT {FIVE} FROM visits", "q[0.5]_margin", 1),
+    "of each": (f"SELECT ward, {FIVE} FROM visits GROUP BY ward", "q[0.25]_margin", 1),
+}
+
+
+@pytest.mark.parametrize("asked", QUESTIONS)
+def test_a_margin_that_is_a_tenth_too_small_is_found(session, asked):
+    sql, column, epsilon = QUESTIONS[asked]
+    release = session.sql(sql, epsilon=epsilon)
+    assert verify(release.to_dict()).checks[-2].endswith("the margins that the noise makes")
+    table = release.answer.table
+    assert verify(signed(session, release, release.plan, table))
+    assert min(table[column].to_pylist()) >= 5  # or a tenth of it is nothing
+    with pytest.raises(InvalidCertificate, match=r"rows\."):
+        verify(signed(session, release, release.plan, narrower(table, column)))
+
+
+@pytest.mark.parametrize("asked", [one for one in QUESTIONS if one != "count"])
+def test_a_plan_that_understates_its_choices_margin_is_found(session, asked):
+    sql, _, epsilon = QUESTIONS[asked]
+    release = session.sql(sql, epsilon=epsilon)
+    (choice,) = release.plan.choices
+    for margin in (choice.margin - 1, None):
+        plan = replace(release.plan, choices=(replace(choice, margin=margin),))
+        with pytest.raises(InvalidCertificate, match="margin of"):
+            verify(signed(session, release, plan, release.answer.table))
+
+
+def test_a_margin_is_nearer_than_any_table_would_allow(session):
+    """Of the quantiles beside one the nearest are too near, however many rows there are."""
+    release = session.sql(f"SELECT {FIVE} FROM visits", epsilon=0.01)
+    (choice,) = release.plan.choices
+    few = replace(choice, rows=20_000)
+    few = replace(few, margin=choice_margin(few, release.plan.confidence))
+    assert Fraction(few.margin, 2 * 20_000) > Fraction(1, 5)
+    plan = replace(release.plan, choices=(few,))
+    table = release.answer.table.to_pylist()[0]
+    near = max(table["q[0.75]"] - table["q[0.5]"], table["q[0.5]"] - table["q[0.25]"])
+    place = release.answer.table.column_names.index("q[0.5]_margin")
+    rows = release.answer.table.set_column(place, "q[0.5]_margin", pa.array([float(near)]))
+    with pytest.raises(InvalidCertificate, match=r"rows\."):
+        verify(signed(session, release, plan, rows))
+
+
+def test_a_margin_that_is_missing_is_found(session):
+    release = session.sql(f"SELECT {FIVE} FROM visits", epsilon=1)
+    place = release.answer.table.column_names.index("q[0.5]_margin")
+    rows = release.answer.table.set_column(place, "q[0.5]_margin", pa.nulls(1, pa.float64()))
+    with pytest.raises(InvalidCertificate, match=r"rows\."):
+        verify(signed(session, release, release.plan, rows))
+
+
+def test_what_is_not_found_again_is_named(session):
+    sql = "SELECT COUNT(*) AS n, AVG(cost) AS cost, STDDEV(cost) AS spread FROM visits"
+    release = session.sql(sql, epsilon=1)
+    assert not_found(release.plan) == ("cost", "spread")
+    told = verify(release.to_dict()).checks[-2]
+    assert "but for cost, spread: these hang on integers not handed over" in told
+    assert not_found(session.plan("SELECT MEDIAN(cost) AS m FROM visits", epsilon=1)) == ()
+
+
+def test_a_plan_that_does_not_say_for_how_many_rows_is_left_alone(session):
+    plan = session.plan("SELECT MEDIAN(cost) AS m FROM visits", epsilon=1)
+    (choice,) = plan.choices
+    older = replace(choice, rows=None)
+    assert choice_margin(older, plan.confidence) is None
+    assert choice_margin(choice, plan.confidence) == choice.margin
+    assert not_found(replace(plan, choices=(older,))) == ("m",)

@@ -1,0 +1,438 @@
+"""A correctly signed certificate with a wrong number in it is refused; every true one holds."""
+
+import copy
+import json
+from dataclasses import asdict, replace
+from fractions import Fraction
+from pathlib import Path
+
+import pyarrow as pa
+import pytest
+
+import deniable as dp
+from deniable.errors import InvalidCertificate
+from deniable.ledger.signing_keys import Key
+from deniable.mechanisms import Gaussian, Laplace, PermuteAndFlip, Thresholding
+from deniable.query.language.parse import parse
+from deniable.query.plan import canonical
+from deniable.query.planner.planner import plan as planned
+from deniable.release.certificate.certificate import (
+    Certificate,
+    Placed,
+    certified,
+    message,
+)
+from deniable.release.certificate.statement import certain_margin
+from deniable.release.certificate.verification import verify
+from tests.query.hospital import policy
+
+CASES = sorted((Path(__file__).parents[2] / "query" / "cases").glob("*.sql"))
+QUESTIONS = {
+    "laplace": ("SELECT ward, COUNT(*) AS n, AVG(cost) AS cost FROM visits GROUP BY ward", {}),
+    "gaussian": (
+        "SELECT ward, COUNT(*) AS n FROM visits GROUP BY ward",
+        {"epsilon": 0.1, "delta": 1e-4},
+    ),
+    "private": (
+        "SELECT diagnosis, COUNT(*) AS n FROM visits GROUP BY diagnosis",
+        {"delta": 1e-5},
+    ),
+}
+
+
+@pytest.fixture(scope="module")
+def session():
+    frame = pa.table(
+        {
+            "patient": [i * 7 % 400 for i in range(2000)],
+            "ward": ["ABC"[i % 3] for i in range(2000)],
+            "diagnosis": [f"J{i % 7}" for i in range(2000)],
+            "cost": [float(i % 500) for i in range(2000)],
+        }
+    )
+    with dp.protect(
+        frame,
+        name="visits",
+        unit="patient",
+        max_groups=3,
+        max_rows=4,
+        bounds={"cost": (0, 500)},
+        keys={"ward": ["A", "B", "C"], "diagnosis": "private"},
+        epsilon=10,
+        delta=1e-3,
+    ) as opened:
+        yield opened
+
+
+@pytest.fixture(scope="module", params=QUESTIONS)
+def document(request, session):
+    sql, wishes = QUESTIONS[request.param]
+    return session.sql(sql, **{"epsilon": 1, **wishes}).to_dict()
+
+
+@pytest.fixture
+def signed(session):
+    """Signs whatever it is given with the owner's own key, as a dishonest owner could."""
+
+    def sign(found, *, rehash=True):
+        certificate = found["certificate"]
+        if rehash:
+            certificate["statement"]["plan_hash"] = canonical.digest_of(certificate["plan"])
+        text = message(certificate["statement"])
+        certificate["signature"]["value"] = session.ledger.sign(text)
+        return json.loads(json.dumps(found))
+
+    return sign
+
+
+def test_a_true_certificate_holds(document, session):
+    found = verify(document, key=session.ledger.public_key)
+    assert found.plan.epsilon == Fraction(document["cost"]["epsilon"])
+    assert len(found.checks) == 10
+    assert verify(json.dumps(document)).checks[1:] == found.checks[1:]
+
+
+def test_a_certificate_alone_holds(document):
+    assert len(verify(document["certificate"]).checks) == 8
+
+
+def test_the_questions_use_the_noise_that_they_are_meant_to(session):
+    made = {
+        name: session.plan(sql, **{"epsilon": 1, **wishes})
+        for name, (sql, wishes) in QUESTIONS.items()
+    }
+    assert isinstance(made["laplace"].blocks[0].mechanism, Laplace)
+    assert isinstance(made["gaussian"].blocks[0].mechanism, Gaussian)
+    assert isinstance(made["private"].thresholding, Thresholding)
+
+
+@pytest.mark.parametrize("path", CASES, ids=lambda path: path.stem)
+def test_every_golden_plan_can_be_certified_and_verified(path, session):
+    first, _, *sql = path.read_text().splitlines()
+    which = {"person": {}, "row": {"person": False}, "replace": {"neighbors": "replace"}}
+    known = policy(**which[first.removeprefix("-- policy: ")])
+    made = planned(parse("\n".join(sql)), known, epsilon=0.5)
+    placed = Placed("", "", None, 0, session.ledger.head, {"epsilon": "1", "delta": "1"})
+    answer = type("Answer", (), {"table": pa.table({"n": [1]})})
+    certificate = certified(made, answer, placed, session.ledger)
+    assert verify(certificate.to_dict()).plan == made
+
+
+def test_the_rest_of_all_groups_moves_by_all_that_a_unit_has(session):
+    """A unit's groups may all end up in it, where they add up: L2 is then as large as L1."""
+    sql = "SELECT ward, COUNT(*) AS n FROM visits GROUP BY ward"
+    wishes = {"epsilon": 0.1, "delta": 1e-4}
+    made, without = (session.plan(sql, other=one, **wishes) for one in (True, False))
+    squares = [round(one.blocks[0].mechanism.sensitivity ** 2) for one in (made, without)]
+    assert squares == [144, 48]
+    (block,) = made.blocks
+    narrow = Gaussian(
+        variance=without.blocks[0].mechanism.variance, sensitivity=block.mechanism.sensitivity
+    )
+    placed = Placed("", "", None, 0, session.ledger.head, {"epsilon": "1", "delta": "1"})
+    answer = type("Answer", (), {"table": pa.table({"n": [1]})})
+    assert verify(certified(made, answer, placed, session.ledger).to_dict())
+    bad = replace(made, blocks=(replace(block, mechanism=narrow),))
+    with pytest.raises(InvalidCertificate, match="price"):
+        verify(certified(bad, answer, placed, session.ledger).to_dict())
+    bad = replace(made, blocks=without.blocks)
+    with pytest.raises(InvalidCertificate, match="sensitivity"):
+        verify(certified(bad, answer, placed, session.ledger).to_dict())
+
+
+def leaves(value, path=()):
+    """Every value in a statement, with the way to it."""
+    if isinstance(value, dict):
+        for name, one in value.items():
+            yield from leaves(one, (*path, name))
+    elif isinstance(value, list):
+        for i, one in enumerate(value):
+            yield from leaves(one, (*path, i))
+    else:
+        yield path, value
+
+
+def changed(value):
+    if value is None:
+        return "1"
+    if isinstance(value, bool):
+        return not value
+    if isinstance(value, int | float):
+        return value * 2 + 1
+    try:
+        return str(Fraction(value) / 2 + Fraction(1, 7))
+    except ValueError:
+        return value + "x"
+
+
+FREE = {"policy_hash", "data_version", "software", "analyst"}  # nothing in it can check these
+
+
+def test_no_number_of_the_statement_can_be_falsified(document, signed):
+    """Each in turn is changed and signed anew, with the right key: refused, every time."""
+    statement = document["certificate"]["statement"]
+    count = 0
+    for path, value in leaves(statement):
+        if path[0] in FREE or path == ("cap", "by"):
+            continue
+        bad = copy.deepcopy(document)
+        place = bad["certificate"]["statement"]
+        for step in path[:-1]:
+            place = place[step]
+        place[path[-1]] = changed(value)
+        if path[0] == "cap":  # a larger cap cannot be known to be false
+            place[path[-1]] = "-1"
+        with pytest.raises(InvalidCertificate):
+            verify(signed(bad, rehash=False))
+        count += 1
+    assert count > 30
+
+
+def test_what_is_missing_or_added_is_found(document, signed):
+    for name in document["certificate"]["statement"]:
+        bad = copy.deepcopy(document)
+        del bad["certificate"]["statement"][name]
+        with pytest.raises(InvalidCertificate):
+            verify(signed(bad, rehash=False))
+    bad = copy.deepcopy(document)
+    bad["certificate"]["statement"]["promise"] = "none"
+    with pytest.raises(InvalidCertificate):
+        verify(signed(bad))
+
+
+def falsified(session, change):
+    """A release of a plan that was changed; statement and signature are made for that one."""
+    sql, wishes = QUESTIONS["laplace"]
+    release = session.sql(sql, epsilon=1, **wishes)
+    made = change(release.plan)
+    head = session.ledger.head
+    placed = Placed("", "", None, head.number, head, {"epsilon": "10", "delta": "1/1000"})
+    certificate = certified(made, release.answer, placed, session.ledger)
+    return release.to_dict() | {"certificate": certificate.to_dict()}
+
+
+def noisier(plan, **changes):
+    blocks = [
+        replace(one, mechanism=Laplace(**asdict(one.mechanism) | changes))
+        for one in plan.blocks
+    ]
+    return replace(plan, blocks=tuple(blocks))
+
+
+@pytest.mark.parametrize(
+    ("change", "told"),
+    [
+        (lambda plan: noisier(plan, sensitivity=Fraction(1)), "sensitivity"),
+        (lambda plan: noisier(plan, epsilon=Fraction(3)), "price"),
+        (lambda plan: replace(plan, epsilon=plan.epsilon / 2), "price"),
+        (lambda plan: replace(plan, epsilon=-plan.epsilon), "price"),
+        (lambda plan: replace(plan, max_groups=100), "sensitivity"),
+        (lambda plan: replace(plan, max_rows=100), "sensitivity"),
+        (lambda plan: replace(plan, neighbors="replace"), "sensitivity"),
+        (
+            lambda plan: replace(
+                plan, outputs=tuple(replace(one, margin=0.5) for one in plan.outputs)
+            ),
+            "margin",
+        ),
+        (
+            lambda plan: replace(
+                plan,
+                thresholding=Thresholding(epsilon=1, delta=1e-9, groups=1),
+                delta=Fraction(1, 10**9),
+            ),
+            "groups|price",
+        ),
+        (lambda plan: replace(plan, blocks=(), outputs=()), "none"),
+        (lambda plan: replace(plan, confidence=Fraction(999, 1000)), "rows|margin"),
+    ],
+    ids=[
+        *("sensitivity", "loss", "epsilon", "negative", "groups", "rows", "neighbors"),
+        *("margin", "delta", "no noise", "confidence"),
+    ],
+)
+def test_a_plan_with_wrong_arithmetic_is_refused_however_well_signed(session, change, told):
+    with pytest.raises(InvalidCertificate, match=told):
+        verify(falsified(session, change))
+
+
+def test_the_same_way_of_making_it_holds_for_the_true_plan(session):
+    assert verify(falsified(session, lambda plan: plan))
+
+
+@pytest.mark.parametrize(
+    ("sql", "change"),
+    [
+        ("SELECT MEDIAN(cost) AS m FROM visits", {"changes": 1}),
+        ("SELECT MODE(ward) AS m FROM visits", {"mechanism": PermuteAndFlip(epsilon=1)}),
+        ("SELECT MEDIAN(cost) AS m FROM visits", {"changes": 400}),  # at the same noise
+    ],
+    ids=["quantile", "mode", "price"],
+)
+def test_choices_are_checked_too(session, sql, change):
+    plan = session.plan(sql, epsilon=1)
+    head = session.ledger.head
+    placed = Placed("", "", None, head.number, head, {"epsilon": "10", "delta": "1/1000"})
+    answer = type("Answer", (), {"table": pa.table({"n": [1]})})
+    assert verify(certified(plan, answer, placed, session.ledger).to_dict())
+    (choice,) = plan.choices
+    bad = replace(plan, choices=(replace(choice, **change),))
+    with pytest.raises(InvalidCertificate, match=r"sensitivity|price"):
+        verify(certified(bad, answer, placed, session.ledger).to_dict())
+
+
+@pytest.mark.parametrize("change", [{"groups": 1}, {"neighbors": "replace"}], ids=str)
+def test_a_threshold_is_for_all_groups_of_a_unit(session, change):
+    """It costs the same for fewer groups, and hides less."""
+    sql, wishes = QUESTIONS["private"]
+    made = session.plan(sql, epsilon=1, **wishes)
+    rule = made.thresholding
+    known = {name: getattr(rule, name) for name in ("epsilon", "delta", "groups", "neighbors")}
+    bad = replace(made, thresholding=Thresholding(**known | change))
+    head = session.ledger.head
+    placed = Placed("", "", None, head.number, head, {"epsilon": "10", "delta": "1/1000"})
+    answer = type("Answer", (), {"table": pa.table({"n": [1]})})
+    assert verify(certified(made, answer, placed, session.ledger).to_dict())
+    with pytest.raises(InvalidCertificate, match="the groups of one unit"):
+        verify(certified(bad, answer, placed, session.ledger).to_dict())
+
+
+def test_a_plan_has_one_way_to_be_written(session, signed):
+    """Else one plan would have several hashes, and one question several answers."""
+    sql, wishes = QUESTIONS["laplace"]
+    document = session.sql(sql, epsilon=1, **wishes).to_dict()
+    assert verify(signed(copy.deepcopy(document)))
+    assert "part" not in document["certificate"]["plan"]
+    document["certificate"]["plan"]["part"] = canonical.written(())
+    with pytest.raises(InvalidCertificate, match="canonical"):
+        verify(signed(document))
+
+
+def test_a_falsified_delta_is_refused(session):
+    sql, wishes = QUESTIONS["private"]
+    release = session.sql(sql, epsilon=1, **wishes)
+    made = replace(release.plan, delta=release.plan.delta / 2)
+    head = session.ledger.head
+    placed = Placed("", "", None, head.number, head, {"epsilon": "10", "delta": "1/1000"})
+    certificate = certified(made, release.answer, placed, session.ledger)
+    with pytest.raises(InvalidCertificate, match="price"):
+        verify(certificate.to_dict())
+
+
+def test_rows_that_were_changed_are_found(document, signed):
+    for path, value in leaves(document["rows"]):
+        bad = copy.deepcopy(document)
+        bad["rows"][path[0]][path[1]] = changed(value)
+        with pytest.raises(InvalidCertificate):
+            verify(bad)
+    bad = copy.deepcopy(document)
+    bad["rows"].pop()
+    with pytest.raises(InvalidCertificate, match="rows"):
+        verify(bad)
+
+
+def test_margins_in_the_rows_are_checked_even_if_their_hash_was_signed(session, signed):
+    release = session.sql("SELECT COUNT(*) AS n FROM visits", epsilon=1)
+    table = release.answer.table
+    narrow = pa.table({"n": table["n"], "n_margin": pa.array([1])})
+    found = replace(release, answer=replace(release.answer, table=narrow)).to_dict()
+    from deniable.release.answer.record import fingerprint
+
+    found["certificate"]["statement"]["answer_hash"] = fingerprint(narrow)
+    with pytest.raises(InvalidCertificate, match="n_margin"):
+        verify(signed(found))
+
+
+def test_another_key_is_refused(document, session):
+    stranger = Key.new()
+    with pytest.raises(InvalidCertificate, match="another key"):
+        verify(document, key=stranger.public)
+    bad = copy.deepcopy(document)
+    bad["certificate"]["signature"]["key"] = stranger.public
+    with pytest.raises(InvalidCertificate, match="does not fit"):
+        verify(bad)
+    # Signed by a stranger throughout: who gives the owner's key notices.
+    text = message(bad["certificate"]["statement"])
+    bad["certificate"]["signature"]["value"] = stranger.sign(text)
+    with pytest.raises(InvalidCertificate, match="another key"):
+        verify(bad, key=session.ledger.public_key)
+
+
+def test_a_signature_over_something_else_does_not_count(document, session):
+    bad = copy.deepcopy(document)
+    text = canonical.text(bad["certificate"]["statement"]).encode()
+    bad["certificate"]["signature"]["value"] = session.ledger.sign(text)  # no purpose in front
+    with pytest.raises(InvalidCertificate, match="does not fit"):
+        verify(bad)
+
+
+@pytest.mark.parametrize(
+    "bad",
+    ["", "[]", "{}", "null", '{"certificate": null}', '{"certificate": {"statement": {}}}'],
+)
+def test_what_is_no_certificate_is_refused(bad):
+    with pytest.raises(InvalidCertificate):
+        verify(bad)
+
+
+def test_a_later_version_is_not_guessed_at(document, signed):
+    bad = copy.deepcopy(document)
+    bad["certificate"]["statement"]["version"] = 2
+    with pytest.raises(InvalidCertificate, match="version"):
+        verify(signed(bad))
+
+
+def test_certificates_come_through_json_unchanged(document):
+    certificate = Certificate.from_dict(document["certificate"])
+    assert certificate.to_dict() == document["certificate"]
+    assert certificate.fingerprint in repr(certificate)
+
+
+@pytest.mark.parametrize(
+    "lie",
+    [
+        {"cost": {"epsilon": "1/1000", "delta": "0"}},
+        {"confidence": 0.999999},
+        {"rehearsal": True},
+        {"notes": []},
+        {"margins": {}},
+    ],
+    ids=lambda lie: next(iter(lie)),
+)
+def test_what_a_release_says_beside_its_certificate_is_checked_too(session, lie):
+    part = session.partition("ward", ["A"])["A"]
+    document = part.sql("SELECT COUNT(*) AS n FROM visits", epsilon=0.5).to_dict()
+    assert document["notes"]
+    assert "cost, confidence and notes" in verify(document).checks[-1]
+    with pytest.raises(InvalidCertificate, match=next(iter(lie))):
+        verify(document | lie)
+
+
+def test_a_rehearsal_has_nothing_to_verify():
+    made = dp.rehearse(policy()).sql("SELECT COUNT(*) AS n FROM visits", epsilon=0.5)
+    with pytest.raises(InvalidCertificate, match="rehearsal"):
+        verify(made.to_json())
+
+
+def test_what_another_filter_granted_is_within_the_cap(session):
+    """A Gaussian at a tiny delta has an epsilon above the cap's, and yet fits the cap."""
+    dear = Gaussian.calibrated(sensitivity=1, epsilon=1.1, delta=1e-9)
+    made = session.plan("SELECT COUNT(*) AS n FROM visits", epsilon=1)
+    (block,) = made.blocks
+    scaled = Gaussian(variance=dear.variance * 16, sensitivity=block.mechanism.sensitivity)
+    made = replace(made, epsilon=Fraction(11, 10), delta=Fraction(1, 10**9))
+    made = replace(made, blocks=(replace(block, mechanism=scaled),))
+    (output,) = made.outputs
+    margin = certain_margin(made, output)
+    made = replace(made, outputs=(replace(output, margin=margin),))
+    head = session.ledger.head
+    for cap, holds in ((Fraction(1), True), (Fraction(1, 10), False)):
+        told = {"epsilon": str(cap), "delta": "1/1000000"}
+        placed = Placed("", "", None, head.number, head, told)
+        answer = session.sql("SELECT COUNT(*) AS n FROM visits", epsilon=1).answer
+        certificate = certified(made, answer, placed, session.ledger).to_dict()
+        if holds:
+            assert verify(certificate)
+            continue
+        with pytest.raises(InvalidCertificate, match="cap"):
+            verify(certificate)

@@ -1,0 +1,99 @@
+import pickle
+from fractions import Fraction
+
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+
+import deniable as dp
+from deniable.errors import InvalidParameter
+from deniable.release import Release, Remaining
+from deniable.release.answer.answer import Answer
+from tests.ledger.contract import plan
+
+FRAME = pa.table({"ward": ["A", "B", "B", "C"] * 250, "cost": [10.0, 20.0, 30.0, 40.0] * 250})
+
+
+@pytest.fixture
+def session():
+    with dp.protect(
+        FRAME,
+        name="visits",
+        bounds={"cost": (0, 100)},
+        keys={"ward": ["A", "B", "C", "D"]},
+        epsilon=100,
+        delta=1e-6,
+    ) as opened:
+        yield opened
+
+
+BY_WARD = "SELECT ward, COUNT(*) AS n, AVG(cost) AS cost FROM visits GROUP BY ward"
+
+
+def test_every_number_has_its_margin_whatever_frame_is_wanted(session):
+    release = session.sql(BY_WARD, epsilon=20)
+    names = ["ward", "n", "n_margin", "cost", "cost_margin"]
+    assert release.to_arrow().column_names == names
+    assert release.columns == ("ward", "n", "cost")
+    pandas, polars = release.to_pandas(), release.to_polars()
+    assert isinstance(pandas, pd.DataFrame)
+    assert isinstance(polars, pl.DataFrame)
+    assert list(pandas.columns) == polars.columns == names
+    assert pa.table(release).equals(release.to_arrow())
+    assert pl.DataFrame(release).equals(polars)
+    assert len(release) == 4
+    assert pandas["n"].tolist()[1] == pytest.approx(500, abs=30)
+
+
+def test_it_prints_value_margin_cost_and_what_is_left(session):
+    release = session.sql(BY_WARD, epsilon=20)
+    text = str(release)
+    assert text.splitlines()[0].split() == ["ward", "n", "cost"]
+    assert " ± " in text
+    assert "Margins hold at 95 % each. Cost: epsilon 20, delta 0." in text
+    assert "Left: epsilon 80, delta 1e-06." in text
+    assert "cost is cut to 0 to 100" in text
+    assert repr(release) == text
+    assert "<table>" in release._repr_html_()
+    assert "Left: epsilon 80" in release._repr_html_()
+
+
+def made(n, margins):
+    """A release of these numbers."""
+    table = pa.table({"n": n, "n_margin": margins})
+    return Release(
+        plan(1), Answer(table, {"n": "n_margin"}), Remaining(Fraction(1), Fraction(0))
+    )
+
+
+def test_it_warns_when_a_margin_is_larger_than_its_value():
+    assert "the margin is larger than the value of the number" in str(made([-2], [3]))
+    assert "the value of 2 of 3 numbers" in str(made([1, -4, 3, None], [3, 3, None, None]))
+    assert made([3, -4], [3, 3]).warnings == ()
+
+
+def test_a_single_number_has_a_value_and_a_margin(session):
+    release = session.sql("SELECT COUNT(*) AS n FROM visits", epsilon=1)
+    assert release.value == pytest.approx(1000, abs=60)
+    assert release.margin == 3
+    with pytest.raises(InvalidParameter, match="to_pandas"):
+        session.sql(BY_WARD, epsilon=1).value  # noqa: B018
+
+
+def test_it_knows_its_loss_and_plan(session):
+    release = session.sql("SELECT COUNT(*) AS n FROM visits", epsilon=0.5)
+    assert release.loss.epsilon() == 0.5
+    assert release.remaining.epsilon == Fraction(199, 2)
+    assert release.plan.engine_sql.startswith("SELECT")
+
+
+def test_said_when_negative_counts_are_cut(session):
+    release = session.sql(BY_WARD, epsilon=1, nonnegative=True)
+    assert "Negative counts are shown as 0." in str(release)
+
+
+def test_a_release_is_public_so_it_may_travel(session):
+    release = session.sql("SELECT COUNT(*) AS n FROM visits", epsilon=0.5)
+    again = pickle.loads(pickle.dumps(release.to_arrow()))
+    assert again.equals(release.to_arrow())

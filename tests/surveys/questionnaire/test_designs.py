@@ -1,0 +1,101 @@
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+from deniable.errors import InvalidData, InvalidParameter
+from deniable.mechanisms import OLH, OUE, Hybrid, NumberOrNot, Ordinal, RandomizedResponse
+from deniable.privacy import PureLoss
+from deniable.surveys import Question, ask, loads
+from deniable.surveys.questionnaire.designs import asked, epsilons
+
+
+def made(epsilon=1, **about):
+    return ask(Question(id="a", text="?", **about), Fraction(epsilon))
+
+
+def choice(k, **more):
+    return {"kind": "single-choice", "options": [str(i) for i in range(k)], **more}
+
+
+def test_each_kind_gets_its_design():
+    assert isinstance(made(kind="yes-no").design, RandomizedResponse)
+    assert made(kind="yes-no", prefer_not_to_say=True).design.categories == 3
+    assert isinstance(made(**choice(10)).design, RandomizedResponse)
+    assert isinstance(made(**choice(11)).design, OUE)
+    assert isinstance(made(**choice(1001)).design, OLH)
+    assert isinstance(made(kind="scale", points=5).design, Ordinal)
+    with_exit = made(kind="scale", points=5, prefer_not_to_say=True).design
+    assert isinstance(with_exit, RandomizedResponse)
+    assert with_exit.categories == 6
+    assert isinstance(made(kind="number", low=0.0, high=10.0).design, Hybrid)
+    may_decline = made(kind="number", low=0.0, high=10.0, prefer_not_to_say=True)
+    assert isinstance(may_decline.design, NumberOrNot)
+    with pytest.raises(InvalidParameter, match="free text"):
+        made(kind="text")
+
+
+@pytest.mark.parametrize(
+    "about",
+    [
+        {"kind": "yes-no"},
+        {"kind": "scale", "points": 5},
+        {"kind": "number", "low": 0.0, "high": 10.0},
+        choice(20),
+        {"kind": "number", "low": 0.0, "high": 10.0, "prefer_not_to_say": True},
+        {"kind": "multiple-choice", "options": ["a", "b"]},
+        {"kind": "multiple-choice", "options": ["a", "b"], "prefer_not_to_say": True},
+        {"kind": "multiple-choice", "options": list("abcdefgh"), "prefer_not_to_say": True},
+        {"kind": "multiple-choice", "options": list("abcdefgh")},
+    ],
+)
+@pytest.mark.parametrize("epsilon", [Fraction(1, 2), 2])
+def test_no_question_costs_more_than_it_may(about, epsilon):
+    assert made(epsilon, **about).loss.fits(PureLoss(epsilon))
+
+
+def test_options_together_or_apart():
+    two = made(4, kind="multiple-choice", options=["a", "b"])
+    assert two.joint
+    eight = made(kind="multiple-choice", options=list("abcdefgh"))
+    assert not eight.joint
+    for one in (two, eight):
+        answers = np.zeros((50, one.options), dtype=int)
+        assert len(one.randomize(answers)) == 50
+    slope = two.channel.p - two.channel.q
+    assert slope == two.design.p - two.design.q
+
+
+def test_epsilon_is_shared_out():
+    text = 'id="s"\ntitle="t"\nepsilon=2\n'
+    for name in ("a", "b", "c", "d", "e"):
+        text += f'[[questions]]\nid="{name}"\nkind="yes-no"\ntext="?"\n'
+    assert set(epsilons(loads(text)).values()) == {Fraction(2, 5)}
+    whole = loads(text.replace("epsilon=2\n", 'epsilon=2\ncollection="one-question-each"\n', 1))
+    assert set(epsilons(whole).values()) == {Fraction(2)}
+    total = sum((one.loss for one in asked(loads(text)).values()), start=PureLoss(0))
+    assert total.fits(PureLoss(2))
+
+
+@pytest.mark.parametrize(("options", "epsilon"), [("ab", 4), ("abcdefgh", 1)])
+def test_declining_a_multiple_choice_is_one_answer_in_the_same_coins(options, epsilon):
+    one = made(epsilon, kind="multiple-choice", options=list(options), prefer_not_to_say=True)
+    d = len(options)
+    assert one.joint == (d == 2)
+    assert one.options == len(one.channels) == d + 1
+    if one.joint:  # every set of boxes, and declining: enumerated, with the exact channel
+        matrix = one.design.matrix
+        assert one.design.categories == 2**d + 1
+        for box, channel in enumerate(one.channels):
+            for truth in range(2**d + 1):
+                chance = sum(
+                    matrix[report][truth] for report in range(2**d + 1) if report >> box & 1
+                )
+                assert chance == (channel.p if truth >> box & 1 else channel.q)
+    ticked_all = np.ones((4000, d + 1), dtype=int)  # declined, so the other ticks are void
+    boxes = one.boxes(one.randomize(ticked_all))
+    for column, channel in zip(boxes.T[:-1], one.channels, strict=False):
+        assert column.mean() == pytest.approx(float(channel.q), abs=0.06)
+    assert boxes[:, -1].mean() == pytest.approx(float(one.channels[-1].p), abs=0.06)
+    with pytest.raises(InvalidData):
+        one.boxes(np.full((3,) if one.joint else (3, d), 2**d + 1))
