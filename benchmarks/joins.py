@@ -103,7 +103,7 @@ def plain(path: Path, case: Case) -> Callable[[], Any]:
 
 def private(path: Path, case: Case) -> Callable[[], Any]:
     """The question through a session that protects people."""
-    person = {"unit": "person", "max_groups": 3, "max_rows": 16}
+    person = {"unit": "person", "max_groups_per_unit": 3, "max_rows_per_unit_per_group": 16}
     wards = {"ward": list(range(WARDS))}
     tables = [
         Table.declare(

@@ -85,7 +85,7 @@ def opendp_persons(file: str, groups: int) -> Callable[[], object]:
 
 def _opendp(odp, pl, data, unit, groups):  # type: ignore[no-untyped-def]
     odp.enable_features("contrib", "idealized-numerics", "honest-but-curious")
-    margin = odp.polars.Margin(by=["g"], max_length=10**8, max_groups=groups)
+    margin = odp.polars.Margin(by=["g"], max_length=10**8, max_groups_per_unit=groups)
     return odp.Context.compositor(
         data=data.lazy(),
         privacy_unit=unit,

@@ -41,7 +41,7 @@ BY_PERSON = """
 SELECT g, SUM(c) AS n, SUM(s) / SUM(c) AS mean
 FROM (SELECT person, g, COUNT(*) AS c, SUM(x) AS s FROM {name} GROUP BY person, g) GROUP BY g
 """
-PERSONS = {"unit": "person", "max_groups": 4, "max_rows": 10}
+PERSONS = {"unit": "person", "max_groups_per_unit": 4, "max_rows_per_unit_per_group": 10}
 
 
 @dataclass(frozen=True)

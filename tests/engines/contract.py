@@ -232,7 +232,9 @@ class EngineContract:
         tables = {"odd": hostile()}
         policies = {
             "row": hostile_policy(),
-            "person": hostile_policy(unit="id", max_groups=50, max_rows=4),
+            "person": hostile_policy(
+                unit="id", max_groups_per_unit=50, max_rows_per_unit_per_group=4
+            ),
         }
         plans = {
             f"{who}: {sql}": plan(parse(sql), one, epsilon=50)
@@ -341,8 +343,8 @@ def _wards(engine, name, sql):
     table = Table.declare(
         name,
         unit="patient",
-        max_groups=2,
-        max_rows=9,
+        max_groups_per_unit=2,
+        max_rows_per_unit_per_group=9,
         bounds={"age": (0, 120)},
         keys={"ward": ["A", "B", "C"]},
     )

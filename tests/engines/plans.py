@@ -6,7 +6,7 @@ from deniable.mechanisms import Laplace, Quantiles, Thresholding
 from deniable.query.plan.plan import (
     Block,
     Choice,
-    Key,
+    GroupKey,
     Plan,
 )
 
@@ -19,9 +19,9 @@ def plan(sql, *, keys=(), features=("n",), private=False, cells=()):
         table="visits",
         unit=None,
         neighbors="add-remove",
-        max_groups=1,
-        max_rows=1,
-        keys=tuple(Key(name, "text", None) for name in keys),
+        max_groups_per_unit=1,
+        max_rows_per_unit_per_group=1,
+        keys=tuple(GroupKey(name, "text", None) for name in keys),
         blocks=(Block(tuple(features), "a test", Laplace(epsilon=1)),) if features else (),
         thresholding=Thresholding(epsilon=1, delta=1e-6) if private else None,
         outputs=(),

@@ -9,7 +9,7 @@ from collections.abc import Callable, Hashable
 from dataclasses import dataclass
 from fractions import Fraction
 
-from deniable.exact.bits import ScriptedBits, ScriptExhausted, Source
+from deniable.exact.bits import BitSource, ScriptedBits, ScriptExhausted
 
 
 @dataclass(frozen=True)
@@ -25,7 +25,7 @@ class Enumerated:
         return mass <= high and low <= mass + self.open
 
 
-def enumerate_coins(sample: Callable[[Source], Hashable], depth: int) -> Enumerated:
+def enumerate_coins(sample: Callable[[BitSource], Hashable], depth: int) -> Enumerated:
     """Replays `sample` on every coin string of at most `depth` bits."""
     mass: Counter[Hashable] = Counter()
     left = Fraction(0)

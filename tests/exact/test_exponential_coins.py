@@ -7,7 +7,7 @@ import pytest
 from scipy.stats import binomtest
 
 from deniable.errors import InvalidParameter
-from deniable.exact import flips as module
+from deniable.exact import exponential_coins as module
 from deniable.exact.enclosures import exp_neg
 from deniable.exact.exponential_coins import flips
 from tests.exact.enumeration import enumerate_coins

@@ -6,7 +6,7 @@ import mpmath
 import numpy as np
 import pytest
 
-from deniable.exact.laws import Exponential, Gaussian, Listed, RoundedGaussian
+from deniable.exact.laws import ExponentialLaw, GaussianLaw, ListedLaw, RoundedGaussianLaw
 
 F = Fraction
 
@@ -33,17 +33,17 @@ def rounded(law, number):
 
 
 LAWS = [
-    (Exponential(F(1, 2)), exponential),
-    (Exponential(F(10, 3)), exponential),
-    (Exponential(F(7), signed=False), exponential),
-    (Exponential(F(1000, 3), shift=4), exponential),
-    (Gaussian(F(1, 9)), gaussian),
-    (Gaussian(F(50)), gaussian),
-    (Gaussian(F(50), rounds=True), gaussian),
-    (Gaussian(F(10**6), shift=5), gaussian),
-    (Gaussian(F(10**6), shift=5, rounds=True), gaussian),
-    (RoundedGaussian(F(1, 9)), rounded),
-    (RoundedGaussian(F(200, 7)), rounded),
+    (ExponentialLaw(F(1, 2)), exponential),
+    (ExponentialLaw(F(10, 3)), exponential),
+    (ExponentialLaw(F(7), signed=False), exponential),
+    (ExponentialLaw(F(1000, 3), shift=4), exponential),
+    (GaussianLaw(F(1, 9)), gaussian),
+    (GaussianLaw(F(50)), gaussian),
+    (GaussianLaw(F(50), rounds=True), gaussian),
+    (GaussianLaw(F(10**6), shift=5), gaussian),
+    (GaussianLaw(F(10**6), shift=5, rounds=True), gaussian),
+    (RoundedGaussianLaw(F(1, 9)), rounded),
+    (RoundedGaussianLaw(F(200, 7)), rounded),
 ]
 
 
@@ -70,10 +70,10 @@ def test_reach_leaves_next_to_nothing(law, truth):
 
 
 WIDE = [
-    Exponential(F(1000, 3), shift=4),
-    Gaussian(F(10**6), shift=5),
-    Gaussian(F(10**6), shift=5, rounds=True),
-    Gaussian(F(2**100), shift=44, rounds=True),
+    ExponentialLaw(F(1000, 3), shift=4),
+    GaussianLaw(F(10**6), shift=5),
+    GaussianLaw(F(10**6), shift=5, rounds=True),
+    GaussianLaw(F(2**100), shift=44, rounds=True),
 ]
 
 
@@ -82,12 +82,12 @@ def test_penalties_lead_from_the_cell_to_the_place(law):
     """exp(-penalty) times the weight of the cell is the law at the place."""
     plain = (
         (lambda x: x / law.scale)
-        if isinstance(law, Exponential)
+        if isinstance(law, ExponentialLaw)
         else (lambda x: x * x / (2 * law.variance))
     )
     for number in (0, 1, 40, -1, -2, -41):
         mirrored = number < 0
-        shifted = 0 if isinstance(law, Gaussian) and law.rounds else 1
+        shifted = 0 if isinstance(law, GaussianLaw) and law.rounds else 1
         nearest = (~number << law.shift) + shifted if mirrored else number << law.shift
         for place in (0, 1, (1 << law.shift) - 1):
             exact = law.exact_penalty(number, F(place))
@@ -101,7 +101,7 @@ def test_penalties_lead_from_the_cell_to_the_place(law):
 
 
 def test_listed_cells_weigh_length_times_exponential():
-    lows, highs, after = Listed((3, 0, 1), (F(0), F(1), F(2))).weights(3, 40)
+    lows, highs, after = ListedLaw((3, 0, 1), (F(0), F(1), F(2))).weights(3, 40)
     assert after == 0
     assert lows[0] == highs[0] == 3 << 40
     assert lows[1] == highs[1] == 0

@@ -6,22 +6,22 @@ import numpy as np
 import pytest
 
 from deniable.exact.bits import SYSTEM, ScriptedBits
-from deniable.exact.laws import Exponential, Gaussian, Listed, RoundedGaussian
-from deniable.exact.table_sampler import Table
+from deniable.exact.laws import ExponentialLaw, GaussianLaw, ListedLaw, RoundedGaussianLaw
+from deniable.exact.table_sampler import TableSampler
 from tests.exact.enumeration import enumerate_coins
 
 F = Fraction
 LAWS = [
-    Exponential(F(1, 2)),
-    Exponential(F(3)),
-    Exponential(F(2), signed=False),
-    Gaussian(F(1)),
-    Gaussian(F(7, 3)),
-    RoundedGaussian(F(1)),
-    RoundedGaussian(F(1, 5)),
-    Listed((1, 2, 1), (F(0), F(1, 3), F(2))),
-    Listed((5, 0, 3), (F(0), F(0), F(0))),
-    Listed((0, 1, 2, 0), (F(0), F(0), F(0), F(0))),
+    ExponentialLaw(F(1, 2)),
+    ExponentialLaw(F(3)),
+    ExponentialLaw(F(2), signed=False),
+    GaussianLaw(F(1)),
+    GaussianLaw(F(7, 3)),
+    RoundedGaussianLaw(F(1)),
+    RoundedGaussianLaw(F(1, 5)),
+    ListedLaw((1, 2, 1), (F(0), F(1, 3), F(2))),
+    ListedLaw((5, 0, 3), (F(0), F(0), F(0))),
+    ListedLaw((0, 1, 2, 0), (F(0), F(0), F(0), F(0))),
 ]
 
 
@@ -43,23 +43,23 @@ def is_bracketed(table, depth):
 @pytest.mark.parametrize("law", LAWS, ids=str)
 def test_all_coin_strings_bracket_the_law(law, size):
     depth = size(small=15, full=19, what="coins deep, all strings of a table")
-    assert is_bracketed(Table(law, slot_bits=3, word_bits=4), depth)
+    assert is_bracketed(TableSampler(law, slot_bits=3, word_bits=4), depth)
 
 
 @pytest.mark.parametrize("law", LAWS, ids=str)
 def test_without_slots_every_draw_takes_the_slow_path_and_the_law_holds(law, size):
     depth = size(small=14, full=18, what="coins deep, all strings of a table of one slot")
-    assert is_bracketed(Table(law, slot_bits=1, word_bits=2), depth)
+    assert is_bracketed(TableSampler(law, slot_bits=1, word_bits=2), depth)
 
 
-class ProposalIsFinal(Table):
+class ProposalIsFinal(TableSampler):
     """A mutant: where the first word leaves doubt, it takes the first cell that is left."""
 
     def settle(self, word, source):
         return int(self._cell(int(np.searchsorted(self._upper, word))))
 
 
-class NoFurtherBits(Table):
+class NoFurtherBits(TableSampler):
     """A mutant: encloses more closely, but fills U up with zeros instead of drawing."""
 
     def settle(self, word, source):
@@ -78,16 +78,16 @@ def test_mutants_are_caught(mutant, law):
 
 def test_the_slow_path_goes_beyond_the_table():
     """Five words of ones lie in the endless tail: the draw leaves the listed cells."""
-    table = Table(Exponential(F(1)), slot_bits=4, word_bits=8)
+    table = TableSampler(ExponentialLaw(F(1)), slot_bits=4, word_bits=8)
     half = table._count // 2
     cell = table.settle(255, ScriptedBits([255] * 4 + [0] * 20))
     assert cell not in range(-half, half)
 
 
 def test_cells_without_weight_may_stand_at_the_end():
-    drawn = Table(Listed((1, 1, 1, 0), (F(0),) * 4)).draw(100_000, SYSTEM)
+    drawn = TableSampler(ListedLaw((1, 1, 1, 0), (F(0),) * 4)).draw(100_000, SYSTEM)
     assert set(drawn.tolist()) == {0, 1, 2}
 
 
 def test_empty_draws_are_empty():
-    assert Table(Exponential(F(1))).draw(0, SYSTEM).shape == (0,)
+    assert TableSampler(ExponentialLaw(F(1))).draw(0, SYSTEM).shape == (0,)

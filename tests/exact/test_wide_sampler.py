@@ -8,17 +8,17 @@ import pytest
 
 from deniable.exact.bits import SYSTEM, ScriptedBits
 from deniable.exact.enclosures import exp_neg
-from deniable.exact.laws import Exponential, Gaussian, RoundedGaussian
+from deniable.exact.laws import ExponentialLaw, GaussianLaw, RoundedGaussianLaw
 from deniable.exact.wide_sampler import WideSampler
 from tests.exact.enumeration import enumerate_coins
 
 F = Fraction
 LAWS = [
-    Exponential(F(5, 2), shift=1),
-    Exponential(F(4), signed=False, shift=2),
-    Gaussian(F(9), shift=1),
-    Gaussian(F(4), shift=0, rounds=True),
-    Gaussian(F(9), shift=1, rounds=True),
+    ExponentialLaw(F(5, 2), shift=1),
+    ExponentialLaw(F(4), signed=False, shift=2),
+    GaussianLaw(F(9), shift=1),
+    GaussianLaw(F(4), shift=0, rounds=True),
+    GaussianLaw(F(9), shift=1, rounds=True),
 ]
 KEEP_BITS = 2
 
@@ -92,17 +92,17 @@ def test_a_mutant_that_believes_the_float_is_caught(law):
 
 def value_probability(law, value, bits=80):
     """Encloses P(value) of the law that the sampler promises, from its definition."""
-    if isinstance(law, Exponential):
+    if isinstance(law, ExponentialLaw):
         a_lo, a_hi = (F(end, 1 << bits) for end in exp_neg(1 / law.scale, bits))
         total = ((1 + a_lo) / (1 - a_lo), (1 + a_hi) / (1 - a_hi))
         if not law.signed:
             total = (1 / (1 - a_lo), 1 / (1 - a_hi))
         return a_lo ** abs(value) / total[1], a_hi ** abs(value) / total[0]
     if law.rounds:
-        lows, highs, _ = RoundedGaussian(law.variance).weights(80, bits)
+        lows, highs, _ = RoundedGaussianLaw(law.variance).weights(80, bits)
         index = 2 * value if value >= 0 else 2 * ~value + 1
         return F(lows[index], 1 << bits), F(highs[index], 1 << bits)
-    lows, highs, after = Gaussian(law.variance).weights(120, bits)
+    lows, highs, after = GaussianLaw(law.variance).weights(120, bits)
     index = 2 * value if value >= 0 else 2 * ~value + 1
     return F(lows[index], sum(highs) + after), F(highs[index], sum(lows))
 
@@ -121,7 +121,7 @@ def test_whole_draws_are_bracketed(law, size):
 
 def test_values_beyond_64_bits_come_as_python_integers():
     """A forced cell so far out that its integers need more than 64 bits."""
-    sampler = WideSampler(Exponential(F(2**50), shift=44))
+    sampler = WideSampler(ExponentialLaw(F(2**50), shift=44))
     sampler._table.rest = lambda count, source: np.full(count, 1 << 30)
     empty = int(np.flatnonzero(sampler._table.slots == -(1 << 63))[0])
     drawn = sampler.draw(1, ScriptedBits([empty, 0]))
@@ -141,4 +141,4 @@ def test_plain_words_never_need_a_second_look():
 
 
 def test_empty_draws_are_empty():
-    assert WideSampler(Gaussian(F(10**6), shift=3)).draw(0, SYSTEM).shape == (0,)
+    assert WideSampler(GaussianLaw(F(10**6), shift=3)).draw(0, SYSTEM).shape == (0,)

@@ -5,11 +5,11 @@ import pytest
 
 from deniable.errors import InvalidParameter, LedgerBroken, LedgerUnavailable
 from deniable.ledger.journal import MemoryJournal
-from deniable.ledger.signing_keys import Key
+from deniable.ledger.signing_keys import SigningKey
 from deniable.ledger.terms import Terms
 from deniable.policy import Policy, Table
 from deniable.policy.budget import Budget
-from deniable.release import Books, MemoryLedger
+from deniable.release import ChainedLedger, MemoryLedger
 from tests.ledger.contract import LedgerContract, plan
 
 
@@ -35,11 +35,11 @@ def test_bad_budgets(bad):
 
 
 def opened(policy, journal):
-    return Books(Terms.of(policy), journal)
+    return ChainedLedger(Terms.of(policy), journal)
 
 
 def test_a_ledger_goes_on_where_it_stopped():
-    journal, policy = MemoryJournal(Key.new()), Policy([Table("data")], epsilon=1)
+    journal, policy = MemoryJournal(SigningKey.new()), Policy([Table("data")], epsilon=1)
     opened(policy, journal).reserve(plan(0.75))
     again = opened(policy, journal)
     assert again.remaining.epsilon == Fraction(1, 4)
@@ -57,14 +57,14 @@ def test_a_ledger_goes_on_where_it_stopped():
     ids=["more epsilon", "more delta", "own budget", "public"],
 )
 def test_what_was_fixed_at_the_start_stays(other):
-    journal = MemoryJournal(Key.new())
+    journal = MemoryJournal(SigningKey.new())
     opened(Policy([Table("data")], epsilon=1), journal)
     with pytest.raises(LedgerBroken, match="not the one that this ledger was opened with"):
         opened(other, journal)
 
 
 def test_the_owner_may_narrow_it_later_and_the_ledger_says_so():
-    journal = MemoryJournal(Key.new())
+    journal = MemoryJournal(SigningKey.new())
     first = opened(Policy([Table("data")], epsilon=1), journal)
     narrow = Policy([Table("data"), Table("new")], epsilon=1, analysts={"ann": Budget(0.5)})
     second = opened(narrow, journal)
@@ -80,7 +80,7 @@ def test_the_owner_may_narrow_it_later_and_the_ledger_says_so():
 
 
 def test_the_gauges_of_a_budget_that_was_ended_are_gone():
-    journal = MemoryJournal(Key.new())
+    journal = MemoryJournal(SigningKey.new())
     narrow = Policy([Table("data", budget=Budget(0.5))], epsilon=1, analysts={"a": Budget(1)})
     opened(narrow, journal).reserve(plan(0.5), analyst="a")
     wide = opened(Policy([Table("data")], epsilon=1), journal)
@@ -102,7 +102,7 @@ def test_a_fork_cannot_spend_what_it_only_has_a_copy_of():
 
 
 def test_a_second_budget_is_not_had_by_taking_a_table_out_and_in():
-    journal, towns = MemoryJournal(Key.new()), Table("towns", public=True)
+    journal, towns = MemoryJournal(SigningKey.new()), Table("towns", public=True)
     data = Table("data", unit="patient")
     opened(Policy([data, towns], epsilon=1), journal).reserve(plan(1))
     opened(Policy([towns], epsilon=1), journal)

@@ -7,7 +7,7 @@ from deniable.ledger.journal import (
     chain,
     recall_key,
 )
-from deniable.ledger.signing_keys import Key
+from deniable.ledger.signing_keys import SigningKey
 
 
 def appended(journal, *bodies):
@@ -15,7 +15,7 @@ def appended(journal, *bodies):
 
 
 def test_entries_are_numbered_and_chained():
-    journal = MemoryJournal(Key.new())
+    journal = MemoryJournal(SigningKey.new())
     rows = appended(journal, {"kind": "reserved"}, {"kind": "amended"})
     rows += appended(journal, {"kind": "settled", "of": 0, "place": 0})
     before = ""
@@ -33,13 +33,13 @@ def test_entries_are_numbered_and_chained():
 
 
 def test_deciding_nothing_appends_nothing():
-    journal = MemoryJournal(Key.new())
+    journal = MemoryJournal(SigningKey.new())
     assert appended(journal) == []
     assert journal.whole() == ((), EMPTY)
 
 
 def test_a_decision_that_raises_appends_nothing():
-    journal = MemoryJournal(Key.new())
+    journal = MemoryJournal(SigningKey.new())
     appended(journal, {"kind": "reserved"})
     with pytest.raises(ZeroDivisionError):
         journal.append(lambda view: 1 / 0)
@@ -47,11 +47,11 @@ def test_a_decision_that_raises_appends_nothing():
 
 
 def test_only_signed_anchors_are_believed():
-    journal = MemoryJournal(Key.new())
+    journal = MemoryJournal(SigningKey.new())
     appended(journal, {"kind": "reserved"})
     anchor = journal.whole()[1]
     assert journal.checked(anchor) is anchor
     assert journal.checked(EMPTY) is EMPTY
-    other = MemoryJournal(Key.new())
+    other = MemoryJournal(SigningKey.new())
     with pytest.raises(LedgerBroken, match="not signed by its key"):
         other.checked(anchor)

@@ -24,8 +24,8 @@ def policy(groups, neighbors, delta):
     table = Table.declare(
         "d",
         unit="u",
-        max_groups=groups,
-        max_rows=3,
+        max_groups_per_unit=groups,
+        max_rows_per_unit_per_group=3,
         neighbors=neighbors,
         bounds={"x": (0, 100), "y": (0, 10)},
         keys={"k": "private", "m": list(range(1000))},

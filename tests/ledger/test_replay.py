@@ -9,13 +9,13 @@ import sqlalchemy as sa
 
 from deniable.errors import LedgerBroken
 from deniable.ledger.journal import (
-    Anchor,
+    JournalAnchor,
     chain,
     digest,
     looked_up,
 )
 from deniable.ledger.replay import Replay, State, replayed
-from deniable.ledger.signing_keys import Key
+from deniable.ledger.signing_keys import SigningKey
 from deniable.ledger.terms import Terms
 from deniable.policy import Policy, Table
 from deniable.policy.budget import Budget
@@ -135,8 +135,8 @@ def test_a_forger_without_the_key_is_found(book):
     summed = text(state.to_json())
     with pytest.raises(LedgerBroken, match="signature"):
         replayed(forged, replace(anchor, hash=before, state=summed), public)
-    other = Key.new()
-    resigned = Anchor(anchor.number, before, summed, "")
+    other = SigningKey.new()
+    resigned = JournalAnchor(anchor.number, before, summed, "")
     resigned = replace(resigned, signature=other.sign(resigned.head.message))
     with pytest.raises(LedgerBroken, match="signature"):
         replayed(forged, resigned, public)

@@ -4,13 +4,13 @@ import stat
 import pytest
 
 from deniable.errors import InvalidParameter, LedgerBroken
-from deniable.ledger.signing_keys import Key, PublicKey, verified
+from deniable.ledger.signing_keys import PublicKey, SigningKey, verified
 
 
 def test_a_file_keeps_the_key_whole_and_closed(tmp_path):
     path = tmp_path / "l.key"
-    made = Key.kept(path)
-    assert Key.kept(path).public == Key.read(path).public == made.public
+    made = SigningKey.kept(path)
+    assert SigningKey.kept(path).public == SigningKey.read(path).public == made.public
     assert stat.S_IMODE(path.stat().st_mode) == 0o600
     assert (tmp_path / "l.key.pub").read_text() == f"{made.public}\n"
     assert sorted(one.name for one in tmp_path.iterdir()) == ["l.key", "l.key.pub"]
@@ -18,10 +18,10 @@ def test_a_file_keeps_the_key_whole_and_closed(tmp_path):
 
 def test_who_comes_second_takes_the_first_ones_key(tmp_path):
     path = tmp_path / "l.key"
-    first, second = Key.new(), Key.new()
+    first, second = SigningKey.new(), SigningKey.new()
     first._write(path)
     second._write(path)
-    assert Key.read(path).public == first.public != second.public
+    assert SigningKey.read(path).public == first.public != second.public
 
 
 @pytest.mark.parametrize("text", ["", "x\n", "deniable signing key, version 1\nzz\n", "é"])
@@ -30,7 +30,7 @@ def test_what_is_no_key(text, tmp_path):
     path.write_text(text)
     path.chmod(0o600)
     with pytest.raises(LedgerBroken):
-        Key.read(path)
+        SigningKey.read(path)
 
 
 def test_what_is_short_or_of_another_version(tmp_path):
@@ -42,19 +42,19 @@ def test_what_is_short_or_of_another_version(tmp_path):
         path.write_text(f"{head}\n{seed}\n")
         path.chmod(0o600)
         with pytest.raises(LedgerBroken, match="not a signing key"):
-            Key.read(path)
+            SigningKey.read(path)
 
 
 def test_others_must_not_read_it(tmp_path):
     path = tmp_path / "l.key"
-    Key.kept(path)
+    SigningKey.kept(path)
     path.chmod(0o640)
     with pytest.raises(InvalidParameter, match="chmod 600"):
-        Key.read(path)
+        SigningKey.read(path)
 
 
 def test_the_private_half_is_never_shown_or_pickled():
-    key = Key.new()
+    key = SigningKey.new()
     seed = key._private.private_bytes_raw().hex()
     assert seed not in repr(key) + str(key)
     assert key.public in repr(key)
@@ -63,13 +63,13 @@ def test_the_private_half_is_never_shown_or_pickled():
 
 
 def test_a_signature_has_one_spelling():
-    key = Key.new()
+    key = SigningKey.new()
     signature = key.sign(b"head")
     assert verified(b"head", signature, key.public)
     for other in (signature.upper(), f" {signature}", signature[:-1], "zz", ""):
         assert not verified(b"head", other, key.public)
     assert not verified(b"head", signature, key.public.upper())
-    assert not verified(b"head", signature, Key.new().public)
+    assert not verified(b"head", signature, SigningKey.new().public)
 
 
 def test_a_public_key_signs_nothing():

@@ -20,8 +20,8 @@ delta = 1e-6
 source = "visits.parquet"
 unit = "patient"
 neighbors = "replace"
-max_groups = 4
-max_rows = 10
+max_groups_per_unit = 4
+max_rows_per_unit_per_group = 10
 row_ceiling = 1_000_000
 expected_rows = 300_000
 
@@ -45,7 +45,7 @@ def test_everything_is_read_exactly():
     assert (visits.source, visits.unit, visits.neighbors) == (
         "visits.parquet", "patient", "replace",
     )  # fmt: skip
-    assert (visits.max_groups, visits.max_rows) == (4, 10)
+    assert (visits.max_groups_per_unit, visits.max_rows_per_unit_per_group) == (4, 10)
     assert (visits.row_ceiling, visits.expected_rows) == (10**6, 300_000)
     assert visits.columns["cost"].bounds == (0, 10_000)
     assert visits.columns["cost"].step == Fraction(1, 100)
@@ -60,7 +60,7 @@ def test_everything_is_read_exactly():
 @pytest.mark.parametrize(
     ("old", "new", "line", "told"),
     [
-        ("max_groups", "max_group", 9, "Did you mean 'max_groups'?"),
+        ("max_groups_per_unit", "max_group", 9, "Did you mean 'max_groups_per_unit'?"),
         ("step", "stop", 15, "not a key of column 'cost'. Did you mean 'step'?"),
         ("epsilon", "epsilom", 2, "not a key of [budget]. Did you mean 'epsilon'?"),
         ("[tables.wards]", "[table.wards]", 21, "Did you mean 'tables'?"),
@@ -74,9 +74,24 @@ def test_everything_is_read_exactly():
         ('["A", "B"]', '["A", 1]', 16, "one kind"),
         ('["A", "B"]', "[[1]]", 16, "keys"),
         ('"date"', '"data"', 18, "'data'"),
-        ("max_rows = 10", "max_rows = 0", 10, "1 or more. Found 0"),
-        ("max_rows = 10", "max_rows = 1.5", 10, "Found 1.5"),
-        ("max_rows = 10", "max_rows = true", 10, "max_rows"),
+        (
+            "max_rows_per_unit_per_group = 10",
+            "max_rows_per_unit_per_group = 0",
+            10,
+            "1 or more. Found 0",
+        ),
+        (
+            "max_rows_per_unit_per_group = 10",
+            "max_rows_per_unit_per_group = 1.5",
+            10,
+            "Found 1.5",
+        ),
+        (
+            "max_rows_per_unit_per_group = 10",
+            "max_rows_per_unit_per_group = true",
+            10,
+            "max_rows_per_unit_per_group",
+        ),
         ('unit = "patient"\n', "", 8, "without a `unit`"),
         ('"replace"', '"swap"', 8, "'add-remove' or 'replace'"),
         ("epsilon = 3", 'epsilon = "3"', 2, "must be a number. Found '3'"),

@@ -10,17 +10,25 @@ SCHEMA = {"patient": "VARCHAR", "cost": "DOUBLE", "ward": "VARCHAR"}
 
 def test_a_row_is_a_unit_unless_one_is_named():
     table = Table("visits")
-    assert (table.unit, table.max_groups, table.max_rows) == (None, 1, 1)
+    assert (table.unit, table.max_groups_per_unit, table.max_rows_per_unit_per_group) == (
+        None,
+        1,
+        1,
+    )
     assert table.neighbors == "add-remove"
 
 
 @pytest.mark.parametrize(
     ("declared", "told", "where"),
     [
-        ({"max_groups": 2}, "without a `unit`", "max_groups"),
-        ({"max_rows": 2}, "without a `unit`", "max_rows"),
-        ({"unit": "p", "max_groups": 0}, "1 or more", "max_groups"),
-        ({"unit": "p", "max_rows": 1.5}, "1 or more", "max_rows"),
+        ({"max_groups_per_unit": 2}, "without a `unit`", "max_groups_per_unit"),
+        ({"max_rows_per_unit_per_group": 2}, "without a `unit`", "max_rows_per_unit_per_group"),
+        ({"unit": "p", "max_groups_per_unit": 0}, "1 or more", "max_groups_per_unit"),
+        (
+            {"unit": "p", "max_rows_per_unit_per_group": 1.5},
+            "1 or more",
+            "max_rows_per_unit_per_group",
+        ),
         ({"row_ceiling": 0}, "1 or more", "row_ceiling"),
         ({"expected_rows": -1}, "1 or more", "expected_rows"),
         ({"neighbors": "add"}, "add-remove", "neighbors"),
@@ -56,12 +64,14 @@ def test_keywords_and_columns_declare_the_same():
 
 
 def test_the_schema_completes_a_table():
-    table = Table.declare("visits", unit="PATIENT", max_groups=4, bounds={"Cost": (0, 9)})
+    table = Table.declare(
+        "visits", unit="PATIENT", max_groups_per_unit=4, bounds={"Cost": (0, 9)}
+    )
     found = table.with_schema(SCHEMA)
     assert list(found.columns) == list(SCHEMA)
     assert found.unit == "patient"
     assert found.columns["cost"].bounds == (0, 9)
-    assert (found.max_groups, found.columns["ward"].kind) == (4, "text")
+    assert (found.max_groups_per_unit, found.columns["ward"].kind) == (4, "text")
     assert found.with_schema(SCHEMA) == found
 
 
@@ -95,12 +105,19 @@ def test_what_is_said_of_columns_is_said_by_their_names(what):
 def test_a_misspelt_word_names_the_nearest():
     with pytest.raises(InvalidParameter, match=r"`bound` is nothing.*mean 'bounds'"):
         Table.declare("visits", bound={"cost": (0, 1)})
-    with pytest.raises(InvalidParameter, match=r"What can be said is 'bounds', .*'max_rows'"):
+    with pytest.raises(
+        InvalidParameter, match=r"What can be said is 'bounds', .*'max_rows_per_unit_per_group'"
+    ):
         Table.declare("visits", xyzzy=1)
 
 
 def test_every_word_that_is_known_is_taken():
-    words = {"unit": "patient", "neighbors": "replace", "max_groups": 1, "max_rows": 1}
+    words = {
+        "unit": "patient",
+        "neighbors": "replace",
+        "max_groups_per_unit": 1,
+        "max_rows_per_unit_per_group": 1,
+    }
     words |= {"row_ceiling": 9, "expected_rows": 9, "malformed": "skip", "version": "1"}
     Table.declare("visits", **words, budget=None, public=False)
 

@@ -19,7 +19,11 @@ SCHEMA = {
 
 def policy(*, person: bool = True, delta=1e-6, **changes) -> Policy:
     """The hospital's policy; one unit is a patient, or a row."""
-    limits = {"unit": "patient", "max_groups": 2, "max_rows": 3} if person else {}
+    limits = (
+        {"unit": "patient", "max_groups_per_unit": 2, "max_rows_per_unit_per_group": 3}
+        if person
+        else {}
+    )
     table = Table.declare(
         "visits",
         bounds={"age": (0, 120), "cost": (0, 10_000), "weight": (-5.5, 200)},

@@ -39,7 +39,11 @@ SCHEMAS = {
 def policy(neighbors="add-remove") -> Policy:
     """The town's policy."""
     alike = {"neighbors": neighbors}
-    person = {"unit": "patient", "max_groups": 2, "max_rows": 3} | alike
+    person = {
+        "unit": "patient",
+        "max_groups_per_unit": 2,
+        "max_rows_per_unit_per_group": 3,
+    } | alike
     tables = [
         Table.declare(
             "visits",

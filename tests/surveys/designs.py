@@ -17,13 +17,13 @@ from deniable.mechanisms import (
     SquareWave,
     SubsetSelection,
 )
-from deniable.surveys import Question, ask
-from deniable.surveys.questionnaire.designs import Asked
+from deniable.surveys import SurveyQuestion, ask
+from deniable.surveys.questionnaire.designs import DesignedQuestion
 
 
 def boxes(options, epsilon, more=False):
     names = [str(i) for i in range(options)]
-    asked = Question(
+    asked = SurveyQuestion(
         id="m", kind="multiple-choice", text="?", options=names, prefer_not_to_say=more
     )
     return ask(asked, Fraction(epsilon))
@@ -52,7 +52,7 @@ DESIGNS = {
 
 def answers(design):
     """Every answer there is (of many boxes: some), as `randomize` takes them."""
-    if isinstance(design, Asked):
+    if isinstance(design, DesignedQuestion):
         k = design.options
         if k > 3:
             return np.array([[i % (j + 2) == 0 for j in range(k)] for i in range(6)], dtype=int)
@@ -70,7 +70,7 @@ def answers(design):
 def meaning(design):
     """What a reading should be on average, a row an answer."""
     given = answers(design)
-    if isinstance(design, Asked):
+    if isinstance(design, DesignedQuestion):
         return given.astype(float)
     if isinstance(design, NumberOrNot):
         gone = np.isnan(given)
@@ -93,7 +93,7 @@ def law(design, answer):
 
 def moments(design, reader):
     """E u and E u**2 of the readings u, a row an answer, by enumeration."""
-    if isinstance(design, Asked):
+    if isinstance(design, DesignedQuestion):
         one = meaning(design)
         p, q = (np.array([float(getattr(c, s)) for c in design.channels]) for s in "pq")
         chance = q + (p - q) * one

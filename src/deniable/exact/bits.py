@@ -20,7 +20,7 @@ _LARGEST_BLOCK = 1 << 18
 _ZEROS = memoryview(bytes(_LARGEST_BLOCK))
 
 
-class Source(Protocol):
+class BitSource(Protocol):
     """Where random bits come from."""
 
     def draw(self, bits: int, count: int) -> Words:
@@ -108,7 +108,7 @@ class ScriptedBits:
 SYSTEM = SystemBits()
 
 
-def integer(source: Source, bits: int) -> int:
+def integer(source: BitSource, bits: int) -> int:
     """One uniform integer below 2**bits, for any number of bits.
 
     >>> integer(ScriptedBits([3, 1]), 65)

@@ -24,7 +24,7 @@ import numpy as np
 import numpy.typing as npt
 
 from deniable.errors import InvalidParameter
-from deniable.exact.bits import SYSTEM, Source, integer
+from deniable.exact.bits import SYSTEM, BitSource, integer
 from deniable.exact.enclosures import Enclosure, exp_neg
 from deniable.exact.threshold import below
 
@@ -69,7 +69,7 @@ class Buckets:
         self._ceilings: npt.NDArray[np.int64] = ceilings.astype(np.int64) + 1
         self._sums: npt.NDArray[np.int64] = np.cumsum(self._ceilings)
 
-    def draw(self, *, source: Source = SYSTEM) -> int:
+    def draw(self, *, source: BitSource = SYSTEM) -> int:
         """One index."""
         total = int(self._sums[-1])
         bits = (total - 1).bit_length()
@@ -81,7 +81,7 @@ class Buckets:
             if self._kept(index, source):
                 return index
 
-    def _kept(self, index: int, source: Source) -> bool:
+    def _kept(self, index: int, source: BitSource) -> bool:
         """Heads with probability 2**shift * weight / ceiling."""
         share = Fraction(int(self._lengths[index]), int(self._ceilings[index]))
         share *= Fraction(2) ** self._shift
@@ -98,7 +98,7 @@ class Buckets:
 
 
 def choose(
-    lengths: Integers, exponents: Integers, unit: Fraction, *, source: Source = SYSTEM
+    lengths: Integers, exponents: Integers, unit: Fraction, *, source: BitSource = SYSTEM
 ) -> int:
     """Index i with probability proportional to lengths[i] * exp(-unit * exponents[i]).
 

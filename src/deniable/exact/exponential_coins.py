@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from deniable.errors import InvalidParameter
-from deniable.exact.bits import SYSTEM, Source, integer
+from deniable.exact.bits import SYSTEM, BitSource, integer
 from deniable.exact.enclosures import exp_neg
 
 _RELATIVE = 2.0**-39  # four times what exp and its argument can be off together
@@ -24,7 +24,7 @@ def flips(
     distances: npt.NDArray[Any],
     unit: Fraction,
     *,
-    source: Source = SYSTEM,
+    source: BitSource = SYSTEM,
     word_bits: int = 64,
 ) -> npt.NDArray[np.bool_]:
     """Heads, independently, with probability exp(-unit * distance), for distances >= 0.
@@ -51,7 +51,7 @@ def flips(
     return heads
 
 
-def _settle(x: Fraction, word: int, source: Source, word_bits: int) -> bool:
+def _settle(x: Fraction, word: int, source: BitSource, word_bits: int) -> bool:
     """Whether the number whose first bits are `word` lies below exp(-x)."""
     bits = word_bits
     while True:

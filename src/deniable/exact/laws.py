@@ -42,7 +42,7 @@ class Law(Protocol):
         ...
 
 
-class Wide(Law, Protocol):
+class WideLaw(Law, Protocol):
     """A law whose cells hold 2**shift integers each."""
 
     @property
@@ -69,7 +69,7 @@ class Wide(Law, Protocol):
 
 
 @dataclass(frozen=True)
-class Exponential:
+class ExponentialLaw:
     """P(z) proportional to exp(-|z| / scale): two-sided, or from zero up."""
 
     scale: Fraction
@@ -104,7 +104,7 @@ class Exponential:
 
 
 @dataclass(frozen=True)
-class Gaussian:
+class GaussianLaw:
     """P(z) proportional to exp(-z**2 / (2 variance)) on the integers.
 
     With `rounds`, places are real numbers, so it is the true Gaussian that is cut into cells
@@ -158,7 +158,7 @@ class Gaussian:
 
 
 @dataclass(frozen=True)
-class RoundedGaussian:
+class RoundedGaussianLaw:
     """The true Gaussian rounded to the nearest integer, by its distribution function."""
 
     variance: Fraction
@@ -185,7 +185,7 @@ class RoundedGaussian:
 
 
 @dataclass(frozen=True)
-class Listed:
+class ListedLaw:
     """Finitely many cells: cell i weighs lengths[i] * exp(-exponents[i])."""
 
     lengths: tuple[int, ...]

@@ -14,11 +14,11 @@ import numpy as np
 import numpy.typing as npt
 
 from deniable.errors import InvalidParameter
-from deniable.exact.bits import SYSTEM, Source, integer
+from deniable.exact.bits import SYSTEM, BitSource, integer
 from deniable.exact.enclosures import Enclosure, exp_neg
-from deniable.exact.laws import Exponential, Gaussian, Listed, RoundedGaussian
+from deniable.exact.laws import ExponentialLaw, GaussianLaw, ListedLaw, RoundedGaussianLaw
 from deniable.exact.rationals import positive, probability, rational, whole
-from deniable.exact.table_sampler import Table
+from deniable.exact.table_sampler import TableSampler
 from deniable.exact.threshold import below
 from deniable.exact.wide_sampler import WideSampler
 
@@ -29,7 +29,7 @@ _CELLS_PER_SCALE = 64  # of an exponential; a Gaussian has twice as many
 _KEPT_TABLES = 128
 
 
-def discrete_laplace(scale: Fraction, size: int, *, source: Source = SYSTEM) -> Integers:
+def discrete_laplace(scale: Fraction, size: int, *, source: BitSource = SYSTEM) -> Integers:
     """P(z) proportional to exp(-|z| / scale), on all integers.
 
     >>> discrete_laplace(Fraction(10), 1000).shape
@@ -38,7 +38,7 @@ def discrete_laplace(scale: Fraction, size: int, *, source: Source = SYSTEM) -> 
     return _exponential(positive(scale, "scale"), True).draw(_size(size), source)
 
 
-def geometric(scale: Fraction, size: int, *, source: Source = SYSTEM) -> Integers:
+def geometric(scale: Fraction, size: int, *, source: BitSource = SYSTEM) -> Integers:
     """P(k) proportional to exp(-k / scale), k = 0, 1, 2, ...
 
     >>> bool((geometric(Fraction(10), 1000) >= 0).all())
@@ -47,7 +47,7 @@ def geometric(scale: Fraction, size: int, *, source: Source = SYSTEM) -> Integer
     return _exponential(positive(scale, "scale"), False).draw(_size(size), source)
 
 
-def discrete_gaussian(variance: Fraction, size: int, *, source: Source = SYSTEM) -> Integers:
+def discrete_gaussian(variance: Fraction, size: int, *, source: BitSource = SYSTEM) -> Integers:
     """P(z) proportional to exp(-z**2 / (2 variance)), on all integers.
 
     >>> discrete_gaussian(Fraction(9), 1000).shape
@@ -56,7 +56,7 @@ def discrete_gaussian(variance: Fraction, size: int, *, source: Source = SYSTEM)
     return _gaussian(positive(variance, "variance"), False).draw(_size(size), source)
 
 
-def rounded_gaussian(variance: Fraction, size: int, *, source: Source = SYSTEM) -> Integers:
+def rounded_gaussian(variance: Fraction, size: int, *, source: BitSource = SYSTEM) -> Integers:
     """The true Gaussian, rounded to the nearest integer: post-processing of the real thing.
 
     >>> rounded_gaussian(Fraction(9), 1000).shape
@@ -70,7 +70,7 @@ def categorical(
     exponents: Sequence[Fraction],
     size: int,
     *,
-    source: Source = SYSTEM,
+    source: BitSource = SYSTEM,
 ) -> Integers:
     """Index i with probability proportional to lengths[i] * exp(-exponents[i]).
 
@@ -93,7 +93,7 @@ def categorical(
     return table.draw(_size(size), source)
 
 
-def bernoulli(p: Fraction, size: int, *, source: Source = SYSTEM) -> npt.NDArray[np.bool_]:
+def bernoulli(p: Fraction, size: int, *, source: BitSource = SYSTEM) -> npt.NDArray[np.bool_]:
     """True with probability p exactly.
 
     >>> bool(bernoulli(Fraction(1), 1000).all())
@@ -110,7 +110,9 @@ def bernoulli(p: Fraction, size: int, *, source: Source = SYSTEM) -> npt.NDArray
     return below(enclose, _size(size), source)
 
 
-def bernoulli_exp(x: Fraction, size: int, *, source: Source = SYSTEM) -> npt.NDArray[np.bool_]:
+def bernoulli_exp(
+    x: Fraction, size: int, *, source: BitSource = SYSTEM
+) -> npt.NDArray[np.bool_]:
     """True with probability exp(-x) exactly, for x >= 0.
 
     >>> bool(bernoulli_exp(Fraction(0), 1000).all())
@@ -124,7 +126,7 @@ def bernoulli_exp(x: Fraction, size: int, *, source: Source = SYSTEM) -> npt.NDA
     return below(lambda bits: exp_neg(exponent, bits), _size(size), source)
 
 
-def uniform_below(n: int, size: int, *, source: Source = SYSTEM) -> Integers:
+def uniform_below(n: int, size: int, *, source: BitSource = SYSTEM) -> Integers:
     """Uniform on 0, 1, ..., n - 1, by rejection.
 
     >>> bool((uniform_below(6, 1000) < 6).all())
@@ -142,7 +144,7 @@ def uniform_below(n: int, size: int, *, source: Source = SYSTEM) -> Integers:
     return values
 
 
-def _integer_below(n: int, bits: int, source: Source) -> int:
+def _integer_below(n: int, bits: int, source: BitSource) -> int:
     while (value := integer(source, bits)) >= n:
         pass
     return value
@@ -163,21 +165,21 @@ def _shift(scale: int, cells: int) -> int:
 
 
 @lru_cache(maxsize=_KEPT_TABLES)
-def _exponential(scale: Fraction, signed: bool) -> Table | WideSampler:
+def _exponential(scale: Fraction, signed: bool) -> TableSampler | WideSampler:
     shift = _shift(int(scale), _CELLS_PER_SCALE)
-    law = Exponential(scale, signed=signed, shift=shift)
-    return WideSampler(law) if shift else Table(law)
+    law = ExponentialLaw(scale, signed=signed, shift=shift)
+    return WideSampler(law) if shift else TableSampler(law)
 
 
 @lru_cache(maxsize=_KEPT_TABLES)
-def _gaussian(variance: Fraction, rounds: bool) -> Table | WideSampler:
+def _gaussian(variance: Fraction, rounds: bool) -> TableSampler | WideSampler:
     sigma = isqrt(int(variance))
     shift = _shift(sigma, 2 * _CELLS_PER_SCALE)
     if shift or (rounds and sigma >= _CELLS_PER_SCALE):  # sooner than error functions pay
-        return WideSampler(Gaussian(variance, shift=shift, rounds=rounds))
-    return Table(RoundedGaussian(variance) if rounds else Gaussian(variance))
+        return WideSampler(GaussianLaw(variance, shift=shift, rounds=rounds))
+    return TableSampler(RoundedGaussianLaw(variance) if rounds else GaussianLaw(variance))
 
 
 @lru_cache(maxsize=_KEPT_TABLES)
-def _listed(lengths: tuple[int, ...], exponents: tuple[Fraction, ...]) -> Table:
-    return Table(Listed(lengths, exponents))
+def _listed(lengths: tuple[int, ...], exponents: tuple[Fraction, ...]) -> TableSampler:
+    return TableSampler(ListedLaw(lengths, exponents))

@@ -20,7 +20,7 @@ from typing import Any, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from deniable.exact.bits import Source, integer
+from deniable.exact.bits import BitSource, integer
 from deniable.exact.laws import Law
 
 Cells: TypeAlias = npt.NDArray[np.int64]
@@ -31,7 +31,7 @@ EMPTY = -(1 << 63)  # what a slot that belongs to the rest holds
 _GUARD = 40
 
 
-class Table:
+class TableSampler:
     """Draws cells of a law. Immutable, so that threads may share it."""
 
     def __init__(self, law: Law, *, slot_bits: int = 16, word_bits: int = 64) -> None:
@@ -53,7 +53,7 @@ class Table:
         self._lower = np.array(lower, dtype=np.uint64)
         self._upper = np.array(upper, dtype=np.uint64)
 
-    def draw(self, count: int, source: Source) -> Cells:
+    def draw(self, count: int, source: BitSource) -> Cells:
         """`count` cells."""
         cells = np.empty(count, dtype=np.int64)
         missing = []
@@ -66,7 +66,7 @@ class Table:
             cells[places] = self.rest(places.size, source)
         return cells
 
-    def rest(self, count: int, source: Source) -> Cells:
+    def rest(self, count: int, source: BitSource) -> Cells:
         """`count` cells, given that each fell into a slot that nobody owns."""
         words = source.draw(self.word_bits, count).astype(np.uint64, copy=False)
         # word < lower[i] proves U < G(i): index <= i; word > upper[i] proves U > G(i): > i.
@@ -77,7 +77,7 @@ class Table:
             cells[place] = self.settle(int(words[place]), source)
         return cells
 
-    def settle(self, word: int, source: Source) -> int:
+    def settle(self, word: int, source: BitSource) -> int:
         """The cell of a uniform number that begins with `word`: draws on until it is sure."""
         bits = self.word_bits
         while True:

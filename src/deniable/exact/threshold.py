@@ -10,12 +10,12 @@ from collections.abc import Callable
 import numpy as np
 import numpy.typing as npt
 
-from deniable.exact.bits import Source, integer
+from deniable.exact.bits import BitSource, integer
 from deniable.exact.enclosures import Enclosure
 
 
 def below(
-    enclose: Callable[[int], Enclosure], size: int, source: Source, *, word_bits: int = 64
+    enclose: Callable[[int], Enclosure], size: int, source: BitSource, *, word_bits: int = 64
 ) -> npt.NDArray[np.bool_]:
     """True with exactly the probability in (0, 1) that `enclose(bits)` encloses.
 
@@ -33,7 +33,7 @@ def below(
 
 
 def _settle(
-    enclose: Callable[[int], Enclosure], word: int, source: Source, word_bits: int
+    enclose: Callable[[int], Enclosure], word: int, source: BitSource, word_bits: int
 ) -> bool:
     """Whether the number whose first bits are `word` lies below: draws until it is sure."""
     bits = word_bits

@@ -17,14 +17,14 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from deniable.exact.bits import Source, Words, integer
+from deniable.exact.bits import BitSource, Words, integer
 from deniable.exact.enclosures import exp_neg
-from deniable.exact.laws import Floats, Wide
+from deniable.exact.laws import Floats, WideLaw
 from deniable.exact.table_sampler import (
     CHUNK,
     EMPTY,
     Cells,
-    Table,
+    TableSampler,
 )
 
 _FLOAT_ERROR = 2.0**-45  # eight times what the penalty and exp can be off together
@@ -34,9 +34,9 @@ _LARGEST = 1 << 62
 class WideSampler:
     """Draws integers of a `Wide` law. Immutable, so that threads may share it."""
 
-    def __init__(self, law: Wide, *, slot_bits: int = 16, word_bits: int = 64) -> None:
+    def __init__(self, law: WideLaw, *, slot_bits: int = 16, word_bits: int = 64) -> None:
         self._law = law
-        self._table = Table(law, slot_bits=slot_bits, word_bits=word_bits)
+        self._table = TableSampler(law, slot_bits=slot_bits, word_bits=word_bits)
         self._word_bits = word_bits
         self._slot_mask = np.uint64((1 << slot_bits) - 1)
         self._slot_bits = np.uint64(slot_bits)
@@ -59,7 +59,7 @@ class WideSampler:
         worst = max(self._law.exact_penalty(int(c), width) for c in (owned.min(), owned.max()))
         return exp_neg(worst, self._keep_bits)[0]
 
-    def draw(self, count: int, source: Source) -> npt.NDArray[Any]:
+    def draw(self, count: int, source: BitSource) -> npt.NDArray[Any]:
         """`count` integers; as Python's own where one does not fit into 64 bits."""
         values = np.empty(count, dtype=np.int64)
         looks = [
@@ -82,7 +82,7 @@ class WideSampler:
         return wide
 
     def _glance(
-        self, values: npt.NDArray[np.int64], start: int, source: Source
+        self, values: npt.NDArray[np.int64], start: int, source: BitSource
     ) -> tuple[Cells, Words]:
         """Draws into `values`; says which of them need a second look, with their words."""
         words = source.draw(self._word_bits, values.size)
@@ -102,7 +102,7 @@ class WideSampler:
         doubtful: Cells,
         words: Words,
         large: dict[int, int],
-        source: Source,
+        source: BitSource,
     ) -> npt.NDArray[np.bool_]:
         """Writes the values of the words that are kept, and says which are."""
         cells = self._table.slots[words & self._slot_mask]
@@ -115,7 +115,7 @@ class WideSampler:
             large[int(doubtful[i])] = (int(cells[i]) << self._law.shift) + int(steps[i])
         return kept
 
-    def _kept(self, cells: Cells, words: Words, source: Source) -> npt.NDArray[np.bool_]:
+    def _kept(self, cells: Cells, words: Words, source: BitSource) -> npt.NDArray[np.bool_]:
         """Whether each place survives its penalty: U < exp(-penalty)."""
         places = (words >> self._slot_bits & self._place_mask).view(np.int64)
         places = np.where(cells < 0, places ^ self._place_mask.view(np.int64), places)
@@ -142,7 +142,9 @@ class WideSampler:
         number = np.where(mirrored, ~cells, cells).astype(np.float64)
         return np.exp(-self._law.penalty(number, mirrored.astype(np.float64), place))
 
-    def _settle(self, cell: int, place: int, uniform: int, digits: int, source: Source) -> bool:
+    def _settle(
+        self, cell: int, place: int, uniform: int, digits: int, source: BitSource
+    ) -> bool:
         """Whether U < exp(-penalty), for U and a place known by their first digits."""
         bits, digit_bits = self._keep_bits + self._word_bits, self._word_bits
         while True:

@@ -32,9 +32,9 @@ from deniable.ledger.journal import (
     Body,
     Decision,
     Journal,
+    JournalView,
     MemoryJournal,
     Row,
-    View,
     recall_key,
     reservation,
 )
@@ -45,7 +45,7 @@ from deniable.ledger.ledger import (
     Ledger,
     Recalled,
     Remaining,
-    Verified,
+    VerifiedLedger,
     check_price,
     check_prices,
     exhausted,
@@ -58,7 +58,7 @@ from deniable.ledger.replay import (
     granted_on,
     replayed,
 )
-from deniable.ledger.signing_keys import Key
+from deniable.ledger.signing_keys import SigningKey
 from deniable.ledger.terms import Terms
 from deniable.policy.budget import Budget
 from deniable.query.plan.plan import Plan
@@ -70,7 +70,7 @@ def utc_now() -> datetime.datetime:
     return datetime.datetime.now(datetime.UTC)
 
 
-class Books(Ledger):
+class ChainedLedger(Ledger):
     """A ledger on any journal, under the terms that its first entry fixed."""
 
     def __init__(self, terms: Terms, journal: Journal, *, clock: Clock = utc_now) -> None:
@@ -84,14 +84,14 @@ class Books(Ledger):
             with journal.view() as view:
                 self._known(view, self._state(view))
 
-    def _agreed(self, view: View, terms: Terms) -> bool:
+    def _agreed(self, view: JournalView, terms: Terms) -> bool:
         """Whether the ledger is open, under these very terms."""
         if view.anchor == EMPTY:
             return False
         known = self._known(view, self._state(view))
         return known == terms.after(known)
 
-    def _opening(self, view: View, terms: Terms) -> Decision:
+    def _opening(self, view: JournalView, terms: Terms) -> Decision:
         body: dict[str, Any] = {"terms": terms.to_json(), "time": self._time()}
         state = State()  # of a ledger that is opened now
         if view.anchor == EMPTY:
@@ -110,10 +110,10 @@ class Books(Ledger):
         state.apply(view.anchor.number + 1, body)
         return (body,), state.to_json()
 
-    def _state(self, view: View) -> State:
+    def _state(self, view: JournalView) -> State:
         return State.from_json(json.loads(view.anchor.state))
 
-    def _known(self, view: View, state: State) -> Terms:
+    def _known(self, view: JournalView, state: State) -> Terms:
         """The terms in force, as the ledger has them."""
         if self._terms[0] != state.terms:
             row = view.row(state.terms)
@@ -148,7 +148,7 @@ class Books(Ledger):
         if share is not None:
             body["together"] = str(share)
 
-        def decide(view: View) -> Decision:
+        def decide(view: JournalView) -> Decision:
             state = self._state(view)
             terms = self._known(view, state)
             charges = _charges(plans, terms, analyst, share)
@@ -158,7 +158,7 @@ class Books(Ledger):
 
         return tuple(entries(self._decided(decide)[0]))
 
-    def _decided(self, decide: Callable[[View], Decision]) -> list[Row]:
+    def _decided(self, decide: Callable[[JournalView], Decision]) -> list[Row]:
         """Appends what is decided. A refusal need not wait for the lock."""
         if self._refused:
             with self._journal.view() as view:
@@ -193,7 +193,7 @@ class Books(Ledger):
         self._end(entry, {"kind": "failed", "reference": reference}, None)
 
     def _end(self, entry: Entry, how: dict[str, Any], record: str | None) -> None:
-        def decide(view: View) -> Decision:
+        def decide(view: JournalView) -> Decision:
             row = view.row(entry.number)
             reserved = {} if row is None else row.read()
             plans = reserved["plans"] if reserved.get("kind") == "reserved" else ()
@@ -259,7 +259,7 @@ class Books(Ledger):
         return True
 
     def _repeat(
-        self, view: View, plan: Plan, answer: Body, account: str, analyst: str | None
+        self, view: JournalView, plan: Plan, answer: Body, account: str, analyst: str | None
     ) -> Decision:
         """Charges an analyst, and nobody else, for an answer that was released before."""
         state = self._state(view)
@@ -333,7 +333,7 @@ class Books(Ledger):
         with self._journal.view() as view:
             return view.anchor.head
 
-    def verify(self, heads: Sequence[Head] = ()) -> Verified:
+    def verify(self, heads: Sequence[Head] = ()) -> VerifiedLedger:
         rows, anchor = self._journal.whole()
         return replayed(rows, anchor, self.public_key, heads)
 
@@ -351,7 +351,7 @@ class Books(Ledger):
         return self._clock().isoformat(timespec="seconds")
 
 
-class MemoryLedger(Books):
+class MemoryLedger(ChainedLedger):
     """A ledger that lives as long as the process.
 
     >>> ledger = MemoryLedger(epsilon=1, delta=1e-6)
@@ -369,7 +369,7 @@ class MemoryLedger(Books):
     ) -> None:
         if terms is None:
             terms = Terms.within(_budget(epsilon, delta))
-        super().__init__(terms, MemoryJournal(Key.new()), clock=clock)
+        super().__init__(terms, MemoryJournal(SigningKey.new()), clock=clock)
 
 
 def _budget(epsilon: Number | None, delta: Number) -> Budget:

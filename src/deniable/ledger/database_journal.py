@@ -20,14 +20,14 @@ from sqlalchemy.exc import DBAPIError, NoSuchModuleError
 from deniable.errors import InvalidParameter, LedgerBroken, LedgerUnavailable, MissingExtra
 from deniable.ledger.journal import (
     EMPTY,
-    Anchor,
     Decision,
     Journal,
+    JournalAnchor,
+    JournalView,
     Row,
-    View,
     check_chain,
 )
-from deniable.ledger.signing_keys import Key, PublicKey
+from deniable.ledger.signing_keys import PublicKey, SigningKey
 
 PATIENCE = 300  # seconds to wait for the lock
 
@@ -72,7 +72,7 @@ class Database(Journal):
     def __init__(
         self,
         where: str | Path,
-        key: Key | PublicKey | None = None,
+        key: SigningKey | PublicKey | None = None,
         *,
         create: bool = True,
     ) -> None:
@@ -97,11 +97,11 @@ class Database(Journal):
             return _anchor(connection) == EMPTY
 
     @contextmanager
-    def view(self) -> Iterator[View]:
+    def view(self) -> Iterator[JournalView]:
         with self._connection() as connection:
             yield _Rows(connection, self.checked(_anchor(connection)))
 
-    def append(self, decide: Callable[[View], Decision]) -> list[Row]:
+    def append(self, decide: Callable[[JournalView], Decision]) -> list[Row]:
         with self._transaction(_WRITING) as connection:
             anchor = self.not_set_back(self.checked(_anchor(connection, lock=True)))
             decision = decide(_Rows(connection, anchor))
@@ -115,7 +115,7 @@ class Database(Journal):
         self.signed(after)
         return rows
 
-    def whole(self) -> tuple[Sequence[Row], Anchor]:
+    def whole(self) -> tuple[Sequence[Row], JournalAnchor]:
         with self._transaction(_READING) as connection:
             rows = connection.execute(sa.select(_ENTRIES).order_by(_ENTRIES.c.number))
             return [Row(*row) for row in rows], _anchor(connection)
@@ -219,10 +219,10 @@ _BY = {
 }
 
 
-class _Rows(View):
+class _Rows(JournalView):
     """What a decision may look at, on a connection that holds the lock, or on none's."""
 
-    def __init__(self, connection: sa.Connection, anchor: Anchor) -> None:
+    def __init__(self, connection: sa.Connection, anchor: JournalAnchor) -> None:
         self._connection, self.anchor = connection, anchor
 
     def row(self, number: int) -> Row | None:
@@ -243,14 +243,14 @@ def _anchor_row(connection: sa.Connection, *, lock: bool = False) -> Any:
     return connection.execute(_READ_LOCKED if lock else _READ).first()
 
 
-def _anchor(connection: sa.Connection, *, lock: bool = False) -> Anchor:
+def _anchor(connection: sa.Connection, *, lock: bool = False) -> JournalAnchor:
     row = _anchor_row(connection, lock=lock)
     if row is None:
         raise LedgerBroken("The ledger has no anchor: its last row was deleted.")
-    return Anchor(*row)
+    return JournalAnchor(*row)
 
 
-def _values(row: Row | Anchor) -> dict[str, Any]:
+def _values(row: Row | JournalAnchor) -> dict[str, Any]:
     return {name: getattr(row, name) for name in type(row).__slots__}
 
 

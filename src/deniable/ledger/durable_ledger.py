@@ -7,21 +7,21 @@ from pathlib import Path
 
 from deniable.errors import LedgerBroken, LedgerUnavailable
 from deniable.ledger.chained_ledger import (
-    Books,
+    ChainedLedger,
     Clock,
     MemoryLedger,
     utc_now,
 )
-from deniable.ledger.ledger import Head, Ledger, Verified
+from deniable.ledger.ledger import Head, Ledger, VerifiedLedger
 from deniable.ledger.replay import replayed
-from deniable.ledger.signing_keys import Key, PublicKey
+from deniable.ledger.signing_keys import PublicKey, SigningKey
 from deniable.ledger.terms import Terms
 from deniable.policy import Policy
 
 CHECKED = 10_000  # entries, the last ones, whose hashes are checked whenever one is opened
 
 
-class DurableLedger(Books):
+class DurableLedger(ChainedLedger):
     """A ledger in a SQLite file or a PostgreSQL database, signed with the key in a file.
 
     Any number of processes may use it at once. The key is made with the ledger, and from then
@@ -56,7 +56,7 @@ class DurableLedger(Books):
         try:
             if begun and journal.empty:
                 raise mark.lost()
-            journal.key = Key.kept(path) if journal.empty else Key.read(path)
+            journal.key = SigningKey.kept(path) if journal.empty else SigningKey.read(path)
             if not journal.empty:
                 journal.check_last(CHECKED)
             super().__init__(terms, journal, clock=clock)
@@ -117,7 +117,7 @@ def ledger_of(policy: Policy) -> Ledger:
 
 def verify_ledger(
     where: str | Path, *, public_key: str, heads: Sequence[Head] = ()
-) -> Verified:
+) -> VerifiedLedger:
     """Checks a ledger without the key that signs it, as a stranger can."""
     from deniable.ledger.database_journal import Database
 

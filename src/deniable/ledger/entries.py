@@ -8,8 +8,8 @@ from typing import Any
 from deniable.ledger.accounts import Charge, Path, charge_to_json
 from deniable.ledger.journal import (
     Body,
+    JournalView,
     Row,
-    View,
     check_link,
     recall_key,
 )
@@ -41,7 +41,7 @@ def latest(rows: Sequence[Row]) -> tuple[Row, set[str | None]] | None:
 
 
 def answered(
-    view: View, plan_hash: str | None, version: str
+    view: JournalView, plan_hash: str | None, version: str
 ) -> tuple[Row, set[str | None]] | None:
     """The latest answer to a question on some data, as it was written; and who received it."""
     if plan_hash is None:

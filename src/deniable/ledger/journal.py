@@ -18,7 +18,7 @@ from typing import Any
 
 from deniable.errors import LedgerBroken, LedgerUnavailable
 from deniable.ledger.ledger import Head
-from deniable.ledger.signing_keys import Key, PublicKey, verified
+from deniable.ledger.signing_keys import PublicKey, SigningKey, verified
 from deniable.query.plan.canonical import text as canonical
 
 Body = Mapping[str, Any]
@@ -42,7 +42,7 @@ class Row:
 
 
 @dataclass(frozen=True, slots=True)
-class Anchor:
+class JournalAnchor:
     """The end of the chain: the last entry, the sums as text, and a signature over both."""
 
     number: int
@@ -56,15 +56,15 @@ class Anchor:
         return Head(self.number, self.hash, digest(self.state), self.signature)
 
 
-EMPTY = Anchor(-1, "", "", "")
+EMPTY = JournalAnchor(-1, "", "", "")
 
 Decision = tuple[Sequence[Body], Any]  # what to append, and the state after it
 
 
-class View(ABC):
+class JournalView(ABC):
     """What a decision may look at, while the anchor is locked."""
 
-    anchor: Anchor
+    anchor: JournalAnchor
 
     @abstractmethod
     def row(self, number: int) -> Row | None: ...
@@ -81,27 +81,27 @@ class View(ABC):
 class Journal(ABC):
     """A chain that many may append to at once, one after the other."""
 
-    def __init__(self, key: Key | PublicKey) -> None:
+    def __init__(self, key: SigningKey | PublicKey) -> None:
         self.key = key
         self._checked = EMPTY  # the last anchor that was found to be signed
 
     @abstractmethod
-    def view(self) -> AbstractContextManager[View]:
+    def view(self) -> AbstractContextManager[JournalView]:
         """What is committed now, without a lock."""
 
     @abstractmethod
-    def append(self, decide: Callable[[View], Decision]) -> list[Row]:
+    def append(self, decide: Callable[[JournalView], Decision]) -> list[Row]:
         """Asks for a decision under the lock, and makes it durable before returning."""
 
     @abstractmethod
-    def whole(self) -> tuple[Iterable[Row], Anchor]:
+    def whole(self) -> tuple[Iterable[Row], JournalAnchor]:
         """Every entry, and the anchor of the same moment, unchecked."""
 
     def close(self) -> None:
         """Lets go of the store."""
         return
 
-    def checked(self, anchor: Anchor) -> Anchor:
+    def checked(self, anchor: JournalAnchor) -> JournalAnchor:
         """The anchor, if this ledger's key signed it."""
         if anchor in (EMPTY, self._checked):
             return anchor  # a ledger that was empty may not be so again: see `not_set_back`
@@ -113,7 +113,7 @@ class Journal(ABC):
         self.signed(anchor)
         return anchor
 
-    def not_set_back(self, anchor: Anchor) -> Anchor:
+    def not_set_back(self, anchor: JournalAnchor) -> JournalAnchor:
         """The anchor under the lock, if it is not older than one that was seen before."""
         seen = self._checked
         if anchor.number < seen.number or (anchor.number == seen.number and anchor != seen):
@@ -123,22 +123,26 @@ class Journal(ABC):
             )
         return anchor
 
-    def signed(self, anchor: Anchor) -> None:
+    def signed(self, anchor: JournalAnchor) -> None:
         """Notes an anchor that was just signed and is committed."""
         if anchor.number > self._checked.number:
             self._checked = anchor
 
-    def extended(self, anchor: Anchor, decision: Decision) -> tuple[list[Row], Anchor]:
+    def extended(
+        self, anchor: JournalAnchor, decision: Decision
+    ) -> tuple[list[Row], JournalAnchor]:
         """The rows to append and the anchor after them."""
         bodies, state = decision
         rows = list(_chained(anchor, bodies))
         last = rows[-1]
         text = canonical(state)
         unsigned = Head(last.number, last.hash, digest(text), "")
-        return rows, Anchor(last.number, last.hash, text, self.key.sign(unsigned.message))
+        return rows, JournalAnchor(
+            last.number, last.hash, text, self.key.sign(unsigned.message)
+        )
 
 
-def _chained(anchor: Anchor, bodies: Iterable[Body]) -> Iterator[Row]:
+def _chained(anchor: JournalAnchor, bodies: Iterable[Body]) -> Iterator[Row]:
     number, before = anchor.number, anchor.hash
     for body in bodies:
         text, number = canonical(dict(body)), number + 1
@@ -176,7 +180,7 @@ def check_link(row: Row, number: int, before: str) -> None:
         raise LedgerBroken(f"Entry {number} was changed: its hash is another.")
 
 
-def check_end(number: int, before: str, anchor: Anchor) -> None:
+def check_end(number: int, before: str, anchor: JournalAnchor) -> None:
     """Refuses an end of the chain that is not the anchor's."""
     if (number, before) != (anchor.number, anchor.hash):
         raise LedgerBroken(
@@ -185,7 +189,7 @@ def check_end(number: int, before: str, anchor: Anchor) -> None:
         )
 
 
-def check_chain(rows: Iterable[Row], anchor: Anchor, first: int = 0) -> None:
+def check_chain(rows: Iterable[Row], anchor: JournalAnchor, first: int = 0) -> None:
     """Refuses entries from the first one on that are not those which the anchor signed.
 
     What is before the first is not asked for, so that one is linked to and no more, unless it
@@ -211,7 +215,7 @@ class MemoryJournal(Journal):
     go on, each would grant what is left.
     """
 
-    def __init__(self, key: Key) -> None:
+    def __init__(self, key: SigningKey) -> None:
         super().__init__(key)
         self._rows: list[Row] = []
         self._ending: dict[str, Row] = {}
@@ -219,10 +223,10 @@ class MemoryJournal(Journal):
         self._anchor = EMPTY
         self._lock, self._pid = threading.RLock(), os.getpid()
 
-    def view(self) -> AbstractContextManager[View]:
+    def view(self) -> AbstractContextManager[JournalView]:
         return _MemoryView(self)
 
-    def append(self, decide: Callable[[View], Decision]) -> list[Row]:
+    def append(self, decide: Callable[[JournalView], Decision]) -> list[Row]:
         if self._pid != os.getpid():
             raise LedgerUnavailable(
                 "This budget is kept in the memory of another process, from which this one was "
@@ -242,12 +246,12 @@ class MemoryJournal(Journal):
                     self._answers.setdefault(row.recall, []).append(row)
             return rows
 
-    def whole(self) -> tuple[Iterable[Row], Anchor]:
+    def whole(self) -> tuple[Iterable[Row], JournalAnchor]:
         with self._lock:
             return tuple(self._rows), self._anchor
 
 
-class _MemoryView(View):
+class _MemoryView(JournalView):
     """What there is; entries are only ever added, so the lock is not held for it."""
 
     def __init__(self, journal: MemoryJournal) -> None:
@@ -263,7 +267,7 @@ class _MemoryView(View):
     def answers(self, recall: str) -> Sequence[Row]:
         return tuple(self._journal._answers.get(recall, ()))
 
-    def __enter__(self) -> View:
+    def __enter__(self) -> JournalView:
         return self
 
     def __exit__(self, *_: object) -> None:

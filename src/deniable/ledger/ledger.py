@@ -27,7 +27,7 @@ _UNITS = {"pure": "epsilon", "zcdp": "rho", "gdp": "mu squared"}
 
 
 @dataclass(frozen=True, slots=True)
-class Room:
+class LedgerRoom:
     """What is left in one filter, in its own unit."""
 
     filter: str
@@ -49,7 +49,7 @@ class Remaining:
 
     epsilon: Fraction
     delta: Fraction
-    others: tuple[Room, ...] = ()  # each grants by itself, in its own unit
+    others: tuple[LedgerRoom, ...] = ()  # each grants by itself, in its own unit
 
     def __str__(self) -> str:
         pure = f"epsilon {shown(self.epsilon)}, delta {shown(self.delta)}"
@@ -125,7 +125,7 @@ class Gauge:
 
 
 @dataclass(frozen=True, slots=True)
-class Verified:
+class VerifiedLedger:
     """What a check found sound: so many entries, up to this head."""
 
     entries: int
@@ -250,7 +250,7 @@ class Ledger(ABC):
         """The signed end of the ledger."""
 
     @abstractmethod
-    def verify(self, heads: Sequence[Head] = ()) -> Verified:
+    def verify(self, heads: Sequence[Head] = ()) -> VerifiedLedger:
         """Replays everything; raises `LedgerBroken` at the first thing that is not as written.
 
         With earlier heads, also a ledger that was set back to before one of them is found.

@@ -13,7 +13,7 @@ from deniable.ledger.accounts import (
     Path,
     Spent,
 )
-from deniable.ledger.ledger import Gauge, Remaining, Room
+from deniable.ledger.ledger import Gauge, LedgerRoom, Remaining
 from deniable.ledger.terms import ANYBODY, EVERYBODY, Terms
 
 
@@ -42,7 +42,7 @@ def left(
             rooms.setdefault(kind, []).append(room)
     least = {kind: _least(found) for kind, found in rooms.items()}
     pure = least.pop("pure", None) or NOTHING
-    others = [Room(kind, *one) for kind, one in least.items() if one is not None]
+    others = [LedgerRoom(kind, *one) for kind, one in least.items() if one is not None]
     return Remaining(pure.amount, pure.slack, tuple(others))
 
 

@@ -15,8 +15,8 @@ from deniable.ledger.accounts import (
 )
 from deniable.ledger.charges import added
 from deniable.ledger.journal import (
-    Anchor,
     Body,
+    JournalAnchor,
     Row,
     check_end,
     check_link,
@@ -24,7 +24,7 @@ from deniable.ledger.journal import (
     looked_up,
     reservation,
 )
-from deniable.ledger.ledger import Head, Verified
+from deniable.ledger.ledger import Head, VerifiedLedger
 from deniable.ledger.signing_keys import verified
 from deniable.ledger.terms import Terms
 from deniable.query.plan.canonical import text as canonical
@@ -172,7 +172,7 @@ class Replay:
         if over is not None:
             raise LedgerBroken(f"Entry {number} was granted although {over} was used up.")
 
-    def finish(self, anchor: Anchor) -> Verified:
+    def finish(self, anchor: JournalAnchor) -> VerifiedLedger:
         """Checks the anchor against what was replayed."""
         check_end(self._count - 1, self._hash, anchor)
         if anchor.state != canonical(self._state.to_json()):
@@ -185,15 +185,15 @@ class Replay:
                 f"The ledger ends at entry {self._count - 1}, but an earlier head named entry "
                 f"{first}: it was set back."
             )
-        return Verified(self._count, anchor.head, 0)
+        return VerifiedLedger(self._count, anchor.head, 0)
 
 
 def replayed(
-    rows: Iterable[Row], anchor: Anchor, public: str, heads: Sequence[Head] = ()
-) -> Verified:
+    rows: Iterable[Row], anchor: JournalAnchor, public: str, heads: Sequence[Head] = ()
+) -> VerifiedLedger:
     """Checks a whole ledger."""
     replay = Replay(public, heads)
     for row in rows:
         replay.add(row)
     found = replay.finish(anchor)
-    return Verified(found.entries, found.head, len(heads))
+    return VerifiedLedger(found.entries, found.head, len(heads))

@@ -21,10 +21,10 @@ _HEAD = "deniable signing key, version 1"  # the first line of a key file
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class Key:
+class SigningKey:
     """A signing key; its repr shows the public half only.
 
-    >>> key = Key.new()
+    >>> key = SigningKey.new()
     >>> verified(b"head 7", key.sign(b"head 7"), key.public)
     True
     >>> verified(b"head 8", key.sign(b"head 7"), key.public)
@@ -34,14 +34,14 @@ class Key:
     _private: "Ed25519PrivateKey"
 
     @classmethod
-    def new(cls) -> "Key":
+    def new(cls) -> "SigningKey":
         """A fresh key, which lives as long as the process unless it is written down."""
         from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
         return cls(Ed25519PrivateKey.generate())
 
     @classmethod
-    def read(cls, path: str | Path) -> "Key":
+    def read(cls, path: str | Path) -> "SigningKey":
         """The key in a file, which nobody but its owner may be able to read."""
         from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
@@ -67,7 +67,7 @@ class Key:
         return cls(Ed25519PrivateKey.from_private_bytes(seed))
 
     @classmethod
-    def kept(cls, path: str | Path) -> "Key":
+    def kept(cls, path: str | Path) -> "SigningKey":
         """The key in a file; made first, where there is none. Safe to race: one wins."""
         file = Path(path)
         if not file.exists():

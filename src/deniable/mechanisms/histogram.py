@@ -25,7 +25,7 @@ _DENSE = 8  # cells per value up to which counting into an array beats sorting
 
 
 @dataclass(frozen=True, slots=True)
-class Grid:
+class ColumnGrid:
     """The grid points lowest, lowest + step, ..., `size` of them."""
 
     lowest: Fraction
@@ -33,10 +33,10 @@ class Grid:
     size: int
 
     @classmethod
-    def of(cls, bounds: tuple[Number, Number], step: Number) -> "Grid":
+    def of(cls, bounds: tuple[Number, Number], step: Number) -> "ColumnGrid":
         """The grid between two bounds, both included.
 
-        >>> Grid.of((0, 100), 0.5).size
+        >>> ColumnGrid.of((0, 100), 0.5).size
         201
         """
         try:
@@ -105,7 +105,7 @@ class Histogram:
     counts: Integers = field(repr=False)
 
     @classmethod
-    def of_values(cls, grid: Grid, values: Numbers) -> "Histogram":
+    def of_values(cls, grid: ColumnGrid, values: Numbers) -> "Histogram":
         """Counts values into cells."""
         places = grid.nearest(values)
         if grid.size <= _DENSE * max(places.size, 1 << 13):
@@ -116,7 +116,7 @@ class Histogram:
         return cls(grid.size, cells, counts)
 
     @classmethod
-    def of_cells(cls, grid: Grid, cells: Any, counts: Any) -> "Histogram":
+    def of_cells(cls, grid: ColumnGrid, cells: Any, counts: Any) -> "Histogram":
         """Takes cell numbers in ascending order with their counts, as an engine has them."""
         places, numbers = _whole(cells), _whole(counts)
         if places.size != numbers.size:

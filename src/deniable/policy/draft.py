@@ -36,8 +36,8 @@ _TABLE = """
 source = {source}
 unit = "{mark}" # the column that tells people apart; without this line each row is a person
 neighbors = "add-remove" # or "replace": what is hidden is a unit's presence, or its values
-# max_groups = 1 # in how many groups of an answer one unit may count
-# max_rows = 1 # and with how many rows in each
+# max_groups_per_unit = 1 # in how many groups of an answer one unit may count
+# max_rows_per_unit_per_group = 1 # and with how many rows in each
 # expected_rows = 100000 # a public guess, used to foretell margins
 
 [tables.{name}.columns]

@@ -7,7 +7,7 @@
     [tables.visits]
     source = "visits.parquet"
     unit = "patient"
-    max_groups = 4
+    max_groups_per_unit = 4
 
     [tables.visits.columns]
     cost = { bounds = [0, 10000], step = 0.01 }
@@ -111,8 +111,8 @@ class _Table(_Strict):
     source: str
     unit: str | None = None
     neighbors: Neighbors = "add-remove"
-    max_groups: int | None = None
-    max_rows: int | None = None
+    max_groups_per_unit: int | None = None
+    max_rows_per_unit_per_group: int | None = None
     row_ceiling: int = ROW_CEILING
     expected_rows: int | None = None
     public: bool = False

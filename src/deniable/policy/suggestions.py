@@ -3,6 +3,12 @@
 from collections.abc import Iterable
 from difflib import get_close_matches
 
+# Options that were renamed. Nothing else accepts the old names.
+RENAMED = {
+    "max_groups": "max_groups_per_unit",
+    "max_rows": "max_rows_per_unit_per_group",
+}
+
 
 def nearest(name: str, known: Iterable[str], listed: str) -> str:
     """A hint for a name that is not known: the nearest one, or all of them.
@@ -11,8 +17,12 @@ def nearest(name: str, known: Iterable[str], listed: str) -> str:
     "Did you mean 'bounds'?"
     >>> nearest("colour", ["bounds", "step"], "Known keys are")
     "Known keys are 'bounds', 'step'."
+    >>> nearest("max_rows", ["max_rows_per_unit_per_group"], "Known keys are")
+    "It is called 'max_rows_per_unit_per_group' now."
     """
     names = list(known)
+    if RENAMED.get(name) in names:
+        return f"It is called {RENAMED[name]!r} now."
     lower = {one.lower(): one for one in names}
     close = get_close_matches(name.lower(), lower, n=1)
     if close:

@@ -24,8 +24,9 @@ class Table:
     """What is public about one table.
 
     All rows with one value of the column `unit` are one privacy unit; without it each row
-    is. A unit counts in at most `max_groups` groups of an answer and with at most `max_rows`
-    rows in each. No more than `row_ceiling` rows are ever summed; `expected_rows` is a public
+    is. A unit counts in at most `max_groups_per_unit` groups of an answer, and in each of them
+    with at most `max_rows_per_unit_per_group` rows.
+    No more than `row_ceiling` rows are ever summed; `expected_rows` is a public
     guess, used to predict margins and for nothing else. A `public` table protects nobody.
     Lines of a CSV file that are no rows are left out: `malformed` says whether opening counts
     them and tells the owner's log ("report"), refuses ("refuse"), or does not look ("skip").
@@ -33,7 +34,9 @@ class Table:
     `version` is the owner's label of the data: a question asked before on the same version
     has the same answer, at no further cost.
 
-    >>> visits = Table("visits", unit="patient", max_groups=4, max_rows=10)
+    >>> visits = Table(
+    ...     "visits", unit="patient", max_groups_per_unit=4, max_rows_per_unit_per_group=10
+    ... )
     >>> visits.neighbors, visits.row_ceiling == 10**12
     ('add-remove', True)
     """
@@ -42,8 +45,8 @@ class Table:
     source: Any = field(repr=False)  # a path as text, or a frame
     unit: str | None
     neighbors: Neighbors
-    max_groups: int
-    max_rows: int
+    max_groups_per_unit: int
+    max_rows_per_unit_per_group: int
     row_ceiling: int
     expected_rows: int | None
     public: bool
@@ -59,8 +62,8 @@ class Table:
         *,
         unit: str | None = None,
         neighbors: Neighbors = "add-remove",
-        max_groups: int | None = None,
-        max_rows: int | None = None,
+        max_groups_per_unit: int | None = None,
+        max_rows_per_unit_per_group: int | None = None,
         row_ceiling: int = ROW_CEILING,
         expected_rows: int | None = None,
         public: bool = False,
@@ -69,7 +72,10 @@ class Table:
         budget: Budget | None = None,
         version: str = "",
     ) -> None:
-        limits = {"max_groups": max_groups, "max_rows": max_rows}
+        limits = {
+            "max_groups_per_unit": max_groups_per_unit,
+            "max_rows_per_unit_per_group": max_rows_per_unit_per_group,
+        }
         _check_unit(name, unit, limits, public)
         values = {
             "name": _named(name),
@@ -141,8 +147,10 @@ class Table:
             self.source,
             unit=None if self.unit is None else spelt[self.unit.lower()],
             neighbors=self.neighbors,
-            max_groups=self.max_groups if self.unit is not None else None,
-            max_rows=self.max_rows if self.unit is not None else None,
+            max_groups_per_unit=self.max_groups_per_unit if self.unit is not None else None,
+            max_rows_per_unit_per_group=self.max_rows_per_unit_per_group
+            if self.unit is not None
+            else None,
             row_ceiling=self.row_ceiling,
             expected_rows=self.expected_rows,
             public=self.public,
@@ -156,7 +164,14 @@ class Table:
         )
 
 
-_LIMITS = ("unit", "neighbors", "max_groups", "max_rows", "row_ceiling", "expected_rows")
+_LIMITS = (
+    "unit",
+    "neighbors",
+    "max_groups_per_unit",
+    "max_rows_per_unit_per_group",
+    "row_ceiling",
+    "expected_rows",
+)
 _REST = ("public", "malformed", "budget", "version")
 
 

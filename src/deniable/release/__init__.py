@@ -1,6 +1,6 @@
 """The one door from data to the world: sessions, ledgers, and the answers they release."""
 
-from deniable.ledger.chained_ledger import Books, MemoryLedger
+from deniable.ledger.chained_ledger import ChainedLedger, MemoryLedger
 from deniable.ledger.durable_ledger import DurableLedger, verify_ledger
 from deniable.ledger.ledger import (
     Entry,
@@ -9,7 +9,7 @@ from deniable.ledger.ledger import (
     Ledger,
     Recalled,
     Remaining,
-    Verified,
+    VerifiedLedger,
 )
 from deniable.release.certificate.certificate import Certificate
 from deniable.release.certificate.verification import verify
@@ -18,8 +18,8 @@ from deniable.release.session.release import Release
 from deniable.release.session.session import Session
 
 __all__ = [
-    "Books",
     "Certificate",
+    "ChainedLedger",
     "DurableLedger",
     "Entry",
     "Gauge",
@@ -30,7 +30,7 @@ __all__ = [
     "Release",
     "Remaining",
     "Session",
-    "Verified",
+    "VerifiedLedger",
     "open",
     "protect",
     "rehearse",

@@ -35,13 +35,13 @@ from deniable.surveys.honesty.deviations import (
     two_devices,
 )
 from deniable.surveys.honesty.doubts import Doubts
-from deniable.surveys.questionnaire.designs import Asked, ask
+from deniable.surveys.questionnaire.designs import DesignedQuestion, ask
 from deniable.surveys.questionnaire.epsilon_split import Ways, ways
-from deniable.surveys.questionnaire.lint import Finding, lint
-from deniable.surveys.questionnaire.phrases import Words
+from deniable.surveys.questionnaire.lint import LintFinding, lint
+from deniable.surveys.questionnaire.phrases import Phrases
 from deniable.surveys.questionnaire.questionnaire import (
-    Question,
     Questionnaire,
+    SurveyQuestion,
     load,
     loads,
 )
@@ -51,31 +51,31 @@ from deniable.surveys.questionnaire.survey_plan import SurveyPlan, plan
 from deniable.surveys.report import SurveyReport, report
 
 __all__ = [
-    "Asked",
     "Attention",
     "Attentive",
     "Cleaned",
     "Collected",
     "CrossTab",
     "Decoded",
+    "DesignedQuestion",
     "Difference",
     "Doubts",
-    "Finding",
     "Independence",
+    "LintFinding",
     "Memory",
+    "Phrases",
     "Pooled",
     "PrivateCopy",
-    "Question",
     "Questionnaire",
     "Regression",
     "Simulated",
     "SurveyPlan",
+    "SurveyQuestion",
     "SurveyReport",
     "TwoDevices",
     "Unrelated",
     "Ways",
     "Weighted",
-    "Words",
     "among_respondents",
     "ask",
     "attention",

@@ -18,15 +18,15 @@ from deniable.surveys.collect.shuffled_collection import (
     sent_loss,
     survey_loss,
 )
-from deniable.surveys.estimate.question_pairs import Pair, pairs
+from deniable.surveys.estimate.question_pairs import QuestionPair, pairs
 from deniable.surveys.honesty.doubts import (
-    Anchor,
+    AnchorQuestion,
     Doubts,
     anchor_of,
     doubts,
 )
-from deniable.surveys.questionnaire.designs import Asked, asked
-from deniable.surveys.questionnaire.phrases import Words, said
+from deniable.surveys.questionnaire.designs import DesignedQuestion, asked
+from deniable.surveys.questionnaire.phrases import Phrases, said
 from deniable.surveys.questionnaire.questionnaire import Questionnaire
 from deniable.surveys.questionnaire.reports import Collected
 from deniable.surveys.questionnaire.sentences import what_an_answer_proves
@@ -47,7 +47,7 @@ class Result:
     doubts: Doubts
     amplified: bool = False  # whether a shuffler made `loss` less than that of the coins
     mean: int | None = None  # which of the estimates is a mean and not a share, if one is
-    words: Words = field(default_factory=Words)
+    words: Phrases = field(default_factory=Phrases)
     language: str = "en"
 
     def lines(self) -> Iterator[str]:
@@ -93,7 +93,7 @@ class SurveyReport:
 
     title: str
     results: tuple[Result, ...]
-    pairs: tuple[Pair, ...]
+    pairs: tuple[QuestionPair, ...]
     loss: Loss
     collected: Loss  # the same as it was collected: less than `loss` if a shuffler hides it
     respondents: int
@@ -159,7 +159,7 @@ def report(
     )
 
 
-def _attention(anchor: Anchor | None, words: Words, language: str) -> str:
+def _attention(anchor: AnchorQuestion | None, words: Phrases, language: str) -> str:
     if anchor is None:
         return ""
     if anchor.found is None:
@@ -175,11 +175,11 @@ def _attention(anchor: Anchor | None, words: Words, language: str) -> str:
 
 def _result(
     survey: Questionnaire,
-    one: Asked,
+    one: DesignedQuestion,
     collected: Collected,
     confidence: Number,
     language: str,
-    anchor: Anchor | None,
+    anchor: AnchorQuestion | None,
 ) -> Result:
     question, reports = one.question, collected.reports[one.question.id]
     labels, estimates, mean = _estimates(one, reports, confidence, language, survey.wording)
@@ -206,7 +206,7 @@ def _result(
 
 
 def _estimates(
-    one: Asked, reports: Any, confidence: Number, language: str, words: Words
+    one: DesignedQuestion, reports: Any, confidence: Number, language: str, words: Phrases
 ) -> tuple[tuple[str, ...], tuple[Estimate, ...], int | None]:
     """Labels, estimates, and which of them is a mean."""
     labels, design = tuple(one.question.labels(language, words)), one.design
@@ -229,7 +229,7 @@ def _estimates(
     return labels, tuple(found), None
 
 
-def _options(one: Asked, reports: Any, confidence: Number) -> tuple[Estimate, ...]:
+def _options(one: DesignedQuestion, reports: Any, confidence: Number) -> tuple[Estimate, ...]:
     """Of a multiple choice: the share of each option among all, and of those who declined."""
     boxes, level = one.boxes(reports), level_of(confidence)
     return tuple(

@@ -8,10 +8,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from deniable.audit import prove
-from deniable.audit.prove.ratios import Ratio
+from deniable.audit.prove.ratios import RationalFunction
 from deniable.errors import InvalidParameter, Unsupported
 
-P = Ratio.variable("p")
+P = RationalFunction.variable("p")
 HALF = Fraction(1, 2)
 OPEN = {"p": (0, 1)}
 

@@ -6,10 +6,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from deniable.audit.prove.ratios import Ratio
+from deniable.audit.prove.ratios import RationalFunction
 from deniable.errors import Unsupported
 
-P = Ratio.variable("p")
+P = RationalFunction.variable("p")
 POINTS = st.fractions(Fraction(1, 20), Fraction(19, 20), max_denominator=40)
 SMALL = st.integers(-4, 4)
 

@@ -4,14 +4,14 @@ import numpy as np
 import pytest
 
 from deniable.audit.test.event_search import questions
-from deniable.audit.test.outputs import Reader
+from deniable.audit.test.outputs import OutputReader
 
 RNG = np.random.default_rng(11)
 N = 20_000
 
 
 def best(x, y, epsilon=1.0, delta=0.0):
-    reader = Reader()
+    reader = OutputReader()
     found = questions(reader.read(x), reader.read(y), [(epsilon, delta)])
     return found.evidence[0], reader
 

@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 
 from deniable.audit.test.features import features, last_digit
-from deniable.audit.test.outputs import Reader
+from deniable.audit.test.outputs import OutputReader
 
 
 def read(outputs, other=None):
-    reader = Reader()
+    reader = OutputReader()
     batch = reader.read(outputs)
     listed = features(batch, batch if other is None else reader.read(other))
     return {one.text: one(batch).tolist() for one in listed}
@@ -49,7 +49,7 @@ def test_many_columns_are_thinned_to_those_that_differ():
     rng = np.random.default_rng(5)
     a, b = rng.normal(size=(2, 500, 60))
     b[:, 37] += 3
-    reader = Reader()
+    reader = OutputReader()
     texts = [one.text for one in features(reader.read(a), reader.read(b))]
     assert "output[37]" in texts
     assert len(texts) < 80
@@ -61,7 +61,7 @@ def test_whole_numbers_have_no_low_bits(outputs):
 
 
 def test_texts_that_were_not_seen_are_none_of_the_others():
-    reader = Reader()
+    reader = OutputReader()
     sample = reader.read(["a", "b", "a"])
     kind = next(one for one in features(sample, sample) if one.text == "kind of output")
     assert sorted(kind.codes.values()) == ["'a'", "'b'"]

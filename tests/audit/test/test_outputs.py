@@ -4,11 +4,11 @@ import numpy as np
 import pytest
 
 from deniable.audit.prove.coins import Raised
-from deniable.audit.test.outputs import Reader, joined
+from deniable.audit.test.outputs import OutputReader, joined
 
 
 def test_numbers_and_arrays_are_taken_as_they_are():
-    reader = Reader()
+    reader = OutputReader()
     for outputs in ([1, 2, 3], [1.5, 2.5, 3.5], np.array([1, 2, 3]), [True, False, True]):
         batch = reader.read(outputs)
         assert (batch.width, batch.kinds) == (1, None)
@@ -38,26 +38,26 @@ def test_numbers_and_arrays_are_taken_as_they_are():
     ids=str,
 )
 def test_different_outputs_have_different_keys(outputs):
-    batch = Reader().read([*outputs, *outputs])
+    batch = OutputReader().read([*outputs, *outputs])
     assert batch.keys[0] == batch.keys[2]
     assert batch.keys[1] == batch.keys[3]
     assert batch.keys[0] != batch.keys[1]
 
 
 def test_all_nans_are_one():
-    batch = Reader().read([("a", float("nan")), ("a", float("nan"))])
+    batch = OutputReader().read([("a", float("nan")), ("a", float("nan"))])
     assert batch.keys[0] == batch.keys[1]
 
 
 def test_the_codebook_is_one_for_all_batches():
-    reader = Reader()
+    reader = OutputReader()
     first, second = reader.read(["yes", "no"]), reader.read(["no", "maybe"])
     assert first.kind(0)[1] == second.kind(0)[0]
     assert reader.name(int(first.kind(0)[0])) == "'yes'"
 
 
 def test_shorter_outputs_are_filled_up():
-    reader = Reader()
+    reader = OutputReader()
     both = joined([reader.read([(1, 2, 3)]), reader.read([(1,), ()])])
     assert both.width == 3
     assert both.kind(2).tolist() == [0, -1, -1]
@@ -66,7 +66,7 @@ def test_shorter_outputs_are_filled_up():
 
 
 def test_two_calls_side_by_side():
-    reader = Reader()
+    reader = OutputReader()
     a, b = reader.read([1, 2]), reader.read([3, 3])
     assert a.beside(b).values.tolist() == [[1, 3], [2, 3]]
     assert len(set(a.beside(b).keys.tolist()) | set(b.beside(a).keys.tolist())) == 4

@@ -6,12 +6,12 @@ import duckdb
 import pytest
 
 from deniable.engines.dialect.functions import _cut
-from deniable.engines.dialect.writer import Relation
+from deniable.engines.dialect.writer import WrittenRelation
 from deniable.engines.postgresql.writer import PostgreSQLWriter
 from deniable.engines.spark.writer import SparkWriter
 from deniable.errors import Unsupported
 
-TABLES = {"visits": Relation("v", {"note": "text", "cost": "double"})}
+TABLES = {"visits": WrittenRelation("v", {"note": "text", "cost": "double"})}
 
 
 def test_a_part_of_a_text_is_duckdbs_wherever_it_begins_and_ends():

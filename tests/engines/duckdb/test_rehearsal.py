@@ -13,8 +13,8 @@ from deniable.policy import Policy, Table
 CANARY = "canary-918273645"
 DECLARED = {
     "unit": "patient",
-    "max_groups": 2,
-    "max_rows": 4,
+    "max_groups_per_unit": 2,
+    "max_rows_per_unit_per_group": 4,
     "bounds": {"age": (0, 110), "cost": (-5, 5000), "ratio": (0, 1)},
     "step": {"cost": 0.01},
     "keys": {"ward": ["A", "it's", "C"], "grade": [1, 2.5], "diagnosis": "private"},

@@ -31,7 +31,7 @@ PERSONS = [
 
 
 def policy():
-    return hostile_policy(unit="id", max_groups=50, max_rows=50)
+    return hostile_policy(unit="id", max_groups_per_unit=50, max_rows_per_unit_per_group=50)
 
 
 @pytest.mark.parametrize("backend", ibises.OPENED)

@@ -92,4 +92,8 @@ def test_a_row_counts_once_however_often_it_is_read(backend):
 
 @pytest.mark.parametrize("backend", ibises.OPENED)
 def test_cells_of_odd_rows_are_duckdbs(backend):
-    ibises.same(backend, UNITS_SQL, hostile_policy(unit="id", max_groups=50, max_rows=50))
+    ibises.same(
+        backend,
+        UNITS_SQL,
+        hostile_policy(unit="id", max_groups_per_unit=50, max_rows_per_unit_per_group=50),
+    )

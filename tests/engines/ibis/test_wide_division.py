@@ -7,7 +7,7 @@ import pyarrow as pa
 import pytest
 
 from deniable.engines.ibis.wide_division import shares
-from deniable.engines.ibis.wide_integers import Wide
+from deniable.engines.ibis.wide_integers import WideInteger
 
 pytestmark = pytest.mark.filterwarnings("ignore:fetch_arrow_table:DeprecationWarning")
 
@@ -50,7 +50,7 @@ def test_quotients_go_towards_zero_exactly(backend):
     columns = zip(("a", "b", "rows"), zip(*rows, strict=True), strict=True)
     connection, table = connected(backend, pa.table(dict(columns)))
     wides = [
-        Wide(tuple((w, table[name]) for w, name in zip(one, "ab", strict=True) if w))
+        WideInteger(tuple((w, table[name]) for w, name in zip(one, "ab", strict=True) if w))
         for one in WEIGHTS
     ]
     made, names = shares(table, [(one, table.rows) for one in wides], fresh())
@@ -68,7 +68,7 @@ def test_quotients_go_towards_zero_exactly(backend):
 def test_whoever_has_too_many_rows_counts_for_nothing(backend):
     many = pa.table({"a": [10, 10, 10], "rows": [2**32, 2**40, 5]})
     connection, table = connected(backend, many)
-    made, (name,) = shares(table, [(Wide(((1, table.a),)), table.rows)], fresh())
+    made, (name,) = shares(table, [(WideInteger(((1, table.a),)), table.rows)], fresh())
     assert sorted(connection.to_pyarrow(made)[name].to_pylist()) == [0, 0, 2]
 
 
@@ -78,7 +78,7 @@ def test_wide_integers_become_the_nearest_double(backend):
     rows = list(itertools.product(parts, parts))
     columns = zip("ab", zip(*rows, strict=True), strict=True)
     connection, table = connected(backend, pa.table(dict(columns)))
-    made = table.mutate(x=Wide(((3, table.a), (-2, table.b))).real())
+    made = table.mutate(x=WideInteger(((3, table.a), (-2, table.b))).real())
     for row in connection.to_pyarrow(made).to_pylist():
         exact = 3 * row["a"] - 2 * row["b"]
         if max(3 * row["a"], 2 * row["b"]) < 2**59:

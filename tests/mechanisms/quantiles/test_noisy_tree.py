@@ -7,7 +7,7 @@ from deniable.errors import InvalidParameter
 from deniable.exact.bits import SYSTEM
 from deniable.mechanisms.quantiles.noisy_tree import (
     BRANCHES,
-    Tree,
+    NoisyTree,
     consistent,
     counted,
 )
@@ -19,7 +19,7 @@ from tests.mechanisms.quantiles.laws import histogram, neighbors
 @pytest.mark.parametrize("size", [4, 40])
 def test_noise_covers_every_neighbour(relation, size):
     """The counts' sensitivity, exhaustively; the noise on each node is `Laplace`'s."""
-    tree = Tree((F(1, 2),), F(1), relation, size)
+    tree = NoisyTree((F(1, 2),), F(1), relation, size)
     cells = [0, 1, size // 2, size - 1]
     moved = 0
     for pair in neighbors(relation, 4, 4):
@@ -58,7 +58,7 @@ def test_weights_of_the_margin():
 def test_the_margin_is_honest(relation, size):
     count = size(small=40, full=1_000, what="margins of tree")
     quantiles = tuple(F(k, 100) for k in range(1, 100))
-    tree = Tree(quantiles, F(1), relation, 1000)
+    tree = NoisyTree(quantiles, F(1), relation, 1000)
     records = np.concatenate([np.full(1500, 3), np.arange(1500) // 2])
     data = histogram(records, 1000)
     errors = [
@@ -71,7 +71,7 @@ def test_the_margin_is_honest(relation, size):
 
 def test_without_noise_to_speak_of_the_quantiles_are_right():
     quantiles = tuple(F(k, 100) for k in range(1, 100))
-    tree = Tree(quantiles, F(10**6), "add-remove", 5000)
+    tree = NoisyTree(quantiles, F(10**6), "add-remove", 5000)
     records = np.arange(4000) * 7 % 4999
     drawn = tree.draw(histogram(records, 5000), SYSTEM)
     assert drawn.rows == 4000
@@ -80,7 +80,7 @@ def test_without_noise_to_speak_of_the_quantiles_are_right():
 
 @pytest.mark.parametrize("records", [(), (0,), (2, 2, 2)], ids=str)
 def test_small_tables_release_something(records):
-    tree = Tree((F(1, 4), F(1, 2)), F(1), "replace", 4)
+    tree = NoisyTree((F(1, 4), F(1, 2)), F(1), "replace", 4)
     cells = tree.draw(histogram(records, 4), SYSTEM).cells
     assert len(cells) == 2
     assert 0 <= cells[0] <= cells[1] < 4
@@ -88,4 +88,4 @@ def test_small_tables_release_something(records):
 
 def test_too_many_cells_are_refused():
     with pytest.raises(InvalidParameter, match="larger step"):
-        Tree((F(1, 2),), F(1), "replace", (1 << 24) + 1)
+        NoisyTree((F(1, 2),), F(1), "replace", (1 << 24) + 1)

@@ -7,7 +7,7 @@ from itertools import product
 import numpy as np
 import pytest
 
-from deniable.mechanisms.histogram import Grid
+from deniable.mechanisms.histogram import ColumnGrid
 from deniable.mechanisms.quantiles import Quantiles
 from deniable.mechanisms.quantiles.joint import Joint
 from deniable.mechanisms.quantiles.recursive import Recursive
@@ -69,10 +69,10 @@ def test_rooms_and_cells(atoms):
 
 
 def test_which_cells_are_wide_is_public():
-    assert usual(Grid.of((-1, 1), F(1, 100))) == ((0, 6), (100, 12), (200, 6))
-    assert usual(Grid.of((0, 1023), 1)) == ((0, 64), (1023, 32))
-    assert usual(Grid.of((10, 1033), 1)) == ((0, 32), (1023, 32))
-    assert usual(Grid.of((F(1, 2), F(2047, 2)), 1)) == ((0, 32), (1023, 32))  # no zero
+    assert usual(ColumnGrid.of((-1, 1), F(1, 100))) == ((0, 6), (100, 12), (200, 6))
+    assert usual(ColumnGrid.of((0, 1023), 1)) == ((0, 64), (1023, 32))
+    assert usual(ColumnGrid.of((10, 1033), 1)) == ((0, 32), (1023, 32))
+    assert usual(ColumnGrid.of((F(1, 2), F(2047, 2)), 1)) == ((0, 32), (1023, 32))  # no zero
 
 
 @pytest.mark.parametrize(("neighbors", "most"), [("replace", 14), ("add-remove", 8)])

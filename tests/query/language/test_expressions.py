@@ -6,7 +6,7 @@ from sqlglot import exp
 from deniable.errors import InvalidQuery
 from deniable.query.language.expressions import (
     Call,
-    Column,
+    ColumnRef,
     check_sizes,
     repeats,
     size,
@@ -25,7 +25,7 @@ def test_no_function_names_an_argument_more_often_than_counted(name):
 
 @pytest.mark.parametrize("name", [one for one in FUNCTIONS if repeats(one) > 1])
 def test_functions_that_repeat_their_argument_do_not_nest_without_end(name):
-    made = Column("x")
+    made = ColumnRef("x")
     for _ in range(20):
         made = Call(name, (made,))
     assert size(made) > 2**20
@@ -41,6 +41,6 @@ def test_a_sub_query_counts_with_all_that_is_in_it():
 
 
 def test_long_expressions_are_shown_in_short():
-    long = Call("and", tuple(Column("x" * 30) for _ in range(5000)))
+    long = Call("and", tuple(ColumnRef("x" * 30) for _ in range(5000)))
     assert len(str(long)) == 1000
     assert str(long).endswith("...")

@@ -3,7 +3,7 @@
 import pytest
 
 from deniable.errors import DeniableError, InvalidQuery
-from deniable.query.language.expressions import Aggregate, Column
+from deniable.query.language.expressions import Aggregate, ColumnRef
 from deniable.query.language.parse import condition, parse
 
 
@@ -16,7 +16,7 @@ def test_a_whole_statement():
     assert str(asked.where) == "(age >= 18)"
     assert [(one.name, str(one.expression)) for one in asked.keys] == [("w", "ward")]
     assert str(asked.having) == "(COUNT(*) > 5)"
-    assert asked.order == ((Aggregate("count", None), True), (Column("ward"), False))
+    assert asked.order == ((Aggregate("count", None), True), (ColumnRef("ward"), False))
     assert asked.limit == 3
 
 

@@ -110,7 +110,9 @@ COMMAS = [
 
 def policy():
     bounds = {"x": (-10, 10), "n": (-10, 10)}
-    table = Table.declare("data", unit="id", max_rows=2, bounds=bounds, step={"x": 0.5})
+    table = Table.declare(
+        "data", unit="id", max_rows_per_unit_per_group=2, bounds=bounds, step={"x": 0.5}
+    )
     return Policy([table.with_schema(SCHEMA)], epsilon=9, delta=1e-3)
 
 

@@ -3,7 +3,7 @@ from fractions import Fraction
 import pytest
 
 from deniable.errors import InvalidQuery
-from deniable.query.language.within_clause import Within, within
+from deniable.query.language.within_clause import AccuracyGoal, within
 
 ASK = "SELECT COUNT(*) FROM visits "
 
@@ -11,14 +11,14 @@ ASK = "SELECT COUNT(*) FROM visits "
 @pytest.mark.parametrize(
     ("words", "wanted"),
     [
-        ("WITHIN 50", Within(Fraction(50))),
-        ("within 2.5 confidence 0.9;", Within(Fraction(5, 2), None, Fraction(9, 10))),
-        ("WITHIN .5 CONFIDENCE .99", Within(Fraction(1, 2), None, Fraction(99, 100))),
-        ("WITHIN 1e3 -- thousand", Within(Fraction(1000))),
-        ("WITHIN 5 PERCENT OF 10000", Within(Fraction(1, 20), Fraction(10_000))),
+        ("WITHIN 50", AccuracyGoal(Fraction(50))),
+        ("within 2.5 confidence 0.9;", AccuracyGoal(Fraction(5, 2), None, Fraction(9, 10))),
+        ("WITHIN .5 CONFIDENCE .99", AccuracyGoal(Fraction(1, 2), None, Fraction(99, 100))),
+        ("WITHIN 1e3 -- thousand", AccuracyGoal(Fraction(1000))),
+        ("WITHIN 5 PERCENT OF 10000", AccuracyGoal(Fraction(1, 20), Fraction(10_000))),
         (
             "WITHIN 5 % OF 200 CONFIDENCE 0.5 ;;",
-            Within(Fraction(1, 20), Fraction(200), Fraction(1, 2)),
+            AccuracyGoal(Fraction(1, 20), Fraction(200), Fraction(1, 2)),
         ),
     ],
 )

@@ -6,10 +6,10 @@ import pytest
 from deniable.errors import Unsupported
 from deniable.query.margins.evaluation import OPERATIONS, evaluate
 from deniable.query.plan.plan import (
-    Call,
     Feature,
     KeyColumn,
     Number,
+    Operation,
 )
 
 A, B = Feature("a", 0), Feature("b", 0)
@@ -31,13 +31,13 @@ TWO = Number(Fraction(2))
         ("power", (A, Number(Fraction(1, 2))), [2, None, 0]),
         ("sqrt", (A,), [2, 0, 0]),
         ("abs", (A,), [4, 9, 0]),
-        ("round", (Call("/", (A, Number(Fraction(3)))),), [1, -3, 0]),
-        ("floor", (Call("/", (A, Number(Fraction(3)))),), [1, -3, 0]),
-        ("ceil", (Call("/", (A, Number(Fraction(3)))),), [2, -3, 0]),
+        ("round", (Operation("/", (A, Number(Fraction(3)))),), [1, -3, 0]),
+        ("floor", (Operation("/", (A, Number(Fraction(3)))),), [1, -3, 0]),
+        ("ceil", (Operation("/", (A, Number(Fraction(3)))),), [2, -3, 0]),
         ("least", (A, B), [2, -9, 0]),
         ("greatest", (A, B), [4, 0, 5]),
         ("clamp", (A, Number(Fraction(0)), TWO), [2, 0, 0]),
-        ("coalesce", (Call("/", (A, B)), TWO), [2, 2, 0]),
+        ("coalesce", (Operation("/", (A, B)), TWO), [2, 2, 0]),
         (">", (A, B), [1, 0, 0]),
         (">=", (A, B), [1, 0, 0]),
         ("<", (A, B), [0, 1, 1]),
@@ -45,18 +45,18 @@ TWO = Number(Fraction(2))
         ("=", (A, B), [0, 0, 0]),
         ("<>", (A, B), [1, 1, 1]),
         ("in", (B, TWO, Number(Fraction(5))), [1, 0, 1]),
-        ("is null", (Call("/", (A, B)),), [0, 1, 0]),
-        ("not", (Call(">", (A, B)),), [0, 1, 1]),
-        ("and", (Call("<", (A, B)), Call("<", (B, TWO))), [0, 1, 0]),
-        ("or", (Call(">", (A, B)), Call("<", (B, TWO))), [1, 1, 0]),
-        ("case", (Call(">", (A, B)), TWO, B), [2, 0, 5]),
-        ("case", (Call(">", (A, B)), TWO), [2, None, None]),
-        ("cast integer", (Call("/", (A, Number(Fraction(3)))),), [1, -3, 0]),
+        ("is null", (Operation("/", (A, B)),), [0, 1, 0]),
+        ("not", (Operation(">", (A, B)),), [0, 1, 1]),
+        ("and", (Operation("<", (A, B)), Operation("<", (B, TWO))), [0, 1, 0]),
+        ("or", (Operation(">", (A, B)), Operation("<", (B, TWO))), [1, 1, 0]),
+        ("case", (Operation(">", (A, B)), TWO, B), [2, 0, 5]),
+        ("case", (Operation(">", (A, B)), TWO), [2, None, None]),
+        ("cast integer", (Operation("/", (A, Number(Fraction(3)))),), [1, -3, 0]),
         ("cast number", (A,), [4, -9, 0]),
     ],
 )
 def test_operations(name, arguments, expected):
-    found = evaluate(Call(name, arguments), FEATURES)
+    found = evaluate(Operation(name, arguments), FEATURES)
     shown = [None if np.isnan(float(one)) else float(one) for one in np.atleast_1d(found)]
     assert shown == (expected if np.ndim(found) else expected[:1])
 
@@ -68,16 +68,16 @@ def test_every_operation_is_tested_above():
 
 def test_keys_are_constants_of_their_group():
     keys = (np.array([10.0, 20.0, 30.0]), np.array(["x", "y", None], dtype=object))
-    assert evaluate(Call("+", (A, KeyColumn(0))), FEATURES, keys).tolist() == [14, 11, 30]
+    assert evaluate(Operation("+", (A, KeyColumn(0))), FEATURES, keys).tolist() == [14, 11, 30]
     assert evaluate(KeyColumn(1), FEATURES, keys).tolist() == ["x", "y", None]
-    assert evaluate(Call("is null", (KeyColumn(1),)), FEATURES, keys).tolist() == [0, 0, 1]
+    assert evaluate(Operation("is null", (KeyColumn(1),)), FEATURES, keys).tolist() == [0, 0, 1]
 
 
 def test_what_is_unknown_is_refused():
     with pytest.raises(Unsupported, match="READ_CSV"):
-        evaluate(Call("read_csv", (A,)), FEATURES)
+        evaluate(Operation("read_csv", (A,)), FEATURES)
 
 
 def test_a_power_beyond_all_doubles_is_none():
-    found = evaluate(Call("power", (A, Number(Fraction(1000)))), FEATURES)
+    found = evaluate(Operation("power", (A, Number(Fraction(1000)))), FEATURES)
     np.testing.assert_array_equal(found, [np.nan, np.nan, 0.0])

@@ -5,12 +5,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from deniable.query.margins.evaluation import evaluate
-from deniable.query.margins.forms import Linear, Ratio, form
+from deniable.query.margins.forms import LinearForm, RatioForm, form
 from deniable.query.plan.plan import (
-    Call,
     Feature,
     KeyColumn,
     Number,
+    Operation,
 )
 
 A, B, C = (Feature(name, 0) for name in "abc")
@@ -21,36 +21,47 @@ def number(x):
 
 
 def test_sums_are_linear_with_exact_weights():
-    node = Call("-", (Call("*", (number("1/3"), A)), Call("/", (B, number(4)))))
-    assert form(node) == Linear(Fraction(0), (("a", Fraction(1, 3)), ("b", Fraction(-1, 4))))
-    assert form(Call("-", (A, A))) == Linear(Fraction(0), ())
-    assert form(Call("negative", (A,))) == form(Call("-", (A,))) == form(A).scaled(Fraction(-1))
+    node = Operation("-", (Operation("*", (number("1/3"), A)), Operation("/", (B, number(4)))))
+    assert form(node) == LinearForm(
+        Fraction(0), (("a", Fraction(1, 3)), ("b", Fraction(-1, 4)))
+    )
+    assert form(Operation("-", (A, A))) == LinearForm(Fraction(0), ())
+    assert (
+        form(Operation("negative", (A,)))
+        == form(Operation("-", (A,)))
+        == form(A).scaled(Fraction(-1))
+    )
     assert form(A).whole
     assert not form(node).whole
 
 
 def test_averages_are_ratios_through_shifts_and_scales():
-    mean = Call("/", (A, B))
-    moved = form(Call("+", (number(3), Call("*", (number(2), mean)))))
-    assert moved == Ratio(
-        form(Call("+", (Call("*", (number(2), A)), Call("*", (number(3), B))))), form(B)
+    mean = Operation("/", (A, B))
+    moved = form(Operation("+", (number(3), Operation("*", (number(2), mean)))))
+    assert moved == RatioForm(
+        form(Operation("+", (Operation("*", (number(2), A)), Operation("*", (number(3), B))))),
+        form(B),
     )
-    assert form(Call("-", (mean, Call("/", (C, B))))) == Ratio(form(Call("-", (A, C))), form(B))
-    assert form(Call("*", (mean, B))) == form(Call("*", (B, mean))) == form(A)
-    assert form(Call("/", (mean, Call("/", (C, B))))) == Ratio(form(A), form(C))
-    assert form(Call("/", (Call("*", (A, number(2))), A))) == Linear(Fraction(2), ())
+    assert form(Operation("-", (mean, Operation("/", (C, B))))) == RatioForm(
+        form(Operation("-", (A, C))), form(B)
+    )
+    assert form(Operation("*", (mean, B))) == form(Operation("*", (B, mean))) == form(A)
+    assert form(Operation("/", (mean, Operation("/", (C, B))))) == RatioForm(form(A), form(C))
+    assert form(Operation("/", (Operation("*", (A, number(2))), A))) == LinearForm(
+        Fraction(2), ()
+    )
 
 
 def test_what_is_neither():
-    mean = Call("/", (A, B))
+    mean = Operation("/", (A, B))
     for node in (
-        Call("*", (A, B)),
-        Call("*", (mean, mean)),
-        Call("+", (mean, A)),
-        Call("+", (mean, Call("/", (A, C)))),
-        Call("sqrt", (A,)),
-        Call("/", (A, number(0))),
-        Call("+", (A, Call("sqrt", (B,)))),
+        Operation("*", (A, B)),
+        Operation("*", (mean, mean)),
+        Operation("+", (mean, A)),
+        Operation("+", (mean, Operation("/", (A, C)))),
+        Operation("sqrt", (A,)),
+        Operation("/", (A, number(0))),
+        Operation("+", (A, Operation("sqrt", (B,)))),
         KeyColumn(0),
     ):
         assert form(node) is None
@@ -63,7 +74,7 @@ leaves = st.one_of(
 trees = st.recursive(
     leaves,
     lambda inner: st.tuples(st.sampled_from("+-*/"), inner, inner).map(
-        lambda one: Call(one[0], one[1:])
+        lambda one: Operation(one[0], one[1:])
     ),
     max_leaves=8,
 )
@@ -82,7 +93,7 @@ def test_a_form_is_worth_what_its_node_is(node, at):
         )
 
     value = float(np.atleast_1d(evaluate(node, features))[0])
-    if isinstance(found, Linear):
+    if isinstance(found, LinearForm):
         expected = worth(found)
     else:
         below = worth(found.below)

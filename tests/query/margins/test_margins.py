@@ -7,20 +7,20 @@ import numpy as np
 import pytest
 
 from deniable.mechanisms import Gaussian, Laplace, Thresholding
-from deniable.query.language.expressions import Aggregate, Column
+from deniable.query.language.expressions import Aggregate, ColumnRef
 from deniable.query.margins.margins import laws_of, margins, shown
 from deniable.query.plan.plan import (
     Block,
-    Call,
     Feature,
     KeyColumn,
     Number,
+    Operation,
 )
 from deniable.query.statements.statistics import Measured, Statistic
 
 DRAWS = 60_000  # 20,000 are asked for; more make a chance failure impossible
 LEVEL = Fraction(19, 20)
-X = Column("x")
+X = ColumnRef("x")
 
 
 def rows(kind, n, low, high):
@@ -136,7 +136,7 @@ def test_an_average_of_almost_nobody_says_so():
 
 def test_a_ratio_of_two_sums_below_zero():
     above, below = Feature("a", 0), Feature("b", 0)
-    node = Call("/", (above, below))
+    node = Operation("/", (above, below))
     true = {"a": 30_000, "b": -20_000}
     error, half = outcome(node, Laplace(epsilon=0.01), true, None, None)
     assert 0.942 <= np.mean(error <= half) <= 0.97
@@ -145,14 +145,16 @@ def test_a_ratio_of_two_sums_below_zero():
 
 A, B = Feature("a", 0), Feature("b", 0)
 OTHER_FORMULAS = {
-    "power": Call("power", (Call("/", (A, B)), Number(Fraction(2)))),
-    "product": Call("*", (A, B)),
-    "root": Call("sqrt", (Call("+", (A, B)),)),
-    "absolute difference": Call("abs", (Call("-", (A, B)),)),
-    "percentage": Call("*", (Number(Fraction(100)), Call("/", (A, Call("+", (A, B)))))),
-    "shifted": Call("+", (Number(Fraction(1)), A)),
-    "sum of averages": Call("+", (Call("/", (A, B)), Call("/", (B, A)))),
-    "cut": Call("greatest", (Call("-", (A, B)), Number(Fraction(0)))),
+    "power": Operation("power", (Operation("/", (A, B)), Number(Fraction(2)))),
+    "product": Operation("*", (A, B)),
+    "root": Operation("sqrt", (Operation("+", (A, B)),)),
+    "absolute difference": Operation("abs", (Operation("-", (A, B)),)),
+    "percentage": Operation(
+        "*", (Number(Fraction(100)), Operation("/", (A, Operation("+", (A, B)))))
+    ),
+    "shifted": Operation("+", (Number(Fraction(1)), A)),
+    "sum of averages": Operation("+", (Operation("/", (A, B)), Operation("/", (B, A)))),
+    "cut": Operation("greatest", (Operation("-", (A, B)), Number(Fraction(0)))),
 }
 
 
@@ -174,7 +176,7 @@ def test_the_thresholded_number_of_units():
 
 def test_keys_carry_no_noise():
     laws = laws_of([Block(("a",), "count", Laplace(epsilon=1))], None)
-    node = Call("*", (Feature("a", 0), KeyColumn(0)))
+    node = Operation("*", (Feature("a", 0), KeyColumn(0)))
     got = {"a": np.array([10.0, 10.0])}
     half = margins(node, laws, got, confidence=LEVEL, keys=(np.array([1.0, 5.0]),))
     assert half.tolist() == [3, 15]

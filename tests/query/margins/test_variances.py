@@ -6,21 +6,21 @@ import numpy as np
 import pytest
 
 from deniable.mechanisms import Gaussian, Laplace
-from deniable.query.language.expressions import Aggregate, Column
+from deniable.query.language.expressions import Aggregate, ColumnRef
 from deniable.query.margins.forms import form
 from deniable.query.margins.margins import laws_of, margins, shown
 from deniable.query.margins.variances import interval, variance
 from deniable.query.plan.plan import (
     Block,
-    Call,
     Feature,
     Number,
+    Operation,
 )
 from deniable.query.statements.statistics import Measured, Statistic
 
 DRAWS = 30_000
 WIDTH = 1000
-X = Column("x")
+X = ColumnRef("x")
 NAMES = ("f0", "f1", "f2")
 STATISTIC = Statistic("moments", X, 0, WIDTH, Fraction(1, 2))
 
@@ -49,25 +49,25 @@ def test_a_variance_is_told_and_read_as_one(name):
 
 def test_other_formulas_are_none():
     a, b, n = (Feature(one, 0) for one in "abn")
-    ratio, other = Call("/", (a, n)), Call("/", (b, n))
+    ratio, other = Operation("/", (a, n)), Operation("/", (b, n))
     zero, two = Number(Fraction(0)), Number(Fraction(2))
-    square = Call("*", (ratio, ratio))
-    inner = Call("-", (other, square))
+    square = Operation("*", (ratio, ratio))
+    inner = Operation("-", (other, square))
     assert variance(inner) is not None
-    assert variance(Call("*", (inner, two))) is not None
-    assert variance(Call("greatest", (zero, inner))) is not None
+    assert variance(Operation("*", (inner, two))) is not None
+    assert variance(Operation("greatest", (zero, inner))) is not None
     for formula in (
         a,
         ratio,
         square,
-        Call("-", (square, other)),
-        Call("-", (other, Call("*", (ratio, other)))),
-        Call("-", (Call("/", (b, a)), square)),
-        Call("-", (inner,)),
-        Call("*", (inner, Number(Fraction(-1)))),
-        Call("*", (inner, ratio)),
-        Call("greatest", (inner, two)),
-        Call("+", (inner, two)),
+        Operation("-", (square, other)),
+        Operation("-", (other, Operation("*", (ratio, other)))),
+        Operation("-", (Operation("/", (b, a)), square)),
+        Operation("-", (inner,)),
+        Operation("*", (inner, Number(Fraction(-1)))),
+        Operation("*", (inner, ratio)),
+        Operation("greatest", (inner, two)),
+        Operation("+", (inner, two)),
     ):
         assert variance(formula) is None, formula
     assert form(inner) is None

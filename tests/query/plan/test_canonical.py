@@ -13,7 +13,7 @@ from deniable.mechanisms import Gaussian, Laplace, PermuteAndFlip, Quantiles, Th
 from deniable.policy import Column, Policy, Table
 from deniable.query.language.parse import parse
 from deniable.query.plan import canonical
-from deniable.query.plan.plan import Choice, Key
+from deniable.query.plan.plan import Choice, GroupKey
 from deniable.query.planner.planner import plan as planned
 from tests.ledger.contract import plan
 from tests.query.hospital import policy
@@ -51,11 +51,11 @@ def test_different_plans_have_different_hashes():
     [
         {"epsilon": Fraction(1, 3)},
         {"engine_sql": "SELECT 2"},
-        {"max_rows": 2},
+        {"max_rows_per_unit_per_group": 2},
         {"unit": "patient"},
         {"confidence": Fraction(9, 10)},
         {"notes": ("x",)},
-        {"keys": (Key("ward", "text", ("A",)),)},
+        {"keys": (GroupKey("ward", "text", ("A",)),)},
     ],
     ids=lambda change: next(iter(change)),
 )
@@ -82,10 +82,10 @@ def test_every_change_changes_the_hash(change):
             "SELECT 1",
             ("A", 1, 2.5, True),
         ),
-        Key("age", "number", (0, 10.5, 20), Fraction(1, 2)),
-        Key("well", "boolean", (True, False)),
-        Key("ward", "text", ("3/4", "ü", '"')),
-        Key("code", "text", None),
+        GroupKey("age", "number", (0, 10.5, 20), Fraction(1, 2)),
+        GroupKey("well", "boolean", (True, False)),
+        GroupKey("ward", "text", ("3/4", "ü", '"')),
+        GroupKey("code", "text", None),
         replace(plan(1), outputs=(replace(plan(1).outputs[0], margin=float("inf")),)),
     ],
     ids=str,
@@ -105,8 +105,8 @@ def test_a_method_that_was_picked_is_written_by_its_name():
 
 
 def test_a_field_at_its_default_is_left_out_so_that_new_fields_keep_old_hashes():
-    assert "step" not in canonical.written(Key("ward", "text", ("A",)))
-    assert canonical.written(Key("age", "number", (1,), Fraction(1)))["step"] == "1"
+    assert "step" not in canonical.written(GroupKey("ward", "text", ("A",)))
+    assert canonical.written(GroupKey("age", "number", (1,), Fraction(1)))["step"] == "1"
 
 
 def test_no_field_may_hold_both_text_and_rationals():
@@ -128,7 +128,7 @@ def test_a_kind_that_is_not_listed_cannot_be_written():
 
 
 def test_a_million_numbers_in_a_row_are_written_short():
-    long = Key("k", "number", tuple(range(-5, 10**6)), Fraction(1))
+    long = GroupKey("k", "number", tuple(range(-5, 10**6)), Fraction(1))
     text = canonical.text(canonical.written(long))
     assert len(text) < 200
     assert canonical.read(canonical.parsed(text)) == long
@@ -141,7 +141,7 @@ def test_a_million_numbers_in_a_row_are_written_short():
         (*range(1999), 10**30),
         tuple(f"{i}" for i in range(2000)),
     ):
-        key = Key("k", "number", other, Fraction(1))
+        key = GroupKey("k", "number", other, Fraction(1))
         found = canonical.read(canonical.parsed(canonical.text(canonical.written(key))))
         assert repr(found) == repr(key)
 
@@ -159,7 +159,7 @@ def test_a_million_numbers_in_a_row_are_written_short():
     ids=str,
 )
 def test_ranges_that_nobody_writes(bad):
-    key = canonical.written(Key("k", "number", (1,), Fraction(1)))
+    key = canonical.written(GroupKey("k", "number", (1,), Fraction(1)))
     with pytest.raises(InvalidCertificate):
         canonical.read(key | {"values": {"class": "range", **bad}})
     with pytest.raises(InvalidCertificate):
@@ -191,8 +191,8 @@ def _with(**changes):
         _with(epsilon="1/0"),
         _with(epsilon="x"),
         _with(epsilon="9" * 5000),
-        _with(max_rows="1"),
-        _with(max_rows=True),
+        _with(max_rows_per_unit_per_group="1"),
+        _with(max_rows_per_unit_per_group=True),
         _with(neighbors="friends"),
         _with(table=None),
         _with(blocks=[{"class": "Feature", "name": "n", "block": 0}]),

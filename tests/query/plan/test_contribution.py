@@ -4,7 +4,7 @@ from itertools import product
 
 import pytest
 
-from deniable.query.plan.contribution import Reach
+from deniable.query.plan.contribution import Contribution
 
 
 def units(low, high, rows):
@@ -16,7 +16,7 @@ def units(low, high, rows):
 @pytest.mark.parametrize("rows", [1, 3])
 @pytest.mark.parametrize("neighbors", ["add-remove", "replace"])
 def test_a_single_number_moves_as_far_as_stated_and_no_further(low, high, rows, neighbors):
-    reach = Reach(1, max(1, abs(low), abs(high)), low, high)
+    reach = Contribution(1, max(1, abs(low), abs(high)), low, high)
     l1, l2 = reach.sensitivities(groups=1, rows=rows, neighbors=neighbors, keyed=False)
     there = units(low, high, rows)
     others = there if neighbors == "replace" else {0}
@@ -27,7 +27,7 @@ def test_a_single_number_moves_as_far_as_stated_and_no_further(low, high, rows, 
 @pytest.mark.parametrize("neighbors", ["add-remove", "replace"])
 @pytest.mark.parametrize("groups", [1, 2])
 def test_amounts_that_add_up_to_the_total(groups, neighbors):
-    reach = Reach(2, 3, 0, 1)
+    reach = Contribution(2, 3, 0, 1)
     l1, l2 = reach.sensitivities(groups=groups, rows=1, neighbors=neighbors, keyed=True)
     rows = [(a, 3 - a) for a in range(4)] + [(0, 0)]
     # In four groups, of which a unit may be in so many.
@@ -43,6 +43,6 @@ def test_amounts_that_add_up_to_the_total(groups, neighbors):
 
 
 def test_a_unit_that_counts_once_does_so_whatever_its_rows():
-    reach = Reach(1, 1, 0, 1, once=True)
+    reach = Contribution(1, 1, 0, 1, once=True)
     limits = {"groups": 2, "neighbors": "add-remove", "keyed": True}
     assert reach.sensitivities(rows=50, **limits) == (2, 2)

@@ -42,10 +42,10 @@ QUESTIONS = [
 @pytest.mark.parametrize("sql", QUESTIONS)
 @pytest.mark.parametrize("neighbors", ["add-remove", "replace"])
 @pytest.mark.parametrize("epsilon", [0.05, 1, 4])
-@pytest.mark.parametrize("max_groups", [2, 60])
-def test_the_whole_loss_is_what_is_charged(sql, neighbors, epsilon, max_groups):
+@pytest.mark.parametrize("max_groups_per_unit", [2, 60])
+def test_the_whole_loss_is_what_is_charged(sql, neighbors, epsilon, max_groups_per_unit):
     delta = F(1, 10**6) if "diagnosis" in sql else 0
-    changes = {"neighbors": neighbors, "max_groups": max_groups}
+    changes = {"neighbors": neighbors, "max_groups_per_unit": max_groups_per_unit}
     made = planned(sql, epsilon=epsilon, delta=delta, changes=changes)
     assert made.loss.fits(ApproximateLoss(made.epsilon, made.delta))
     check_price(made)

@@ -40,9 +40,11 @@ QUESTIONS = [
 @pytest.mark.parametrize("sql", QUESTIONS)
 @pytest.mark.parametrize("neighbors", ["add-remove", "replace"])
 @pytest.mark.parametrize("epsilon", [0.05, 1, 4])
-@pytest.mark.parametrize("max_groups", [2, 60])
-def test_the_whole_loss_stays_within_what_is_charged(sql, neighbors, epsilon, max_groups):
-    changes = {"neighbors": neighbors, "max_groups": max_groups}
+@pytest.mark.parametrize("max_groups_per_unit", [2, 60])
+def test_the_whole_loss_stays_within_what_is_charged(
+    sql, neighbors, epsilon, max_groups_per_unit
+):
+    changes = {"neighbors": neighbors, "max_groups_per_unit": max_groups_per_unit}
     made = planned(sql, epsilon=epsilon, changes=changes)
     assert made.epsilon == F(str(epsilon))
     assert made.loss.fits(ApproximateLoss(made.epsilon, made.delta))
@@ -105,11 +107,11 @@ def test_margins_of_averages_need_expected_rows():
 
 
 def test_groups_are_limited_by_what_is_declared():
-    changes = {"max_groups": 50}
-    assert planned(QUESTIONS[1], changes=changes).max_groups == 3
-    assert planned(QUESTIONS[0], changes=changes).max_groups == 1
-    assert planned(QUESTIONS[4], changes=changes).max_groups == 50
-    assert planned(QUESTIONS[1], person=False).max_groups == 1
+    changes = {"max_groups_per_unit": 50}
+    assert planned(QUESTIONS[1], changes=changes).max_groups_per_unit == 3
+    assert planned(QUESTIONS[0], changes=changes).max_groups_per_unit == 1
+    assert planned(QUESTIONS[4], changes=changes).max_groups_per_unit == 50
+    assert planned(QUESTIONS[1], person=False).max_groups_per_unit == 1
 
 
 def test_delta_is_a_stated_share_of_the_budget():
@@ -199,7 +201,7 @@ def test_short_texts_that_stand_for_huge_trees_are_refused():
 
 
 def test_grids_are_never_finer_than_noise_can_be_drawn():
-    changes = {"max_groups": 1000, "max_rows": 100_000}
+    changes = {"max_groups_per_unit": 1000, "max_rows_per_unit_per_group": 100_000}
     made = planned("SELECT VARIANCE(cost) AS v, SUM(cost) AS s FROM visits", changes=changes)
     assert all(block.mechanism.release([0] * len(block.features)) for block in made.blocks)
     with pytest.raises(InvalidQuery, match="too large to draw"):

@@ -60,7 +60,7 @@ def test_the_plan_is_the_golden_one(path):
 @pytest.mark.parametrize("path", CASES + TOWN, ids=lambda path: path.stem)
 def test_both_doors_make_the_same_plan(path):
     which, python, sql = read(path)
-    names = vars(builder) | {"ask": builder.Asking("visits")}
+    names = vars(builder) | {"ask": builder.QuestionBuilder("visits")}
     built = eval(python, {"__builtins__": {}}, names)  # our own golden files
     both = [plan(one, POLICIES[which], epsilon=0.5) for one in (parse(sql), built)]
     assert both[0] == both[1]

@@ -63,7 +63,7 @@ def sources(*, harm):
 def session(*, harm):
     bounds = {"x": (-5, 8), "y": (-2, 3), "n": (0, 9)}
     keys = {"s": ["a", "b"], "n": [0, 1, 3]}
-    person = {"unit": "unit", "max_groups": 2, "max_rows": 3}
+    person = {"unit": "unit", "max_groups_per_unit": 2, "max_rows_per_unit_per_group": 3}
     tables = [
         *(Table.declare(name, bounds=bounds, keys=keys, **person) for name in ("data", "more")),
         Table.declare("rows", bounds=bounds, keys=keys),

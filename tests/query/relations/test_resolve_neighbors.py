@@ -119,7 +119,11 @@ GROUPS = list(dict.fromkeys(GROUPS))
 
 
 def policy(count, relation):
-    person = {"unit": "unit", "max_groups": MAX_GROUPS, "max_rows": MAX_ROWS}
+    person = {
+        "unit": "unit",
+        "max_groups_per_unit": MAX_GROUPS,
+        "max_rows_per_unit_per_group": MAX_ROWS,
+    }
     alike = {"neighbors": relation}
     places = {"pair": list(range(2 * count))}
     names = [one for one in GROUPS if one is not None]

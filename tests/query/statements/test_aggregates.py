@@ -47,10 +47,12 @@ def test_bounds_that_no_double_holds_are_not_exceeded(high):
 
 
 @pytest.mark.parametrize("declared", [[True], [False]])
-@pytest.mark.parametrize("max_groups", [1, 2, 3])
-def test_one_declared_truth_and_the_rest_are_two_groups(declared, max_groups):
+@pytest.mark.parametrize("max_groups_per_unit", [1, 2, 3])
+def test_one_declared_truth_and_the_rest_are_two_groups(declared, max_groups_per_unit):
     rows = pa.table({"p": [1, 1, 1], "f": [True, False, None]})
-    session = dp.protect(rows, unit="p", max_groups=max_groups, keys={"f": declared}, epsilon=1)
+    session = dp.protect(
+        rows, unit="p", max_groups_per_unit=max_groups_per_unit, keys={"f": declared}, epsilon=1
+    )
     plan = session.plan("SELECT f, COUNT(*) AS n FROM data GROUP BY f", epsilon=1, other=True)
     found = exact(session, plan)
     assert set(found) <= {(declared[0],), (None,)}
@@ -72,7 +74,9 @@ def test_a_wrong_derivation_costs_accuracy_and_never_privacy(monkeypatch):
     session = dp.protect(rows, **declared)
     plan = session.plan("SELECT SUM(ABS(x)) AS s FROM data", epsilon=1)
     assert exact(session, plan) == [(2,)]
-    session = dp.protect(rows, unit="p", max_rows=4, max_groups=1, **declared)
+    session = dp.protect(
+        rows, unit="p", max_rows_per_unit_per_group=4, max_groups_per_unit=1, **declared
+    )
     inner = "SELECT p, SUM(ABS(x)) AS s FROM data GROUP BY p"
     plan = session.plan(f"SELECT SUM(s) AS s FROM ({inner}) AS own", epsilon=1)
     assert exact(session, plan) == [(2,)]

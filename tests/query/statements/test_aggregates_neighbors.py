@@ -43,7 +43,15 @@ SHAPES = [
 
 
 def policy(count, *, relation, person):
-    limits = {"unit": "unit", "max_groups": MAX_GROUPS, "max_rows": MAX_ROWS} if person else {}
+    limits = (
+        {
+            "unit": "unit",
+            "max_groups_per_unit": MAX_GROUPS,
+            "max_rows_per_unit_per_group": MAX_ROWS,
+        }
+        if person
+        else {}
+    )
     table = Table.declare(
         "data",
         bounds={"x": (0, 100), "y": (-5.5, 20)},
@@ -112,8 +120,8 @@ class Probe:
         """What the plan declared: L1 from its mechanisms, squared L2 from its statistics."""
         sizes = [
             one.sensitivities(
-                groups=self.declared.max_groups,
-                rows=self.declared.max_rows,
+                groups=self.declared.max_groups_per_unit,
+                rows=self.declared.max_rows_per_unit_per_group,
                 neighbors=self.relation,
                 keyed=bool(self.key),
             )
@@ -124,8 +132,8 @@ class Probe:
             assert declared == l1 or declared**2 >= square
         if self.declared.thresholding is not None:
             sides = 2 if self.relation == "replace" else 1
-            assert self.declared.thresholding.groups == self.declared.max_groups
-            sizes.append((sides * self.declared.max_groups,) * 2)
+            assert self.declared.thresholding.groups == self.declared.max_groups_per_unit
+            sizes.append((sides * self.declared.max_groups_per_unit,) * 2)
         return sizes
 
 

@@ -110,8 +110,8 @@ def most_steps(one, declared):
     if hasattr(one, "changes"):
         return one.changes
     l1, square = one.reach.sensitivities(
-        groups=declared.max_groups,
-        rows=declared.max_rows,
+        groups=declared.max_groups_per_unit,
+        rows=declared.max_rows_per_unit_per_group,
         neighbors=declared.neighbors,
         keyed=bool(declared.keys),
     )

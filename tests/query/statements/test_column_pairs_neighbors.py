@@ -30,8 +30,8 @@ class PairProbe(Probe):
     def allowed(self):
         sizes = [
             one.reach.sensitivities(
-                groups=self.declared.max_groups,
-                rows=self.declared.max_rows,
+                groups=self.declared.max_groups_per_unit,
+                rows=self.declared.max_rows_per_unit_per_group,
                 neighbors=self.relation,
                 keyed=bool(self.key),
             )
@@ -45,7 +45,7 @@ class PairProbe(Probe):
             assert mine.mechanism.sensitivity**2 >= norm
         if self.declared.thresholding is not None:
             sides = 2 if self.relation == "replace" else 1
-            sizes.append((sides * self.declared.max_groups,) * 2)
+            sizes.append((sides * self.declared.max_groups_per_unit,) * 2)
         return sizes
 
 

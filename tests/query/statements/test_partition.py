@@ -29,7 +29,7 @@ ROWS = pa.table(
 
 def counted(sql, part, unit="p", **declared):
     """The exact integers of a question restricted to a part."""
-    declared = {"unit": unit, "max_rows": 9} if unit else {}
+    declared = {"unit": unit, "max_rows_per_unit_per_group": 9} if unit else {}
     table = Table.declare("data", ROWS, bounds={"age": (0, 20)}, **declared)
     with DuckDB.open({"data": ROWS}) as engine:
         known = Policy([table], epsilon=1).with_schemas({"data": engine.schema("data")})
@@ -71,7 +71,9 @@ def test_no_unit_is_in_two_parts(column):
         mine = ROWS.filter(pa.compute.equal(ROWS["p"], unit))
         keys = {"ward": "ABC", "age": (10, 20), "well": (True, False)}
         values = keys.get(column, ("1970-01-01", "1970-01-02", "1970-01-06"))
-        table = Table.declare("data", mine, unit="p", max_rows=9, bounds={"age": (0, 20)})
+        table = Table.declare(
+            "data", mine, unit="p", max_rows_per_unit_per_group=9, bounds={"age": (0, 20)}
+        )
         found = []
         with DuckDB.open({"data": mine}) as engine:
             known = Policy([table], epsilon=1).with_schemas({"data": engine.schema("data")})
@@ -86,7 +88,9 @@ def test_no_unit_is_in_two_parts(column):
 def test_a_nested_part_lies_within_its_outer_part():
     """Who is in A and 20 is in A: the outer part is found from all of a unit's rows."""
     rows = pa.table({"p": ["a", "a"], "ward": ["A", "B"], "age": [20, 10]})
-    table = Table.declare("data", rows, unit="p", max_rows=9, bounds={"age": (0, 20)})
+    table = Table.declare(
+        "data", rows, unit="p", max_rows_per_unit_per_group=9, bounds={"age": (0, 20)}
+    )
     with DuckDB.open({"data": rows}) as engine:
         known = Policy([table], epsilon=1).with_schemas({"data": engine.schema("data")})
         for part in ((("ward", "B"), ("age", 10)), (("ward", "B"), ("age", 20))):

@@ -50,7 +50,11 @@ QUESTIONS = [
 def exact(sql, frame, part=()):
     """All that the engine hands over for a question, before any noise."""
     tables = {"data": frame, "codes": CODES}
-    declared = {"max_groups": 3, "max_rows": 50, "bounds": {"x": (0, 20)}}
+    declared = {
+        "max_groups_per_unit": 3,
+        "max_rows_per_unit_per_group": 50,
+        "bounds": {"x": (0, 20)},
+    }
     data = Table.declare("data", frame, unit="p", keys={"d": DIAGNOSES}, **declared)
     codes = Table.declare("codes", CODES, public=True, keys={"name": ["n0", "n1"]})
     with DuckDB.open(tables) as engine:

@@ -9,13 +9,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from deniable.query.language.expressions import Aggregate, Column
+from deniable.query.language.expressions import Aggregate, ColumnRef
 from deniable.query.margins.evaluation import evaluate
 from deniable.query.plan.plan import Feature
 from deniable.query.statements.statistics import Measured, Statistic, root_up
 
 F = Fraction
-X = Column("x")
+X = ColumnRef("x")
 
 
 def features(statistic, rows):

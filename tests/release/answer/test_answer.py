@@ -17,11 +17,11 @@ from deniable.query.margins.evaluation import evaluate
 from deniable.query.margins.margins import shown
 from deniable.query.plan.plan import (
     Block,
-    Call,
     Feature,
-    Key,
+    GroupKey,
     KeyColumn,
     Number,
+    Operation,
     Output,
 )
 from deniable.query.planner.planner import plan as planned
@@ -36,7 +36,7 @@ LEVEL = Fraction(19, 20)
 def repeated(made, exact, draws=DRAWS):
     """The same integers as `draws` groups, so that one release draws them so often."""
     places = tuple(range(draws))
-    key = Key("draw", "number", places, Fraction(1))
+    key = GroupKey("draw", "number", places, Fraction(1))
     features = {
         name: np.array([values[0]] * draws, dtype=values.dtype)
         for name, values in exact.features.items()
@@ -170,7 +170,7 @@ def test_a_key_of_one_unit_is_shown_with_probability_delta_at_most():
     assert binomtest(released, runs, float(made.delta), alternative="greater").pvalue > 1e-9
 
 
-KEYS = (Key("ward", "text", ("A", "B", "C")),)
+KEYS = (GroupKey("ward", "text", ("A", "B", "C")),)
 N = Feature("n", 0)
 WARD = Output("ward", "ward", KeyColumn(0), None, None, False, None, False)
 COUNT = Output("n", "COUNT(*)", N, Fraction(0), None, True, None, False)
@@ -183,7 +183,7 @@ def grouped(n, **changes):
 
 
 def test_having_order_and_limit_see_noisy_values_only():
-    many = Call(">", (N, Number(Fraction(500))))
+    many = Operation(">", (N, Number(Fraction(500))))
     table = grouped([0, 1000, 2000], having=many, order=((N, True),))
     assert table["ward"].to_pylist() == ["C", "B"]
     assert grouped([3000, 1000, 2000], order=((N, False),), limit=2)["ward"].to_pylist() == [
@@ -192,7 +192,7 @@ def test_having_order_and_limit_see_noisy_values_only():
     ]
     assert grouped([1, 1, 1], order=((KeyColumn(0), True),))["ward"].to_pylist() == list("CBA")
     assert grouped([1, 1, 1], limit=0).num_rows == 0
-    nearly = Call(">", (N, Number(Fraction(100))))
+    nearly = Operation(">", (N, Number(Fraction(100))))
     kept = [grouped([100, 100, 100], having=nearly).num_rows for _ in range(60)]
     assert len(set(kept)) > 1  # the true values would all be treated alike
     for row in grouped([100, 100, 100], having=nearly).to_pylist():
@@ -226,7 +226,9 @@ def test_counts_from_a_mean_are_whole_numbers():
     outputs = (
         replace(
             COUNT,
-            node=Call("*", (Number(Fraction(1, 1000)), Call("+", (N, Feature("m", 0))))),
+            node=Operation(
+                "*", (Number(Fraction(1, 1000)), Operation("+", (N, Feature("m", 0))))
+            ),
         ),
     )
     block = Block(("n", "m"), "mean", Laplace(epsilon=1, sensitivity=1000))
@@ -240,7 +242,14 @@ def test_counts_from_a_mean_are_whole_numbers():
 
 def test_what_has_no_value_is_null():
     nothing = Output(
-        "r", "1 / 0", Call("/", (N, Call("-", (N, N)))), None, None, False, None, False
+        "r",
+        "1 / 0",
+        Operation("/", (N, Operation("-", (N, N)))),
+        None,
+        None,
+        False,
+        None,
+        False,
     )
     made = plan(1, outputs=(nothing,))
     table = answered(made, Aggregated((), None, {"n": np.array([5])})).table
@@ -248,12 +257,12 @@ def test_what_has_no_value_is_null():
 
 
 def test_a_number_without_noise_needs_no_margin():
-    decade = Key("decade", "number", (0, 10), Fraction(10))
+    decade = GroupKey("decade", "number", (0, 10), Fraction(10))
     outputs = (
         Output(
             "next",
             "decade + 10",
-            Call("+", (KeyColumn(0), Number(Fraction(10)))),
+            Operation("+", (KeyColumn(0), Number(Fraction(10)))),
             None,
             None,
             False,

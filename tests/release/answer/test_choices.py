@@ -12,7 +12,7 @@ import deniable as dp
 from deniable.engines.duckdb.engine import DuckDB
 from deniable.engines.handover.aggregated import Aggregated, Cells
 from deniable.query.language.parse import parse
-from deniable.query.plan.plan import Key
+from deniable.query.plan.plan import GroupKey
 from deniable.query.planner.planner import plan as planned
 from deniable.release.answer.answer import answered
 from tests.query.hospital import policy, visits
@@ -37,7 +37,7 @@ def repeated(made, exact, draws):
         )
         for name, one in exact.cells.items()
     }
-    key = Key("draw", "number", tuple(places.tolist()), Fraction(1))
+    key = GroupKey("draw", "number", tuple(places.tolist()), Fraction(1))
     keyed = replace(made, keys=(key,), engine_sql="")
     return answered(keyed, Aggregated((), None, {}, cells)).table
 

@@ -9,12 +9,12 @@ import pytest
 
 from deniable.engines.handover.aggregated import Aggregated
 from deniable.mechanisms import Thresholding
-from deniable.query.plan.plan import Key
+from deniable.query.plan.plan import GroupKey
 from deniable.release.answer.groups import _counted, _places, grouped
 from tests.ledger.contract import plan
 
-WARD = Key("ward", "text", ("B", "A"))
-DECADE = Key("decade", "number", (0, 10, 20), Fraction(10))
+WARD = GroupKey("ward", "text", ("B", "A"))
+DECADE = GroupKey("decade", "number", (0, 10, 20), Fraction(10))
 SURE = Thresholding(epsilon=1, delta=0.01)
 
 
@@ -62,23 +62,23 @@ def test_without_keys_there_is_one_group():
 
 
 def test_kinds_of_keys():
-    half = Key("half", "number", (0.0, 0.5, 1.0), Fraction(1, 2))
+    half = GroupKey("half", "number", (0.0, 0.5, 1.0), Fraction(1, 2))
     assert shown(grouped(plan(1, keys=(half,)), exact([[1]], [9]))) == (
         [[0.0, 0.5, 1.0]],
         [0, 9, 0],
     )
-    flag = Key("flag", "boolean", (False, True))
+    flag = GroupKey("flag", "boolean", (False, True))
     assert shown(grouped(plan(1, keys=(flag,)), exact([[True]], [9]))) == (
         [[False, True]],
         [0, 9],
     )
-    day = Key("day", "date", ("2026-11-15",))
+    day = GroupKey("day", "date", ("2026-11-15",))
     assert shown(grouped(plan(1, keys=(day,)), exact([["2026-11-15"]], [9])))[0] == [
         [date(2026, 11, 15)]
     ]
 
 
-private = plan(1, 0.01, keys=(Key("code", "text", None),), thresholding=SURE)
+private = plan(1, 0.01, keys=(GroupKey("code", "text", None),), thresholding=SURE)
 
 
 def test_private_keys_are_sorted_whatever_the_engine_does():
@@ -120,7 +120,7 @@ def test_integers_of_any_size_stay_exact(other):
 
 
 def test_far_dates_stay_text():
-    far = plan(1, 0.01, keys=(Key("day", "date", None),), thresholding=SURE)
+    far = plan(1, 0.01, keys=(GroupKey("day", "date", None),), thresholding=SURE)
     found = grouped(far, exact([["2026-11-15", "infinity"]], [1, 2], [900, 900]))
     assert shown(found)[0] == [["2026-11-15", "infinity"]]
 
@@ -139,7 +139,7 @@ def test_whole_keys_in_a_row_are_found_as_any_others_are(declared):
         assert set(place[~known].tolist()) <= {0}
 
 
-NUMBERED = Key("decade", "number", (0, 10, 20), Fraction(10))
+NUMBERED = GroupKey("decade", "number", (0, 10, 20), Fraction(10))
 
 
 @pytest.mark.parametrize("other", [False, True])

@@ -23,7 +23,7 @@ def test_only_shared_keys_are_shown_and_sorted(unit, other):
         bounds={"x": (0, 1)},
         epsilon=10,
         delta=1e-3,
-        **({} if unit is None else {"unit": unit, "max_groups": 3}),
+        **({} if unit is None else {"unit": unit, "max_groups_per_unit": 3}),
     )
     asked = "SELECT key, COUNT(*) AS n, SUM(x) AS s FROM data GROUP BY key"
     # That any of the rare keys is shown has probability 1.5e-7 at most.

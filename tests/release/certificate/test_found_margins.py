@@ -9,7 +9,7 @@ import pytest
 
 import deniable as dp
 from deniable.errors import InvalidCertificate
-from deniable.release.certificate.certificate import Placed, certified
+from deniable.release.certificate.certificate import LedgerPlace, certified
 from deniable.release.certificate.found_margins import choice_margin, not_found
 from deniable.release.certificate.verification import verify
 
@@ -32,7 +32,7 @@ def session():
 def signed(session, release, plan, table):
     """What a dishonest owner would hand over: any plan and rows, correctly signed."""
     head = session.ledger.head
-    placed = Placed("", "", None, head.number, head, {"epsilon": "1000", "delta": "0"})
+    placed = LedgerPlace("", "", None, head.number, head, {"epsilon": "1000", "delta": "0"})
     answer = replace(release.answer, table=table)
     certificate = certified(plan, answer, placed, session.ledger)
     lie = replace(release, plan=plan, answer=answer, certificate=certificate)

@@ -28,7 +28,7 @@ def test_a_row_each():
 
 
 def test_units_and_their_limits():
-    text = str(label(statement(unit="p", max_groups=3, max_rows=7)))
+    text = str(label(statement(unit="p", max_groups_per_unit=3, max_rows_per_unit_per_group=7)))
     assert "Each p in data is protected, with all rows together" in text
     assert "at most 3 groups" not in text  # a question without groups: one
     assert "at most 1 group, with at most 7 rows" in text
@@ -63,7 +63,7 @@ def test_delta_and_thresholds():
 def test_gaussian_noise_and_margins_beside():
     sql = "SELECT w, COUNT(*) AS n, AVG(x) AS x FROM data GROUP BY w"
     keys = {"w": [chr(65 + i) for i in range(20)]}
-    found = statement(sql, 0.1, 1e-6, keys=keys, unit="p", max_groups=20)
+    found = statement(sql, 0.1, 1e-6, keys=keys, unit="p", max_groups_per_unit=20)
     text = str(label(found))
     assert "Gaussian noise with deviation" in text
     assert "Other numbers have their margins beside them." in text

@@ -11,14 +11,14 @@ import pytest
 
 import deniable as dp
 from deniable.errors import InvalidCertificate
-from deniable.ledger.signing_keys import Key
+from deniable.ledger.signing_keys import SigningKey
 from deniable.mechanisms import Gaussian, Laplace, PermuteAndFlip, Thresholding
 from deniable.query.language.parse import parse
 from deniable.query.plan import canonical
 from deniable.query.planner.planner import plan as planned
 from deniable.release.certificate.certificate import (
     Certificate,
-    Placed,
+    LedgerPlace,
     certified,
     message,
 )
@@ -54,8 +54,8 @@ def session():
         frame,
         name="visits",
         unit="patient",
-        max_groups=3,
-        max_rows=4,
+        max_groups_per_unit=3,
+        max_rows_per_unit_per_group=4,
         bounds={"cost": (0, 500)},
         keys={"ward": ["A", "B", "C"], "diagnosis": "private"},
         epsilon=10,
@@ -112,7 +112,7 @@ def test_every_golden_plan_can_be_certified_and_verified(path, session):
     which = {"person": {}, "row": {"person": False}, "replace": {"neighbors": "replace"}}
     known = policy(**which[first.removeprefix("-- policy: ")])
     made = planned(parse("\n".join(sql)), known, epsilon=0.5)
-    placed = Placed("", "", None, 0, session.ledger.head, {"epsilon": "1", "delta": "1"})
+    placed = LedgerPlace("", "", None, 0, session.ledger.head, {"epsilon": "1", "delta": "1"})
     answer = type("Answer", (), {"table": pa.table({"n": [1]})})
     certificate = certified(made, answer, placed, session.ledger)
     assert verify(certificate.to_dict()).plan == made
@@ -129,7 +129,7 @@ def test_the_rest_of_all_groups_moves_by_all_that_a_unit_has(session):
     narrow = Gaussian(
         variance=without.blocks[0].mechanism.variance, sensitivity=block.mechanism.sensitivity
     )
-    placed = Placed("", "", None, 0, session.ledger.head, {"epsilon": "1", "delta": "1"})
+    placed = LedgerPlace("", "", None, 0, session.ledger.head, {"epsilon": "1", "delta": "1"})
     answer = type("Answer", (), {"table": pa.table({"n": [1]})})
     assert verify(certified(made, answer, placed, session.ledger).to_dict())
     bad = replace(made, blocks=(replace(block, mechanism=narrow),))
@@ -206,7 +206,7 @@ def falsified(session, change):
     release = session.sql(sql, epsilon=1, **wishes)
     made = change(release.plan)
     head = session.ledger.head
-    placed = Placed("", "", None, head.number, head, {"epsilon": "10", "delta": "1/1000"})
+    placed = LedgerPlace("", "", None, head.number, head, {"epsilon": "10", "delta": "1/1000"})
     certificate = certified(made, release.answer, placed, session.ledger)
     return release.to_dict() | {"certificate": certificate.to_dict()}
 
@@ -226,8 +226,8 @@ def noisier(plan, **changes):
         (lambda plan: noisier(plan, epsilon=Fraction(3)), "price"),
         (lambda plan: replace(plan, epsilon=plan.epsilon / 2), "price"),
         (lambda plan: replace(plan, epsilon=-plan.epsilon), "price"),
-        (lambda plan: replace(plan, max_groups=100), "sensitivity"),
-        (lambda plan: replace(plan, max_rows=100), "sensitivity"),
+        (lambda plan: replace(plan, max_groups_per_unit=100), "sensitivity"),
+        (lambda plan: replace(plan, max_rows_per_unit_per_group=100), "sensitivity"),
         (lambda plan: replace(plan, neighbors="replace"), "sensitivity"),
         (
             lambda plan: replace(
@@ -272,7 +272,7 @@ def test_the_same_way_of_making_it_holds_for_the_true_plan(session):
 def test_choices_are_checked_too(session, sql, change):
     plan = session.plan(sql, epsilon=1)
     head = session.ledger.head
-    placed = Placed("", "", None, head.number, head, {"epsilon": "10", "delta": "1/1000"})
+    placed = LedgerPlace("", "", None, head.number, head, {"epsilon": "10", "delta": "1/1000"})
     answer = type("Answer", (), {"table": pa.table({"n": [1]})})
     assert verify(certified(plan, answer, placed, session.ledger).to_dict())
     (choice,) = plan.choices
@@ -290,7 +290,7 @@ def test_a_threshold_is_for_all_groups_of_a_unit(session, change):
     known = {name: getattr(rule, name) for name in ("epsilon", "delta", "groups", "neighbors")}
     bad = replace(made, thresholding=Thresholding(**known | change))
     head = session.ledger.head
-    placed = Placed("", "", None, head.number, head, {"epsilon": "10", "delta": "1/1000"})
+    placed = LedgerPlace("", "", None, head.number, head, {"epsilon": "10", "delta": "1/1000"})
     answer = type("Answer", (), {"table": pa.table({"n": [1]})})
     assert verify(certified(made, answer, placed, session.ledger).to_dict())
     with pytest.raises(InvalidCertificate, match="the groups of one unit"):
@@ -313,7 +313,7 @@ def test_a_falsified_delta_is_refused(session):
     release = session.sql(sql, epsilon=1, **wishes)
     made = replace(release.plan, delta=release.plan.delta / 2)
     head = session.ledger.head
-    placed = Placed("", "", None, head.number, head, {"epsilon": "10", "delta": "1/1000"})
+    placed = LedgerPlace("", "", None, head.number, head, {"epsilon": "10", "delta": "1/1000"})
     certificate = certified(made, release.answer, placed, session.ledger)
     with pytest.raises(InvalidCertificate, match="price"):
         verify(certificate.to_dict())
@@ -344,7 +344,7 @@ def test_margins_in_the_rows_are_checked_even_if_their_hash_was_signed(session, 
 
 
 def test_another_key_is_refused(document, session):
-    stranger = Key.new()
+    stranger = SigningKey.new()
     with pytest.raises(InvalidCertificate, match="another key"):
         verify(document, key=stranger.public)
     bad = copy.deepcopy(document)
@@ -428,7 +428,7 @@ def test_what_another_filter_granted_is_within_the_cap(session):
     head = session.ledger.head
     for cap, holds in ((Fraction(1), True), (Fraction(1, 10), False)):
         told = {"epsilon": str(cap), "delta": "1/1000000"}
-        placed = Placed("", "", None, head.number, head, told)
+        placed = LedgerPlace("", "", None, head.number, head, told)
         answer = session.sql("SELECT COUNT(*) AS n FROM visits", epsilon=1).answer
         certificate = certified(made, answer, placed, session.ledger).to_dict()
         if holds:

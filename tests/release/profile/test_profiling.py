@@ -36,7 +36,11 @@ DECLARED = {
 
 
 def hospital(*, person=False, **more):
-    limits = {"unit": "patient", "max_groups": 2, "max_rows": 4} if person else {}
+    limits = (
+        {"unit": "patient", "max_groups_per_unit": 2, "max_rows_per_unit_per_group": 4}
+        if person
+        else {}
+    )
     frame = FRAME if person else FRAME.drop_columns(["patient"])
     return dp.protect(frame, **{**DECLARED, **limits, "epsilon": 50, "delta": 1e-3, **more})
 

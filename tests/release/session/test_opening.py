@@ -18,8 +18,8 @@ delta = 1e-6
 [tables.visits]
 source = "visits.parquet"
 unit = "patient"
-max_groups = 2
-max_rows = 3
+max_groups_per_unit = 2
+max_rows_per_unit_per_group = 3
 expected_rows = 3000
 [tables.visits.columns]
 ward = { keys = ["A", "B"] }

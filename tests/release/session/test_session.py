@@ -220,7 +220,7 @@ def test_a_plan_that_protects_somebody_else_is_refused_and_costs_nothing():
         with pytest.raises(InvalidParameter, match="another policy"):
             people.release(other.plan(asked, epsilon=0.5))
     assert people.remaining.epsilon == 1
-    alike = dp.protect(rows, unit="p", max_rows=3, epsilon=1)
+    alike = dp.protect(rows, unit="p", max_rows_per_unit_per_group=3, epsilon=1)
     assert people.release(alike.plan(COUNT, epsilon=0.5))
 
 

@@ -34,7 +34,7 @@ delta = 1e-3
 [tables.visits]
 source = "visits.parquet"
 unit = "patient"
-max_rows = 2
+max_rows_per_unit_per_group = 2
 [tables.visits.columns]
 amount = { bounds = [0, 1000000000], step = 1 }
 note = { keys = "private" }

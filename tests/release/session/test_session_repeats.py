@@ -53,7 +53,7 @@ def opened(
         "visits",
         FRAME,
         unit="patient",
-        max_rows=2,
+        max_rows_per_unit_per_group=2,
         neighbors=neighbors,
         bounds=bounds or {"age": (0, 90)},
         version=version,

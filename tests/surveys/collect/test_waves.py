@@ -21,7 +21,7 @@ from deniable.mechanisms import (
     SubsetSelection,
 )
 from deniable.privacy import PureLoss
-from deniable.surveys import Memory, Question, ask, over_waves
+from deniable.surveys import Memory, SurveyQuestion, ask, over_waves
 from tests.mechanisms.contract import THRESHOLD, fit
 
 COINS = RandomizedResponse(odds=3)
@@ -108,7 +108,7 @@ def test_numbers_are_remembered_by_their_step_and_declining_too():
 
 @pytest.mark.parametrize("options", [2, 9])
 def test_boxes_are_remembered(options):
-    question = Question(
+    question = SurveyQuestion(
         id="m", kind="multiple-choice", text="?", options=[str(i) for i in range(options)]
     )
     asked = ask(question, Fraction(2))

@@ -6,7 +6,7 @@ import pytest
 from deniable.errors import InvalidData, InvalidParameter
 from deniable.mechanisms import Rappor
 from deniable.surveys.estimate.readings import both, reader
-from deniable.surveys.questionnaire.designs import Asked
+from deniable.surveys.questionnaire.designs import DesignedQuestion
 from tests.surveys.designs import DESIGNS, answers, meaning, moments
 
 
@@ -35,7 +35,9 @@ def test_reports_are_read_as_enumerated(name):
     assert (np.abs(found - meaning(design)[-1]) <= 7 * error + 1e-12).all()
 
 
-@pytest.mark.parametrize("name", [x for x in DESIGNS if not isinstance(DESIGNS[x], Asked)])
+@pytest.mark.parametrize(
+    "name", [x for x in DESIGNS if not isinstance(DESIGNS[x], DesignedQuestion)]
+)
 def test_blind_answers_are_uniform(name):
     design = DESIGNS[name]
     careless = reader(design).careless

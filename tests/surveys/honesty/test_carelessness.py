@@ -8,7 +8,7 @@ from deniable.exact import bernoulli, uniform_below
 from deniable.exact.rationals import rational
 from deniable.mechanisms import RandomizedResponse
 from deniable.surveys import attention, without_careless
-from deniable.surveys.questionnaire.designs import Asked
+from deniable.surveys.questionnaire.designs import DesignedQuestion
 from tests.surveys.designs import DESIGNS, answers, meaning
 
 ANCHOR = RandomizedResponse(odds=9)
@@ -17,7 +17,7 @@ CAREFUL = 0.75
 
 def blind(design, people):
     """Any answer."""
-    if isinstance(design, Asked):
+    if isinstance(design, DesignedQuestion):
         return uniform_below(2, people * design.options).reshape(people, -1)
     every = answers(design)
     if np.isnan(every.astype(float)).any():  # low, high, or nothing said

@@ -6,12 +6,12 @@ import pytest
 from deniable.errors import InvalidData, InvalidParameter
 from deniable.mechanisms import OLH, OUE, Hybrid, NumberOrNot, Ordinal, RandomizedResponse
 from deniable.privacy import PureLoss
-from deniable.surveys import Question, ask, loads
+from deniable.surveys import SurveyQuestion, ask, loads
 from deniable.surveys.questionnaire.designs import asked, epsilons
 
 
 def made(epsilon=1, **about):
-    return ask(Question(id="a", text="?", **about), Fraction(epsilon))
+    return ask(SurveyQuestion(id="a", text="?", **about), Fraction(epsilon))
 
 
 def choice(k, **more):

@@ -6,7 +6,7 @@ from deniable.errors import InvalidParameter
 from deniable.mechanisms import RandomizedResponse
 from deniable.surveys import collect, lint, loads, report, what_an_answer_proves
 from deniable.surveys.questionnaire.languages import ENGLISH, LANGUAGES, built_in
-from deniable.surveys.questionnaire.phrases import FIGURES, Words, fields
+from deniable.surveys.questionnaire.phrases import FIGURES, Phrases, fields
 
 WORDS = """[words]
 yes = { en = "yes", de = "ja" }
@@ -112,5 +112,5 @@ def test_boxes_add_up_in_the_sentence():
     sentence = what_an_answer_proves(RandomizedResponse(odds=3), boxes=4)
     assert "at most 3 to 1" in sentence
     assert "all 4 of them by at most 81 to 1" in sentence
-    assert Words().say("yes", "de") == "ja"
-    assert Words().say("yes", "pl") == "yes"
+    assert Phrases().say("yes", "de") == "ja"
+    assert Phrases().say("yes", "pl") == "yes"

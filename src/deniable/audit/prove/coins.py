@@ -19,7 +19,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from deniable.audit.prove.ratios import Ratio
+from deniable.audit.prove.ratios import RationalFunction
 from deniable.audit.prove.typed_numbers import told
 from deniable.errors import DeniableError, InvalidParameter
 from deniable.exact.rationals import Number, rational, whole
@@ -41,7 +41,7 @@ class Limits:
 
 
 @dataclass(frozen=True, slots=True)
-class Law:
+class OutcomeLaw:
     """P(output) for every output that was reached, and the probability of the rest."""
 
     table: dict[Hashable, Probability]
@@ -151,25 +151,27 @@ class OpenSpace(Space):
     """Rational functions of a parameter between `low` and `high`."""
 
     def __init__(self, name: str, low: Fraction, high: Fraction) -> None:
-        self.parameter = Ratio.variable(name)
+        self.parameter = RationalFunction.variable(name)
         self.one = self.parameter * 0 + 1
         self.low, self.high = low, high
         self.sample = low + (high - low) * Fraction(5, 13)  # seldom a breakpoint
-        self._sound: dict[Ratio, bool] = {}
+        self._sound: dict[RationalFunction, bool] = {}
 
-    def probability(self, p: Any) -> Ratio:
+    def probability(self, p: Any) -> RationalFunction:
         exact = self.weight(p)
         if not self._nonnegative(1 - exact):
             self._refuse(p)
         return exact
 
-    def weight(self, weight: Any) -> Ratio:
-        exact = weight if isinstance(weight, Ratio) else self.one * rational(weight, "p")
+    def weight(self, weight: Any) -> RationalFunction:
+        exact = (
+            weight if isinstance(weight, RationalFunction) else self.one * rational(weight, "p")
+        )
         if not self._nonnegative(exact):
             self._refuse(weight)
         return exact
 
-    def _nonnegative(self, value: Ratio) -> bool:
+    def _nonnegative(self, value: RationalFunction) -> bool:
         if value not in self._sound:
             self._sound[value] = value.nonnegative(self.low, self.high)
         return self._sound[value]
@@ -180,7 +182,7 @@ class OpenSpace(Space):
             f"{self.high}. Narrow the range."
         )
 
-    def size(self, probability: Ratio) -> Fraction:
+    def size(self, probability: RationalFunction) -> Fraction:
         return probability(self.sample)
 
 
@@ -192,7 +194,7 @@ def law(
     limits: Limits,
     extra: Mapping[str, Any],
     again: int = 2,
-) -> Law:
+) -> OutcomeLaw:
     """The exact law of `program(data, ...)`, and what was left unresolved.
 
     The likeliest runs are repeated, `again` times in all: the same coins must give the same
@@ -231,7 +233,7 @@ def law(
             )
     for _, _, probability, _ in todo:
         unresolved = unresolved + probability
-    return Law({output: p for output, p in table.items() if p}, unresolved)
+    return OutcomeLaw({output: p for output, p in table.items() if p}, unresolved)
 
 
 def _output(

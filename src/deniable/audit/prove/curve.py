@@ -13,16 +13,16 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 from deniable.audit.prove.coins import (
-    Law,
     Limits,
     OpenSpace,
+    OutcomeLaw,
     Program,
     law,
     repeats,
 )
 from deniable.audit.prove.datasets import Datasets
 from deniable.audit.prove.polynomials import Root, between, roots
-from deniable.audit.prove.ratios import Ratio
+from deniable.audit.prove.ratios import RationalFunction
 from deniable.errors import InvalidParameter
 from deniable.exact.rationals import Number, rational
 from deniable.privacy import PureLoss
@@ -37,13 +37,13 @@ class Piece:
 
     low: Root
     high: Root
-    odds: Ratio
+    odds: RationalFunction
     output: Any
     inputs: tuple[Any, Any]
 
 
 @dataclass(frozen=True)
-class Curve:
+class EpsilonCurve:
     """The exact odds over a range of the open parameter, in pieces.
 
     >>> from deniable.audit import prove
@@ -61,9 +61,9 @@ class Curve:
     pieces: tuple[Piece, ...]
     poles: tuple[Root, ...]
     giveaway: tuple[Any, tuple[Any, Any]] | None
-    table: dict[Any, dict[Any, Ratio]]
+    table: dict[Any, dict[Any, RationalFunction]]
     pairs: tuple[tuple[Any, Any], ...]
-    missing: dict[Any, Ratio]
+    missing: dict[Any, RationalFunction]
 
     @property
     def private(self) -> bool:
@@ -136,12 +136,12 @@ def curve(
     *,
     over: Mapping[str, tuple[Number, Number]],
     limits: Limits,
-) -> Curve:
+) -> EpsilonCurve:
     """Enumerates the program with one open parameter and takes the upper envelope."""
     name, low, high = _range(over)
     space = OpenSpace(name, low, high)
     extra, again = {name: space.parameter}, repeats(len(found.inputs))
-    laws: dict[Any, Law] = {
+    laws: dict[Any, OutcomeLaw] = {
         x: law(program, data, space=space, limits=limits, extra=extra, again=again)
         for x, data in found.inputs.items()
     }
@@ -149,7 +149,7 @@ def curve(
     missing = {x: one.unresolved for x, one in laws.items()}
     worst, giveaway = _candidates(found, table, missing, space.sample)
     pieces, poles = ([], []) if giveaway else _envelope(worst, low, high)
-    return Curve(
+    return EpsilonCurve(
         name, low, high, tuple(pieces), tuple(poles), giveaway, table, found.pairs, missing
     )
 
@@ -171,12 +171,12 @@ Key = tuple[Any, tuple[Any, Any]]
 
 def _candidates(
     found: Datasets,
-    table: dict[Any, dict[Any, Ratio]],
-    missing: dict[Any, Ratio],
+    table: dict[Any, dict[Any, RationalFunction]],
+    missing: dict[Any, RationalFunction],
     sample: Fraction,
-) -> tuple[dict[Ratio, Key], Key | None]:
+) -> tuple[dict[RationalFunction, Key], Key | None]:
     """Every odds function with the first output that has it; or the output that gives away."""
-    worst: dict[Ratio, Key] = {}
+    worst: dict[RationalFunction, Key] = {}
     ordered = [both for x, y in found.pairs for both in ((x, y), (y, x))]
     for x, y in ordered:
         for output, p in table[x].items():
@@ -192,10 +192,10 @@ def _candidates(
 
 
 def _envelope(
-    worst: dict[Ratio, Key], low: Fraction, high: Fraction
+    worst: dict[RationalFunction, Key], low: Fraction, high: Fraction
 ) -> tuple[list[Piece], list[Root]]:
     poles = sorted({root for odds in worst for root in roots(odds.bottom, low, high)})
-    cuts: list[tuple[Root, Root, Ratio]] = []
+    cuts: list[tuple[Root, Root, RationalFunction]] = []
     for odds in sorted(worst, key=lambda one: one((low + high) / 2 + (high - low) / 97)):
         if not cuts:
             cuts = [(Root.at(low), Root.at(high), odds)]
@@ -206,13 +206,13 @@ def _envelope(
 
 
 def _raised(
-    cuts: list[tuple[Root, Root, Ratio]],
-    odds: Ratio,
+    cuts: list[tuple[Root, Root, RationalFunction]],
+    odds: RationalFunction,
     poles: list[Root],
     ends: tuple[Fraction, Fraction],
-) -> list[tuple[Root, Root, Ratio]]:
+) -> list[tuple[Root, Root, RationalFunction]]:
     """The larger of an envelope and one more function."""
-    higher: list[tuple[Root, Root, Ratio]] = []
+    higher: list[tuple[Root, Root, RationalFunction]] = []
     for a, b, old in cuts:
         meets = roots((old - odds).top, *ends)
         inside = sorted({root for root in [*meets, *poles] if a < root < b})

@@ -29,7 +29,7 @@ _MOST_OUTPUTS = 1 << 14
 
 
 @dataclass(frozen=True, slots=True)
-class Finding:
+class EnumerationResult:
     """`private` is certain when true, and so is `violated`; neither means too close to call.
 
     `missing` is the probability of outputs that were not looked at, at most.
@@ -62,7 +62,7 @@ def check(
     claim: Loss | None = None,
     epsilons: Sequence[float] = (0, 0.25, 0.5, 1, 2, 4),
     bits: Sequence[int] = BITS,
-) -> Finding:
+) -> EnumerationResult:
     """Compares all pairs of each group of neighbours, over the given outputs or enough of them.
 
     The claim is the mechanism's own `loss` unless another one is given.
@@ -75,7 +75,7 @@ def check(
     """
     loss = mechanism.loss if claim is None else claim
     listed = None if outputs is None else list(outputs)
-    worst = Finding(True, False, "no output exceeds the claim", 0.0)
+    worst = EnumerationResult(True, False, "no output exceeds the claim", 0.0)
     for group in grouped(neighbors):
         for precision in bits:
             found = _compared(mechanism, loss, group, listed, epsilons, precision)
@@ -95,11 +95,13 @@ def _compared(
     outputs: list[Any] | None,
     epsilons: Sequence[float],
     bits: int,
-) -> Finding:
+) -> EnumerationResult:
     """All pairs of one group."""
     laws = _laws(mechanism, group, outputs, bits)
     unseen = max(1 - Fraction(sum(lo for lo, _ in law), 1 << bits) for law in laws.rows)
-    worst = Finding(True, False, "no output exceeds the claim", float(max(unseen, Fraction(0))))
+    worst = EnumerationResult(
+        True, False, "no output exceeds the claim", float(max(unseen, Fraction(0)))
+    )
     for (value, law), (other, rival) in permutations(zip(group, laws.rows, strict=True), 2):
         if loss.nats is not None and loss.slack == 0:
             private, violated, event = _odds(loss, laws, law, rival)

@@ -16,8 +16,8 @@ from functools import cached_property
 from typing import Any, TypeAlias, overload
 
 from deniable.audit.prove.coins import (
-    Law,
     Limits,
+    OutcomeLaw,
     Program,
     Space,
     check_signature,
@@ -25,7 +25,7 @@ from deniable.audit.prove.coins import (
     law,
     repeats,
 )
-from deniable.audit.prove.curve import Curve, curve
+from deniable.audit.prove.curve import EpsilonCurve, curve
 from deniable.audit.prove.datasets import Datasets, datasets
 from deniable.audit.prove.probability_tables import drawn, in_order, shown
 from deniable.errors import InvalidParameter
@@ -239,7 +239,7 @@ def prove(
     size: int | None = None,
     over: Mapping[str, tuple[Number, Number]],
     limits: Limits = DEFAULT,
-) -> Curve: ...
+) -> EpsilonCurve: ...
 def prove(
     program: Program,
     neighbors: Groups | None = None,
@@ -248,7 +248,7 @@ def prove(
     size: int | None = None,
     over: Mapping[str, tuple[Number, Number]] | None = None,
     limits: Limits = DEFAULT,
-) -> Proof | Curve:
+) -> Proof | EpsilonCurve:
     """The exact epsilon of a program that draws through `flip`, `uniform` and `choose`.
 
     The program's first argument is the data; `flip(p)` is 1 with probability p, `uniform(n)` is
@@ -269,7 +269,7 @@ def prove(
     return proof(found, laws(program, found, limits))
 
 
-def laws(program: Program, found: Datasets, limits: Limits) -> dict[Any, Law]:
+def laws(program: Program, found: Datasets, limits: Limits) -> dict[Any, OutcomeLaw]:
     """The law of the program for every input."""
     space, again = Space(), repeats(len(found.inputs))
     return {
@@ -278,7 +278,7 @@ def laws(program: Program, found: Datasets, limits: Limits) -> dict[Any, Law]:
     }
 
 
-def proof(found: Datasets, by_input: Mapping[Any, Law]) -> Proof:
+def proof(found: Datasets, by_input: Mapping[Any, OutcomeLaw]) -> Proof:
     """Reads the laws of all inputs as one proof."""
     return Proof(
         table={x: one.table for x, one in by_input.items()},

@@ -20,10 +20,10 @@ from deniable.exact.rationals import rational
 
 
 @dataclass(frozen=True, slots=True)
-class Ratio:
+class RationalFunction:
     """`top / bottom`, in lowest terms, with a leading coefficient of 1 below.
 
-    >>> p = Ratio.variable("p")
+    >>> p = RationalFunction.variable("p")
     >>> print(p * (1 - p) / (p * p), (2 - p) / (1 - p))
     (1 - p)/p (2 - p)/(1 - p)
     """
@@ -33,7 +33,7 @@ class Ratio:
     name: str
 
     @classmethod
-    def of(cls, top: Polynomial, bottom: Polynomial, name: str) -> "Ratio":
+    def of(cls, top: Polynomial, bottom: Polynomial, name: str) -> "RationalFunction":
         shared = gcd(top, bottom)
         if shared.degree > 0:
             top, bottom = top.divide(shared)[0], bottom.divide(shared)[0]
@@ -43,58 +43,59 @@ class Ratio:
         return cls(top * scale, bottom * scale, name)
 
     @classmethod
-    def variable(cls, name: str) -> "Ratio":
+    def variable(cls, name: str) -> "RationalFunction":
         return cls(Polynomial.variable(), Polynomial.of([1]), name)
 
-    def _lift(self, other: Any) -> "Ratio | None":
-        if isinstance(other, Ratio):
+    def _lift(self, other: Any) -> "RationalFunction | None":
+        if isinstance(other, RationalFunction):
             return other
         if isinstance(other, Real | Decimal):
-            return Ratio.of(Polynomial.of([rational(other)]), Polynomial.of([1]), self.name)  # type: ignore[arg-type]
+            number = rational(other)  # type: ignore[arg-type]
+            return RationalFunction.of(Polynomial.of([number]), Polynomial.of([1]), self.name)
         return None
 
-    def __add__(self, other: Any) -> "Ratio":
+    def __add__(self, other: Any) -> "RationalFunction":
         b = self._lift(other)
         if b is None:
             return NotImplemented
-        return Ratio.of(
+        return RationalFunction.of(
             self.top * b.bottom + b.top * self.bottom, self.bottom * b.bottom, self.name
         )
 
     __radd__ = __add__
 
-    def __neg__(self) -> "Ratio":
-        return Ratio(-self.top, self.bottom, self.name)
+    def __neg__(self) -> "RationalFunction":
+        return RationalFunction(-self.top, self.bottom, self.name)
 
-    def __sub__(self, other: Any) -> "Ratio":
+    def __sub__(self, other: Any) -> "RationalFunction":
         b = self._lift(other)
         return NotImplemented if b is None else self + -b
 
-    def __rsub__(self, other: Any) -> "Ratio":
+    def __rsub__(self, other: Any) -> "RationalFunction":
         b = self._lift(other)
         return NotImplemented if b is None else b + -self
 
-    def __mul__(self, other: Any) -> "Ratio":
+    def __mul__(self, other: Any) -> "RationalFunction":
         b = self._lift(other)
         if b is None:
             return NotImplemented
-        return Ratio.of(self.top * b.top, self.bottom * b.bottom, self.name)
+        return RationalFunction.of(self.top * b.top, self.bottom * b.bottom, self.name)
 
     __rmul__ = __mul__
 
-    def __truediv__(self, other: Any) -> "Ratio":
+    def __truediv__(self, other: Any) -> "RationalFunction":
         b = self._lift(other)
         if b is None:
             return NotImplemented
         if not b.top.coefficients:
             raise ZeroDivisionError("division by a rational function that is zero")
-        return Ratio.of(self.top * b.bottom, self.bottom * b.top, self.name)
+        return RationalFunction.of(self.top * b.bottom, self.bottom * b.top, self.name)
 
-    def __rtruediv__(self, other: Any) -> "Ratio":
+    def __rtruediv__(self, other: Any) -> "RationalFunction":
         b = self._lift(other)
         return NotImplemented if b is None else b / self
 
-    def __pow__(self, power: int) -> "Ratio":
+    def __pow__(self, power: int) -> "RationalFunction":
         if not isinstance(power, int) or power < 0:
             return NotImplemented
         return math.prod([self] * power, start=self * 0 + 1)

@@ -26,7 +26,7 @@ from deniable.audit.test.calling import (
     OutOfTime,
     gathered,
 )
-from deniable.audit.test.event_search import Question, Questions, questions
+from deniable.audit.test.event_search import OutputQuestion, Questions, questions
 from deniable.audit.test.jury import Witness, judged, lines
 from deniable.audit.test.outputs import Batch
 from deniable.audit.test.progress import progress
@@ -286,7 +286,7 @@ class _Audit:
         )
 
 
-def _asked(found: dict[Comparison, Questions]) -> dict[Comparison, list[Question]]:
+def _asked(found: dict[Comparison, Questions]) -> dict[Comparison, list[OutputQuestion]]:
     """The best questions: of the comparison that tells most, and of the most suspicious."""
     if not found:
         return {}
@@ -299,7 +299,7 @@ def _asked(found: dict[Comparison, Questions]) -> dict[Comparison, list[Question
     return {one: _once(listed) for one, listed in asked.items()}
 
 
-def _once(listed: list[Question]) -> list[Question]:
+def _once(listed: list[OutputQuestion]) -> list[OutputQuestion]:
     """Each way of asking each event once."""
     found = {(id(one.event), one.negated, one.turned): one for one in listed}
     return list(found.values())

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from deniable.audit.prove.coins import Raised
-from deniable.audit.test.outputs import Batch, Reader, joined
+from deniable.audit.test.outputs import Batch, OutputReader, joined
 from deniable.errors import InvalidParameter
 
 _ONE_BY_ONE = 2_000
@@ -51,7 +51,7 @@ class Caller:
     """
 
     def __init__(self, mechanism: Any, meter: Meter) -> None:
-        self.reader = Reader()
+        self.reader = OutputReader()
         self._meter = meter
         self._many = _many(mechanism)
         self._one = _one(mechanism)

@@ -17,13 +17,13 @@ from numpy.typing import NDArray
 
 from deniable.audit.test.events import (
     Bins,
-    Cells,
+    CellEvent,
     Cut,
     Event,
     Exactly,
     Fields,
 )
-from deniable.audit.test.features import Feature, features
+from deniable.audit.test.features import OutputFeature, features
 from deniable.audit.test.logistic_score import logistic
 from deniable.audit.test.outputs import Batch, Floats
 
@@ -48,7 +48,7 @@ class Candidate:
 
 
 @dataclass(frozen=True)
-class Question:
+class OutputQuestion:
     """An event or its opposite, asked of the inputs in this order or turned round."""
 
     event: Event
@@ -66,8 +66,8 @@ class Question:
 class Questions:
     """What to ask for the best bound on epsilon, and for the best evidence; best first."""
 
-    epsilon: list[Question]
-    evidence: list[Question]
+    epsilon: list[OutputQuestion]
+    evidence: list[OutputQuestion]
 
 
 def questions(x: Batch, y: Batch, lines: Sequence[Line]) -> Questions:
@@ -93,7 +93,7 @@ class Sample:
     y: Batch
     lines: tuple[Line, ...]
 
-    def asked(self, event: Event) -> tuple[Question, Question]:
+    def asked(self, event: Event) -> tuple[OutputQuestion, OutputQuestion]:
         """The best way to ask it, for epsilon and for evidence."""
         a = np.array([np.count_nonzero(event.hits(self.x))])
         b = np.array([np.count_nonzero(event.hits(self.y))])
@@ -104,9 +104,9 @@ class Sample:
             for way in (0, 1):
                 form = (event, negated, bool(way))
                 told = float(self.epsilon(m, n, 3.0, way)[0])
-                by_epsilon.append(Question(*form, told, rates[way]))
+                by_epsilon.append(OutputQuestion(*form, told, rates[way]))
                 told = float(self.evidence(m, n, way)[0])
-                by_evidence.append(Question(*form, told, rates[way]))
+                by_evidence.append(OutputQuestion(*form, told, rates[way]))
         return tuple(
             max(found, key=lambda one: one.value) for found in (by_epsilon, by_evidence)
         )  # type: ignore[return-value]
@@ -142,7 +142,7 @@ def _proposals(fit: Sample) -> list[Candidate]:
     if score is not None:
         listed.append(score)
     found: list[Candidate] = []
-    telling: list[tuple[float, Feature]] = []
+    telling: list[tuple[float, OutputFeature]] = []
     for feature in listed:
         proposed = _of_feature(fit, feature)
         found += proposed
@@ -155,7 +155,7 @@ def _proposals(fit: Sample) -> list[Candidate]:
     return found + _of_keys(fit)
 
 
-def _of_feature(fit: Sample, feature: Feature) -> list[Candidate]:
+def _of_feature(fit: Sample, feature: OutputFeature) -> list[Candidate]:
     read_x, read_y = feature(fit.x), feature(fit.y)
     bins = Bins(_edges(read_x, read_y, _CELLS))
     a = np.bincount(bins.place(read_x), minlength=bins.cells)
@@ -164,7 +164,7 @@ def _of_feature(fit: Sample, feature: Feature) -> list[Candidate]:
     for cell, numbers in _ordered(fit, a, b):
         chosen = np.zeros(bins.cells, dtype=bool)
         chosen[cell] = True
-        found.append(Candidate(Cells(feature, bins, chosen), *numbers))
+        found.append(Candidate(CellEvent(feature, bins, chosen), *numbers))
     below_a, below_b = np.cumsum(a)[:-2], np.cumsum(b)[:-2]
     above_a, above_b = a[:-1].sum() - below_a, b[:-1].sum() - below_b
     for above, m, n in ((False, below_a, below_b), (True, above_a, above_b)):
@@ -220,7 +220,7 @@ def _ordered(
     return found
 
 
-def _of_pair(fit: Sample, first: Feature, second: Feature) -> list[Candidate]:
+def _of_pair(fit: Sample, first: OutputFeature, second: OutputFeature) -> list[Candidate]:
     bins = tuple(Bins(_edges(one(fit.x), one(fit.y), _BOARD)) for one in (first, second))
     one, two = bins
     if one.cells * two.cells > 1 << 14:

@@ -7,7 +7,7 @@ from typing import Protocol, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from deniable.audit.test.features import Feature
+from deniable.audit.test.features import OutputFeature
 from deniable.audit.test.outputs import Batch, Floats
 
 Hits: TypeAlias = NDArray[np.bool_]
@@ -28,7 +28,7 @@ class Event(Protocol):
 class Cut:
     """A feature at or above (or below) a threshold; what is no number is on neither side."""
 
-    feature: Feature
+    feature: OutputFeature
     threshold: float
     above: bool
 
@@ -77,10 +77,10 @@ class Bins:
 
 
 @dataclass(frozen=True)
-class Cells:
+class CellEvent:
     """A feature in some cells of a line."""
 
-    feature: Feature
+    feature: OutputFeature
     bins: Bins
     chosen: Hits
 
@@ -105,7 +105,7 @@ class Cells:
 class Fields:
     """Two features in some fields of a board."""
 
-    features: tuple[Feature, Feature]
+    features: tuple[OutputFeature, OutputFeature]
     bins: tuple[Bins, Bins]
     chosen: Hits
 
@@ -129,13 +129,13 @@ class Fields:
         return np.asarray(self.chosen[a, b])
 
 
-def _placed(feature: Feature, bins: Bins, cell: int) -> str:
+def _placed(feature: OutputFeature, bins: Bins, cell: int) -> str:
     if feature.codes is None:
         return f"{feature.text} {bins.named(cell)}"
     return _stands(feature, lambda read: bins.place(read) == cell, cell == bins.cells - 1)
 
 
-def _stands(feature: Feature, chosen: Callable[[Floats], Hits], others: bool) -> str:
+def _stands(feature: OutputFeature, chosen: Callable[[Floats], Hits], others: bool) -> str:
     """What the chosen readings of a feature stand for, as "output is 'yes'"."""
     codes = feature.codes or {}
     hits = chosen(np.array(list(codes), dtype=np.float64))

@@ -19,7 +19,7 @@ _NEVER = 1100.0  # the last digit of zero: it is a multiple of everything
 
 
 @dataclass(frozen=True, eq=False)
-class Feature:
+class OutputFeature:
     """A name, and how to read it off a batch; a batch remembers what was read.
 
     Where a reading is no number but stands for something, `codes` says for what.
@@ -35,7 +35,7 @@ class Feature:
         return batch.memo[self]
 
 
-def features(sample: Batch, other: Batch) -> list[Feature]:
+def features(sample: Batch, other: Batch) -> list[OutputFeature]:
     """Everything worth looking at in such outputs; of many columns, those that differ most."""
     columns = _telling(sample, other)
     width = max(sample.width, other.width)
@@ -43,7 +43,7 @@ def features(sample: Batch, other: Batch) -> list[Feature]:
     if sample.kinds is not None or other.kinds is not None:
         found += [_kind(j, width, sample, other) for j in columns]
     if sample.lengths is not None or other.lengths is not None:
-        found.append(Feature("length", _length))
+        found.append(OutputFeature("length", _length))
     if width > 1:
         found += _relations(columns)
     if sample.floating or other.floating:
@@ -68,11 +68,11 @@ def _plain(column: Floats) -> Floats:
     return np.nan_to_num(column, nan=0.0, posinf=0.0, neginf=0.0)
 
 
-def _coordinate(j: int, width: int) -> Feature:
-    return Feature(_named("output", j, width), lambda batch: batch.column(j))
+def _coordinate(j: int, width: int) -> OutputFeature:
+    return OutputFeature(_named("output", j, width), lambda batch: batch.column(j))
 
 
-def _kind(j: int, width: int, sample: Batch, other: Batch) -> Feature:
+def _kind(j: int, width: int, sample: Batch, other: Batch) -> OutputFeature:
     """Which text, or what kind of number; nan for text that was not seen in the search."""
     seen = np.union1d(sample.kind(j), other.kind(j))
     name = sample.name if sample.kinds is not None else other.name
@@ -82,7 +82,7 @@ def _kind(j: int, width: int, sample: Batch, other: Batch) -> Feature:
         return np.where(np.isin(kinds, seen), kinds, np.nan)
 
     codes = {float(code): name(code) for code in seen.tolist()}
-    return Feature(f"kind of {_named('output', j, width)}", read, codes)
+    return OutputFeature(f"kind of {_named('output', j, width)}", read, codes)
 
 
 def _named(text: str, j: int, width: int) -> str:
@@ -95,27 +95,27 @@ def _length(batch: Batch) -> Floats:
     return batch.lengths.astype(np.float64)
 
 
-def _relations(columns: list[int]) -> list[Feature]:
+def _relations(columns: list[int]) -> list[OutputFeature]:
     """How coordinates stand to each other."""
     found = [
-        Feature("sum", lambda batch: np.nansum(batch.values, axis=1)),
-        Feature("largest", lambda batch: _quiet(np.nanmax, batch)),
-        Feature("smallest", lambda batch: _quiet(np.nanmin, batch)),
-        Feature("index of the largest", lambda batch: _argmax(batch.values)),
-        Feature("index of the smallest", lambda batch: _argmax(-batch.values)),
-        Feature("number of missing numbers", _missing),
-        Feature("number of distinct numbers", _distinct),
-        Feature("number of zeros", lambda batch: (batch.values == 0).sum(axis=1) * 1.0),
-        Feature("index of the first non-zero", _first),
-        Feature("last number", _last),
+        OutputFeature("sum", lambda batch: np.nansum(batch.values, axis=1)),
+        OutputFeature("largest", lambda batch: _quiet(np.nanmax, batch)),
+        OutputFeature("smallest", lambda batch: _quiet(np.nanmin, batch)),
+        OutputFeature("index of the largest", lambda batch: _argmax(batch.values)),
+        OutputFeature("index of the smallest", lambda batch: _argmax(-batch.values)),
+        OutputFeature("number of missing numbers", _missing),
+        OutputFeature("number of distinct numbers", _distinct),
+        OutputFeature("number of zeros", lambda batch: (batch.values == 0).sum(axis=1) * 1.0),
+        OutputFeature("index of the first non-zero", _first),
+        OutputFeature("last number", _last),
     ]
     pairs = [(i, j) for a, i in enumerate(columns) for j in columns[a + 1 :]]
     near = sorted(pairs, key=lambda pair: (pair[1] - pair[0], pair))[:_MOST_DIFFERENCES]
     return found + [_difference(i, j) for i, j in near]
 
 
-def _difference(i: int, j: int) -> Feature:
-    return Feature(
+def _difference(i: int, j: int) -> OutputFeature:
+    return OutputFeature(
         f"output[{i}] - output[{j}]", lambda batch: _minus(batch.column(i), batch.column(j))
     )
 
@@ -159,16 +159,18 @@ def _last(batch: Batch) -> Floats:
     return np.asarray(batch.values[np.arange(len(batch)), place])
 
 
-def _marks(j: int, width: int) -> list[Feature]:
+def _marks(j: int, width: int) -> list[OutputFeature]:
     """Where float noise gives itself away."""
     name = _named("output", j, width)
     return [
-        Feature(
+        OutputFeature(
             f"exponent of the last binary digit of {name}",
             lambda batch: last_digit(batch.column(j)),
         ),
-        Feature(f"trailing zero bits of {name}", lambda batch: _trailing(batch.column(j))),
-        Feature(f"fractional part of {name}", lambda batch: _fraction(batch.column(j))),
+        OutputFeature(
+            f"trailing zero bits of {name}", lambda batch: _trailing(batch.column(j))
+        ),
+        OutputFeature(f"fractional part of {name}", lambda batch: _fraction(batch.column(j))),
     ]
 
 

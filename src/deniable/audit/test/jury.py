@@ -18,7 +18,7 @@ import numpy as np
 
 from deniable.audit.test.calling import OutOfTime
 from deniable.audit.test.clopper_pearson import bounds
-from deniable.audit.test.event_search import Line, Question
+from deniable.audit.test.event_search import Line, OutputQuestion
 from deniable.audit.test.outputs import Batch
 from deniable.privacy import Loss
 
@@ -65,7 +65,7 @@ class _Tally:
 
 def judged(
     comparison: "Comparison",
-    questions: Sequence[Question],
+    questions: Sequence[OutputQuestion],
     count: int,
     error: float,
     delta: float,
@@ -95,14 +95,14 @@ def judged(
     return found
 
 
-def _count(question: Question, batch: Batch) -> int:
+def _count(question: OutputQuestion, batch: Batch) -> int:
     hits = int(np.count_nonzero(question.event.hits(batch)))
     return len(batch) - hits if question.negated else hits
 
 
 def _witness(
     comparison: "Comparison",
-    question: Question,
+    question: OutputQuestion,
     tally: _Tally,
     error: float,
     delta: float,

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from deniable.audit.test.features import Feature
+from deniable.audit.test.features import OutputFeature
 from deniable.audit.test.outputs import Batch, Floats
 
 _ROWS = 4_000
@@ -10,7 +10,7 @@ _STEPS = 4
 _SHRINK = 1e-3
 
 
-def logistic(x: Batch, y: Batch, features: tuple[Feature, ...]) -> Feature | None:
+def logistic(x: Batch, y: Batch, features: tuple[OutputFeature, ...]) -> OutputFeature | None:
     """The score as a feature, or None where a single column says it all."""
     if max(x.width, y.width) < 2:
         return None
@@ -33,7 +33,7 @@ def logistic(x: Batch, y: Batch, features: tuple[Feature, ...]) -> Feature | Non
     matrix = np.vstack([table(few_x), table(few_y)])
     label = np.concatenate([np.ones(len(few_x)), np.zeros(len(few_y))])
     weights = _fitted(matrix, label)
-    return Feature("score", lambda batch: table(batch) @ weights)
+    return OutputFeature("score", lambda batch: table(batch) @ weights)
 
 
 def _any(column: Floats) -> bool:

@@ -123,10 +123,10 @@ def _mixed(keys: NDArray[np.uint64], more: NDArray[np.uint64]) -> NDArray[np.uin
     return both ^ (both >> _SHIFT)
 
 
-class Reader:
+class OutputReader:
     """Turns whatever a mechanism returns into batches, with one codebook for all of them.
 
-    >>> batch = Reader().read([("no", 1), ("yes", 2), ("no", 1)])
+    >>> batch = OutputReader().read([("no", 1), ("yes", 2), ("no", 1)])
     >>> batch.width, batch.kind(0).tolist(), bool(batch.keys[0] == batch.keys[2])
     (2, [3, 4, 3], True)
     """

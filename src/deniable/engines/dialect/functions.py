@@ -14,13 +14,13 @@ from sqlglot import exp
 
 from deniable.engines.dialect.date_parts import PARTS
 from deniable.engines.dialect.duckdb_letters import cases, spaces
-from deniable.engines.dialect.terms import Said, Words, constant
+from deniable.engines.dialect.terms import Dialect, Said, constant
 
 Saying: TypeAlias = Callable[[exp.Expr], Said]
 Side: TypeAlias = Literal["BOTH", "LEADING", "TRAILING"]
 
 
-class Functions(Words):
+class Functions(Dialect):
     """Writes functions, with the words of one engine."""
 
     NAN: ClassVar[str]

@@ -43,7 +43,7 @@ class Said:
     simple: bool = False  # a column or a literal: writing it twice costs nothing
 
 
-class Words(ABC):
+class Dialect(ABC):
     """The words of one engine; a subclass of `Writer` fills them in."""
 
     engine: ClassVar[str] = "This engine"

@@ -43,7 +43,7 @@ _COUNTED: dict[type[exp.Expr], str] = {exp.Add: "+", exp.Sub: "-", exp.Mul: "*",
 
 
 @dataclass(frozen=True, slots=True)
-class Scope:
+class ColumnKinds:
     """The relations that a SELECT reads, by name, and what WITH defined before it."""
 
     defined: Mapping[str, Columns]
@@ -58,10 +58,10 @@ class Scope:
         return found[0]
 
 
-class Values(Functions):
+class DialectValues(Functions):
     """Writes values, with the words of one engine."""
 
-    def say(self, node: exp.Expr, scope: Scope) -> Said:
+    def say(self, node: exp.Expr, scope: ColumnKinds) -> Said:
         """A value in the engine's words."""
         writes = _WRITES.get(type(node))
         if writes is not None:
@@ -78,12 +78,12 @@ class Values(Functions):
             "means it. Ask without it, or copy the table into DuckDB. Nothing was spent."
         )
 
-    def _column(self, node: exp.Expr, scope: Scope) -> Said:
+    def _column(self, node: exp.Expr, scope: ColumnKinds) -> Said:
         assert isinstance(node, exp.Column)
         sql = f"{self.name(node.table)}." if node.table else ""
         return Said(sql + self.name(node.name), scope.kind(node), simple=True)
 
-    def _literal(self, node: exp.Expr, scope: Scope) -> Said:
+    def _literal(self, node: exp.Expr, scope: ColumnKinds) -> Said:
         if node.is_string:
             return Said(self.text(node.name), "text", simple=True)
         if node.name.lstrip("-").isdigit():
@@ -91,17 +91,17 @@ class Values(Functions):
             return Said(node.name, "bigint" if large else "int", simple=True)
         return Said(self.real(float(node.name)), "double", simple=True)
 
-    def _null(self, node: exp.Expr, scope: Scope) -> Said:
+    def _null(self, node: exp.Expr, scope: ColumnKinds) -> Said:
         return Said("NULL", "null", simple=True)
 
-    def _boolean(self, node: exp.Expr, scope: Scope) -> Said:
+    def _boolean(self, node: exp.Expr, scope: ColumnKinds) -> Said:
         return Said("TRUE" if node.this else "FALSE", "boolean", simple=True)
 
-    def _paren(self, node: exp.Expr, scope: Scope) -> Said:
+    def _paren(self, node: exp.Expr, scope: ColumnKinds) -> Said:
         inner = self.say(node.this, scope)
         return inner if inner.simple else Said(f"({inner.sql})", inner.kind)
 
-    def _cast(self, node: exp.Expr, scope: Scope) -> Said:
+    def _cast(self, node: exp.Expr, scope: ColumnKinds) -> Said:
         kind = _TYPES.get(node.args["to"].this.name)
         if kind is None:
             raise self._unknown(node.args["to"])
@@ -110,7 +110,7 @@ class Values(Functions):
         value = self.say(node.this, scope)
         return self.cast(value, kind)
 
-    def _arithmetic(self, node: exp.Expr, scope: Scope) -> Said:
+    def _arithmetic(self, node: exp.Expr, scope: ColumnKinds) -> Said:
         left, right = self.say(node.this, scope), self.say(node.expression, scope)
         sign = _COUNTED[type(node)]
         kinds = {left.kind, right.kind}
@@ -124,44 +124,44 @@ class Values(Functions):
         ]
         return self.computed(sign, *real)
 
-    def _negative(self, node: exp.Expr, scope: Scope) -> Said:
+    def _negative(self, node: exp.Expr, scope: ColumnKinds) -> Said:
         inner = self.say(node.this, scope)
         return Said(f"(- {inner.sql})", inner.kind)
 
-    def _share(self, node: exp.Expr, scope: Scope) -> Said:
+    def _share(self, node: exp.Expr, scope: ColumnKinds) -> Said:
         left, right = (self.say(one, scope) for one in (node.this, node.expression))
         if not {left.kind, right.kind} <= set(WHOLE):
             raise self._unknown(node)
         return self.share(left, right)
 
-    def _comparison(self, node: exp.Expr, scope: Scope) -> Said:
+    def _comparison(self, node: exp.Expr, scope: ColumnKinds) -> Said:
         left, right = self.say(node.this, scope), self.say(node.expression, scope)
         return Said(f"({left.sql} {_COMPARED[type(node)]} {right.sql})", "boolean")
 
-    def _connected(self, node: exp.Expr, scope: Scope) -> Said:
+    def _connected(self, node: exp.Expr, scope: ColumnKinds) -> Said:
         word = "AND" if isinstance(node, exp.And) else "OR"
         left, right = self.say(node.this, scope), self.say(node.expression, scope)
         return Said(f"({left.sql} {word} {right.sql})", "boolean")
 
-    def _not(self, node: exp.Expr, scope: Scope) -> Said:
+    def _not(self, node: exp.Expr, scope: ColumnKinds) -> Said:
         return Said(f"(NOT {self.say(node.this, scope).sql})", "boolean")
 
-    def _is(self, node: exp.Expr, scope: Scope) -> Said:
+    def _is(self, node: exp.Expr, scope: ColumnKinds) -> Said:
         if not isinstance(node.expression, exp.Null):
             raise self._unknown(node)
         return Said(f"({self.say(node.this, scope).sql} IS NULL)", "boolean")
 
-    def _in(self, node: exp.Expr, scope: Scope) -> Said:
+    def _in(self, node: exp.Expr, scope: ColumnKinds) -> Said:
         if not node.expressions:
             raise self._unknown(node)
         listed = ", ".join(self.say(one, scope).sql for one in node.expressions)
         return Said(f"({self.say(node.this, scope).sql} IN ({listed}))", "boolean")
 
-    def _between(self, node: exp.Expr, scope: Scope) -> Said:
+    def _between(self, node: exp.Expr, scope: ColumnKinds) -> Said:
         low, high = (self.say(node.args[end], scope).sql for end in ("low", "high"))
         return Said(f"({self.say(node.this, scope).sql} BETWEEN {low} AND {high})", "boolean")
 
-    def _case(self, node: exp.Expr, scope: Scope) -> Said:
+    def _case(self, node: exp.Expr, scope: ColumnKinds) -> Said:
         tests = [self.say(one.this, scope).sql for one in node.args["ifs"]]
         if node.this is not None:
             subject = self.say(node.this, scope).sql
@@ -175,22 +175,22 @@ class Values(Functions):
         sql = "CASE" + "".join(f" WHEN {test} THEN {one.sql}" for test, one in pairs)
         return Said(f"{sql} ELSE {last[0].sql} END" if last else f"{sql} END", kind)
 
-    def _flat(self, node: exp.Expr, scope: Scope) -> Said:
+    def _flat(self, node: exp.Expr, scope: ColumnKinds) -> Said:
         """COALESCE, LEAST, GREATEST: of one kind, and NULL where all are."""
         values = [self.say(one, scope) for one in (node.this, *node.expressions)]
         kind = self._common(values)
         listed = ", ".join(self.cast(one, kind).sql for one in values)
         return Said(f"{type(node).__name__.upper()}({listed})", kind)
 
-    def _nullif(self, node: exp.Expr, scope: Scope) -> Said:
+    def _nullif(self, node: exp.Expr, scope: ColumnKinds) -> Said:
         value, out = self.say(node.this, scope), self.say(node.expression, scope)
         return Said(f"NULLIF({value.sql}, {self.cast(out, value.kind).sql})", value.kind)
 
-    def _abs(self, node: exp.Expr, scope: Scope) -> Said:
+    def _abs(self, node: exp.Expr, scope: ColumnKinds) -> Said:
         value = self.say(node.this, scope)
         return Said(f"ABS({value.sql})", value.kind)
 
-    def _whole(self, node: exp.Expr, scope: Scope) -> Said:
+    def _whole(self, node: exp.Expr, scope: ColumnKinds) -> Said:
         if node.args.get("decimals") is not None:
             made = self.rounded(node, lambda one: self.say(one, scope))
             if made is None:
@@ -199,10 +199,10 @@ class Values(Functions):
         value = self.say(node.this, scope)
         return value if value.kind in WHOLE else self.whole(type(node).__name__.lower(), value)
 
-    def _like(self, node: exp.Expr, scope: Scope) -> Said:
+    def _like(self, node: exp.Expr, scope: ColumnKinds) -> Said:
         return self.like(self.say(node.this, scope), self.say(node.expression, scope))
 
-    def _count(self, node: exp.Expr, scope: Scope) -> Said:
+    def _count(self, node: exp.Expr, scope: ColumnKinds) -> Said:
         if isinstance(node.this, exp.Star):
             return Said("COUNT(*)", "bigint")
         inner, word = node.this, ""
@@ -210,17 +210,17 @@ class Values(Functions):
             (inner,), word = inner.expressions, "DISTINCT "
         return Said(f"COUNT({word}{self.say(inner, scope).sql})", "bigint")
 
-    def _sum(self, node: exp.Expr, scope: Scope) -> Said:
+    def _sum(self, node: exp.Expr, scope: ColumnKinds) -> Said:
         value = self.say(node.this, scope)
         if value.kind not in WHOLE:
             raise self._unknown(node)  # a sum of doubles depends on the order of rows
         return self.total(value)
 
-    def _extreme(self, node: exp.Expr, scope: Scope) -> Said:
+    def _extreme(self, node: exp.Expr, scope: ColumnKinds) -> Said:
         value = self.say(node.this, scope)
         return Said(f"{type(node).__name__.upper()}({value.sql})", value.kind)
 
-    def _window(self, node: exp.Expr, scope: Scope) -> Said:
+    def _window(self, node: exp.Expr, scope: ColumnKinds) -> Said:
         words = {exp.RowNumber: "ROW_NUMBER", exp.DenseRank: "DENSE_RANK"}
         word = words.get(type(node.this))
         # Numbers over a whole table would be others each time that it is read.
@@ -231,7 +231,7 @@ class Values(Functions):
         sorted_ = f" ORDER BY {self._listed(order, scope)}" if order else ""
         return Said(f"{word}() OVER (PARTITION BY {parts}{sorted_})", "bigint")
 
-    def _listed(self, node: exp.Expr, scope: Scope) -> str:
+    def _listed(self, node: exp.Expr, scope: ColumnKinds) -> str:
         parts = []
         for one in node.expressions:
             ordered = isinstance(one, exp.Ordered)
@@ -239,7 +239,7 @@ class Values(Functions):
             parts.append(said.sql + (" DESC" if ordered and one.args.get("desc") else ""))
         return ", ".join(parts)
 
-    def _anonymous(self, node: exp.Expr, scope: Scope) -> Said:
+    def _anonymous(self, node: exp.Expr, scope: ColumnKinds) -> Said:
         if node.name.upper() != "HASH" or not isinstance(node.expressions[-1], exp.Placeholder):
             raise self._unknown(node)
         return self.drawn([self.say(one, scope) for one in node.expressions[:-1]])
@@ -255,38 +255,38 @@ class Values(Functions):
         raise Unsupported(f"{self.engine} has no value of several kinds at once.")
 
 
-_WRITES: dict[type[exp.Expr], Callable[[Values, exp.Expr, Scope], Said]] = {
-    exp.Column: Values._column,
-    exp.Literal: Values._literal,
-    exp.Null: Values._null,
-    exp.Boolean: Values._boolean,
-    exp.Paren: Values._paren,
-    exp.Cast: Values._cast,
-    exp.TryCast: Values._cast,
-    exp.Neg: Values._negative,
-    exp.IntDiv: Values._share,
-    exp.And: Values._connected,
-    exp.Or: Values._connected,
-    exp.Not: Values._not,
-    exp.Is: Values._is,
-    exp.In: Values._in,
-    exp.Between: Values._between,
-    exp.Case: Values._case,
-    exp.Coalesce: Values._flat,
-    exp.Least: Values._flat,
-    exp.Greatest: Values._flat,
-    exp.Nullif: Values._nullif,
-    exp.Abs: Values._abs,
-    exp.Floor: Values._whole,
-    exp.Ceil: Values._whole,
-    exp.Round: Values._whole,
-    exp.Like: Values._like,
-    exp.Count: Values._count,
-    exp.Sum: Values._sum,
-    exp.Min: Values._extreme,
-    exp.Max: Values._extreme,
-    exp.Window: Values._window,
-    exp.Anonymous: Values._anonymous,
-    **dict.fromkeys(_COUNTED, Values._arithmetic),
-    **dict.fromkeys(_COMPARED, Values._comparison),
+_WRITES: dict[type[exp.Expr], Callable[[DialectValues, exp.Expr, ColumnKinds], Said]] = {
+    exp.Column: DialectValues._column,
+    exp.Literal: DialectValues._literal,
+    exp.Null: DialectValues._null,
+    exp.Boolean: DialectValues._boolean,
+    exp.Paren: DialectValues._paren,
+    exp.Cast: DialectValues._cast,
+    exp.TryCast: DialectValues._cast,
+    exp.Neg: DialectValues._negative,
+    exp.IntDiv: DialectValues._share,
+    exp.And: DialectValues._connected,
+    exp.Or: DialectValues._connected,
+    exp.Not: DialectValues._not,
+    exp.Is: DialectValues._is,
+    exp.In: DialectValues._in,
+    exp.Between: DialectValues._between,
+    exp.Case: DialectValues._case,
+    exp.Coalesce: DialectValues._flat,
+    exp.Least: DialectValues._flat,
+    exp.Greatest: DialectValues._flat,
+    exp.Nullif: DialectValues._nullif,
+    exp.Abs: DialectValues._abs,
+    exp.Floor: DialectValues._whole,
+    exp.Ceil: DialectValues._whole,
+    exp.Round: DialectValues._whole,
+    exp.Like: DialectValues._like,
+    exp.Count: DialectValues._count,
+    exp.Sum: DialectValues._sum,
+    exp.Min: DialectValues._extreme,
+    exp.Max: DialectValues._extreme,
+    exp.Window: DialectValues._window,
+    exp.Anonymous: DialectValues._anonymous,
+    **dict.fromkeys(_COUNTED, DialectValues._arithmetic),
+    **dict.fromkeys(_COMPARED, DialectValues._comparison),
 }

@@ -17,7 +17,7 @@ import sqlglot
 from sqlglot import exp
 
 from deniable.engines.dialect.terms import Columns, Kind
-from deniable.engines.dialect.values import Scope, Values
+from deniable.engines.dialect.values import ColumnKinds, DialectValues
 from deniable.errors import Unsupported
 
 _READ = {"with_", "expressions", "from_", "joins", "where", "group", "having", "order"}
@@ -26,7 +26,7 @@ _JOINS = {"", "INNER", "LEFT", "CROSS", "LEFT OUTER", "FULL", "FULL OUTER"}
 
 
 @dataclass(frozen=True, slots=True)
-class Relation:
+class WrittenRelation:
     """What can stand behind FROM: its SQL, and its columns."""
 
     sql: str
@@ -34,23 +34,23 @@ class Relation:
     steady: bool = True  # holds the same rows each time that it is read
 
 
-class Writer(Values):
+class Writer(DialectValues):
     """Writes statements about these tables in the words of one engine."""
 
     once: ClassVar[str] = ""  # how a WITH is told to be run once
 
-    def __init__(self, tables: Mapping[str, Relation]) -> None:
+    def __init__(self, tables: Mapping[str, WrittenRelation]) -> None:
         self._tables = {name.lower(): relation for name, relation in tables.items()}
 
     def statement(self, sql: str) -> str:
         """The statement, written anew; raises Unsupported on what has no words here."""
         return self.written(sql).sql
 
-    def written(self, sql: str) -> Relation:
+    def written(self, sql: str) -> WrittenRelation:
         """The same, with the columns that it finds."""
         return self._query(sqlglot.parse_one(sql, dialect="duckdb"), {})
 
-    def _query(self, node: exp.Expr, defined: Mapping[str, Columns]) -> Relation:
+    def _query(self, node: exp.Expr, defined: Mapping[str, Columns]) -> WrittenRelation:
         if isinstance(node, exp.Subquery):
             return self._query(node.this, defined)
         if isinstance(node, exp.Union):
@@ -62,7 +62,7 @@ class Writer(Values):
             raise Unsupported(f"{self.engine} has no words for {', '.join(sorted(unread))}.")
         return self._select(node, defined)
 
-    def _union(self, node: exp.Union, defined: Mapping[str, Columns]) -> Relation:
+    def _union(self, node: exp.Union, defined: Mapping[str, Columns]) -> WrittenRelation:
         head, defined = self._with(node, defined)
         if node.args.get("distinct"):
             raise self._unknown(node)
@@ -74,7 +74,7 @@ class Writer(Values):
                 parts[0].columns.items(), parts[1].columns.values(), strict=True
             )
         }
-        return Relation(head + sql, columns)
+        return WrittenRelation(head + sql, columns)
 
     def _with(
         self, node: exp.Query, defined: Mapping[str, Columns]
@@ -88,7 +88,7 @@ class Writer(Values):
             parts.append(f"{self.name(one.alias)} {word} ({relation.sql})")
         return (f"WITH {', '.join(parts)} " if parts else ""), known
 
-    def _rows(self, numbered: exp.Expr, reader: exp.Query) -> Relation:
+    def _rows(self, numbered: exp.Expr, reader: exp.Query) -> WrittenRelation:
         """The rows of a table in which each is somebody, with what tells them apart: of the
         columns that are read, and no others."""
         number, source = numbered.this.expressions[0], numbered.this.args["from_"].this
@@ -99,17 +99,19 @@ class Writer(Values):
         read = {column.name for column in reader.find_all(exp.Column)}
         columns = {name: kind for name, kind in table.columns.items() if name in read}
         apart, kind = self.numbered(replace(table, columns=columns), number.alias, of, place)
-        return Relation(apart, {number.alias: kind, **columns})
+        return WrittenRelation(apart, {number.alias: kind, **columns})
 
     @abstractmethod
-    def numbered(self, table: Relation, number: str, of: int, place: int) -> tuple[str, Kind]:
+    def numbered(
+        self, table: WrittenRelation, number: str, of: int, place: int
+    ) -> tuple[str, Kind]:
         """The columns of a table, and beside them a value that no other row has: neither one
         of this table, nor of the others, which have other places of so many. Wherever the
         statement reads these rows, each has the same value again."""
 
-    def _select(self, node: exp.Select, defined: Mapping[str, Columns]) -> Relation:
+    def _select(self, node: exp.Select, defined: Mapping[str, Columns]) -> WrittenRelation:
         head, known = self._with(node, defined)
-        scope = Scope(known)
+        scope = ColumnKinds(known)
         source = self._from(node, scope)
         columns: dict[str, Kind] = {}
         selected = [self._selected(one, scope, columns) for one in node.expressions]
@@ -124,9 +126,9 @@ class Writer(Values):
             sql += f" ORDER BY {self._listed(node.args['order'], scope)}"
         if node.args.get("limit"):
             sql += f" LIMIT {int(node.args['limit'].expression.this)}"
-        return Relation(sql, columns)
+        return WrittenRelation(sql, columns)
 
-    def _from(self, node: exp.Select, scope: Scope) -> str:
+    def _from(self, node: exp.Select, scope: ColumnKinds) -> str:
         if not node.args.get("from_"):
             return ""
         sql = f" FROM {self._source(node.args['from_'].this, scope)}"
@@ -140,12 +142,12 @@ class Writer(Values):
             sql += f" ON {self.say(on, scope).sql}" if on is not None else ""
         return sql
 
-    def _source(self, node: exp.Expr, scope: Scope) -> str:
+    def _source(self, node: exp.Expr, scope: ColumnKinds) -> str:
         if isinstance(node, exp.Subquery):
             relation = self._query(node.this, scope.defined)
             sql, alias = f"({relation.sql})", node.alias
         elif isinstance(node, exp.Table) and node.name in scope.defined:
-            relation = Relation("", scope.defined[node.name])
+            relation = WrittenRelation("", scope.defined[node.name])
             sql, alias = self.name(node.name), node.alias or node.name
         elif isinstance(node, exp.Table) and node.name.lower() in self._tables:
             relation = self._tables[node.name.lower()]
@@ -155,7 +157,7 @@ class Writer(Values):
         scope.read[alias] = relation.columns
         return f"{sql} AS {self.name(alias)}"
 
-    def _selected(self, node: exp.Expr, scope: Scope, columns: dict[str, Kind]) -> str:
+    def _selected(self, node: exp.Expr, scope: ColumnKinds, columns: dict[str, Kind]) -> str:
         if isinstance(node, exp.Star):
             for held in scope.read.values():
                 columns.update(held)

@@ -39,7 +39,7 @@ def rehearsal(policy: Policy) -> DuckDB:
 def made_up(table: Table, schema: Mapping[str, str]) -> Any:
     """The rows of one table, as an Arrow table of just the types of its source."""
     count = min(table.expected_rows or ROWS, _MOST)
-    units = max(1, count // max(1, table.max_rows))
+    units = max(1, count // max(1, table.max_rows_per_unit_per_group))
     chosen = [
         f"TRY_CAST({_made(table.columns[name], place, name == table.unit, units)} AS "
         f"{'VARCHAR' if type_ == 'ENUM' else type_}) AS {_name(name)}"

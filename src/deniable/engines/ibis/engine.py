@@ -23,7 +23,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from deniable.engines.handover.running import Running
-from deniable.engines.ibis.statements import Parts, Relation, Tree
+from deniable.engines.ibis.statements import IbisRelation, IbisStatements, Parts
 from deniable.errors import InvalidPolicy, Unsupported
 from deniable.policy.addresses import is_address, place
 
@@ -65,7 +65,7 @@ class Ibis(Running):
         super().__init__(sources)
         self._backend: Any = None
         self._tables: dict[str, Any] = {}
-        self._kept: dict[str, tuple[Relation, Any]] = {}
+        self._kept: dict[str, tuple[IbisRelation, Any]] = {}
         self._connected()
 
     @classmethod
@@ -113,7 +113,7 @@ class Ibis(Running):
                 raise RuntimeError("The backend broke off.") from None
             raise
 
-    def _reader(self, relation: Relation, query: Any) -> Any:
+    def _reader(self, relation: IbisRelation, query: Any) -> Any:
         """What a backend finds, in batches; Ibis 12 asks DuckDB 2 for them in vain."""
         if self._backend.name == "duckdb":
             return self._backend.con.sql(query).to_arrow_reader(_BATCH)
@@ -123,10 +123,10 @@ class Ibis(Running):
         if all(map(is_address, self._sources.values())):
             self._backend = None
 
-    def _said(self, sql: str) -> tuple[Relation, Any]:
+    def _said(self, sql: str) -> tuple[IbisRelation, Any]:
         """A statement as Ibis has it and as its backend has it; the last ones are kept."""
         if sql not in self._kept:
-            tree = Tree(self._tables, salt=self._salt, backend=self._backend.name)
+            tree = IbisStatements(self._tables, salt=self._salt, backend=self._backend.name)
             relation = tree.statement(sql)
             try:
                 query = _compiled(self._backend, relation.table)
@@ -240,7 +240,7 @@ def _base(kind: Any) -> str:
     return str(kind).removeprefix("!")
 
 
-def _ours(found: "pa.RecordBatch", relation: Relation) -> "pa.RecordBatch":
+def _ours(found: "pa.RecordBatch", relation: IbisRelation) -> "pa.RecordBatch":
     columns = {name: _column(found, held) for name, held in relation.columns.items()}
     return pa.RecordBatch.from_pydict(columns)
 

@@ -13,9 +13,9 @@ from deniable.engines.ibis.casts import unknown
 from deniable.engines.ibis.joins import Side, joined
 from deniable.engines.ibis.repeated_values import shared
 from deniable.engines.ibis.row_numbers import placed, told_apart
-from deniable.engines.ibis.values import Values
+from deniable.engines.ibis.values import IbisValues
 from deniable.engines.ibis.wide_division import shares
-from deniable.engines.ibis.wide_integers import Value, Wide
+from deniable.engines.ibis.wide_integers import Value, WideInteger
 from deniable.errors import Unsupported
 
 # Of a wide integer: the columns that hold its parts, and their weights.
@@ -26,32 +26,32 @@ _READ = {"with_", "expressions", "from_", "joins", "where", "group", "distinct"}
 
 
 @dataclass(frozen=True, slots=True)
-class Relation:
+class IbisRelation:
     """A table of Ibis, and which of its columns hold ours."""
 
     table: Any
     columns: Columns
 
-    def values(self, alias: str = "") -> dict[str, Value | Wide]:
+    def values(self, alias: str = "") -> dict[str, Value | WideInteger]:
         """Our columns, by name and by alias.name."""
-        found: dict[str, Value | Wide] = {"*": self.table}
+        found: dict[str, Value | WideInteger] = {"*": self.table}
         for name, held in self.columns.items():
             if isinstance(held, str):
-                value: Value | Wide = self.table[held]
+                value: Value | WideInteger = self.table[held]
             else:
-                value = Wide(tuple((weight, self.table[one]) for weight, one in held))
+                value = WideInteger(tuple((weight, self.table[one]) for weight, one in held))
             found[name] = value
             if alias:
                 found[f"{alias}.{name}"] = value
         return found
 
 
-class Tree:
+class IbisStatements:
     """Makes tables of statements about these tables.
 
     >>> import pyarrow as pa
     >>> visits = ibis.memtable(pa.table({"ward": ["A", "B"]}))
-    >>> tree = Tree({"visits": visits}, salt=1, backend="duckdb")
+    >>> tree = IbisStatements({"visits": visits}, salt=1, backend="duckdb")
     >>> list(tree.statement('SELECT COUNT(*) AS n FROM "visits"').columns)
     ['n']
     """
@@ -63,13 +63,13 @@ class Tree:
         self._used: set[str] = set()
         self._made = 0
 
-    def statement(self, sql: str) -> Relation:
+    def statement(self, sql: str) -> IbisRelation:
         """The table that a statement finds; raises Unsupported on what Ibis cannot say."""
         whole = sqlglot.parse_one(sql, dialect="duckdb")
         self._used = {one.name for one in whole.find_all(exp.Column)}
         return self._query(whole, {})
 
-    def _query(self, node: exp.Expr, defined: Mapping[str, Relation]) -> Relation:
+    def _query(self, node: exp.Expr, defined: Mapping[str, IbisRelation]) -> IbisRelation:
         known = dict(defined)
         if isinstance(node, exp.Query):
             for one in node.ctes:
@@ -85,20 +85,20 @@ class Tree:
             raise unknown(node)
         return self._select(node, known)
 
-    def _union(self, first: Relation, second: Relation) -> Relation:
+    def _union(self, first: IbisRelation, second: IbisRelation) -> IbisRelation:
         pairs = list(zip(first.columns.values(), second.columns.values(), strict=True))
         chosen = {left: right for left, right in pairs if isinstance(left, str)}
         if len(chosen) < len(pairs):
             raise unknown(exp.Union())
         other = second.table.select(**{one: second.table[held] for one, held in chosen.items()})
         other = other.cast({one: first.table[one].type() for one in chosen})
-        return Relation(ibis.union(first.table.select(*chosen), other), first.columns)
+        return IbisRelation(ibis.union(first.table.select(*chosen), other), first.columns)
 
-    def _select(self, node: exp.Select, defined: Mapping[str, Relation]) -> Relation:
+    def _select(self, node: exp.Select, defined: Mapping[str, IbisRelation]) -> IbisRelation:
         relation, values = self._from(node, defined)
         if node.args.get("where"):
             test = self._values(values).plain(node.args["where"].this)
-            relation = Relation(relation.table.filter(test), relation.columns)
+            relation = IbisRelation(relation.table.filter(test), relation.columns)
             values = self._again(relation, values)
         if node.expressions and _numbers(node.expressions[0]):
             return self._numbered(node, relation)
@@ -111,12 +111,14 @@ class Tree:
             return self._grouped(node, relation, values)
         made = self._made_of(node, relation, values)
         return (
-            Relation(made.table.distinct(), made.columns) if node.args.get("distinct") else made
+            IbisRelation(made.table.distinct(), made.columns)
+            if node.args.get("distinct")
+            else made
         )
 
     def _made_of(
-        self, node: exp.Select, relation: Relation, values: dict[str, Value | Wide]
-    ) -> Relation:
+        self, node: exp.Select, relation: IbisRelation, values: dict[str, Value | WideInteger]
+    ) -> IbisRelation:
         """What a SELECT makes of each row."""
         if not any(isinstance(one, exp.Star) for one in node.expressions):
             node, relation, values = self._shared(node, relation, values)
@@ -131,17 +133,17 @@ class Tree:
                 continue
             name = one.alias_or_name or self._fresh()
             self._name(name, self._values(values).say(one.unalias()), made, columns)
-        return Relation(relation.table.select(**made), columns)
+        return IbisRelation(relation.table.select(**made), columns)
 
     def _shared(
-        self, node: exp.Select, relation: Relation, values: dict[str, Value | Wide]
-    ) -> tuple[exp.Select, Relation, dict[str, Value | Wide]]:
+        self, node: exp.Select, relation: IbisRelation, values: dict[str, Value | WideInteger]
+    ) -> tuple[exp.Select, IbisRelation, dict[str, Value | WideInteger]]:
         """The same SELECT, of a table that has what it says more than once as columns."""
         said = [one.unalias() for one in node.expressions]
         over = dict.fromkeys(part for value in said for part in value.find_all(exp.IntDiv))
         if over:
             table, found = shares(relation.table, self._asked(over, values), self._fresh)
-            relation = Relation(table, relation.columns | {name: name for name in found})
+            relation = IbisRelation(table, relation.columns | {name: name for name in found})
             values = self._again(relation, values)
             node = _replaced(node, dict(zip(over, found, strict=True)))
         while parts := shared([one.unalias() for one in node.expressions]):
@@ -150,31 +152,33 @@ class Tree:
             columns = dict(relation.columns)
             for one, name in names.items():
                 self._name(name, self._values(values).say(one), made, columns)
-            relation = Relation(relation.table.mutate(**made), columns)
+            relation = IbisRelation(relation.table.mutate(**made), columns)
             values = self._again(relation, values)
             node = _replaced(node, names)
         return node, relation, values
 
     def _asked(
-        self, divisions: Iterable[exp.Expr], values: dict[str, Value | Wide]
-    ) -> list[tuple[Wide, Value]]:
+        self, divisions: Iterable[exp.Expr], values: dict[str, Value | WideInteger]
+    ) -> list[tuple[WideInteger, Value]]:
         read, asked = self._values(values), []
         for one in divisions:
             over = read.say(one.this)
-            if not isinstance(over, Wide):
+            if not isinstance(over, WideInteger):
                 raise unknown(one)
             asked.append((over, read.plain(one.expression)))
         return asked
 
-    def _again(self, relation: Relation, values: Mapping[str, Any]) -> dict[str, Value | Wide]:
+    def _again(
+        self, relation: IbisRelation, values: Mapping[str, Any]
+    ) -> dict[str, Value | WideInteger]:
         """The same names, over a table that was filtered."""
         fresh = relation.values()
         aliases = {one for one in values if "." in one}
         return fresh | {one: fresh[one.rpartition(".")[2]] for one in aliases}
 
     def _from(
-        self, node: exp.Select, defined: Mapping[str, Relation]
-    ) -> tuple[Relation, dict[str, Value | Wide]]:
+        self, node: exp.Select, defined: Mapping[str, IbisRelation]
+    ) -> tuple[IbisRelation, dict[str, Value | WideInteger]]:
         if not node.args.get("from_"):
             raise unknown(node)
         alias, relation = self._source(node.args["from_"].this, defined)
@@ -185,10 +189,10 @@ class Tree:
     def _joined(
         self,
         alias: str,
-        relation: Relation,
+        relation: IbisRelation,
         joins: list[exp.Join],
-        defined: Mapping[str, Relation],
-    ) -> tuple[Relation, dict[str, Value | Wide]]:
+        defined: Mapping[str, IbisRelation],
+    ) -> tuple[IbisRelation, dict[str, Value | WideInteger]]:
         """Tables side by side; every column gets a name of its own first."""
         side = self._apart(alias, relation)
         for join in joins:
@@ -197,13 +201,13 @@ class Tree:
         columns: Columns = {}
         for key, one in side.names.items():
             columns.setdefault(key.rpartition(".")[2], one)
-        made = Relation(side.table, columns)
+        made = IbisRelation(side.table, columns)
         return made, made.values() | side.values()
 
     def _read(self, values: dict[str, Value], node: exp.Expr) -> Value:
         return self._values(dict(values)).plain(node)
 
-    def _apart(self, alias: str, relation: Relation) -> Side:
+    def _apart(self, alias: str, relation: IbisRelation) -> Side:
         names, chosen = {}, {}
         for name, held in relation.columns.items():
             if not isinstance(held, str):
@@ -212,7 +216,9 @@ class Tree:
             chosen[names[f"{alias}.{name}"]] = relation.table[held]
         return Side(relation.table.select(**chosen), names)
 
-    def _source(self, node: exp.Expr, defined: Mapping[str, Relation]) -> tuple[str, Relation]:
+    def _source(
+        self, node: exp.Expr, defined: Mapping[str, IbisRelation]
+    ) -> tuple[str, IbisRelation]:
         if isinstance(node, exp.Subquery):
             return node.alias, self._query(node.this, defined)
         if isinstance(node, exp.Table):
@@ -221,12 +227,12 @@ class Tree:
             table = self._tables.get(node.name.lower())
             if table is not None:
                 columns: Columns = {name: name for name in table.columns}
-                return node.alias or node.name, Relation(table, columns)
+                return node.alias or node.name, IbisRelation(table, columns)
         raise unknown(node)
 
     def _grouped(
-        self, node: exp.Select, relation: Relation, values: dict[str, Value | Wide]
-    ) -> Relation:
+        self, node: exp.Select, relation: IbisRelation, values: dict[str, Value | WideInteger]
+    ) -> IbisRelation:
         """Aggregates over each group, then what the SELECT makes of them and of keys."""
         keys = [_held(relation, one) for one in _group(node)]
         made: dict[str, Value] = {}
@@ -241,10 +247,10 @@ class Tree:
             table = relation.table.group_by(keys).aggregate(**made)
         else:
             table = relation.table.select(*keys).distinct()
-        found = Relation(table, columns)
+        found = IbisRelation(table, columns)
         return self._made_of(_replaced(node, names), found, found.values())
 
-    def _placed(self, relation: Relation, node: exp.Expr) -> Relation:
+    def _placed(self, relation: IbisRelation, node: exp.Expr) -> IbisRelation:
         """A row's number, or its group's, among those of a unit."""
         window = node.unalias()
         kinds = {exp.RowNumber: False, exp.DenseRank: True}
@@ -260,9 +266,9 @@ class Tree:
             fresh=self._fresh if self._lists else None,
             dense=kinds[type(window.this)],
         )
-        return Relation(table, relation.columns | {node.alias: node.alias})
+        return IbisRelation(table, relation.columns | {node.alias: node.alias})
 
-    def _numbered(self, node: exp.Select, relation: Relation) -> Relation:
+    def _numbered(self, node: exp.Select, relation: IbisRelation) -> IbisRelation:
         """Rows told apart, by those of their columns that the statement reads."""
         number = node.expressions[0]
         if relation.table.op().find((ops.Impure, ops.Sample, ops.Limit)):
@@ -278,14 +284,14 @@ class Tree:
         table = told_apart(
             relation.table, columns, named, int(which), self._fresh, lists=self._lists
         )
-        return Relation(table, {number.alias: named, **relation.columns})
+        return IbisRelation(table, {number.alias: named, **relation.columns})
 
-    def _values(self, columns: dict[str, Value | Wide]) -> Values:
-        return Values(columns, self._salt, self._backend)
+    def _values(self, columns: dict[str, Value | WideInteger]) -> IbisValues:
+        return IbisValues(columns, self._salt, self._backend)
 
     def _name(self, name: str, value: Any, made: dict[str, Value], columns: Columns) -> None:
         """Puts a value among what is made, under names of its own if it is a wide integer."""
-        if isinstance(value, Wide):
+        if isinstance(value, WideInteger):
             parts = [(weight, self._fresh(), one) for weight, one in value.parts]
             made |= {held: one for _, held, one in parts}
             columns[name] = tuple((weight, held) for weight, held, _ in parts)
@@ -312,7 +318,7 @@ def _group(node: exp.Select) -> list[exp.Expr]:
     return list(group.expressions) if group else []
 
 
-def _held(relation: Relation, node: exp.Expr) -> str:
+def _held(relation: IbisRelation, node: exp.Expr) -> str:
     """The column that holds a key, which is never a wide integer."""
     held = relation.columns.get(node.name)
     if not isinstance(node, exp.Column) or not isinstance(held, str):

@@ -26,7 +26,7 @@ from deniable.engines.ibis.row_numbers import hashed_text
 from deniable.engines.ibis.texts import TEXTS
 from deniable.engines.ibis.wide_integers import (
     Value,
-    Wide,
+    WideInteger,
     split,
     squared,
 )
@@ -45,13 +45,15 @@ _COMPARED: dict[type[exp.Expr], Callable[[Any, Any], Any]] = {
 }
 
 
-class Values:
+class IbisValues:
     """Reads values; `columns` are those that a SELECT can name."""
 
-    def __init__(self, columns: dict[str, Value | Wide], salt: int, backend: str) -> None:
+    def __init__(
+        self, columns: dict[str, Value | WideInteger], salt: int, backend: str
+    ) -> None:
         self.columns, self._salt, self._backend = columns, salt, backend
 
-    def say(self, node: exp.Expr) -> Value | Wide:
+    def say(self, node: exp.Expr) -> Value | WideInteger:
         """A value; raises Unsupported on what Ibis has no words for."""
         reads = _READS.get(type(node))
         if reads is not None:
@@ -64,11 +66,11 @@ class Values:
     def plain(self, node: exp.Expr) -> Value:
         """A value that is no wide integer."""
         found = self.say(node)
-        if isinstance(found, Wide):
+        if isinstance(found, WideInteger):
             raise unknown(node)
         return found
 
-    def _column(self, node: exp.Expr) -> Value | Wide:
+    def _column(self, node: exp.Expr) -> Value | WideInteger:
         assert isinstance(node, exp.Column)
         found = self.columns.get(f"{node.table}.{node.name}" if node.table else node.name)
         if found is None:
@@ -81,7 +83,7 @@ class Values:
         whole = node.name.lstrip("-").isdigit()
         return ibis.literal(int(node.name) if whole else float(node.name))
 
-    def _cast(self, node: exp.Expr) -> Value | Wide:
+    def _cast(self, node: exp.Expr) -> Value | WideInteger:
         to = _TYPES.get(node.args["to"].this.name)
         if to is None:
             raise unknown(node.args["to"])
@@ -92,19 +94,19 @@ class Values:
             return ibis.literal(float(number)) if to == "float64" else int(number)
         value = self.say(node.this)
         if to == "wide":
-            return value if isinstance(value, Wide) else Wide(((1, value),))
-        if isinstance(value, Wide):
+            return value if isinstance(value, WideInteger) else WideInteger(((1, value),))
+        if isinstance(value, WideInteger):
             if to != "float64":
                 raise unknown(node)
             return value.real()
         return cast(value, to)
 
-    def _paren(self, node: exp.Expr) -> Value | Wide:
+    def _paren(self, node: exp.Expr) -> Value | WideInteger:
         return self.say(node.this)
 
-    def _arithmetic(self, node: exp.Expr) -> Value | Wide:
+    def _arithmetic(self, node: exp.Expr) -> Value | WideInteger:
         left, right = self.say(node.this), self.say(node.expression)
-        if isinstance(left, int | Wide) or isinstance(right, int | Wide):
+        if isinstance(left, int | WideInteger) or isinstance(right, int | WideInteger):
             return _widely(node, left, right)
         if isinstance(node, exp.Div):
             return over(real(left), real(right).nullif(0.0))
@@ -146,7 +148,7 @@ class Values:
         values = [self.say(one.args["true"]) for one in node.args["ifs"]]
         other = node.args.get("default")
         last = None if other is None else self.say(other)
-        if isinstance(last, Wide):  # of a unit within its limits, so that it fits
+        if isinstance(last, WideInteger):  # of a unit within its limits, so that it fits
             (test,) = tests
             out = test.fill_null(False)
             last = last.each(lambda one: ibis.cases((out, 0), else_=one)).narrow()
@@ -156,9 +158,9 @@ class Values:
             return ibis.cases(*zip(tests, values, strict=True))
         return ibis.cases(*zip(tests, values, strict=True), else_=real(last) if real_ else last)
 
-    def _flat(self, node: exp.Expr) -> Value | Wide:
+    def _flat(self, node: exp.Expr) -> Value | WideInteger:
         values = [self.say(one) for one in (node.this, *node.expressions)]
-        if isinstance(values[0], Wide):
+        if isinstance(values[0], WideInteger):
             return values[0].each(lambda one: one.coalesce(0))
         if any(map(is_real, values)):
             values = [real(one) for one in values]
@@ -194,12 +196,12 @@ class Values:
             return value.nunique(where=value.notnull())  # Polars would count NULL
         return self.plain(node.this).count()
 
-    def _sum(self, node: exp.Expr) -> Wide:
+    def _sum(self, node: exp.Expr) -> WideInteger:
         inner = node.this
         if isinstance(inner, exp.Cast) and inner.args["to"].this.name == "INT128":
             inner = inner.this
         value = self.say(inner)
-        if isinstance(value, Wide):
+        if isinstance(value, WideInteger):
             return value.total()
         if is_real(value):
             raise unknown(node)  # a sum of doubles depends on the order of rows
@@ -225,15 +227,20 @@ class Values:
 def _widely(node: exp.Expr, left: Any, right: Any) -> Any:
     """Arithmetic of wide integers, of which a product has a constant side."""
     if isinstance(node, exp.Mul):
-        sides = [one for one in (left, right) if isinstance(one, Wide)]
+        sides = [one for one in (left, right) if isinstance(one, WideInteger)]
         if len(sides) == 2 and node.this == node.expression and len(left.parts) == 1:
             ((weight, value),) = left.parts
             return squared(value).times(weight * weight)
-        numbers = [_whole_number(one) for one in (left, right) if not isinstance(one, Wide)]
+        numbers = [
+            _whole_number(one) for one in (left, right) if not isinstance(one, WideInteger)
+        ]
         if len(sides) == 1 and numbers[0] is not None:
             return sides[0].times(numbers[0])
         raise unknown(node)
-    both = [one if isinstance(one, Wide) else Wide(((1, one),)) for one in (left, right)]
+    both = [
+        one if isinstance(one, WideInteger) else WideInteger(((1, one),))
+        for one in (left, right)
+    ]
     return both[0] + (both[1] if isinstance(node, exp.Add) else both[1].times(-1))
 
 
@@ -253,36 +260,36 @@ def _constant(node: exp.Expr) -> Any:
     return None if number is None else float(number)
 
 
-_READS: dict[type[exp.Expr], Callable[[Values, exp.Expr], Any]] = {
-    exp.Column: Values._column,
-    exp.Literal: Values._literal,
+_READS: dict[type[exp.Expr], Callable[[IbisValues, exp.Expr], Any]] = {
+    exp.Column: IbisValues._column,
+    exp.Literal: IbisValues._literal,
     exp.Null: lambda _, node: ibis.null(),
     exp.Boolean: lambda _, node: ibis.literal(bool(node.this)),
-    exp.Paren: Values._paren,
-    exp.Cast: Values._cast,
-    exp.TryCast: Values._cast,
-    exp.Add: Values._arithmetic,
-    exp.Sub: Values._arithmetic,
-    exp.Mul: Values._arithmetic,
-    exp.Div: Values._arithmetic,
-    exp.Neg: Values._negative,
-    exp.And: Values._connected,
-    exp.Or: Values._connected,
-    exp.Not: Values._not,
-    exp.Is: Values._is,
-    exp.In: Values._in,
-    exp.Between: Values._between,
-    exp.Case: Values._case,
-    exp.Coalesce: Values._flat,
-    exp.Least: Values._flat,
-    exp.Greatest: Values._flat,
-    exp.Nullif: Values._nullif,
-    exp.Abs: Values._abs,
-    exp.Count: Values._count,
-    exp.Sum: Values._sum,
-    exp.Min: Values._extreme,
-    exp.Max: Values._extreme,
-    exp.Anonymous: Values._anonymous,
-    **dict.fromkeys(_COMPARED, Values._comparison),
+    exp.Paren: IbisValues._paren,
+    exp.Cast: IbisValues._cast,
+    exp.TryCast: IbisValues._cast,
+    exp.Add: IbisValues._arithmetic,
+    exp.Sub: IbisValues._arithmetic,
+    exp.Mul: IbisValues._arithmetic,
+    exp.Div: IbisValues._arithmetic,
+    exp.Neg: IbisValues._negative,
+    exp.And: IbisValues._connected,
+    exp.Or: IbisValues._connected,
+    exp.Not: IbisValues._not,
+    exp.Is: IbisValues._is,
+    exp.In: IbisValues._in,
+    exp.Between: IbisValues._between,
+    exp.Case: IbisValues._case,
+    exp.Coalesce: IbisValues._flat,
+    exp.Least: IbisValues._flat,
+    exp.Greatest: IbisValues._flat,
+    exp.Nullif: IbisValues._nullif,
+    exp.Abs: IbisValues._abs,
+    exp.Count: IbisValues._count,
+    exp.Sum: IbisValues._sum,
+    exp.Min: IbisValues._extreme,
+    exp.Max: IbisValues._extreme,
+    exp.Anonymous: IbisValues._anonymous,
+    **dict.fromkeys(_COMPARED, IbisValues._comparison),
 }
 _FUNCTIONS = {**TEXTS, **NUMBERS, **DATES}

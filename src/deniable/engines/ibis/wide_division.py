@@ -13,7 +13,7 @@ import ibis
 from deniable.engines.ibis.wide_integers import (
     BASE,
     Value,
-    Wide,
+    WideInteger,
     quotient,
 )
 
@@ -70,7 +70,7 @@ class _Division:
 
 
 def shares(
-    table: Value, asked: Sequence[tuple[Wide, Value]], fresh: Callable[[], str]
+    table: Value, asked: Sequence[tuple[WideInteger, Value]], fresh: Callable[[], str]
 ) -> tuple[Value, list[str]]:
     """The table with a column for each wide integer over its rows, and those columns' names."""
     kept = list(table.columns)
@@ -88,7 +88,7 @@ def shares(
 
 
 def _begun(
-    table: Value, asked: Sequence[tuple[Wide, Value]], fresh: Callable[[], str]
+    table: Value, asked: Sequence[tuple[WideInteger, Value]], fresh: Callable[[], str]
 ) -> tuple[Value, list[_Division]]:
     """The table with what is divided, by what, and the rests; each of them once."""
     held: dict[Value, str] = {}

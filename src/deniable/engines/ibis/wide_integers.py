@@ -20,23 +20,23 @@ _NEAR = 2.0**59  # of a part: some of them still fit in 64 bits
 
 
 @dataclass(frozen=True, slots=True)
-class Wide:
+class WideInteger:
     """A sum of whole multiples of 64-bit integers, none of them negative."""
 
     parts: tuple[tuple[int, Value], ...]
 
-    def __add__(self, other: "Wide") -> "Wide":
-        return Wide((*self.parts, *other.parts))
+    def __add__(self, other: "WideInteger") -> "WideInteger":
+        return WideInteger((*self.parts, *other.parts))
 
-    def times(self, factor: int) -> "Wide":
+    def times(self, factor: int) -> "WideInteger":
         """A multiple."""
-        return Wide(tuple((weight * factor, one) for weight, one in self.parts))
+        return WideInteger(tuple((weight * factor, one) for weight, one in self.parts))
 
-    def each(self, change: Callable[[Value], Value]) -> "Wide":
+    def each(self, change: Callable[[Value], Value]) -> "WideInteger":
         """The same sum of changed parts."""
-        return Wide(tuple((weight, change(one)) for weight, one in self.parts))
+        return WideInteger(tuple((weight, change(one)) for weight, one in self.parts))
 
-    def total(self) -> "Wide":
+    def total(self) -> "WideInteger":
         """The sum over rows; 16 bits at a time."""
         added = []
         for weight, one in self.parts:
@@ -45,7 +45,7 @@ class Wide:
                 (weight * _HALF, quotient(one, _HALF).sum()),
                 (weight, low.sum()),
             ]
-        return Wide(tuple(added))
+        return WideInteger(tuple(added))
 
     def narrow(self) -> Value:
         """As one integer of 64 bits, where it fits."""
@@ -65,19 +65,19 @@ class Wide:
         return ibis.cases((near, small.cast("float64")), else_=far)
 
 
-def split(value: Value) -> Wide:
+def split(value: Value) -> WideInteger:
     """An integer; what is below zero is counted apart, because no part may be negative."""
     above = ibis.cases((value > 0, value), (value <= 0, 0))
     below = ibis.cases((value < 0, -value), (value >= 0, 0))
-    return Wide(((1, above), (-1, below)))
+    return WideInteger(((1, above), (-1, below)))
 
 
-def squared(value: Value) -> Wide:
+def squared(value: Value) -> WideInteger:
     """The square of an integer of at most 40 bits, as that of a number with two digits."""
     size = value.abs()
     low = size % BASE
     high = quotient(size, BASE)
-    return Wide(((BASE * BASE, high * high), (2 * BASE, high * low), (1, low * low)))
+    return WideInteger(((BASE * BASE, high * high), (2 * BASE, high * low), (1, low * low)))
 
 
 def _sign(weight: int) -> float:

@@ -15,7 +15,7 @@ from urllib.parse import parse_qsl, urlencode, urlsplit, urlunsplit
 import pyarrow as pa
 
 from deniable.engines.dialect.terms import Kind
-from deniable.engines.dialect.writer import Relation
+from deniable.engines.dialect.writer import WrittenRelation
 from deniable.engines.handover.aggregated import Aggregated
 from deniable.engines.handover.running import Running
 from deniable.engines.postgresql.writer import PostgreSQLWriter
@@ -96,7 +96,7 @@ class PostgreSQL(Running):
         self._connection: Any = None
         self._utf8 = True
         self._types: dict[str, dict[str, str]] = {}
-        self._relations: dict[str, Relation] = {}
+        self._relations: dict[str, WrittenRelation] = {}
         self._connected()
 
     @classmethod
@@ -175,7 +175,7 @@ class PostgreSQL(Running):
             for column, (_, _, how) in known.items()
         )
         self._types[name] = {column: type_ for column, (type_, _, _) in known.items()}
-        self._relations[name] = Relation(
+        self._relations[name] = WrittenRelation(
             f"(SELECT {chosen} FROM {found[0][0]})",
             {column: kind for column, (_, kind, _) in known.items()},
         )

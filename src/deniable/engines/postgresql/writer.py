@@ -16,7 +16,7 @@ from deniable.engines.dialect import text_patterns
 from deniable.engines.dialect.date_parts import PARTS, TRUNCATED
 from deniable.engines.dialect.functions import Side
 from deniable.engines.dialect.terms import Kind, Said
-from deniable.engines.dialect.writer import Relation, Writer
+from deniable.engines.dialect.writer import Writer, WrittenRelation
 from deniable.engines.postgresql import numbers
 from deniable.errors import Unsupported
 
@@ -32,7 +32,7 @@ _LAST_DAY = "'294247-01-10'::date"  # whose microseconds still fit in 64 bits
 class PostgreSQLWriter(Writer):
     """Writes for PostgreSQL; text stands in the statement, quoted.
 
-    >>> writer = PostgreSQLWriter({"visits": Relation('"v"', {"ward": "text"})})
+    >>> writer = PostgreSQLWriter({"visits": WrittenRelation('"v"', {"ward": "text"})})
     >>> writer.statement('SELECT COUNT(*) AS n FROM "visits" WHERE "ward" = \\'A\\'')
     'SELECT COUNT(*) AS "n" FROM "v" AS "visits" WHERE ("ward" = \\'A\\')'
     """
@@ -42,7 +42,7 @@ class PostgreSQLWriter(Writer):
     once = " MATERIALIZED"
 
     def __init__(
-        self, tables: Mapping[str, Relation], salt: int = 0, *, utf8: bool = True
+        self, tables: Mapping[str, WrittenRelation], salt: int = 0, *, utf8: bool = True
     ) -> None:
         super().__init__(tables)
         self._salt = salt
@@ -174,7 +174,9 @@ class PostgreSQLWriter(Writer):
     def like(self, value: Said, pattern: Said) -> Said:
         return Said(f"({value.sql} LIKE {pattern.sql} ESCAPE '')", "boolean")
 
-    def numbered(self, table: Relation, number: str, of: int, place: int) -> tuple[str, Kind]:
+    def numbered(
+        self, table: WrittenRelation, number: str, of: int, place: int
+    ) -> tuple[str, Kind]:
         """A number; what is MATERIALIZED is run once, however often it is read."""
         columns = ", ".join(
             [f"ROW_NUMBER() OVER () * {of} + {place} AS {self.name(number)}"]

@@ -18,7 +18,7 @@ from urllib.parse import parse_qs, urlsplit
 import pyarrow as pa
 
 from deniable.engines.dialect.terms import Kind
-from deniable.engines.dialect.writer import Relation
+from deniable.engines.dialect.writer import WrittenRelation
 from deniable.engines.handover.running import Running
 from deniable.engines.spark.progress import watched
 from deniable.engines.spark.session import session_of, stop
@@ -57,7 +57,7 @@ class Spark(Running):
         self._session: Any = None
         self._ours = False
         self._types: dict[str, dict[str, str]] = {}
-        self._relations: dict[str, Relation] = {}
+        self._relations: dict[str, WrittenRelation] = {}
         for logger in _QUIET:  # PySpark logs an exception's words, which may quote a row
             logging.getLogger(logger).disabled = True
         self._connected()
@@ -145,7 +145,7 @@ class Spark(Running):
         ]
         frame.selectExpr(*chosen).createOrReplaceTempView(view)
         self._types[name] = {column: type_ for column, (type_, _, _) in known.items()}
-        self._relations[name] = Relation(
+        self._relations[name] = WrittenRelation(
             view, {column: kind for column, (_, kind, _) in known.items()}, _steady(frame)
         )
 

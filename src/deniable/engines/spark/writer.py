@@ -14,7 +14,7 @@ from deniable.engines.dialect import text_patterns
 from deniable.engines.dialect.date_parts import PARTS, TRUNCATED
 from deniable.engines.dialect.functions import Side
 from deniable.engines.dialect.terms import Kind, Said
-from deniable.engines.dialect.writer import Relation, Writer
+from deniable.engines.dialect.writer import Writer, WrittenRelation
 from deniable.errors import Unsupported
 
 _WIDE = "DECIMAL(38,0)"
@@ -30,7 +30,7 @@ _CHUNK = f"CAST(1000000000000000000 AS {_WIDE})"
 class SparkWriter(Writer):
     """Writes for Spark SQL; `parameters` fill what the statement leaves open.
 
-    >>> writer = SparkWriter({"visits": Relation("`v`", {"ward": "text"})})
+    >>> writer = SparkWriter({"visits": WrittenRelation("`v`", {"ward": "text"})})
     >>> writer.statement('SELECT COUNT(*) AS n FROM "visits" WHERE "ward" = \\'A\\'')
     'SELECT COUNT(*) AS `n` FROM `v` AS `visits` WHERE (`ward` = :t0)'
     >>> writer.parameters
@@ -40,7 +40,7 @@ class SparkWriter(Writer):
     engine = "Spark"
     NAN = "DOUBLE('NaN')"
 
-    def __init__(self, tables: Mapping[str, Relation], salt: int = 0) -> None:
+    def __init__(self, tables: Mapping[str, WrittenRelation], salt: int = 0) -> None:
         super().__init__(tables)
         self._salt = salt
         self._bound = 0
@@ -179,7 +179,9 @@ class SparkWriter(Writer):
             tail += ")[0]"
         return f"({head}{body(*names)}{tail})"
 
-    def numbered(self, table: Relation, number: str, of: int, place: int) -> tuple[str, Kind]:
+    def numbered(
+        self, table: WrittenRelation, number: str, of: int, place: int
+    ) -> tuple[str, Kind]:
         """All that a row holds, and a number that tells it from those that hold the same.
 
         Spark may run this once for every time that it is read, and parts of it again where an

@@ -22,7 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from deniable.exact import uniform_below
-from deniable.exact.bits import SYSTEM, Source
+from deniable.exact.bits import SYSTEM, BitSource
 from deniable.exact.enclosures import Enclosure, exp_neg
 from deniable.exact.exponential_coins import flips
 from deniable.exact.least_integer import least
@@ -67,7 +67,7 @@ class PermuteAndFlip(Choosing):
 
 
 def flip(
-    scores: Scores, rate: Fraction, *, source: Source = SYSTEM, word_bits: int = 64
+    scores: Scores, rate: Fraction, *, source: BitSource = SYSTEM, word_bits: int = 64
 ) -> int:
     """One index: even among all candidates whose coin shows heads."""
     heads = np.flatnonzero(flips(scores.behind(), rate, source=source, word_bits=word_bits))

@@ -82,7 +82,7 @@ class SparseVector:
         """
         return strength.loss(self.epsilon, self.odds)
 
-    def start(self, threshold: Number, *, real: bool = False) -> "Session":
+    def start(self, threshold: Number, *, real: bool = False) -> "SparseVectorSession":
         """A session, which takes one number after another; `real` if they will be floats.
 
         >>> session = SparseVector(epsilon=1).start(threshold=5000)
@@ -90,7 +90,7 @@ class SparseVector:
         (False, True, 0)
         """
         hidden = int(discrete_laplace(self._scales(real)[0], 1)[0])
-        return Session(self, real, self._steps_of(threshold) + hidden)
+        return SparseVectorSession(self, real, self._steps_of(threshold) + hidden)
 
     def release(self, values: Sequence[Any] | Any, *, threshold: Number) -> list[bool]:
         """True for each number said to be above; it ends where the last hit was.
@@ -180,7 +180,7 @@ class SparseVector:
 
 
 @dataclass(slots=True)
-class Session:
+class SparseVectorSession:
     """One run of a sparse vector: its noisy threshold, and how many hits are left.
 
     Threads may share it: numbers are told one after the other, so that no two of them can take

@@ -13,9 +13,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from deniable.errors import InvalidData
-from deniable.exact.bits import SYSTEM, Source
-from deniable.exact.laws import Listed
-from deniable.exact.table_sampler import CHUNK, Table
+from deniable.exact.bits import SYSTEM, BitSource
+from deniable.exact.laws import ListedLaw
+from deniable.exact.table_sampler import CHUNK, TableSampler
 
 Rows = NDArray[np.uint8]
 
@@ -29,7 +29,7 @@ def byte_width(bits: int) -> int:
     return -(-bits // 8)
 
 
-def random_rows(q: Fraction, rows: int, bits: int, *, source: Source = SYSTEM) -> Rows:
+def random_rows(q: Fraction, rows: int, bits: int, *, source: BitSource = SYSTEM) -> Rows:
     """Rows of independent bits, each 1 with probability q exactly; spare bits are 0.
 
     >>> random_rows(Fraction(1, 4), 5, 9).shape
@@ -125,8 +125,8 @@ def packed(bits: list[int]) -> tuple[int, ...]:
 
 
 @lru_cache(maxsize=32)
-def _patterns(q: Fraction) -> Table:
+def _patterns(q: Fraction) -> TableSampler:
     ones = [bin(pattern).count("1") for pattern in range(256)]
     set_, clear = q.numerator, q.denominator - q.numerator
     weights = tuple(set_**n * clear ** (8 - n) for n in ones)
-    return Table(Listed(weights, (Fraction(0),) * 256))
+    return TableSampler(ListedLaw(weights, (Fraction(0),) * 256))

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from deniable.errors import InvalidData, InvalidParameter
-from deniable.exact.bits import SYSTEM, Source
+from deniable.exact.bits import SYSTEM, BitSource
 from deniable.exact.enclosures import Enclosure
 from deniable.exact.rationals import Number, whole
 from deniable.mechanisms import strength
@@ -88,7 +88,7 @@ class FrequencyOracle:
         """Every report there can be; for proofs on small domains."""
 
     @abstractmethod
-    def _randomize(self, truth: Answered, source: Source) -> Reports: ...
+    def _randomize(self, truth: Answered, source: BitSource) -> Reports: ...
 
     @abstractmethod
     def _support(self, reports: Reports) -> Answered: ...
@@ -106,7 +106,7 @@ class FrequencyOracle:
         scaled = self.pmf(report, answer) * (1 << bits)
         return scaled.__floor__(), scaled.__ceil__()
 
-    def randomize(self, answers: Any, *, source: Source = SYSTEM) -> Reports:
+    def randomize(self, answers: Any, *, source: BitSource = SYSTEM) -> Reports:
         """One report for each answer, as the rows of an array."""
         return self._randomize(read(answers, self.categories).numbers, source)
 

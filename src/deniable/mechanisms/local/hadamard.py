@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from deniable.errors import InvalidData
 from deniable.exact import bernoulli, uniform_below
-from deniable.exact.bits import Source
+from deniable.exact.bits import BitSource
 from deniable.mechanisms.local.frequency_oracle import Answered, FrequencyOracle, Reports
 
 _HALF = Fraction(1, 2)
@@ -79,7 +79,7 @@ class HadamardResponse(FrequencyOracle):
         """
         return ((row, bit) for row in range(self.order) for bit in (0, 1))
 
-    def _randomize(self, truth: Answered, source: Source) -> Reports:
+    def _randomize(self, truth: Answered, source: BitSource) -> Reports:
         row = uniform_below(self.order, truth.size, source=source)
         flip = bernoulli(1 / (self.odds + 1), truth.size, source=source)
         return np.stack([row, (np.bitwise_count(row & truth) & 1) ^ flip], axis=1)

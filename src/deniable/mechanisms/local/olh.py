@@ -27,7 +27,7 @@ from numpy.typing import NDArray
 
 from deniable.errors import InvalidData
 from deniable.exact import bernoulli, uniform_below
-from deniable.exact.bits import Source
+from deniable.exact.bits import BitSource
 from deniable.mechanisms.local.frequency_oracle import Answered, FrequencyOracle, Reports
 
 _MOST_BUCKETS = 1 << 20  # so that a hash times their number stays far inside int64
@@ -109,7 +109,7 @@ class OLH(FrequencyOracle):
         seeds = range(self.prime)
         return ((a, b, y) for a in seeds for b in seeds for y in range(self.buckets))
 
-    def _randomize(self, truth: Answered, source: Source) -> Reports:
+    def _randomize(self, truth: Answered, source: BitSource) -> Reports:
         n, prime, g = truth.size, self.prime, self.buckets
         a, b = (uniform_below(prime, n, source=source) for _ in range(2))
         bucket = (a * truth + b) % prime * g // prime

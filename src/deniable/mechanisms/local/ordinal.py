@@ -18,7 +18,7 @@ import numpy as np
 
 from deniable.errors import InvalidParameter
 from deniable.exact import categorical
-from deniable.exact.bits import SYSTEM, Source
+from deniable.exact.bits import SYSTEM, BitSource
 from deniable.exact.enclosures import Enclosure
 from deniable.exact.rationals import Number, probability, rational, whole
 from deniable.mechanisms import strength
@@ -111,7 +111,7 @@ class Ordinal:
         scaled = self.pmf(report, answer) * (1 << bits)
         return scaled.__floor__(), scaled.__ceil__()
 
-    def randomize(self, answers: Any, *, source: Source = SYSTEM) -> Any:
+    def randomize(self, answers: Any, *, source: BitSource = SYSTEM) -> Any:
         """The reports, in the shape and kind of the answers.
 
         >>> type(Ordinal(ratio=0.5, categories=3).randomize(2))

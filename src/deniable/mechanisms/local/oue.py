@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from deniable.exact import bernoulli
-from deniable.exact.bits import Source
+from deniable.exact.bits import BitSource
 from deniable.mechanisms.local.bit_rows import (
     as_rows,
     byte_width,
@@ -86,7 +86,7 @@ class OUE(FrequencyOracle):
         """
         return (packed(list(bits)) for bits in product((0, 1), repeat=self.categories))
 
-    def _randomize(self, truth: Answered, source: Source) -> Reports:
+    def _randomize(self, truth: Answered, source: BitSource) -> Reports:
         rows = random_rows(self.q, truth.size, self.categories, source=source)
         set_bits(rows, truth, bernoulli(_HALF, truth.size, source=source))
         return rows

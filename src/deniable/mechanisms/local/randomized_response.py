@@ -19,7 +19,7 @@ import numpy as np
 
 from deniable.errors import InvalidParameter
 from deniable.exact import bernoulli, uniform_below
-from deniable.exact.bits import SYSTEM, Source
+from deniable.exact.bits import SYSTEM, BitSource
 from deniable.exact.enclosures import Enclosure
 from deniable.exact.rationals import Number, probability, rational, whole
 from deniable.mechanisms import strength
@@ -273,7 +273,7 @@ class RandomizedResponse(Generic[Found]):
         k = range(self.categories)
         return tuple(tuple(self.pmf(y, x) for x in k) for y in k)
 
-    def randomize(self, answers: Any, *, source: Source = SYSTEM) -> Any:
+    def randomize(self, answers: Any, *, source: BitSource = SYSTEM) -> Any:
         """The reports, in the shape and kind of the answers: one, a list or an array.
 
         >>> RandomizedResponse(odds=3, categories=4).randomize(

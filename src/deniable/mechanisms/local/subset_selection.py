@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 
 from deniable.errors import InvalidData
 from deniable.exact import bernoulli, uniform_below
-from deniable.exact.bits import SYSTEM, Source
+from deniable.exact.bits import SYSTEM, BitSource
 from deniable.mechanisms.local.bit_rows import (
     as_rows,
     byte_width,
@@ -99,7 +99,7 @@ class SubsetSelection(FrequencyOracle):
         for chosen in combinations(range(k), self.size):
             yield packed([int(v in chosen) for v in range(k)])
 
-    def _randomize(self, truth: Answered, source: Source) -> Reports:
+    def _randomize(self, truth: Answered, source: BitSource) -> Reports:
         people = max(1, _CELLS_AT_ONCE // self.categories)
         return np.concatenate(
             [
@@ -108,7 +108,7 @@ class SubsetSelection(FrequencyOracle):
             ]
         )
 
-    def _sets(self, truth: Answered, source: Source) -> Reports:
+    def _sets(self, truth: Answered, source: BitSource) -> Reports:
         n, k = truth.size, self.categories
         with_truth = bernoulli(self.p, n, source=source)
         chosen = np.zeros((n, k), dtype=bool)
@@ -133,7 +133,7 @@ class SubsetSelection(FrequencyOracle):
         return marks(as_rows(reports, self.categories), self.categories)
 
 
-def floyd(rows: int, m: int, size: int, *, source: Source = SYSTEM) -> NDArray[np.bool_]:
+def floyd(rows: int, m: int, size: int, *, source: BitSource = SYSTEM) -> NDArray[np.bool_]:
     """For each row a uniform subset of `size` of m things, as marks.
 
     >>> floyd(5, 4, 2).sum(axis=1).tolist()

@@ -31,7 +31,7 @@ from deniable.exact.buckets import choose
 from deniable.exact.rationals import Number, rational, whole
 from deniable.mechanisms import strength
 from deniable.mechanisms.grid import Numbers
-from deniable.mechanisms.histogram import Grid, Histogram
+from deniable.mechanisms.histogram import ColumnGrid, Histogram
 from deniable.mechanisms.noise.laplace import Laplace
 from deniable.mechanisms.quantiles.released_quantiles import confident
 from deniable.privacy import Loss, Neighbors, PureLoss, RangeLoss, neighboring
@@ -63,7 +63,7 @@ class Density:
 
     epsilon: Fraction | None
     odds: Fraction | None
-    grid: Grid
+    grid: ColumnGrid
     neighbors: Neighbors
     terms: int | Literal["private"]
 
@@ -193,7 +193,7 @@ class ReleasedDensity:
     (2, True, 0.0)
     """
 
-    grid: Grid
+    grid: ColumnGrid
     coefficients: tuple[float, ...]  # noisy means of cos(pi k u), k = 1, 2, ...
     loss: Loss
     heights: NDArray[np.float64] = field(init=False, repr=False, compare=False)
@@ -267,7 +267,7 @@ def summed(data: Histogram, terms: int) -> Sums:
     return waves @ counts
 
 
-def _bins(bounds: tuple[Number, Number]) -> Grid:
+def _bins(bounds: tuple[Number, Number]) -> ColumnGrid:
     """The middles of so many bins between the bounds."""
     try:
         low, high = (rational(end, "bounds") for end in bounds)
@@ -278,7 +278,7 @@ def _bins(bounds: tuple[Number, Number]) -> Grid:
             f"`bounds` must be a pair of numbers, the lower one first. Found {bounds!r}."
         )
     step = (high - low) / BINS
-    return Grid(low + step / 2, step, BINS)
+    return ColumnGrid(low + step / 2, step, BINS)
 
 
 @lru_cache(maxsize=64)

@@ -5,12 +5,12 @@ from deniable.mechanisms.quantiles.fixed_target import FixedTarget
 from deniable.mechanisms.quantiles.independent import Independent
 from deniable.mechanisms.quantiles.joint import Joint
 from deniable.mechanisms.quantiles.method import Method
-from deniable.mechanisms.quantiles.noisy_tree import MOST_CELLS, Tree
+from deniable.mechanisms.quantiles.noisy_tree import MOST_CELLS, NoisyTree
 from deniable.mechanisms.quantiles.recursive import Recursive
 from deniable.privacy import Neighbors
 
 METHODS: dict[str, type[Method]] = {
-    method.name: method for method in (Independent, Joint, FixedTarget, Recursive, Tree)
+    method.name: method for method in (Independent, Joint, FixedTarget, Recursive, NoisyTree)
 }
 # Where the rank errors of `make figures` cross, for a wide grid and for one of a few hundred
 # cells, whose tree has two levels only.
@@ -42,7 +42,7 @@ def _best(count: int, neighbors: Neighbors, size: int) -> tuple[type[Method], st
         return Independent, "one quantile: nothing to share, and ties cost nothing"
     fewest = FEWEST_SMALL_TREE if size <= SMALL else FEWEST_TREE[neighbors]
     if count >= fewest and size <= MOST_CELLS:
-        return Tree, f"{count} quantiles: the tree's error does not grow with their number"
+        return NoisyTree, f"{count} quantiles: the tree's error does not grow with their number"
     if count > MOST_JOINT:
         return Recursive, f"{count} quantiles: the error grows with the logarithm of it only"
     if neighbors == "replace":

@@ -10,10 +10,10 @@ import math
 from fractions import Fraction
 
 from deniable.exact import discrete_laplace
-from deniable.exact.bits import Source
+from deniable.exact.bits import BitSource
 from deniable.mechanisms.histogram import Histogram
 from deniable.mechanisms.quantiles.joint_draw import JointDraw
-from deniable.mechanisms.quantiles.method import Drawn, Method, strayed
+from deniable.mechanisms.quantiles.method import DrawnQuantiles, Method, strayed
 from deniable.mechanisms.quantiles.order_statistics import Order
 from deniable.privacy import Loss, PureLoss, RangeLoss
 
@@ -39,13 +39,13 @@ class FixedTarget(Method):
         """The rate at which D loses weight."""
         return (self.epsilon - self.count_epsilon) / 2
 
-    def draw(self, data: Histogram, source: Source) -> Drawn:
+    def draw(self, data: Histogram, source: BitSource) -> DrawnQuantiles:
         noise = discrete_laplace(1 / self.count_epsilon, 1, source=source)[0]
         rows = max(0, data.rows + int(noise))
         order = Order(data, source, place_bits=self.place_bits, atoms=self.atoms)
         targets = [share * rows for share in self.shares]
         places, _ = JointDraw(order.whole(), targets, self.unit).draw(source)
-        return Drawn([order.cell(place) for place in places], rows)
+        return DrawnQuantiles([order.cell(place) for place in places], rows)
 
     def ranks(self, chance: float, rows: int) -> float:
         off = math.log(2 / (chance / 2)) / float(self.count_epsilon)  # of the count

@@ -14,10 +14,10 @@ from fractions import Fraction
 import numpy as np
 
 from deniable.exact import uniform_below
-from deniable.exact.bits import Source
+from deniable.exact.bits import BitSource
 from deniable.exact.buckets import Buckets
 from deniable.mechanisms.histogram import Histogram
-from deniable.mechanisms.quantiles.method import Drawn, Method
+from deniable.mechanisms.quantiles.method import DrawnQuantiles, Method
 from deniable.privacy import Loss, RangeLoss
 
 _SAFE = 1 << 62  # two such integers differ by an int64
@@ -37,10 +37,10 @@ class Independent(Method):
         change = max(quantile, 1 - quantile) if self.neighbors == "add-remove" else Fraction(1)
         return self.epsilon / len(self.quantiles) / (2 * change)
 
-    def draw(self, data: Histogram, source: Source) -> Drawn:
-        return Drawn(sorted(self._one(data, q, source) for q in self.quantiles))
+    def draw(self, data: Histogram, source: BitSource) -> DrawnQuantiles:
+        return DrawnQuantiles(sorted(self._one(data, q, source) for q in self.quantiles))
 
-    def _one(self, data: Histogram, quantile: Fraction, source: Source) -> int:
+    def _one(self, data: Histogram, quantile: Fraction, source: BitSource) -> int:
         # Odd candidates are occupied cells, even ones the runs of empty cells between them.
         lengths = np.ones(2 * data.cells.size + 1, dtype=np.int64)
         starts = np.concatenate([[0], data.cells + 1])

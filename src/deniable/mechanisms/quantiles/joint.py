@@ -11,10 +11,10 @@ private quantiles", 2021. Ties are broken by chance, see `order`.
 
 from fractions import Fraction
 
-from deniable.exact.bits import Source
+from deniable.exact.bits import BitSource
 from deniable.mechanisms.histogram import Histogram
 from deniable.mechanisms.quantiles.joint_draw import JointDraw
-from deniable.mechanisms.quantiles.method import Drawn, Method, strayed
+from deniable.mechanisms.quantiles.method import DrawnQuantiles, Method, strayed
 from deniable.mechanisms.quantiles.order_statistics import Order
 from deniable.privacy import Loss, RangeLoss
 
@@ -34,11 +34,11 @@ class Joint(Method):
         least = min(self.shares) if self.neighbors == "add-remove" else Fraction(0)
         return self.epsilon / (4 * (1 - least))
 
-    def draw(self, data: Histogram, source: Source) -> Drawn:
+    def draw(self, data: Histogram, source: BitSource) -> DrawnQuantiles:
         order = Order(data, source, place_bits=self.place_bits, atoms=self.atoms)
         targets = [share * data.rows for share in self.shares]
         places, _ = JointDraw(order.whole(), targets, self.unit).draw(source)
-        return Drawn([order.cell(place) for place in places])
+        return DrawnQuantiles([order.cell(place) for place in places])
 
     def ranks(self, chance: float, rows: int) -> float:
         # What lies below a quantile too few lies above it too many: D is twice that at least.

@@ -36,7 +36,7 @@ from itertools import accumulate, pairwise
 import numpy as np
 
 from deniable.exact import bernoulli, uniform_below
-from deniable.exact.bits import Source
+from deniable.exact.bits import BitSource
 from deniable.exact.enclosures import Enclosure, exp_neg
 from deniable.exact.threshold import below
 from deniable.mechanisms.histogram import Integers
@@ -57,7 +57,7 @@ WEIGHT_BITS = 60
 
 
 @dataclass(frozen=True, slots=True)
-class Block:
+class TransitionBlock:
     """So many quantiles in one interval, and its share of the proposal."""
 
     interval: int
@@ -123,7 +123,7 @@ class JointDraw:
         self._top = self.step(self.count, rows)
         self._inside = Fraction(self._top.total) / Fraction(2) ** self._top.scale
 
-    def draw(self, source: Source) -> tuple[list[int], list[int]]:
+    def draw(self, source: BitSource) -> tuple[list[int], list[int]]:
         """Places in ascending order, and their ranks."""
         chance = self._inside / (self._inside + self._outside)
         while True:
@@ -156,22 +156,24 @@ class JointDraw:
         weights[np.isneginf(logs)] = 0  # no place at all: not a matter of rounding
         return Step(np.concatenate(intervals), np.concatenate(counts), weights, spare - base)
 
-    def acceptance(self, blocks: list[Block]) -> Fraction:
+    def acceptance(self, blocks: list[TransitionBlock]) -> Fraction:
         """What a proposed tuple's exp(-unit D) is multiplied with, to keep it or not."""
         share = Fraction(2) ** self._top.scale / self._top.total
         return share * math.prod(block.share for block in blocks)
 
-    def distance(self, blocks: list[Block]) -> Fraction:
+    def distance(self, blocks: list[TransitionBlock]) -> Fraction:
         """D of a tuple, from its blocks in descending order."""
         ranks = [block.interval for block in reversed(blocks) for _ in range(block.count)]
         return self._distance(ranks)
 
-    def block(self, step: Step, index: int, last: int) -> Block:
+    def block(self, step: Step, index: int, last: int) -> TransitionBlock:
         """One of a step's blocks."""
         interval, count = int(step.intervals[index]), int(step.counts[index])
         _, length = self._interval(interval, last)
         ways = math.comb(length + count - 1, count)
-        return Block(interval, count, Fraction(step.total * ways, int(step.weights[index])))
+        return TransitionBlock(
+            interval, count, Fraction(step.total * ways, int(step.weights[index]))
+        )
 
     def _distance(self, ranks: list[int]) -> Fraction:
         ends = [0, *ranks, self.data.rows]
@@ -248,9 +250,9 @@ class JointDraw:
         before, end = self._edges[last - 1][at : at + 2].tolist()
         return before, end - before
 
-    def _propose(self, source: Source) -> list[Block]:
+    def _propose(self, source: BitSource) -> list[TransitionBlock]:
         """Blocks, the last quantile first."""
-        blocks: list[Block] = []
+        blocks: list[TransitionBlock] = []
         last, step = self.count, self._top
         while True:
             sums = np.cumsum(step.weights)
@@ -262,7 +264,7 @@ class JointDraw:
                 return blocks
             step = self.step(last, blocks[-1].interval)
 
-    def _coin(self, share: Fraction, distance: Fraction, source: Source) -> bool:
+    def _coin(self, share: Fraction, distance: Fraction, source: BitSource) -> bool:
         """Heads with probability share * exp(-unit * distance)."""
         x = self.unit * distance
         extra = max(0, share.numerator.bit_length() - share.denominator.bit_length()) + 8
@@ -276,7 +278,9 @@ class JointDraw:
 
         return bool(below(enclose, 1, source)[0])
 
-    def _placed(self, blocks: list[Block], source: Source) -> tuple[list[int], list[int]]:
+    def _placed(
+        self, blocks: list[TransitionBlock], source: BitSource
+    ) -> tuple[list[int], list[int]]:
         places: list[int] = []
         ranks: list[int] = []
         last = self.count
@@ -288,7 +292,7 @@ class JointDraw:
             last -= block.count
         return places, ranks
 
-    def _stray(self, source: Source) -> tuple[list[int], list[int]] | None:
+    def _stray(self, source: BitSource) -> tuple[list[int], list[int]] | None:
         """A tuple outside of the windows, or nothing."""
         chosen = _multiset(self.data.size, self.count, source)
         places = [self.data.lowest + one for one in chosen]
@@ -304,7 +308,7 @@ def _whole_and_rest(tau: Fraction) -> tuple[int, float]:
     return whole, float(tau - whole)
 
 
-def _multiset(size: int, count: int, source: Source) -> list[int]:
+def _multiset(size: int, count: int, source: BitSource) -> list[int]:
     """A uniform non-decreasing sequence of `count` numbers below `size`: Floyd's subset of
     size + count - 1 numbers, moved together."""
     chosen: set[int] = set()

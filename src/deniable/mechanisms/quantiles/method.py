@@ -8,7 +8,7 @@ from functools import lru_cache
 from itertools import pairwise
 from typing import ClassVar
 
-from deniable.exact.bits import Source
+from deniable.exact.bits import BitSource
 from deniable.mechanisms.histogram import Histogram
 from deniable.mechanisms.quantiles.order_statistics import PLACE_BITS
 from deniable.mechanisms.quantiles.stretched_cells import Stretch
@@ -16,7 +16,7 @@ from deniable.privacy import Loss, Neighbors
 
 
 @dataclass(frozen=True, slots=True)
-class Drawn:
+class DrawnQuantiles:
     """Released cells, in the order of the quantiles; and the number of rows, if released."""
 
     cells: list[int]
@@ -47,7 +47,7 @@ class Method(ABC):
         """What one release costs."""
 
     @abstractmethod
-    def draw(self, data: Histogram, source: Source) -> Drawn:
+    def draw(self, data: Histogram, source: BitSource) -> DrawnQuantiles:
         """One release."""
 
     @abstractmethod

@@ -18,9 +18,9 @@ import numpy.typing as npt
 
 from deniable.errors import InvalidParameter
 from deniable.exact import discrete_laplace
-from deniable.exact.bits import Source
+from deniable.exact.bits import BitSource
 from deniable.mechanisms.histogram import Histogram
-from deniable.mechanisms.quantiles.method import Drawn, Method
+from deniable.mechanisms.quantiles.method import DrawnQuantiles, Method
 from deniable.privacy import Loss, PureLoss
 
 BRANCHES = 16
@@ -30,7 +30,7 @@ Floats = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True)
-class Tree(Method):
+class NoisyTree(Method):
     """Noisy counts on every level."""
 
     name = "tree"
@@ -59,7 +59,7 @@ class Tree(Method):
         """The scale of every node's noise."""
         return self.levels * (2 if self.neighbors == "replace" else 1) / self.epsilon
 
-    def draw(self, data: Histogram, source: Source) -> Drawn:
+    def draw(self, data: Histogram, source: BitSource) -> DrawnQuantiles:
         from scipy.optimize import isotonic_regression
 
         noisy = [
@@ -71,7 +71,7 @@ class Tree(Method):
         rows = max(0.0, float(curve[-1]))
         targets = np.array([float(q) * rows for q in self.quantiles])
         cells = np.searchsorted(curve, targets, side="left")
-        return Drawn(np.minimum(cells, self.size - 1).tolist(), round(rows))
+        return DrawnQuantiles(np.minimum(cells, self.size - 1).tolist(), round(rows))
 
     def ranks(self, chance: float, rows: int) -> float:
         # A point of the curve is a sum of noises with weights of at most 1, whose squares add

@@ -18,7 +18,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from deniable.exact import uniform_below
-from deniable.exact.bits import Source
+from deniable.exact.bits import BitSource
 from deniable.mechanisms.histogram import Histogram, Integers
 from deniable.mechanisms.quantiles.stretched_cells import Stretch
 
@@ -32,7 +32,7 @@ class Order:
     def __init__(
         self,
         data: Histogram,
-        source: Source,
+        source: BitSource,
         *,
         place_bits: int = PLACE_BITS,
         atoms: tuple[tuple[int, int], ...] = (),

@@ -14,7 +14,7 @@ from deniable.exact.bits import SYSTEM
 from deniable.exact.rationals import Number, rational, whole
 from deniable.mechanisms import strength
 from deniable.mechanisms.grid import Numbers
-from deniable.mechanisms.histogram import Grid, Histogram
+from deniable.mechanisms.histogram import ColumnGrid, Histogram
 from deniable.mechanisms.quantiles.best_method import choose
 from deniable.mechanisms.quantiles.method import Method
 from deniable.mechanisms.quantiles.released_quantiles import ReleasedQuantiles, confident
@@ -46,7 +46,7 @@ class Quantiles:
     quantiles: tuple[Fraction, ...]
     epsilon: Fraction | None
     odds: Fraction | None
-    grid: Grid
+    grid: ColumnGrid
     neighbors: Neighbors
     plan: Method
     why: str
@@ -64,7 +64,7 @@ class Quantiles:
     ) -> None:
         wanted = _ascending(quantiles)
         exact_epsilon, exact_odds = strength.one_of(epsilon, odds)
-        grid, relation = Grid.of(bounds, step), neighboring(neighbors)
+        grid, relation = ColumnGrid.of(bounds, step), neighboring(neighbors)
         chosen, why = choose(method, len(wanted), relation, grid.size)
         rate = strength.rate(exact_epsilon, exact_odds)
         for name, value in {

@@ -13,10 +13,10 @@ chance once, before the first cut, see `order`.
 
 from fractions import Fraction
 
-from deniable.exact.bits import Source
+from deniable.exact.bits import BitSource
 from deniable.mechanisms.histogram import Histogram
 from deniable.mechanisms.quantiles.joint_draw import JointDraw
-from deniable.mechanisms.quantiles.method import Drawn, Method, strayed
+from deniable.mechanisms.quantiles.method import DrawnQuantiles, Method, strayed
 from deniable.mechanisms.quantiles.order_statistics import Order, Slice
 from deniable.privacy import Loss, RangeLoss
 
@@ -42,12 +42,12 @@ class Recursive(Method):
             change = Fraction(1) if root else max(Fraction(1), 2 * change)
         return self.epsilon / self.levels / (2 * change)
 
-    def draw(self, data: Histogram, source: Source) -> Drawn:
+    def draw(self, data: Histogram, source: BitSource) -> DrawnQuantiles:
         order = Order(data, source, place_bits=self.place_bits, atoms=self.atoms)
         places = self._cut(order.whole(), 0, len(self.quantiles), source)
-        return Drawn([order.cell(place) for place in places])
+        return DrawnQuantiles([order.cell(place) for place in places])
 
-    def _cut(self, data: Slice, low: int, high: int, source: Source) -> list[int]:
+    def _cut(self, data: Slice, low: int, high: int, source: BitSource) -> list[int]:
         """The quantiles number low, ..., high - 1, of the records between their neighbours."""
         if low == high:
             return []

@@ -7,7 +7,7 @@ from fractions import Fraction
 
 from deniable.errors import InvalidParameter
 from deniable.exact.rationals import Number, rational, whole
-from deniable.mechanisms.histogram import Grid
+from deniable.mechanisms.histogram import ColumnGrid
 from deniable.mechanisms.quantiles.method import Method
 from deniable.privacy import Loss
 
@@ -29,7 +29,7 @@ class ReleasedQuantiles:
     method: str
     rows: int | None  # how many there are: public, or released on the way
     _plan: Method
-    _grid: Grid
+    _grid: ColumnGrid
 
     def __iter__(self) -> Iterator[int | float]:
         return iter(self.values)

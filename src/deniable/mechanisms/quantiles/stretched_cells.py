@@ -17,7 +17,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from deniable.mechanisms.histogram import Grid, Integers
+from deniable.mechanisms.histogram import ColumnGrid, Integers
 
 _AT_ZERO = 16
 _AT_BOUNDS = 32
@@ -65,12 +65,12 @@ class Stretch:
         return room
 
 
-def usual(grid: Grid) -> tuple[tuple[int, int], ...]:
+def usual(grid: ColumnGrid) -> tuple[tuple[int, int], ...]:
     """Zero and the bounds, by public facts alone.
 
-    >>> usual(Grid.of((-100, 100), 0.01))
+    >>> usual(ColumnGrid.of((-100, 100), 0.01))
     ((0, 625), (10000, 1250), (20000, 625))
-    >>> usual(Grid.of((0, 9), 1))
+    >>> usual(ColumnGrid.of((0, 9), 1))
     ()
     """
     widths = {0: grid.size // _AT_BOUNDS, grid.size - 1: grid.size // _AT_BOUNDS}

@@ -45,7 +45,7 @@ _FEW = 32  # up to so many others each number of uniform ones is looked at, else
 _STEPS = (-9, -7, -6, -5, *(z / 2 for z in range(-8, 5)))  # standard deviations from the mean
 
 
-class Answers(Protocol):
+class ShuffledAnswers(Protocol):
     """A randomized response: the probability of the truth, and of each other answer."""
 
     @property
@@ -146,7 +146,7 @@ class Shuffled(Loss):
         )
 
 
-def shuffled(source: "Answers | Loss", *, reports: int) -> Shuffled:
+def shuffled(source: "ShuffledAnswers | Loss", *, reports: int) -> Shuffled:
     """The loss of one person's report among `reports` that are shuffled by somebody else.
 
     From a `RandomizedResponse`: exact for yes/no (beyond a thousand reports a close bound), the

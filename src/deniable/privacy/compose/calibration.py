@@ -14,14 +14,14 @@ from deniable.privacy.losses.loss import Loss
 _MOST = 1 << 40
 
 
-class Lossy(Protocol):
+class HasLoss(Protocol):
     """A mechanism, as far as calibration needs."""
 
     @property
     def loss(self) -> Loss: ...
 
 
-M = TypeVar("M", bound=Lossy)
+M = TypeVar("M", bound=HasLoss)
 
 
 def calibrate(make: Callable[[float], M], *, to: Loss, count: int = 1, digits: int = 6) -> M:

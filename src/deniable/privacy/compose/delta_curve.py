@@ -29,7 +29,7 @@ _LEAVE = 2.5
 
 
 @dataclass(frozen=True)
-class Curve:
+class DeltaCurve:
     """delta(x) of a sum, most accurate near `origin`, for which it was tilted."""
 
     step: float

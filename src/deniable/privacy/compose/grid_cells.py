@@ -29,7 +29,7 @@ _HUGE = 700.0  # the greatest loss whose odds are a float
 
 
 @dataclass(frozen=True)
-class Cells:
+class GridCells:
     """Probabilities under P at the losses (first, first + 1, ...) times `step`."""
 
     step: float
@@ -72,14 +72,14 @@ class Cells:
         return mean, float((self.mass * (self.losses - mean) ** 2).sum())
 
 
-def cells(pair: Atoms | Tails, step: float, ends: tuple[float, float]) -> Cells:
+def cells(pair: Atoms | Tails, step: float, ends: tuple[float, float]) -> GridCells:
     """The pair on a grid of that step, from about ends[0] to ends[1]."""
     if isinstance(pair, Atoms):
         return _from_atoms(pair, step)
     return _from_tails(pair, step, ends)
 
 
-def _from_atoms(pair: Atoms, step: float) -> Cells:
+def _from_atoms(pair: Atoms, step: float) -> GridCells:
     losses, weights = pair.arrays
     place = losses / step
     near = np.rint(place)
@@ -99,10 +99,10 @@ def _from_atoms(pair: Atoms, step: float) -> Cells:
     unsure = np.bincount(left - first + 1, 2 * np.minimum(doubt, 1.0) * weights, size)
     if mass[-1] == 0.0:
         mass, unsure = mass[:-1], unsure[:-1]
-    return Cells(step, first, mass * (1 + 8 * UNIT), pair.infinite * (1 + 8 * UNIT), unsure)
+    return GridCells(step, first, mass * (1 + 8 * UNIT), pair.infinite * (1 + 8 * UNIT), unsure)
 
 
-def _from_tails(pair: Tails, step: float, ends: tuple[float, float]) -> Cells:
+def _from_tails(pair: Tails, step: float, ends: tuple[float, float]) -> GridCells:
     first, last = math.floor(ends[0] / step) - 1, math.ceil(ends[1] / step) + 1
     losses = step * np.arange(first, last + 1)
     middle = min(max(-first, 0), losses.size - 1)
@@ -122,7 +122,7 @@ def _from_tails(pair: Tails, step: float, ends: tuple[float, float]) -> Cells:
     unsure[1:] = 2 * doubt
     infinite = float(pair.above(losses[-1:])[0][0])
     sure = 1 + 4 * ACCURACY
-    return Cells(step, first, mass * sure, infinite * sure, unsure)
+    return GridCells(step, first, mass * sure, infinite * sure, unsure)
 
 
 def _differences(within: Floats, above: Floats) -> tuple[Floats, Floats]:

@@ -19,12 +19,12 @@ from deniable.privacy.arithmetic.dominating_pairs import (
     Tails,
 )
 from deniable.privacy.compose.convolution import Term, total
-from deniable.privacy.compose.delta_curve import UNIT, Curve
-from deniable.privacy.compose.grid_cells import Cells, cells, reach
+from deniable.privacy.compose.delta_curve import UNIT, DeltaCurve
+from deniable.privacy.compose.grid_cells import GridCells, cells, reach
 
 Pair: TypeAlias = Atoms | Tails
 Plan: TypeAlias = tuple[tuple[Pair, int], ...]
-Laid: TypeAlias = tuple[tuple[Cells, int], ...]
+Laid: TypeAlias = tuple[tuple[GridCells, int], ...]
 
 _RARE = 1e-30  # how much of a pair may lie off its grid
 _COARSE, _FINER = 48, 2048  # cells of a pair, and of few pairs, while the tilt is sought
@@ -139,7 +139,7 @@ def sketch(plan: Plan) -> Sketch:
 
 
 @dataclass(frozen=True)
-class Grid:
+class LossGrid:
     """The step of a plan's grid; `off` counts the uses of pairs that are not on it."""
 
     step: float
@@ -148,7 +148,7 @@ class Grid:
 
 
 @lru_cache(maxsize=64)
-def grid(plan: Plan, precision: float | None) -> Grid:
+def grid(plan: Plan, precision: float | None) -> LossGrid:
     """A step with which the upper bound exceeds the truth by less than `precision`, about.
 
     With n pairs off the grid the excess is n step**2 / 12 times the hazard, tilt + 1. Where
@@ -161,7 +161,7 @@ def grid(plan: Plan, precision: float | None) -> Grid:
     if unit is not None and max(_widest(plan) / _LONGEST, width / _USUAL) > unit:
         unit = None  # too fine to be of use
     if unit is not None and all(_on(pair) for pair, _ in plan):
-        return Grid(unit, 0, _drift(plan, unit))
+        return LossGrid(unit, 0, _drift(plan, unit))
     off = sum(count for _, count in plan)
     fine, coarse = (math.sqrt(4 * p / (off * (tilt + 1))) for p in _PRECISIONS)
     if precision is not None:
@@ -173,7 +173,7 @@ def grid(plan: Plan, precision: float | None) -> Grid:
     if unit is not None and unit >= 2 * step:
         step = unit / math.ceil(unit / step)
         off = sum(count for pair, count in plan if not _on(pair))
-    return Grid(step, off, _drift(plan, step))
+    return LossGrid(step, off, _drift(plan, step))
 
 
 def _widest(plan: Plan) -> float:
@@ -286,7 +286,7 @@ class Chernoff:
 
 def curve(
     plan: Plan, tilt: float, origin: float, delta: float, precision: float | None = None
-) -> Curve:
+) -> DeltaCurve:
     """The curve of a plan, tilted for losses near `origin`, where it is about `delta`."""
     mesh = grid(plan, precision)
     h = mesh.step
@@ -312,7 +312,7 @@ def curve(
     beyond = 0.0 if whole or first + size > tails.most else tails.above(end)
     from_below = math.exp(-tilt * width) / -math.expm1(-tilt * width) * tails.below(first * h)
     wrapped = 0.0 if whole else from_below + 2 * tails.above(origin + width, tilt * width)
-    return Curve(
+    return DeltaCurve(
         h, first, found.mass, tilt, math.fsum(heights), origin, found.error,
         (beyond + _infinite(laid)) * (1 + 1e-12), wrapped, doubt, variance, mesh.drift,
         slop + 1e-12,

@@ -11,7 +11,7 @@ from deniable.errors import Unsupported
 from deniable.privacy.arithmetic.dominating_pairs import Atoms
 from deniable.privacy.arithmetic.intervals import INFINITY, ONE, ZERO
 from deniable.privacy.arithmetic.nats import Nats
-from deniable.privacy.compose.delta_curve import Curve
+from deniable.privacy.compose.delta_curve import DeltaCurve
 from deniable.privacy.compose.numerical import Plan, curve, sketch
 from deniable.privacy.losses.loss import Loss
 
@@ -116,14 +116,14 @@ def directions(plan: Plan) -> tuple[Plan, ...]:
 
 
 @lru_cache(maxsize=32)
-def _near_delta(plan: Plan, delta: float, precision: float | None) -> Curve:
+def _near_delta(plan: Plan, delta: float, precision: float | None) -> DeltaCurve:
     seen = sketch(plan)
     tilt = seen.tilt_for_delta(delta)
     return curve(plan, tilt, max(seen.epsilon(tilt, delta), 0.0), delta, precision)
 
 
 @lru_cache(maxsize=128)
-def _near_epsilon(plan: Plan, epsilon: float) -> Curve:
+def _near_epsilon(plan: Plan, epsilon: float) -> DeltaCurve:
     seen = sketch(plan)
     tilt = seen.tilt_for_epsilon(epsilon)
     log = seen.bound(tilt, epsilon)

@@ -57,7 +57,7 @@ class Charge:
 
 
 @dataclass(frozen=True)
-class Room:
+class FilterRoom:
     """What is left, in the filter's own unit; not an epsilon, and no promise about one."""
 
     unit: str
@@ -110,11 +110,13 @@ class Filter(ABC):
         """What a loss costs here; None where it has no such charge."""
 
     @property
-    def remaining(self) -> Room:
+    def remaining(self) -> FilterRoom:
         """The room that is left, in the filter's own unit."""
         left = self._limit.amount - self._spent.amount
         left = left if left.sign() > 0 else Nats()
-        return Room(self.unit, left, max(self._limit.slack - self._spent.slack, Fraction(0)))
+        return FilterRoom(
+            self.unit, left, max(self._limit.slack - self._spent.slack, Fraction(0))
+        )
 
     def room_for(self, loss: Loss) -> bool:
         """Whether `spend` would grant this loss now."""

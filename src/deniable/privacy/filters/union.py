@@ -19,9 +19,9 @@ from deniable.privacy.filters.adaptive import (
     Charge,
     ConcentratedFilter,
     Filter,
+    FilterRoom,
     GaussianFilter,
     PureFilter,
-    Room,
     ways,
 )
 from deniable.privacy.losses.approximate import ApproximateLoss
@@ -78,7 +78,7 @@ class UnionFilter:
         return self._promise
 
     @property
-    def remaining(self) -> tuple[Room, ...]:
+    def remaining(self) -> tuple[FilterRoom, ...]:
         """The room that is left in each filter that is still open."""
         return tuple(
             one.remaining for one, still in zip(self.filters, self._open, strict=True) if still

@@ -26,7 +26,7 @@ from deniable.privacy.compose.numerical_loss import Numerical
 from deniable.privacy.losses.loss import Loss
 
 
-class Lossy(Protocol):
+class MechanismLike(Protocol):
     """A mechanism, as far as an account of it needs."""
 
     @property
@@ -53,7 +53,7 @@ class LossDistribution(Loss):
 
     @classmethod
     def of(
-        cls, source: "Loss | Lossy", *, values: int = 1, real: bool = False
+        cls, source: "Loss | MechanismLike", *, values: int = 1, real: bool = False
     ) -> "LossDistribution":
         """The distribution of a loss or of a mechanism, at the worst pair it names.
 

@@ -212,10 +212,10 @@ def clipped(column: str) -> Aggregate:
 
 
 @dataclass(frozen=True, slots=True)
-class Asking:
+class QuestionBuilder:
     """A question in the making; every step returns a new one.
 
-    >>> asked = Asking("visits").where("age >= 18").group_by("ward").agg(n=count())
+    >>> asked = QuestionBuilder("visits").where("age >= 18").group_by("ward").agg(n=count())
     >>> from deniable.query.language.parse import parse
     >>> asked == parse("SELECT ward, COUNT(*) AS n FROM visits WHERE age >= 18 GROUP BY ward")
     True
@@ -225,11 +225,11 @@ class Asking:
     conditions: tuple[Expression, ...] = ()
     keys: tuple[Named, ...] = ()
 
-    def where(self, text: str) -> "Asking":
+    def where(self, text: str) -> "QuestionBuilder":
         """Keeps the rows for which a condition holds; several must all hold."""
         return replace(self, conditions=(*self.conditions, condition(text)))
 
-    def group_by(self, *columns: str, **named: str) -> "Asking":
+    def group_by(self, *columns: str, **named: str) -> "QuestionBuilder":
         """Groups by columns, or by expressions under a name: decade="FLOOR(age / 10) * 10"."""
         found = [condition(one) for one in columns]
         keys = [Named(label(one), one) for one in found]

@@ -22,7 +22,7 @@ Value: TypeAlias = Fraction | str | bool | None
 
 
 @dataclass(frozen=True, slots=True)
-class Column:
+class ColumnRef:
     """A column; `table` says of which, where several have one of that name."""
 
     name: str
@@ -70,9 +70,9 @@ class Call:
 class Aggregate:
     """An aggregate of a group: its name, and what it is over (None: whole rows).
 
-    >>> str(Aggregate("avg", Column("cost"))), str(Aggregate("count", None))
+    >>> str(Aggregate("avg", ColumnRef("cost"))), str(Aggregate("count", None))
     ('AVG(cost)', 'COUNT(*)')
-    >>> str(Aggregate("quantile", Column("cost"), levels=(Fraction(9, 10),)))
+    >>> str(Aggregate("quantile", ColumnRef("cost"), levels=(Fraction(9, 10),)))
     'QUANTILE_CONT(cost, 0.9)'
     """
 
@@ -102,7 +102,7 @@ class Aggregate:
     def word(self) -> str:
         """What an output that was given no name begins with.
 
-        >>> Aggregate("quantile", Column("cost"), levels=(Fraction(9, 10),)).word
+        >>> Aggregate("quantile", ColumnRef("cost"), levels=(Fraction(9, 10),)).word
         'quantile_0.9'
         """
         if self.name == "count_units":
@@ -142,7 +142,7 @@ class SubQuery:
         return "EXISTS (SELECT ...)" if self.kind == "exists" else "(SELECT ...)"
 
 
-Expression: TypeAlias = Column | Literal | Call | Aggregate | SubQuery
+Expression: TypeAlias = ColumnRef | Literal | Call | Aggregate | SubQuery
 Part: TypeAlias = "Expression | Relation | Selection | UnionAll"
 
 _DATES = "year quarter month week day dayofyear dayofweek isodow hour minute second"
@@ -163,11 +163,11 @@ def brief(text: str) -> str:
 def walk(expression: Expression) -> Iterator[Expression]:
     """The expression and all below it, outermost first.
 
-    >>> [str(one) for one in walk(Call("abs", (Column("x"),)))]
+    >>> [str(one) for one in walk(Call("abs", (ColumnRef("x"),)))]
     ['ABS(x)', 'x']
     """
     yield expression
-    if not isinstance(expression, Column | Literal):
+    if not isinstance(expression, ColumnRef | Literal):
         for one in expression.arguments:
             yield from walk(one)
 
@@ -190,7 +190,7 @@ def size(expression: "Part", _known: dict[int, int] | None = None) -> int:
     that it has met. What is counted is all that comparing two trees has to walk through, so
     sub-queries count with all that is in them.
 
-    >>> size(Call("+", (Column("x"), Literal(Fraction(1)))))
+    >>> size(Call("+", (ColumnRef("x"), Literal(Fraction(1)))))
     3
     """
     known = {} if _known is None else _known
@@ -198,7 +198,7 @@ def size(expression: "Part", _known: dict[int, int] | None = None) -> int:
         below: tuple[Part, ...] = ()
         if isinstance(expression, Call | Aggregate):
             below = expression.arguments
-        elif not isinstance(expression, Column | Literal):
+        elif not isinstance(expression, ColumnRef | Literal):
             below = expression.parts
         times = repeats(expression.name) if isinstance(expression, Call) else 1
         known[id(expression)] = 1 + times * sum(size(one, known) for one in below)
@@ -207,20 +207,20 @@ def size(expression: "Part", _known: dict[int, int] | None = None) -> int:
 
 def renamed(
     expression: Expression,
-    rename: Callable[[Column], Expression],
+    rename: Callable[[ColumnRef], Expression],
     _known: dict[int, Expression] | None = None,
 ) -> Expression:
     """The expression with its columns replaced; those inside a sub-query are its own affair.
 
     A part that stands in many places stays one part.
 
-    >>> str(renamed(Call("abs", (Column("x"),)), lambda one: Column("y")))
+    >>> str(renamed(Call("abs", (ColumnRef("x"),)), lambda one: ColumnRef("y")))
     'ABS(y)'
     """
     known = {} if _known is None else _known
     if id(expression) not in known:
         made = expression
-        if isinstance(expression, Column):
+        if isinstance(expression, ColumnRef):
             made = rename(expression)
         elif isinstance(expression, Call):
             inner = tuple(renamed(one, rename, known) for one in expression.arguments)
@@ -247,7 +247,7 @@ def check_sizes(expressions: Iterable[Expression | None]) -> None:
 def aggregates(expression: Expression) -> list[Aggregate]:
     """The aggregates in an expression, each once, in order of appearance.
 
-    >>> [str(one) for one in aggregates(Call("/", (Aggregate("sum", Column("x")),) * 2))]
+    >>> [str(one) for one in aggregates(Call("/", (Aggregate("sum", ColumnRef("x")),) * 2))]
     ['SUM(x)']
     """
     return list(dict.fromkeys(one for one in walk(expression) if isinstance(one, Aggregate)))
@@ -256,7 +256,7 @@ def aggregates(expression: Expression) -> list[Aggregate]:
 def conjuncts(condition: Expression | None) -> tuple[Expression, ...]:
     """The conditions that must all hold.
 
-    >>> [str(one) for one in conjuncts(Call("and", (Column("a"), Column("b"))))]
+    >>> [str(one) for one in conjuncts(Call("and", (ColumnRef("a"), ColumnRef("b"))))]
     ['a', 'b']
     """
     if condition is None:
@@ -269,7 +269,7 @@ def conjuncts(condition: Expression | None) -> tuple[Expression, ...]:
 def conjunction(conditions: Iterable[Expression | None]) -> Expression | None:
     """All of them at once, as one flat AND; None where there is none.
 
-    >>> str(conjunction([Column("a"), None, Column("b")]))
+    >>> str(conjunction([ColumnRef("a"), None, ColumnRef("b")]))
     '(a AND b)'
     """
     parts = [part for one in conditions for part in conjuncts(one)]

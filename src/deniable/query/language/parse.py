@@ -13,7 +13,7 @@ from sqlglot.errors import SqlglotError
 
 from deniable.errors import InvalidQuery
 from deniable.query.language.expressions import (
-    Column,
+    ColumnRef,
     Expression,
     Literal,
     SubQuery,
@@ -113,8 +113,8 @@ def _unaliased(asked: Question) -> Question:
         return asked
     alias = (asked.table.alias or asked.table.name).lower()
 
-    def bare(one: Column) -> Column:
-        return Column(one.name) if (one.table or "").lower() == alias else one
+    def bare(one: ColumnRef) -> ColumnRef:
+        return ColumnRef(one.name) if (one.table or "").lower() == alias else one
 
     def named(one: Named) -> Named:
         return replace(one, expression=renamed(one.expression, bare))

@@ -113,8 +113,8 @@ def quantiles(
 ) -> Aggregate:
     """Several quantiles, one column of the answer each.
 
-    >>> from deniable.query.language.expressions import Column
-    >>> str(quantiles(Column("cost"), [Fraction(1, 4), Fraction(1, 2)]))
+    >>> from deniable.query.language.expressions import ColumnRef
+    >>> str(quantiles(ColumnRef("cost"), [Fraction(1, 4), Fraction(1, 2)]))
     'QUANTILE_CONT(cost, [0.25, 0.5])'
     """
     ordered = tuple(sorted(levels))
@@ -139,8 +139,8 @@ def _level(one: Expression) -> Fraction:
 def top(arguments: tuple[Expression, ...]) -> Aggregate:
     """TOP_K(column, k): the k most frequent of a column's declared values.
 
-    >>> from deniable.query.language.expressions import Column
-    >>> str(top((Column("ward"), Literal(Fraction(2)))))
+    >>> from deniable.query.language.expressions import ColumnRef
+    >>> str(top((ColumnRef("ward"), Literal(Fraction(2)))))
     'TOP_K(ward, 2)'
     """
     count = arguments[1] if len(arguments) == 2 else None

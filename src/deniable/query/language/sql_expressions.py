@@ -12,7 +12,7 @@ from deniable.query.language import sql_aggregates
 from deniable.query.language.expressions import (
     Aggregate,
     Call,
-    Column,
+    ColumnRef,
     Expression,
     Literal,
     SubQuery,
@@ -200,16 +200,16 @@ def histogram(arguments: tuple[Expression, ...]) -> Aggregate:
 
 def clipped(arguments: tuple[Expression, ...]) -> Aggregate:
     """CLIPPED(column): how many values lie outside of the column's bounds."""
-    if len(arguments) != 1 or not isinstance(arguments[0], Column):
+    if len(arguments) != 1 or not isinstance(arguments[0], ColumnRef):
         raise InvalidQuery("CLIPPED takes one column: it counts the values outside its bounds.")
     ones = Literal(Fraction(1)), Literal(Fraction(0))
     return Aggregate("sum", Call("case", (Call("outside", arguments), *ones)))
 
 
-def _column(node: exp.Expr) -> Column:
+def _column(node: exp.Expr) -> ColumnRef:
     if node.args.get("db") or not isinstance(node.this, exp.Identifier):
         raise InvalidQuery(f"{shown(node)} is not a column of the table.")
-    return Column(node.name, node.text("table") or None)
+    return ColumnRef(node.name, node.text("table") or None)
 
 
 def _literal(node: exp.Expr) -> Literal:

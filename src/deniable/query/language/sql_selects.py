@@ -11,7 +11,7 @@ from deniable.errors import InvalidQuery
 from deniable.query.language.expressions import (
     Aggregate,
     Call,
-    Column,
+    ColumnRef,
     Expression,
     Literal,
     SubQuery,
@@ -152,7 +152,9 @@ def _called(relation: Relation) -> set[str]:
 def _ties(condition: Expression, left: set[str], right: set[str]) -> bool:
     if not isinstance(condition, Call) or condition.name != "=":
         return False
-    found = [one.table for one in condition.arguments if isinstance(one, Column) and one.table]
+    found = [
+        one.table for one in condition.arguments if isinstance(one, ColumnRef) and one.table
+    ]
     a, b = (one.lower() for one in found) if len(found) == 2 else ("", "")
     return (a in left and b in right) or (a in right and b in left)
 
@@ -219,7 +221,7 @@ def _half(
             "[NOT] EXISTS (SELECT 1 FROM ... WHERE ...)."
         )
     (mine,), (other,) = names
-    same = [Call("=", (Column(one, other), Column(one, mine))) for one in using]
+    same = [Call("=", (ColumnRef(one, other), ColumnRef(one, mine))) for one in using]
     inner = Selection(right, (Named("one", Literal(Fraction(1))),), conjunction([on, *same]))
     met: Expression = SubQuery("exists", inner)
     kept = Selection(left, (Star(),), Call("not", (met,)) if anti else met)
@@ -273,14 +275,14 @@ def check_count(listed: Sequence[object], clause: str, most: int = _MOST_COLUMNS
 def label(expression: Expression) -> str:
     """The name of an output that was given none.
 
-    >>> label(Aggregate("avg", Column("cost"))), label(Aggregate("count", None))
+    >>> label(Aggregate("avg", ColumnRef("cost"))), label(Aggregate("count", None))
     ('avg_cost', 'count')
     """
-    if isinstance(expression, Column):
+    if isinstance(expression, ColumnRef):
         return expression.name
     if isinstance(expression, Aggregate):
         inner, name = expression.argument, expression.word
-        return f"{name}_{inner.name}" if isinstance(inner, Column) else name
+        return f"{name}_{inner.name}" if isinstance(inner, ColumnRef) else name
     return str(expression)
 
 
@@ -320,7 +322,7 @@ def aliased(expression: Expression, outputs: tuple[Named, ...]) -> Expression:
     """The expression with the answer's own names replaced by what they stand for."""
     by_name = {one.name.lower(): one.expression for one in outputs}
 
-    def stands_for(one: Column) -> Expression:
+    def stands_for(one: ColumnRef) -> Expression:
         return one if one.table else by_name.get(one.name.lower(), one)
 
     if isinstance(expression, Aggregate):

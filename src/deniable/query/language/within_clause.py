@@ -21,7 +21,7 @@ _MOST = 100_000  # characters
 
 
 @dataclass(frozen=True, slots=True)
-class Within:
+class AccuracyGoal:
     """What a question's last words ask for; `of` is the size that a share is of."""
 
     margin: Fraction
@@ -29,7 +29,7 @@ class Within:
     confidence: Fraction | None = None
 
 
-def within(text: str) -> tuple[str, Within | None]:
+def within(text: str) -> tuple[str, AccuracyGoal | None]:
     """The question without its last words, and what they ask for.
 
     >>> within("SELECT COUNT(*) FROM visits WITHIN 50 CONFIDENCE 0.9")
@@ -55,7 +55,7 @@ def within(text: str) -> tuple[str, Within | None]:
     return text, None
 
 
-def _read(tokens: list[sqlglot.Token]) -> Within:
+def _read(tokens: list[sqlglot.Token]) -> AccuracyGoal:
     words: list[str] = []
     for token in tokens:
         if words and words[-1] == ".":  # .5 comes as two tokens
@@ -73,7 +73,7 @@ def _read(tokens: list[sqlglot.Token]) -> Within:
             f"WITHIN is the last thing that a question says: {_SHAPE}. Found {words[0]!r} "
             "where it should end."
         )
-    return Within(margin, of, confidence)
+    return AccuracyGoal(margin, of, confidence)
 
 
 def _number(word: str) -> Fraction:

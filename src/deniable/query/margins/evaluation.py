@@ -28,8 +28,8 @@ Values: TypeAlias = NDArray[Any]
 def evaluate(node: Node, features: Mapping[str, Values], keys: Sequence[Values] = ()) -> Values:
     """The node's value in every group.
 
-    >>> from deniable.query.plan.plan import Call
-    >>> mean = Call("/", (Feature("total", 0), Feature("n", 0)))
+    >>> from deniable.query.plan.plan import Operation
+    >>> mean = Operation("/", (Feature("total", 0), Feature("n", 0)))
     >>> evaluate(mean, {"total": np.array([6.0, 1.0]), "n": np.array([3.0, 0.0])}).tolist()
     [2.0, nan]
     """

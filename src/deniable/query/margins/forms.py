@@ -11,40 +11,40 @@ from functools import lru_cache
 from typing import Any
 
 from deniable.query.plan.plan import (
-    Call,
     Feature,
     Node,
     Number,
+    Operation,
 )
 
 
 @dataclass(frozen=True, slots=True)
-class Linear:
+class LinearForm:
     """constant + sum of weights[name] * feature."""
 
     constant: Fraction
     weights: tuple[tuple[str, Fraction], ...]  # sorted by name; none is zero
 
     @classmethod
-    def of(cls, constant: Fraction, weights: dict[str, Fraction]) -> "Linear":
+    def of(cls, constant: Fraction, weights: dict[str, Fraction]) -> "LinearForm":
         """From a dictionary."""
         return cls(constant, tuple(sorted((k, w) for k, w in weights.items() if w)))
 
-    def plus(self, other: "Linear", times: Fraction = Fraction(1)) -> "Linear":
+    def plus(self, other: "LinearForm", times: Fraction = Fraction(1)) -> "LinearForm":
         """self + times * other."""
         weights = dict(self.weights)
         for name, weight in other.weights:
             weights[name] = weights.get(name, Fraction(0)) + times * weight
-        return Linear.of(self.constant + times * other.constant, weights)
+        return LinearForm.of(self.constant + times * other.constant, weights)
 
-    def scaled(self, by: Fraction) -> "Linear":
+    def scaled(self, by: Fraction) -> "LinearForm":
         """by * self."""
-        return Linear.of(Fraction(0), {}).plus(self, by)
+        return LinearForm.of(Fraction(0), {}).plus(self, by)
 
     def at(self, features: Mapping[str, Any]) -> Any:
         """Its value where the features are so, number by number.
 
-        >>> Linear(Fraction(1), (("n", Fraction(2)),)).at({"n": 5.0})
+        >>> LinearForm(Fraction(1), (("n", Fraction(2)),)).at({"n": 5.0})
         11.0
         """
         total = float(self.constant)
@@ -61,40 +61,40 @@ class Linear:
 
 
 @dataclass(frozen=True, slots=True)
-class Ratio:
+class RatioForm:
     """One linear form over another; the one below has a feature in it."""
 
-    above: Linear
-    below: Linear
+    above: LinearForm
+    below: LinearForm
 
 
-ZERO = Linear(Fraction(0), ())
-ONE = Linear(Fraction(1), ())
+ZERO = LinearForm(Fraction(0), ())
+ONE = LinearForm(Fraction(1), ())
 
 
 @lru_cache(maxsize=4096)  # asked for many times over, about the same few nodes
-def form(node: Node) -> Linear | Ratio | None:
+def form(node: Node) -> LinearForm | RatioForm | None:
     """The node as a linear form or a ratio of two; None where it is neither.
 
     >>> half = Number(Fraction(1, 2))
-    >>> mean = Call("/", (Feature("s", 0), Feature("n", 0)))
-    >>> shifted = form(Call("+", (half, mean)))
+    >>> mean = Operation("/", (Feature("s", 0), Feature("n", 0)))
+    >>> shifted = form(Operation("+", (half, mean)))
     >>> shifted.above.weights
     (('n', Fraction(1, 2)), ('s', Fraction(1, 1)))
     """
     if isinstance(node, Number):
-        return Linear(node.value, ())
+        return LinearForm(node.value, ())
     if isinstance(node, Feature):
-        return Linear(Fraction(0), ((node.name, Fraction(1)),))
-    if not isinstance(node, Call) or node.name not in ("+", "-", "*", "/", "negative"):
+        return LinearForm(Fraction(0), ((node.name, Fraction(1)),))
+    if not isinstance(node, Operation) or node.name not in ("+", "-", "*", "/", "negative"):
         return None
     parts = [form(one) for one in node.arguments]
     if any(one is None for one in parts):
         return None
     known = [one for one in parts if one is not None]
     if node.name == "negative" or (node.name == "-" and len(known) == 1):
-        return _times(known[0], Linear(Fraction(-1), ()))
-    result: Linear | Ratio | None = known[0]
+        return _times(known[0], LinearForm(Fraction(-1), ()))
+    result: LinearForm | RatioForm | None = known[0]
     for part in known[1:]:
         if result is None:
             return None
@@ -102,7 +102,9 @@ def form(node: Node) -> Linear | Ratio | None:
     return result
 
 
-def _combined(name: str, a: Linear | Ratio, b: Linear | Ratio) -> Linear | Ratio | None:
+def _combined(
+    name: str, a: LinearForm | RatioForm, b: LinearForm | RatioForm
+) -> LinearForm | RatioForm | None:
     if name == "+":
         return _sum(a, b, Fraction(1))
     if name == "-":
@@ -110,46 +112,54 @@ def _combined(name: str, a: Linear | Ratio, b: Linear | Ratio) -> Linear | Ratio
     return _times(a, b) if name == "*" else _over(a, b)
 
 
-def _sum(a: Linear | Ratio, b: Linear | Ratio, times: Fraction) -> Linear | Ratio | None:
-    if isinstance(a, Linear) and isinstance(b, Linear):
+def _sum(
+    a: LinearForm | RatioForm, b: LinearForm | RatioForm, times: Fraction
+) -> LinearForm | RatioForm | None:
+    if isinstance(a, LinearForm) and isinstance(b, LinearForm):
         return a.plus(b, times)
-    below = a.below if isinstance(a, Ratio) else b.below if isinstance(b, Ratio) else ONE
+    below = (
+        a.below if isinstance(a, RatioForm) else b.below if isinstance(b, RatioForm) else ONE
+    )
     one, two = _above(a, below), _above(b, below)
     return None if one is None or two is None else _ratio(one.plus(two, times), below)
 
 
-def _above(a: Linear | Ratio, below: Linear) -> Linear | None:
+def _above(a: LinearForm | RatioForm, below: LinearForm) -> LinearForm | None:
     """a * below, where that is linear."""
-    if isinstance(a, Ratio):
+    if isinstance(a, RatioForm):
         return a.above if a.below == below else None
     return None if a.weights else below.scaled(a.constant)
 
 
-def _times(a: Linear | Ratio, b: Linear | Ratio) -> Linear | Ratio | None:
-    if isinstance(a, Linear) and not a.weights:
+def _times(
+    a: LinearForm | RatioForm, b: LinearForm | RatioForm
+) -> LinearForm | RatioForm | None:
+    if isinstance(a, LinearForm) and not a.weights:
         a, b = b, a
-    if isinstance(b, Linear) and not b.weights:
-        if isinstance(a, Linear):
+    if isinstance(b, LinearForm) and not b.weights:
+        if isinstance(a, LinearForm):
             return a.scaled(b.constant)
         return _ratio(a.above.scaled(b.constant), a.below)
-    if isinstance(a, Ratio) and isinstance(b, Linear) and a.below == b:
+    if isinstance(a, RatioForm) and isinstance(b, LinearForm) and a.below == b:
         return a.above
-    if isinstance(b, Ratio) and isinstance(a, Linear) and b.below == a:
+    if isinstance(b, RatioForm) and isinstance(a, LinearForm) and b.below == a:
         return b.above
     return None
 
 
-def _over(a: Linear | Ratio, b: Linear | Ratio) -> Linear | Ratio | None:
-    if isinstance(b, Linear) and not b.weights:
-        return None if b.constant == 0 else _times(a, Linear(1 / b.constant, ()))
-    if isinstance(a, Linear) and isinstance(b, Linear):
+def _over(
+    a: LinearForm | RatioForm, b: LinearForm | RatioForm
+) -> LinearForm | RatioForm | None:
+    if isinstance(b, LinearForm) and not b.weights:
+        return None if b.constant == 0 else _times(a, LinearForm(1 / b.constant, ()))
+    if isinstance(a, LinearForm) and isinstance(b, LinearForm):
         return _ratio(a, b)
-    if isinstance(a, Ratio) and isinstance(b, Ratio) and a.below == b.below:
+    if isinstance(a, RatioForm) and isinstance(b, RatioForm) and a.below == b.below:
         return _ratio(a.above, b.above) if b.above.weights else None
     return None
 
 
-def _ratio(above: Linear, below: Linear) -> Linear | Ratio:
+def _ratio(above: LinearForm, below: LinearForm) -> LinearForm | RatioForm:
     """Over a common factor: a multiple of the denominator is a constant."""
     if above == ZERO:
         return ZERO
@@ -157,5 +167,5 @@ def _ratio(above: Linear, below: Linear) -> Linear | Ratio:
     if above.weights and {name for name, _ in above.weights} == set(names):
         factor = above.weights[0][1] / names[above.weights[0][0]]
         if below.scaled(factor) == above:
-            return Linear(factor, ())
-    return Ratio(above, below)
+            return LinearForm(factor, ())
+    return RatioForm(above, below)

@@ -29,7 +29,7 @@ from deniable.mechanisms.noise.additive import Noise
 from deniable.mechanisms.noise.thresholding import Thresholding
 from deniable.query.margins import variances
 from deniable.query.margins.evaluation import Values, evaluate
-from deniable.query.margins.forms import Linear, Ratio, form
+from deniable.query.margins.forms import LinearForm, RatioForm, form
 from deniable.query.margins.noise_quantiles import (
     fixed_margin,
     moments,
@@ -39,11 +39,11 @@ from deniable.query.margins.noise_quantiles import (
 from deniable.query.margins.variances import variance
 from deniable.query.plan.plan import (
     Block,
-    Call,
     Chosen,
     Feature,
     KeyColumn,
     Node,
+    Operation,
 )
 
 Floats: TypeAlias = NDArray[np.float64]
@@ -84,7 +84,7 @@ def margins(
 
     >>> from deniable.mechanisms import Laplace
     >>> laws = laws_of([Block(("s", "n"), "mean", Laplace(epsilon=1))], None)
-    >>> mean = Call("/", (Feature("s", 0), Feature("n", 0)))
+    >>> mean = Operation("/", (Feature("s", 0), Feature("n", 0)))
     >>> got = {"s": np.array([500.0, 0.0]), "n": np.array([1000.0, 1.0])}
     >>> margins(mean, laws, got, confidence=Fraction(19, 20), low=0, high=1).round(4).tolist()
     [0.0032, 1.0]
@@ -95,7 +95,7 @@ def margins(
     if _has_chosen(node):  # how far a chosen value is off is known on its own only
         return np.full(np.shape(value), np.inf)
     lower, upper = _interval(node, laws, features, confidence, keys)
-    fixed = isinstance(form(node), Linear)
+    fixed = isinstance(form(node), LinearForm)
     if not fixed:  # a linear form is shown uncut, with the margin of its noise
         lower = np.maximum(lower, -np.inf if low is None else float(low))
         upper = np.minimum(upper, np.inf if high is None else float(high))
@@ -118,12 +118,12 @@ def shown(
     Linear answers stay unbiased, so a noisy count may be negative; cutting the others loses
     nothing and never takes them further from the truth.
 
-    >>> mean = Call("/", (Feature("s", 0), Feature("n", 0)))
+    >>> mean = Operation("/", (Feature("s", 0), Feature("n", 0)))
     >>> shown(mean, {"s": np.array([7.0]), "n": np.array([5.0])}, low=0, high=1).tolist()
     [1.0]
     """
     value = np.asarray(evaluate(node, features, keys), dtype=np.float64)
-    if isinstance(form(node), Linear):
+    if isinstance(form(node), LinearForm):
         return value
     bottom = -np.inf if low is None else float(low)
     return np.clip(value, bottom, np.inf if high is None else float(high))
@@ -137,20 +137,20 @@ def _interval(
     keys: Sequence[Values],
 ) -> Interval:
     found = form(node)
-    if isinstance(found, Linear):
+    if isinstance(found, LinearForm):
         value = np.asarray(evaluate(node, features, keys), dtype=np.float64)
         half = fixed_margin(dict(found.weights), laws, confidence)
         return value - half, value + half
-    if isinstance(found, Ratio):
+    if isinstance(found, RatioForm):
         return _fieller(found, laws, features, confidence)
-    rooted = isinstance(node, Call) and node.name == "sqrt"
-    spread = variance(node.arguments[0] if isinstance(node, Call) and rooted else node)
+    rooted = isinstance(node, Operation) and node.name == "sqrt"
+    spread = variance(node.arguments[0] if isinstance(node, Operation) and rooted else node)
     if spread is not None:
         lower, upper = variances.interval(spread, laws, features, confidence, rooted=rooted)
         lower, upper = np.maximum(lower, 0.0), np.maximum(upper, 0.0)
         return (np.sqrt(lower), np.sqrt(upper)) if rooted else (lower, upper)
     inner = _monotone_argument(node)
-    if inner is not None and isinstance(node, Call):
+    if inner is not None and isinstance(node, Operation):
         ends = _interval(inner, laws, features, confidence, keys)
         place = node.arguments.index(inner)
         mapped = [_applied(node, place, end, features, keys) for end in ends]
@@ -162,7 +162,7 @@ def _interval(
 
 def _monotone_argument(node: Node) -> "Node | None":
     """The one noisy argument of a call that is monotone in it (or folds, as ABS does)."""
-    if not isinstance(node, Call):
+    if not isinstance(node, Operation):
         return None
     noisy = [one for one in node.arguments if _features(one)]
     if len(noisy) != 1:
@@ -177,7 +177,7 @@ def _monotone_argument(node: Node) -> "Node | None":
 
 
 def _applied(
-    node: Call,
+    node: Operation,
     place: int,
     end: Floats,
     features: Mapping[str, Values],
@@ -186,25 +186,25 @@ def _applied(
     """The call with one end of its noisy argument's interval in the argument's place."""
     stand_in = KeyColumn(len(keys))
     arguments = (*node.arguments[:place], stand_in, *node.arguments[place + 1 :])
-    result = evaluate(Call(node.name, arguments), features, (*keys, end))
+    result = evaluate(Operation(node.name, arguments), features, (*keys, end))
     return np.asarray(result, dtype=np.float64)
 
 
 def _has_chosen(node: Node) -> bool:
-    if isinstance(node, Call):
+    if isinstance(node, Operation):
         return any(_has_chosen(one) for one in node.arguments)
     return isinstance(node, Chosen)
 
 
 def _features(node: Node) -> dict[str, None]:
     """The names of the noisy integers below a node, each once."""
-    if isinstance(node, Call):
+    if isinstance(node, Operation):
         return {name: None for one in node.arguments for name in _features(one)}
     return {node.name: None} if isinstance(node, Feature) else {}
 
 
 def _fieller(
-    ratio: Ratio,
+    ratio: RatioForm,
     laws: Mapping[str, Noise],
     features: Mapping[str, Values],
     confidence: Fraction,
@@ -262,7 +262,7 @@ class _Spread:
     """How the noise of N - (middle + u) D varies with u; `above` is N - middle D."""
 
     middle: Fraction
-    above: Linear
+    above: LinearForm
     above_variance: float
     below_variance: float
     fourths: tuple[float, ...]  # a third of the fourth cumulant, by powers of u from u**4 down
@@ -283,7 +283,7 @@ class _Spread:
 
 
 @lru_cache(maxsize=256)  # the same for every slice of the groups
-def _spread(ratio: Ratio, laws: tuple[tuple[str, Noise], ...]) -> _Spread:
+def _spread(ratio: RatioForm, laws: tuple[tuple[str, Noise], ...]) -> _Spread:
     over, under = dict(ratio.above.weights), dict(ratio.below.weights)
     known = {name: moments(law) for name, law in laws}
     below_variance = sum(float(under.get(name, 0)) ** 2 * v for name, (v, _) in known.items())
@@ -339,16 +339,16 @@ def _by_slopes(
 
 def _uncut(node: Node) -> Node:
     """Without the cuts to public limits inside, at which slopes would vanish."""
-    if not isinstance(node, Call):
+    if not isinstance(node, Operation):
         return node
     if node.name in ("least", "greatest", "clamp"):
         inner = _monotone_argument(node)
         return node if inner is None else _uncut(inner)
-    return Call(node.name, tuple(_uncut(one) for one in node.arguments))
+    return Operation(node.name, tuple(_uncut(one) for one in node.arguments))
 
 
 def _denominators(node: Node) -> Iterator[Node]:
-    if isinstance(node, Call):
+    if isinstance(node, Operation):
         if node.name == "/" and _features(node.arguments[1]):
             yield node.arguments[1]
         for one in node.arguments:

@@ -29,9 +29,9 @@ from numpy.typing import NDArray
 
 from deniable.mechanisms.noise.additive import Noise
 from deniable.query.margins.evaluation import Values
-from deniable.query.margins.forms import Linear, Ratio, form
+from deniable.query.margins.forms import LinearForm, RatioForm, form
 from deniable.query.margins.noise_quantiles import moments, tail_quantiles
-from deniable.query.plan.plan import Call, Node
+from deniable.query.plan.plan import Node, Operation
 
 Floats: TypeAlias = NDArray[np.float64]
 Interval: TypeAlias = tuple[Floats, Floats]
@@ -52,10 +52,10 @@ _ROUNDS = 3
 class Variance:
     """scale * (squares - values**2 / count) / below."""
 
-    squares: Linear
-    values: Linear
-    count: Linear
-    below: Linear
+    squares: LinearForm
+    values: LinearForm
+    count: LinearForm
+    below: LinearForm
     scale: Fraction
 
 
@@ -65,12 +65,12 @@ def variance(node: Node) -> Variance | None:
 
     >>> from deniable.query.plan.plan import Feature, Number
     >>> n, s, q = (Feature(one, 0) for one in "nsq")
-    >>> mean = Call("/", (s, n))
-    >>> found = variance(Call("-", (Call("/", (q, n)), Call("*", (mean, mean)))))
+    >>> mean = Operation("/", (s, n))
+    >>> found = variance(Operation("-", (Operation("/", (q, n)), Operation("*", (mean, mean)))))
     >>> found.squares.weights, found.values.weights, found.below == found.count
     ((('q', Fraction(1, 1)),), (('s', Fraction(1, 1)),), True)
     """
-    if not isinstance(node, Call):
+    if not isinstance(node, Operation):
         return None
     if node.name == "-" and len(node.arguments) == 2:
         return _difference(*node.arguments)
@@ -84,20 +84,20 @@ def variance(node: Node) -> Variance | None:
 
 def _difference(square: Node, product: Node) -> Variance | None:
     """A / D - (B / D) * (B / D)."""
-    if not isinstance(product, Call) or product.name != "*" or len(product.arguments) != 2:
+    if not isinstance(product, Operation) or product.name != "*" or len(product.arguments) != 2:
         return None
     one, two = product.arguments
     above, mean = form(square), form(one)
-    if one != two or not isinstance(above, Ratio) or not isinstance(mean, Ratio):
+    if one != two or not isinstance(above, RatioForm) or not isinstance(mean, RatioForm):
         return None
     if above.below != mean.below:
         return None
     return Variance(above.above, mean.above, mean.below, mean.below, Fraction(1))
 
 
-def _times(found: Variance, factor: Linear | Ratio) -> Variance | None:
+def _times(found: Variance, factor: LinearForm | RatioForm) -> Variance | None:
     """By a positive number, or by D / (D - 1)."""
-    if isinstance(factor, Linear):
+    if isinstance(factor, LinearForm):
         if factor.weights or factor.constant <= 0:
             return None
         scale = found.scale * factor.constant
@@ -107,9 +107,9 @@ def _times(found: Variance, factor: Linear | Ratio) -> Variance | None:
     return None
 
 
-def _cut(found: Variance, at: Linear | Ratio) -> Variance | None:
+def _cut(found: Variance, at: LinearForm | RatioForm) -> Variance | None:
     """Cut at 0, which it is not below."""
-    return found if at == Linear(Fraction(0), ()) else None
+    return found if at == LinearForm(Fraction(0), ()) else None
 
 
 def interval(

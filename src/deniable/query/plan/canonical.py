@@ -28,7 +28,7 @@ from deniable.policy import Column, Policy, Table
 from deniable.policy.budget import Budget, Schedule
 from deniable.privacy.neighbors import Neighbors
 from deniable.query.plan import plan as parts
-from deniable.query.plan.contribution import Reach
+from deniable.query.plan.contribution import Contribution
 from deniable.query.plan.key_list import listing, unbroken
 from deniable.query.plan.plan import Plan
 
@@ -37,8 +37,8 @@ Json: TypeAlias = dict[str, Any] | list[Any] | str | int | float | bool | None
 # Everything that a plan may be made of. Names are part of the format: they never change, and
 # neither does what a field means.
 KINDS: tuple[type, ...] = (
-    *(Plan, parts.Key, parts.Block, Reach, parts.Choice, parts.Output),
-    *(parts.Number, parts.Feature, parts.Chosen, parts.KeyColumn, parts.Call),
+    *(Plan, parts.GroupKey, parts.Block, Contribution, parts.Choice, parts.Output),
+    *(parts.Number, parts.Feature, parts.Chosen, parts.KeyColumn, parts.Operation),
     *(Laplace, Gaussian, Thresholding, PermuteAndFlip, Quantiles),
 )
 

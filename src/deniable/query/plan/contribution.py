@@ -6,11 +6,11 @@ from deniable.privacy.neighbors import Neighbors
 
 
 @dataclass(frozen=True, slots=True)
-class Reach:
+class Contribution:
     """What one row adds to a block's integers: non-negative amounts that add up to at most
     `total`, or, for a single integer, something between `low` and `high`.
 
-    >>> Reach(size=1, total=1, low=0, high=1).sensitivities(
+    >>> Contribution(size=1, total=1, low=0, high=1).sensitivities(
     ...     groups=2, rows=3, neighbors="add-remove", keyed=True
     ... )
     (6, 18)

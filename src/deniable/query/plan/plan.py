@@ -32,7 +32,7 @@ from typing import TypeAlias
 from deniable.mechanisms import Gaussian, Laplace, PermuteAndFlip, Quantiles, Thresholding
 from deniable.privacy import Loss
 from deniable.privacy.neighbors import Neighbors
-from deniable.query.plan.contribution import Reach
+from deniable.query.plan.contribution import Contribution
 
 KeyValue: TypeAlias = str | int | float | bool
 
@@ -68,18 +68,18 @@ class KeyColumn:
 
 
 @dataclass(frozen=True, slots=True)
-class Call:
+class Operation:
     """An operation on noisy values: + - * / power sqrt abs, comparisons, and, or, not."""
 
     name: str
     arguments: "tuple[Node, ...]"
 
 
-Node: TypeAlias = Number | Feature | Chosen | KeyColumn | Call
+Node: TypeAlias = Number | Feature | Chosen | KeyColumn | Operation
 
 
 @dataclass(frozen=True, slots=True)
-class Key:
+class GroupKey:
     """A column that groups: declared values, all of which appear, or private ones."""
 
     name: str
@@ -96,7 +96,7 @@ class Block:
     about: str  # "count, sum and mean of cost"
     mechanism: Laplace | Gaussian  # step 1; its sensitivity is the block's
     sql: str = ""  # a statement of its own, whose cells number the features; else the groups'
-    reach: Reach | None = None  # what one row adds, which the sensitivity follows from
+    reach: Contribution | None = None  # what one row adds, which the sensitivity follows from
 
 
 @dataclass(frozen=True, slots=True)
@@ -171,9 +171,9 @@ class Plan:
     table: str
     unit: str | None  # the column whose every value is one privacy unit; None: a row is one
     neighbors: Neighbors
-    max_groups: int
-    max_rows: int
-    keys: tuple[Key, ...]
+    max_groups_per_unit: int
+    max_rows_per_unit_per_group: int
+    keys: tuple[GroupKey, ...]
     blocks: tuple[Block, ...]
     thresholding: Thresholding | None  # where keys are private
     outputs: tuple[Output, ...]

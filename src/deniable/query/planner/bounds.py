@@ -25,7 +25,7 @@ from deniable.policy import Policy, Table
 from deniable.query.language.expressions import (
     Aggregate,
     Call,
-    Column,
+    ColumnRef,
     Expression,
     Literal,
     aggregates,
@@ -195,7 +195,7 @@ def search(question: Question, policy: Policy, wanted: Wanted, *, beyond: int = 
         for name in names
     }
     outputs = tuple(
-        Named(name, quantiles(Column(name), [1 - levels[name], levels[name]]))
+        Named(name, quantiles(ColumnRef(name), [1 - levels[name], levels[name]]))
         if name in levels
         else Named(name, _histogram(name, ends[name]))
         for name in names
@@ -256,7 +256,7 @@ def _wanted(question: Question, table: Table, wanted: Wanted) -> list[str]:
             for one in aggregates(named.expression)
             if one.argument is not None and not one.name.startswith("count")
         ]
-        named = [e.name for part in parts for e in walk(part) if isinstance(e, Column)]
+        named = [e.name for part in parts for e in walk(part) if isinstance(e, ColumnRef)]
         found = [spelt[one.lower()] for one in named if one.lower() in spelt]
         return [one for one in dict.fromkeys(found) if _open(table.columns[one])]
     names = list(wanted)
@@ -289,7 +289,7 @@ def _histogram(name: str, ends: Sequence[Fraction]) -> Aggregate:
     What is beyond the last end, infinite or no number at all is in no bin. The bin is found by
     halving; the last branch is never taken, and gives the expression its upper limit.
     """
-    column, last = Column(name), len(ends) - 1
+    column, last = ColumnRef(name), len(ends) - 1
 
     def below(place: int) -> Expression:
         return Call("<", (column, Literal(ends[place])))

@@ -28,12 +28,12 @@ from deniable.query.language.question import Named
 from deniable.query.plan.plan import (
     Choice,
     Chosen,
-    Key,
+    GroupKey,
     Plan,
 )
 from deniable.query.relations.scope import Scope
 from deniable.query.statements import group_keys as grouping
-from deniable.query.statements.cells import Cells
+from deniable.query.statements.cells import CellStatement
 
 MOST_CELLS = 1 << 22
 TYPICAL_ROWS = 10_000  # in a group, where the policy expects none
@@ -53,7 +53,7 @@ class Pick:
     low: int = 0
     high: int = 1
     step: Fraction = Fraction(1)
-    key: Key | None = None  # of the most frequent values
+    key: GroupKey | None = None  # of the most frequent values
     most: int = 1  # how many of them
     share: Fraction = Fraction(0)  # what MIN and MAX leave beyond them
 
@@ -78,7 +78,7 @@ class Pick:
 
 
 @dataclass(frozen=True, slots=True)
-class Contribution:
+class UnitShare:
     """How far one unit reaches: its groups and rows, the relation, and the rows expected."""
 
     groups: int
@@ -93,7 +93,7 @@ class Contribution:
 
 
 def picks(
-    asked: Iterable[Aggregate], scope: Scope, *, epsilon: Fraction, unit: Contribution
+    asked: Iterable[Aggregate], scope: Scope, *, epsilon: Fraction, unit: UnitShare
 ) -> dict[Aggregate, Pick]:
     """For each aggregate what it is chosen with; `epsilon` is about what each may cost."""
     wanted = list(dict.fromkeys(asked))
@@ -115,7 +115,7 @@ def _quantiles(
     asked: Sequence[Aggregate],
     scope: Scope,
     epsilon: Fraction,
-    unit: Contribution,
+    unit: UnitShare,
 ) -> Pick:
     low, high, step = _grid(argument, scope)
     levels = {level for one in asked for level in one.levels}
@@ -147,14 +147,18 @@ def _grid(argument: Expression, scope: Scope) -> tuple[int, int, Fraction]:
     return low, max(high, low + 1), step
 
 
-def extreme(cells: int, levels: int, epsilon: Fraction, unit: Contribution) -> Fraction:
+def extreme(cells: int, levels: int, epsilon: Fraction, unit: UnitShare) -> Fraction:
     """What share of the rows MAX leaves above it, and MIN below.
 
     The very largest value is one person's own. So many ranks are left out that the answer is
     one of the empty cells beyond with a chance of a twentieth only; in two digits, at most a
     quarter.
     """
-    changes = unit.groups * unit.table.max_rows * (1 + (unit.table.neighbors == "replace"))
+    changes = (
+        unit.groups
+        * unit.table.max_rows_per_unit_per_group
+        * (1 + (unit.table.neighbors == "replace"))
+    )
     parts = levels if levels <= _FEW else 1
     ranks = 2 * changes * parts / float(epsilon) * math.log(20 * cells)
     share = ranks / max(1.0, unit.expected or TYPICAL_ROWS)
@@ -203,8 +207,8 @@ def made(
     pick: Pick,
     place: int,
     epsilon: Fraction,
-    unit: Contribution,
-    cells: Cells | None,
+    unit: UnitShare,
+    cells: CellStatement | None,
     confidence: Fraction,
 ) -> Choice:
     """The choice at its price; without cells only that is known, and nothing can be run."""
@@ -217,17 +221,17 @@ def made(
     return Choice(*made, labels=labels, margin=margin, rows=rows)
 
 
-def _statement(pick: Pick, cells: Cells) -> str:
+def _statement(pick: Pick, cells: CellStatement) -> str:
     if pick.key is not None:
         return cells.of_keys(pick.argument, pick.key)
     return cells.of_grid(pick.argument, pick.low, pick.high, pick.step)
 
 
 def _mechanism(
-    pick: Pick, epsilon: Fraction, unit: Contribution
+    pick: Pick, epsilon: Fraction, unit: UnitShare
 ) -> tuple[Quantiles | PermuteAndFlip, int]:
     """What draws, and how many of its steps one unit can be."""
-    rows, replace = unit.table.max_rows, unit.table.neighbors == "replace"
+    rows, replace = unit.table.max_rows_per_unit_per_group, unit.table.neighbors == "replace"
     if pick.key is not None:
         changes = unit.groups * unit.sides
         part = epsilon / (changes * pick.most)
@@ -259,10 +263,14 @@ def least_changes(choice: Choice, plan: Plan) -> int:
     keyed, replace = bool(plan.keys), plan.neighbors == "replace"
     if isinstance(choice.mechanism, Quantiles):
         once = replace and not keyed and choice.mechanism.neighbors == "replace"
-        return plan.max_groups * plan.max_rows * (2 if replace and not once else 1)
-    steps = math.ceil(plan.max_rows / choice.mechanism.sensitivity)
+        return (
+            plan.max_groups_per_unit
+            * plan.max_rows_per_unit_per_group
+            * (2 if replace and not once else 1)
+        )
+    steps = math.ceil(plan.max_rows_per_unit_per_group / choice.mechanism.sensitivity)
     once = not replace or (not keyed and not choice.mechanism.monotone)
-    return plan.max_groups * steps * (1 if once else 2)
+    return plan.max_groups_per_unit * steps * (1 if once else 2)
 
 
 def margin_of(
@@ -274,7 +282,7 @@ def margin_of(
     return int(mechanism.margin(confidence, candidates=pick.candidates))
 
 
-def difficulty(pick: Pick, unit: Contribution, confidence: Fraction) -> float:
+def difficulty(pick: Pick, unit: UnitShare, confidence: Fraction) -> float:
     """The margin at epsilon 1 as a share of the rows."""
     mechanism, _ = _mechanism(pick, Fraction(1), unit)
     rows = unit.table.expected_rows or TYPICAL_ROWS

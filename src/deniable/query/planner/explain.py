@@ -135,5 +135,6 @@ def _stability(plan: Plan) -> str:
         return f"one unit is one row of {tables} ({plan.neighbors})"
     return (
         f"one unit is all rows of one {plan.unit} in {tables} ({plan.neighbors}): at most "
-        f"{counted(plan.max_groups, 'group')}, {counted(plan.max_rows, 'row')} in each"
+        f"{counted(plan.max_groups_per_unit, 'group')}, "
+        f"{counted(plan.max_rows_per_unit_per_group, 'row')} in each"
     )

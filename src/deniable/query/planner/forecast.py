@@ -11,7 +11,7 @@ import numpy as np
 
 from deniable.mechanisms import Quantiles
 from deniable.policy import Table
-from deniable.query.margins.forms import Linear, form
+from deniable.query.margins.forms import LinearForm, form
 from deniable.query.margins.margins import laws_of, margins
 from deniable.query.plan.plan import (
     Choice,
@@ -39,7 +39,7 @@ def forecast(plan: Plan, statistics: Sequence[Statistic], table: Table) -> tuple
             return _chosen(output, plan.choices[output.node.choice], rows)
         if isinstance(output.node, KeyColumn) or not features_of(output.node):
             return output
-        certain = isinstance(form(output.node), Linear)
+        certain = isinstance(form(output.node), LinearForm)
         if not certain and rows is None:
             return output
         margin = margins(

@@ -23,11 +23,11 @@ from deniable.query.language.question import Question
 from deniable.query.margins.margins import laws_of, margins
 from deniable.query.plan.plan import (
     Block,
-    Call,
     Chosen,
     Feature,
-    Key,
+    GroupKey,
     Node,
+    Operation,
 )
 from deniable.query.statements.features import names
 from deniable.query.statements.statistics import Statistic, root_up
@@ -65,7 +65,7 @@ def priced(
     statistics: Sequence[Statistic],
     nodes: Mapping[Aggregate, Node],
     question: Question,
-    keys: Sequence[Key],
+    keys: Sequence[GroupKey],
     groups: int,
     table: Table,
     wanted: Wanted,
@@ -94,7 +94,10 @@ def priced(
         return Priced((), thresholding, wanted.delta if private else Fraction(0), alone)
     sizes = [
         one.sensitivities(
-            groups=groups, rows=table.max_rows, neighbors=table.neighbors, keyed=bool(keys)
+            groups=groups,
+            rows=table.max_rows_per_unit_per_group,
+            neighbors=table.neighbors,
+            keyed=bool(keys),
         )
         for one in statistics
     ]
@@ -221,14 +224,14 @@ def features_of(node: Node) -> set[Feature]:
     """The features that a node is computed from."""
     if isinstance(node, Feature):
         return {node}
-    if isinstance(node, Call):
+    if isinstance(node, Operation):
         return {one for argument in node.arguments for one in features_of(argument)}
     return set()
 
 
 def released(node: Node) -> bool:
     """Whether a node has anything in it that is noisy or chosen, and so a margin."""
-    if isinstance(node, Call):
+    if isinstance(node, Operation):
         return any(released(one) for one in node.arguments)
     return isinstance(node, Feature | Chosen)
 

@@ -7,7 +7,7 @@ from deniable.errors import InvalidQuery
 from deniable.query.language.expressions import (
     Aggregate,
     Call,
-    Column,
+    ColumnRef,
     Expression,
     Literal,
 )
@@ -34,7 +34,7 @@ def node_of(
         return measured[expression]
     if isinstance(expression, Literal):
         return _number(expression)
-    if isinstance(expression, Column):
+    if isinstance(expression, ColumnRef):
         raise InvalidQuery(
             f"{expression} stands outside of an aggregate and is not grouped by: its rows "
             f"would be handed out. Use AVG({expression}) or GROUP BY {expression}."
@@ -45,7 +45,7 @@ def node_of(
             f"{expression} is not supported on aggregates: + - * /, POWER, SQRT, ABS, ROUND, "
             "LEAST, GREATEST and comparisons are."
         )
-    return plan.Call(
+    return plan.Operation(
         expression.name, tuple(node_of(one, measured, keys) for one in expression.arguments)
     )
 

@@ -14,7 +14,7 @@ from deniable.policy import Policy, Table
 from deniable.policy.suggestions import counted
 from deniable.query.language.expressions import (
     Aggregate,
-    Column,
+    ColumnRef,
     Expression,
     aggregates,
     plain,
@@ -23,12 +23,12 @@ from deniable.query.language.question import Question
 from deniable.query.plan.plan import (
     Block,
     Feature,
-    Key,
+    GroupKey,
     Node,
     Plan,
 )
 from deniable.query.planner import choices
-from deniable.query.planner.choices import Contribution, picks
+from deniable.query.planner.choices import UnitShare, picks
 from deniable.query.planner.forecast import forecast
 from deniable.query.planner.noise import priced
 from deniable.query.planner.output_nodes import node_of
@@ -36,8 +36,8 @@ from deniable.query.planner.outputs import outputs
 from deniable.query.relations.resolve import sourced
 from deniable.query.relations.scope import Scope
 from deniable.query.statements import group_keys as grouping
-from deniable.query.statements.aggregates import Tree
-from deniable.query.statements.cells import Cells
+from deniable.query.statements.aggregates import AggregateStatement
+from deniable.query.statements.cells import CellStatement
 from deniable.query.statements.features import names
 from deniable.query.statements.measure import ROWS, statistics
 from deniable.query.statements.rows import Grouping
@@ -130,11 +130,11 @@ def _planned(question: Question, scope: Scope, wanted: Request) -> Plan:
     paid = [one for one in asked if one not in free]
     noisy = [one for one in paid if one.name not in choices.QUANTILES | choices.MODES]
     # No grid is so fine that its noise would be too large to draw.
-    reach = 2 * groups * table.max_rows * (len(paid) + 1)
+    reach = 2 * groups * table.max_rows_per_unit_per_group * (len(paid) + 1)
     found = statistics(noisy, scope, finest=int(_LARGEST_NOISE * wanted.epsilon / reach))
     measured = tuple(dict.fromkeys(found.values()))
     _check(measured, table, wanted)
-    whose = Contribution(groups, bool(keys), table, _expected(keys, table))
+    whose = UnitShare(groups, bool(keys), table, _expected(keys, table))
     picked = picks(
         [one for one in paid if one not in noisy],
         scope,
@@ -147,11 +147,13 @@ def _planned(question: Question, scope: Scope, wanted: Request) -> Plan:
     hard = [choices.difficulty(one, whose, wanted.confidence) for one in drawn]
     price = priced(measured, nodes, question, keys, groups, table, wanted, hard)
     groupings = tuple(Grouping(k, e) for k, e in zip(keys, grouped_by, strict=True))
-    limits = groups, table.max_rows
+    limits = groups, table.max_rows_per_unit_per_group
     cells = None
     if wanted.written:
-        cells = Cells(scope, question.where, groupings, *limits, wanted.other)
-    tree = Tree(scope, question.where, groupings, measured, *limits, private, wanted.other)
+        cells = CellStatement(scope, question.where, groupings, *limits, wanted.other)
+    tree = AggregateStatement(
+        scope, question.where, groupings, measured, *limits, private, wanted.other
+    )
     needed = private or any(one.kind != "distinct" for one in measured)
     made = Plan(
         table=scope.origin.tables[0],
@@ -159,8 +161,8 @@ def _planned(question: Question, scope: Scope, wanted: Request) -> Plan:
         public=scope.origin.public,
         unit=scope.origin.unit,
         neighbors=table.neighbors,
-        max_groups=groups,
-        max_rows=table.max_rows,
+        max_groups_per_unit=groups,
+        max_rows_per_unit_per_group=table.max_rows_per_unit_per_group,
         keys=keys,
         blocks=_with_statements(price.blocks, measured, cells),
         thresholding=price.thresholding,
@@ -188,7 +190,7 @@ def _planned(question: Question, scope: Scope, wanted: Request) -> Plan:
 
 
 def _with_statements(
-    blocks: tuple[Block, ...], measured: tuple[Statistic, ...], cells: Cells | None
+    blocks: tuple[Block, ...], measured: tuple[Statistic, ...], cells: CellStatement | None
 ) -> tuple[Block, ...]:
     """Distinct values are counted in a statement of their own."""
     return tuple(
@@ -199,7 +201,7 @@ def _with_statements(
     )
 
 
-def _expected(keys: tuple[Key, ...], table: Table) -> float | None:
+def _expected(keys: tuple[GroupKey, ...], table: Table) -> float | None:
     """How many rows a group has, as far as the policy expects any."""
     groups = grouping.combinations(keys)
     if table.expected_rows is None or groups is None:
@@ -207,7 +209,7 @@ def _expected(keys: tuple[Key, ...], table: Table) -> float | None:
     return table.expected_rows / groups
 
 
-def _asked(question: Question, keys: tuple[Key, ...], *, private: bool) -> list[Aggregate]:
+def _asked(question: Question, keys: tuple[GroupKey, ...], *, private: bool) -> list[Aggregate]:
     """Every aggregate of the question, each once."""
     places: list[Expression] = [one.expression for one in question.outputs]
     places += [one for one, _ in question.order]
@@ -229,7 +231,7 @@ def _asked(question: Question, keys: tuple[Key, ...], *, private: bool) -> list[
 
 def _free(asked: list[Aggregate], table: Table) -> set[Aggregate]:
     """The counts of units, which the choice of private keys yields at no further cost."""
-    units = ROWS if table.unit is None else Aggregate("count_units", Column(table.unit))
+    units = ROWS if table.unit is None else Aggregate("count_units", ColumnRef(table.unit))
     return {units} & set(asked)
 
 
@@ -249,7 +251,7 @@ def _nodes(
     }
 
 
-def _check_groups(keys: tuple[Key, ...]) -> None:
+def _check_groups(keys: tuple[GroupKey, ...]) -> None:
     """All declared groups are answered, whether anybody is in them or not."""
     count = prod(len(key.values) for key in keys if key.values is not None)
     if count > _MOST_GROUPS:
@@ -259,12 +261,16 @@ def _check_groups(keys: tuple[Key, ...]) -> None:
         )
 
 
-def _groups(keys: tuple[Key, ...], table: Table, other: bool) -> int:
+def _groups(keys: tuple[GroupKey, ...], table: Table, other: bool) -> int:
     """How many groups one unit can be in."""
     if not keys or table.unit is None:
         return 1
     most = grouping.combinations(keys)
-    return table.max_groups if most is None else min(table.max_groups, most + other)
+    return (
+        table.max_groups_per_unit
+        if most is None
+        else min(table.max_groups_per_unit, most + other)
+    )
 
 
 def _check(measured: tuple[Statistic, ...], table: Table, wanted: Request) -> None:
@@ -274,7 +280,7 @@ def _check(measured: tuple[Statistic, ...], table: Table, wanted: Request) -> No
             "shown cannot be counted once. Ask without other."
         )
     for one in measured:
-        if one.total * table.row_ceiling * table.max_rows >= _WIDEST:
+        if one.total * table.row_ceiling * table.max_rows_per_unit_per_group >= _WIDEST:
             raise InvalidQuery(
                 f"Sums of {one.argument} may exceed 120 bits over {table.row_ceiling:,} rows. "
                 "Declare a coarser step, narrower bounds or a lower row_ceiling."
@@ -297,8 +303,8 @@ def _notes(
             "of both columns, where both are known."
         )
     notes += [
-        f"COUNT(DISTINCT {one.argument}) counts at most {table.max_rows:,} values of one unit "
-        "in a group."
+        f"COUNT(DISTINCT {one.argument}) counts at most "
+        f"{table.max_rows_per_unit_per_group:,} values of one unit in a group."
         for one in measured
         if one.kind == "distinct" and table.unit is not None
     ]
@@ -310,14 +316,14 @@ def _notes(
 
 
 def _left_out(
-    scope: Scope, keys: tuple[Key, ...], groups: int, paid: list[Aggregate]
+    scope: Scope, keys: tuple[GroupKey, ...], groups: int, paid: list[Aggregate]
 ) -> list[str]:
     """What the limits on one unit may cost, which no margin covers."""
     table, one = scope.table, scope.origin.unit or "row"
     whole = not keys and all(aggregate.name == "count_units" for aggregate in paid)
     if table.unit is None or scope.origin.single or whole:
         return []
-    rows = counted(table.max_rows, "row")
+    rows = counted(table.max_rows_per_unit_per_group, "row")
     if not keys:
         limit = f"with at most {rows}"
     else:
@@ -325,7 +331,7 @@ def _left_out(
     return [f"One {one} counts {limit}: margins do not cover what is left out."]
 
 
-def _no_delta(keys: tuple[Key, ...]) -> str:
+def _no_delta(keys: tuple[GroupKey, ...]) -> str:
     name = next(key.name for key in keys if key.values is None)
     return (
         f"The groups of {name} are not declared, so their very names are private, and showing "

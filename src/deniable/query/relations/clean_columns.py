@@ -9,7 +9,7 @@ from sqlglot import exp
 
 from deniable.query.language.expressions import (
     Call,
-    Column,
+    ColumnRef,
     Expression,
     walk,
 )
@@ -22,13 +22,13 @@ def clean(
 ) -> exp.Select:
     """The columns that expressions use, c0, c1, ..., integers among `whole` also as keys."""
     leaves = [leaf for one in used for leaf in walk(one)]
-    columns = dict.fromkeys(leaf.name for leaf in leaves if isinstance(leaf, Column))
+    columns = dict.fromkeys(leaf.name for leaf in leaves if isinstance(leaf, ColumnRef))
     flagged = dict.fromkeys(
         leaf.arguments[0].name
         for leaf in leaves
         if isinstance(leaf, Call)
         and leaf.name == "outside"
-        and isinstance(leaf.arguments[0], Column)
+        and isinstance(leaf.arguments[0], ColumnRef)
     )
     wanted = list(dict.fromkeys(whole))
     selected = [named(scope.leaf(name), scope.alias(name)) for name in columns]

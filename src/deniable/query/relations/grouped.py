@@ -1,10 +1,10 @@
 """Groups inside FROM: of one person's rows, or of public ones.
 
 What is added up inside one unit's rows is a matter of that unit alone, so it may be any
-function of them, as long as its value has limits and does not hang on the order of rows. Sums
-and averages are therefore made of whole grid steps. A unit's sum of `max_rows` values at most
-lies between so many times the column's bounds: that is a limit which the statement around
-these rows clips to, like any column's bounds, and not a promise about the rows.
+function of them, as long as its value has limits and does not depend on the order of rows.
+Sums and averages are therefore made of whole grid steps. The sum of at most
+`max_rows_per_unit_per_group` values lies between that many times the column's bounds. The outer
+statement clips to this limit, like to any column's bounds; it is not a promise about the rows.
 """
 
 from collections.abc import Iterable, Sequence
@@ -15,7 +15,7 @@ from sqlglot import exp
 
 from deniable.errors import InvalidQuery
 from deniable.policy import Table
-from deniable.query.language.expressions import Aggregate, Column, Expression
+from deniable.query.language.expressions import Aggregate, ColumnRef, Expression
 from deniable.query.language.question import Named
 from deniable.query.relations.clean_columns import clean
 from deniable.query.relations.functions import Sql, clip, double
@@ -31,7 +31,7 @@ from deniable.query.relations.sql_terms import (
 from deniable.query.relations.value_facts import Facts
 from deniable.query.relations.views import (
     Item,
-    View,
+    RelationView,
     column_of,
     declared,
     whole_column,
@@ -46,7 +46,7 @@ _OWN = {"count", "count_units", "sum", "min", "max", *_MOMENTS}
 class Grouped:
     """The rows of a view in groups: keys first, then aggregates."""
 
-    view: View
+    view: RelationView
     keys: tuple[Expression, ...]
     aggregates: tuple[Aggregate, ...]
     table: Table
@@ -141,7 +141,9 @@ class Grouped:
         return exp.Mul(this=spread, expression=scale)
 
 
-def grouped(view: View, keys: Sequence[Named], aggregates: Sequence[Aggregate]) -> View:
+def grouped(
+    view: RelationView, keys: Sequence[Named], aggregates: Sequence[Aggregate]
+) -> RelationView:
     """The view of groups: an item for each key, and one for each aggregate, by its text.
 
     Keys and arguments are over the rows that the view reads.
@@ -162,14 +164,18 @@ def grouped(view: View, keys: Sequence[Named], aggregates: Sequence[Aggregate]) 
         public=not private,
         unit=(unit or hidden("unit", columns)) if private else None,
         neighbors=scope.table.neighbors,
-        max_groups=(1 if origin.single else origin.max_groups) if private else None,
-        max_rows=(1 if origin.single else origin.max_rows) if private else None,
+        max_groups_per_unit=(1 if origin.single else origin.max_groups_per_unit)
+        if private
+        else None,
+        max_rows_per_unit_per_group=(1 if origin.single else origin.max_rows_per_unit_per_group)
+        if private
+        else None,
         row_ceiling=scope.table.row_ceiling,
         columns=columns,
     )
     made = Grouped(view, tuple(one.expression for one in keys), tuple(aggregates), table)
-    items = tuple(Item(None, name, Column(name)) for name in columns)
-    return View(Scope(table, made, origin), items)
+    items = tuple(Item(None, name, ColumnRef(name)) for name in columns)
+    return RelationView(Scope(table, made, origin), items)
 
 
 def _name(aggregate: Aggregate, taken: Iterable[str]) -> str:
@@ -179,7 +185,7 @@ def _name(aggregate: Aggregate, taken: Iterable[str]) -> str:
     return name
 
 
-def _not_by_the_unit(view: View) -> InvalidQuery:
+def _not_by_the_unit(view: RelationView) -> InvalidQuery:
     unit, name = view.scope.origin.unit, view.scope.table.name
     if unit is None:
         return InvalidQuery(
@@ -201,14 +207,14 @@ def _steps(argument: Expression, scope: Scope) -> tuple[int, int, Fraction]:
     return low, high, step
 
 
-def _facts(aggregate: Aggregate, view: View) -> Facts:
+def _facts(aggregate: Aggregate, view: RelationView) -> Facts:
     """The limits of an aggregate over one group's rows."""
     if aggregate.name not in _OWN:
         raise InvalidQuery(
             f"{aggregate} is not supported inside FROM: COUNT, COUNT(DISTINCT ...), SUM, AVG, "
             "VARIANCE, STDDEV, MIN and MAX are."
         )
-    most = Fraction(view.scope.origin.max_rows) if view.private else None
+    most = Fraction(view.scope.origin.max_rows_per_unit_per_group) if view.private else None
     one = Fraction(1)
     if aggregate.argument is None:
         return Facts("number", Fraction(0), most, one)

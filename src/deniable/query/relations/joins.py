@@ -17,7 +17,7 @@ from deniable.policy import Column as Declared
 from deniable.policy import Table
 from deniable.query.language.expressions import (
     Call,
-    Column,
+    ColumnRef,
     Expression,
     conjunction,
     conjuncts,
@@ -27,7 +27,7 @@ from deniable.query.relations.functions import Sql, double
 from deniable.query.relations.row_numbers import Origin, hidden
 from deniable.query.relations.scope import Scope
 from deniable.query.relations.sql_terms import named, try_cast
-from deniable.query.relations.views import Item, View, declared
+from deniable.query.relations.views import Item, RelationView, declared
 
 MOST_ROWS = 10**15  # that any engine can add up
 _SIDES = {"inner": "", "left": "LEFT", "right": "RIGHT", "full": "FULL", "cross": ""}
@@ -37,8 +37,8 @@ _SIDES = {"inner": "", "left": "LEFT", "right": "RIGHT", "full": "FULL", "cross"
 class Joined:
     """The rows of two views side by side."""
 
-    left: View
-    right: View
+    left: RelationView
+    right: RelationView
     kind: str
     table: Table  # of both: the left one's columns, then the right one's
     on: tuple[Expression, ...] = ()  # conditions over those columns
@@ -51,7 +51,7 @@ class Joined:
         places = {name: place < first for place, name in enumerate(self.table.columns)}
         sides = (
             [
-                {places[leaf.name] for leaf in walk(part) if isinstance(leaf, Column)}
+                {places[leaf.name] for leaf in walk(part) if isinstance(leaf, ColumnRef)}
                 for part in one.arguments
             ]
             for one in self.on
@@ -69,7 +69,7 @@ class Joined:
             places.index(leaf.name)
             for one in self.on
             for leaf in walk(one)
-            if isinstance(leaf, Column)
+            if isinstance(leaf, ColumnRef)
         ]
         first, wanted = len(self.left.items), sorted({*asked, *tested})
         left = self.left.written([one for one in wanted if one < first])
@@ -110,7 +110,7 @@ class Joined:
         """Numbers are compared as doubles, but integers with integers as what they are."""
         scope, columns = Scope(self.table), list(self.table.columns)
         if isinstance(condition, Call) and condition.name == "=":
-            both = [one for one in condition.arguments if isinstance(one, Column)]
+            both = [one for one in condition.arguments if isinstance(one, ColumnRef)]
             if len(both) == 2 and all(self.table.columns[one.name].integer for one in both):
                 a, b = (self._raw(columns.index(one.name)) for one in both)
                 return exp.EQ(this=a, expression=b)
@@ -131,14 +131,14 @@ def as_unit(unit: Sql, kind: str | None) -> Sql:
 
 
 def joined(
-    left: View,
-    right: View,
+    left: RelationView,
+    right: RelationView,
     kind: str,
     on: Expression | None,
     *,
     using: Sequence[tuple[int, int]] = (),
     unique: bool = False,
-) -> View:
+) -> RelationView:
     """The view of a join; `on` names columns of either side, `using` pairs their places.
 
     `unique` says that no row of the left one meets two of the right one.
@@ -155,11 +155,11 @@ def joined(
         )
     }
     items = tuple(
-        replace(item, expression=Column(name))
+        replace(item, expression=ColumnRef(name))
         for name, item in zip(names, (*left.items, *right.items), strict=True)
     )
-    bare = View(Scope(Table("joined", public=True, columns=columns)), items)
-    same = [Call("=", (Column(names[a]), Column(names[first + b]))) for a, b in using]
+    bare = RelationView(Scope(Table("joined", public=True, columns=columns)), items)
+    same = [Call("=", (ColumnRef(names[a]), ColumnRef(names[first + b]))) for a, b in using]
     conditions = conjuncts(
         bare.kept(conjunction([None if on is None else bare.over(on), *same])).where
     )
@@ -174,8 +174,8 @@ def joined(
         unit = []  # it is in one column here and in the other there
     if both and kind == "inner":  # then the two are one
         items = tuple(
-            replace(one, expression=Column(units[0][0]))
-            if isinstance(one.expression, Column) and one.expression.name in units[1]
+            replace(one, expression=ColumnRef(units[0][0]))
+            if isinstance(one.expression, ColumnRef) and one.expression.name in units[1]
             else one
             for one in items
         )
@@ -185,10 +185,10 @@ def joined(
     origin = _origin(left, right, both=both, unique=unique)
     table = _table(left, right, origin, columns, unit[0] if unit else None)
     made = Joined(left, right, kind, table, rest, by_unit=both)
-    return View(Scope(made.table, made, origin), items)
+    return RelationView(Scope(made.table, made, origin), items)
 
 
-def _origin(left: View, right: View, *, both: bool, unique: bool) -> Origin:
+def _origin(left: RelationView, right: RelationView, *, both: bool, unique: bool) -> Origin:
     """Whose rows a join holds."""
     single = left.scope.origin.single if unique else both and right.scope.origin.single
     return Origin.of(
@@ -198,7 +198,11 @@ def _origin(left: View, right: View, *, both: bool, unique: bool) -> Origin:
 
 
 def _table(
-    left: View, right: View, origin: Origin, columns: dict[str, Declared], unit: str | None
+    left: RelationView,
+    right: RelationView,
+    origin: Origin,
+    columns: dict[str, Declared],
+    unit: str | None,
 ) -> Table:
     """What is known about the rows of a join."""
     sides = left.scope.table, right.scope.table
@@ -211,15 +215,15 @@ def _table(
         name,
         unit=unit or hidden(private[0].unit or "row", columns),
         neighbors=private[0].neighbors,
-        max_groups=1 if origin.single else origin.max_groups,
-        max_rows=1 if origin.single else origin.max_rows,
+        max_groups_per_unit=1 if origin.single else origin.max_groups_per_unit,
+        max_rows_per_unit_per_group=1 if origin.single else origin.max_rows_per_unit_per_group,
         row_ceiling=max(together, *(one.row_ceiling for one in private)),
         expected_rows=private[0].expected_rows,
         columns=columns,
     )
 
 
-def _check_sides(left: View, right: View, kind: str) -> None:
+def _check_sides(left: RelationView, right: RelationView, kind: str) -> None:
     if left.private and right.private:
         _check_same(left, right)
         return
@@ -235,7 +239,7 @@ def _check_sides(left: View, right: View, kind: str) -> None:
         )
 
 
-def _check_same(left: View, right: View) -> None:
+def _check_same(left: RelationView, right: RelationView) -> None:
     one, two = left.scope, right.scope
     names = f"{one.table.name} and {two.table.name}"
     if one.origin.counted or two.origin.counted or None in (one.origin.unit, two.origin.unit):
@@ -274,12 +278,12 @@ def _equates(condition: Expression, units: tuple[list[str], list[str]]) -> bool:
     """Whether a condition says that the unit of the left is that of the right."""
     if not isinstance(condition, Call) or condition.name != "=":
         return False
-    a, b = ([one.name] if isinstance(one, Column) else [] for one in condition.arguments)
+    a, b = ([one.name] if isinstance(one, ColumnRef) else [] for one in condition.arguments)
     left, right = (set(one) for one in units)
     return bool((left & {*a} and right & {*b}) or (left & {*b} and right & {*a}))
 
 
-def _not_on_the_unit(left: View, right: View) -> InvalidQuery:
+def _not_on_the_unit(left: RelationView, right: RelationView) -> InvalidQuery:
     tables = left.scope.table.name, right.scope.table.name
     unit = left.scope.origin.unit
     return InvalidQuery(
@@ -290,7 +294,7 @@ def _not_on_the_unit(left: View, right: View) -> InvalidQuery:
     )
 
 
-def _unit_places(view: View, first: int, names: list[str]) -> list[str]:
+def _unit_places(view: RelationView, first: int, names: list[str]) -> list[str]:
     unit = view.unit
     return [names[first + i] for i, one in enumerate(view.items) if one.expression == unit]
 

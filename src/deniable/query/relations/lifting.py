@@ -14,7 +14,7 @@ from deniable.errors import InvalidQuery
 from deniable.query.language.expressions import (
     Aggregate,
     Call,
-    Column,
+    ColumnRef,
     Expression,
     Literal,
     SubQuery,
@@ -27,7 +27,7 @@ from deniable.query.language.question import Named
 from deniable.query.language.sources import Selection
 from deniable.query.relations.grouped import grouped
 from deniable.query.relations.joins import joined
-from deniable.query.relations.views import View
+from deniable.query.relations.views import RelationView
 
 if TYPE_CHECKING:
     from deniable.query.relations.resolve import Resolver
@@ -39,8 +39,8 @@ _ZERO = Literal(Fraction(0))
 
 
 def lifted(
-    resolver: "Resolver", view: View, expressions: Iterable[Expression]
-) -> tuple[View, Rewrite]:
+    resolver: "Resolver", view: RelationView, expressions: Iterable[Expression]
+) -> tuple[RelationView, Rewrite]:
     """The view joined with every sub-query, and how expressions refer to them then."""
     found = dict.fromkeys(
         leaf for one in expressions for leaf in walk(one) if isinstance(leaf, SubQuery)
@@ -66,7 +66,9 @@ def lifted(
 class _Lift:
     """One sub-query on its way into FROM."""
 
-    def __init__(self, resolver: "Resolver", view: View, one: SubQuery, place: int) -> None:
+    def __init__(
+        self, resolver: "Resolver", view: RelationView, one: SubQuery, place: int
+    ) -> None:
         self.resolver, self.view, self.one = resolver, resolver.apart(view), one
         self.name = f"sub-query {place}"
         if one.query.keys or one.query.having is not None:
@@ -74,7 +76,7 @@ class _Lift:
                 f"{one} with GROUP BY or HAVING is not supported: JOIN it, in FROM."
             )
 
-    def made(self) -> tuple[View, Expression]:
+    def made(self) -> tuple[RelationView, Expression]:
         """The view with the sub-query beside it, and the expression that stands for it."""
         query, inner = self.one.query, self.resolver.view(self.one.query.source)
         own, pairs = self._correlated(query, inner)
@@ -96,13 +98,13 @@ class _Lift:
             )
         names = [Named(f"key {i}", one) for i, one in enumerate(keys)]
         groups = grouped(inner, names, asked).called(self.name, hidden=True)
-        ends = [Column(one.name, self.name) for one in groups.items]
+        ends = [ColumnRef(one.name, self.name) for one in groups.items]
         on = [Call("=", (outer, end)) for (_, outer), end in zip(pairs, ends, strict=False)]
         view = joined(self.view, groups, "left", conjunction(on), unique=True)
         return view, self._stands_for(value, dict(zip(asked, ends[len(keys) :], strict=True)))
 
     def _stands_for(
-        self, value: Expression | None, ends: dict[Aggregate, Column]
+        self, value: Expression | None, ends: dict[Aggregate, ColumnRef]
     ) -> Expression:
         if value is not None:
             return _over(value, ends)
@@ -120,7 +122,7 @@ class _Lift:
         return [query.outputs[0].expression]
 
     def _correlated(
-        self, query: Selection, inner: View
+        self, query: Selection, inner: RelationView
     ) -> tuple[list[Expression], list[tuple[Expression, Expression]]]:
         """The sub-query's own conditions, and what of it must equal what of the outside."""
         own: list[Expression] = []
@@ -137,17 +139,17 @@ class _Lift:
                 raise self._entangled(condition)
             (outer,) = (one for one in sides if one is not within[0])
             if any(
-                isinstance(leaf, Column) and inner.find(leaf) is not None
+                isinstance(leaf, ColumnRef) and inner.find(leaf) is not None
                 for leaf in walk(outer)
             ):
                 raise self._entangled(condition)
             pairs.append((within[0], outer))
         return own, pairs
 
-    def _outside(self, expression: Expression, inner: View) -> bool:
+    def _outside(self, expression: Expression, inner: RelationView) -> bool:
         """Whether an expression names a column that is not the sub-query's own."""
         return any(
-            isinstance(leaf, Column)
+            isinstance(leaf, ColumnRef)
             and inner.find(leaf) is None
             and self.view.find(leaf) is not None
             for leaf in walk(expression)
@@ -159,7 +161,9 @@ class _Lift:
             "of one of its columns with something outside. JOIN the two instead."
         )
 
-    def _check_unit(self, inner: View, keys: list[Expression], outer: list[Expression]) -> None:
+    def _check_unit(
+        self, inner: RelationView, keys: list[Expression], outer: list[Expression]
+    ) -> None:
         if not inner.private:
             return
         unit = self.view.unit
@@ -188,13 +192,13 @@ class _Lift:
         )
 
 
-def _over(value: Expression, ends: dict[Aggregate, Column]) -> Expression:
+def _over(value: Expression, ends: dict[Aggregate, ColumnRef]) -> Expression:
     """The selected expression over the joined aggregates; nothing there counts as 0."""
     if isinstance(value, Aggregate):
         end = ends[value]
         return Call("coalesce", (end, _ZERO)) if value.name.startswith("count") else end
     if isinstance(value, Call):
         return Call(value.name, tuple(_over(one, ends) for one in value.arguments))
-    if isinstance(value, Column):
+    if isinstance(value, ColumnRef):
         raise InvalidQuery(f"{value} stands outside of an aggregate, in a sub-query.")
     return value

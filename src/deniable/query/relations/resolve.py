@@ -9,7 +9,7 @@ from deniable.policy.suggestions import nearest
 from deniable.query.language.expressions import (
     Aggregate,
     Call,
-    Column,
+    ColumnRef,
     Expression,
     aggregates,
     check_sizes,
@@ -30,7 +30,7 @@ from deniable.query.relations.lifting import Rewrite, lifted
 from deniable.query.relations.row_numbers import Numbered, Origin, hidden
 from deniable.query.relations.scope import Scope
 from deniable.query.relations.unions import united
-from deniable.query.relations.views import Item, View
+from deniable.query.relations.views import Item, RelationView
 
 _MOST = 50  # tables and sub-queries of one question
 _MOST_CROSSED = 2  # joins of each row with all of another table: rows grow like its powers
@@ -44,7 +44,7 @@ class Resolver:
     _met: int = field(default=0)
     _crossed: int = field(default=0)
 
-    def view(self, relation: Relation) -> View:
+    def view(self, relation: Relation) -> RelationView:
         """What a relation means."""
         self._met += 1
         if self._met > _MOST:
@@ -58,9 +58,9 @@ class Resolver:
         made = self._united(query) if isinstance(query, UnionAll) else self.selected(query)
         return _renamed(made, relation.columns).called(relation.alias)
 
-    def _table(self, ref: TableRef) -> View:
+    def _table(self, ref: TableRef) -> RelationView:
         table = self.table(ref.name)
-        return View.of(_scope(table), ref.alias or table.name)
+        return RelationView.of(_scope(table), ref.alias or table.name)
 
     def table(self, name: str) -> Table:
         """The table of that name, in any case of letters."""
@@ -73,7 +73,7 @@ class Resolver:
             )
         return table
 
-    def _join(self, join: Join) -> View:
+    def _join(self, join: Join) -> RelationView:
         left, right = (self.apart(self.view(one)) for one in (join.left, join.right))
         names = {one.table.lower() for one in left.items if one.table is not None}
         twice = next((i.table for i in right.items if (i.table or "").lower() in names), None)
@@ -82,7 +82,7 @@ class Resolver:
         using = []
         names_alike = _alike(left, right) if join.natural else join.using
         for name in names_alike:
-            sides = left.item(Column(name)), right.item(Column(name))
+            sides = left.item(ColumnRef(name)), right.item(ColumnRef(name))
             using.append((left.items.index(sides[0]), right.items.index(sides[1])))
         made = joined(left, right, join.kind, join.on, using=using)
         self._crossed += isinstance(made.scope.source, Joined) and not made.scope.source.keyed
@@ -93,7 +93,7 @@ class Resolver:
             )
         return made
 
-    def apart(self, view: View) -> View:
+    def apart(self, view: RelationView) -> RelationView:
         """The view with a number for each row, where each row is protected on its own."""
         origin, table = view.scope.origin, view.scope.table
         if not view.private or table.unit is not None:
@@ -112,11 +112,11 @@ class Resolver:
         )
         return replace(view, scope=Scope(known, source, replace(origin, counted=(source,))))
 
-    def _united(self, union: UnionAll) -> View:
+    def _united(self, union: UnionAll) -> RelationView:
         parts = [self.apart(self.selected(one)) for one in union.parts]
         return united(tuple(parts))
 
-    def selected(self, query: Selection) -> View:
+    def selected(self, query: Selection) -> RelationView:
         """A sub-query: expressions named anew, kept rows, and groups where it makes some."""
         parts = [
             one.expression for one in (*query.outputs, *query.keys) if not isinstance(one, Star)
@@ -174,7 +174,7 @@ def sourced(question: Question, policy: Policy) -> tuple[Question, Scope]:
     ), view.scope
 
 
-def _renamed(view: View, names: tuple[str, ...]) -> View:
+def _renamed(view: RelationView, names: tuple[str, ...]) -> RelationView:
     """The view with its first columns called anew."""
     if len(names) > len(view.items) or len({one.lower() for one in names}) < len(names):
         raise InvalidQuery(
@@ -188,7 +188,7 @@ def _renamed(view: View, names: tuple[str, ...]) -> View:
     return replace(view, items=items)
 
 
-def _alike(left: View, right: View) -> list[str]:
+def _alike(left: RelationView, right: RelationView) -> list[str]:
     """The columns of NATURAL JOIN."""
     other = {one.name.lower() for one in right.items if not one.hidden}
     found = dict.fromkeys(
@@ -208,7 +208,7 @@ def _scope(table: Table) -> Scope:
         kind = "bigint" if unit.narrow else "int128"
     elif unit is not None and unit.kind == "text":
         kind = "text"
-    limits = table.max_groups, table.max_rows
+    limits = table.max_groups_per_unit, table.max_rows_per_unit_per_group
     return Scope(table, None, Origin((table.name,), (), (), table.unit, kind, False, *limits))
 
 
@@ -225,7 +225,7 @@ def _rewritten(query: Selection, rewrite: Rewrite) -> Selection:
     )
 
 
-def _outputs(view: View, query: Selection) -> Iterator[Named]:
+def _outputs(view: RelationView, query: Selection) -> Iterator[Named]:
     seen: set[str] = set()
     for one in query.outputs:
         if isinstance(one, Named):
@@ -241,7 +241,7 @@ def _outputs(view: View, query: Selection) -> Iterator[Named]:
             yield named
 
 
-def _starred(view: View, star: Star) -> list[Item]:
+def _starred(view: RelationView, star: Star) -> list[Item]:
     found = [
         one
         for one in view.items
@@ -254,12 +254,12 @@ def _starred(view: View, star: Star) -> list[Item]:
 
 
 def _in_groups(
-    view: View,
+    view: RelationView,
     keys: list[Named],
     asked: list[Aggregate],
     outputs: list[Named],
     having: Expression | None,
-) -> View:
+) -> RelationView:
     """Groups, with each output over their keys and aggregates."""
     shown = {one.expression: one.name for one in outputs}
     named: list[Named] = []
@@ -291,7 +291,7 @@ def _replaced(expression: Expression, places: dict[Expression, Expression]) -> E
     if isinstance(expression, Call):
         inner = tuple(_replaced(one, places) for one in expression.arguments)
         return Call(expression.name, inner)
-    if isinstance(expression, Column):
+    if isinstance(expression, ColumnRef):
         raise InvalidQuery(
             f"{expression} stands outside of an aggregate and is not grouped by, in a "
             f"sub-query: use MAX({expression}) or GROUP BY {expression}."

@@ -16,7 +16,7 @@ from sqlglot import exp
 from deniable.policy import Table
 
 
-class Source(Protocol):
+class RowSource(Protocol):
     """What rows are made of, where they are not simply those of a table."""
 
     def select(self, names: Sequence[str]) -> exp.Select:
@@ -74,8 +74,8 @@ class Origin:
     unit: str | None = None  # the column that tells units apart; None: rows are units
     unit_type: str | None = None  # the type in which units of several tables are compared
     single: bool = False
-    max_groups: int = 1
-    max_rows: int = 1
+    max_groups_per_unit: int = 1
+    max_rows_per_unit_per_group: int = 1
 
     @classmethod
     def of(cls, parts: "Sequence[Origin]", *, single: bool) -> "Origin":
@@ -91,8 +91,8 @@ class Origin:
             private[0].unit,
             private[0].unit_type,
             single,
-            max(one.max_groups for one in private),
-            max(one.max_rows for one in private),
+            max(one.max_groups_per_unit for one in private),
+            max(one.max_rows_per_unit_per_group for one in private),
         )
 
 

@@ -14,7 +14,7 @@ from deniable.policy import Table
 from deniable.query.language.expressions import (
     Aggregate,
     Call,
-    Column,
+    ColumnRef,
     Expression,
     Literal,
     plain,
@@ -23,7 +23,7 @@ from deniable.query.relations import value_facts
 from deniable.query.relations.date_functions import BETWEEN, PARTS
 from deniable.query.relations.function_table import FUNCTIONS
 from deniable.query.relations.functions import Sql, clip, double
-from deniable.query.relations.row_numbers import NOBODY, Origin, Source
+from deniable.query.relations.row_numbers import NOBODY, Origin, RowSource
 from deniable.query.relations.sql_terms import try_cast
 from deniable.query.relations.value_facts import Facts
 
@@ -47,7 +47,7 @@ class Scope:
     """
 
     table: Table
-    source: Source | None = None
+    source: RowSource | None = None
     origin: Origin = NOBODY
 
     def resolve(
@@ -61,8 +61,8 @@ class Scope:
         return known[id(expression)]
 
     def _resolved(self, expression: Expression, known: dict[int, Expression]) -> Expression:
-        if isinstance(expression, Column):
-            return Column(self.column(expression.name).name)
+        if isinstance(expression, ColumnRef):
+            return ColumnRef(self.column(expression.name).name)
         if isinstance(expression, Aggregate):
             two = expression.argument, expression.second
             one, other = (None if part is None else self.resolve(part, known) for part in two)
@@ -80,7 +80,7 @@ class Scope:
         return Call(expression.name, arguments)
 
     def _is_date(self, expression: Expression) -> bool:
-        if isinstance(expression, Column):
+        if isinstance(expression, ColumnRef):
             return self.column(expression.name).kind == "date"
         if not isinstance(expression, Call):
             return False
@@ -90,7 +90,7 @@ class Scope:
 
     def _is_whole(self, expression: Expression) -> bool:
         """Whether a value is an integer to SQL, and so is written without a point."""
-        if isinstance(expression, Column):
+        if isinstance(expression, ColumnRef):
             return bool(self.column(expression.name).integer)
         if isinstance(expression, Literal):
             value = expression.value
@@ -116,7 +116,7 @@ class Scope:
     def _facts(self, expression: Expression, known: dict[int, Facts]) -> Facts:
         if isinstance(expression, Literal):
             return _literal_facts(expression)
-        if isinstance(expression, Column):
+        if isinstance(expression, ColumnRef):
             return self._column_facts(self.column(expression.name))
         if isinstance(expression, Aggregate):
             raise InvalidQuery(
@@ -172,7 +172,7 @@ class Scope:
     def _sql(self, expression: Expression) -> Sql:
         if isinstance(expression, Literal):
             return _literal_sql(expression)
-        if isinstance(expression, Column):
+        if isinstance(expression, ColumnRef):
             return exp.column(self.alias(expression.name))
         assert isinstance(expression, Call)
         arguments = [self._sql(one) for one in expression.arguments]
@@ -266,7 +266,7 @@ class Scope:
 
 
 def _no_limit(argument: Expression) -> str:
-    if isinstance(argument, Column):
+    if isinstance(argument, ColumnRef):
         return (
             f"SUM({argument}) has no limit: one person could change it by any amount.\n"
             f"  Declare bounds in the policy, for example   "

@@ -13,7 +13,7 @@ from deniable.errors import InvalidQuery
 from deniable.policy import Column as Declared
 from deniable.policy import Table
 from deniable.policy.column import Keys, KeyValue
-from deniable.query.language.expressions import Column, Expression
+from deniable.query.language.expressions import ColumnRef, Expression
 from deniable.query.relations import value_facts
 from deniable.query.relations.joins import MOST_ROWS, as_unit, check_same_unit
 from deniable.query.relations.row_numbers import Origin, hidden
@@ -26,7 +26,7 @@ from deniable.query.relations.sql_terms import (
 )
 from deniable.query.relations.views import (
     Item,
-    View,
+    RelationView,
     column_of,
     whole_column,
 )
@@ -36,7 +36,7 @@ from deniable.query.relations.views import (
 class United:
     """The rows of several views with the same columns."""
 
-    parts: tuple[View, ...]
+    parts: tuple[RelationView, ...]
     table: Table
 
     def select(self, names: Sequence[str]) -> exp.Select:
@@ -48,7 +48,7 @@ class United:
         made = exp.Select(expressions=[exp.Star()])
         return made.from_(exp.Subquery(this=whole, alias=alias), copy=False)
 
-    def _part(self, view: View, places: list[int]) -> exp.Select:
+    def _part(self, view: RelationView, places: list[int]) -> exp.Select:
         """Numbers are doubles, unless the column holds integers in every part."""
         chosen = []
         for place in places:
@@ -63,7 +63,7 @@ class United:
         return made.select(*(chosen or [named(exp.Literal.number(1), "one")]), copy=False)
 
 
-def united(parts: tuple[View, ...]) -> View:
+def united(parts: tuple[RelationView, ...]) -> RelationView:
     """The view of all parts; columns go by their place and take the names of the first."""
     first = parts[0]
     for other in parts[1:]:
@@ -90,17 +90,17 @@ def united(parts: tuple[View, ...]) -> View:
         public=not private,
         unit=(unit or hidden(origin.unit or "row", columns)) if private else None,
         neighbors=tables[0].neighbors,
-        max_groups=origin.max_groups if private else None,
-        max_rows=origin.max_rows if private else None,
+        max_groups_per_unit=origin.max_groups_per_unit if private else None,
+        max_rows_per_unit_per_group=origin.max_rows_per_unit_per_group if private else None,
         row_ceiling=min(MOST_ROWS, sum(one.row_ceiling for one in tables)),
         expected_rows=None if None in expected else sum(filter(None, expected)),
         columns=columns,
     )
-    items = tuple(Item(None, name, Column(name)) for name in columns)
-    return View(Scope(table, United(parts, table), origin), items)
+    items = tuple(Item(None, name, ColumnRef(name)) for name in columns)
+    return RelationView(Scope(table, United(parts, table), origin), items)
 
 
-def _check(first: View, other: View) -> None:
+def _check(first: RelationView, other: RelationView) -> None:
     if len(first.items) != len(other.items):
         raise InvalidQuery(
             f"UNION ALL needs as many columns in each part. Found {len(first.items)} and "
@@ -115,7 +115,7 @@ def _check(first: View, other: View) -> None:
         check_same_unit(first.scope, other.scope, "put below one another")
 
 
-def _column(name: str, parts: tuple[View, ...], place: int) -> Declared:
+def _column(name: str, parts: tuple[RelationView, ...], place: int) -> Declared:
     expressions = [(one.items[place].expression, one.scope) for one in parts]
     known = [scope.facts(expression) for expression, scope in expressions]
     kinds = {one.kind for one in known} - {None}
@@ -143,7 +143,7 @@ def _keys(expressions: Sequence[tuple[Expression, Scope]]) -> Keys:
     found: dict[KeyValue, None] = {}
     private = False
     for expression, scope in expressions:
-        keys = scope.column(expression.name).keys if isinstance(expression, Column) else None
+        keys = scope.column(expression.name).keys if isinstance(expression, ColumnRef) else None
         if keys is None:
             return None
         private = private or isinstance(keys, str)

@@ -17,7 +17,7 @@ from deniable.policy import Column as Declared
 from deniable.policy.value_kinds import Kind
 from deniable.query.language.expressions import (
     Call,
-    Column,
+    ColumnRef,
     Expression,
     SubQuery,
     check_sizes,
@@ -43,7 +43,7 @@ class Item:
 
 
 @dataclass(frozen=True, slots=True)
-class View:
+class RelationView:
     """Items over the rows of a scope, of those rows that a condition keeps."""
 
     scope: Scope
@@ -51,16 +51,16 @@ class View:
     where: Expression | None = None
 
     @classmethod
-    def of(cls, scope: Scope, name: str | None) -> "View":
+    def of(cls, scope: Scope, name: str | None) -> "RelationView":
         """All columns of a scope under one name."""
-        return cls(scope, tuple(Item(name, one, Column(one)) for one in scope.table.columns))
+        return cls(scope, tuple(Item(name, one, ColumnRef(one)) for one in scope.table.columns))
 
-    def called(self, name: str | None, *, hidden: bool = False) -> "View":
+    def called(self, name: str | None, *, hidden: bool = False) -> "RelationView":
         """The same items, all under one table's name."""
         items = (Item(name, one.name, one.expression, hidden) for one in self.items)
         return replace(self, items=tuple(items))
 
-    def find(self, wanted: Column) -> Item | None:
+    def find(self, wanted: ColumnRef) -> Item | None:
         """The item of that name; None where there is none."""
         found = [
             one
@@ -77,7 +77,7 @@ class View:
             raise InvalidQuery(f"{wanted} may be any of {tables}: say which.")
         return found[0] if found else None
 
-    def item(self, wanted: Column) -> Item:
+    def item(self, wanted: ColumnRef) -> Item:
         """The item of that name; refuses what is not there."""
         found = self.find(wanted)
         if found is not None:
@@ -103,11 +103,11 @@ class View:
             if isinstance(leaf, SubQuery):
                 raise InvalidQuery(_misplaced(leaf))
             of = leaf.arguments if isinstance(leaf, Call) and leaf.name == "outside" else ()
-            if any(not isinstance(one, Column) for one in of):
+            if any(not isinstance(one, ColumnRef) for one in of):
                 raise InvalidQuery(f"{of[0]} has no bounds of its own: name a column.")
         return self.scope.resolve(made)
 
-    def kept(self, condition: Expression | None) -> "View":
+    def kept(self, condition: Expression | None) -> "RelationView":
         """Only the rows for which a condition, over the rows that are read, holds."""
         if condition is None:
             return self
@@ -121,10 +121,12 @@ class View:
         return bool(self.scope.origin.tables)
 
     @property
-    def unit(self) -> Column | None:
+    def unit(self) -> ColumnRef | None:
         """The column of the scope that holds the unit."""
         unit = self.scope.table.unit
-        return Column(unit) if unit is not None and unit in self.scope.table.columns else None
+        return (
+            ColumnRef(unit) if unit is not None and unit in self.scope.table.columns else None
+        )
 
     def written(
         self, wanted: Iterable[int], extras: Sequence[tuple[Sql, str]] = ()
@@ -154,7 +156,7 @@ class View:
 
 def whole_column(expression: Expression, scope: Scope) -> str | None:
     """The column, if an expression is one of integers: they need not go through doubles."""
-    if isinstance(expression, Column) and scope.column(expression.name).integer:
+    if isinstance(expression, ColumnRef) and scope.column(expression.name).integer:
         return expression.name
     return None
 
@@ -169,7 +171,7 @@ def _misplaced(query: SubQuery) -> str:
 def declared(name: str, expression: Expression, scope: Scope) -> Declared:
     """What is public about a column that an expression makes."""
     known = scope.facts(expression)
-    if isinstance(expression, Column):
+    if isinstance(expression, ColumnRef):
         source = scope.column(expression.name)
         return Declared(
             name,

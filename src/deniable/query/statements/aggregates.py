@@ -30,22 +30,22 @@ from deniable.query.statements.statistics import Statistic
 
 
 @dataclass(frozen=True, slots=True)
-class Tree:
+class AggregateStatement:
     """Everything that the engine's SQL is made from."""
 
     scope: Scope
     where: Expression | None
     groupings: tuple[Grouping, ...]
     statistics: tuple[Statistic, ...]
-    max_groups: int
-    max_rows: int
+    max_groups_per_unit: int
+    max_rows_per_unit_per_group: int
     units: bool  # whether the number of units in each group is wanted
     other: bool
 
     def sql(self) -> exp.Select:
         """The whole query."""
         rows = Rows(self.scope, self.where, self.groupings, self.statistics, self.other).sql()
-        features = Features(self.scope, self.statistics, self.max_rows)
+        features = Features(self.scope, self.statistics, self.max_rows_per_unit_per_group)
         if self.scope.table.unit is None:
             added = features.over_rows()
             answer = subquery(rows, "rows").select(
@@ -76,7 +76,7 @@ class Tree:
             if grouping.key.values is None:
                 return True
             combinations *= len(grouping.key.values) + self.other
-        return combinations > self.max_groups
+        return combinations > self.max_groups_per_unit
 
     def _keys(self) -> list[Sql]:
         return key_columns(self.groupings)
@@ -85,7 +85,7 @@ class Tree:
         return [named(exp.Count(this=exp.Star()), "units")] if self.units else []
 
     def _chosen(self, bounded: exp.Select) -> exp.Select:
-        """At most `max_groups` groups a unit, those with the least keyed hash."""
+        """At most `max_groups_per_unit` groups a unit, those with the least keyed hash."""
         own = [*self.scope.identity, *self._keys()]
         drawn = exp.func("HASH", *own, exp.Placeholder(this="salt"))
         order = exp.Order(expressions=[exp.Ordered(this=one) for one in (drawn, *self._keys())])
@@ -95,5 +95,7 @@ class Tree:
         ranked = subquery(bounded, "ranked").select(
             exp.Star(), named(place, "place"), copy=False
         )
-        kept = exp.LTE(this=column("place"), expression=exp.Literal.number(self.max_groups))
+        kept = exp.LTE(
+            this=column("place"), expression=exp.Literal.number(self.max_groups_per_unit)
+        )
         return subquery(ranked, "chosen").select(exp.Star(), copy=False).where(kept, copy=False)

@@ -3,13 +3,15 @@
     rows       what there is to count (`rows`), where the value is known
     numbered   a unit's equal rows told apart by a number; or each value once, to count values
     ranked     of each unit: its rows in a group in the order of a keyed hash, and its groups
-    kept       the first `max_rows` rows in each of the first `max_groups` groups
+    kept       the first `max_rows_per_unit_per_group` rows in each of the first
+               `max_groups_per_unit` groups
     the answer the rows of each group and value counted
 
 Cells cannot be scaled as sums are, so a unit with too many rows keeps some: which ones hangs
 on its own rows and the salt alone, and all its rows have the same chance. Where values are
-counted and not rows (COUNT(DISTINCT x)), a unit keeps at most `max_rows` values of a group: if
-it is not there, the union of all kept values has at most so many fewer, whoever else holds
+counted and not rows (COUNT(DISTINCT x)), a unit keeps at most `max_rows_per_unit_per_group`
+values of a group: if it
+is not there, the union of all kept values has at most so many fewer, whoever else holds
 them. With row privacy nothing needs to be kept back: a row is one row, and one value.
 """
 
@@ -20,7 +22,7 @@ from sqlglot import exp
 
 from deniable.query.language.expressions import Expression, Literal
 from deniable.query.plan.key_list import listing
-from deniable.query.plan.plan import Key
+from deniable.query.plan.plan import GroupKey
 from deniable.query.relations.functions import Sql
 from deniable.query.relations.scope import Scope
 from deniable.query.relations.sql_terms import (
@@ -34,14 +36,14 @@ from deniable.query.statements.statistics import Statistic
 
 
 @dataclass(frozen=True, slots=True)
-class Cells:
+class CellStatement:
     """What the statements of one plan that count cells have in common."""
 
     scope: Scope
     where: Expression | None
     groupings: tuple[Grouping, ...]
-    max_groups: int
-    max_rows: int
+    max_groups_per_unit: int
+    max_rows_per_unit_per_group: int
     other: bool
 
     def of_grid(self, argument: Expression, low: int, high: int, step: Fraction) -> str:
@@ -52,7 +54,7 @@ class Cells:
         counted = kept.select(*self._keys(), named(cell, "cell"), _count())
         return _text(counted.group_by(*self._keys(), column("v")))
 
-    def of_keys(self, argument: Expression, key: Key) -> str:
+    def of_keys(self, argument: Expression, key: GroupKey) -> str:
         """Cell i is the i-th declared value of a key."""
         groupings = (*self.groupings, Grouping(key, argument))
         rows = Rows(self.scope, self.where, groupings, (), self.other).sql()
@@ -100,13 +102,13 @@ class Cells:
         drawn = _hash(*self.scope.identity, *keys, *own)
         place = _window(exp.RowNumber(), [unit, *keys], [drawn, *own])
         ranked = subquery(numbered, "numbered").select(exp.Star(), named(place, "place"))
-        limits = [_at_most("place", self.max_rows)]
+        limits = [_at_most("place", self.max_rows_per_unit_per_group)]
         if self._may_exceed():
             group = _window(
                 exp.DenseRank(), [unit], [_hash(*self.scope.identity, *keys), *keys]
             )
             ranked = ranked.select(named(group, "group_place"))
-            limits.append(_at_most("group_place", self.max_groups))
+            limits.append(_at_most("group_place", self.max_groups_per_unit))
         return subquery(ranked, "ranked").select(*keys, column("v")).where(*limits)
 
     def _may_exceed(self) -> bool:
@@ -116,7 +118,7 @@ class Cells:
             if one.key.values is None:
                 return True
             most *= len(one.key.values) + self.other
-        return most > self.max_groups
+        return most > self.max_groups_per_unit
 
     def _keys(self) -> list[Sql]:
         return key_columns(self.groupings)
@@ -127,7 +129,7 @@ class Cells:
         return self.scope.sql(Literal(value))
 
 
-def _engine_values(key: Key) -> list[str | int | bool]:
+def _engine_values(key: GroupKey) -> list[str | int | bool]:
     """Declared values as the engine has them: numbers in whole steps."""
     if key.kind == "number":
         steps = listing(key.values or ()).steps(key.step or Fraction(1))

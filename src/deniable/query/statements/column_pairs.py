@@ -24,10 +24,10 @@ from sqlglot import exp
 
 from deniable.query.language.expressions import Aggregate
 from deniable.query.plan.plan import (
-    Call,
     Feature,
     Node,
     Number,
+    Operation,
 )
 from deniable.query.relations.functions import Sql
 from deniable.query.relations.sql_terms import column, number
@@ -44,7 +44,7 @@ _ONE, _ZERO = Number(Fraction(1)), Number(Fraction(0))
 
 
 @dataclass(frozen=True, slots=True)
-class Pair:
+class ColumnPair:
     """The noisy features of a pair, and the aggregates read from them."""
 
     statistic: Statistic
@@ -56,40 +56,40 @@ class Pair:
         assert second is not None
         y, x = (Fraction(one.width * one.step) for one in (first, second))
         if aggregate.name == "corr":
-            spread = Call("*", (self._variance(0), self._variance(1)))
-            return Call("/", (self._covariance(), Call("sqrt", (spread,))))
+            spread = Operation("*", (self._variance(0), self._variance(1)))
+            return Operation("/", (self._covariance(), Operation("sqrt", (spread,))))
         if aggregate.name.startswith("covar"):
-            made: Node = Call("*", (Number(x * y), self._covariance()))
+            made: Node = Operation("*", (Number(x * y), self._covariance()))
             if aggregate.name == "covar_samp":
-                fewer = Call("-", (self._count(), _ONE))
-                made = Call("*", (made, Call("/", (self._count(), fewer))))
+                fewer = Operation("-", (self._count(), _ONE))
+                made = Operation("*", (made, Operation("/", (self._count(), fewer))))
             return made
-        ratio = Call("/", (self._covariance(), self._variance(1)))
+        ratio = Operation("/", (self._covariance(), self._variance(1)))
         if aggregate.name == "regr_slope":
-            return Call("*", (Number(y / x), ratio))
+            return Operation("*", (Number(y / x), ratio))
         # y at x = 0, from the means as shares of their ranges.
         start = Fraction(first.low * first.step)
         behind = Fraction(second.low * second.step) / x
-        far = Call("*", (ratio, Call("+", (self._mean(0, 1), Number(behind)))))
-        within = Call("-", (self._mean(1, 0), far))
-        return Call("+", (Number(start), Call("*", (Number(y), within))))
+        far = Operation("*", (ratio, Operation("+", (self._mean(0, 1), Number(behind)))))
+        within = Operation("-", (self._mean(1, 0), far))
+        return Operation("+", (Number(start), Operation("*", (Number(y), within))))
 
     def _count(self) -> Node:
         return self._sum(0, 0)
 
     def _mean(self, first: int, second: int) -> Node:
         """The mean of a product of powers, both counted from their lower limit in ranges."""
-        return Call("/", (self._sum(first, second), self._count()))
+        return Operation("/", (self._sum(first, second), self._count()))
 
     def _covariance(self) -> Node:
-        product = Call("*", (self._mean(1, 0), self._mean(0, 1)))
-        return Call("-", (self._mean(1, 1), product))
+        product = Operation("*", (self._mean(1, 0), self._mean(0, 1)))
+        return Operation("-", (self._mean(1, 1), product))
 
     def _variance(self, place: int) -> Node:
         one, two = ((1, 0), (2, 0)) if place == 0 else ((0, 1), (0, 2))
         mean = self._mean(*one)
-        spread = Call("-", (self._mean(*two), Call("*", (mean, mean))))
-        return Call("greatest", (spread, _ZERO))
+        spread = Operation("-", (self._mean(*two), Operation("*", (mean, mean))))
+        return Operation("greatest", (spread, _ZERO))
 
     def _sum(self, first: int, second: int) -> Node:
         """The sum over rows of (t / W)**first (s / V)**second."""

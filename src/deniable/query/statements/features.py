@@ -38,7 +38,7 @@ class Features:
 
     scope: Scope
     statistics: tuple[Statistic, ...]
-    max_rows: int
+    max_rows_per_unit_per_group: int
 
     def names(self) -> list[str]:
         """The result columns, in order."""
@@ -78,7 +78,7 @@ class Features:
         return kept
 
     def bounded(self) -> list[Sql]:
-        """A unit's features, scaled to `max_rows` where it has more rows than that."""
+        """The features of one unit, scaled down if it has more rows than the limit."""
         features: list[Sql] = []
         for i, one in self._listed():
             if one.kind in ("histogram", "pair"):
@@ -92,8 +92,8 @@ class Features:
         return features
 
     def _scaled(self, feature: Sql) -> Sql:
-        """feature * max_rows / c, towards zero, where c > max_rows."""
-        most = exp.Literal.number(self.max_rows)
+        """feature * limit / c, towards zero, where the number of rows c is above the limit."""
+        most = exp.Literal.number(self.max_rows_per_unit_per_group)
         product = exp.Mul(this=wide(feature.copy()), expression=most.copy())
         share = exp.IntDiv(this=product, expression=column("c"))
         return case(exp.GT(this=column("c"), expression=most), share, feature)

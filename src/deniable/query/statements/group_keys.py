@@ -3,10 +3,10 @@
 from fractions import Fraction
 
 from deniable.errors import InvalidQuery
-from deniable.query.language.expressions import Column, Expression
+from deniable.query.language.expressions import ColumnRef, Expression
 from deniable.query.language.question import Named
 from deniable.query.plan.key_list import FARTHEST, listing
-from deniable.query.plan.plan import Key, KeyValue
+from deniable.query.plan.plan import GroupKey, KeyValue
 from deniable.query.relations.scope import Scope
 from deniable.query.relations.value_facts import Facts, common_step
 
@@ -14,7 +14,7 @@ _CLOSE = 10**6  # steps between keys of a column that has no grid of its own
 MOST_LISTED = 10_000  # keys that limits and a grid may stand for
 
 
-def key_of(named: Named, scope: Scope) -> Key:
+def key_of(named: Named, scope: Scope) -> GroupKey:
     """The plan's key for a grouping expression."""
     known = scope.facts(named.expression)
     if known.kind is None:
@@ -22,11 +22,11 @@ def key_of(named: Named, scope: Scope) -> Key:
     declared = _declared(named.expression, scope)
     if isinstance(declared, tuple):
         step = _grid(declared, known.step) if known.kind == "number" else None
-        return _countable(Key(named.name, known.kind, declared, step))
+        return _countable(GroupKey(named.name, known.kind, declared, step))
     if known.kind == "boolean" and declared is None:
-        return Key(named.name, "boolean", (False, True))
+        return GroupKey(named.name, "boolean", (False, True))
     if known.kind != "number":
-        return Key(named.name, known.kind, None)
+        return GroupKey(named.name, known.kind, None)
     if known.step is None:
         raise InvalidQuery(
             f"GROUP BY {named.expression} has no grid: each value could be a group of its own. "
@@ -34,10 +34,10 @@ def key_of(named: Named, scope: Scope) -> Key:
             "its step in the policy."
         )
     values = _listed(known) if declared is None else None
-    return _countable(Key(named.name, "number", values, known.step))
+    return _countable(GroupKey(named.name, "number", values, known.step))
 
 
-def _countable(key: Key) -> Key:
+def _countable(key: GroupKey) -> GroupKey:
     """The key, if its numbers in whole steps fit into 64 bits."""
     declared = key.kind == "number" and key.values
     if declared and listing(declared).steps(key.step or Fraction(1)) is None:
@@ -60,7 +60,7 @@ def _grid(declared: tuple[KeyValue, ...], step: Fraction | None) -> Fraction:
 
 
 def _declared(expression: Expression, scope: Scope) -> tuple[KeyValue, ...] | str | None:
-    return scope.column(expression.name).keys if isinstance(expression, Column) else None
+    return scope.column(expression.name).keys if isinstance(expression, ColumnRef) else None
 
 
 def _listed(known: Facts) -> tuple[KeyValue, ...] | None:
@@ -77,7 +77,7 @@ def _plain(value: Fraction) -> int | float:
     return int(value) if value.denominator == 1 else float(value)
 
 
-def combinations(keys: tuple[Key, ...]) -> int | None:
+def combinations(keys: tuple[GroupKey, ...]) -> int | None:
     """How many groups the declared keys make; None where a key is private."""
     count = 1
     for key in keys:

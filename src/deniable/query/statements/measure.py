@@ -9,7 +9,7 @@ from math import isqrt
 from deniable.errors import InvalidQuery
 from deniable.query.language.expressions import (
     Aggregate,
-    Column,
+    ColumnRef,
     Expression,
     plain,
 )
@@ -56,10 +56,10 @@ def statistics(
 
 
 def _distinct(aggregate: Aggregate, scope: Scope) -> Statistic:
-    """The units, or the values of something else: of each unit at most `max_rows` count."""
+    """The units, or the values of another column: each unit counts with limited values."""
     unit, argument = scope.table.unit, aggregate.argument
     assert argument is not None
-    if unit is not None and argument == Column(unit):
+    if unit is not None and argument == ColumnRef(unit):
         return Statistic("units", argument)
     if scope.facts(argument).kind is None:
         raise InvalidQuery(f"{aggregate} counts the values of nothing: name a column.")
@@ -122,7 +122,8 @@ def _within(low: int, high: int, step: Fraction, most: int) -> tuple[int, int, F
 def _too_noisy() -> InvalidQuery:
     return InvalidQuery(
         "The noise would be too large to draw: epsilon is too small for so many rows and "
-        "groups a person. Ask for fewer aggregates, or lower max_rows or max_groups."
+        "groups a person. Ask for fewer aggregates, or lower max_rows_per_unit_per_group or "
+        "max_groups_per_unit."
     )
 
 
@@ -145,7 +146,7 @@ def labels(argument: Expression, scope: Scope) -> tuple[str | bool, ...]:
     """The declared values of a column that is no number."""
     if scope.facts(argument).kind == "boolean":
         return False, True
-    keys = scope.column(argument.name).keys if isinstance(argument, Column) else None
+    keys = scope.column(argument.name).keys if isinstance(argument, ColumnRef) else None
     if keys is None or isinstance(keys, str):
         raise InvalidQuery(
             f"HISTOGRAM({argument}) needs the values that it counts. Declare them in the "

@@ -10,9 +10,9 @@ from fractions import Fraction
 
 from sqlglot import exp
 
-from deniable.query.language.expressions import Column, Expression, Literal
+from deniable.query.language.expressions import ColumnRef, Expression, Literal
 from deniable.query.plan.key_list import listing, unbroken
-from deniable.query.plan.plan import Key
+from deniable.query.plan.plan import GroupKey
 from deniable.query.relations.clean_columns import clean
 from deniable.query.relations.functions import (
     Sql,
@@ -37,7 +37,7 @@ _LARGEST_INT = 2_000_000_000
 class Grouping:
     """A key of the plan, and the row expression that it groups by."""
 
-    key: Key
+    key: GroupKey
     expression: Expression
 
 
@@ -85,7 +85,11 @@ class Rows:
     def _whole_key(self, grouping: Grouping) -> str | None:
         """The column, if a key is one of integers: no need to go through doubles."""
         one = grouping.expression
-        if isinstance(one, Column) and grouping.key.kind == "number" and grouping.key.step == 1:
+        if (
+            isinstance(one, ColumnRef)
+            and grouping.key.kind == "number"
+            and grouping.key.step == 1
+        ):
             return one.name if self.scope.column(one.name).integer else None
         return None
 
@@ -99,7 +103,7 @@ class Rows:
             value = double(value)
         if one.step != 1:
             value = exp.Mul(this=value, expression=double_literal(1 / one.step))
-        if not isinstance(one.argument, Column):
+        if not isinstance(one.argument, ColumnRef):
             value = clip(value, number(one.low), number(one.high))
         wide = max(abs(one.low), abs(one.high), one.width) > _LARGEST_INT
         return exp.cast(value, "bigint" if wide else "int", copy=False)
@@ -130,7 +134,7 @@ class Rows:
             if one.key.values is not None
         ]
 
-    def _in(self, value: Sql, key: Key) -> Sql:
+    def _in(self, value: Sql, key: GroupKey) -> Sql:
         assert key.values is not None
         if key.kind == "number":
             ends = listing(key.values).steps(key.step or Fraction(1))

@@ -13,12 +13,12 @@ from math import isqrt
 
 from deniable.privacy.neighbors import Neighbors
 from deniable.query.language.expressions import Aggregate, Expression
-from deniable.query.plan.contribution import Reach
+from deniable.query.plan.contribution import Contribution
 from deniable.query.plan.plan import (
-    Call,
     Feature,
     Node,
     Number,
+    Operation,
 )
 
 # Grid steps of a column whose squares are measured. Their noise has up to the square of this as
@@ -77,16 +77,16 @@ class Statistic:
         )
 
     @property
-    def reach(self) -> Reach:
+    def reach(self) -> Contribution:
         """What one row adds to the features."""
         low, high = (self.low, self.high) if self.kind == "sum" else (0, 1)
-        return Reach(self.size, self.total, low, high, once=self.kind == "units")
+        return Contribution(self.size, self.total, low, high, once=self.kind == "units")
 
 
 def linear(terms: list[tuple[Fraction, Feature]]) -> Node:
     """A weighted sum of features."""
     nodes: list[Node] = [
-        feature if weight == 1 else Call("*", (Number(weight), feature))
+        feature if weight == 1 else Operation("*", (Number(weight), feature))
         for weight, feature in terms
         if weight
     ]
@@ -94,7 +94,7 @@ def linear(terms: list[tuple[Fraction, Feature]]) -> Node:
         return Number(Fraction(0))
     result = nodes[0]
     for node in nodes[1:]:
-        result = Call("+", (result, node))
+        result = Operation("+", (result, node))
     return result
 
 
@@ -108,9 +108,9 @@ class Measured:
     def node(self, aggregate: Aggregate) -> Node:
         """The aggregate as post-processing of the noisy features; a histogram's first bin."""
         if self.statistic.beside is not None:
-            from deniable.query.statements.column_pairs import Pair
+            from deniable.query.statements.column_pairs import ColumnPair
 
-            return Pair(self.statistic, self.features).node(aggregate)
+            return ColumnPair(self.statistic, self.features).node(aggregate)
         if aggregate.name == "histogram":
             return self.features[0]
         if aggregate.name in ("count", "count_units"):
@@ -118,7 +118,7 @@ class Measured:
         if aggregate.name == "sum":
             return self._sum()
         if aggregate.name == "avg":
-            return Call("/", (self._sum(), self._count(whole=False)))
+            return Operation("/", (self._sum(), self._count(whole=False)))
         return self._spread(aggregate.name)
 
     def _weighted(self, *weights: Fraction | int) -> Node:
@@ -144,13 +144,13 @@ class Measured:
         shape = self.statistic
         count = self._count(whole=False)
         first = self._weighted(0, Fraction(1, 2 * shape.width), Fraction(1, shape.width))
-        mean, square = Call("/", (first, count)), Call("/", (self.features[2], count))
-        spread: Node = Call("-", (square, Call("*", (mean, mean))))
-        spread = Call("greatest", (Call("*", (Number(shape.step**2), spread)), _ZERO))
+        mean, square = Operation("/", (first, count)), Operation("/", (self.features[2], count))
+        spread: Node = Operation("-", (square, Operation("*", (mean, mean))))
+        spread = Operation("greatest", (Operation("*", (Number(shape.step**2), spread)), _ZERO))
         if name.endswith("samp"):
-            fewer = Call("-", (count, Number(Fraction(1))))
-            spread = Call("*", (spread, Call("/", (count, fewer))))
-        return Call("sqrt", (spread,)) if name.startswith("stddev") else spread
+            fewer = Operation("-", (count, Number(Fraction(1))))
+            spread = Operation("*", (spread, Operation("/", (count, fewer))))
+        return Operation("sqrt", (spread,)) if name.startswith("stddev") else spread
 
 
 _ZERO = Number(Fraction(0))

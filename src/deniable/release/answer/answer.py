@@ -17,18 +17,18 @@ from numpy.typing import NDArray
 from deniable.engines.handover.aggregated import Aggregated, Integers
 from deniable.mechanisms import Gaussian, Laplace, Quantiles
 from deniable.query.margins.evaluation import Values, evaluate
-from deniable.query.margins.forms import Linear, form
+from deniable.query.margins.forms import LinearForm, form
 from deniable.query.margins.margins import laws_of, margins, shown
 from deniable.query.plan.plan import (
-    Call,
     Chosen,
     Feature,
     KeyColumn,
     Node,
+    Operation,
     Output,
     Plan,
 )
-from deniable.release.answer.choices import Drawn, drawn
+from deniable.release.answer.choices import DrawnChoices, drawn
 from deniable.release.answer.groups import Groups, grouped
 from deniable.release.answer.slices import in_slices
 
@@ -138,7 +138,7 @@ def _number(
 
     in_slices(count, reckon)
     linear = form(output.node)
-    whole = isinstance(linear, Linear) and linear.whole
+    whole = isinstance(linear, LinearForm) and linear.whole
     if output.count and not whole:
         # Nobody wants half a person. Where units are scaled down to their limits the truth may
         # not be whole either, so the margin is rounded up, not to the nearest.
@@ -154,7 +154,7 @@ def _number(
 
 
 def _chosen_value(
-    plan: Plan, output: Output, chosen: Drawn, count: int
+    plan: Plan, output: Output, chosen: DrawnChoices, count: int
 ) -> tuple["pa.Array[Any]", "pa.Array[Any]"]:
     """A quantile or a most frequent value, and its margin in whatever the plan says."""
     assert isinstance(output.node, Chosen)
@@ -222,13 +222,13 @@ def _used_keys(plan: Plan) -> set[int]:
 def _key_places(node: Node) -> Iterator[int]:
     if isinstance(node, KeyColumn):
         yield node.place
-    elif isinstance(node, Call):
+    elif isinstance(node, Operation):
         for one in node.arguments:
             yield from _key_places(one)
 
 
 def _is_noisy(node: Node) -> bool:
-    if isinstance(node, Call):
+    if isinstance(node, Operation):
         return any(_is_noisy(one) for one in node.arguments)
     return isinstance(node, Feature | Chosen)
 

@@ -16,7 +16,7 @@ Keys: TypeAlias = Sequence["pa.Array[Any]"]
 
 
 @dataclass(frozen=True, slots=True)
-class Placed:
+class PlacedCells:
     """Cells of the groups that appear, by each group's place in the answer. Private."""
 
     group: NDArray[np.int64] = field(repr=False)
@@ -24,7 +24,7 @@ class Placed:
     count: NDArray[np.int64] = field(repr=False)
 
 
-def declared(cells: Mapping[str, Cells], lists: Keys, rest: int) -> dict[str, Placed]:
+def declared(cells: Mapping[str, Cells], lists: Keys, rest: int) -> dict[str, PlacedCells]:
     """Among all combinations of listed keys, the last fastest; others are at `rest`."""
     return {
         name: _placed(_among_lists(one.keys, lists, one.cell.size, rest), one)
@@ -32,12 +32,12 @@ def declared(cells: Mapping[str, Cells], lists: Keys, rest: int) -> dict[str, Pl
     }
 
 
-def private(cells: Mapping[str, Cells], shown: Keys, rest: int) -> dict[str, Placed]:
+def private(cells: Mapping[str, Cells], shown: Keys, rest: int) -> dict[str, PlacedCells]:
     """Among the groups that are shown, by their engine's keys; others are at `rest`."""
     return {name: _placed(_found(one.keys, shown, rest), one) for name, one in cells.items()}
 
 
-def features(plan: Plan, cells: Mapping[str, Placed], count: int) -> dict[str, Integers]:
+def features(plan: Plan, cells: Mapping[str, PlacedCells], count: int) -> dict[str, Integers]:
     """The features of blocks that have a statement of their own: cell j is the j-th."""
     found: dict[str, Integers] = {}
     for block in plan.blocks:
@@ -50,12 +50,12 @@ def features(plan: Plan, cells: Mapping[str, Placed], count: int) -> dict[str, I
     return found
 
 
-def _placed(group: NDArray[np.int64], cells: Cells) -> Placed:
+def _placed(group: NDArray[np.int64], cells: Cells) -> PlacedCells:
     """Without the cells of groups that do not appear, whose place is -1."""
     shown = group >= 0
     if shown.all():
-        return Placed(group, cells.cell, cells.count)
-    return Placed(group[shown], cells.cell[shown], cells.count[shown])
+        return PlacedCells(group, cells.cell, cells.count)
+    return PlacedCells(group[shown], cells.cell[shown], cells.count[shown])
 
 
 def _among_lists(keys: Keys, lists: Keys, rows: int, rest: int) -> NDArray[np.int64]:

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from deniable.mechanisms import PermuteAndFlip, Quantiles
 from deniable.query.margins.evaluation import Values
 from deniable.query.plan.plan import Choice, Plan
-from deniable.release.answer.cell_places import Placed
+from deniable.release.answer.cell_places import PlacedCells
 from deniable.release.answer.groups import Groups
 
 Integers = NDArray[np.int64]
@@ -25,16 +25,16 @@ _DENSE = 1 << 24
 
 
 @dataclass(frozen=True, slots=True)
-class Drawn:
+class DrawnChoices:
     """Chosen values by name, and how far each may be off in its own unit, where known."""
 
     values: dict[str, Values]
     margins: dict[str, NDArray[np.float64]]
 
 
-def drawn(plan: Plan, groups: Groups) -> Drawn:
+def drawn(plan: Plan, groups: Groups) -> DrawnChoices:
     """All choices of a plan, in all of its groups."""
-    found = Drawn({}, {})
+    found = DrawnChoices({}, {})
     for choice in plan.choices:
         mechanism = choice.mechanism
         cells = _by_group(groups.cells[choice.name], groups.count, choice.cells)
@@ -45,7 +45,9 @@ def drawn(plan: Plan, groups: Groups) -> Drawn:
     return found
 
 
-def _by_group(placed: Placed, count: int, size: int) -> Iterator[tuple[Integers, Integers]]:
+def _by_group(
+    placed: PlacedCells, count: int, size: int
+) -> Iterator[tuple[Integers, Integers]]:
     """The cells of each group in ascending order, and their counts.
 
     Cells that stand there twice, as in the rest of all groups, are one. Where there are not
@@ -74,7 +76,7 @@ def _quantiles(
     mechanism: Quantiles,
     cells: Iterator[tuple[Integers, Integers]],
     confidence: Fraction,
-    found: Drawn,
+    found: DrawnChoices,
 ) -> None:
     released = [mechanism.release_cells(*one) for one in cells]
     counted = mechanism.method in ("fixed-target", "tree")
@@ -91,7 +93,7 @@ def _frequent(
     choice: Choice,
     mechanism: PermuteAndFlip,
     cells: Iterator[tuple[Integers, Integers]],
-    found: Drawn,
+    found: DrawnChoices,
 ) -> None:
     labels = np.array(choice.labels, dtype=object)
     rows = [_peeled(mechanism, *one, labels.size, choice.rounds) for one in cells]

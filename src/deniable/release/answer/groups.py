@@ -18,9 +18,9 @@ from numpy.typing import NDArray
 
 from deniable.engines.handover.aggregated import Aggregated, Cells, Integers
 from deniable.query.plan.key_list import listing, unbroken
-from deniable.query.plan.plan import Key, Plan
+from deniable.query.plan.plan import GroupKey, Plan
 from deniable.release.answer import cell_places
-from deniable.release.answer.cell_places import Placed
+from deniable.release.answer.cell_places import PlacedCells
 
 _WIDE = 2**63
 
@@ -33,7 +33,7 @@ class Groups:
     count: int
     features: dict[str, Integers] = field(repr=False)
     units: NDArray[np.float64] | None  # already noisy; NaN for the rest
-    cells: dict[str, Placed] = field(repr=False, default_factory=dict)  # by statement
+    cells: dict[str, PlacedCells] = field(repr=False, default_factory=dict)  # by statement
 
 
 def grouped(plan: Plan, exact: Aggregated | Iterator[Aggregated]) -> Groups:
@@ -205,7 +205,7 @@ class Rest:
         }
 
 
-def _engine_values(key: Key) -> "pa.Array[Any]":
+def _engine_values(key: GroupKey) -> "pa.Array[Any]":
     """Declared values as the engine returns them: numbers in whole steps, the others plain."""
     assert key.values is not None
     if key.kind == "number":
@@ -215,13 +215,13 @@ def _engine_values(key: Key) -> "pa.Array[Any]":
     return pa.array([str(one) for one in key.values], type=pa.string())
 
 
-def _as_declared(key: Key, found: "pa.Array[Any]") -> "pa.Array[Any]":
+def _as_declared(key: GroupKey, found: "pa.Array[Any]") -> "pa.Array[Any]":
     if key.kind == "number" and key.step not in (None, 1):
         return pa.array(list(key.values or ()))
     return _shown_values(key, found)
 
 
-def _shown_values(key: Key, found: "pa.Array[Any]") -> "pa.Array[Any]":
+def _shown_values(key: GroupKey, found: "pa.Array[Any]") -> "pa.Array[Any]":
     """The engine's keys as the reader sees them."""
     if key.kind == "date":
         try:

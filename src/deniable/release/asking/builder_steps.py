@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, NotRequired, TypedDict, Unpack
 
 from deniable.exact.rationals import Number
-from deniable.query.language.builder import Asking
+from deniable.query.language.builder import QuestionBuilder
 from deniable.query.language.expressions import Aggregate
 from deniable.query.language.question import Question
 from deniable.query.plan.plan import Plan
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from deniable.release.session.session import Session
 
 
-class Wishes(TypedDict):
+class AskOptions(TypedDict):
     """What may be asked of an answer, beside the question."""
 
     epsilon: NotRequired[Number | None]
@@ -33,7 +33,7 @@ class Wishes(TypedDict):
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class BuiltQuestion:
     """A question about a table of a session; every step returns a new one.
 
     >>> import deniable as dp
@@ -49,20 +49,20 @@ class Asked:
     """
 
     session: "Session"
-    asking: Asking
+    asking: QuestionBuilder
 
     @classmethod
-    def about(cls, session: "Session", table: str) -> "Asked":
+    def about(cls, session: "Session", table: str) -> "BuiltQuestion":
         """A question about all rows of a table."""
-        return cls(session, Asking(table))
+        return cls(session, QuestionBuilder(table))
 
-    def where(self, condition: str) -> "Asked":
+    def where(self, condition: str) -> "BuiltQuestion":
         """Keeps the rows for which a condition holds; several must all hold."""
-        return Asked(self.session, self.asking.where(condition))
+        return BuiltQuestion(self.session, self.asking.where(condition))
 
-    def group_by(self, *columns: str, **named: str) -> "Asked":
+    def group_by(self, *columns: str, **named: str) -> "BuiltQuestion":
         """Groups by columns, or by expressions under a name."""
-        return Asked(self.session, self.asking.group_by(*columns, **named))
+        return BuiltQuestion(self.session, self.asking.group_by(*columns, **named))
 
     def agg(
         self,
@@ -87,14 +87,14 @@ class Ready:
     session: "Session"
     question: Question
 
-    def plan(self, **wishes: Unpack[Wishes]) -> Plan:
+    def plan(self, **wishes: Unpack[AskOptions]) -> Plan:
         """The plan, equal to that of the same question in SQL."""
         return self.session.plan(self.question, **wishes)
 
-    def explain(self, **wishes: Unpack[Wishes]) -> Branch:
+    def explain(self, **wishes: Unpack[AskOptions]) -> Branch:
         """The plan as a tree to print."""
         return self.session.explain(self.question, **wishes)
 
-    def release(self, *, fresh: bool = False, **wishes: Unpack[Wishes]) -> "Release":
+    def release(self, *, fresh: bool = False, **wishes: Unpack[AskOptions]) -> "Release":
         """The private answer: the one given before, if there is one, unless `fresh`."""
         return released(self.session, self.question, wishes, fresh=fresh)

@@ -85,7 +85,7 @@ class Certificate:
 
 
 @dataclass(frozen=True, slots=True)
-class Placed:
+class LedgerPlace:
     """What a certificate says beside the plan: where the charge stands, and under what cap."""
 
     policy_hash: str
@@ -98,7 +98,7 @@ class Placed:
     written: canonical.Json = None  # the plan, if it was written already
 
 
-def certified(plan: Plan, answer: Answer, placed: Placed, ledger: Ledger) -> Certificate:
+def certified(plan: Plan, answer: Answer, placed: LedgerPlace, ledger: Ledger) -> Certificate:
     """The certificate of an answer, signed with the ledger's key."""
     written: Any = placed.written or canonical.written(plan)
     statement = {

@@ -66,8 +66,8 @@ def _whose(statement: Mapping[str, Any]) -> tuple[str, ...]:
         first = (
             f"Each {unit['column']} in {table} is protected, with all rows together. In one "
             f"answer a {unit['column']} counts in at most "
-            f"{counted(unit['max_groups'], 'group')}, with at most "
-            f"{counted(unit['max_rows'], 'row')} in each."
+            f"{counted(unit['max_groups_per_unit'], 'group')}, with at most "
+            f"{counted(unit['max_rows_per_unit_per_group'], 'row')} in each."
         )
     hidden = {
         "add-remove": "Hidden is whether they are in the data at all.",

@@ -12,17 +12,17 @@ from typing import Any
 from deniable.mechanisms import Gaussian
 from deniable.mechanisms.noise.additive import Additive, least_margin
 from deniable.privacy import Loss
-from deniable.query.margins.forms import Linear, form
+from deniable.query.margins.forms import LinearForm, form
 from deniable.query.margins.margins import laws_of
 from deniable.query.margins.noise_quantiles import fixed_margin
 from deniable.query.plan import canonical
 from deniable.query.plan.plan import (
     Block,
-    Call,
     Choice,
     Feature,
     KeyColumn,
     Node,
+    Operation,
     Output,
     Plan,
 )
@@ -42,8 +42,8 @@ def stated(plan: Plan) -> dict[str, Any]:
         "public": list(plan.public),
         "unit": {
             "column": plan.unit,
-            "max_groups": plan.max_groups,
-            "max_rows": plan.max_rows,
+            "max_groups_per_unit": plan.max_groups_per_unit,
+            "max_rows_per_unit_per_group": plan.max_rows_per_unit_per_group,
         },
         "neighbors": plan.neighbors,
         "loss": {"epsilon": str(plan.epsilon), "delta": str(plan.delta)},
@@ -77,7 +77,7 @@ def certain_margin(plan: Plan, output: Output) -> float | None:
     """An output's margin where the noise alone makes it; None where the answer does."""
     linear = form(output.node)
     laws = laws_of([one for one in plan.blocks if _adds(one)], plan.thresholding)
-    if not isinstance(linear, Linear) or not _features(output.node) <= set(laws):
+    if not isinstance(linear, LinearForm) or not _features(output.node) <= set(laws):
         return None
     half = fixed_margin(dict(linear.weights), laws, plan.confidence)
     return float(math.ceil(half)) if output.count else half
@@ -165,7 +165,7 @@ def _adds(block: Block) -> bool:
 
 
 def _features(node: Node) -> set[str]:
-    if isinstance(node, Call):
+    if isinstance(node, Operation):
         return {name for one in node.arguments for name in _features(one)}
     return {node.name} if isinstance(node, Feature) else set()
 

@@ -38,7 +38,7 @@ _PLACE = {
 
 
 @dataclass(frozen=True, slots=True)
-class Verified:
+class VerifiedCertificate:
     """A certificate that holds, and what was checked to say so."""
 
     certificate: Certificate
@@ -46,7 +46,7 @@ class Verified:
     checks: tuple[str, ...]
 
 
-def verify(document: Any, *, key: str | None = None) -> Verified:
+def verify(document: Any, *, key: str | None = None) -> VerifiedCertificate:
     """Checks a release, or a certificate alone, in JSON or read from it.
 
     `key` is the public key that must have signed it; without one, the key that it names is
@@ -79,7 +79,7 @@ def verify(document: Any, *, key: str | None = None) -> Verified:
     ]
     if "certificate" in found:
         checks += [_rows(found, plan, certificate.statement), _told(found, plan)]
-    return Verified(certificate, plan, tuple(checks))
+    return VerifiedCertificate(certificate, plan, tuple(checks))
 
 
 def _signature(certificate: Certificate, key: str | None) -> str:
@@ -127,8 +127,8 @@ def _sensitivities(plan: Plan) -> str:
             continue
         known += 1
         l1, square = block.reach.sensitivities(
-            groups=plan.max_groups,
-            rows=plan.max_rows,
+            groups=plan.max_groups_per_unit,
+            rows=plan.max_rows_per_unit_per_group,
             neighbors=plan.neighbors,
             keyed=bool(plan.keys),
         )
@@ -138,8 +138,10 @@ def _sensitivities(plan: Plan) -> str:
         if block.reach.size != len(block.features) or has < needs:
             raise _wrong(f"the sensitivity of {block.about}", str(has), str(needs))
     rule = plan.thresholding
-    if rule is not None and (rule.groups < plan.max_groups or rule.neighbors != plan.neighbors):
-        raise _wrong("the groups of one unit", rule.groups, plan.max_groups)
+    if rule is not None and (
+        rule.groups < plan.max_groups_per_unit or rule.neighbors != plan.neighbors
+    ):
+        raise _wrong("the groups of one unit", rule.groups, plan.max_groups_per_unit)
     for choice in plan.choices:
         known += 1
         if choice.changes < (needs := least_changes(choice, plan)):

@@ -20,7 +20,7 @@ from deniable.policy import Column as Declared
 from deniable.policy import Table
 from deniable.policy.suggestions import nearest
 from deniable.query.language import builder
-from deniable.query.language.expressions import Aggregate, Call, Column
+from deniable.query.language.expressions import Aggregate, Call, ColumnRef
 from deniable.query.language.question import Named, Question
 from deniable.query.plan.plan import Plan
 from deniable.query.planner.bounds import SHARE, Search, search
@@ -171,7 +171,7 @@ def _counts(table: Table, looks: Sequence[Look]) -> tuple[Named, ...]:
     """Rows, units, what is missing of each column, and the bins and values of some."""
     outputs = [Named("rows", ROWS)]
     if table.unit is not None:
-        outputs.append(Named("units", Aggregate("count_units", Column(table.unit))))
+        outputs.append(Named("units", Aggregate("count_units", ColumnRef(table.unit))))
     for look in looks:
         if look.kind != "nothing":
             known = builder.count(_quoted(look.column))
@@ -202,8 +202,8 @@ def _by_value(table: Table, name: str) -> Question:
     """The most frequent values; how many people have one comes free where it must be earned."""
     count = ROWS
     if table.unit is not None:
-        count = Aggregate("count_units", Column(table.unit))
-    key = Named(name, Column(name))
+        count = Aggregate("count_units", ColumnRef(table.unit))
+    key = Named(name, ColumnRef(name))
     return Question(
         table.name,
         None,

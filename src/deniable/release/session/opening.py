@@ -53,10 +53,11 @@ def protect(
 ) -> Session:
     """A session about one frame or file; `epsilon` and `delta` are the whole budget.
 
-    `unit` names the column that tells people apart (none: each row is somebody), `bounds`,
-    `step`, `keys` and `kind` say what is public about columns, and `neighbors`, `max_groups`,
-    `max_rows`, `row_ceiling` and `expected_rows` about the table. `memory` is what the engine
-    may use ("4 GB"), before it turns to private files.
+    `unit` names the column that identifies the privacy unit; without it each row is a unit.
+    `bounds`, `step`, `keys` and `kind` say what is public about columns; `neighbors`,
+    `max_groups_per_unit`, `max_rows_per_unit_per_group`, `row_ceiling` and `expected_rows`
+    about the table. `memory` is what the engine may use ("4 GB") before it writes
+    temporary files.
 
     >>> import pyarrow as pa
     >>> frame = pa.table({"ward": ["A", "B"], "cost": [10, 20]})

@@ -21,18 +21,18 @@ from deniable.query.plan.plan import KeyValue, Plan
 from deniable.query.planner.explain import Branch
 from deniable.query.planner.request import planned
 from deniable.release.answer.answer import Answer
-from deniable.release.asking.builder_steps import Asked, Wishes
+from deniable.release.asking.builder_steps import AskOptions, BuiltQuestion
 from deniable.release.asking.stages import explained, released
 from deniable.release.certificate.certificate import (
     Certificate,
-    Placed,
+    LedgerPlace,
     cap,
     certified,
 )
 from deniable.release.session.engine_run import Engine, Writing, run
 from deniable.release.session.receipt import receipt, received
 from deniable.release.session.release import Release
-from deniable.release.session.table_part import Within
+from deniable.release.session.table_part import TablePart
 
 if TYPE_CHECKING:
     from deniable.release.profile.profile import Profile
@@ -76,7 +76,7 @@ class Session:
         self.analyst, self.rehearsal = analyst, rehearsal
         self._engine, self._ledger, self._log = engine, ledger, log
         self._policy_hash = canonical.digest(policy)
-        self._within = Within()
+        self._within = TablePart()
         self._last: tuple[Plan, canonical.Json, str] | None = None
 
     def release(self, plan: Plan, *, fresh: bool = False) -> Release:
@@ -178,7 +178,7 @@ class Session:
         if self.rehearsal:
             self._ledger.settle(entry)
             return self._handed(plan, answer, None)
-        placed = Placed(
+        placed = LedgerPlace(
             policy_hash=self._policy_hash,
             data_version=self._version(plan),
             analyst=self.analyst,
@@ -261,7 +261,7 @@ class Session:
             "spent."
         )
 
-    def plan(self, question: str | Question, **wishes: Unpack[Wishes]) -> Plan:
+    def plan(self, question: str | Question, **wishes: Unpack[AskOptions]) -> Plan:
         """The plan for a question in SQL, or built in Python: all that would happen.
 
         Nothing is spent. `epsilon` (and `delta`, where the plan needs one) is its price.
@@ -274,11 +274,11 @@ class Session:
         """A plan with another policy's bounds, such as bounds that were found."""
         return self._within.restrict(planned(question, policy, **wishes), self.policy)
 
-    def explain(self, question: str | Question, **wishes: Unpack[Wishes]) -> Branch:
+    def explain(self, question: str | Question, **wishes: Unpack[AskOptions]) -> Branch:
         """The plan as a tree to print: what is measured, how, at what price and margin."""
         return explained(self, question, wishes)
 
-    def sql(self, text: str, *, fresh: bool = False, **wishes: Unpack[Wishes]) -> Release:
+    def sql(self, text: str, *, fresh: bool = False, **wishes: Unpack[AskOptions]) -> Release:
         """The private answer to a question in SQL.
 
         `epsilon` is what it may cost; `delta` a hundredth of the budget's unless given.
@@ -290,9 +290,9 @@ class Session:
         """
         return released(self, text, wishes, fresh=fresh)
 
-    def table(self, name: str) -> Asked:
+    def table(self, name: str) -> BuiltQuestion:
         """A question about a table, built step by step in Python."""
-        return Asked.about(self, name)
+        return BuiltQuestion.about(self, name)
 
     def profile(self, table: str | None = None, *, epsilon: Number, **wishes: Any) -> "Profile":
         """A first look at a table, for exactly this epsilon, split over its columns.
@@ -324,7 +324,7 @@ class Session:
         parts = self._within.divided(self.policy, column, keys, table)
         return {key: self._narrowed(within) for key, within in parts.items()}
 
-    def _narrowed(self, within: Within) -> "Session":
+    def _narrowed(self, within: TablePart) -> "Session":
         """This session, about fewer rows."""
         child = object.__new__(type(self))
         child.__dict__ |= self.__dict__ | {"_within": within}

@@ -17,10 +17,10 @@ from deniable.query.statements.partition import (
 
 
 @dataclass(frozen=True, slots=True)
-class Within:
+class TablePart:
     """All rows; or the rows of a table in which columns have certain values.
 
-    >>> print(Within("visits", (("ward", "A"),)))
+    >>> print(TablePart("visits", (("ward", "A"),)))
     visits (ward 'A')
     """
 
@@ -47,7 +47,7 @@ class Within:
 
     def divided(
         self, policy: Policy, column: str, keys: Sequence[KeyValue], table: str | None
-    ) -> "dict[KeyValue, Within]":
+    ) -> "dict[KeyValue, TablePart]":
         """One for each value that a column may have."""
         if not isinstance(column, str):
             raise InvalidParameter(f"`column` must be a column's name. Found {column!r}.")
@@ -60,7 +60,7 @@ class Within:
             raise InvalidParameter(f"These rows already have one {spelt}.")
         partition = named(known, spelt)
         return {
-            key: Within(
+            key: TablePart(
                 name, (*self.part, (spelt, value)), (*self.path, (partition, str(value)))
             )
             for key, value in zip(keys, values, strict=True)

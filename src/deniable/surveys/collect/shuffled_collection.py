@@ -19,7 +19,7 @@ from typing import Any
 
 from deniable.exact.rationals import rational
 from deniable.privacy import ApproximateLoss, Loss, PureLoss, parallel, shuffled
-from deniable.surveys.questionnaire.designs import Asked, asked
+from deniable.surveys.questionnaire.designs import DesignedQuestion, asked
 from deniable.surveys.questionnaire.questionnaire import Questionnaire
 from deniable.surveys.questionnaire.reports import Collected
 
@@ -49,7 +49,7 @@ def collected_loss(survey: Questionnaire, design: Any, *, reports: int) -> Loss:
 
 def survey_loss(
     survey: Questionnaire,
-    made: Mapping[str, Asked],
+    made: Mapping[str, DesignedQuestion],
     collected: Collected,
     *,
     delta: float = 1e-6,
@@ -82,7 +82,7 @@ def alike(survey: Questionnaire, collected: Collected) -> bool:
     return survey.alone or (whole and len(collected.reports) == len(survey.questions))
 
 
-def question_loss(survey: Questionnaire, one: Asked, *, reports: int) -> Loss:
+def question_loss(survey: Questionnaire, one: DesignedQuestion, *, reports: int) -> Loss:
     """`collected_loss` of a question with its design, boxes that go one by one included."""
     single = one.options == 1 or one.joint
     return collected_loss(survey, one.design if single else one, reports=reports)
@@ -95,7 +95,7 @@ def _at(loss: Loss, delta: Fraction) -> Loss:
     return ApproximateLoss(loss.epsilon(delta), delta)
 
 
-def sent_loss(survey: Questionnaire, made: Mapping[str, Asked]) -> Loss:
+def sent_loss(survey: Questionnaire, made: Mapping[str, DesignedQuestion]) -> Loss:
     """What all answers of one person cost, as the coins have it: their sum, or that of the
     worst question where each person gets one."""
     losses = [one.loss for one in made.values()]

@@ -16,7 +16,7 @@ from deniable.errors import InvalidParameter
 from deniable.exact import categorical, uniform_below
 from deniable.exact.rationals import whole
 from deniable.surveys.questionnaire.designs import asked
-from deniable.surveys.questionnaire.questionnaire import Question, Questionnaire
+from deniable.surveys.questionnaire.questionnaire import Questionnaire, SurveyQuestion
 from deniable.surveys.questionnaire.reports import Collected
 
 _PARTS = 10**9
@@ -68,7 +68,7 @@ def simulate(survey: Questionnaire, people: int) -> Simulated:
     return Simulated(Collected(reports, whose, lines), truth)
 
 
-def _answers(question: Question, n: int) -> NDArray[Any]:
+def _answers(question: SurveyQuestion, n: int) -> NDArray[Any]:
     """True answers of made-up people."""
     if question.kind == "text":
         raise InvalidParameter(f"{question.id}: free text is never collected. See `lint`.")
@@ -94,7 +94,7 @@ def _answers(question: Question, n: int) -> NDArray[Any]:
     return _drawn(question.expected or _guess(question), n)
 
 
-def _guess(question: Question) -> list[float]:
+def _guess(question: SurveyQuestion) -> list[float]:
     k = question.answers
     if question.kind == "yes-no":
         return [0.9 - 0.05 * (k == 3), 0.1, *([0.05] if k == 3 else [])]

@@ -24,7 +24,7 @@ from deniable.mechanisms.local.answers import read
 from deniable.mechanisms.local.frequency_oracle import FrequencyOracle
 from deniable.mechanisms.local.numbers.numeric import NumericDesign
 from deniable.privacy import Loss
-from deniable.surveys.questionnaire.designs import Asked
+from deniable.surveys.questionnaire.designs import DesignedQuestion
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -45,13 +45,13 @@ class Memory:
 
     def report(self, question: str, design: Any, answer: Any) -> Any:
         """What is sent: the first report of this answer, and the same ever after."""
-        if isinstance(design, Asked):
+        if isinstance(design, DesignedQuestion):
             return self._asked(question, design, answer)
         label = "\x1f".join((self.survey, question, repr(design), _name(design, answer)))
         sent = design.randomize(answer, source=KeyedBits(self.secret, label))
         return sent[0] if isinstance(design, FrequencyOracle | NumericDesign) else sent
 
-    def _asked(self, question: str, asked: Asked, answer: Any) -> Any:
+    def _asked(self, question: str, asked: DesignedQuestion, answer: Any) -> Any:
         """A set of ticks that goes through the coins at once is remembered as one answer;
         boxes that go one by one are remembered one by one, so that a changed tick costs again
         what that box costs, and the others nothing."""
@@ -109,7 +109,7 @@ def _answers(design: Any) -> int:
         raise InvalidParameter(
             "Loloha remembers by itself: make a `panel`; see `Loloha.loss`, `loss_after`."
         )
-    if isinstance(design, Asked):
+    if isinstance(design, DesignedQuestion):
         if design.options == 1 or design.joint:
             return _answers(design.design)
         return 2  # a box that goes by itself has two, all boxes together twice their number

@@ -33,7 +33,7 @@ from deniable.mechanisms.local.channels import expectation_maximisation
 from deniable.mechanisms.local.estimate import level_of, normal
 from deniable.privacy import Loss, PureLoss
 from deniable.surveys.estimate.products import products
-from deniable.surveys.estimate.readings import Reader, both, reader
+from deniable.surveys.estimate.readings import ReportReader, both, reader
 from deniable.surveys.estimate.simplex import channel_of, on_simplex
 
 Matrix = NDArray[Any]
@@ -60,7 +60,7 @@ class CrossTab:
     margins: tuple[Matrix, Matrix]
     spreads: tuple[Matrix, Matrix]  # covariances of one reading of the rows, and the columns
     ends: tuple[Matrix, Matrix]  # covariances of the first two rows, and of the columns
-    readers: tuple[Reader, Reader]
+    readers: tuple[ReportReader, ReportReader]
     counts: NDArray[np.int64] | None = None
     channels: tuple[Matrix, Matrix] | None = None
 

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from deniable.surveys.estimate.readings import Reader
+from deniable.surveys.estimate.readings import ReportReader
 
 Matrix = NDArray[Any]
 
@@ -33,7 +33,7 @@ class Products:
 
 
 def products(
-    sides: tuple[Reader, Reader],
+    sides: tuple[ReportReader, ReportReader],
     reports: tuple[Any, Any],
     *,
     weights: Any = None,

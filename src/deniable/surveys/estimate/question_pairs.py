@@ -15,8 +15,8 @@ from typing import Any
 from deniable.exact.rationals import Number
 from deniable.mechanisms import Estimate
 from deniable.surveys.estimate.crosstab import CrossTab, crosstab
-from deniable.surveys.questionnaire.designs import Asked
-from deniable.surveys.questionnaire.questionnaire import Question, Questionnaire
+from deniable.surveys.questionnaire.designs import DesignedQuestion
+from deniable.surveys.questionnaire.questionnaire import Questionnaire, SurveyQuestion
 from deniable.surveys.questionnaire.reports import Collected
 
 _COLUMNS, _ROWS = 12, 60
@@ -24,7 +24,7 @@ _LISTED = ("yes-no", "single-choice", "scale")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Pair:
+class QuestionPair:
     """Two questions in one table."""
 
     rows: str
@@ -43,8 +43,11 @@ class Pair:
 
 
 def pairs(
-    survey: Questionnaire, made: dict[str, Asked], collected: Collected, language: str
-) -> Iterator[Pair]:
+    survey: Questionnaire,
+    made: dict[str, DesignedQuestion],
+    collected: Collected,
+    language: str,
+) -> Iterator[QuestionPair]:
     """Tables of all pairs that have one."""
     for one, other in combinations(survey.questions, 2):
         if not _fit(one, other) or not {one.id, other.id} <= collected.reports.keys():
@@ -57,26 +60,26 @@ def pairs(
 
 def _pair(
     survey: Questionnaire,
-    made: dict[str, Asked],
-    sides: tuple[Question, Question],
+    made: dict[str, DesignedQuestion],
+    sides: tuple[SurveyQuestion, SurveyQuestion],
     reports: tuple[Any, Any],
     language: str,
-) -> Pair:
+) -> QuestionPair:
     designs = [made[one.id] if one.private else one.answers for one in sides]
     labels = [_labels(one, language, survey) for one in sides]
     rows, columns = (_bare(one) for one in designs)
     table = crosstab(rows, columns, reports, covariances=False)
-    return Pair(sides[0].id, sides[1].id, labels[0], labels[1], table)
+    return QuestionPair(sides[0].id, sides[1].id, labels[0], labels[1], table)
 
 
-def _bare(design: Asked | int) -> Any:
+def _bare(design: DesignedQuestion | int) -> Any:
     """The design itself, if the question is no multiple choice."""
     if isinstance(design, int) or design.options > 1:
         return design
     return design.design
 
 
-def _fit(one: Question, other: Question) -> bool:
+def _fit(one: SurveyQuestion, other: SurveyQuestion) -> bool:
     """Whether two questions make a table that can be read."""
     open_ones = [not x.private for x in (one, other)]
     listed = all(x.private or x.kind in _LISTED for x in (one, other))
@@ -86,14 +89,14 @@ def _fit(one: Question, other: Question) -> bool:
     return 0 < few <= _COLUMNS and many <= _ROWS
 
 
-def _many(question: Question) -> int:
+def _many(question: SurveyQuestion) -> int:
     """How many rows or columns a question takes; none if it is not asked for tables."""
     if question.kind == "number":
         return 2 + question.prefer_not_to_say
     return question.answers
 
 
-def _labels(question: Question, language: str, survey: Questionnaire) -> tuple[str, ...]:
+def _labels(question: SurveyQuestion, language: str, survey: Questionnaire) -> tuple[str, ...]:
     labels = question.labels(language, survey.wording)
     if question.kind != "number":
         return tuple(labels)

@@ -29,13 +29,13 @@ from deniable.mechanisms.local.answers import read
 from deniable.mechanisms.local.frequency_oracle import FrequencyOracle
 from deniable.mechanisms.local.numbers.numeric import NumericDesign
 from deniable.surveys.estimate.simplex import channel_of
-from deniable.surveys.questionnaire.designs import Asked
+from deniable.surveys.questionnaire.designs import DesignedQuestion
 
 Matrix = NDArray[Any]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Reader:
+class ReportReader:
     """How the reports of a design are read.
 
     `careless` is the mean reading of people who pick their answer blindly. `adds_up` says
@@ -53,7 +53,7 @@ class Reader:
         return self.of(reports)
 
 
-def reader(design: Any) -> Reader:
+def reader(design: Any) -> ReportReader:
     """How a design, or a question with its design, is read. A whole number stands for a column
     without coins that has so many answers.
 
@@ -64,7 +64,7 @@ def reader(design: Any) -> Reader:
     >>> reader(oue)(oue.randomize([2, 2, 1])).shape
     (3, 4)
     """
-    if isinstance(design, Asked):
+    if isinstance(design, DesignedQuestion):
         return reader(design.design) if design.options == 1 else _boxes(design)
     if isinstance(design, int):
         return _table(np.eye(design))
@@ -74,7 +74,7 @@ def reader(design: Any) -> Reader:
         return _table(np.linalg.inv(channel_of(design)))
     if isinstance(design, FrequencyOracle):
         p, q, k = float(design.p), float(design.q), design.categories
-        return Reader(
+        return ReportReader(
             lambda reports: (design.supports(reports) - q) / (p - q), k, np.full(k, 1 / k)
         )
     if isinstance(design, NumericDesign) and hasattr(design, "readings"):
@@ -86,10 +86,10 @@ def reader(design: Any) -> Reader:
     )
 
 
-def _table(columns: Matrix, ends: tuple[float, float] | None = None) -> Reader:
+def _table(columns: Matrix, ends: tuple[float, float] | None = None) -> ReportReader:
     """Reports that are numbered: a column each."""
     many, k = columns.shape[1], columns.shape[0]
-    return Reader(
+    return ReportReader(
         lambda reports: columns[:, _numbered(reports, many)].T, k, np.full(k, 1 / k), True, ends
     )
 
@@ -98,7 +98,7 @@ def _numbered(reports: Any, many: int) -> NDArray[np.int64]:
     return read(reports, many).numbers
 
 
-def _boxes(asked: Asked) -> Reader:
+def _boxes(asked: DesignedQuestion) -> ReportReader:
     """A box is ticked by a coin, if blindly; the one to decline with empties the others."""
     p, q = (
         np.array([float(getattr(one, side)) for one in asked.channels]) for side in ("p", "q")
@@ -106,7 +106,7 @@ def _boxes(asked: Asked) -> Reader:
     blindly = np.full(asked.options, 0.5)
     if asked.question.prefer_not_to_say:
         blindly[:-1] = 0.25
-    return Reader(
+    return ReportReader(
         lambda reports: (asked.boxes(reports) - q) / (p - q), asked.options, blindly, False
     )
 

@@ -25,7 +25,7 @@ from numpy.typing import NDArray
 from deniable.errors import InvalidData, InvalidParameter
 from deniable.mechanisms import RandomizedResponse
 from deniable.mechanisms.local.tally import Tally, tally_of
-from deniable.surveys.estimate.readings import Reader, reader
+from deniable.surveys.estimate.readings import ReportReader, reader
 
 Matrix = NDArray[Any]
 
@@ -65,7 +65,7 @@ class Cleaned:
 
     shares: Matrix
     covariance: Matrix
-    reader: Reader
+    reader: ReportReader
 
     @property
     def standard_error(self) -> Matrix:

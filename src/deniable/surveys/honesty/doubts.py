@@ -27,7 +27,7 @@ from deniable.surveys.honesty.deviations import (
     if_some_deny,
     if_some_lie,
 )
-from deniable.surveys.questionnaire.designs import Asked
+from deniable.surveys.questionnaire.designs import DesignedQuestion
 from deniable.surveys.questionnaire.questionnaire import Questionnaire
 from deniable.surveys.questionnaire.reports import Collected
 
@@ -47,7 +47,7 @@ class Doubts:
 
 
 @dataclass(frozen=True, slots=True)
-class Anchor:
+class AnchorQuestion:
     """The anchor of a survey and what it found. `problem` says why it cannot be used, if so."""
 
     question: str
@@ -56,8 +56,8 @@ class Anchor:
 
 
 def anchor_of(
-    survey: Questionnaire, made: Mapping[str, Asked], collected: Collected
-) -> Anchor | None:
+    survey: Questionnaire, made: Mapping[str, DesignedQuestion], collected: Collected
+) -> AnchorQuestion | None:
     """The first anchor with reports."""
     for one in survey.private:
         if one.anchor and one.id in collected.reports:
@@ -65,13 +65,16 @@ def anchor_of(
             try:
                 found = attention(design, design.aggregate(collected.reports[one.id]))
             except InvalidParameter as problem:
-                return Anchor(one.id, None, str(problem))
-            return Anchor(one.id, found)
+                return AnchorQuestion(one.id, None, str(problem))
+            return AnchorQuestion(one.id, found)
     return None
 
 
 def doubts(
-    one: Asked, collected: Collected, estimates: tuple[Estimate, ...], anchor: Anchor | None
+    one: DesignedQuestion,
+    collected: Collected,
+    estimates: tuple[Estimate, ...],
+    anchor: AnchorQuestion | None,
 ) -> Doubts:
     """Those about one question."""
     question = one.question
@@ -100,7 +103,7 @@ def doubts(
     return Doubts(found, denied, lied)
 
 
-def _like(one: Asked, cleaned: Cleaned) -> list[tuple[float, float]]:
+def _like(one: DesignedQuestion, cleaned: Cleaned) -> list[tuple[float, float]]:
     """Values and errors in the order of a result's estimates."""
     listed = list(zip(cleaned.shares.tolist(), cleaned.standard_error.tolist(), strict=True))
     if isinstance(one.design, Hybrid):
@@ -112,7 +115,7 @@ def _like(one: Asked, cleaned: Cleaned) -> list[tuple[float, float]]:
     return listed[1:] if one.question.answers == 2 and one.question.kind == "yes-no" else listed
 
 
-def _ends(one: Asked, estimates: int) -> list[tuple[float, float]]:
+def _ends(one: DesignedQuestion, estimates: int) -> list[tuple[float, float]]:
     """Between which numbers each estimate lies."""
     design = one.design
     if isinstance(design, Hybrid | NumberOrNot):

@@ -26,18 +26,18 @@ from deniable.mechanisms.local.answers import read
 from deniable.mechanisms.local.oue import crossover
 from deniable.mechanisms.strength import odds_below
 from deniable.privacy import Loss
-from deniable.surveys.questionnaire.questionnaire import Question, Questionnaire
+from deniable.surveys.questionnaire.questionnaire import Questionnaire, SurveyQuestion
 
 _MOST_JOINT = 6  # options answered at once: 64 answers
 _MANY = 1000
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class DesignedQuestion:
     """A private question with its design. `options` is above 1 for a multiple choice: how many
     boxes there are, the one to decline with included."""
 
-    question: Question
+    question: SurveyQuestion
     design: Any
     loss: Loss
     why: str
@@ -88,11 +88,11 @@ class Asked:
         return read(marks, 2).numbers.reshape(marks.shape)
 
 
-def ask(question: Question, epsilon: Fraction) -> Asked:
+def ask(question: SurveyQuestion, epsilon: Fraction) -> DesignedQuestion:
     """The design of one private question at an epsilon.
 
-    >>> from deniable.surveys.questionnaire.questionnaire import Question
-    >>> made = ask(Question(id="a", kind="yes-no", text="?"), Fraction(1))
+    >>> from deniable.surveys.questionnaire.questionnaire import SurveyQuestion
+    >>> made = ask(SurveyQuestion(id="a", kind="yes-no", text="?"), Fraction(1))
     >>> type(made.design).__name__, made.loss.epsilon()
     ('RandomizedResponse', 1.0)
     """
@@ -145,18 +145,18 @@ def epsilons(survey: Questionnaire) -> dict[str, Fraction]:
     return {one.id: own.get(one.id, each) for one in survey.private}
 
 
-def asked(survey: Questionnaire) -> dict[str, Asked]:
+def asked(survey: Questionnaire) -> dict[str, DesignedQuestion]:
     """All private questions with their designs."""
     return {
         name: ask(survey.question(name), epsilon) for name, epsilon in epsilons(survey).items()
     }
 
 
-def _asked(question: Question, design: Any, why: str) -> Asked:
-    return Asked(question, design, design.loss, why)
+def _asked(question: SurveyQuestion, design: Any, why: str) -> DesignedQuestion:
+    return DesignedQuestion(question, design, design.loss, why)
 
 
-def _choice(question: Question, epsilon: Fraction, k: int) -> Asked:
+def _choice(question: SurveyQuestion, epsilon: Fraction, k: int) -> DesignedQuestion:
     if k <= crossover(odds_below(epsilon)):
         why = "randomized response: the best for so few answers"
         return _asked(question, RandomizedResponse(epsilon=epsilon, categories=k), why)
@@ -167,11 +167,11 @@ def _choice(question: Question, epsilon: Fraction, k: int) -> Asked:
     return _asked(question, OLH(epsilon=epsilon, categories=k), why)
 
 
-def _several(question: Question, epsilon: Fraction) -> Asked:
+def _several(question: SurveyQuestion, epsilon: Fraction) -> DesignedQuestion:
     """All options at once, or each by itself, whichever errs less at a share of 1 in 10."""
     d, boxes = len(question.options), question.answers
     alone = RandomizedResponse(epsilon=epsilon / boxes)
-    apart = Asked(
+    apart = DesignedQuestion(
         question,
         alone,
         alone.loss * boxes,
@@ -183,7 +183,7 @@ def _several(question: Question, epsilon: Fraction) -> Asked:
     sets = 2**d + question.prefer_not_to_say
     whole = RandomizedResponse(epsilon=epsilon, categories=sets)
     why = f"all options at once, as one of {sets} answers"
-    together = Asked(question, whole, whole.loss, why, boxes, True)
+    together = DesignedQuestion(question, whole, whole.loss, why, boxes, True)
     one, other = (
         made.channel.variance(0.1, respondents=1)
         for made in (together, apart)

@@ -31,7 +31,7 @@ _NAMING = (
 
 
 @dataclass(frozen=True, slots=True)
-class Finding:
+class LintFinding:
     """Something wrong, and how to mend it."""
 
     level: Literal["error", "warning"]
@@ -44,7 +44,7 @@ class Finding:
         return f"{self.level}:{where} {self.what} {self.mend}"
 
 
-def lint(survey: Questionnaire) -> list[Finding]:
+def lint(survey: Questionnaire) -> list[LintFinding]:
     """Every finding, errors first.
 
     >>> from deniable.surveys.questionnaire.questionnaire import loads
@@ -65,11 +65,11 @@ def lint(survey: Questionnaire) -> list[Finding]:
     return sorted(found, key=lambda one: one.level)
 
 
-def free_text(survey: Questionnaire) -> Iterator[Finding]:
+def free_text(survey: Questionnaire) -> Iterator[LintFinding]:
     """Text that people write themselves."""
     for one in survey.questions:
         if one.kind == "text":
-            yield Finding(
+            yield LintFinding(
                 "error",
                 one.id,
                 "Free text cannot be randomized, and gives its writer away.",
@@ -77,14 +77,14 @@ def free_text(survey: Questionnaire) -> Iterator[Finding]:
             )
 
 
-def skip_logic(survey: Questionnaire) -> Iterator[Finding]:
+def skip_logic(survey: Questionnaire) -> Iterator[LintFinding]:
     """Questions whose being asked tells a private answer."""
     places = {one.id: place for place, one in enumerate(survey.questions)}
     for one in survey.questions:
         if one.ask_if is None:
             continue
         if one.ask_if.question not in places:
-            yield Finding(
+            yield LintFinding(
                 "error",
                 one.id,
                 f"It depends on {one.ask_if.question!r}, which is not asked.",
@@ -93,14 +93,14 @@ def skip_logic(survey: Questionnaire) -> Iterator[Finding]:
             continue
         asked_before = survey.question(one.ask_if.question)
         if asked_before.private:
-            yield Finding(
+            yield LintFinding(
                 "error",
                 one.id,
                 f"Whether it is asked tells the private answer to {asked_before.id}.",
                 'Ask everybody, with an answer such as "does not apply" among the options.',
             )
         elif places[asked_before.id] >= places[one.id]:
-            yield Finding(
+            yield LintFinding(
                 "error",
                 one.id,
                 f"It depends on {asked_before.id}, which is asked later.",
@@ -108,11 +108,11 @@ def skip_logic(survey: Questionnaire) -> Iterator[Finding]:
             )
 
 
-def missing_answers(survey: Questionnaire) -> Iterator[Finding]:
+def missing_answers(survey: Questionnaire) -> Iterator[LintFinding]:
     """Private questions that can only be declined by leaving them out, which is seen."""
     for one in survey.private:
         if one.kind != "text" and not one.prefer_not_to_say and not one.anchor:
-            yield Finding(
+            yield LintFinding(
                 "warning",
                 one.id,
                 "Whoever will not answer has to leave it out, and that is seen.",
@@ -120,7 +120,7 @@ def missing_answers(survey: Questionnaire) -> Iterator[Finding]:
             )
 
 
-def public_details(survey: Questionnaire) -> Iterator[Finding]:
+def public_details(survey: Questionnaire) -> Iterator[LintFinding]:
     """Questions sent as they are that may name a person."""
     for one in survey.questions:
         if one.private or one.kind == "text":
@@ -128,7 +128,7 @@ def public_details(survey: Questionnaire) -> Iterator[Finding]:
         words = said(one.text, survey.languages[0]).lower()
         named = [word for word in _NAMING if word in words]
         if named or one.kind == "number":
-            yield Finding(
+            yield LintFinding(
                 "warning",
                 one.id,
                 "It is sent as it is, and may single people out.",
@@ -136,10 +136,10 @@ def public_details(survey: Questionnaire) -> Iterator[Finding]:
             )
 
 
-def loss_size(survey: Questionnaire) -> Iterator[Finding]:
+def loss_size(survey: Questionnaire) -> Iterator[LintFinding]:
     """Losses that promise little, or designs that learn little."""
     if survey.epsilon * survey.waves > _LARGE:
-        yield Finding(
+        yield LintFinding(
             "warning",
             "",
             f"All answers of one person cost epsilon {survey.epsilon * survey.waves:g} "
@@ -148,7 +148,7 @@ def loss_size(survey: Questionnaire) -> Iterator[Finding]:
         )
     for name, epsilon in epsilons(survey).items():
         if 0 < epsilon < _SMALL:
-            yield Finding(
+            yield LintFinding(
                 "warning",
                 name,
                 f"Only epsilon {float(epsilon):g} is left for it: thousands of people will "
@@ -161,10 +161,10 @@ def _fold(survey: Questionnaire) -> float:
     return math.exp(min(survey.epsilon * survey.waves, 700.0))
 
 
-def wave_memory(survey: Questionnaire) -> Iterator[Finding]:
+def wave_memory(survey: Questionnaire) -> Iterator[LintFinding]:
     """Repeated waves, which spend again unless answers are remembered."""
     if survey.waves > 1:
-        yield Finding(
+        yield LintFinding(
             "warning",
             "",
             f"The same people are asked {survey.waves} times; fresh coins spend again.",
@@ -172,10 +172,10 @@ def wave_memory(survey: Questionnaire) -> Iterator[Finding]:
         )
 
 
-def shuffling(survey: Questionnaire) -> Iterator[Finding]:
+def shuffling(survey: Questionnaire) -> Iterator[LintFinding]:
     """A shuffler that does not hide reports among each other."""
     if survey.shuffler is not None and not survey.shuffler.hides:
-        yield Finding(
+        yield LintFinding(
             "warning",
             "",
             f"{survey.shuffler.who} keeps identity, order or time, or is not independent: no "
@@ -183,7 +183,7 @@ def shuffling(survey: Questionnaire) -> Iterator[Finding]:
             "Let somebody independent strip all three, or leave `shuffler` out.",
         )
     elif survey.shuffler is not None and not survey.amplifies:
-        yield Finding(
+        yield LintFinding(
             "warning",
             "",
             "Open answers on the same line tell private ones apart: no amplification may be "
@@ -192,7 +192,7 @@ def shuffling(survey: Questionnaire) -> Iterator[Finding]:
         )
 
 
-def untranslated(survey: Questionnaire) -> Iterator[Finding]:
+def untranslated(survey: Questionnaire) -> Iterator[LintFinding]:
     """Labels and promises that respondents would read in a language that is not theirs."""
     needed = {"respondents", "reports"}
     foreign = [one for one in survey.languages if built_in(one) is None]
@@ -211,7 +211,7 @@ def untranslated(survey: Questionnaire) -> Iterator[Finding]:
             needed |= {"careless", "attention"} if private.anchor else set()
     missing = sorted(needed - survey.words.keys())
     if missing:
-        yield Finding(
+        yield LintFinding(
             "warning",
             "",
             f"In English for {', '.join(foreign)}: {', '.join(missing)}.",
@@ -219,13 +219,13 @@ def untranslated(survey: Questionnaire) -> Iterator[Finding]:
         )
 
 
-def public_alone(survey: Questionnaire) -> Iterator[Finding]:
+def public_alone(survey: Questionnaire) -> Iterator[LintFinding]:
     """A survey with nothing private in it."""
     if not survey.private:
-        yield Finding("warning", "", "No question is private.", "Then no coins are needed.")
+        yield LintFinding("warning", "", "No question is private.", "Then no coins are needed.")
 
 
-CHECKS: tuple[Callable[[Questionnaire], Iterator[Finding]], ...] = (
+CHECKS: tuple[Callable[[Questionnaire], Iterator[LintFinding]], ...] = (
     free_text,
     skip_logic,
     missing_answers,

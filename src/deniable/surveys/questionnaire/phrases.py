@@ -34,13 +34,13 @@ FIGURES = {
 
 
 @dataclass(frozen=True, slots=True)
-class Words:
+class Phrases:
     """Labels and sentences, each a text or one for each language; those built in if not given.
 
     In the sentences `{p}` and `{q}` are how many of 100 send an answer that is, or is not,
     theirs, and `{odds}` is the most by which a report moves odds.
 
-    >>> words = Words({"yes": {"en": "yes", "de": "ja"}})
+    >>> words = Phrases({"yes": {"en": "yes", "de": "ja"}})
     >>> words.say("yes", "de"), words.say("no", "fr"), words.say("about", "pl", number=73)
     ('ja', 'non', 'about 73')
     """

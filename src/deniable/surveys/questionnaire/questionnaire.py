@@ -15,12 +15,12 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_valida
 
 from deniable.errors import InvalidParameter
 from deniable.exact.rationals import rational
-from deniable.surveys.questionnaire.phrases import Text, Words, said
+from deniable.surveys.questionnaire.phrases import Phrases, Text, said
 
 Kind = Literal["yes-no", "single-choice", "multiple-choice", "scale", "number", "text"]
 Name = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_-]*$", max_length=64)]
 
-_ENGLISH = Words()
+_ENGLISH = Phrases()
 
 
 class Strict(BaseModel):
@@ -36,7 +36,7 @@ class Condition(Strict):
     answer: str
 
 
-class Question(Strict):
+class SurveyQuestion(Strict):
     """One question. `private` answers go through coins; others are sent as they are.
 
     `expected` is a guess at the shares of the answers, for plans and simulations only; of a
@@ -59,7 +59,7 @@ class Question(Strict):
     ask_if: Condition | None = None
 
     @model_validator(mode="after")
-    def _whole(self) -> "Question":
+    def _whole(self) -> "SurveyQuestion":
         if self.kind in ("single-choice", "multiple-choice") and len(self.options) < 2:
             raise ValueError("a choice needs `options`, two or more")
         if self.kind not in ("single-choice", "multiple-choice") and self.options:
@@ -92,7 +92,7 @@ class Question(Strict):
         listed = {"yes-no": 2, "scale": self.points or 0, "number": 0, "text": 0}
         return listed.get(self.kind, len(self.options)) + self.prefer_not_to_say
 
-    def labels(self, language: str, words: Words = _ENGLISH) -> list[str]:
+    def labels(self, language: str, words: Phrases = _ENGLISH) -> list[str]:
         """What the answers are called, in the order of their numbers."""
         match self.kind:
             case "yes-no":
@@ -145,7 +145,7 @@ class Questionnaire(Strict):
     epsilon: float = Field(gt=0)
     collection: Literal["everyone-answers-all", "one-question-each"] = "everyone-answers-all"
     languages: list[str] = Field(default=["en"], min_length=1)
-    questions: list[Question] = Field(min_length=1)
+    questions: list[SurveyQuestion] = Field(min_length=1)
     waves: int = Field(default=1, ge=1)
     shuffler: Shuffler | None = None
     words: dict[str, Text] = {}
@@ -157,7 +157,7 @@ class Questionnaire(Strict):
         if twice:
             raise ValueError(f"two questions are called {', '.join(twice)}")
         try:
-            Words(self.words)
+            Phrases(self.words)
         except InvalidParameter as problem:
             raise ValueError(str(problem).rstrip(".")) from None
         for where, text in self._texts():
@@ -209,16 +209,16 @@ class Questionnaire(Strict):
         return self.shuffler is not None and self.shuffler.separates
 
     @property
-    def wording(self) -> Words:
+    def wording(self) -> Phrases:
         """The labels and sentences that are not a question's own."""
-        return Words(self.words)
+        return Phrases(self.words)
 
     @property
-    def private(self) -> list[Question]:
+    def private(self) -> list[SurveyQuestion]:
         """The questions whose answers go through coins."""
         return [question for question in self.questions if question.private]
 
-    def question(self, name: str) -> Question:
+    def question(self, name: str) -> SurveyQuestion:
         """The question of that name."""
         for one in self.questions:
             if one.id == name:

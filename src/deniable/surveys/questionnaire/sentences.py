@@ -10,9 +10,9 @@ from typing import Any
 from deniable.mechanisms import RandomizedResponse
 from deniable.privacy import Loss
 from deniable.privacy.losses.hypothesis_testing import odds_factor
-from deniable.surveys.questionnaire.phrases import Words
+from deniable.surveys.questionnaire.phrases import Phrases
 
-_ENGLISH = Words()
+_ENGLISH = Phrases()
 
 
 def what_an_answer_proves(
@@ -20,7 +20,7 @@ def what_an_answer_proves(
     labels: tuple[str, str] | None = None,
     *,
     boxes: int = 1,
-    words: Words = _ENGLISH,
+    words: Phrases = _ENGLISH,
     language: str = "en",
 ) -> str:
     """The promise for a yes/no question, or for any other design the odds alone.
@@ -77,7 +77,7 @@ def factor(loss: Loss) -> str:
     return f"{math.ceil(exact * 100) / 100:,.2f}"
 
 
-def _of_100(chance: Fraction, words: Words, language: str) -> str:
+def _of_100(chance: Fraction, words: Phrases, language: str) -> str:
     found = 100 * chance
     if found.denominator == 1:
         return f"{found.numerator}"

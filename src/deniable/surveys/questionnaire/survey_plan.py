@@ -14,7 +14,7 @@ from deniable import price
 from deniable.errors import InvalidParameter
 from deniable.exact.rationals import Number, rational
 from deniable.mechanisms import Hybrid, NumberOrNot, Ordinal
-from deniable.surveys.questionnaire.designs import Asked, asked
+from deniable.surveys.questionnaire.designs import DesignedQuestion, asked
 from deniable.surveys.questionnaire.epsilon_split import Ways, ways
 from deniable.surveys.questionnaire.questionnaire import Questionnaire, questionnaire
 
@@ -104,7 +104,7 @@ def plan(
 
 
 def _line(
-    one: Asked,
+    one: DesignedQuestion,
     groups: int,
     margin: Number,
     confidence: Number,
@@ -138,7 +138,7 @@ def _line(
     )
 
 
-def _expected(one: Asked) -> float:
+def _expected(one: DesignedQuestion) -> float:
     """The share to plan for: that of the yeses, of the rarest answer, or one in ten."""
     question = one.question
     shares = question.expected[1:2] if question.kind == "yes-no" else question.expected
@@ -163,7 +163,7 @@ def _for_mean(
     return need, bought
 
 
-def _spread(one: Asked) -> float:
+def _spread(one: DesignedQuestion) -> float:
     """The most that one report adds to n times the variance of a mean, in squares of the range:
     answers half at one end and half at the other."""
     design = one.design

@@ -8,7 +8,7 @@ import deniable as dp
 from deniable.app.cli import argument_values
 
 if TYPE_CHECKING:
-    from deniable.audit import Finding
+    from deniable.audit import EnumerationResult
 
 
 def check(
@@ -59,7 +59,7 @@ def named(name: str, arguments: dict[str, Any]) -> Any:
         raise dp.InvalidParameter(f"{name} cannot be made so: {error}.") from None
 
 
-def described(found: "Finding") -> str:
+def described(found: "EnumerationResult") -> str:
     """A finding with what was not looked at."""
     return f"{found} (outputs of probability {found.missing:.1g} were not looked at)"
 

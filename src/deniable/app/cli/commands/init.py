@@ -49,11 +49,11 @@ def init(
 
 def key_for(policy: Path) -> Path:
     """The file of the signing key, made if there is none."""
-    from deniable.ledger.signing_keys import Key
+    from deniable.ledger.signing_keys import SigningKey
     from deniable.policy.ledger_store import stored
 
     place = Path(str(stored(None, None, policy)["ledger_key"]))
-    Key.kept(place)
+    SigningKey.kept(place)
     return place
 
 

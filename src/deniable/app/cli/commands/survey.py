@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from rich.table import Table
 
     from deniable.surveys import SurveyPlan, SurveyReport
-    from deniable.surveys.estimate.question_pairs import Pair
+    from deniable.surveys.estimate.question_pairs import QuestionPair
     from deniable.surveys.report import Result
 
 survey = typer.Typer(
@@ -224,7 +224,7 @@ def estimated(result: "Result") -> "Table":
     return table
 
 
-def crossed(pair: "Pair") -> "Table":
+def crossed(pair: "QuestionPair") -> "Table":
     """Two questions, with the test of their independence."""
     from deniable.errors import InvalidData
 

@@ -43,7 +43,8 @@ def whose(table: "Table") -> str:
         return f"each row is a unit ({table.neighbors})"
     return (
         f"all rows of one {table.unit} are a unit ({table.neighbors}), in at most "
-        f"{counted(table.max_groups, 'group')} with {counted(table.max_rows, 'row')} each"
+        f"{counted(table.max_groups_per_unit, 'group')} with "
+        f"{counted(table.max_rows_per_unit_per_group, 'row')} each"
     )
 
 

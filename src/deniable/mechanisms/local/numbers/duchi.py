@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from deniable.exact import bernoulli, uniform_below
-from deniable.exact.bits import Source
+from deniable.exact.bits import BitSource
 from deniable.exact.rationals import Number, rational, whole
 from deniable.mechanisms.local.estimate import Estimate, level_of, share
 from deniable.mechanisms.local.numbers.numeric import NumericDesign
@@ -47,7 +47,7 @@ class Duchi(NumericDesign):
         one = (1 + (self.odds - 1) * Fraction(place, self.steps)) / (self.odds + 1)
         return one if report else 1 - one
 
-    def _randomize(self, places: NDArray[np.int64], source: Source) -> NDArray[np.int64]:
+    def _randomize(self, places: NDArray[np.int64], source: BitSource) -> NDArray[np.int64]:
         n = places.size
         truthful = bernoulli((self.odds - 1) / (self.odds + 1), n, source=source)
         up = uniform_below(self.steps, n, source=source) < places

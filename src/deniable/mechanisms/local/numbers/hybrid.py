@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from deniable.exact import bernoulli
-from deniable.exact.bits import Source
+from deniable.exact.bits import BitSource
 from deniable.exact.rationals import Number
 from deniable.mechanisms.local.numbers.duchi import Duchi
 from deniable.mechanisms.local.numbers.piecewise import Piecewise
@@ -67,7 +67,7 @@ class Hybrid(Unbiased):
             return self.share * self.piecewise._chance(report, place)
         return (1 - self.share) * self.duchi._chance(report - many, place)
 
-    def _randomize(self, places: NDArray[np.int64], source: Source) -> NDArray[np.int64]:
+    def _randomize(self, places: NDArray[np.int64], source: BitSource) -> NDArray[np.int64]:
         which = bernoulli(self.share, places.size, source=source)
         bits = self.piecewise.outputs + self.duchi._randomize(places, source)
         return np.where(which, self.piecewise._randomize(places, source), bits)

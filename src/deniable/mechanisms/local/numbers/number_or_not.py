@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from deniable.exact import uniform_below
-from deniable.exact.bits import Source
+from deniable.exact.bits import BitSource
 from deniable.exact.rationals import Number, probability, rational, whole
 from deniable.mechanisms.local.estimate import Estimate, level_of, share
 from deniable.mechanisms.local.numbers.numeric import NumericDesign
@@ -68,7 +68,7 @@ class NumberOrNot(NumericDesign):
         chance: Fraction = coins.q + (coins.p - coins.q) * meant[report]
         return chance
 
-    def _randomize(self, places: NDArray[np.int64], source: Source) -> NDArray[np.int64]:
+    def _randomize(self, places: NDArray[np.int64], source: BitSource) -> NDArray[np.int64]:
         up = uniform_below(self.steps, places.size, source=source) < places
         meant = np.where(places < 0, NOT_SAID, up.astype(np.int64))
         return np.asarray(self.response.randomize(meant, source=source), dtype=np.int64)

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from deniable.errors import InvalidData, InvalidParameter
-from deniable.exact.bits import SYSTEM, Source
+from deniable.exact.bits import SYSTEM, BitSource
 from deniable.exact.enclosures import Enclosure
 from deniable.exact.rationals import Number, positive, rational
 from deniable.mechanisms import strength
@@ -74,7 +74,7 @@ class NumericDesign:
         """P(report | the answer lies `place` steps above `low`)."""
 
     @abstractmethod
-    def _randomize(self, places: NDArray[np.int64], source: Source) -> NDArray[np.int64]: ...
+    def _randomize(self, places: NDArray[np.int64], source: BitSource) -> NDArray[np.int64]: ...
 
     @property
     def loss(self) -> PureLoss:
@@ -93,7 +93,7 @@ class NumericDesign:
         scaled = self.pmf(report, answer) * (1 << bits)
         return scaled.__floor__(), scaled.__ceil__()
 
-    def randomize(self, answers: Numbers, *, source: Source = SYSTEM) -> NDArray[np.int64]:
+    def randomize(self, answers: Numbers, *, source: BitSource = SYSTEM) -> NDArray[np.int64]:
         """One report for each answer, on one axis."""
         return self._randomize(self._places(answers), source)
 

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from deniable.exact import bernoulli, uniform_below
-from deniable.exact.bits import Source
+from deniable.exact.bits import BitSource
 from deniable.exact.rationals import Number, rational, whole
 from deniable.mechanisms.local.numbers.unbiased import Unbiased
 
@@ -46,7 +46,7 @@ class Window(Unbiased):
         inside = 0 <= report - place * self.shift < self.reach
         return (self.odds if inside else 1) / self.total
 
-    def _randomize(self, places: NDArray[np.int64], source: Source) -> NDArray[np.int64]:
+    def _randomize(self, places: NDArray[np.int64], source: BitSource) -> NDArray[np.int64]:
         n = places.size
         near = bernoulli((self.odds - 1) * self.reach / self.total, n, source=source)
         window = places * self.shift + uniform_below(self.reach, n, source=source)
