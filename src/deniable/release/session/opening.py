@@ -81,11 +81,11 @@ def rehearse(policy: str | Path | Policy, *, analyst: str | None = None) -> Sess
     >>> answer.rehearsal, answer.certificate
     (True, None)
     """
-    from deniable.engines.duckdb.rehearsal import rehearsal
+    from deniable.engines.rehearsal import open_rehearsal
 
     known = policy if isinstance(policy, Policy) else load(str(policy))
     ledger = MemoryLedger(terms=Terms.of(known))
-    return Session(known, rehearsal(known), ledger, analyst=analyst, rehearsal=True)
+    return Session(known, open_rehearsal(known), ledger, analyst=analyst, rehearsal=True)
 
 
 def _session(

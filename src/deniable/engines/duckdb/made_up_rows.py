@@ -11,32 +11,14 @@ from typing import Any
 
 import duckdb
 
-from deniable.engines.duckdb.engine import DuckDB
-from deniable.engines.opening import opened
-from deniable.errors import InvalidPolicy
-from deniable.policy import Column, Policy, Table
+from deniable.policy import Column, Table
 
 ROWS = 1000
 _MOST = 100_000
-_TYPES = {"number": "DOUBLE", "boolean": "BOOLEAN", "date": "DATE", "text": "VARCHAR"}
 _NAMES = 20  # different texts in a column that declares none
 
 
-def rehearsal(policy: Policy) -> DuckDB:
-    """An engine over made-up rows for every table of a policy.
-
-    >>> table = Table.declare("visits", bounds={"cost": (0, 9)}, keys={"ward": ["A", "B"]})
-    >>> rehearsal(Policy([table], epsilon=1)).schema("visits")
-    {'cost': 'DOUBLE', 'ward': 'VARCHAR'}
-    """
-    schemas = _schemas(policy)
-    completed = policy.with_schemas(schemas)
-    return DuckDB.open(
-        {name: made_up(table, schemas[name]) for name, table in completed.tables.items()}
-    )
-
-
-def made_up(table: Table, schema: Mapping[str, str]) -> Any:
+def make_rows(table: Table, schema: Mapping[str, str]) -> Any:
     """The rows of one table, as an Arrow table of just the types of its source."""
     count = min(table.expected_rows or ROWS, _MOST)
     units = max(1, count // max(1, table.max_rows_per_unit_per_group))
@@ -48,24 +30,6 @@ def made_up(table: Table, schema: Mapping[str, str]) -> Any:
     with duckdb.connect(":memory:") as database:
         rows = f"SELECT {', '.join(chosen)} FROM range({count}) AS made(i) ORDER BY i"
         return database.sql(rows).to_arrow_table()
-
-
-def _schemas(policy: Policy) -> dict[str, dict[str, str]]:
-    """Of each table's source, if it is here; else of the columns that are declared."""
-    found = {}
-    for name, table in policy.tables.items():
-        try:
-            if table.source is None:
-                raise InvalidPolicy("There is no source.")
-            with opened({name: table.source}) as engine:
-                found[name] = engine.schema(name)
-        except InvalidPolicy:
-            found[name] = {
-                one.name: _TYPES[one.kind or "text"] for one in table.columns.values()
-            }
-            if table.unit is not None:
-                found[name].setdefault(table.unit, "VARCHAR")
-    return found
 
 
 def _made(column: Column, place: int, is_unit: bool, units: int) -> str:

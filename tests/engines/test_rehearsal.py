@@ -7,7 +7,8 @@ import pyarrow as pa
 import pytest
 
 from deniable.engines.duckdb.engine import DuckDB
-from deniable.engines.duckdb.rehearsal import made_up, rehearsal
+from deniable.engines.duckdb.made_up_rows import make_rows
+from deniable.engines.rehearsal import open_rehearsal
 from deniable.policy import Policy, Table
 
 CANARY = "canary-918273645"
@@ -50,11 +51,11 @@ def rows(seed=1, count=50):
     with DuckDB.open(policy(seed, count)) as engine:
         schema = engine.schema("visits")
     table = policy(seed, count).with_schemas({"visits": schema}).tables["visits"]
-    return made_up(table, schema)
+    return make_rows(table, schema)
 
 
 def test_the_schema_is_that_of_the_source():
-    with DuckDB.open(policy()) as real, rehearsal(policy()) as made:
+    with DuckDB.open(policy()) as real, open_rehearsal(policy()) as made:
         assert made.schema("visits") == real.schema("visits")
 
 
@@ -83,7 +84,7 @@ def test_the_real_rows_make_no_difference():
 
 def test_a_source_that_is_elsewhere_is_not_needed():
     table = Table.declare("visits", "nowhere.parquet", **DECLARED)
-    with rehearsal(Policy([table], epsilon=1)) as engine:
+    with open_rehearsal(Policy([table], epsilon=1)) as engine:
         assert engine.schema("visits")["age"] == "DOUBLE"
         assert engine.schema("visits")["patient"] == "VARCHAR"
 
@@ -91,6 +92,6 @@ def test_a_source_that_is_elsewhere_is_not_needed():
 @pytest.mark.parametrize("bounds", [(0, 1), (-3, 4), (0.5, 0.75)])
 def test_bounds_without_a_step(bounds):
     table = Table.declare("t", bounds={"x": bounds})
-    found = made_up(table, {"x": "DOUBLE"})["x"].to_pylist()
+    found = make_rows(table, {"x": "DOUBLE"})["x"].to_pylist()
     assert min(found) == pytest.approx(bounds[0], abs=0.02 * (bounds[1] - bounds[0]))
     assert bounds[0] <= min(found) < max(found) <= bounds[1]

@@ -1,0 +1,45 @@
+"""Rehearsals: an engine over made-up rows that fit a policy, to try questions on.
+
+Only public facts are used: the names and types of the columns, and what the policy declares.
+"""
+
+from deniable.engines.duckdb.engine import DuckDB
+from deniable.engines.duckdb.made_up_rows import make_rows
+from deniable.engines.opening import opened
+from deniable.errors import InvalidPolicy
+from deniable.policy import Policy
+
+_TYPES = {"number": "DOUBLE", "boolean": "BOOLEAN", "date": "DATE", "text": "VARCHAR"}
+
+
+def open_rehearsal(policy: Policy) -> DuckDB:
+    """An engine over made-up rows for every table of a policy.
+
+    >>> from deniable.policy import Table
+    >>> table = Table.declare("visits", bounds={"cost": (0, 9)}, keys={"ward": ["A", "B"]})
+    >>> open_rehearsal(Policy([table], epsilon=1)).schema("visits")
+    {'cost': 'DOUBLE', 'ward': 'VARCHAR'}
+    """
+    schemas = _schemas(policy)
+    completed = policy.with_schemas(schemas)
+    return DuckDB.open(
+        {name: make_rows(table, schemas[name]) for name, table in completed.tables.items()}
+    )
+
+
+def _schemas(policy: Policy) -> dict[str, dict[str, str]]:
+    """Of each table's source, if it is here; else of the columns that are declared."""
+    found = {}
+    for name, table in policy.tables.items():
+        try:
+            if table.source is None:
+                raise InvalidPolicy("There is no source.")
+            with opened({name: table.source}) as engine:
+                found[name] = engine.schema(name)
+        except InvalidPolicy:
+            found[name] = {
+                one.name: _TYPES[one.kind or "text"] for one in table.columns.values()
+            }
+            if table.unit is not None:
+                found[name].setdefault(table.unit, "VARCHAR")
+    return found
