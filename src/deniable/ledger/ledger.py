@@ -21,7 +21,6 @@ from deniable.ledger.accounts import Path
 from deniable.privacy import ApproximateLoss, Loss
 from deniable.privacy.arithmetic import floats
 from deniable.query.plan.plan import Plan
-from deniable.query.planner.choices import least_changes
 
 _UNITS = {"pure": "epsilon", "zcdp": "rho", "gdp": "mu squared"}
 
@@ -291,7 +290,7 @@ def check_price(plan: Plan) -> None:
     for block in plan.blocks:
         _draw_nothing(block.mechanism, len(block.features))
     for choice in plan.choices:
-        if choice.changes < (least := least_changes(choice, plan)):
+        if choice.changes < (least := plan.least_changes(choice)):
             raise InvalidParameter(
                 f"The plan takes one unit for {choice.changes} steps of {choice.about}, but it "
                 f"can be {least}. Nothing was spent."

@@ -11,7 +11,6 @@ from deniable.mechanisms import Quantiles
 from deniable.mechanisms.quantiles.independent import Independent
 from deniable.privacy import ApproximateLoss, PureLoss
 from deniable.query.language.parse import parse
-from deniable.query.planner.choices import least_changes
 from deniable.query.planner.planner import plan
 from tests.mechanisms.quantiles.laws import greatest, limit, of_independent
 from tests.mechanisms.quantiles.laws import neighbors as pairs
@@ -68,7 +67,7 @@ def test_a_plan_that_takes_a_unit_for_less_than_it_is_is_refused(sql, neighbors)
     delta = F(1, 10**6) if "diagnosis" in sql else 0
     made = planned(sql, delta=delta, changes={"neighbors": neighbors})
     for place, choice in enumerate(made.choices):
-        assert choice.changes == least_changes(choice, made)
+        assert choice.changes == made.least_changes(choice)
         if choice.changes > 1:
             less = replace(choice, changes=choice.changes - 1)
             choices = (*made.choices[:place], less, *made.choices[place + 1 :])

@@ -25,6 +25,7 @@ unit's rows are at most `changes` steps for it, all groups together, and its mec
 is that of one step: so it costs the loss of a group of `changes`.
 """
 
+import math
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import TypeAlias
@@ -221,3 +222,19 @@ class Plan:
         for part in parts[1:]:
             total = total + part
         return total
+
+    def least_changes(self, choice: Choice) -> int:
+        """How many steps of the choice's mechanism one unit can be, at most. A plan that
+        counts fewer is refused.
+
+        A unit has m rows in each of g groups. Under "replace" its rows vanish from g groups
+        and appear in g others. Without keys there is one group, where a row becomes another.
+        """
+        keyed, replace = bool(self.keys), self.neighbors == "replace"
+        groups, rows = self.max_groups_per_unit, self.max_rows_per_unit_per_group
+        if isinstance(choice.mechanism, Quantiles):
+            once = replace and not keyed and choice.mechanism.neighbors == "replace"
+            return groups * rows * (2 if replace and not once else 1)
+        steps = math.ceil(rows / choice.mechanism.sensitivity)
+        once = not replace or (not keyed and not choice.mechanism.monotone)
+        return groups * steps * (1 if once else 2)

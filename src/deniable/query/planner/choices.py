@@ -29,7 +29,6 @@ from deniable.query.plan.plan import (
     Choice,
     Chosen,
     GroupKey,
-    Plan,
 )
 from deniable.query.relations.scope import Scope
 from deniable.query.statements import group_keys as grouping
@@ -251,26 +250,6 @@ def _mechanism(
         method="independent" if len(pick.levels) <= _FEW else method.name,
     )
     return mechanism, changes
-
-
-def least_changes(choice: Choice, plan: Plan) -> int:
-    """How many steps of a choice's mechanism one unit of a plan can be, at most: a plan must
-    not count fewer, whoever made it.
-
-    A unit has m rows in each of g groups. Under "replace" they vanish in g groups and appear
-    in g others; or one row becomes another in the only group there is.
-    """
-    keyed, replace = bool(plan.keys), plan.neighbors == "replace"
-    if isinstance(choice.mechanism, Quantiles):
-        once = replace and not keyed and choice.mechanism.neighbors == "replace"
-        return (
-            plan.max_groups_per_unit
-            * plan.max_rows_per_unit_per_group
-            * (2 if replace and not once else 1)
-        )
-    steps = math.ceil(plan.max_rows_per_unit_per_group / choice.mechanism.sensitivity)
-    once = not replace or (not keyed and not choice.mechanism.monotone)
-    return plan.max_groups_per_unit * steps * (1 if once else 2)
 
 
 def margin_of(

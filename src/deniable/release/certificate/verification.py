@@ -18,7 +18,6 @@ from deniable.mechanisms import Gaussian
 from deniable.privacy import ApproximateLoss
 from deniable.query.plan import canonical
 from deniable.query.plan.plan import Plan
-from deniable.query.planner.choices import least_changes
 from deniable.release.answer.answer import margin_columns
 from deniable.release.answer.record import fingerprint, table_of
 from deniable.release.certificate.certificate import VERSION, Certificate, message
@@ -144,7 +143,7 @@ def _sensitivities(plan: Plan) -> str:
         raise _wrong("the groups of one unit", rule.groups, plan.max_groups_per_unit)
     for choice in plan.choices:
         known += 1
-        if choice.changes < (needs := least_changes(choice, plan)):
+        if choice.changes < (needs := plan.least_changes(choice)):
             raise _wrong(f"the sensitivity of {choice.about}", str(choice.changes), str(needs))
     all_known = known == len(plan.blocks) + len(plan.choices)
     every = "every sensitivity" if all_known else f"{known} sensitivities"
