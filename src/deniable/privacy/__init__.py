@@ -1,22 +1,21 @@
 """Losses: what releases cost, how costs compose, convert and compare.
 
-Files load when a name of theirs is first used: who wants one loss waits for no other.
+A file is loaded when one of its names is first used, so that importing one loss stays fast.
 """
 
 from importlib import import_module
 from typing import TYPE_CHECKING
 
-from deniable.privacy.compose.parallel import Parallel, parallel
-from deniable.privacy.compose.reserved import Reserved, reserved
-
-# These functions bear the names of their files, so they must be here before the files are.
-from deniable.privacy.losses.concentrated import ConcentratedLoss, concentrated
+from deniable.privacy.compose.algebra import LossAlgebra
+from deniable.privacy.losses.loss import Loss
 
 if TYPE_CHECKING:
     from deniable.privacy.amplify.sampling import Sampled, poisson, without_replacement
     from deniable.privacy.amplify.shuffling import Shuffled, shuffled
     from deniable.privacy.compose.calibration import calibrate, how_many
     from deniable.privacy.compose.composition import Composition
+    from deniable.privacy.compose.parallel import Parallel, parallel
+    from deniable.privacy.compose.reserved import Reserved, reserved
     from deniable.privacy.filters.adaptive import (
         ConcentratedFilter,
         Filter,
@@ -27,9 +26,9 @@ if TYPE_CHECKING:
     from deniable.privacy.filters.union import UnionFilter
     from deniable.privacy.losses.approximate import ApproximateLoss
     from deniable.privacy.losses.bounded_range import RangeLoss
+    from deniable.privacy.losses.concentrated import ConcentratedLoss, concentrated
     from deniable.privacy.losses.distribution import LossDistribution
     from deniable.privacy.losses.gaussian import GaussianLoss
-    from deniable.privacy.losses.loss import Loss
     from deniable.privacy.losses.pure import PureLoss
     from deniable.privacy.losses.renyi import RenyiLoss
     from deniable.privacy.neighbors import Neighbors, neighboring
@@ -66,6 +65,9 @@ __all__ = [
     "without_replacement",
 ]
 
+# The kinds of loss do not import sums, comparisons and numerical prices. They get them here.
+Loss.algebra = LossAlgebra()
+
 _FILES = {
     "losses.approximate": ("ApproximateLoss",),
     "losses.bounded_range": ("RangeLoss",),
@@ -74,6 +76,18 @@ _FILES = {
         "how_many",
     ),
     "compose.composition": ("Composition",),
+    "compose.parallel": (
+        "Parallel",
+        "parallel",
+    ),
+    "compose.reserved": (
+        "Reserved",
+        "reserved",
+    ),
+    "losses.concentrated": (
+        "ConcentratedLoss",
+        "concentrated",
+    ),
     "losses.distribution": ("LossDistribution",),
     "filters.adaptive": (
         "ConcentratedFilter",
@@ -83,7 +97,6 @@ _FILES = {
         "RenyiFilter",
     ),
     "losses.gaussian": ("GaussianLoss",),
-    "losses.loss": ("Loss",),
     "neighbors": (
         "Neighbors",
         "neighboring",

@@ -19,11 +19,11 @@ from typing import Literal
 from deniable.errors import InvalidParameter, Unsupported
 from deniable.exact.rationals import Number, positive, whole
 from deniable.privacy.arithmetic import floats
-from deniable.privacy.arithmetic.dominating_pairs import mirrored, thinned
+from deniable.privacy.arithmetic.dominating_pairs import CountedPairs, mirrored, thinned
 from deniable.privacy.arithmetic.intervals import ZERO, precision
 from deniable.privacy.arithmetic.nats import Nats
-from deniable.privacy.compose.numerical import Plan
 from deniable.privacy.losses.loss import Loss
+from deniable.privacy.losses.pure import PureLoss
 from deniable.privacy.neighbors import Neighbors, neighboring
 
 _WORK = 60
@@ -63,12 +63,10 @@ class Sampled(Loss):
     @property
     def rho(self) -> Fraction | None:
         """The charge of that pure loss."""
-        from deniable.privacy.losses.pure import PureLoss
-
         return None if self.nats is None else PureLoss.of(self.nats).rho
 
     @property
-    def plan(self) -> Plan | None:
+    def plan(self) -> CountedPairs | None:
         """The worst pairs, thinned; known where the mechanism is a single one."""
         inner = self.whole.plan
         if inner is not None and (self.rate == 1 or not (inner or self.whole.slack)):
@@ -81,7 +79,7 @@ class Sampled(Loss):
         return ((mirrored(pair) if self.kind == "without replacement" else pair, 1),)
 
     @property
-    def witness(self) -> Plan | None:
+    def witness(self) -> CountedPairs | None:
         """The same, for Poisson sampling of a mechanism that its own pairs are attained by."""
         return self.plan if self.kind == "poisson" and self.whole.witness else None
 

@@ -7,7 +7,7 @@ pair whose reverse is itself is `symmetric`, and one direction serves for both.
 """
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from deniable.errors import InvalidParameter
 from deniable.exact.rationals import Number, probability
+from deniable.privacy.arithmetic.floats import UNIT
 from deniable.privacy.arithmetic.nats import Nats
 
 Floats: TypeAlias = NDArray[Any]  # of float64
@@ -344,3 +345,20 @@ def mirrored(pair: "Atoms | Tails") -> "Atoms | Tails":
     return Atoms(
         tuple(y for y, _ in atoms), tuple(w for _, w in atoms), pair.infinite, pair.infinite
     )
+
+
+Pair: TypeAlias = Atoms | Tails
+CountedPairs: TypeAlias = tuple[tuple[Pair, int], ...]
+
+
+def count_pairs(pairs: Iterable[tuple[Pair, int]]) -> CountedPairs:
+    """Equal pairs counted together; all Gaussian pairs as one."""
+    counts: dict[Pair, int] = {}
+    mu_squared = 0.0
+    for pair, count in pairs:
+        if isinstance(pair, Bell):
+            mu_squared += pair.mu**2 * count
+        else:
+            counts[pair] = counts.get(pair, 0) + count
+    bells = ((Bell(math.sqrt(mu_squared) * (1 + 4 * UNIT)), 1),) if mu_squared else ()
+    return (*counts.items(), *bells)

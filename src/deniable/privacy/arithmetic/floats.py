@@ -6,6 +6,8 @@ from fractions import Fraction
 
 from deniable.privacy.arithmetic.intervals import NEGLIGIBLE
 
+UNIT = 2.0**-53  # the greatest relative error of one float operation
+
 _LEAST = 5e-324
 _HUGE = Decimal("1e310")
 

@@ -7,6 +7,7 @@ from fractions import Fraction
 
 from deniable.errors import InvalidParameter, Unsupported
 from deniable.exact.rationals import Number, whole
+from deniable.privacy.arithmetic.dominating_pairs import CountedPairs, count_pairs
 from deniable.privacy.arithmetic.floats import up
 from deniable.privacy.arithmetic.intervals import INFINITY, ONE, ZERO
 from deniable.privacy.arithmetic.nats import Nats
@@ -20,7 +21,6 @@ from deniable.privacy.compose.forms import (
     total_rho,
     total_slack,
 )
-from deniable.privacy.compose.numerical import Plan, plan_of
 from deniable.privacy.compose.numerical_loss import Numerical
 from deniable.privacy.compose.repeated import Repeated
 from deniable.privacy.compose.reserved import Reserved
@@ -75,12 +75,12 @@ class Composition(Loss):
         return total_mu_squared(self.parts)
 
     @property
-    def plan(self) -> "Plan | None":
+    def plan(self) -> CountedPairs | None:
         """The worst pairs of all parts, where every part has some."""
         return total_plan(self.parts)
 
     @property
-    def witness(self) -> "Plan | None":
+    def witness(self) -> CountedPairs | None:
         """What the parts that have any surely allow."""
         known = [(part.witness, n) for part, n in self.parts]
         return tuple((pair, k * n) for plan, n in known if plan for pair, k in plan)
@@ -129,7 +129,7 @@ class Composition(Loss):
         rest = unmixed(self.slack, delta)
         if rest is None:
             return found
-        return min(found, Numerical(plan_of(plan))._epsilon_near(rest, precision))
+        return min(found, Numerical(count_pairs(plan))._epsilon_near(rest, precision))
 
     def _epsilon_below(self, delta: Fraction, precision: float | None = None) -> Decimal:
         sure = [
@@ -141,7 +141,7 @@ class Composition(Loss):
         closed = self._closed()
         if closed is not None:
             return closed._epsilon_below(rest)
-        return Numerical(plan_of(self.witness or ()))._epsilon_below(rest, precision)
+        return Numerical(count_pairs(self.witness or ()))._epsilon_below(rest, precision)
 
     def _closed(self) -> Loss | None:
         """The loss of all parts, where a closed form is exact, if `slack` does not happen."""

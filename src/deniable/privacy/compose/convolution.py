@@ -22,8 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from deniable.privacy.arithmetic.dominating_pairs import Floats
-
-UNIT = 2.0**-53
+from deniable.privacy.arithmetic.floats import UNIT
 
 
 @dataclass(frozen=True)

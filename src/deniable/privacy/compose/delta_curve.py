@@ -22,8 +22,8 @@ from functools import cached_property
 import numpy as np
 
 from deniable.privacy.arithmetic.dominating_pairs import Floats
+from deniable.privacy.arithmetic.floats import UNIT
 
-UNIT = 2.0**-53
 _REACH = 14  # so many sqrt(V) around x are looked at for the lower bound
 _LEAVE = 2.5
 

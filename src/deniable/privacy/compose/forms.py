@@ -14,9 +14,9 @@ from typing import TypeAlias
 from deniable.errors import Unsupported
 from deniable.exact.rationals import Number
 from deniable.privacy.arithmetic import floats
+from deniable.privacy.arithmetic.dominating_pairs import CountedPairs, count_pairs
 from deniable.privacy.arithmetic.intervals import INFINITY, precision
 from deniable.privacy.arithmetic.nats import Nats
-from deniable.privacy.compose.numerical import Plan, plan_of
 from deniable.privacy.compose.numerical_loss import Numerical
 from deniable.privacy.compose.repeated import Repeated
 from deniable.privacy.losses.approximate import ApproximateLoss
@@ -125,7 +125,7 @@ def total_mu_squared(parts: Parts) -> Fraction | None:
     return total
 
 
-def total_plan(parts: Parts) -> Plan | None:
+def total_plan(parts: Parts) -> CountedPairs | None:
     """The worst pairs of all parts."""
     plans = [(part.plan, count) for part, count in parts]
     if any(plan is None for plan, _ in plans):
@@ -174,7 +174,7 @@ def numerical(parts: Parts) -> Loss | None:
     plan = total_plan(parts)
     if plan is None:
         return None
-    return Charged(Numerical(plan_of(plan)), Nats(), total_slack(parts))
+    return Charged(Numerical(count_pairs(plan)), Nats(), total_slack(parts))
 
 
 def concentrated(parts: Parts) -> Loss | None:

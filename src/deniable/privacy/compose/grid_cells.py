@@ -23,8 +23,8 @@ from deniable.privacy.arithmetic.dominating_pairs import (
     Floats,
     Tails,
 )
+from deniable.privacy.arithmetic.floats import UNIT
 
-UNIT = 2.0**-53
 _HUGE = 700.0  # the greatest loss whose odds are a float
 
 

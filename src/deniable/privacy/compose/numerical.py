@@ -4,7 +4,7 @@ None of these choices can make a bound wrong: `curve` adds what each of them cos
 """
 
 import math
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property, lru_cache
@@ -14,16 +14,15 @@ import numpy as np
 
 from deniable.privacy.arithmetic.dominating_pairs import (
     Atoms,
-    Bell,
+    CountedPairs,
     Floats,
-    Tails,
+    Pair,
 )
+from deniable.privacy.arithmetic.floats import UNIT
 from deniable.privacy.compose.convolution import Term, total
-from deniable.privacy.compose.delta_curve import UNIT, DeltaCurve
+from deniable.privacy.compose.delta_curve import DeltaCurve
 from deniable.privacy.compose.grid_cells import GridCells, cells, reach
 
-Pair: TypeAlias = Atoms | Tails
-Plan: TypeAlias = tuple[tuple[Pair, int], ...]
 Laid: TypeAlias = tuple[tuple[GridCells, int], ...]
 
 _RARE = 1e-30  # how much of a pair may lie off its grid
@@ -37,24 +36,11 @@ _LONGEST = 1 << 21  # cells of a single pair
 _GOLDEN = (math.sqrt(5) - 1) / 2
 
 
-def plan_of(parts: Iterable[tuple[Pair, int]]) -> Plan:
-    """Like pairs counted together; all bells as one."""
-    counts: dict[Pair, int] = {}
-    square = 0.0
-    for pair, count in parts:
-        if isinstance(pair, Bell):
-            square += pair.mu**2 * count
-        else:
-            counts[pair] = counts.get(pair, 0) + count
-    bells = ((Bell(math.sqrt(square) * (1 + 4 * UNIT)), 1),) if square else ()
-    return (*counts.items(), *bells)
-
-
 @dataclass(frozen=True)
 class Sketch:
     """A plan on coarse grids, to see where the mass of its sum lies."""
 
-    plan: Plan
+    plan: CountedPairs
 
     @cached_property
     def _atoms(self) -> tuple[Floats, Floats, Floats, Floats, list[int]]:
@@ -134,7 +120,7 @@ def _lowest(function: Callable[[float], float], steepest: float) -> float:
 
 
 @lru_cache(maxsize=64)
-def sketch(plan: Plan) -> Sketch:
+def sketch(plan: CountedPairs) -> Sketch:
     return Sketch(plan)
 
 
@@ -148,7 +134,7 @@ class LossGrid:
 
 
 @lru_cache(maxsize=64)
-def grid(plan: Plan, precision: float | None) -> LossGrid:
+def grid(plan: CountedPairs, precision: float | None) -> LossGrid:
     """A step with which the upper bound exceeds the truth by less than `precision`, about.
 
     With n pairs off the grid the excess is n step**2 / 12 times the hazard, tilt + 1. Where
@@ -176,7 +162,7 @@ def grid(plan: Plan, precision: float | None) -> LossGrid:
     return LossGrid(step, off, _drift(plan, step))
 
 
-def _widest(plan: Plan) -> float:
+def _widest(plan: CountedPairs) -> float:
     ends = [reach(pair, _RARE) for pair, _ in plan]
     return max(high - low for low, high in ends)
 
@@ -185,13 +171,13 @@ def _on(pair: Pair) -> bool:
     return isinstance(pair, Atoms) and (pair.unit is not None or not any(pair.losses))
 
 
-def _drift(plan: Plan, step: float) -> float:
+def _drift(plan: CountedPairs, step: float) -> float:
     ends = [(max(map(abs, reach(pair, _RARE))) + step) * n for pair, n in plan]
     rough = 1e-13 if any(_on(pair) for pair, _ in plan) else 16 * UNIT
     return math.fsum(ends) * rough
 
 
-def _width(plan: Plan, seen: Sketch, tilt: float) -> float:
+def _width(plan: CountedPairs, seen: Sketch, tilt: float) -> float:
     high = seen.tilt_for_delta(_NOMINAL * 1e-9)
     top = seen.epsilon(high, _NOMINAL * 1e-9)
     wide = max(top - max(seen.epsilon(tilt, _NOMINAL), 0.0), 45 / tilt)
@@ -199,7 +185,7 @@ def _width(plan: Plan, seen: Sketch, tilt: float) -> float:
     return min(wide, far - low)
 
 
-def _support(plan: Plan) -> tuple[float, float]:
+def _support(plan: CountedPairs) -> tuple[float, float]:
     ends = [(reach(pair, _RARE), count) for pair, count in plan]
     return (
         math.fsum(low * count for (low, _), count in ends),
@@ -207,7 +193,7 @@ def _support(plan: Plan) -> tuple[float, float]:
     )
 
 
-def lattice(plan: Plan) -> float | None:
+def lattice(plan: CountedPairs) -> float | None:
     """The common unit of all pairs that have one, rounded to the nearest float."""
     units = {pair.unit for pair, _ in plan if isinstance(pair, Atoms)} - {None}
     if not units:
@@ -285,7 +271,7 @@ class Chernoff:
 
 
 def curve(
-    plan: Plan, tilt: float, origin: float, delta: float, precision: float | None = None
+    plan: CountedPairs, tilt: float, origin: float, delta: float, precision: float | None = None
 ) -> DeltaCurve:
     """The curve of a plan, tilted for losses near `origin`, where it is about `delta`."""
     mesh = grid(plan, precision)

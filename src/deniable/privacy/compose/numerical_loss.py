@@ -8,11 +8,11 @@ from fractions import Fraction
 from functools import lru_cache
 
 from deniable.errors import Unsupported
-from deniable.privacy.arithmetic.dominating_pairs import Atoms
+from deniable.privacy.arithmetic.dominating_pairs import Atoms, CountedPairs
 from deniable.privacy.arithmetic.intervals import INFINITY, ONE, ZERO
 from deniable.privacy.arithmetic.nats import Nats
 from deniable.privacy.compose.delta_curve import DeltaCurve
-from deniable.privacy.compose.numerical import Plan, curve, sketch
+from deniable.privacy.compose.numerical import curve, sketch
 from deniable.privacy.losses.loss import Loss
 
 _LEAST = 1e-26  # below such a delta a grid has nothing to say
@@ -24,10 +24,10 @@ _CLOSE = 2.0**-42
 class Numerical(Loss):
     """The loss of all pairs of a plan, in whichever direction it is greater."""
 
-    worst: Plan
+    worst: CountedPairs
 
     @property
-    def plan(self) -> Plan:
+    def plan(self) -> CountedPairs:
         return self.worst
 
     @property
@@ -108,7 +108,7 @@ class Numerical(Loss):
 
 
 @lru_cache(maxsize=64)
-def directions(plan: Plan) -> tuple[Plan, ...]:
+def directions(plan: CountedPairs) -> tuple[CountedPairs, ...]:
     """The plan and, unless it is the same, the plan with every P and Q swapped."""
     if all(pair.symmetric for pair, _ in plan):
         return (plan,)
@@ -116,21 +116,21 @@ def directions(plan: Plan) -> tuple[Plan, ...]:
 
 
 @lru_cache(maxsize=32)
-def _near_delta(plan: Plan, delta: float, precision: float | None) -> DeltaCurve:
+def _near_delta(plan: CountedPairs, delta: float, precision: float | None) -> DeltaCurve:
     seen = sketch(plan)
     tilt = seen.tilt_for_delta(delta)
     return curve(plan, tilt, max(seen.epsilon(tilt, delta), 0.0), delta, precision)
 
 
 @lru_cache(maxsize=128)
-def _near_epsilon(plan: Plan, epsilon: float) -> DeltaCurve:
+def _near_epsilon(plan: CountedPairs, epsilon: float) -> DeltaCurve:
     seen = sketch(plan)
     tilt = seen.tilt_for_epsilon(epsilon)
     log = seen.bound(tilt, epsilon)
     return curve(plan, tilt, epsilon, math.exp(min(max(log, -57.0), 0.0)))
 
 
-def _least_epsilon(plan: Plan, delta: float, precision: float | None) -> float:
+def _least_epsilon(plan: CountedPairs, delta: float, precision: float | None) -> float:
     """An epsilon at which delta is surely enough, as small as the curve allows."""
     found = _near_delta(plan, delta, precision)
     if found.above(0.0) <= delta:
@@ -144,7 +144,7 @@ def _least_epsilon(plan: Plan, delta: float, precision: float | None) -> float:
     return math.inf
 
 
-def _sure_epsilon(plan: Plan, delta: float, precision: float | None) -> float:
+def _sure_epsilon(plan: CountedPairs, delta: float, precision: float | None) -> float:
     """An epsilon at which delta is surely not enough; sought downwards from where it may be,
     as the lower bound is only good near there."""
     found = _near_delta(plan, delta, precision)

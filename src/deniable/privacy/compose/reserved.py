@@ -8,16 +8,13 @@ release to the filter, whatever else happens between its parts, it is one charge
 from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
-from typing import TYPE_CHECKING
 
 from deniable.errors import InvalidParameter
 from deniable.exact.rationals import Number
+from deniable.privacy.arithmetic.dominating_pairs import CountedPairs
 from deniable.privacy.arithmetic.nats import Nats
 from deniable.privacy.losses.approximate import ApproximateLoss
 from deniable.privacy.losses.loss import Loss, delta_of
-
-if TYPE_CHECKING:
-    from deniable.privacy.compose.numerical import Plan
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +40,7 @@ class Reserved(Loss):
         return self.priced.rho
 
     @property
-    def witness(self) -> "Plan | None":
+    def witness(self) -> CountedPairs | None:
         """What was reserved."""
         return self.whole.witness
 

@@ -7,10 +7,10 @@ randomized response otherwise (Kairouz, Oh & Viswanath 2015), so its curve is th
 from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
-from typing import TYPE_CHECKING
 
 from deniable.exact.rationals import Number, whole
 from deniable.privacy.arithmetic import floats
+from deniable.privacy.arithmetic.dominating_pairs import CountedPairs
 from deniable.privacy.arithmetic.intervals import (
     INFINITY,
     ONE,
@@ -28,9 +28,6 @@ from deniable.privacy.losses.loss import (
 )
 from deniable.privacy.losses.nats_loss import nats_of, show_nats
 from deniable.privacy.losses.pure import PureLoss, lines
-
-if TYPE_CHECKING:
-    from deniable.privacy.compose.numerical import Plan
 
 
 @dataclass(frozen=True, slots=True, init=False, repr=False)
@@ -75,7 +72,7 @@ class ApproximateLoss(Loss):
         return INFINITY if rest is None else PureLoss.of(self.nats)._epsilon_above(rest)
 
     @property
-    def plan(self) -> "Plan":
+    def plan(self) -> CountedPairs:
         """Randomized response, where not everything is told."""
         return PureLoss.of(self.nats).plan
 

@@ -15,10 +15,10 @@ both ends only, with P(y = e**-t) = (1 - e**(t - epsilon)) / (1 - e**-epsilon). 
 from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
-from typing import TYPE_CHECKING
 
 from deniable.exact.rationals import whole
 from deniable.privacy.arithmetic import floats
+from deniable.privacy.arithmetic.dominating_pairs import CountedPairs, Mirrored, Range
 from deniable.privacy.arithmetic.intervals import (
     ZERO,
     Interval,
@@ -28,9 +28,6 @@ from deniable.privacy.arithmetic.intervals import (
 from deniable.privacy.arithmetic.nats import Nats
 from deniable.privacy.losses.nats_loss import NatsLoss
 from deniable.privacy.losses.pure import PureLoss
-
-if TYPE_CHECKING:
-    from deniable.privacy.compose.numerical import Plan
 
 
 @dataclass(frozen=True, slots=True, init=False, repr=False)
@@ -52,10 +49,8 @@ class RangeLoss(NatsLoss):
         return floats.ceiling(half.hi)
 
     @property
-    def plan(self) -> "Plan":
+    def plan(self) -> CountedPairs:
         """A pair with this loss's delta curve, which therefore dominates."""
-        from deniable.privacy.arithmetic.dominating_pairs import Mirrored, Range
-
         if self.nats.sign() == 0:
             return ()
         return ((Mirrored(Range(float(self.nats._enclosure(80)[1]))), 1),)

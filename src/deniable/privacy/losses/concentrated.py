@@ -8,11 +8,11 @@ Every order is valid, so a search may propose one and intervals then decide what
 from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
-from typing import TYPE_CHECKING
 
 from deniable.errors import InvalidParameter, Unsupported
 from deniable.exact.rationals import Number, positive, whole
 from deniable.privacy.arithmetic import floats
+from deniable.privacy.arithmetic.dominating_pairs import CountedPairs
 from deniable.privacy.arithmetic.intervals import (
     INFINITY,
     ONE,
@@ -24,10 +24,8 @@ from deniable.privacy.arithmetic.intervals import (
 )
 from deniable.privacy.arithmetic.nats import Nats
 from deniable.privacy.arithmetic.roots import root
+from deniable.privacy.losses.gaussian import GaussianLoss
 from deniable.privacy.losses.loss import Loss, nonnegative
-
-if TYPE_CHECKING:
-    from deniable.privacy.compose.numerical import Plan
 
 _WORK = 60
 
@@ -82,15 +80,11 @@ class ConcentratedLoss(Loss):
         return max(least.hi, ZERO)
 
     @property
-    def witness(self) -> "Plan | None":
+    def witness(self) -> CountedPairs | None:
         """Gaussian noise with this rho, which is a little cheaper than the worst may be."""
-        from deniable.privacy.losses.gaussian import GaussianLoss
-
         return GaussianLoss(mu_squared=2 * self.rho).plan
 
     def _epsilon_below(self, delta: Fraction, precision: float | None = None) -> Decimal:
-        from deniable.privacy.losses.gaussian import GaussianLoss
-
         return GaussianLoss(mu_squared=2 * self.rho)._epsilon_below(delta)
 
     def group(self, k: int) -> "ConcentratedLoss":

@@ -18,11 +18,15 @@ from typing import Protocol
 
 from deniable.errors import InvalidParameter, Unsupported
 from deniable.exact.rationals import Number, positive
-from deniable.privacy.arithmetic.dominating_pairs import Atoms, Peak
+from deniable.privacy.arithmetic.dominating_pairs import (
+    Atoms,
+    CountedPairs,
+    Pair,
+    Peak,
+    count_pairs,
+)
 from deniable.privacy.arithmetic.nats import Nats
 from deniable.privacy.arithmetic.symmetric_pairs import either
-from deniable.privacy.compose.numerical import Pair, Plan, plan_of
-from deniable.privacy.compose.numerical_loss import Numerical
 from deniable.privacy.losses.loss import Loss
 
 
@@ -49,7 +53,7 @@ class LossDistribution(Loss):
     4.774567588
     """
 
-    worst: Plan
+    worst: CountedPairs
 
     @classmethod
     def of(
@@ -81,7 +85,7 @@ class LossDistribution(Loss):
             )
         slack = float(loss.slack)
         told = ((Atoms((0.0,), (1 - slack,), slack, slack), 1),) if slack else ()
-        return cls(plan_of((*loss.plan, *told)))
+        return cls(count_pairs((*loss.plan, *told)))
 
     @classmethod
     def from_pair(cls, p: Sequence[Number], q: Sequence[Number]) -> "LossDistribution":
@@ -110,13 +114,13 @@ class LossDistribution(Loss):
         return f"LossDistribution({shown})"
 
     @property
-    def plan(self) -> Plan:
+    def plan(self) -> CountedPairs:
         """The worst pairs."""
         return self.worst
 
     @property
-    def _priced(self) -> Numerical:
-        return Numerical(self.worst)
+    def _priced(self) -> Loss:
+        return self.algebra.price(self.worst)
 
     @property
     def _told(self) -> Fraction:

@@ -8,11 +8,11 @@ import math
 from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
-from typing import TYPE_CHECKING
 
 from deniable.errors import InvalidParameter
 from deniable.exact.rationals import Number, positive, whole
 from deniable.privacy.arithmetic import floats, normal
+from deniable.privacy.arithmetic.dominating_pairs import Bell, CountedPairs
 from deniable.privacy.arithmetic.intervals import (
     INFINITY,
     NEGLIGIBLE,
@@ -26,9 +26,6 @@ from deniable.privacy.arithmetic.intervals import (
 from deniable.privacy.arithmetic.nats import Nats
 from deniable.privacy.arithmetic.roots import root
 from deniable.privacy.losses.loss import Loss, nonnegative
-
-if TYPE_CHECKING:
-    from deniable.privacy.compose.numerical import Plan
 
 _FAR = Decimal(45)  # P(N > 45) < 1e-400
 _WORK = 60
@@ -104,10 +101,8 @@ class GaussianLoss(Loss):
         return epsilon
 
     @property
-    def plan(self) -> "Plan":
+    def plan(self) -> CountedPairs:
         """N(mu, 1) against N(0, 1)."""
-        from deniable.privacy.arithmetic.dominating_pairs import Bell
-
         if self.mu_squared == 0:
             return ()
         mu = precision(_WORK)(self.mu_squared).sqrt().middle

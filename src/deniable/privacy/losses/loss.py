@@ -15,14 +15,15 @@ A loss knows no neighbouring relation: where one matters, it is asked for.
 
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from decimal import Decimal
 from fractions import Fraction
-from typing import TYPE_CHECKING
+from typing import ClassVar, Protocol
 
 from deniable.errors import InvalidParameter
 from deniable.exact.rationals import Number, probability, rational, whole
 from deniable.privacy.arithmetic import floats
+from deniable.privacy.arithmetic.dominating_pairs import CountedPairs
 from deniable.privacy.arithmetic.intervals import (
     INFINITY,
     ONE,
@@ -31,11 +32,21 @@ from deniable.privacy.arithmetic.intervals import (
 )
 from deniable.privacy.arithmetic.nats import Nats
 
-if TYPE_CHECKING:
-    from deniable.privacy.compose.numerical import Plan
-
 _NEARLY_ONE = Fraction(999, 1000)
 _GOLDEN = (math.sqrt(5) - 1) / 2
+
+
+class Algebra(Protocol):
+    """What needs several kinds of loss at once; see `privacy.compose.algebra`."""
+
+    def compose(self, parts: "Iterable[tuple[Loss, int]]") -> "Loss":
+        """The loss of all parts together, each as often as its count says."""
+
+    def fits(self, loss: "Loss", budget: "Loss") -> bool:
+        """Whether `loss` stays within `budget`."""
+
+    def price(self, pairs: CountedPairs) -> "Loss":
+        """The loss of dominating pairs together, computed on a grid."""
 
 
 class Loss(ABC):
@@ -47,6 +58,8 @@ class Loss(ABC):
     """
 
     __slots__ = ()
+
+    algebra: ClassVar[Algebra]  # set by `deniable.privacy`, so that losses import no sums
 
     @property
     def slack(self) -> Fraction:
@@ -74,13 +87,13 @@ class Loss(ABC):
         return None
 
     @property
-    def plan(self) -> "Plan | None":
+    def plan(self) -> CountedPairs | None:
         """Worst pairs of distributions, with counts, that together cost as much as this does
         if `slack` does not happen."""
         return None
 
     @property
-    def witness(self) -> "Plan | None":
+    def witness(self) -> CountedPairs | None:
         """Pairs that this loss surely allows: what it costs at least."""
         return self.plan
 
@@ -166,9 +179,7 @@ class Loss(ABC):
 
     def fits(self, budget: "Loss") -> bool:
         """Whether this loss surely stays within `budget`; pure sums are compared exactly."""
-        from deniable.privacy.compose.fits import fits
-
-        return fits(self, budget)
+        return self.algebra.fits(self, budget)
 
     @property
     def parts(self) -> "tuple[tuple[Loss, int], ...]":
@@ -178,7 +189,7 @@ class Loss(ABC):
     def __add__(self, other: "Loss") -> "Loss":
         if not isinstance(other, Loss):
             return NotImplemented
-        return _composed(*self.parts, *other.parts)
+        return self.algebra.compose((*self.parts, *other.parts))
 
     def __radd__(self, other: object) -> "Loss":  # so that sum(losses) works
         if isinstance(other, int) and other == 0:
@@ -187,15 +198,9 @@ class Loss(ABC):
 
     def __mul__(self, count: int) -> "Loss":
         times = whole(count, "count", least=0)
-        return _composed(*((part, n * times) for part, n in self.parts))
+        return self.algebra.compose((part, n * times) for part, n in self.parts)
 
     __rmul__ = __mul__
-
-
-def _composed(*parts: tuple[Loss, int]) -> Loss:
-    from deniable.privacy.compose.composition import composed
-
-    return composed(parts)
 
 
 def delta_of(delta: Number) -> Fraction:

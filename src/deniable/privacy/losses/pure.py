@@ -7,10 +7,10 @@ delta(x) = (e**epsilon - e**x) / (1 + e**epsilon) for x below epsilon, and 0 abo
 from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
-from typing import TYPE_CHECKING
 
 from deniable.exact.rationals import whole
 from deniable.privacy.arithmetic import floats
+from deniable.privacy.arithmetic.dominating_pairs import Atoms, CountedPairs
 from deniable.privacy.arithmetic.intervals import (
     ZERO,
     Interval,
@@ -19,9 +19,6 @@ from deniable.privacy.arithmetic.intervals import (
 )
 from deniable.privacy.arithmetic.nats import Nats
 from deniable.privacy.losses.nats_loss import NatsLoss
-
-if TYPE_CHECKING:
-    from deniable.privacy.compose.numerical import Plan
 
 
 @dataclass(frozen=True, slots=True, init=False, repr=False)
@@ -47,10 +44,8 @@ class PureLoss(NatsLoss):
         return floats.ceiling(certified(charge).hi)
 
     @property
-    def plan(self) -> "Plan":
+    def plan(self) -> CountedPairs:
         """Randomized response."""
-        from deniable.privacy.arithmetic.dominating_pairs import Atoms
-
         return ((Atoms.response(self.nats), 1),)
 
     def _delta_above(self, epsilon: Nats) -> Decimal:
