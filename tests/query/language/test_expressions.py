@@ -4,14 +4,9 @@ import pytest
 from sqlglot import exp
 
 from deniable.errors import InvalidQuery
-from deniable.query.language.expressions import (
-    Call,
-    ColumnRef,
-    check_sizes,
-    repeats,
-    size,
-)
+from deniable.query.language.expressions import check_sizes, repeats, size
 from deniable.query.language.parse import parse
+from deniable.query.language.syntax_tree import Call, ColumnRef
 from deniable.query.relations.function_table import FUNCTIONS
 
 

@@ -3,8 +3,8 @@
 import pytest
 
 from deniable.errors import DeniableError, InvalidQuery
-from deniable.query.language.expressions import Aggregate, ColumnRef
 from deniable.query.language.parse import condition, parse
+from deniable.query.language.syntax_tree import Aggregate, ColumnRef
 
 
 def test_a_whole_statement():

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from deniable.mechanisms import Gaussian, Laplace
-from deniable.query.language.expressions import Aggregate, ColumnRef
+from deniable.query.language.syntax_tree import Aggregate, ColumnRef
 from deniable.query.margins.forms import form
 from deniable.query.margins.margins import laws_of, margins, shown
 from deniable.query.margins.variances import interval, variance

@@ -6,13 +6,13 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
+from deniable.query.plan.grid_steps import common_step
 from deniable.query.plan.key_list import (
     FARTHEST,
     Listing,
     listing,
     unbroken,
 )
-from deniable.query.relations.value_facts import common_step
 
 WHOLE = st.integers(-(2**70), 2**70) | st.integers(-50, 50)
 NUMBERS = st.lists(WHOLE | st.decimals(-100, 100, places=3).map(float), min_size=1)

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from deniable.query.language.expressions import Aggregate, ColumnRef
+from deniable.query.language.syntax_tree import Aggregate, ColumnRef
 from deniable.query.margins.evaluation import evaluate
 from deniable.query.plan.plan import Feature
 from deniable.query.statements.statistics import Measured, Statistic, root_up

@@ -13,17 +13,11 @@ from typing import cast, get_args
 from deniable.errors import InvalidParameter, InvalidQuery
 from deniable.exact.rationals import Number, rational
 from deniable.query.language import sql_aggregates
-from deniable.query.language.expressions import (
-    Aggregate,
-    Expression,
-    Literal,
-    conjunction,
-)
+from deniable.query.language.expressions import conjunction
 from deniable.query.language.parse import check_written, condition, relation
-from deniable.query.language.question import Named, Question
-from deniable.query.language.sql_expressions import clipped as read_clipped
-from deniable.query.language.sql_expressions import histogram as read_histogram
+from deniable.query.language.question import Question
 from deniable.query.language.sql_selects import aliased, check_names, label
+from deniable.query.language.syntax_tree import Aggregate, Expression, Literal, Named
 
 
 def count(of: str | None = None) -> Aggregate:
@@ -199,7 +193,7 @@ def histogram(of: str, bins: int = 10) -> Aggregate:
     >>> str(histogram("age", bins=5))
     'HISTOGRAM(age, 5)'
     """
-    return read_histogram((condition(of), condition(str(bins))))
+    return sql_aggregates.histogram((condition(of), condition(str(bins))))
 
 
 def clipped(column: str) -> Aggregate:
@@ -208,7 +202,7 @@ def clipped(column: str) -> Aggregate:
     >>> str(clipped("cost"))
     'SUM(CASE(OUTSIDE(cost), 1, 0))'
     """
-    return read_clipped((condition(column),))
+    return sql_aggregates.clipped((condition(column),))
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,163 +1,25 @@
-"""What a question says about rows and about groups: small frozen trees of our own.
-
-Text from an analyst is parsed into these and never travels further: the engine's SQL is
-written anew from them. Row expressions are made of columns, literals and calls of the
-functions listed in `functions.py`; group expressions may also hold aggregates.
-"""
+"""Walks over expressions: what is in them, how long they are, their columns replaced."""
 
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, replace
-from fractions import Fraction
-from typing import TYPE_CHECKING, TypeAlias
+from dataclasses import replace
 
 from deniable.errors import InvalidQuery
-
-if TYPE_CHECKING:
-    from deniable.query.language.sources import Relation, Selection, UnionAll
+from deniable.query.language.syntax_tree import (
+    Aggregate,
+    Call,
+    ColumnRef,
+    Expression,
+    Literal,
+    Part,
+    SubQuery,
+)
 
 LONGEST = 20_000  # words of one expression, written out
-_LONGEST_SHOWN, _MOST_SHOWN = 1000, 400  # characters of one that is shown; arguments
 
-Value: TypeAlias = Fraction | str | bool | None
-
-
-@dataclass(frozen=True, slots=True)
-class ColumnRef:
-    """A column; `table` says of which, where several have one of that name."""
-
-    name: str
-    table: str | None = None
-
-    def __str__(self) -> str:
-        return self.name if self.table is None else f"{self.table}.{self.name}"
-
-
-@dataclass(frozen=True, slots=True)
-class Literal:
-    """A constant: an exact number, text, a truth value or NULL.
-
-    >>> str(Literal(Fraction(1, 2))), str(Literal("it's"))
-    ('0.5', "'it''s'")
-    """
-
-    value: Value
-
-    def __str__(self) -> str:
-        if self.value is None:
-            return "NULL"
-        if isinstance(self.value, str):
-            return "'" + self.value.replace("'", "''") + "'"
-        if isinstance(self.value, bool):
-            return str(self.value).upper()
-        return plain(self.value)
-
-
-@dataclass(frozen=True, slots=True)
-class Call:
-    """A function or operator applied to arguments."""
-
-    name: str
-    arguments: "tuple[Expression, ...]"
-
-    def __str__(self) -> str:
-        shown = [str(one) for one in self.arguments[:_MOST_SHOWN]]
-        if self.name in _INFIX and len(shown) > 1:
-            return brief("(" + f" {self.name.upper()} ".join(shown) + ")")
-        return brief(f"{self.name.upper()}({', '.join(shown)})")
-
-
-@dataclass(frozen=True, slots=True)
-class Aggregate:
-    """An aggregate of a group: its name, and what it is over (None: whole rows).
-
-    >>> str(Aggregate("avg", ColumnRef("cost"))), str(Aggregate("count", None))
-    ('AVG(cost)', 'COUNT(*)')
-    >>> str(Aggregate("quantile", ColumnRef("cost"), levels=(Fraction(9, 10),)))
-    'QUANTILE_CONT(cost, 0.9)'
-    """
-
-    name: str
-    argument: "Expression | None"
-    bins: int | None = None  # of a histogram; of TOP_K, how many
-    second: "Expression | None" = None  # of two columns that are set against one another
-    levels: tuple[Fraction, ...] = ()  # of quantiles
-
-    def __str__(self) -> str:
-        if self.name == "count_units":
-            return brief(f"COUNT(DISTINCT {self.argument})")
-        if self.levels:
-            return self._quantiles()
-        inside = "*" if self.argument is None else str(self.argument)
-        rest = [str(one) for one in (self.second, self.bins) if one is not None]
-        return brief(f"{self.name.upper()}({', '.join([inside, *rest])})")
-
-    def _quantiles(self) -> str:
-        if self.name == "quantile" and self.levels == (Fraction(1, 2),):
-            return f"MEDIAN({self.argument})"
-        levels = ", ".join(plain(one) for one in self.levels)
-        several = levels if self.name == "quantile" else f"[{levels}]"
-        return brief(f"QUANTILE_CONT({self.argument}, {several})")
-
-    @property
-    def word(self) -> str:
-        """What an output that was given no name begins with.
-
-        >>> Aggregate("quantile", ColumnRef("cost"), levels=(Fraction(9, 10),)).word
-        'quantile_0.9'
-        """
-        if self.name == "count_units":
-            return "distinct"
-        if self.name == "quantile":
-            level = self.levels[0]
-            return "median" if level == Fraction(1, 2) else f"quantile_{plain(level)}"
-        return self.name
-
-    @property
-    def arguments(self) -> "tuple[Expression, ...]":
-        """The row expressions that it is over."""
-        return tuple(one for one in (self.argument, self.second) if one is not None)
-
-
-@dataclass(frozen=True, slots=True)
-class SubQuery:
-    """A question inside an expression: EXISTS (...), x IN (...), or a single value (...)."""
-
-    kind: str  # "exists", "in" or "value"
-    query: "Selection"
-    argument: "Expression | None" = None  # of IN
-
-    @property
-    def arguments(self) -> "tuple[Expression, ...]":
-        """What of it is about the rows around it."""
-        return () if self.argument is None else (self.argument,)
-
-    @property
-    def parts(self) -> "tuple[Part, ...]":
-        """All that it is made of, what is about other rows too."""
-        return (self.query, *self.arguments)
-
-    def __str__(self) -> str:
-        if self.kind == "in":
-            return f"{self.argument} IN (SELECT ...)"
-        return "EXISTS (SELECT ...)" if self.kind == "exists" else "(SELECT ...)"
-
-
-Expression: TypeAlias = ColumnRef | Literal | Call | Aggregate | SubQuery
-Part: TypeAlias = "Expression | Relation | Selection | UnionAll"
 
 _DATES = "year quarter month week day dayofyear dayofweek isodow hour minute second"
 _REPEATED = {"clamp": 3, "power": 3, "sqrt": 2, "exp": 2, "ln": 2, "log10": 2, "log2": 2}
 _REPEATED |= dict.fromkeys(_DATES.split(), 2)
-_INFIX = {"+", "-", "*", "/", "=", "<>", "<", "<=", ">", ">=", "and", "or"}
-
-
-def brief(text: str) -> str:
-    """The text, cut where it grows too long: names are made of it, and names of those.
-
-    >>> len(brief("x" * 10_000))
-    1000
-    """
-    return text if len(text) <= _LONGEST_SHOWN else text[: _LONGEST_SHOWN - 3] + "..."
 
 
 def walk(expression: Expression) -> Iterator[Expression]:
@@ -190,7 +52,7 @@ def size(expression: "Part", _known: dict[int, int] | None = None) -> int:
     that it has met. What is counted is all that comparing two trees has to walk through, so
     sub-queries count with all that is in them.
 
-    >>> size(Call("+", (ColumnRef("x"), Literal(Fraction(1)))))
+    >>> size(Call("+", (ColumnRef("x"), ColumnRef("y"))))
     3
     """
     known = {} if _known is None else _known
@@ -276,15 +138,3 @@ def conjunction(conditions: Iterable[Expression | None]) -> Expression | None:
     if len(parts) < 2:
         return parts[0] if parts else None
     return Call("and", tuple(parts))
-
-
-def plain(number: Fraction) -> str:
-    """A rational as a decimal, as short as it is exact; else with seventeen digits.
-
-    >>> plain(Fraction(3)), plain(Fraction(1, 8)), plain(Fraction(1, 3))
-    ('3', '0.125', '0.33333333333333331')
-    """
-    if number.denominator == 1:
-        return str(number.numerator)
-    short = repr(float(number))
-    return short if Fraction(short) == number else format(float(number), ".17g")

@@ -12,30 +12,30 @@ from sqlglot import exp
 from sqlglot.errors import SqlglotError
 
 from deniable.errors import InvalidQuery
-from deniable.query.language.expressions import (
-    ColumnRef,
-    Expression,
-    Literal,
-    SubQuery,
-    aggregates,
-    check_sizes,
-    renamed,
-    walk,
-)
-from deniable.query.language.question import Named, Question
-from deniable.query.language.sources import Relation, TableRef
-from deniable.query.language.sql_expressions import read, shown
+from deniable.query.language.expressions import aggregates, check_sizes, renamed, walk
+from deniable.query.language.question import Question
+from deniable.query.language.sql_expressions import shown
 from deniable.query.language.sql_selects import (
     aliased,
     check_clauses,
     check_count,
     position,
+    read_expression,
     read_keys,
     read_outputs,
     read_where,
     relation_of,
 )
 from deniable.query.language.sql_with import expanded
+from deniable.query.language.syntax_tree import (
+    ColumnRef,
+    Expression,
+    Literal,
+    Named,
+    Relation,
+    SubQuery,
+    TableRef,
+)
 
 logging.getLogger("sqlglot").addHandler(logging.NullHandler())  # we say it in our own words
 
@@ -74,7 +74,7 @@ def _read_statement(select: exp.Expr) -> Question:
         where=where,
         keys=keys,
         outputs=outputs,
-        having=None if having is None else aliased(read(having.this), outputs),
+        having=None if having is None else aliased(read_expression(having.this), outputs),
         order=_order(select.args.get("order"), outputs),
         limit=_limit(select.args.get("limit")),
     )
@@ -176,7 +176,7 @@ def condition(text: str) -> Expression:
     """
     _measure(text)
     try:
-        return read(sqlglot.parse_one(text, dialect="duckdb"))
+        return read_expression(sqlglot.parse_one(text, dialect="duckdb"))
     except RecursionError:
         raise _too_nested() from None
     except (SqlglotError, AttributeError) as found:
@@ -316,7 +316,7 @@ def _order(
     found = []
     check_count(order.expressions, "ORDER BY")
     for node in order.expressions:
-        expression = aliased(read(node.this), outputs)
+        expression = aliased(read_expression(node.this), outputs)
         if isinstance(expression, Literal):
             expression = position(expression, outputs, "ORDER BY")
         found.append((expression, bool(node.args.get("desc"))))

@@ -1,20 +1,8 @@
 """A question about a table, or what is made from tables, however it was asked."""
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
-from deniable.query.language.expressions import Expression
-
-if TYPE_CHECKING:
-    from deniable.query.language.sources import Relation
-
-
-@dataclass(frozen=True, slots=True)
-class Named:
-    """A selected or grouping expression under the name that it has in the answer."""
-
-    name: str
-    expression: Expression
+from deniable.query.language.syntax_tree import Expression, Named, Relation
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,7 +13,7 @@ class Question:
     expression equals that of a key.
     """
 
-    table: "str | Relation"  # its name, or how it is made
+    table: str | Relation  # its name, or how it is made
     where: Expression | None
     keys: tuple[Named, ...]
     outputs: tuple[Named, ...]

@@ -13,9 +13,10 @@ from typing import TypeAlias
 from sqlglot import exp
 
 from deniable.errors import InvalidQuery
-from deniable.query.language.expressions import (
+from deniable.query.language.syntax_tree import (
     Aggregate,
     Call,
+    ColumnRef,
     Expression,
     Literal,
 )
@@ -24,6 +25,7 @@ Reader: TypeAlias = Callable[[exp.Expr], Expression]
 
 MOST_LEVELS = 1000
 MOST_TOP = 100
+_MOST_BINS = 1000
 MEDIAN = (Fraction(1, 2),)
 _QUANTILES = (exp.PercentileCont, exp.PercentileDisc, exp.Quantile)
 _PAIRS: dict[type[exp.Expr], str] = {
@@ -113,7 +115,6 @@ def quantiles(
 ) -> Aggregate:
     """Several quantiles, one column of the answer each.
 
-    >>> from deniable.query.language.expressions import ColumnRef
     >>> str(quantiles(ColumnRef("cost"), [Fraction(1, 4), Fraction(1, 2)]))
     'QUANTILE_CONT(cost, [0.25, 0.5])'
     """
@@ -139,7 +140,6 @@ def _level(one: Expression) -> Fraction:
 def top(arguments: tuple[Expression, ...]) -> Aggregate:
     """TOP_K(column, k): the k most frequent of a column's declared values.
 
-    >>> from deniable.query.language.expressions import ColumnRef
     >>> str(top((ColumnRef("ward"), Literal(Fraction(2)))))
     'TOP_K(ward, 2)'
     """
@@ -149,3 +149,22 @@ def top(arguments: tuple[Expression, ...]) -> Aggregate:
     if not 1 <= most <= MOST_TOP:
         raise InvalidQuery(f"TOP_K takes a column and how many, 1 to {MOST_TOP}.")
     return Aggregate("top_k", arguments[0], bins=most)
+
+
+def histogram(arguments: tuple[Expression, ...]) -> Aggregate:
+    """HISTOGRAM(column) or HISTOGRAM(column, bins)."""
+    bins = 10
+    if len(arguments) == 2:
+        given = arguments[1].value if isinstance(arguments[1], Literal) else None
+        bins = int(given) if isinstance(given, Fraction) and given.denominator == 1 else 0
+    if not 1 <= len(arguments) <= 2 or not 1 <= bins <= _MOST_BINS:
+        raise InvalidQuery(f"HISTOGRAM takes a column and 1 to {_MOST_BINS:,} bins.")
+    return Aggregate("histogram", arguments[0], bins=bins)
+
+
+def clipped(arguments: tuple[Expression, ...]) -> Aggregate:
+    """CLIPPED(column): how many values lie outside of the column's bounds."""
+    if len(arguments) != 1 or not isinstance(arguments[0], ColumnRef):
+        raise InvalidQuery("CLIPPED takes one column: it counts the values outside its bounds.")
+    ones = Literal(Fraction(1)), Literal(Fraction(0))
+    return Aggregate("sum", Call("case", (Call("outside", arguments), *ones)))

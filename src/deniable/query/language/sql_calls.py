@@ -6,8 +6,8 @@ from typing import TypeAlias
 from sqlglot import exp
 
 from deniable.errors import InvalidQuery
-from deniable.query.language.expressions import Call, Expression, Literal
-from deniable.query.relations.date_functions import BETWEEN, PARTS, TRUNCATED
+from deniable.query.language.date_parts import BETWEEN, PARTS, TRUNCATED
+from deniable.query.language.syntax_tree import Call, Expression, Literal
 
 Reader: TypeAlias = Callable[[exp.Expr], Expression]
 

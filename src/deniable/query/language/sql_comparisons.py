@@ -6,7 +6,7 @@ from typing import TypeAlias
 from sqlglot import exp
 
 from deniable.errors import InvalidQuery
-from deniable.query.language.expressions import Call, Expression, Literal
+from deniable.query.language.syntax_tree import Call, Expression, Literal
 
 Reader: TypeAlias = Callable[[exp.Expr], Expression]
 

@@ -9,29 +9,29 @@ from sqlglot import exp
 
 from deniable.errors import InvalidQuery
 from deniable.query.language.expressions import (
-    Aggregate,
-    Call,
-    ColumnRef,
-    Expression,
-    Literal,
-    SubQuery,
     aggregates,
     check_sizes,
     conjunction,
     conjuncts,
     renamed,
 )
-from deniable.query.language.question import Named
-from deniable.query.language.sources import (
+from deniable.query.language.sql_expressions import ExpressionReader, shown
+from deniable.query.language.syntax_tree import (
+    Aggregate,
+    Call,
+    ColumnRef,
     Derived,
+    Expression,
     Join,
+    Literal,
+    Named,
     Relation,
     Selection,
     Star,
+    SubQuery,
     TableRef,
     UnionAll,
 )
-from deniable.query.language.sql_expressions import read, shown
 
 _CLAUSES = {"expressions", "from_", "joins", "where", "group", "having", "distinct"}
 _OUTER_CLAUSES = _CLAUSES | {"order", "limit"}
@@ -86,11 +86,21 @@ def selection(node: exp.Expr) -> Selection | UnionAll:
         outputs=outputs,
         where=where,
         keys=read_keys(node.args.get("group"), named),
-        having=None if having is None else aliased(read(having.this), named),
+        having=None if having is None else aliased(read_expression(having.this), named),
         distinct=node.args.get("distinct") is not None,
     )
     check_sizes([*(one.expression for one in (*named, *made.keys)), made.where, made.having])
     return made
+
+
+def _one_selection(node: exp.Expr) -> Selection:
+    found = selection(node)
+    if not isinstance(found, Selection):
+        raise InvalidQuery("UNION ALL stands in FROM only: FROM (SELECT ... UNION ALL ...).")
+    return found
+
+
+read_expression = ExpressionReader(_one_selection).read
 
 
 def _parts(node: exp.Expr) -> list[Selection]:
@@ -111,7 +121,7 @@ def _parts(node: exp.Expr) -> list[Selection]:
 def read_where(select: exp.Expr) -> Expression | None:
     """The condition of a SELECT; read once, since sub-queries in it have conditions too."""
     where = select.args.get("where")
-    return None if where is None else read(where.this)
+    return None if where is None else read_expression(where.this)
 
 
 def relation_of(select: exp.Expr, where: Expression | None = None) -> Relation:
@@ -200,14 +210,16 @@ def _joined(left: Relation, join: exp.Expr) -> Relation:
     right, on = _relation(join.this), join.args.get("on")
     using = tuple(one.name for one in join.args.get("using") or ())
     if half:
-        return _half(left, right, None if on is None else read(on), using, kind == "ANTI")
+        return _half(
+            left, right, None if on is None else read_expression(on), using, kind == "ANTI"
+        )
     if method:
         return Join(left, right, _SIDES[side], natural=True)
     if on is None and not using:
         if side:
             raise InvalidQuery(f"{shown(join)} needs a condition: ON a.x = b.x.")
         return Join(left, right, "cross")
-    return Join(left, right, _SIDES[side], None if on is None else read(on), using)
+    return Join(left, right, _SIDES[side], None if on is None else read_expression(on), using)
 
 
 def _half(
@@ -251,7 +263,7 @@ def read_outputs(selected: list[exp.Expr], *, stars: bool) -> tuple[Named | Star
                 outputs.append(Star(node.text("table")))
                 continue
         inner = node.this if isinstance(node, exp.Alias) else node
-        expression = read(inner)
+        expression = read_expression(inner)
         check_sizes([expression])
         outputs.append(Named(node.alias or label(expression), expression))
     check_names((one for one in outputs if isinstance(one, Named)), "rename one with AS")
@@ -298,7 +310,7 @@ def read_keys(group: exp.Expr | None, outputs: tuple[Named, ...]) -> tuple[Named
     keys = []
     check_count(group.expressions, "GROUP BY", _MOST_KEYS)
     for node in group.expressions:
-        expression = aliased(read(node), outputs)
+        expression = aliased(read_expression(node), outputs)
         check_sizes([expression])
         if isinstance(expression, Literal) and not isinstance(expression.value, str):
             expression = position(expression, outputs, "GROUP BY")

@@ -33,7 +33,7 @@ def within(text: str) -> tuple[str, AccuracyGoal | None]:
     """The question without its last words, and what they ask for.
 
     >>> within("SELECT COUNT(*) FROM visits WITHIN 50 CONFIDENCE 0.9")
-    ('SELECT COUNT(*) FROM visits ', Within(margin=Fraction(50, 1), of=None,
+    ('SELECT COUNT(*) FROM visits ', AccuracyGoal(margin=Fraction(50, 1), of=None,
     confidence=Fraction(9, 10)))
     >>> within("SELECT COUNT(*) FROM visits")
     ('SELECT COUNT(*) FROM visits', None)

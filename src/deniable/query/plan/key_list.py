@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from deniable.query.plan.grid_steps import common_step
 from deniable.query.plan.plan import KeyValue
-from deniable.query.relations.value_facts import common_step
 
 FARTHEST = 1 << 60  # steps from zero
 _REMEMBERED = 32

@@ -7,12 +7,8 @@ from collections.abc import Iterable
 
 from sqlglot import exp
 
-from deniable.query.language.expressions import (
-    Call,
-    ColumnRef,
-    Expression,
-    walk,
-)
+from deniable.query.language.expressions import walk
+from deniable.query.language.syntax_tree import Call, ColumnRef, Expression
 from deniable.query.relations.scope import Scope
 from deniable.query.relations.sql_terms import column, named, number
 

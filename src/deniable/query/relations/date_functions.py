@@ -7,34 +7,11 @@ from fractions import Fraction
 
 from sqlglot import exp
 
-from deniable.query.relations.functions import Function, Sql, case
-from deniable.query.relations.sql_terms import try_cast
+from deniable.query.language.date_parts import BETWEEN, PARTS, TRUNCATED
+from deniable.query.relations.functions import Function
+from deniable.query.relations.sql_terms import Sql, case, try_cast
 from deniable.query.relations.value_facts import Facts
 
-# What each part lies between. Years go a little further than they can, so that they are too
-# many to be listed as groups that nobody declared.
-PARTS = {
-    "year": (0, 10_000),
-    "quarter": (1, 4),
-    "month": (1, 12),
-    "week": (1, 53),
-    "day": (1, 31),
-    "dayofyear": (1, 366),
-    "dayofweek": (0, 6),
-    "isodow": (1, 7),
-    "hour": (0, 23),
-    "minute": (0, 59),
-    "second": (0, 59),
-}
-TRUNCATED = ("year", "quarter", "month", "week", "day", "hour")
-# Days that each at least has.
-BETWEEN = {
-    "day": Fraction(1),
-    "week": Fraction(7),
-    "month": Fraction(28),
-    "year": Fraction(365),
-    "hour": Fraction(1, 24),
-}
 _DAYS = 3_653_000  # from the first to the last, and some
 
 

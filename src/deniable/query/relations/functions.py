@@ -7,14 +7,14 @@ that fail are NULL, numbers are doubles. What is not in `FUNCTIONS` is refused.
 from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import TypeAlias
 
 from sqlglot import exp
 
+from deniable.query.plan.grid_steps import common_step
 from deniable.query.relations import value_facts
+from deniable.query.relations.sql_terms import Sql, case, clip, double
 from deniable.query.relations.value_facts import Facts
 
-Sql: TypeAlias = exp.Expr
 ANY = 10_000  # so many arguments
 
 
@@ -28,19 +28,6 @@ class Function:
     kind: str | tuple[str, ...] | None
     facts: Callable[[list[Facts]], Facts]
     sql: Callable[[list[Sql]], Sql]
-
-
-def double(sql: Sql) -> Sql:
-    """A value as a double, NULL where it is none."""
-    return exp.TryCast(this=sql, to=exp.DataType.build("double"), safe=True)
-
-
-def case(*arguments: Sql) -> Sql:
-    """CASE WHEN a THEN b [WHEN ...] [ELSE z] END from a flat list."""
-    made = exp.Case()
-    for when, then in zip(arguments[::2], arguments[1::2], strict=False):
-        made = made.when(when, then, copy=False)
-    return made.else_(arguments[-1], copy=False) if len(arguments) % 2 else made
 
 
 def _infix(kind: type[exp.Expr]) -> Callable[[list[Sql]], Sql]:
@@ -97,25 +84,12 @@ def _bounded_below(arguments: list[Facts]) -> Facts:
     _, low, high = arguments
     if low.low is None or high.high is None:
         return Facts("number")
-    return Facts(
-        "number", low.low, high.high, value_facts.common_step([one.step for one in arguments])
-    )
+    return Facts("number", low.low, high.high, common_step([one.step for one in arguments]))
 
 
 def _clamped(arguments: list[Sql]) -> Sql:
     value, low, high = arguments
     return clip(value, low, high)
-
-
-def clip(value: Sql, low: Sql, high: Sql) -> Sql:
-    """The value cut to limits; NULL stays NULL, and NaN, sorted last, becomes `high`."""
-    return case(
-        exp.GT(this=value, expression=high),
-        high.copy(),
-        exp.LT(this=value.copy(), expression=low),
-        low.copy(),
-        value.copy(),
-    )
 
 
 def _comparison(kind: type[exp.Expr]) -> Function:

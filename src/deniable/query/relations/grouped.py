@@ -15,14 +15,16 @@ from sqlglot import exp
 
 from deniable.errors import InvalidQuery
 from deniable.policy import Table
-from deniable.query.language.expressions import Aggregate, ColumnRef, Expression
-from deniable.query.language.question import Named
+from deniable.query.language.syntax_tree import Aggregate, ColumnRef, Expression, Named
 from deniable.query.relations.clean_columns import clean
-from deniable.query.relations.functions import Sql, clip, double
-from deniable.query.relations.row_numbers import hidden
-from deniable.query.relations.scope import Scope, double_literal
+from deniable.query.relations.row_origin import hidden
+from deniable.query.relations.scope import Scope
 from deniable.query.relations.sql_terms import (
+    Sql,
+    clip,
     column,
+    double,
+    double_literal,
     named,
     number,
     subquery,

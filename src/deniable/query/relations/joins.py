@@ -15,18 +15,11 @@ from sqlglot import exp
 from deniable.errors import InvalidQuery
 from deniable.policy import Column as Declared
 from deniable.policy import Table
-from deniable.query.language.expressions import (
-    Call,
-    ColumnRef,
-    Expression,
-    conjunction,
-    conjuncts,
-    walk,
-)
-from deniable.query.relations.functions import Sql, double
-from deniable.query.relations.row_numbers import Origin, hidden
+from deniable.query.language.expressions import conjunction, conjuncts, walk
+from deniable.query.language.syntax_tree import Call, ColumnRef, Expression
+from deniable.query.relations.row_origin import Origin, hidden
 from deniable.query.relations.scope import Scope
-from deniable.query.relations.sql_terms import named, try_cast
+from deniable.query.relations.sql_terms import Sql, double, named, try_cast
 from deniable.query.relations.views import Item, RelationView, declared
 
 MOST_ROWS = 10**15  # that any engine can add up
@@ -141,23 +134,11 @@ def joined(
 ) -> RelationView:
     """The view of a join; `on` names columns of either side, `using` pairs their places.
 
-    `unique` says that no row of the left one meets two of the right one.
+    `unique` says that no row of the left view meets two of the right view.
     """
     _check_sides(left, right, kind)
-    names = _names((*left.items, *right.items))
-    first = len(left.items)
-    columns = {
-        name: declared(name, item.expression, side.scope)
-        for name, (side, item) in zip(
-            names,
-            [(left, one) for one in left.items] + [(right, one) for one in right.items],
-            strict=True,
-        )
-    }
-    items = tuple(
-        replace(item, expression=ColumnRef(name))
-        for name, item in zip(names, (*left.items, *right.items), strict=True)
-    )
+    columns, items = _side_by_side(left, right)
+    names, first = list(columns), len(left.items)
     bare = RelationView(Scope(Table("joined", public=True, columns=columns)), items)
     same = [Call("=", (ColumnRef(names[a]), ColumnRef(names[first + b]))) for a, b in using]
     conditions = conjuncts(
@@ -172,20 +153,44 @@ def joined(
     unit = units[1] if kind == "right" or not left.private else units[0]
     if both and kind == "full":
         unit = []  # it is in one column here and in the other there
-    if both and kind == "inner":  # then the two are one
-        items = tuple(
-            replace(one, expression=ColumnRef(units[0][0]))
-            if isinstance(one.expression, ColumnRef) and one.expression.name in units[1]
-            else one
-            for one in items
-        )
+    if both and kind == "inner":
+        items = _with_one_unit(items, units)
     for a, b in using if kind != "full" else ():
         place = a if kind == "right" else first + b
         items = (*items[:place], replace(items[place], hidden=True), *items[place + 1 :])
     origin = _origin(left, right, both=both, unique=unique)
     table = _table(left, right, origin, columns, unit[0] if unit else None)
-    made = Joined(left, right, kind, table, rest, by_unit=both)
-    return RelationView(Scope(made.table, made, origin), items)
+    source = Joined(left, right, kind, table, rest, by_unit=both)
+    return RelationView(Scope(table, source, origin), items)
+
+
+def _side_by_side(
+    left: RelationView, right: RelationView
+) -> tuple[dict[str, Declared], tuple[Item, ...]]:
+    """The columns of both views under distinct names, and the items that refer to them."""
+    pairs = [(side, item) for side in (left, right) for item in side.items]
+    names = _names(tuple(item for _, item in pairs))
+    columns = {
+        name: declared(name, item.expression, side.scope)
+        for name, (side, item) in zip(names, pairs, strict=True)
+    }
+    items = (
+        replace(item, expression=ColumnRef(name))
+        for name, (_, item) in zip(names, pairs, strict=True)
+    )
+    return columns, tuple(items)
+
+
+def _with_one_unit(
+    items: tuple[Item, ...], units: tuple[list[str], list[str]]
+) -> tuple[Item, ...]:
+    """An inner join makes both units equal, so the right one is read as the left one."""
+    return tuple(
+        replace(item, expression=ColumnRef(units[0][0]))
+        if isinstance(item.expression, ColumnRef) and item.expression.name in units[1]
+        else item
+        for item in items
+    )
 
 
 def _origin(left: RelationView, right: RelationView, *, both: bool, unique: bool) -> Origin:

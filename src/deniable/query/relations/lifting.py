@@ -8,29 +8,24 @@ same on both sides: what is looked up is then that very unit's own.
 from collections.abc import Callable, Iterable
 from dataclasses import replace
 from fractions import Fraction
-from typing import TYPE_CHECKING, TypeAlias
+from typing import Protocol, TypeAlias
 
 from deniable.errors import InvalidQuery
-from deniable.query.language.expressions import (
+from deniable.query.language.expressions import aggregates, conjunction, conjuncts, walk
+from deniable.query.language.syntax_tree import (
     Aggregate,
     Call,
     ColumnRef,
     Expression,
     Literal,
+    Named,
+    Relation,
+    Selection,
     SubQuery,
-    aggregates,
-    conjunction,
-    conjuncts,
-    walk,
 )
-from deniable.query.language.question import Named
-from deniable.query.language.sources import Selection
 from deniable.query.relations.grouped import grouped
 from deniable.query.relations.joins import joined
 from deniable.query.relations.views import RelationView
-
-if TYPE_CHECKING:
-    from deniable.query.relations.resolve import Resolver
 
 Rewrite: TypeAlias = Callable[[Expression], Expression]
 
@@ -38,8 +33,18 @@ _ROWS = Aggregate("count", None)
 _ZERO = Literal(Fraction(0))
 
 
+class RelationLookup(Protocol):
+    """Looks up relations in a policy."""
+
+    def view(self, relation: Relation) -> RelationView:
+        """What a relation means."""
+
+    def apart(self, view: RelationView) -> RelationView:
+        """The view with a number for each row, where each row is protected on its own."""
+
+
 def lifted(
-    resolver: "Resolver", view: RelationView, expressions: Iterable[Expression]
+    resolver: RelationLookup, view: RelationView, expressions: Iterable[Expression]
 ) -> tuple[RelationView, Rewrite]:
     """The view joined with every sub-query, and how expressions refer to them then."""
     found = dict.fromkeys(
@@ -67,7 +72,7 @@ class _Lift:
     """One sub-query on its way into FROM."""
 
     def __init__(
-        self, resolver: "Resolver", view: RelationView, one: SubQuery, place: int
+        self, resolver: RelationLookup, view: RelationView, one: SubQuery, place: int
     ) -> None:
         self.resolver, self.view, self.one = resolver, resolver.apart(view), one
         self.name = f"sub-query {place}"

@@ -7,9 +7,10 @@ from fractions import Fraction
 from sqlglot import exp
 
 from deniable.errors import InvalidQuery
+from deniable.query.plan.grid_steps import common_step
 from deniable.query.relations import value_facts
-from deniable.query.relations.functions import Function, Sql, case
-from deniable.query.relations.sql_terms import try_cast
+from deniable.query.relations.functions import Function
+from deniable.query.relations.sql_terms import Sql, case, try_cast
 from deniable.query.relations.value_facts import Facts
 
 _STEEPEST = 700  # e to this power is still a double
@@ -101,7 +102,7 @@ def _remainder(arguments: list[Facts]) -> Facts:
         return Facts("number")
     most = max(abs(b.low), abs(b.high))
     negative = a.low is None or a.low < 0
-    step = value_facts.common_step([a.step, b.step])
+    step = common_step([a.step, b.step])
     return Facts("number", -most if negative else _ZERO, most, step)
 
 

@@ -6,18 +6,16 @@ from dataclasses import dataclass, field, replace
 from deniable.errors import InvalidQuery
 from deniable.policy import Policy, Table
 from deniable.policy.suggestions import nearest
-from deniable.query.language.expressions import (
+from deniable.query.language.expressions import aggregates, check_sizes
+from deniable.query.language.question import Question
+from deniable.query.language.syntax_tree import (
     Aggregate,
     Call,
     ColumnRef,
-    Expression,
-    aggregates,
-    check_sizes,
-)
-from deniable.query.language.question import Named, Question
-from deniable.query.language.sources import (
     Derived,
+    Expression,
     Join,
+    Named,
     Relation,
     Selection,
     Star,
@@ -27,7 +25,8 @@ from deniable.query.language.sources import (
 from deniable.query.relations.grouped import grouped
 from deniable.query.relations.joins import Joined, joined
 from deniable.query.relations.lifting import Rewrite, lifted
-from deniable.query.relations.row_numbers import Numbered, Origin, hidden
+from deniable.query.relations.row_numbers import Numbered
+from deniable.query.relations.row_origin import Origin, hidden
 from deniable.query.relations.scope import Scope
 from deniable.query.relations.unions import united
 from deniable.query.relations.views import Item, RelationView

@@ -11,20 +11,12 @@ from sqlglot import exp
 from deniable.errors import InvalidQuery, UnboundedColumn
 from deniable.policy import Column as Declared
 from deniable.policy import Table
-from deniable.query.language.expressions import (
-    Aggregate,
-    Call,
-    ColumnRef,
-    Expression,
-    Literal,
-    plain,
-)
+from deniable.query.language.date_parts import BETWEEN, PARTS
+from deniable.query.language.syntax_tree import Aggregate, Call, ColumnRef, Expression, Literal
 from deniable.query.relations import value_facts
-from deniable.query.relations.date_functions import BETWEEN, PARTS
 from deniable.query.relations.function_table import FUNCTIONS
-from deniable.query.relations.functions import Sql, clip, double
-from deniable.query.relations.row_numbers import NOBODY, Origin, RowSource
-from deniable.query.relations.sql_terms import try_cast
+from deniable.query.relations.row_origin import NOBODY, Origin, RowSource
+from deniable.query.relations.sql_terms import Sql, clip, double, double_literal, try_cast
 from deniable.query.relations.value_facts import Facts
 
 _TYPES = {"text": "text", "boolean": "boolean", "date": "timestamp"}
@@ -340,8 +332,3 @@ def _literal_sql(literal: Literal) -> Sql:
     if isinstance(literal.value, str):
         return exp.Literal.string(literal.value)
     return double_literal(literal.value)
-
-
-def double_literal(number: Fraction) -> Sql:
-    """A double, whatever the engine makes of decimals."""
-    return exp.cast(exp.Literal.number(plain(number)), "double", copy=False)

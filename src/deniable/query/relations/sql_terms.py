@@ -1,8 +1,13 @@
 """The words that the engine's statements are written with: columns, casts, sums."""
 
+from fractions import Fraction
+from typing import TypeAlias
+
 from sqlglot import exp
 
-from deniable.query.relations.functions import Sql, case
+from deniable.query.language.decimal_text import plain
+
+Sql: TypeAlias = exp.Expr
 
 
 def subquery(inner: exp.Select, name: str) -> exp.Select:
@@ -67,3 +72,32 @@ def multiples(*terms: tuple[int, Sql]) -> Sql:
         made = part if made is None else exp.Add(this=made, expression=part)
     assert made is not None
     return exp.paren(made)
+
+
+def double(sql: Sql) -> Sql:
+    """A value as a double, NULL where it is none."""
+    return exp.TryCast(this=sql, to=exp.DataType.build("double"), safe=True)
+
+
+def case(*arguments: Sql) -> Sql:
+    """CASE WHEN a THEN b [WHEN ...] [ELSE z] END from a flat list."""
+    made = exp.Case()
+    for when, then in zip(arguments[::2], arguments[1::2], strict=False):
+        made = made.when(when, then, copy=False)
+    return made.else_(arguments[-1], copy=False) if len(arguments) % 2 else made
+
+
+def clip(value: Sql, low: Sql, high: Sql) -> Sql:
+    """The value cut to limits; NULL stays NULL, and NaN, sorted last, becomes `high`."""
+    return case(
+        exp.GT(this=value, expression=high),
+        high.copy(),
+        exp.LT(this=value.copy(), expression=low),
+        low.copy(),
+        value.copy(),
+    )
+
+
+def double_literal(number: Fraction) -> Sql:
+    """A double, whatever the engine makes of decimals."""
+    return exp.cast(exp.Literal.number(plain(number)), "double", copy=False)

@@ -6,8 +6,8 @@ from fractions import Fraction
 from sqlglot import exp
 
 from deniable.errors import InvalidQuery
-from deniable.query.relations.functions import Function, Sql
-from deniable.query.relations.sql_terms import try_cast
+from deniable.query.relations.functions import Function
+from deniable.query.relations.sql_terms import Sql, try_cast
 from deniable.query.relations.value_facts import Facts
 
 _FARTHEST = 10**6  # places in a text

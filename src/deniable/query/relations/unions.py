@@ -13,10 +13,10 @@ from deniable.errors import InvalidQuery
 from deniable.policy import Column as Declared
 from deniable.policy import Table
 from deniable.policy.column import Keys, KeyValue
-from deniable.query.language.expressions import ColumnRef, Expression
+from deniable.query.language.syntax_tree import ColumnRef, Expression
 from deniable.query.relations import value_facts
 from deniable.query.relations.joins import MOST_ROWS, as_unit, check_same_unit
-from deniable.query.relations.row_numbers import Origin, hidden
+from deniable.query.relations.row_origin import Origin, hidden
 from deniable.query.relations.scope import Scope
 from deniable.query.relations.sql_terms import (
     column,

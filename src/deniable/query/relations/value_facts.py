@@ -10,6 +10,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
 
+from deniable.query.plan.grid_steps import common_step
+
 _FARTHEST = Fraction(10) ** 100  # of a limit that is worth knowing; doubles go thrice as far
 _LONGEST = 1000  # bits of a limit that is carried on as it is
 
@@ -82,21 +84,6 @@ def hull(parts: list[Facts]) -> Facts:
     low = min(lows) if len(lows) == len(kinds) else None
     high = max(highs) if len(highs) == len(kinds) else None
     return Facts("number", low, high, common_step([one.step for one in kinds]))
-
-
-def common_step(steps: list[Fraction | None]) -> Fraction | None:
-    """The coarsest grid that holds several grids.
-
-    >>> common_step([Fraction(1, 2), Fraction(1, 3)])
-    Fraction(1, 6)
-    """
-    result = Fraction(0)
-    for step in steps:
-        if step is None:
-            return None
-        top = math.gcd(result.numerator * step.denominator, step.numerator * result.denominator)
-        result = Fraction(top, result.denominator * step.denominator)
-    return result
 
 
 def plus(a: Facts, b: Facts) -> Facts:

@@ -15,20 +15,11 @@ from sqlglot import exp
 from deniable.errors import InvalidQuery
 from deniable.policy import Column as Declared
 from deniable.policy.value_kinds import Kind
-from deniable.query.language.expressions import (
-    Call,
-    ColumnRef,
-    Expression,
-    SubQuery,
-    check_sizes,
-    conjunction,
-    renamed,
-    walk,
-)
+from deniable.query.language.expressions import check_sizes, conjunction, renamed, walk
+from deniable.query.language.syntax_tree import Call, ColumnRef, Expression, SubQuery
 from deniable.query.relations.clean_columns import clean
-from deniable.query.relations.functions import Sql
 from deniable.query.relations.scope import Scope
-from deniable.query.relations.sql_terms import column, named, subquery
+from deniable.query.relations.sql_terms import Sql, column, named, subquery
 from deniable.query.relations.value_facts import Facts, short
 
 

@@ -9,12 +9,12 @@ from typing import Any, Unpack, overload
 from deniable.exact.rationals import Number
 from deniable.policy import KeyValue
 from deniable.query.language import builder
-from deniable.query.language.expressions import Aggregate
+from deniable.query.language.syntax_tree import Aggregate
 from deniable.release.asking.one_off import (
     Bounds,
-    How,
+    ArrayOptions,
     Values,
-    asked,
+    name_or_release,
 )
 from deniable.release.session.release import Release
 
@@ -22,7 +22,7 @@ from deniable.release.session.release import Release
 @overload
 def median(of: str) -> Aggregate: ...
 @overload
-def median(of: Values, *, bounds: Bounds, epsilon: Number, **how: Unpack[How]) -> Release: ...
+def median(of: Values, *, bounds: Bounds, epsilon: Number, **how: Unpack[ArrayOptions]) -> Release: ...
 def median(
     of: Values, *, bounds: Bounds | None = None, epsilon: Number | None = None, **how: Any
 ) -> Any:
@@ -33,14 +33,14 @@ def median(
     >>> abs(median(range(1000), bounds=(0, 1000), epsilon=1).value - 500) < 200
     True
     """
-    return asked("median", builder.median, of, bounds, epsilon, how)
+    return name_or_release("median", builder.median, of, bounds, epsilon, how)
 
 
 @overload
 def quantile(of: str, level: Number) -> Aggregate: ...
 @overload
 def quantile(
-    of: Values, level: Number, *, bounds: Bounds, epsilon: Number, **how: Unpack[How]
+    of: Values, level: Number, *, bounds: Bounds, epsilon: Number, **how: Unpack[ArrayOptions]
 ) -> Release: ...
 def quantile(
     of: Values,
@@ -57,7 +57,7 @@ def quantile(
     >>> abs(quantile(range(1000), 0.25, bounds=(0, 1000), epsilon=1).value - 250) < 200
     True
     """
-    return asked(
+    return name_or_release(
         "quantile", lambda text: builder.quantile(text, level), of, bounds, epsilon, how
     )
 
@@ -66,7 +66,7 @@ def quantile(
 def quantiles(of: str, levels: Sequence[Number]) -> Aggregate: ...
 @overload
 def quantiles(
-    of: Values, levels: Sequence[Number], *, bounds: Bounds, epsilon: Number, **how: Unpack[How]
+    of: Values, levels: Sequence[Number], *, bounds: Bounds, epsilon: Number, **how: Unpack[ArrayOptions]
 ) -> Release: ...
 def quantiles(
     of: Values,
@@ -86,7 +86,7 @@ def quantiles(
     def named(text: str) -> Aggregate:
         return builder.quantiles(text, levels)
 
-    return asked("quantiles", named, of, bounds, epsilon, how)
+    return name_or_release("quantiles", named, of, bounds, epsilon, how)
 
 
 @overload
@@ -98,7 +98,7 @@ def mode(
     keys: Sequence[KeyValue] | None = None,
     bounds: Bounds | None = None,
     epsilon: Number,
-    **how: Unpack[How],
+    **how: Unpack[ArrayOptions],
 ) -> Release: ...
 def mode(
     of: Values,
@@ -115,4 +115,4 @@ def mode(
     >>> mode(["A", "B", "B"] * 100, keys=["A", "B", "C"], epsilon=1).value
     'B'
     """
-    return asked("mode", builder.mode, of, bounds, epsilon, how, keys)
+    return name_or_release("mode", builder.mode, of, bounds, epsilon, how, keys)

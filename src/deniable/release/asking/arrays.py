@@ -12,15 +12,15 @@ import pyarrow as pa
 from deniable.exact.rationals import Number
 from deniable.policy import KeyValue
 from deniable.query.language import builder
-from deniable.query.language.expressions import Aggregate
+from deniable.query.language.syntax_tree import Aggregate
 from deniable.release.asking.one_off import (
     Bounds,
-    How,
+    ArrayOptions,
     Values,
-    asked,
-    column,
-    is_text,
-    released,
+    name_or_release,
+    to_arrow_column,
+    is_column_name,
+    release_array,
 )
 from deniable.release.session.release import Release
 
@@ -28,7 +28,7 @@ from deniable.release.session.release import Release
 @overload
 def count(of: str | None = None) -> Aggregate: ...
 @overload
-def count(of: Values, *, epsilon: Number, **how: Unpack[How]) -> Release: ...
+def count(of: Values, *, epsilon: Number, **how: Unpack[ArrayOptions]) -> Release: ...
 def count(of: Values = None, *, epsilon: Number | None = None, **how: Any) -> Any:
     """How many rows, or how many where something is known; of an array, how many values.
 
@@ -37,16 +37,16 @@ def count(of: Values = None, *, epsilon: Number | None = None, **how: Any) -> An
     >>> abs(count([1.5, None, 2.5] * 100, epsilon=1).value - 200) < 60
     True
     """
-    if is_text(of, epsilon) or of is None:
+    if is_column_name(of, epsilon) or of is None:
         return builder.count(of)
-    known = pa.array([True if one else None for one in column(of, "number", count=True)])
-    return released("count", builder.count("value"), known, None, epsilon, how)
+    known = pa.array([True if one else None for one in to_arrow_column(of, "number", count=True)])
+    return release_array("count", builder.count("value"), known, None, epsilon, how)
 
 
 @overload
 def sum(of: str) -> Aggregate: ...
 @overload
-def sum(of: Values, *, bounds: Bounds, epsilon: Number, **how: Unpack[How]) -> Release: ...
+def sum(of: Values, *, bounds: Bounds, epsilon: Number, **how: Unpack[ArrayOptions]) -> Release: ...
 def sum(
     of: Values, *, bounds: Bounds | None = None, epsilon: Number | None = None, **how: Any
 ) -> Any:
@@ -57,13 +57,13 @@ def sum(
     >>> abs(sum([0.2, 0.9] * 500, bounds=(0, 1), epsilon=1).value - 550) < 60
     True
     """
-    return asked("sum", builder.sum, of, bounds, epsilon, how)
+    return name_or_release("sum", builder.sum, of, bounds, epsilon, how)
 
 
 @overload
 def mean(of: str) -> Aggregate: ...
 @overload
-def mean(of: Values, *, bounds: Bounds, epsilon: Number, **how: Unpack[How]) -> Release: ...
+def mean(of: Values, *, bounds: Bounds, epsilon: Number, **how: Unpack[ArrayOptions]) -> Release: ...
 def mean(
     of: Values, *, bounds: Bounds | None = None, epsilon: Number | None = None, **how: Any
 ) -> Any:
@@ -74,7 +74,7 @@ def mean(
     >>> abs(mean([0.2, 0.9] * 500, bounds=(0, 1), epsilon=1).value - 0.55) < 0.1
     True
     """
-    return asked("mean", builder.mean, of, bounds, epsilon, how)
+    return name_or_release("mean", builder.mean, of, bounds, epsilon, how)
 
 
 @overload
@@ -86,7 +86,7 @@ def variance(
     population: bool = False,
     bounds: Bounds,
     epsilon: Number,
-    **how: Unpack[How],
+    **how: Unpack[ArrayOptions],
 ) -> Release: ...
 def variance(
     of: Values,
@@ -107,7 +107,7 @@ def variance(
     def named(text: str) -> Aggregate:
         return builder.variance(text, population=population)
 
-    return asked("variance", named, of, bounds, epsilon, how)
+    return name_or_release("variance", named, of, bounds, epsilon, how)
 
 
 @overload
@@ -119,7 +119,7 @@ def stddev(
     population: bool = False,
     bounds: Bounds,
     epsilon: Number,
-    **how: Unpack[How],
+    **how: Unpack[ArrayOptions],
 ) -> Release: ...
 def stddev(
     of: Values,
@@ -140,7 +140,7 @@ def stddev(
     def named(text: str) -> Aggregate:
         return builder.stddev(text, population=population)
 
-    return asked("stddev", named, of, bounds, epsilon, how)
+    return name_or_release("stddev", named, of, bounds, epsilon, how)
 
 
 @overload
@@ -153,7 +153,7 @@ def histogram(
     bounds: Bounds | None = None,
     keys: Sequence[KeyValue] | None = None,
     epsilon: Number,
-    **how: Unpack[How],
+    **how: Unpack[ArrayOptions],
 ) -> Release: ...
 def histogram(
     of: Values,
@@ -175,4 +175,4 @@ def histogram(
     def named(text: str) -> Aggregate:
         return builder.histogram(text, bins)
 
-    return asked("histogram", named, of, bounds, epsilon, how, keys)
+    return name_or_release("histogram", named, of, bounds, epsilon, how, keys)

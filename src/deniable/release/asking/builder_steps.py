@@ -1,35 +1,17 @@
 """The Python door of a session: a question built step by step, then released."""
 
-from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, NotRequired, TypedDict, Unpack
+from typing import Unpack
 
-from deniable.exact.rationals import Number
 from deniable.query.language.builder import QuestionBuilder
-from deniable.query.language.expressions import Aggregate
 from deniable.query.language.question import Question
+from deniable.query.language.syntax_tree import Aggregate
 from deniable.query.plan.plan import Plan
 from deniable.query.planner.explain import Branch
-from deniable.release.asking.stages import released
-
-if TYPE_CHECKING:
-    from deniable.release.session.release import Release
-    from deniable.release.session.session import Session
-
-
-class AskOptions(TypedDict):
-    """What may be asked of an answer, beside the question."""
-
-    epsilon: NotRequired[Number | None]
-    margin: NotRequired[Number | Mapping[str, Number] | None]  # in place of epsilon
-    relative: NotRequired[Number | Mapping[str, Number] | None]  # a margin over a size
-    of: NotRequired[object]  # that size: a number, or an answer already released
-    bounds: NotRequired[str | Sequence[str] | Mapping[str, str] | None]  # "find" them
-    delta: NotRequired[Number | None]
-    confidence: NotRequired[Number]
-    weights: NotRequired[Mapping[str, Number] | None]
-    nonnegative: NotRequired[bool]
-    other: NotRequired[bool]
+from deniable.release.asking.stages import explain_question, release_question
+from deniable.release.session.ask_options import AskOptions
+from deniable.release.session.door import Door
+from deniable.release.session.release import Release
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,11 +30,11 @@ class BuiltQuestion:
     ['ward', 'n', 'n_margin', 'age', 'age_margin']
     """
 
-    session: "Session"
+    session: Door
     asking: QuestionBuilder
 
     @classmethod
-    def about(cls, session: "Session", table: str) -> "BuiltQuestion":
+    def about(cls, session: Door, table: str) -> "BuiltQuestion":
         """A question about all rows of a table."""
         return cls(session, QuestionBuilder(table))
 
@@ -72,19 +54,19 @@ class BuiltQuestion:
         descending: bool = False,
         limit: int | None = None,
         **outputs: Aggregate | str,
-    ) -> "Ready":
+    ) -> "ReadyQuestion":
         """The keys, and these aggregates under these names."""
         question = self.asking.agg(
             having=having, order_by=order_by, descending=descending, limit=limit, **outputs
         )
-        return Ready(self.session, question)
+        return ReadyQuestion(self.session, question)
 
 
 @dataclass(frozen=True, slots=True)
-class Ready:
+class ReadyQuestion:
     """A whole question, waiting for its price."""
 
-    session: "Session"
+    session: Door
     question: Question
 
     def plan(self, **wishes: Unpack[AskOptions]) -> Plan:
@@ -93,8 +75,8 @@ class Ready:
 
     def explain(self, **wishes: Unpack[AskOptions]) -> Branch:
         """The plan as a tree to print."""
-        return self.session.explain(self.question, **wishes)
+        return explain_question(self.session, self.question, wishes)
 
-    def release(self, *, fresh: bool = False, **wishes: Unpack[AskOptions]) -> "Release":
+    def release(self, *, fresh: bool = False, **wishes: Unpack[AskOptions]) -> Release:
         """The private answer: the one given before, if there is one, unless `fresh`."""
-        return released(self.session, self.question, wishes, fresh=fresh)
+        return release_question(self.session, self.question, wishes, fresh=fresh)

@@ -15,9 +15,13 @@ import pyarrow as pa
 
 from deniable.errors import InvalidData, InvalidParameter
 from deniable.exact.rationals import Number
-from deniable.policy import KeyValue
+from deniable.policy import KeyValue, Policy, Table
 from deniable.privacy.neighbors import Neighbors
-from deniable.query.language.expressions import Aggregate
+from deniable.query.language.builder import QuestionBuilder
+from deniable.query.language.syntax_tree import Aggregate
+from deniable.release.asking import stages
+from deniable.release.session.connecting import connect
+from deniable.release.session.door import Door
 from deniable.release.session.release import Release
 
 Bounds: TypeAlias = tuple[Number, Number] | Literal["find"]
@@ -25,7 +29,7 @@ Bounds: TypeAlias = tuple[Number, Number] | Literal["find"]
 Values: TypeAlias = Any
 
 
-class How(TypedDict):
+class ArrayOptions(TypedDict):
     """What may be said about a release from an array, beside its bounds and its price."""
 
     delta: NotRequired[Number]
@@ -34,7 +38,7 @@ class How(TypedDict):
     neighbors: NotRequired[Neighbors]
 
 
-def asked(
+def name_or_release(
     name: str,
     aggregate: Callable[[str], Aggregate],
     of: Values,
@@ -44,7 +48,7 @@ def asked(
     keys: Sequence[KeyValue] | None = None,
 ) -> Any:
     """The aggregate of a column by its name, or its release from an array."""
-    if is_text(of, epsilon, bounds, keys, *how.values()):
+    if is_column_name(of, epsilon, bounds, keys, *how.values()):
         return aggregate(of)
     if bounds is None and keys is None:
         raise InvalidParameter(
@@ -53,11 +57,11 @@ def asked(
             "a fifth of epsilon on finding them."
         )
     kind = "text" if keys is not None and isinstance(next(iter(keys), ""), str) else "number"
-    found = column(of, kind)
-    return released(name, aggregate("value"), found, bounds, epsilon, how, keys)
+    found = to_arrow_column(of, kind)
+    return release_array(name, aggregate("value"), found, bounds, epsilon, how, keys)
 
 
-def is_text(of: Values, *given: object) -> bool:
+def is_column_name(of: Values, *given: object) -> bool:
     """Whether a column is named, for which nothing else may be given."""
     if not isinstance(of, str):
         return False
@@ -69,7 +73,7 @@ def is_text(of: Values, *given: object) -> bool:
     return True
 
 
-def released(
+def release_array(
     name: str,
     aggregate: Aggregate,
     values: "pa.Array[Any]",
@@ -79,8 +83,6 @@ def released(
     keys: Sequence[KeyValue] | None = None,
 ) -> Release:
     """The answer of a session about one column that lives for one question."""
-    from deniable.release.session.opening import protect
-
     if epsilon is None:
         raise InvalidParameter(
             f"`epsilon` is missing: what may the {name} cost? 1 is a usual choice; less is "
@@ -93,14 +95,17 @@ def released(
     if how:
         raise InvalidParameter(f"`{next(iter(how))}` is not known to {name} of an array.")
     frame = pa.table({"value": values})
-    with protect(frame, epsilon=epsilon, delta=delta, **declared) as session:
-        outputs: dict[str, Any] = {name: aggregate}
-        ready = session.table("data").agg(**outputs)
-        find: dict[str, Any] = {"bounds": "find"} if bounds == "find" else {}
-        return ready.release(epsilon=epsilon, delta=delta, confidence=confidence, **find)
+    table = Table.declare("data", frame, **declared)
+    outputs: dict[str, Any] = {name: aggregate}
+    question = QuestionBuilder(table.name).agg(**outputs)
+    wishes: dict[str, Any] = {"epsilon": epsilon, "delta": delta, "confidence": confidence}
+    if bounds == "find":
+        wishes["bounds"] = "find"
+    with connect(Policy([table], epsilon=epsilon, delta=delta), Door) as door:
+        return stages.release_question(door, question, wishes)
 
 
-def column(values: Values, kind: str, *, count: bool = False) -> Any:
+def to_arrow_column(values: Values, kind: str, *, count: bool = False) -> Any:
     """The values as one Arrow column of a type that no value decides; or which are known."""
     if isinstance(values, np.ndarray) and values.ndim != 1:
         raise InvalidData(f"The array must have one dimension. Found {values.ndim}.")
@@ -109,11 +114,11 @@ def column(values: Values, kind: str, *, count: bool = False) -> Any:
     elif str(getattr(values, "dtype", "")).lower() != "object" and (
         hasattr(values, "__arrow_c_stream__") or hasattr(values, "__arrow_c_array__")
     ):
-        found = _arrow(values)
+        found = _from_arrow(values)
     elif isinstance(values, Iterable) and not isinstance(values, bytes | dict):
-        read = _double if kind == "number" and not count else _text
+        read = _to_double if kind == "number" and not count else _to_text
         listed = [read(one) for one in values]
-        found = pa.array(listed, pa.float64() if read is _double else pa.string())
+        found = pa.array(listed, pa.float64() if read is _to_double else pa.string())
     else:
         raise InvalidData(
             f"An array, a Series or a list of values is needed. Found {type(values).__name__}."
@@ -121,14 +126,14 @@ def column(values: Values, kind: str, *, count: bool = False) -> Any:
     return found.is_valid().to_pylist() if count else found
 
 
-def _arrow(values: Any) -> Any:
+def _from_arrow(values: Any) -> Any:
     if isinstance(values, pa.Array | pa.ChunkedArray):
         return values
     stream = hasattr(values, "__arrow_c_stream__")
     return pa.chunked_array(values) if stream else pa.array(values)
 
 
-def _double(value: object) -> float | None:
+def _to_double(value: object) -> float | None:
     """A number as a double; what is none, or NaN, is missing."""
     try:
         number = float(value)  # type: ignore[arg-type]
@@ -137,7 +142,7 @@ def _double(value: object) -> float | None:
     return None if math.isnan(number) else number
 
 
-def _text(value: object) -> str | None:
+def _to_text(value: object) -> str | None:
     if value is None or (isinstance(value, float) and math.isnan(value)):
         return None
     return str(value)

@@ -8,11 +8,11 @@ import math
 from collections.abc import Mapping
 from dataclasses import replace
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from deniable.errors import BudgetExhausted, InvalidParameter
 from deniable.exact.rationals import positive
-from deniable.query.language.expressions import plain
+from deniable.query.language.decimal_text import plain
 from deniable.query.language.parse import parse
 from deniable.query.language.question import Question
 from deniable.query.language.within_clause import within
@@ -26,14 +26,12 @@ from deniable.query.planner.bounds import (
 )
 from deniable.query.planner.explain import Branch, explain
 from deniable.release.answer.answer import Answer
+from deniable.release.session.door import Door
 from deniable.release.session.release import Release
 
-if TYPE_CHECKING:
-    from deniable.release.session.session import Session
 
-
-def released(
-    session: "Session",
+def release_question(
+    session: Door,
     question: str | Question,
     wishes: Mapping[str, Any],
     *,
@@ -46,9 +44,9 @@ def released(
             return session.release(made, fresh=fresh)
         except BudgetExhausted as refused:
             if wishes.get("epsilon") is None:
-                raise _impossible(session, question, made, wishes, refused) from None
+                raise _explain_refusal(session, question, made, wishes, refused) from None
             raise
-    asked, step, first, rest = _first(session, question, wishes)
+    asked, step, first, rest = _plan_search(session, question, wishes)
     # Whatever is found, the answer costs this epsilon and at most this delta; and what is
     # wrong with the question is seen before anything is spent.
     widest = bounded(session.policy, first.table, step.widest)
@@ -66,7 +64,7 @@ def released(
         made = session.plan_under(policy, asked, {**rest, "delta": wide.delta})
         return replace(made, notes=(*made.notes, told, *(one.words for one in found)))
 
-    kept = None if fresh else session.kept(first)
+    kept = None if fresh else session.recall_answer(first)
     then = wide if kept is None else second(kept)
     if not session.affords((first, then), fresh=fresh):
         raise BudgetExhausted(
@@ -76,13 +74,11 @@ def released(
     return session.release(second(session.release(first, fresh=fresh).answer), fresh=fresh)
 
 
-def explained(
-    session: "Session", question: str | Question, wishes: Mapping[str, Any]
-) -> Branch:
+def explain_question(session: Door, question: str | Question, wishes: Mapping[str, Any]) -> Branch:
     """What would be done, in one step or in two."""
     if wishes.get("bounds") is None:
         return explain(session.plan(question, **wishes))
-    _, step, first, rest = _first(session, question, wishes)
+    _, step, first, rest = _plan_search(session, question, wishes)
     names = ", ".join(step.ends)
     whole = first.epsilon + rest["epsilon"]
     return Branch(
@@ -106,8 +102,8 @@ def explained(
     )
 
 
-def _first(
-    session: "Session", question: str | Question, wishes: Mapping[str, Any]
+def _plan_search(
+    session: Door, question: str | Question, wishes: Mapping[str, Any]
 ) -> tuple[Question, Search, Plan, dict[str, Any]]:
     """The question, the search for bounds, its plan, and what is wished of the second."""
     rest = {key: one for key, one in wishes.items() if key != "bounds" and one is not None}
@@ -130,8 +126,8 @@ def _first(
     return asked, step, first, {**rest, "epsilon": epsilon - epsilon * SHARE}
 
 
-def _impossible(
-    session: "Session",
+def _explain_refusal(
+    session: Door,
     question: str | Question,
     made: Plan,
     wishes: Mapping[str, Any],

@@ -11,7 +11,7 @@ missing are counted, for that fifth.
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from deniable.errors import InvalidParameter
 from deniable.exact.rationals import Number, positive, rational
@@ -20,26 +20,24 @@ from deniable.policy import Column as Declared
 from deniable.policy import Table
 from deniable.policy.suggestions import nearest
 from deniable.query.language import builder
-from deniable.query.language.expressions import Aggregate, Call, ColumnRef
-from deniable.query.language.question import Named, Question
+from deniable.query.language.question import Question
+from deniable.query.language.syntax_tree import Aggregate, Call, ColumnRef, Named
 from deniable.query.plan.plan import Plan
 from deniable.query.planner.bounds import SHARE, Search, search
 from deniable.query.planner.planner import DELTA_SHARE
-
-if TYPE_CHECKING:
-    from deniable.release.session.session import Session
+from deniable.release.session.door import Door
 
 LEVELS = tuple(Fraction(one, 100) for one in (5, 25, 50, 75, 95))
 BINS = 12
-MOST_KEYS = 40  # counted side by side; more are grouped, and the most frequent shown
-MOST_SHOWN = 10
-MISSING = Fraction(1, 5)  # of a column's share
-BINNED = Fraction(1, 4)  # of what is left of it: histograms, which need less than quantiles
+MAX_COUNTED_KEYS = 40  # counted side by side; more are grouped, and the most frequent shown
+MAX_SHOWN = 10
+MISSING_SHARE = Fraction(1, 5)  # of a column's share
+HISTOGRAM_SHARE = Fraction(1, 4)  # of what is left of it: histograms, which need less than quantiles
 KINDS = ("number", "open", "values", "groups", "missing")
 
 
 @dataclass(frozen=True, slots=True)
-class Look:
+class ColumnLook:
     """How one column is looked at."""
 
     column: str
@@ -49,11 +47,11 @@ class Look:
 
 
 @dataclass(frozen=True, slots=True)
-class Agenda:
+class ProfilePlans:
     """Everything that a profile will run, and its price, before any of it is run."""
 
     table: Table
-    looks: tuple[Look, ...]
+    looks: tuple[ColumnLook, ...]
     counts: Plan
     quantiles: Plan | None
     groups: Mapping[str, Plan]  # by column
@@ -75,53 +73,53 @@ class Agenda:
 
 
 def plan_profile(
-    session: "Session",
+    session: Door,
     table: str | None,
     *,
     epsilon: Number,
     delta: Number | None = None,
     confidence: Number = 0.95,
-) -> Agenda:
+) -> ProfilePlans:
     """All plans of a profile, and so its price, before anything is spent."""
-    known = _table(session, table)
+    known = _find_table(session, table)
     whole = positive(epsilon, "epsilon")
     spare = session.policy.delta * DELTA_SHARE if delta is None else rational(delta, "delta")
-    looks = tuple(_look(one, known, spare > 0) for one in known.columns.values())
+    looks = tuple(_choose_look(one, known, spare > 0) for one in known.columns.values())
     of = {kind: [one.column for one in looks if one.kind == kind] for kind in KINDS}
     whole_looks = sum(len(of[kind]) for kind in KINDS[:-1])
-    share = whole / (1 + whole_looks + MISSING * len(of["missing"]))
-    rest, part = share * (1 - MISSING), spare / (1 + len(of["groups"]))
+    share = whole / (1 + whole_looks + MISSING_SHARE * len(of["missing"]))
+    rest, part = share * (1 - MISSING_SHARE), spare / (1 + len(of["groups"]))
     sure: dict[str, Any] = {"confidence": confidence}
     numbers, paid = rest * len(of["number"]), rest * len(of["open"])
     counts = session.plan(
-        Question(known.name, None, (), _counts(known, looks)),
+        Question(known.name, None, (), _count_outputs(known, looks)),
         epsilon=share
-        + share * MISSING * (whole_looks + len(of["missing"]))
+        + share * MISSING_SHARE * (whole_looks + len(of["missing"]))
         + rest * len(of["values"])
-        + numbers * BINNED,
+        + numbers * HISTOGRAM_SHARE,
         delta=part,
         **sure,
     )
     quantiles = step = first = None
     if of["number"]:
-        asked = Question(known.name, None, (), levels(of["number"]))
-        quantiles = session.plan(asked, epsilon=numbers - numbers * BINNED, delta=0, **sure)
+        asked = Question(known.name, None, (), quantile_outputs(of["number"]))
+        quantiles = session.plan(asked, epsilon=numbers - numbers * HISTOGRAM_SHARE, delta=0, **sure)
     groups = {
-        name: session.plan(_by_value(known, name), epsilon=rest, delta=part, **sure)
+        name: session.plan(_frequent_values(known, name), epsilon=rest, delta=part, **sure)
         for name in of["groups"]
     }
     if of["open"]:
-        asked = Question(known.name, None, (), bins(of["open"]))
+        asked = Question(known.name, None, (), histogram_outputs(of["open"]))
         step = search(asked, session.policy, of["open"])
         first = session.plan(step.question, epsilon=paid * SHARE, delta=0, **sure)
     second = paid - first.epsilon if first is not None else Fraction(0)
-    return Agenda(known, looks, counts, quantiles, groups, step, first, second)
+    return ProfilePlans(known, looks, counts, quantiles, groups, step, first, second)
 
 
 ROWS = Aggregate("count", None)
 
 
-def _table(session: "Session", name: str | None) -> Table:
+def _find_table(session: Door, name: str | None) -> Table:
     tables = session.policy.tables
     private = [one for one in tables.values() if not one.public]
     if name is None and len(private) == 1:
@@ -138,67 +136,67 @@ def _table(session: "Session", name: str | None) -> Table:
     )
 
 
-def _look(column: Declared, table: Table, delta: bool) -> Look:
+def _choose_look(column: Declared, table: Table, delta: bool) -> ColumnLook:
     """How a column can be looked at, from what is public about it."""
     name, kind, keys = column.name, column.kind, column.keys
     if name == table.unit:
-        return Look(name, "nothing", "tells people apart", "They are counted, and no more.")
+        return ColumnLook(name, "nothing", "tells people apart", "They are counted, and no more.")
     if kind is None:
-        return Look(name, "nothing", "of a type that no question is about", "Left out.")
+        return ColumnLook(name, "nothing", "of a type that no question is about", "Left out.")
     if kind == "boolean":
-        return Look(name, "values", "true or false")
+        return ColumnLook(name, "values", "true or false")
     if isinstance(keys, tuple):
-        few = len(keys) <= MOST_KEYS and kind == "text"
-        return Look(name, "values" if few else "groups", f"{len(keys):,} declared values")
+        few = len(keys) <= MAX_COUNTED_KEYS and kind == "text"
+        return ColumnLook(name, "values" if few else "groups", f"{len(keys):,} declared values")
     if kind == "number" and column.bounds is not None:
         low, high = (float(one) for one in column.bounds)
-        return Look(name, "number", f"a number, clipped to {low:,g} to {high:,g}")
+        return ColumnLook(name, "number", f"a number, clipped to {low:,g} to {high:,g}")
     if kind == "number" and keys is None:
-        return Look(name, "open", "a number without declared bounds")
+        return ColumnLook(name, "open", "a number without declared bounds")
     if kind == "number" and not column.integer:
-        return Look(name, "open", "a number without declared bounds")
+        return ColumnLook(name, "open", "a number without declared bounds")
     if not delta:
-        return Look(
+        return ColumnLook(
             name,
             "missing",
             f"{kind} whose values are private",
             "Showing any of its values takes a delta: give the budget one, or declare keys.",
         )
-    return Look(name, "groups", f"{kind} whose values are private")
+    return ColumnLook(name, "groups", f"{kind} whose values are private")
 
 
-def _counts(table: Table, looks: Sequence[Look]) -> tuple[Named, ...]:
+def _count_outputs(table: Table, looks: Sequence[ColumnLook]) -> tuple[Named, ...]:
     """Rows, units, what is missing of each column, and the bins and values of some."""
     outputs = [Named("rows", ROWS)]
     if table.unit is not None:
         outputs.append(Named("units", Aggregate("count_units", ColumnRef(table.unit))))
     for look in looks:
         if look.kind != "nothing":
-            known = builder.count(_quoted(look.column))
+            known = builder.count(_quote(look.column))
             outputs.append(Named(f"{look.column} missing", Call("-", (ROWS, known))))
     counted = [one.column for one in looks if one.kind in ("number", "values")]
-    return (*outputs, *bins(counted))
+    return (*outputs, *histogram_outputs(counted))
 
 
-def bins(columns: Sequence[str]) -> tuple[Named, ...]:
+def histogram_outputs(columns: Sequence[str]) -> tuple[Named, ...]:
     """A histogram of each column."""
     return tuple(
-        Named(f"{name} in", builder.histogram(_quoted(name), BINS)) for name in columns
+        Named(f"{name} in", builder.histogram(_quote(name), BINS)) for name in columns
     )
 
 
-def levels(columns: Sequence[str]) -> tuple[Named, ...]:
+def quantile_outputs(columns: Sequence[str]) -> tuple[Named, ...]:
     """Some quantiles of each column."""
     return tuple(
-        Named(f"{name} at", builder.quantiles(_quoted(name), LEVELS)) for name in columns
+        Named(f"{name} at", builder.quantiles(_quote(name), LEVELS)) for name in columns
     )
 
 
-def _quoted(name: str) -> str:
+def _quote(name: str) -> str:
     return '"' + name.replace('"', '""') + '"'
 
 
-def _by_value(table: Table, name: str) -> Question:
+def _frequent_values(table: Table, name: str) -> Question:
     """The most frequent values; how many people have one comes free where it must be earned."""
     count = ROWS
     if table.unit is not None:
@@ -210,5 +208,5 @@ def _by_value(table: Table, name: str) -> Question:
         (key,),
         (key, Named("n", count)),
         order=((count, True),),
-        limit=MOST_SHOWN,
+        limit=MAX_SHOWN,
     )

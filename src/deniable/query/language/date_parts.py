@@ -1,0 +1,28 @@
+"""The parts and units of dates that questions may use."""
+
+from fractions import Fraction
+
+# What each part lies between. Years go a little further than they can, so that they are too
+# many to be listed as groups that nobody declared.
+PARTS = {
+    "year": (0, 10_000),
+    "quarter": (1, 4),
+    "month": (1, 12),
+    "week": (1, 53),
+    "day": (1, 31),
+    "dayofyear": (1, 366),
+    "dayofweek": (0, 6),
+    "isodow": (1, 7),
+    "hour": (0, 23),
+    "minute": (0, 59),
+    "second": (0, 59),
+}
+TRUNCATED = ("year", "quarter", "month", "week", "day", "hour")
+# Days that each at least has.
+BETWEEN = {
+    "day": Fraction(1),
+    "week": Fraction(7),
+    "month": Fraction(28),
+    "year": Fraction(365),
+    "hour": Fraction(1, 24),
+}

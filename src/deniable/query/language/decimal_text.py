@@ -1,0 +1,15 @@
+"""Rational numbers as decimal text."""
+
+from fractions import Fraction
+
+
+def plain(number: Fraction) -> str:
+    """A rational as a decimal, as short as it is exact; else with seventeen digits.
+
+    >>> plain(Fraction(3)), plain(Fraction(1, 8)), plain(Fraction(1, 3))
+    ('3', '0.125', '0.33333333333333331')
+    """
+    if number.denominator == 1:
+        return str(number.numerator)
+    short = repr(float(number))
+    return short if Fraction(short) == number else format(float(number), ".17g")

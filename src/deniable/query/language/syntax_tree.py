@@ -1,0 +1,243 @@
+"""The parts that a question is made of: expressions, and the relations that it reads.
+
+All are small frozen trees. An analyst's text is parsed into these and goes no further: the
+engine's SQL is written from them. Row expressions are made of columns, literals and calls of
+the functions in `function_table.py`; group expressions may also hold aggregates.
+
+A tree says what was written, and nothing about what it means. Names are looked up, and what
+cannot be private is refused, when a question meets a policy (`relations/resolve.py`).
+"""
+
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import TypeAlias
+
+from deniable.query.language.decimal_text import plain
+
+_LONGEST_SHOWN, _MOST_SHOWN = 1000, 400  # characters of one that is shown; arguments
+_INFIX = {"+", "-", "*", "/", "=", "<>", "<", "<=", ">", ">=", "and", "or"}
+
+Value: TypeAlias = Fraction | str | bool | None
+
+
+def brief(text: str) -> str:
+    """The text, cut where it grows too long: names are made of it, and names of those.
+
+    >>> len(brief("x" * 10_000))
+    1000
+    """
+    return text if len(text) <= _LONGEST_SHOWN else text[: _LONGEST_SHOWN - 3] + "..."
+
+
+@dataclass(frozen=True, slots=True)
+class ColumnRef:
+    """A column; `table` says of which, where several have one of that name."""
+
+    name: str
+    table: str | None = None
+
+    def __str__(self) -> str:
+        return self.name if self.table is None else f"{self.table}.{self.name}"
+
+
+@dataclass(frozen=True, slots=True)
+class Literal:
+    """A constant: an exact number, text, a truth value or NULL.
+
+    >>> str(Literal(Fraction(1, 2))), str(Literal("it's"))
+    ('0.5', "'it''s'")
+    """
+
+    value: Value
+
+    def __str__(self) -> str:
+        if self.value is None:
+            return "NULL"
+        if isinstance(self.value, str):
+            return "'" + self.value.replace("'", "''") + "'"
+        if isinstance(self.value, bool):
+            return str(self.value).upper()
+        return plain(self.value)
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """A function or operator applied to arguments."""
+
+    name: str
+    arguments: "tuple[Expression, ...]"
+
+    def __str__(self) -> str:
+        shown = [str(one) for one in self.arguments[:_MOST_SHOWN]]
+        if self.name in _INFIX and len(shown) > 1:
+            return brief("(" + f" {self.name.upper()} ".join(shown) + ")")
+        return brief(f"{self.name.upper()}({', '.join(shown)})")
+
+
+@dataclass(frozen=True, slots=True)
+class Aggregate:
+    """An aggregate of a group: its name, and what it is over (None: whole rows).
+
+    >>> str(Aggregate("avg", ColumnRef("cost"))), str(Aggregate("count", None))
+    ('AVG(cost)', 'COUNT(*)')
+    >>> str(Aggregate("quantile", ColumnRef("cost"), levels=(Fraction(9, 10),)))
+    'QUANTILE_CONT(cost, 0.9)'
+    """
+
+    name: str
+    argument: "Expression | None"
+    bins: int | None = None  # of a histogram; of TOP_K, how many
+    second: "Expression | None" = None  # of two columns that are set against one another
+    levels: tuple[Fraction, ...] = ()  # of quantiles
+
+    def __str__(self) -> str:
+        if self.name == "count_units":
+            return brief(f"COUNT(DISTINCT {self.argument})")
+        if self.levels:
+            return self._quantiles()
+        inside = "*" if self.argument is None else str(self.argument)
+        rest = [str(one) for one in (self.second, self.bins) if one is not None]
+        return brief(f"{self.name.upper()}({', '.join([inside, *rest])})")
+
+    def _quantiles(self) -> str:
+        if self.name == "quantile" and self.levels == (Fraction(1, 2),):
+            return f"MEDIAN({self.argument})"
+        levels = ", ".join(plain(one) for one in self.levels)
+        several = levels if self.name == "quantile" else f"[{levels}]"
+        return brief(f"QUANTILE_CONT({self.argument}, {several})")
+
+    @property
+    def word(self) -> str:
+        """What an output that was given no name begins with.
+
+        >>> Aggregate("quantile", ColumnRef("cost"), levels=(Fraction(9, 10),)).word
+        'quantile_0.9'
+        """
+        if self.name == "count_units":
+            return "distinct"
+        if self.name == "quantile":
+            level = self.levels[0]
+            return "median" if level == Fraction(1, 2) else f"quantile_{plain(level)}"
+        return self.name
+
+    @property
+    def arguments(self) -> "tuple[Expression, ...]":
+        """The row expressions that it is over."""
+        return tuple(one for one in (self.argument, self.second) if one is not None)
+
+
+@dataclass(frozen=True, slots=True)
+class SubQuery:
+    """A question inside an expression: EXISTS (...), x IN (...), or a single value (...)."""
+
+    kind: str  # "exists", "in" or "value"
+    query: "Selection"
+    argument: "Expression | None" = None  # of IN
+
+    @property
+    def arguments(self) -> "tuple[Expression, ...]":
+        """What of it is about the rows around it."""
+        return () if self.argument is None else (self.argument,)
+
+    @property
+    def parts(self) -> "tuple[Part, ...]":
+        """All that it is made of, what is about other rows too."""
+        return (self.query, *self.arguments)
+
+    def __str__(self) -> str:
+        if self.kind == "in":
+            return f"{self.argument} IN (SELECT ...)"
+        return "EXISTS (SELECT ...)" if self.kind == "exists" else "(SELECT ...)"
+
+
+@dataclass(frozen=True, slots=True)
+class Named:
+    """A selected or grouping expression under the name that it has in the answer."""
+
+    name: str
+    expression: "Expression"
+
+
+@dataclass(frozen=True, slots=True)
+class TableRef:
+    """A table of the policy, under a name of its own or another."""
+
+    name: str
+    alias: str | None = None
+
+    @property
+    def parts(self) -> "tuple[Part, ...]":
+        """Nothing is below a table."""
+        return ()
+
+
+@dataclass(frozen=True, slots=True)
+class Star:
+    """All columns: `*`, or `table.*`."""
+
+    table: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Selection:
+    """SELECT outputs FROM source WHERE ... GROUP BY ... HAVING ..., inside another question."""
+
+    source: "Relation"
+    outputs: tuple[Named | Star, ...]
+    where: "Expression | None" = None
+    keys: tuple[Named, ...] = ()
+    having: "Expression | None" = None
+    distinct: bool = False
+
+    @property
+    def parts(self) -> "tuple[Part, ...]":
+        """All that is read and all that is said about it."""
+        named = [
+            one.expression for one in (*self.outputs, *self.keys) if isinstance(one, Named)
+        ]
+        said = [one for one in (self.where, self.having) if one is not None]
+        return (self.source, *named, *said)
+
+
+@dataclass(frozen=True, slots=True)
+class UnionAll:
+    """The rows of several selections, one after the other."""
+
+    parts: tuple[Selection, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Derived:
+    """A sub-query in FROM, under the name that it is given there."""
+
+    query: Selection | UnionAll
+    alias: str | None = None
+    columns: tuple[str, ...] = ()  # the first ones, called anew: AS t(i, j)
+
+    @property
+    def parts(self) -> "tuple[Part, ...]":
+        """The sub-query."""
+        return (self.query,)
+
+
+@dataclass(frozen=True, slots=True)
+class Join:
+    """Two relations side by side: where a condition holds, or columns of one name agree."""
+
+    left: "Relation"
+    right: "Relation"
+    kind: str  # "inner", "left", "right", "full" or "cross"
+    on: "Expression | None" = None
+    using: tuple[str, ...] = ()
+    natural: bool = False  # on all columns that are called alike
+
+    @property
+    def parts(self) -> "tuple[Part, ...]":
+        """Both sides, and the condition."""
+        both: tuple[Part, ...] = self.left, self.right
+        return both if self.on is None else (*both, self.on)
+
+
+Expression: TypeAlias = ColumnRef | Literal | Call | Aggregate | SubQuery
+Relation: TypeAlias = TableRef | Derived | Join
+Part: TypeAlias = Expression | Relation | Selection | UnionAll
