@@ -13,7 +13,9 @@ STEPS = {
     "lint": ["ruff", "check", "--quiet", "."],
     "types": ["mypy", "--no-error-summary"],
     "import rules": ["lint-imports", "--no-cache"],
+    "house": ["python", "tools/house.py"],
 }
+SHOWN = frozenset({"house"})  # steps whose output is figures, worth seeing when all is well
 
 # The slowest are named, because the whole must stay under ten minutes on two cores.
 TESTS = [sys.executable, "-m", "pytest", "--durations=5", "--durations-min=10"]
@@ -28,7 +30,7 @@ def main() -> int:
     failed = [
         name
         for number, (name, command) in enumerate(STEPS.items(), start=1)
-        if not quietly(f"[{number}/{len(STEPS) + 1}] {name}", command)
+        if not run_step(f"[{number}/{len(STEPS) + 1}] {name}", command, show=name in SHOWN)
     ]
     print(f"[{len(STEPS) + 1}/{len(STEPS) + 1}] guards, doctests and tests", flush=True)
     if subprocess.call([*TESTS, "-n", str(cores())]) != 0:
@@ -38,16 +40,16 @@ def main() -> int:
     return len(failed)
 
 
-def quietly(title: str, command: list[str]) -> bool:
-    """Runs a step and shows its output only if it fails."""
+def run_step(title: str, command: list[str], *, show: bool) -> bool:
+    """Runs a step. Its output is shown if it fails, or if it is asked for."""
     print(f"{title:<20}", end=" ", flush=True)
     start = time.monotonic()
     program = str(BIN / command[0])
     done = subprocess.run([program, *command[1:]], capture_output=True, text=True, check=False)
     passed = done.returncode == 0
     print(f"{'ok' if passed else 'FAILED'}  {time.monotonic() - start:.1f} s", flush=True)
-    if not passed:
-        print(done.stdout + done.stderr, flush=True)
+    if show or not passed:
+        print(f"{done.stdout}{done.stderr}".rstrip(), flush=True)
     return passed
 
 

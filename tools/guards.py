@@ -30,7 +30,7 @@ DRIVERS: dict[str, str | tuple[str, ...]] = {
     "sqlglot": (
         "query/",
         "engines/dialect/",
-        "engines/duckdb/counted.py",
+        "engines/duckdb/cell_counting.py",
         "engines/ibis/",
         "engines/postgresql/writer.py",
         "engines/spark/writer.py",

@@ -1,5 +1,7 @@
 """A small project with a test that notices one change and not another."""
 
+import ast
+
 import pytest
 
 from tools import mutants
@@ -7,30 +9,26 @@ from tools import mutants
 TABLE = """
 [[sums]]
 what = "one is added twice"
-file = "adding.py"
-find = "a + b"
-put = "a + b + b"
+function = "adding.py::add"
+change = "a + b => a + b + b"
 test = "tests/test_adding.py::test_sums"
 
 [[sums]]
 what = "the order is another"
-file = "adding.py"
-find = "a + b"
-put = "b + a"
+function = "adding.py::add"
+change = "$left + $right => $right + $left"
 test = "tests/test_adding.py::test_sums"
 
 [[names]]
 what = "what is not there any more"
-file = "adding.py"
-find = "a * b"
-put = "a"
+function = "adding.py::add"
+change = "a * b => a"
 test = "tests/test_adding.py::test_sums"
 
 [[names]]
 what = "nothing can be imported"
-file = "adding.py"
-find = "def add"
-put = "def ad d"
+function = "adding.py::add"
+change = "return $sum => return return"
 test = "tests/test_adding.py::test_sums"
 """
 
@@ -69,11 +67,41 @@ def test_tests_that_fail_anyway_prove_nothing(project, capsys):
     assert "mend that first" in capsys.readouterr().out
 
 
-def test_every_mutant_of_the_table_can_be_read():
-    listed = mutants.read(mutants.ROOT / "tools" / "mutants.toml")
-    assert len({one.name for one in listed}) == len(listed) >= 100
-    for one in listed:
-        assert one.find != one.put
-        source = mutants.ROOT / "src" / "deniable" / one.file
-        assert source.read_text(encoding="utf-8").count(one.find) == 1, one.name
-        assert (mutants.ROOT / one.test.partition("::")[0]).exists()
+@pytest.mark.parametrize(
+    ("change", "changed"),
+    [
+        ("f(x,y) => x", "    return x + g(x)"),  # the layout does not matter
+        ("f($*all) => g($*all)", "    return g(x, y) + g(x)"),
+        ("$name($first, $*rest) + $other => $first", "    return (x)"),
+        ("return $all => y = 1\nreturn y", "    y = 1\n    return y"),
+    ],
+)
+def test_a_change_is_made_in_the_syntax_tree(change, changed):
+    source = "def h(x, y):\n    return f(\n        x, y  # both\n    ) + g(x)\n"
+    mutant = mutants.Mutant("group", "what", "file.py::h", change, "test")
+    assert mutant.apply(source) == f"def h(x, y):\n{changed}\n"
+
+
+@pytest.mark.parametrize(
+    ("function", "change"),
+    [
+        ("file.py::A.f", "x => y"),  # twice there
+        ("file.py::A.f", "z => y"),  # nowhere there
+        ("file.py::A.g", "x => y"),  # no such function
+        ("file.py::A.f", "$same * $same => 1"),  # one name, one meaning
+    ],
+)
+def test_a_change_that_is_not_there_exactly_once_is_gone(function, change):
+    source = "class A:\n    def f(self, x):\n        return x + self.y * x\n"
+    with pytest.raises(mutants.Gone):
+        mutants.Mutant("group", "what", function, change, "test").apply(source)
+
+
+def test_every_mutant_of_the_table_can_be_made():
+    table = mutants.read(mutants.ROOT / "tools" / "mutants.toml")
+    assert len({mutant.name for mutant in table}) == len(table) >= 100
+    for mutant in table:
+        source = (mutants.ROOT / "src" / "deniable" / mutant.file).read_text(encoding="utf-8")
+        changed = mutant.apply(source)
+        assert ast.dump(ast.parse(changed)) != ast.dump(ast.parse(source)), mutant.name
+        assert (mutants.ROOT / mutant.test.partition("::")[0]).exists()

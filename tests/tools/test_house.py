@@ -1,0 +1,86 @@
+"""The five figures of the house: each is measured, and each limit can be broken."""
+
+import ast
+
+import pytest
+
+from tools.house import (
+    LONGEST_FUNCTION,
+    MOST_MODULES,
+    import_cycles,
+    longest_function,
+    measure,
+    modules_per_folder,
+    read,
+    repeated_classes,
+    repeated_modules,
+)
+
+
+def parsed(**files):
+    """Sources by path; `__` in a keyword stands for a slash."""
+    return {name.replace("__", "/") + ".py": ast.parse(text) for name, text in files.items()}
+
+
+@pytest.mark.parametrize("figure", measure(read()), ids=lambda figure: figure.what)
+def test_the_house_keeps_its_limits(figure):
+    assert figure.value <= figure.limit, str(figure)
+
+
+def test_a_full_folder_is_seen():
+    sources = {f"exact/m{i}.py": ast.parse("") for i in range(MOST_MODULES + 1)}
+    assert modules_per_folder(sources).value == MOST_MODULES + 1
+    assert "exact: 21" in str(modules_per_folder(sources))
+
+
+def test_a_module_name_twice_in_a_room_is_seen():
+    assert repeated_modules(parsed(query__plan__keys="", query__margins__keys="")).value == 1
+    assert repeated_modules(parsed(query__plan__keys="", ledger__keys="")).value == 0
+    assert (
+        repeated_modules(parsed(engines__spark__dates="", engines__duckdb__dates="")).value == 0
+    )
+
+
+def test_a_class_name_twice_is_seen():
+    assert repeated_classes(parsed(a__b="class C: ...", d__e="class C: ...")).value == 1
+    assert repeated_classes(parsed(a__b="class _C: ...", d__e="class _C: ...")).value == 0
+
+
+@pytest.mark.parametrize(
+    "back",
+    [
+        "from deniable.a.x import f",
+        "from deniable.a import x",
+        "import deniable.a.x",
+        "def g():\n    from deniable.a.x import f",
+        "if TYPE_CHECKING:\n    from deniable.a.x import f",
+    ],
+)
+def test_a_cycle_is_seen_wherever_the_import_stands(back):
+    package = {"a/__init__.py": ast.parse("")}
+    there = "from deniable.a.y import g"
+    assert import_cycles(package | parsed(a__x=there, a__y=back)).value == 1
+    assert import_cycles(package | parsed(a__x=there, a__y="")).value == 0
+
+
+def test_two_cycles_are_two():
+    found = import_cycles(
+        parsed(
+            a="from deniable.b import f",
+            b="from deniable.a import g",
+            c="from deniable.d import f",
+            d="from deniable.c import g",
+        )
+    )
+    assert found.value == 2
+    assert "deniable.a -> deniable.b -> deniable.a" in str(found) or (
+        "deniable.b -> deniable.a -> deniable.b" in str(found)
+    )
+
+
+def test_a_long_function_is_seen():
+    def lines(count):
+        return parsed(a="def f():\n" + "    x = 1\n" * (count - 1))
+
+    assert longest_function(lines(LONGEST_FUNCTION)).value == LONGEST_FUNCTION
+    assert "a.py:1 f" in str(longest_function(lines(LONGEST_FUNCTION + 1)))
