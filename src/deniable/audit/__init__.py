@@ -7,10 +7,11 @@
 epsilon = ln 3 = 1.0986122886681098, worst at output 1, inputs 1 and 0
 """
 
-from deniable.audit.prove.coins import Limits
 from deniable.audit.prove.curve import EpsilonCurve
 from deniable.audit.prove.enumeration import EnumerationResult, check
-from deniable.audit.prove.proof import Proof, prove
+from deniable.audit.prove.program_outcomes import Limits
+from deniable.audit.prove.proof import Proof
+from deniable.audit.prove.prover import prove
 from deniable.audit.prove.sensitivities import Sensitivity, sensitivity
 from deniable.audit.test.assertion import assert_private
 from deniable.audit.test.blackbox import Verdict, test

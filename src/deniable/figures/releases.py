@@ -1,20 +1,18 @@
 """Pictures of answers: one number over its groups, each with its margin."""
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from matplotlib.figure import Figure
 
 from deniable.errors import InvalidParameter
 from deniable.figures.canvas import COLOURS, QUIET, canvas
-
-if TYPE_CHECKING:
-    from deniable.release import Release
+from deniable.release import Release
 
 NAMED = 40  # groups that get a name each; more are numbered
 
 
-def bars(release: "Release", column: str | None = None) -> Figure:
+def bars(release: Release, column: str | None = None) -> Figure:
     """The groups of an answer from top to bottom: a bar to the value, a whisker to its margin.
 
     `column` is the number to draw, the first one if not given.
@@ -51,7 +49,7 @@ def bars(release: "Release", column: str | None = None) -> Figure:
     return figure
 
 
-def _column(release: "Release", column: str | None) -> str:
+def _column(release: Release, column: str | None) -> str:
     numbers = list(release.answer.margins)
     if not numbers or not len(release):
         raise InvalidParameter("There is nothing to draw: the answer holds no number.")
@@ -62,7 +60,7 @@ def _column(release: "Release", column: str | None) -> str:
     return column or numbers[0]
 
 
-def _labels(release: "Release") -> Sequence[str]:
+def _labels(release: Release) -> Sequence[str]:
     """The groups' names, from their keys."""
     margins = release.answer.margins
     keys = [name for name in release.columns if name not in margins]

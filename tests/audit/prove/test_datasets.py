@@ -4,12 +4,12 @@ from itertools import combinations
 
 import pytest
 
-from deniable.audit.prove.datasets import datasets
+from deniable.audit.prove.datasets import make_datasets
 from deniable.errors import DeniableError
 
 
 def test_replace_pairs_differ_in_one_place():
-    found = datasets("replace", domain=[0, 1, 2], size=2)
+    found = make_datasets("replace", domain=[0, 1, 2], size=2)
     wanted = {
         frozenset(pair)
         for pair in combinations(found.inputs, 2)
@@ -20,7 +20,7 @@ def test_replace_pairs_differ_in_one_place():
 
 
 def test_add_remove_pairs_differ_in_one_record():
-    found = datasets("add-remove", domain=[0, 1], size=3)
+    found = make_datasets("add-remove", domain=[0, 1], size=3)
     assert len(found.inputs) == 1 + 2 + 4 + 8
     for longer, shorter in found.pairs:
         assert shorter in {longer[:i] + longer[i + 1 :] for i in range(len(longer))}
@@ -29,9 +29,9 @@ def test_add_remove_pairs_differ_in_one_record():
 
 
 def test_groups_and_domains():
-    assert datasets([(0, 1, 2)]).pairs == ((0, 1), (0, 2), (1, 2))
-    assert datasets(None, domain="ab").pairs == (("a", "b"),)
-    assert datasets([([1], [1, 2])]).pairs == (((1,), (1, 2)),)
+    assert make_datasets([(0, 1, 2)]).pairs == ((0, 1), (0, 2), (1, 2))
+    assert make_datasets(None, domain="ab").pairs == (("a", "b"),)
+    assert make_datasets([([1], [1, 2])]).pairs == (((1,), (1, 2)),)
 
 
 @pytest.mark.parametrize(
@@ -50,4 +50,4 @@ def test_groups_and_domains():
 )
 def test_what_cannot_be_compared_is_refused(bad):
     with pytest.raises(DeniableError):
-        datasets(**bad)
+        make_datasets(**bad)

@@ -104,7 +104,7 @@ def test_what_an_attacker_concludes():
     after = proof.posterior({0: 0.9, 1: 0.1})
     assert after[1][1] == QUARTER
     assert after[0][1] == Fraction(1, 28)
-    with pytest.raises(InvalidParameter, match="1 in all"):
+    with pytest.raises(InvalidParameter, match="add up to 1"):
         proof.posterior({0: 0.5})
     with pytest.raises(InvalidParameter):
         proof.posterior({0: 0.5, 1: 0.5, 7: 0})

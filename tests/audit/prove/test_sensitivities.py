@@ -61,7 +61,7 @@ def test_inverse_sensitivity_of_a_median():
 
 
 def test_outputs_of_different_lengths_are_refused():
-    with pytest.raises(InvalidParameter, match="length alone"):
+    with pytest.raises(InvalidParameter, match="gives the table away"):
         sensitivity(list, DOMAIN, 2, neighbors="add-remove")
 
 

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from deniable.audit.prove.coins import Raised
+from deniable.audit.prove.comparable_outputs import Raised
 from deniable.audit.test.outputs import OutputReader, joined
 
 

@@ -1,8 +1,8 @@
-"""Epsilon as an exact function of a parameter left open.
+"""Epsilon as an exact function of an open parameter.
 
-Each output's odds are a rational function of the parameter; epsilon is the logarithm of the
-largest. Which one is largest changes only where two of them meet, at roots of the difference,
-or where one is infinite, at a pole; between such points one rational number decides.
+Each output's odds are a rational function of the parameter. Epsilon is the logarithm of the
+largest. Which one is largest changes only where two of them meet (a root of the difference) or
+where one is infinite (a pole). Between such points one test value decides.
 """
 
 import math
@@ -10,30 +10,27 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from deniable.audit.prove.coins import (
-    Limits,
-    OpenSpace,
-    OutcomeLaw,
-    Program,
-    law,
-    repeats,
-)
 from deniable.audit.prove.datasets import Datasets
 from deniable.audit.prove.polynomials import Root, between, roots
+from deniable.audit.prove.program_outcomes import (
+    Limits,
+    Program,
+    enumerate_outcomes,
+    repeats,
+)
+from deniable.audit.prove.proof import Proof
 from deniable.audit.prove.ratios import RationalFunction
+from deniable.audit.prove.replay import OpenProbabilities
 from deniable.errors import InvalidParameter
 from deniable.exact.rationals import Number, rational
 from deniable.privacy import PureLoss
 
-if TYPE_CHECKING:
-    from deniable.audit.prove.proof import Proof
-
 
 @dataclass(frozen=True, slots=True)
-class Piece:
-    """From `low` to `high` the odds are largest at this output of these inputs."""
+class CurvePiece:
+    """From `low` to `high` the odds are largest at this output, for these inputs."""
 
     low: Root
     high: Root
@@ -58,7 +55,7 @@ class EpsilonCurve:
     parameter: str
     low: Fraction
     high: Fraction
-    pieces: tuple[Piece, ...]
+    pieces: tuple[CurvePiece, ...]
     poles: tuple[Root, ...]
     giveaway: tuple[Any, tuple[Any, Any]] | None
     table: dict[Any, dict[Any, RationalFunction]]
@@ -67,15 +64,15 @@ class EpsilonCurve:
 
     @property
     def private(self) -> bool:
-        """Whether epsilon is finite, but at most at the `poles`."""
+        """Whether epsilon is finite, except perhaps at the `poles`."""
         return self.giveaway is None
 
     @property
     def breakpoints(self) -> tuple[Root, ...]:
-        """Where another output, or other inputs, become the worst."""
+        """Where another output, or other inputs, become the worst case."""
         return tuple(piece.low for piece in self.pieces[1:])
 
-    def at(self, value: Number) -> "Proof":
+    def at(self, value: Number) -> Proof:
         """The proof for one value of the parameter.
 
         >>> from deniable.audit import prove
@@ -87,19 +84,18 @@ class EpsilonCurve:
         >>> curve.at(Fraction(1, 2)).odds
         Fraction(3, 1)
         """
-        from deniable.audit.prove.proof import Proof
-
         exact = rational(value, self.parameter)
         if not self.low < exact < self.high:
             raise InvalidParameter(
-                f"`{self.parameter}` must lie between {self.low} and {self.high}, as the proof "
-                f"does. Found {value}."
+                f"`{self.parameter}` must lie between {self.low} and {self.high}, the range of "
+                f"the proof. Found {value}."
             )
         table = {
-            x: {output: p for output, one in row.items() if (p := one(exact))}
+            x: {output: p for output, function in row.items() if (p := function(exact))}
             for x, row in self.table.items()
         }
-        return Proof(table, self.pairs, {x: one(exact) for x, one in self.missing.items()})
+        missing = {x: function(exact) for x, function in self.missing.items()}
+        return Proof(table, self.pairs, missing)
 
     def odds(self, value: Number) -> Fraction | float:
         """e**epsilon at one value of the parameter."""
@@ -125,39 +121,42 @@ class EpsilonCurve:
         ]
         lines += [f"epsilon is infinite at {p} = {pole}" for pole in self.poles]
         if any(self.missing.values()):
-            rest = max(self.missing.values(), key=lambda one: one((self.low + self.high) / 2))
-            lines.append(f"but for runs cut off, of probability {rest}, which are delta")
+            middle = (self.low + self.high) / 2
+            rest = max(self.missing.values(), key=lambda function: function(middle))
+            lines.append(f"and delta = {rest} (runs cut off)")
         return "\n".join(lines)
 
 
-def curve(
+def prove_curve(
     program: Program,
-    found: Datasets,
+    datasets: Datasets,
     *,
     over: Mapping[str, tuple[Number, Number]],
     limits: Limits,
 ) -> EpsilonCurve:
-    """Enumerates the program with one open parameter and takes the upper envelope."""
+    """Enumerates the program with one open parameter and takes the largest odds everywhere."""
     name, low, high = _range(over)
-    space = OpenSpace(name, low, high)
-    extra, again = {name: space.parameter}, repeats(len(found.inputs))
-    laws: dict[Any, OutcomeLaw] = {
-        x: law(program, data, space=space, limits=limits, extra=extra, again=again)
-        for x, data in found.inputs.items()
+    numbers = OpenProbabilities(name, low, high)
+    extra, again = {name: numbers.parameter}, repeats(len(datasets.inputs))
+    outcomes = {
+        x: enumerate_outcomes(
+            program, data, numbers=numbers, limits=limits, extra=extra, again=again
+        )
+        for x, data in datasets.inputs.items()
     }
-    table = {x: one.table for x, one in laws.items()}
-    missing = {x: one.unresolved for x, one in laws.items()}
-    worst, giveaway = _candidates(found, table, missing, space.sample)
+    table = {x: distribution.table for x, distribution in outcomes.items()}
+    missing = {x: distribution.unresolved for x, distribution in outcomes.items()}
+    worst, giveaway = _candidates(datasets, table, missing, numbers.sample)
     pieces, poles = ([], []) if giveaway else _envelope(worst, low, high)
     return EpsilonCurve(
-        name, low, high, tuple(pieces), tuple(poles), giveaway, table, found.pairs, missing
+        name, low, high, tuple(pieces), tuple(poles), giveaway, table, datasets.pairs, missing
     )
 
 
 def _range(over: Mapping[str, tuple[Number, Number]]) -> tuple[str, Fraction, Fraction]:
     if len(over) != 1:
         raise InvalidParameter(
-            f"One parameter can be left open at a time. Found {', '.join(over) or 'none'}."
+            f"`over` must name exactly one parameter. Found {', '.join(over) or 'none'}."
         )
     [(name, ends)] = over.items()
     low, high = (rational(end, name) for end in ends)
@@ -170,14 +169,15 @@ Key = tuple[Any, tuple[Any, Any]]
 
 
 def _candidates(
-    found: Datasets,
+    datasets: Datasets,
     table: dict[Any, dict[Any, RationalFunction]],
     missing: dict[Any, RationalFunction],
     sample: Fraction,
 ) -> tuple[dict[RationalFunction, Key], Key | None]:
-    """Every odds function with the first output that has it; or the output that gives away."""
+    """Every odds function with the first output that has it; and an output, if there is one,
+    that shows the program is not private."""
     worst: dict[RationalFunction, Key] = {}
-    ordered = [both for x, y in found.pairs for both in ((x, y), (y, x))]
+    ordered = [both for x, y in datasets.pairs for both in ((x, y), (y, x))]
     for x, y in ordered:
         for output, p in table[x].items():
             other = table[y].get(output)
@@ -193,19 +193,22 @@ def _candidates(
 
 def _envelope(
     worst: dict[RationalFunction, Key], low: Fraction, high: Fraction
-) -> tuple[list[Piece], list[Root]]:
+) -> tuple[list[CurvePiece], list[Root]]:
+    """The pieces of the largest of all odds functions, and their poles."""
     poles = sorted({root for odds in worst for root in roots(odds.bottom, low, high)})
     cuts: list[tuple[Root, Root, RationalFunction]] = []
-    for odds in sorted(worst, key=lambda one: one((low + high) / 2 + (high - low) / 97)):
+    for odds in sorted(
+        worst, key=lambda function: function((low + high) / 2 + (high - low) / 97)
+    ):
         if not cuts:
             cuts = [(Root.at(low), Root.at(high), odds)]
             continue
-        cuts = _raised(cuts, odds, poles, (low, high))
-    pieces = [Piece(a, b, odds, *worst[odds]) for a, b, odds in cuts]
+        cuts = _raise_envelope(cuts, odds, poles, (low, high))
+    pieces = [CurvePiece(a, b, odds, *worst[odds]) for a, b, odds in cuts]
     return pieces, poles
 
 
-def _raised(
+def _raise_envelope(
     cuts: list[tuple[Root, Root, RationalFunction]],
     odds: RationalFunction,
     poles: list[Root],

@@ -15,7 +15,7 @@ from fractions import Fraction
 from itertools import permutations
 from typing import Any
 
-from deniable.audit.prove.datasets import grouped
+from deniable.audit.prove.datasets import list_groups
 from deniable.errors import InvalidParameter, Unsupported
 from deniable.exact.enclosures import Enclosure, exp_neg
 from deniable.exact.rationals import rational
@@ -76,7 +76,7 @@ def check(
     loss = mechanism.loss if claim is None else claim
     listed = None if outputs is None else list(outputs)
     worst = EnumerationResult(True, False, "no output exceeds the claim", 0.0)
-    for group in grouped(neighbors):
+    for group in list_groups(neighbors):
         for precision in bits:
             found = _compared(mechanism, loss, group, listed, epsilons, precision)
             if found.private or found.violated:
@@ -103,7 +103,7 @@ def _compared(
         True, False, "no output exceeds the claim", float(max(unseen, Fraction(0)))
     )
     for (value, law), (other, rival) in permutations(zip(group, laws.rows, strict=True), 2):
-        if loss.nats is not None and loss.slack == 0:
+        if loss.exact_epsilon is not None and loss.slack == 0:
             private, violated, event = _odds(loss, laws, law, rival)
         else:
             private, violated, event = _excess(loss, law, rival, epsilons, bits)

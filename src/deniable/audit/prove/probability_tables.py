@@ -1,4 +1,4 @@
-"""Tables of exact probabilities, as people read them."""
+"""Tables of exact probabilities as text."""
 
 from collections.abc import Iterable, Sequence
 from fractions import Fraction
@@ -8,10 +8,10 @@ _ROWS = 24
 _COLUMNS = 8
 
 
-def shown(value: Fraction | float) -> str:
-    """A fraction if it is short, else about what it is.
+def format_odds(value: Fraction | float) -> str:
+    """A short fraction as it is, any other number as a decimal.
 
-    >>> shown(Fraction(7, 3)), shown(Fraction(4 * 10**30 + 1, 10**30))
+    >>> format_odds(Fraction(7, 3)), format_odds(Fraction(4 * 10**30 + 1, 10**30))
     ('(7/3)', '4.00000...')
     """
     if isinstance(value, float) or len(str(value)) > 24:
@@ -19,10 +19,10 @@ def shown(value: Fraction | float) -> str:
     return str(value) if value.denominator == 1 else f"({value})"
 
 
-def in_order(outputs: Iterable[Any]) -> tuple[Any, ...]:
-    """Outputs sorted, by what they are or by how they are written.
+def sort_outputs(outputs: Iterable[Any]) -> tuple[Any, ...]:
+    """Outputs in order: by value, or by their text if values cannot be compared.
 
-    >>> in_order([2, "a", 1])
+    >>> sort_outputs([2, "a", 1])
     (1, 2, 'a')
     """
     listed = list(outputs)
@@ -32,8 +32,8 @@ def in_order(outputs: Iterable[Any]) -> tuple[Any, ...]:
         return tuple(sorted(listed, key=str))
 
 
-def drawn(table: dict[Any, dict[Any, Fraction]], outputs: Sequence[Any]) -> list[str]:
-    """The table of probabilities, as far as it fits a screen."""
+def format_table(table: dict[Any, dict[Any, Fraction]], outputs: Sequence[Any]) -> list[str]:
+    """The lines of the table of probabilities, at most as many as fit on a screen."""
     few = outputs[:_COLUMNS]
     more = ["..."] if len(outputs) > len(few) else []
     head = ["input", *(f"P({output})" for output in few), *more]

@@ -1,46 +1,34 @@
-"""The exact epsilon of a small randomized program.
+"""What was proved about a small randomized program: its exact epsilon.
 
-For inputs x and y and an output o the odds are P(o | x) / P(o | y); epsilon is the logarithm of
-the largest over all neighbours and outputs, since for any event the ratio of sums is at most
-the largest ratio of terms. Every probability is a rational, so the odds are too.
+For inputs x and y and an output o the odds are P(o | x) / P(o | y). Epsilon is the logarithm of
+the largest odds over all neighbours and outputs: for any event the ratio of sums is at most the
+largest ratio of terms. Every probability is a rational, so the odds are rational too.
 
 A run that was cut off could have ended in any output, so its probability u is added to delta:
-P(E | x) <= sum over E of what was resolved + u <= odds * P(E | y) + u.
+P(E | x) <= sum over E of resolved runs + u <= odds * P(E | y) + u.
 """
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
-from typing import Any, TypeAlias, overload
+from typing import Any
 
-from deniable.audit.prove.coins import (
-    Limits,
-    OutcomeLaw,
-    Program,
-    Space,
-    check_signature,
-    frozen,
-    law,
-    repeats,
-)
-from deniable.audit.prove.curve import EpsilonCurve, curve
-from deniable.audit.prove.datasets import Datasets, datasets
-from deniable.audit.prove.probability_tables import drawn, in_order, shown
+from deniable.audit.prove.comparable_outputs import freeze
+from deniable.audit.prove.probability_tables import format_odds, format_table, sort_outputs
 from deniable.errors import InvalidParameter
 from deniable.exact.enclosures import exp_neg
 from deniable.exact.rationals import Number, probability, rational
 from deniable.privacy import ApproximateLoss, Loss, PureLoss
 from deniable.privacy.losses.loss import nonnegative
 
-DEFAULT = Limits()
 _BITS = 512
 
 
 @dataclass(frozen=True, slots=True)
-class Worst:
-    """The output that tells most, and the inputs that it tells apart, the likelier first."""
+class WorstOutput:
+    """The output with the largest odds, and its two inputs, the more probable one first."""
 
     output: Any
     inputs: tuple[Any, Any]
@@ -49,14 +37,15 @@ class Worst:
 
 @dataclass(frozen=True)
 class Proof:
-    """What a program gives away, exactly.
+    """The exact privacy loss of a program.
 
     `odds` is e**epsilon, a Fraction, or `math.inf` for a program that is not private: then
-    `worst` is the event that gives it away. `table[x][o]` is P(o | x). `unresolved` is the
+    `worst` is the output that shows it. `table[x][o]` is P(o | x). `unresolved` is the
     largest probability of runs that were cut off; it counts as delta.
 
     >>> def rand_resp(x, flip):
     ...     return x if flip(Fraction(1, 2)) else flip(Fraction(1, 2))
+    >>> from deniable.audit import prove
     >>> proof = prove(rand_resp, neighbors=[(0, 1)])
     >>> print(proof)
     epsilon = ln 3 = 1.0986122886681098, worst at output 1, inputs 1 and 0
@@ -77,14 +66,14 @@ class Proof:
         return max(self.missing.values())
 
     @cached_property
-    def worst(self) -> Worst:
+    def worst(self) -> WorstOutput:
         """Where the odds are largest."""
-        found = [one for x, y in self._ordered for one in self._told(x, y)]
-        return max(found, key=lambda one: one.odds)
+        candidates = [worst for x, y in self._ordered for worst in self._candidates(x, y)]
+        return max(candidates, key=lambda candidate: candidate.odds)
 
     @property
     def odds(self) -> Fraction | float:
-        """e**epsilon, exactly; `math.inf` if some output is possible for one input only."""
+        """e**epsilon, exactly; `math.inf` if some output is possible for only one input."""
         return self.worst.odds
 
     @property
@@ -107,16 +96,16 @@ class Proof:
 
     @property
     def event(self) -> str:
-        """The output that gives most away, in words."""
-        likelier, other = self.worst.inputs
-        text = f"output {self.worst.output}, inputs {likelier} and {other}"
+        """The output with the largest odds, as text."""
+        first, other = self.worst.inputs
+        text = f"output {self.worst.output}, inputs {first} and {other}"
         if self.private:
             return text
-        chance = self.table[likelier][self.worst.output]
+        chance = self.table[first][self.worst.output]
         return f"{text}: probability {chance} against {self._share(other, self.worst.output)}"
 
     def delta(self, epsilon: Number | None = None, *, odds: Number | None = None) -> Fraction:
-        """The least delta at this epsilon: exact for `odds=`, else rounded up a hair."""
+        """The least delta at this epsilon: exact for `odds=`, else rounded up slightly."""
         if (epsilon is None) == (odds is None):
             raise InvalidParameter("Give exactly one of `epsilon` and `odds` (e**epsilon).")
         if odds is not None:
@@ -128,11 +117,11 @@ class Proof:
         return max(self._excess(x, y, factor) for x, y in self._ordered)
 
     def feasible(self, output: Any) -> tuple[Any, ...]:
-        """The inputs that could have led to an output: all of them, if it tells nothing surely.
+        """The inputs that could have led to an output; an output that rules out none has all.
 
         An input with runs that were cut off stays possible.
         """
-        key = frozen(output)
+        key = freeze(output)
         return tuple(
             x for x, row in self.table.items() if row.get(key, 0) > 0 or self.missing[x] > 0
         )
@@ -140,10 +129,13 @@ class Proof:
     def posterior(
         self, prior: Mapping[Any, Number] | None = None
     ) -> dict[Any, dict[Any, Fraction]]:
-        """For each output, what an attacker then believes of each input; evenly split before.
+        """For each output, what an attacker then believes of each input.
+
+        Without a `prior` the attacker starts with equal probabilities.
 
         >>> def rand_resp(x, flip):
         ...     return x if flip(Fraction(1, 2)) else flip(Fraction(1, 2))
+        >>> from deniable.audit import prove
         >>> after = prove(rand_resp, neighbors=[(0, 1)]).posterior({1: 0.1, 0: 0.9})
         >>> after[1][1], after[0][1]
         (Fraction(1, 4), Fraction(1, 28))
@@ -154,31 +146,33 @@ class Proof:
             joint = {x: belief[x] * row.get(output, 0) for x, row in self.table.items()}
             total = sum(joint.values())
             if total:
-                after[output] = {x: one / total for x, one in joint.items()}
+                after[output] = {x: p / total for x, p in joint.items()}
         return after
 
     @property
     def outputs(self) -> tuple[Any, ...]:
         """Every output that was reached, in order."""
-        return in_order({output for row in self.table.values() for output in row})
+        return sort_outputs({output for row in self.table.values() for output in row})
 
     @property
     def _ordered(self) -> list[tuple[Any, Any]]:
         return [both for x, y in self.pairs for both in ((y, x), (x, y))]
 
-    def _told(self, x: Any, y: Any) -> list[Worst]:
-        """The odds of each output of x, for what the unresolved runs of y cannot explain."""
+    def _candidates(self, x: Any, y: Any) -> list[WorstOutput]:
+        """The odds of each output of x against y. They are infinite where y has no such output
+        and its unresolved runs cannot explain it.
+        """
         row, other, missing = self.table[x], self.table[y], self.missing[y]
-        found = [
-            Worst(output, (x, y), p / other[output])
+        outputs = [
+            WorstOutput(output, (x, y), p / other[output])
             for output, p in row.items()
             if other.get(output)
         ]
-        most = max([one.odds for one in found], default=Fraction(1))
+        most = max([candidate.odds for candidate in outputs], default=Fraction(1))
         for output, p in row.items():
             if not other.get(output) and (p > most * missing):
-                found.append(Worst(output, (x, y), math.inf))
-        return found or [Worst(next(iter(row), None), (x, y), Fraction(1))]
+                outputs.append(WorstOutput(output, (x, y), math.inf))
+        return outputs or [WorstOutput(next(iter(row), None), (x, y), Fraction(1))]
 
     def _excess(self, x: Any, y: Any, odds: Fraction) -> Fraction:
         other = self.table[y]
@@ -195,93 +189,25 @@ class Proof:
     def _prior(self, prior: Mapping[Any, Number] | None) -> dict[Any, Fraction]:
         if prior is None:
             return dict.fromkeys(self.table, Fraction(1, len(self.table)))
-        given = {frozen(x): probability(p, "prior") for x, p in prior.items()}
+        given = {freeze(x): probability(p, "prior") for x, p in prior.items()}
         belief = {x: given.get(x, Fraction(0)) for x in self.table}
         if sum(belief.values()) != 1 or len(given.keys() - belief.keys()) > 0:
             raise InvalidParameter(
-                "`prior` must give each input of the proof a probability, 1 in all. Found "
-                f"{sum(belief.values())} in all; the inputs are {', '.join(map(str, belief))}."
+                "`prior` must give each input of the proof a probability; these add up to 1. "
+                f"Found a sum of {sum(belief.values())}; the inputs are "
+                f"{', '.join(map(str, belief))}."
             )
         return belief
 
     def __str__(self) -> str:
-        return "\n".join([self.claim, *drawn(self.table, self.outputs)])
+        return "\n".join([self.claim, *format_table(self.table, self.outputs)])
 
     @property
     def claim(self) -> str:
-        """One sentence."""
+        """The result in one sentence."""
         if not self.private:
             return f"not private at any epsilon: {self.event}"
         rest = self.delta(odds=self.odds)
         also = f" with delta = {float(rest):.3g} (runs cut off)" if rest else ""
-        return f"epsilon = ln {shown(self.odds)} = {self.epsilon}{also}, worst at {self.event}"
-
-
-Groups: TypeAlias = str | Iterable[Sequence[Any]]
-
-
-@overload
-def prove(
-    program: Program,
-    neighbors: Groups | None = None,
-    *,
-    domain: Iterable[Any] | None = None,
-    size: int | None = None,
-    over: None = None,
-    limits: Limits = DEFAULT,
-) -> Proof: ...
-@overload
-def prove(
-    program: Program,
-    neighbors: Groups | None = None,
-    *,
-    domain: Iterable[Any] | None = None,
-    size: int | None = None,
-    over: Mapping[str, tuple[Number, Number]],
-    limits: Limits = DEFAULT,
-) -> EpsilonCurve: ...
-def prove(
-    program: Program,
-    neighbors: Groups | None = None,
-    *,
-    domain: Iterable[Any] | None = None,
-    size: int | None = None,
-    over: Mapping[str, tuple[Number, Number]] | None = None,
-    limits: Limits = DEFAULT,
-) -> Proof | EpsilonCurve:
-    """The exact epsilon of a program that draws through `flip`, `uniform` and `choose`.
-
-    The program's first argument is the data; `flip(p)` is 1 with probability p, `uniform(n)` is
-    a number below n, `choose(weights)` an index. `neighbors` holds pairs of inputs, or is a
-    relation over all lists of up to `size` records from `domain`. With `over={"p": (0, 1)}` the
-    program's argument `p` is left open, and a `Curve` comes back instead of a `Proof`.
-
-    >>> def majority(votes, flip):
-    ...     said = [vote if flip(Fraction(3, 4)) else 1 - vote for vote in votes]
-    ...     return int(sum(said) >= 2)
-    >>> prove(majority, "replace", domain=[0, 1], size=3).odds
-    Fraction(11, 5)
-    """
-    found = datasets(neighbors, domain, size)
-    check_signature(program, list(over or ()))
-    if over is not None:
-        return curve(program, found, over=over, limits=limits)
-    return proof(found, laws(program, found, limits))
-
-
-def laws(program: Program, found: Datasets, limits: Limits) -> dict[Any, OutcomeLaw]:
-    """The law of the program for every input."""
-    space, again = Space(), repeats(len(found.inputs))
-    return {
-        x: law(program, data, space=space, limits=limits, extra={}, again=again)
-        for x, data in found.inputs.items()
-    }
-
-
-def proof(found: Datasets, by_input: Mapping[Any, OutcomeLaw]) -> Proof:
-    """Reads the laws of all inputs as one proof."""
-    return Proof(
-        table={x: one.table for x, one in by_input.items()},
-        pairs=found.pairs,
-        missing={x: one.unresolved for x, one in by_input.items()},
-    )
+        odds = format_odds(self.odds)
+        return f"epsilon = ln {odds} = {self.epsilon}{also}, worst at {self.event}"

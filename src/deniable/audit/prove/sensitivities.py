@@ -1,9 +1,10 @@
 """How far one record can move a function, by trying every small table.
 
-Global sensitivity is the largest distance between the values at neighbouring tables; local
-sensitivity the largest at one table; inverse sensitivity how many records must change before
-the function takes a given value (Asi & Duchi 2020), which is the breadth-first distance in the
-graph of neighbours. Values are rationals, a float meaning the decimal that it prints as.
+Global sensitivity is the largest distance between the values at neighbouring tables. Local
+sensitivity is the largest distance from one table to its neighbours. Inverse sensitivity is how
+many records must change before the function takes a given value (Asi & Duchi 2020): the
+breadth-first distance in the graph of neighbours. Values are rationals; a float means the
+decimal that it prints as.
 """
 
 from collections import deque
@@ -17,8 +18,8 @@ from typing import Any
 
 import numpy as np
 
-from deniable.audit.prove.coins import frozen
-from deniable.audit.prove.datasets import Datasets, datasets
+from deniable.audit.prove.comparable_outputs import freeze
+from deniable.audit.prove.datasets import make_datasets
 from deniable.errors import InvalidParameter
 from deniable.exact import enclosures
 from deniable.exact.rationals import rational
@@ -28,7 +29,7 @@ Vector = tuple[Fraction, ...]
 
 @dataclass(frozen=True)
 class Sensitivity:
-    """What was found on all tables of a domain: `l1` and `l2`, exact, and where.
+    """The exact sensitivities `l1` and `l2` over all tables of a domain, and where they occur.
 
     >>> found = sensitivity(sum, [0, 1, 5], 3, neighbors="add-remove")
     >>> found.l1, found.worst, found.local([0, 1])
@@ -67,31 +68,31 @@ class Sensitivity:
 
     def local(self, data: Iterable[Any]) -> Fraction:
         """How far one record can move the value of this table, in the L1 norm."""
-        table = self._known(data)
+        table = self._find(data)
         return max(
             (self._l1(table, other) for other in self._graph[table]), default=Fraction(0)
         )
 
     def inverse(self, data: Iterable[Any]) -> dict[Any, int]:
-        """For every value there is: how many records must change until the function has it.
+        """For every possible value: how many records must change until the function takes it.
 
-        Within the tables that were tried: a larger `size` may find shorter ways.
+        Only tables that were tried count: with a larger `size` the numbers may be smaller.
 
         >>> found = sensitivity(sum, [0, 1], 3, neighbors="replace")
         >>> found.inverse([0, 0, 1])
         {1: 0, 0: 1, 2: 1, 3: 2}
         """
-        start = self._known(data)
+        start = self._find(data)
         steps, todo = {start: 0}, deque([start])
-        found: dict[Any, int] = {}
+        changes: dict[Any, int] = {}
         while todo:
             table = todo.popleft()
-            found.setdefault(_shown(self.values[table]), steps[table])
+            changes.setdefault(_simplify(self.values[table]), steps[table])
             for other in self._graph[table]:
                 if other not in steps:
                     steps[other] = steps[table] + 1
                     todo.append(other)
-        return dict(sorted(found.items(), key=lambda one: one[1]))
+        return dict(sorted(changes.items(), key=lambda item: item[1]))
 
     @cached_property
     def _graph(self) -> dict[Any, list[Any]]:
@@ -101,19 +102,22 @@ class Sensitivity:
             graph[b].append(a)
         return graph
 
-    def _known(self, data: Iterable[Any]) -> Any:
-        table = frozen(list(data))
+    def _find(self, data: Iterable[Any]) -> Any:
+        table = freeze(list(data))
         if table not in self.values:
-            raise InvalidParameter(f"{table} is none of the tables that were tried.")
+            raise InvalidParameter(
+                f"{table} is not one of the tables that were tried. Take a larger `domain` or "
+                "`size`."
+            )
         return table
 
     def _l1(self, a: Any, b: Any) -> Fraction:
-        return sum((abs(x - y) for x, y in self._both(a, b)), start=Fraction(0))
+        return sum((abs(x - y) for x, y in self._paired(a, b)), start=Fraction(0))
 
     def _l2_squared(self, a: Any, b: Any) -> Fraction:
-        return sum(((x - y) ** 2 for x, y in self._both(a, b)), start=Fraction(0))
+        return sum(((x - y) ** 2 for x, y in self._paired(a, b)), start=Fraction(0))
 
-    def _both(self, a: Any, b: Any) -> Iterable[tuple[Fraction, Fraction]]:
+    def _paired(self, a: Any, b: Any) -> Iterable[tuple[Fraction, Fraction]]:
         return zip(self.values[a], self.values[b], strict=True)
 
     def __str__(self) -> str:
@@ -135,15 +139,16 @@ def sensitivity(
     >>> sensitivity(lambda t: [t.count(0), t.count(1)], [0, 1], 3, neighbors="replace").l1
     Fraction(2, 1)
     """
-    found: Datasets = datasets(neighbors, domain, size)
-    values = {table: _vector(f, data) for table, data in found.inputs.items()}
+    tables = make_datasets(neighbors, domain, size)
+    values = {table: _vector(f, data) for table, data in tables.inputs.items()}
     lengths = {len(value) for value in values.values()}
     if len(lengths) > 1:
         raise InvalidParameter(
             f"The function returns {min(lengths)} numbers for some tables and {max(lengths)} "
-            "for others: the length alone tells them apart, so no noise can hide them."
+            "for others. The length gives the table away, so no noise can hide it. Return the "
+            "same number of values for every table."
         )
-    return Sensitivity(values, found.pairs)
+    return Sensitivity(values, tables.pairs)
 
 
 def _vector(f: Callable[[list[Any]], Any], data: list[Any]) -> Vector:
@@ -154,18 +159,20 @@ def _vector(f: Callable[[list[Any]], Any], data: list[Any]) -> Vector:
         raise
     if isinstance(value, np.ndarray | np.generic):
         value = value.tolist()
-    listed: list[Any] = [value] if isinstance(value, Real | Decimal) else _flat(value)
+    numbers: list[Any] = [value] if isinstance(value, Real | Decimal) else _flatten(value)
     return tuple(
-        rational(int(one) if isinstance(one, bool) else one, "value") for one in listed
+        rational(int(number) if isinstance(number, bool) else number, "value")
+        for number in numbers
     )
 
 
-def _flat(value: Any) -> list[Any]:
+def _flatten(value: Any) -> list[Any]:
     if isinstance(value, list | tuple):
-        return [leaf for one in value for leaf in _flat(one)]
+        return [leaf for part in value for leaf in _flatten(part)]
     return [value]
 
 
-def _shown(value: Vector) -> Any:
-    listed = tuple(one.numerator if one.denominator == 1 else one for one in value)
-    return listed[0] if len(listed) == 1 else listed
+def _simplify(value: Vector) -> Any:
+    """Whole numbers as int; a vector of one number as that number."""
+    numbers = tuple(x.numerator if x.denominator == 1 else x for x in value)
+    return numbers[0] if len(numbers) == 1 else numbers

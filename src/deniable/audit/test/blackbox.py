@@ -13,22 +13,22 @@ An audit can show that a claim is false, never that it is true.
 
 # ruff: noqa: PT028 - `test` tests mechanisms, not this package
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from numbers import Real
 from typing import Any
 
-from deniable.audit.prove.datasets import grouped
+from deniable.audit.prove.datasets import list_groups
 from deniable.audit.test.calling import (
     Caller,
     Meter,
     OutOfTime,
     gathered,
 )
+from deniable.audit.test.comparisons import Comparison, comparisons
 from deniable.audit.test.event_search import OutputQuestion, Questions, questions
 from deniable.audit.test.jury import Witness, judged, lines
-from deniable.audit.test.outputs import Batch
 from deniable.audit.test.progress import progress
 from deniable.errors import InvalidParameter
 from deniable.exact.rationals import Number, probability, whole
@@ -76,19 +76,6 @@ class Verdict:
         )
 
 
-@dataclass(frozen=True, eq=False)
-class Comparison:
-    """Two worlds that a claim says look alike."""
-
-    name: str
-    left: Callable[[int], Iterator[Batch]]
-    right: Callable[[int], Iterator[Batch]]
-    inputs: tuple[Any, Any]
-    claim: Loss
-    cost: int
-    single: bool
-
-
 def test(
     mechanism: Any,
     neighbors: Iterable[Sequence[Any]],
@@ -118,7 +105,7 @@ def test(
         raise InvalidParameter(f"`error` must lie between 0 and 1. Found {error}.")
     if seconds is not None and not (isinstance(seconds, Real) and seconds >= 0):
         raise InvalidParameter(f"`seconds` must be a number, 0 or more. Found {seconds!r}.")
-    pairs = [pair for group in grouped(neighbors) for pair in combinations(group, 2)]
+    pairs = [pair for group in list_groups(neighbors) for pair in combinations(group, 2)]
     with progress(whole(calls, "calls", least=100), show_progress) as show:
         meter = Meter(calls, seconds, show)
         caller = Caller(mechanism, meter)
@@ -141,7 +128,7 @@ def _claim(mechanism: Any, claim: Loss | None) -> Loss:
 def _delta(claim: Loss, delta: Number | None) -> float:
     if delta is not None:
         return float(delta_of(delta))
-    return float(claim.slack) if claim.nats is not None else _USUAL_DELTA
+    return float(claim.slack) if claim.exact_epsilon is not None else _USUAL_DELTA
 
 
 def rounds(calls: int, error: float) -> list[tuple[int, float]]:
@@ -174,50 +161,8 @@ class _Audit:
     ) -> None:
         self.caller, self.meter = caller, meter
         self.claim, self.delta, self.error = claim, delta, error
-        self.comparisons = [one for x, y in pairs for one in self._worlds(x, y)]
+        self.comparisons = [one for x, y in pairs for one in comparisons(caller, claim, x, y)]
         self.witnesses: list[Witness] = []
-
-    def _worlds(self, x: Any, y: Any) -> list[Comparison]:
-        call = self.caller
-        one = self.claim
-        return [
-            Comparison(
-                "",
-                lambda n: call.outputs(x, n),
-                lambda n: call.outputs(y, n),
-                (x, y),
-                one,
-                1,
-                True,
-            ),
-            Comparison(
-                "the second of two calls changed",
-                lambda n: call.twice(x, x, n),
-                lambda n: call.twice(x, y, n),
-                (x, y),
-                one,
-                2,
-                False,
-            ),
-            Comparison(
-                "the first of two calls changed",
-                lambda n: call.twice(x, x, n),
-                lambda n: call.twice(y, x, n),
-                (x, y),
-                one,
-                2,
-                False,
-            ),
-            Comparison(
-                "two calls in a row",
-                lambda n: call.in_a_row(x, n),
-                lambda n: call.in_a_row(y, n),
-                (x, y),
-                one * 2,
-                2,
-                False,
-            ),
-        ]
 
     def verdict(self) -> Verdict:
         try:

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from deniable.audit.prove.coins import Raised
+from deniable.audit.prove.comparable_outputs import Raised
 from deniable.audit.test.outputs import Batch, OutputReader, joined
 from deniable.errors import InvalidParameter
 

@@ -12,18 +12,16 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import zip_longest
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from deniable.audit.test.calling import OutOfTime
 from deniable.audit.test.clopper_pearson import bounds
+from deniable.audit.test.comparisons import Comparison
 from deniable.audit.test.event_search import Line, OutputQuestion
 from deniable.audit.test.outputs import Batch
 from deniable.privacy import Loss
-
-if TYPE_CHECKING:
-    from deniable.audit.test.blackbox import Comparison
 
 _RARE = 0.45  # below it the ratio of Poissons is the sharper bound
 
@@ -64,7 +62,7 @@ class _Tally:
 
 
 def judged(
-    comparison: "Comparison",
+    comparison: Comparison,
     questions: Sequence[OutputQuestion],
     count: int,
     error: float,
@@ -101,7 +99,7 @@ def _count(question: OutputQuestion, batch: Batch) -> int:
 
 
 def _witness(
-    comparison: "Comparison",
+    comparison: Comparison,
     question: OutputQuestion,
     tally: _Tally,
     error: float,
@@ -133,7 +131,7 @@ def _witness(
 
 
 def _pure(claim: Loss) -> bool:
-    return claim.nats is not None and claim.slack == 0
+    return claim.exact_epsilon is not None and claim.slack == 0
 
 
 def _exceeds(claim: Loss, low: float, high: float) -> bool:
@@ -143,6 +141,6 @@ def _exceeds(claim: Loss, low: float, high: float) -> bool:
 
 def lines(claim: Loss) -> list[Line]:
     """Some (epsilon, delta) that the claim allows, to steer the search by."""
-    if claim.nats is not None:
+    if claim.exact_epsilon is not None:
         return [(claim.epsilon(claim.slack), float(claim.slack))]
     return [(claim.epsilon(d), d) for d in (0.3, 0.1, 1e-2, 1e-3, 1e-4)]

@@ -28,9 +28,10 @@ from numpy.typing import NDArray
 from deniable.errors import InvalidData, InvalidParameter, Unsupported
 from deniable.exact.rationals import Number
 from deniable.mechanisms import Estimate
-from deniable.mechanisms.local.answers import read
-from deniable.mechanisms.local.channels import expectation_maximisation
-from deniable.mechanisms.local.estimate import level_of, normal
+from deniable.mechanisms.confidence import confidence_level
+from deniable.mechanisms.local.answers import read_answers
+from deniable.mechanisms.local.estimate import normal_estimate
+from deniable.mechanisms.local.maximum_likelihood import expectation_maximisation
 from deniable.privacy import Loss, PureLoss
 from deniable.surveys.estimate.products import products
 from deniable.surveys.estimate.readings import ReportReader, both, reader
@@ -91,7 +92,7 @@ class CrossTab:
         """Lower and upper ends for every cell, by the normal approximation, within [0, 1]."""
         from scipy.special import ndtri
 
-        z = float(ndtri((1 + float(level_of(confidence))) / 2))
+        z = float(ndtri((1 + float(confidence_level(confidence))) / 2))
         low, high = (self.raw + sign * z * self.standard_error for sign in (-1, 1))
         return np.clip(low, 0.0, 1.0), np.clip(high, 0.0, 1.0)
 
@@ -128,7 +129,7 @@ class CrossTab:
         number = next((i for i, one in enumerate(self.readers) if one.ends), None)
         if number is None:
             raise Unsupported("Means are known of numbers alone, and neither question is one.")
-        limits, level = self.readers[number].ends, level_of(confidence)
+        limits, level = self.readers[number].ends, confidence_level(confidence)
         assert limits is not None
         raw, variance = (
             table if number == 0 else table.T for table in (self.raw, self.variance)
@@ -149,12 +150,12 @@ class CrossTab:
         low, high = limits
         people = float(cells.sum())
         if people <= 0:
-            return normal((low + high) / 2, np.inf, self.respondents, level, *limits)
+            return normal_estimate((low + high) / 2, np.inf, self.respondents, level, *limits)
         part = float(cells[1]) / people
         square = part**2 * variance[0] + (1 - part) ** 2 * variance[1]
         square -= 2 * part * (1 - part) * shared
         error = float(np.sqrt(max(square, 0.0))) / people * (high - low)
-        return normal(low + (high - low) * part, error, self.respondents, level, *limits)
+        return normal_estimate(low + (high - low) * part, error, self.respondents, level, *limits)
 
     def __str__(self) -> str:
         return "\n".join(
@@ -180,13 +181,12 @@ def crosstab(
     counts: Sequence[Sequence[int]] | NDArray[Any] | None = None,
     covariances: bool = True,
 ) -> CrossTab:
-    """The table of two questions, from both reports of each person, or from their counts if
-    the reports of both are numbered answers.
+    """The table of two questions, from both reports of each person. If the reports of both are
+    numbered answers, their counts are enough.
 
-    A question is any design, or a question with its design as `ask` gives it. `None` in place
-    of a design stands for a column that was never randomized, and so does the number of its
-    answers. Without `covariances` only the
-    variances of the cells are found, which is faster for large tables.
+    A question is any design, or a `DesignedQuestion`. A column that was not randomized is given
+    as `None` or as the number of its answers. Without `covariances` only the variances of the
+    cells are computed, which is faster for large tables.
 
     >>> from deniable.mechanisms import OUE, RandomizedResponse
     >>> coins = RandomizedResponse(odds=3)
@@ -208,34 +208,39 @@ def crosstab(
         int(np.max(values)) + 1 if design is None else design
         for design, values in ((rows, reports[0]), (columns, reports[1]))
     )
-    sides = [reader(design) for design in (rows, columns)]
+    return _from_reports(rows, columns, reports, n, covariances)
+
+
+def _from_reports(
+    rows: Any, columns: Any, reports: tuple[Any, Any], respondents: int, covariances: bool
+) -> CrossTab:
+    sides = (reader(rows), reader(columns))
     cells = sides[0].answers * sides[1].answers
     if covariances and cells > _MOST_CELLS:
         raise InvalidParameter(
-            f"The covariances of {cells:,} cells are too many; at most {_MOST_CELLS:,}. Ask "
-            "for variances alone with `covariances=False`."
+            f"The covariances of {cells:,} cells are too many: the limit is {_MOST_CELLS:,}. "
+            "For variances only, pass `covariances=False`."
         )
-    pair = (sides[0], sides[1])
     if _numbered(rows) and _numbered(columns):
-        a, b = (read(x, one.answers).numbers for x, one in zip(reports, pair, strict=True))
-        flat = np.bincount(a * pair[1].answers + b, minlength=cells)
-        return _from_counts(rows, columns, flat.reshape(pair[0].answers, -1))
-    found = products(pair, reports, covariances=covariances)
+        a, b = (read_answers(x, side.answers).numbers for x, side in zip(reports, sides, strict=True))
+        flat = np.bincount(a * sides[1].answers + b, minlength=cells)
+        return _from_counts(rows, columns, flat.reshape(sides[0].answers, -1))
+    found = products(sides, reports, covariances=covariances)
     return CrossTab(
         raw=found.means,
         variance=found.variance,
         covariance=found.covariance,
-        respondents=n,
+        respondents=respondents,
         loss=_loss(rows) + _loss(columns),
         margins=found.margins,
         spreads=found.spreads,
         ends=found.ends,
-        readers=pair,
+        readers=sides,
     )
 
 
-def _from_counts(rows: Any, columns: Any, given: Any) -> CrossTab:
-    table = np.array(given, dtype=np.int64)
+def _from_counts(rows: Any, columns: Any, counts: Any) -> CrossTab:
+    table = np.array(counts, dtype=np.int64)
     if table.ndim != 2 or (table < 0).any() or not table.sum():
         raise InvalidData("`counts` must be a table of whole numbers, not all of them 0.")
     rows, columns = (
@@ -245,18 +250,18 @@ def _from_counts(rows: Any, columns: Any, given: Any) -> CrossTab:
     for design in (rows, columns):
         if not _numbered(design):
             raise InvalidParameter(
-                f"Counts do not tell what reports of {type(design).__name__} say. Give the "
+                f"Counts are not enough for reports of {type(design).__name__}. Give the "
                 "reports themselves."
             )
     channels = [
         np.eye(design) if isinstance(design, int) else channel_of(design)
         for design in (rows, columns)
     ]
-    wanted = tuple(one.shape[0] for one in channels)
-    if wanted != table.shape:
+    shape = tuple(channel.shape[0] for channel in channels)
+    if shape != table.shape:
         raise InvalidData(
-            f"The table must have {wanted[0]} rows and {wanted[1]} columns, as the designs "
-            f"have answers. Found {table.shape[0]} and {table.shape[1]}."
+            f"`counts` must have {shape[0]} rows and {shape[1]} columns, one for each answer "
+            f"of the designs. Found {table.shape[0]} and {table.shape[1]}."
         )
     sides = (reader(rows), reader(columns))
     cells = np.divmod(np.arange(table.size), table.shape[1])

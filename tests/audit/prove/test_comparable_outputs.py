@@ -8,8 +8,7 @@ import numpy as np
 import pytest
 
 from deniable.audit import prove
-from deniable.audit.prove.coins import frozen
-from deniable.audit.prove.typed_numbers import Told, told
+from deniable.audit.prove.comparable_outputs import TypedNumber, freeze, keep_type
 
 
 @pytest.mark.parametrize(
@@ -41,9 +40,9 @@ def test_the_same_output_is_one():
         proof = prove(lambda _, flip, v=value: (v, flip(Fraction(1, 2)))[0], [(0, 1)])
         assert proof.odds == 1
         assert len(proof.outputs) == 1
-    assert frozen(np.float64(0.5)) == frozen(0.5)
-    assert frozen(np.bool_(True)) == True  # noqa: E712
-    assert frozen(float("nan")) == frozen(float("nan"))
+    assert freeze(np.float64(0.5)) == freeze(0.5)
+    assert freeze(np.bool_(True)) == True  # noqa: E712
+    assert freeze(float("nan")) == freeze(float("nan"))
 
 
 def test_tables_are_asked_with_plain_values():
@@ -58,13 +57,17 @@ def test_tables_are_asked_with_plain_values():
 
 
 def test_order_and_looks():
-    assert sorted([told(2.5), 1, told(True), told(1.0), 3]) == [
-        told(True),
-        told(1.0),
+    assert sorted([keep_type(2.5), 1, keep_type(True), keep_type(1.0), 3]) == [
+        keep_type(True),
+        keep_type(1.0),
         1,
         2.5,
         3,
     ]
-    assert (str(told(0.5)), repr(told(True)), bool(told(False))) == ("0.5", "True", False)
+    assert (str(keep_type(0.5)), repr(keep_type(True)), bool(keep_type(False))) == (
+        "0.5",
+        "True",
+        False,
+    )
     with pytest.raises(TypeError):
-        assert Told(1.0) < "a"
+        assert TypedNumber(1.0) < "a"

@@ -6,21 +6,22 @@ from math import comb
 import numpy as np
 import pytest
 
-from deniable.audit.prove.coins import (
+from deniable.audit.prove.comparable_outputs import Raised, freeze
+from deniable.audit.prove.program_outcomes import (
     Limits,
-    Raised,
-    Space,
     check_signature,
-    frozen,
-    law,
+    enumerate_outcomes,
 )
+from deniable.audit.prove.replay import Probabilities
 from deniable.errors import InvalidParameter
 
 HALF = Fraction(1, 2)
 
 
 def run(program, data=0, **limits):
-    return law(program, data, space=Space(), limits=Limits(**limits), extra={})
+    return enumerate_outcomes(
+        program, data, numbers=Probabilities(), limits=Limits(**limits), extra={}
+    )
 
 
 def test_sums_of_coins_are_binomial():
@@ -113,7 +114,7 @@ def test_a_program_with_state_of_its_own_is_refused():
         calls.append(1)
         return (flip(HALF), flip(HALF)) if len(calls) % 2 else (uniform(3), flip(HALF))
 
-    with pytest.raises(InvalidParameter, match="did not repeat itself"):
+    with pytest.raises(InvalidParameter, match="is not repeatable"):
         run(program)
 
 
@@ -147,10 +148,10 @@ def test_arguments_are_handed_over_by_name():
 
 
 def test_outputs_can_be_counted_whatever_they_are():
-    assert frozen(np.array([[1, 2]])) == ((1, 2),)
-    assert frozen({"b": 1, "a": {2}}) == (("a", frozenset({2})), ("b", 1))
-    assert frozen(float("nan")) == frozen(float("nan"))
-    assert frozen(np.int64(3)) == 3
+    assert freeze(np.array([[1, 2]])) == ((1, 2),)
+    assert freeze({"b": 1, "a": {2}}) == (("a", frozenset({2})), ("b", 1))
+    assert freeze(float("nan")) == freeze(float("nan"))
+    assert freeze(np.int64(3)) == 3
 
 
 @pytest.mark.parametrize("draws", [0, 1, 3])
@@ -160,7 +161,7 @@ def test_randomness_of_its_own_is_noticed(draws):
     def program(x, flip):
         return sum(flip() for _ in range(draws)) + int(generator.integers(1 << 40))
 
-    with pytest.raises(InvalidParameter, match="did not repeat itself"):
+    with pytest.raises(InvalidParameter, match="is not repeatable"):
         run(program)
 
 
@@ -171,5 +172,5 @@ def test_a_program_with_more_coins_the_second_time_is_noticed():
         calls.append(x)
         return 0 * sum(flip() for _ in range(len(calls)))
 
-    with pytest.raises(InvalidParameter, match="did not repeat itself"):
+    with pytest.raises(InvalidParameter, match="is not repeatable"):
         run(program, runs=1)
