@@ -4,7 +4,8 @@
 """
 
 import ast
-from collections.abc import Iterator
+import re
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 LONGEST = 400
@@ -122,6 +123,16 @@ def mirror(path: str, sources: set[str]) -> list[str]:
     if any(subject == stem or subject.startswith(stem + "_") for stem in stems):
         return []
     return [f"tests/{path} mirrors no source file; name it after what it tests."]
+
+
+def phrases(path: str, text: str, listed: Mapping[str, str]) -> list[str]:
+    """Phrases of tools/phrases.toml in a text that people read."""
+    return [
+        f"{path}:{line} says {found[0]!r}; write: {instead}."
+        for phrase, instead in listed.items()
+        for found in re.finditer(phrase.replace(" ", r"[\s#]+"), text)
+        if (line := text.count("\n", 0, found.start()) + 1)
+    ]
 
 
 def imports(tree: ast.AST) -> Iterator[tuple[int, str]]:

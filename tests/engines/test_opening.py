@@ -3,7 +3,7 @@
 import pyarrow as pa
 import pytest
 
-from deniable.engines.opening import engine_of, opened
+from deniable.engines.opening import engine_of, open_engine
 from deniable.errors import InvalidPolicy
 
 
@@ -14,7 +14,7 @@ def test_an_address_names_its_engine(engine):
 
 def test_tables_must_be_in_one_engine():
     with pytest.raises(InvalidPolicy, match="in one engine"):
-        opened({"a": pa.table({"x": [1]}), "b": "spark://local#b"})
+        open_engine({"a": pa.table({"x": [1]}), "b": "spark://local#b"})
 
 
 def test_a_table_of_ibis_is_not_fetched():

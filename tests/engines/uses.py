@@ -10,10 +10,10 @@ import pytest
 from deniable.engines.duckdb.engine import DuckDB
 from deniable.errors import Unsupported
 from deniable.policy import Table
-from deniable.query.language.parse import condition
-from deniable.query.relations.clean_columns import clean
+from deniable.query.language.parse import parse_expression
+from deniable.query.relations.clean_columns import select_clean_columns
 from deniable.query.relations.scope import Scope
-from deniable.query.relations.sql_terms import named, subquery
+from deniable.query.relations.sql_nodes import named, subquery
 from tests.query.relations.test_function_table import DUCKDBS_OWN, USES
 
 NUMBERS = [None, math.nan, math.inf, -math.inf, 1e308, -1.7e308, 1e-308, 5e-324, -0.0, 0.0]
@@ -85,8 +85,8 @@ def rows() -> pa.Table:
 def statement(uses: list[str]) -> str:
     """All of them, of every row."""
     known = Scope(Table.declare("data").with_schema(COLUMNS))
-    made = [known.resolve(condition(one)) for one in ("i", *uses)]
-    source = subquery(clean(known, made, [], outermost=True), "clean")
+    made = [known.resolve(parse_expression(one)) for one in ("i", *uses)]
+    source = subquery(select_clean_columns(known, made, [], outermost=True), "clean")
     chosen = [named(known.sql(one), f"v{place}") for place, one in enumerate(made)]
     return source.select(*chosen).sql(dialect="duckdb")
 

@@ -4,11 +4,11 @@ from collections.abc import Mapping
 from importlib import import_module
 from typing import Any
 
-from deniable.engines.handover.running import Running
-from deniable.engines.spark.session import is_spark
+from deniable.engines.handover.plan_runner import PlanRunner
+from deniable.engines.spark.session import is_spark_frame
 from deniable.errors import InvalidPolicy, MissingExtra
 from deniable.policy import Policy
-from deniable.policy.addresses import is_address, place
+from deniable.policy.source_addresses import is_address, read_address
 
 _ENGINES = {
     "duckdb": ("deniable.engines.duckdb.engine", "DuckDB"),
@@ -25,28 +25,28 @@ def engine_of(source: Any) -> str:
     ('duckdb', 'spark')
     """
     if is_address(source):
-        return place(source).engine
-    if is_spark(source):
+        return read_address(source).engine
+    if is_spark_frame(source):
         return "spark"
     return "ibis" if type(source).__module__.startswith("ibis.expr.types") else "duckdb"
 
 
-def inside(source: str) -> list[str]:
+def list_tables(source: str) -> list[str]:
     """The tables that a file or an address holds, by name; none if it names its one table.
 
-    >>> inside("visits.parquet"), inside("postgresql://reader@db/hospital#visits")
+    >>> list_tables("visits.parquet"), list_tables("postgresql://reader@db/hospital#visits")
     ([], [])
     """
-    if is_address(source) and place(source).table is not None:
+    if is_address(source) and read_address(source).table is not None:
         return []
-    return _engine(engine_of(source)).inside(source)
+    return _engine_class(engine_of(source)).list_tables(source)
 
 
-def opened(tables: Policy | Mapping[str, Any]) -> Running:
+def open_engine(tables: Policy | Mapping[str, Any]) -> PlanRunner:
     """The one engine over all sources of a policy, or over sources by name.
 
     >>> import pyarrow as pa
-    >>> opened({"visits": pa.table({"ward": ["A"]})})
+    >>> open_engine({"visits": pa.table({"ward": ["A"]})})
     DuckDB(visits)
     """
     sources = (
@@ -66,13 +66,13 @@ def opened(tables: Policy | Mapping[str, Any]) -> Running:
             f"The tables of a policy must be in one engine, and these are in several: {told}. "
             "Write a policy for each, or copy the smaller tables."
         )
-    return _engine(next(iter(needed))).open(tables)
+    return _engine_class(next(iter(needed))).open(tables)
 
 
-def _engine(called: str) -> type[Running]:
+def _engine_class(called: str) -> type[PlanRunner]:
     module, name = _ENGINES[called]
     try:
-        engine: type[Running] = getattr(import_module(module), name)
+        engine: type[PlanRunner] = getattr(import_module(module), name)
     except ImportError:
         raise MissingExtra(
             f"{name} needs a package that is not installed. Add it with   "

@@ -5,7 +5,7 @@ Only public facts are used: the names and types of the columns, and what the pol
 
 from deniable.engines.duckdb.engine import DuckDB
 from deniable.engines.duckdb.made_up_rows import make_rows
-from deniable.engines.opening import opened
+from deniable.engines.opening import open_engine
 from deniable.errors import InvalidPolicy
 from deniable.policy import Policy
 
@@ -20,21 +20,21 @@ def open_rehearsal(policy: Policy) -> DuckDB:
     >>> open_rehearsal(Policy([table], epsilon=1)).schema("visits")
     {'cost': 'DOUBLE', 'ward': 'VARCHAR'}
     """
-    schemas = _schemas(policy)
+    schemas = _read_schemas(policy)
     completed = policy.with_schemas(schemas)
     return DuckDB.open(
         {name: make_rows(table, schemas[name]) for name, table in completed.tables.items()}
     )
 
 
-def _schemas(policy: Policy) -> dict[str, dict[str, str]]:
+def _read_schemas(policy: Policy) -> dict[str, dict[str, str]]:
     """Of each table's source, if it is here; else of the columns that are declared."""
     found = {}
     for name, table in policy.tables.items():
         try:
             if table.source is None:
                 raise InvalidPolicy("There is no source.")
-            with opened({name: table.source}) as engine:
+            with open_engine({name: table.source}) as engine:
                 found[name] = engine.schema(name)
         except InvalidPolicy:
             found[name] = {

@@ -5,7 +5,7 @@ import pyarrow as pa
 import pytest
 
 from deniable.engines.duckdb.engine import DuckDB
-from deniable.engines.handover.aggregated import Aggregated
+from deniable.engines.handover.exact_groups import ExactGroups
 from deniable.errors import EngineFailed
 from tests.engines.plans import plan, shown
 
@@ -24,7 +24,7 @@ def test_batches_make_up_the_whole(engine):
     found = engine.stream(MANY).reveal_to(list)
     assert len(found) > 1
     assert max(one.groups for one in found) < GROUPS
-    joined = Aggregated.joined(found)
+    joined = ExactGroups.joined(found)
     assert np.array_equal(np.sort(joined.features["n"]), np.arange(GROUPS))
     assert np.array_equal(np.asarray(joined.keys[0]), joined.features["n"])
     whole = engine.run(MANY).reveal_to(lambda exact: exact)

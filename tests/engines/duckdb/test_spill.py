@@ -44,7 +44,7 @@ def modes(path):
 @pytest.mark.parametrize("inherited", [True, False])
 def test_files_are_for_their_owner_alone(folder, monkeypatch, inherited):
     if not inherited:  # as where the file system knows no access lists
-        monkeypatch.setattr(spilling, "_only_for_owner", lambda path: False)
+        monkeypatch.setattr(spilling, "_set_owner_only_acl", lambda path: False)
     before = os.umask(0)
     try:
         spill = Spill()

@@ -6,7 +6,7 @@ import math
 import pyarrow as pa
 import pytest
 
-from deniable.engines.ibis.row_numbers import placed, told_apart
+from deniable.engines.ibis.row_numbers import identify_rows, number_rows
 from tests.engines import ibises
 from tests.engines.contract import hostile, hostile_policy
 
@@ -28,7 +28,7 @@ def test_places_count_the_rows_of_a_group(backend, dense):
     names = fresh() if backend == "polars" else None
     with ibises.OPENED[backend]({"t": table}) as engine:
         read = engine._tables["t"]
-        made = placed(read, ["u"], [read.v.isnull()], "place", fresh=names, dense=dense)
+        made = number_rows(read, ["u"], [read.v.isnull()], "place", fresh=names, dense=dense)
         assert made.columns == ("u", "v", "row", "place")
         found = engine._backend.to_pyarrow(made).to_pylist()
     assert sorted(one["row"] for one in found) == list(range(8))
@@ -46,7 +46,7 @@ def test_places_count_the_rows_of_a_group(backend, dense):
 def test_a_group_of_nothing_but_its_keys_is_numbered(backend):
     with ibises.OPENED[backend]({"t": pa.table({"u": ["a", "b", "a"]})}) as engine:
         names = fresh() if backend == "polars" else None
-        made = placed(engine._tables["t"], ["u"], [], "place", fresh=names)
+        made = number_rows(engine._tables["t"], ["u"], [], "place", fresh=names)
         found = engine._backend.to_pyarrow(made).to_pylist()
     assert sorted((one["u"], one["place"]) for one in found) == [("a", 1), ("a", 2), ("b", 1)]
 
@@ -61,7 +61,7 @@ def test_rows_have_the_same_names_whenever_they_are_read(backend):
             read = engine._tables["odd"]
             columns = list(read.columns)
             lists = backend == "polars"
-            made = told_apart(read, columns, "name", 3, fresh(), lists=lists)
+            made = identify_rows(read, columns, "name", 3, fresh(), lists=lists)
             rows = engine._backend.to_pyarrow(made.select(*columns, "name")).to_pylist()
         names = [row["name"] for row in rows]
         assert len(set(names)) == len(names) == 400

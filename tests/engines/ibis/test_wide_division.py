@@ -6,7 +6,7 @@ import ibis
 import pyarrow as pa
 import pytest
 
-from deniable.engines.ibis.wide_division import shares
+from deniable.engines.ibis.wide_division import divide_by_rows
 from deniable.engines.ibis.wide_integers import WideInteger
 
 pytestmark = pytest.mark.filterwarnings("ignore:fetch_arrow_table:DeprecationWarning")
@@ -53,7 +53,7 @@ def test_quotients_go_towards_zero_exactly(backend):
         WideInteger(tuple((w, table[name]) for w, name in zip(one, "ab", strict=True) if w))
         for one in WEIGHTS
     ]
-    made, names = shares(table, [(one, table.rows) for one in wides], fresh())
+    made, names = divide_by_rows(table, [(one, table.rows) for one in wides], fresh())
     assert made.columns == ("a", "b", "rows", *names)
     found = connection.to_pyarrow(made).to_pylist()
     assert len(found) == len(rows)
@@ -68,7 +68,7 @@ def test_quotients_go_towards_zero_exactly(backend):
 def test_whoever_has_too_many_rows_counts_for_nothing(backend):
     many = pa.table({"a": [10, 10, 10], "rows": [2**32, 2**40, 5]})
     connection, table = connected(backend, many)
-    made, (name,) = shares(table, [(WideInteger(((1, table.a),)), table.rows)], fresh())
+    made, (name,) = divide_by_rows(table, [(WideInteger(((1, table.a),)), table.rows)], fresh())
     assert sorted(connection.to_pyarrow(made)[name].to_pylist()) == [0, 0, 2]
 
 

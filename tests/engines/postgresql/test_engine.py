@@ -192,7 +192,7 @@ def test_a_draft_holds_every_table_that_may_be_read(postgresql, tmp_path, monkey
         owner.execute(f"GRANT USAGE ON SCHEMA {schema} TO {role}")
         owner.execute(f"CREATE TABLE {schema}.hidden AS SELECT 1 AS x")
     source = f"postgresql://{role}@/postgres?host={postgresql}"
-    assert PostgreSQL.inside(source) == [f'{schema}."The Visits"', f"{schema}.wards"]
+    assert PostgreSQL.list_tables(source) == [f'{schema}."The Visits"', f"{schema}.wards"]
     text = drafted(source, tmp_path)
     assert 'source = "' + source + f'#{schema}.wards"' in text
     assert '[tables."The Visits"]' in text

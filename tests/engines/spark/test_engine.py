@@ -32,8 +32,8 @@ def session():
 
 CONNECTED = """
 import sys
-from deniable.engines.duckdb import DuckDB
-from deniable.engines.spark import Spark
+from deniable.engines.duckdb.engine import DuckDB
+from deniable.engines.spark.engine import Spark
 from tests.engines.contract import CASES, parse, plan, read, same, within_limits
 
 chosen = {"average", "filters", "private_keys", "variance", "quantiles"}
@@ -172,7 +172,7 @@ def test_a_draft_holds_the_tables_of_the_catalog(session, tmp_path):
     session.createDataFrame([(4711, "CANARY")], "n int, s string").createOrReplaceTempView(
         "odd"
     )
-    assert "odd" in Spark.inside("spark://local")
+    assert "odd" in Spark.list_tables("spark://local")
     text = drafted("spark://local", tmp_path)
     assert "[tables.odd]" in text
     assert 'source = "spark://local#odd"' in text
@@ -188,7 +188,7 @@ def test_a_source_that_is_not_there_is_said(session):
 
 
 def test_rows_are_told_apart_also_where_very_many_are_the_same(session, monkeypatch):
-    monkeypatch.setattr(writer, "_RUN", 3)
+    monkeypatch.setattr(writer, "_ROWS_PER_EXPLODE", 3)
     session.createDataFrame([(1,)] * 8 + [(None,)] * 3, "x int").createOrReplaceTempView("same")
     with Spark.open({"same": "spark://local"}) as engine:
         asked = plan(

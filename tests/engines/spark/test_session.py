@@ -3,7 +3,7 @@
 import pyarrow.parquet
 import pytest
 
-from deniable.engines.spark.session import _check_java, is_spark, session_of
+from deniable.engines.spark.session import _check_java, is_spark_frame, session_of
 from deniable.errors import InvalidPolicy, MissingExtra
 from tests.engines.contract import within_limits
 from tests.engines.sparks import ran
@@ -13,21 +13,21 @@ pytestmark = pytest.mark.xdist_group("spark")
 KILLED = """
 import os, signal, sys
 import deniable as dp
-from deniable.engines import spark
+from deniable.engines.spark import engine as spark
 from pyspark import SparkContext
 
 visits = dp.protect("spark://local?parquet=" + sys.argv[1], name="visits", epsilon=3)
 ask = "SELECT COUNT(*) AS n FROM visits"
 assert visits.sql(ask, epsilon=1).to_arrow().num_rows == 1
-watched = spark.watched
+watched = spark.report_progress
 
 def killing(session, tell):
-    spark.watched = watched
+    spark.report_progress = watched
     os.kill(SparkContext._gateway.proc.pid, signal.SIGKILL)  # planned, and not yet answered
     SparkContext._gateway.proc.wait(60)
     return watched(session, tell)
 
-spark.watched = killing
+spark.report_progress = killing
 try:
     visits.release(visits.plan(ask, epsilon=1), fresh=True)
 except dp.EngineFailed as failure:
@@ -76,4 +76,4 @@ def test_tables_are_in_one_session():
     two = {"a": "spark://local#a", "b": "spark://elsewhere.example.org:15002#b"}
     with pytest.raises(InvalidPolicy, match="one session"):
         session_of(two)
-    assert not is_spark("spark://local")
+    assert not is_spark_frame("spark://local")

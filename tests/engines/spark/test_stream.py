@@ -6,7 +6,7 @@ import struct
 import pyarrow as pa
 import pytest
 
-from deniable.engines.spark.stream import Arriving
+from deniable.engines.spark.stream import ArrowStreamReader
 
 SCHEMA = pa.schema({"n": pa.int64()})
 
@@ -21,7 +21,7 @@ def sent(batches, number, order=()):
 
 
 def arrived(told):
-    return [one["n"].to_pylist() for one in Arriving().load_stream(io.BytesIO(told))]
+    return [one["n"].to_pylist() for one in ArrowStreamReader().load_stream(io.BytesIO(told))]
 
 
 def test_batches_come_in_the_order_in_which_they_are_sent():
@@ -30,7 +30,7 @@ def test_batches_come_in_the_order_in_which_they_are_sent():
 
 def test_a_batch_is_read_before_the_next_is_sent():
     whole = io.BytesIO(sent([[1], [2], [3]], 3))
-    first = next(Arriving().load_stream(whole))
+    first = next(ArrowStreamReader().load_stream(whole))
     assert first["n"].to_pylist() == [1]
     assert whole.tell() < len(whole.getvalue()) // 2
 

@@ -10,7 +10,7 @@ from scipy.stats import binomtest, kstest
 
 import deniable as dp
 from deniable.engines.duckdb.engine import DuckDB
-from deniable.engines.handover.aggregated import Aggregated
+from deniable.engines.handover.exact_groups import ExactGroups
 from deniable.mechanisms import Gaussian, Laplace
 from deniable.query.language.parse import parse
 from deniable.query.margins.evaluation import evaluate
@@ -25,7 +25,7 @@ from deniable.query.plan.plan import (
     Output,
 )
 from deniable.query.planner.planner import plan as planned
-from deniable.release.answer.answer import answered
+from deniable.release.answer.answer import draw_answer
 from tests.ledger.contract import plan
 from tests.query.hospital import policy, visits
 
@@ -41,8 +41,8 @@ def repeated(made, exact, draws=DRAWS):
         name: np.array([values[0]] * draws, dtype=values.dtype)
         for name, values in exact.features.items()
     }
-    engine = Aggregated((pa.array(places, pa.int64()),), None, features)
-    return answered(replace(made, keys=(key,)), engine)
+    engine = ExactGroups((pa.array(places, pa.int64()),), None, features)
+    return draw_answer(replace(made, keys=(key,)), engine)
 
 
 def everybody(rows=4000):
@@ -109,7 +109,7 @@ def test_the_noise_is_that_of_the_mechanism():
     """Power: the law that was paid for fits, and one a tenth off does not."""
     scale = 1000
     made = plan(1, blocks=(Block(("n",), "rows", Laplace(epsilon=1, sensitivity=scale)),))
-    answer = repeated(made, Aggregated((), None, {"n": np.array([10**6])}), 200_000)
+    answer = repeated(made, ExactGroups((), None, {"n": np.array([10**6])}), 200_000)
     noise = np.asarray(answer.table["n"]) - 10**6
     assert kstest(noise, "laplace", (0, scale)).pvalue > 1e-9
     assert kstest(noise, "laplace", (0, 1.1 * scale)).pvalue < 1e-9
@@ -125,7 +125,7 @@ def test_blocks_and_groups_have_noise_of_their_own():
     )
     made = plan(1, blocks=blocks, outputs=outputs)
     zero = {name: np.array([0]) for name in "abc"}
-    answer = repeated(made, Aggregated((), None, zero), 5000).table
+    answer = repeated(made, ExactGroups((), None, zero), 5000).table
     columns = np.array([np.asarray(answer[name]) for name in "abc"])
     apart = np.corrcoef(columns)
     assert np.abs(apart[np.triu_indices(3, 1)]).max() < 0.1
@@ -160,12 +160,12 @@ def test_a_key_of_one_unit_is_shown_with_probability_delta_at_most():
     chance = made.thresholding.keep_bounds(1)[1] / 2**256
     assert 0 < chance <= made.delta
     runs = 1_000_000
-    lonely = Aggregated(
+    lonely = ExactGroups(
         (pa.array(np.arange(runs)).cast(pa.string()),),
         np.ones(runs, dtype=np.int64),
         {name: np.full(runs, 3) for name in made.features},
     )
-    released = answered(made, lonely).table.num_rows
+    released = draw_answer(made, lonely).table.num_rows
     assert binomtest(released, runs, chance).pvalue > 1e-9
     assert binomtest(released, runs, float(made.delta), alternative="greater").pvalue > 1e-9
 
@@ -178,8 +178,8 @@ COUNT = Output("n", "COUNT(*)", N, Fraction(0), None, True, None, False)
 
 def grouped(n, **changes):
     made = plan(1, keys=KEYS, outputs=(WARD, COUNT), **changes)
-    engine = Aggregated((pa.array(["A", "B", "C"]),), None, {"n": np.array(n)})
-    return answered(made, engine).table
+    engine = ExactGroups((pa.array(["A", "B", "C"]),), None, {"n": np.array(n)})
+    return draw_answer(made, engine).table
 
 
 def test_having_order_and_limit_see_noisy_values_only():
@@ -209,8 +209,8 @@ def test_columns_and_their_types():
 def test_names_that_clash_stay_apart():
     outputs = (WARD, COUNT, replace(COUNT, name="n_margin"), COUNT)
     made = plan(1, keys=KEYS, outputs=outputs)
-    engine = Aggregated((pa.array(["A"]),), None, {"n": np.array([5])})
-    names = answered(made, engine).table.column_names
+    engine = ExactGroups((pa.array(["A"]),), None, {"n": np.array([5])})
+    names = draw_answer(made, engine).table.column_names
     assert len(set(names)) == len(names) == 7
 
 
@@ -233,8 +233,8 @@ def test_counts_from_a_mean_are_whole_numbers():
     )
     block = Block(("n", "m"), "mean", Laplace(epsilon=1, sensitivity=1000))
     made = plan(1, blocks=(block,), outputs=outputs)
-    table = answered(
-        made, Aggregated((), None, {"n": np.array([4000]), "m": np.array([6000])})
+    table = draw_answer(
+        made, ExactGroups((), None, {"n": np.array([4000]), "m": np.array([6000])})
     ).table
     assert str(table["n"].type) == "int64"
     assert table["n_margin"].to_pylist() == [5]
@@ -252,7 +252,7 @@ def test_what_has_no_value_is_null():
         False,
     )
     made = plan(1, outputs=(nothing,))
-    table = answered(made, Aggregated((), None, {"n": np.array([5])})).table
+    table = draw_answer(made, ExactGroups((), None, {"n": np.array([5])})).table
     assert table.to_pylist() == [{"r": None, "r_margin": None}]
 
 
@@ -272,8 +272,8 @@ def test_a_number_without_noise_needs_no_margin():
         COUNT,
     )
     made = plan(1, keys=(decade,), outputs=outputs)
-    engine = Aggregated((pa.array([0, 1]),), None, {"n": np.array([5, 6])})
-    table = answered(made, engine).table
+    engine = ExactGroups((pa.array([0, 1]),), None, {"n": np.array([5, 6])})
+    table = draw_answer(made, engine).table
     assert table.column_names == ["next", "n", "n_margin"]
     assert table["next"].to_pylist() == [10, 20]
 

@@ -10,11 +10,11 @@ import pytest
 
 import deniable as dp
 from deniable.engines.duckdb.engine import DuckDB
-from deniable.engines.handover.aggregated import Aggregated, Cells
+from deniable.engines.handover.exact_groups import CellCounts, ExactGroups
 from deniable.query.language.parse import parse
 from deniable.query.plan.plan import GroupKey
 from deniable.query.planner.planner import plan as planned
-from deniable.release.answer.answer import answered
+from deniable.release.answer.answer import draw_answer
 from tests.query.hospital import policy, visits
 
 LEVEL = 0.95
@@ -30,7 +30,7 @@ def repeated(made, exact, draws):
     """The same cells as `draws` groups, so that one release draws from them so often."""
     places = np.arange(draws)
     cells = {
-        name: Cells(
+        name: CellCounts(
             (pa.array(np.repeat(places, one.cell.size)),),
             np.tile(one.cell, draws),
             np.tile(one.count, draws),
@@ -39,7 +39,7 @@ def repeated(made, exact, draws):
     }
     key = GroupKey("draw", "number", tuple(places.tolist()), Fraction(1))
     keyed = replace(made, keys=(key,), engine_sql="")
-    return answered(keyed, Aggregated((), None, {}, cells)).table
+    return draw_answer(keyed, ExactGroups((), None, {}, cells)).table
 
 
 def fraction(exact):
@@ -146,7 +146,7 @@ def test_the_mode_follows_the_law_of_its_mechanism():
 
     known = policy(person=False)
     made = planned(parse("SELECT MODE(ward) AS w FROM visits"), known, epsilon=1, delta=0)
-    exact = Aggregated((), None, {}, {"q0_0": Cells((), np.array([0, 2]), np.array([5, 3]))})
+    exact = ExactGroups((), None, {}, {"q0_0": CellCounts((), np.array([0, 2]), np.array([5, 3]))})
     draws = 6_000
     found = Counter(repeated(made, exact, draws)["w"].to_pylist())
     seen = np.array([found[ward] for ward in "ABC"])
@@ -166,7 +166,7 @@ def test_the_median_follows_the_law_of_its_mechanism():
     known = policy(person=False)
     made = planned(parse("SELECT MEDIAN(age) AS m FROM visits"), known, epsilon=1, delta=0)
     cells, counts = np.array([20, 60, 100]), np.array([3, 4, 3])
-    exact = Aggregated((), None, {}, {"q0_0": Cells((), cells, counts)})
+    exact = ExactGroups((), None, {}, {"q0_0": CellCounts((), cells, counts)})
     draws = 4_000
     drawn = np.asarray(repeated(made, exact, draws)["m"], dtype=np.int64)
     ages = np.arange(121)
@@ -191,7 +191,7 @@ def test_empty_groups_are_drawn_too():
     )
     with DuckDB.open({"visits": visits(60)}) as opened:
         made = planned(parse(sql), policy(), epsilon=1, delta=0)
-        table = opened.run(made).reveal_to(lambda exact: answered(made, exact)).table
+        table = opened.run(made).reveal_to(lambda exact: draw_answer(made, exact)).table
     assert table["ward"].to_pylist() == ["A", "B", "C"]
     assert table["m"].null_count == table["u"].null_count == table["d"].null_count == 0
 

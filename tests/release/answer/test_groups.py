@@ -7,10 +7,10 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from deniable.engines.handover.aggregated import Aggregated
+from deniable.engines.handover.exact_groups import ExactGroups
 from deniable.mechanisms import Thresholding
 from deniable.query.plan.plan import GroupKey
-from deniable.release.answer.groups import _counted, _places, grouped
+from deniable.release.answer.groups import _look_up_places, _places_in_range, form_groups
 from tests.ledger.contract import plan
 
 WARD = GroupKey("ward", "text", ("B", "A"))
@@ -19,7 +19,7 @@ SURE = Thresholding(epsilon=1, delta=0.01)
 
 
 def exact(keys, n, units=None):
-    return Aggregated(
+    return ExactGroups(
         tuple(pa.array(one) for one in keys),
         None if units is None else np.array(units),
         {"n": np.array(n)},
@@ -31,13 +31,13 @@ def shown(groups):
 
 
 def test_declared_keys_all_appear_in_their_order():
-    found = grouped(plan(1, keys=(WARD,)), exact([["A"]], [5]))
+    found = form_groups(plan(1, keys=(WARD,)), exact([["A"]], [5]))
     assert shown(found) == ([["B", "A"]], [0, 5])
-    assert grouped(plan(1, keys=(WARD,)), exact([pa.array([], pa.string())], [])).count == 2
+    assert form_groups(plan(1, keys=(WARD,)), exact([pa.array([], pa.string())], [])).count == 2
 
 
 def test_every_combination_appears_the_last_key_fastest():
-    found = grouped(
+    found = form_groups(
         plan(1, keys=(WARD, DECADE)), exact([["A", "B", "A"], [0, 2, 1]], [1, 2, 3])
     )
     assert shown(found) == (
@@ -48,32 +48,32 @@ def test_every_combination_appears_the_last_key_fastest():
 
 def test_the_rest_is_one_more_group_where_it_is_asked_for():
     engine = exact([["A", None, "B", None], [1, 1, None, None]], [1, 20, 300, 4000])
-    found = grouped(plan(1, keys=(WARD, DECADE), other=True), engine)
+    found = form_groups(plan(1, keys=(WARD, DECADE), other=True), engine)
     assert found.count == 7
     keys, n = shown(found)
     assert (keys[0][-1], keys[1][-1], n[-1]) == (None, None, 4320)
     assert sum(n[:-1]) == 1
-    assert sum(shown(grouped(plan(1, keys=(WARD, DECADE)), engine))[1]) == 1
+    assert sum(shown(form_groups(plan(1, keys=(WARD, DECADE)), engine))[1]) == 1
 
 
 def test_without_keys_there_is_one_group():
-    found = grouped(plan(1), exact([], [7]))
+    found = form_groups(plan(1), exact([], [7]))
     assert shown(found) == ([], [7])
 
 
 def test_kinds_of_keys():
     half = GroupKey("half", "number", (0.0, 0.5, 1.0), Fraction(1, 2))
-    assert shown(grouped(plan(1, keys=(half,)), exact([[1]], [9]))) == (
+    assert shown(form_groups(plan(1, keys=(half,)), exact([[1]], [9]))) == (
         [[0.0, 0.5, 1.0]],
         [0, 9, 0],
     )
     flag = GroupKey("flag", "boolean", (False, True))
-    assert shown(grouped(plan(1, keys=(flag,)), exact([[True]], [9]))) == (
+    assert shown(form_groups(plan(1, keys=(flag,)), exact([[True]], [9]))) == (
         [[False, True]],
         [0, 9],
     )
     day = GroupKey("day", "date", ("2026-11-15",))
-    assert shown(grouped(plan(1, keys=(day,)), exact([["2026-11-15"]], [9])))[0] == [
+    assert shown(form_groups(plan(1, keys=(day,)), exact([["2026-11-15"]], [9])))[0] == [
         [date(2026, 11, 15)]
     ]
 
@@ -82,46 +82,46 @@ private = plan(1, 0.01, keys=(GroupKey("code", "text", None),), thresholding=SUR
 
 
 def test_private_keys_are_sorted_whatever_the_engine_does():
-    one = grouped(private, exact([["b", "a", "c"]], [1, 2, 3], [900, 900, 900]))
-    two = grouped(private, exact([["c", "b", "a"]], [3, 1, 2], [900, 900, 900]))
+    one = form_groups(private, exact([["b", "a", "c"]], [1, 2, 3], [900, 900, 900]))
+    two = form_groups(private, exact([["c", "b", "a"]], [3, 1, 2], [900, 900, 900]))
     assert shown(one) == shown(two) == ([["a", "b", "c"]], [2, 1, 3])
     assert abs(one.units - 900).max() < 100
 
 
 def test_rare_keys_are_gone_without_a_trace():
-    found = grouped(private, exact([["rare", "often"]], [1, 2], [0, 900]))
+    found = form_groups(private, exact([["rare", "often"]], [1, 2], [0, 900]))
     assert shown(found) == ([["often"]], [2])
     assert found.units.shape == (1,)
-    nobody = grouped(private, exact([["rare"]], [1], [0]))
+    nobody = form_groups(private, exact([["rare"]], [1], [0]))
     assert nobody.count == 0
 
 
 def test_rare_keys_end_up_in_the_rest():
     wanted = replace(private, other=True)
-    found = grouped(wanted, exact([["rare", None, "often"]], [1, 10, 200], [0, 900, 900]))
+    found = form_groups(wanted, exact([["rare", None, "often"]], [1, 10, 200], [0, 900, 900]))
     assert shown(found) == ([["often", None]], [200, 11])
     assert np.isnan(found.units[-1])
 
 
 def test_a_missing_key_is_a_key_like_any_other():
-    found = grouped(private, exact([[None, "often"]], [1, 2], [900, 900]))
+    found = form_groups(private, exact([[None, "often"]], [1, 2], [900, 900]))
     assert shown(found) == ([["often", None]], [2, 1])
 
 
 @pytest.mark.parametrize("other", [True, False])
 def test_integers_of_any_size_stay_exact(other):
     big = np.array([2**90, 2**62, 1], dtype=object)
-    engine = Aggregated((pa.array(["A", "X", "Y"]),), None, {"n": big})
-    found = grouped(plan(1, keys=(WARD,), other=other), engine).features["n"].tolist()
+    engine = ExactGroups((pa.array(["A", "X", "Y"]),), None, {"n": big})
+    found = form_groups(plan(1, keys=(WARD,), other=other), engine).features["n"].tolist()
     assert found == [0, 2**90, *([2**62 + 1] if other else [])]
-    near = Aggregated((pa.array(["X", "Y"]),), None, {"n": np.array([2**62, 2**62])})
-    found = grouped(plan(1, keys=(WARD,), other=True), near).features["n"].tolist()
+    near = ExactGroups((pa.array(["X", "Y"]),), None, {"n": np.array([2**62, 2**62])})
+    found = form_groups(plan(1, keys=(WARD,), other=True), near).features["n"].tolist()
     assert found == [0, 0, 2**63]
 
 
 def test_far_dates_stay_text():
     far = plan(1, 0.01, keys=(GroupKey("day", "date", None),), thresholding=SURE)
-    found = grouped(far, exact([["2026-11-15", "infinity"]], [1, 2], [900, 900]))
+    found = form_groups(far, exact([["2026-11-15", "infinity"]], [1, 2], [900, 900]))
     assert shown(found)[0] == [["2026-11-15", "infinity"]]
 
 
@@ -132,7 +132,7 @@ def test_whole_keys_in_a_row_are_found_as_any_others_are(declared):
     column = pa.array([4, None, 3, 5, 7, -(2**63), 2**63 - 1, 6, 2, 1], pa.int64())
     found = [declared.index(one) if one in declared else None for one in column.to_pylist()]
     in_a_row = declared == list(range(declared[0], declared[0] + len(declared)))
-    for find in (_places, _counted) if in_a_row else (_places,):
+    for find in (_look_up_places, _places_in_range) if in_a_row else (_look_up_places,):
         place, known = find(column, pa.array(declared, pa.int64()))
         assert known.tolist() == [one is not None for one in found]
         assert place[known].tolist() == [one for one in found if one is not None]
@@ -148,8 +148,8 @@ def test_declared_groups_are_the_same_in_batches(keys, other):
     columns = {"text": ["A", "B", "C", None], "number": [2, 0, None, 7]}
     whole = exact([columns[key.kind] for key in keys], [1, 2**70, 3, 4])
     asked = plan(1, keys=keys, other=other)
-    assert shown(grouped(asked, batches(whole, [1, 3]))) == shown(grouped(asked, whole))
-    assert shown(grouped(asked, batches(whole, [0, 4]))) == shown(grouped(asked, whole))
+    assert shown(form_groups(asked, batches(whole, [1, 3]))) == shown(form_groups(asked, whole))
+    assert shown(form_groups(asked, batches(whole, [0, 4]))) == shown(form_groups(asked, whole))
 
 
 @pytest.mark.parametrize("other", [False, True])
@@ -157,18 +157,18 @@ def test_private_groups_are_the_same_in_batches(other):
     asked = replace(private, other=other)
     # Sure to be kept or sure to be left out, so that noise decides nothing.
     whole = exact([["b", None, "a", "c", "d"]], [1, 2, 3, 2**70, 5], [900, 900, 900, 0, 900])
-    once = grouped(asked, whole)
-    again = grouped(asked, batches(whole, [2, 4]))
+    once = form_groups(asked, whole)
+    again = form_groups(asked, batches(whole, [2, 4]))
     assert shown(again) == shown(once)
     assert once.units.shape == again.units.shape == (4,)
-    none = grouped(asked, batches(exact([pa.array([], pa.string())], [], []), []))
+    none = form_groups(asked, batches(exact([pa.array([], pa.string())], [], []), []))
     assert none.count == other
 
 
 def test_text_of_any_length_is_shown_in_its_usual_type():
     long = exact([pa.array(["A", "B"], pa.large_string())], [1, 2], [900, 900])
-    assert grouped(private, long).keys[0].type == pa.string()
-    declared = grouped(plan(1, keys=(WARD,)), exact([long.keys[0]], [1, 2]))
+    assert form_groups(private, long).keys[0].type == pa.string()
+    declared = form_groups(plan(1, keys=(WARD,)), exact([long.keys[0]], [1, 2]))
     assert shown(declared) == ([["B", "A"]], [2, 1])
 
 
@@ -176,7 +176,7 @@ def batches(whole, cuts):
     """The groups of `whole` as an iterator, cut at these places."""
     ends = [0, *cuts, whole.groups]
     return iter(
-        Aggregated(
+        ExactGroups(
             tuple(column[a:b] for column in whole.keys),
             None if whole.units is None else whole.units[a:b],
             {name: _plain(values[a:b]) for name, values in whole.features.items()},

@@ -10,9 +10,10 @@ import typer
 from deniable.app.cli.commands.odds import number
 
 if TYPE_CHECKING:
+    from deniable.ledger import Ledger
     from deniable.policy import Policy
     from deniable.query.plan.plan import Plan
-    from deniable.release import Ledger, Session
+    from deniable.release import Session
 
 Question = Annotated[
     str, typer.Argument(help="The question.", metavar="SQL", show_default=False)
@@ -70,10 +71,10 @@ def wishes(
 def check_price(question: str, wishes: dict[str, Any]) -> None:
     """Says in the words of the command line that a question has a price or an accuracy."""
     from deniable.errors import InvalidParameter
-    from deniable.query.language.within_clause import within
+    from deniable.query.language.within_clause import split_within_clause
 
     given = [one for one in ("epsilon", "margin", "relative") if wishes[one] is not None]
-    if len(given) + (within(question)[1] is not None) != 1:
+    if len(given) + (split_within_clause(question)[1] is not None) != 1:
         raise InvalidParameter(
             "An answer has a price or an accuracy, and one follows from the other: give one "
             "of --epsilon 0.5, --margin 50 and --relative 0.05 --of 10000, or end the question "
@@ -113,29 +114,30 @@ class Columns:
 def planning(policy: Path, doing: str) -> Iterator["Session"]:
     """A session that plans and can answer nothing, so it needs no ledger."""
     from deniable.app.cli.progress import working
-    from deniable.engines.opening import opened
+    from deniable.engines.opening import open_engine
+    from deniable.ledger import MemoryLedger
     from deniable.ledger.terms import Terms
     from deniable.policy import load
-    from deniable.policy.file import located
-    from deniable.release import MemoryLedger, Session
+    from deniable.policy.file import name_line_in_errors
+    from deniable.release import Session
 
-    with working(doing), located(str(policy)):
+    with working(doing), name_line_in_errors(str(policy)):
         known = load(str(policy))
-        with opened(known) as engine:
+        with open_engine(known) as engine:
             columns = Columns({name: engine.schema(name) for name in known.tables})
-        yield Session(known, columns, MemoryLedger(terms=Terms.of(known)))
+        yield Session(known, columns, MemoryLedger(terms=Terms.from_policy(known)))
 
 
 def left(policy: Path) -> str:
     """What is left of a policy's budget, in words; the ledger is not begun for it."""
     from deniable.errors import LedgerUnavailable
+    from deniable.ledger import MemoryLedger
     from deniable.ledger.terms import Terms
     from deniable.policy import load
-    from deniable.release import MemoryLedger
 
     known = load(str(policy))
     if not begun(known):
-        return str(MemoryLedger(terms=Terms.of(known)).remaining)
+        return str(MemoryLedger(terms=Terms.from_policy(known)).remaining)
     try:
         with ledger(policy) as opened:
             return str(opened.remaining)
@@ -153,19 +155,19 @@ def writable(path: Path | None) -> None:
 
 def begun(policy: "Policy") -> bool:
     """Whether a policy's ledger is there, or was: to look at it must not begin one."""
-    from deniable.ledger.durable_ledger import Mark, key_beside
+    from deniable.ledger.durable_ledger import CreationMark, default_key_path
 
     where = policy.ledger
     if where is None or "://" in where or Path(where).exists():
         return True
-    return Mark(Path(policy.ledger_key or key_beside(where)), where).there
+    return CreationMark(Path(policy.ledger_key or default_key_path(where)), where).exists
 
 
 @contextmanager
 def ledger(policy: Path) -> Iterator["Ledger"]:
     """The ledger of a policy, if there is one yet; the data is left alone."""
     from deniable.errors import LedgerUnavailable
-    from deniable.ledger.durable_ledger import ledger_of
+    from deniable.ledger.durable_ledger import open_ledger
     from deniable.policy import load
 
     known = load(str(policy))
@@ -173,7 +175,7 @@ def ledger(policy: Path) -> Iterator["Ledger"]:
         raise LedgerUnavailable(
             f"There is no ledger {known.ledger!r} yet: nothing was asked under this policy."
         )
-    opened = ledger_of(known)
+    opened = open_ledger(known)
     try:
         yield opened
     finally:

@@ -1,7 +1,7 @@
 """Parts of moments, by the names that DuckDB, Spark and PostgreSQL have for them."""
 
 # DuckDB's name: Spark's, PostgreSQL's, and what Spark's number must be lowered by.
-PARTS: dict[str, tuple[str, str, int]] = {
+DATE_PARTS: dict[str, tuple[str, str, int]] = {
     "YEAR": ("YEAR", "YEAR", 0),
     "QUARTER": ("QUARTER", "QUARTER", 0),
     "MONTH": ("MONTH", "MONTH", 0),
@@ -13,4 +13,4 @@ PARTS: dict[str, tuple[str, str, int]] = {
     "HOUR": ("HOUR", "HOUR", 0),
     "MINUTE": ("MINUTE", "MINUTE", 0),
 }
-TRUNCATED = frozenset({"YEAR", "QUARTER", "MONTH", "WEEK", "DAY", "HOUR"})
+TRUNCATION_UNITS = frozenset({"YEAR", "QUARTER", "MONTH", "WEEK", "DAY", "HOUR"})

@@ -9,23 +9,23 @@ from typing import Literal
 
 import duckdb
 
-_BEYOND = 0x20000  # no letter from here on has a case, and none is a space
-_HALVES = (0xD800, 0xE000)  # which are no letters
+_END = 0x20000  # no letter from here on has a case, and none is a space
+_SURROGATES = (0xD800, 0xE000)  # which are no letters
 _LETTERS = (
-    f"SELECT chr(i::INTEGER) AS c FROM range(1, {_HALVES[0]}) AS r(i) UNION ALL "
-    f"SELECT chr(i::INTEGER) AS c FROM range({_HALVES[1]}, {_BEYOND}) AS r(i)"
+    f"SELECT chr(i::INTEGER) AS c FROM range(1, {_SURROGATES[0]}) AS r(i) UNION ALL "
+    f"SELECT chr(i::INTEGER) AS c FROM range({_SURROGATES[1]}, {_END}) AS r(i)"
 )
 
 
 @cache
-def cases(which: Literal["lower", "upper"]) -> tuple[str, str]:
+def case_pairs(which: Literal["lower", "upper"]) -> tuple[str, str]:
     """The letters that change, and what each becomes.
 
-    >>> before, after = cases("upper")
+    >>> before, after = case_pairs("upper")
     >>> after[before.index("é")]
     'É'
     """
-    return _asked(
+    return _query_duckdb(
         f"SELECT string_agg(c, '' ORDER BY c), string_agg({which}(c), '' ORDER BY c) "
         f"FROM ({_LETTERS}) AS letters WHERE {which}(c) <> c"
     )
@@ -38,13 +38,13 @@ def spaces() -> str:
     >>> " " in spaces(), "\\t" in spaces()
     (True, False)
     """
-    return _asked(
+    return _query_duckdb(
         f"SELECT string_agg(c, '' ORDER BY c), '' FROM ({_LETTERS}) AS letters "
         "WHERE trim(c) = ''"
     )[0]
 
 
-def _asked(sql: str) -> tuple[str, str]:
+def _query_duckdb(sql: str) -> tuple[str, str]:
     with duckdb.connect() as connection:
         found = connection.execute(sql).fetchone()
     assert found is not None

@@ -15,8 +15,10 @@ NOISE = "[+_ \\t\\n\\v\\f\\r]"  # what a number is the same without
 
 _TWO = "([0-9]{1,2})"
 _TIME = f"[ T]{_TWO}:{_TWO}(?::{_TWO}(?:[.]([0-9]{{1,6}})[0-9]*)?)?"
-PARTS = f"^([0-9]{{4}})-{_TWO}-{_TWO}(?:{_TIME})?$"  # year to seconds, and six digits of one
-MOMENT = PARTS.replace("(?:", "(")
+MOMENT_PARTS = (
+    f"^([0-9]{{4}})-{_TWO}-{_TWO}(?:{_TIME})?$"  # year to seconds, and six digits of one
+)
+MOMENT = MOMENT_PARTS.replace("(?:", "(")
 
 TRUE = ("true", "t", "yes", "y", "1")
 FALSE = ("false", "f", "no", "n", "0")

@@ -15,27 +15,26 @@ from dataclasses import dataclass
 
 import duckdb
 
-from deniable.engines.duckdb import paths
-from deniable.engines.duckdb.paths import Files
+from deniable.engines.duckdb.source_files import SourceFiles, find_files, read_header
 from deniable.errors import InvalidPolicy
 from deniable.policy import Policy, Table
-from deniable.policy.suggestions import counted
+from deniable.policy.plurals import pluralize
 
 log = logging.getLogger("deniable.engine")
 
 
-def relation(files: Files, options: str = "strict_mode = false") -> str:
+def csv_relation(files: SourceFiles, options: str = "strict_mode = false") -> str:
     """The files as a relation of SQL."""
-    listed = ", ".join(map(_text, files.paths))
-    columns = ", ".join(f"{_text(one)}: 'VARCHAR'" for one in paths.header(files))
+    listed = ", ".join(map(_quote_text, files.paths))
+    columns = ", ".join(f"{_quote_text(one)}: 'VARCHAR'" for one in read_header(files))
     return (
         f"read_csv([{listed}], auto_detect = false, columns = {{{columns}}}, header = true, "
-        f"delim = {_text(files.delimiter)}, quote = '\"', escape = '\"', "
+        f"delim = {_quote_text(files.delimiter)}, quote = '\"', escape = '\"', "
         f"ignore_errors = true, {options})"
     )
 
 
-def report(policy: Policy) -> None:
+def check_csv_files(policy: Policy) -> None:
     """Tells the owner's log which lines of the policy's CSV files are no rows.
 
     A table with broken quotes is refused, and one with `malformed = "refuse"` if there are any
@@ -44,15 +43,15 @@ def report(policy: Policy) -> None:
     for table in policy.tables.values():
         source = table.source if isinstance(table.source, str) else ""
         if table.malformed != "skip" and source.lower().endswith(_ENDINGS):
-            _report(table, paths.find(source))
+            _check_table(table, find_files(source))
 
 
 _ENDINGS = (".csv", ".csv.gz", ".tsv", ".tsv.gz")
 
 
-def _report(table: Table, files: Files) -> None:
+def _check_table(table: Table, files: SourceFiles) -> None:
     try:
-        found = _rejected(files)
+        found = _find_malformed_lines(files)
     except duckdb.Error:
         return  # what cannot be opened at all is said by whoever opens it
     where = ("tables", table.name, "malformed")
@@ -70,7 +69,7 @@ def _report(table: Table, files: Files) -> None:
     log.warning(
         "table %s: %s of its CSV files %s and left out of every answer; the first is %s.",
         table.name,
-        counted(found.lines, "line"),
+        pluralize(found.lines, "line"),
         "is no row" if found.lines == 1 else "are no rows",
         found.first,
     )
@@ -84,7 +83,7 @@ def _report(table: Table, files: Files) -> None:
 
 
 @dataclass(frozen=True, slots=True)
-class _Rejected:
+class _MalformedLines:
     """What is wrong with some files; the content of their lines is not looked at."""
 
     lines: int = 0  # that are no rows
@@ -92,11 +91,11 @@ class _Rejected:
     broken: str | None = None  # the first line whose quotes are
 
 
-def _rejected(files: Files) -> _Rejected:
+def _find_malformed_lines(files: SourceFiles) -> _MalformedLines:
     """How many lines are no rows, and which is the first; columns too many are no matter."""
-    counts = ", ".join(f"COUNT(c{i})" for i in range(len(paths.header(files))))
-    names = ", ".join(f"c{i}" for i in range(len(paths.header(files))))
-    read = relation(files, "strict_mode = true, store_rejects = true, rejects_limit = 0")
+    counts = ", ".join(f"COUNT(c{i})" for i in range(len(read_header(files))))
+    names = ", ".join(f"c{i}" for i in range(len(read_header(files))))
+    read = csv_relation(files, "strict_mode = true, store_rejects = true, rejects_limit = 0")
     with duckdb.connect(":memory:") as database:
         database.execute("SET enable_progress_bar = false")
         database.execute(f"SELECT {counts} FROM {read} AS read({names})").fetchall()
@@ -107,11 +106,11 @@ def _rejected(files: Files) -> _Rejected:
             "GROUP BY file_id, line, file_path ORDER BY file_id, line"
         ).fetchall()
     if not found:
-        return _Rejected()
+        return _MalformedLines()
     places = [f"line {line} of {path}" for _, line, path in found]
     broken = next((place for place, one in zip(places, found, strict=True) if one[0]), None)
-    return _Rejected(len(found), places[0], broken)
+    return _MalformedLines(len(found), places[0], broken)
 
 
-def _text(value: str) -> str:
+def _quote_text(value: str) -> str:
     return "'" + value.replace("'", "''") + "'"

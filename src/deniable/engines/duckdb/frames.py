@@ -42,7 +42,7 @@ def to_arrow(frame: Any) -> "pa.Table":
     """
     if isinstance(frame, nw.DataFrame):
         frame = frame.to_native()
-    columns = _columns(frame)
+    columns = _column_readers(frame)
     kept: dict[str, Any] = {}
     for name, column in columns:
         if name.lower() in {one.lower() for one in kept}:
@@ -50,7 +50,7 @@ def to_arrow(frame: Any) -> "pa.Table":
                 f"The frame has the column {name!r} twice (upper and lower case are one). "
                 "Rename one of them."
             )
-        total = _total(column())
+        total = _to_safe_type(column())
         if total is not None:
             kept[name] = total
     if not kept:
@@ -58,7 +58,7 @@ def to_arrow(frame: Any) -> "pa.Table":
     return pa.table(kept)
 
 
-def _columns(frame: Any) -> list[tuple[str, Callable[[], Any]]]:
+def _column_readers(frame: Any) -> list[tuple[str, Callable[[], Any]]]:
     """Each column's name and how to read it as Arrow."""
     if isinstance(frame, pa.Table | pa.RecordBatch):
         return [
@@ -73,10 +73,10 @@ def _columns(frame: Any) -> list[tuple[str, Callable[[], Any]]]:
         ) from None
     if isinstance(read, nw.DataFrame):
         _check_names(read.columns)
-        return [(str(name), partial(_series, read[name])) for name in read.columns]
+        return [(str(name), partial(_series_to_arrow, read[name])) for name in read.columns]
     if hasattr(frame, "__arrow_c_stream__"):
         try:
-            return _columns(pa.table(frame))
+            return _column_readers(pa.table(frame))
         except pa.ArrowInvalid:  # one column, of Arrow's or whosever
             raise InvalidData(
                 f"A table must have columns with names, and a {type(frame).__name__} is one "
@@ -99,17 +99,17 @@ def _check_names(names: Iterable[object]) -> None:
             )
 
 
-def _series(series: "nw.Series[Any]") -> Any:
+def _series_to_arrow(series: "nw.Series[Any]") -> Any:
     """One column of a frame as Arrow; objects as text, whatever they are."""
     dtype = str(getattr(series.to_native(), "dtype", ""))
     if dtype.lower() == "object":
-        return pa.array([_text(one) for one in series.to_list()], pa.large_string())
+        return pa.array([_object_to_text(one) for one in series.to_list()], pa.large_string())
     if isinstance(series.dtype, nw.Int128 | nw.UInt128):
         series = series.cast(nw.String)  # doubles would make one person of near-by ids
     return series.to_arrow()
 
 
-def _text(value: object) -> str | None:
+def _object_to_text(value: object) -> str | None:
     if value is None or type(value).__name__ in ("NAType", "NaTType"):
         return None
     if isinstance(value, float) and math.isnan(value):
@@ -120,21 +120,21 @@ def _text(value: object) -> str | None:
         return None
 
 
-def _total(column: Any) -> Any | None:
+def _to_safe_type(column: Any) -> Any | None:
     """The column in a type that no value of it can make an engine trip over."""
     kind = column.type
     if isinstance(kind, pa.BaseExtensionType):
         return None
     if pa.types.is_dictionary(kind):
-        return _total(column.cast(kind.value_type))
+        return _to_safe_type(column.cast(kind.value_type))
     if pa.types.is_timestamp(kind):
-        return _microseconds(column)
+        return _to_microseconds(column)
     if pa.types.is_float16(kind):
         return column.cast(pa.float32())
     return column if any(test(kind) for test in _READABLE) else None
 
 
-def _microseconds(column: Any) -> Any:
+def _to_microseconds(column: Any) -> Any:
     """Timestamps in UTC and microseconds; NULL where they are too far away."""
     per_second = _PER_SECOND[column.type.unit]
     count = column.cast(pa.timestamp(column.type.unit)).cast(pa.int64())

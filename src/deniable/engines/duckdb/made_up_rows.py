@@ -13,18 +13,18 @@ import duckdb
 
 from deniable.policy import Column, Table
 
-ROWS = 1000
-_MOST = 100_000
-_NAMES = 20  # different texts in a column that declares none
+DEFAULT_ROWS = 1000
+_MAX_ROWS = 100_000
+_DISTINCT_TEXTS = 20  # different texts in a column that declares none
 
 
 def make_rows(table: Table, schema: Mapping[str, str]) -> Any:
     """The rows of one table, as an Arrow table of just the types of its source."""
-    count = min(table.expected_rows or ROWS, _MOST)
+    count = min(table.expected_rows or DEFAULT_ROWS, _MAX_ROWS)
     units = max(1, count // max(1, table.max_rows_per_unit_per_group))
     chosen = [
-        f"TRY_CAST({_made(table.columns[name], place, name == table.unit, units)} AS "
-        f"{'VARCHAR' if type_ == 'ENUM' else type_}) AS {_name(name)}"
+        f"TRY_CAST({_value_sql(table.columns[name], place, name == table.unit, units)} AS "
+        f"{'VARCHAR' if type_ == 'ENUM' else type_}) AS {_quote_name(name)}"
         for place, (name, type_) in enumerate(schema.items())
     ]
     with duckdb.connect(":memory:") as database:
@@ -32,7 +32,7 @@ def make_rows(table: Table, schema: Mapping[str, str]) -> Any:
         return database.sql(rows).to_arrow_table()
 
 
-def _made(column: Column, place: int, is_unit: bool, units: int) -> str:
+def _value_sql(column: Column, place: int, is_unit: bool, units: int) -> str:
     """The value of one column in row i, in SQL."""
     drawn = f"hash(i, {place})"
     if is_unit:
@@ -41,17 +41,17 @@ def _made(column: Column, place: int, is_unit: bool, units: int) -> str:
         listed = ", ".join(map(_literal, column.keys))
         return f"[{listed}][1 + ({drawn} % {len(column.keys)})::INTEGER]"
     if column.bounds is not None:
-        return _between(drawn, *column.bounds, column.step)
+        return _number_sql(drawn, *column.bounds, column.step)
     if column.kind == "number":
         return f"{drawn} % 10"
     if column.kind == "boolean":
         return f"{drawn} % 2 = 0"
     if column.kind == "date":
         return f"DATE '2025-01-01' + ({drawn} % 365)::INTEGER"
-    return f"'made up ' || {drawn} % {_NAMES}" if column.kind == "text" else "NULL"
+    return f"'made up ' || {drawn} % {_DISTINCT_TEXTS}" if column.kind == "text" else "NULL"
 
 
-def _between(drawn: str, low: Fraction, high: Fraction, step: Fraction | None) -> str:
+def _number_sql(drawn: str, low: Fraction, high: Fraction, step: Fraction | None) -> str:
     parts = 1000 if step is None else max(1, min(10**6, math.floor((high - low) / step)))
     width = float(high - low) if step is None else float(step * parts)
     return f"{float(low)!r}::DOUBLE + {width!r}::DOUBLE * ({drawn} % {parts + 1}) / {parts}"
@@ -63,5 +63,5 @@ def _literal(value: Any) -> str:
     return "'" + str(value).replace("'", "''") + "'"
 
 
-def _name(value: str) -> str:
+def _quote_name(value: str) -> str:
     return '"' + value.replace('"', '""') + '"'

@@ -23,7 +23,7 @@ except ImportError:  # not on Windows
 
 PREFIX = "deniable-spill-"
 _LOCK = "in-use"
-_NOBODY_ELSE = 0o077
+_OWNER_ONLY_MASK = 0o077
 
 
 class Spill:
@@ -39,10 +39,10 @@ class Spill:
     """
 
     def __init__(self) -> None:
-        _sweep()
+        _remove_abandoned()
         self.path = tempfile.mkdtemp(prefix=PREFIX)
-        lock = _locked(Path(self.path) / _LOCK)
-        self._inherited = _only_for_owner(self.path)
+        lock = _lock_file(Path(self.path) / _LOCK)
+        self._inherited = _set_owner_only_acl(self.path)
         self._end = weakref.finalize(self, _remove, self.path, lock)
 
     def clear(self) -> None:
@@ -66,7 +66,7 @@ class Spill:
             yield
 
 
-def _only_for_owner(folder: str) -> bool:
+def _set_owner_only_acl(folder: str) -> bool:
     """Makes files that are created in a folder 0600; whether the file system knows how.
 
     A default access list does so whoever creates them and with whatever mode. It is written
@@ -90,7 +90,7 @@ class _Umask:
     def __enter__(self) -> None:
         with self._guard:
             if self._users == 0:
-                self._before = os.umask(_NOBODY_ELSE)
+                self._before = os.umask(_OWNER_ONLY_MASK)
             self._users += 1
 
     def __exit__(self, *_: object) -> None:
@@ -103,7 +103,7 @@ class _Umask:
 _umask = _Umask()
 
 
-def _locked(path: Path) -> int | None:
+def _lock_file(path: Path) -> int | None:
     """An open, locked file; None where it is locked already, or nothing can be locked."""
     if fcntl is None:
         return None
@@ -125,7 +125,7 @@ def _remove(path: str, lock: int | None) -> None:
         os.close(lock)
 
 
-def _sweep() -> None:
+def _remove_abandoned() -> None:
     """Removes what processes left behind that are no more."""
     if fcntl is None:
         return
@@ -136,6 +136,6 @@ def _sweep() -> None:
                 continue
             if not (folder / _LOCK).is_file():
                 continue
-            lock = _locked(folder / _LOCK)
+            lock = _lock_file(folder / _LOCK)
             if lock is not None:
                 _remove(str(folder), lock)

@@ -10,10 +10,10 @@ from deniable.engines.ibis.wide_integers import Value
 from deniable.errors import Unsupported
 
 WHOLE_FROM = 2.0**52  # from here on doubles are whole
-_LONG = (1, 3, 5, 7, 8, 10, 12)  # months of 31 days
+_MONTHS_OF_31_DAYS = (1, 3, 5, 7, 8, 10, 12)  # months of 31 days
 
 
-def unknown(node: exp.Expr) -> Unsupported:
+def unsupported(node: exp.Expr) -> Unsupported:
     """What cannot be said through Ibis."""
     return Unsupported(
         f"Ibis has no exact words for {type(node).__name__.upper()} as DuckDB means it. Ask "
@@ -21,14 +21,14 @@ def unknown(node: exp.Expr) -> Unsupported:
     )
 
 
-def real(value: Value) -> Value:
+def to_double(value: Value) -> Value:
     """An integer or double as a double."""
     if isinstance(value, int):
         return float(value)
-    return value if not hasattr(value, "type") or is_real(value) else cast(value, "float64")
+    return value if not hasattr(value, "type") or is_double(value) else cast(value, "float64")
 
 
-def over(value: Value, by: Value) -> Value:
+def divide(value: Value, by: Value) -> Value:
     """value / by. Polars would multiply by 1 / by where that is a constant, which is another
     number: so it is made a column."""
     constant_ = not hasattr(by, "op") or by.op().shape.is_scalar()
@@ -45,11 +45,11 @@ def cast(value: Value, to: str) -> Value:
     if to == "float64" and kind.is_numeric():
         return value.cast(to)
     if to == "float64" and kind.is_string():
-        return _read(value)
+        return _text_to_double(value)
     if to == "int64" and kind.is_floating():
-        return _even(value)
+        return _round_to_even(value)
     if to == "int64" and kind.is_decimal():
-        return _even(value.cast("float64"))
+        return _round_to_even(value.cast("float64"))
     if to == "boolean" and kind.is_numeric():
         return value != 0
     if to == "boolean" and kind.is_string():
@@ -60,11 +60,11 @@ def cast(value: Value, to: str) -> Value:
     if to == "string" and (kind.is_integer() or kind.is_boolean() or kind.is_date()):
         return value.cast("string")
     if to == "string" and kind.is_floating():
-        return _written(value)
+        return _double_to_text(value)
     if to == "timestamp(6)" and kind.is_date():
         return value.cast(to)
     if to in ("timestamp(6)", "date") and kind.is_string():
-        moment = _read_moment(value)
+        moment = _text_to_moment(value)
         return moment if to == "timestamp(6)" else moment.date()
     if to == "date" and kind.is_timestamp():
         return value.date()
@@ -73,20 +73,22 @@ def cast(value: Value, to: str) -> Value:
     raise Unsupported(f"Ibis does not make {to} of {kind} as DuckDB does. Nothing was spent.")
 
 
-def _written(value: Value) -> Value:
+def _double_to_text(value: Value) -> Value:
     """A double in its shortest digits, as DuckDB and Python write it."""
     backend = value.get_backend().name
     if backend not in ("duckdb", "polars"):
         raise Unsupported("Ibis does not write numbers as DuckDB does. Nothing was spent.")
-    return _shortest(value.cast("float64")) if backend == "polars" else value.cast("string")
+    return (
+        _shortest_digits(value.cast("float64")) if backend == "polars" else value.cast("string")
+    )
 
 
-_shortest = ibis.udf.scalar.python(
+_shortest_digits = ibis.udf.scalar.python(
     lambda x: None if x is None else repr(x), signature=(("float64",), "string")
 )
 
 
-def _read(value: Value) -> Value:
+def _text_to_double(value: Value) -> Value:
     """Text as a number, as DuckDB reads it."""
     bare = value.re_replace(text_patterns.NOISE, "")
     number = ibis.cases((value.re_search(text_patterns.NUMBER), bare)).try_cast("float64")
@@ -98,23 +100,28 @@ def _read(value: Value) -> Value:
     )
 
 
-def _read_moment(value: Value) -> Value:
+def _text_to_moment(value: Value) -> Value:
     """Text as a moment, if it is one."""
     if value.get_backend().name == "polars":
-        return _put_together(value)
+        return _moment_from_parts(value)
     told = ibis.cases((value.re_search(text_patterns.MOMENT), value))
     return told.replace("T", " ").try_cast("timestamp(6)")
 
 
-def _put_together(value: Value) -> Value:
+def _moment_from_parts(value: Value) -> Value:
     """A moment of its parts: Polars, as Ibis has it, fails where text is none."""
-    parts = [value.re_extract(text_patterns.PARTS, place) for place in range(1, 7)]
+    parts = [value.re_extract(text_patterns.MOMENT_PARTS, place) for place in range(1, 7)]
     year, month, day, hour, minute, second = (one.try_cast("int64") for one in parts)
     fraction = (
-        value.re_extract(text_patterns.PARTS, 7).rpad(6, "0").try_cast("int64").fill_null(0)
+        value.re_extract(text_patterns.MOMENT_PARTS, 7)
+        .rpad(6, "0")
+        .try_cast("int64")
+        .fill_null(0)
     )
     leap = (year % 4 == 0) & ((year % 100 != 0) | (year % 400 == 0))
-    days = ibis.cases((month.isin(_LONG), 31), (month != 2, 30), (leap, 29), else_=28)
+    days = ibis.cases(
+        (month.isin(_MONTHS_OF_31_DAYS), 31), (month != 2, 30), (leap, 29), else_=28
+    )
     hour, minute, second = (one.fill_null(0) for one in (hour, minute, second))
     there = (year >= 1) & month.between(1, 12) & (day >= 1) & (day <= days)
     there = (there & (hour <= 23) & (minute <= 59) & (second <= 59)).fill_null(False)
@@ -128,7 +135,7 @@ def _put_together(value: Value) -> Value:
     return ibis.cases((there, made.cast("timestamp(6)")))
 
 
-def _even(value: Value) -> Value:
+def _round_to_even(value: Value) -> Value:
     """A double as an integer, to the even neighbour; NULL where it does not fit."""
     small = value.abs() < WHOLE_FROM
     safe = ibis.cases((small, value), else_=0.0)
@@ -140,12 +147,12 @@ def _even(value: Value) -> Value:
     return ibis.cases((small, floor + ibis.cases((up, 1), else_=0)), (fits, large))
 
 
-def is_real(value: Value) -> bool:
+def is_double(value: Value) -> bool:
     """Whether a value is a double."""
     return hasattr(value, "type") and value.type().is_floating()
 
 
-def moment(text: str) -> Value:
+def moment_literal(text: str) -> Value:
     """The moment that a literal says, or NULL."""
     try:
         return ibis.literal(datetime.datetime.fromisoformat(text), type="timestamp(6)")

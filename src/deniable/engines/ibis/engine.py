@@ -22,13 +22,13 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from deniable.engines.handover.running import Running
+from deniable.engines.handover.plan_runner import PlanRunner
 from deniable.engines.ibis.statements import IbisRelation, IbisStatements, Parts
 from deniable.errors import InvalidPolicy, Unsupported
-from deniable.policy.addresses import is_address, place
+from deniable.policy.source_addresses import is_address, read_address
 
 _BATCH = 1 << 17  # groups
-_KEPT = 64  # statements
+_MAX_CACHED = 64  # statements
 _COMPILING = threading.Lock()
 _WIDE = pa.decimal128(38, 0)
 _FIRST, _LAST = datetime.datetime.min, datetime.datetime(9999, 12, 31, 23, 59, 59, 999999)
@@ -50,7 +50,7 @@ _TYPES = {
 }
 
 
-class Ibis(Running):
+class Ibis(PlanRunner):
     """A connection of Ibis over the tables of a policy.
 
     >>> import pyarrow as pa
@@ -69,9 +69,9 @@ class Ibis(Running):
         self._connected()
 
     @classmethod
-    def inside(cls, source: str) -> list[str]:
+    def list_tables(cls, source: str) -> list[str]:
         """The tables of a connection."""
-        scheme, _, rest = place(source).address.removeprefix("ibis://").partition("/")
+        scheme, _, rest = read_address(source).address.removeprefix("ibis://").partition("/")
         try:
             backend = ibis.connect(_with_password(f"{scheme}://{rest}"))
             return sorted(backend.list_tables())
@@ -91,7 +91,9 @@ class Ibis(Running):
     def _columns(self, table: str) -> dict[str, str]:
         self._connected()
         schema = self._tables[table].schema()
-        return {name: _TYPES.get(_base(kind), "TIMESTAMP") for name, kind in schema.items()}
+        return {
+            name: _TYPES.get(_type_name(kind), "TIMESTAMP") for name, kind in schema.items()
+        }
 
     def _check(self, sql: str) -> None:
         self._connected()
@@ -105,9 +107,11 @@ class Ibis(Running):
             empty = True
             for batch in reader:
                 empty = False
-                yield _ours(batch, relation)
+                yield _to_plan_columns(batch, relation)
             if empty:
-                yield _ours(pa.RecordBatch.from_pylist([], schema=reader.schema), relation)
+                yield _to_plan_columns(
+                    pa.RecordBatch.from_pylist([], schema=reader.schema), relation
+                )
         except BaseException as problem:
             if type(problem).__name__ == "PanicException":  # Polars, beside all exceptions
                 raise RuntimeError("The backend broke off.") from None
@@ -129,13 +133,13 @@ class Ibis(Running):
             tree = IbisStatements(self._tables, salt=self._salt, backend=self._backend.name)
             relation = tree.statement(sql)
             try:
-                query = _compiled(self._backend, relation.table)
+                query = _compile(self._backend, relation.table)
             except Exception as problem:  # whatever Ibis says there; no row was read
                 raise Unsupported(
                     f"{self._backend.name} has no words for this through Ibis "
                     f"({type(problem).__name__}). Nothing was spent."
                 ) from None
-            while len(self._kept) >= _KEPT:
+            while len(self._kept) >= _MAX_CACHED:
                 self._kept.pop(next(iter(self._kept)))
             self._kept[sql] = relation, query
         return self._kept[sql]
@@ -147,8 +151,8 @@ class Ibis(Running):
         backends: dict[int, Any] = {}
         opened: dict[str, Any] = {}
         for name, source in self._sources.items():
-            table = _table(name, source, opened)
-            self._tables[name] = _plain(name, table)
+            table = _open_table(name, source, opened)
+            self._tables[name] = _select_plain_columns(name, table)
             backend = table.get_backend()
             backends[id(backend)] = backend
             if backend.name == "duckdb" and table.op().find(ops.InMemoryTable):
@@ -163,7 +167,7 @@ class Ibis(Running):
             )
 
 
-def _compiled(backend: Any, table: Any) -> Any:
+def _compile(backend: Any, table: Any) -> Any:
     """A table in its backend's words. Ibis would put our steps together again, which takes
     longer than the answer; it is told not to, one at a time, because all share its options."""
     with _COMPILING:
@@ -175,10 +179,10 @@ def _compiled(backend: Any, table: Any) -> Any:
             ibis.options.sql.fuse_selects = before
 
 
-def _table(name: str, source: Any, opened: dict[str, Any]) -> Any:
+def _open_table(name: str, source: Any, opened: dict[str, Any]) -> Any:
     if not isinstance(source, str):
         return source
-    found = place(source)
+    found = read_address(source)
     resource = found.address.removeprefix("ibis://")
     scheme, _, rest = resource.partition("/")
     try:
@@ -204,27 +208,27 @@ def _with_password(resource: str) -> str:
     return f"{scheme}://{user}:{quote(password, safe='')}@{host}"
 
 
-def _plain(name: str, table: Any) -> Any:
+def _select_plain_columns(name: str, table: Any) -> Any:
     """The table's columns of plain types: days and moments of the years 1 to 9999, in UTC.
 
     Others are NULL: beyond, backends fail, each at another day."""
     chosen = {}
     for column, kind in table.schema().items():
         if kind.is_timestamp():
-            chosen[column] = _within(table[column], kind)
+            chosen[column] = _to_moment(table[column], kind)
         elif kind.is_date():
             days = ibis.literal(_FIRST.date()), ibis.literal(_LAST.date())
             chosen[column] = ibis.cases((table[column].between(*days), table[column]))
         elif kind.is_decimal():
             chosen[column] = table[column].cast("float64")
-        elif _base(kind) in _TYPES:
+        elif _type_name(kind) in _TYPES:
             chosen[column] = table[column]
     if not chosen:
         raise InvalidPolicy(f"Table {name!r} has no column that can be asked about.")
     return table.select(**chosen)
 
 
-def _within(value: Any, kind: Any) -> Any:
+def _to_moment(value: Any, kind: Any) -> Any:
     """A moment, in microseconds; Polars, as Ibis has it, tries no cast and needs none."""
     tries = value.get_backend().name != "polars"
     if tries:
@@ -236,22 +240,22 @@ def _within(value: Any, kind: Any) -> Any:
     return ibis.cases((value.between(*ends), value)).cast("timestamp(6)")
 
 
-def _base(kind: Any) -> str:
+def _type_name(kind: Any) -> str:
     return str(kind).removeprefix("!")
 
 
-def _ours(found: "pa.RecordBatch", relation: IbisRelation) -> "pa.RecordBatch":
-    columns = {name: _column(found, held) for name, held in relation.columns.items()}
+def _to_plan_columns(found: "pa.RecordBatch", relation: IbisRelation) -> "pa.RecordBatch":
+    columns = {name: _assemble_column(found, held) for name, held in relation.columns.items()}
     return pa.RecordBatch.from_pydict(columns)
 
 
-def _column(found: "pa.RecordBatch", held: str | Parts) -> Any:
+def _assemble_column(found: "pa.RecordBatch", held: str | Parts) -> Any:
     """One of our columns; a wide integer is put together from its parts, exactly."""
     if isinstance(held, str):
         return found[held]
     parts = [(weight, pc.fill_null(found[one], 0).cast(pa.int64())) for weight, one in held]
     arrays = [(weight, np.asarray(one)) for weight, one in parts]
-    most = sum(abs(weight) * max(map(abs, _ends(one))) for weight, one in arrays)
+    most = sum(abs(weight) * max(map(abs, _range_of(one))) for weight, one in arrays)
     if most < 2**63:
         small = sum((weight * one for weight, one in arrays), np.zeros(len(found), np.int64))
         return pa.array(small).cast(_WIDE)
@@ -259,5 +263,5 @@ def _column(found: "pa.RecordBatch", held: str | Parts) -> Any:
     return pa.array(list(sums), _WIDE)
 
 
-def _ends(numbers: Any) -> tuple[int, int]:
+def _range_of(numbers: Any) -> tuple[int, int]:
     return (int(numbers.min()), int(numbers.max())) if len(numbers) else (0, 0)

@@ -11,16 +11,16 @@ from dataclasses import dataclass
 import ibis
 from sqlglot import exp
 
-from deniable.engines.ibis.casts import unknown
+from deniable.engines.ibis.casts import unsupported
 from deniable.engines.ibis.wide_integers import Value
 
-Read = Callable[[dict[str, Value], exp.Expr], Value]
+ReadValue = Callable[[dict[str, Value], exp.Expr], Value]
 _HOW = {"": "inner", "INNER": "inner", "CROSS": "inner", "LEFT": "left", "RIGHT": "right"}
 _HOW |= {"FULL": "outer", "LEFT OUTER": "left", "RIGHT OUTER": "right", "FULL OUTER": "outer"}
 
 
 @dataclass(frozen=True, slots=True)
-class Side:
+class JoinSide:
     """A table whose columns have names that no other has, and ours for them: alias.name."""
 
     table: Value
@@ -36,50 +36,61 @@ class Side:
         return bool(found) and all(one in self.names for one in found)
 
 
-def joined(left: Side, right: Side, join: exp.Join, read: Read, *, by_equals: bool) -> Side:
+def join_sides(
+    left: JoinSide, right: JoinSide, join: exp.Join, read: ReadValue, *, by_equals: bool
+) -> JoinSide:
     """Both sides; `by_equals` says that a backend joins by nothing else."""
     how = _HOW.get(" ".join(filter(None, (join.side, join.kind))).upper())
     on = join.args.get("on")
     if how is None or join.args.get("using") or (on is None and how != "inner"):
-        raise unknown(join)
+        raise unsupported(join)
     whole = [] if on is None else list(on.flatten()) if isinstance(on, exp.And) else [on]
     tests = [one for one in whole if not (isinstance(one, exp.Boolean) and one.this)]
     names = left.names | right.names
     if by_equals:
-        table = _by_equals(left, right, tests, how, read, join)
+        table = _join_on_equality(left, right, tests, how, read, join)
     else:
         values = left.values() | right.values()
         said = [read(values, one) for one in tests] or [ibis.literal(True)]
         table = left.table.join(right.table, said, how=how)
-    return Side(table.select(*names.values()), names)
+    return JoinSide(table.select(*names.values()), names)
 
 
-def _by_equals(
-    left: Side, right: Side, tests: list[exp.Expr], how: str, read: Read, join: exp.Join
+def _join_on_equality(
+    left: JoinSide,
+    right: JoinSide,
+    tests: list[exp.Expr],
+    how: str,
+    read: ReadValue,
+    join: exp.Join,
 ) -> Value:
     values = left.values() | right.values()
-    pairs = {one: _pair(one, left, right) for one in tests}
-    keys = [[_key(read(values, one)) for one in pair] for pair in pairs.values() if pair]
+    pairs = {one: _split_equality(one, left, right) for one in tests}
+    keys = [[_widen_key(read(values, one)) for one in pair] for pair in pairs.values() if pair]
     rest = [one for one, pair in pairs.items() if pair is None]
     if not keys and how == "inner":
-        return _kept(left.table.cross_join(right.table), left, right, rest, read)
+        return _filter(left.table.cross_join(right.table), left, right, rest, read)
     for place, side in enumerate((left, right)):
         for one in [one for one in rest if keys and side.has(one)]:
             keys[0][place] = ibis.cases((read(values, one), keys[0][place]))
             rest.remove(one)
     if not keys or (rest and how != "inner"):
-        raise unknown(join)
+        raise unsupported(join)
     table = left.table.join(right.table, [a == b for a, b in keys], how=how)
-    return _kept(table, left, right, rest, read)
+    return _filter(table, left, right, rest, read)
 
 
-def _kept(table: Value, left: Side, right: Side, tests: list[exp.Expr], read: Read) -> Value:
+def _filter(
+    table: Value, left: JoinSide, right: JoinSide, tests: list[exp.Expr], read: ReadValue
+) -> Value:
     for one in tests:
-        table = table.filter(read(Side(table, left.names | right.names).values(), one))
+        table = table.filter(read(JoinSide(table, left.names | right.names).values(), one))
     return table
 
 
-def _pair(test: exp.Expr, left: Side, right: Side) -> tuple[exp.Expr, exp.Expr] | None:
+def _split_equality(
+    test: exp.Expr, left: JoinSide, right: JoinSide
+) -> tuple[exp.Expr, exp.Expr] | None:
     """The left one's and the right one's part of what must be equal."""
     equal = test.unnest()
     if not isinstance(equal, exp.EQ):
@@ -92,6 +103,6 @@ def _pair(test: exp.Expr, left: Side, right: Side) -> tuple[exp.Expr, exp.Expr] 
     return None
 
 
-def _key(value: Value) -> Value:
+def _widen_key(value: Value) -> Value:
     """Integers of one width, because others are never equal there."""
     return value.cast("int64") if value.type().is_integer() else value

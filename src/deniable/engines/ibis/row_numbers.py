@@ -16,16 +16,16 @@ import ibis
 
 from deniable.engines.ibis.wide_integers import Value
 
-Names = Callable[[], str]  # names of columns that nobody has
+FreshName = Callable[[], str]  # names of columns that nobody has
 
 
-def placed(
+def number_rows(
     table: Value,
     within: Sequence[str],
     order: Sequence[Value],
     name: str,
     *,
-    fresh: Names | None,
+    fresh: FreshName | None,
     dense: bool = False,
 ) -> Value:
     """The table with the place of each row in its group, from 1; of equal rows one, if dense.
@@ -39,21 +39,21 @@ def placed(
     kept = list(table.columns)
     told = table.mutate(**sorted_by) if sorted_by else table
     if not dense:
-        return _listed(told, within, list(sorted_by), name, fresh).select(*kept, name)
+        return _number_by_list(told, within, list(sorted_by), name, fresh).select(*kept, name)
     own = [*within, *sorted_by]
     rest = [one for one in kept if one not in within]
     rows, row = fresh(), fresh()
     held = told.group_by(own).aggregate(
         **{rows: _struct(told, rest).collect(include_null=True)}
     )
-    numbered = _listed(held, within, list(sorted_by), name, fresh)
+    numbered = _number_by_list(held, within, list(sorted_by), name, fresh)
     opened = numbered.select(*within, name, **{row: numbered[rows].unnest()})
     taken = opened.select(*within, name, **{one: opened[row][one] for one in rest})
     return taken.select(*kept, name)
 
 
-def _listed(
-    table: Value, within: Sequence[str], order: Sequence[str], name: str, fresh: Names
+def _number_by_list(
+    table: Value, within: Sequence[str], order: Sequence[str], name: str, fresh: FreshName
 ) -> Value:
     rest = [one for one in table.columns if one not in within]
     rows, row, count = fresh(), fresh(), fresh()
@@ -75,20 +75,26 @@ def _struct(table: Value, names: Sequence[str]) -> Value:
     return ibis.struct({one: table[one] for one in names})
 
 
-def told_apart(
-    table: Value, columns: Sequence[str], name: str, which: int, fresh: Names, *, lists: bool
+def identify_rows(
+    table: Value,
+    columns: Sequence[str],
+    name: str,
+    which: int,
+    fresh: FreshName,
+    *,
+    lists: bool,
 ) -> Value:
     """The table with a name for each row, as text, that is the same whenever it is read."""
     hashed, place = fresh(), fresh()
-    own = hashed_text([table[one] for one in columns], which)
+    own = text_to_hash([table[one] for one in columns], which)
     told = table.mutate(**{hashed: own.hash()})
     order = [told[one] for one in columns]
-    found = placed(told, [hashed], order, place, fresh=fresh if lists else None)
+    found = number_rows(told, [hashed], order, place, fresh=fresh if lists else None)
     number = found[hashed].cast("string") + f"/{which}/" + found[place].cast("string")
     return found.mutate(**{name: number})
 
 
-def hashed_text(values: Sequence[Value], first: int) -> Value:
+def text_to_hash(values: Sequence[Value], first: int) -> Value:
     """Values as one text, to be hashed; what is not short and plain text is hashed before."""
     told: Value = ibis.literal(str(first))
     for one in values:

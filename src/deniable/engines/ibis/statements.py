@@ -9,12 +9,12 @@ import ibis.expr.operations as ops
 import sqlglot
 from sqlglot import exp
 
-from deniable.engines.ibis.casts import unknown
-from deniable.engines.ibis.joins import Side, joined
-from deniable.engines.ibis.repeated_values import shared
-from deniable.engines.ibis.row_numbers import placed, told_apart
+from deniable.engines.ibis.casts import unsupported
+from deniable.engines.ibis.joins import JoinSide, join_sides
+from deniable.engines.ibis.repeated_values import find_repeated
+from deniable.engines.ibis.row_numbers import identify_rows, number_rows
 from deniable.engines.ibis.values import IbisValues
-from deniable.engines.ibis.wide_division import shares
+from deniable.engines.ibis.wide_division import divide_by_rows
 from deniable.engines.ibis.wide_integers import Value, WideInteger
 from deniable.errors import Unsupported
 
@@ -22,7 +22,7 @@ from deniable.errors import Unsupported
 Parts = tuple[tuple[int, str], ...]
 Columns = dict[str, str | Parts]
 _AGGREGATES = (exp.Count, exp.Sum, exp.Min, exp.Max)
-_READ = {"with_", "expressions", "from_", "joins", "where", "group", "distinct"}
+_SUPPORTED_CLAUSES = {"with_", "expressions", "from_", "joins", "where", "group", "distinct"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,16 +80,16 @@ class IbisStatements:
             both = (self._query(one, known) for one in (node.this, node.expression))
             return self._union(*both)
         if not isinstance(node, exp.Select):
-            raise unknown(node)
-        if {key for key, value in node.args.items() if value} - _READ:
-            raise unknown(node)
+            raise unsupported(node)
+        if {key for key, value in node.args.items() if value} - _SUPPORTED_CLAUSES:
+            raise unsupported(node)
         return self._select(node, known)
 
     def _union(self, first: IbisRelation, second: IbisRelation) -> IbisRelation:
         pairs = list(zip(first.columns.values(), second.columns.values(), strict=True))
         chosen = {left: right for left, right in pairs if isinstance(left, str)}
         if len(chosen) < len(pairs):
-            raise unknown(exp.Union())
+            raise unsupported(exp.Union())
         other = second.table.select(**{one: second.table[held] for one, held in chosen.items()})
         other = other.cast({one: first.table[one].type() for one in chosen})
         return IbisRelation(ibis.union(first.table.select(*chosen), other), first.columns)
@@ -100,14 +100,14 @@ class IbisStatements:
             test = self._values(values).plain(node.args["where"].this)
             relation = IbisRelation(relation.table.filter(test), relation.columns)
             values = self._again(relation, values)
-        if node.expressions and _numbers(node.expressions[0]):
+        if node.expressions and _numbers_all_rows(node.expressions[0]):
             return self._numbered(node, relation)
         ranked = [one for one in node.expressions if isinstance(one.unalias(), exp.Window)]
         for one in ranked:
             relation = self._placed(relation, one)
         if ranked:
             return relation
-        if node.args.get("group") or _aggregates(node):
+        if node.args.get("group") or _has_aggregates(node):
             return self._grouped(node, relation, values)
         made = self._made_of(node, relation, values)
         return (
@@ -142,11 +142,13 @@ class IbisStatements:
         said = [one.unalias() for one in node.expressions]
         over = dict.fromkeys(part for value in said for part in value.find_all(exp.IntDiv))
         if over:
-            table, found = shares(relation.table, self._asked(over, values), self._fresh)
+            table, found = divide_by_rows(
+                relation.table, self._asked(over, values), self._fresh
+            )
             relation = IbisRelation(table, relation.columns | {name: name for name in found})
             values = self._again(relation, values)
-            node = _replaced(node, dict(zip(over, found, strict=True)))
-        while parts := shared([one.unalias() for one in node.expressions]):
+            node = _replace_values(node, dict(zip(over, found, strict=True)))
+        while parts := find_repeated([one.unalias() for one in node.expressions]):
             names = {one: self._fresh() for one in parts}
             made: dict[str, Value] = {}
             columns = dict(relation.columns)
@@ -154,7 +156,7 @@ class IbisStatements:
                 self._name(name, self._values(values).say(one), made, columns)
             relation = IbisRelation(relation.table.mutate(**made), columns)
             values = self._again(relation, values)
-            node = _replaced(node, names)
+            node = _replace_values(node, names)
         return node, relation, values
 
     def _asked(
@@ -164,7 +166,7 @@ class IbisStatements:
         for one in divisions:
             over = read.say(one.this)
             if not isinstance(over, WideInteger):
-                raise unknown(one)
+                raise unsupported(one)
             asked.append((over, read.plain(one.expression)))
         return asked
 
@@ -180,7 +182,7 @@ class IbisStatements:
         self, node: exp.Select, defined: Mapping[str, IbisRelation]
     ) -> tuple[IbisRelation, dict[str, Value | WideInteger]]:
         if not node.args.get("from_"):
-            raise unknown(node)
+            raise unsupported(node)
         alias, relation = self._source(node.args["from_"].this, defined)
         if not node.args.get("joins"):
             return relation, relation.values(alias)
@@ -197,7 +199,7 @@ class IbisStatements:
         side = self._apart(alias, relation)
         for join in joins:
             right = self._apart(*self._source(join.this, defined))
-            side = joined(side, right, join, self._read, by_equals=self._lists)
+            side = join_sides(side, right, join, self._read, by_equals=self._lists)
         columns: Columns = {}
         for key, one in side.names.items():
             columns.setdefault(key.rpartition(".")[2], one)
@@ -207,14 +209,14 @@ class IbisStatements:
     def _read(self, values: dict[str, Value], node: exp.Expr) -> Value:
         return self._values(dict(values)).plain(node)
 
-    def _apart(self, alias: str, relation: IbisRelation) -> Side:
+    def _apart(self, alias: str, relation: IbisRelation) -> JoinSide:
         names, chosen = {}, {}
         for name, held in relation.columns.items():
             if not isinstance(held, str):
-                raise unknown(exp.Join())
+                raise unsupported(exp.Join())
             names[f"{alias}.{name}"] = self._fresh()
             chosen[names[f"{alias}.{name}"]] = relation.table[held]
-        return Side(relation.table.select(**chosen), names)
+        return JoinSide(relation.table.select(**chosen), names)
 
     def _source(
         self, node: exp.Expr, defined: Mapping[str, IbisRelation]
@@ -228,13 +230,13 @@ class IbisStatements:
             if table is not None:
                 columns: Columns = {name: name for name in table.columns}
                 return node.alias or node.name, IbisRelation(table, columns)
-        raise unknown(node)
+        raise unsupported(node)
 
     def _grouped(
         self, node: exp.Select, relation: IbisRelation, values: dict[str, Value | WideInteger]
     ) -> IbisRelation:
         """Aggregates over each group, then what the SELECT makes of them and of keys."""
-        keys = [_held(relation, one) for one in _group(node)]
+        keys = [_key_column(relation, one) for one in _group_keys(node)]
         made: dict[str, Value] = {}
         columns: Columns = {one: held for one, held in relation.columns.items() if held in keys}
         asked = (part for one in node.expressions for part in one.find_all(*_AGGREGATES))
@@ -248,19 +250,19 @@ class IbisStatements:
         else:
             table = relation.table.select(*keys).distinct()
         found = IbisRelation(table, columns)
-        return self._made_of(_replaced(node, names), found, found.values())
+        return self._made_of(_replace_values(node, names), found, found.values())
 
     def _placed(self, relation: IbisRelation, node: exp.Expr) -> IbisRelation:
         """A row's number, or its group's, among those of a unit."""
         window = node.unalias()
         kinds = {exp.RowNumber: False, exp.DenseRank: True}
         if not window.args.get("partition_by") or type(window.this) not in kinds:
-            raise unknown(window)
+            raise unsupported(window)
         values = self._values(relation.values())
         sorted_ = window.args.get("order")
-        table = placed(
+        table = number_rows(
             relation.table,
-            [_held(relation, one) for one in window.args["partition_by"]],
+            [_key_column(relation, one) for one in window.args["partition_by"]],
             [values.plain(one.this) for one in sorted_.expressions] if sorted_ else [],
             node.alias,
             fresh=self._fresh if self._lists else None,
@@ -281,7 +283,7 @@ class IbisStatements:
         columns = [one for one in held.values() if isinstance(one, str)]
         which = number.unalias().expression.name if number.find(exp.Add) else "0"
         named = self._fresh()
-        table = told_apart(
+        table = identify_rows(
             relation.table, columns, named, int(which), self._fresh, lists=self._lists
         )
         return IbisRelation(table, {number.alias: named, **relation.columns})
@@ -304,7 +306,7 @@ class IbisStatements:
         return f"p{self._made}"
 
 
-def _replaced(node: exp.Select, names: Mapping[exp.Expr, str]) -> exp.Select:
+def _replace_values(node: exp.Select, names: Mapping[exp.Expr, str]) -> exp.Select:
     """A SELECT that reads columns instead of values."""
 
     def held(one: exp.Expr) -> exp.Expr:
@@ -313,24 +315,24 @@ def _replaced(node: exp.Select, names: Mapping[exp.Expr, str]) -> exp.Select:
     return exp.select(*(one.transform(held) for one in node.expressions))
 
 
-def _group(node: exp.Select) -> list[exp.Expr]:
+def _group_keys(node: exp.Select) -> list[exp.Expr]:
     group = node.args.get("group")
     return list(group.expressions) if group else []
 
 
-def _held(relation: IbisRelation, node: exp.Expr) -> str:
+def _key_column(relation: IbisRelation, node: exp.Expr) -> str:
     """The column that holds a key, which is never a wide integer."""
     held = relation.columns.get(node.name)
     if not isinstance(node, exp.Column) or not isinstance(held, str):
-        raise unknown(node)
+        raise unsupported(node)
     return held
 
 
-def _numbers(node: exp.Expr) -> bool:
+def _numbers_all_rows(node: exp.Expr) -> bool:
     """Whether a column numbers all rows of a table."""
     window = node.find(exp.Window)
     return window is not None and not window.args.get("partition_by")
 
 
-def _aggregates(node: exp.Select) -> bool:
+def _has_aggregates(node: exp.Select) -> bool:
     return any(one.find(*_AGGREGATES) for one in node.expressions)

@@ -11,31 +11,31 @@ from typing import Any
 import ibis
 from sqlglot import exp
 
-from deniable.engines.dialect.terms import digits
+from deniable.engines.dialect.engine_dialect import digits_of
 from deniable.engines.ibis.casts import (
     cast,
-    is_real,
-    moment,
-    over,
-    real,
-    unknown,
+    divide,
+    is_double,
+    moment_literal,
+    to_double,
+    unsupported,
 )
-from deniable.engines.ibis.dates import DATES
-from deniable.engines.ibis.numbers import NUMBERS
-from deniable.engines.ibis.row_numbers import hashed_text
-from deniable.engines.ibis.texts import TEXTS
+from deniable.engines.ibis.date_functions import DATE_FUNCTIONS
+from deniable.engines.ibis.number_functions import NUMBER_FUNCTIONS
+from deniable.engines.ibis.row_numbers import text_to_hash
+from deniable.engines.ibis.text_functions import TEXT_FUNCTIONS
 from deniable.engines.ibis.wide_integers import (
     Value,
     WideInteger,
-    split,
-    squared,
+    split_by_sign,
+    square,
 )
 from deniable.errors import Unsupported
 
 _TYPES = {"INT": "int64", "BIGINT": "int64", "INT128": "wide", "DOUBLE": "float64"}
 _TYPES |= {"TEXT": "string", "VARCHAR": "string", "BOOLEAN": "boolean", "DATE": "date"}
 _TYPES |= {"TIMESTAMP": "timestamp(6)", "TIMESTAMPNTZ": "timestamp(6)", "SMALLINT": "int64"}
-_COMPARED: dict[type[exp.Expr], Callable[[Any, Any], Any]] = {
+_COMPARISONS: dict[type[exp.Expr], Callable[[Any, Any], Any]] = {
     exp.EQ: lambda a, b: a == b,
     exp.NEQ: lambda a, b: a != b,
     exp.LT: lambda a, b: a < b,
@@ -55,19 +55,19 @@ class IbisValues:
 
     def say(self, node: exp.Expr) -> Value | WideInteger:
         """A value; raises Unsupported on what Ibis has no words for."""
-        reads = _READS.get(type(node))
+        reads = _READERS.get(type(node))
         if reads is not None:
             return reads(self, node)
         function = _FUNCTIONS.get(type(node))
         if function is None:
-            raise unknown(node)
+            raise unsupported(node)
         return function(node, self.plain, self._backend)
 
     def plain(self, node: exp.Expr) -> Value:
         """A value that is no wide integer."""
         found = self.say(node)
         if isinstance(found, WideInteger):
-            raise unknown(node)
+            raise unsupported(node)
         return found
 
     def _column(self, node: exp.Expr) -> Value | WideInteger:
@@ -86,10 +86,10 @@ class IbisValues:
     def _cast(self, node: exp.Expr) -> Value | WideInteger:
         to = _TYPES.get(node.args["to"].this.name)
         if to is None:
-            raise unknown(node.args["to"])
+            raise unsupported(node.args["to"])
         if isinstance(node.this, exp.Literal) and to == "timestamp(6)":
-            return moment(node.this.name)
-        number = digits(node.this)
+            return moment_literal(node.this.name)
+        number = digits_of(node.this)
         if number is not None and to in ("float64", "wide"):
             return ibis.literal(float(number)) if to == "float64" else int(number)
         value = self.say(node.this)
@@ -97,7 +97,7 @@ class IbisValues:
             return value if isinstance(value, WideInteger) else WideInteger(((1, value),))
         if isinstance(value, WideInteger):
             if to != "float64":
-                raise unknown(node)
+                raise unsupported(node)
             return value.real()
         return cast(value, to)
 
@@ -107,15 +107,15 @@ class IbisValues:
     def _arithmetic(self, node: exp.Expr) -> Value | WideInteger:
         left, right = self.say(node.this), self.say(node.expression)
         if isinstance(left, int | WideInteger) or isinstance(right, int | WideInteger):
-            return _widely(node, left, right)
+            return _wide_arithmetic(node, left, right)
         if isinstance(node, exp.Div):
-            return over(real(left), real(right).nullif(0.0))
+            return divide(to_double(left), to_double(right).nullif(0.0))
         if isinstance(node, exp.Mul):
             return left * right
         return left + right if isinstance(node, exp.Add) else left - right
 
     def _comparison(self, node: exp.Expr) -> Value:
-        return _COMPARED[type(node)](self.plain(node.this), self.plain(node.expression))
+        return _COMPARISONS[type(node)](self.plain(node.this), self.plain(node.expression))
 
     def _connected(self, node: exp.Expr) -> Value:
         left, right = self.plain(node.this), self.plain(node.expression)
@@ -152,23 +152,25 @@ class IbisValues:
             (test,) = tests
             out = test.fill_null(False)
             last = last.each(lambda one: ibis.cases((out, 0), else_=one)).narrow()
-        real_ = any(is_real(one) for one in (*values, last) if one is not None)
-        values = [real(one) if real_ else one for one in values]
+        real_ = any(is_double(one) for one in (*values, last) if one is not None)
+        values = [to_double(one) if real_ else one for one in values]
         if last is None:
             return ibis.cases(*zip(tests, values, strict=True))
-        return ibis.cases(*zip(tests, values, strict=True), else_=real(last) if real_ else last)
+        return ibis.cases(
+            *zip(tests, values, strict=True), else_=to_double(last) if real_ else last
+        )
 
     def _flat(self, node: exp.Expr) -> Value | WideInteger:
         values = [self.say(one) for one in (node.this, *node.expressions)]
         if isinstance(values[0], WideInteger):
             return values[0].each(lambda one: one.coalesce(0))
-        if any(map(is_real, values)):
-            values = [real(one) for one in values]
+        if any(map(is_double, values)):
+            values = [to_double(one) for one in values]
         if isinstance(node, exp.Coalesce):
             return ibis.coalesce(*values)
         if isinstance(node, exp.Least):
             return ibis.least(*values)
-        if self._backend != "polars" or not any(map(is_real, values)):
+        if self._backend != "polars" or not any(map(is_double, values)):
             return ibis.greatest(*values)
         most: Value = values[0]  # Polars passes NaN by, which is the greatest number
         for one in values[1:]:
@@ -203,15 +205,15 @@ class IbisValues:
         value = self.say(inner)
         if isinstance(value, WideInteger):
             return value.total()
-        if is_real(value):
-            raise unknown(node)  # a sum of doubles depends on the order of rows
-        return split(value).total()
+        if is_double(value):
+            raise unsupported(node)  # a sum of doubles depends on the order of rows
+        return split_by_sign(value).total()
 
     def _extreme(self, node: exp.Expr) -> Value:
         value = self.plain(node.this)
         if isinstance(node, exp.Min):
             return value.min()
-        if self._backend != "polars" or not is_real(value):
+        if self._backend != "polars" or not is_double(value):
             return value.max()
         # Polars passes NaN by, which is the greatest number.
         nowhere = value.isnan().cast("int64").max() == 1
@@ -219,24 +221,24 @@ class IbisValues:
 
     def _anonymous(self, node: exp.Expr) -> Value:
         if node.name.upper() != "HASH" or not isinstance(node.expressions[-1], exp.Placeholder):
-            raise unknown(node)
+            raise unsupported(node)
         values = [self.plain(one) for one in node.expressions[:-1]]
-        return hashed_text(values, self._salt).hash()
+        return text_to_hash(values, self._salt).hash()
 
 
-def _widely(node: exp.Expr, left: Any, right: Any) -> Any:
+def _wide_arithmetic(node: exp.Expr, left: Any, right: Any) -> Any:
     """Arithmetic of wide integers, of which a product has a constant side."""
     if isinstance(node, exp.Mul):
         sides = [one for one in (left, right) if isinstance(one, WideInteger)]
         if len(sides) == 2 and node.this == node.expression and len(left.parts) == 1:
             ((weight, value),) = left.parts
-            return squared(value).times(weight * weight)
+            return square(value).times(weight * weight)
         numbers = [
             _whole_number(one) for one in (left, right) if not isinstance(one, WideInteger)
         ]
         if len(sides) == 1 and numbers[0] is not None:
             return sides[0].times(numbers[0])
-        raise unknown(node)
+        raise unsupported(node)
     both = [
         one if isinstance(one, WideInteger) else WideInteger(((1, one),))
         for one in (left, right)
@@ -256,11 +258,11 @@ def _constant(node: exp.Expr) -> Any:
         return node.name if node.is_string else float(node.name)
     if isinstance(node, exp.Boolean):
         return bool(node.this)
-    number = digits(node.this) if isinstance(node, exp.Cast) else digits(node)
+    number = digits_of(node.this) if isinstance(node, exp.Cast) else digits_of(node)
     return None if number is None else float(number)
 
 
-_READS: dict[type[exp.Expr], Callable[[IbisValues, exp.Expr], Any]] = {
+_READERS: dict[type[exp.Expr], Callable[[IbisValues, exp.Expr], Any]] = {
     exp.Column: IbisValues._column,
     exp.Literal: IbisValues._literal,
     exp.Null: lambda _, node: ibis.null(),
@@ -290,6 +292,6 @@ _READS: dict[type[exp.Expr], Callable[[IbisValues, exp.Expr], Any]] = {
     exp.Min: IbisValues._extreme,
     exp.Max: IbisValues._extreme,
     exp.Anonymous: IbisValues._anonymous,
-    **dict.fromkeys(_COMPARED, IbisValues._comparison),
+    **dict.fromkeys(_COMPARISONS, IbisValues._comparison),
 }
-_FUNCTIONS = {**TEXTS, **NUMBERS, **DATES}
+_FUNCTIONS = {**TEXT_FUNCTIONS, **NUMBER_FUNCTIONS, **DATE_FUNCTIONS}

@@ -52,14 +52,14 @@ class _Division:
 
     def found(self, table: Value, place: int) -> Value:
         """The quotient of all places down to this one."""
-        made = _divided(table[self.rest], table[self.by]) - self.below(place)
+        made = _divide_small(table[self.rest], table[self.by]) - self.below(place)
         return made if place == self.places - 1 else made + table[self.whole] * BASE
 
     def total(self, table: Value) -> Value:
         """The quotient, rounded down."""
         made = table[self.whole]
         for weight, one in self.parts:
-            made = made + _divided(table[one], table[self.by]) * weight
+            made = made + _divide_small(table[one], table[self.by]) * weight
         return made
 
     def nearer(self, table: Value) -> Value:
@@ -69,12 +69,12 @@ class _Division:
         return ibis.cases((few & up, table[self.whole] + 1), (few, table[self.whole]), else_=0)
 
 
-def shares(
+def divide_by_rows(
     table: Value, asked: Sequence[tuple[WideInteger, Value]], fresh: Callable[[], str]
 ) -> tuple[Value, list[str]]:
     """The table with a column for each wide integer over its rows, and those columns' names."""
     kept = list(table.columns)
-    table, divisions = _begun(table, asked, fresh)
+    table, divisions = _prepare(table, asked, fresh)
     for place in reversed(range(max(one.places for one in divisions))):
         now = [one for one in divisions if one.places > place]
         table = table.mutate(**{one.rest: one.step(table, place) for one in now})
@@ -87,7 +87,7 @@ def shares(
     return table.select(*kept, *names), names
 
 
-def _begun(
+def _prepare(
     table: Value, asked: Sequence[tuple[WideInteger, Value]], fresh: Callable[[], str]
 ) -> tuple[Value, list[_Division]]:
     """The table with what is divided, by what, and the rests; each of them once."""
@@ -114,7 +114,7 @@ def _at_least_one(rows: Value) -> Value:
     return ibis.cases((rows.between(1, _MOST_ROWS - 1), rows), else_=1)
 
 
-def _divided(value: Value, by: Value) -> Value:
+def _divide_small(value: Value, by: Value) -> Value:
     """value // by of integers from 0 to 2^62, the latter up to 2^32: in two digits."""
     high = quotient(value, BASE)
     low = (high % by) * BASE + value % BASE

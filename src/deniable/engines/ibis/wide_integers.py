@@ -65,14 +65,14 @@ class WideInteger:
         return ibis.cases((near, small.cast("float64")), else_=far)
 
 
-def split(value: Value) -> WideInteger:
+def split_by_sign(value: Value) -> WideInteger:
     """An integer; what is below zero is counted apart, because no part may be negative."""
     above = ibis.cases((value > 0, value), (value <= 0, 0))
     below = ibis.cases((value < 0, -value), (value >= 0, 0))
     return WideInteger(((1, above), (-1, below)))
 
 
-def squared(value: Value) -> WideInteger:
+def square(value: Value) -> WideInteger:
     """The square of an integer of at most 40 bits, as that of a number with two digits."""
     size = value.abs()
     low = size % BASE

@@ -14,16 +14,16 @@ from urllib.parse import parse_qsl, urlencode, urlsplit, urlunsplit
 
 import pyarrow as pa
 
-from deniable.engines.dialect.terms import Kind
-from deniable.engines.dialect.writer import WrittenRelation
-from deniable.engines.handover.aggregated import Aggregated
-from deniable.engines.handover.running import Running
+from deniable.engines.dialect.engine_dialect import Kind
+from deniable.engines.dialect.statement_writer import WrittenRelation
+from deniable.engines.handover.exact_groups import ExactGroups
+from deniable.engines.handover.plan_runner import PlanRunner
 from deniable.engines.postgresql.writer import PostgreSQLWriter
 from deniable.errors import InvalidPolicy, MissingExtra
-from deniable.policy.addresses import Place, place
+from deniable.policy.source_addresses import SourceAddress, read_address
 from deniable.query.plan.plan import Plan
 
-_SECONDS = 600
+_TIMEOUT_SECONDS = 600
 _BATCH = 1 << 16  # groups
 # Nothing but PostgreSQL's own functions can be meant, and no setting of the role's matters.
 _SETTINGS = {
@@ -83,14 +83,14 @@ _ARROW = {
 }
 
 
-class PostgreSQL(Running):
+class PostgreSQL(PlanRunner):
     """PostgreSQL over the tables of a policy, all in one database."""
 
     name = "PostgreSQL"
 
     def __init__(self, sources: Mapping[str, Any]) -> None:
         super().__init__(sources)
-        self._places = {name: place(source) for name, source in sources.items()}
+        self._places = {name: read_address(source) for name, source in sources.items()}
         if len({one.address for one in self._places.values()}) > 1:
             raise InvalidPolicy("All tables of a policy must be in one PostgreSQL database.")
         self._connection: Any = None
@@ -100,9 +100,9 @@ class PostgreSQL(Running):
         self._connected()
 
     @classmethod
-    def inside(cls, source: str) -> list[str]:
+    def list_tables(cls, source: str) -> list[str]:
         """The tables and views that the role may read, with their schemas."""
-        with _connect(place(source)) as connection:
+        with _connect(read_address(source)) as connection:
             return [name for (name,) in connection.execute(_TABLES).fetchall()]
 
     def close(self) -> None:
@@ -114,24 +114,24 @@ class PostgreSQL(Running):
         return dict(self._types[table])
 
     def _check(self, sql: str) -> None:
-        self._writer().statement(sql)
+        self._writer().write(sql)
 
     def _writer(self) -> PostgreSQLWriter:
         return PostgreSQLWriter(self._relations, self._salt, utf8=self._utf8)
 
-    def _read(self, plan: Plan) -> Iterator[Aggregated]:
+    def _read(self, plan: Plan) -> Iterator[ExactGroups]:
         """All statements of a plan see the table at one moment."""
         with self._connected().transaction():
             yield from super()._read(plan)
 
     def _rows(self, sql: str) -> "Iterator[pa.RecordBatch]":
-        written = self._writer().written(sql)
+        written = self._writer().write_relation(sql)
         schema = pa.schema([(name, _ARROW[kind]) for name, kind in written.columns.items()])
         with self._connection.cursor(binary=True) as cursor:
             rows = cursor.stream(written.sql.replace("%", "%%"), [])
-            yield _batch(list(islice(rows, _BATCH)), schema)
+            yield _to_batch(list(islice(rows, _BATCH)), schema)
             while found := list(islice(rows, _BATCH)):
-                yield _batch(found, schema)
+                yield _to_batch(found, schema)
 
     def _mend(self) -> None:
         broken, self._connection = self._connection, None
@@ -151,9 +151,9 @@ class PostgreSQL(Running):
                 raise
         return self._connection
 
-    def _add(self, name: str, where: Place) -> None:
+    def _add(self, name: str, where: SourceAddress) -> None:
         """Reads a table's columns: names and types, no value."""
-        asked = where.table or _name(name)
+        asked = where.table or _quote_name(name)
         try:
             with self._connection.transaction():
                 found = self._connection.execute(_COLUMNS, {"t": asked}).fetchall()
@@ -162,7 +162,7 @@ class PostgreSQL(Running):
         known = {
             column: made
             for _, column, type_, category, scale in found
-            if (made := _type(type_, category, scale))
+            if (made := _convert_type(type_, category, scale))
         }
         if not known:
             raise InvalidPolicy(
@@ -171,7 +171,7 @@ class PostgreSQL(Running):
                 where=("tables", name, "source"),
             )
         chosen = ", ".join(
-            f"{how.format(_name(column))} AS {_name(column)}"
+            f"{how.format(_quote_name(column))} AS {_quote_name(column)}"
             for column, (_, _, how) in known.items()
         )
         self._types[name] = {column: type_ for column, (type_, _, _) in known.items()}
@@ -181,7 +181,7 @@ class PostgreSQL(Running):
         )
 
 
-def _type(name: str, category: str, scale: int | None) -> tuple[str, Kind, str] | None:
+def _convert_type(name: str, category: str, scale: int | None) -> tuple[str, Kind, str] | None:
     """DuckDB's type, the kind and the expression for a column of PostgreSQL's type."""
     if category == "e":
         return "VARCHAR", "text", _TEXT
@@ -190,7 +190,7 @@ def _type(name: str, category: str, scale: int | None) -> tuple[str, Kind, str] 
     return _TYPES.get(name)
 
 
-def _connect(where: Place) -> Any:
+def _connect(where: SourceAddress) -> Any:
     try:
         import psycopg
     except ImportError:
@@ -200,7 +200,7 @@ def _connect(where: Place) -> Any:
         ) from None
     parts = urlsplit(where.address)
     asked = dict(parse_qsl(parts.query))
-    seconds = asked.pop("timeout", str(_SECONDS))
+    seconds = asked.pop("timeout", str(_TIMEOUT_SECONDS))
     if not seconds.isdigit() or int(seconds) < 1:
         raise InvalidPolicy(f"`timeout` is a whole number of seconds. Found {seconds!r}.")
     address = urlunsplit(parts._replace(query=urlencode(asked)))
@@ -228,11 +228,11 @@ def _connect(where: Place) -> Any:
     return connection
 
 
-def _batch(rows: list[tuple[Any, ...]], schema: "pa.Schema") -> "pa.RecordBatch":
+def _to_batch(rows: list[tuple[Any, ...]], schema: "pa.Schema") -> "pa.RecordBatch":
     columns = zip(*rows, strict=True) if rows else ([] for _ in schema)
     arrays = [pa.array(column, one.type) for column, one in zip(columns, schema, strict=True)]
     return pa.RecordBatch.from_arrays(arrays, schema=schema)
 
 
-def _name(column: str) -> str:
+def _quote_name(column: str) -> str:
     return '"' + column.replace('"', '""') + '"'

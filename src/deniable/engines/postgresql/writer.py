@@ -13,27 +13,27 @@ from collections.abc import Callable, Mapping
 from sqlglot import exp
 
 from deniable.engines.dialect import text_patterns
-from deniable.engines.dialect.date_parts import PARTS, TRUNCATED
-from deniable.engines.dialect.functions import Side
-from deniable.engines.dialect.terms import Kind, Said
-from deniable.engines.dialect.writer import Writer, WrittenRelation
-from deniable.engines.postgresql import numbers
+from deniable.engines.dialect.date_parts import DATE_PARTS, TRUNCATION_UNITS
+from deniable.engines.dialect.engine_dialect import Kind, TypedSQL
+from deniable.engines.dialect.function_writer import Side
+from deniable.engines.dialect.statement_writer import StatementWriter, WrittenRelation
+from deniable.engines.postgresql import doubles
 from deniable.errors import Unsupported
 
-_COMPUTED = {
-    "+": numbers.added,
-    "-": numbers.added,
-    "*": numbers.multiplied,
-    "/": numbers.divided,
+_ARITHMETIC = {
+    "+": doubles.add,
+    "-": doubles.add,
+    "*": doubles.multiply,
+    "/": doubles.divide,
 }
 _LAST_DAY = "'294247-01-10'::date"  # whose microseconds still fit in 64 bits
 
 
-class PostgreSQLWriter(Writer):
+class PostgreSQLWriter(StatementWriter):
     """Writes for PostgreSQL; text stands in the statement, quoted.
 
     >>> writer = PostgreSQLWriter({"visits": WrittenRelation('"v"', {"ward": "text"})})
-    >>> writer.statement('SELECT COUNT(*) AS n FROM "visits" WHERE "ward" = \\'A\\'')
+    >>> writer.write('SELECT COUNT(*) AS n FROM "visits" WHERE "ward" = \\'A\\'')
     'SELECT COUNT(*) AS "n" FROM "v" AS "visits" WHERE ("ward" = \\'A\\')'
     """
 
@@ -49,7 +49,7 @@ class PostgreSQLWriter(Writer):
         self._utf8 = utf8
         self._bound = 0
 
-    def text(self, value: str) -> str:
+    def text_literal(self, value: str) -> str:
         if "\0" in value:
             raise Unsupported("PostgreSQL has no text with a zero in it. Nothing was spent.")
         if not self._utf8 and not value.isascii():
@@ -59,23 +59,23 @@ class PostgreSQLWriter(Writer):
             )
         return "'" + value.replace("'", "''") + "'"
 
-    def real(self, value: float) -> str:
+    def double_literal(self, value: float) -> str:
         return f"'{value!r}'::float8"
 
-    def converted(self, value: Said, kind: Kind) -> str | None:
+    def convert(self, value: TypedSQL, kind: Kind) -> str | None:
         sql, known = value.sql, value.kind
         match known, kind:
             case "int" | "bigint", "double":
                 return f"({sql})::float8"
             case "wide" | "decimal", "double":
-                return self.let([value], numbers.real)
+                return self.bind([value], doubles.to_double)
             case "text", "double":
-                return self.let([value], self._read)
+                return self.bind([value], self._text_to_double)
             case "double", "int" | "bigint":
                 half = 2**31 if kind == "int" else 2**63
-                return self.let([value], lambda one: numbers.rounded(one, half))
+                return self.bind([value], lambda one: doubles.round_to_even(one, half))
             case "wide" | "decimal", "int" | "bigint":
-                return self.let([value], _narrowed)
+                return self.bind([value], _to_bigint)
             case "int" | "bigint", "int" | "bigint":
                 return f"({sql})::bigint"
             case "int" | "bigint", "wide":
@@ -85,15 +85,15 @@ class PostgreSQLWriter(Writer):
             case "date", "text":
                 return f"REPLACE(({sql})::text, ' BC', ' (BC)') COLLATE \"C\""
             case "date", "timestamp":
-                return self.let([value], _moment)
+                return self.bind([value], _to_timestamp)
             case "text", "timestamp":
-                return self.let([value], self._read_moment)
+                return self.bind([value], self._text_to_moment)
             case "timestamp", "date":
                 return f"({sql})::date"
             case _:
                 return None
 
-    def let(self, values: list[Said], body: Callable[..., str]) -> str:
+    def bind(self, values: list[TypedSQL], body: Callable[..., str]) -> str:
         """What `body` makes of values; each is computed once, however often it is said."""
         if all(one.simple for one in values):
             return f"({body(*(one.sql for one in values))})"
@@ -104,10 +104,10 @@ class PostgreSQLWriter(Writer):
         )
         return f"(SELECT {body(*names)} FROM (SELECT {bound} OFFSET 0) AS b{self._bound})"
 
-    def _read(self, one: str) -> str:
+    def _text_to_double(self, one: str) -> str:
         """Text as a number, as DuckDB reads it; what is longer than 2,000 letters is none."""
         number, infinite, neither, noise = map(
-            self.text,
+            self.text_literal,
             (
                 text_patterns.NUMBER,
                 text_patterns.INFINITE,
@@ -120,7 +120,7 @@ class PostgreSQLWriter(Writer):
             f"CASE WHEN {bare} ~ '^-?[0.]*[eE]' OR {bare} ~ '[eE]-' THEN 0::float8 "
             f"WHEN {bare} ~ '^-' THEN '-Infinity'::float8 ELSE 'Infinity'::float8 END"
         )
-        near = self.let([Said(f"({bare})::numeric", "wide")], numbers.real)
+        near = self.bind([TypedSQL(f"({bare})::numeric", "wide")], doubles.to_double)
         return (
             f"CASE WHEN LENGTH({one}) > 2000 THEN NULL "
             f"WHEN {one} ~ {infinite} AND {one} ~ '-' THEN '-Infinity'::float8 "
@@ -130,9 +130,9 @@ class PostgreSQLWriter(Writer):
             f"THEN {far} ELSE {near} END END"
         )
 
-    def _read_moment(self, one: str) -> str:
+    def _text_to_moment(self, one: str) -> str:
         """Text as a moment, if there is such a day and such a time."""
-        found = f"REGEXP_MATCH({one}, {self.text(text_patterns.PARTS)})"
+        found = f"REGEXP_MATCH({one}, {self.text_literal(text_patterns.MOMENT_PARTS)})"
         bound = "(SELECT m[1]::int AS y, m[2]::int AS mo, m[3]::int AS d, m[4]::int AS h, "
         bound += "m[5]::int AS mi, m[6]::int AS s, m[7] AS f FROM "
         bound += f"(SELECT {found} AS m OFFSET 0) AS found OFFSET 0) AS parts"
@@ -145,87 +145,93 @@ class PostgreSQLWriter(Writer):
         moment += "COALESCE(mi, 0), (COALESCE(s, 0)::text || '.' || COALESCE(f, '0'))::float8)"
         return f"(SELECT CASE WHEN {there} THEN {moment} END FROM {bound})"
 
-    def computed(self, sign: str, left: Said, right: Said) -> Said:
-        body = _COMPUTED[sign]
-        return Said(self.let([left, right], lambda *both: body(sign, *both)), "double")
+    def double_arithmetic(self, sign: str, left: TypedSQL, right: TypedSQL) -> TypedSQL:
+        body = _ARITHMETIC[sign]
+        return TypedSQL(self.bind([left, right], lambda *both: body(sign, *both)), "double")
 
-    def counted(self, sign: str, left: Said, right: Said, kind: Kind) -> Said:
+    def integer_arithmetic(
+        self, sign: str, left: TypedSQL, right: TypedSQL, kind: Kind
+    ) -> TypedSQL:
         if kind == "wide":
             left, right = self.cast(left, kind), self.cast(right, kind)
-        return super().counted(sign, left, right, kind)
+        return super().integer_arithmetic(sign, left, right, kind)
 
-    def share(self, left: Said, right: Said) -> Said:
+    def divide_wide(self, left: TypedSQL, right: TypedSQL) -> TypedSQL:
         over, by = (self.cast(one, "wide").sql for one in (left, right))
-        return Said(f"DIV({over}, NULLIF({by}, 0))", "wide")
+        return TypedSQL(f"DIV({over}, NULLIF({by}, 0))", "wide")
 
-    def total(self, value: Said) -> Said:
+    def sum_integers(self, value: TypedSQL) -> TypedSQL:
         narrow = value.kind != "wide"
-        return Said(f"SUM(({value.sql})::bigint)" if narrow else f"SUM({value.sql})", "wide")
+        return TypedSQL(
+            f"SUM(({value.sql})::bigint)" if narrow else f"SUM({value.sql})", "wide"
+        )
 
-    def drawn(self, values: list[Said]) -> Said:
+    def keyed_hash(self, values: list[TypedSQL]) -> TypedSQL:
         row = f"ROW({', '.join(one.sql for one in values)})::text"
-        return Said(f'HASHTEXTEXTENDED({row} COLLATE "C", {self._salt})', "bigint")
+        return TypedSQL(f'HASHTEXTEXTENDED({row} COLLATE "C", {self._salt})', "bigint")
 
-    def whole(self, how: str, value: Said) -> Said:
+    def round_double(self, how: str, value: TypedSQL) -> TypedSQL:
         if how == "round":  # PostgreSQL's own goes to the even neighbour
-            return Said(self.let([value], numbers.away), "double")
-        return Said(f"{how.upper()}({value.sql})", "double")
+            return TypedSQL(self.bind([value], doubles.round_half_away), "double")
+        return TypedSQL(f"{how.upper()}({value.sql})", "double")
 
-    def like(self, value: Said, pattern: Said) -> Said:
-        return Said(f"({value.sql} LIKE {pattern.sql} ESCAPE '')", "boolean")
+    def like(self, value: TypedSQL, pattern: TypedSQL) -> TypedSQL:
+        return TypedSQL(f"({value.sql} LIKE {pattern.sql} ESCAPE '')", "boolean")
 
-    def numbered(
+    def number_rows(
         self, table: WrittenRelation, number: str, of: int, place: int
     ) -> tuple[str, Kind]:
         """A number; what is MATERIALIZED is run once, however often it is read."""
         columns = ", ".join(
-            [f"ROW_NUMBER() OVER () * {of} + {place} AS {self.name(number)}"]
-            + [self.name(one) for one in table.columns]
+            [f"ROW_NUMBER() OVER () * {of} + {place} AS {self.quote_name(number)}"]
+            + [self.quote_name(one) for one in table.columns]
         )
         return f"SELECT {columns} FROM {table.sql} AS numbered", "bigint"
 
-    def trimmed(self, value: str, letters: str, side: Side) -> str:
+    def trim(self, value: str, letters: str, side: Side) -> str:
         word = {"BOTH": "BTRIM", "LEADING": "LTRIM", "TRAILING": "RTRIM"}[side]
         return f"{word}({value}, {letters})"
 
-    def place(self, value: str, part: str) -> str:
+    def position(self, value: str, part: str) -> str:
         return f"STRPOS({value}, {part})"
 
-    def curve(self, name: str, value: str) -> str:
-        return numbers.curve(name, value)
+    def transcendental(self, name: str, value: str) -> str:
+        return doubles.transcendental(name, value)
 
     def power(self, base: str, exponent: str) -> str:
-        return numbers.power(base, exponent)
+        return doubles.power(base, exponent)
 
     def remainder(self, left: str, right: str) -> str:
-        return numbers.remainder(left, right)
+        return doubles.remainder(left, right)
 
-    def differs(self, left: str, right: str) -> str:
+    def is_distinct(self, left: str, right: str) -> str:
         return f"{left} IS DISTINCT FROM {right}"
 
-    def part(self, name: str, moment: str) -> str:
-        return f"EXTRACT({PARTS[name][1]} FROM {moment})::bigint"
+    def date_part(self, name: str, moment: str) -> str:
+        return f"EXTRACT({DATE_PARTS[name][1]} FROM {moment})::bigint"
 
-    def days(self, end: str, start: str) -> str:
+    def days_between(self, end: str, start: str) -> str:
         return f"(({end})::date - ({start})::date)"
 
-    def function(self, node: exp.Expr, said: Callable[[exp.Expr], Said]) -> Said | None:
+    def write_function(
+        self, node: exp.Expr, write: Callable[[exp.Expr], TypedSQL]
+    ) -> TypedSQL | None:
         match node:
             case exp.StartsWith():
-                words = said(node.this).sql, said(node.expression).sql
-                return Said(f"STARTS_WITH({words[0]}, {words[1]})", "boolean")
-            case exp.TimestampTrunc() if node.text("unit") in TRUNCATED:
-                made = f"DATE_TRUNC('{node.text('unit').lower()}', {said(node.this).sql})"
-                return Said(made, "timestamp")
+                words = write(node.this).sql, write(node.expression).sql
+                return TypedSQL(f"STARTS_WITH({words[0]}, {words[1]})", "boolean")
+            case exp.TimestampTrunc() if node.text("unit") in TRUNCATION_UNITS:
+                made = f"DATE_TRUNC('{node.text('unit').lower()}', {write(node.this).sql})"
+                return TypedSQL(made, "timestamp")
             case _:
-                return super().function(node, said)
+                return super().write_function(node, write)
 
 
-def _narrowed(one: str) -> str:
+def _to_bigint(one: str) -> str:
     near = f"ROUND({one}) BETWEEN -{2**63} AND {2**63 - 1}"
     return f"CASE WHEN {near} THEN ({one})::bigint END"
 
 
-def _moment(one: str) -> str:
+def _to_timestamp(one: str) -> str:
     near = f"NOT ISFINITE({one}) OR {one} <= {_LAST_DAY}"
     return f"CASE WHEN {near} THEN ({one})::timestamp END"

@@ -17,15 +17,15 @@ from urllib.parse import parse_qs, urlsplit
 
 import pyarrow as pa
 
-from deniable.engines.dialect.terms import Kind
-from deniable.engines.dialect.writer import WrittenRelation
-from deniable.engines.handover.running import Running
-from deniable.engines.spark.progress import watched
-from deniable.engines.spark.session import session_of, stop
-from deniable.engines.spark.stream import batches
+from deniable.engines.dialect.engine_dialect import Kind
+from deniable.engines.dialect.statement_writer import WrittenRelation
+from deniable.engines.handover.plan_runner import PlanRunner
+from deniable.engines.spark.progress import report_progress
+from deniable.engines.spark.session import session_of, stop_session
+from deniable.engines.spark.stream import stream_batches
 from deniable.engines.spark.writer import SparkWriter
 from deniable.errors import InvalidPolicy
-from deniable.policy.addresses import place
+from deniable.policy.source_addresses import read_address
 
 _UTC = "TIMESTAMPADD(MICROSECOND, UNIX_MICROS({0}), TIMESTAMP_NTZ'1970-01-01 00:00:00')"
 # Spark's type, DuckDB's, the writer's kind, and how the column enters the view.
@@ -46,7 +46,7 @@ _TYPES: dict[str, tuple[str, Kind, str]] = {
 _QUIET = ("SQLQueryContextLogger", "DataFrameQueryContextLogger")
 
 
-class Spark(Running):
+class Spark(PlanRunner):
     """Spark over the tables of a policy: addresses, or frames of one session."""
 
     name = "Spark"
@@ -63,16 +63,16 @@ class Spark(Running):
         self._connected()
 
     @classmethod
-    def inside(cls, source: str) -> list[str]:
+    def list_tables(cls, source: str) -> list[str]:
         """The tables of the catalog's current database; a folder is a table itself."""
-        if _folder(source):
+        if _parquet_folder(source):
             return []
         session, ours = session_of({"": source})
         try:
             found = session.catalog.listTables()
         finally:
             if ours:
-                stop(session)
+                stop_session(session)
         return sorted(".".join([*(one.namespace or ()), one.name]) for one in found)
 
     def close(self) -> None:
@@ -82,7 +82,7 @@ class Spark(Running):
             if session is None:
                 return
             if self._ours:
-                stop(session)
+                stop_session(session)
             else:
                 for relation in self._relations.values():
                     session.catalog.dropTempView(relation.sql)
@@ -92,14 +92,14 @@ class Spark(Running):
         return dict(self._types[table])
 
     def _check(self, sql: str) -> None:
-        SparkWriter(self._relations).statement(sql)
+        SparkWriter(self._relations).write(sql)
 
     def _rows(self, sql: str) -> "Iterator[pa.RecordBatch]":
         session = self._connected()
         writer = SparkWriter(self._relations, self._salt)
-        frame = session.sql(writer.statement(sql), args=writer.parameters)
-        with watched(session, self.progress):
-            yield from batches(frame)
+        frame = session.sql(writer.write(sql), args=writer.parameters)
+        with report_progress(session, self.progress):
+            yield from stream_batches(frame)
 
     def _mend(self) -> None:
         session = self._session
@@ -108,7 +108,7 @@ class Spark(Running):
         except Exception:  # whatever is wrong with it, it is of no more use
             self._session = None
             if self._ours:
-                stop(session)
+                stop_session(session)
 
     def _connected(self) -> Any:
         if self._session is None:
@@ -118,7 +118,7 @@ class Spark(Running):
                     self._add(session, name, source, f"{self._prefix}_{number}")
             except BaseException:
                 if ours:
-                    stop(session)
+                    stop_session(session)
                 raise
             self._session, self._ours = session, ours
         return self._session
@@ -126,7 +126,7 @@ class Spark(Running):
     def _add(self, session: Any, name: str, source: Any, view: str) -> None:
         """Makes a source a view of plain types."""
         try:
-            frame = _frame(session, name, source)
+            frame = _read_frame(session, name, source)
             fields = {one.name: one.dataType.simpleString() for one in frame.schema.fields}
         except InvalidPolicy as problem:
             raise InvalidPolicy(str(problem), where=("tables", name, "source")) from None
@@ -137,26 +137,31 @@ class Spark(Running):
             ) from None
         if len({one.lower() for one in fields}) < len(fields):
             raise InvalidPolicy(f"Table {name!r} has two columns of one name.")
-        known = {column: made for column, type_ in fields.items() if (made := _type(type_))}
+        known = {
+            column: made for column, type_ in fields.items() if (made := _convert_type(type_))
+        }
         if not known:
             raise InvalidPolicy(f"Table {name!r} has no column that can be asked about.")
         chosen = [
-            f"{how.format(_name(one))} AS {_name(one)}" for one, (_, _, how) in known.items()
+            f"{how.format(_quote_name(one))} AS {_quote_name(one)}"
+            for one, (_, _, how) in known.items()
         ]
         frame.selectExpr(*chosen).createOrReplaceTempView(view)
         self._types[name] = {column: type_ for column, (type_, _, _) in known.items()}
         self._relations[name] = WrittenRelation(
-            view, {column: kind for column, (_, kind, _) in known.items()}, _steady(frame)
+            view,
+            {column: kind for column, (_, kind, _) in known.items()},
+            _is_deterministic(frame),
         )
 
 
-def _steady(frame: Any) -> bool:
+def _is_deterministic(frame: Any) -> bool:
     """Whether a frame is the same each time; Spark Connect does not tell."""
     here = getattr(frame, "_jdf", None)
     return here is None or bool(here.queryExecution().analyzed().deterministic())
 
 
-def _type(spark: str) -> tuple[str, Kind, str] | None:
+def _convert_type(spark: str) -> tuple[str, Kind, str] | None:
     """DuckDB's type, the kind and the expression for a column of Spark's type."""
     if decimal := re.fullmatch(r"decimal\((\d+),(\d+)\)", spark):
         digits, scale = decimal.groups()
@@ -166,21 +171,21 @@ def _type(spark: str) -> tuple[str, Kind, str] | None:
     return _TYPES.get("string" if spark.startswith(("varchar", "char")) else spark)
 
 
-def _frame(session: Any, name: str, source: Any) -> Any:
+def _read_frame(session: Any, name: str, source: Any) -> Any:
     if not isinstance(source, str):
         return source
-    folder = _folder(source)
+    folder = _parquet_folder(source)
     if folder is None:
-        return session.table(place(source).table or name)
+        return session.table(read_address(source).table or name)
     # Days before 1582 are what they are; left alone, some settings make them an error.
     reader = session.read.option("datetimeRebaseMode", "CORRECTED")
     return reader.option("int96RebaseMode", "CORRECTED").parquet(folder)
 
 
-def _folder(source: str) -> str | None:
+def _parquet_folder(source: str) -> str | None:
     """The folder of Parquet that an address names."""
-    return next(iter(parse_qs(urlsplit(place(source).address).query).get("parquet", [])), None)
+    return next(iter(parse_qs(urlsplit(read_address(source).address).query).get("parquet", [])), None)
 
 
-def _name(column: str) -> str:
+def _quote_name(column: str) -> str:
     return "`" + column.replace("`", "``") + "`"

@@ -9,11 +9,11 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
-_SECONDS = 0.2  # between two looks
+_POLL_SECONDS = 0.2  # between two looks
 
 
 @contextmanager
-def watched(session: Any, tell: Callable[[float], None] | None) -> Iterator[None]:
+def report_progress(session: Any, tell: Callable[[float], None] | None) -> Iterator[None]:
     """Tells the share of tasks that are done, while the session is at work."""
     if tell is None:
         yield
@@ -27,7 +27,9 @@ def watched(session: Any, tell: Callable[[float], None] | None) -> Iterator[None
             tell(1.0)
     else:
         done = threading.Event()
-        looking = threading.Thread(target=_look, args=(session, tell, done), daemon=True)
+        looking = threading.Thread(
+            target=_poll_progress, args=(session, tell, done), daemon=True
+        )
         looking.start()
         try:
             yield
@@ -45,9 +47,9 @@ def _handler(tell: Callable[[float], None]) -> Callable[..., None]:
     return handler
 
 
-def _look(session: Any, tell: Callable[[float], None], done: threading.Event) -> None:
+def _poll_progress(session: Any, tell: Callable[[float], None], done: threading.Event) -> None:
     tracker = session.sparkContext.statusTracker()
-    while not done.wait(_SECONDS):
+    while not done.wait(_POLL_SECONDS):
         try:
             stages = [tracker.getStageInfo(one) for one in tracker.getActiveStageIds()]
             known = [stage for stage in stages if stage is not None]

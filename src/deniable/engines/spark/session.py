@@ -15,7 +15,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from deniable.errors import InvalidPolicy, MissingExtra
-from deniable.policy.addresses import is_address, place
+from deniable.policy.source_addresses import is_address, read_address
 
 OLDEST_JAVA = 17
 _RETRIES: dict[str, Any] = {
@@ -32,10 +32,10 @@ _LOCAL = {
 }
 
 
-def is_spark(source: object) -> bool:
+def is_spark_frame(source: object) -> bool:
     """Whether a source is a frame of Spark; asks nothing of Spark.
 
-    >>> is_spark("spark://local"), is_spark([1])
+    >>> is_spark_frame("spark://local"), is_spark_frame([1])
     (False, False)
     """
     return type(source).__module__.startswith("pyspark.sql.") and hasattr(
@@ -45,8 +45,8 @@ def is_spark(source: object) -> bool:
 
 def session_of(sources: Mapping[str, Any]) -> tuple[Any, bool]:
     """The session of the sources, and whether it was started here."""
-    frames = {id(one.sparkSession): one for one in sources.values() if is_spark(one)}
-    places = {_cluster(one) for one in sources.values() if is_address(one)}
+    frames = {id(one.sparkSession): one for one in sources.values() if is_spark_frame(one)}
+    places = {_cluster_address(one) for one in sources.values() if is_address(one)}
     if len(frames) + len(places) != 1:
         raise InvalidPolicy(
             "All tables of a policy must be in one session of Spark: one address, or frames "
@@ -54,16 +54,16 @@ def session_of(sources: Mapping[str, Any]) -> tuple[Any, bool]:
         )
     if frames:
         return next(iter(frames.values())).sparkSession, False
-    return _start(places.pop())
+    return _start_session(places.pop())
 
 
-def _cluster(source: str) -> str:
+def _cluster_address(source: str) -> str:
     """The server; with settings of the client, such as a token, if the environment has them."""
-    parts = urlsplit(place(source).address)
+    parts = urlsplit(read_address(source).address)
     return parts.netloc + (parts.path if parts.path.startswith("/;") else "")
 
 
-def _start(cluster: str) -> tuple[Any, bool]:
+def _start_session(cluster: str) -> tuple[Any, bool]:
     """A session at an address; one that runs in this process already is not ours to stop."""
     try:
         with warnings.catch_warnings():
@@ -75,7 +75,7 @@ def _start(cluster: str) -> tuple[Any, bool]:
             "Spark needs the package pyspark. Add it with   pip install 'deniable[spark]'"
         ) from None
     if cluster not in ("", "local"):
-        return _remote(SparkSession, cluster), True
+        return _connect_session(SparkSession, cluster), True
     if "SPARK_REMOTE" not in os.environ:
         _check_java()
     running = SparkSession.getActiveSession() is not None
@@ -87,7 +87,7 @@ def _start(cluster: str) -> tuple[Any, bool]:
     return builder.getOrCreate(), not running
 
 
-def _remote(factory: Any, cluster: str) -> Any:
+def _connect_session(factory: Any, cluster: str) -> Any:
     token = os.environ.get("DENIABLE_SPARK_TOKEN")
     url = f"sc://{cluster}"
     if token:
@@ -100,18 +100,18 @@ def _remote(factory: Any, cluster: str) -> Any:
         session.range(1).count()
     except Exception as problem:
         raise InvalidPolicy(
-            f"There is no Spark Connect server at {_host(cluster)} that can be used "
+            f"There is no Spark Connect server at {_public_host(cluster)} that can be used "
             f"({type(problem).__name__})."
         ) from None
     return session
 
 
-def _host(cluster: str) -> str:
+def _public_host(cluster: str) -> str:
     """What may be said of a cluster's address."""
     return cluster.partition("/")[0].rpartition("@")[2]
 
 
-def stop(session: Any) -> None:
+def stop_session(session: Any) -> None:
     """Stops a session; also one whose driver is dead, so that another can be started."""
     with contextlib.suppress(Exception):
         session.stop()

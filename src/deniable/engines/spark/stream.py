@@ -13,14 +13,14 @@ from typing import IO, Any
 import pyarrow as pa
 
 
-def batches(frame: Any) -> "Iterator[pa.RecordBatch]":
+def stream_batches(frame: Any) -> "Iterator[pa.RecordBatch]":
     """What a frame finds, in no order: one batch or more, of which one may be empty."""
     if "connect" in type(frame).__module__:
-        return _connected(frame)
-    return _classic(frame) if hasattr(frame, "_jdf") else _whole(frame)
+        return _stream_from_connect(frame)
+    return _stream_from_driver(frame) if hasattr(frame, "_jdf") else _fetch_all(frame)
 
 
-class Arriving:
+class ArrowStreamReader:
     """Reads what Spark's driver sends: Arrow's stream, then how many batches it held."""
 
     def load_stream(self, stream: IO[bytes]) -> "Iterator[pa.RecordBatch]":
@@ -36,11 +36,11 @@ class Arriving:
             yield pa.RecordBatch.from_pylist([], schema=reader.schema)
 
 
-def _classic(frame: Any) -> "Iterator[pa.RecordBatch]":
+def _stream_from_driver(frame: Any) -> "Iterator[pa.RecordBatch]":
     from pyspark import util
 
     port, secret, server = frame._jdf.collectAsArrowToPython()
-    opened: Any = util._load_from_socket((port, secret), Arriving())  # type: ignore[arg-type]
+    opened: Any = util._load_from_socket((port, secret), ArrowStreamReader())  # type: ignore[arg-type]
     with contextlib.ExitStack() as stack:
         # A context in PySpark 4.1 and later; before, the batches themselves.
         found = stack.enter_context(opened) if hasattr(opened, "__enter__") else opened
@@ -48,7 +48,7 @@ def _classic(frame: Any) -> "Iterator[pa.RecordBatch]":
         server.getResult()  # waits for the driver's end of it; what failed there is raised
 
 
-def _connected(frame: Any) -> "Iterator[pa.RecordBatch]":
+def _stream_from_connect(frame: Any) -> "Iterator[pa.RecordBatch]":
     client, asked = frame.sparkSession.client, frame._plan
     empty = True
     for found in client.to_table_as_iterator(asked.to_proto(client), asked.observations):
@@ -57,9 +57,9 @@ def _connected(frame: Any) -> "Iterator[pa.RecordBatch]":
                 empty = False
                 yield batch
     if empty:
-        yield from _whole(frame.limit(0))
+        yield from _fetch_all(frame.limit(0))
 
 
-def _whole(frame: Any) -> "Iterator[pa.RecordBatch]":
+def _fetch_all(frame: Any) -> "Iterator[pa.RecordBatch]":
     found = frame.toArrow()
     yield from found.to_batches() or [pa.RecordBatch.from_pylist([], schema=found.schema)]

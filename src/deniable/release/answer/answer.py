@@ -14,10 +14,10 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from deniable.engines.handover.aggregated import Aggregated, Integers
+from deniable.engines.handover.exact_groups import ExactGroups, Integers
 from deniable.mechanisms import Gaussian, Laplace, Quantiles
 from deniable.query.margins.evaluation import Values, evaluate
-from deniable.query.margins.forms import LinearForm, form
+from deniable.query.margins.linear_forms import LinearForm, form
 from deniable.query.margins.margins import laws_of, margins, shown
 from deniable.query.plan.plan import (
     Chosen,
@@ -28,9 +28,9 @@ from deniable.query.plan.plan import (
     Output,
     Plan,
 )
-from deniable.release.answer.choices import DrawnChoices, drawn
-from deniable.release.answer.groups import Groups, grouped
-from deniable.release.answer.slices import in_slices
+from deniable.release.answer.choices import DrawnChoices, draw_choices
+from deniable.release.answer.groups import Groups, form_groups
+from deniable.release.answer.slices import run_in_slices
 
 _WHOLE_BELOW = 2.0**53  # a margin beyond which a double no longer tells whole numbers apart
 
@@ -43,14 +43,14 @@ class Answer:
     margins: Mapping[str, str]  # the name of each number's column of margins
 
 
-def answered(plan: Plan, exact: Aggregated | Iterator[Aggregated]) -> Answer:
+def draw_answer(plan: Plan, exact: ExactGroups | Iterator[ExactGroups]) -> Answer:
     """The noisy answer to a plan, from the engine's integers, at once or in batches."""
-    groups = grouped(plan, exact)
-    chosen = drawn(plan, groups)
-    noisy = _noisy(plan, groups) | chosen.values
+    groups = form_groups(plan, exact)
+    chosen = draw_choices(plan, groups)
+    noisy = _add_noise(plan, groups) | chosen.values
     used = _used_keys(plan)
     keys = tuple(
-        _as_values(one) if place in used else np.empty(0)
+        _key_values(one) if place in used else np.empty(0)
         for place, one in enumerate(groups.keys)
     )
     columns: dict[str, pa.Array[Any]] = {}
@@ -59,14 +59,14 @@ def answered(plan: Plan, exact: Aggregated | Iterator[Aggregated]) -> Answer:
             columns[name] = groups.keys[output.node.place]
             continue
         if isinstance(output.node, Chosen):
-            columns[name], margin = _chosen_value(plan, output, chosen, groups.count)
+            columns[name], margin = _choice_columns(plan, output, chosen, groups.count)
         else:
-            columns[name], margin = _number(plan, output, noisy, keys, groups.count)
+            columns[name], margin = _number_columns(plan, output, noisy, keys, groups.count)
         if beside is not None:
             columns[beside] = margin
     table = pa.table(columns)
     if plan.having is not None or plan.order or plan.limit is not None:
-        table = table.take(pa.array(_chosen(plan, noisy, keys, groups.count)))
+        table = table.take(pa.array(_select_groups(plan, noisy, keys, groups.count)))
     return Answer(table, margin_columns(plan))
 
 
@@ -81,16 +81,16 @@ def column_names(plan: Plan) -> list[tuple[str, str | None]]:
     used: set[str] = set()
     found: list[tuple[str, str | None]] = []
     for place, output in enumerate(plan.outputs):
-        name, beside = _unused(output.name, {*used, *names[:place]}), None
+        name, beside = _unused_name(output.name, {*used, *names[:place]}), None
         used.add(name)
         if _is_noisy(output.node):
-            beside = _unused(f"{name}_margin", {*used, *names})
+            beside = _unused_name(f"{name}_margin", {*used, *names})
             used.add(beside)
         found.append((name, beside))
     return found
 
 
-def _noisy(plan: Plan, groups: Groups) -> dict[str, Values]:
+def _add_noise(plan: Plan, groups: Groups) -> dict[str, Values]:
     """The features with their noise. Each block is one release over all of its integers: the
     noise of an integer does not depend on how many others there are."""
     noisy: dict[str, Values] = {}
@@ -110,12 +110,12 @@ def _noisy(plan: Plan, groups: Groups) -> dict[str, Values]:
             for to, some in zip(released, np.split(found, len(exact)), strict=True):
                 to[part] = some
 
-        in_slices(groups.count, add_noise)
+        run_in_slices(groups.count, add_noise)
         noisy |= dict(zip(block.features, released, strict=True))
     return noisy
 
 
-def _number(
+def _number_columns(
     plan: Plan, output: Output, noisy: Mapping[str, Values], keys: Sequence[Values], count: int
 ) -> tuple["pa.Array[Any]", "pa.Array[Any]"]:
     limits = {"low": output.low, "high": output.high}
@@ -136,7 +136,7 @@ def _number(
             **limits,
         )
 
-    in_slices(count, reckon)
+    run_in_slices(count, reckon)
     linear = form(output.node)
     whole = isinstance(linear, LinearForm) and linear.whole
     if output.count and not whole:
@@ -150,10 +150,10 @@ def _number(
     known, told = ~np.isnan(value), np.isfinite(half)
     # The plan says how wide the noise is, so the type of a column is the same for all draws.
     whole = whole and bool((half[told] < _WHOLE_BELOW).all())
-    return _column(value, known, whole), _column(half, known & told, whole)
+    return _to_array(value, known, whole), _to_array(half, known & told, whole)
 
 
-def _chosen_value(
+def _choice_columns(
     plan: Plan, output: Output, chosen: DrawnChoices, count: int
 ) -> tuple["pa.Array[Any]", "pa.Array[Any]"]:
     """A quantile or a most frequent value, and its margin in whatever the plan says."""
@@ -167,12 +167,12 @@ def _chosen_value(
     if isinstance(choice.mechanism, Quantiles):
         grid = choice.mechanism.grid
         whole = grid.lowest.denominator == grid.step.denominator == 1
-        return _column(value, np.ones(count, dtype=np.bool_), whole), margin
+        return _to_array(value, np.ones(count, dtype=np.bool_), whole), margin
     kind = pa.array(list(choice.labels or ())).type
     return pa.array(value.tolist(), type=kind), margin
 
 
-def _column(values: NDArray[np.float64], known: NDArray[Any], whole: bool) -> "pa.Array[Any]":
+def _to_array(values: NDArray[np.float64], known: NDArray[Any], whole: bool) -> "pa.Array[Any]":
     complete = bool(known.all())
     filled = values if complete else np.where(known, values, 0.0)
     whole = whole and (not filled.size or bool(max(filled.max(), -filled.min()) < 2.0**63))
@@ -180,7 +180,7 @@ def _column(values: NDArray[np.float64], known: NDArray[Any], whole: bool) -> "p
     return pa.array(exact, mask=None if complete else ~known)
 
 
-def _chosen(
+def _select_groups(
     plan: Plan, noisy: Mapping[str, Values], keys: Sequence[Values], count: int
 ) -> NDArray[np.int64]:
     """The groups that HAVING keeps, in the order asked for, up to the limit."""
@@ -202,7 +202,7 @@ def _chosen(
     return place if plan.limit is None else place[: plan.limit]
 
 
-def _as_values(column: "pa.Array[Any]") -> Values:
+def _key_values(column: "pa.Array[Any]") -> Values:
     """A column of keys to reckon with: numbers as floats, with NaN for NULL."""
     if pa.types.is_integer(column.type) or pa.types.is_floating(column.type):
         return np.asarray(column.cast(pa.float64()).fill_null(float("nan")))
@@ -233,7 +233,7 @@ def _is_noisy(node: Node) -> bool:
     return isinstance(node, Feature | Chosen)
 
 
-def _unused(name: str, used: set[str]) -> str:
+def _unused_name(name: str, used: set[str]) -> str:
     while name in used:
         name += "_"
     return name

@@ -9,7 +9,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from deniable.engines.handover.aggregated import Cells, Integers
+from deniable.engines.handover.exact_groups import CellCounts, Integers
 from deniable.query.plan.plan import Plan
 
 Keys: TypeAlias = Sequence["pa.Array[Any]"]
@@ -24,20 +24,29 @@ class PlacedCells:
     count: NDArray[np.int64] = field(repr=False)
 
 
-def declared(cells: Mapping[str, Cells], lists: Keys, rest: int) -> dict[str, PlacedCells]:
+def place_among_declared(
+    cells: Mapping[str, CellCounts], lists: Keys, rest: int
+) -> dict[str, PlacedCells]:
     """Among all combinations of listed keys, the last fastest; others are at `rest`."""
     return {
-        name: _placed(_among_lists(one.keys, lists, one.cell.size, rest), one)
+        name: _drop_hidden(_among_lists(one.keys, lists, one.cell.size, rest), one)
         for name, one in cells.items()
     }
 
 
-def private(cells: Mapping[str, Cells], shown: Keys, rest: int) -> dict[str, PlacedCells]:
+def place_among_shown(
+    cells: Mapping[str, CellCounts], shown: Keys, rest: int
+) -> dict[str, PlacedCells]:
     """Among the groups that are shown, by their engine's keys; others are at `rest`."""
-    return {name: _placed(_found(one.keys, shown, rest), one) for name, one in cells.items()}
+    return {
+        name: _drop_hidden(_find_places(one.keys, shown, rest), one)
+        for name, one in cells.items()
+    }
 
 
-def features(plan: Plan, cells: Mapping[str, PlacedCells], count: int) -> dict[str, Integers]:
+def features_from_cells(
+    plan: Plan, cells: Mapping[str, PlacedCells], count: int
+) -> dict[str, Integers]:
     """The features of blocks that have a statement of their own: cell j is the j-th."""
     found: dict[str, Integers] = {}
     for block in plan.blocks:
@@ -50,7 +59,7 @@ def features(plan: Plan, cells: Mapping[str, PlacedCells], count: int) -> dict[s
     return found
 
 
-def _placed(group: NDArray[np.int64], cells: Cells) -> PlacedCells:
+def _drop_hidden(group: NDArray[np.int64], cells: CellCounts) -> PlacedCells:
     """Without the cells of groups that do not appear, whose place is -1."""
     shown = group >= 0
     if shown.all():
@@ -70,7 +79,7 @@ def _among_lists(keys: Keys, lists: Keys, rows: int, rest: int) -> NDArray[np.in
     return np.where(known, place, rest)
 
 
-def _found(wanted: Keys, shown: Keys, rest: int) -> NDArray[np.int64]:
+def _find_places(wanted: Keys, shown: Keys, rest: int) -> NDArray[np.int64]:
     """For each combination of keys its place among those shown, `rest` if nowhere."""
     rows, groups = len(wanted[0]), len(shown[0])
     code = np.zeros(groups + rows, dtype=np.int64)

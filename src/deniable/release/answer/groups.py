@@ -16,8 +16,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from deniable.engines.handover.aggregated import Aggregated, Cells, Integers
-from deniable.query.plan.key_list import listing, unbroken
+from deniable.engines.handover.exact_groups import CellCounts, ExactGroups, Integers
+from deniable.query.plan.key_list import is_consecutive, key_list_of
 from deniable.query.plan.plan import GroupKey, Plan
 from deniable.release.answer import cell_places
 from deniable.release.answer.cell_places import PlacedCells
@@ -36,29 +36,35 @@ class Groups:
     cells: dict[str, PlacedCells] = field(repr=False, default_factory=dict)  # by statement
 
 
-def grouped(plan: Plan, exact: Aggregated | Iterator[Aggregated]) -> Groups:
+def form_groups(plan: Plan, exact: ExactGroups | Iterator[ExactGroups]) -> Groups:
     """The groups that appear. Batches are read one by one, and what is not shown is let go."""
     batches = exact if isinstance(exact, Iterator) else (exact,)
-    return _declared(plan, batches) if plan.thresholding is None else _private(plan, batches)
+    return (
+        _declared_groups(plan, batches)
+        if plan.thresholding is None
+        else _private_groups(plan, batches)
+    )
 
 
-def _declared(plan: Plan, batches: Iterable[Aggregated]) -> Groups:
+def _declared_groups(plan: Plan, batches: Iterable[ExactGroups]) -> Groups:
     lists = [_engine_values(key) for key in plan.keys]
     sizes = [len(one) for one in lists]
     count = prod(sizes)
-    in_a_row = [_in_a_row(one) for one in lists]
+    in_a_row = [_is_consecutive(one) for one in lists]
     if not all(in_a_row):
-        batches = (Aggregated.joined(batches),)  # so that keys are looked up all at once
+        batches = (ExactGroups.joined(batches),)  # so that keys are looked up all at once
     features: dict[str, Integers] = {}
-    rest = Rest(plan.features if plan.other else ())
-    counted: dict[str, Cells] = {}
+    rest = OtherGroup(plan.features if plan.other else ())
+    counted: dict[str, CellCounts] = {}
     for exact in batches:
         counted |= exact.cells
         if not exact.features:  # cells alone: no groups were asked for
             continue
         place, known = np.zeros(exact.groups, np.int64), np.ones(exact.groups, np.bool_)
         for column, values, plain in zip(exact.keys, lists, in_a_row, strict=True):
-            found, is_key = _counted(column, values) if plain else _places(column, values)
+            found, is_key = (
+                _places_in_range(column, values) if plain else _look_up_places(column, values)
+            )
             known &= is_key
             place = place * len(values) + found
         rest.add(exact, ~known)
@@ -67,11 +73,13 @@ def _declared(plan: Plan, batches: Iterable[Aggregated]) -> Groups:
                 features[name] = np.zeros(count, np.int64)
             features[name] = _spread(features[name], place, known, integers)
     keys = [_as_declared(key, values) for key, values in zip(plan.keys, lists, strict=True)]
-    crossed = _crossed(keys, sizes)
+    crossed = _cross(keys, sizes)
     if plan.other:
-        crossed = [_with_null(one) for one in crossed]
-    cells = cell_places.declared(counted, lists, count if plan.other else -1)
-    features = rest.beside(features) | cell_places.features(plan, cells, count + plan.other)
+        crossed = [_append_null(one) for one in crossed]
+    cells = cell_places.place_among_declared(counted, lists, count if plan.other else -1)
+    features = rest.with_total(features) | cell_places.features_from_cells(
+        plan, cells, count + plan.other
+    )
     return Groups(tuple(crossed), count + plan.other, features, None, cells)
 
 
@@ -88,11 +96,11 @@ def _spread(
     return spread
 
 
-def _in_a_row(values: "pa.Array[Any]") -> bool:
-    return bool(pa.types.is_integer(values.type)) and unbroken(np.asarray(values))
+def _is_consecutive(values: "pa.Array[Any]") -> bool:
+    return bool(pa.types.is_integer(values.type)) and is_consecutive(np.asarray(values))
 
 
-def _places(
+def _look_up_places(
     column: "pa.Array[Any]", values: "pa.Array[Any]"
 ) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
     """Where each group's key stands among the declared ones (0 if nowhere), and whether."""
@@ -100,7 +108,7 @@ def _places(
     return np.asarray(found.fill_null(0), dtype=np.int64), np.asarray(found.is_valid())
 
 
-def _counted(
+def _places_in_range(
     column: "pa.Array[Any]", values: "pa.Array[Any]"
 ) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
     """The same for whole numbers in a row, of which there may be a million: they need not be
@@ -113,57 +121,59 @@ def _counted(
     return np.where(inside, place - first, 0), inside
 
 
-def _private(plan: Plan, batches: Iterable[Aggregated]) -> Groups:
+def _private_groups(plan: Plan, batches: Iterable[ExactGroups]) -> Groups:
     assert plan.thresholding is not None
-    rest = Rest(plan.features if plan.other else ())
+    rest = OtherGroup(plan.features if plan.other else ())
     keys: list[list[pa.Array[Any]]] = [[] for _ in plan.keys]
     features: dict[str, list[Integers]] = {name: [] for name in ("units", *plan.features)}
-    counted: dict[str, Cells] = {}
+    counted: dict[str, CellCounts] = {}
     for exact in batches:
         counted |= exact.cells
         assert exact.units is not None
         kept, noisy = plan.thresholding.release(exact.units)
         if plan.other:  # a group without a key is part of the rest
-            kept &= ~_unnamed(exact)
+            kept &= ~_has_no_key(exact)
             rest.add(exact, ~kept)
         for column, found in zip(keys, exact.keys, strict=True):
             column.append(found.filter(pa.array(kept)))
         for name, values in ({"units": noisy} | exact.features).items():
             features[name].append(values[kept])
     # Column by column, so that none but one is ever there twice.
-    shown = [_joined(column) for column in keys]
+    shown = [_join_parts(column) for column in keys]
     order = _order(shown)
-    cells = cell_places.private(
+    cells = cell_places.place_among_shown(
         counted,
         [one.take(pa.array(order)) for one in shown] if counted else (),
         order.size if plan.other else -1,
     )
     for i, key in enumerate(plan.keys):
         found = _shown_values(key, _as_text(shown[i].take(pa.array(order))))
-        shown[i] = _with_null(found) if plan.other else found
-    ordered = {name: _taken(features[name], order) for name in list(features)}
+        shown[i] = _append_null(found) if plan.other else found
+    ordered = {name: _join_in_order(features[name], order) for name in list(features)}
     units = ordered.pop("units").astype(np.float64)
     if plan.other:
         units = np.append(units, np.nan)
-    ordered = rest.beside(ordered) | cell_places.features(plan, cells, units.size)
+    ordered = rest.with_total(ordered) | cell_places.features_from_cells(
+        plan, cells, units.size
+    )
     return Groups(tuple(shown), units.size, ordered, units, cells)
 
 
-def _joined(parts: list["pa.Array[Any]"]) -> "pa.Array[Any]":
+def _join_parts(parts: list["pa.Array[Any]"]) -> "pa.Array[Any]":
     """The parts as one column; the list is emptied."""
     joined = pa.concat_arrays(parts)
     parts.clear()
     return joined
 
 
-def _taken(parts: list[Integers], order: NDArray[Any]) -> Integers:
+def _join_in_order(parts: list[Integers], order: NDArray[Any]) -> Integers:
     """The parts as one array in that order; the list is emptied."""
     joined: Integers = np.concatenate(parts)
     parts.clear()
     return np.asarray(joined[order])
 
 
-def _unnamed(exact: Aggregated) -> NDArray[np.bool_]:
+def _has_no_key(exact: ExactGroups) -> NDArray[np.bool_]:
     unnamed = np.ones(exact.groups, dtype=np.bool_)
     for column in exact.keys:
         unnamed &= ~np.asarray(column.is_valid())
@@ -186,21 +196,21 @@ def _as_text(column: "pa.Array[Any]") -> "pa.Array[Any]":
     return column
 
 
-class Rest:
+class OtherGroup:
     """The sums over all groups that are not shown; none for features that nobody wants."""
 
     def __init__(self, names: Iterable[str]) -> None:
         self._sums: dict[str, int] = dict.fromkeys(names, 0)
 
-    def add(self, exact: Aggregated, hidden: NDArray[np.bool_]) -> None:
+    def add(self, exact: ExactGroups, hidden: NDArray[np.bool_]) -> None:
         """Counts the hidden groups in, exactly."""
         for name in self._sums:
             self._sums[name] += sum(exact.features[name][hidden].tolist())
 
-    def beside(self, features: dict[str, Integers]) -> dict[str, Integers]:
+    def with_total(self, features: dict[str, Integers]) -> dict[str, Integers]:
         """The features with the rest as one more group, if it is wanted."""
         return {
-            name: _with_rest(values, self._sums[name]) if name in self._sums else values
+            name: _append_total(values, self._sums[name]) if name in self._sums else values
             for name, values in features.items()
         }
 
@@ -209,7 +219,7 @@ def _engine_values(key: GroupKey) -> "pa.Array[Any]":
     """Declared values as the engine returns them: numbers in whole steps, the others plain."""
     assert key.values is not None
     if key.kind == "number":
-        return pa.array(listing(key.values).steps(key.step or Fraction(1)), type=pa.int64())
+        return pa.array(key_list_of(key.values).steps(key.step or Fraction(1)), type=pa.int64())
     if key.kind == "boolean":
         return pa.array([bool(one) for one in key.values])
     return pa.array([str(one) for one in key.values], type=pa.string())
@@ -238,7 +248,7 @@ def _shown_values(key: GroupKey, found: "pa.Array[Any]") -> "pa.Array[Any]":
     return pa.array([None if one is None else one / down for one in numbers], pa.float64())
 
 
-def _crossed(keys: Sequence["pa.Array[Any]"], sizes: Sequence[int]) -> list["pa.Array[Any]"]:
+def _cross(keys: Sequence["pa.Array[Any]"], sizes: Sequence[int]) -> list["pa.Array[Any]"]:
     """Every combination, the last key fastest."""
     if len(keys) == 1:
         return list(keys)
@@ -252,11 +262,11 @@ def _crossed(keys: Sequence["pa.Array[Any]"], sizes: Sequence[int]) -> list["pa.
     return crossed
 
 
-def _with_null(column: "pa.Array[Any]") -> "pa.Array[Any]":
+def _append_null(column: "pa.Array[Any]") -> "pa.Array[Any]":
     return pa.concat_arrays([column, pa.nulls(1, column.type)])
 
 
-def _with_rest(values: Integers, total: int) -> Integers:
+def _append_total(values: Integers, total: int) -> Integers:
     if values.dtype == object or abs(total) >= 2**62:
         return np.append(values.astype(object), np.array([total], dtype=object))
     return np.append(values, np.int64(total))

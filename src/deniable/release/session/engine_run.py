@@ -1,8 +1,8 @@
-"""An engine at work, and whatever goes wrong there: one failure, which tells nothing.
+"""Runs an engine. Every failure becomes one error that depends on no row.
 
-What went wrong is neither said nor kept: its words and frames might hold a number. So even the
-exception's context is empty, and whoever interrupts gets an interruption without a trace of
-what it cut short. The owner's log has the kind of failure, under the reference number.
+The original exception is not passed on: its message and its frames could hold a number. So the
+new exception has no context, and an interruption has no traceback of the work it interrupted.
+The owner's log has the kind of failure, under the reference number.
 """
 
 import logging
@@ -12,45 +12,45 @@ from functools import partial
 from pathlib import Path
 from typing import Any, Protocol, runtime_checkable
 
-from deniable.engines.handover.aggregated import Aggregated
+from deniable.engines.handover.exact_groups import ExactGroups
 from deniable.engines.handover.withheld import Withheld
 from deniable.errors import EngineFailed
 from deniable.query.plan.plan import Plan
-from deniable.release.answer.answer import Answer, answered
-from deniable.release.session.owner_log import noting
+from deniable.release.answer.answer import Answer, draw_answer
+from deniable.release.session.owner_log import log_to
 
 log = logging.getLogger("deniable.engine")
 
 
 class Engine(Protocol):
-    """What a session needs of an engine."""
+    """What a session needs from an engine."""
 
     def schema(self, table: str) -> Mapping[str, str]: ...
 
-    def run(self, plan: Plan) -> Withheld[Aggregated]: ...
+    def run(self, plan: Plan) -> Withheld[ExactGroups]: ...
 
     def close(self) -> None: ...
 
 
 @runtime_checkable
-class Streaming(Protocol):
-    """An engine that hands its groups over in batches, so that all need not fit in memory."""
+class StreamsGroups(Protocol):
+    """An engine that returns its groups in batches, so they need not all fit in memory."""
 
-    def stream(self, plan: Plan) -> Withheld[Iterator[Aggregated]]: ...
+    def stream(self, plan: Plan) -> Withheld[Iterator[ExactGroups]]: ...
 
 
 @runtime_checkable
-class Writing(Protocol):
-    """An engine with words of its own; for what it has none, it refuses before the charge."""
+class ChecksPlans(Protocol):
+    """An engine with its own dialect: it refuses what it cannot write, before the charge."""
 
     def check(self, plan: Plan) -> None: ...
 
 
 def run(engine: Engine, plan: Plan, log_file: Path | None = None) -> Answer | BaseException:
-    """The noisy answer to a plan; or the exception to raise, which has no past."""
-    with noting(log_file):
+    """The noisy answer to a plan; or the exception to raise, which has no context."""
+    with log_to(log_file):
         try:
-            return _integers(engine, plan).reveal_to(partial(answered, plan))
+            return _run_engine(engine, plan).reveal_to(partial(draw_answer, plan))
         except EngineFailed as failure:
             return EngineFailed(failure.reference)
         except (KeyboardInterrupt, SystemExit) as halt:
@@ -61,8 +61,8 @@ def run(engine: Engine, plan: Plan, log_file: Path | None = None) -> Answer | Ba
             return EngineFailed(reference)
 
 
-def _integers(engine: Engine, plan: Plan) -> Withheld[Any]:
-    """All at once where there are cells, which belong to groups of any batch."""
-    if isinstance(engine, Streaming) and len(plan.statements) == 1:
+def _run_engine(engine: Engine, plan: Plan) -> Withheld[Any]:
+    """In batches if possible. Cells of histograms belong to groups of any batch: all at once."""
+    if isinstance(engine, StreamsGroups) and len(plan.statements) == 1:
         return engine.stream(plan)
     return engine.run(plan)

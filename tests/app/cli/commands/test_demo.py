@@ -8,7 +8,7 @@ from typer.testing import CliRunner
 
 from deniable.app.cli import app
 from deniable.app.cli.commands import demo
-from deniable.engines.duckdb.made_up import WARDS
+from deniable.engines.duckdb.example_hospital import WARDS
 
 
 @pytest.fixture(scope="module")

@@ -63,7 +63,7 @@ def demo(
 
 def hospital(console: "Console") -> "list[Release]":
     """Three questions about made-up visits in a DuckDB file, each with its price."""
-    from deniable.engines.duckdb.made_up import hospital as make
+    from deniable.engines.duckdb.example_hospital import write_hospital as make
 
     console.print(f"\n[bold]1. Questions to a hospital with {VISITS:,} visits[/bold]")
     with TemporaryDirectory() as folder:
@@ -82,7 +82,7 @@ def hospital(console: "Console") -> "list[Release]":
 
 def opened(path: str) -> "Session":
     """The session of the demonstration: what the hospital declares as public."""
-    from deniable.engines.duckdb.made_up import WARDS
+    from deniable.engines.duckdb.example_hospital import WARDS
 
     return dp.protect(
         path,
@@ -101,12 +101,12 @@ def opened(path: str) -> "Session":
 
 def asked(console: "Console", session: "Session", title: str, sql: str, path: str) -> "Release":
     """One question, its private answer, and how the truth compares."""
-    from deniable.engines.duckdb.made_up import truth
+    from deniable.engines.duckdb.example_hospital import exact_answer
 
     console.print(f"[bold]{title}[/bold]\n{sql}\n", soft_wrap=True)
     with console.status("asking"):
         answer = session.sql(sql, epsilon=EACH)
-        exact = truth(path, sql)
+        exact = exact_answer(path, sql)
     console.print(str(answer), soft_wrap=True)
     console.print(f"[dim]{compared(answer, exact)}[/dim]\n")
     return answer

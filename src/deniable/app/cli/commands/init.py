@@ -50,10 +50,10 @@ def init(
 def key_for(policy: Path) -> Path:
     """The file of the signing key, made if there is none."""
     from deniable.ledger.signing_keys import SigningKey
-    from deniable.policy.ledger_store import stored
+    from deniable.policy.ledger_settings import locate_ledger
 
-    place = Path(str(stored(None, None, policy)["ledger_key"]))
-    SigningKey.kept(place)
+    place = Path(str(locate_ledger(None, None, policy)["ledger_key"]))
+    SigningKey.read_or_create(place)
     return place
 
 
@@ -62,17 +62,17 @@ MARK_LINE = '= "FILL IN"'
 
 def drafted(source: str, folder: Path) -> str:
     """The draft for a file or an address, as a policy in that folder would name it."""
-    from deniable.engines.opening import inside, opened
-    from deniable.policy.addresses import is_address
+    from deniable.engines.opening import list_tables, open_engine
     from deniable.policy.draft import draft
+    from deniable.policy.source_addresses import is_address
 
-    there, tables = is_address(source), inside(source)
+    there, tables = is_address(source), list_tables(source)
     if there and not tables and not alone(source):
         raise dp.InvalidPolicy("There is no table at this address that may be read.")
     names = distinct(tables) if there else dict(zip(tables, tables, strict=True))
     chosen = {name: f"{source}#{table}" for name, table in names.items()}
     chosen = chosen or {called(source): source}
-    with opened(chosen) as engine:
+    with open_engine(chosen) as engine:
         schemas = {name: engine.schema(name) for name in chosen}
     if there:
         return draft(schemas, chosen)
@@ -87,9 +87,9 @@ def alone(source: str) -> bool:
     >>> alone("postgresql://reader@db/hospital"), alone("spark://local?parquet=/data/visits")
     (False, True)
     """
-    from deniable.policy.addresses import place
+    from deniable.policy.source_addresses import read_address
 
-    found = place(source)
+    found = read_address(source)
     return found.table is not None or "parquet=" in found.address
 
 
@@ -114,10 +114,10 @@ def called(source: str) -> str:
     >>> called("spark://local?parquet=/data/visits/"), called("ibis://duckdb/a.db#main.visits")
     ('visits', 'visits')
     """
-    from deniable.policy.addresses import is_address, place
+    from deniable.policy.source_addresses import is_address, read_address
 
     if is_address(source):
-        found = place(source)
+        found = read_address(source)
         return word(
             (found.table or found.address.rstrip("/").rpartition("/")[2]).rpartition(".")[2]
         )

@@ -4,7 +4,7 @@ import math
 
 import pytest
 
-from deniable.engines.ibis.numbers import _power_of, _remainder_of
+from deniable.engines.ibis.number_functions import _power_of, _remainder_of
 from tests.engines import ibises
 
 pytestmark = pytest.mark.filterwarnings("ignore:fetch_arrow_table:DeprecationWarning")

@@ -4,7 +4,7 @@ import gzip
 
 import pytest
 
-from deniable.engines.duckdb import paths
+from deniable.engines.duckdb import source_files
 from deniable.errors import InvalidPolicy
 
 
@@ -17,16 +17,16 @@ def folder(tmp_path, monkeypatch):
 
 
 def test_a_pattern_is_expanded_in_its_own_order(folder):
-    found = paths.find("*.csv")
+    found = source_files.find_files("*.csv")
     assert found.paths == (str(folder / "a.csv"), str(folder / "b.csv"))
-    assert paths.find(str(folder / "[ab].csv")).paths == found.paths
+    assert source_files.find_files(str(folder / "[ab].csv")).paths == found.paths
 
 
 def test_endings_decide(folder):
-    assert paths.find("t.tsv").delimiter == "\t"
-    assert paths.find("p.parquet").format == "parquet"
-    assert paths.find("h.duckdb#wards").inner == "wards"
-    assert paths.find("h.duckdb").inner is None
+    assert source_files.find_files("t.tsv").delimiter == "\t"
+    assert source_files.find_files("p.parquet").format == "parquet"
+    assert source_files.find_files("h.duckdb#wards").inner == "wards"
+    assert source_files.find_files("h.duckdb").inner is None
 
 
 @pytest.mark.parametrize(
@@ -43,22 +43,22 @@ def test_endings_decide(folder):
 )
 def test_what_is_not_a_file_is_refused(folder, source, told):
     with pytest.raises(InvalidPolicy, match=told):
-        paths.find(source)
+        source_files.find_files(source)
 
 
 def test_only_the_first_line_is_read(folder):
     (folder / "c.csv").write_bytes(b'\xef\xbb\xbfid,"a, b"\r\n\xff\xfe broken')
-    assert paths.header(paths.find("c.csv")) == ["id", "a, b"]
+    assert source_files.read_header(source_files.find_files("c.csv")) == ["id", "a, b"]
     with gzip.open(folder / "z.csv.gz", "wt") as file:
         file.write("x,y\n1,2\n")
-    assert paths.header(paths.find("z.csv.gz")) == ["x", "y"]
+    assert source_files.read_header(source_files.find_files("z.csv.gz")) == ["x", "y"]
 
 
 @pytest.mark.parametrize("line", ["", "a,A\n", "a,,b\n"])
 def test_a_header_that_names_nothing_is_refused(folder, line):
     (folder / "c.csv").write_text(line)
     with pytest.raises(InvalidPolicy, match="first line"):
-        paths.header(paths.find("c.csv"))
+        source_files.read_header(source_files.find_files("c.csv"))
 
 
 @pytest.mark.parametrize("packed", [False, True])
@@ -66,4 +66,4 @@ def test_what_is_not_packed_as_its_ending_says_is_refused(folder, packed):
     content = b"one,two\n" * 99
     (folder / "v.csv.gz").write_bytes(gzip.compress(content)[:15] if packed else content)
     with pytest.raises(InvalidPolicy, match="not what its ending says"):
-        paths.header(paths.find("v.csv.gz"))
+        source_files.read_header(source_files.find_files("v.csv.gz"))

@@ -12,35 +12,35 @@ from typing import Any
 import ibis
 from sqlglot import exp
 
-from deniable.engines.dialect.terms import constant
+from deniable.engines.dialect.engine_dialect import constant_of
 from deniable.engines.ibis.casts import (
     WHOLE_FROM,
-    over,
-    real,
-    unknown,
+    divide,
+    to_double,
+    unsupported,
 )
 from deniable.engines.ibis.wide_integers import Value
 
-Say = Callable[[exp.Expr], Value]
+ReadPlain = Callable[[exp.Expr], Value]
 
 
-def _whole(node: exp.Expr, say: Say, backend: str) -> Value:
-    value = real(say(node.this))
+def _rounding(node: exp.Expr, say: ReadPlain, backend: str) -> Value:
+    value = to_double(say(node.this))
     digits = node.args.get("decimals")
     if digits is None:
-        return whole(type(node), value)
-    places = constant(digits)
+        return round_double(type(node), value)
+    places = constant_of(digits)
     if not isinstance(node, exp.Round) or places is None or places != int(places):
-        raise unknown(node)
+        raise unsupported(node)
     scale = 10.0 ** abs(int(places))
     if places < 0:
-        made = whole(exp.Round, over(value, scale)) * scale
+        made = round_double(exp.Round, divide(value, scale)) * scale
     else:
-        made = over(whole(exp.Round, value * scale), scale)
+        made = divide(round_double(exp.Round, value * scale), scale)
     return ibis.cases((made.isnan() | made.isinf(), value), else_=made)
 
 
-def whole(how: type[exp.Expr], value: Value) -> Value:
+def round_double(how: type[exp.Expr], value: Value) -> Value:
     """A double's FLOOR, CEIL, TRUNC or ROUND (half away from zero), as a double."""
     small = value.abs() < WHOLE_FROM
     safe = ibis.cases((small, value), else_=0.0)
@@ -56,52 +56,54 @@ def whole(how: type[exp.Expr], value: Value) -> Value:
     return ibis.cases((small, made.cast("float64")), else_=value)
 
 
-def _sign(node: exp.Expr, say: Say, backend: str) -> Value:
-    value = real(say(node.this))
+def _sign(node: exp.Expr, say: ReadPlain, backend: str) -> Value:
+    value = to_double(say(node.this))
     nothing = (value == 0.0) | value.isnan()
     return ibis.cases((nothing, 0), (value > 0.0, 1), (value < 0.0, -1))
 
 
-def _root(node: exp.Expr, say: Say, backend: str) -> Value:
-    value = real(say(node.this))
+def _root(node: exp.Expr, say: ReadPlain, backend: str) -> Value:
+    value = to_double(say(node.this))
     return ibis.cases((value >= 0.0, value)).sqrt()
 
 
-def _curve(node: exp.Expr, say: Say, backend: str) -> Value:
+def _transcendental(node: exp.Expr, say: ReadPlain, backend: str) -> Value:
     """EXP, LN, SIN, COS: Polars and DuckDB both ask the C library."""
     if backend not in ("duckdb", "polars"):
-        raise unknown(node)
-    value = real(say(node.this))
+        raise unsupported(node)
+    value = to_double(say(node.this))
     if isinstance(node, exp.Ln):
         return ibis.cases((value > 0.0, value)).ln()
     return getattr(value, type(node).__name__.lower())()
 
 
-def _logarithm(node: exp.Expr, say: Say, backend: str) -> Value:
-    base, value = constant(node.this), real(say(node.expression))
+def _logarithm(node: exp.Expr, say: ReadPlain, backend: str) -> Value:
+    base, value = constant_of(node.this), to_double(say(node.expression))
     if base not in (2, 10) or backend not in ("duckdb", "polars"):
-        raise unknown(node)
+        raise unsupported(node)
     above = ibis.cases((value > 0.0, value))
     tens = _log10(above) if backend == "polars" else above.log10()
-    return over(tens, math.log10(float(base)))
+    return divide(tens, math.log10(float(base)))
 
 
-def _power(node: exp.Expr, say: Say, backend: str) -> Value:
-    return _pair(node, say, backend, _pow, lambda a, b: a.pow(b))
+def _power(node: exp.Expr, say: ReadPlain, backend: str) -> Value:
+    return _of_two_doubles(node, say, backend, _pow, lambda a, b: a.pow(b))
 
 
-def _remainder(node: exp.Expr, say: Say, backend: str) -> Value:
-    return _pair(node, say, backend, _fmod, lambda a, b: a % b)
+def _remainder(node: exp.Expr, say: ReadPlain, backend: str) -> Value:
+    return _of_two_doubles(node, say, backend, _fmod, lambda a, b: a % b)
 
 
-def _pair(node: exp.Expr, say: Say, backend: str, own: Any, theirs: Any) -> Value:
+def _of_two_doubles(
+    node: exp.Expr, say: ReadPlain, backend: str, own: Any, theirs: Any
+) -> Value:
     if backend not in ("duckdb", "polars"):
-        raise unknown(node)
-    both = real(say(node.this)), real(say(node.expression))
+        raise unsupported(node)
+    both = to_double(say(node.this)), to_double(say(node.expression))
     return (own if backend == "polars" else theirs)(*both)
 
 
-def _distinct(node: exp.Expr, say: Say, backend: str) -> Value:
+def _distinct(node: exp.Expr, say: ReadPlain, backend: str) -> Value:
     return ~say(node.this).identical_to(say(node.expression))
 
 
@@ -136,17 +138,17 @@ _pow = ibis.udf.scalar.python(_power_of, signature=_TWO)
 _fmod = ibis.udf.scalar.python(_remainder_of, signature=_TWO)
 _log10 = ibis.udf.scalar.python(_log10_of, signature=(("float64",), "float64"))
 
-NUMBERS: dict[type[exp.Expr], Callable[[Any, Say, str], Value]] = {
-    exp.Floor: _whole,
-    exp.Ceil: _whole,
-    exp.Round: _whole,
-    exp.Trunc: _whole,
+NUMBER_FUNCTIONS: dict[type[exp.Expr], Callable[[Any, ReadPlain, str], Value]] = {
+    exp.Floor: _rounding,
+    exp.Ceil: _rounding,
+    exp.Round: _rounding,
+    exp.Trunc: _rounding,
     exp.Sign: _sign,
     exp.Sqrt: _root,
-    exp.Exp: _curve,
-    exp.Ln: _curve,
-    exp.Sin: _curve,
-    exp.Cos: _curve,
+    exp.Exp: _transcendental,
+    exp.Ln: _transcendental,
+    exp.Sin: _transcendental,
+    exp.Cos: _transcendental,
     exp.Log: _logarithm,
     exp.Pow: _power,
     exp.Mod: _remainder,

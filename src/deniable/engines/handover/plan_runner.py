@@ -15,18 +15,18 @@ from typing import Any, ClassVar, Self
 
 import pyarrow as pa
 
-from deniable.engines.handover.aggregated import Aggregated, Cells, integers
+from deniable.engines.handover.exact_groups import CellCounts, ExactGroups, to_integers
 from deniable.engines.handover.withheld import Withheld
 from deniable.errors import EngineFailed, InvalidPolicy
 from deniable.exact.bits import SYSTEM
 from deniable.policy import Policy
-from deniable.policy.suggestions import nearest
+from deniable.policy.suggestions import suggest
 from deniable.query.plan.plan import Plan, Statement
 
 log = logging.getLogger("deniable.engine")
 
 
-class Running(ABC):
+class PlanRunner(ABC):
     """An engine over sources by name.
 
     `progress` is called with the share of a statement that is done, from 0 to 1, by engines
@@ -51,7 +51,7 @@ class Running(ABC):
         return cls(tables)
 
     @classmethod
-    def inside(cls, source: str) -> list[str]:
+    def list_tables(cls, source: str) -> list[str]:
         """The tables that a source holds, as they may stand after # in it; none where there
         is nothing to choose from."""
         return []
@@ -61,7 +61,7 @@ class Running(ABC):
         if table not in self._sources:
             raise InvalidPolicy(
                 f"There is no table {table!r}. "
-                + nearest(table, self._sources, "The tables are")
+                + suggest(table, self._sources, "The tables are")
             )
         with self._lock:
             return self._columns(table)
@@ -71,11 +71,11 @@ class Running(ABC):
         for statement in plan.statements:
             self._check(statement.sql)
 
-    def run(self, plan: Plan) -> Withheld[Aggregated]:
+    def run(self, plan: Plan) -> Withheld[ExactGroups]:
         """The Plan's integers, withheld; or the one error, whatever went wrong."""
-        return Withheld(Aggregated.joined(self._batches(plan)))
+        return Withheld(ExactGroups.joined(self._batches(plan)))
 
-    def stream(self, plan: Plan) -> Withheld[Iterator[Aggregated]]:
+    def stream(self, plan: Plan) -> Withheld[Iterator[ExactGroups]]:
         """The same in batches, so that no more than one need be in memory. The statement
         starts when the first is asked for, and no other does before the last was read."""
         return Withheld(self._batches(plan))
@@ -100,7 +100,7 @@ class Running(ABC):
     def _mend(self) -> None:
         """After a failure: lets go of what may be broken, so that the next statement works."""
 
-    def _batches(self, plan: Plan) -> Iterator[Aggregated]:
+    def _batches(self, plan: Plan) -> Iterator[ExactGroups]:
         with self._lock:
             try:
                 yield from self._read(plan)
@@ -116,23 +116,23 @@ class Running(ABC):
                 )
         raise EngineFailed(reference)
 
-    def _read(self, plan: Plan) -> Iterator[Aggregated]:
+    def _read(self, plan: Plan) -> Iterator[ExactGroups]:
         """The groups, a batch at a time; cells come whole, with the first of them."""
         cells = {
             one.name: self._cells(plan, one) for one in plan.statements if one.kind == "cells"
         }
         if not plan.engine_sql:
-            yield Aggregated((), None, {}, cells)
+            yield ExactGroups((), None, {}, cells)
             return
         for batch in self._rows(plan.engine_sql):
-            yield _aggregated(plan, batch, cells)
+            yield _to_groups(plan, batch, cells)
             cells = {}
 
-    def _cells(self, plan: Plan, statement: Statement) -> Cells:
+    def _cells(self, plan: Plan, statement: Statement) -> CellCounts:
         """What one statement about cells finds."""
         found = pa.Table.from_batches(list(self._rows(statement.sql)))
-        keys = (_whole(found[f"k{i}"].combine_chunks()) for i in range(len(plan.keys)))
-        return Cells(tuple(keys), integers(found["cell"]), integers(found["n"]))
+        keys = (_widen_integers(found[f"k{i}"].combine_chunks()) for i in range(len(plan.keys)))
+        return CellCounts(tuple(keys), to_integers(found["cell"]), to_integers(found["n"]))
 
     def __enter__(self) -> Self:
         return self
@@ -144,15 +144,17 @@ class Running(ABC):
         return f"{type(self).__name__}({', '.join(self._sources)})"
 
 
-def _aggregated(plan: Plan, batch: "pa.RecordBatch", cells: dict[str, Cells]) -> Aggregated:
-    return Aggregated(
-        keys=tuple(_whole(batch[f"k{i}"]) for i in range(len(plan.keys))),
-        units=None if plan.thresholding is None else integers(batch["units"]),
-        features={name: integers(batch[name]) for name in plan.features},
+def _to_groups(
+    plan: Plan, batch: "pa.RecordBatch", cells: dict[str, CellCounts]
+) -> ExactGroups:
+    return ExactGroups(
+        keys=tuple(_widen_integers(batch[f"k{i}"]) for i in range(len(plan.keys))),
+        units=None if plan.thresholding is None else to_integers(batch["units"]),
+        features={name: to_integers(batch[name]) for name in plan.features},
         cells=cells,
     )
 
 
-def _whole(column: "pa.Array[Any]") -> "pa.Array[Any]":
+def _widen_integers(column: "pa.Array[Any]") -> "pa.Array[Any]":
     """A column of keys; integers in one width."""
     return column.cast(pa.int64()) if pa.types.is_integer(column.type) else column

@@ -8,7 +8,7 @@ taken apart into a mantissa and a power of two, and the rest is counted in integ
 
 _TOO_LARGE = str(2**1024 - 2**970)  # rounds to no double
 _TOO_SMALL = "2.4703282292062328e-324"
-_INFINITE, _NEGATIVE = "'Infinity'::float8", "'-Infinity'::float8"
+_INFINITE, _MINUS_INFINITE = "'Infinity'::float8", "'-Infinity'::float8"
 _NAN = "'NaN'::float8"
 _HALF = f"'{2.0**1023!r}'::float8"
 _SMALLER, _LARGER = f"'{2.0**-512!r}'::float8", f"'{2.0**512!r}'::float8"
@@ -16,7 +16,7 @@ _LEAST = f"'{2.0**-51!r}'::float8"  # what is rounded to zero, times 2^1024
 _STEEPEST, _FLATTEST = "709.7827", "-708.396"  # powers of e that are doubles of full length
 
 
-def real(one: str) -> str:
+def to_double(one: str) -> str:
     """A numeric as a double: infinite, or zero, where it is out of reach."""
     return (
         f"CASE WHEN {one} = 'NaN' THEN 'NaN'::float8 "
@@ -26,19 +26,19 @@ def real(one: str) -> str:
     )
 
 
-def rounded(one: str, half: int) -> str:
+def round_to_even(one: str, half: int) -> str:
     """A double as an integer, to the even neighbour; NULL where it does not fit."""
     near = f"ROUND({one}) >= -{half}::float8 AND ROUND({one}) < {half}::float8"
     return f"CASE WHEN {near} THEN ROUND({one})::bigint END"
 
 
-def away(one: str) -> str:
+def round_half_away(one: str) -> str:
     """The nearest integer, of two the one farther from zero, as a double."""
     half = f"ABS({one} - TRUNC({one})) >= 0.5"
     return f"TRUNC({one}) + CASE WHEN {half} THEN SIGN({one}) ELSE 0 END"
 
 
-def added(sign: str, left: str, right: str) -> str:
+def add(sign: str, left: str, right: str) -> str:
     """Two doubles added or subtracted; where two large ones would leave the range, their
     halves add up to 2^1023."""
     plain, large, small = f"{left} {sign} {right}", "'8e307'::float8", "'1e290'::float8"
@@ -47,29 +47,31 @@ def added(sign: str, left: str, right: str) -> str:
         f"CASE WHEN ABS({left}) < {large} AND ABS({right}) < {large} THEN {plain} "
         f"WHEN ABS({left}) < {small} OR ABS({right}) < {small} THEN {plain} "
         f"WHEN {left} IS NULL OR {right} IS NULL THEN NULL WHEN {half} = {_NAN} THEN {_NAN} "
-        f"WHEN {half} >= {_HALF} THEN {_INFINITE} WHEN {half} <= -{_HALF} THEN {_NEGATIVE} "
+        f"WHEN {half} >= {_HALF} THEN {_INFINITE} WHEN {half} <= -{_HALF} THEN {_MINUS_INFINITE} "
         f"ELSE {plain} END"
     )
 
 
-def multiplied(sign: str, left: str, right: str) -> str:
+def multiply(sign: str, left: str, right: str) -> str:
     """Two doubles multiplied."""
     size = f"LN(ABS({left})) + LN(ABS({right}))"
     beyond = f"({left} * {_SMALLER}) * ({right} * {_SMALLER})"
     below = f"({left} * {_LARGER}) * ({right} * {_LARGER})"
-    return f"CASE {_scaled('*', left, right, size, beyond, below)} END"
+    return f"CASE {_branches_by_size('*', left, right, size, beyond, below)} END"
 
 
-def divided(sign: str, left: str, right: str) -> str:
+def divide(sign: str, left: str, right: str) -> str:
     """Two doubles divided; NULL where the divisor is 0."""
     size = f"LN(ABS({left})) - LN(ABS({right}))"
     beyond = f"({left} * {_SMALLER}) / ({right} * {_LARGER})"
     below = f"({left} * {_LARGER}) / ({right} * {_SMALLER})"
-    scaled = _scaled("/", left, right, size, beyond, below)
+    scaled = _branches_by_size("/", left, right, size, beyond, below)
     return f"CASE WHEN {right} = 0 THEN NULL {scaled} END"
 
 
-def _scaled(sign: str, left: str, right: str, size: str, beyond: str, below: str) -> str:
+def _branches_by_size(
+    sign: str, left: str, right: str, size: str, beyond: str, below: str
+) -> str:
     """The branches of a product or quotient, by the logarithm of its size.
 
     `beyond` is the result times 2^-1024, and `below` it times 2^1024: they tell, where the
@@ -85,13 +87,13 @@ def _scaled(sign: str, left: str, right: str, size: str, beyond: str, below: str
     return (
         f"WHEN {usual} THEN {plain} WHEN {special} THEN {plain} "
         f"WHEN {size} > 700 THEN CASE WHEN {size} < 710 AND ABS({beyond}) < 1 THEN {plain} "
-        f"WHEN ({left} < 0) = ({right} < 0) THEN {_INFINITE} ELSE {_NEGATIVE} END "
+        f"WHEN ({left} < 0) = ({right} < 0) THEN {_INFINITE} ELSE {_MINUS_INFINITE} END "
         f"WHEN {size} < -700 THEN CASE WHEN {size} > -746 AND ABS({below}) > {_LEAST} "
         f"THEN {plain} ELSE 0::float8 END ELSE {plain}"
     )
 
 
-def curve(name: str, one: str) -> str:
+def transcendental(name: str, one: str) -> str:
     """exp, ln, log10, sin or cos of a double."""
     if name == "exp":
         return (
@@ -113,10 +115,10 @@ def power(base: str, exponent: str) -> str:
     return (
         f"CASE WHEN {base} < 0 AND NOT {whole} THEN NULL "
         f"WHEN {base} = 0 AND {exponent} < 0 THEN CASE "
-        f"WHEN {base}::text = '-0' AND {odd} THEN {_NEGATIVE} ELSE {_INFINITE} END "
+        f"WHEN {base}::text = '-0' AND {odd} THEN {_MINUS_INFINITE} ELSE {_INFINITE} END "
         f"WHEN {base} IN (0, {special}) OR {exponent} IN (0, {special}) "
         f"THEN POWER({base}, {exponent}) WHEN {size} > {_STEEPEST} AND {base} < 0 AND {odd} "
-        f"THEN {_NEGATIVE} WHEN {size} > {_STEEPEST} THEN {_INFINITE} "
+        f"THEN {_MINUS_INFINITE} WHEN {size} > {_STEEPEST} THEN {_INFINITE} "
         f"WHEN {size} < {_FLATTEST} THEN 0::float8 ELSE POWER({base}, {exponent}) END"
     )
 
@@ -127,14 +129,14 @@ def remainder(left: str, right: str) -> str:
     counted = f"MOD(ABS({left})::bigint, ABS({right})::bigint)::float8"
     return (
         f"CASE WHEN {left} IS NULL OR {right} IS NULL OR {right} = 0 THEN NULL "
-        f"WHEN {left} IN ({_NAN}, {_INFINITE}, {_NEGATIVE}) "
+        f"WHEN {left} IN ({_NAN}, {_INFINITE}, {_MINUS_INFINITE}) "
         f"OR {right} = {_NAN} THEN {_NAN} WHEN ABS({left}) < ABS({right}) THEN {left} "
         f"ELSE (CASE WHEN {left} < 0 THEN -1 ELSE 1 END)::float8 * "
-        f"CASE WHEN {whole} THEN {counted} ELSE {_exactly(left, right)} END END"
+        f"CASE WHEN {whole} THEN {counted} ELSE {_exact_remainder(left, right)} END END"
     )
 
 
-def _exactly(left: str, right: str) -> str:
+def _exact_remainder(left: str, right: str) -> str:
     """m 2^e modulo n 2^f, of which e is the greater: (m 2^(e - f) modulo n) 2^f."""
     bits = "('x' || ENCODE(FLOAT8SEND(ABS({})), 'hex'))::bit(64)::bigint"
     bound = f"SELECT {bits.format(left)} AS l, {bits.format(right)} AS r OFFSET 0"

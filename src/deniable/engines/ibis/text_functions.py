@@ -12,45 +12,45 @@ import ibis
 from sqlglot import exp
 
 from deniable.engines.dialect.duckdb_letters import spaces
-from deniable.engines.dialect.terms import constant
-from deniable.engines.ibis.casts import unknown
-from deniable.engines.ibis.letters import (
-    BY_PYTHON,
-    BY_WORD,
-    lowered,
-    pattern,
+from deniable.engines.dialect.engine_dialect import constant_of
+from deniable.engines.ibis.casts import unsupported
+from deniable.engines.ibis.python_text_functions import (
+    DUCKDB_FUNCTIONS,
+    PYTHON_FUNCTIONS,
+    like_to_regex,
+    lower,
 )
 from deniable.engines.ibis.wide_integers import Value
 
-Say = Callable[[exp.Expr], Value]
-_FARTHEST = 1000  # letters that a pattern can count
+ReadPlain = Callable[[exp.Expr], Value]
+_MAX_REPEAT = 1000  # letters that a pattern can count
 # Backends whose letters were compared with DuckDB's, one by one.
-_LETTERS = ("duckdb", "polars")
+_SAME_LETTERS = ("duckdb", "polars")
 
 
-def _cased(node: exp.Expr, say: Say, backend: str) -> Value:
-    if backend not in _LETTERS:
-        raise unknown(node)
+def _change_case(node: exp.Expr, say: ReadPlain, backend: str) -> Value:
+    if backend not in _SAME_LETTERS:
+        raise unsupported(node)
     text = say(node.this)
     if backend == "polars":
-        return BY_PYTHON[type(node)](text)
+        return PYTHON_FUNCTIONS[type(node)](text)
     return text.lower() if isinstance(node, exp.Lower) else text.upper()
 
 
-def _reversed(node: exp.Expr, say: Say, backend: str) -> Value:
-    if backend not in _LETTERS:
-        raise unknown(node)
+def _reverse(node: exp.Expr, say: ReadPlain, backend: str) -> Value:
+    if backend not in _SAME_LETTERS:
+        raise unsupported(node)
     return say(node.this).reverse()
 
 
-def _trimmed(node: exp.Expr, say: Say, backend: str) -> Value:
+def _trim(node: exp.Expr, say: ReadPlain, backend: str) -> Value:
     text, position = say(node.this), node.text("position")
-    letters = "".join(map(_escaped, spaces()))
+    letters = "".join(map(_escape, spaces()))
     if node.args.get("expression") is not None:
-        known = _word(node.args["expression"])
+        known = _constant_text(node.args["expression"])
         if known is None:
-            return _own(node, say, backend, f"trim {position}".strip().lower())
-        letters = "".join(map(_escaped, known))
+            return _of_two_texts(node, say, backend, f"trim {position}".strip().lower())
+        letters = "".join(map(_escape, known))
     if letters and position != "TRAILING":
         text = text.re_replace(f"^[{letters}]+", "")
     if letters and position != "LEADING":
@@ -58,40 +58,40 @@ def _trimmed(node: exp.Expr, say: Say, backend: str) -> Value:
     return text
 
 
-def _escaped(letter: str) -> str:
+def _escape(letter: str) -> str:
     return f"\\{letter}" if letter in "\\]^-[&~" else letter
 
 
-def _own(node: exp.Expr, say: Say, backend: str, name: str) -> Value:
+def _of_two_texts(node: exp.Expr, say: ReadPlain, backend: str, name: str) -> Value:
     """A function of two texts, none of them constant."""
-    if backend not in _LETTERS:
-        raise unknown(node)
-    by = BY_PYTHON if backend == "polars" else BY_WORD
+    if backend not in _SAME_LETTERS:
+        raise unsupported(node)
+    by = PYTHON_FUNCTIONS if backend == "polars" else DUCKDB_FUNCTIONS
     other = node.args["substr"] if isinstance(node, exp.StrPosition) else node.expression
     return by[name](say(node.this), say(other))
 
 
-def _length(node: exp.Expr, say: Say, backend: str) -> Value:
-    return _letters(say(node.this), backend)
+def _length(node: exp.Expr, say: ReadPlain, backend: str) -> Value:
+    return _count_letters(say(node.this), backend)
 
 
-def _letters(text: Value, backend: str) -> Value:
+def _count_letters(text: Value, backend: str) -> Value:
     """How many letters a text has; in Polars each is made a byte first."""
     if backend == "polars":
         text = text.re_replace("(?s).", "a")
     return text.length().cast("int64")
 
 
-def _part(node: exp.Expr, say: Say, backend: str) -> Value:
+def _substring(node: exp.Expr, say: ReadPlain, backend: str) -> Value:
     """LEFT, RIGHT and SUBSTRING with constant places, which may count from the end."""
     text = say(node.this)
     if isinstance(node, exp.Left | exp.Right):
-        (place,) = _places(node, node.expression)
+        (place,) = _constant_places(node, node.expression)
         if isinstance(node, exp.Left):
             return _first(text, place) if place >= 0 else _without_last(text, -place, node)
         return _last(text, place) if place >= 0 else text.substr(-place)
     start, length = node.args["start"], node.args.get("length")
-    begin, *sizes = _places(node, start, *([] if length is None else [length]))
+    begin, *sizes = _constant_places(node, start, *([] if length is None else [length]))
     if not sizes:
         return text.substr(max(0, begin - 1)) if begin >= 0 else _last(text, -begin)
     size = sizes[0]
@@ -112,68 +112,70 @@ def _last(text: Value, letters: int) -> Value:
 
 
 def _without_last(text: Value, letters: int, node: exp.Expr) -> Value:
-    if letters > _FARTHEST:
-        raise unknown(node)
+    if letters > _MAX_REPEAT:
+        raise unsupported(node)
     if letters == 0:
         return text
     return text.re_replace(f"(?s).{{1,{letters}}}$", "")
 
 
-def _found(node: exp.Expr, say: Say, backend: str) -> Value:
+def _position(node: exp.Expr, say: ReadPlain, backend: str) -> Value:
     """STRPOS: the place of the first, from 1, or 0."""
-    text, word = say(node.this), _word(node.args["substr"])
+    text, word = say(node.this), _constant_text(node.args["substr"])
     if backend != "polars":
         return text.find(say(node.args["substr"])) + 1
     if word is None:
-        return _own(node, say, backend, "strpos")
+        return _of_two_texts(node, say, backend, "strpos")
     before = text.re_extract(f"(?s)^(.*?){re.escape(word)}", 1)
-    return ibis.cases((text.contains(word), _letters(before, backend) + 1), (text.notnull(), 0))
+    return ibis.cases(
+        (text.contains(word), _count_letters(before, backend) + 1), (text.notnull(), 0)
+    )
 
 
-def _holds(node: exp.Expr, say: Say, backend: str) -> Value:
-    text, word = say(node.this), _word(node.expression)
+def _contains(node: exp.Expr, say: ReadPlain, backend: str) -> Value:
+    text, word = say(node.this), _constant_text(node.expression)
     if word is None and backend == "polars":
-        return _own(node, say, backend, type(node).__name__.lower())
+        return _of_two_texts(node, say, backend, type(node).__name__.lower())
     other = say(node.expression) if word is None else word
     if isinstance(node, exp.StartsWith):
         return text.startswith(other)
     return text.endswith(other) if isinstance(node, exp.EndsWith) else text.contains(other)
 
 
-def _like(node: exp.Expr, say: Say, backend: str) -> Value:
-    known = _word(node.expression)
+def _like(node: exp.Expr, say: ReadPlain, backend: str) -> Value:
+    known = _constant_text(node.expression)
     if known is None:
-        return _own(node, say, backend, type(node).__name__.lower())
+        return _of_two_texts(node, say, backend, type(node).__name__.lower())
     if isinstance(node, exp.ILike):
-        lower = _cased(exp.Lower(this=node.this), say, backend)
-        return lower.re_search(pattern(lowered(known)))
-    return say(node.this).re_search(pattern(known))
+        text = _change_case(exp.Lower(this=node.this), say, backend)
+        return text.re_search(like_to_regex(lower(known)))
+    return say(node.this).re_search(like_to_regex(known))
 
 
-def _places(node: exp.Expr, *places: exp.Expr) -> list[int]:
-    found = [constant(one) for one in places]
+def _constant_places(node: exp.Expr, *places: exp.Expr) -> list[int]:
+    found = [constant_of(one) for one in places]
     if not all(one is not None and one == int(one) for one in found):
-        raise unknown(node)
+        raise unsupported(node)
     return [int(one) for one in found if one is not None]
 
 
-def _word(node: exp.Expr) -> str | None:
+def _constant_text(node: exp.Expr) -> str | None:
     return node.name if isinstance(node, exp.Literal) and node.is_string else None
 
 
-TEXTS: dict[type[exp.Expr], Callable[[Any, Say, str], Value]] = {
-    exp.Lower: _cased,
-    exp.Upper: _cased,
-    exp.Reverse: _reversed,
-    exp.Trim: _trimmed,
+TEXT_FUNCTIONS: dict[type[exp.Expr], Callable[[Any, ReadPlain, str], Value]] = {
+    exp.Lower: _change_case,
+    exp.Upper: _change_case,
+    exp.Reverse: _reverse,
+    exp.Trim: _trim,
     exp.Length: _length,
-    exp.Left: _part,
-    exp.Right: _part,
-    exp.Substring: _part,
-    exp.StrPosition: _found,
-    exp.StartsWith: _holds,
-    exp.EndsWith: _holds,
-    exp.Contains: _holds,
+    exp.Left: _substring,
+    exp.Right: _substring,
+    exp.Substring: _substring,
+    exp.StrPosition: _position,
+    exp.StartsWith: _contains,
+    exp.EndsWith: _contains,
+    exp.Contains: _contains,
     exp.Like: _like,
     exp.ILike: _like,
 }

@@ -3,7 +3,7 @@
 import duckdb
 import pytest
 
-from deniable.engines.duckdb.made_up import WARDS, hospital, truth
+from deniable.engines.duckdb.example_hospital import WARDS, exact_answer, write_hospital
 
 VISITS = 30_000
 
@@ -11,19 +11,19 @@ VISITS = 30_000
 @pytest.fixture(scope="module")
 def path(tmp_path_factory):
     made = str(tmp_path_factory.mktemp("hospital") / "hospital.duckdb")
-    hospital(made, VISITS)
+    write_hospital(made, VISITS)
     return made
 
 
 def test_it_is_the_same_every_time(path, tmp_path):
     again = str(tmp_path / "again.duckdb")
-    hospital(again, VISITS)
+    write_hospital(again, VISITS)
     whole = "SELECT COUNT(*) AS n, bit_xor(hash(visits)) AS all_of_it FROM visits"
-    assert truth(path, whole) == truth(again, whole)
+    assert exact_answer(path, whole) == exact_answer(again, whole)
 
 
 def test_its_shape(path):
-    (found,) = truth(
+    (found,) = exact_answer(
         path,
         "SELECT COUNT(*) AS n, COUNT(DISTINCT patient) AS patients, MIN(cost) AS low, "
         "MAX(cost) AS high, MIN(age) AS young, MAX(age) AS old, COUNT(DISTINCT day) AS days, "
@@ -38,7 +38,7 @@ def test_its_shape(path):
 
 
 def test_some_diagnoses_are_rare(path):
-    counts = truth(
+    counts = exact_answer(
         path, "SELECT COUNT(DISTINCT patient) AS n FROM visits GROUP BY diagnosis ORDER BY n"
     )
     assert counts[0]["n"] < 5
@@ -47,4 +47,4 @@ def test_some_diagnoses_are_rare(path):
 
 def test_the_truth_changes_nothing(path):
     with pytest.raises(duckdb.Error):
-        truth(path, "DROP TABLE visits")
+        exact_answer(path, "DROP TABLE visits")

@@ -16,10 +16,10 @@ Integers: TypeAlias = NDArray[Any]  # int64, or Python integers where they do no
 
 
 @dataclass(frozen=True, slots=True)
-class Cells:
+class CellCounts:
     """How many rows of each group fall into each cell; only where there are any. Private.
 
-    >>> Cells((pa.array(["A", "B"]),), np.array([4, 7]), np.array([1, 20]))
+    >>> CellCounts((pa.array(["A", "B"]),), np.array([4, 7]), np.array([1, 20]))
     Cells(...)
     """
 
@@ -32,17 +32,17 @@ class Cells:
 
 
 @dataclass(frozen=True, slots=True)
-class Aggregated:
+class ExactGroups:
     """Groups in no particular order. Everything but their number is exact and private.
 
-    >>> Aggregated((pa.array(["A", "B"]),), None, {"n": np.array([3, 4])})
+    >>> ExactGroups((pa.array(["A", "B"]),), None, {"n": np.array([3, 4])})
     Aggregated(...)
     """
 
     keys: tuple["pa.Array[Any]", ...] = field(repr=False)  # one column of keys each
     units: NDArray[np.int64] | None = field(repr=False)  # how many units each group has
     features: dict[str, Integers] = field(repr=False)
-    cells: dict[str, Cells] = field(repr=False, default_factory=dict)  # by statement
+    cells: dict[str, CellCounts] = field(repr=False, default_factory=dict)  # by statement
 
     def __repr__(self) -> str:
         return "Aggregated(...)"
@@ -55,11 +55,11 @@ class Aggregated:
         return len(columns[0]) if columns else 0
 
     @classmethod
-    def joined(cls, batches: "Iterable[Aggregated]") -> "Aggregated":
+    def joined(cls, batches: "Iterable[ExactGroups]") -> "ExactGroups":
         """All groups of one batch or more.
 
-        >>> one = Aggregated((), None, {"n": np.array([3])})
-        >>> Aggregated.joined([one, one]).features
+        >>> one = ExactGroups((), None, {"n": np.array([3])})
+        >>> ExactGroups.joined([one, one]).features
         {'n': array([3, 3])}
         """
         parts = list(batches)
@@ -79,27 +79,27 @@ class Aggregated:
         )
 
 
-def integers(column: "pa.ChunkedArray[Any] | pa.Array[Any]") -> Integers:
+def to_integers(column: "pa.ChunkedArray[Any] | pa.Array[Any]") -> Integers:
     """A column of whole numbers as int64, or as Python integers where they do not fit.
 
     Sums come as decimals of 38 digits, whose 128 bits are read as they are. NULL is 0.
 
     >>> (
-    ...     integers(pa.chunked_array([[1, None]])),
-    ...     integers(pa.chunked_array([[10**30]], type=pa.decimal128(38, 0))),
+    ...     to_integers(pa.chunked_array([[1, None]])),
+    ...     to_integers(pa.chunked_array([[10**30]], type=pa.decimal128(38, 0))),
     ... )
     (array([1, 0]), array([1000000000000000000000000000000], dtype=object))
     """
     chunks = column.chunks if isinstance(column, pa.ChunkedArray) else [column]
-    parts = [_integers(chunk) for chunk in chunks] or [np.empty(0, np.int64)]
+    parts = [_chunk_to_integers(chunk) for chunk in chunks] or [np.empty(0, np.int64)]
     if len(parts) > 1 and any(part.dtype == object for part in parts):
         parts = [part.astype(object) for part in parts]
     return parts[0] if len(parts) == 1 else np.concatenate(parts)
 
 
-def _integers(chunk: "pa.Array[Any]") -> Integers:
+def _chunk_to_integers(chunk: "pa.Array[Any]") -> Integers:
     if pa.types.is_decimal128(chunk.type):
-        found = _wide(chunk)
+        found = _read_128_bits(chunk)
     else:
         found = np.asarray(chunk.fill_null(0).cast(pa.int64()))
     if chunk.null_count:
@@ -107,7 +107,7 @@ def _integers(chunk: "pa.Array[Any]") -> Integers:
     return found
 
 
-def _wide(chunk: "pa.Array[Any]") -> Integers:
+def _read_128_bits(chunk: "pa.Array[Any]") -> Integers:
     """128-bit integers, from the low and the high half of each."""
     buffer = chunk.buffers()[1]
     halves = np.frombuffer(buffer if buffer is not None else b"", dtype=np.int64)

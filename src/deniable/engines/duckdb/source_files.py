@@ -29,7 +29,7 @@ _ENDINGS: dict[str, tuple[Format, str]] = {
 
 
 @dataclass(frozen=True, slots=True)
-class Files:
+class SourceFiles:
     """The files of one source, in an order that is theirs and not the data's."""
 
     format: Format
@@ -38,10 +38,10 @@ class Files:
     inner: str | None = None  # the table inside a DuckDB file, after "#"
 
 
-def find(source: str) -> Files:
+def find_files(source: str) -> SourceFiles:
     """The files that a source names.
 
-    >>> find("https://example.org/visits.csv")
+    >>> find_files("https://example.org/visits.csv")
     Traceback (most recent call last):
     deniable.errors.InvalidPolicy: Source 'https://example.org/visits.csv' is an address...
     """
@@ -53,8 +53,8 @@ def find(source: str) -> Files:
     path, mark, inner = source, "", ""
     if "#" in source and not source.lower().endswith(tuple(_ENDINGS)):
         path, mark, inner = source.rpartition("#")
-    format_, delimiter = _format(path)
-    found = [Path(path)] if Path(path).is_file() else _matching(path)
+    format_, delimiter = _format_of(path)
+    found = [Path(path)] if Path(path).is_file() else _match_pattern(path)
     if not found:
         raise InvalidPolicy(
             f"Source {source!r} is not there. Paths are taken from the policy's folder."
@@ -62,10 +62,10 @@ def find(source: str) -> Files:
     if format_ == "duckdb" and len(found) > 1:
         raise InvalidPolicy(f"Source {source!r} names several databases.")
     absolute = tuple(str(one.resolve()) for one in found)
-    return Files(format_, absolute, delimiter, inner if mark else None)
+    return SourceFiles(format_, absolute, delimiter, inner if mark else None)
 
 
-def header(files: Files) -> list[str]:
+def read_header(files: SourceFiles) -> list[str]:
     """The names in the first line of a CSV file, the only line that is read."""
     path = files.paths[0]
     opened: Callable[[str, str], io.BufferedIOBase] = (
@@ -89,7 +89,7 @@ def header(files: Files) -> list[str]:
     return names
 
 
-def _matching(pattern: str) -> list[Path]:
+def _match_pattern(pattern: str) -> list[Path]:
     if not any(mark in pattern for mark in "*?["):
         return []
     anchor = Path(pattern).anchor
@@ -97,7 +97,7 @@ def _matching(pattern: str) -> list[Path]:
     return sorted(path for path in Path(anchor).glob(str(below)) if path.is_file())
 
 
-def _format(path: str) -> tuple[Format, str]:
+def _format_of(path: str) -> tuple[Format, str]:
     for ending, found in sorted(_ENDINGS.items(), key=lambda one: -len(one[0])):
         if path.lower().endswith(ending):
             return found

@@ -5,8 +5,8 @@ from fractions import Fraction
 import duckdb
 import pytest
 
-from deniable.engines.dialect.functions import _cut
-from deniable.engines.dialect.writer import WrittenRelation
+from deniable.engines.dialect.function_writer import _cut
+from deniable.engines.dialect.statement_writer import WrittenRelation
 from deniable.engines.postgresql.writer import PostgreSQLWriter
 from deniable.engines.spark.writer import SparkWriter
 from deniable.errors import Unsupported
@@ -41,16 +41,16 @@ def test_a_part_of_a_text_is_duckdbs_wherever_it_begins_and_ends():
 )
 def test_what_has_no_words_is_refused_and_costs_nothing(writer, value):
     with pytest.raises(Unsupported, match="Nothing was spent"):
-        writer(TABLES).statement(f'SELECT {value} AS v FROM "visits"')
+        writer(TABLES).write(f'SELECT {value} AS v FROM "visits"')
 
 
 def test_letters_that_a_database_may_not_have_are_refused():
     asked = 'SELECT COUNT(*) AS n FROM "visits" WHERE "note" = \'{}\''
     other = PostgreSQLWriter(TABLES, utf8=False)
-    assert "'a'" in other.statement(asked.format("a"))
+    assert "'a'" in other.write(asked.format("a"))
     for letter in ("é", "\U0001f600"):
-        assert letter in PostgreSQLWriter(TABLES).statement(asked.format(letter))
+        assert letter in PostgreSQLWriter(TABLES).write(asked.format(letter))
         with pytest.raises(Unsupported, match="not encoded in UTF8"):
-            other.statement(asked.format(letter))
+            other.write(asked.format(letter))
     with pytest.raises(Unsupported, match="not encoded in UTF8"):
-        other.statement('SELECT LOWER("note") AS n FROM "visits"')
+        other.write('SELECT LOWER("note") AS n FROM "visits"')

@@ -4,7 +4,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from deniable.engines.duckdb import counted
+from deniable.engines.duckdb import cell_counting
 from deniable.engines.duckdb.engine import DuckDB
 from deniable.query.language.parse import parse
 from deniable.query.planner.planner import plan
@@ -32,25 +32,25 @@ def test_both_ways_find_the_same_cells(monkeypatch, asked, person):
     made = plan(parse(f"SELECT {asked}"), policy(person=person), epsilon=1, delta=0)
     (statement,) = made.statements
     with DuckDB.open({"visits": visits(3000)}) as engine:
-        monkeypatch.setattr(counted, "FEW", made.choices[0].cells)
-        assert counted.many(made, statement) == 0
+        monkeypatch.setattr(cell_counting, "ENGINE_COUNTS_UP_TO", made.choices[0].cells)
+        assert cell_counting.cells_to_count(made, statement) == 0
         by_engine = cells(engine, made)
-        monkeypatch.setattr(counted, "FEW", made.choices[0].cells - 1)
-        assert counted.many(made, statement) == made.choices[0].cells
+        monkeypatch.setattr(cell_counting, "ENGINE_COUNTS_UP_TO", made.choices[0].cells - 1)
+        assert cell_counting.cells_to_count(made, statement) == made.choices[0].cells
         assert cells(engine, made) == by_engine
         assert bool(by_engine) == ("1000" not in asked)
 
 
 def test_cells_of_groups_and_of_other_statements_are_the_engines(monkeypatch):
-    monkeypatch.setattr(counted, "FEW", 0)
+    monkeypatch.setattr(cell_counting, "ENGINE_COUNTS_UP_TO", 0)
     for asked in (
         "ward, MEDIAN(cost) FROM visits GROUP BY ward",
         "COUNT(DISTINCT age) FROM visits",
     ):
         made = plan(parse(f"SELECT {asked}"), policy(), epsilon=1, delta=0)
-        assert counted.many(made, made.statements[-1]) == 0
+        assert cell_counting.cells_to_count(made, made.statements[-1]) == 0
     modes = plan(parse("SELECT MODE(ward) FROM visits"), policy(), epsilon=1, delta=0)
-    assert counted.many(modes, modes.statements[0]) == 3
+    assert cell_counting.cells_to_count(modes, modes.statements[0]) == 3
     with DuckDB.open({"visits": visits(90)}) as engine:
         assert len(cells(engine, modes)) == 3
 
@@ -63,7 +63,7 @@ def test_rows_are_counted_in_any_number_of_batches(rows, size):
         pa.record_batch({"cell": pa.array(part, pa.int32())})
         for part in np.array_split(places, max(1, rows // 300_000))
     ]
-    found = counted.counted(batches, size)
+    found = cell_counting.count_cells(batches, size)
     cell, count = np.unique(places, return_counts=True)
     assert np.array_equal(found.cell, cell)
     assert np.array_equal(found.count, count)

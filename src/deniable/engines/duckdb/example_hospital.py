@@ -8,7 +8,7 @@ from typing import Any
 
 import duckdb
 
-VISITS_EACH = 2  # on average
+VISITS_PER_PATIENT = 2  # on average
 WARDS = ("emergency", "medicine", "surgery", "heart", "cancer", "bones", "skin", "eyes")
 
 # hash() of DuckDB is a fixed function. Six visits of ten are to a
@@ -41,16 +41,16 @@ FROM placed
 """
 
 
-def hospital(path: str, visits: int = 300_000) -> None:
+def write_hospital(path: str, visits: int = 300_000) -> None:
     """Writes a DuckDB file with a table `visits`: patient, age, ward, diagnosis, cost, day."""
     wards = "[" + ", ".join(f"'{ward}'" for ward in WARDS) + "]"
     with duckdb.connect(path) as database:
         database.execute(
-            _VISITS.format(visits=visits, patients=visits // VISITS_EACH, wards=wards)
+            _VISITS.format(visits=visits, patients=visits // VISITS_PER_PATIENT, wards=wards)
         )
 
 
-def truth(path: str, sql: str) -> list[dict[str, Any]]:
+def exact_answer(path: str, sql: str) -> list[dict[str, Any]]:
     """The exact answer, which only data about nobody may be asked for."""
     with duckdb.connect(path, read_only=True) as database:
         found: Any = database.sql(sql).to_arrow_table()

@@ -11,45 +11,45 @@ from typing import Any
 import ibis
 from sqlglot import exp
 
-from deniable.engines.dialect.duckdb_letters import cases
+from deniable.engines.dialect.duckdb_letters import case_pairs
 
 
 @cache
-def _table(which: Any) -> dict[int, str]:
-    before, after = cases(which)
+def _translation(which: Any) -> dict[int, str]:
+    before, after = case_pairs(which)
     return {ord(one): other for one, other in zip(before, after, strict=True)}
 
 
-def lowered(text: str) -> str:
+def lower(text: str) -> str:
     """A text in small letters, letter by letter.
 
-    >>> lowered("ÀΣß")
+    >>> lower("ÀΣß")
     'àσß'
     """
-    return text.translate(_table("lower"))
+    return text.translate(_translation("lower"))
 
 
-def raised(text: str) -> str:
+def upper(text: str) -> str:
     """A text in capitals, letter by letter.
 
-    >>> raised("straße")
+    >>> upper("straße")
     'STRAẞE'
     """
-    return text.translate(_table("upper"))
+    return text.translate(_translation("upper"))
 
 
 @lru_cache(1000)
-def pattern(like: str) -> str:
+def like_to_regex(like: str) -> str:
     """A regular expression for a pattern of LIKE.
 
-    >>> pattern("a_.%")
+    >>> like_to_regex("a_.%")
     '(?s)^a.\\\\..*$'
     """
     words = {"%": ".*", "_": "."}
     return f"(?s)^{''.join(words.get(one) or re.escape(one) for one in like)}$"
 
 
-def _likes(text: str, like: str) -> bool:
+def _matches_like(text: str, like: str) -> bool:
     """LIKE, in time that the lengths bound: a `%` takes another letter where the rest fails."""
     here = there = 0
     back, taken = -1, 0
@@ -80,7 +80,7 @@ def _trim_trailing(text: str, letters: str) -> str:
 
 
 _TEXT, _FLAG, _NUMBER = "string", "boolean", "int64"
-_TWO: dict[Any, tuple[Callable[[str, str], Any], str]] = {
+_OF_TWO_TEXTS: dict[Any, tuple[Callable[[str, str], Any], str]] = {
     "trim": (_trim, _TEXT),
     "trim leading": (_trim_leading, _TEXT),
     "trim trailing": (_trim_trailing, _TEXT),
@@ -88,12 +88,12 @@ _TWO: dict[Any, tuple[Callable[[str, str], Any], str]] = {
     "startswith": (str.startswith, _FLAG),
     "endswith": (str.endswith, _FLAG),
     "contains": (lambda text, word: word in text, _FLAG),
-    "like": (_likes, _FLAG),
-    "ilike": (lambda text, like: _likes(lowered(text), lowered(like)), _FLAG),
+    "like": (_matches_like, _FLAG),
+    "ilike": (lambda text, like: _matches_like(lower(text), lower(like)), _FLAG),
 }
 
 
-def _python(function: Callable[..., Any], takes: int, to: str) -> Any:
+def _python_udf(function: Callable[..., Any], takes: int, to: str) -> Any:
     """The function where no text is NULL; with named arguments, as Ibis wants them."""
 
     def one(a: str | None) -> Any:
@@ -106,23 +106,23 @@ def _python(function: Callable[..., Any], takes: int, to: str) -> Any:
     return ibis.udf.scalar.python(one if takes == 1 else two, signature=signature)
 
 
-def _word(name: str, to: str) -> Any:
+def _builtin_udf(name: str, to: str) -> Any:
     def word(a, b):  # type: ignore[no-untyped-def]
         """Never run: the backend has a function of that name."""
 
     return ibis.udf.scalar.builtin(word, name=name, signature=((_TEXT, _TEXT), to))
 
 
-BY_PYTHON: dict[Any, Any] = {
-    exp.Lower: _python(lowered, 1, _TEXT),
-    exp.Upper: _python(raised, 1, _TEXT),
-    **{name: _python(function, 2, to) for name, (function, to) in _TWO.items()},
+PYTHON_FUNCTIONS: dict[Any, Any] = {
+    exp.Lower: _python_udf(lower, 1, _TEXT),
+    exp.Upper: _python_udf(upper, 1, _TEXT),
+    **{name: _python_udf(function, 2, to) for name, (function, to) in _OF_TWO_TEXTS.items()},
 }
 # DuckDB's own, by the names that it has for them.
-BY_WORD: dict[Any, Any] = {
-    "trim": _word("trim", _TEXT),
-    "trim leading": _word("ltrim", _TEXT),
-    "trim trailing": _word("rtrim", _TEXT),
+DUCKDB_FUNCTIONS: dict[Any, Any] = {
+    "trim": _builtin_udf("trim", _TEXT),
+    "trim leading": _builtin_udf("ltrim", _TEXT),
+    "trim trailing": _builtin_udf("rtrim", _TEXT),
     "like": lambda text, like: text.like(like),
     "ilike": lambda text, like: text.ilike(like),
 }

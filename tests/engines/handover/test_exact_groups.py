@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from deniable.engines.handover.aggregated import Aggregated, integers
+from deniable.engines.handover.exact_groups import ExactGroups, to_integers
 
 WIDE = pa.decimal128(38, 0)
 
@@ -20,26 +20,26 @@ def test_wide_integers_are_exact(values):
         column = pa.chunked_array(
             [[None if v is None else decimal.Decimal(v) for v in values]], WIDE
         )
-    assert integers(column).tolist() == [v or 0 for v in values]
+    assert to_integers(column).tolist() == [v or 0 for v in values]
 
 
 @pytest.mark.parametrize(
     ("value", "kind"), [(2**63 - 1, "i"), (-(2**63), "i"), (2**63, "O"), (-(2**63) - 1, "O")]
 )
 def test_only_what_does_not_fit_becomes_an_object(value, kind):
-    found = integers(pa.chunked_array([[decimal.Decimal(value), decimal.Decimal(1)]], WIDE))
+    found = to_integers(pa.chunked_array([[decimal.Decimal(value), decimal.Decimal(1)]], WIDE))
     assert found.dtype.kind == kind
     assert found.tolist() == [value, 1]
 
 
 def test_chunks_slices_and_narrow_types():
     wide = pa.array([decimal.Decimal(v) for v in (1, 2**70, 3)], WIDE)
-    assert integers(pa.chunked_array([wide[1:], wide[:1]])).tolist() == [2**70, 3, 1]
-    assert integers(pa.chunked_array([pa.array([7, None], pa.int32())])).tolist() == [7, 0]
-    assert integers(pa.chunked_array([], pa.int64())).tolist() == []
+    assert to_integers(pa.chunked_array([wide[1:], wide[:1]])).tolist() == [2**70, 3, 1]
+    assert to_integers(pa.chunked_array([pa.array([7, None], pa.int32())])).tolist() == [7, 0]
+    assert to_integers(pa.chunked_array([], pa.int64())).tolist() == []
 
 
 def test_it_does_not_print_and_knows_its_length():
-    found = Aggregated((pa.array(["secret"]),), np.array([41]), {"n": np.array([42])})
+    found = ExactGroups((pa.array(["secret"]),), np.array([41]), {"n": np.array([42])})
     assert found.groups == 1
     assert not any(text in f"{found!r}{found}" for text in ("secret", "41", "42"))
