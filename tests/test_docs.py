@@ -45,6 +45,21 @@ def test_snippets_run(page, tmp_path, monkeypatch):
     run(page.read_text(encoding="utf-8"), str(page))
 
 
+@pytest.mark.parametrize("page", [*PAGES, ROOT / "SECURITY.md", ROOT / "CHANGELOG.md"])
+def test_every_path_on_a_page_exists(page):
+    text = page.read_text(encoding="utf-8")
+    named = re.findall(r"`((?:src|tests|tools|docs|benchmarks)/[\w./-]+)`", text)
+    linked = [
+        (page.parent / link).resolve().relative_to(ROOT).as_posix()
+        for link in re.findall(r"\]\((?!https?:|#)([^)#]+)", text)
+    ]
+    assert [path for path in [*named, *linked] if not (ROOT / path).exists()] == []
+
+
+def test_the_readme_is_short_enough_to_be_read():
+    assert len((ROOT / "README.md").read_bytes()) <= 6_500
+
+
 def test_the_readme_has_an_example():
     assert list(snippets((ROOT / "README.md").read_text(encoding="utf-8")))
 

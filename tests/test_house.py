@@ -30,6 +30,34 @@ ROOMS = [
 ]
 
 
+PHRASES = tomllib.loads((ROOT / "tools" / "phrases.toml").read_text(encoding="utf-8"))
+TEXTS = {".py", ".md", ".toml", ".ipynb", ""}
+NOT_OURS = {"LICENSE", "tools/phrases.toml"}
+
+
+def texts():
+    """Every text file that git tracks, or would: a folder of git's own is not always there."""
+    for path in sorted(ROOT.rglob("*")):
+        name = path.relative_to(ROOT).as_posix()
+        hidden = any(part.startswith(".") or part == "build" for part in Path(name).parts)
+        if path.is_file() and path.suffix in TEXTS and not hidden and name not in NOT_OURS:
+            yield name, path.read_text(encoding="utf-8")
+
+
+def test_texts_are_plain_english():
+    assert [
+        fault for name, text in texts() for fault in guards.phrases(name, text, PHRASES)
+    ] == []
+
+
+def test_a_riddle_is_seen_also_across_lines():
+    riddle = "a = 1\n# Which rows there are hangs\n#   on the table."
+    assert guards.phrases("a.py", riddle, PHRASES) == [
+        "a.py:2 says 'hangs\\n#   on'; write: depends on."
+    ]
+    assert guards.phrases("a.py", "x is None", PHRASES) == []
+
+
 def test_the_house_is_not_empty():
     assert {"errors.py", "exact/__init__.py"} <= SOURCES.keys()
     assert "test_house.py" in TESTS
@@ -56,8 +84,11 @@ def test_every_room_holds_something():
 
 
 def test_every_room_has_its_line():
-    rooms = {Path(path).parts[0].removesuffix(".py") for path in SOURCES} - {"__init__"}
-    assert violations(ROOMS, rooms, set()) == []
+    modules = {
+        path.removesuffix(".py").removesuffix("__init__").strip("/").replace("/", ".")
+        for path in SOURCES
+    }
+    assert violations(ROOMS, modules - {""}, set()) == []
 
 
 @pytest.mark.parametrize(

@@ -8,12 +8,13 @@ from pathlib import Path
 
 from matplotlib.figure import Figure
 
-from deniable.figures import density, losses, price, quantiles, surveys
+from deniable.figures import architecture, density, losses, price, quantiles, surveys
 from deniable.figures.canvas import save
 from deniable.mechanisms import RandomizedResponse
 from deniable.privacy import GaussianLoss, PureLoss
 
 FIGURES: Mapping[str, Callable[[], Figure]] = {
+    "architecture": architecture.ways,
     "tradeoff": lambda: losses.tradeoff(
         {f"epsilon {epsilon}": PureLoss(epsilon) for epsilon in (0.5, 1, 3)}
     ),
@@ -29,7 +30,7 @@ FIGURES: Mapping[str, Callable[[], Figure]] = {
         counts=(1, 2, 5, 10, 20, 50, 100, 200, 500, 1000),
     ),
     "quantiles": quantiles.comparison,
-    "density": density.made_up,
+    "density": density.example_density,
     "price-count": price.count,
     "price-proportion": lambda: price.proportion(margin=0.01, n=400, epsilon=0.1),
     "price-survey": lambda: price.survey(RandomizedResponse(odds=3), margin=0.03),
