@@ -168,7 +168,7 @@ def test_rank_margins_grow_with_the_grid_and_the_relation():
 
     assert found(10**3, "replace") < found(10**6, "replace")
     assert found(10**6, "add-remove") < found(10**6, "replace")
-    # ln(cells * 0.95 / 0.05) / (2 epsilon), but for one rank.
+    # ln(cells * 0.95 / 0.05) / (2 epsilon), up to one rank.
     expected = math.log(10**6 * 19) / 0.2
     assert found(10**6, "replace") == pytest.approx(expected, abs=2)
 

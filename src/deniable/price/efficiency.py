@@ -35,9 +35,9 @@ from deniable.mechanisms import (
     Staircase,
     Thresholding,
 )
-from deniable.mechanisms.choose.by_score import Choosing
+from deniable.mechanisms.choose.choice_by_score import ChoiceByScore
 from deniable.mechanisms.local.frequency_oracle import FrequencyOracle
-from deniable.mechanisms.noise.density import directions
+from deniable.mechanisms.noise.density import squared_l2_reach
 from deniable.mechanisms.noise.staircase import StaircaseNoise
 from deniable.price import choice_bounds, local_bounds
 from deniable.price.lower_bounds import Bound, discrete, unbiased
@@ -152,7 +152,7 @@ def _density(mechanism: Density) -> Efficiency:
             'Density(terms="private") releases as many numbers as it chooses to: no bound is '
             "known here. Compare it at a number of terms."
         )
-    terms, widest = int(mechanism.terms), directions(int(mechanism.terms), mechanism.neighbors)
+    terms, widest = int(mechanism.terms), squared_l2_reach(int(mechanism.terms), mechanism.neighbors)
     released = terms + (mechanism.neighbors == "add-remove")
     found = released * noise_variance(mechanism.noise(terms))
     bound = unbiased(mechanism.loss, reach=math.isqrt(widest))
@@ -175,7 +175,7 @@ def _mean(mechanism: Any) -> Efficiency:
     return _variance(found, unbiased(mechanism.loss, reach=rational(width)))
 
 
-def _selection(mechanism: Choosing, scores: Any) -> Efficiency:
+def _selection(mechanism: ChoiceByScore, scores: Any) -> Efficiency:
     gaps = choice_bounds.behind(scores, mechanism.sensitivity)
     law = mechanism.pmf(scores)
     chances = list(law.values()) if isinstance(law, dict) else law.tolist()
@@ -300,7 +300,7 @@ _ALONE: tuple[tuple[Any, Callable[[Any], Efficiency]], ...] = (
 _ON_DATA: tuple[tuple[Any, Callable[[Any, Any], Efficiency], str], ...] = (
     (Majority, _majority, "votes"),
     (InverseSensitivity, _choice, "records"),
-    (Choosing, _selection, "scores"),
+    (ChoiceByScore, _selection, "scores"),
     (SparseVector, _sparse, "distance"),
     (Quantiles, _ranks, "rows"),
     (Thresholding, _hidden, "units"),

@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 
 from deniable.exact.rationals import Number, positive, whole
-from deniable.mechanisms.local.numbers.numeric import NumericDesign
+from deniable.mechanisms.local.numbers.numeric_design import NumericDesign
 from deniable.price.lower_bounds import Bound
 
 

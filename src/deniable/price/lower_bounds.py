@@ -231,7 +231,7 @@ def _divergence(loss: Loss, k: int) -> float:
             "Take a pure, a Gaussian or a concentrated loss."
         )
     found = []
-    if loss.nats is not None:
+    if loss.exact_epsilon is not None:
         exponent = min(k * loss.epsilon(), _FAR)
         found.append(4 * math.sinh(exponent / 2) ** 2)
     if loss.mu_squared is not None:

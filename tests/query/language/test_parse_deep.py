@@ -10,7 +10,7 @@ import pytest
 
 from deniable.errors import DeniableError, InvalidQuery
 from deniable.query.language.parse import parse
-from deniable.query.planner.request import planned
+from deniable.query.planner.request import make_plan
 from tests.query.town import policy
 
 _MOST_CALLS = 10_000_000  # what is answered takes a third of it, what doubles far more
@@ -86,7 +86,7 @@ def bounded(text):
     before = sys.getprofile()
     sys.setprofile(count)
     try:
-        made = planned(text, policy(), epsilon=1)
+        made = make_plan(text, policy(), epsilon=1)
     except DeniableError as refusal:
         made, told = None, str(refusal)
     finally:
@@ -179,7 +179,7 @@ def test_what_nests_too_deeply_to_be_read_is_told_so():
 def test_groups_that_would_fill_the_memory():
     keys = ", ".join(f"cost > {i}" for i in range(30))
     with pytest.raises(InvalidQuery, match="make 1,073,741,824 groups"):
-        planned(f"SELECT COUNT(*) AS n FROM visits GROUP BY {keys}", policy(), epsilon=1)
+        make_plan(f"SELECT COUNT(*) AS n FROM visits GROUP BY {keys}", policy(), epsilon=1)
 
 
 @pytest.mark.parametrize("number", ["1 / 3", "-2.5 / 1e30", "0 / 3", "SQRT(2) - SQRT(2)"])
@@ -194,4 +194,6 @@ def test_limits_of_powers_are_still_numbers():
     made = bounded(text)
     assert made is not None
     with pytest.raises(DeniableError, match="has no limit"):
-        planned("SELECT SUM(POWER(POWER(cost, 20), 20)) AS s FROM visits", policy(), epsilon=1)
+        make_plan(
+            "SELECT SUM(POWER(POWER(cost, 20), 20)) AS s FROM visits", policy(), epsilon=1
+        )

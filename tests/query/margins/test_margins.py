@@ -16,7 +16,8 @@ from deniable.query.plan.plan import (
     Number,
     Operation,
 )
-from deniable.query.statements.statistics import Measured, Statistic
+from deniable.query.planner.aggregate_nodes import MeasuredStatistic
+from deniable.query.statements.statistics import Statistic
 
 DRAWS = 60_000  # 20,000 are asked for; more make a chance failure impossible
 LEVEL = Fraction(19, 20)
@@ -56,7 +57,7 @@ CASES = {
 def build(kind, name, n, low, high):
     statistic = Statistic(kind, X, low, high, Fraction(1))
     features = tuple(Feature(f"f{i}", 0) for i in range(statistic.size))
-    node = Measured(statistic, features).node(Aggregate(name, X))
+    node = MeasuredStatistic(statistic, features).node(Aggregate(name, X))
     return (
         statistic,
         node,

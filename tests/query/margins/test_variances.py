@@ -7,7 +7,7 @@ import pytest
 
 from deniable.mechanisms import Gaussian, Laplace
 from deniable.query.language.syntax_tree import Aggregate, ColumnRef
-from deniable.query.margins.forms import form
+from deniable.query.margins.linear_forms import form
 from deniable.query.margins.margins import laws_of, margins, shown
 from deniable.query.margins.variances import interval, variance
 from deniable.query.plan.plan import (
@@ -16,7 +16,8 @@ from deniable.query.plan.plan import (
     Number,
     Operation,
 )
-from deniable.query.statements.statistics import Measured, Statistic
+from deniable.query.planner.aggregate_nodes import MeasuredStatistic
+from deniable.query.statements.statistics import Statistic
 
 DRAWS = 30_000
 WIDTH = 1000
@@ -26,7 +27,9 @@ STATISTIC = Statistic("moments", X, 0, WIDTH, Fraction(1, 2))
 
 
 def node_of(name):
-    return Measured(STATISTIC, tuple(Feature(one, 0) for one in NAMES)).node(Aggregate(name, X))
+    return MeasuredStatistic(STATISTIC, tuple(Feature(one, 0) for one in NAMES)).node(
+        Aggregate(name, X)
+    )
 
 
 def features(values):

@@ -14,9 +14,9 @@ from deniable.query.language.parse import parse
 from deniable.query.planner.accuracy import (
     LEAST,
     MOST,
-    Goal,
-    least,
-    predicted,
+    MarginGoal,
+    plan_for_goal,
+    predicted_margin,
 )
 from deniable.query.planner.planner import plan
 from deniable.release import MemoryLedger, Session
@@ -30,16 +30,18 @@ FACTORS = ("0.4", "1.7", "20")
 
 
 def goal_of(made, factor):
-    """So many times the margins that a plan predicts."""
-    told = {one.name: predicted(one) for one in made.outputs}
+    """The margins that a plan predicts, times a factor."""
+    told = {one.name: predicted_margin(one) for one in made.outputs}
     wanted = {k: Fraction(str(m)) * Fraction(factor) for k, m in told.items() if m}
-    return Goal.of(wanted) if wanted else Goal(None, {})
+    return MarginGoal.of(wanted) if wanted else MarginGoal(None, {})
 
 
 def misses(made, goal):
     asked = {one.name: goal.by_name.get(one.name) for one in made.outputs}
     return [
-        one.name for one in made.outputs if asked[one.name] and predicted(one) > asked[one.name]
+        one.name
+        for one in made.outputs
+        if asked[one.name] and predicted_margin(one) > asked[one.name]
     ]
 
 
@@ -56,7 +58,7 @@ def weights_of(question, policy_, goal):
 
     accuracy.plan = watched
     try:
-        found = least(question, policy_, goal)
+        found = plan_for_goal(question, policy_, goal)
     finally:
         accuracy.plan = real
     return found, seen[-1].get("weights"), len(seen)
@@ -79,7 +81,7 @@ def test_the_epsilon_is_the_least_to_one_per_cent(path, size, engines):
         goal = goal_of(first, factor)
         if not goal.by_name:  # a most frequent value has no margin of its own
             with pytest.raises(InvalidQuery, match="depends on the data"):
-                least(asked, POLICIES[which], Goal.of(1))
+                plan_for_goal(asked, POLICIES[which], MarginGoal.of(1))
             return
         found, weights, tries = weights_of(asked, POLICIES[which], goal)
         assert not misses(found, goal)
@@ -118,94 +120,98 @@ def test_estimates_hold_for_the_rows_expected():
 
 def test_one_number_serves_all_outputs():
     asked = parse("SELECT ward, COUNT(*) AS n, COUNT(age) AS known FROM visits GROUP BY ward")
-    found = least(asked, policy(), Goal.of(40))
+    found = plan_for_goal(asked, policy(), MarginGoal.of(40))
     assert max(one.margin for one in found.outputs if one.margin is not None) <= 40
 
 
 def test_goals_for_all_outputs_share_the_budget():
     """A split that meets both goals together is cheaper than the even one."""
     asked = parse("SELECT SUM(age) AS ages, SUM(cost) AS costs FROM visits")
-    goal = Goal.of({"ages": 100_000, "costs": 30_000})
-    found = least(asked, policy(person=False), goal)
+    goal = MarginGoal.of({"ages": 100_000, "costs": 30_000})
+    found = plan_for_goal(asked, policy(person=False), goal)
     assert misses(plan(asked, policy(person=False), epsilon=found.epsilon * 3 / 2), goal)
 
 
 def test_a_histograms_name_stands_for_its_bins():
     asked = parse("SELECT HISTOGRAM(age, 4) AS ages FROM visits")
-    found = least(asked, policy(), Goal.of({"ages": 30}))
+    found = plan_for_goal(asked, policy(), MarginGoal.of({"ages": 30}))
     assert all(one.margin <= 30 for one in found.outputs)
 
 
 def test_it_is_said_in_the_notes():
-    found = least(MEAN, policy(), Goal.of(10))
+    found = plan_for_goal(MEAN, policy(), MarginGoal.of(10))
     assert "Asked for ± 10 at 95 %" in found.notes[-2]
     assert "estimate, from expected_rows = 3,000" in found.notes[-1]
-    assert "estimate" not in least(COUNT, policy(), Goal.of(10)).notes[-1]
+    assert "estimate" not in plan_for_goal(COUNT, policy(), MarginGoal.of(10)).notes[-1]
 
 
 def test_confidence_moves_the_price():
-    sure = least(COUNT, policy(), Goal.of(50), confidence=Fraction(99, 100))
-    assert sure.epsilon > least(COUNT, policy(), Goal.of(50)).epsilon
+    sure = plan_for_goal(COUNT, policy(), MarginGoal.of(50), confidence=Fraction(99, 100))
+    assert sure.epsilon > plan_for_goal(COUNT, policy(), MarginGoal.of(50)).epsilon
     assert sure.confidence == Fraction(99, 100)
 
 
 def test_without_expected_rows_an_average_is_refused():
     with pytest.raises(InvalidQuery, match=r"depends on the data.*\n.*expected_rows"):
-        least(MEAN, policy(expected_rows=None), Goal.of(10))
-    least(COUNT, policy(expected_rows=None), Goal.of(10))
+        plan_for_goal(MEAN, policy(expected_rows=None), MarginGoal.of(10))
+    plan_for_goal(COUNT, policy(expected_rows=None), MarginGoal.of(10))
 
 
 def test_averages_over_private_keys_are_refused():
     asked = parse("SELECT diagnosis, AVG(age) AS age FROM visits GROUP BY diagnosis")
     with pytest.raises(InvalidQuery, match="Declare the keys of diagnosis"):
-        least(asked, policy(), Goal.of(10))
+        plan_for_goal(asked, policy(), MarginGoal.of(10))
 
 
 def test_a_name_that_is_no_number_is_refused():
     with pytest.raises(InvalidParameter, match=r"names m, .* Numbers: n\."):
-        least(COUNT, policy(), Goal.of({"m": 5}))
+        plan_for_goal(COUNT, policy(), MarginGoal.of({"m": 5}))
 
 
 def test_what_no_epsilon_gives_is_refused():
     """The margin of a variance has a floor where its noise is rounded to whole steps."""
     asked = parse("SELECT COUNT(*) * 1000000 AS n FROM visits")
-    found = least(asked, policy(), Goal.of(Fraction(1, 10**9)))
+    found = plan_for_goal(asked, policy(), MarginGoal.of(Fraction(1, 10**9)))
     assert found.epsilon < MOST
     assert found.outputs[0].margin == 0
     table = Table.declare("t", bounds={"x": (0, 1)}, expected_rows=1).with_schema(
         {"x": "DOUBLE"}
     )
     with pytest.raises(InvalidQuery, match="No epsilon up to 1000 gives ± 1e-12"):
-        least(parse("SELECT AVG(x) FROM t"), Policy([table], epsilon=1), Goal.of(1e-12))
+        plan_for_goal(
+            parse("SELECT AVG(x) FROM t"), Policy([table], epsilon=1), MarginGoal.of(1e-12)
+        )
 
 
 def test_a_wide_margin_costs_next_to_nothing():
-    assert least(COUNT, policy(), Goal.of(10**12)).epsilon == LEAST
+    assert plan_for_goal(COUNT, policy(), MarginGoal.of(10**12)).epsilon == LEAST
 
 
 @pytest.mark.parametrize("margin", [0, -1, float("nan"), {}, {"n": 0}, "50", True])
 def test_margins_must_be_positive_numbers(margin):
     with pytest.raises(InvalidParameter):
-        Goal.of(margin)
+        MarginGoal.of(margin)
 
 
 def test_relative_margins_are_of_public_sizes():
-    assert Goal.relative(0.05, 10_000) == Goal.of(500)
-    assert Goal.relative({"n": 0.1}, {"n": 50}) == Goal.of({"n": 5})
-    assert Goal.relative(0.1, {"n": 50, "m": 10}) == Goal.of({"n": 5, "m": 1})
-    assert Goal.relative({"n": 0.1}, 50) == Goal.of({"n": 5})
+    assert MarginGoal.relative(0.05, 10_000) == MarginGoal.of(500)
+    assert MarginGoal.relative({"n": 0.1}, {"n": 50}) == MarginGoal.of({"n": 5})
+    assert MarginGoal.relative(0.1, {"n": 50, "m": 10}) == MarginGoal.of({"n": 5, "m": 1})
+    assert MarginGoal.relative({"n": 0.1}, 50) == MarginGoal.of({"n": 5})
 
     class Earlier:
         value = -200
 
-    assert Goal.relative(0.1, Earlier()) == Goal.of(20)
+    assert MarginGoal.relative(0.1, Earlier()) == MarginGoal.of(20)
 
 
 @pytest.mark.parametrize("of", [None, 0, "many", {"m": 3}])
 def test_relative_to_nothing_is_refused(of):
     with pytest.raises(InvalidParameter, match=r"of|m"):
-        Goal.relative({"n": 0.1}, of)
+        MarginGoal.relative({"n": 0.1}, of)
 
 
 def test_margins_far_apart_stay_finite():
-    assert not math.isinf(predicted(least(COUNT, policy(), Goal.of(3)).outputs[0]))
+    assert not math.isinf(
+        predicted_margin(plan_for_goal(COUNT, policy(), MarginGoal.of(3)).outputs[0])
+    )

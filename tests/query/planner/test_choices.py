@@ -8,7 +8,7 @@ import pytest
 from deniable.errors import InvalidParameter, InvalidQuery, UnboundedColumn
 from deniable.ledger.ledger import check_price
 from deniable.mechanisms import Quantiles
-from deniable.mechanisms.quantiles.independent import Independent
+from deniable.mechanisms.quantiles.independent import IndependentQuantiles
 from deniable.privacy import ApproximateLoss, PureLoss
 from deniable.query.language.parse import parse
 from deniable.query.planner.planner import plan
@@ -49,7 +49,9 @@ def test_the_whole_loss_is_what_is_charged(sql, neighbors, epsilon, max_groups_p
     assert made.loss.fits(ApproximateLoss(made.epsilon, made.delta))
     check_price(made)
     if delta == 0:
-        assert made.loss.nats == PureLoss(F(str(epsilon))).nats  # and nothing is wasted
+        assert (
+            made.loss.exact_epsilon == PureLoss(F(str(epsilon))).exact_epsilon
+        )  # and nothing is wasted
 
 
 def test_a_plan_that_understates_its_choices_is_refused():
@@ -79,7 +81,7 @@ def test_a_plan_that_takes_a_unit_for_less_than_it_is_is_refused(sql, neighbors)
 def test_rows_that_come_and_go_cost_no_more_than_rows_that_change(level):
     """Under "replace" the number of rows need not be public: with NULLs or WHERE a row that
     changes may come or go. All tables of up to four rows over four values, exactly."""
-    method = Independent((level,), F(1), "replace", 4)
+    method = IndependentQuantiles((level,), F(1), "replace", 4)
 
     def law(table):
         return of_independent(method, table)

@@ -125,7 +125,7 @@ def test_delta_is_a_stated_share_of_the_budget():
 @pytest.mark.parametrize(
     ("sql", "kind", "because"),
     [
-        ("SELECT COUNT(*) FROM visit", InvalidQuery, "Did you mean 'visits'"),
+        ("SELECT COUNT(*) FROM visit", InvalidQuery, "Did you mean `visits`"),
         ("SELECT COUNT(*) FROM '/etc/passwd'", InvalidQuery, "no table /etc/passwd"),
         ("SELECT SUM(csot) FROM visits", InvalidQuery, "Did you mean cost"),
         ("SELECT ward FROM visits", InvalidQuery, "no aggregate"),

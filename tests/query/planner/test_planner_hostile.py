@@ -1,5 +1,5 @@
 """Two hundred questions, with and without a row that means harm: all that an analyst sees is
-the same but for noise (status, shape, price, message)."""
+the same except for noise (status, shape, price, message)."""
 
 from fractions import Fraction
 
@@ -10,7 +10,7 @@ from deniable.engines.duckdb.engine import DuckDB
 from deniable.errors import EngineFailed
 from deniable.policy import Policy, Table
 from deniable.release import MemoryLedger
-from deniable.release.session.session import Session
+from deniable.release.public_session import Session
 from tests.query.relations.test_function_table import USES
 
 PLAIN = {
@@ -165,7 +165,7 @@ def both():
 
 
 def told(asked, text):
-    """Everything that comes back, but for the noise."""
+    """Everything that comes back, except the noise."""
     before = asked.remaining
     try:
         answer = asked.sql(text, epsilon=Fraction(1, 10), fresh=True)

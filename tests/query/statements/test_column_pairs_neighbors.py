@@ -7,7 +7,7 @@ import pytest
 from deniable.engines.duckdb.engine import DuckDB
 from deniable.mechanisms import Gaussian
 from tests.query.pairs import pairs
-from tests.query.statements.test_aggregates_neighbors import (
+from tests.query.statements.test_aggregate_statement_neighbors import (
     MUTANTS,
     SHAPES,
     Probe,

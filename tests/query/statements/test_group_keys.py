@@ -5,7 +5,7 @@ import pytest
 
 import deniable as dp
 from deniable.errors import InvalidQuery
-from tests.query.statements.test_aggregates import exact
+from tests.query.statements.test_aggregate_statement import exact
 
 BY_A = "SELECT a, COUNT(*) AS n FROM data GROUP BY a"
 

@@ -58,7 +58,7 @@ def exact(sql, frame, part=()):
     data = Table.declare("data", frame, unit="p", keys={"d": DIAGNOSES}, **declared)
     codes = Table.declare("codes", CODES, public=True, keys={"name": ["n0", "n1"]})
     with DuckDB.open(tables) as engine:
-        engine._salt = 2**62 + 5  # which groups of a unit are kept hangs on it
+        engine._salt = 2**62 + 5  # it decides which groups of a unit are kept
         schemas = {name: engine.schema(name) for name in tables}
         known = Policy([data, codes], epsilon=10, delta=1e-3).with_schemas(schemas)
         made = plan(parse(sql), known, epsilon=1)

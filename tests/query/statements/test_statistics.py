@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 from deniable.query.language.syntax_tree import Aggregate, ColumnRef
 from deniable.query.margins.evaluation import evaluate
 from deniable.query.plan.plan import Feature
-from deniable.query.statements.statistics import Measured, Statistic, root_up
+from deniable.query.planner.aggregate_nodes import MeasuredStatistic
+from deniable.query.statements.statistics import Statistic, root_up
 
 F = Fraction
 X = ColumnRef("x")
@@ -37,7 +38,9 @@ def features(statistic, rows):
 
 
 def measured(statistic):
-    return Measured(statistic, tuple(Feature(f"f{i}", 0) for i in range(statistic.size)))
+    return MeasuredStatistic(
+        statistic, tuple(Feature(f"f{i}", 0) for i in range(statistic.size))
+    )
 
 
 ROWS = st.lists(st.none() | st.integers(-4, 9), min_size=3, max_size=8)

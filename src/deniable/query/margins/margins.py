@@ -29,7 +29,13 @@ from deniable.mechanisms.noise.additive import Noise
 from deniable.mechanisms.noise.thresholding import Thresholding
 from deniable.query.margins import variances
 from deniable.query.margins.evaluation import Values, evaluate
-from deniable.query.margins.forms import LinearForm, RatioForm, form
+from deniable.query.margins.linear_forms import (
+    LinearForm,
+    RatioForm,
+    features_of,
+    form,
+    has_chosen,
+)
 from deniable.query.margins.noise_quantiles import (
     fixed_margin,
     moments,
@@ -39,8 +45,6 @@ from deniable.query.margins.noise_quantiles import (
 from deniable.query.margins.variances import variance
 from deniable.query.plan.plan import (
     Block,
-    Chosen,
-    Feature,
     KeyColumn,
     Node,
     Operation,
@@ -83,6 +87,7 @@ def margins(
     reckoned twice.
 
     >>> from deniable.mechanisms import Laplace
+    >>> from deniable.query.plan.plan import Feature
     >>> laws = laws_of([Block(("s", "n"), "mean", Laplace(epsilon=1))], None)
     >>> mean = Operation("/", (Feature("s", 0), Feature("n", 0)))
     >>> got = {"s": np.array([500.0, 0.0]), "n": np.array([1000.0, 1.0])}
@@ -92,7 +97,7 @@ def margins(
     value = (
         shown(node, features, low=low, high=high, keys=keys) if shown_as is None else shown_as
     )
-    if _has_chosen(node):  # how far a chosen value is off is known on its own only
+    if has_chosen(node):  # how far a chosen value is off is known on its own only
         return np.full(np.shape(value), np.inf)
     lower, upper = _interval(node, laws, features, confidence, keys)
     fixed = isinstance(form(node), LinearForm)
@@ -118,6 +123,7 @@ def shown(
     Linear answers stay unbiased, so a noisy count may be negative; cutting the others loses
     nothing and never takes them further from the truth.
 
+    >>> from deniable.query.plan.plan import Feature
     >>> mean = Operation("/", (Feature("s", 0), Feature("n", 0)))
     >>> shown(mean, {"s": np.array([7.0]), "n": np.array([5.0])}, low=0, high=1).tolist()
     [1.0]
@@ -164,7 +170,7 @@ def _monotone_argument(node: Node) -> "Node | None":
     """The one noisy argument of a call that is monotone in it (or folds, as ABS does)."""
     if not isinstance(node, Operation):
         return None
-    noisy = [one for one in node.arguments if _features(one)]
+    noisy = [one for one in node.arguments if features_of(one)]
     if len(noisy) != 1:
         return None
     if node.name in ("sqrt", "abs", "+", "-", "*", "negative", "round", "floor", "ceil"):
@@ -188,19 +194,6 @@ def _applied(
     arguments = (*node.arguments[:place], stand_in, *node.arguments[place + 1 :])
     result = evaluate(Operation(node.name, arguments), features, (*keys, end))
     return np.asarray(result, dtype=np.float64)
-
-
-def _has_chosen(node: Node) -> bool:
-    if isinstance(node, Operation):
-        return any(_has_chosen(one) for one in node.arguments)
-    return isinstance(node, Chosen)
-
-
-def _features(node: Node) -> dict[str, None]:
-    """The names of the noisy integers below a node, each once."""
-    if isinstance(node, Operation):
-        return {name: None for one in node.arguments for name in _features(one)}
-    return {node.name: None} if isinstance(node, Feature) else {}
 
 
 def _fieller(
@@ -317,7 +310,7 @@ def _by_slopes(
     node = _uncut(node)
     value = np.asarray(evaluate(node, features, keys), dtype=np.float64)
     variance, fourth = np.zeros_like(value), np.zeros_like(value)
-    for name in _features(node):
+    for name in features_of(node):
         own, own_fourth = moments(laws[name])
         step = own**0.5
         at = np.asarray(features[name], dtype=np.float64)
@@ -349,7 +342,7 @@ def _uncut(node: Node) -> Node:
 
 def _denominators(node: Node) -> Iterator[Node]:
     if isinstance(node, Operation):
-        if node.name == "/" and _features(node.arguments[1]):
+        if node.name == "/" and features_of(node.arguments[1]):
             yield node.arguments[1]
         for one in node.arguments:
             yield from _denominators(one)

@@ -29,7 +29,7 @@ from numpy.typing import NDArray
 
 from deniable.mechanisms.noise.additive import Noise
 from deniable.query.margins.evaluation import Values
-from deniable.query.margins.forms import LinearForm, RatioForm, form
+from deniable.query.margins.linear_forms import LinearForm, RatioForm, form
 from deniable.query.margins.noise_quantiles import moments, tail_quantiles
 from deniable.query.plan.plan import Node, Operation
 

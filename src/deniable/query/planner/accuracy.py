@@ -16,10 +16,10 @@ from typing import Any, TypeAlias
 from deniable.errors import InvalidParameter, InvalidQuery
 from deniable.exact.rationals import Number, positive
 from deniable.policy import Policy
-from deniable.query.language.expressions import plain
+from deniable.query.language.decimal_text import decimal_text
 from deniable.query.language.question import Question
-from deniable.query.plan.plan import Output, Plan
-from deniable.query.planner.noise import released
+from deniable.query.margins.linear_forms import features_of, has_chosen
+from deniable.query.plan.plan import Node, Output, Plan
 from deniable.query.planner.planner import plan
 
 MOST = Fraction(1000)  # an epsilon that protects nobody: no search goes beyond
@@ -31,12 +31,12 @@ Margins: TypeAlias = Number | Mapping[str, Number]
 
 
 @dataclass(frozen=True, slots=True)
-class Goal:
+class MarginGoal:
     """The margin for every number of an answer, or for some of them by name.
 
-    >>> Goal.of(50).words
+    >>> MarginGoal.of(50).words
     '± 50'
-    >>> Goal.of({"n": 50, "cost": 2.5}).words
+    >>> MarginGoal.of({"n": 50, "cost": 2.5}).words
     'n ± 50, cost ± 2.5'
     """
 
@@ -44,7 +44,7 @@ class Goal:
     by_name: Mapping[str, Fraction]
 
     @classmethod
-    def of(cls, margin: Margins) -> "Goal":
+    def of(cls, margin: Margins) -> "MarginGoal":
         """A goal from what a caller writes."""
         if not isinstance(margin, Mapping):
             return cls(positive(margin, "margin"), {})
@@ -53,10 +53,10 @@ class Goal:
         return cls(None, {str(k): positive(v, f"margin[{k}]") for k, v in margin.items()})
 
     @classmethod
-    def relative(cls, share: Margins, of: Any) -> "Goal":
+    def relative(cls, share: Margins, of: Any) -> "MarginGoal":
         """A goal of so large a share of sizes that are public or were released before.
 
-        >>> Goal.relative(0.05, 10_000).words
+        >>> MarginGoal.relative(0.05, 10_000).words
         '± 500'
         """
         shares = share if isinstance(share, Mapping) else None
@@ -76,13 +76,13 @@ class Goal:
     def words(self) -> str:
         """The goal as it is shown."""
         if self.every is not None:
-            return f"± {plain(self.every)}"
-        return ", ".join(f"{name} ± {plain(one)}" for name, one in self.by_name.items())
+            return f"± {decimal_text(self.every)}"
+        return ", ".join(f"{name} ± {decimal_text(one)}" for name, one in self.by_name.items())
 
     def asked(self, output: Output, names: "tuple[str, ...]") -> Fraction | None:
         """The margin asked of an output; a histogram's name stands for all of its bins."""
         if self.every is not None:
-            return self.every if released(output.node) else None
+            return self.every if is_noisy(output.node) else None
         return self.by_name.get(output.name, self.by_name.get(_whole(output.name, names)))
 
 
@@ -107,7 +107,7 @@ def _size(of: Any, name: str) -> Fraction:
     return size
 
 
-def least(question: Question, policy: Policy, goal: Goal, **wishes: Any) -> Plan:
+def plan_for_goal(question: Question, policy: Policy, goal: MarginGoal, **wishes: Any) -> Plan:
     """The plan of least epsilon, to one per cent, that is predicted to meet a goal.
 
     `wishes` are those of `plan` beside epsilon. Where every output has a goal and no weights
@@ -116,7 +116,9 @@ def least(question: Question, policy: Policy, goal: Goal, **wishes: Any) -> Plan
     >>> from deniable.policy import Table
     >>> from deniable.query.language.parse import parse
     >>> policy = Policy([Table("visits").with_schema({"ward": "VARCHAR"})], epsilon=3)
-    >>> found = least(parse("SELECT COUNT(*) AS n FROM visits"), policy, Goal.of(50))
+    >>> found = plan_for_goal(
+    ...     parse("SELECT COUNT(*) AS n FROM visits"), policy, MarginGoal.of(50)
+    ... )
     >>> float(found.epsilon), found.outputs[0].margin
     (0.0594, 50.0)
     """
@@ -145,14 +147,14 @@ def least(question: Question, policy: Policy, goal: Goal, **wishes: Any) -> Plan
     return replace(whole, notes=(*whole.notes, *_notes(whole, goal, names, policy)))
 
 
-def _ratio_to(goal: Goal, names: tuple[str, ...]) -> Callable[[Plan], float]:
+def _ratio_to(goal: MarginGoal, names: tuple[str, ...]) -> Callable[[Plan], float]:
     """How much wider than asked the widest predicted margin is."""
 
     def ratio(made: Plan) -> float:
         wide = 0.0
         for output in made.outputs:
             asked = goal.asked(output, names)
-            margin = predicted(output)
+            margin = predicted_margin(output)
             if asked is not None and margin is not None:
                 wide = max(wide, _over(margin, asked))
         return wide
@@ -160,7 +162,12 @@ def _ratio_to(goal: Goal, names: tuple[str, ...]) -> Callable[[Plan], float]:
     return ratio
 
 
-def predicted(output: Output) -> float | None:
+def is_noisy(node: Node) -> bool:
+    """Whether a node is computed from anything noisy or chosen, and so has a margin."""
+    return bool(features_of(node)) or has_chosen(node)
+
+
+def predicted_margin(output: Output) -> float | None:
     """The output's predicted margin in its own unit; None where nothing public predicts it."""
     return output.likely if output.margin_in else output.margin
 
@@ -173,10 +180,10 @@ def _over(margin: float, asked: Fraction) -> float:
     return max(ratio, math.nextafter(1, 2)) if Fraction(margin) > asked else min(ratio, 1.0)
 
 
-def _check(made: Plan, goal: Goal, names: tuple[str, ...], policy: Policy) -> None:
+def _check(made: Plan, goal: MarginGoal, names: tuple[str, ...], policy: Policy) -> None:
     """Refuses names that are no numbers, and margins that nothing public predicts."""
-    known = {_whole(one.name, names) for one in made.outputs if released(one.node)}
-    known |= {one.name for one in made.outputs if released(one.node)}
+    known = {_whole(one.name, names) for one in made.outputs if is_noisy(one.node)}
+    known |= {one.name for one in made.outputs if is_noisy(one.node)}
     for name in goal.by_name:
         if name not in known:
             raise InvalidParameter(
@@ -184,7 +191,7 @@ def _check(made: Plan, goal: Goal, names: tuple[str, ...], policy: Policy) -> No
                 f"{', '.join(one for one in names if one in known)}."
             )
     for output in made.outputs:
-        if goal.asked(output, names) is None or predicted(output) is not None:
+        if goal.asked(output, names) is None or predicted_margin(output) is not None:
             continue
         raise InvalidQuery(
             f"The margin of {output.about} depends on the data, so no epsilon can be found "
@@ -203,13 +210,13 @@ def _mend(made: Plan, policy: Policy) -> str:
     return "Ask for something whose margin is known; "
 
 
-def _weights(made: Plan, goal: Goal, names: tuple[str, ...]) -> dict[str, Fraction]:
+def _weights(made: Plan, goal: MarginGoal, names: tuple[str, ...]) -> dict[str, Fraction]:
     """Weights that bring all outputs to their goals together; none if some have no goal."""
     found: dict[str, float] = {}
     for output in made.outputs:
-        if not released(output.node):
+        if not is_noisy(output.node):
             continue
-        asked, margin = goal.asked(output, names), predicted(output)
+        asked, margin = goal.asked(output, names), predicted_margin(output)
         if asked is None or margin is None or math.isinf(margin):
             return {}
         name = _whole(output.name, names)
@@ -289,9 +296,11 @@ def _up(epsilon: Fraction, digits: int) -> Fraction:
     return math.ceil(epsilon / power) * power
 
 
-def _notes(made: Plan, goal: Goal, names: tuple[str, ...], policy: Policy) -> tuple[str, ...]:
+def _notes(
+    made: Plan, goal: MarginGoal, names: tuple[str, ...], policy: Policy
+) -> tuple[str, ...]:
     level = f"{100 * float(made.confidence):g} %"
-    price = plain(made.epsilon)
+    price = decimal_text(made.epsilon)
     told = f"Asked for {goal.words} at {level}: epsilon {price} is the least, to 1 %."
     rough = [
         one.name

@@ -22,18 +22,18 @@ from typing import TypeAlias
 from deniable.errors import InvalidParameter, InvalidQuery
 from deniable.policy import Column as Declared
 from deniable.policy import Policy, Table
-from deniable.query.language.expressions import (
+from deniable.query.language.decimal_text import decimal_text
+from deniable.query.language.expressions import aggregates_in, walk
+from deniable.query.language.question import Question
+from deniable.query.language.sql_aggregates import quantiles
+from deniable.query.language.syntax_tree import (
     Aggregate,
     Call,
     ColumnRef,
     Expression,
     Literal,
-    aggregates,
-    plain,
-    walk,
+    Named,
 )
-from deniable.query.language.question import Named, Question
-from deniable.query.language.sql_aggregates import quantiles
 from deniable.query.margins.margins import laws_of
 from deniable.query.margins.noise_quantiles import fixed_margin
 from deniable.query.plan.plan import Feature, Output, Plan
@@ -61,8 +61,8 @@ class Found:
     @property
     def words(self) -> str:
         """The bounds, and what clipping to them may cost."""
-        told = f"{self.column} is clipped to the bounds found, {plain(self.low)} to "
-        told += f"{plain(self.high)}"
+        told = f"{self.column} is clipped to the bounds found, {decimal_text(self.low)} to "
+        told += f"{decimal_text(self.high)}"
         if self.level is not None:
             return (
                 f"{told}: the quantiles {float(1 - self.level):.4g} and "
@@ -253,7 +253,7 @@ def _wanted(question: Question, table: Table, wanted: Wanted) -> list[str]:
         parts = [
             one.argument
             for named in (*question.outputs,)
-            for one in aggregates(named.expression)
+            for one in aggregates_in(named.expression)
             if one.argument is not None and not one.name.startswith("count")
         ]
         named = [e.name for part in parts for e in walk(part) if isinstance(e, ColumnRef)]

@@ -4,8 +4,8 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from deniable.mechanisms import Gaussian, Quantiles
-from deniable.policy.suggestions import counted
-from deniable.query.language.expressions import plain
+from deniable.policy.plurals import pluralize
+from deniable.query.language.decimal_text import decimal_text
 from deniable.query.plan.plan import (
     Block,
     Choice,
@@ -37,9 +37,9 @@ class Branch:
 
 def explain(plan: Plan) -> Branch:
     """The plan as a tree; `print` it."""
-    price = f"epsilon {plain(plan.epsilon)}"
+    price = f"epsilon {decimal_text(plan.epsilon)}"
     if plan.delta:
-        price += f", delta {plain(plan.delta)}"
+        price += f", delta {decimal_text(plan.delta)}"
     return Branch(
         f"Answer at {price}",
         (
@@ -107,7 +107,7 @@ def _block(block: Block) -> Branch:
         block.about,
         (
             Branch(f"integers: {', '.join(block.features)}"),
-            Branch(f"{norm} sensitivity {plain(mechanism.sensitivity)} grid steps"),
+            Branch(f"{norm} sensitivity {decimal_text(mechanism.sensitivity)} grid steps"),
             Branch(f"{type(mechanism).__name__} noise, {mechanism.loss}"),
         ),
     )
@@ -123,7 +123,7 @@ def _choice(choice: Choice) -> Branch:
         if choice.rounds > 1:
             how += f", {choice.rounds} times"
         steps = (
-            f"one unit moves a count by at most {plain(mechanism.sensitivity)}, in at most "
+            f"one unit moves a count by at most {decimal_text(mechanism.sensitivity)}, in at most "
             f"{choice.changes:,} groups"
         )
     return Branch(choice.about, (Branch(how), Branch(steps), Branch(f"{choice.loss}")))
@@ -135,6 +135,6 @@ def _stability(plan: Plan) -> str:
         return f"one unit is one row of {tables} ({plan.neighbors})"
     return (
         f"one unit is all rows of one {plan.unit} in {tables} ({plan.neighbors}): at most "
-        f"{counted(plan.max_groups_per_unit, 'group')}, "
-        f"{counted(plan.max_rows_per_unit_per_group, 'row')} in each"
+        f"{pluralize(plan.max_groups_per_unit, 'group')}, "
+        f"{pluralize(plan.max_rows_per_unit_per_group, 'row')} in each"
     )

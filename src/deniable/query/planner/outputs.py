@@ -1,79 +1,127 @@
 """The columns of an answer: what each is computed from, and what is public about its value."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from fractions import Fraction
 
-from deniable.query.language.expressions import Aggregate, Expression, plain
-from deniable.query.language.question import Named, Question
+from deniable.errors import InvalidQuery
+from deniable.query.language.decimal_text import decimal_text
+from deniable.query.language.syntax_tree import (
+    Aggregate,
+    Call,
+    ColumnRef,
+    Expression,
+    Literal,
+    Named,
+)
 from deniable.query.plan.plan import (
     Chosen,
     Feature,
+    KeyColumn,
     Node,
+    Number,
+    Operation,
     Output,
 )
-from deniable.query.planner import choices
-from deniable.query.planner.choices import Pick
-from deniable.query.planner.output_nodes import node_of
+from deniable.query.planner.draft import Draft, UnpricedChoice
 from deniable.query.relations.scope import Scope
-from deniable.query.statements.features import names
 from deniable.query.statements.statistics import Statistic, root_up
 
+# Operations that can be applied to noisy values.
+ALLOWED = frozenset(
+    [
+        *("+", "-", "*", "/", "=", "<>", "<", "<=", ">", ">=", "and", "or", "not", "negative"),
+        *("abs", "sqrt", "power", "floor", "ceil", "round", "least", "greatest", "coalesce"),
+    ]
+)
 
-def outputs(
-    question: Question,
-    found: Mapping[Aggregate, Statistic],
-    picked: Mapping[Aggregate, Pick],
-    nodes: Mapping[Aggregate, Node],
-    grouped_by: tuple[Expression, ...],
-    scope: Scope,
-) -> tuple[Output, ...]:
-    """One column for each selected expression; several for a histogram, quantiles, TOP_K."""
-    made: list[Output] = []
-    listed = {pick: place for place, pick in enumerate(dict.fromkeys(picked.values()))}
-    places = {one: listed[pick] for one, pick in picked.items()}
-    for one in question.outputs:
-        expression = one.expression
+
+def name_outputs(draft: Draft) -> None:
+    """A step of the planner: outputs, HAVING and ORDER BY as post-processing.
+
+    There is one column for each selected expression, and several for a histogram, quantiles
+    and TOP_K.
+    """
+    outputs: list[Output] = []
+    for named in draft.question.outputs:
+        expression = named.expression
         if isinstance(expression, Aggregate) and expression.name == "histogram":
-            made += _bins(one, expression, found)
-        elif isinstance(expression, Aggregate) and expression in picked:
-            made += _chosen(one, expression, picked[expression], places[expression])
+            statistic = draft.statistic_of[expression]
+            place = draft.statistics.index(statistic)
+            outputs += _bins(named, statistic, place)
+        elif isinstance(expression, Aggregate) and expression in draft.choice_of:
+            choice = draft.choice_of[expression]
+            outputs += _chosen(named.name, expression, choice, draft.unpriced.index(choice))
         else:
-            low, high = _limits(expression, scope)
+            low, high = _limits(expression, draft.scope)
             counts = isinstance(expression, Aggregate) and expression.name.startswith("count")
-            node = node_of(expression, nodes, grouped_by)
-            made.append(Output(one.name, str(expression), node, low, high, counts, None, False))
-    return tuple(made)
+            node = _node(expression, draft)
+            outputs.append(
+                Output(named.name, str(expression), node, low, high, counts, None, False)
+            )
+    draft.outputs = tuple(outputs)
+    having, order = draft.question.having, draft.question.order
+    draft.having = None if having is None else _node(having, draft)
+    draft.order = tuple((_node(expression, draft), down) for expression, down in order)
 
 
-def _bins(
-    one: Named, expression: Aggregate, found: Mapping[Aggregate, Statistic]
-) -> Iterator[Output]:
-    statistic = found[expression]
-    place = list(dict.fromkeys(found.values())).index(statistic)
-    for name, label in zip(names(place, statistic), statistic.bins, strict=True):
+def _bins(named: Named, statistic: Statistic, place: int) -> Iterator[Output]:
+    names = statistic.feature_names(place)
+    about = str(named.expression)
+    for name, label in zip(names, statistic.bins, strict=True):
         node = Feature(name, place)
-        shown = f"{one.name}[{label}]"
-        yield Output(shown, str(expression), node, Fraction(0), None, True, None, False)
+        shown = f"{named.name}[{label}]"
+        yield Output(shown, about, node, Fraction(0), None, True, None, False)
 
 
-def _chosen(one: Named, expression: Aggregate, pick: Pick, place: int) -> Iterator[Output]:
-    listed = choices.names(place, pick)
-    if pick.key is not None:
-        for i in range(expression.bins or 1):
-            shown = one.name if expression.bins is None else f"{one.name}[{i + 1}]"
-            node = Chosen(listed[i], place)
+def _chosen(
+    name: str, aggregate: Aggregate, choice: UnpricedChoice, place: int
+) -> Iterator[Output]:
+    names = choice.names(place)
+    if choice.key is not None:
+        for i in range(aggregate.bins or 1):
+            shown = name if aggregate.bins is None else f"{name}[{i + 1}]"
+            node = Chosen(names[i], place)
             yield Output(
-                shown, str(expression), node, None, None, False, None, False, margin_in="rows"
+                shown, str(aggregate), node, None, None, False, None, False, margin_in="rows"
             )
         return
-    ends = pick.low * pick.step, pick.high * pick.step
-    several = expression.name == "quantiles"
-    for level in expression.levels or (choices.level_of(expression, pick),):
-        node = Chosen(listed[pick.levels.index(level)], place)
-        shown = f"{one.name}[{plain(level)}]" if several else one.name
-        alone = Aggregate("quantile", expression.argument, levels=(level,))
-        about = str(alone if several else expression)
+    ends = choice.low * choice.step, choice.high * choice.step
+    several = aggregate.name == "quantiles"
+    for level in aggregate.levels or (choice.level_of(aggregate),):
+        node = Chosen(names[choice.levels.index(level)], place)
+        shown = f"{name}[{decimal_text(level)}]" if several else name
+        single = Aggregate("quantile", aggregate.argument, levels=(level,))
+        about = str(single if several else aggregate)
         yield Output(shown, about, node, *ends, False, None, False, margin_in="ranks")
+
+
+def _node(expression: Expression, draft: Draft) -> Node:
+    """The node that computes an expression of aggregates and keys from noisy features."""
+    if expression in draft.key_expressions:
+        return KeyColumn(draft.key_expressions.index(expression))
+    if isinstance(expression, Aggregate):
+        if expression.name in ("histogram", "quantiles", "top_k"):
+            raise InvalidQuery(f"{expression} is many numbers: select it on its own.")
+        return draft.nodes[expression]
+    if isinstance(expression, Literal):
+        value = expression.value
+        if isinstance(value, Fraction | int) and not isinstance(value, bool):
+            return Number(Fraction(value))
+        raise InvalidQuery(f"{expression} cannot be combined with aggregates: use numbers.")
+    if isinstance(expression, ColumnRef):
+        raise InvalidQuery(
+            f"{expression} is neither inside an aggregate nor grouped by: its rows would be "
+            f"released. Use AVG({expression}) or GROUP BY {expression}."
+        )
+    assert isinstance(expression, Call)
+    if expression.name not in ALLOWED:
+        raise InvalidQuery(
+            f"{expression} is not supported on aggregates: + - * /, POWER, SQRT, ABS, ROUND, "
+            "LEAST, GREATEST and comparisons are."
+        )
+    return Operation(
+        expression.name, tuple(_node(argument, draft) for argument in expression.arguments)
+    )
 
 
 def _limits(expression: Expression, scope: Scope) -> tuple[Fraction | None, Fraction | None]:
@@ -84,29 +132,28 @@ def _limits(expression: Expression, scope: Scope) -> tuple[Fraction | None, Frac
         return Fraction(0), Fraction(scope.table.row_ceiling)
     assert expression.argument is not None
     if expression.second is not None:
-        return _limits_of_pair(expression, scope)
+        return _pair_limits(expression, scope)
     if expression.name == "sum":
         return None, None
     low, high, step = scope.grid(expression.argument)
     if expression.name == "avg":
         return low * step, high * step
-    # Half at either end is the widest spread; of a sample, that of two values.
+    # The widest spread has half of the values at either end; in a sample, one of two each.
     width = (high - low) * step
     widest = width * root_up(2) / 2 if expression.name.endswith("samp") else width / 2
     return Fraction(0), widest if expression.name.startswith("stddev") else widest**2
 
 
-def _limits_of_pair(
-    expression: Aggregate, scope: Scope
-) -> tuple[Fraction | None, Fraction | None]:
-    """A correlation's, and a covariance's: half at either end is the widest; two in a sample.
-    A slope may be any number where the other column hardly varies."""
-    if expression.name == "corr":
+def _pair_limits(aggregate: Aggregate, scope: Scope) -> tuple[Fraction | None, Fraction | None]:
+    """The limits of a correlation, and of a covariance: the widest has half of the rows at
+    either end; in a sample, one of two each. A slope may be any number where the other column
+    hardly varies."""
+    if aggregate.name == "corr":
         return Fraction(-1), Fraction(1)
-    if not expression.name.startswith("covar"):
+    if not aggregate.name.startswith("covar"):
         return None, None
-    widest = Fraction(1, 2 if expression.name == "covar_samp" else 4)
-    for one in expression.arguments:
-        low, high, step = scope.grid(one)
+    widest = Fraction(1, 2 if aggregate.name == "covar_samp" else 4)
+    for argument in aggregate.arguments:
+        low, high, step = scope.grid(argument)
         widest *= (high - low) * step
     return -widest, widest

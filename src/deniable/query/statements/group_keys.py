@@ -3,12 +3,12 @@
 from fractions import Fraction
 
 from deniable.errors import InvalidQuery
-from deniable.query.language.expressions import ColumnRef, Expression
-from deniable.query.language.question import Named
-from deniable.query.plan.key_list import FARTHEST, listing
+from deniable.query.language.syntax_tree import ColumnRef, Expression, Named
+from deniable.query.plan.grid_steps import common_step
+from deniable.query.plan.key_list import MOST_STEPS, key_list_of
 from deniable.query.plan.plan import GroupKey, KeyValue
 from deniable.query.relations.scope import Scope
-from deniable.query.relations.value_facts import Facts, common_step
+from deniable.query.relations.value_ranges import ValueRange
 
 _CLOSE = 10**6  # steps between keys of a column that has no grid of its own
 MOST_LISTED = 10_000  # keys that limits and a grid may stand for
@@ -16,7 +16,7 @@ MOST_LISTED = 10_000  # keys that limits and a grid may stand for
 
 def key_of(named: Named, scope: Scope) -> GroupKey:
     """The plan's key for a grouping expression."""
-    known = scope.facts(named.expression)
+    known = scope.value_range(named.expression)
     if known.kind is None:
         raise InvalidQuery(f"GROUP BY {named.expression} groups by nothing: name a column.")
     declared = _declared(named.expression, scope)
@@ -40,7 +40,7 @@ def key_of(named: Named, scope: Scope) -> GroupKey:
 def _countable(key: GroupKey) -> GroupKey:
     """The key, if its numbers in whole steps fit into 64 bits."""
     declared = key.kind == "number" and key.values
-    if declared and listing(declared).steps(key.step or Fraction(1)) is None:
+    if declared and key_list_of(declared).steps(key.step or Fraction(1)) is None:
         raise InvalidQuery(
             f"The groups of {key.name} lie too far from zero to be told apart: group by "
             "numbers of at most 18 digits."
@@ -51,11 +51,11 @@ def _countable(key: GroupKey) -> GroupKey:
 def _grid(declared: tuple[KeyValue, ...], step: Fraction | None) -> Fraction:
     """A grid that holds the declared numbers, and the column's others beside them: whoever
     is 12 must not count as 10, though 10 and 20 alone are declared."""
-    known = listing(declared)
-    common = known.common or Fraction(1)
+    known = key_list_of(declared)
+    common = known.common_step or Fraction(1)
     if step is not None:
         return common_step([common, step]) or common
-    close = known.largest / common * _CLOSE <= FARTHEST
+    close = known.largest / common * _CLOSE <= MOST_STEPS
     return common / _CLOSE if close else common
 
 
@@ -63,7 +63,7 @@ def _declared(expression: Expression, scope: Scope) -> tuple[KeyValue, ...] | st
     return scope.column(expression.name).keys if isinstance(expression, ColumnRef) else None
 
 
-def _listed(known: Facts) -> tuple[KeyValue, ...] | None:
+def _listed(known: ValueRange) -> tuple[KeyValue, ...] | None:
     """All values on the grid between limits, if they are not too many."""
     if known.low is None or known.high is None or known.step is None:
         return None

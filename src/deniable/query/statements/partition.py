@@ -27,12 +27,11 @@ from sqlglot import exp
 
 from deniable.errors import InvalidParameter, InvalidQuery
 from deniable.policy import Table
-from deniable.query.language.expressions import Literal
-from deniable.query.language.parse import check_written
+from deniable.query.language.parse import check_encodable
+from deniable.query.language.syntax_tree import Literal
 from deniable.query.plan.plan import KeyValue, Plan
-from deniable.query.relations.functions import Sql
 from deniable.query.relations.scope import Scope
-from deniable.query.relations.sql_terms import try_cast
+from deniable.query.relations.sql_nodes import Sql, try_cast
 
 Part: TypeAlias = tuple[tuple[str, KeyValue], ...]  # (column, value), each narrowing further
 
@@ -105,7 +104,7 @@ def _key(name: str, kind: str | None, key: KeyValue) -> KeyValue:
             with suppress(ValueError):
                 return date.fromisoformat(str(key)).isoformat()
         elif isinstance(key, str):
-            check_written(key, f"The key {key!r}")
+            check_encodable(key, f"The key {key!r}")
             return key
         elif isinstance(key, bool):
             return key
@@ -167,7 +166,7 @@ def _conditions(scope: Scope, part: Part) -> list[Sql]:
 
 def _value(scope: Scope, column: str) -> Sql:
     """The column as questions see it: cast, and clipped to its bounds."""
-    leaf = scope.leaf(column)
+    leaf = scope.clean_column(column)
     return try_cast(leaf, "date") if scope.column(column).kind == "date" else leaf
 
 

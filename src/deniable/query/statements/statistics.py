@@ -1,30 +1,42 @@
-"""Which integers answer which aggregates: statistics that are measured once and paid once.
+"""Which integers answer which aggregates, so that each is measured once and paid for once.
 
-Non-negative features of a row that add up to at most a constant T cost as much as a single
-one: whatever a row is, it moves them by T in all. So the count, sum and mean of a column come
-from one block with the features (high - x, x - low, and T where x is NULL), T = high - low in
-grid steps; the variance from the Bernstein features ((T - t)**2, 2 t (T - t), t**2) of degree
-two, t = x - low, which add up to T**2 (Kulesza, Suresh & Wang 2024 for degree one).
+Take non-negative features of a row that add up to at most a constant T. However the row
+changes, it moves all of them together by at most T, so they cost as much as a single one. The
+count, sum and mean of a column come from one block with the features (high - x, x - low, and T
+where x is NULL), T = high - low in grid steps. The variance comes from the Bernstein features
+((T - t)**2, 2 t (T - t), t**2) of degree two, t = x - low, which add up to T**2 (Kulesza,
+Suresh & Wang 2024 for degree one).
 """
 
-from dataclasses import dataclass
+import itertools
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from math import isqrt
 
+from deniable.errors import InvalidQuery
 from deniable.privacy.neighbors import Neighbors
-from deniable.query.language.expressions import Aggregate, Expression
+from deniable.query.language.decimal_text import decimal_text
+from deniable.query.language.syntax_tree import Aggregate, ColumnRef, Expression
 from deniable.query.plan.contribution import Contribution
-from deniable.query.plan.plan import (
-    Feature,
-    Node,
-    Number,
-    Operation,
-)
+from deniable.query.relations.scope import Scope
 
-# Grid steps of a column whose squares are measured. Their noise has up to the square of this as
-# its scale, times the rows of a unit over epsilon, and 2**50 is the most that can be drawn.
-ROUGHEST = 1 << 14
+COUNT_ROWS = Aggregate("count", None)
 VARIANCES = {"var_samp", "var_pop", "stddev_samp", "stddev_pop"}
+# The degrees of the polynomials that an aggregate of two columns is read from.
+PAIR_DEGREES = {
+    "covar_pop": (1, 1),
+    "covar_samp": (1, 1),
+    "regr_slope": (1, 2),
+    "regr_intercept": (1, 2),
+    "corr": (2, 2),
+}
+# The most grid steps of a column whose squares are measured. The scale of their noise is up to
+# the square of this, times the rows of a unit over epsilon, and samplers serve up to 2**50.
+MOST_STEPS_SQUARED = 1 << 14
+# How many steps from zero a limit may lie. Beyond, a double could round to the wrong step; far
+# beyond, a cast to 64 bits would fail on any row, and the failure would reveal the row.
+FARTHEST_STEP = 1 << 50
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +56,7 @@ class Statistic:
     unknown: bool = False
     bins: tuple[str, ...] = ()  # labels of a histogram's bins
     beside: "Statistic | None" = None  # of a pair: the second argument, with its own limits
-    degrees: tuple[int, int] = (1, 1)  # of a pair: how high the powers of each go
+    degrees: tuple[int, int] = (1, 1)  # of a pair: the highest power of each
 
     @property
     def width(self) -> int:
@@ -68,92 +80,171 @@ class Statistic:
         plain = {"mean": 2, "moments": 3, "histogram": len(self.bins)}.get(self.kind, 1)
         return plain + self.unknown
 
+    def feature_names(self, place: int) -> tuple[str, ...]:
+        """The result columns of the features, for the statistic at this place of a plan."""
+        return tuple(f"f{place}_{j}" for j in range(self.size))
+
     def sensitivities(
         self, *, groups: int, rows: int, neighbors: Neighbors, keyed: bool
     ) -> tuple[int, int]:
-        """L1, and the square of L2, for a unit with so many rows in each of so many groups."""
-        return self.reach.sensitivities(
+        """L1 and the square of L2, for a unit with this many rows in each of its groups."""
+        return self.contribution.sensitivities(
             groups=groups, rows=rows, neighbors=neighbors, keyed=keyed
         )
 
     @property
-    def reach(self) -> Contribution:
+    def contribution(self) -> Contribution:
         """What one row adds to the features."""
         low, high = (self.low, self.high) if self.kind == "sum" else (0, 1)
         return Contribution(self.size, self.total, low, high, once=self.kind == "units")
 
 
-def linear(terms: list[tuple[Fraction, Feature]]) -> Node:
-    """A weighted sum of features."""
-    nodes: list[Node] = [
-        feature if weight == 1 else Operation("*", (Number(weight), feature))
-        for weight, feature in terms
-        if weight
-    ]
-    if not nodes:
-        return Number(Fraction(0))
-    result = nodes[0]
-    for node in nodes[1:]:
-        result = Operation("+", (result, node))
-    return result
+def statistics_for(
+    aggregates: Iterable[Aggregate], scope: Scope, *, finest: int
+) -> dict[Aggregate, Statistic]:
+    """For each aggregate the statistic that it is read from; equal ones are shared.
 
-
-@dataclass(frozen=True, slots=True)
-class Measured:
-    """A statistic with its features, and the aggregates read from them."""
-
-    statistic: Statistic
-    features: tuple[Feature, ...]
-
-    def node(self, aggregate: Aggregate) -> Node:
-        """The aggregate as post-processing of the noisy features; a histogram's first bin."""
-        if self.statistic.beside is not None:
-            from deniable.query.statements.column_pairs import ColumnPair
-
-            return ColumnPair(self.statistic, self.features).node(aggregate)
+    Where one row could move a statistic by more than `finest` steps, its grid is made coarser.
+    """
+    chosen: dict[Aggregate, Statistic] = {}
+    finest = min(finest, FARTHEST_STEP)
+    listed = list(dict.fromkeys(aggregates))
+    by_argument: dict[Expression, list[Aggregate]] = {}
+    for aggregate in listed:
         if aggregate.name == "histogram":
-            return self.features[0]
-        if aggregate.name in ("count", "count_units"):
-            return self._count(whole=aggregate.argument is None)
-        if aggregate.name == "sum":
-            return self._sum()
-        if aggregate.name == "avg":
-            return Operation("/", (self._sum(), self._count(whole=False)))
-        return self._spread(aggregate.name)
-
-    def _weighted(self, *weights: Fraction | int) -> Node:
-        return linear(list(zip(map(Fraction, weights), self.features, strict=False)))
-
-    def _count(self, *, whole: bool) -> Node:
-        """Rows, or rows whose argument is not NULL."""
-        features = len(self.features) - (self.statistic.unknown and not whole)
-        return self._weighted(*[Fraction(1, self.statistic.total)] * features)
-
-    def _sum(self) -> Node:
-        shape = self.statistic
-        low, high, step, width = shape.low, shape.low + shape.width, shape.step, shape.width
-        if shape.kind == "sum":
-            return self._weighted(step)
-        if shape.kind == "mean":
-            return self._weighted(step * low / width, step * high / width)
-        square = width**2
-        middle = Fraction(low + high, 2)
-        return self._weighted(step * low / square, step * middle / square, step * high / square)
-
-    def _spread(self, name: str) -> Node:
-        shape = self.statistic
-        count = self._count(whole=False)
-        first = self._weighted(0, Fraction(1, 2 * shape.width), Fraction(1, shape.width))
-        mean, square = Operation("/", (first, count)), Operation("/", (self.features[2], count))
-        spread: Node = Operation("-", (square, Operation("*", (mean, mean))))
-        spread = Operation("greatest", (Operation("*", (Number(shape.step**2), spread)), _ZERO))
-        if name.endswith("samp"):
-            fewer = Operation("-", (count, Number(Fraction(1))))
-            spread = Operation("*", (spread, Operation("/", (count, fewer))))
-        return Operation("sqrt", (spread,)) if name.startswith("stddev") else spread
+            chosen[aggregate] = _histogram(aggregate, scope)
+        elif aggregate.name == "count_units":
+            chosen[aggregate] = _distinct(aggregate, scope)
+        elif aggregate.second is not None:
+            chosen[aggregate] = _pair(aggregate, listed, scope, finest)
+        elif aggregate.argument is not None:
+            by_argument.setdefault(aggregate.argument, []).append(aggregate)
+    counts_rows = COUNT_ROWS in listed
+    for argument, group in by_argument.items():
+        names = {aggregate.name for aggregate in group}
+        statistic = _single(argument, names, counts_rows, scope, finest)
+        counts_rows = counts_rows and not statistic.unknown
+        if statistic.unknown:
+            chosen[COUNT_ROWS] = statistic
+        chosen.update(dict.fromkeys(group, statistic))
+    if counts_rows:
+        chosen[COUNT_ROWS] = Statistic("count", None)
+    return {aggregate: chosen[aggregate] for aggregate in listed}
 
 
-_ZERO = Number(Fraction(0))
+def _distinct(aggregate: Aggregate, scope: Scope) -> Statistic:
+    """The units, or the values of another column: each unit counts with limited values."""
+    unit, argument = scope.table.unit, aggregate.argument
+    assert argument is not None
+    if unit is not None and argument == ColumnRef(unit):
+        return Statistic("units", argument)
+    if scope.value_range(argument).kind is None:
+        raise InvalidQuery(f"{aggregate} has only NULL to count. Name a column.")
+    return Statistic("distinct", argument)
+
+
+def _pair(
+    aggregate: Aggregate, aggregates: list[Aggregate], scope: Scope, finest: int
+) -> Statistic:
+    """The statistic that all aggregates of the same two arguments are read from."""
+    pair = aggregate.argument, aggregate.second
+    needed = [
+        PAIR_DEGREES[one.name] for one in aggregates if (one.argument, one.second) == pair
+    ]
+    degrees = max(a for a, _ in needed), max(b for _, b in needed)
+    most = min(MOST_STEPS_SQUARED, int(finest ** (1 / sum(degrees))))
+    first, second = (
+        Statistic("mean", argument, *_coarser(*scope.grid(argument), most))
+        for argument in pair
+        if argument is not None
+    )
+    return replace(first, kind="pair", beside=second, degrees=degrees)
+
+
+def _single(
+    argument: Expression, names: set[str], rows: bool, scope: Scope, finest: int
+) -> Statistic:
+    """The statistic that all these aggregates of one argument are read from."""
+    if names == {"count"}:
+        scope.value_range(argument)
+        return Statistic("present", argument, unknown=rows)
+    low, high, step = scope.grid(argument)
+    if names & VARIANCES:
+        most = min(MOST_STEPS_SQUARED, isqrt(finest))
+        grid = _coarser_by_tens(low, high, step, most)
+        return Statistic("moments", argument, *grid, unknown=rows)
+    grid = _coarser_by_tens(low, high, step, finest)
+    if names == {"sum"} and not rows:
+        return Statistic("sum", argument, *grid)
+    return Statistic("mean", argument, *grid, unknown=rows)
+
+
+def _coarser(low: int, high: int, step: Fraction, most: int) -> tuple[int, int, Fraction]:
+    """The grid, made coarser in steps of 2, 5, 10, ... until its range is at most `most`."""
+    if most < 2:
+        raise _too_noisy()
+    factors = (factor * 10**power for power in range(40) for factor in (1, 2, 5))
+    while True:
+        by = next(factors)
+        lower, upper = low // by, -(-high // by)
+        if upper - lower <= most and max(abs(lower), abs(upper)) <= FARTHEST_STEP:
+            return lower, upper, step * by
+
+
+def _coarser_by_tens(
+    low: int, high: int, step: Fraction, most: int
+) -> tuple[int, int, Fraction]:
+    """The grid, made coarser by a power of ten until limits and range are at most `most`."""
+    if most < 2:
+        raise _too_noisy()
+    while max(high - low, abs(low), abs(high)) > most:
+        low, high, step = low // 10, -(-high // 10), step * 10
+    return low, high, step
+
+
+def _too_noisy() -> InvalidQuery:
+    return InvalidQuery(
+        "The noise would be too large to draw: epsilon is too small for this many rows and "
+        "groups per unit. Ask for fewer aggregates, or lower max_rows_per_unit_per_group or "
+        "max_groups_per_unit."
+    )
+
+
+def _histogram(aggregate: Aggregate, scope: Scope) -> Statistic:
+    argument = aggregate.argument
+    assert argument is not None
+    if scope.value_range(argument).kind in ("text", "boolean"):
+        return Statistic("histogram", argument, bins=tuple(map(str, labels(argument, scope))))
+    low, high, step = _coarser_by_tens(*scope.grid(argument), FARTHEST_STEP)
+    ends = bin_ends(low, high, aggregate.bins or 10)
+    bins = tuple(
+        f"{decimal_text(start * step)} to {decimal_text(end * step)}"
+        for start, end in itertools.pairwise(ends)
+    )
+    return Statistic("histogram", argument, low, high, step, bins=bins)
+
+
+def labels(argument: Expression, scope: Scope) -> tuple[str | bool, ...]:
+    """The declared values of a column of text or booleans."""
+    if scope.value_range(argument).kind == "boolean":
+        return False, True
+    keys = scope.column(argument.name).keys if isinstance(argument, ColumnRef) else None
+    if keys is None or isinstance(keys, str):
+        raise InvalidQuery(
+            f"HISTOGRAM({argument}) needs the values that it counts. Declare them in the "
+            f'policy, for example   {argument} = {{ keys = ["A", "B"] }}'
+        )
+    return tuple(str(key) for key in keys)
+
+
+def bin_ends(low: int, high: int, bins: int) -> list[int]:
+    """Where bins begin, in steps, and where the last one ends.
+
+    >>> bin_ends(0, 10, 3)
+    [0, 3, 6, 10]
+    """
+    bins = min(bins, max(1, high - low))
+    return [low + (high - low) * i // bins for i in range(bins + 1)]
 
 
 def root_up(square: int) -> Fraction:

@@ -1,7 +1,7 @@
-"""A question in one plan, or in two: the first finds bounds that nobody declared.
+"""Answers a question with one plan, or with two: the first finds bounds that are not declared.
 
-Both go through the session's one door. The price of the whole is known before the first step,
-and refused if the ledger would not grant it. What was answered before is free there, too.
+Both plans are released by the same door. The price of both is known before the first one is
+run, and refused if the ledger would not grant it. A plan that was answered before is free.
 """
 
 import math
@@ -12,12 +12,12 @@ from typing import Any
 
 from deniable.errors import BudgetExhausted, InvalidParameter
 from deniable.exact.rationals import positive
-from deniable.query.language.decimal_text import plain
+from deniable.query.language.decimal_text import decimal_text
 from deniable.query.language.parse import parse
 from deniable.query.language.question import Question
-from deniable.query.language.within_clause import within
+from deniable.query.language.within_clause import split_within_clause
 from deniable.query.plan.plan import Plan
-from deniable.query.planner.accuracy import predicted
+from deniable.query.planner.accuracy import predicted_margin
 from deniable.query.planner.bounds import (
     SHARE,
     Search,
@@ -33,69 +33,85 @@ from deniable.release.session.release import Release
 def release_question(
     session: Door,
     question: str | Question,
-    wishes: Mapping[str, Any],
+    options: Mapping[str, Any],
     *,
     fresh: bool = False,
 ) -> Release:
-    """The answer: one plan, or bounds first and then the answer within them."""
-    if wishes.get("bounds") is None:
-        made = session.plan(question, **wishes)
-        try:
-            return session.release(made, fresh=fresh)
-        except BudgetExhausted as refused:
-            if wishes.get("epsilon") is None:
-                raise _explain_refusal(session, question, made, wishes, refused) from None
-            raise
-    asked, step, first, rest = _plan_search(session, question, wishes)
-    # Whatever is found, the answer costs this epsilon and at most this delta; and what is
-    # wrong with the question is seen before anything is spent.
+    """Answers a question in one step; or finds bounds first and answers within them."""
+    if options.get("bounds") is not None:
+        return _release_in_two_steps(session, question, options, fresh=fresh)
+    plan = session.plan(question, **options)
+    try:
+        return session.release(plan, fresh=fresh)
+    except BudgetExhausted as refusal:
+        if options.get("epsilon") is None:
+            raise _explain_refusal(session, question, plan, options, refusal) from None
+        raise
+
+
+def _release_in_two_steps(
+    session: Door, question: str | Question, options: Mapping[str, Any], *, fresh: bool
+) -> Release:
+    parsed, step, first, rest = _plan_search(session, question, options)
+    # With any bounds the answer costs this epsilon and at most this delta. Planning with the
+    # widest bounds also finds the faults of the question before anything is spent.
     widest = bounded(session.policy, first.table, step.widest)
-    wide = session.plan_under(widest, asked, rest)
+    wide = session.plan_under(widest, parsed, rest)
     whole = first.epsilon + wide.epsilon
-    told = (
-        f"Finding bounds took {_percent(SHARE)} of the budget: epsilon {plain(first.epsilon)} "
-        f"of {plain(whole)}."
+    cost_note = (
+        f"Finding bounds took {_percent(SHARE)} of the budget: epsilon "
+        f"{decimal_text(first.epsilon)} of {decimal_text(whole)}."
     )
 
-    def second(answer: Answer) -> Plan:
+    def plan_second(answer: Answer) -> Plan:
         table = answer.table
-        found = step.read(first, [table[one.name][0].as_py() for one in first.outputs])
+        found = step.read(first, [table[output.name][0].as_py() for output in first.outputs])
         policy = bounded(session.policy, first.table, found)
-        made = session.plan_under(policy, asked, {**rest, "delta": wide.delta})
-        return replace(made, notes=(*made.notes, told, *(one.words for one in found)))
-
-    kept = None if fresh else session.recall_answer(first)
-    then = wide if kept is None else second(kept)
-    if not session.affords((first, then), fresh=fresh):
-        raise BudgetExhausted(
-            f"Bounds and answer cost epsilon {plain(whole)} together, and {session.remaining} "
-            "are left. Nothing was spent and nothing was read."
+        plan = session.plan_under(policy, parsed, {**rest, "delta": wide.delta})
+        return replace(
+            plan, notes=(*plan.notes, cost_note, *(bounds.words for bounds in found))
         )
-    return session.release(second(session.release(first, fresh=fresh).answer), fresh=fresh)
+
+    known = None if fresh else session.recall_answer(first)
+    second = wide if known is None else plan_second(known)
+    if not session.affords((first, second), fresh=fresh):
+        raise BudgetExhausted(
+            f"Bounds and answer cost epsilon {decimal_text(whole)} together, and "
+            f"{session.remaining} is left. Nothing was spent and nothing was read."
+        )
+    bounds = session.release(first, fresh=fresh)
+    return session.release(plan_second(bounds.answer), fresh=fresh)
 
 
-def explain_question(session: Door, question: str | Question, wishes: Mapping[str, Any]) -> Branch:
-    """What would be done, in one step or in two."""
-    if wishes.get("bounds") is None:
-        return explain(session.plan(question, **wishes))
-    _, step, first, rest = _plan_search(session, question, wishes)
+def explain_question(
+    session: Door, question: str | Question, options: Mapping[str, Any]
+) -> Branch:
+    """What `release_question` would do, in one step or in two."""
+    if options.get("bounds") is None:
+        return explain(session.plan(question, **options))
+    _, step, first, rest = _plan_search(session, question, options)
     names = ", ".join(step.ends)
-    whole = first.epsilon + rest["epsilon"]
+    whole, second_epsilon = first.epsilon + rest["epsilon"], decimal_text(rest["epsilon"])
     return Branch(
-        f"Answer at epsilon {plain(whole)}, in two steps",
+        f"Answer at epsilon {decimal_text(whole)}, in two steps",
         (
             Branch(
-                f"{_percent(SHARE)} finds bounds of {names}: epsilon {plain(first.epsilon)}",
+                f"{_percent(SHARE)} finds bounds of {names}: epsilon "
+                f"{decimal_text(first.epsilon)}",
                 (
-                    *(Branch(one) for one in step.words(first)),
-                    *(one for one in explain(first).below if one.text.startswith("one unit ")),
+                    *(Branch(line) for line in step.words(first)),
+                    *(
+                        branch
+                        for branch in explain(first).below
+                        if branch.text.startswith("one unit ")
+                    ),
                 ),
             ),
             Branch(
-                f"{_percent(1 - SHARE)} answers within them: epsilon {plain(rest['epsilon'])}",
+                f"{_percent(1 - SHARE)} answers within them: epsilon {second_epsilon}",
                 (
                     Branch("margins grow with the bounds found, so they are not known yet"),
-                    Branch("what lies beyond the bounds is clipped, which no margin covers"),
+                    Branch("values beyond the bounds are clipped; no margin covers that"),
                 ),
             ),
         ),
@@ -103,57 +119,65 @@ def explain_question(session: Door, question: str | Question, wishes: Mapping[st
 
 
 def _plan_search(
-    session: Door, question: str | Question, wishes: Mapping[str, Any]
+    session: Door, question: str | Question, options: Mapping[str, Any]
 ) -> tuple[Question, Search, Plan, dict[str, Any]]:
-    """The question, the search for bounds, its plan, and what is wished of the second."""
-    rest = {key: one for key, one in wishes.items() if key != "bounds" and one is not None}
+    """The parsed question, the search for bounds, its plan, and the second plan's options."""
+    rest = {
+        name: value for name, value in options.items() if name != "bounds" and value is not None
+    }
     if "epsilon" not in rest or {"margin", "relative", "of"} & set(rest):
         raise InvalidParameter(
-            "Margins grow with bounds that are not known yet: with `bounds` give `epsilon`, "
-            "not a margin."
+            "`bounds` needs `epsilon`, not a margin: margins grow with the bounds, and these "
+            "are not known yet."
         )
-    asked = parse(question) if isinstance(question, str) else question
+    parsed = parse(question) if isinstance(question, str) else question
     epsilon = positive(rest["epsilon"], "epsilon")
     beyond = math.ceil(2 / (epsilon * (1 - SHARE)))
-    paid: dict[str, Any] = {"epsilon": epsilon * SHARE, "delta": 0}
-    step = search(asked, session.policy, wishes["bounds"], beyond=beyond)
-    first = session.plan(step.question, **paid)
+    price: dict[str, Any] = {"epsilon": epsilon * SHARE, "delta": 0}
+    step = search(parsed, session.policy, options["bounds"], beyond=beyond)
+    first = session.plan(step.question, **price)
     if step.levels:
-        ranks = max(one.margin or 0.0 for one in first.outputs if one.margin_in == "ranks")
+        ranks = max(
+            output.margin or 0.0 for output in first.outputs if output.margin_in == "ranks"
+        )
         beyond = max(beyond, math.ceil(1.5 * ranks))
-        step = search(asked, session.policy, wishes["bounds"], beyond=beyond)
-        first = session.plan(step.question, **paid)
-    return asked, step, first, {**rest, "epsilon": epsilon - epsilon * SHARE}
+        step = search(parsed, session.policy, options["bounds"], beyond=beyond)
+        first = session.plan(step.question, **price)
+    return parsed, step, first, {**rest, "epsilon": epsilon - epsilon * SHARE}
 
 
 def _explain_refusal(
     session: Door,
     question: str | Question,
-    made: Plan,
-    wishes: Mapping[str, Any],
-    refused: BudgetExhausted,
+    plan: Plan,
+    options: Mapping[str, Any],
+    refusal: BudgetExhausted,
 ) -> BudgetExhausted:
-    """Says what a margin would cost if that is more than is left, and what is still had."""
+    """Says what the requested margin would cost, and which margin the rest can pay for."""
     left = session.remaining
-    if made.epsilon <= left.epsilon:
-        return refused
-    told = next(one for one in made.notes if one.startswith("Asked for "))
-    rest = "Nothing is left."
+    if plan.epsilon <= left.epsilon:
+        return refusal
+    price = next(note for note in plan.notes if note.startswith("Asked for "))
+    offer = "Nothing is left."
     if left.epsilon > 0:
-        bare = within(question)[0] if isinstance(question, str) else question
-        wished = {k: one for k, one in wishes.items() if k not in ("margin", "relative", "of")}
+        bare = split_within_clause(question)[0] if isinstance(question, str) else question
+        others = {
+            name: value
+            for name, value in options.items()
+            if name not in ("margin", "relative", "of")
+        }
         best = session.plan(
-            bare, **{**wished, "epsilon": left.epsilon, "confidence": made.confidence}
+            bare, **{**others, "epsilon": left.epsilon, "confidence": plan.confidence}
         )
         margins = [
-            f"{one.name} ± {predicted(one):,.6g}"
-            for one in best.outputs
-            if predicted(one) is not None
+            f"{output.name} ± {predicted_margin(output):,.6g}"
+            for output in best.outputs
+            if predicted_margin(output) is not None
         ]
-        rest = f"What is left, {left}, buys {', '.join(margins[:8])}."
+        offer = f"What is left, {left}, pays for {', '.join(margins[:8])}."
     return BudgetExhausted(
-        f"Impossible within your budget. {told}\n  {rest} Nothing was spent and nothing was "
-        "read."
+        f"This margin costs more than your budget has left. {price}\n  {offer} Nothing was "
+        "spent and nothing was read."
     )
 
 

@@ -10,9 +10,9 @@ from fractions import Fraction
 from typing import Any
 
 from deniable.mechanisms import Gaussian
-from deniable.mechanisms.noise.additive import Additive, least_margin
+from deniable.mechanisms.noise.additive import AdditiveMechanism, least_margin
 from deniable.privacy import Loss
-from deniable.query.margins.forms import LinearForm, form
+from deniable.query.margins.linear_forms import LinearForm, form
 from deniable.query.margins.margins import laws_of
 from deniable.query.margins.noise_quantiles import fixed_margin
 from deniable.query.plan import canonical
@@ -28,7 +28,7 @@ from deniable.query.plan.plan import (
 )
 
 
-def stated(plan: Plan) -> dict[str, Any]:
+def write_statement(plan: Plan) -> dict[str, Any]:
     """Whom a plan protects, what it costs, by which noise, and how wide the margins are.
 
     >>> from fractions import Fraction
@@ -64,7 +64,7 @@ def stated(plan: Plan) -> dict[str, Any]:
         "margins": {
             "confidence": str(plan.confidence),
             "outputs": [
-                {"output": one.name, "about": one.about, "margin": certain_margin(plan, one)}
+                {"output": one.name, "about": one.about, "margin": noise_margin(plan, one)}
                 for one in plan.outputs
                 if not isinstance(one.node, KeyColumn)
             ],
@@ -73,11 +73,11 @@ def stated(plan: Plan) -> dict[str, Any]:
     }
 
 
-def certain_margin(plan: Plan, output: Output) -> float | None:
+def noise_margin(plan: Plan, output: Output) -> float | None:
     """An output's margin where the noise alone makes it; None where the answer does."""
     linear = form(output.node)
-    laws = laws_of([one for one in plan.blocks if _adds(one)], plan.thresholding)
-    if not isinstance(linear, LinearForm) or not _features(output.node) <= set(laws):
+    laws = laws_of([one for one in plan.blocks if _adds_noise(one)], plan.thresholding)
+    if not isinstance(linear, LinearForm) or not _feature_names(output.node) <= set(laws):
         return None
     half = fixed_margin(dict(linear.weights), laws, plan.confidence)
     return float(math.ceil(half)) if output.count else half
@@ -89,11 +89,11 @@ def _block(block: Block, confidence: Fraction) -> dict[str, Any]:
         "about": block.about,
         "mechanism": type(mechanism).__name__,
         "integers": list(block.features),
-        "parameters": canonical.written(mechanism),
-        "loss": loss_of(mechanism.loss),
-        "one_row": canonical.written(block.reach),
+        "parameters": canonical.to_json(mechanism),
+        "loss": loss_to_json(mechanism.loss),
+        "one_row": canonical.to_json(block.reach),
     }
-    if not _adds(block):
+    if not _adds_noise(block):
         return found
     law = mechanism.noise(len(block.features))
     spread = (
@@ -111,9 +111,9 @@ def _choice(choice: Choice) -> dict[str, Any]:
         "about": choice.about,
         "mechanism": type(mechanism).__name__,
         "chosen": list(choice.names),
-        "parameters": canonical.written(mechanism),
+        "parameters": canonical.to_json(mechanism),
         "changes": choice.changes,
-        "loss": loss_of(choice.loss),
+        "loss": loss_to_json(choice.loss),
     }
 
 
@@ -126,25 +126,25 @@ def _threshold(plan: Plan) -> list[dict[str, Any]]:
             "about": "which groups are shown, and the number of units in each",
             "mechanism": type(rule).__name__,
             "integers": ["units"],
-            "parameters": canonical.written(rule),
-            "loss": loss_of(rule.loss),
+            "parameters": canonical.to_json(rule),
+            "loss": loss_to_json(rule.loss),
             "threshold": rule.threshold,
             "margin": rule.margin(plan.confidence),
         }
     ]
 
 
-def loss_of(loss: Loss) -> dict[str, str]:
+def loss_to_json(loss: Loss) -> dict[str, str]:
     """A loss by its exact charges.
 
     >>> from deniable.privacy import ApproximateLoss, GaussianLoss, PureLoss
-    >>> loss_of(PureLoss(0.5)), loss_of(PureLoss(odds=3))
+    >>> loss_to_json(PureLoss(0.5)), loss_to_json(PureLoss(odds=3))
     ({'epsilon': '1/2'}, {'odds': '3'})
-    >>> loss_of(GaussianLoss(0.5)), loss_of(ApproximateLoss(1, 0.001))
+    >>> loss_to_json(GaussianLoss(0.5)), loss_to_json(ApproximateLoss(1, 0.001))
     ({'mu_squared': '1/4'}, {'epsilon': '1', 'delta': '1/1000'})
     """
     found: dict[str, str] = {}
-    nats = loss.nats
+    nats = loss.exact_epsilon
     if nats is not None and not nats.logs:
         found["epsilon"] = str(nats.rational)
     elif nats is not None and nats.rational == 0 and len(nats.logs) == 1:
@@ -159,14 +159,14 @@ def loss_of(loss: Loss) -> dict[str, str]:
     return found
 
 
-def _adds(block: Block) -> bool:
+def _adds_noise(block: Block) -> bool:
     """Whether a block adds noise to its integers, as opposed to choosing by them."""
-    return isinstance(block.mechanism, Additive)
+    return isinstance(block.mechanism, AdditiveMechanism)
 
 
-def _features(node: Node) -> set[str]:
+def _feature_names(node: Node) -> set[str]:
     if isinstance(node, Operation):
-        return {name for one in node.arguments for name in _features(one)}
+        return {name for one in node.arguments for name in _feature_names(one)}
     return {node.name} if isinstance(node, Feature) else set()
 
 

@@ -1,18 +1,18 @@
 """Statements that count cells: how many rows of each group have each value.
 
-    rows       what there is to count (`rows`), where the value is known
-    numbered   a unit's equal rows told apart by a number; or each value once, to count values
+    rows       the rows to count (`input_rows`), where the value is known
+    numbered   a unit's equal rows with different numbers; or each value once, to count values
     ranked     of each unit: its rows in a group in the order of a keyed hash, and its groups
     kept       the first `max_rows_per_unit_per_group` rows in each of the first
                `max_groups_per_unit` groups
     the answer the rows of each group and value counted
 
-Cells cannot be scaled as sums are, so a unit with too many rows keeps some: which ones hangs
-on its own rows and the salt alone, and all its rows have the same chance. Where values are
-counted and not rows (COUNT(DISTINCT x)), a unit keeps at most `max_rows_per_unit_per_group`
-values of a group: if it
-is not there, the union of all kept values has at most so many fewer, whoever else holds
-them. With row privacy nothing needs to be kept back: a row is one row, and one value.
+Cells cannot be scaled as sums are, so a unit with too many rows keeps only some. Which ones
+depends only on its own rows and the salt, and all its rows have the same chance. Where values
+are counted and not rows (COUNT(DISTINCT x)), a unit keeps at most
+`max_rows_per_unit_per_group` values of a group. Without the unit, the union of all kept values
+loses at most that many, whichever values other units keep. With row privacy no row needs to be
+left out: a row is one row, and one value.
 """
 
 from dataclasses import dataclass
@@ -20,18 +20,18 @@ from fractions import Fraction
 
 from sqlglot import exp
 
-from deniable.query.language.expressions import Expression, Literal
-from deniable.query.plan.key_list import listing
+from deniable.query.language.syntax_tree import Expression, Literal
+from deniable.query.plan.key_list import key_list_of
 from deniable.query.plan.plan import GroupKey
-from deniable.query.relations.functions import Sql
 from deniable.query.relations.scope import Scope
-from deniable.query.relations.sql_terms import (
+from deniable.query.relations.sql_nodes import (
+    Sql,
     column,
     named,
     number,
     subquery,
 )
-from deniable.query.statements.rows import Grouping, Rows, key_columns
+from deniable.query.statements.input_rows import Grouping, InputRows, key_columns, most_groups
 from deniable.query.statements.statistics import Statistic
 
 
@@ -46,7 +46,7 @@ class CellStatement:
     max_rows_per_unit_per_group: int
     other: bool
 
-    def of_grid(self, argument: Expression, low: int, high: int, step: Fraction) -> str:
+    def count_grid(self, argument: Expression, low: int, high: int, step: Fraction) -> str:
         """Cell 0 is the grid point `low`, cell 1 the next one."""
         rows = self._rows(Statistic("cells", argument, low, high, step))
         kept = subquery(self._kept(rows, column("x0"), once=False), "kept")
@@ -54,21 +54,21 @@ class CellStatement:
         counted = kept.select(*self._keys(), named(cell, "cell"), _count())
         return _text(counted.group_by(*self._keys(), column("v")))
 
-    def of_keys(self, argument: Expression, key: GroupKey) -> str:
+    def count_keys(self, argument: Expression, key: GroupKey) -> str:
         """Cell i is the i-th declared value of a key."""
         groupings = (*self.groupings, Grouping(key, argument))
-        rows = Rows(self.scope, self.where, groupings, (), self.other).sql()
-        value = column(f"k{len(self.groupings)}")
-        kept = subquery(self._kept(rows, value, once=False), "kept")
+        rows = InputRows(self.scope, self.where, groupings, (), self.other).sql()
+        place = column(f"k{len(self.groupings)}")
+        kept = subquery(self._kept(rows, place, once=False), "kept")
         counted = kept.select(*self._keys(), column("v"), _count())
         counted = counted.group_by(*self._keys(), column("v"))
         cell = exp.Case(this=column("v"))
-        for i, one in enumerate(_engine_values(key)):
-            cell = cell.when(self._literal(one), number(i), copy=False)
+        for i, value in enumerate(_engine_values(key)):
+            cell = cell.when(self._literal(value), number(i), copy=False)
         answer = subquery(counted, "counted")
         return _text(answer.select(*self._keys(), named(cell, "cell"), column("n")))
 
-    def of_values(self, argument: Expression) -> str:
+    def count_distinct(self, argument: Expression) -> str:
         """One cell, 0, that holds the number of distinct values."""
         rows = self._rows(Statistic("present", argument))
         kept = subquery(self._kept(rows, column("x0"), once=True), "kept")
@@ -77,7 +77,7 @@ class CellStatement:
         return _text(counted.group_by(*self._keys()) if self.groupings else counted)
 
     def _rows(self, statistic: Statistic) -> exp.Select:
-        return Rows(self.scope, self.where, self.groupings, (statistic,), self.other).sql()
+        return InputRows(self.scope, self.where, self.groupings, (statistic,), self.other).sql()
 
     def _kept(self, rows: exp.Select, value: Sql, *, once: bool) -> exp.Select:
         """The keys and the value v of each row that counts."""
@@ -90,9 +90,9 @@ class CellStatement:
             numbered = held.distinct()
             number_of: list[Sql] = []
         else:
-            same = [column("u"), *self._keys(), column("v")]
-            apart = _window(exp.RowNumber(), same, [column("v")])
-            numbered = subquery(held, "held").select(exp.Star(), named(apart, "j"))
+            equal = [column("u"), *self._keys(), column("v")]
+            place = _window(exp.RowNumber(), equal, [column("v")])
+            numbered = subquery(held, "held").select(exp.Star(), named(place, "j"))
             number_of = [column("j")]
         return self._ranked(numbered, number_of)
 
@@ -103,22 +103,14 @@ class CellStatement:
         place = _window(exp.RowNumber(), [unit, *keys], [drawn, *own])
         ranked = subquery(numbered, "numbered").select(exp.Star(), named(place, "place"))
         limits = [_at_most("place", self.max_rows_per_unit_per_group)]
-        if self._may_exceed():
+        most = most_groups(self.groupings, other=self.other)
+        if most is None or most > self.max_groups_per_unit:
             group = _window(
                 exp.DenseRank(), [unit], [_hash(*self.scope.identity, *keys), *keys]
             )
             ranked = ranked.select(named(group, "group_place"))
             limits.append(_at_most("group_place", self.max_groups_per_unit))
         return subquery(ranked, "ranked").select(*keys, column("v")).where(*limits)
-
-    def _may_exceed(self) -> bool:
-        """Whether a unit can be in more groups than it may count in."""
-        most = 1
-        for one in self.groupings:
-            if one.key.values is None:
-                return True
-            most *= len(one.key.values) + self.other
-        return most > self.max_groups_per_unit
 
     def _keys(self) -> list[Sql]:
         return key_columns(self.groupings)
@@ -130,12 +122,12 @@ class CellStatement:
 
 
 def _engine_values(key: GroupKey) -> list[str | int | bool]:
-    """Declared values as the engine has them: numbers in whole steps."""
+    """Declared values as the engine returns them: numbers in whole steps."""
     if key.kind == "number":
-        steps = listing(key.values or ()).steps(key.step or Fraction(1))
-        assert steps is not None  # `key_of` refuses keys that are too far away
+        steps = key_list_of(key.values or ()).steps(key.step or Fraction(1))
+        assert steps is not None  # `key_of` refuses keys that are too far from zero
         return list(steps.tolist())
-    return [one if isinstance(one, bool) else str(one) for one in key.values or ()]
+    return [value if isinstance(value, bool) else str(value) for value in key.values or ()]
 
 
 def _count() -> Sql:
@@ -147,9 +139,9 @@ def _hash(*parts: Sql) -> Sql:
 
 
 def _window(function: Sql, by: list[Sql], order: list[Sql]) -> Sql:
-    ordered = exp.Order(expressions=[exp.Ordered(this=one.copy()) for one in order])
+    ordered = exp.Order(expressions=[exp.Ordered(this=part.copy()) for part in order])
     return exp.Window(
-        this=function, partition_by=[one.copy() for one in by], order=ordered, over="OVER"
+        this=function, partition_by=[part.copy() for part in by], order=ordered, over="OVER"
     )
 
 

@@ -11,11 +11,11 @@ import pytest
 from deniable.engines.duckdb.engine import DuckDB
 from deniable.mechanisms import Gaussian
 from deniable.policy import Policy, Table
-from deniable.query.language.expressions import aggregates
+from deniable.query.language.expressions import aggregates_in
 from deniable.query.language.parse import parse
 from deniable.query.planner.planner import plan
 from deniable.query.relations.scope import Scope
-from deniable.query.statements.measure import statistics
+from deniable.query.statements.statistics import statistics_for
 from tests.query.pairs import CODES, MAX_GROUPS, MAX_ROWS, WARDS, pairs
 
 AGGREGATES = {
@@ -82,11 +82,11 @@ class Probe:
         self.plan = plan(parse(apart), known, epsilon=1, **delta)
         assert self.plan.features == self.declared.features
         table = known.tables["data"]
-        asked = [one for out in parse(text).outputs for one in aggregates(out.expression)]
+        asked = [one for out in parse(text).outputs for one in aggregates_in(out.expression)]
         if key == "code":  # where keys are private, the number of units comes with them
             free = "COUNT(DISTINCT unit)" if person else "COUNT(*)"
             asked = [one for one in asked if str(one) != free]
-        found = statistics(asked, Scope(table), finest=2**60)
+        found = statistics_for(asked, Scope(table), finest=2**60)
         self.statistics = list(dict.fromkeys(found.values()))
 
     def moved(self, engine, sql=None):

@@ -12,7 +12,7 @@ from deniable.mechanisms import Gaussian, PermuteAndFlip, Quantiles
 from deniable.query.language.parse import parse
 from deniable.query.planner.planner import plan
 from tests.query.pairs import CODES, MAX_GROUPS, MAX_ROWS, WARDS, pairs
-from tests.query.statements.test_aggregates_neighbors import SHAPES, policy
+from tests.query.statements.test_aggregate_statement_neighbors import SHAPES, policy
 
 AGGREGATES = {
     "median": "MEDIAN(x)",
@@ -212,7 +212,7 @@ def test_with_a_limit_removed_it_fails(mutant, aggregate, relation):
 
 
 def test_without_a_clip_there_are_cells_beyond_the_grid():
-    """Clipping keeps the cells on the grid; the mechanism refuses others, whoever made them."""
+    """Clipping keeps the cells on the grid; the mechanism refuses all others."""
     probe = Probe("MEDIAN(x)", "", "", count=50, relation="add-remove", person=False)
     table = pairs(50, relation="add-remove", person=False, seed=3, wild=False)
     clip = (

@@ -8,7 +8,7 @@ import pytest
 
 import deniable as dp
 from deniable.query.relations.scope import FUNCTIONS
-from deniable.query.relations.value_facts import Facts
+from deniable.query.relations.value_ranges import ValueRange
 
 
 def exact(session, plan):
@@ -67,7 +67,7 @@ def test_a_sum_of_nothing_is_answered():
 
 def test_a_wrong_derivation_costs_accuracy_and_never_privacy(monkeypatch):
     """Were the limits of a function derived wrongly, what is added up would still keep them."""
-    lie = Facts("number", Fraction(0), Fraction(1), Fraction(1))
+    lie = ValueRange("number", Fraction(0), Fraction(1), Fraction(1))
     monkeypatch.setitem(FUNCTIONS, "abs", replace(FUNCTIONS["abs"], facts=lambda known: lie))
     rows = pa.table({"p": [1, 1, 2], "x": [-100, 100, 0]})
     declared = {"bounds": {"x": (-100, 100)}, "epsilon": 1}

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from deniable.query.margins.evaluation import evaluate
-from deniable.query.margins.forms import LinearForm, RatioForm, form
+from deniable.query.margins.linear_forms import LinearForm, RatioForm, form
 from deniable.query.plan.plan import (
     Feature,
     KeyColumn,

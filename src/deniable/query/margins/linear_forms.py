@@ -11,6 +11,7 @@ from functools import lru_cache
 from typing import Any
 
 from deniable.query.plan.plan import (
+    Chosen,
     Feature,
     Node,
     Number,
@@ -100,6 +101,20 @@ def form(node: Node) -> LinearForm | RatioForm | None:
             return None
         result = _combined(node.name, result, part)
     return result
+
+
+def features_of(node: Node) -> dict[str, Feature]:
+    """The noisy integers that a node is computed from, by name."""
+    if isinstance(node, Operation):
+        return {k: v for one in node.arguments for k, v in features_of(one).items()}
+    return {node.name: node} if isinstance(node, Feature) else {}
+
+
+def has_chosen(node: Node) -> bool:
+    """Whether a node is computed from a chosen value, such as a quantile."""
+    if isinstance(node, Operation):
+        return any(has_chosen(argument) for argument in node.arguments)
+    return isinstance(node, Chosen)
 
 
 def _combined(

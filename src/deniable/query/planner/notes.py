@@ -1,0 +1,72 @@
+"""What a reader of the answer should know: clipping, rounding, limits, defaults."""
+
+from deniable.policy.plurals import pluralize
+from deniable.query.language.decimal_text import decimal_text
+from deniable.query.planner.draft import Draft
+
+
+def write_notes(draft: Draft) -> None:
+    """A step of the planner: the plan's notes."""
+    draft.notes = (*_about_statistics(draft), *_about_choices(draft), *_about_limits(draft))
+
+
+def _about_statistics(draft: Draft) -> list[str]:
+    statistics, table = draft.statistics, draft.table
+    second = (one.beside for one in statistics if one.beside is not None)
+    notes = [
+        f"{one.argument} is cut to {decimal_text(one.low * one.step)} to "
+        f"{decimal_text(one.high * one.step)} and rounded to {decimal_text(one.step)}."
+        for one in (*statistics, *second)
+        if one.kind in ("sum", "mean", "moments", "pair")
+    ]
+    if any(one.kind == "pair" for one in statistics):
+        notes.append(
+            "Correlations, covariances and slopes are computed from noisy means and products "
+            "of both columns, where both are known."
+        )
+    notes += [
+        f"COUNT(DISTINCT {one.argument}) counts at most "
+        f"{table.max_rows_per_unit_per_group:,} values of one unit in a group."
+        for one in statistics
+        if one.kind == "distinct" and table.unit is not None
+    ]
+    if draft.delta and draft.request.delta_by_default:
+        notes.append(f"Delta is {decimal_text(draft.delta)}, a hundredth of the budget's.")
+    if draft.request.nonnegative:
+        notes.append("Negative counts are shown as 0.")
+    return notes
+
+
+def _about_choices(draft: Draft) -> list[str]:
+    notes: list[str] = []
+    for aggregate, choice in draft.choice_of.items():
+        if aggregate.name in ("min", "max"):
+            beyond = "below" if aggregate.name == "min" else "above"
+            level = decimal_text(choice.level_of(aggregate))
+            notes.append(
+                f"{aggregate} is the {level} quantile: the very last value is one person's "
+                f"own, so about {decimal_text(100 * choice.share)} % of the rows lie {beyond} "
+                "it."
+            )
+    for choice in draft.unpriced:
+        if choice.levels:
+            low, high = (decimal_text(end * choice.step) for end in (choice.low, choice.high))
+            notes.append(
+                f"Quantiles of {choice.argument} are multiples of {decimal_text(choice.step)} "
+                f"from {low} to {high}."
+            )
+    return notes
+
+
+def _about_limits(draft: Draft) -> list[str]:
+    """What the contribution bounds may leave out, which no margin covers."""
+    origin, table = draft.scope.origin, draft.table
+    only_units = not draft.keys and all(one.name == "count_units" for one in draft.aggregates)
+    if table.unit is None or origin.one_row_per_unit or only_units:
+        return []
+    rows = pluralize(table.max_rows_per_unit_per_group, "row")
+    limit = f"with at most {rows}"
+    if draft.keys:
+        limit = f"in at most {pluralize(draft.groups, 'group')}, with {rows} in each"
+    unit = origin.unit or "row"
+    return [f"One {unit} counts {limit}: margins do not cover what is left out."]

@@ -1,0 +1,228 @@
+"""The statement that adds up: clipped, gridded, contribution-bounded integers per group.
+
+    rows       the rows to add up (`input_rows`)
+    held       of each unit in each group: its number of rows, and sums over them
+    bounded    the unit's features, scaled down if it has too many rows there
+    chosen     of each unit, the groups that a keyed hash picks, if it has too many
+    the answer the features added up over each group
+
+With row privacy, features are added up over the rows directly, without the three in between.
+A unit within its limits loses nothing. Scaling and choosing depend only on that unit's own
+rows. Sums are integers of 128 bits, so the order of adding does not matter and, by the row
+ceiling, none overflows.
+"""
+
+from dataclasses import dataclass
+from itertools import pairwise
+
+from sqlglot import exp
+
+from deniable.query.language.syntax_tree import Expression, Literal
+from deniable.query.relations.scope import Scope
+from deniable.query.relations.sql_nodes import (
+    Sql,
+    case,
+    column,
+    count_if,
+    multiples,
+    named,
+    number,
+    square,
+    subquery,
+    total,
+    wide,
+)
+from deniable.query.statements.column_pairs import products
+from deniable.query.statements.input_rows import Grouping, InputRows, key_columns, most_groups
+from deniable.query.statements.statistics import Statistic, bin_ends, labels
+
+
+@dataclass(frozen=True, slots=True)
+class AggregateStatement:
+    """Everything that the statement is made from."""
+
+    scope: Scope
+    where: Expression | None
+    groupings: tuple[Grouping, ...]
+    statistics: tuple[Statistic, ...]
+    max_groups_per_unit: int
+    max_rows_per_unit_per_group: int
+    count_units: bool  # whether the number of units in each group is needed
+    other: bool
+
+    def sql(self) -> exp.Select:
+        """The whole statement."""
+        rows = InputRows(
+            self.scope, self.where, self.groupings, self.statistics, self.other
+        ).sql()
+        keys = key_columns(self.groupings)
+        units = [named(exp.Count(this=exp.Star()), "units")] if self.count_units else []
+        if self.scope.table.unit is None:
+            source, features = subquery(rows, "rows"), self._sums_over_rows()
+        else:
+            source = subquery(self._bounded(rows, keys), "bounded")
+            features = [
+                named(total(column(name)), name)
+                for place, statistic in self._listed()
+                for name in statistic.feature_names(place)
+            ]
+        answer = source.select(*keys, *units, *features, copy=False)
+        return answer.group_by(*_copies(keys), copy=False) if keys else answer
+
+    def _bounded(self, rows: exp.Select, keys: list[Sql]) -> exp.Select:
+        """Each unit's features in its groups, within both contribution bounds."""
+        by_unit = [column("u"), *keys]
+        held = subquery(rows, "rows").select(
+            *_copies(by_unit), *self._sums_of_unit(), copy=False
+        )
+        held = held.group_by(*_copies(by_unit), copy=False)
+        bounded = subquery(held, "held").select(
+            *_copies(by_unit), *self._features_of_unit(), copy=False
+        )
+        most = most_groups(self.groupings, other=self.other)
+        if most is None or most > self.max_groups_per_unit:
+            return self._chosen(bounded, keys)
+        return bounded
+
+    def _chosen(self, bounded: exp.Select, keys: list[Sql]) -> exp.Select:
+        """At most `max_groups_per_unit` groups a unit, those with the least keyed hash."""
+        identity = [*self.scope.identity, *_copies(keys)]
+        drawn = exp.func("HASH", *identity, exp.Placeholder(this="salt"))
+        order = exp.Order(
+            expressions=[exp.Ordered(this=part) for part in (drawn, *_copies(keys))]
+        )
+        place = exp.Window(
+            this=exp.RowNumber(), partition_by=[column("u")], order=order, over="OVER"
+        )
+        ranked = subquery(bounded, "ranked").select(
+            exp.Star(), named(place, "place"), copy=False
+        )
+        kept = exp.LTE(
+            this=column("place"), expression=exp.Literal.number(self.max_groups_per_unit)
+        )
+        return subquery(ranked, "chosen").select(exp.Star(), copy=False).where(kept, copy=False)
+
+    def _listed(self) -> list[tuple[int, Statistic]]:
+        """The statistics of this statement; distinct values have a statement of their own."""
+        return [(i, one) for i, one in enumerate(self.statistics) if one.kind != "distinct"]
+
+    def _sums_over_rows(self) -> list[Sql]:
+        """The features of a group, added up over its rows."""
+        features: list[Sql] = []
+        for i, statistic in self._listed():
+            above = _above(i, statistic)
+            rows, present = exp.Count(this=exp.Star()), exp.Count(this=column(f"x{i}"))
+            found = self._formulas(
+                i, statistic, rows, present, total(above), total(square(above))
+            )
+            features += _name_all(found, statistic.feature_names(i))
+        return features
+
+    def _sums_of_unit(self) -> list[Sql]:
+        """What `held` stores of a unit's rows in a group."""
+        sums = [named(exp.Count(this=exp.Star()), "c")]
+        for i, statistic in self._listed():
+            if statistic.kind == "histogram":
+                bins = enumerate(self._bins(i, statistic))
+                sums += [named(count_if(test), f"b{i}_{j}") for j, test in bins]
+            elif statistic.kind == "pair":
+                parts = enumerate(products(i, statistic))
+                sums += [named(total(part), f"b{i}_{j}") for j, part in parts]
+            elif statistic.argument is not None and statistic.kind != "units":
+                sums.append(named(exp.Count(this=column(f"x{i}")), f"n{i}"))
+            if statistic.kind in ("sum", "mean", "moments"):
+                sums.append(named(total(_above(i, statistic)), f"t{i}"))
+            if statistic.kind == "moments":
+                sums.append(named(total(square(_above(i, statistic))), f"q{i}"))
+        return sums
+
+    def _features_of_unit(self) -> list[Sql]:
+        """The features of one unit, scaled down if it has more rows than the limit."""
+        features: list[Sql] = []
+        for i, statistic in self._listed():
+            if statistic.kind in ("histogram", "pair"):
+                found: list[Sql] = [column(f"b{i}_{j}") for j in range(statistic.size)]
+            else:
+                sums = (column(f"{letter}{i}") for letter in "ntq")
+                found = self._formulas(i, statistic, column("c"), *sums)
+            if statistic.kind != "units":
+                found = [self._scaled(feature) for feature in found]
+            features += _name_all(found, statistic.feature_names(i))
+        return features
+
+    def _scaled(self, feature: Sql) -> Sql:
+        """feature * limit / c, towards zero, where the number of rows c is above the limit."""
+        most = exp.Literal.number(self.max_rows_per_unit_per_group)
+        product = exp.Mul(this=wide(feature.copy()), expression=most.copy())
+        share = exp.IntDiv(this=product, expression=column("c"))
+        return case(exp.GT(this=column("c"), expression=most), share, feature)
+
+    def _formulas(
+        self,
+        i: int,
+        statistic: Statistic,
+        rows: Sql,
+        present: Sql,
+        value_sum: Sql,
+        square_sum: Sql,
+    ) -> list[Sql]:
+        """The features from the number of rows, of known arguments, and the sums over them."""
+        width = statistic.width
+        if statistic.kind == "units":
+            return [number(1) if self.scope.table.unit is not None else rows]
+        if statistic.kind == "count":
+            return [rows]
+        if statistic.kind == "histogram":
+            return [count_if(test) for test in self._bins(i, statistic)]
+        if statistic.kind == "pair":
+            return [total(part) for part in products(i, statistic)]
+        if statistic.kind == "present":
+            features = [present]
+        elif statistic.kind == "sum":
+            features = [multiples((1, value_sum), (statistic.low, present))]
+        elif statistic.kind == "mean":
+            features = [multiples((width, present), (-1, value_sum)), value_sum]
+        else:
+            features = [
+                multiples((width**2, present), (-2 * width, value_sum), (1, square_sum)),
+                multiples((2 * width, value_sum), (-2, square_sum)),
+                square_sum,
+            ]
+        if statistic.unknown:
+            features.append(multiples((statistic.total, rows), (-statistic.total, present)))
+        return features
+
+    def _bins(self, i: int, statistic: Statistic) -> list[Sql]:
+        """For each bin, whether a row falls into it."""
+        assert statistic.argument is not None
+        value = column(f"x{i}")
+        if self.scope.value_range(statistic.argument).kind != "number":
+            return [
+                exp.EQ(this=value.copy(), expression=self.scope.sql(Literal(label)))
+                for label in labels(statistic.argument, self.scope)
+            ]
+        ends = bin_ends(statistic.low, statistic.high, len(statistic.bins))
+        ends[-1] += 1  # the last bin holds its upper end too
+        return [
+            exp.and_(
+                exp.GTE(this=value.copy(), expression=exp.Literal.number(start)),
+                exp.LT(this=value.copy(), expression=exp.Literal.number(end)),
+            )
+            for start, end in pairwise(ends)
+        ]
+
+
+def _above(i: int, statistic: Statistic) -> Sql:
+    """The argument counted from its lower limit."""
+    value = column(f"x{i}")
+    if statistic.low == 0:
+        return value
+    return exp.paren(exp.Sub(this=value, expression=number(statistic.low)))
+
+
+def _name_all(features: list[Sql], names: tuple[str, ...]) -> list[Sql]:
+    return [named(feature, name) for feature, name in zip(features, names, strict=True)]
+
+
+def _copies(parts: list[Sql]) -> list[Sql]:
+    return [part.copy() for part in parts]

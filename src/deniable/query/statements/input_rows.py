@@ -1,0 +1,183 @@
+"""The rows that a statement counts or adds up, as its innermost select.
+
+clean      the columns that are used, cast to their kind and clipped
+said       of the rows that pass WHERE: the keys k0, k1, ... and the arguments y0, y1, ...
+rows       the arguments in whole steps x0, x1, ..., clipped once more; declared keys only
+"""
+
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import TypeAlias
+
+from sqlglot import exp
+
+from deniable.query.language.syntax_tree import ColumnRef, Expression, Literal
+from deniable.query.plan.key_list import is_consecutive, key_list_of
+from deniable.query.plan.plan import GroupKey
+from deniable.query.relations.clean_columns import select_clean_columns
+from deniable.query.relations.scope import Scope
+from deniable.query.relations.sql_nodes import (
+    Sql,
+    case,
+    clip,
+    column,
+    double,
+    double_literal,
+    named,
+    number,
+    subquery,
+    try_cast,
+)
+from deniable.query.statements.statistics import Statistic
+
+_LARGEST_INT = 2_000_000_000
+_Argument: TypeAlias = tuple[str, Statistic, Expression]  # its place, limits and expression
+
+
+@dataclass(frozen=True, slots=True)
+class Grouping:
+    """A key of the plan, and the row expression that it groups by."""
+
+    key: GroupKey
+    expression: Expression
+
+
+@dataclass(frozen=True, slots=True)
+class InputRows:
+    """Everything that the rows of a statement are made from."""
+
+    scope: Scope
+    where: Expression | None
+    groupings: tuple[Grouping, ...]
+    statistics: tuple[Statistic, ...]
+    other: bool
+
+    def sql(self) -> exp.Select:
+        """Of each row: its unit u, its keys and its arguments."""
+        arguments = self._arguments()
+        unit = [column("u")] if self.scope.table.unit is not None else []
+        steps = [
+            named(self._in_steps(place, statistic, argument), f"x{place}")
+            for place, statistic, argument in arguments
+        ]
+        keys = key_columns(self.groupings)
+        rows = subquery(self._filtered(arguments), "said").select(
+            *(unit + keys + steps or [number(1)]), copy=False
+        )
+        return rows.where(*self._declared_keys_only(), copy=False)
+
+    def _filtered(self, arguments: list[_Argument]) -> exp.Select:
+        """Keys and arguments of the rows that pass WHERE."""
+        unit = [column("u")] if self.scope.table.unit is not None else []
+        keys = [
+            named(self._key_sql(grouping), f"k{i}") for i, grouping in enumerate(self.groupings)
+        ]
+        values = [
+            named(self.scope.sql(argument), f"y{place}") for place, _, argument in arguments
+        ]
+        filtered = subquery(self._clean(arguments), "clean").select(
+            *(unit + keys + values or [number(1)]), copy=False
+        )
+        if self.where is None:
+            return filtered
+        return filtered.where(self.scope.sql(self.where), copy=False)
+
+    def _clean(self, arguments: list[_Argument]) -> exp.Select:
+        used = [one.expression for one in self.groupings if self._integer_key(one) is None]
+        used += [argument for _, _, argument in arguments]
+        used += [] if self.where is None else [self.where]
+        integers = dict.fromkeys(filter(None, map(self._integer_key, self.groupings)))
+        return select_clean_columns(self.scope, used, integers, outermost=True)
+
+    def _integer_key(self, grouping: Grouping) -> str | None:
+        """The name of a key that is a column of integers: it needs no cast to double."""
+        expression = grouping.expression
+        if (
+            isinstance(expression, ColumnRef)
+            and grouping.key.kind == "number"
+            and grouping.key.step == 1
+        ):
+            return expression.name if self.scope.column(expression.name).integer else None
+        return None
+
+    def _in_steps(self, place: str, statistic: Statistic, argument: Expression) -> Sql:
+        """An argument in whole steps. A column was already clipped to the same limits."""
+        value, kind = column(f"y{place}"), self.scope.value_range(argument).kind
+        if statistic.kind == "present" or kind not in ("number", "boolean"):
+            return value
+        if kind == "boolean":
+            value = double(value)
+        if statistic.step != 1:
+            value = exp.Mul(this=value, expression=double_literal(1 / statistic.step))
+        low, high = statistic.low, statistic.high
+        if not isinstance(argument, ColumnRef):
+            value = clip(value, number(low), number(high))
+        wide = max(abs(low), abs(high), high - low) > _LARGEST_INT
+        return exp.cast(value, "bigint" if wide else "int", copy=False)
+
+    def _key_sql(self, grouping: Grouping) -> Sql:
+        key, value = grouping.key, self.scope.sql(grouping.expression)
+        integer = self._integer_key(grouping)
+        if integer is not None:
+            value = column(f"{self.scope.alias(integer)}_key")
+        elif key.kind == "number":
+            scaled = exp.Mul(
+                this=value, expression=double_literal(1 / (key.step or Fraction(1)))
+            )
+            value = try_cast(exp.func("ROUND", scaled, copy=False), "bigint")
+        elif key.kind == "date":
+            value = try_cast(try_cast(value, "date"), "text")
+        if self.other and key.values is not None:
+            return case(self._in(value.copy(), key), value)
+        return value
+
+    def _declared_keys_only(self) -> list[Sql]:
+        """Only declared keys make groups, unless the question asks for the other rows too."""
+        if self.other:
+            return []
+        return [
+            self._in(column(f"k{i}"), grouping.key)
+            for i, grouping in enumerate(self.groupings)
+            if grouping.key.values is not None
+        ]
+
+    def _in(self, value: Sql, key: GroupKey) -> Sql:
+        """Whether a value is one of the declared ones."""
+        assert key.values is not None
+        if key.kind == "number":
+            steps = key_list_of(key.values).steps(key.step or Fraction(1))
+            assert steps is not None  # `key_of` refuses keys that are too far from zero
+            if len(steps) > 1 and is_consecutive(steps):
+                first, last = (exp.Literal.number(int(steps[i])) for i in (0, -1))
+                return exp.Between(this=value, low=first, high=last)
+            listed = [exp.Literal.number(step) for step in steps.tolist()]
+            return exp.In(this=value, expressions=listed)
+        if key.kind == "boolean" and len(key.values) == 2:
+            return exp.Not(this=exp.Is(this=value, expression=exp.null()))
+        values = [one if isinstance(one, bool) else str(one) for one in key.values]
+        return exp.In(this=value, expressions=[self.scope.sql(Literal(one)) for one in values])
+
+    def _arguments(self) -> list[_Argument]:
+        """Every argument with its place: a number, and a letter for the second of a pair."""
+        arguments: list[_Argument] = []
+        for i, one in enumerate(self.statistics):
+            if one.argument is not None and one.kind not in ("units", "distinct"):
+                arguments.append((f"{i}", one, one.argument))
+            if one.beside is not None and one.beside.argument is not None:
+                arguments.append((f"{i}b", one.beside, one.beside.argument))
+        return arguments
+
+
+def key_columns(groupings: tuple[Grouping, ...]) -> list[Sql]:
+    """The columns k0, k1, ... of the keys."""
+    return [column(f"k{i}") for i in range(len(groupings))]
+
+
+def most_groups(groupings: tuple[Grouping, ...], *, other: bool) -> int | None:
+    """How many groups there can be; None where a key is private: any number."""
+    count = 1
+    for grouping in groupings:
+        if grouping.key.values is None:
+            return None
+        count *= len(grouping.key.values) + other
+    return count
