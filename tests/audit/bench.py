@@ -196,7 +196,7 @@ class Remembered:
 
 
 def same_seed(data, n):
-    """A generator made anew for every request."""
+    """A new generator for every request."""
     return np.rint(data + np.random.default_rng(7).laplace(size=n) * 2).astype(int)
 
 

@@ -17,7 +17,7 @@ from deniable.mechanisms import (
     SquareWave,
     SubsetSelection,
 )
-from deniable.surveys import SurveyQuestion, ask
+from deniable.surveys import SurveyQuestion, design_question
 from deniable.surveys.questionnaire.designs import DesignedQuestion
 
 
@@ -26,7 +26,7 @@ def boxes(options, epsilon, more=False):
     asked = SurveyQuestion(
         id="m", kind="multiple-choice", text="?", options=names, prefer_not_to_say=more
     )
-    return ask(asked, Fraction(epsilon))
+    return design_question(asked, Fraction(epsilon))
 
 
 NUMBER = {"low": 0, "high": 4}

@@ -1,4 +1,4 @@
-"""Prove and test: the exact epsilon of a program, and an auditor that catches broken ones.
+"""Prove the exact epsilon of a program, or test any mechanism from outside.
 
 >>> from deniable import audit
 >>> def two_coins(x, flip):

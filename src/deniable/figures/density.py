@@ -40,7 +40,7 @@ def density(
     return figure
 
 
-def made_up(*, epsilon: Number = 1, rows: int = 5000) -> Figure:
+def example_density(*, epsilon: Number = 1, rows: int = 5000) -> Figure:
     """A column with two humps, beside its private density."""
     generator = np.random.default_rng(4)
     humps = generator.normal(45, 7, rows), generator.normal(70, 5, rows)

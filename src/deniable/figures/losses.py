@@ -28,8 +28,8 @@ def tradeoff(losses: Mapping[str, Loss]) -> Figure:
         size=(5.2, 5.0),
     )
     axes.plot([0, 1], [1, 0], color=QUIET, linestyle=":", label="blind guessing")
-    alphas = _dense_at_the_ends()
-    for name, loss in _some(losses).items():
+    alphas = _false_alarm_rates()
+    for name, loss in _require_losses(losses).items():
         axes.plot(alphas, _misses(loss, alphas), label=name)
     axes.set(xlim=(0, 1), ylim=(0, 1), aspect="equal")
     axes.legend(loc="upper right")
@@ -43,7 +43,7 @@ def deltas(losses: Mapping[str, Loss], *, up_to: float | None = None) -> Figure:
     >>> figure = deltas({"ten releases": PureLoss(0.1) * 10})
     """
     figure, axes = canvas("What each epsilon leaves over", x="epsilon", y="delta")
-    given = _some(losses)
+    given = _require_losses(losses)
     far = up_to or 1.05 * max(loss.epsilon(1e-12) for loss in given.values())
     epsilons = np.linspace(0, far, _POINTS).tolist()
     for name, loss in given.items():
@@ -69,7 +69,7 @@ def growth(
         y="epsilon",
     )
     total = rational(delta, "delta")
-    for name, loss in _some(losses).items():
+    for name, loss in _require_losses(losses).items():
         costs = [(loss * count).epsilon(delta) for count in counts]
         (line,) = axes.plot(list(counts), costs, marker=".", label=name)
         sums = [count * loss.epsilon(total / count) for count in counts]
@@ -80,7 +80,7 @@ def growth(
     return figure
 
 
-def _some(losses: Mapping[str, Loss]) -> Mapping[str, Loss]:
+def _require_losses(losses: Mapping[str, Loss]) -> Mapping[str, Loss]:
     if not losses:
         raise InvalidParameter("A picture needs at least one loss. Found none.")
     return losses
@@ -100,7 +100,7 @@ def _misses(loss: Loss, alphas: list[float]) -> list[float]:
     return found
 
 
-def _dense_at_the_ends() -> list[float]:
+def _false_alarm_rates() -> list[float]:
     """False-alarm rates from 0 to 1, closer together where curves bend most."""
     angles = np.linspace(0, np.pi, _POINTS)
     return [0.0, *((1 - np.cos(angles[1:-1])) / 2).tolist(), 1.0]

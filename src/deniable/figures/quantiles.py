@@ -53,7 +53,7 @@ def comparison(*, epsilon: float = 1) -> Figure:
         wanted: list[tuple[str, Neighbors]] = [(law, "add-remove") for law in LAWS]
         wanted.append((next(iter(LAWS)), "replace"))
         for axes, (law, relation) in zip(panels, wanted, strict=True):
-            _panel(axes, law, relation, epsilon)
+            _draw_panel(axes, law, relation, epsilon)
         for axes in panels[3:]:
             axes.set_xlabel("quantiles released at once")
         for axes in panels[::3]:
@@ -64,9 +64,9 @@ def comparison(*, epsilon: float = 1) -> Figure:
     return figure
 
 
-def _panel(axes: Axes, law: str, relation: Neighbors, epsilon: float) -> None:
+def _draw_panel(axes: Axes, law: str, relation: Neighbors, epsilon: float) -> None:
     for method, colour in zip(METHODS, COLOURS, strict=False):
-        counts = [m for m in COUNTS if _takes_part(method, m, relation)]
+        counts = [m for m in COUNTS if _is_compared(method, m, relation)]
         errors = [rank_error(law, m, relation, method, epsilon) for m in counts]
         if counts:
             shown = np.maximum(errors, _LEAST)
@@ -78,7 +78,7 @@ def _panel(axes: Axes, law: str, relation: Neighbors, epsilon: float) -> None:
     axes.set_xticks([], minor=True)
 
 
-def _takes_part(method: str, count: int, relation: Neighbors) -> bool:
+def _is_compared(method: str, count: int, relation: Neighbors) -> bool:
     if method == "fixed-target" and relation == "replace":
         return False
     return count <= _MOST_JOINT or method not in ("joint", "fixed-target")

@@ -24,10 +24,10 @@ def bars(release: Release, column: str | None = None) -> Figure:
     >>> answer = data.sql("SELECT ward, COUNT(*) AS n FROM data GROUP BY ward", epsilon=1)
     >>> figure = bars(answer, "n")
     """
-    name = _column(release, column)
+    name = _choose_column(release, column)
     table = release.to_arrow()
-    values = [_shown(one) for one in table[name].to_pylist()]
-    margins = [_shown(one) for one in table[release.answer.margins[name]].to_pylist()]
+    values = [_as_float(one) for one in table[name].to_pylist()]
+    margins = [_as_float(one) for one in table[release.answer.margins[name]].to_pylist()]
     labels = _labels(release)
     level = f"{100 * float(release.plan.confidence):g} %"
     about = f"{name} of {release.plan.table}, with {level} margins"
@@ -49,7 +49,7 @@ def bars(release: Release, column: str | None = None) -> Figure:
     return figure
 
 
-def _column(release: Release, column: str | None) -> str:
+def _choose_column(release: Release, column: str | None) -> str:
     numbers = list(release.answer.margins)
     if not numbers or not len(release):
         raise InvalidParameter("There is nothing to draw: the answer holds no number.")
@@ -70,5 +70,5 @@ def _labels(release: Release) -> Sequence[str]:
     return [", ".join("NULL" if one is None else str(one) for one in row) for row in rows]
 
 
-def _shown(value: Any) -> float:
+def _as_float(value: Any) -> float:
     return float("nan") if value is None else float(value)

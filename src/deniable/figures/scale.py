@@ -39,15 +39,24 @@ def growth(points: Iterable[Point], *, groups: int, rows: int) -> Figure:
         left, right = figure.subplots(1, 2, sharey=True)
         for place, engine in enumerate(dict.fromkeys(one["engine"] for one in listed)):
             own = [one for one in listed if one["engine"] == engine]
-            by_rows = [one for one in own if _is(one, "rows") and one["groups"] == groups]
-            _lines(left, by_rows, "rows", engine, place, fitted=True)
+            by_rows = [
+                one for one in own if _has_policy(one, "rows") and one["groups"] == groups
+            ]
+            _draw_lines(left, by_rows, "rows", engine, place, fitted=True)
             by_groups = [one for one in own if one["rows"] == rows]
-            _lines(
-                right, [one for one in by_groups if _is(one, "rows")], "groups", engine, place
+            _draw_lines(
+                right,
+                [one for one in by_groups if _has_policy(one, "rows")],
+                "groups",
+                engine,
+                place,
             )
-            _marks(right, [one for one in by_groups if _is(one, "private")], engine, place)
-        _proportional(
-            left, [one for one in listed if _is(one, "rows") and one["groups"] == groups]
+            _draw_marks(
+                right, [one for one in by_groups if _has_policy(one, "private")], engine, place
+            )
+        _draw_proportional(
+            left,
+            [one for one in listed if _has_policy(one, "rows") and one["groups"] == groups],
         )
         left.set(xlabel=f"rows, in {groups:,} groups", ylabel="seconds")
         right.set(xlabel=f"groups, of {rows:,} rows")
@@ -59,11 +68,11 @@ def growth(points: Iterable[Point], *, groups: int, rows: int) -> Figure:
     return figure
 
 
-def _is(point: Point, policy: str) -> bool:
+def _has_policy(point: Point, policy: str) -> bool:
     return bool(point["policy"] == policy)
 
 
-def _lines(
+def _draw_lines(
     axes: Axes,
     points: Sequence[Point],
     over: str,
@@ -85,7 +94,7 @@ def _lines(
         axes.plot(x, y, style, marker=".", color=COLOURS[place], label=label)
 
 
-def _marks(axes: Axes, points: Sequence[Point], engine: str, place: int) -> None:
+def _draw_marks(axes: Axes, points: Sequence[Point], engine: str, place: int) -> None:
     """Private keys, of which hardly any is shown: points without a line."""
     if points:
         x, y = [one["groups"] for one in points], [one["ours"] for one in points]
@@ -93,7 +102,7 @@ def _marks(axes: Axes, points: Sequence[Point], engine: str, place: int) -> None
         axes.plot(x, y, "s", fillstyle="none", color=COLOURS[place], label=label)
 
 
-def _proportional(axes: Axes, points: Sequence[Point]) -> None:
+def _draw_proportional(axes: Axes, points: Sequence[Point]) -> None:
     """A quiet line of slope one, for the eye."""
     if points:
         x, y = [one["rows"] for one in points], [one["ours"] for one in points]

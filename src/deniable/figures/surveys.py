@@ -11,20 +11,20 @@ from deniable.errors import InvalidParameter
 from deniable.exact.rationals import Number
 from deniable.figures.canvas import COLOURS, QUIET, canvas
 from deniable.mechanisms import RandomizedResponse
-from deniable.surveys.report import Result
+from deniable.surveys.survey_report import QuestionResult
 
 _POINTS = 60
 
 
-def estimates(result: Result) -> Figure:
+def estimates(result: QuestionResult) -> Figure:
     """Each answer's share with its interval; a mean has a picture of its own scale.
 
-    >>> from deniable.surveys import collect, loads, report
+    >>> from deniable.surveys import parse_reports, loads, report
     >>> survey = loads(
     ...     'id="s"\\ntitle="t"\\nepsilon=1\\n[[questions]]\\nid="a"\\n'
     ...     'kind="yes-no"\\ntext="Do you?"'
     ... )
-    >>> figure = estimates(report(survey, collect(survey, ['{"a":1}'] * 9)).results[0])
+    >>> figure = estimates(report(survey, parse_reports(survey, ['{"a":1}'] * 9)).results[0])
     """
     shown = [
         (label, one)

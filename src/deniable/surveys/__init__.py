@@ -8,35 +8,39 @@
 
 from deniable.surveys.collect.private_copy import PrivateCopy, randomize
 from deniable.surveys.collect.shuffled_collection import collected_loss
-from deniable.surveys.collect.simulation import Simulated, simulate
+from deniable.surveys.collect.simulation import SimulatedSurvey, simulate
 from deniable.surveys.collect.waves import Memory, over_waves
 from deniable.surveys.estimate.among_respondents import among_respondents
 from deniable.surveys.estimate.comparison import Difference, compare
 from deniable.surveys.estimate.crosstab import CrossTab, Independence, crosstab
-from deniable.surveys.estimate.decoding import Decoded, decode
-from deniable.surveys.estimate.pooling import Pooled, pool
+from deniable.surveys.estimate.pooling import PooledPrevalence, pool
+from deniable.surveys.estimate.rappor_decoding import DecodedCandidate, decode
 from deniable.surveys.estimate.regression import Regression, logistic
-from deniable.surveys.estimate.simplex import likeliest, on_simplex
-from deniable.surveys.estimate.unrelated import Unrelated, unrelated
-from deniable.surveys.estimate.weights import Weighted, weighted
+from deniable.surveys.estimate.simplex import maximum_likelihood, project_to_simplex
+from deniable.surveys.estimate.unrelated_question import UnrelatedEstimate, unrelated_question
+from deniable.surveys.estimate.weights import WeightedShare, weighted_share
 from deniable.surveys.honesty.carelessness import (
     Attention,
-    Cleaned,
+    AttentiveAnswers,
     attention,
-    without_careless,
+    remove_careless_answers,
 )
-from deniable.surveys.honesty.deviations import (
-    Attentive,
+from deniable.surveys.honesty.noncompliance import (
+    AttentiveEstimate,
     TwoDevices,
-    attentive,
+    attentive_prevalence,
     forgery,
     if_some_deny,
     if_some_lie,
     two_devices,
 )
-from deniable.surveys.honesty.doubts import Doubts
-from deniable.surveys.questionnaire.designs import DesignedQuestion, ask
-from deniable.surveys.questionnaire.epsilon_split import Ways, ways
+from deniable.surveys.honesty.response_bias import ResponseBias
+from deniable.surveys.questionnaire.collected_reports import (
+    CollectedReports,
+    parse_reports,
+    read_reports,
+)
+from deniable.surveys.questionnaire.designs import DesignedQuestion, design_question
 from deniable.surveys.questionnaire.lint import LintFinding, lint
 from deniable.surveys.questionnaire.phrases import Phrases
 from deniable.surveys.questionnaire.questionnaire import (
@@ -45,66 +49,66 @@ from deniable.surveys.questionnaire.questionnaire import (
     load,
     loads,
 )
-from deniable.surveys.questionnaire.reports import Collected, collect, read_reports
-from deniable.surveys.questionnaire.sentences import what_an_answer_proves
+from deniable.surveys.questionnaire.respondent_promises import what_an_answer_proves
 from deniable.surveys.questionnaire.survey_plan import SurveyPlan, plan
-from deniable.surveys.report import SurveyReport, report
+from deniable.surveys.questionnaire.ways_to_ask import WaysToAsk, compare_ways_to_ask
+from deniable.surveys.survey_report import SurveyReport, report
 
 __all__ = [
     "Attention",
-    "Attentive",
-    "Cleaned",
-    "Collected",
+    "AttentiveAnswers",
+    "AttentiveEstimate",
+    "CollectedReports",
     "CrossTab",
-    "Decoded",
+    "DecodedCandidate",
     "DesignedQuestion",
     "Difference",
-    "Doubts",
     "Independence",
     "LintFinding",
     "Memory",
     "Phrases",
-    "Pooled",
+    "PooledPrevalence",
     "PrivateCopy",
     "Questionnaire",
     "Regression",
-    "Simulated",
+    "ResponseBias",
+    "SimulatedSurvey",
     "SurveyPlan",
     "SurveyQuestion",
     "SurveyReport",
     "TwoDevices",
-    "Unrelated",
-    "Ways",
-    "Weighted",
+    "UnrelatedEstimate",
+    "WaysToAsk",
+    "WeightedShare",
     "among_respondents",
-    "ask",
     "attention",
-    "attentive",
-    "collect",
+    "attentive_prevalence",
     "collected_loss",
     "compare",
+    "compare_ways_to_ask",
     "crosstab",
     "decode",
+    "design_question",
     "forgery",
     "if_some_deny",
     "if_some_lie",
-    "likeliest",
     "lint",
     "load",
     "loads",
     "logistic",
-    "on_simplex",
+    "maximum_likelihood",
     "over_waves",
+    "parse_reports",
     "plan",
     "pool",
+    "project_to_simplex",
     "randomize",
     "read_reports",
+    "remove_careless_answers",
     "report",
     "simulate",
     "two_devices",
-    "unrelated",
-    "ways",
-    "weighted",
+    "unrelated_question",
+    "weighted_share",
     "what_an_answer_proves",
-    "without_careless",
 ]

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from deniable.audit import prove
-from deniable.audit.prove.ratios import RationalFunction
+from deniable.audit.prove.rational_functions import RationalFunction
 from deniable.errors import InvalidParameter, Unsupported
 
 P = RationalFunction.variable("p")
@@ -98,7 +98,7 @@ def test_what_is_never_private_says_so():
 
 
 def test_branching_on_the_parameter_is_refused():
-    with pytest.raises(Unsupported, match="left open"):
+    with pytest.raises(Unsupported, match="is open"):
         prove(lambda x, flip, p: flip(p if p < HALF else 1), neighbors=[(0, 1)], over=OPEN)
 
 

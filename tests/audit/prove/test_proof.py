@@ -67,7 +67,7 @@ WEIGHTS = [HALF ** abs(k) for k in range(-3, 4)]
 
 
 def noisy_count(data, choose):
-    """Noise on -3..3 with P(k) proportional to 2**-|k|: odds 2, but for its ends."""
+    """Noise on -3..3 with P(k) proportional to 2**-|k|: odds 2, except at its ends."""
     return sum(data) + choose(WEIGHTS) - 3
 
 

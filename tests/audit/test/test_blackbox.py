@@ -14,7 +14,7 @@ from deniable import (
     Staircase,
     audit,
 )
-from deniable.audit.test.blackbox import rounds
+from deniable.audit.test.blackbox import plan_rounds
 from deniable.errors import InvalidParameter
 from tests.audit.bench import OTHERS, RIGHT, WRONG, Case
 
@@ -175,7 +175,7 @@ def test_bad_requests_are_refused(bad):
 
 def test_rounds_use_all_calls_and_all_error():
     for calls in (100, 50_000, 10**7, 10**9):
-        planned = rounds(calls, 1e-3)
+        planned = plan_rounds(calls, 1e-3)
         assert sum(n for n, _ in planned) == calls
         assert math.isclose(sum(error for _, error in planned), 1e-3)
         assert planned[-1][1] >= 0.6e-3

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy.stats import binom, poisson
 
-from deniable.audit.test.clopper_pearson import bounds
+from deniable.audit.test.clopper_pearson import clopper_pearson
 
 
 @pytest.mark.parametrize("error", [0.05, 1e-3, 1e-9])
@@ -13,7 +13,7 @@ def test_each_side_misses_seldom_enough_and_not_never(p, error):
     n = 400
     k = np.arange(n + 1)
     law = binom.pmf(k, n, p)
-    low, high = bounds(k, n, error)
+    low, high = clopper_pearson(k, n, error)
     assert law[low > p].sum() <= error * (1 + 1e-6)
     assert law[high < p].sum() <= error * (1 + 1e-6)
     # Sharp: one hit more would have missed too often, wherever that can be.
@@ -22,7 +22,7 @@ def test_each_side_misses_seldom_enough_and_not_never(p, error):
 
 
 def test_the_ends():
-    low, high = bounds(np.array([0, 10]), 10, 0.01)
+    low, high = clopper_pearson(np.array([0, 10]), 10, 0.01)
     assert low[0] == 0
     assert high[1] == 1
     assert float(high[0]) == pytest.approx(1 - 0.01 ** (1 / 10))
@@ -37,6 +37,6 @@ def test_the_ratio_of_poissons_is_covered(first, second):
     shares = np.zeros(x.shape)
     for total in range(1, 299):
         on = x + y == total
-        shares[on] = bounds(x[on], total, error)[0]
+        shares[on] = clopper_pearson(x[on], total, error)[0]
     missed = shares / (1 - shares) > first / second
     assert 0.01 * error < law[missed].sum() <= error

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from deniable.audit.test.event_search import questions
+from deniable.audit.test.event_search import search_events
 from deniable.audit.test.outputs import OutputReader
 
 RNG = np.random.default_rng(11)
@@ -12,7 +12,7 @@ N = 20_000
 
 def best(x, y, epsilon=1.0, delta=0.0):
     reader = OutputReader()
-    found = questions(reader.read(x), reader.read(y), [(epsilon, delta)])
+    found = search_events(reader.read(x), reader.read(y), [(epsilon, delta)])
     return found.evidence[0], reader
 
 

@@ -5,14 +5,14 @@ import math
 import numpy as np
 import pytest
 
-from deniable.audit.test.features import features, last_digit
+from deniable.audit.test.features import last_digit, list_features
 from deniable.audit.test.outputs import OutputReader
 
 
 def read(outputs, other=None):
     reader = OutputReader()
     batch = reader.read(outputs)
-    listed = features(batch, batch if other is None else reader.read(other))
+    listed = list_features(batch, batch if other is None else reader.read(other))
     return {one.text: one(batch).tolist() for one in listed}
 
 
@@ -50,7 +50,7 @@ def test_many_columns_are_thinned_to_those_that_differ():
     a, b = rng.normal(size=(2, 500, 60))
     b[:, 37] += 3
     reader = OutputReader()
-    texts = [one.text for one in features(reader.read(a), reader.read(b))]
+    texts = [one.text for one in list_features(reader.read(a), reader.read(b))]
     assert "output[37]" in texts
     assert len(texts) < 80
 
@@ -63,6 +63,6 @@ def test_whole_numbers_have_no_low_bits(outputs):
 def test_texts_that_were_not_seen_are_none_of_the_others():
     reader = OutputReader()
     sample = reader.read(["a", "b", "a"])
-    kind = next(one for one in features(sample, sample) if one.text == "kind of output")
+    kind = next(one for one in list_features(sample, sample) if one.text == "kind of output")
     assert sorted(kind.codes.values()) == ["'a'", "'b'"]
     assert np.isnan(kind(reader.read(["b", "c"]))).tolist() == [False, True]

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from deniable.audit.prove.comparable_outputs import Raised
-from deniable.audit.test.outputs import OutputReader, joined
+from deniable.audit.test.outputs import OutputReader, join_batches
 
 
 def test_numbers_and_arrays_are_taken_as_they_are():
@@ -58,7 +58,7 @@ def test_the_codebook_is_one_for_all_batches():
 
 def test_shorter_outputs_are_filled_up():
     reader = OutputReader()
-    both = joined([reader.read([(1, 2, 3)]), reader.read([(1,), ()])])
+    both = join_batches([reader.read([(1, 2, 3)]), reader.read([(1,), ()])])
     assert both.width == 3
     assert both.kind(2).tolist() == [0, -1, -1]
     assert both.lengths.tolist() == [3, 1, 0]
@@ -68,5 +68,5 @@ def test_shorter_outputs_are_filled_up():
 def test_two_calls_side_by_side():
     reader = OutputReader()
     a, b = reader.read([1, 2]), reader.read([3, 3])
-    assert a.beside(b).values.tolist() == [[1, 3], [2, 3]]
-    assert len(set(a.beside(b).keys.tolist()) | set(b.beside(a).keys.tolist())) == 4
+    assert a.pair_with(b).values.tolist() == [[1, 3], [2, 3]]
+    assert len(set(a.pair_with(b).keys.tolist()) | set(b.pair_with(a).keys.tolist())) == 4

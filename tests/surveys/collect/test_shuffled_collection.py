@@ -5,7 +5,7 @@ import pytest
 from deniable.errors import InvalidData
 from deniable.mechanisms import OUE, RandomizedResponse
 from deniable.privacy import PureLoss, shuffled
-from deniable.surveys import collect, loads, report, simulate
+from deniable.surveys import loads, parse_reports, report, simulate
 from deniable.surveys.collect.shuffled_collection import collected_loss
 
 TEXT = """
@@ -112,7 +112,9 @@ def test_open_or_missing_answers_tell_lines_apart():
     assert found.collected == found.loss
     made = loads(TEXT + SECOND + TRUSTED)
     lines = ['{"a":1,"b":2}', '{"a":0,"b":0}'] * 500
-    whole, holed = (report(made, collect(made, some)) for some in (lines, [*lines, '{"a":1}']))
+    whole, holed = (
+        report(made, parse_reports(made, some)) for some in (lines, [*lines, '{"a":1}'])
+    )
     assert whole.collected.epsilon(1e-6) < 0.5
     assert holed.collected == holed.loss
     assert not any(one.amplified for one in holed.results)
@@ -131,4 +133,4 @@ def test_one_question_each_costs_the_worst_of_them():
 def test_lines_that_were_not_taken_apart_are_refused():
     made = loads(TEXT + SECOND + TRUSTED + "separates = true\n")
     with pytest.raises(InvalidData, match="takes apart"):
-        collect(made, ['{"a":1,"b":2}'])
+        parse_reports(made, ['{"a":1,"b":2}'])

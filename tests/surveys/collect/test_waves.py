@@ -21,7 +21,7 @@ from deniable.mechanisms import (
     SubsetSelection,
 )
 from deniable.privacy import PureLoss
-from deniable.surveys import Memory, SurveyQuestion, ask, over_waves
+from deniable.surveys import Memory, SurveyQuestion, design_question, over_waves
 from tests.mechanisms.contract import THRESHOLD, fit
 
 COINS = RandomizedResponse(odds=3)
@@ -111,7 +111,7 @@ def test_boxes_are_remembered(options):
     question = SurveyQuestion(
         id="m", kind="multiple-choice", text="?", options=[str(i) for i in range(options)]
     )
-    asked = ask(question, Fraction(2))
+    asked = design_question(question, Fraction(2))
     mine = Memory(b"0123456789abcdef", "s")
     ticks = np.zeros((1, options), dtype=int)
     first = mine.report("m", asked, ticks)

@@ -20,7 +20,7 @@ def test_published_table():
     errors = [0.01877, 0.01847, 0.01922, 0.02045]
     assert table.standard_error.ravel() == pytest.approx(errors, abs=5e-6)
     assert table.loss.epsilon() == (PureLoss(odds=3) * 2).epsilon()
-    assert table.likeliest() == pytest.approx(table.raw, abs=1e-6)
+    assert table.maximum_likelihood() == pytest.approx(table.raw, abs=1e-6)
     assert "±" in str(table)
 
 

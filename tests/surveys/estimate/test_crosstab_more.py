@@ -8,7 +8,7 @@ from deniable.exact import categorical
 from deniable.exact.rationals import rational
 from deniable.mechanisms import OUE, RandomizedResponse
 from deniable.surveys import crosstab
-from deniable.surveys.estimate.readings import reader
+from deniable.surveys.estimate.unbiased_readings import reader_for
 from tests.surveys.designs import DESIGNS, answers, meaning, moments
 
 PAIRS = [
@@ -70,7 +70,7 @@ def test_any_two_designs_are_recovered(names, size):
 def test_squared_errors_are_those_of_theory(names, size):
     groups = size(small=300, full=2000, what="tables of 100 people for all designs")
     designs, chances, truth, reports = asked(names, 100 * groups)
-    squares = [moments(one, reader(one))[1] for one in designs]
+    squares = [moments(one, reader_for(one))[1] for one in designs]
     theory = (squares[0].T @ chances @ squares[1] - truth**2) / 100
     parts = [np.array_split(one, groups) for one in reports]
     found = [crosstab(*designs, pair) for pair in zip(*parts, strict=True)]
@@ -95,7 +95,7 @@ def test_independence_is_tested_at_its_level(names, size):
     rejected = np.mean([one.p_value < 0.05 for one in tests])
     # 0.05 in the limit; readings have heavier tails than counts, so some leeway is left.
     assert abs(rejected - 0.05) < 0.02 + 5 * np.sqrt(0.05 * 0.95 / tables)
-    sides = [reader(one) for one in designs]
+    sides = [reader_for(one) for one in designs]
     freedom = [one.answers - one.adds_up for one in sides]
     assert tests[0].freedom == freedom[0] * freedom[1]
 
@@ -144,6 +144,6 @@ def test_requests_that_cannot_be_met():
     table = crosstab(wide, coins, reports, covariances=False)
     assert table.raw.shape == (600, 2)
     with pytest.raises(Unsupported, match="likeliest"):
-        table.likeliest()
+        table.maximum_likelihood()
     with pytest.raises(InvalidParameter, match="reports themselves"):
         crosstab(wide, coins, counts=[[1, 2]] * 600)

@@ -6,7 +6,7 @@ import pytest
 from deniable.errors import InvalidData, InvalidParameter
 from deniable.exact import uniform_below
 from deniable.mechanisms import RandomizedResponse
-from deniable.surveys import weighted
+from deniable.surveys import weighted_share
 
 COINS = RandomizedResponse(odds=3)
 
@@ -28,10 +28,10 @@ def test_simple_random_samples(size):
     w = np.full(80, 2.5)
     for answers in simple(population, 80, repeats):
         reports = COINS.randomize(answers)
-        found = weighted(COINS, reports, w, sampling="simple", population=200)
+        found = weighted_share(COINS, reports, w, sampling="simple", population=200)
         totals.append(found.total)
         stated.append(found.total_error**2)
-        safe.append(weighted(COINS, reports, w, population=200).total_error ** 2)
+        safe.append(weighted_share(COINS, reports, w, population=200).total_error ** 2)
         r = (reports - 0.25) / 0.5
         tempting.append(found.total_error**2 + float(((w**2 - w) * r * (r - 1)).sum()))
     truth = np.var(totals)
@@ -52,7 +52,7 @@ def test_people_asked_by_their_own_coins(size):
     for _ in range(repeats):
         asked = uniform_below(1 << 40, 600) < chance * (1 << 40)
         reports = COINS.randomize(population[asked])
-        found = weighted(
+        found = weighted_share(
             COINS, reports, 1 / chance[asked], sampling="independent", population=600
         )
         totals.append(found.total)
@@ -69,7 +69,7 @@ def test_200_000_people_are_recovered():
     answers = np.where(group, np.arange(n) % 8 == 0, np.arange(n) % 10 == 1)
     w = np.where(group, 1.0, 3.0)
     truth = float((w * answers).sum() / w.sum())
-    found = weighted(COINS, COINS.randomize(answers), w)
+    found = weighted_share(COINS, COINS.randomize(answers), w)
     assert found.share == pytest.approx(truth, abs=7 * found.standard_error)
     assert found.standard_error < 0.004
     low, high = found.interval()
@@ -80,8 +80,10 @@ def test_strata_narrow_the_error():
     answers = np.repeat([0, 1], 500)
     reports = RandomizedResponse(odds=99).randomize(answers)
     design, w, strata = RandomizedResponse(odds=99), np.full(1000, 2.0), np.repeat([0, 1], 500)
-    plain = weighted(design, reports, w, sampling="simple", population=2000)
-    split = weighted(design, reports, w, sampling="simple", population=2000, strata=strata)
+    plain = weighted_share(design, reports, w, sampling="simple", population=2000)
+    split = weighted_share(
+        design, reports, w, sampling="simple", population=2000, strata=strata
+    )
     assert split.total == plain.total
     assert split.total_error < 0.5 * plain.total_error
 
@@ -89,14 +91,14 @@ def test_strata_narrow_the_error():
 def test_bad_designs():
     for bad in ([1.0], [0.5, 2.0], [1.0, float("inf")]):
         with pytest.raises(InvalidData, match="weights"):
-            weighted(COINS, [0, 1], bad)
+            weighted_share(COINS, [0, 1], bad)
     with pytest.raises(InvalidData, match="equal"):
-        weighted(COINS, [0, 1], [1.0, 2.0], sampling="simple")
+        weighted_share(COINS, [0, 1], [1.0, 2.0], sampling="simple")
     with pytest.raises(InvalidData, match="two reports"):
-        weighted(COINS, [1], [1.0])
+        weighted_share(COINS, [1], [1.0])
     with pytest.raises(InvalidData, match="stratum"):
-        weighted(COINS, [0, 1], [1.0, 2.0], strata=[0, 1])
+        weighted_share(COINS, [0, 1], [1.0, 2.0], strata=[0, 1])
     with pytest.raises(InvalidData, match="strata"):
-        weighted(COINS, [0, 1], [1.0, 2.0], strata=[0])
+        weighted_share(COINS, [0, 1], [1.0, 2.0], strata=[0])
     with pytest.raises(InvalidParameter, match="sampling"):
-        weighted(COINS, [0, 1], [1.0, 2.0], sampling="cluster")
+        weighted_share(COINS, [0, 1], [1.0, 2.0], sampling="cluster")

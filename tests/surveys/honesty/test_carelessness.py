@@ -7,7 +7,7 @@ from deniable.errors import InvalidData, InvalidParameter
 from deniable.exact import bernoulli, uniform_below
 from deniable.exact.rationals import rational
 from deniable.mechanisms import RandomizedResponse
-from deniable.surveys import attention, without_careless
+from deniable.surveys import attention, remove_careless_answers
 from deniable.surveys.questionnaire.designs import DesignedQuestion
 from tests.surveys.designs import DESIGNS, answers, meaning
 
@@ -46,7 +46,7 @@ def test_every_design_is_recovered(name, size):
     reports, moon, truth = surveyed(design, people)
     found = attention(ANCHOR, ANCHOR.aggregate(moon))
     assert abs(found.share - CAREFUL) < 7 * found.error
-    cleaned = without_careless(design, reports, found)
+    cleaned = remove_careless_answers(design, reports, found)
     assert (np.abs(cleaned.shares - truth) < 7 * cleaned.standard_error + 1e-12).all()
     naive = cleaned.reader(reports)
     error = np.sqrt(naive.var(axis=0) / people)
@@ -66,7 +66,7 @@ def test_errors_are_as_stated(name, size):
     for i in range(groups):
         some = slice(1000 * i, 1000 * (i + 1))
         found = attention(ANCHOR, ANCHOR.aggregate(moon[some]))
-        cleaned = without_careless(design, reports[some], found)
+        cleaned = remove_careless_answers(design, reports[some], found)
         squares.append((cleaned.shares - truth) ** 2)
         stated.append(cleaned.standard_error**2)
     # The ratio has a standard deviation of 8 % at 300 surveys, of 3 % at 2,000.
@@ -79,6 +79,6 @@ def test_refusals():
         attention(ANCHOR, (40, 60))
     found = attention(ANCHOR, (90, 10))
     with pytest.raises(InvalidData, match="two reports"):
-        without_careless(ANCHOR, [1], found)
+        remove_careless_answers(ANCHOR, [1], found)
     with pytest.raises(InvalidParameter, match="scores"):
-        without_careless(ANCHOR, [1, 0], found).mean()
+        remove_careless_answers(ANCHOR, [1, 0], found).mean()

@@ -6,12 +6,12 @@ import pytest
 from deniable.errors import InvalidData, InvalidParameter
 from deniable.mechanisms import OLH, OUE, Hybrid, NumberOrNot, Ordinal, RandomizedResponse
 from deniable.privacy import PureLoss
-from deniable.surveys import SurveyQuestion, ask, loads
-from deniable.surveys.questionnaire.designs import asked, epsilons
+from deniable.surveys import SurveyQuestion, design_question, loads
+from deniable.surveys.questionnaire.designs import design_questions, split_epsilon
 
 
 def made(epsilon=1, **about):
-    return ask(SurveyQuestion(id="a", text="?", **about), Fraction(epsilon))
+    return design_question(SurveyQuestion(id="a", text="?", **about), Fraction(epsilon))
 
 
 def choice(k, **more):
@@ -70,10 +70,10 @@ def test_epsilon_is_shared_out():
     text = 'id="s"\ntitle="t"\nepsilon=2\n'
     for name in ("a", "b", "c", "d", "e"):
         text += f'[[questions]]\nid="{name}"\nkind="yes-no"\ntext="?"\n'
-    assert set(epsilons(loads(text)).values()) == {Fraction(2, 5)}
+    assert set(split_epsilon(loads(text)).values()) == {Fraction(2, 5)}
     whole = loads(text.replace("epsilon=2\n", 'epsilon=2\ncollection="one-question-each"\n', 1))
-    assert set(epsilons(whole).values()) == {Fraction(2)}
-    total = sum((one.loss for one in asked(loads(text)).values()), start=PureLoss(0))
+    assert set(split_epsilon(whole).values()) == {Fraction(2)}
+    total = sum((one.loss for one in design_questions(loads(text)).values()), start=PureLoss(0))
     assert total.fits(PureLoss(2))
 
 

@@ -4,9 +4,9 @@ import pytest
 
 from deniable.errors import InvalidParameter
 from deniable.mechanisms import RandomizedResponse
-from deniable.surveys import collect, lint, loads, report, what_an_answer_proves
+from deniable.surveys import lint, loads, parse_reports, report, what_an_answer_proves
 from deniable.surveys.questionnaire.languages import ENGLISH, LANGUAGES, built_in
-from deniable.surveys.questionnaire.phrases import FIGURES, Phrases, fields
+from deniable.surveys.questionnaire.phrases import FIGURES, Phrases, figures_in
 
 WORDS = """[words]
 yes = { en = "yes", de = "ja" }
@@ -41,16 +41,16 @@ HEAD = 'id="s"\ntitle={en="t",de="T"}\nepsilon=2.2\nlanguages=["en","de"]\n'
 def test_a_report_speaks_the_language():
     survey = loads(HEAD + WORDS + PROOF + QUESTIONS)
     lines = ['{"a":1,"b":2}', '{"a":0,"b":0}', '{"a":2,"b":1}'] * 30
-    found = report(survey, collect(survey, lines), language="de")
+    found = report(survey, parse_reports(survey, lines), language="de")
     assert found.results[0].labels == ("nein", "ja", "keine Angabe")
     assert found.results[1].labels == ("Mittel", "keine Angabe")
     assert (found.results[0].mean, found.results[1].mean) == (None, 0)
     # Three answers at epsilon 1.1: the truth is sent by 3 / 5, each other answer by 1 / 5.
     assert found.results[0].sentence == "3.01 zu 1; etwa 60, etwa 20, 2"
     assert found.results[1].sentence == "Höchstens 3.01 zu 1."
-    assert report(survey, collect(survey, lines)).results[0].labels[2] == "rather not"
+    assert report(survey, parse_reports(survey, lines)).results[0].labels[2] == "rather not"
     with pytest.raises(InvalidParameter, match="speaks en, de"):
-        report(survey, collect(survey, lines), language="fr")
+        report(survey, parse_reports(survey, lines), language="fr")
 
 
 def test_what_stays_english_is_named():
@@ -73,11 +73,11 @@ def test_a_report_speaks_every_language_that_is_built_in(language):
     survey = loads(text + anchor)
     assert not any("English" in str(one) for one in lint(survey))
     lines = ['{"a":1,"b":2,"moon":0}', '{"a":0,"b":0,"moon":0}', '{"a":2,"b":1,"moon":0}'] * 30
-    told = str(report(survey, collect(survey, lines)))
+    told = str(report(survey, parse_reports(survey, lines)))
     for english in ("respondents", "reports", "careless", "denied", " lied", " to ", "anchor"):
         assert english not in told
     assert built_in(language)["yes"] in told
-    odd = report(survey, collect(survey, ['{"a":0,"b":0,"moon":0}'] * 400)).results[0]
+    odd = report(survey, parse_reports(survey, ['{"a":0,"b":0,"moon":0}'] * 400)).results[0]
     assert not odd.estimates[1].consistent
     assert "inconsistent" not in odd.shown(odd.estimates[1])
 
@@ -86,7 +86,7 @@ def test_every_language_has_every_word_with_its_figures():
     for language, words in LANGUAGES.items():
         assert words.keys() == ENGLISH.keys(), language
         for name, text in words.items():
-            assert fields(text) == FIGURES.get(name, set()), (language, name)
+            assert figures_in(text) == FIGURES.get(name, set()), (language, name)
     assert FIGURES.keys() <= ENGLISH.keys()
 
 

@@ -1,1 +1,1 @@
-"""The exact epsilon of a small program."""
+"""Proofs: the exact epsilon of a small program."""

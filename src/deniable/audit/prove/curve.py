@@ -21,7 +21,7 @@ from deniable.audit.prove.program_outcomes import (
     repeats,
 )
 from deniable.audit.prove.proof import Proof
-from deniable.audit.prove.ratios import RationalFunction
+from deniable.audit.prove.rational_functions import RationalFunction
 from deniable.audit.prove.replay import OpenProbabilities
 from deniable.errors import InvalidParameter
 from deniable.exact.rationals import Number, rational

@@ -1,10 +1,10 @@
-"""Checks a mechanism's loss by enumerating its outputs, with certainty.
+"""Checks a mechanism's loss with certainty, by enumerating its outputs.
 
-Works on anything with `loss` and `pmf_bounds(output, value, bits)`, and on whatever chooses by
-scores and has `pmf(scores)`. A pure loss bounds the odds of every output between neighbours;
-any other loss bounds the hockey-stick excess at each epsilon. Sums and ratios are of certified
-integers, so floats decide nothing; only a mechanism whose `pmf` is itself a float is believed
-to within a part in 2**30.
+Works on mechanisms with `loss` and `pmf_bounds(output, value, bits)`, and on mechanisms that
+choose by scores and have `pmf(scores)`. A pure loss bounds the odds of every output between
+neighbours. Any other loss bounds the hockey-stick excess at each epsilon. Sums and ratios use
+certified integers, so floats decide nothing. The exception is a mechanism whose `pmf` returns
+floats: they are trusted to one part in 2**30.
 """
 
 import inspect
@@ -21,8 +21,8 @@ from deniable.exact.enclosures import Enclosure, exp_neg
 from deniable.exact.rationals import rational
 from deniable.privacy import Loss
 
-BITS = (256, 512, 1024, 2048)  # more where fewer leave it too close to call
-SLACK = Fraction(1, 1 << 60)  # odds that equal e**epsilon agree with it to so much
+BITS = (256, 512, 1024, 2048)  # more bits are used if fewer cannot decide
+SLACK = Fraction(1, 1 << 60)  # allowed relative error of odds that equal e**epsilon
 _FLOAT_SLACK = Fraction(1, 1 << 30)
 _FLOAT_ERROR = Fraction(1, 1 << 44)
 _MOST_OUTPUTS = 1 << 14
@@ -30,9 +30,9 @@ _MOST_OUTPUTS = 1 << 14
 
 @dataclass(frozen=True, slots=True)
 class EnumerationResult:
-    """`private` is certain when true, and so is `violated`; neither means too close to call.
+    """If `private` or `violated` is true, it is certain. If neither is, the check is undecided.
 
-    `missing` is the probability of outputs that were not looked at, at most.
+    `missing` is an upper bound on the probability of outputs that were not checked.
     """
 
     private: bool
@@ -46,8 +46,8 @@ class EnumerationResult:
 
 
 @dataclass(frozen=True, slots=True)
-class _Laws:
-    """The enclosed probabilities of the outputs, in order, for every input of a group."""
+class _Distributions:
+    """Enclosures of the probabilities of all outputs, one row for every input of a group."""
 
     outputs: Sequence[Any]
     rows: list[list[Enclosure]]
@@ -63,9 +63,10 @@ def check(
     epsilons: Sequence[float] = (0, 0.25, 0.5, 1, 2, 4),
     bits: Sequence[int] = BITS,
 ) -> EnumerationResult:
-    """Compares all pairs of each group of neighbours, over the given outputs or enough of them.
+    """Compares all pairs of each group of neighbours.
 
-    The claim is the mechanism's own `loss` unless another one is given.
+    Without `outputs` it enumerates nearly all of them. The claim is the mechanism's own `loss`
+    unless another one is given.
 
     >>> from deniable import Laplace, PureLoss
     >>> print(check(Laplace(epsilon=1), [(0, 1)]))
@@ -78,17 +79,17 @@ def check(
     worst = EnumerationResult(True, False, "no output exceeds the claim", 0.0)
     for group in list_groups(neighbors):
         for precision in bits:
-            found = _compared(mechanism, loss, group, listed, epsilons, precision)
-            if found.private or found.violated:
+            result = _compare(mechanism, loss, group, listed, epsilons, precision)
+            if result.private or result.violated:
                 break
-        missing = max(worst.missing, found.missing)
-        if found.violated:
-            return replace(found, missing=missing)
-        worst = replace(worst if found.private else found, missing=missing)
+        missing = max(worst.missing, result.missing)
+        if result.violated:
+            return replace(result, missing=missing)
+        worst = replace(worst if result.private else result, missing=missing)
     return worst
 
 
-def _compared(
+def _compare(
     mechanism: Any,
     loss: Loss,
     group: list[Any],
@@ -96,17 +97,17 @@ def _compared(
     epsilons: Sequence[float],
     bits: int,
 ) -> EnumerationResult:
-    """All pairs of one group."""
-    laws = _laws(mechanism, group, outputs, bits)
+    """Compares all pairs of one group."""
+    laws = _enclose_distributions(mechanism, group, outputs, bits)
     unseen = max(1 - Fraction(sum(lo for lo, _ in law), 1 << bits) for law in laws.rows)
     worst = EnumerationResult(
         True, False, "no output exceeds the claim", float(max(unseen, Fraction(0)))
     )
     for (value, law), (other, rival) in permutations(zip(group, laws.rows, strict=True), 2):
         if loss.exact_epsilon is not None and loss.slack == 0:
-            private, violated, event = _odds(loss, laws, law, rival)
+            private, violated, event = _compare_odds(loss, laws, law, rival)
         else:
-            private, violated, event = _excess(loss, law, rival, epsilons, bits)
+            private, violated, event = _compare_excess(loss, law, rival, epsilons, bits)
         if not private and not worst.violated:
             worst = replace(
                 worst,
@@ -117,13 +118,13 @@ def _compared(
     return worst
 
 
-def _odds(
-    loss: Loss, laws: _Laws, law: list[Enclosure], rival: list[Enclosure]
+def _compare_odds(
+    loss: Loss, laws: _Distributions, law: list[Enclosure], rival: list[Enclosure]
 ) -> tuple[bool, bool, str]:
     limit = 1 / Fraction(exp_neg(rational(loss.epsilon()), 512)[0], 1 << 512)
     private = True
-    where = zip(laws.outputs, law, rival, strict=True)
-    for output, (lo, hi), (low, high) in sorted(where, key=lambda one: -one[1][0]):
+    items = zip(laws.outputs, law, rival, strict=True)
+    for output, (lo, hi), (low, high) in sorted(items, key=lambda item: -item[1][0]):
         if lo > limit * high:
             return False, True, f"output {output}"
         if hi > limit * (1 + laws.slack) * low:
@@ -131,7 +132,7 @@ def _odds(
     return private, False, "some odds are too close to call"
 
 
-def _excess(
+def _compare_excess(
     loss: Loss,
     law: list[Enclosure],
     rival: list[Enclosure],
@@ -157,72 +158,76 @@ def _excess(
     return private, False, "the excess is too close to call"
 
 
-def _laws(mechanism: Any, group: list[Any], outputs: list[Any] | None, bits: int) -> _Laws:
-    if not _by_output(mechanism):
+def _enclose_distributions(
+    mechanism: Any, group: list[Any], outputs: list[Any] | None, bits: int
+) -> _Distributions:
+    if not _has_pmf_by_output(mechanism):
         whole = [mechanism.pmf(scores) for scores in group]
         exact = all(isinstance(p, Fraction | int) for law in whole for p in law)
         error = Fraction(0) if exact else _FLOAT_ERROR
-        rows = [[_scaled(Fraction(p), error, bits) for p in law] for law in whole]
-        return _Laws(range(len(rows[0])), rows, SLACK if exact else _FLOAT_SLACK)
+        rows = [[_enclose(Fraction(p), error, bits) for p in law] for law in whole]
+        return _Distributions(range(len(rows[0])), rows, SLACK if exact else _FLOAT_SLACK)
     if outputs is not None:
-        return _Laws(outputs, _rows(mechanism, group, outputs, bits), SLACK)
-    for tried in _reach(mechanism, group):
-        rows = _rows(mechanism, group, tried, bits)
+        return _Distributions(outputs, _enclose_rows(mechanism, group, outputs, bits), SLACK)
+    for tried in _candidate_outputs(mechanism, group):
+        rows = _enclose_rows(mechanism, group, tried, bits)
         least = min(sum(lo for lo, _ in law) for law in rows)
         if (1 << bits) - least <= 1 << bits // 2:
             break
-    # What is far rarer than the rest would need more bits, and can be left to `missing`.
-    kept = [i for i in range(len(tried)) if max(law[i][1] for law in rows) >> bits // 2 - 16]
-    return _Laws([tried[i] for i in kept], [[law[i] for i in kept] for law in rows], SLACK)
+    # Very rare outputs would need more bits; they count as `missing`.
+    common = [i for i in range(len(tried)) if max(law[i][1] for law in rows) >> bits // 2 - 16]
+    return _Distributions(
+        [tried[i] for i in common], [[law[i] for i in common] for law in rows], SLACK
+    )
 
 
-def _rows(
+def _enclose_rows(
     mechanism: Any, group: list[Any], outputs: Sequence[Any], bits: int
 ) -> list[list[Enclosure]]:
     return [[mechanism.pmf_bounds(o, value, bits) for o in outputs] for value in group]
 
 
-def _by_output(mechanism: Any) -> bool:
-    """Whether probabilities are asked for one output at a time."""
+def _has_pmf_by_output(mechanism: Any) -> bool:
+    """Whether `pmf_bounds` takes one output at a time."""
     if hasattr(mechanism, "pmf_bounds"):
         return next(iter(inspect.signature(mechanism.pmf_bounds).parameters)) != "scores"
     if hasattr(mechanism, "pmf"):
         return False
     raise Unsupported(
         f"{type(mechanism).__name__} has no `pmf`, so its outputs cannot be enumerated. Test "
-        "it from outside: dp.audit.test(mechanism, neighbors=..., claim=...)."
+        "it as a black box: dp.audit.test(mechanism, neighbors=..., claim=...)."
     )
 
 
-def _by_scores(mechanism: Any) -> bool:
-    """Whether it chooses among candidates: then `pmf` takes their scores alone."""
+def _chooses_by_scores(mechanism: Any) -> bool:
+    """Whether it chooses among candidates: then `pmf` takes only their scores."""
     if not hasattr(mechanism, "pmf"):
         return False
-    asked = inspect.signature(mechanism.pmf).parameters.values()
-    return sum(one.default is one.empty for one in asked) == 1
+    parameters = inspect.signature(mechanism.pmf).parameters.values()
+    return sum(parameter.default is parameter.empty for parameter in parameters) == 1
 
 
-def _scaled(p: Fraction, error: Fraction, bits: int) -> Enclosure:
+def _enclose(p: Fraction, error: Fraction, bits: int) -> Enclosure:
     return (p * (1 - error) * (1 << bits)).__floor__(), (
         p * (1 + error) * (1 << bits)
     ).__ceil__()
 
 
-def _reach(mechanism: Any, group: list[Any]) -> Iterator[Sequence[Any]]:
-    """Wider and wider sets of outputs."""
+def _candidate_outputs(mechanism: Any, group: list[Any]) -> Iterator[Sequence[Any]]:
+    """Sets of outputs, each wider than the one before."""
     categories = getattr(mechanism, "categories", None)
     if isinstance(categories, int):
         yield range(categories)
         return
-    if _by_scores(mechanism) and all(hasattr(scores, "__len__") for scores in group):
+    if _chooses_by_scores(mechanism) and all(hasattr(scores, "__len__") for scores in group):
         first = group[0]
         yield list(first) if isinstance(first, Mapping) else range(len(first))
         return
     step = getattr(mechanism, "step", None)
     if step is None or any(isinstance(value, list | tuple) for value in group):
         raise InvalidParameter(
-            "Say which `outputs` to look at: for this mechanism and these inputs they cannot "
-            "be listed from its fields."
+            "Give `outputs`: for this mechanism and these inputs they cannot be derived from "
+            "its fields."
         )
     ends = [Fraction(value) / step for value in group]
     width = 64

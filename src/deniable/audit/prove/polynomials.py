@@ -1,9 +1,9 @@
-"""Exact polynomials in one variable, and where they are zero.
+"""Exact polynomials in one variable, and their roots.
 
 Roots are isolated with Sturm's theorem: the number of distinct roots in (a, b] is the drop in
-sign changes along the Sturm chain from a to b. Rational roots come out exactly, because their
-denominator divides the leading coefficient; the others keep an interval that can be narrowed
-as far as a comparison needs.
+sign changes along the Sturm chain from a to b. Rational roots are found exactly, because their
+denominator divides the leading coefficient. Other roots are intervals that can be narrowed as
+far as a comparison needs.
 """
 
 import math
@@ -29,10 +29,10 @@ class Polynomial:
 
     @classmethod
     def of(cls, coefficients: Iterable[Scalar]) -> "Polynomial":
-        found = [Fraction(one) for one in coefficients]
-        while found and found[-1] == 0:
-            found.pop()
-        return cls(tuple(found))
+        exact = [Fraction(coefficient) for coefficient in coefficients]
+        while exact and exact[-1] == 0:
+            exact.pop()
+        return cls(tuple(exact))
 
     @classmethod
     def variable(cls) -> "Polynomial":
@@ -49,12 +49,12 @@ class Polynomial:
 
     def __call__(self, x: Fraction) -> Fraction:
         total = Fraction(0)
-        for one in reversed(self.coefficients):
-            total = total * x + one
+        for coefficient in reversed(self.coefficients):
+            total = total * x + coefficient
         return total
 
     def __add__(self, other: "Polynomial | Scalar") -> "Polynomial":
-        a, b = self.coefficients, _lift(other).coefficients
+        a, b = self.coefficients, _as_polynomial(other).coefficients
         if len(a) < len(b):
             a, b = b, a
         return Polynomial.of([x + y for x, y in zip(a, b, strict=False)] + list(a[len(b) :]))
@@ -62,23 +62,23 @@ class Polynomial:
     __radd__ = __add__
 
     def __neg__(self) -> "Polynomial":
-        return Polynomial(tuple(-one for one in self.coefficients))
+        return Polynomial(tuple(-coefficient for coefficient in self.coefficients))
 
     def __sub__(self, other: "Polynomial | Scalar") -> "Polynomial":
-        return self + -_lift(other)
+        return self + -_as_polynomial(other)
 
     def __rsub__(self, other: Scalar) -> "Polynomial":
         return -self + other
 
     def __mul__(self, other: "Polynomial | Scalar") -> "Polynomial":
-        a, b = self.coefficients, _lift(other).coefficients
+        a, b = self.coefficients, _as_polynomial(other).coefficients
         if not a or not b:
             return Polynomial()
-        found = [Fraction(0)] * (len(a) + len(b) - 1)
+        product = [Fraction(0)] * (len(a) + len(b) - 1)
         for i, x in enumerate(a):
             for j, y in enumerate(b):
-                found[i + j] += x * y
-        return Polynomial.of(found)
+                product[i + j] += x * y
+        return Polynomial.of(product)
 
     __rmul__ = __mul__
 
@@ -90,21 +90,21 @@ class Polynomial:
             factor = rest[-1] / other.leading
             shift = len(rest) - 1 - other.degree
             quotient[shift] = factor
-            for i, one in enumerate(other.coefficients):
-                rest[shift + i] -= factor * one
+            for i, coefficient in enumerate(other.coefficients):
+                rest[shift + i] -= factor * coefficient
             rest.pop()
         return Polynomial.of(quotient), Polynomial.of(rest)
 
     def derivative(self) -> "Polynomial":
-        return Polynomial.of([i * one for i, one in enumerate(self.coefficients)][1:])
+        return Polynomial.of([i * x for i, x in enumerate(self.coefficients)][1:])
 
     def primitive(self) -> "Polynomial":
         """The same roots and signs, with whole coefficients that share no factor."""
         if not self.coefficients:
             return self
-        scale = math.lcm(*(one.denominator for one in self.coefficients))
-        content = math.gcd(*(int(one * scale) for one in self.coefficients))
-        return Polynomial(tuple(one * scale / content for one in self.coefficients))
+        scale = math.lcm(*(x.denominator for x in self.coefficients))
+        content = math.gcd(*(int(x * scale) for x in self.coefficients))
+        return Polynomial(tuple(x * scale / content for x in self.coefficients))
 
     def squarefree(self) -> "Polynomial":
         """The same roots, each once."""
@@ -112,7 +112,7 @@ class Polynomial:
         return self.divide(shared)[0].primitive() if shared.degree > 0 else self.primitive()
 
 
-def _lift(value: Polynomial | Scalar) -> Polynomial:
+def _as_polynomial(value: Polynomial | Scalar) -> Polynomial:
     return value if isinstance(value, Polynomial) else Polynomial.of([value])
 
 
@@ -125,7 +125,7 @@ def gcd(a: Polynomial, b: Polynomial) -> Polynomial:
 
 @dataclass(frozen=True, slots=True)
 class Root:
-    """A number: exactly `low` where low == high, else the only root of `of` inside (low, high).
+    """A number: exactly `low` if low == high, else the only root of `of` inside (low, high).
 
     >>> [root.exact for root in roots(Polynomial.of([-2, 0, 1]), Fraction(0), Fraction(2))]
     [None]
@@ -157,10 +157,10 @@ class Root:
         return Root(self.of, middle, self.high)
 
     def __float__(self) -> float:
-        found = self
-        while found.high - found.low > Fraction(1, 1 << 60):
-            found = found.narrower()
-        return float((found.low + found.high) / 2)
+        root = self
+        while root.high - root.low > Fraction(1, 1 << 60):
+            root = root.narrower()
+        return float((root.low + root.high) / 2)
 
     def __str__(self) -> str:
         return str(self.exact) if self.exact is not None else f"{float(self):.6f}..."
@@ -187,13 +187,13 @@ def compare(a: Root, b: Root) -> int:
         if low == high:
             if a.low == a.high and b.low == b.high:
                 return 0
-        elif shared.degree > 0 and _count(shared, low, high) == 1:
+        elif shared.degree > 0 and _count_roots(shared, low, high) == 1:
             return 0
         a, b = a.narrower(), b.narrower()
 
 
 def between(a: Root, b: Root) -> Fraction:
-    """A rational strictly between two numbers, the lesser first."""
+    """A rational strictly between two numbers; a must be the smaller one."""
     while a.high >= b.low:
         a, b = a.narrower(), b.narrower()
     return (a.high + b.low) / 2
@@ -205,24 +205,24 @@ def roots(polynomial: Polynomial, low: Fraction, high: Fraction) -> list[Root]:
         return []
     simple = polynomial.squarefree()
     chain = _sturm(simple)
-    found: list[Root] = []
+    isolated: list[Root] = []
     todo = [(low, high)]
     while todo:
         a, b = todo.pop()
-        count = _changes(chain, a) - _changes(chain, b) - (simple(b) == 0)
+        count = _sign_changes(chain, a) - _sign_changes(chain, b) - (simple(b) == 0)
         if count == 0:
             continue
         if count == 1 and simple(a) != 0 and simple(b) != 0:
-            found.append(_settled(Root(simple, a, b)))
+            isolated.append(_find_exact(Root(simple, a, b)))
             continue
         middle = (a + b) / 2
         if simple(middle) == 0:
-            found.append(Root.at(middle))
+            isolated.append(Root.at(middle))
         todo += [(a, middle), (middle, b)]
-    return sorted(found)
+    return sorted(isolated)
 
 
-def _settled(root: Root) -> Root:
+def _find_exact(root: Root) -> Root:
     """The root exactly, if it is rational: its denominator divides the leading coefficient."""
     scale = abs(int(root.of.leading))
     while (root.high - root.low) * 2 * scale >= 1:
@@ -246,12 +246,12 @@ def _sturm(simple: Polynomial) -> list[Polynomial]:
     return chain
 
 
-def _changes(chain: list[Polynomial], x: Fraction) -> int:
-    signs = [value > 0 for one in chain if (value := one(x)) != 0]
+def _sign_changes(chain: list[Polynomial], x: Fraction) -> int:
+    signs = [value > 0 for polynomial in chain if (value := polynomial(x)) != 0]
     return sum(a != b for a, b in pairwise(signs))
 
 
-def _count(polynomial: Polynomial, low: Fraction, high: Fraction) -> int:
+def _count_roots(polynomial: Polynomial, low: Fraction, high: Fraction) -> int:
     """How many distinct roots lie strictly between."""
     chain = _sturm(polynomial.squarefree())
-    return _changes(chain, low) - _changes(chain, high) - (polynomial(high) == 0)
+    return _sign_changes(chain, low) - _sign_changes(chain, high) - (polynomial(high) == 0)

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from fractions import Fraction
 from typing import Any, TypeAlias
 
-from deniable.audit.prove.ratios import RationalFunction
+from deniable.audit.prove.rational_functions import RationalFunction
 from deniable.errors import InvalidParameter
 from deniable.exact.rationals import Number, rational, whole
 

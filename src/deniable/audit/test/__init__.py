@@ -1,1 +1,1 @@
-"""A statistical test that looks for broken promises from outside."""
+"""A statistical test of a mechanism from outside, as a black box."""

@@ -1,4 +1,4 @@
-"""One line for a test suite: this mechanism does not visibly break its promise."""
+"""An assertion for test suites: no violation of a privacy claim was found."""
 
 from collections.abc import Iterable, Sequence
 from typing import Any
@@ -19,10 +19,10 @@ def assert_private(
     calls: int = 100_000,
     error: Number = 1e-9,
 ) -> None:
-    """Raises AssertionError with the event that gives the mechanism away, if one is found.
+    """Raises AssertionError with the event that violates the claim, if one is found.
 
-    A private mechanism fails once in a thousand million times; one whose epsilon is a third too
-    large is mostly found in the usual 100,000 calls. Passing proves nothing.
+    A private mechanism fails once in a thousand million times. A mechanism whose epsilon is a
+    third too large usually fails within the default 100,000 calls. Passing proves nothing.
 
     >>> from deniable import Laplace
     >>> assert_private(Laplace(epsilon=1), epsilon=1, neighbors=[(0, 1)], calls=20_000)
@@ -34,7 +34,7 @@ def assert_private(
     verdict = test(
         mechanism,
         neighbors,
-        _promised(epsilon, odds, delta, claim),
+        _claim(epsilon, odds, delta, claim),
         calls=calls,
         error=error,
         show_progress=False,
@@ -43,7 +43,7 @@ def assert_private(
         raise AssertionError(str(verdict))
 
 
-def _promised(
+def _claim(
     epsilon: Number | None, odds: Number | None, delta: Number, claim: Loss | None
 ) -> Loss | None:
     if claim is not None or (epsilon is None and odds is None):

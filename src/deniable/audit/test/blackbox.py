@@ -1,12 +1,14 @@
-"""A statistical audit of any mechanism, from outside.
+"""A statistical audit of any mechanism, as a black box.
 
-In rounds that grow eightfold it searches one sample for a pair of inputs and an event, then
-judges them on fresh outputs: Clopper-Pearson bounds on the event's probability under both
-inputs, each at its share of the family-wise error. If p is at least so likely under the one and
-q at most under the other, a claim f (as a trade-off) is violated when 1 - p < f(q), and epsilon
-is at least ln((p - delta) / q). Besides single calls it compares two calls that follow one
-another, x then x against x then y: fresh noise makes the first of them worthless, so the claim
-for one call must hold for both; remembered noise does not.
+Rounds grow eightfold. Each round searches one sample for a pair of inputs and an event, then
+tests them on fresh outputs with Clopper-Pearson bounds on the event's probability under both
+inputs, each at its share of the family-wise error. Let the event have probability at least p
+under one input and at most q under the other. A claim f (as a trade-off) is violated when
+1 - p < f(q), and epsilon is at least ln((p - delta) / q).
+
+The audit also compares two calls in a row, x then x against x then y. With fresh noise the
+first call says nothing about the second, so the claim for one call must hold for the two
+together. A mechanism that remembers its noise fails this test.
 
 An audit can show that a claim is false, never that it is true.
 """
@@ -20,15 +22,15 @@ from numbers import Real
 from typing import Any
 
 from deniable.audit.prove.datasets import list_groups
-from deniable.audit.test.calling import (
+from deniable.audit.test.comparisons import Comparison, list_comparisons
+from deniable.audit.test.event_confirmation import EventBounds, claim_lines, confirm_events
+from deniable.audit.test.event_search import EventTest, EventTests, search_events
+from deniable.audit.test.mechanism_calls import (
     Caller,
-    Meter,
+    CallMeter,
     OutOfTime,
-    gathered,
+    gather,
 )
-from deniable.audit.test.comparisons import Comparison, comparisons
-from deniable.audit.test.event_search import OutputQuestion, Questions, questions
-from deniable.audit.test.jury import Witness, judged, lines
 from deniable.audit.test.progress import progress
 from deniable.errors import InvalidParameter
 from deniable.exact.rationals import Number, probability, whole
@@ -37,26 +39,26 @@ from deniable.privacy.losses.loss import delta_of
 
 _FIRST = 20_000
 _GROWTH = 8
-_FEWEST = 50  # outputs that are worth a search
+_FEWEST = 50  # outputs needed for a search
 _NUMBERS = 1 << 21  # numbers kept of one sample in the search
-_ASKED = 3  # questions put to the jury, by each of the two measures
+_TESTS = 3  # events tested on fresh outputs, for each of the two measures
 _SUSPICIOUS = 2.0  # standard errors above the claim
 _USUAL_DELTA = 1e-5
 
 
 @dataclass(frozen=True)
 class Verdict:
-    """`violated` with its `event`, or "nothing found above `epsilon_low`"; never "private".
+    """The claim is `violated`, shown by `event`, or no violation was found. Never "private".
 
-    With probability 1 - `error` at least, the true epsilon (at `delta`) is no less than
-    `epsilon_low`, and a violation is one. `delta_low` bounds the true delta at the claim's
-    epsilon.
+    With probability at least 1 - `error`, the true epsilon (at `delta`) is at least
+    `epsilon_low`, and a reported violation is real. `delta_low` is a lower bound on the true
+    delta at the claim's epsilon.
     """
 
     violated: bool
     epsilon_low: float
     delta_low: float
-    event: Witness | None
+    event: EventBounds | None
     claim: Loss
     delta: float
     error: float
@@ -87,11 +89,11 @@ def test(
     seconds: float | None = None,
     show_progress: bool | None = None,
 ) -> Verdict:
-    """Looks for an event that is likelier under one input than `claim` allows.
+    """Looks for an event that is more probable under one input than `claim` allows.
 
-    `mechanism(data)` returns a number, text, tuple, list or array; if it offers
+    `mechanism(data)` returns a number, text, tuple, list or array. If it has a method
     `many(data, n)`, that is called instead. `neighbors` holds pairs of inputs. The search stops
-    as soon as a violation is sure, or after `calls` calls or `seconds` seconds.
+    when a violation is certain, or after `calls` calls or `seconds` seconds.
 
     >>> from deniable import Laplace, PureLoss
     >>> noise = Laplace(epsilon=2)
@@ -107,22 +109,22 @@ def test(
         raise InvalidParameter(f"`seconds` must be a number, 0 or more. Found {seconds!r}.")
     pairs = [pair for group in list_groups(neighbors) for pair in combinations(group, 2)]
     with progress(whole(calls, "calls", least=100), show_progress) as show:
-        meter = Meter(calls, seconds, show)
+        meter = CallMeter(calls, seconds, show)
         caller = Caller(mechanism, meter)
-        caller.probe([one for pair in pairs for one in pair])
+        caller.probe([data for pair in pairs for data in pair])
         return _Audit(caller, meter, loss, _delta(loss, delta), rate, pairs).verdict()
 
 
-test.__test__ = False  # type: ignore[attr-defined]  # pytest, it is not one of yours
+test.__test__ = False  # type: ignore[attr-defined]  # tells pytest that this is not a test
 
 
 def _claim(mechanism: Any, claim: Loss | None) -> Loss:
-    found = getattr(mechanism, "loss", None) if claim is None else claim
-    if not isinstance(found, Loss):
+    loss = getattr(mechanism, "loss", None) if claim is None else claim
+    if not isinstance(loss, Loss):
         raise InvalidParameter(
-            f"`claim` must be a loss, as claim=dp.PureLoss(1). Found {found!r}."
+            f"`claim` must be a loss, as claim=dp.PureLoss(1). Found {loss!r}."
         )
-    return found
+    return loss
 
 
 def _delta(claim: Loss, delta: Number | None) -> float:
@@ -131,10 +133,11 @@ def _delta(claim: Loss, delta: Number | None) -> float:
     return float(claim.slack) if claim.exact_epsilon is not None else _USUAL_DELTA
 
 
-def rounds(calls: int, error: float) -> list[tuple[int, float]]:
-    """Calls and error of each round; the last has what is left, and most of the error.
+def plan_rounds(calls: int, error: float) -> list[tuple[int, float]]:
+    """Calls and error of each round. The last round gets the rest of the calls and most of the
+    error.
 
-    >>> rounds(1_000_000, 0.001)
+    >>> plan_rounds(1_000_000, 0.001)
     [(20000, 5e-05), (160000, 5e-05), (820000, 0.0009)]
     """
     sizes: list[int] = []
@@ -148,12 +151,12 @@ def rounds(calls: int, error: float) -> list[tuple[int, float]]:
 
 
 class _Audit:
-    """One run of the rounds."""
+    """One audit: all its rounds."""
 
     def __init__(
         self,
         caller: Caller,
-        meter: Meter,
+        meter: CallMeter,
         claim: Loss,
         delta: float,
         error: float,
@@ -161,67 +164,69 @@ class _Audit:
     ) -> None:
         self.caller, self.meter = caller, meter
         self.claim, self.delta, self.error = claim, delta, error
-        self.comparisons = [one for x, y in pairs for one in comparisons(caller, claim, x, y)]
-        self.witnesses: list[Witness] = []
+        self.comparisons = [
+            comparison for x, y in pairs for comparison in list_comparisons(caller, claim, x, y)
+        ]
+        self.confirmed: list[EventBounds] = []
 
     def verdict(self) -> Verdict:
         try:
-            planned = rounds(self.meter.calls, self.error)
+            planned = plan_rounds(self.meter.calls, self.error)
             for place, (size, error) in enumerate(planned, start=1):
-                self._round(size, error, last=place == len(planned))
-                if any(one.violates for one in self.witnesses):
+                self._run_round(size, error, last=place == len(planned))
+                if any(event.violates for event in self.confirmed):
                     break
         except OutOfTime:
             pass
-        return self._read()
+        return self._conclude()
 
-    def _round(self, size: int, error: float, last: bool) -> None:
+    def _run_round(self, size: int, error: float, last: bool) -> None:
         start = self.meter.used
         found = self._search(size // 3 if last else size // 2)
-        asked = _asked(found)
+        chosen = _choose_tests(found)
         left = size - (self.meter.used - start)
-        weights = {one: 4 if one.single else 1 for one in asked}
-        share = error / sum(len(listed) for listed in asked.values())
-        for one, listed in asked.items():
-            count = left * weights[one] // sum(weights.values()) // (2 * one.cost)
-            self.witnesses += judged(one, listed, count, share, self.delta)
+        weights = {comparison: 4 if comparison.single else 1 for comparison in chosen}
+        share = error / sum(len(tests) for tests in chosen.values())
+        for comparison, tests in chosen.items():
+            count = left * weights[comparison] // sum(weights.values()) // (2 * comparison.cost)
+            self.confirmed += confirm_events(comparison, tests, count, share, self.delta)
         self._narrow(found)
 
-    def _search(self, calls: int) -> dict[Comparison, Questions]:
-        weights = [3 if one.single else 1 for one in self.comparisons]
+    def _search(self, calls: int) -> dict[Comparison, EventTests]:
+        weights = [3 if comparison.single else 1 for comparison in self.comparisons]
         found = {}
-        for one, weight in zip(self.comparisons, weights, strict=True):
-            count = calls * weight // sum(weights) // (2 * one.cost)
-            width = next(one.left(min(count, 16))).width
+        for comparison, weight in zip(self.comparisons, weights, strict=True):
+            count = calls * weight // sum(weights) // (2 * comparison.cost)
+            width = next(comparison.left(min(count, 16))).width
             count = min(count - 16, _NUMBERS // width)
             if count >= _FEWEST:
-                left, right = gathered(one.left(count)), gathered(one.right(count))
-                found[one] = questions(left, right, lines(one.claim))
+                left, right = gather(comparison.left(count)), gather(comparison.right(count))
+                found[comparison] = search_events(left, right, claim_lines(comparison.claim))
         return found
 
-    def _narrow(self, found: dict[Comparison, Questions]) -> None:
-        """The next round is larger, so it looks only where something may be found."""
-        single = [one for one in found if one.single]
-        kept = sorted(single, key=lambda one: -found[one].evidence[0].value)[:2]
-        kept += sorted(single, key=lambda one: -found[one].epsilon[0].value)[:1]
-        kept += [
-            one
-            for one, told in found.items()
-            if not one.single and told.evidence[0].value > _SUSPICIOUS
+    def _narrow(self, found: dict[Comparison, EventTests]) -> None:
+        """Keeps the most promising comparisons, because the next round is larger."""
+        single = [comparison for comparison in found if comparison.single]
+        best = sorted(single, key=lambda comparison: -found[comparison].evidence[0].value)[:2]
+        best += sorted(single, key=lambda comparison: -found[comparison].epsilon[0].value)[:1]
+        best += [
+            comparison
+            for comparison, tests in found.items()
+            if not comparison.single and tests.evidence[0].value > _SUSPICIOUS
         ][:2]
-        self.comparisons = list(dict.fromkeys(kept)) or self.comparisons
+        self.comparisons = list(dict.fromkeys(best)) or self.comparisons
 
-    def _read(self) -> Verdict:
-        singles = [one for one in self.witnesses if one.single]
-        violations = [one for one in self.witnesses if one.violates]
+    def _conclude(self) -> Verdict:
+        singles = [event for event in self.confirmed if event.single]
+        violations = [event for event in self.confirmed if event.violates]
         ranked = sorted(
-            violations or singles, key=lambda one: (not one.single, -one.epsilon_low)
+            violations or singles, key=lambda event: (not event.single, -event.epsilon_low)
         )
-        most = max((one.epsilon_low for one in singles), default=0.0)
+        most = max((event.epsilon_low for event in singles), default=0.0)
         return Verdict(
             violated=bool(violations),
             epsilon_low=max(0.0, most),
-            delta_low=max([one.delta_low for one in singles], default=0.0),
+            delta_low=max([event.delta_low for event in singles], default=0.0),
             event=ranked[0] if ranked else None,
             claim=self.claim,
             delta=self.delta,
@@ -231,20 +236,21 @@ class _Audit:
         )
 
 
-def _asked(found: dict[Comparison, Questions]) -> dict[Comparison, list[OutputQuestion]]:
-    """The best questions: of the comparison that tells most, and of the most suspicious."""
+def _choose_tests(found: dict[Comparison, EventTests]) -> dict[Comparison, list[EventTest]]:
+    """The best tests of the comparison with the largest epsilon and of suspicious ones."""
     if not found:
         return {}
-    singles = [one for one in found if one.single]
-    most = max(singles or found, key=lambda one: found[one].epsilon[0].value)
-    asked = {most: [*found[most].epsilon[:_ASKED], *found[most].evidence[:_ASKED]]}
-    suspects = [one for one in found if found[one].evidence[0].value > _SUSPICIOUS]
-    for one in sorted(suspects, key=lambda one: -found[one].evidence[0].value)[:2]:
-        asked.setdefault(one, found[one].evidence[:_ASKED])
-    return {one: _once(listed) for one, listed in asked.items()}
+    singles = [comparison for comparison in found if comparison.single]
+    most = max(singles or found, key=lambda comparison: found[comparison].epsilon[0].value)
+    chosen = {most: [*found[most].epsilon[:_TESTS], *found[most].evidence[:_TESTS]]}
+    evidence = {comparison: tests.evidence for comparison, tests in found.items()}
+    suspects = [each for each, tests in evidence.items() if tests[0].value > _SUSPICIOUS]
+    for comparison in sorted(suspects, key=lambda each: -evidence[each][0].value)[:2]:
+        chosen.setdefault(comparison, evidence[comparison][:_TESTS])
+    return {comparison: _remove_repeats(tests) for comparison, tests in chosen.items()}
 
 
-def _once(listed: list[OutputQuestion]) -> list[OutputQuestion]:
-    """Each way of asking each event once."""
-    found = {(id(one.event), one.negated, one.turned): one for one in listed}
-    return list(found.values())
+def _remove_repeats(tests: list[EventTest]) -> list[EventTest]:
+    """Each event once in each direction."""
+    distinct = {(id(each.event), each.negated, each.turned): each for each in tests}
+    return list(distinct.values())

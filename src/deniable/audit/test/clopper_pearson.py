@@ -9,10 +9,10 @@ Counts = NDArray[np.int64]
 Floats = NDArray[np.float64]
 
 
-def bounds(hits: Counts | int, trials: int, error: float) -> tuple[Floats, Floats]:
-    """(low, high): each of the two misses the true probability with chance `error` at most.
+def clopper_pearson(hits: Counts | int, trials: int, error: float) -> tuple[Floats, Floats]:
+    """(low, high): each bound is wrong with probability at most `error`.
 
-    >>> low, high = bounds(np.array([0, 5, 10]), 10, 0.025)
+    >>> low, high = clopper_pearson(np.array([0, 5, 10]), 10, 0.025)
     >>> low.round(4).tolist(), high.round(4).tolist()
     ([0.0, 0.1871, 0.6915], [0.3085, 0.8129, 1.0])
     """

@@ -1,19 +1,19 @@
-"""What is compared with what: outputs of one call, or of two calls in a row."""
+"""The comparisons that an audit makes: of single calls, and of two calls in a row."""
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
-from deniable.audit.test.calling import Caller
+from deniable.audit.test.mechanism_calls import Caller
 from deniable.audit.test.outputs import Batch
 from deniable.privacy import Loss
 
-_Source: TypeAlias = Callable[[int], Iterator[Batch]]  # so many outputs, in batches
+_Source: TypeAlias = Callable[[int], Iterator[Batch]]  # n -> n outputs, in batches
 
 
 @dataclass(frozen=True, eq=False)
 class Comparison:
-    """Two worlds that a claim says look alike."""
+    """Two sources of outputs that are hard to tell apart if the claim is true."""
 
     name: str
     left: _Source
@@ -21,10 +21,10 @@ class Comparison:
     inputs: tuple[Any, Any]
     claim: Loss
     cost: int  # calls for one output
-    single: bool
+    single: bool  # whether outputs of single calls are compared
 
 
-def comparisons(caller: Caller, claim: Loss, x: Any, y: Any) -> list[Comparison]:
+def list_comparisons(caller: Caller, claim: Loss, x: Any, y: Any) -> list[Comparison]:
     """All comparisons of two neighbouring inputs."""
 
     def compare(

@@ -1,10 +1,10 @@
-"""The search for an event that is likelier under one input than the claim allows.
+"""The search for an event that is more probable under one input than the claim allows.
 
-Each feature is cut into cells, and cells are taken in the order of their likelihood ratio, as
-Neyman and Pearson would; thresholds are tried as well, because they read better and overfit
-less. Pairs of features make a board of cells, exact outputs a list of them, and a logistic
-score one more feature. Half of the sample proposes, the other half ranks what was proposed.
-Nothing here has to be right: the judge draws anew.
+Each feature is cut into cells, and cells are taken in the order of their likelihood ratio
+(Neyman and Pearson). Thresholds are tried too, because they are easier to read and overfit
+less. Pairs of features make a grid of cells, exact outputs a list of cells, and a logistic
+score is one more feature. Half of the sample proposes events, the other half ranks them. Errors
+made here are harmless: events are tested again on fresh outputs.
 """
 
 import math
@@ -18,17 +18,17 @@ from numpy.typing import NDArray
 from deniable.audit.test.events import (
     Bins,
     CellEvent,
-    Cut,
+    CellPairEvent,
     Event,
-    Exactly,
-    Fields,
+    ExactOutputEvent,
+    ThresholdEvent,
 )
-from deniable.audit.test.features import OutputFeature, features
-from deniable.audit.test.logistic_score import logistic
+from deniable.audit.test.features import OutputFeature, list_features
+from deniable.audit.test.logistic_score import fit_logistic_score
 from deniable.audit.test.outputs import Batch, Floats
 
 Counts: TypeAlias = NDArray[np.int64]
-Line: TypeAlias = tuple[float, float]  # (epsilon, delta) that the claim allows
+ClaimLine: TypeAlias = tuple[float, float]  # (epsilon, delta) that the claim allows
 
 _CELLS = 64
 _DISTINCT = 256
@@ -39,8 +39,8 @@ _PROPOSED = 60
 
 
 @dataclass(frozen=True)
-class Candidate:
-    """An event, and how well it did: as a bound on epsilon, as evidence against the claim."""
+class CandidateEvent:
+    """An event and its scores: as a bound on epsilon, and as evidence against the claim."""
 
     event: Event
     epsilon: float
@@ -48,14 +48,14 @@ class Candidate:
 
 
 @dataclass(frozen=True)
-class OutputQuestion:
-    """An event or its opposite, asked of the inputs in this order or turned round."""
+class EventTest:
+    """An event or its complement, compared between the inputs in this order or in reverse."""
 
     event: Event
     negated: bool
     turned: bool
-    value: float  # how well it did, by the measure that it is asked for
-    rate: float  # about how likely the event is, under the likelier input
+    value: float  # its score, by the measure that it was chosen for
+    rate: float  # its probability, roughly, under the first input of that order
 
     @property
     def text(self) -> str:
@@ -63,38 +63,39 @@ class OutputQuestion:
 
 
 @dataclass(frozen=True)
-class Questions:
-    """What to ask for the best bound on epsilon, and for the best evidence; best first."""
+class EventTests:
+    """The events with the best bounds on epsilon, and with the best evidence; best first."""
 
-    epsilon: list[OutputQuestion]
-    evidence: list[OutputQuestion]
+    epsilon: list[EventTest]
+    evidence: list[EventTest]
 
 
-def questions(x: Batch, y: Batch, lines: Sequence[Line]) -> Questions:
-    """The events of two samples that tell most, by either measure."""
+def search_events(x: Batch, y: Batch, lines: Sequence[ClaimLine]) -> EventTests:
+    """The best events of two samples, by either measure."""
     half_x, half_y = len(x) // 2, len(y) // 2
-    fit = Sample(x.rows(slice(None, half_x)), y.rows(slice(None, half_y)), tuple(lines))
-    rank = Sample(x.rows(slice(half_x, None)), y.rows(slice(half_y, None)), tuple(lines))
-    found = sorted(_proposals(fit), key=lambda one: -one.evidence)
-    by_epsilon = sorted(found, key=lambda one: -one.epsilon)
-    kept = {id(one.event): one.event for one in [*found[:_PROPOSED], *by_epsilon[:_PROPOSED]]}
-    asked = [rank.asked(event) for event in kept.values()]
-    return Questions(
-        sorted((one for one, _ in asked), key=lambda one: -one.value),
-        sorted((one for _, one in asked), key=lambda one: -one.value),
+    fit = TwoSamples(x.rows(slice(None, half_x)), y.rows(slice(None, half_y)), tuple(lines))
+    rank = TwoSamples(x.rows(slice(half_x, None)), y.rows(slice(half_y, None)), tuple(lines))
+    by_evidence = sorted(_propose(fit), key=lambda candidate: -candidate.evidence)
+    by_epsilon = sorted(by_evidence, key=lambda candidate: -candidate.epsilon)
+    best = [*by_evidence[:_PROPOSED], *by_epsilon[:_PROPOSED]]
+    events = {id(candidate.event): candidate.event for candidate in best}
+    tests = [rank.best_tests(event) for event in events.values()]
+    return EventTests(
+        sorted((test for test, _ in tests), key=lambda test: -test.value),
+        sorted((test for _, test in tests), key=lambda test: -test.value),
     )
 
 
 @dataclass(frozen=True)
-class Sample:
-    """Outputs under two inputs, and the lines that the claim draws."""
+class TwoSamples:
+    """Outputs under two inputs, and the (epsilon, delta) lines of the claim."""
 
     x: Batch
     y: Batch
-    lines: tuple[Line, ...]
+    lines: tuple[ClaimLine, ...]
 
-    def asked(self, event: Event) -> tuple[OutputQuestion, OutputQuestion]:
-        """The best way to ask it, for epsilon and for evidence."""
+    def best_tests(self, event: Event) -> tuple[EventTest, EventTest]:
+        """The best way to test an event, for epsilon and for evidence."""
         a = np.array([np.count_nonzero(event.hits(self.x))])
         b = np.array([np.count_nonzero(event.hits(self.y))])
         by_epsilon, by_evidence = [], []
@@ -103,23 +104,23 @@ class Sample:
             rates = m[0] / len(self.x), n[0] / len(self.y)
             for way in (0, 1):
                 form = (event, negated, bool(way))
-                told = float(self.epsilon(m, n, 3.0, way)[0])
-                by_epsilon.append(OutputQuestion(*form, told, rates[way]))
-                told = float(self.evidence(m, n, way)[0])
-                by_evidence.append(OutputQuestion(*form, told, rates[way]))
+                score = float(self.epsilon(m, n, 3.0, way)[0])
+                by_epsilon.append(EventTest(*form, score, rates[way]))
+                score = float(self.evidence(m, n, way)[0])
+                by_evidence.append(EventTest(*form, score, rates[way]))
         return tuple(
-            max(found, key=lambda one: one.value) for found in (by_epsilon, by_evidence)
+            max(tests, key=lambda test: test.value) for tests in (by_epsilon, by_evidence)
         )  # type: ignore[return-value]
 
     def epsilon(self, a: Counts, b: Counts, z: float, way: int) -> Floats:
-        """About the lower bound on epsilon that such counts would give."""
+        """Roughly the lower bound on epsilon that such counts would give."""
         (a, n), (b, m) = self._turned(a, b, way)
         with np.errstate(divide="ignore"):
-            found = np.log(a / n) - np.log((b + 1) / m)
-        return np.asarray(found - z * np.sqrt(1 / np.maximum(a, 1) + 1 / (b + 1)))
+            log_odds = np.log(a / n) - np.log((b + 1) / m)
+        return np.asarray(log_odds - z * np.sqrt(1 / np.maximum(a, 1) + 1 / (b + 1)))
 
     def evidence(self, a: Counts, b: Counts, way: int) -> Floats:
-        """By how many standard errors the best line of the claim is exceeded."""
+        """By how many standard errors the counts exceed the claim, on its best line."""
         (a, n), (b, m) = self._turned(a, b, way)
         p, q = a / n, b / m
         best = np.full(len(p), -np.inf)
@@ -136,46 +137,47 @@ class Sample:
         return (second, first) if way else (first, second)
 
 
-def _proposals(fit: Sample) -> list[Candidate]:
-    listed = features(fit.x, fit.y)
-    score = logistic(fit.x, fit.y, tuple(listed))
+def _propose(fit: TwoSamples) -> list[CandidateEvent]:
+    listed = list_features(fit.x, fit.y)
+    score = fit_logistic_score(fit.x, fit.y, tuple(listed))
     if score is not None:
         listed.append(score)
-    found: list[Candidate] = []
-    telling: list[tuple[float, OutputFeature]] = []
+    candidates: list[CandidateEvent] = []
+    scores: list[tuple[float, OutputFeature]] = []
     for feature in listed:
-        proposed = _of_feature(fit, feature)
-        found += proposed
-        telling.append((max((one.evidence for one in proposed), default=-1e9), feature))
-    best = [feature for _, feature in sorted(telling, key=lambda one: -one[0])[:_PAIRED]]
-    plain = [one for one in best if one.text != "score"]
+        proposed = _propose_of_feature(fit, feature)
+        candidates += proposed
+        evidence = max((candidate.evidence for candidate in proposed), default=-1e9)
+        scores.append((evidence, feature))
+    best = [feature for _, feature in sorted(scores, key=lambda item: -item[0])[:_PAIRED]]
+    plain = [feature for feature in best if feature.text != "score"]
     for i, first in enumerate(plain):
         for second in plain[i + 1 :]:
-            found += _of_pair(fit, first, second)
-    return found + _of_keys(fit)
+            candidates += _propose_of_pair(fit, first, second)
+    return candidates + _propose_of_outputs(fit)
 
 
-def _of_feature(fit: Sample, feature: OutputFeature) -> list[Candidate]:
+def _propose_of_feature(fit: TwoSamples, feature: OutputFeature) -> list[CandidateEvent]:
     read_x, read_y = feature(fit.x), feature(fit.y)
     bins = Bins(_edges(read_x, read_y, _CELLS))
     a = np.bincount(bins.place(read_x), minlength=bins.cells)
     b = np.bincount(bins.place(read_y), minlength=bins.cells)
-    found: list[Candidate] = []
-    for cell, numbers in _ordered(fit, a, b):
+    candidates: list[CandidateEvent] = []
+    for cell, numbers in _best_cell_sets(fit, a, b):
         chosen = np.zeros(bins.cells, dtype=bool)
         chosen[cell] = True
-        found.append(Candidate(CellEvent(feature, bins, chosen), *numbers))
+        candidates.append(CandidateEvent(CellEvent(feature, bins, chosen), *numbers))
     below_a, below_b = np.cumsum(a)[:-2], np.cumsum(b)[:-2]
     above_a, above_b = a[:-1].sum() - below_a, b[:-1].sum() - below_b
     for above, m, n in ((False, below_a, below_b), (True, above_a, above_b)):
-        for place, numbers in _best(fit, m, n):
-            event = Cut(feature, float(bins.edges[place]), above)
-            found.append(Candidate(event, *numbers))
-    return found
+        for place, numbers in _best_places(fit, m, n):
+            event = ThresholdEvent(feature, float(bins.edges[place]), above)
+            candidates.append(CandidateEvent(event, *numbers))
+    return candidates
 
 
 def _edges(x: Floats, y: Floats, cells: int) -> Floats:
-    """Distinct values where there are few, else quantiles of both samples together."""
+    """All distinct values if they are few, else quantiles of both samples together."""
     both = np.concatenate([x, y])
     both = both[np.isfinite(both)]
     if len(both) == 0:
@@ -184,13 +186,17 @@ def _edges(x: Floats, y: Floats, cells: int) -> Floats:
     if len(few) <= _DISTINCT:
         return few
     both.sort()
-    ends = np.geomspace(3, len(both) / cells, 8)  # the tails tell most
+    ends = np.geomspace(
+        3, len(both) / cells, 8
+    )  # close together in the tails, where odds are large
     places = np.concatenate([ends, len(both) - ends, np.linspace(0, len(both) - 1, cells)])
     places = np.clip(places.astype(np.int64), 0, len(both) - 1)
     return np.unique(both[places])
 
 
-def _best(fit: Sample, a: Counts, b: Counts) -> list[tuple[int, tuple[float, float]]]:
+def _best_places(
+    fit: TwoSamples, a: Counts, b: Counts
+) -> list[tuple[int, tuple[float, float]]]:
     """The places with the best counts, by each measure and in both directions."""
     if len(a) == 0:
         return []
@@ -204,10 +210,10 @@ def _best(fit: Sample, a: Counts, b: Counts) -> list[tuple[int, tuple[float, flo
     return list(found.items())
 
 
-def _ordered(
-    fit: Sample, a: Counts, b: Counts
+def _best_cell_sets(
+    fit: TwoSamples, a: Counts, b: Counts
 ) -> list[tuple[NDArray[np.int64], tuple[float, float]]]:
-    """Sets of cells: the first so many in the order of their likelihood ratio."""
+    """Sets of cells: the first ones in the order of their likelihood ratio."""
     found: list[tuple[NDArray[np.int64], tuple[float, float]]] = []
     used = np.flatnonzero(a + b)
     for way in (0, 1):
@@ -215,60 +221,65 @@ def _ordered(
         low = np.log((first[used] + 0.5) / (second[used] + 1.5))
         low -= np.sqrt(1 / (first[used] + 1) + 1 / (second[used] + 1))
         order = used[np.argsort(-low, kind="stable")]
-        for place, numbers in _best(fit, np.cumsum(a[order]), np.cumsum(b[order])):
+        for place, numbers in _best_places(fit, np.cumsum(a[order]), np.cumsum(b[order])):
             found.append((order[: place + 1], numbers))
     return found
 
 
-def _of_pair(fit: Sample, first: OutputFeature, second: OutputFeature) -> list[Candidate]:
-    bins = tuple(Bins(_edges(one(fit.x), one(fit.y), _BOARD)) for one in (first, second))
-    one, two = bins
-    if one.cells * two.cells > 1 << 14:
+def _propose_of_pair(
+    fit: TwoSamples, first: OutputFeature, second: OutputFeature
+) -> list[CandidateEvent]:
+    rows, columns = (
+        Bins(_edges(feature(fit.x), feature(fit.y), _BOARD)) for feature in (first, second)
+    )
+    size = rows.cells * columns.cells
+    if size > 1 << 14:
         return []
 
-    def counted(batch: Batch) -> Counts:
-        place = one.place(first(batch)) * two.cells + two.place(second(batch))
-        return np.bincount(place, minlength=one.cells * two.cells)
+    def count(batch: Batch) -> Counts:
+        place = rows.place(first(batch)) * columns.cells + columns.place(second(batch))
+        return np.bincount(place, minlength=size)
 
-    found = []
-    for cells, numbers in _ordered(fit, counted(fit.x), counted(fit.y)):
-        chosen = np.zeros(one.cells * two.cells, dtype=bool)
+    candidates = []
+    for cells, numbers in _best_cell_sets(fit, count(fit.x), count(fit.y)):
+        chosen = np.zeros(size, dtype=bool)
         chosen[cells] = True
-        board = chosen.reshape(one.cells, two.cells)
-        found.append(Candidate(Fields((first, second), (one, two), board), *numbers))
-    return found
+        board = chosen.reshape(rows.cells, columns.cells)
+        event = CellPairEvent((first, second), (rows, columns), board)
+        candidates.append(CandidateEvent(event, *numbers))
+    return candidates
 
 
-def _of_keys(fit: Sample) -> list[Candidate]:
-    """Sets of exact outputs: the frequent ones, and all that only one input has shown."""
+def _propose_of_outputs(fit: TwoSamples) -> list[CandidateEvent]:
+    """Sets of exact outputs: frequent ones, and all that occurred under only one input."""
     keys, place = np.unique(np.concatenate([fit.x.keys, fit.y.keys]), return_inverse=True)
     a = np.bincount(place[: len(fit.x)], minlength=len(keys))
     b = np.bincount(place[len(fit.x) :], minlength=len(keys))
     frequent = np.argsort(-(a + b), kind="stable")[:_KEYS]
     found = []
-    for cells, numbers in _ordered(fit, a[frequent], b[frequent]):
-        found.append(Candidate(_exactly(fit, keys[frequent[cells]]), *numbers))
+    for cells, numbers in _best_cell_sets(fit, a[frequent], b[frequent]):
+        found.append(CandidateEvent(_exact_event(fit, keys[frequent[cells]]), *numbers))
     if len(keys) > _KEYS:  # else every output is frequent
         for only, other in ((a, b), (b, a)):
             seen = keys[(only > 0) & (other == 0)]
             if len(seen):
-                found.append(Candidate(_exactly(fit, seen), math.inf, math.inf))
+                found.append(CandidateEvent(_exact_event(fit, seen), math.inf, math.inf))
     return found
 
 
-def _exactly(fit: Sample, keys: NDArray[np.uint64]) -> Exactly:
+def _exact_event(fit: TwoSamples, keys: NDArray[np.uint64]) -> ExactOutputEvent:
     for batch in (fit.x, fit.y):
         rows = np.flatnonzero(batch.keys == keys[0])
         if len(rows):
             break
     row = int(rows[0])
-    shown = ", ".join(_leaf(batch, row, j) for j in range(min(batch.width, 6)))
+    shown = ", ".join(_leaf_text(batch, row, j) for j in range(min(batch.width, 6)))
     more = ", ..." if batch.width > 6 else ""
-    return Exactly(np.sort(keys), shown if batch.width == 1 else f"({shown}{more})")
+    return ExactOutputEvent(np.sort(keys), shown if batch.width == 1 else f"({shown}{more})")
 
 
-def _leaf(batch: Batch, row: int, j: int) -> str:
-    """A number with all its digits, or the text that was there."""
+def _leaf_text(batch: Batch, row: int, j: int) -> str:
+    """A number with all its digits, or the text of the output."""
     value = float(batch.values[row, j])
     text = batch.kinds is not None and math.isnan(value) and batch.kinds[row, j] > 0
     return batch.name(int(batch.kind(j)[row])) if text else f"{value:.17g}"

@@ -1,4 +1,4 @@
-"""Events: yes-or-no questions about an output, found on one sample and asked of another."""
+"""Events: sets of outputs, found on one sample and tested on another."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -12,7 +12,7 @@ from deniable.audit.test.outputs import Batch, Floats
 
 Hits: TypeAlias = NDArray[np.bool_]
 
-_NAMED = 3  # so many are named, the others counted
+_NAMED = 3  # this many are named, the others are counted
 
 
 class Event(Protocol):
@@ -25,8 +25,8 @@ class Event(Protocol):
 
 
 @dataclass(frozen=True)
-class Cut:
-    """A feature at or above (or below) a threshold; what is no number is on neither side."""
+class ThresholdEvent:
+    """A feature at or above (or below) a threshold. nan is on neither side."""
 
     feature: OutputFeature
     threshold: float
@@ -35,7 +35,7 @@ class Cut:
     @property
     def text(self) -> str:
         if self.feature.codes is not None:
-            return _stands(
+            return _describe_codes(
                 self.feature, lambda read: (read >= self.threshold) == self.above, False
             )
         sign = ">=" if self.above else "<"
@@ -44,15 +44,15 @@ class Cut:
     def hits(self, batch: Batch) -> Hits:
         read = self.feature(batch)
         with np.errstate(invalid="ignore"):
-            found = read >= self.threshold if self.above else read < self.threshold
-        return np.asarray(found)
+            hits = read >= self.threshold if self.above else read < self.threshold
+        return np.asarray(hits)
 
 
 @dataclass(frozen=True)
 class Bins:
-    """Edges that cut the line into cells, with one more for what is no number.
+    """Edges that cut the line into cells, and one more cell for nan.
 
-    A cell reaches from its edge up to the next; the first has no lower end.
+    A cell goes from its edge up to the next one. The first cell has no lower end.
     """
 
     edges: Floats
@@ -62,11 +62,11 @@ class Bins:
         return len(self.edges) + 2
 
     def place(self, read: Floats) -> NDArray[np.int64]:
-        """The number of each reading's cell; the last is that of nan."""
-        found = np.searchsorted(self.edges, read, side="right")
-        return np.where(np.isnan(read), self.cells - 1, found)
+        """The number of each reading's cell; the last cell is for nan."""
+        cells = np.searchsorted(self.edges, read, side="right")
+        return np.where(np.isnan(read), self.cells - 1, cells)
 
-    def named(self, cell: int) -> str:
+    def describe(self, cell: int) -> str:
         if cell == self.cells - 1:
             return "not a number"
         if cell == 0:
@@ -88,22 +88,22 @@ class CellEvent:
     def text(self) -> str:
         cells = np.flatnonzero(self.chosen)
         if self.feature.codes is not None:
-            return _stands(
+            return _describe_codes(
                 self.feature,
                 lambda read: self.chosen[self.bins.place(read)],
                 bool(self.chosen[-1]),
             )
-        told = ", or ".join(self.bins.named(int(cell)) for cell in cells[:3])
+        text = ", or ".join(self.bins.describe(int(cell)) for cell in cells[:3])
         more = f", or in {len(cells) - 3} more ranges" if len(cells) > 3 else ""
-        return f"{self.feature.text} {told}{more}"
+        return f"{self.feature.text} {text}{more}"
 
     def hits(self, batch: Batch) -> Hits:
         return np.asarray(self.chosen[self.bins.place(self.feature(batch))])
 
 
 @dataclass(frozen=True)
-class Fields:
-    """Two features in some fields of a board."""
+class CellPairEvent:
+    """Two features in some cells of a grid."""
 
     features: tuple[OutputFeature, OutputFeature]
     bins: tuple[Bins, Bins]
@@ -112,14 +112,14 @@ class Fields:
     @property
     def text(self) -> str:
         first, second = self.features
-        fields = np.argwhere(self.chosen)
-        a, b = fields[0]
-        more = f", and {len(fields) - 1} more such fields" if len(fields) > 1 else ""
-        one, two = (
-            _placed(feature, bins, int(cell))
+        cells = np.argwhere(self.chosen)
+        a, b = cells[0]
+        more = f", and {len(cells) - 1} more such cells" if len(cells) > 1 else ""
+        first_text, second_text = (
+            _describe_cell(feature, bins, int(cell))
             for feature, bins, cell in zip((first, second), self.bins, (a, b), strict=True)
         )
-        return f"{one} and {two}{more}"
+        return f"{first_text} and {second_text}{more}"
 
     def hits(self, batch: Batch) -> Hits:
         a, b = (
@@ -129,25 +129,29 @@ class Fields:
         return np.asarray(self.chosen[a, b])
 
 
-def _placed(feature: OutputFeature, bins: Bins, cell: int) -> str:
+def _describe_cell(feature: OutputFeature, bins: Bins, cell: int) -> str:
     if feature.codes is None:
-        return f"{feature.text} {bins.named(cell)}"
-    return _stands(feature, lambda read: bins.place(read) == cell, cell == bins.cells - 1)
+        return f"{feature.text} {bins.describe(cell)}"
+    return _describe_codes(
+        feature, lambda read: bins.place(read) == cell, cell == bins.cells - 1
+    )
 
 
-def _stands(feature: OutputFeature, chosen: Callable[[Floats], Hits], others: bool) -> str:
-    """What the chosen readings of a feature stand for, as "output is 'yes'"."""
+def _describe_codes(
+    feature: OutputFeature, chosen: Callable[[Floats], Hits], others: bool
+) -> str:
+    """What the chosen readings of a feature mean, as "output is 'yes'"."""
     codes = feature.codes or {}
     hits = chosen(np.array(list(codes), dtype=np.float64))
     names = [name for name, hit in zip(codes.values(), hits, strict=True) if hit]
-    told = names[:_NAMED] + ([f"one of {len(names) - _NAMED} more"] * (len(names) > _NAMED))
-    told += ["none of those seen in the search"] * others
-    return f"{feature.text.removeprefix('kind of ')} is {' or '.join(told)}"
+    texts = names[:_NAMED] + ([f"one of {len(names) - _NAMED} more"] * (len(names) > _NAMED))
+    texts += ["none of those seen in the search"] * others
+    return f"{feature.text.removeprefix('kind of ')} is {' or '.join(texts)}"
 
 
 @dataclass(frozen=True)
-class Exactly:
-    """The output is, to the last bit, one of a set that was seen in the search."""
+class ExactOutputEvent:
+    """The output equals, to the last bit, one of a set that was seen in the search."""
 
     keys: NDArray[np.uint64]  # sorted
     example: str

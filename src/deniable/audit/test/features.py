@@ -1,8 +1,8 @@
-"""What an attacker may look at in an output: one number for each thing that could tell.
+"""Features of an output that an attacker may look at, each as one number.
 
 Coordinates and how they relate (sum, largest, differences, ties), kinds and lengths, missing
-numbers, and for floats the places where careless noise leaves its marks: the last binary digit
-and the fractional part.
+numbers, and for floats the last binary digit and the fractional part, where wrong noise often
+shows.
 """
 
 from collections.abc import Callable, Mapping
@@ -15,14 +15,14 @@ from deniable.audit.test.outputs import Batch, Floats
 
 _MOST_COLUMNS = 12
 _MOST_DIFFERENCES = 15
-_NEVER = 1100.0  # the last digit of zero: it is a multiple of everything
+_NEVER = 1100.0  # stands for the last digit of zero, which is a multiple of every 2**k
 
 
 @dataclass(frozen=True, eq=False)
 class OutputFeature:
-    """A name, and how to read it off a batch; a batch remembers what was read.
+    """A name, and how to compute the feature from a batch; the batch caches the result.
 
-    Where a reading is no number but stands for something, `codes` says for what.
+    If the numbers are codes, `codes` says what they mean.
     """
 
     text: str
@@ -35,24 +35,24 @@ class OutputFeature:
         return batch.memo[self]
 
 
-def features(sample: Batch, other: Batch) -> list[OutputFeature]:
-    """Everything worth looking at in such outputs; of many columns, those that differ most."""
-    columns = _telling(sample, other)
+def list_features(sample: Batch, other: Batch) -> list[OutputFeature]:
+    """All features of such outputs; if there are many columns, of those that differ most."""
+    columns = _most_different(sample, other)
     width = max(sample.width, other.width)
-    found = [_coordinate(j, width) for j in columns]
+    listed = [_coordinate(j, width) for j in columns]
     if sample.kinds is not None or other.kinds is not None:
-        found += [_kind(j, width, sample, other) for j in columns]
+        listed += [_kind(j, width, sample, other) for j in columns]
     if sample.lengths is not None or other.lengths is not None:
-        found.append(OutputFeature("length", _length))
+        listed.append(OutputFeature("length", _length))
     if width > 1:
-        found += _relations(columns)
+        listed += _relations(columns)
     if sample.floating or other.floating:
         for j in columns[:6]:
-            found += _marks(j, width)
-    return found
+            listed += _float_features(j, width)
+    return listed
 
 
-def _telling(sample: Batch, other: Batch) -> list[int]:
+def _most_different(sample: Batch, other: Batch) -> list[int]:
     width = max(sample.width, other.width)
     if width <= _MOST_COLUMNS:
         return list(range(width))
@@ -69,7 +69,7 @@ def _plain(column: Floats) -> Floats:
 
 
 def _coordinate(j: int, width: int) -> OutputFeature:
-    return OutputFeature(_named("output", j, width), lambda batch: batch.column(j))
+    return OutputFeature(_coordinate_name("output", j, width), lambda batch: batch.column(j))
 
 
 def _kind(j: int, width: int, sample: Batch, other: Batch) -> OutputFeature:
@@ -82,10 +82,10 @@ def _kind(j: int, width: int, sample: Batch, other: Batch) -> OutputFeature:
         return np.where(np.isin(kinds, seen), kinds, np.nan)
 
     codes = {float(code): name(code) for code in seen.tolist()}
-    return OutputFeature(f"kind of {_named('output', j, width)}", read, codes)
+    return OutputFeature(f"kind of {_coordinate_name('output', j, width)}", read, codes)
 
 
-def _named(text: str, j: int, width: int) -> str:
+def _coordinate_name(text: str, j: int, width: int) -> str:
     return text if width == 1 else f"{text}[{j}]"
 
 
@@ -96,11 +96,11 @@ def _length(batch: Batch) -> Floats:
 
 
 def _relations(columns: list[int]) -> list[OutputFeature]:
-    """How coordinates stand to each other."""
-    found = [
+    """Features of several coordinates together."""
+    listed = [
         OutputFeature("sum", lambda batch: np.nansum(batch.values, axis=1)),
-        OutputFeature("largest", lambda batch: _quiet(np.nanmax, batch)),
-        OutputFeature("smallest", lambda batch: _quiet(np.nanmin, batch)),
+        OutputFeature("largest", lambda batch: _reduce(np.nanmax, batch)),
+        OutputFeature("smallest", lambda batch: _reduce(np.nanmin, batch)),
         OutputFeature("index of the largest", lambda batch: _argmax(batch.values)),
         OutputFeature("index of the smallest", lambda batch: _argmax(-batch.values)),
         OutputFeature("number of missing numbers", _missing),
@@ -111,25 +111,25 @@ def _relations(columns: list[int]) -> list[OutputFeature]:
     ]
     pairs = [(i, j) for a, i in enumerate(columns) for j in columns[a + 1 :]]
     near = sorted(pairs, key=lambda pair: (pair[1] - pair[0], pair))[:_MOST_DIFFERENCES]
-    return found + [_difference(i, j) for i, j in near]
+    return listed + [_difference(i, j) for i, j in near]
 
 
 def _difference(i: int, j: int) -> OutputFeature:
     return OutputFeature(
-        f"output[{i}] - output[{j}]", lambda batch: _minus(batch.column(i), batch.column(j))
+        f"output[{i}] - output[{j}]", lambda batch: _subtract(batch.column(i), batch.column(j))
     )
 
 
-def _minus(a: Floats, b: Floats) -> Floats:
+def _subtract(a: Floats, b: Floats) -> Floats:
     with np.errstate(invalid="ignore", over="ignore"):
         return np.subtract(a, b)
 
 
-def _quiet(reduce: Callable[..., Any], batch: Batch) -> Floats:
+def _reduce(reduce: Callable[..., Any], batch: Batch) -> Floats:
     filled = ~np.isnan(batch.values).all(axis=1)
-    found = np.full(len(batch), np.nan)
-    found[filled] = reduce(batch.values[filled], axis=1)
-    return found
+    reduced = np.full(len(batch), np.nan)
+    reduced[filled] = reduce(batch.values[filled], axis=1)
+    return reduced
 
 
 def _argmax(values: Floats) -> Floats:
@@ -153,29 +153,29 @@ def _first(batch: Batch) -> Floats:
 
 
 def _last(batch: Batch) -> Floats:
-    """The last coordinate that is a number, as where a list ends with one."""
+    """The last coordinate that is a number."""
     filled = ~np.isnan(batch.values[:, ::-1])
     place = batch.width - 1 - np.argmax(filled, axis=1)
     return np.asarray(batch.values[np.arange(len(batch)), place])
 
 
-def _marks(j: int, width: int) -> list[OutputFeature]:
-    """Where float noise gives itself away."""
-    name = _named("output", j, width)
+def _float_features(j: int, width: int) -> list[OutputFeature]:
+    """Where wrong float noise often shows."""
+    name = _coordinate_name("output", j, width)
     return [
         OutputFeature(
             f"exponent of the last binary digit of {name}",
             lambda batch: last_digit(batch.column(j)),
         ),
         OutputFeature(
-            f"trailing zero bits of {name}", lambda batch: _trailing(batch.column(j))
+            f"trailing zero bits of {name}", lambda batch: _trailing_zeros(batch.column(j))
         ),
         OutputFeature(f"fractional part of {name}", lambda batch: _fraction(batch.column(j))),
     ]
 
 
 def last_digit(x: Floats) -> Floats:
-    """The largest k for which x is a multiple of 2**k; nan for what is not finite.
+    """The largest k for which x is a multiple of 2**k; nan if x is not finite.
 
     >>> last_digit(np.array([1.0, 0.75, 12.0, 5e-324])).tolist()
     [0.0, -2.0, 2.0, -1074.0]
@@ -184,7 +184,7 @@ def last_digit(x: Floats) -> Floats:
     return np.where(x == 0, _NEVER, exponent - 53 + zeros)
 
 
-def _trailing(x: Floats) -> Floats:
+def _trailing_zeros(x: Floats) -> Floats:
     return np.where(x == 0, 53.0, _digits(x)[1])
 
 

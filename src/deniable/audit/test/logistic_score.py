@@ -1,4 +1,4 @@
-"""A logistic regression on all features at once: one number that leans to either input."""
+"""A logistic regression on all features: one score that separates the two inputs."""
 
 import numpy as np
 
@@ -10,33 +10,35 @@ _STEPS = 4
 _SHRINK = 1e-3
 
 
-def logistic(x: Batch, y: Batch, features: tuple[OutputFeature, ...]) -> OutputFeature | None:
-    """The score as a feature, or None where a single column says it all."""
+def fit_logistic_score(
+    x: Batch, y: Batch, features: tuple[OutputFeature, ...]
+) -> OutputFeature | None:
+    """The score as a feature, or None if outputs have only one column."""
     if max(x.width, y.width) < 2:
         return None
     few_x, few_y = x.rows(slice(_ROWS)), y.rows(slice(_ROWS))
-    both = [np.concatenate([one(few_x), one(few_y)]) for one in features]
+    both = [np.concatenate([feature(few_x), feature(few_y)]) for feature in features]
     centers = [
-        float(np.median(column[np.isfinite(column)])) if _any(column) else 0.0
+        float(np.median(column[np.isfinite(column)])) if _any_finite(column) else 0.0
         for column in both
     ]
     scales = [_scale(column, center) for column, center in zip(both, centers, strict=True)]
 
     def table(batch: Batch) -> Floats:
         columns = []
-        for one, center, scale in zip(features, centers, scales, strict=True):
+        for feature, center, scale in zip(features, centers, scales, strict=True):
             with np.errstate(invalid="ignore", over="ignore"):
-                far = np.nan_to_num((one(batch) - center) / scale, nan=0.0)
+                far = np.nan_to_num((feature(batch) - center) / scale, nan=0.0)
             columns += [np.clip(far, -5, 5), np.tanh(2 * far)]
         return np.column_stack(columns)
 
     matrix = np.vstack([table(few_x), table(few_y)])
     label = np.concatenate([np.ones(len(few_x)), np.zeros(len(few_y))])
-    weights = _fitted(matrix, label)
+    weights = _fit(matrix, label)
     return OutputFeature("score", lambda batch: table(batch) @ weights)
 
 
-def _any(column: Floats) -> bool:
+def _any_finite(column: Floats) -> bool:
     return bool(np.isfinite(column).any())
 
 
@@ -48,8 +50,8 @@ def _scale(column: Floats, center: float) -> float:
     return spread if spread > 0 else max(float(np.abs(finite - center).max()), 1.0)
 
 
-def _fitted(matrix: Floats, label: Floats) -> Floats:
-    """Newton's method with a ridge; a few steps are enough to lean the right way."""
+def _fit(matrix: Floats, label: Floats) -> Floats:
+    """Newton's method with a ridge penalty; a few steps are enough for a score."""
     weights = np.zeros(matrix.shape[1])
     ridge = _SHRINK * len(label) * np.eye(matrix.shape[1])
     for _ in range(_STEPS):

@@ -1,4 +1,4 @@
-"""A progress bar for long audits, shown only to somebody who watches a terminal."""
+"""A progress bar for long audits, shown only on a terminal."""
 
 import sys
 from collections.abc import Callable, Iterator
@@ -6,13 +6,13 @@ from contextlib import contextmanager
 
 
 @contextmanager
-def progress(total: int, wanted: bool | None) -> Iterator[Callable[[int], None]]:
-    """Hands out a function that takes the number of calls made so far.
+def progress(total: int, show_bar: bool | None) -> Iterator[Callable[[int], None]]:
+    """Gives a function that takes the number of calls made so far.
 
-    >>> with progress(10, wanted=False) as show:
+    >>> with progress(10, show_bar=False) as show:
     ...     show(5)
     """
-    if not (sys.stderr.isatty() if wanted is None else wanted):
+    if not (sys.stderr.isatty() if show_bar is None else show_bar):
         yield lambda used: None
         return
     from rich.console import Console

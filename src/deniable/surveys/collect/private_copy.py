@@ -13,8 +13,8 @@ import numpy as np
 
 from deniable.errors import InvalidData, InvalidParameter
 from deniable.mechanisms import Tally
-from deniable.mechanisms.local.answers import read
-from deniable.mechanisms.local.numbers.numeric import NumericDesign
+from deniable.mechanisms.local.answers import read_answers
+from deniable.mechanisms.local.numbers.numeric_design import NumericDesign
 from deniable.privacy import Loss, PureLoss
 from deniable.surveys.estimate.crosstab import CrossTab, crosstab
 
@@ -94,15 +94,15 @@ def randomize(frame: Any, *, columns: Mapping[str, Any]) -> PrivateCopy:
                 "numbers."
             )
         loss = loss + design.loss
-        drawn[name] = _reports(design, name, frame[name])
+        drawn[name] = _randomize_column(design, name, frame[name])
     public = tuple(str(name) for name in names if name not in columns)
-    return PrivateCopy(_replaced(frame, drawn), dict(columns), loss, public)
+    return PrivateCopy(_replace_columns(frame, drawn), dict(columns), loss, public)
 
 
-def _reports(design: Any, name: str, answers: Any) -> Any:
+def _randomize_column(design: Any, name: str, answers: Any) -> Any:
     """The reports of one column, of the kind of the answers."""
     numeric = isinstance(design, NumericDesign)
-    axes = np.ndim(answers) if numeric else len(read(answers, design.categories).shape)
+    axes = np.ndim(answers) if numeric else len(read_answers(answers, design.categories).shape)
     if axes != 1:
         raise InvalidData(f"Column {name!r} must hold one answer a row.")
     if not numeric:
@@ -111,7 +111,7 @@ def _reports(design: Any, name: str, answers: Any) -> Any:
     return found.tolist() if isinstance(answers, list) else found
 
 
-def _replaced(frame: Any, drawn: Mapping[str, Any]) -> Any:
+def _replace_columns(frame: Any, drawn: Mapping[str, Any]) -> Any:
     """The same kind of table, with these columns in place of the old ones."""
     if hasattr(frame, "with_columns"):  # polars
         kind = type(next(iter(frame.iter_columns())))

@@ -19,9 +19,9 @@ from typing import Any
 
 from deniable.exact.rationals import rational
 from deniable.privacy import ApproximateLoss, Loss, PureLoss, parallel, shuffled
-from deniable.surveys.questionnaire.designs import DesignedQuestion, asked
+from deniable.surveys.questionnaire.collected_reports import CollectedReports
+from deniable.surveys.questionnaire.designs import DesignedQuestion, design_questions
 from deniable.surveys.questionnaire.questionnaire import Questionnaire
-from deniable.surveys.questionnaire.reports import Collected
 
 
 def collected_loss(survey: Questionnaire, design: Any, *, reports: int) -> Loss:
@@ -42,15 +42,15 @@ def collected_loss(survey: Questionnaire, design: Any, *, reports: int) -> Loss:
     local: Loss = design.loss
     if not survey.amplifies or reports < 2:
         return local
-    if survey.alone:
+    if survey.sends_separately:
         return shuffled(design if _is_response(design) else local, reports=reports)
-    return shuffled(sent_loss(survey, asked(survey)), reports=reports)
+    return shuffled(sent_loss(survey, design_questions(survey)), reports=reports)
 
 
 def survey_loss(
     survey: Questionnaire,
     made: Mapping[str, DesignedQuestion],
-    collected: Collected,
+    collected: CollectedReports,
     *,
     delta: float = 1e-6,
 ) -> Loss:
@@ -60,26 +60,28 @@ def survey_loss(
     Where each person gets one question it is the worst of them.
     """
     local = sent_loss(survey, made)
-    if not alike(survey, collected):
+    if not lines_look_alike(survey, collected):
         return local
     reports = {name: len(collected.reports[name]) for name in made if name in collected.reports}
     if survey.collection == "one-question-each":
         losses = [question_loss(survey, made[name], reports=n) for name, n in reports.items()]
         return parallel(*losses, neighbors="add-remove")  # an answer stays in its question
-    if not survey.alone:
+    if not survey.sends_separately:
         return shuffled(local, reports=collected.respondents)
     each, total = rational(delta) / len(reports), PureLoss(0) + PureLoss(0)
     for name, n in reports.items():
-        total = total + _at(question_loss(survey, made[name], reports=n), each)
+        total = total + _at_delta(question_loss(survey, made[name], reports=n), each)
     return total
 
 
-def alike(survey: Questionnaire, collected: Collected) -> bool:
+def lines_look_alike(survey: Questionnaire, collected: CollectedReports) -> bool:
     """Whether lines hide each other: which answers are missing would tell them apart."""
     if not survey.amplifies or collected.respondents < 2:
         return False
     whole = all(len(found) == collected.respondents for found in collected.reports.values())
-    return survey.alone or (whole and len(collected.reports) == len(survey.questions))
+    return survey.sends_separately or (
+        whole and len(collected.reports) == len(survey.questions)
+    )
 
 
 def question_loss(survey: Questionnaire, one: DesignedQuestion, *, reports: int) -> Loss:
@@ -88,7 +90,7 @@ def question_loss(survey: Questionnaire, one: DesignedQuestion, *, reports: int)
     return collected_loss(survey, one.design if single else one, reports=reports)
 
 
-def _at(loss: Loss, delta: Fraction) -> Loss:
+def _at_delta(loss: Loss, delta: Fraction) -> Loss:
     """A loss as it is at one delta, which composes; pure ones stay as they are."""
     if isinstance(loss, PureLoss):
         return loss

@@ -15,23 +15,23 @@ from numpy.typing import NDArray
 from deniable.errors import InvalidParameter
 from deniable.exact import categorical, uniform_below
 from deniable.exact.rationals import whole
-from deniable.surveys.questionnaire.designs import asked
+from deniable.surveys.questionnaire.collected_reports import CollectedReports
+from deniable.surveys.questionnaire.designs import design_questions
 from deniable.surveys.questionnaire.questionnaire import Questionnaire, SurveyQuestion
-from deniable.surveys.questionnaire.reports import Collected
 
 _PARTS = 10**9
 _DECLINE = 0.05
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Simulated:
+class SimulatedSurvey:
     """Reports of made-up people, and the truth behind them, which no survey has."""
 
-    collected: Collected
+    collected: CollectedReports
     truth: dict[str, NDArray[Any]]
 
 
-def simulate(survey: Questionnaire, people: int) -> Simulated:
+def simulate(survey: Questionnaire, people: int) -> SimulatedSurvey:
     """Asks so many made-up people.
 
     >>> from deniable.surveys.questionnaire.questionnaire import loads
@@ -42,8 +42,8 @@ def simulate(survey: Questionnaire, people: int) -> Simulated:
     (500,)
     """
     n = whole(people, "people")
-    made = asked(survey)
-    truth = {one.id: _answers(one, n) for one in survey.questions}
+    made = design_questions(survey)
+    truth = {one.id: _draw_answers(one, n) for one in survey.questions}
     everybody = np.arange(n)
     turn = uniform_below(max(1, len(made)), n)  # which private question somebody gets
     reports: dict[str, NDArray[Any]] = {}
@@ -65,10 +65,10 @@ def simulate(survey: Questionnaire, people: int) -> Simulated:
             name: np.arange(a, b) for name, a, b in zip(reports, sizes, sizes[1:], strict=False)
         }
         lines = int(sizes[-1])
-    return Simulated(Collected(reports, whose, lines), truth)
+    return SimulatedSurvey(CollectedReports(reports, whose, lines), truth)
 
 
-def _answers(question: SurveyQuestion, n: int) -> NDArray[Any]:
+def _draw_answers(question: SurveyQuestion, n: int) -> NDArray[Any]:
     """True answers of made-up people."""
     if question.kind == "text":
         raise InvalidParameter(f"{question.id}: free text is never collected. See `lint`.")
@@ -80,27 +80,27 @@ def _answers(question: SurveyQuestion, n: int) -> NDArray[Any]:
         numbers = np.asarray(question.low + middling / 2 * question.step)
         if question.prefer_not_to_say:
             gone = (question.expected or [_DECLINE])[0]
-            numbers[_drawn([1 - gone, gone], n) == 1] = np.nan
+            numbers[_draw([1 - gone, gone], n) == 1] = np.nan
         return numbers
     if question.kind == "multiple-choice":
         guess = [0.1] * len(question.options) + [_DECLINE] * question.prefer_not_to_say
         shares = question.expected or guess
-        boxes = np.stack([_drawn([1 - share, share], n) for share in shares], axis=1)
+        boxes = np.stack([_draw([1 - share, share], n) for share in shares], axis=1)
         if question.prefer_not_to_say:  # the last box empties the others
             boxes[:, :-1] *= 1 - boxes[:, -1:]
         return boxes
     if question.anchor:
         return np.zeros(n, dtype=np.int64)
-    return _drawn(question.expected or _guess(question), n)
+    return _draw(question.expected or _guess_shares(question), n)
 
 
-def _guess(question: SurveyQuestion) -> list[float]:
+def _guess_shares(question: SurveyQuestion) -> list[float]:
     k = question.answers
     if question.kind == "yes-no":
         return [0.9 - 0.05 * (k == 3), 0.1, *([0.05] if k == 3 else [])]
     return [1 / k] * k
 
 
-def _drawn(shares: list[float], n: int) -> NDArray[Any]:
+def _draw(shares: list[float], n: int) -> NDArray[Any]:
     weights = [round(share * _PARTS) for share in shares]
     return categorical(weights, [Fraction(0)] * len(weights), n)

@@ -20,9 +20,9 @@ from deniable.errors import InvalidData, InvalidParameter
 from deniable.exact.keyed_bits import KeyedBits
 from deniable.exact.rationals import whole
 from deniable.mechanisms import Loloha, NumberOrNot, Ordinal, RandomizedResponse
-from deniable.mechanisms.local.answers import read
+from deniable.mechanisms.local.answers import read_answers
 from deniable.mechanisms.local.frequency_oracle import FrequencyOracle
-from deniable.mechanisms.local.numbers.numeric import NumericDesign
+from deniable.mechanisms.local.numbers.numeric_design import NumericDesign
 from deniable.privacy import Loss
 from deniable.surveys.questionnaire.designs import DesignedQuestion
 
@@ -47,7 +47,7 @@ class Memory:
         """What is sent: the first report of this answer, and the same ever after."""
         if isinstance(design, DesignedQuestion):
             return self._asked(question, design, answer)
-        label = "\x1f".join((self.survey, question, repr(design), _name(design, answer)))
+        label = "\x1f".join((self.survey, question, repr(design), _answer_name(design, answer)))
         sent = design.randomize(answer, source=KeyedBits(self.secret, label))
         return sent[0] if isinstance(design, FrequencyOracle | NumericDesign) else sent
 
@@ -57,7 +57,7 @@ class Memory:
         what that box costs, and the others nothing."""
         if asked.options == 1:
             return self.report(question, asked.design, answer)
-        meant = asked.meant(answer)
+        meant = asked.encode(answer)
         if len(meant) != 1:
             raise InvalidData("Remember one person's answer at a time.")
         if asked.joint:
@@ -85,25 +85,25 @@ def over_waves(
     >>> round(over_waves(coins, waves=10, remembered=True).epsilon(), 6)  # at most 2 answers
     2.197225
     """
-    n, all_of_them = whole(waves, "waves"), _answers(design)
+    n, all_of_them = whole(waves, "waves"), _count_answers(design)
     different = all_of_them if changes is None else whole(changes, "changes", least=0) + 1
     spent: Loss = design.loss * (min(n, different, all_of_them) if remembered else n)
     return spent
 
 
-def _name(design: Any, answer: Any) -> str:
+def _answer_name(design: Any, answer: Any) -> str:
     """What tells an answer from others: the number of its category, or of its step."""
-    _answers(design)  # refuses what cannot be remembered
+    _count_answers(design)  # refuses what cannot be remembered
     if isinstance(design, NumericDesign):
         places = design._places(answer)
     else:
-        places = read(answer, design.categories).numbers
+        places = read_answers(answer, design.categories).numbers
     if places.size != 1:
         raise InvalidData("Remember one person's answer at a time.")
     return str(int(places[0]))
 
 
-def _answers(design: Any) -> int:
+def _count_answers(design: Any) -> int:
     """How many different answers a design takes, each remembered by itself."""
     if isinstance(design, Loloha):
         raise InvalidParameter(
@@ -111,7 +111,7 @@ def _answers(design: Any) -> int:
         )
     if isinstance(design, DesignedQuestion):
         if design.options == 1 or design.joint:
-            return _answers(design.design)
+            return _count_answers(design.design)
         return 2  # a box that goes by itself has two, all boxes together twice their number
     if isinstance(design, RandomizedResponse | Ordinal | FrequencyOracle):
         return design.categories

@@ -16,8 +16,9 @@ from numpy.typing import NDArray
 
 from deniable.exact.rationals import Number
 from deniable.mechanisms import Estimate, Tally
-from deniable.mechanisms.local.estimate import level_of, share
-from deniable.mechanisms.local.tally import tally_of
+from deniable.mechanisms.confidence import confidence_level
+from deniable.mechanisms.local.estimate import estimate_share
+from deniable.mechanisms.local.tally import read_tally
 
 _FAR = 12.0  # standard deviations: further out lies less than 1e-30
 
@@ -46,10 +47,10 @@ def among_respondents(
     >>> round(found.value, 3), found.interval
     (0.3, (0.12, 0.47))
     """
-    level = level_of(confidence)
-    tally = tally_of(counts, design, 2)
+    level = confidence_level(confidence)
+    tally = read_tally(counts, design, 2)
     n, yes, p, q = tally.respondents, tally[1], design.p, design.q
-    wide = share(yes, n, p=p, q=q, confidence=level)
+    wide = estimate_share(yes, n, p=p, q=q, confidence=level)
     if p < q:  # the same people, with the two reports renamed
         yes, p, q = n - yes, 1 - p, 1 - q
     half = float(1 - level) / 2

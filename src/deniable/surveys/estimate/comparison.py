@@ -12,8 +12,8 @@ from dataclasses import dataclass
 
 from deniable.exact.rationals import Number
 from deniable.mechanisms import Tally
-from deniable.mechanisms.local.estimate import level_of
-from deniable.mechanisms.local.tally import tally_of
+from deniable.mechanisms.confidence import confidence_level
+from deniable.mechanisms.local.tally import read_tally
 from deniable.surveys.estimate.among_respondents import YesNo
 
 
@@ -50,10 +50,10 @@ def compare(
     """
     from scipy.special import ndtr, ndtri
 
-    level = float(level_of(confidence))
+    level = float(confidence_level(confidence))
     value, spread, middle, wide = 0.0, 0.0, 0.0, 0.0
     for sign, (design, counts) in ((1, first), (-1, second)):
-        tally = tally_of(counts, design, 2)
+        tally = read_tally(counts, design, 2)
         n, yes = tally.respondents, tally[1]
         slope, q = float(design.p - design.q), float(design.q)
         rate, pulled = yes / n, (yes + 1) / (n + 2)

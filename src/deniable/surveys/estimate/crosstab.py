@@ -33,9 +33,9 @@ from deniable.mechanisms.local.answers import read_answers
 from deniable.mechanisms.local.estimate import normal_estimate
 from deniable.mechanisms.local.maximum_likelihood import expectation_maximisation
 from deniable.privacy import Loss, PureLoss
-from deniable.surveys.estimate.products import products
-from deniable.surveys.estimate.readings import ReportReader, both, reader
-from deniable.surveys.estimate.simplex import channel_of, on_simplex
+from deniable.surveys.estimate.reading_products import multiply_readings
+from deniable.surveys.estimate.simplex import channel_of, project_to_simplex
+from deniable.surveys.estimate.unbiased_readings import ReportReader, count_pairs, reader_for
 
 Matrix = NDArray[Any]
 
@@ -75,9 +75,9 @@ class CrossTab:
         """The nearest table without negative cells, adding up to 1 where the answers do."""
         if not all(one.adds_up for one in self.readers):
             return np.clip(self.raw, 0.0, 1.0)
-        return np.array(on_simplex(self.raw.ravel().tolist())).reshape(self.raw.shape)
+        return np.array(project_to_simplex(self.raw.ravel().tolist())).reshape(self.raw.shape)
 
-    def likeliest(self) -> Matrix:
+    def maximum_likelihood(self) -> Matrix:
         """The table under which the reports are likeliest, if they are numbered."""
         if self.channels is None or self.counts is None:
             raise Unsupported(
@@ -155,7 +155,9 @@ class CrossTab:
         square = part**2 * variance[0] + (1 - part) ** 2 * variance[1]
         square -= 2 * part * (1 - part) * shared
         error = float(np.sqrt(max(square, 0.0))) / people * (high - low)
-        return normal_estimate(low + (high - low) * part, error, self.respondents, level, *limits)
+        return normal_estimate(
+            low + (high - low) * part, error, self.respondents, level, *limits
+        )
 
     def __str__(self) -> str:
         return "\n".join(
@@ -201,7 +203,7 @@ def crosstab(
     if counts is not None:
         return _from_counts(rows, columns, counts)
     assert reports is not None
-    n = both(*reports)
+    n = count_pairs(*reports)
     if n == 0:
         raise InvalidData("There are no answers. Give one or more.")
     rows, columns = (
@@ -214,7 +216,7 @@ def crosstab(
 def _from_reports(
     rows: Any, columns: Any, reports: tuple[Any, Any], respondents: int, covariances: bool
 ) -> CrossTab:
-    sides = (reader(rows), reader(columns))
+    sides = (reader_for(rows), reader_for(columns))
     cells = sides[0].answers * sides[1].answers
     if covariances and cells > _MOST_CELLS:
         raise InvalidParameter(
@@ -222,10 +224,13 @@ def _from_reports(
             "For variances only, pass `covariances=False`."
         )
     if _numbered(rows) and _numbered(columns):
-        a, b = (read_answers(x, side.answers).numbers for x, side in zip(reports, sides, strict=True))
+        a, b = (
+            read_answers(x, side.answers).numbers
+            for x, side in zip(reports, sides, strict=True)
+        )
         flat = np.bincount(a * sides[1].answers + b, minlength=cells)
         return _from_counts(rows, columns, flat.reshape(sides[0].answers, -1))
-    found = products(sides, reports, covariances=covariances)
+    found = multiply_readings(sides, reports, covariances=covariances)
     return CrossTab(
         raw=found.means,
         variance=found.variance,
@@ -263,9 +268,9 @@ def _from_counts(rows: Any, columns: Any, counts: Any) -> CrossTab:
             f"`counts` must have {shape[0]} rows and {shape[1]} columns, one for each answer "
             f"of the designs. Found {table.shape[0]} and {table.shape[1]}."
         )
-    sides = (reader(rows), reader(columns))
+    sides = (reader_for(rows), reader_for(columns))
     cells = np.divmod(np.arange(table.size), table.shape[1])
-    found = products(sides, cells, weights=table.ravel())
+    found = multiply_readings(sides, cells, weights=table.ravel())
     return CrossTab(
         raw=found.means,
         variance=found.variance,

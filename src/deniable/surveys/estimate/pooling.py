@@ -13,13 +13,13 @@ from dataclasses import dataclass
 from deniable.errors import InvalidParameter
 from deniable.exact.rationals import Number
 from deniable.mechanisms import Tally
-from deniable.mechanisms.local.estimate import level_of
-from deniable.mechanisms.local.tally import tally_of
+from deniable.mechanisms.confidence import confidence_level
+from deniable.mechanisms.local.tally import read_tally
 from deniable.surveys.estimate.among_respondents import YesNo
 
 
 @dataclass(frozen=True, slots=True)
-class Pooled:
+class PooledPrevalence:
     """One prevalence from several modes. `homogeneity` is the p-value of the test that all
     modes measure the same one; a small one says that they should not be pooled."""
 
@@ -37,7 +37,7 @@ class Pooled:
 
 def pool(
     modes: Sequence[tuple[YesNo, Sequence[int] | Tally]], *, confidence: Number = 0.95
-) -> Pooled:
+) -> PooledPrevalence:
     """The likeliest prevalence behind the (no, yes) counts of several modes.
 
     >>> from deniable.mechanisms import RandomizedResponse
@@ -47,10 +47,10 @@ def pool(
     """
     if not modes:
         raise InvalidParameter("Give one mode or more: (design, counts) each. Found none.")
-    level = level_of(confidence)
+    level = confidence_level(confidence)
     parts = []
     for design, counts in modes:
-        tally = tally_of(counts, design, 2)
+        tally = read_tally(counts, design, 2)
         parts.append((tally[1], tally.respondents, float(design.p), float(design.q)))
     best = _peak(parts)
     top = _likelihood(parts, best)
@@ -63,7 +63,7 @@ def pool(
     apart = 2 * sum(
         _likelihood([part], _peak([part])) - _likelihood([part], best) for part in parts
     )
-    return Pooled(
+    return PooledPrevalence(
         value=best,
         standard_error=1 / math.sqrt(information),
         interval=(

@@ -15,9 +15,9 @@ from typing import Any
 from deniable.exact.rationals import Number
 from deniable.mechanisms import Estimate
 from deniable.surveys.estimate.crosstab import CrossTab, crosstab
+from deniable.surveys.questionnaire.collected_reports import CollectedReports
 from deniable.surveys.questionnaire.designs import DesignedQuestion
 from deniable.surveys.questionnaire.questionnaire import Questionnaire, SurveyQuestion
-from deniable.surveys.questionnaire.reports import Collected
 
 _COLUMNS, _ROWS = 12, 60
 _LISTED = ("yes-no", "single-choice", "scale")
@@ -42,23 +42,23 @@ class QuestionPair:
         return tuple(zip(labels, self.table.means(confidence), strict=True))
 
 
-def pairs(
+def tabulate_pairs(
     survey: Questionnaire,
     made: dict[str, DesignedQuestion],
-    collected: Collected,
+    collected: CollectedReports,
     language: str,
 ) -> Iterator[QuestionPair]:
     """Tables of all pairs that have one."""
     for one, other in combinations(survey.questions, 2):
         if not _fit(one, other) or not {one.id, other.id} <= collected.reports.keys():
             continue
-        rows, columns = (other, one) if _many(other) > _COLUMNS else (one, other)
+        rows, columns = (other, one) if _size(other) > _COLUMNS else (one, other)
         reports = collected.both(rows.id, columns.id)
         if len(reports[0]):
-            yield _pair(survey, made, (rows, columns), reports, language)
+            yield _tabulate(survey, made, (rows, columns), reports, language)
 
 
-def _pair(
+def _tabulate(
     survey: Questionnaire,
     made: dict[str, DesignedQuestion],
     sides: tuple[SurveyQuestion, SurveyQuestion],
@@ -85,11 +85,11 @@ def _fit(one: SurveyQuestion, other: SurveyQuestion) -> bool:
     listed = all(x.private or x.kind in _LISTED for x in (one, other))
     if one.anchor or other.anchor or all(open_ones) or not listed:
         return False
-    few, many = sorted((_many(one), _many(other)))
+    few, many = sorted((_size(one), _size(other)))
     return 0 < few <= _COLUMNS and many <= _ROWS
 
 
-def _many(question: SurveyQuestion) -> int:
+def _size(question: SurveyQuestion) -> int:
     """How many rows or columns a question takes; none if it is not asked for tables."""
     if question.kind == "number":
         return 2 + question.prefer_not_to_say

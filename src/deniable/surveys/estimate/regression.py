@@ -16,8 +16,8 @@ from numpy.typing import NDArray
 
 from deniable.errors import InvalidData, InvalidParameter
 from deniable.exact.rationals import Number
-from deniable.mechanisms.local.answers import read
-from deniable.mechanisms.local.estimate import level_of
+from deniable.mechanisms.confidence import confidence_level
+from deniable.mechanisms.local.answers import read_answers
 from deniable.surveys.estimate.among_respondents import YesNo
 
 Vector = NDArray[Any]
@@ -57,7 +57,7 @@ class Regression:
         """One row (low, high) for each coefficient."""
         from scipy.special import ndtri
 
-        z = float(ndtri((1 + float(level_of(confidence))) / 2))
+        z = float(ndtri((1 + float(confidence_level(confidence))) / 2))
         spread = np.outer(z * self.standard_error, (-1, 1))
         return np.asarray(self.coefficients[:, None] + spread)
 
@@ -87,7 +87,7 @@ def logistic(
     >>> fit.names, fit.predict([[0.0]]).round(2).tolist()
     (('constant', 'age'), [0.39])
     """
-    yes = read(reports, 2).numbers.astype(float)
+    yes = read_answers(reports, 2).numbers.astype(float)
     x = _with_constant(covariates)
     if x.shape[0] != yes.size:
         raise InvalidData(

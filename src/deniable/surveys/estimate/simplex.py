@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from deniable.errors import InvalidData
-from deniable.mechanisms.local.channels import expectation_maximisation
+from deniable.mechanisms.local.maximum_likelihood import expectation_maximisation
 
 
 class MatrixChannel(Protocol):
@@ -28,10 +28,10 @@ class MatrixChannel(Protocol):
         ...
 
 
-def on_simplex(raw: Sequence[float]) -> tuple[float, ...]:
+def project_to_simplex(raw: Sequence[float]) -> tuple[float, ...]:
     """The distribution nearest to unbiased estimates.
 
-    >>> [round(share, 6) for share in on_simplex([0.92, 0.20, -0.12])]
+    >>> [round(share, 6) for share in project_to_simplex([0.92, 0.20, -0.12])]
     [0.86, 0.14, 0.0]
     """
     shares = np.asarray(raw, dtype=float)
@@ -43,15 +43,17 @@ def on_simplex(raw: Sequence[float]) -> tuple[float, ...]:
     return tuple(np.maximum(shares - excess[kept], 0.0).tolist())
 
 
-def likeliest(design: MatrixChannel, counts: Sequence[int]) -> tuple[float, ...]:
+def maximum_likelihood(design: MatrixChannel, counts: Sequence[int]) -> tuple[float, ...]:
     """The distribution of answers under which these counts of reports are likeliest.
 
     >>> from deniable.mechanisms import RandomizedResponse
     >>> design = RandomizedResponse(odds=6, categories=3)
-    >>> [round(share, 6) for share in likeliest(design, (700, 250, 50))]
+    >>> [round(share, 6) for share in maximum_likelihood(design, (700, 250, 50))]
     [0.831579, 0.168421, 0.0]
     """
-    return tuple(expectation_maximisation([(channel_of(design), reported(counts))]).tolist())
+    return tuple(
+        expectation_maximisation([(channel_of(design), check_counts(counts))]).tolist()
+    )
 
 
 def channel_of(design: MatrixChannel) -> NDArray[Any]:
@@ -59,7 +61,7 @@ def channel_of(design: MatrixChannel) -> NDArray[Any]:
     return np.array([[float(chance) for chance in row] for row in design.matrix])
 
 
-def reported(counts: Sequence[Any]) -> NDArray[Any]:
+def check_counts(counts: Sequence[Any]) -> NDArray[Any]:
     """Counts of reports as floats; refused if there are none, or one is negative."""
     found = np.array([int(one) for one in counts], dtype=np.float64)
     if found.size == 0 or (found < 0).any() or found.sum() == 0:

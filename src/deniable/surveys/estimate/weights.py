@@ -18,8 +18,8 @@ from numpy.typing import NDArray
 
 from deniable.errors import InvalidData, InvalidParameter
 from deniable.exact.rationals import Number
-from deniable.mechanisms.local.answers import read
-from deniable.mechanisms.local.estimate import level_of
+from deniable.mechanisms.confidence import confidence_level
+from deniable.mechanisms.local.answers import read_answers
 from deniable.surveys.estimate.among_respondents import YesNo
 
 Sampling: TypeAlias = Literal["with-replacement", "simple", "independent"]
@@ -27,7 +27,7 @@ Vector = NDArray[Any]
 
 
 @dataclass(frozen=True, slots=True)
-class Weighted:
+class WeightedShare:
     """A weighted number of yeses (`total`) and their share of the population, with errors."""
 
     total: float
@@ -41,12 +41,12 @@ class Weighted:
         """For the share, by the normal approximation, within [0, 1]."""
         from scipy.special import ndtri
 
-        z = float(ndtri((1 + float(level_of(confidence))) / 2))
+        z = float(ndtri((1 + float(confidence_level(confidence))) / 2))
         low, high = (self.share + sign * z * self.standard_error for sign in (-1, 1))
         return min(max(low, 0.0), 1.0), max(min(high, 1.0), 0.0)
 
 
-def weighted(
+def weighted_share(
     design: YesNo,
     reports: Any,
     weights: Any,
@@ -54,7 +54,7 @@ def weighted(
     sampling: Sampling = "with-replacement",
     strata: Any = None,
     population: float | None = None,
-) -> Weighted:
+) -> WeightedShare:
     """The weighted share of true yeses.
 
     `sampling` says how people were drawn: "with-replacement" is a safe choice for any design;
@@ -63,11 +63,13 @@ def weighted(
     sum stands for it, and the share's error is that of a ratio.
 
     >>> from deniable.mechanisms import RandomizedResponse
-    >>> found = weighted(RandomizedResponse(odds=3), [1, 1, 0, 0, 0], [10, 10, 10, 30, 40])
+    >>> found = weighted_share(
+    ...     RandomizedResponse(odds=3), [1, 1, 0, 0, 0], [10, 10, 10, 30, 40]
+    ... )
     >>> round(found.share, 6)
     -0.1
     """
-    yes = read(reports, 2).numbers
+    yes = read_answers(reports, 2).numbers
     w = np.asarray(weights, dtype=float).ravel()
     if w.size != yes.size or not np.isfinite(w).all() or (w < 1).any():
         raise InvalidData(
@@ -89,7 +91,7 @@ def weighted(
         if population is None
         else total_error
     )
-    return Weighted(total, total_error, share, error / size, yes.size, size)
+    return WeightedShare(total, total_error, share, error / size, yes.size, size)
 
 
 def _variance(
@@ -100,7 +102,8 @@ def _variance(
         found = float(((w - 1) * w * values**2).sum())
     elif sampling in ("simple", "with-replacement"):
         found = sum(
-            _of_one(values[groups == g], w[groups == g], sampling) for g in np.unique(groups)
+            _stratum_variance(values[groups == g], w[groups == g], sampling)
+            for g in np.unique(groups)
         )
     else:
         raise InvalidParameter(
@@ -111,7 +114,7 @@ def _variance(
     return max(found + coins, 0.0)
 
 
-def _of_one(values: Vector, w: Vector, sampling: Sampling) -> float:
+def _stratum_variance(values: Vector, w: Vector, sampling: Sampling) -> float:
     n = values.size
     if n < 2:
         raise InvalidData("Every stratum needs at least two reports.")

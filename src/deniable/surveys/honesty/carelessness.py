@@ -24,8 +24,8 @@ from numpy.typing import NDArray
 
 from deniable.errors import InvalidData, InvalidParameter
 from deniable.mechanisms import RandomizedResponse
-from deniable.mechanisms.local.tally import Tally, tally_of
-from deniable.surveys.estimate.readings import ReportReader, reader
+from deniable.mechanisms.local.tally import Tally, read_tally
+from deniable.surveys.estimate.unbiased_readings import ReportReader, reader_for
 
 Matrix = NDArray[Any]
 
@@ -46,7 +46,7 @@ def attention(anchor: RandomizedResponse, counts: Any) -> Attention:
     >>> round(found.share, 6)
     0.8
     """
-    tally: Tally = tally_of(counts, anchor, 2)
+    tally: Tally = read_tally(counts, anchor, 2)
     n, slope = tally.respondents, float(anchor.p - anchor.q)
     rate = tally[1] / n
     share = 1 - 2 * (rate - float(anchor.q)) / slope
@@ -59,7 +59,7 @@ def attention(anchor: RandomizedResponse, counts: Any) -> Attention:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Cleaned:
+class AttentiveAnswers:
     """What the attentive answer, on average: a share for each answer (or box, or end of a
     number's range), with the covariance of these numbers."""
 
@@ -79,7 +79,9 @@ class Cleaned:
         >>> from deniable.mechanisms import Hybrid
         >>> pay = Hybrid(odds=9, low=0, high=100)
         >>> all_true = Attention(1.0, 0.0, 5000)
-        >>> mean, error = without_careless(pay, pay.randomize([40] * 5000), all_true).mean()
+        >>> mean, error = remove_careless_answers(
+        ...     pay, pay.randomize([40] * 5000), all_true
+        ... ).mean()
         >>> abs(mean - 40) < 7 * error
         True
         """
@@ -98,9 +100,9 @@ class Cleaned:
         return value, float(np.sqrt(max(move @ self.covariance @ move, 0.0)))
 
 
-def without_careless(
+def remove_careless_answers(
     design: Any, reports: Any, found: Attention, *, both: int | None = None
-) -> Cleaned:
+) -> AttentiveAnswers:
     """The answers of the attentive to a question of any design, from its reports.
 
     `both` is how many people have a report of the question and of the anchor: by default all.
@@ -108,14 +110,14 @@ def without_careless(
     >>> from deniable.mechanisms import OUE
     >>> sport = OUE(odds=9, categories=12)
     >>> reports = sport.randomize([7] * 1600 + list(range(12)) * 33)  # one in five is careless
-    >>> cleaned = without_careless(sport, reports, Attention(0.8, 0.02, 1996))
+    >>> cleaned = remove_careless_answers(sport, reports, Attention(0.8, 0.02, 1996))
     >>> bool(abs(cleaned.shares[7] - 1) < 7 * cleaned.standard_error[7])
     True
     """
     n = len(reports)
     if n < 2:
         raise InvalidData("Give two reports or more.")
-    read = reader(design)
+    read = reader_for(design)
     readings = read(np.asarray(reports))
     g, observed = found.share, readings.mean(axis=0)
     f = read.careless + (observed - read.careless) / g
@@ -124,4 +126,4 @@ def without_careless(
     apart = np.outer(f - read.careless, f - read.careless)
     spread = np.cov(readings, rowvar=False).reshape(f.size, f.size) / n
     covariance = (spread + apart * (found.error**2 - shared)) / g**2
-    return Cleaned(f, covariance, read)
+    return AttentiveAnswers(f, covariance, read)

@@ -22,9 +22,9 @@ from numpy.typing import NDArray
 
 from deniable.errors import InvalidData, InvalidParameter
 from deniable.mechanisms import OLH, OUE, Hybrid, NumberOrNot, Ordinal, RandomizedResponse
-from deniable.mechanisms.local.answers import read
+from deniable.mechanisms.epsilon_or_odds import odds_below
+from deniable.mechanisms.local.answers import read_answers
 from deniable.mechanisms.local.oue import crossover
-from deniable.mechanisms.strength import odds_below
 from deniable.privacy import Loss
 from deniable.surveys.questionnaire.questionnaire import Questionnaire, SurveyQuestion
 
@@ -66,13 +66,13 @@ class DesignedQuestion:
     def randomize(self, answers: Any) -> NDArray[Any]:
         """One report a person. Answers to a multiple choice are rows of booleans, a box each;
         whoever ticks the one to decline with has ticked no other. To a number, nan declines."""
-        meant = answers if self.options == 1 else self.meant(answers)
+        meant = answers if self.options == 1 else self.encode(answers)
         return np.asarray(self.design.randomize(meant))
 
-    def meant(self, answers: Any) -> NDArray[np.int64]:
+    def encode(self, answers: Any) -> NDArray[np.int64]:
         """Answers to a multiple choice as the design takes them: a row of ticks a person, or
         the number of the set of ticks if all go through the coins at once."""
-        marks = read(answers, 2).numbers.reshape(-1, self.options)
+        marks = read_answers(answers, 2).numbers.reshape(-1, self.options)
         if self.question.prefer_not_to_say:
             marks = np.column_stack([marks[:, :-1] * (1 - marks[:, -1:]), marks[:, -1]])
         return np.asarray(marks @ (1 << np.arange(self.options)) if self.joint else marks)
@@ -85,14 +85,14 @@ class DesignedQuestion:
             return np.asarray(marks[:, None] >> np.arange(self.options) & 1, dtype=np.int64)
         if marks.ndim != 2 or marks.shape[1] != self.options:
             raise InvalidData(f"Reports of {self.question.id} need {self.options} boxes each.")
-        return read(marks, 2).numbers.reshape(marks.shape)
+        return read_answers(marks, 2).numbers.reshape(marks.shape)
 
 
-def ask(question: SurveyQuestion, epsilon: Fraction) -> DesignedQuestion:
+def design_question(question: SurveyQuestion, epsilon: Fraction) -> DesignedQuestion:
     """The design of one private question at an epsilon.
 
     >>> from deniable.surveys.questionnaire.questionnaire import SurveyQuestion
-    >>> made = ask(SurveyQuestion(id="a", kind="yes-no", text="?"), Fraction(1))
+    >>> made = design_question(SurveyQuestion(id="a", kind="yes-no", text="?"), Fraction(1))
     >>> type(made.design).__name__, made.loss.epsilon()
     ('RandomizedResponse', 1.0)
     """
@@ -100,16 +100,18 @@ def ask(question: SurveyQuestion, epsilon: Fraction) -> DesignedQuestion:
     match question.kind:
         case "yes-no":
             why = "randomized response: the best for so few answers"
-            return _asked(question, RandomizedResponse(epsilon=epsilon, categories=k), why)
+            return _with_design(
+                question, RandomizedResponse(epsilon=epsilon, categories=k), why
+            )
         case "single-choice":
-            return _choice(question, epsilon, k)
+            return _design_choice(question, epsilon, k)
         case "scale" if question.prefer_not_to_say:
-            return _choice(question, epsilon, k)
+            return _design_choice(question, epsilon, k)
         case "scale":
             why = "ordinal: near answers stand in for each other, so means err less"
-            return _asked(question, Ordinal(epsilon=epsilon, categories=k), why)
+            return _with_design(question, Ordinal(epsilon=epsilon, categories=k), why)
         case "multiple-choice":
-            return _several(question, epsilon)
+            return _design_multiple_choice(question, epsilon)
         case "number":
             assert question.low is not None
             assert question.high is not None
@@ -118,56 +120,59 @@ def ask(question: SurveyQuestion, epsilon: Fraction) -> DesignedQuestion:
                 why = (
                     "one of low, high and not said, a number being rounded to an end by chance"
                 )
-                return _asked(question, NumberOrNot(epsilon=epsilon, **limits), why)
+                return _with_design(question, NumberOrNot(epsilon=epsilon, **limits), why)
             why = "hybrid: a mean from one bit or a window, whichever a coin says"
-            return _asked(question, Hybrid(epsilon=epsilon, **limits), why)
+            return _with_design(question, Hybrid(epsilon=epsilon, **limits), why)
     raise InvalidParameter(
         f"{question.id}: free text cannot be randomized, and gives its writer away. "
         'Ask for one of a closed list of options, with "other" among them.'
     )
 
 
-def epsilons(survey: Questionnaire) -> dict[str, Fraction]:
+def split_epsilon(survey: Questionnaire) -> dict[str, Fraction]:
     """The epsilon of each private question: its own, or an equal part of what is left.
 
     Where everybody gets one question at random, each has the whole.
 
     >>> from deniable.surveys.questionnaire.questionnaire import loads
     >>> two = '[[questions]]\\nkind="yes-no"\\ntext="?"\\nid="'
-    >>> epsilons(loads(f'id="s"\\ntitle="t"\\nepsilon=3\\n{two}a"\\n{two}b"\\nepsilon=2\\n'))
+    >>> split_epsilon(
+    ...     loads(f'id="s"\\ntitle="t"\\nepsilon=3\\n{two}a"\\n{two}b"\\nepsilon=2\\n')
+    ... )
     {'a': Fraction(1, 1), 'b': Fraction(2, 1)}
     """
     if survey.collection == "one-question-each":
-        return {one.id: survey.total for one in survey.private}
+        return {one.id: survey.total_epsilon for one in survey.private}
     own = {one.id: Fraction(repr(one.epsilon)) for one in survey.private if one.epsilon}
     rest = [one.id for one in survey.private if one.epsilon is None]
-    each = (survey.total - sum(own.values())) / len(rest) if rest else Fraction(0)
+    each = (survey.total_epsilon - sum(own.values())) / len(rest) if rest else Fraction(0)
     return {one.id: own.get(one.id, each) for one in survey.private}
 
 
-def asked(survey: Questionnaire) -> dict[str, DesignedQuestion]:
+def design_questions(survey: Questionnaire) -> dict[str, DesignedQuestion]:
     """All private questions with their designs."""
     return {
-        name: ask(survey.question(name), epsilon) for name, epsilon in epsilons(survey).items()
+        name: design_question(survey.question(name), epsilon)
+        for name, epsilon in split_epsilon(survey).items()
     }
 
 
-def _asked(question: SurveyQuestion, design: Any, why: str) -> DesignedQuestion:
+def _with_design(question: SurveyQuestion, design: Any, why: str) -> DesignedQuestion:
     return DesignedQuestion(question, design, design.loss, why)
 
 
-def _choice(question: SurveyQuestion, epsilon: Fraction, k: int) -> DesignedQuestion:
+def _design_choice(question: SurveyQuestion, epsilon: Fraction, k: int) -> DesignedQuestion:
     if k <= crossover(odds_below(epsilon)):
         why = "randomized response: the best for so few answers"
-        return _asked(question, RandomizedResponse(epsilon=epsilon, categories=k), why)
+        return _with_design(question, RandomizedResponse(epsilon=epsilon, categories=k), why)
     if k <= _MANY:
         why = "one bit for each answer (OUE): with so many answers it errs less"
-        return _asked(question, OUE(epsilon=epsilon, categories=k), why)
+        return _with_design(question, OUE(epsilon=epsilon, categories=k), why)
     why = "local hashing (OLH): as good as one bit for each answer, and far shorter"
-    return _asked(question, OLH(epsilon=epsilon, categories=k), why)
+    return _with_design(question, OLH(epsilon=epsilon, categories=k), why)
 
 
-def _several(question: SurveyQuestion, epsilon: Fraction) -> DesignedQuestion:
+def _design_multiple_choice(question: SurveyQuestion, epsilon: Fraction) -> DesignedQuestion:
     """All options at once, or each by itself, whichever errs less at a share of 1 in 10."""
     d, boxes = len(question.options), question.answers
     alone = RandomizedResponse(epsilon=epsilon / boxes)

@@ -9,11 +9,11 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Literal
 
-from deniable.surveys.questionnaire.designs import ask, epsilons
+from deniable.surveys.questionnaire.designs import design_question, split_epsilon
 from deniable.surveys.questionnaire.languages import built_in
-from deniable.surveys.questionnaire.phrases import said
-from deniable.surveys.questionnaire.questionnaire import Questionnaire, questionnaire
-from deniable.surveys.questionnaire.sentences import template
+from deniable.surveys.questionnaire.phrases import in_language
+from deniable.surveys.questionnaire.questionnaire import Questionnaire, require_questionnaire
+from deniable.surveys.questionnaire.respondent_promises import template_name
 
 _LARGE = 4
 _SMALL = 0.2
@@ -60,7 +60,7 @@ def lint(survey: Questionnaire) -> list[LintFinding]:
     >>> print(lint(survey)[0])
     error: why: Free text cannot be randomized, and gives its writer away. Offer ...
     """
-    read = questionnaire(survey)
+    read = require_questionnaire(survey)
     found = [finding for check in CHECKS for finding in check(read)]
     return sorted(found, key=lambda one: one.level)
 
@@ -125,7 +125,7 @@ def public_details(survey: Questionnaire) -> Iterator[LintFinding]:
     for one in survey.questions:
         if one.private or one.kind == "text":
             continue
-        words = said(one.text, survey.languages[0]).lower()
+        words = in_language(one.text, survey.languages[0]).lower()
         named = [word for word in _NAMING if word in words]
         if named or one.kind == "number":
             yield LintFinding(
@@ -146,7 +146,7 @@ def loss_size(survey: Questionnaire) -> Iterator[LintFinding]:
             f"over {survey.waves} wave(s): odds may move {_fold(survey):,.0f}-fold.",
             "Ask fewer questions, or give each person one question at random.",
         )
-    for name, epsilon in epsilons(survey).items():
+    for name, epsilon in split_epsilon(survey).items():
         if 0 < epsilon < _SMALL:
             yield LintFinding(
                 "warning",
@@ -174,7 +174,7 @@ def wave_memory(survey: Questionnaire) -> Iterator[LintFinding]:
 
 def shuffling(survey: Questionnaire) -> Iterator[LintFinding]:
     """A shuffler that does not hide reports among each other."""
-    if survey.shuffler is not None and not survey.shuffler.hides:
+    if survey.shuffler is not None and not survey.shuffler.hides_reports:
         yield LintFinding(
             "warning",
             "",
@@ -201,10 +201,10 @@ def untranslated(survey: Questionnaire) -> Iterator[LintFinding]:
     for one in survey.questions:
         needed |= {"yes", "no"} if one.kind == "yes-no" else set()
         needed |= {"prefer_not_to_say"} if one.prefer_not_to_say else set()
-    for name, epsilon in epsilons(survey).items():
+    for name, epsilon in split_epsilon(survey).items():
         if survey.question(name).kind != "text" and epsilon:
-            made = ask(survey.question(name), epsilon)
-            needed |= {template(made.design, 1 if made.joint else made.options), "about"}
+            made = design_question(survey.question(name), epsilon)
+            needed |= {template_name(made.design, 1 if made.joint else made.options), "about"}
             needed |= {"mean"} if made.channel is None else set()
             private = survey.question(name)
             needed |= {"if_denied"} if private.kind == "yes-no" else {"if_lied", "range"}

@@ -55,32 +55,32 @@ class Phrases:
                 )
             wanted = FIGURES.get(name)
             for one in [text] if isinstance(text, str) else text.values():
-                if wanted is not None and fields(one) != wanted:
+                if wanted is not None and figures_in(one) != wanted:
                     listed = ", ".join(f"{{{figure}}}" for figure in sorted(wanted))
                     raise InvalidParameter(f"`{name}` must hold just these figures: {listed}.")
 
     def say(self, name: str, language: str, **figures: Any) -> str:
         """A label, or a sentence with its figures."""
         if name in self.given:
-            text = said(self.given[name], language)
+            text = in_language(self.given[name], language)
         else:
             text = (built_in(language) or ENGLISH)[name]
         return text.format(**figures) if name in FIGURES else text
 
 
-def said(text: Text, language: str) -> str:
+def in_language(text: Text, language: str) -> str:
     """A text in one language.
 
-    >>> said({"en": "age", "de": "Alter"}, "de")
+    >>> in_language({"en": "age", "de": "Alter"}, "de")
     'Alter'
     """
     return text if isinstance(text, str) else text[language]
 
 
-def fields(template: str) -> set[str]:
+def figures_in(template: str) -> set[str]:
     """The figures in a template; anything but a plain name counts as a wrong one.
 
-    >>> fields("at most {odds} to 1")
+    >>> figures_in("at most {odds} to 1")
     {'odds'}
     """
     try:

@@ -15,7 +15,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_valida
 
 from deniable.errors import InvalidParameter
 from deniable.exact.rationals import rational
-from deniable.surveys.questionnaire.phrases import Phrases, Text, said
+from deniable.surveys.questionnaire.phrases import Phrases, Text, in_language
 
 Kind = Literal["yes-no", "single-choice", "multiple-choice", "scale", "number", "text"]
 Name = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_-]*$", max_length=64)]
@@ -23,20 +23,20 @@ Name = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_-]*$", max_length=64)]
 _ENGLISH = Phrases()
 
 
-class Strict(BaseModel):
+class StrictModel(BaseModel):
     """Nothing is guessed, nothing unknown is let through, nothing changes afterwards."""
 
     model_config = ConfigDict(strict=True, extra="forbid", frozen=True)
 
 
-class Condition(Strict):
+class AskCondition(StrictModel):
     """When a question is asked: only after this answer to that question."""
 
     question: Name
     answer: str
 
 
-class SurveyQuestion(Strict):
+class SurveyQuestion(StrictModel):
     """One question. `private` answers go through coins; others are sent as they are.
 
     `expected` is a guess at the shares of the answers, for plans and simulations only; of a
@@ -56,7 +56,7 @@ class SurveyQuestion(Strict):
     epsilon: float | None = Field(default=None, gt=0)
     expected: list[float] = []
     anchor: bool = False
-    ask_if: Condition | None = None
+    ask_if: AskCondition | None = None
 
     @model_validator(mode="after")
     def _whole(self) -> "SurveyQuestion":
@@ -100,12 +100,12 @@ class SurveyQuestion(Strict):
             case "scale":
                 found = [str(point + 1) for point in range(self.points or 0)]
             case _:
-                found = [said(option, language) for option in self.options]
+                found = [in_language(option, language) for option in self.options]
         declined = words.say("prefer_not_to_say", language)
         return found + [declined] * self.prefer_not_to_say
 
 
-class Shuffler(Strict):
+class Shuffler(StrictModel):
     """Who takes the reports from respondents, and what is stripped before they are passed on.
 
     Only somebody independent who strips all three hides reports among each other. With
@@ -119,12 +119,12 @@ class Shuffler(Strict):
     separates: bool = False
 
     @property
-    def hides(self) -> bool:
+    def hides_reports(self) -> bool:
         """Whether amplification may be claimed."""
         return self.independent and {*self.strips} == {"identity", "order", "time"}
 
 
-class Questionnaire(Strict):
+class Questionnaire(StrictModel):
     """A whole survey: what is asked, and what all answers of one person may cost together.
 
     >>> survey = loads('''
@@ -136,7 +136,7 @@ class Questionnaire(Strict):
     ... kind = "yes-no"
     ... text = "Have you ever used a forbidden substance?"
     ... ''')
-    >>> survey.title, len(survey.questions), survey.total
+    >>> survey.title, len(survey.questions), survey.total_epsilon
     ('Doping in triathlon', 1, Fraction(2, 1))
     """
 
@@ -170,7 +170,7 @@ class Questionnaire(Strict):
         asked = sum(rational(one.epsilon) for one in self.private if one.epsilon is not None)
         rest = [one for one in self.private if one.epsilon is None]
         if self.collection == "everyone-answers-all" and (
-            asked > self.total or (rest and asked == self.total)
+            asked > self.total_epsilon or (rest and asked == self.total_epsilon)
         ):
             raise ValueError(
                 f"the questions ask for epsilon {float(asked):g}, and {len(rest)} more need "
@@ -188,18 +188,18 @@ class Questionnaire(Strict):
             yield f"`{name}` of the words", word
 
     @property
-    def total(self) -> Fraction:
+    def total_epsilon(self) -> Fraction:
         """What all answers of one person may cost together, exactly."""
         return rational(self.epsilon)
 
     @property
     def amplifies(self) -> bool:
         """Whether a shuffler hides reports: none of them may come with an open answer."""
-        hides = self.shuffler is not None and self.shuffler.hides
+        hides = self.shuffler is not None and self.shuffler.hides_reports
         return hides and (self._separated or len(self.private) == len(self.questions))
 
     @property
-    def alone(self) -> bool:
+    def sends_separately(self) -> bool:
         """Whether each report travels without the same person's other answers."""
         alone = self.collection == "one-question-each" or len(self.questions) == 1
         return self._separated or (alone and len(self.private) == len(self.questions))
@@ -252,16 +252,16 @@ def loads(text: str, *, form: str = "toml") -> Questionnaire:
     try:
         return Questionnaire.model_validate(content)
     except ValidationError as problem:
-        told = "; ".join(_told(error) for error in problem.errors())
+        told = "; ".join(_describe_error(error) for error in problem.errors())
         raise InvalidParameter(f"The questionnaire has mistakes. {told}.") from None
 
 
-def _told(error: Any) -> str:
+def _describe_error(error: Any) -> str:
     where = ".".join(str(part) for part in error["loc"]) or "as a whole"
     return f"{where}: {error['msg'].removeprefix('Value error, ')}"
 
 
-def questionnaire(found: Any) -> Questionnaire:
+def require_questionnaire(found: Any) -> Questionnaire:
     """A questionnaire that was read; a file's name is not one yet."""
     if not isinstance(found, Questionnaire):
         raise InvalidParameter(

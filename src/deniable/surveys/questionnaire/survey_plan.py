@@ -14,16 +14,16 @@ from deniable import price
 from deniable.errors import InvalidParameter
 from deniable.exact.rationals import Number, rational
 from deniable.mechanisms import Hybrid, NumberOrNot, Ordinal
-from deniable.surveys.questionnaire.designs import DesignedQuestion, asked
-from deniable.surveys.questionnaire.epsilon_split import Ways, ways
-from deniable.surveys.questionnaire.questionnaire import Questionnaire, questionnaire
+from deniable.surveys.questionnaire.designs import DesignedQuestion, design_questions
+from deniable.surveys.questionnaire.questionnaire import Questionnaire, require_questionnaire
+from deniable.surveys.questionnaire.ways_to_ask import WaysToAsk, compare_ways_to_ask
 
 _COMMON = 0.1
 _DECLINING = 0.05
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class PlanLine:
     """One question's part of a plan. `people` counts all respondents of the survey.
 
     `design_effect` is how many times more people the coins take than direct questions would,
@@ -45,10 +45,10 @@ class Line:
 class SurveyPlan:
     """What a survey needs. `people` is enough for every question at the wanted margin."""
 
-    lines: tuple[Line, ...]
+    lines: tuple[PlanLine, ...]
     people: int
     epsilon: float
-    ways: Ways | None
+    ways: WaysToAsk | None
 
     def __str__(self) -> str:
         rows = [
@@ -82,47 +82,52 @@ def plan(
     ... kind = "yes-no"
     ... text = "Do you?"
     ... ''')
-    >>> plan(survey, margin=0.03).people  # 1,068 if asked directly
+    >>> plan(survey, margin=0.03).people  # 1,068 if design_questions directly
     4269
     """
-    made = asked(questionnaire(survey))
+    made = design_questions(require_questionnaire(survey))
     if not made:
         raise InvalidParameter("No question is private: there is nothing to plan.")
     groups = len(made) if survey.collection == "one-question-each" else 1
     lines = tuple(
-        _line(one, groups, margin, confidence, people, response_rate) for one in made.values()
+        _plan_question(one, groups, margin, confidence, people, response_rate)
+        for one in made.values()
     )
     compared = None
     if len(made) > 1:
-        compared = ways(len(made), epsilon=survey.total, prevalence=_COMMON)
+        compared = compare_ways_to_ask(
+            len(made), epsilon=survey.total_epsilon, prevalence=_COMMON
+        )
     return SurveyPlan(
         lines=lines,
         people=max(one.people for one in lines),
-        epsilon=float(survey.total),
+        epsilon=float(survey.total_epsilon),
         ways=compared,
     )
 
 
-def _line(
+def _plan_question(
     one: DesignedQuestion,
     groups: int,
     margin: Number,
     confidence: Number,
     people: int | None,
     response_rate: Number,
-) -> Line:
+) -> PlanLine:
     name, kind = one.question.id, type(one.design).__name__
     channel = one.channel
     finds: float | None = None
     if channel is None:
         spread = _spread(one)
-        need, bought = _for_mean(spread, margin, confidence, response_rate, people, groups)
+        need, bought = _people_for_mean(
+            spread, margin, confidence, response_rate, people, groups
+        )
         effect = spread / 0.25
     else:
         need = price.sample_size(
             channel, margin=margin, confidence=confidence, response_rate=response_rate
         )
-        rate = _expected(one)
+        rate = _planned_share(one)
         effect = price.design_effect(channel, rate)
         bought = None
         if people is not None:
@@ -133,12 +138,12 @@ def _line(
     direct = price.sample_size(
         None, margin=margin, confidence=confidence, response_rate=response_rate
     )
-    return Line(
+    return PlanLine(
         name, kind, one.why, one.loss.epsilon(), need * groups, direct, effect, bought, finds
     )
 
 
-def _expected(one: DesignedQuestion) -> float:
+def _planned_share(one: DesignedQuestion) -> float:
     """The share to plan for: that of the yeses, of the rarest answer, or one in ten."""
     question = one.question
     shares = question.expected[1:2] if question.kind == "yes-no" else question.expected
@@ -146,7 +151,7 @@ def _expected(one: DesignedQuestion) -> float:
     return min(found, default=_COMMON)
 
 
-def _for_mean(
+def _people_for_mean(
     spread: float,
     margin: Number,
     confidence: Number,
@@ -168,14 +173,14 @@ def _spread(one: DesignedQuestion) -> float:
     answers half at one end and half at the other."""
     design = one.design
     if not isinstance(design, NumberOrNot):
-        return _coins(design) + 0.25
+        return _coin_variance(design) + 0.25
     gone = rational((one.question.expected or [_DECLINING])[0])
     means = (design.low, (design.low + design.high) / 2, design.high)
     worst = max(design.variance(mean, respondents=1, declining=gone) for mean in means)
     return worst / float(design.high - design.low) ** 2
 
 
-def _coins(design: Hybrid | Ordinal) -> float:
+def _coin_variance(design: Hybrid | Ordinal) -> float:
     """The most that coins add to the variance of one answer, in squares of the range."""
     if isinstance(design, Hybrid):
         ends = [design.variance(x, respondents=1) for x in (design.low, design.high)]

@@ -71,11 +71,11 @@ def everything() -> bool:
     from rich.table import Table
 
     from deniable import audit
-    from deniable.audit.test.specimens import SPECIMENS
+    from deniable.audit.test.self_test_cases import SELF_TEST_CASES
 
     table = Table("mechanism", "as it is", "with half its noise", box=box.SIMPLE_HEAD)
     right = True
-    for one in SPECIMENS:
+    for one in SELF_TEST_CASES:
         whole = audit.check(one.mechanism, one.neighbors)
         half = audit.check(one.halved, one.neighbors, claim=one.mechanism.loss)
         right = right and whole.private and half.violated

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from deniable.surveys import SurveyPlan, SurveyReport
     from deniable.surveys.estimate.question_pairs import QuestionPair
-    from deniable.surveys.report import Result
+    from deniable.surveys.survey_report import QuestionResult
 
 survey = typer.Typer(
     help="Surveys with coins: draft, plan, check, rehearse and read them.",
@@ -211,7 +211,7 @@ def power(chance: float | None) -> str:
     return "-" if chance is None else percent(chance)
 
 
-def estimated(result: "Result") -> "Table":
+def estimated(result: "QuestionResult") -> "Table":
     """A line an answer."""
     table = lines(result.text, "estimate", f"{result.estimates[0].confidence:.0%} interval", "")
     for place, (label, one) in enumerate(zip(result.labels, result.estimates, strict=True)):

@@ -20,7 +20,7 @@ _LARGEST = 20
 
 
 @dataclass(frozen=True, slots=True)
-class Ways:
+class WaysToAsk:
     """n times the variance of one prevalence, for the three ways to ask d questions."""
 
     questions: int
@@ -34,7 +34,7 @@ class Ways:
     def best(self) -> str:
         """The way that errs least: "split", "one each" or "jointly".
 
-        >>> ways(5, epsilon=2, prevalence=0.1).best
+        >>> compare_ways_to_ask(5, epsilon=2, prevalence=0.1).best
         'one each'
         """
         found = {"split": self.split, "one each": self.one_each, "jointly": self.jointly}
@@ -51,10 +51,12 @@ class Ways:
         )
 
 
-def ways(questions: int, *, epsilon: Number, prevalence: Number = 0.1) -> Ways:
+def compare_ways_to_ask(
+    questions: int, *, epsilon: Number, prevalence: Number = 0.1
+) -> WaysToAsk:
     """Compares the three ways.
 
-    >>> found = ways(5, epsilon=2, prevalence=0.1)
+    >>> found = compare_ways_to_ask(5, epsilon=2, prevalence=0.1)
     >>> round(found.split, 3), round(found.one_each, 3), round(found.jointly, 3)
     (6.257, 1.355, 8.866)
     """
@@ -63,7 +65,7 @@ def ways(questions: int, *, epsilon: Number, prevalence: Number = 0.1) -> Ways:
         float(positive(epsilon, "epsilon")),
         float(probability(prevalence, "prevalence")),
     )
-    return Ways(
+    return WaysToAsk(
         questions=d,
         epsilon=total,
         prevalence=share,

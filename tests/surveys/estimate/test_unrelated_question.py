@@ -4,7 +4,7 @@ import pytest
 from deniable.errors import InvalidParameter
 from deniable.exact.rationals import rational
 from deniable.mechanisms import RandomizedResponse
-from deniable.surveys import unrelated
+from deniable.surveys import unrelated_question
 
 
 def test_both_shares_are_recovered():
@@ -13,7 +13,7 @@ def test_both_shares_are_recovered():
     for chance in (0.7, 0.3):
         design = RandomizedResponse.unrelated(chance, 0.4)
         halves.append((chance, design.aggregate(design.randomize(truth)).counts))
-    found = unrelated(*halves)
+    found = unrelated_question(*halves)
     assert abs(found.prevalence - 0.2) < 7 * found.standard_error
     assert found.innocuous == pytest.approx(0.4, abs=0.03)
     assert found.standard_error < 0.01
@@ -25,7 +25,7 @@ def test_errors_are_as_stated():
     designs = [RandomizedResponse.unrelated(rational(x), 0.4) for x in (0.7, 0.3)]
     yeses = [design.randomize(truth).sum(axis=1).tolist() for design in designs]
     for one, other in zip(*yeses, strict=True):
-        found = unrelated((0.7, (n - one, one)), (0.3, (n - other, other)))
+        found = unrelated_question((0.7, (n - one, one)), (0.3, (n - other, other)))
         errors.append(((found.prevalence - 0.2) / found.standard_error) ** 2)
     # The people are the same here, and the stated error counts the chance of the sample, too:
     # 0.64 is expected, with a standard deviation of 0.013.
@@ -34,4 +34,4 @@ def test_errors_are_as_stated():
 
 def test_equal_halves_tell_nothing():
     with pytest.raises(InvalidParameter, match="different"):
-        unrelated((0.5, (5, 5)), (0.5, (4, 6)))
+        unrelated_question((0.5, (5, 5)), (0.5, (4, 6)))

@@ -5,7 +5,7 @@ import pytest
 
 from deniable.errors import InvalidData, InvalidParameter
 from deniable.mechanisms import Rappor
-from deniable.surveys.estimate.readings import both, reader
+from deniable.surveys.estimate.unbiased_readings import count_pairs, reader_for
 from deniable.surveys.questionnaire.designs import DesignedQuestion
 from tests.surveys.designs import DESIGNS, answers, meaning, moments
 
@@ -13,7 +13,7 @@ from tests.surveys.designs import DESIGNS, answers, meaning, moments
 @pytest.mark.parametrize("name", DESIGNS)
 def test_every_reading_is_unbiased(name):
     design = DESIGNS[name]
-    read = reader(design)
+    read = reader_for(design)
     means, _ = moments(design, read)
     assert means == pytest.approx(meaning(design), abs=1e-9)
     assert read.answers == means.shape[1]
@@ -25,7 +25,7 @@ def test_every_reading_is_unbiased(name):
 def test_reports_are_read_as_enumerated(name):
     """The readings of real reports have the mean of their answer."""
     design = DESIGNS[name]
-    read, people = reader(design), 20_000
+    read, people = reader_for(design), 20_000
     means, squares = moments(design, read)
     truth = answers(design)[-1]
     given = np.repeat(truth[None], people, axis=0)
@@ -40,7 +40,7 @@ def test_reports_are_read_as_enumerated(name):
 )
 def test_blind_answers_are_uniform(name):
     design = DESIGNS[name]
-    careless = reader(design).careless
+    careless = reader_for(design).careless
     if name == "number or not":
         assert careless == pytest.approx([1 / 3] * 3)
     else:  # all answers equally often
@@ -48,14 +48,14 @@ def test_blind_answers_are_uniform(name):
 
 
 def test_blind_ticks():
-    assert reader(DESIGNS["box by box"]).careless.tolist() == [0.5] * 7
-    assert reader(DESIGNS["boxes or not"]).careless.tolist() == [0.25, 0.25, 0.5]
+    assert reader_for(DESIGNS["box by box"]).careless.tolist() == [0.5] * 7
+    assert reader_for(DESIGNS["boxes or not"]).careless.tolist() == [0.25, 0.25, 0.5]
 
 
 def test_what_cannot_be_read_is_refused():
     with pytest.raises(InvalidParameter, match="decode"):
-        reader(Rappor())
+        reader_for(Rappor())
     with pytest.raises(InvalidData):
-        reader(DESIGNS["three"])([3])
+        reader_for(DESIGNS["three"])([3])
     with pytest.raises(InvalidData, match="as many"):
-        both([1], [1, 2])
+        count_pairs([1], [1, 2])

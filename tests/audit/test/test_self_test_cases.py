@@ -6,10 +6,10 @@ import pytest
 
 from deniable import mechanisms
 from deniable.audit import check
-from deniable.audit.test.specimens import SPECIMENS
+from deniable.audit.test.self_test_cases import SELF_TEST_CASES
 
 
-@pytest.mark.parametrize("one", SPECIMENS, ids=lambda one: one.name)
+@pytest.mark.parametrize("one", SELF_TEST_CASES, ids=lambda one: one.name)
 def test_whole_noise_passes_and_half_fails(one):
     whole = check(one.mechanism, one.neighbors)
     assert whole.private, whole
@@ -18,7 +18,7 @@ def test_whole_noise_passes_and_half_fails(one):
 
 
 def test_the_foundation_is_there():
-    kinds = {type(one.mechanism) for one in SPECIMENS}
+    kinds = {type(one.mechanism) for one in SELF_TEST_CASES}
     assert {
         mechanisms.Laplace,
         mechanisms.Gaussian,

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from deniable.errors import InvalidData
-from deniable.surveys import collect, loads, read_reports, simulate
+from deniable.surveys import loads, parse_reports, read_reports, simulate
 
 SURVEY = loads(
     'id="s"\ntitle="t"\nepsilon=2\n'
@@ -23,7 +23,7 @@ def test_reports_survive_the_file(tmp_path):
 
 
 def test_both_answers_of_the_same_people():
-    found = collect(SURVEY, ['{"a":1}', '{"a":0,"b":[1,2,3,4]}', "", '{"b":[5,6,7,8]}'])
+    found = parse_reports(SURVEY, ['{"a":1}', '{"a":0,"b":[1,2,3,4]}', "", '{"b":[5,6,7,8]}'])
     assert found.respondents == 3
     a, b = found.both("a", "b")
     assert a.tolist() == [0]
@@ -36,7 +36,7 @@ def test_both_answers_of_the_same_people():
 )
 def test_lines_that_do_not_belong_are_refused(lines, told):
     with pytest.raises(InvalidData, match=told):
-        collect(SURVEY, lines)
+        parse_reports(SURVEY, lines)
 
 
 def test_a_missing_file(tmp_path):

@@ -25,9 +25,9 @@ from numpy.typing import NDArray
 
 from deniable.errors import InvalidData, InvalidParameter
 from deniable.mechanisms import NumberOrNot
-from deniable.mechanisms.local.answers import read
+from deniable.mechanisms.local.answers import read_answers
 from deniable.mechanisms.local.frequency_oracle import FrequencyOracle
-from deniable.mechanisms.local.numbers.numeric import NumericDesign
+from deniable.mechanisms.local.numbers.numeric_design import NumericDesign
 from deniable.surveys.estimate.simplex import channel_of
 from deniable.surveys.questionnaire.designs import DesignedQuestion
 
@@ -53,25 +53,25 @@ class ReportReader:
         return self.of(reports)
 
 
-def reader(design: Any) -> ReportReader:
+def reader_for(design: Any) -> ReportReader:
     """How a design, or a question with its design, is read. A whole number stands for a column
     without coins that has so many answers.
 
     >>> from deniable.mechanisms import OUE, RandomizedResponse
-    >>> reader(RandomizedResponse(odds=3))([True]).tolist()
+    >>> reader_for(RandomizedResponse(odds=3))([True]).tolist()
     [[-0.5, 1.5]]
     >>> oue = OUE(odds=3, categories=4)
-    >>> reader(oue)(oue.randomize([2, 2, 1])).shape
+    >>> reader_for(oue)(oue.randomize([2, 2, 1])).shape
     (3, 4)
     """
     if isinstance(design, DesignedQuestion):
-        return reader(design.design) if design.options == 1 else _boxes(design)
+        return reader_for(design.design) if design.options == 1 else _box_reader(design)
     if isinstance(design, int):
-        return _table(np.eye(design))
+        return _numbered_reader(np.eye(design))
     if isinstance(design, NumberOrNot):
-        return _table(np.linalg.inv(channel_of(design.response)), _ends(design))
+        return _numbered_reader(np.linalg.inv(channel_of(design.response)), _ends(design))
     if hasattr(design, "matrix"):
-        return _table(np.linalg.inv(channel_of(design)))
+        return _numbered_reader(np.linalg.inv(channel_of(design)))
     if isinstance(design, FrequencyOracle):
         p, q, k = float(design.p), float(design.q), design.categories
         return ReportReader(
@@ -80,25 +80,29 @@ def reader(design: Any) -> ReportReader:
     if isinstance(design, NumericDesign) and hasattr(design, "readings"):
         low, high = _ends(design)
         part = (design.readings() - low) / (high - low)
-        return _table(np.stack([1 - part, part]), (low, high))
+        return _numbered_reader(np.stack([1 - part, part]), (low, high))
     raise InvalidParameter(
         f"Reports of {type(design).__name__} cannot be read one by one. For text, see `decode`."
     )
 
 
-def _table(columns: Matrix, ends: tuple[float, float] | None = None) -> ReportReader:
+def _numbered_reader(columns: Matrix, ends: tuple[float, float] | None = None) -> ReportReader:
     """Reports that are numbered: a column each."""
     many, k = columns.shape[1], columns.shape[0]
     return ReportReader(
-        lambda reports: columns[:, _numbered(reports, many)].T, k, np.full(k, 1 / k), True, ends
+        lambda reports: columns[:, _report_numbers(reports, many)].T,
+        k,
+        np.full(k, 1 / k),
+        True,
+        ends,
     )
 
 
-def _numbered(reports: Any, many: int) -> NDArray[np.int64]:
-    return read(reports, many).numbers
+def _report_numbers(reports: Any, many: int) -> NDArray[np.int64]:
+    return read_answers(reports, many).numbers
 
 
-def _boxes(asked: DesignedQuestion) -> ReportReader:
+def _box_reader(asked: DesignedQuestion) -> ReportReader:
     """A box is ticked by a coin, if blindly; the one to decline with empties the others."""
     p, q = (
         np.array([float(getattr(one, side)) for one in asked.channels]) for side in ("p", "q")
@@ -115,10 +119,10 @@ def _ends(design: NumericDesign) -> tuple[float, float]:
     return float(design.low), float(design.high)
 
 
-def both(first: Any, second: Any) -> int:
+def count_pairs(first: Any, second: Any) -> int:
     """How many people there are, if both questions have as many reports.
 
-    >>> both([1, 0], [0, 0])
+    >>> count_pairs([1, 0], [0, 0])
     2
     """
     if len(first) != len(second):

@@ -5,8 +5,14 @@ from deniable.errors import InvalidParameter
 from deniable.exact import bernoulli
 from deniable.exact.rationals import rational
 from deniable.mechanisms import RandomizedResponse
-from deniable.surveys import attentive, forgery, if_some_deny, if_some_lie, two_devices
-from deniable.surveys.estimate.readings import reader
+from deniable.surveys import (
+    attentive_prevalence,
+    forgery,
+    if_some_deny,
+    if_some_lie,
+    two_devices,
+)
+from deniable.surveys.estimate.unbiased_readings import reader_for
 from tests.surveys.designs import DESIGNS, answers, law, meaning
 
 COINS = RandomizedResponse(odds=3)
@@ -22,7 +28,7 @@ def test_careless_answers_are_taken_out():
 
     counts, anchor = (COINS.aggregate(asked(a)) for a in (truth, np.zeros(n, dtype=bool)))
     naive = COINS.estimate(counts=counts)
-    found = attentive(COINS, counts, anchor=COINS, anchor_counts=anchor)
+    found = attentive_prevalence(COINS, counts, anchor=COINS, anchor_counts=anchor)
     assert abs(found.attentive - 0.85) < 7 * found.attentive_error
     assert abs(found.prevalence - 0.2) < 7 * found.standard_error
     assert abs(naive.raw - 0.2) > 7 * naive.standard_error  # the test can tell
@@ -31,9 +37,9 @@ def test_careless_answers_are_taken_out():
 def test_an_anchor_must_be_able_to_tell():
     half = RandomizedResponse.channel(0.9, 0.5)
     with pytest.raises(InvalidParameter, match="tell them apart"):
-        attentive(COINS, (60, 40), anchor=half, anchor_counts=(50, 50))
+        attentive_prevalence(COINS, (60, 40), anchor=half, anchor_counts=(50, 50))
     with pytest.raises(InvalidParameter, match="at random"):
-        attentive(COINS, (60, 40), anchor=COINS, anchor_counts=(50, 50))
+        attentive_prevalence(COINS, (60, 40), anchor=COINS, anchor_counts=(50, 50))
 
 
 def test_evaders_are_counted():
@@ -73,7 +79,7 @@ def test_forged_reports():
 def test_forged_reports_of_other_designs(name):
     """The worst report in place of the worst honest one, by enumeration."""
     design = DESIGNS[name]
-    read, width = reader(design), 1.0
+    read, width = reader_for(design), 1.0
     reports = np.concatenate([law(design, answer)[0] for answer in answers(design)])
     wide = read(np.unique(reports, axis=0))
     if read.ends:

@@ -28,7 +28,7 @@ import numpy as np
 from deniable.errors import InvalidParameter
 from deniable.exact.rationals import Number, probability, whole
 from deniable.mechanisms import Estimate, Tally
-from deniable.mechanisms.local.tally import tally_of
+from deniable.mechanisms.local.tally import read_tally
 from deniable.surveys.estimate.among_respondents import YesNo
 
 Counts = Sequence[int] | Tally
@@ -36,7 +36,7 @@ Range = tuple[float, float]
 
 
 @dataclass(frozen=True, slots=True)
-class Attentive:
+class AttentiveEstimate:
     """The prevalence (or mean) among attentive respondents, and their share; errors by
     linearisation."""
 
@@ -46,21 +46,21 @@ class Attentive:
     attentive_error: float
 
 
-def attentive(
+def attentive_prevalence(
     design: YesNo,
     counts: Counts,
     *,
     anchor: YesNo,
     anchor_counts: Counts,
     careless: Number = 0.5,
-) -> Attentive:
+) -> AttentiveEstimate:
     """The prevalence with careless answers taken out, by an anchor whose truth is always no.
 
     `careless` is how often a random answer to the question is yes: 1/k for one of k answers.
 
     >>> from deniable.mechanisms import RandomizedResponse
     >>> coins = RandomizedResponse(odds=3)  # honest noes say yes 25 %; here 30 % did
-    >>> found = attentive(coins, (580, 420), anchor=coins, anchor_counts=(700, 300))
+    >>> found = attentive_prevalence(coins, (580, 420), anchor=coins, anchor_counts=(700, 300))
     >>> round(found.attentive, 6), round(found.prevalence, 6)
     (0.8, 0.3)
     """
@@ -82,7 +82,7 @@ def attentive(
     share_error = _error(anchored, m) / abs(q_anchor - 0.5)
     pull = (rate - by_chance) / (share**2 * (p - q))
     error = math.hypot(_error(rate, n) / (share * (p - q)), pull * share_error)
-    return Attentive(prevalence, error, share, share_error)
+    return AttentiveEstimate(prevalence, error, share, share_error)
 
 
 @dataclass(frozen=True, slots=True)
@@ -188,7 +188,7 @@ def _reach(design: Any) -> float:
 
 
 def _rate(design: YesNo, counts: Counts) -> tuple[float, int]:
-    tally = tally_of(counts, design, 2)
+    tally = read_tally(counts, design, 2)
     return tally[1] / tally.respondents, tally.respondents
 
 

@@ -31,14 +31,14 @@ def what_an_answer_proves(
     Of 100 people whose true answer is yes, 75 send yes; of 100 whose true answer is no, 25 send
     yes. A yes from you is not proof: it moves anybody's odds about you by at most 3 to 1.
     """
-    name = template(design, boxes)
+    name = template_name(design, boxes)
     if name == "proof_other":
-        return words.say(name, language, odds=factor(design.loss))
+        return words.say(name, language, odds=odds_text(design.loss))
     no, yes = labels or (words.say("no", language), words.say("yes", language))
     figures: dict[str, Any] = {
         "p": _of_100(design.p, words, language),
         "q": _of_100(design.q, words, language),
-        "odds": factor(design.loss * boxes),
+        "odds": odds_text(design.loss * boxes),
     }
     match name:
         case "proof_yes_no":
@@ -46,15 +46,18 @@ def what_an_answer_proves(
         case "proof_choice":
             figures["others"] = design.categories - 1
         case "proof_boxes":
-            figures |= {"box_odds": factor(design.loss), "boxes": boxes}
+            figures |= {"box_odds": odds_text(design.loss), "boxes": boxes}
     caveat = f" It is {design.caveat}." if design.caveat else ""
     return words.say(name, language, **figures) + caveat
 
 
-def template(design: Any, boxes: int = 1) -> str:
+def template_name(design: Any, boxes: int = 1) -> str:
     """Which of the sentences in `Words` fits a design.
 
-    >>> template(RandomizedResponse(odds=3)), template(RandomizedResponse(odds=3), boxes=4)
+    >>> (
+    ...     template_name(RandomizedResponse(odds=3)),
+    ...     template_name(RandomizedResponse(odds=3), boxes=4),
+    ... )
     ('proof_yes_no', 'proof_boxes')
     """
     if not isinstance(design, RandomizedResponse):
@@ -64,11 +67,11 @@ def template(design: Any, boxes: int = 1) -> str:
     return "proof_yes_no" if design.categories == 2 else "proof_choice"
 
 
-def factor(loss: Loss) -> str:
+def odds_text(loss: Loss) -> str:
     """The most by which odds are multiplied, rounded up.
 
     >>> from deniable.privacy import PureLoss
-    >>> factor(PureLoss(odds=3)), factor(PureLoss(1))
+    >>> odds_text(PureLoss(odds=3)), odds_text(PureLoss(1))
     ('3', '2.72')
     """
     exact = odds_factor(loss)

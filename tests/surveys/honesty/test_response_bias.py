@@ -5,8 +5,8 @@ import pytest
 
 from deniable.exact import bernoulli, uniform_below
 from deniable.exact.rationals import rational
-from deniable.surveys import Collected, Doubts, loads, report
-from deniable.surveys.questionnaire.designs import asked
+from deniable.surveys import CollectedReports, ResponseBias, loads, report
+from deniable.surveys.questionnaire.designs import design_questions
 
 N = 200_000
 SURVEY = """
@@ -37,9 +37,9 @@ TRUTH = {"a": [0.8, 0.2], "b": [0.6, 0.3, 0.1], "moon": [1.0]}
 
 
 def careless(share):
-    """Reports of people of whom so many send anything whatever."""
+    """Reports of people, a share of whom send random answers."""
     survey = loads(SURVEY)
-    made, reports = asked(survey), {}
+    made, reports = design_questions(survey), {}
     follows = bernoulli(rational(1 - share), N)
     for name, shares in TRUTH.items():
         edges = np.cumsum([round(1000 * x) for x in shares])
@@ -47,7 +47,7 @@ def careless(share):
         design = made[name].design
         noise = uniform_below(design.categories, N)
         reports[name] = np.where(follows, design.randomize(answers), noise)
-    return survey, Collected(reports, dict.fromkeys(reports, np.arange(N)), N)
+    return survey, CollectedReports(reports, dict.fromkeys(reports, np.arange(N)), N)
 
 
 def test_careless_answers_are_taken_out_of_every_choice():
@@ -55,14 +55,14 @@ def test_careless_answers_are_taken_out_of_every_choice():
     results = {one.question: one for one in found.results}
     assert "moon: by this anchor 0." in found.anchor
     for name, truth in (("a", TRUTH["a"][1:]), ("b", TRUTH["b"])):
-        cleaned = results[name].doubts.attentive
+        cleaned = results[name].response_bias.attentive
         assert len(cleaned) == len(truth)
         for one, actual in zip(cleaned, truth, strict=True):
             assert abs(one.prevalence - actual) < 7 * one.standard_error
             assert abs(one.attentive - 0.8) < 7 * one.attentive_error
     biased = results["a"].estimates[0]
     assert abs(biased.raw - 0.2) > 7 * biased.standard_error  # the test can tell
-    assert results["moon"].doubts.attentive == ()
+    assert results["moon"].response_bias.attentive == ()
     assert not any("moon" in (pair.rows, pair.columns) for pair in found.pairs)
     assert "careless answers taken out" in str(found)
 
@@ -109,9 +109,9 @@ anchor = true
 
 
 def test_careless_answers_are_taken_out_of_every_kind():
-    """Whoever is careless gives any answer, which the device then randomizes."""
+    """A careless person gives any answer, which the device then randomizes."""
     survey, n = loads(MORE), 60_000
-    made = asked(survey)
+    made = design_questions(survey)
     follows = bernoulli(rational(0.7), n)
     truth = {
         "many": (np.where(np.arange(n) % 2 == 0, 3, 5), uniform_below(80, n)),
@@ -126,7 +126,7 @@ def test_careless_answers_are_taken_out_of_every_kind():
         shape = (n,) + (1,) * (careful.ndim - 1)
         reports[name] = made[name].randomize(np.where(follows.reshape(shape), careful, blind))
     everybody = dict.fromkeys(reports, np.arange(n))
-    found = report(survey, Collected(reports, everybody, n))
+    found = report(survey, CollectedReports(reports, everybody, n))
     expected = {
         "many": [0.5 * (i in (3, 5)) for i in range(80)],
         "scale": [0, 0, 0, 0, 1, 5],
@@ -136,13 +136,13 @@ def test_careless_answers_are_taken_out_of_every_kind():
     }
     for one in found.results:
         if one.question == "moon":
-            assert one.doubts == Doubts()
+            assert one.response_bias == ResponseBias()
             continue
-        cleaned = one.doubts.attentive
+        cleaned = one.response_bias.attentive
         assert len(cleaned) == len(one.estimates) == len(expected[one.question])
         for part, actual in zip(cleaned, expected[one.question], strict=True):
             assert abs(part.prevalence - actual) < 7 * part.standard_error
-        assert len(one.doubts.if_lied) == len(one.estimates)
+        assert len(one.response_bias.if_lied) == len(one.estimates)
         biased = max(
             abs(e.raw - x) / e.standard_error
             for e, x in zip(one.estimates, expected[one.question], strict=True)
@@ -155,16 +155,16 @@ def test_denial_has_a_range():
     found = report(*careless(0.0))
     results = {one.question: one for one in found.results}
     for name, place in (("a", 0), ("b", 1)):
-        range_ = results[name].doubts.if_denied
+        range_ = results[name].response_bias.if_denied
         assert range_[0.0] == results[name].estimates[place].value
         assert range_[0.2] == pytest.approx(range_[0.0] / 0.8)
     assert "denied: 0%" in str(found)
-    assert not results["moon"].doubts.if_denied
+    assert not results["moon"].response_bias.if_denied
 
 
 def test_an_anchor_that_cannot_tell_says_so():
     found = report(*careless(1.0))
-    if found.results[0].doubts.attentive:  # by chance a little below one half
-        assert found.results[0].doubts.attentive[0].attentive < 0.02
+    if found.results[0].response_bias.attentive:  # by chance a little below one half
+        assert found.results[0].response_bias.attentive[0].attentive < 0.02
     else:
         assert "at random" in found.anchor

@@ -1,4 +1,4 @@
-"""Calling a mechanism many times: counted, timed, and with failures taken as outputs."""
+"""Calls a mechanism many times. Calls are counted and timed, and failures are outputs."""
 
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from deniable.audit.prove.comparable_outputs import Raised
-from deniable.audit.test.outputs import Batch, OutputReader, joined
+from deniable.audit.test.outputs import Batch, OutputReader, join_batches
 from deniable.errors import InvalidParameter
 
 _ONE_BY_ONE = 2_000
@@ -19,8 +19,8 @@ class OutOfTime(Exception):
     """The time limit has passed."""
 
 
-class Meter:
-    """How many calls were made, of how many, and until when."""
+class CallMeter:
+    """Counts calls against their limit, and watches the deadline."""
 
     def __init__(self, calls: int, seconds: float | None, show: Callable[[int], None]) -> None:
         self.calls, self.used = calls, 0
@@ -45,12 +45,12 @@ class Meter:
 
 
 class Caller:
-    """A mechanism of any make, as a source of batches.
+    """Any mechanism as a source of batches of outputs.
 
-    It may be a function, offer `many(data, n)`, or have `release` or `randomize` as ours do.
+    It may be a function, or have a method `many(data, n)`, `release` or `randomize`.
     """
 
-    def __init__(self, mechanism: Any, meter: Meter) -> None:
+    def __init__(self, mechanism: Any, meter: CallMeter) -> None:
         self.reader = OutputReader()
         self._meter = meter
         self._many = _many(mechanism)
@@ -58,7 +58,7 @@ class Caller:
         self._rows = 1_024
 
     def probe(self, inputs: list[Any]) -> None:
-        """Refuses a mechanism that fails whatever it is given."""
+        """Refuses a mechanism that fails on every input."""
         problem: Exception | None = None
         for data in inputs:
             try:
@@ -66,23 +66,23 @@ class Caller:
             except Exception as error:
                 problem = error
             else:
-                _counted(outputs, 2)
+                _check_outputs(outputs, 2)
                 return
         if problem is not None:
             raise problem
 
     def outputs(self, data: Any, count: int) -> Iterator[Batch]:
         """`count` outputs, in chunks."""
-        yield from self._chunks(count, 1, lambda n: self._read(data, n))
+        yield from self._chunks(count, 1, lambda n: self._call_and_read(data, n))
 
     def twice(self, first: Any, second: Any, count: int) -> Iterator[Batch]:
-        """`count` pairs of outputs, of two calls that follow one another."""
+        """`count` pairs of outputs, of two calls in a row."""
 
         def pairs(n: int) -> Batch:
             if self._many is not None:
-                return self._read(first, n).beside(self._read(second, n))
-            both = [output for _ in range(n) for output in self._safely(first, second)]
-            return self.reader.read(both[0::2]).beside(self.reader.read(both[1::2]))
+                return self._call_and_read(first, n).pair_with(self._call_and_read(second, n))
+            both = [output for _ in range(n) for output in self._call_each(first, second)]
+            return self.reader.read(both[0::2]).pair_with(self.reader.read(both[1::2]))
 
         yield from self._chunks(count, 2, pairs)
 
@@ -90,8 +90,8 @@ class Caller:
         """`count` pairs of consecutive outputs for the same data."""
 
         def pairs(n: int) -> Batch:
-            batch = self._read(data, 2 * n)
-            return batch.rows(slice(0, None, 2)).beside(batch.rows(slice(1, None, 2)))
+            batch = self._call_and_read(data, 2 * n)
+            return batch.rows(slice(0, None, 2)).pair_with(batch.rows(slice(1, None, 2)))
 
         yield from self._chunks(count, 2, pairs)
 
@@ -107,19 +107,19 @@ class Caller:
             count -= n
             yield batch
 
-    def _read(self, data: Any, n: int) -> Batch:
+    def _call_and_read(self, data: Any, n: int) -> Batch:
         try:
-            outputs = self._listed(data, n)
+            outputs = self._call_many(data, n)
         except Exception as error:
             outputs = [Raised(type(error).__name__)] * n
-        return self.reader.read(_counted(outputs, n))
+        return self.reader.read(_check_outputs(outputs, n))
 
-    def _listed(self, data: Any, n: int) -> Any:
+    def _call_many(self, data: Any, n: int) -> Any:
         if self._many is None:
-            return [output for _ in range(n) for output in self._safely(data)]
+            return [output for _ in range(n) for output in self._call_each(data)]
         return self._many(data, n)
 
-    def _safely(self, *inputs: Any) -> Iterator[Any]:
+    def _call_each(self, *inputs: Any) -> Iterator[Any]:
         for data in inputs:
             try:
                 yield self._one(data)
@@ -127,11 +127,11 @@ class Caller:
                 yield Raised(type(error).__name__)
 
 
-def _counted(outputs: Any, n: int) -> Sequence[Any]:
-    """The n outputs of `many(data, n)`; anything else is a slip, and no output."""
-    listed = hasattr(outputs, "__getitem__") and not isinstance(outputs, str | bytes | Mapping)
-    if not listed or len(outputs) != n:
-        found = len(outputs) if listed else type(outputs).__name__
+def _check_outputs(outputs: Any, n: int) -> Sequence[Any]:
+    """Checks that `many(data, n)` returned n outputs."""
+    is_list = hasattr(outputs, "__getitem__") and not isinstance(outputs, str | bytes | Mapping)
+    if not is_list or len(outputs) != n:
+        found = len(outputs) if is_list else type(outputs).__name__
         raise InvalidParameter(
             f"`many(data, n)` must return a list or an array of n outputs. Found {found} for "
             f"n = {n}."
@@ -139,44 +139,45 @@ def _counted(outputs: Any, n: int) -> Sequence[Any]:
     return outputs  # type: ignore[no-any-return]
 
 
-def gathered(chunks: Iterator[Batch]) -> Batch:
+def gather(chunks: Iterator[Batch]) -> Batch:
     """All chunks as one batch."""
-    return joined(list(chunks))
+    return join_batches(list(chunks))
 
 
 def _one(mechanism: Any) -> Callable[[Any], Any]:
     for verb in ("release", "randomize"):
         if hasattr(mechanism, verb):
-            found: Callable[[Any], Any] = getattr(mechanism, verb)
-            return found
+            method: Callable[[Any], Any] = getattr(mechanism, verb)
+            return method
     if callable(mechanism):
         return mechanism  # type: ignore[no-any-return]
     if hasattr(mechanism, "many"):
         return lambda data: mechanism.many(data, 1)[0]
     raise InvalidParameter(
-        f"A mechanism must be a function of the data. Found {type(mechanism).__name__}."
+        "A mechanism must be a function of the data, or have `release`, `randomize` or `many`. "
+        f"Found {type(mechanism).__name__}."
     )
 
 
 def _many(mechanism: Any) -> Callable[[Any, int], Any] | None:
     if hasattr(mechanism, "many"):
-        found: Callable[[Any, int], Any] = mechanism.many
-        return found
+        method: Callable[[Any, int], Any] = mechanism.many
+        return method
     if hasattr(mechanism, "randomize"):
-        return _repeated(mechanism.randomize)
-    if hasattr(mechanism, "release") and _alike(mechanism):
-        return _repeated(mechanism.release)
+        return _repeat(mechanism.randomize)
+    if hasattr(mechanism, "release") and _noise_is_per_number(mechanism):
+        return _repeat(mechanism.release)
     return None
 
 
-def _alike(mechanism: Any) -> bool:
-    """Whether many numbers, released together, each get the noise that one would get."""
+def _noise_is_per_number(mechanism: Any) -> bool:
+    """Whether a number gets the same noise alone and released together with others."""
     noise = getattr(mechanism, "noise", None)
     return noise is not None and bool(noise(1) == noise(2))
 
 
-def _repeated(verb: Callable[[Any], Any]) -> Callable[[Any, int], Any]:
-    """Our own mechanisms treat each whole number of an array on its own."""
+def _repeat(verb: Callable[[Any], Any]) -> Callable[[Any, int], Any]:
+    """Our own mechanisms treat each whole number of an array separately."""
 
     def many(data: Any, n: int) -> Any:
         if isinstance(data, int | np.integer | np.bool_):

@@ -20,7 +20,7 @@ from deniable.surveys.questionnaire.questionnaire import Questionnaire
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Collected:
+class CollectedReports:
     """For each question the reports, and the rows (people) that they belong to."""
 
     reports: Mapping[str, NDArray[Any]]
@@ -41,23 +41,23 @@ class Collected:
         return (json.dumps(row, separators=(",", ":")) for row in rows)
 
 
-def read_reports(survey: Questionnaire, path: str | Path) -> Collected:
+def read_reports(survey: Questionnaire, path: str | Path) -> CollectedReports:
     """Reads a file of reports; refuses lines that cannot belong to the survey."""
     try:
         lines = Path(path).read_text(encoding="utf-8").splitlines()
     except OSError as problem:
         raise InvalidData(f"The reports cannot be read: {problem.strerror}.") from None
-    return collect(survey, lines)
+    return parse_reports(survey, lines)
 
 
-def collect(survey: Questionnaire, lines: Iterable[str]) -> Collected:
+def parse_reports(survey: Questionnaire, lines: Iterable[str]) -> CollectedReports:
     """Reports from their lines.
 
     >>> from deniable.surveys.questionnaire.questionnaire import loads
     >>> survey = loads(
     ...     'id="s"\\ntitle="t"\\nepsilon=1\\n[[questions]]\\nid="a"\\nkind="yes-no"\\ntext="?"'
     ... )
-    >>> collect(survey, ['{"a": 1}', '{"a": 0}']).reports["a"].tolist()
+    >>> parse_reports(survey, ['{"a": 1}', '{"a": 0}']).reports["a"].tolist()
     [1, 0]
     """
     names = {one.id for one in survey.questions}
@@ -85,7 +85,7 @@ def collect(survey: Questionnaire, lines: Iterable[str]) -> Collected:
         n += 1
     if n == 0:
         raise InvalidData("There are no reports. Give one or more.")
-    return Collected(
+    return CollectedReports(
         reports={name: np.array(reports) for name, (_, reports) in found.items() if reports},
         people={name: np.array(people) for name, (people, _) in found.items() if people},
         respondents=n,

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from deniable.surveys.estimate.readings import ReportReader
+from deniable.surveys.estimate.unbiased_readings import ReportReader
 
 Matrix = NDArray[Any]
 
@@ -17,7 +17,7 @@ _AT_ONCE = 1 << 20
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Products:
+class ReadingProducts:
     """`means` of u v' over people; `variance` and `covariance` are those of these means.
 
     `margins` are the means of u and of v, `spreads` the covariances of a single u and v;
@@ -32,18 +32,18 @@ class Products:
     ends: tuple[Matrix, Matrix]
 
 
-def products(
+def multiply_readings(
     sides: tuple[ReportReader, ReportReader],
     reports: tuple[Any, Any],
     *,
     weights: Any = None,
     covariances: bool = True,
-) -> Products:
+) -> ReadingProducts:
     """Of reports in pairs, each of which counts once, or `weights` times.
 
-    >>> from deniable.surveys.estimate.readings import reader
-    >>> plain = reader(2)
-    >>> products((plain, plain), ([0, 1], [0, 1]), weights=[3, 1]).means.tolist()
+    >>> from deniable.surveys.estimate.unbiased_readings import reader_for
+    >>> plain = reader_for(2)
+    >>> multiply_readings((plain, plain), ([0, 1], [0, 1]), weights=[3, 1]).means.tolist()
     [[0.75, 0.0], [0.0, 0.25]]
     """
     a, b = (side.answers for side in sides)
@@ -64,7 +64,7 @@ def products(
         (sums.ends[0] / n - means[0] * means[1]) / n,
         (sums.ends[1] / n - means[:, 0] * means[:, 1]) / n,
     )
-    return Products(means, variance, covariance, margins, (spreads[0], spreads[1]), ends)
+    return ReadingProducts(means, variance, covariance, margins, (spreads[0], spreads[1]), ends)
 
 
 class _Sums:

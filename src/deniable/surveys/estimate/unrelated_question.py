@@ -13,11 +13,11 @@ from dataclasses import dataclass
 
 from deniable.errors import InvalidParameter
 from deniable.exact.rationals import Number, probability
-from deniable.mechanisms.local.tally import tally_of
+from deniable.mechanisms.local.tally import read_tally
 
 
 @dataclass(frozen=True, slots=True)
-class Unrelated:
+class UnrelatedEstimate:
     """The prevalence and the innocuous rate, both unbiased, with the prevalence's error."""
 
     prevalence: float
@@ -25,12 +25,12 @@ class Unrelated:
     innocuous: float
 
 
-def unrelated(
+def unrelated_question(
     first: tuple[Number, Sequence[int]], second: tuple[Number, Sequence[int]]
-) -> Unrelated:
+) -> UnrelatedEstimate:
     """Reads two halves, each (chance of the real question, (no, yes) counts).
 
-    >>> found = unrelated((0.7, (710, 290)), (0.3, (590, 410)))
+    >>> found = unrelated_question((0.7, (710, 290)), (0.3, (590, 410)))
     >>> round(found.prevalence, 6), round(found.innocuous, 6)
     (0.2, 0.5)
     """
@@ -39,14 +39,14 @@ def unrelated(
         raise InvalidParameter(
             f"The two halves must have different chances of the real question. Found {one}."
         )
-    tallies = [tally_of(counts, None, 2) for _, counts in (first, second)]
+    tallies = [read_tally(counts, None, 2) for _, counts in (first, second)]
     r, s = (tally[1] / tally.respondents for tally in tallies)
     spread = [
         rate * (1 - rate) / tally.respondents
         for rate, tally in zip((r, s), tallies, strict=True)
     ]
     gap = one - other
-    return Unrelated(
+    return UnrelatedEstimate(
         prevalence=(r * (1 - other) - s * (1 - one)) / gap,
         standard_error=math.sqrt((1 - other) ** 2 * spread[0] + (1 - one) ** 2 * spread[1])
         / abs(gap),

@@ -5,7 +5,7 @@ share of attentive people is read from it and careless answers are taken out of 
 whatever its design (see `carelessness`). Whoever lies on purpose passes every anchor: for that
 there is only a range, what the truth would be if so many of the people concerned had denied (of
 a yes/no question), or if so many of all had said anything whatever (of any other). See
-`deniable.surveys.honesty.deviations`.
+`deniable.surveys.honesty.noncompliance`.
 """
 
 from collections.abc import Mapping
@@ -17,23 +17,23 @@ from deniable.errors import InvalidParameter
 from deniable.mechanisms import Estimate, Hybrid, NumberOrNot, Ordinal
 from deniable.surveys.honesty.carelessness import (
     Attention,
-    Cleaned,
+    AttentiveAnswers,
     attention,
-    without_careless,
+    remove_careless_answers,
 )
-from deniable.surveys.honesty.deviations import (
-    Attentive,
+from deniable.surveys.honesty.noncompliance import (
+    AttentiveEstimate,
     Range,
     if_some_deny,
     if_some_lie,
 )
+from deniable.surveys.questionnaire.collected_reports import CollectedReports
 from deniable.surveys.questionnaire.designs import DesignedQuestion
 from deniable.surveys.questionnaire.questionnaire import Questionnaire
-from deniable.surveys.questionnaire.reports import Collected
 
 
 @dataclass(frozen=True, slots=True)
-class Doubts:
+class ResponseBias:
     """`attentive` has one for each estimate, or none without an anchor that can tell.
 
     `if_denied` gives, for shares of the people concerned who may have denied, the prevalence;
@@ -41,13 +41,13 @@ class Doubts:
     estimate.
     """
 
-    attentive: tuple[Attentive, ...] = ()
+    attentive: tuple[AttentiveEstimate, ...] = ()
     if_denied: Mapping[float, float] = field(default_factory=dict)
     if_lied: tuple[Mapping[float, Range], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
-class AnchorQuestion:
+class AnchorResult:
     """The anchor of a survey and what it found. `problem` says why it cannot be used, if so."""
 
     question: str
@@ -55,9 +55,9 @@ class AnchorQuestion:
     problem: str = ""
 
 
-def anchor_of(
-    survey: Questionnaire, made: Mapping[str, DesignedQuestion], collected: Collected
-) -> AnchorQuestion | None:
+def find_anchor(
+    survey: Questionnaire, made: Mapping[str, DesignedQuestion], collected: CollectedReports
+) -> AnchorResult | None:
     """The first anchor with reports."""
     for one in survey.private:
         if one.anchor and one.id in collected.reports:
@@ -65,21 +65,21 @@ def anchor_of(
             try:
                 found = attention(design, design.aggregate(collected.reports[one.id]))
             except InvalidParameter as problem:
-                return AnchorQuestion(one.id, None, str(problem))
-            return AnchorQuestion(one.id, found)
+                return AnchorResult(one.id, None, str(problem))
+            return AnchorResult(one.id, found)
     return None
 
 
-def doubts(
+def find_response_bias(
     one: DesignedQuestion,
-    collected: Collected,
+    collected: CollectedReports,
     estimates: tuple[Estimate, ...],
-    anchor: AnchorQuestion | None,
-) -> Doubts:
+    anchor: AnchorResult | None,
+) -> ResponseBias:
     """Those about one question."""
     question = one.question
     if question.anchor:
-        return Doubts()
+        return ResponseBias()
     denied: Mapping[float, float] = {}
     lied: tuple[Mapping[float, Range], ...] = ()
     if question.kind == "yes-no":
@@ -90,20 +90,22 @@ def doubts(
             for each, ends in zip(estimates, _ends(one, len(estimates)), strict=True)
         )
     if anchor is None or anchor.found is None:
-        return Doubts((), denied, lied)
+        return ResponseBias((), denied, lied)
     people = collected.people
     both = len(np.intersect1d(people[question.id], people[anchor.question]))
     reports = collected.reports[question.id]
     bare = one if one.options > 1 else one.design
-    cleaned = without_careless(bare, reports, anchor.found, both=both)
+    cleaned = remove_careless_answers(bare, reports, anchor.found, both=both)
     found = tuple(
-        Attentive(value, error, anchor.found.share, anchor.found.error)
-        for value, error in _like(one, cleaned)
+        AttentiveEstimate(value, error, anchor.found.share, anchor.found.error)
+        for value, error in _as_estimates(one, cleaned)
     )
-    return Doubts(found, denied, lied)
+    return ResponseBias(found, denied, lied)
 
 
-def _like(one: DesignedQuestion, cleaned: Cleaned) -> list[tuple[float, float]]:
+def _as_estimates(
+    one: DesignedQuestion, cleaned: AttentiveAnswers
+) -> list[tuple[float, float]]:
     """Values and errors in the order of a result's estimates."""
     listed = list(zip(cleaned.shares.tolist(), cleaned.standard_error.tolist(), strict=True))
     if isinstance(one.design, Hybrid):

@@ -31,7 +31,8 @@ from numpy.typing import NDArray
 from deniable.errors import InvalidData, InvalidParameter
 from deniable.exact.rationals import Number
 from deniable.mechanisms import Estimate, Tally
-from deniable.mechanisms.local.estimate import level_of, normal
+from deniable.mechanisms.confidence import confidence_level
+from deniable.mechanisms.local.estimate import normal_estimate
 from deniable.mechanisms.local.rappor import Rappor
 
 Matrix = NDArray[Any]
@@ -42,7 +43,7 @@ _ROUNDS = 2  # of weighing by what the round before has found
 
 
 @dataclass(frozen=True, slots=True)
-class Decoded:
+class DecodedCandidate:
     """A candidate, its share, and whether it is there at all at `confidence` over the list."""
 
     value: str
@@ -57,7 +58,7 @@ def decode(
     candidates: Sequence[str],
     *,
     confidence: Number = 0.95,
-) -> tuple[Decoded, ...]:
+) -> tuple[DecodedCandidate, ...]:
     """The shares of candidates, the most frequent first.
 
     From a long list those that were not selected are left out. Each interval holds with
@@ -73,19 +74,24 @@ def decode(
         raise InvalidParameter("`tally` must be made by `aggregate` of this design.")
     if not candidates or len(set(candidates)) != len(candidates):
         raise InvalidParameter("`candidates` must be one or more values, each named once.")
-    level, system = level_of(confidence), _System(design, tally, candidates)
+    level, system = confidence_level(confidence), _System(design, tally, candidates)
     kept, cohorts = list(range(len(candidates))), system.cohorts
     if len(candidates) > _FILLED * cohorts.size * design.bits and cohorts.size > 1:
-        kept, cohorts = _selected(system, cohorts[::2]), cohorts[1::2]
+        kept, cohorts = _select(system, cohorts[::2]), cohorts[1::2]
     if not kept:
         return ()
-    shares, covariance = _fitted(system, cohorts, kept)
+    shares, covariance = _fit(system, cohorts, kept)
     errors = np.sqrt(np.diag(covariance))
-    p_values = _beyond(shares / errors)
+    p_values = _upper_tail(shares / errors)
     named = _holm(p_values, float(1 - level))
     n = tally.respondents
     decoded = [
-        Decoded(candidates[i], normal(float(x), float(e), n, level), float(p), bool(is_there))
+        DecodedCandidate(
+            candidates[i],
+            normal_estimate(float(x), float(e), n, level),
+            float(p),
+            bool(is_there),
+        )
         for i, x, e, p, is_there in zip(kept, shares, errors, p_values, named, strict=True)
     ]
     return tuple(sorted(decoded, key=lambda one: -one.share.raw))
@@ -126,7 +132,7 @@ class _System:
         return np.asarray(found / self.people[cohort])
 
 
-def _fitted(system: _System, cohorts: Matrix, kept: list[int]) -> tuple[Matrix, Matrix]:
+def _fit(system: _System, cohorts: Matrix, kept: list[int]) -> tuple[Matrix, Matrix]:
     """Shares of some candidates by generalised least squares, and their covariance."""
     shares: Matrix | None = None
     for _ in range(_ROUNDS):
@@ -150,7 +156,7 @@ def _fitted(system: _System, cohorts: Matrix, kept: list[int]) -> tuple[Matrix, 
     return shares, covariance * (misfit / freedom if misfit > usual else 1.0)
 
 
-def _selected(system: _System, cohorts: Matrix) -> list[int]:
+def _select(system: _System, cohorts: Matrix) -> list[int]:
     """The candidates that non-negative least squares needs, beyond the error of each alone."""
     from scipy.optimize import nnls
 
@@ -169,7 +175,7 @@ def _selected(system: _System, cohorts: Matrix) -> list[int]:
     return [int(i) for i in order if found[i] > alone[i]]
 
 
-def _beyond(z: Matrix) -> Matrix:
+def _upper_tail(z: Matrix) -> Matrix:
     from scipy.special import ndtr
 
     return np.asarray(ndtr(-z))

@@ -10,30 +10,31 @@ from typing import Any
 from deniable.errors import InvalidData, InvalidParameter
 from deniable.exact.rationals import Number
 from deniable.mechanisms import Estimate, Hybrid, NumberOrNot, Ordinal
-from deniable.mechanisms.local.estimate import level_of, share
+from deniable.mechanisms.confidence import confidence_level
+from deniable.mechanisms.local.estimate import estimate_share
 from deniable.privacy import Loss
 from deniable.surveys.collect.shuffled_collection import (
-    alike,
+    lines_look_alike,
     question_loss,
     sent_loss,
     survey_loss,
 )
-from deniable.surveys.estimate.question_pairs import QuestionPair, pairs
-from deniable.surveys.honesty.doubts import (
-    AnchorQuestion,
-    Doubts,
-    anchor_of,
-    doubts,
+from deniable.surveys.estimate.question_pairs import QuestionPair, tabulate_pairs
+from deniable.surveys.honesty.response_bias import (
+    AnchorResult,
+    ResponseBias,
+    find_anchor,
+    find_response_bias,
 )
-from deniable.surveys.questionnaire.designs import DesignedQuestion, asked
-from deniable.surveys.questionnaire.phrases import Phrases, said
+from deniable.surveys.questionnaire.collected_reports import CollectedReports
+from deniable.surveys.questionnaire.designs import DesignedQuestion, design_questions
+from deniable.surveys.questionnaire.phrases import Phrases, in_language
 from deniable.surveys.questionnaire.questionnaire import Questionnaire
-from deniable.surveys.questionnaire.reports import Collected
-from deniable.surveys.questionnaire.sentences import what_an_answer_proves
+from deniable.surveys.questionnaire.respondent_promises import what_an_answer_proves
 
 
 @dataclass(frozen=True, slots=True)
-class Result:
+class QuestionResult:
     """One question: an estimate for each label, or for the mean of a number."""
 
     question: str
@@ -44,7 +45,7 @@ class Result:
     epsilon: float
     sentence: str
     loss: Loss  # of one report as it was collected: amplified only by a shuffler that hides it
-    doubts: Doubts
+    response_bias: ResponseBias
     amplified: bool = False  # whether a shuffler made `loss` less than that of the coins
     mean: int | None = None  # which of the estimates is a mean and not a share, if one is
     words: Phrases = field(default_factory=Phrases)
@@ -55,15 +56,17 @@ class Result:
         from scipy.special import ndtri
 
         z = float(ndtri((1 + self.estimates[0].confidence) / 2))
-        for label, one in zip(self.labels, self.doubts.attentive, strict=False):
+        for label, one in zip(self.labels, self.response_bias.attentive, strict=False):
             value, margin = f"{one.prevalence:.3f}", f"{z * one.standard_error:.3f}"
             yield self._say("careless", label=label, value=value, margin=margin)
-        if self.doubts.if_denied:
-            told = (f"{share:.0%}: {x:.3f}" for share, x in self.doubts.if_denied.items())
+        if self.response_bias.if_denied:
+            told = (
+                f"{share:.0%}: {x:.3f}" for share, x in self.response_bias.if_denied.items()
+            )
             yield self._say("if_denied", list=", ".join(told))
-        if self.doubts.if_lied:
+        if self.response_bias.if_lied:
             place = self.mean or 0
-            ranges = self.doubts.if_lied[place].items()
+            ranges = self.response_bias.if_lied[place].items()
             told = (
                 f"{share:.0%}: {self._say('range', low=f'{low:.3g}', high=f'{high:.3g}')}"
                 for share, (low, high) in ranges
@@ -92,7 +95,7 @@ class SurveyReport:
     """Everything that a survey says. `loss` is what one person's reports cost at most."""
 
     title: str
-    results: tuple[Result, ...]
+    results: tuple[QuestionResult, ...]
     pairs: tuple[QuestionPair, ...]
     loss: Loss
     collected: Loss  # the same as it was collected: less than `loss` if a shuffler hides it
@@ -118,7 +121,7 @@ class SurveyReport:
 
 def report(
     survey: Questionnaire,
-    collected: Collected,
+    collected: CollectedReports,
     *,
     confidence: Number = 0.95,
     language: str | None = None,
@@ -126,12 +129,12 @@ def report(
     """Reads all reports of a survey.
 
     >>> from deniable.surveys.questionnaire.questionnaire import loads
-    >>> from deniable.surveys.questionnaire.reports import collect
+    >>> from deniable.surveys.questionnaire.collected_reports import parse_reports
     >>> survey = loads(
     ...     'id="s"\\ntitle="t"\\nepsilon=1\\n[[questions]]\\nid="a"\\n'
     ...     'kind="yes-no"\\ntext="Do you?"'
     ... )
-    >>> found = report(survey, collect(survey, ['{"a":1}'] * 40 + ['{"a":0}'] * 60))
+    >>> found = report(survey, parse_reports(survey, ['{"a":1}'] * 40 + ['{"a":0}'] * 60))
     >>> found.results[0].labels, round(found.results[0].estimates[0].value, 3)
     (('yes',), 0.284)
     """
@@ -139,8 +142,8 @@ def report(
     if spoken not in survey.languages:
         listed = ", ".join(survey.languages)
         raise InvalidParameter(f"This survey speaks {listed}. Found {spoken!r}.")
-    made = asked(survey)
-    anchor = anchor_of(survey, made, collected)
+    made = design_questions(survey)
+    anchor = find_anchor(survey, made, collected)
     results = tuple(
         _result(survey, made[name], collected, confidence, spoken, anchor)
         for name in made
@@ -149,9 +152,9 @@ def report(
     if not results:
         raise InvalidData("No private question has any report.")
     return SurveyReport(
-        title=said(survey.title, spoken),
+        title=in_language(survey.title, spoken),
         results=results,
-        pairs=tuple(pairs(survey, made, collected, spoken)),
+        pairs=tuple(tabulate_pairs(survey, made, collected, spoken)),
         loss=sent_loss(survey, made),
         collected=survey_loss(survey, made, collected),
         respondents=collected.respondents,
@@ -159,7 +162,7 @@ def report(
     )
 
 
-def _attention(anchor: AnchorQuestion | None, words: Phrases, language: str) -> str:
+def _attention(anchor: AnchorResult | None, words: Phrases, language: str) -> str:
     if anchor is None:
         return ""
     if anchor.found is None:
@@ -176,19 +179,19 @@ def _attention(anchor: AnchorQuestion | None, words: Phrases, language: str) -> 
 def _result(
     survey: Questionnaire,
     one: DesignedQuestion,
-    collected: Collected,
+    collected: CollectedReports,
     confidence: Number,
     language: str,
-    anchor: AnchorQuestion | None,
-) -> Result:
+    anchor: AnchorResult | None,
+) -> QuestionResult:
     question, reports = one.question, collected.reports[one.question.id]
     labels, estimates, mean = _estimates(one, reports, confidence, language, survey.wording)
     boxes = 1 if one.joint else one.options
-    mixed = len(reports) if alike(survey, collected) else 1
+    mixed = len(reports) if lines_look_alike(survey, collected) else 1
     loss = question_loss(survey, one, reports=mixed)
-    return Result(
+    return QuestionResult(
         question=question.id,
-        text=said(question.text, language),
+        text=in_language(question.text, language),
         labels=labels,
         estimates=estimates,
         respondents=len(reports),
@@ -198,7 +201,7 @@ def _result(
         ),
         loss=loss,
         amplified=loss != one.loss,
-        doubts=doubts(one, collected, estimates, anchor),
+        response_bias=find_response_bias(one, collected, estimates, anchor),
         mean=mean,
         words=survey.wording,
         language=language,
@@ -231,8 +234,10 @@ def _estimates(
 
 def _options(one: DesignedQuestion, reports: Any, confidence: Number) -> tuple[Estimate, ...]:
     """Of a multiple choice: the share of each option among all, and of those who declined."""
-    boxes, level = one.boxes(reports), level_of(confidence)
+    boxes, level = one.boxes(reports), confidence_level(confidence)
     return tuple(
-        share(int(column.sum()), len(boxes), p=channel.p, q=channel.q, confidence=level)
+        estimate_share(
+            int(column.sum()), len(boxes), p=channel.p, q=channel.q, confidence=level
+        )
         for column, channel in zip(boxes.T, one.channels, strict=True)
     )

@@ -1,4 +1,4 @@
-"""Exact rational functions of one open parameter: probabilities with a letter in them."""
+"""Exact rational functions of one open parameter, used as probabilities."""
 
 import math
 from dataclasses import dataclass
@@ -10,18 +10,18 @@ from typing import Any
 
 from deniable.audit.prove.polynomials import (
     Polynomial,
+    Root,
     between,
     gcd,
     roots,
 )
-from deniable.audit.prove.polynomials import Root as Root
 from deniable.errors import Unsupported
 from deniable.exact.rationals import rational
 
 
 @dataclass(frozen=True, slots=True)
 class RationalFunction:
-    """`top / bottom`, in lowest terms, with a leading coefficient of 1 below.
+    """`top / bottom`, in lowest terms; the leading coefficient of `bottom` is 1.
 
     >>> p = RationalFunction.variable("p")
     >>> print(p * (1 - p) / (p * p), (2 - p) / (1 - p))
@@ -113,9 +113,9 @@ class RationalFunction:
 
     def _undecided(self, other: object) -> bool:
         raise Unsupported(
-            f"The program compares `{self.name}` with {other}, but `{self.name}` was left "
-            f"open: which way it goes depends on it. Prove the two cases apart, with a range "
-            f"for `{self.name}` on either side."
+            f"The program compares `{self.name}` with {other}, but `{self.name}` is open, so "
+            "the result is not known. Prove the two cases separately, each with its own range "
+            f"for `{self.name}`."
         )
 
     __lt__ = __le__ = __gt__ = __ge__ = _undecided
@@ -131,38 +131,38 @@ class RationalFunction:
         return all(self(between(a, b)) >= 0 for a, b in pairwise(ends))
 
     def __str__(self) -> str:
-        """Whole coefficients, and a bottom that starts with a plus."""
+        """With whole coefficients; the first term of the bottom is positive."""
         scale = math.lcm(
-            *(one.denominator for one in (*self.top.coefficients, *self.bottom.coefficients))
+            *(x.denominator for x in (*self.top.coefficients, *self.bottom.coefficients))
         )
-        whole = [int(one * scale) for one in self.top.coefficients]
-        below = [int(one * scale) for one in self.bottom.coefficients]
-        content = math.gcd(*whole, *below)
-        first = next(one for one in below if one)
+        above = [int(x * scale) for x in self.top.coefficients]
+        below = [int(x * scale) for x in self.bottom.coefficients]
+        content = math.gcd(*above, *below)
+        first = next(x for x in below if x)
         content = content if first > 0 else -content
-        top = [one // content for one in whole]
-        bottom = [one // content for one in below]
+        top = [x // content for x in above]
+        bottom = [x // content for x in below]
         if bottom == [1]:
-            return _written(top, self.name)
-        return f"{_bracketed(top, self.name)}/{_bracketed(bottom, self.name)}"
+            return _write(top, self.name)
+        return f"{_write_in_brackets(top, self.name)}/{_write_in_brackets(bottom, self.name)}"
 
 
-def _bracketed(coefficients: list[int], name: str) -> str:
-    text = _written(coefficients, name)
+def _write_in_brackets(coefficients: list[int], name: str) -> str:
+    text = _write(coefficients, name)
     return f"({text})" if " " in text or "*" in text else text
 
 
-def _written(coefficients: list[int], name: str) -> str:
+def _write(coefficients: list[int], name: str) -> str:
     """`1 - p + 2*p^2`."""
     text = ""
-    for power, one in enumerate(coefficients):
-        if one == 0:
+    for power, coefficient in enumerate(coefficients):
+        if coefficient == 0:
             continue
-        size = abs(one)
+        size = abs(coefficient)
         letter = {0: "", 1: name}.get(power, f"{name}^{power}")
         term = str(size) if not letter else letter if size == 1 else f"{size}*{letter}"
         if not text:
-            text = f"-{term}" if one < 0 else term
+            text = f"-{term}" if coefficient < 0 else term
         else:
-            text += f" - {term}" if one < 0 else f" + {term}"
+            text += f" - {term}" if coefficient < 0 else f" + {term}"
     return text or "0"
