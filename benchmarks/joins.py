@@ -18,9 +18,9 @@ import duckdb
 
 from benchmarks.stopwatch import Row, medians
 from deniable.engines.duckdb.engine import DuckDB
+from deniable.ledger import MemoryLedger
 from deniable.policy import Policy, Table
-from deniable.release import MemoryLedger
-from deniable.release.session.session import Session
+from deniable.release.public_session import Session
 
 ROWS = 1_000_000
 EACH = 4  # rows of a person in either table

@@ -15,10 +15,10 @@ from contextlib import ExitStack
 from pathlib import Path
 
 from benchmarks.stopwatch import Row, medians
+from deniable.ledger import DurableLedger
 from deniable.policy import Policy, Table
 from deniable.query.language.parse import parse
 from deniable.query.planner.planner import plan
-from deniable.release import DurableLedger
 
 BATCH = 100
 MOST = 3.0

@@ -1,9 +1,10 @@
 """Nine private quantiles of ten million rows, against DuckDB's own on the same rows.
 
 Ours is the whole way of `sql`: plan, charge, count cells in the engine, draw, margins. DuckDB
-computes the list of exact quantiles that `quantile_cont` takes. Ten thousand cells, as cents
-of a hundred dollars are, a million, and four millions, about the most there may be: so many
-are counted as the rows come, for a GROUP BY of as many groups takes six times as long.
+computes the list of exact quantiles that `quantile_cont` takes. The columns have ten thousand
+cells (the cents of a hundred dollars), a million, and four million, which is about the limit.
+Millions of cells are counted while the rows stream in, because a GROUP BY of as many groups
+takes six times as long.
 """
 
 from __future__ import annotations

@@ -21,7 +21,7 @@ SHOWN = frozenset({"house"})  # steps whose output is figures, worth seeing when
 TESTS = [sys.executable, "-m", "pytest", "--durations=5", "--durations-min=10"]
 TESTS += ["--dist", "loadgroup"]  # tests that share a server run beside one another
 # One that never ends is ended after a quarter of an hour, with its name and where it stood;
-# a worker that dies is not replaced, since groups of tests would then wait for ever.
+# a worker that dies is not replaced, since groups of tests would then wait without end.
 TESTS += ["-o", "faulthandler_timeout=900", "-o", "faulthandler_exit_on_timeout=true"]
 TESTS += ["--max-worker-restart=0"]
 

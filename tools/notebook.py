@@ -1,7 +1,7 @@
 """A page of docs/ as a notebook, with what its code printed: `python -m tools.notebook`.
 
 The page is the source: its text and its Python blocks become cells, in order, and are run in
-one namespace, so that the notebook shows answers to whoever only reads it.
+one namespace, so that the notebook shows answers to people who only read it.
 """
 
 import contextlib
@@ -88,7 +88,7 @@ def notebook(parts: list[tuple[str, str]], told: list[str]) -> dict[str, Any]:
 
 
 def main() -> None:
-    """Writes the notebook anew."""
+    """Writes the notebook again."""
     parts = cells(PAGE.read_text(encoding="utf-8"))
     made = notebook(parts, printed([text for kind, text in parts if kind == "code"]))
     NOTEBOOK.parent.mkdir(exist_ok=True)

@@ -1,4 +1,4 @@
-"""Tables in which each row is somebody, with rows that are the same, or nearly."""
+"""Tables whose privacy unit is the row, with rows that are equal, or nearly."""
 
 import datetime
 import math
@@ -33,7 +33,7 @@ ADDED = [
 
 
 def policy() -> Policy:
-    """Two tables in which each row is somebody, and one that is public."""
+    """Two tables whose privacy unit is the row, and one that is public."""
     columns = {"real": "DOUBLE", "word": "VARCHAR", "day": "DATE"}
     private = [
         Table.declare(name, bounds={"real": (-10, 100)}, step={"real": 0.01})

@@ -11,7 +11,7 @@ BITS = 104  # enough for odds to agree to 2**-60; the enclosures of long sums ar
 
 
 def tables(records: int, values: int) -> list[Table]:
-    """Every multiset of at most so many records over 0, 1, ..., values - 1."""
+    """Every multiset of at most this many records over 0, 1, ..., values - 1."""
     return [
         table
         for n in range(records + 1)

@@ -1,3 +1,3 @@
 -- policy: town
--- python: Asking("(SELECT patient, SUM(cost) AS total FROM visits GROUP BY patient)").agg(mean=mean("total"))
+-- python: QuestionBuilder("(SELECT patient, SUM(cost) AS total FROM visits GROUP BY patient)").agg(mean=mean("total"))
 SELECT AVG(total) AS mean FROM (SELECT patient, SUM(cost) AS total FROM visits GROUP BY patient)

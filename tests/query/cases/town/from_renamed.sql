@@ -1,3 +1,3 @@
 -- policy: town
--- python: Asking("(SELECT patient, SUM(cost) FROM visits GROUP BY patient) AS each(who, total)").agg(mean=mean("total"))
+-- python: QuestionBuilder("(SELECT patient, SUM(cost) FROM visits GROUP BY patient) AS each(who, total)").agg(mean=mean("total"))
 WITH each(who, total) AS (SELECT patient, SUM(cost) FROM visits GROUP BY patient) SELECT AVG(total) AS mean FROM each

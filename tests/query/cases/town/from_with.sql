@@ -1,3 +1,3 @@
 -- policy: town
--- python: Asking("visits").where("cost > 3").group_by("ward").agg(n=count())
+-- python: QuestionBuilder("visits").where("cost > 3").group_by("ward").agg(n=count())
 WITH dear AS (SELECT * FROM visits WHERE cost > 3) SELECT ward, COUNT(*) AS n FROM dear GROUP BY ward

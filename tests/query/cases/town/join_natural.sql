@@ -1,3 +1,3 @@
 -- policy: town
--- python: Asking("visits NATURAL JOIN wards").where("floor > 1").agg(n=count())
+-- python: QuestionBuilder("visits NATURAL JOIN wards").where("floor > 1").agg(n=count())
 SELECT COUNT(*) AS n FROM visits NATURAL JOIN wards WHERE floor > 1

@@ -1,3 +1,3 @@
 -- policy: town_replace
--- python: Asking("visits FULL JOIN bills USING (patient)").agg(s=sum("COALESCE(cost, amount)"))
+-- python: QuestionBuilder("visits FULL JOIN bills USING (patient)").agg(s=sum("COALESCE(cost, amount)"))
 SELECT SUM(COALESCE(cost, amount)) AS s FROM visits FULL JOIN bills USING (patient)

@@ -1,3 +1,3 @@
 -- policy: town_replace
--- python: Asking("visits LEFT JOIN wards USING (ward) LEFT JOIN tariffs USING (floor)").agg(s=sum("cost - price"))
+-- python: QuestionBuilder("visits LEFT JOIN wards USING (ward) LEFT JOIN tariffs USING (floor)").agg(s=sum("cost - price"))
 SELECT SUM(cost - price) AS s FROM visits LEFT JOIN wards USING (ward) LEFT JOIN tariffs USING (floor)

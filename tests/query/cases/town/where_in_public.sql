@@ -1,3 +1,3 @@
 -- policy: town
--- python: Asking("visits").where("ward NOT IN (SELECT ward FROM wards WHERE floor > 1)").agg(n=count())
+-- python: QuestionBuilder("visits").where("ward NOT IN (SELECT ward FROM wards WHERE floor > 1)").agg(n=count())
 SELECT COUNT(*) AS n FROM visits WHERE ward NOT IN (SELECT ward FROM wards WHERE floor > 1)

@@ -1,3 +1,3 @@
 -- policy: town
--- python: Asking("visits").where("cost > (SELECT AVG(amount) FROM bills WHERE bills.patient = visits.patient)").agg(n=count())
+-- python: QuestionBuilder("visits").where("cost > (SELECT AVG(amount) FROM bills WHERE bills.patient = visits.patient)").agg(n=count())
 SELECT COUNT(*) AS n FROM visits WHERE cost > (SELECT AVG(amount) FROM bills WHERE bills.patient = visits.patient)
