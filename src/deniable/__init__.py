@@ -1,13 +1,13 @@
-"""Differential privacy with exact noise: private answers, honest surveys, stated margins.
+"""Differential privacy with exact noise: private answers and surveys, with margins of error.
 
     import deniable as dp
 
-    visits = dp.open("deniable.toml")                 # what may be asked, and the budget
+    visits = dp.open("deniable.toml")                 # the tables, their limits, the budget
     visits.sql("SELECT COUNT(*) FROM visits", epsilon=0.5)
     dp.Laplace(epsilon=0.5).release(1234)             # a count, with noise
     dp.RandomizedResponse.from_coins().randomize([True, False, True])
 
-Names load when they are first used, so importing this package costs almost nothing.
+A name is imported when it is first used, so `import deniable` is fast.
 """
 
 from importlib import import_module
@@ -33,6 +33,7 @@ if TYPE_CHECKING:
         Unsupported,
         UsedUp,
     )
+    from deniable.ledger import DurableLedger, Ledger, MemoryLedger
     from deniable.mechanisms import (
         OLH,
         OUE,
@@ -103,9 +104,6 @@ if TYPE_CHECKING:
     )
     from deniable.release import (
         Certificate,
-        DurableLedger,
-        Ledger,
-        MemoryLedger,
         Release,
         Session,
         open,
@@ -305,11 +303,9 @@ _ROOMS = {
         "top_k",
     ),
     "deniable.release.asking.array_choices": ("median", "mode", "quantile", "quantiles"),
+    "deniable.ledger": ("DurableLedger", "Ledger", "MemoryLedger"),
     "deniable.release": (
-        "DurableLedger",
         "Certificate",
-        "Ledger",
-        "MemoryLedger",
         "Release",
         "Session",
         "open",
@@ -349,12 +345,13 @@ _ROOMS = {
 def __getattr__(name: str) -> object:
     for room, names in _ROOMS.items():
         if name in names:
-            whole = room == __name__
-            found: object = (
-                import_module(f"{room}.{name}") if whole else getattr(import_module(room), name)
+            value: object = (
+                import_module(f"{room}.{name}")
+                if room == __name__
+                else getattr(import_module(room), name)
             )
-            globals()[name] = found  # the next use is an ordinary attribute
-            return found
+            globals()[name] = value  # the next use is an ordinary attribute
+            return value
     raise AttributeError(f"module 'deniable' has no attribute {name!r}")
 
 

@@ -3,7 +3,7 @@
 import pytest
 
 from benchmarks import ledger
-from deniable.release import DurableLedger
+from deniable.ledger import DurableLedger
 
 
 def test_each_act_is_a_commit_of_its_own(tmp_path, monkeypatch):

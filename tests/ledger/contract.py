@@ -8,7 +8,7 @@ from fractions import Fraction
 import pytest
 
 from deniable.errors import BudgetExhausted, InvalidParameter, LedgerBroken
-from deniable.ledger.replay import replayed
+from deniable.ledger.replay import replay_ledger
 from deniable.ledger.terms import Terms
 from deniable.mechanisms import Gaussian, Laplace, Thresholding
 from deniable.policy import Policy, Table
@@ -61,7 +61,7 @@ class LedgerContract:
         raise NotImplementedError
 
     def ledger(self, epsilon, delta=0):
-        return self.make(Terms.within(Budget(epsilon, delta)))
+        return self.make(Terms.from_budget(Budget(epsilon, delta)))
 
     def test_tenths_fill_one_exactly(self):
         ledger = self.ledger(1)
@@ -108,7 +108,7 @@ class LedgerContract:
 
     def test_a_failure_is_not_refunded(self):
         ledger = self.ledger(1)
-        ledger.failed(ledger.reserve(plan(0.6)), "beef")
+        ledger.fail(ledger.reserve(plan(0.6)), "beef")
         assert ledger.remaining.epsilon == Fraction(2, 5)
 
     def test_the_charge_stands_from_the_moment_of_reserving(self):
@@ -123,7 +123,7 @@ class LedgerContract:
         entry = ledger.reserve(plan(0.1))
         ledger.settle(entry)
         with pytest.raises(InvalidParameter, match="already settled"):
-            ledger.failed(entry, "beef")
+            ledger.fail(entry, "beef")
 
     @pytest.mark.parametrize(
         "liar",
@@ -182,7 +182,7 @@ class LedgerContract:
     def test_entries_tell_how_each_charge_ended(self):
         ledger = self.ledger(1)
         one, two = ledger.reserve(plan(0.1)), ledger.reserve(plan(0.2))
-        ledger.failed(one, "beef")
+        ledger.fail(one, "beef")
         ledger.settle(two)
         ledger.reserve(plan(0.3))
         states = [(str(one.epsilon), one.state, one.reference) for one in ledger.entries]
@@ -203,7 +203,9 @@ class LedgerContract:
 
     def test_colluding_analysts_cannot_add_up(self):
         analysts = {"ann": Budget(1), "bob": Budget(1), "*": Budget(Fraction(1, 4))}
-        ledger = self.make(Terms.of(Policy([Table("data")], epsilon=1.5, analysts=analysts)))
+        ledger = self.make(
+            Terms.from_policy(Policy([Table("data")], epsilon=1.5, analysts=analysts))
+        )
         ledger.reserve(plan(1), analyst="ann")
         with pytest.raises(BudgetExhausted, match="left to analyst ann"):
             ledger.reserve(plan("0.01"), analyst="ann")
@@ -212,15 +214,15 @@ class LedgerContract:
         assert "analyst" not in str(caught.value)
         ledger.reserve(plan(0.25), analyst="bob")
         ledger.reserve(plan(0.25), analyst="somebody")
-        assert ledger.left("ann").epsilon == 0
-        assert ledger.left("bob").epsilon == 0  # the table has nothing left
+        assert ledger.remaining_for("ann").epsilon == 0
+        assert ledger.remaining_for("bob").epsilon == 0  # the table has nothing left
         for nobody in (None, "", "*"):
             with pytest.raises(InvalidParameter, match="who asks"):
                 ledger.reserve(plan("0.01"), analyst=nobody)
 
     def test_an_analyst_without_a_budget_gets_nothing(self):
         ledger = self.make(
-            Terms.of(Policy([Table("data")], epsilon=1, analysts={"a": Budget(1)}))
+            Terms.from_policy(Policy([Table("data")], epsilon=1, analysts={"a": Budget(1)}))
         )
         with pytest.raises(InvalidParameter, match="no budget"):
             ledger.reserve(plan(0.1), analyst="b")
@@ -234,7 +236,7 @@ class LedgerContract:
             Table("towns", public=True),
         ]
         policy = Policy(tables, epsilon=1, units={"employee": Budget(2)})
-        ledger = self.make(Terms.of(policy))
+        ledger = self.make(Terms.from_policy(policy))
         ledger.reserve(plan(0.5, table="more"))
         with pytest.raises(BudgetExhausted, match="about more"):
             ledger.reserve(plan(0.1, table="more"))
@@ -246,12 +248,12 @@ class LedgerContract:
         with pytest.raises(BudgetExhausted, match="for each employee"):
             ledger.reserve(plan("0.001", table="staff"))
         ledger.reserve(plan(7, table="towns"))  # protects nobody
-        assert ledger.left(tables=["staff"]).epsilon == 0
+        assert ledger.remaining_for(tables=["staff"]).epsilon == 0
 
     def test_a_plan_about_several_tables_is_charged_to_each(self, monkeypatch):
         monkeypatch.setattr(Plan, "tables", property(lambda self: tuple(self.table.split("+"))))
         tables = [Table("a", budget=Budget(1)), Table("b", budget=Budget(1))]
-        ledger = self.make(Terms.of(Policy(tables, epsilon=3)))
+        ledger = self.make(Terms.from_policy(Policy(tables, epsilon=3)))
         ledger.reserve(plan(1, table="a+b"))
         for table in ("a", "b", "a+b"):
             with pytest.raises(BudgetExhausted, match=f"about {table[0]}"):
@@ -261,7 +263,7 @@ class LedgerContract:
     # Filters
 
     def test_several_filters_let_many_small_releases_through(self):
-        terms = Terms.of(
+        terms = Terms.from_policy(
             Policy([Table("data")], epsilon=1, delta=1e-6, filters=("pure", "zcdp"))
         )
         both, pure = self.make(terms), self.ledger(1, 1e-6)
@@ -280,18 +282,18 @@ class LedgerContract:
     def test_a_charge_that_a_filter_does_not_know_closes_it(self):
         filters = ("pure", "zcdp", "gdp")
         ledger = self.make(
-            Terms.of(Policy([Table("data")], epsilon=1, delta=3e-6, filters=filters))
+            Terms.from_policy(Policy([Table("data")], epsilon=1, delta=3e-6, filters=filters))
         )
         assert {one.filter for one in ledger.remaining.others} == {"zcdp", "gdp"}
         ledger.reserve(plan(0.1, 1e-8))  # private keys have a delta, which has no mu
         assert {one.filter for one in ledger.remaining.others} == {"zcdp"}
-        closed = [one for one in ledger.gauges() if one.spent is None]
+        closed = [one for one in ledger.filter_usages() if one.spent is None]
         assert [one.filter for one in closed] == ["gdp"]
 
     def test_gaussian_plans_go_by_the_gaussian_sum(self):
         filters = ("pure", "zcdp", "gdp")
         policy = Policy([Table("data")], epsilon=1, delta=3e-6, filters=filters)
-        ledger = self.make(Terms.of(policy))
+        ledger = self.make(Terms.from_policy(policy))
         bell = Gaussian(variance=10_000)
         asked = plan(0.1, 1e-6, blocks=(Block(("n",), "rows", bell),), thresholding=None)
         count = ledger.how_many(asked)
@@ -344,22 +346,22 @@ class LedgerContract:
         ledger.reserve(plan(0.6, neighbors=neighbors), part=(("ward", "A"),))
         ledger.reserve(plan(0.1, neighbors=neighbors), part=(("ward", "B"),))
         part = (("ward", "B"),)
-        assert ledger.left(part=part, touches=touches).epsilon == Fraction(left)
+        assert ledger.remaining_for(part=part, touches=touches).epsilon == Fraction(left)
         asked = plan("0.01", neighbors=neighbors)
         assert ledger.how_many(asked, part=part) == int(100 * Fraction(left))
         with pytest.raises(BudgetExhausted, match=f"epsilon {left}, delta 0 are left"):
             ledger.reserve(plan("0.91", neighbors=neighbors), part=part)
         ledger.reserve(plan(left, neighbors=neighbors), part=part)
-        assert ledger.left(part=part, touches=touches).epsilon == 0
+        assert ledger.remaining_for(part=part, touches=touches).epsilon == 0
         with pytest.raises(BudgetExhausted):
             ledger.reserve(asked, part=part)
 
     def test_a_filter_that_the_whole_has_passed_is_closed_to_its_parts(self):
         policy = Policy([Table("data")], epsilon=1, delta=1e-6, filters=("pure", "zcdp"))
-        ledger = self.make(Terms.of(policy))
+        ledger = self.make(Terms.from_policy(policy))
         part, other = (("ward", "A"),), (("ward", "B"),)
         ledger.reserve_all([plan("0.01")] * 150, part=part)  # by the concentrated sum
-        left = ledger.left(part=other)
+        left = ledger.remaining_for(part=other)
         assert left.epsilon == 0
         assert left.others[0].amount > 0
         assert ledger.how_many(plan("0.01"), part=other) > 150
@@ -381,7 +383,7 @@ class LedgerContract:
         today = [datetime.datetime(2026, 1, 1, tzinfo=datetime.UTC)]
         grows = Schedule(start=datetime.date(2026, 1, 1), every=10, epsilon=0.5, times=2)
         policy = Policy([Table("data")], epsilon=1, schedule=grows)
-        ledger = self.make(Terms.of(policy), clock=lambda: today[0])
+        ledger = self.make(Terms.from_policy(policy), clock=lambda: today[0])
         ledger.reserve(plan(1))
         for epsilon in ("0.5", "0.5"):
             with pytest.raises(BudgetExhausted):
@@ -391,7 +393,7 @@ class LedgerContract:
         today[0] += datetime.timedelta(days=1000)
         with pytest.raises(BudgetExhausted):
             ledger.reserve(plan("0.1"))
-        (gauge,) = ledger.gauges()
+        (gauge,) = ledger.filter_usages()
         assert gauge.spent == gauge.cap == 2
         today[0] = datetime.datetime(2026, 1, 1, tzinfo=datetime.UTC)  # a clock set back
         assert ledger.remaining.epsilon == 0
@@ -417,7 +419,9 @@ class LedgerContract:
 
     def test_an_analyst_pays_once_for_what_another_asked(self):
         analysts = {"ann": Budget(1), "bob": Budget(1), "eve": Budget(Fraction(1, 4))}
-        ledger = self.make(Terms.of(Policy([Table("data")], epsilon=1, analysts=analysts)))
+        ledger = self.make(
+            Terms.from_policy(Policy([Table("data")], epsilon=1, analysts=analysts))
+        )
         entry = ledger.reserve(plan(0.5), analyst="ann", plan_hash="f00d")
         ledger.settle(entry, "{}")
         for _ in range(3):
@@ -425,7 +429,7 @@ class LedgerContract:
             assert ledger.recall(plan(0.5), plan_hash="f00d", analyst="bob").record == "{}"
         with pytest.raises(BudgetExhausted, match="analyst eve"):
             ledger.recall(plan(0.5), plan_hash="f00d", analyst="eve")
-        spent = {one.account: one.spent for one in ledger.gauges()}
+        spent = {one.account: one.spent for one in ledger.filter_usages()}
         half = Fraction(1, 2)
         assert spent == {"unit:*": half, "analyst:ann": half, "analyst:bob": half} | {
             "analyst:eve": 0
@@ -434,13 +438,15 @@ class LedgerContract:
 
     def test_whoever_receives_two_answers_pays_for_two(self):
         analysts = {"ann": Budget(9), "bob": Budget(9)}
-        ledger = self.make(Terms.of(Policy([Table("data")], epsilon=9, analysts=analysts)))
+        ledger = self.make(
+            Terms.from_policy(Policy([Table("data")], epsilon=9, analysts=analysts))
+        )
         for turn in (1, 2):
             entry = ledger.reserve(plan(1), analyst="ann", plan_hash="f00d")  # fresh each time
             ledger.settle(entry, str(turn))
             found = ledger.recall(plan(1), plan_hash="f00d", analyst="bob")
             assert (found.number, found.record) == (entry.number, str(turn))
-            spent = {one.account: one.spent for one in ledger.gauges()}
+            spent = {one.account: one.spent for one in ledger.filter_usages()}
             assert spent["analyst:bob"] == spent["unit:*"] == turn
         with pytest.raises(InvalidParameter, match="no entry"):
             ledger.settle(replace(entry, number=entry.number + 2))  # bob's, which has ended
@@ -462,9 +468,9 @@ class LedgerContract:
     def test_a_head_of_a_longer_ledger_shows_a_rollback(self):
         ledger = self.ledger(1)
         ledger.reserve(plan(0.1))
-        short, (rows, anchor) = ledger.head, ledger._journal.whole()
+        short, (rows, anchor) = ledger.head, ledger._journal.read_all()
         rows = list(rows)
         ledger.reserve(plan(0.1))
-        assert replayed(rows, anchor, ledger.public_key).head == short
+        assert replay_ledger(rows, anchor, ledger.public_key).head == short
         with pytest.raises(LedgerBroken, match="set back"):
-            replayed(rows, anchor, ledger.public_key, [ledger.head])
+            replay_ledger(rows, anchor, ledger.public_key, [ledger.head])

@@ -17,7 +17,7 @@ from multiprocessing import get_context
 from pathlib import Path
 
 from deniable.errors import BudgetExhausted, LedgerUnavailable
-from deniable.ledger.database_journal import Database
+from deniable.ledger.database_journal import DatabaseJournal
 from deniable.ledger.durable_ledger import DurableLedger
 from deniable.ledger.terms import Terms
 from deniable.policy.budget import Budget
@@ -28,7 +28,7 @@ FORKED = get_context("fork")
 ALL = 10**9
 
 
-class Unlocked(Database):
+class Unlocked(DatabaseJournal):
     """The mutant: decides on what it read without the lock, and waits before it writes."""
 
     barrier = None
@@ -43,7 +43,7 @@ class Unlocked(Database):
 
 def race(where, key, *, processes, requests, room, mutant=False):
     """How many of the requests were granted, by processes that start together."""
-    terms = Terms.within(Budget(room))
+    terms = Terms.from_budget(Budget(room))
     DurableLedger(where, terms, key=key).close()
     start, granted = FORKED.Barrier(processes), FORKED.Value("q", 0)
     if mutant:
@@ -90,7 +90,7 @@ def kill(where, key, *, kills, log):
     The worker reserves, writes the entry's number to `log` (that is its release), and settles,
     again and again. Each time the ledger must verify, and hold every charge that was noted.
     """
-    terms = Terms.within(Budget(ALL))
+    terms = Terms.from_budget(Budget(ALL))
     ledger = DurableLedger(where, terms, key=key)
     ledger.close()
     out = os.open(log, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
@@ -136,7 +136,7 @@ def _work(where, key, terms, out, tell):
 
 def starve(where, key, *, fault, log):
     """Lets every write fail from some moment on, in a process of its own."""
-    terms = Terms.within(Budget(ALL))
+    terms = Terms.from_budget(Budget(ALL))
     DurableLedger(where, terms, key=key).close()
     out = os.open(log, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
     ready, tell = os.pipe()

@@ -4,12 +4,12 @@ from fractions import Fraction
 import pytest
 
 from deniable.errors import InvalidParameter, LedgerBroken, LedgerUnavailable
+from deniable.ledger import ChainedLedger, MemoryLedger
 from deniable.ledger.journal import MemoryJournal
 from deniable.ledger.signing_keys import SigningKey
 from deniable.ledger.terms import Terms
 from deniable.policy import Policy, Table
 from deniable.policy.budget import Budget
-from deniable.release import ChainedLedger, MemoryLedger
 from tests.ledger.contract import LedgerContract, plan
 
 
@@ -35,7 +35,7 @@ def test_bad_budgets(bad):
 
 
 def opened(policy, journal):
-    return ChainedLedger(Terms.of(policy), journal)
+    return ChainedLedger(Terms.from_policy(policy), journal)
 
 
 def test_a_ledger_goes_on_where_it_stopped():
@@ -72,7 +72,7 @@ def test_the_owner_may_narrow_it_later_and_the_ledger_says_so():
     with pytest.raises(InvalidParameter, match="who asks"):
         first.reserve(plan(0.1))  # opened before, but bound by what holds now
     assert second.verify().entries == 3
-    assert [row.read()["kind"] for row in journal.whole()[0]] == [
+    assert [row.read()["kind"] for row in journal.read_all()[0]] == [
         "opened",
         "amended",
         "reserved",
@@ -84,7 +84,9 @@ def test_the_gauges_of_a_budget_that_was_ended_are_gone():
     narrow = Policy([Table("data", budget=Budget(0.5))], epsilon=1, analysts={"a": Budget(1)})
     opened(narrow, journal).reserve(plan(0.5), analyst="a")
     wide = opened(Policy([Table("data")], epsilon=1), journal)
-    assert [(one.account, one.spent) for one in wide.gauges()] == [("unit:*", Fraction(1, 2))]
+    assert [(one.account, one.spent) for one in wide.filter_usages()] == [
+        ("unit:*", Fraction(1, 2))
+    ]
 
 
 def test_a_fork_cannot_spend_what_it_only_has_a_copy_of():

@@ -9,14 +9,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from deniable.errors import BudgetExhausted, InvalidParameter
-from deniable.ledger.charges import added, limits, price
+from deniable.ledger import MemoryLedger
+from deniable.ledger.charges import charge_for, exact_sum, filter_limits
 from deniable.ledger.terms import Terms
 from deniable.mechanisms import Gaussian
 from deniable.policy import Policy, Table
 from deniable.policy.budget import Budget
 from deniable.privacy import ConcentratedFilter, GaussianFilter, PureFilter, UnionFilter
 from deniable.query.plan.plan import Block
-from deniable.release import MemoryLedger
 from tests.ledger.contract import plan
 
 ALL = ("pure", "zcdp", "gdp")
@@ -37,7 +37,7 @@ def test_the_filters_together_keep_the_budget(filters, epsilon, delta):
 
 def union(budget, filters):
     """The union filter with the ledger's limits."""
-    found = limits(budget, filters)
+    found = filter_limits(budget, filters)
     made = {
         "pure": lambda one: PureFilter(one.amount, delta=one.slack),
         "zcdp": lambda one: ConcentratedFilter(one.amount, delta=one.slack),
@@ -72,34 +72,36 @@ def test_a_ledger_grants_what_the_union_filter_grants(shares, filters):
 
 def test_charges_are_those_of_the_filters():
     asked = bell(1, Fraction(1, 10**6))
-    charge = price((asked,), ALL)
+    charge = charge_for((asked,), ALL)
     assert charge["pure"] == (1, Fraction(1, 10**6))
     assert charge["zcdp"] == (asked.loss.rho, 0)
     assert charge["gdp"] == (asked.loss.mu_squared, 0)
-    keyed = price((plan(1, 1e-6),), ALL)
+    keyed = charge_for((plan(1, 1e-6),), ALL)
     assert keyed["zcdp"].slack == Fraction(1, 10**6)
     assert keyed["gdp"] is None  # a delta of its own has no mu
 
 
 def test_a_price_fixed_in_advance_lies_below_the_sum():
     plans = [plan(0.1)] * 100
-    tight = price(plans, ALL, Fraction(1, 10**6))
+    tight = charge_for(plans, ALL, Fraction(1, 10**6))
     assert tight["pure"].amount == pytest.approx(4.7745676, abs=1e-3)  # the known optimum
     assert tight["pure"].amount >= Fraction(4774567588, 10**9)
-    loose = price(plans, ALL)
+    loose = charge_for(plans, ALL)
     assert loose["pure"] == (10, 0)
     assert tight["zcdp"] == loose["zcdp"]
     with pytest.raises(InvalidParameter, match="no finite epsilon"):
-        price([plan(1, 1e-3)], ALL, Fraction(1, 10**9))
+        charge_for([plan(1, 1e-3)], ALL, Fraction(1, 10**9))
 
 
 def test_sums_are_exact():
     parts = [Fraction(1, 10)] * 10 + [Fraction(1, 3)] * 3
-    assert added(parts) == 2
+    assert exact_sum(parts) == 2
 
 
 def terms(epsilon, delta, filters):
-    return Terms.of(Policy([Table("data")], epsilon=epsilon, delta=delta, filters=filters))
+    return Terms.from_policy(
+        Policy([Table("data")], epsilon=epsilon, delta=delta, filters=filters)
+    )
 
 
 def test_no_adaptive_analyst_gets_past_the_filter(size):
@@ -165,7 +167,7 @@ def test_no_adaptive_analyst_gets_past_all_filters(size):
                 step = max(0, step - int(generator.random() < 0.2))
             except BudgetExhausted:
                 step = min(7, step + 1)
-        charges = [price((one,), ALL) for one in granted]
+        charges = [charge_for((one,), ALL) for one in granted]
         fits = {kind: _fits([one[kind] for one in charges], kind) for kind in ALL}
         assert any(fits.values())
         for kind, one in fits.items():
@@ -175,7 +177,7 @@ def test_no_adaptive_analyst_gets_past_all_filters(size):
 
 
 def _fits(charges, kind):
-    limit = limits(Budget(1, 1e-6), ALL)[kind]
+    limit = filter_limits(Budget(1, 1e-6), ALL)[kind]
     if None in charges:
         return False
     amount = sum((one.amount for one in charges), Fraction(0))

@@ -10,11 +10,10 @@ import pytest
 
 import deniable as dp
 from deniable.errors import InvalidParameter, LedgerBroken, LedgerUnavailable
-from deniable.ledger import durable_ledger
+from deniable.ledger import DurableLedger, durable_ledger, verify_ledger
 from deniable.ledger.terms import Terms
 from deniable.policy import Policy, Table
 from deniable.policy.budget import Budget
-from deniable.release import DurableLedger, verify_ledger
 from tests.ledger.contract import LedgerContract, plan
 from tools.postgresql import empty_place
 
@@ -42,7 +41,7 @@ class Durable(LedgerContract):
 
     def test_it_goes_on_where_it_stopped(self):
         where, key = self.place()
-        terms = Terms.within(Budget(1))
+        terms = Terms.from_budget(Budget(1))
         first = DurableLedger(where, terms, key=key)
         entry = first.reserve(plan(0.75), plan_hash="f00d")
         first.close()
@@ -56,13 +55,13 @@ class Durable(LedgerContract):
 
     def test_another_key_is_refused(self, tmp_path):
         where, key = self.place()
-        DurableLedger(where, Terms.within(Budget(1)), key=key).close()
+        DurableLedger(where, Terms.from_budget(Budget(1)), key=key).close()
         other = tmp_path / "other.key"
-        DurableLedger(tmp_path / "x.sqlite", Terms.within(Budget(1)), key=other).close()
+        DurableLedger(tmp_path / "x.sqlite", Terms.from_budget(Budget(1)), key=other).close()
         with pytest.raises(LedgerBroken, match="not signed by its key"):
-            DurableLedger(where, Terms.within(Budget(1)), key=other)
-        with pytest.raises(LedgerBroken, match="no signing key"):
-            DurableLedger(where, Terms.within(Budget(1)), key=tmp_path / "lost.key")
+            DurableLedger(where, Terms.from_budget(Budget(1)), key=other)
+        with pytest.raises(LedgerBroken, match=r"signing key .* is missing"):
+            DurableLedger(where, Terms.from_budget(Budget(1)), key=tmp_path / "lost.key")
 
 
 class TestSQLite(Durable):
@@ -90,7 +89,7 @@ class TestPostgreSQL(Durable):
         lazy = f"{empty_place(self.server)}%20-csynchronous_commit%3Doff"
         with psycopg.connect(lazy) as connection:
             assert connection.execute("SHOW synchronous_commit").fetchone() == ("off",)
-        ledger = DurableLedger(lazy, Terms.within(Budget(1)), key=self.folder / "lazy.key")
+        ledger = DurableLedger(lazy, Terms.from_budget(Budget(1)), key=self.folder / "lazy.key")
         assert setting(ledger, "SHOW synchronous_commit") == "on"
         ledger.close()
 
@@ -100,7 +99,7 @@ class TestPostgreSQL(Durable):
 
 
 def test_key_and_ledger_are_their_owners_only(tmp_path):
-    ledger = DurableLedger(tmp_path / "l.sqlite", Terms.within(Budget(1)))
+    ledger = DurableLedger(tmp_path / "l.sqlite", Terms.from_budget(Budget(1)))
     key = tmp_path / "l.key"
     modes = {one.suffix: stat.S_IMODE(one.stat().st_mode) for one in tmp_path.iterdir()}
     closed = (".begun", ".key", ".sqlite", ".sqlite-wal", ".sqlite-shm")
@@ -109,11 +108,11 @@ def test_key_and_ledger_are_their_owners_only(tmp_path):
     ledger.close()
     key.chmod(0o644)
     with pytest.raises(InvalidParameter, match="chmod 600"):
-        DurableLedger(tmp_path / "l.sqlite", Terms.within(Budget(1)))
+        DurableLedger(tmp_path / "l.sqlite", Terms.from_budget(Budget(1)))
 
 
 def test_a_fork_gets_connections_of_its_own(tmp_path):
-    ledger = DurableLedger(tmp_path / "l.sqlite", Terms.within(Budget(1)))
+    ledger = DurableLedger(tmp_path / "l.sqlite", Terms.from_budget(Budget(1)))
     ledger.reserve(plan(0.1))
     child = os.fork()
     if child == 0:
@@ -135,11 +134,11 @@ def test_a_ledger_that_is_none(tmp_path):
     text = tmp_path / "text.sqlite"
     text.write_text("This is no database, however long it may be. " * 100)
     with pytest.raises(LedgerBroken, match="not a database"):
-        DurableLedger(text, Terms.within(Budget(1)))
+        DurableLedger(text, Terms.from_budget(Budget(1)))
     with pytest.raises(LedgerUnavailable, match="cannot be used"):
-        DurableLedger(tmp_path / "no" / "folder.sqlite", Terms.within(Budget(1)))
+        DurableLedger(tmp_path / "no" / "folder.sqlite", Terms.from_budget(Budget(1)))
     with pytest.raises(InvalidParameter, match="mysql"):
-        DurableLedger("mysql://here/there", Terms.within(Budget(1)))
+        DurableLedger("mysql://here/there", Terms.from_budget(Budget(1)))
 
 
 def test_opening_a_policy_twice_spends_one_budget(tmp_path):
@@ -166,7 +165,7 @@ def test_a_ledger_of_another_policy_is_not_used(tmp_path):
 
 
 def test_a_ledger_that_was_begun_is_not_begun_anew(tmp_path):
-    where, key, terms = tmp_path / "l.sqlite", tmp_path / "l.key", Terms.within(Budget(1))
+    where, key, terms = tmp_path / "l.sqlite", tmp_path / "l.key", Terms.from_budget(Budget(1))
     ledger = DurableLedger(where, terms)
     ledger.reserve(plan(1))
     ledger.close()
@@ -175,13 +174,13 @@ def test_a_ledger_that_was_begun_is_not_begun_anew(tmp_path):
     for empty in (False, True):
         if empty:
             where.touch()
-        with pytest.raises(LedgerBroken, match="was begun and is gone"):
+        with pytest.raises(LedgerBroken, match="is missing"):
             DurableLedger(where, terms)
     DurableLedger(tmp_path / "other.sqlite", terms, key=key).close()
 
 
 def test_an_older_ledger_is_noted_when_it_is_opened_next(tmp_path):
-    where, terms = tmp_path / "l.sqlite", Terms.within(Budget(1))
+    where, terms = tmp_path / "l.sqlite", Terms.from_budget(Budget(1))
     DurableLedger(where, terms).close()
     mark = tmp_path / "l.key.begun"
     for _ in range(2):
@@ -235,7 +234,7 @@ def test_a_ledger_that_was_changed_is_not_opened(tmp_path, statements, told):
 
 @pytest.mark.parametrize(("number", "noticed"), [(1, False), (2, False), (3, True), (4, True)])
 def test_of_a_long_ledger_the_last_entries_are_checked(tmp_path, monkeypatch, number, noticed):
-    monkeypatch.setattr(durable_ledger, "CHECKED", 2)
+    monkeypatch.setattr(durable_ledger, "CHECKED_ON_OPENING", 2)
     path = asked_twice(tmp_path)
     tamper(tmp_path, f"UPDATE deniable_entries SET body = body || ' ' WHERE number = {number}")
     told = pytest.raises(LedgerBroken, match=f"Entry {number} was changed")

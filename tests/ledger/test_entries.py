@@ -1,7 +1,7 @@
 from fractions import Fraction
 
-from deniable.ledger.entries import entries, latest, told
-from deniable.release import MemoryLedger
+from deniable.ledger import MemoryLedger
+from deniable.ledger.entries import latest_answer, plan_to_json, read_entries
 from tests.ledger.contract import plan
 
 
@@ -10,8 +10,8 @@ def test_every_plan_of_a_batch_is_an_entry():
     made = ledger.reserve_all(
         [plan(1), plan(2, table="more")], analyst="ann", plan_hashes=["a", "b"], version="march"
     )
-    row = list(ledger._journal.whole()[0])[1]
-    assert tuple(entries(row)) == made
+    row = list(ledger._journal.read_all()[0])[1]
+    assert tuple(read_entries(row)) == made
     assert [(one.number, one.place, one.table, one.epsilon) for one in made] == [
         (1, 0, "data", 1),
         (1, 1, "more", 2),
@@ -24,7 +24,7 @@ def test_every_plan_of_a_batch_is_an_entry():
 
 
 def test_what_is_told_of_a_plan_is_exact():
-    said = told(plan(Fraction(1, 3), 1e-7), "hash")
+    said = plan_to_json(plan(Fraction(1, 3), 1e-7), "hash")
     assert said == {"delta": "1/10000000", "epsilon": "1/3", "plan": "hash", "tables": ["data"]}
 
 
@@ -33,8 +33,8 @@ def test_the_latest_answer_and_who_received_it():
     for analyst in ("ann", "bob"):
         entry = ledger.reserve(plan(1), analyst=analyst, plan_hash="a")
         ledger.settle(entry, f'"{analyst}"')
-    rows = [row for row in ledger._journal.whole()[0] if row.recall]
-    row, received = latest(rows)
+    rows = [row for row in ledger._journal.read_all()[0] if row.recall]
+    row, received = latest_answer(rows)
     assert row.read()["record"] == '"bob"'
     assert received == {"bob"}
-    assert latest(()) is None
+    assert latest_answer(()) is None

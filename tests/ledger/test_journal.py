@@ -4,7 +4,7 @@ from deniable.errors import LedgerBroken
 from deniable.ledger.journal import (
     EMPTY,
     MemoryJournal,
-    chain,
+    entry_hash,
     recall_key,
 )
 from deniable.ledger.signing_keys import SigningKey
@@ -20,9 +20,9 @@ def test_entries_are_numbered_and_chained():
     rows += appended(journal, {"kind": "settled", "of": 0, "place": 0})
     before = ""
     for number, row in enumerate(rows):
-        before = chain(before, number, row.body)
+        before = entry_hash(before, number, row.body)
         assert (row.number, row.hash) == (number, before)
-    found, anchor = journal.whole()
+    found, anchor = journal.read_all()
     assert list(found) == rows
     assert (anchor.number, anchor.hash, anchor.state) == (2, before, '{"n":2}')
     with journal.view() as view:
@@ -35,7 +35,7 @@ def test_entries_are_numbered_and_chained():
 def test_deciding_nothing_appends_nothing():
     journal = MemoryJournal(SigningKey.new())
     assert appended(journal) == []
-    assert journal.whole() == ((), EMPTY)
+    assert journal.read_all() == ((), EMPTY)
 
 
 def test_a_decision_that_raises_appends_nothing():
@@ -43,15 +43,15 @@ def test_a_decision_that_raises_appends_nothing():
     appended(journal, {"kind": "reserved"})
     with pytest.raises(ZeroDivisionError):
         journal.append(lambda view: 1 / 0)
-    assert len(journal.whole()[0]) == 1
+    assert len(journal.read_all()[0]) == 1
 
 
 def test_only_signed_anchors_are_believed():
     journal = MemoryJournal(SigningKey.new())
     appended(journal, {"kind": "reserved"})
-    anchor = journal.whole()[1]
-    assert journal.checked(anchor) is anchor
-    assert journal.checked(EMPTY) is EMPTY
+    anchor = journal.read_all()[1]
+    assert journal.check_signed(anchor) is anchor
+    assert journal.check_signed(EMPTY) is EMPTY
     other = MemoryJournal(SigningKey.new())
     with pytest.raises(LedgerBroken, match="not signed by its key"):
-        other.checked(anchor)
+        other.check_signed(anchor)

@@ -3,10 +3,10 @@ from fractions import Fraction
 import pytest
 
 from deniable.errors import InvalidParameter
-from deniable.ledger.ledger import check_price, like_this
+from deniable.ledger import Remaining
+from deniable.ledger.ledger import check_price, describe_how_many
 from deniable.mechanisms import Gaussian, Laplace
 from deniable.query.plan.plan import Block
-from deniable.release import Remaining
 from tests.ledger.contract import plan
 
 
@@ -33,7 +33,8 @@ def test_what_is_left_never_looks_like_more():
 
 def test_how_many_more_in_words():
     said = [
-        like_this(count).split(" more")[0] for count in (2, 19, 20, 43, 99, 100, 437, 98765)
+        describe_how_many(count).split(" more")[0]
+        for count in (2, 19, 20, 43, 99, 100, 437, 98765)
     ]
     assert said == [
         "2",

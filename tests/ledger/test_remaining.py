@@ -1,12 +1,12 @@
 import datetime
 
+from deniable.ledger import MemoryLedger
 from deniable.ledger.accounts import Accounts
-from deniable.ledger.ledger import like_this
-from deniable.ledger.remaining import asked, left
+from deniable.ledger.ledger import describe_how_many
+from deniable.ledger.remaining import least_remaining, limiting_accounts
 from deniable.ledger.terms import Terms
 from deniable.policy import Policy, Table
 from deniable.policy.budget import Budget
-from deniable.release import MemoryLedger
 from tests.ledger.contract import plan
 
 TODAY = datetime.date(2026, 1, 1)
@@ -15,7 +15,7 @@ TODAY = datetime.date(2026, 1, 1)
 def ledger(**declared):
     declared = {"epsilon": 10} | declared
     tables = [Table("data", budget=Budget(5)), Table("staff", unit="employee")]
-    return MemoryLedger(terms=Terms.of(Policy(tables, **declared)))
+    return MemoryLedger(terms=Terms.from_policy(Policy(tables, **declared)))
 
 
 def test_the_account_with_the_least_counts():
@@ -23,18 +23,18 @@ def test_the_account_with_the_least_counts():
     assert books.how_many(plan(0.5), analyst="ann") == 6
     assert books.how_many(plan(0.5), analyst="bob") == 10
     assert books.how_many(plan(0.5, table="staff"), analyst="bob") == 16
-    assert books.left("ann").epsilon == 3
-    assert books.left("bob", tables=["data"]).epsilon == 5
-    assert books.left(tables=["data"], analyst="ann").epsilon == 3
+    assert books.remaining_for("ann").epsilon == 3
+    assert books.remaining_for("bob", tables=["data"]).epsilon == 5
+    assert books.remaining_for(tables=["data"], analyst="ann").epsilon == 3
     assert books.remaining.epsilon == 10
-    assert like_this(books.how_many(plan("0.1"), analyst="bob")) == (
+    assert describe_how_many(books.how_many(plan("0.1"), analyst="bob")) == (
         "about 50 more questions like this one"
     )
 
 
 def test_what_costs_nothing_never_ends():
     towns = Policy([Table("data", public=True)], epsilon=1)
-    assert MemoryLedger(terms=Terms.of(towns)).how_many(plan(1)) is None
+    assert MemoryLedger(terms=Terms.from_policy(towns)).how_many(plan(1)) is None
 
 
 def test_a_used_up_delta_ends_it_too():
@@ -46,7 +46,7 @@ def test_a_used_up_delta_ends_it_too():
 def test_gauges_of_all_that_was_declared_or_charged():
     books = ledger(analysts={"*": Budget(3)}, units={"employee": Budget(1)})
     books.reserve(plan(1), analyst="eve")
-    found = {one.account: (one.spent, one.limit, one.open) for one in books.gauges()}
+    found = {one.account: (one.spent, one.limit, one.open) for one in books.filter_usages()}
     assert found == {
         "unit:*": (1, 10, True),
         "unit:employee": (0, 1, True),
@@ -56,8 +56,8 @@ def test_gauges_of_all_that_was_declared_or_charged():
 
 
 def test_an_unknown_table_is_charged_to_everybody():
-    terms = Terms.within(Budget(1))
-    assert asked(terms, "ann", None) == ("unit:*",)
-    assert asked(terms, "ann", ("data",)) == ("unit:*",)
-    found = left(Accounts(), terms, ("unit:*",), TODAY)
+    terms = Terms.from_budget(Budget(1))
+    assert limiting_accounts(terms, "ann", None) == ("unit:*",)
+    assert limiting_accounts(terms, "ann", ("data",)) == ("unit:*",)
+    found = least_remaining(Accounts(), terms, ("unit:*",), TODAY)
     assert found.epsilon == 1

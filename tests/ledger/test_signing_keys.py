@@ -4,13 +4,13 @@ import stat
 import pytest
 
 from deniable.errors import InvalidParameter, LedgerBroken
-from deniable.ledger.signing_keys import PublicKey, SigningKey, verified
+from deniable.ledger.signing_keys import PublicKey, SigningKey, signature_is_valid
 
 
 def test_a_file_keeps_the_key_whole_and_closed(tmp_path):
     path = tmp_path / "l.key"
-    made = SigningKey.kept(path)
-    assert SigningKey.kept(path).public == SigningKey.read(path).public == made.public
+    made = SigningKey.read_or_create(path)
+    assert SigningKey.read_or_create(path).public == SigningKey.read(path).public == made.public
     assert stat.S_IMODE(path.stat().st_mode) == 0o600
     assert (tmp_path / "l.key.pub").read_text() == f"{made.public}\n"
     assert sorted(one.name for one in tmp_path.iterdir()) == ["l.key", "l.key.pub"]
@@ -47,7 +47,7 @@ def test_what_is_short_or_of_another_version(tmp_path):
 
 def test_others_must_not_read_it(tmp_path):
     path = tmp_path / "l.key"
-    SigningKey.kept(path)
+    SigningKey.read_or_create(path)
     path.chmod(0o640)
     with pytest.raises(InvalidParameter, match="chmod 600"):
         SigningKey.read(path)
@@ -58,20 +58,20 @@ def test_the_private_half_is_never_shown_or_pickled():
     seed = key._private.private_bytes_raw().hex()
     assert seed not in repr(key) + str(key)
     assert key.public in repr(key)
-    with pytest.raises(TypeError, match="not pickled"):
+    with pytest.raises(TypeError, match="cannot be pickled"):
         pickle.dumps(key)
 
 
 def test_a_signature_has_one_spelling():
     key = SigningKey.new()
     signature = key.sign(b"head")
-    assert verified(b"head", signature, key.public)
+    assert signature_is_valid(b"head", signature, key.public)
     for other in (signature.upper(), f" {signature}", signature[:-1], "zz", ""):
-        assert not verified(b"head", other, key.public)
-    assert not verified(b"head", signature, key.public.upper())
-    assert not verified(b"head", signature, SigningKey.new().public)
+        assert not signature_is_valid(b"head", other, key.public)
+    assert not signature_is_valid(b"head", signature, key.public.upper())
+    assert not signature_is_valid(b"head", signature, SigningKey.new().public)
 
 
 def test_a_public_key_signs_nothing():
-    with pytest.raises(LedgerBroken, match="to be read"):
+    with pytest.raises(LedgerBroken, match="for reading only"):
         PublicKey("00").sign(b"head")

@@ -25,7 +25,7 @@ POLICY = Policy(
 
 
 def test_each_question_charges_units_tables_and_analyst():
-    terms = Terms.of(POLICY)
+    terms = Terms.from_policy(POLICY)
     assert terms.accounts(("visits",), "ann") == ("unit:*", "table:visits", "analyst:ann")
     assert terms.accounts(("labs", "visits"), "bob") == (
         "unit:*",
@@ -38,17 +38,17 @@ def test_each_question_charges_units_tables_and_analyst():
     with pytest.raises(LedgerBroken, match="no budget"):
         terms.budget("unit:nobody")
     with pytest.raises(InvalidParameter, match="who asks"):
-        terms.analyst("*")
+        terms.analyst_account("*")
 
 
 def test_what_is_written_is_read_again():
-    terms = Terms.of(POLICY)
+    terms = Terms.from_policy(POLICY)
     assert Terms.from_json(terms.to_json()) == terms
     assert Terms.from_json(terms.to_json()).budget("unit:*").schedule == GROWS
 
 
 def test_limits_grow_with_the_days():
-    terms = Terms.of(POLICY)
+    terms = Terms.from_policy(POLICY)
     days = [datetime.date(2026, 1, 1), datetime.date(2026, 3, 2), None]
     assert [str(terms.limits("unit:*", day)["pure"].amount) for day in days] == [
         "3",
@@ -58,13 +58,13 @@ def test_limits_grow_with_the_days():
 
 
 def test_only_what_narrows_may_change():
-    old = Terms.of(POLICY)
-    old.allow(old)
+    old = Terms.from_policy(POLICY)
+    old.check_change(old)
     narrow = Policy(
         [*POLICY.tables.values(), Table("new")],
         **{"epsilon": 3, "delta": 1e-6, "schedule": GROWS, "units": POLICY.units},
     )
-    old.allow(Terms.of(narrow))
+    old.check_change(Terms.from_policy(narrow))
     for change in (
         {"schedule": None},
         {"epsilon": 2},
@@ -76,14 +76,14 @@ def test_only_what_narrows_may_change():
             kept["units"] = {"employee": Budget(1, 1e-6)}
         tables = [Table("visits", unit="Patient"), Table("staff", unit="employee")]
         with pytest.raises(LedgerBroken, match="opened with"):
-            old.allow(Terms.of(Policy(tables, **kept)))
+            old.check_change(Terms.from_policy(Policy(tables, **kept)))
 
 
 def amended(old, new):
     """The terms after a policy was changed, as a ledger has them."""
-    known = Terms.of(old)
-    known.allow(Terms.of(new))
-    return Terms.of(new).after(known)
+    known = Terms.from_policy(old)
+    known.check_change(Terms.from_policy(new))
+    return Terms.from_policy(new).with_tables_of(known)
 
 
 VISITS, TOWNS = Table("visits", unit="patient"), Table("towns", public=True)
@@ -104,15 +104,19 @@ def test_a_table_that_was_taken_out_is_remembered(later):
     """Nobody gets a second budget, or less protection, by way of a policy without the table."""
     between = amended(Policy([VISITS, TOWNS], epsilon=1), Policy([TOWNS], epsilon=1))
     with pytest.raises(LedgerBroken):
-        between.allow(Terms.of(later))
+        between.check_change(Terms.from_policy(later))
 
 
 def test_a_table_may_come_back_as_it_was():
     first, between = Policy([VISITS, TOWNS], epsilon=1), Policy([TOWNS], epsilon=1)
     known = amended(first, between)
-    known.allow(Terms.of(first))
-    assert Terms.of(first).after(known) == Terms.of(between).after(Terms.of(first)) == known
-    known.allow(Terms.of(Policy([Table("VISITS2", unit="PATIENT")], epsilon=1)))
+    known.check_change(Terms.from_policy(first))
+    assert (
+        Terms.from_policy(first).with_tables_of(known)
+        == Terms.from_policy(between).with_tables_of(Terms.from_policy(first))
+        == known
+    )
+    known.check_change(Terms.from_policy(Policy([Table("VISITS2", unit="PATIENT")], epsilon=1)))
 
 
 def test_who_never_shared_a_budget_may_get_their_own():
@@ -123,6 +127,6 @@ def test_who_never_shared_a_budget_may_get_their_own():
 
 @pytest.mark.parametrize("name", ["ann\nbob", "\x1b[31m", "\u202eann"])
 def test_names_of_analysts_can_be_printed(name):
-    for terms in (Terms.of(POLICY), Terms.within(Budget(1))):
-        with pytest.raises(InvalidParameter, match="printed"):
+    for terms in (Terms.from_policy(POLICY), Terms.from_budget(Budget(1))):
+        with pytest.raises(InvalidParameter, match="printable"):
             terms.accounts(("visits",), name)

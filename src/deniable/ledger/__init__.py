@@ -1,1 +1,27 @@
-"""What is spent and what is left: accounts, charges, signed entries, stores, keys."""
+"""Ledgers: what is spent and what is left, as a chain of signed entries."""
+
+from deniable.ledger.chained_ledger import ChainedLedger, MemoryLedger
+from deniable.ledger.durable_ledger import DurableLedger, verify_ledger
+from deniable.ledger.ledger import (
+    Entry,
+    FilterUsage,
+    Head,
+    Ledger,
+    RecalledAnswer,
+    Remaining,
+    VerifiedLedger,
+)
+
+__all__ = [
+    "ChainedLedger",
+    "DurableLedger",
+    "Entry",
+    "FilterUsage",
+    "Head",
+    "Ledger",
+    "MemoryLedger",
+    "RecalledAnswer",
+    "Remaining",
+    "VerifiedLedger",
+    "verify_ledger",
+]

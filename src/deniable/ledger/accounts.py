@@ -1,19 +1,21 @@
-"""What charges add up to, account by account: exact sums, and sums over disjoint parts.
+"""The sums of charges in each account: exact sums, and sums over disjoint parts.
 
-An account (that of a privacy unit, of a table, of an analyst) keeps one sum for each committed
-filter: of epsilons, of rhos, of squares of mu, and of deltas beside them. A release is granted
-while in every account at least one filter has room for all that was granted so far and it
-(privacy/filters/union.py says why one is enough). A charge is added to every sum, also past its
-limit: a filter is closed just when its sum is above its limit, so nothing else is kept.
+There is an account for each privacy unit, table and analyst with a budget. An account keeps
+one sum for each committed filter: of epsilons, of rhos, or of squares of mu, each with a sum of
+deltas. A release is granted while, in every account, at least one filter has room for it and
+all earlier grants together (privacy/filters/union.py says why one filter is enough). A charge
+is added to every sum, even past its limit. A filter is closed exactly when its sum is above its
+limit, so the sums are the whole state.
 
-Limits may grow by a schedule, so that a closed filter opens again. Let M be the ledger, and
-M_k the ledger that also refuses what would bring sum k above its last limit. M_k keeps filter
-k, and M equals it on the transcripts whose whole history fits that last limit; the last grant
-fitted some filter on its day, hence fits its last limit, so these sets cover all transcripts.
+Limits may grow by a schedule, so a closed filter can open again. Let M be the ledger, and M_k
+the ledger that also refuses what would bring sum k above its last limit. M_k keeps filter k,
+and M equals M_k on the transcripts whose whole history fits that last limit. The last grant
+fitted some filter on its day, so it fits that filter's last limit. Hence these sets cover all
+transcripts.
 
-Parts of a partition hold different people. Whoever appears in one part touches its releases
-and no other's, so a partition costs what its dearest part does; one who may move from part
-to part touches two, and it costs the dearest two.
+The parts of a partition hold different privacy units. A unit that stays in one part is touched
+by the releases about that part only, so a partition costs as much as its most expensive part.
+A unit that may move between parts touches two, so the partition costs the two most expensive.
 """
 
 from collections.abc import Iterable, Mapping
@@ -22,13 +24,13 @@ from fractions import Fraction
 from functools import reduce
 from typing import Any, NamedTuple
 
-Path = tuple[tuple[str, str], ...]  # (partition, part), from the outermost inwards
+PartPath = tuple[tuple[str, str], ...]  # (partition, part) pairs, the outermost first
 
-_SHORT = 256  # bits: longer denominators are rounded, against the spender
+_MAX_BITS = 256  # a fraction with a longer denominator is rounded up
 
 
 class Amount(NamedTuple):
-    """Of a filter's own unit, and a probability beside it.
+    """An amount in a filter's own unit, and a delta (`slack`).
 
     >>> Amount(Fraction(1, 2), Fraction(0)) + Amount(Fraction(1, 3), Fraction(1, 10**6))
     Amount(amount=Fraction(5, 6), slack=Fraction(1, 1000000))
@@ -38,153 +40,164 @@ class Amount(NamedTuple):
     slack: Fraction = Fraction(0)
 
     def __add__(self, other: "Amount") -> "Amount":  # type: ignore[override]
-        return Amount(above(self.amount + other.amount), above(self.slack + other.slack))
+        return Amount(round_up(self.amount + other.amount), round_up(self.slack + other.slack))
 
-    def within(self, limit: "Amount") -> bool:
+    def fits(self, limit: "Amount") -> bool:
         return self.amount <= limit.amount and self.slack <= limit.slack
 
     def to_json(self) -> list[str]:
         return [str(self.amount), str(self.slack)]
 
 
-Charge = Mapping[str, Amount | None]  # by filter; None: has no such charge, and closes it
+Charge = Mapping[str, Amount | None]  # by filter; None closes the filter: it cannot charge this
 
 
-def above(x: Fraction) -> Fraction:
-    """The number itself, or just above it where it would take too many digits to keep."""
-    if x.denominator.bit_length() <= _SHORT:
+def round_up(x: Fraction) -> Fraction:
+    """The number itself, or one just above it if its denominator is too long to store."""
+    if x.denominator.bit_length() <= _MAX_BITS:
         return x
-    return Fraction(-((-x.numerator << _SHORT) // x.denominator), 1 << _SHORT)
+    return Fraction(-((-x.numerator << _MAX_BITS) // x.denominator), 1 << _MAX_BITS)
 
 
-def charge_from(read: Mapping[str, Any]) -> Charge:
-    """A charge as it was written."""
-    return {kind: None if one is None else _amount(one) for kind, one in read.items()}
+def charge_from_json(read: Mapping[str, Any]) -> Charge:
+    """The charge that `charge_to_json` wrote."""
+    return {
+        kind: None if pair is None else _amount_from_json(pair) for kind, pair in read.items()
+    }
 
 
 def charge_to_json(charge: Charge) -> dict[str, list[str] | None]:
-    return {kind: None if one is None else one.to_json() for kind, one in charge.items()}
+    return {
+        kind: None if amount is None else amount.to_json() for kind, amount in charge.items()
+    }
 
 
-def _amount(pair: list[str]) -> Amount:
+def _amount_from_json(pair: list[str]) -> Amount:
     amount, slack = pair
     return Amount(Fraction(amount), Fraction(slack))
 
 
 @dataclass(slots=True)
 class Spent:
-    """What an account, or a part, was charged: by itself, and in its own parts."""
+    """What an account or a part was charged: as a whole (`own`) and in its parts."""
 
     own: dict[str, Amount | None] = field(default_factory=dict)
-    parts: dict[str, "Parts"] = field(default_factory=dict)
+    parts: dict[str, "Partition"] = field(default_factory=dict)
 
-    def charge(self, charge: Charge, path: Path = (), touches: int = 1) -> None:
-        """Adds a charge, to the part that the path leads to."""
+    def charge(self, charge: Charge, path: PartPath = (), touches: int = 1) -> None:
+        """Adds a charge to the part that the path leads to."""
         if path:
-            (partition, part), rest = path[0], path[1:]
-            within = self.parts.setdefault(partition, Parts())
-            within.touches = max(within.touches, touches)
-            within.each.setdefault(part, Spent()).charge(charge, rest, touches)
+            (name, part), rest = path[0], path[1:]
+            partition = self.parts.setdefault(name, Partition())
+            partition.touches = max(partition.touches, touches)
+            partition.each.setdefault(part, Spent()).charge(charge, rest, touches)
             return
-        for kind, one in charge.items():
-            self.own[kind] = _sum(self.own.get(kind, NOTHING), one)
+        for kind, amount in charge.items():
+            self.own[kind] = _add(self.own.get(kind, NOTHING), amount)
 
     def total(self, kind: str) -> Amount | None:
-        """The sum for a filter; None once something was granted that it cannot charge."""
-        worst = [one.worst(kind) for one in self.parts.values()]
-        return reduce(_sum, worst, self.own.get(kind, NOTHING))
+        """The sum for a filter. None if a grant was made that this filter cannot charge."""
+        costs = [partition.cost_to_one_unit(kind) for partition in self.parts.values()]
+        return reduce(_add, costs, self.own.get(kind, NOTHING))
 
-    def before(self, kind: str, path: Path = (), touches: int = 1) -> Amount | None:
-        """What a charge to the part that a path leads to comes on top of: less than the whole
-        sum, where other parts are dearer. Who may touch two parts has been in the dearest
-        other one, too."""
+    def spent_before(self, kind: str, path: PartPath = (), touches: int = 1) -> Amount | None:
+        """The sum that a new charge to the part at `path` is added to.
+
+        It is less than the total if other parts are more expensive. A unit that may touch two
+        parts may also have been in the most expensive other part.
+        """
         if not path:
             return self.total(kind)
-        (partition, part), rest = path[0], path[1:]
-        within = self.parts.get(partition, Parts())
-        beside = [one.worst(kind) for name, one in self.parts.items() if name != partition]
-        others = {name: one for name, one in within.each.items() if name != part}
-        beside.append(Parts(max(within.touches, touches) - 1, others).worst(kind))
-        beside.append(within.each.get(part, Spent()).before(kind, rest, touches))
-        return reduce(_sum, beside, self.own.get(kind, NOTHING))
+        (name, part), rest = path[0], path[1:]
+        partition = self.parts.get(name, Partition())
+        costs = [
+            other.cost_to_one_unit(kind) for key, other in self.parts.items() if key != name
+        ]
+        siblings = {key: spent for key, spent in partition.each.items() if key != part}
+        elsewhere = Partition(max(partition.touches, touches) - 1, siblings)
+        costs.append(elsewhere.cost_to_one_unit(kind))
+        costs.append(partition.each.get(part, Spent()).spent_before(kind, rest, touches))
+        return reduce(_add, costs, self.own.get(kind, NOTHING))
 
     def to_json(self) -> dict[str, Any]:
-        written: dict[str, Any] = {"own": charge_to_json(self.own)}
+        json: dict[str, Any] = {"own": charge_to_json(self.own)}
         if self.parts:
-            written["parts"] = {name: one.to_json() for name, one in self.parts.items()}
-        return written
+            json["parts"] = {name: part.to_json() for name, part in self.parts.items()}
+        return json
 
     @classmethod
     def from_json(cls, read: Mapping[str, Any]) -> "Spent":
         parts = read.get("parts", {}).items()
         return cls(
-            dict(charge_from(read["own"])),
-            {name: Parts.from_json(one) for name, one in parts},
+            dict(charge_from_json(read["own"])),
+            {name: Partition.from_json(partition) for name, partition in parts},
         )
 
 
 @dataclass(slots=True)
-class Parts:
-    """A partition: parts that hold different people, of which one person touches so many."""
+class Partition:
+    """Disjoint parts of a table; one privacy unit can be in `touches` of them."""
 
     touches: int = 1
     each: dict[str, Spent] = field(default_factory=dict)
 
-    def worst(self, kind: str) -> Amount | None:
-        """The most that one person's parts cost. Amounts and slacks are bounded apart."""
-        sums = [one.total(kind) for one in self.each.values()]
-        known = [one for one in sums if one is not None]
-        if len(known) < len(sums):
+    def cost_to_one_unit(self, kind: str) -> Amount | None:
+        """The most that the parts of one unit can cost. Amount and slack are bounded apart."""
+        totals = [part.total(kind) for part in self.each.values()]
+        known = [total for total in totals if total is not None]
+        if len(known) < len(totals):
             return None
         return Amount(
-            _largest((one.amount for one in known), self.touches),
-            _largest((one.slack for one in known), self.touches),
+            _sum_of_largest((total.amount for total in known), self.touches),
+            _sum_of_largest((total.slack for total in known), self.touches),
         )
 
     def to_json(self) -> dict[str, Any]:
-        each = {name: one.to_json() for name, one in self.each.items()}
+        each = {name: part.to_json() for name, part in self.each.items()}
         return {"touches": self.touches, "each": each}
 
     @classmethod
-    def from_json(cls, read: Mapping[str, Any]) -> "Parts":
-        each = {name: Spent.from_json(one) for name, one in read["each"].items()}
+    def from_json(cls, read: Mapping[str, Any]) -> "Partition":
+        each = {name: Spent.from_json(part) for name, part in read["each"].items()}
         return cls(read["touches"], each)
 
 
 NOTHING = Amount(Fraction(0))
 
 
-def _sum(one: Amount | None, other: Amount | None) -> Amount | None:
+def _add(one: Amount | None, other: Amount | None) -> Amount | None:
     return None if one is None or other is None else one + other
 
 
-def _largest(values: Iterable[Fraction], count: int) -> Fraction:
+def _sum_of_largest(values: Iterable[Fraction], count: int) -> Fraction:
     return sum(sorted(values, reverse=True)[:count], Fraction(0))
 
 
 @dataclass(slots=True)
 class Accounts:
-    """Every account's sums: all that a ledger must know to decide."""
+    """The sums of every account: the whole state that a ledger decides by."""
 
     spent: dict[str, Spent] = field(default_factory=dict)
 
-    def of(self, account: str) -> Spent:
+    def spent_by(self, account: str) -> Spent:
         return self.spent.get(account, Spent())
 
-    def charge(self, charges: Mapping[str, Charge], path: Path = (), touches: int = 1) -> None:
-        """Adds a charge to each account that it concerns."""
+    def charge(
+        self, charges: Mapping[str, Charge], path: PartPath = (), touches: int = 1
+    ) -> None:
+        """Adds a charge to each of the accounts."""
         for account, charge in charges.items():
             self.spent.setdefault(account, Spent()).charge(charge, path, touches)
 
-    def within(self, account: str, limits: Mapping[str, Amount]) -> bool:
-        """Whether at least one filter of an account holds all that it was charged."""
-        spent = self.of(account)
+    def fits(self, account: str, limits: Mapping[str, Amount]) -> bool:
+        """Whether at least one filter of the account has room for all its charges."""
+        spent = self.spent_by(account)
         totals = ((spent.total(kind), limit) for kind, limit in limits.items())
-        return any(total is not None and total.within(limit) for total, limit in totals)
+        return any(total is not None and total.fits(limit) for total, limit in totals)
 
     def to_json(self) -> dict[str, Any]:
-        return {name: one.to_json() for name, one in self.spent.items()}
+        return {name: spent.to_json() for name, spent in self.spent.items()}
 
     @classmethod
     def from_json(cls, read: Mapping[str, Any]) -> "Accounts":
-        return cls({name: Spent.from_json(one) for name, one in read.items()})
+        return cls({name: Spent.from_json(spent) for name, spent in read.items()})

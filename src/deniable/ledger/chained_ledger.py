@@ -1,8 +1,8 @@
-"""A ledger kept in a journal: decisions under its lock, sums that a replay finds again.
+"""A ledger on a journal: it decides under the journal's lock, and a replay can check its sums.
 
 Every decision is made from the anchor's sums while the anchor is locked, and is durable before
-`reserve` returns. After one refusal the next is first tried without the lock, on what is
-committed: sums only grow, so what does not fit now will not fit behind the queue either.
+`reserve` returns. After a refusal, the next request is first tried without the lock, on the
+committed sums: sums only grow, so a request that does not fit now will not fit later either.
 """
 
 import datetime
@@ -15,48 +15,54 @@ from typing import Any
 
 from deniable.errors import BudgetExhausted, InvalidParameter, InvalidPolicy, LedgerBroken
 from deniable.exact.rationals import Number, probability
-from deniable.ledger import remaining
-from deniable.ledger.accounts import NOTHING, Charge, Path
-from deniable.ledger.charges import price
+from deniable.ledger.accounts import NOTHING, Charge, PartPath
+from deniable.ledger.charges import charge_for
 from deniable.ledger.entries import (
-    answered,
-    entries,
+    charges_to_json,
+    find_answer,
     part_of,
-    recalled,
-    told,
-    who_received,
-    written,
+    plan_to_json,
+    read_entries,
+    recalled_answer,
+    recipients,
 )
 from deniable.ledger.journal import (
     EMPTY,
     Body,
     Decision,
     Journal,
+    JournalRow,
     JournalView,
     MemoryJournal,
-    Row,
     recall_key,
-    reservation,
+    reservation_id,
 )
 from deniable.ledger.ledger import (
     Entry,
-    Gauge,
+    FilterUsage,
     Head,
     Ledger,
-    Recalled,
+    RecalledAnswer,
     Remaining,
     VerifiedLedger,
     check_price,
     check_prices,
-    exhausted,
-    touches,
+    exhausted_error,
+    touched_parts,
+)
+from deniable.ledger.remaining import (
+    count_grants,
+    describe_account,
+    filter_usages,
+    least_remaining,
+    limiting_accounts,
 )
 from deniable.ledger.replay import (
     FORMAT,
-    State,
-    beyond,
-    granted_on,
-    replayed,
+    LedgerState,
+    first_over_limit,
+    grant_day,
+    replay_ledger,
 )
 from deniable.ledger.signing_keys import SigningKey
 from deniable.ledger.terms import Terms
@@ -71,50 +77,50 @@ def utc_now() -> datetime.datetime:
 
 
 class ChainedLedger(Ledger):
-    """A ledger on any journal, under the terms that its first entry fixed."""
+    """A ledger on any journal, under the terms that its entries fix."""
 
     def __init__(self, terms: Terms, journal: Journal, *, clock: Clock = utc_now) -> None:
         self._journal, self._clock = journal, clock
         self._terms: tuple[int, Terms] = -1, terms
-        self._refused = False  # whether the last one asked for was refused
+        self._refused = False  # whether the last request was refused
         with journal.view() as view:
-            settled = self._agreed(view, terms)
-        if not settled:
-            journal.append(lambda view: self._opening(view, terms))
+            is_open = self._is_open_under(view, terms)
+        if not is_open:
+            journal.append(lambda view: self._open_or_amend(view, terms))
             with journal.view() as view:
-                self._known(view, self._state(view))
+                self._current_terms(view, self._state(view))
 
-    def _agreed(self, view: JournalView, terms: Terms) -> bool:
-        """Whether the ledger is open, under these very terms."""
+    def _is_open_under(self, view: JournalView, terms: Terms) -> bool:
+        """Whether the ledger was opened and has exactly these terms."""
         if view.anchor == EMPTY:
             return False
-        known = self._known(view, self._state(view))
-        return known == terms.after(known)
+        current = self._current_terms(view, self._state(view))
+        return current == terms.with_tables_of(current)
 
-    def _opening(self, view: JournalView, terms: Terms) -> Decision:
+    def _open_or_amend(self, view: JournalView, terms: Terms) -> Decision:
         body: dict[str, Any] = {"terms": terms.to_json(), "time": self._time()}
-        state = State()  # of a ledger that is opened now
+        state = LedgerState()  # of a new ledger
         if view.anchor == EMPTY:
             if view.row(0) is not None:
-                raise LedgerBroken("The ledger has entries but no head: its anchor was lost.")
+                raise LedgerBroken("The ledger has entries but no head. Its anchor was lost.")
             body |= {"kind": "opened", "format": FORMAT, "key": self._journal.key.public}
-            body["begun"] = secrets.token_hex(16)  # no two ledgers are alike, if but by chance
+            body["begun"] = secrets.token_hex(16)  # so that no two ledgers are equal
         else:
             state = self._state(view)
-            known = self._known(view, state)
-            now = terms.after(known)
-            if known == now:  # somebody else was first
+            current = self._current_terms(view, state)
+            new = terms.with_tables_of(current)
+            if current == new:  # another process was first
                 return (), state
-            known.allow(terms)
-            body |= {"kind": "amended", "terms": now.to_json()}
+            current.check_change(terms)
+            body |= {"kind": "amended", "terms": new.to_json()}
         state.apply(view.anchor.number + 1, body)
         return (body,), state.to_json()
 
-    def _state(self, view: JournalView) -> State:
-        return State.from_json(json.loads(view.anchor.state))
+    def _state(self, view: JournalView) -> LedgerState:
+        return LedgerState.from_json(json.loads(view.anchor.state))
 
-    def _known(self, view: JournalView, state: State) -> Terms:
-        """The terms in force, as the ledger has them."""
+    def _current_terms(self, view: JournalView, state: LedgerState) -> Terms:
+        """The terms in force, read from the ledger."""
         if self._terms[0] != state.terms:
             row = view.row(state.terms)
             if row is None:
@@ -129,19 +135,19 @@ class ChainedLedger(Ledger):
         analyst: str | None = None,
         plan_hashes: Sequence[str] | None = None,
         version: str = "",
-        part: Path = (),
+        part: PartPath = (),
         delta: Number | None = None,
     ) -> tuple[Entry, ...]:
         if not plans:
-            raise InvalidParameter("There is nothing to reserve: the list of plans is empty.")
+            raise InvalidParameter("`plans` is empty: there is nothing to reserve.")
         check_prices(plans)
         hashes = [None] * len(plans) if plan_hashes is None else list(plan_hashes)
         body: dict[str, Any] = {
             "analyst": analyst,
             "kind": "reserved",
-            "part": [list(one) for one in part],
-            "plans": [told(*one) for one in zip(plans, hashes, strict=True)],
-            "touches": max(touches(plan.neighbors) for plan in plans),
+            "part": [list(step) for step in part],
+            "plans": [plan_to_json(*pair) for pair in zip(plans, hashes, strict=True)],
+            "touches": max(touched_parts(plan.neighbors) for plan in plans),
             "version": version,
         }
         share = None if delta is None else probability(delta, "delta")
@@ -150,16 +156,16 @@ class ChainedLedger(Ledger):
 
         def decide(view: JournalView) -> Decision:
             state = self._state(view)
-            terms = self._known(view, state)
+            terms = self._current_terms(view, state)
             charges = _charges(plans, terms, analyst, share)
-            made = body | {"charges": written(charges), "time": self._time()}
-            self._grant(state, terms, made, view.anchor.number, charges)
-            return (made,), state.to_json()
+            entry = body | {"charges": charges_to_json(charges), "time": self._time()}
+            self._grant(state, terms, entry, view.anchor.number, charges)
+            return (entry,), state.to_json()
 
-        return tuple(entries(self._decided(decide)[0]))
+        return tuple(read_entries(self._append(decide)[0]))
 
-    def _decided(self, decide: Callable[[JournalView], Decision]) -> list[Row]:
-        """Appends what is decided. A refusal need not wait for the lock."""
+    def _append(self, decide: Callable[[JournalView], Decision]) -> list[JournalRow]:
+        """Appends the decision. A refusal need not wait for the lock."""
         if self._refused:
             with self._journal.view() as view:
                 decide(view)
@@ -172,24 +178,29 @@ class ChainedLedger(Ledger):
         return rows
 
     def _grant(
-        self, state: State, terms: Terms, body: Body, last: int, charges: Mapping[str, Charge]
+        self,
+        state: LedgerState,
+        terms: Terms,
+        body: Body,
+        last: int,
+        charges: Mapping[str, Charge],
     ) -> None:
-        """Takes an entry into the sums; refuses it if an account has no room for it."""
+        """Adds an entry to the sums; refuses it if an account has no room for it."""
         before = state.copy()
         state.apply(last + 1, body)
-        day = granted_on(body)
-        over = beyond(state.accounts, terms, charges, day)
+        day = grant_day(body)
+        over = first_over_limit(state.accounts, terms, charges, day)
         if over is None:
             return
         part = part_of(body), body["touches"]
-        left = remaining.left(before.accounts, terms, (over,), day, *part)
+        left = least_remaining(before.accounts, terms, (over,), day, *part)
         pure = charges[over]["pure"] or NOTHING
-        raise exhausted(Remaining(*pure), left, remaining.whose(over))
+        raise exhausted_error(Remaining(*pure), left, describe_account(over))
 
     def settle(self, entry: Entry, record: str | None = None) -> None:
         self._end(entry, {"kind": "settled"}, record)
 
-    def failed(self, entry: Entry, reference: str) -> None:
+    def fail(self, entry: Entry, reference: str) -> None:
         self._end(entry, {"kind": "failed", "reference": reference}, None)
 
     def _end(self, entry: Entry, how: dict[str, Any], record: str | None) -> None:
@@ -199,84 +210,84 @@ class ChainedLedger(Ledger):
             plans = reserved["plans"] if reserved.get("kind") == "reserved" else ()
             if not 0 <= entry.place < len(plans):
                 raise InvalidParameter(f"This ledger has no entry {entry.number}.")
-            ending = view.ending(reservation(entry.number, entry.place))
+            ending = view.ending(reservation_id(entry.number, entry.place))
             if ending is not None:
                 raise InvalidParameter(
-                    f"Entry {entry.number} has already {ending.read()['kind']}."
+                    f"Entry {entry.number} is already {ending.read()['kind']}."
                 )
             body = how | {"of": entry.number, "place": entry.place, "time": self._time()}
             plan_hash = plans[entry.place]["plan"]
             if record is not None and plan_hash is not None:
-                kept = {name: reserved[name] for name in ("analyst", "version")}
-                body |= {"plan": plan_hash, "record": record} | kept
+                asked = {name: reserved[name] for name in ("analyst", "version")}
+                body |= {"plan": plan_hash, "record": record} | asked
             return (body,), json.loads(view.anchor.state)
 
         self._journal.append(decide)
 
     def recall(
         self, plan: Plan, *, plan_hash: str, version: str = "", analyst: str | None = None
-    ) -> Recalled | None:
+    ) -> RecalledAnswer | None:
         with self._journal.view() as view:
-            found = answered(view, plan_hash, version)
+            found = find_answer(view, plan_hash, version)
             if found is None:
                 return None
             row, received = found
-            own = self._known(view, self._state(view)).analyst(analyst)
+            own = self._current_terms(view, self._state(view)).analyst_account(analyst)
         answer = row.read()
         if own and analyst not in received:
             check_price(plan)
-            self._decided(lambda view: self._repeat(view, plan, answer, own[0], analyst))
-        return recalled(answer)
+            self._append(lambda view: self._repeat(view, plan, answer, own[0], analyst))
+        return recalled_answer(answer)
 
-    def kept(self, plan_hash: str, version: str = "") -> Recalled | None:
+    def stored_answer(self, plan_hash: str, version: str = "") -> RecalledAnswer | None:
         with self._journal.view() as view:
-            found = answered(view, plan_hash, version)
-        return None if found is None else recalled(found[0].read())
+            found = find_answer(view, plan_hash, version)
+        return None if found is None else recalled_answer(found[0].read())
 
     def affords(
         self,
-        asked: Sequence[tuple[Plan, str | None, str]],
+        requests: Sequence[tuple[Plan, str | None, str]],
         analyst: str | None = None,
         *,
-        part: Path = (),
+        part: PartPath = (),
     ) -> bool:
         with self._journal.view() as view:
             state = self._state(view)
-            terms = self._known(view, state)
-            kept = [answered(view, plan_hash, version) for _, plan_hash, version in asked]
+            terms = self._current_terms(view, state)
+            answers = [find_answer(view, *request[1:]) for request in requests]
         day = self._clock().date()
-        for (plan, _, _), found in zip(asked, kept, strict=True):
+        for (plan, _, _), answer in zip(requests, answers, strict=True):
             charges: Mapping[str, Charge] = {}
-            if found is None:
+            if answer is None:
                 charges = _charges((plan,), terms, analyst, None)
-                state.accounts.charge(charges, part, touches(plan.neighbors))
-            elif analyst not in found[1]:
-                each = price((plan,), terms.filters)
-                charges = dict.fromkeys(terms.analyst(analyst), each)
+                state.accounts.charge(charges, part, touched_parts(plan.neighbors))
+            elif analyst not in answer[1]:
+                charge = charge_for((plan,), terms.filters)
+                charges = dict.fromkeys(terms.analyst_account(analyst), charge)
                 state.accounts.charge(charges)
-            if beyond(state.accounts, terms, charges, day) is not None:
+            if first_over_limit(state.accounts, terms, charges, day) is not None:
                 return False
         return True
 
     def _repeat(
         self, view: JournalView, plan: Plan, answer: Body, account: str, analyst: str | None
     ) -> Decision:
-        """Charges an analyst, and nobody else, for an answer that was released before."""
+        """Charges only the analyst for an answer that was released before."""
         state = self._state(view)
-        terms = self._known(view, state)
+        terms = self._current_terms(view, state)
         rows = view.answers(recall_key(answer["plan"], answer["version"]))
-        if analyst in who_received(answer, rows):
+        if analyst in recipients(answer, rows):
             return (), state.to_json()
-        charges = {account: price((plan,), terms.filters)}
+        charges = {account: charge_for((plan,), terms.filters)}
         body = {
             "analyst": analyst,
-            "charges": written(charges),
+            "charges": charges_to_json(charges),
             "kind": "repeated",
             "of": answer["of"],
             "part": [],
             "place": answer["place"],
             "plan": answer["plan"],
-            "plans": [told(plan, answer["plan"])],
+            "plans": [plan_to_json(plan, answer["plan"])],
             "time": self._time(),
             "touches": 1,
             "version": answer["version"],
@@ -284,49 +295,50 @@ class ChainedLedger(Ledger):
         self._grant(state, terms, body, view.anchor.number, charges)
         return (body,), state.to_json()
 
-    def left(
+    def remaining_for(
         self,
         analyst: str | None = None,
         *,
         tables: Sequence[str] | None = None,
-        part: Path = (),
+        part: PartPath = (),
         touches: int = 1,
     ) -> Remaining:
         with self._journal.view() as view:
             state = self._state(view)
-            terms = self._known(view, state)
-        accounts = remaining.asked(terms, analyst, None if tables is None else tuple(tables))
+            terms = self._current_terms(view, state)
+        names = None if tables is None else tuple(tables)
+        accounts = limiting_accounts(terms, analyst, names)
         day = self._clock().date()
-        return remaining.left(state.accounts, terms, accounts, day, part, touches)
+        return least_remaining(state.accounts, terms, accounts, day, part, touches)
 
     def how_many(
-        self, plan: Plan, analyst: str | None = None, *, part: Path = ()
+        self, plan: Plan, analyst: str | None = None, *, part: PartPath = ()
     ) -> int | None:
         with self._journal.view() as view:
             state = self._state(view)
-            terms = self._known(view, state)
-        charge = price((plan,), terms.filters)
+            terms = self._current_terms(view, state)
+        charge = charge_for((plan,), terms.filters)
         accounts = terms.accounts(plan.tables, analyst)
-        asked = state.accounts, terms, accounts, charge, self._clock().date()
-        return remaining.how_many(*asked, part, touches(plan.neighbors))
+        request = state.accounts, terms, accounts, charge, self._clock().date()
+        return count_grants(*request, part, touched_parts(plan.neighbors))
 
-    def gauges(self) -> tuple[Gauge, ...]:
+    def filter_usages(self) -> tuple[FilterUsage, ...]:
         with self._journal.view() as view:
             state = self._state(view)
-            terms = self._known(view, state)
-        return remaining.gauges(state.accounts, terms, self._clock().date())
+            terms = self._current_terms(view, state)
+        return filter_usages(state.accounts, terms, self._clock().date())
 
     @property
     def entries(self) -> tuple[Entry, ...]:
-        found: dict[str, Entry] = {}
-        for row in self._journal.whole()[0]:
-            for entry in entries(row):
-                found[reservation(entry.number, entry.place)] = entry
+        entries: dict[str, Entry] = {}
+        for row in self._journal.read_all()[0]:
+            for entry in read_entries(row):
+                entries[reservation_id(entry.number, entry.place)] = entry
             if row.ends is not None:
                 body = row.read()
                 how = {"state": body["kind"], "reference": body.get("reference")}
-                found[row.ends] = replace(found[row.ends], **how)
-        return tuple(found.values())
+                entries[row.ends] = replace(entries[row.ends], **how)
+        return tuple(entries.values())
 
     @property
     def head(self) -> Head:
@@ -334,8 +346,8 @@ class ChainedLedger(Ledger):
             return view.anchor.head
 
     def verify(self, heads: Sequence[Head] = ()) -> VerifiedLedger:
-        rows, anchor = self._journal.whole()
-        return replayed(rows, anchor, self.public_key, heads)
+        rows, anchor = self._journal.read_all()
+        return replay_ledger(rows, anchor, self.public_key, heads)
 
     @property
     def public_key(self) -> str:
@@ -352,7 +364,7 @@ class ChainedLedger(Ledger):
 
 
 class MemoryLedger(ChainedLedger):
-    """A ledger that lives as long as the process.
+    """A ledger in memory: it lives as long as the process.
 
     >>> ledger = MemoryLedger(epsilon=1, delta=1e-6)
     >>> print(ledger.remaining)
@@ -368,13 +380,15 @@ class MemoryLedger(ChainedLedger):
         clock: Clock = utc_now,
     ) -> None:
         if terms is None:
-            terms = Terms.within(_budget(epsilon, delta))
+            terms = Terms.from_budget(_budget(epsilon, delta))
         super().__init__(terms, MemoryJournal(SigningKey.new()), clock=clock)
 
 
 def _budget(epsilon: Number | None, delta: Number) -> Budget:
     if epsilon is None:
-        raise InvalidParameter("A ledger needs a budget: `epsilon`, or the terms of a policy.")
+        raise InvalidParameter(
+            "A ledger needs a budget. Give `epsilon`, or `terms` made from a policy."
+        )
     try:
         return Budget(epsilon, delta)
     except InvalidPolicy as problem:
@@ -385,13 +399,15 @@ def _charges(
     plans: Sequence[Plan], terms: Terms, analyst: str | None, delta: Fraction | None
 ) -> dict[str, Charge]:
     """What plans charge together to each account; with a `delta`, their tight price."""
-    accounts = {read: terms.accounts(read, analyst) for read in {one.tables for one in plans}}
-    concerned: dict[str, list[Plan]] = {}
+    accounts = {
+        tables: terms.accounts(tables, analyst) for tables in {plan.tables for plan in plans}
+    }
+    charged: dict[str, list[Plan]] = {}  # the plans that each account is charged for
     for plan in plans:
         for account in accounts[plan.tables]:
-            concerned.setdefault(account, []).append(plan)
-    whole = price(plans, terms.filters, delta)
+            charged.setdefault(account, []).append(plan)
+    whole = charge_for(plans, terms.filters, delta)
     return {
-        account: whole if len(some) == len(plans) else price(some, terms.filters, delta)
-        for account, some in concerned.items()
+        account: whole if len(some) == len(plans) else charge_for(some, terms.filters, delta)
+        for account, some in charged.items()
     }

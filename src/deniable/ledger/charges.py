@@ -1,4 +1,4 @@
-"""What plans are charged in each filter, and the limits that a budget gives each filter."""
+"""The charge of plans in each filter, and the limit that a budget gives each filter."""
 
 from collections.abc import Iterable, Sequence
 from fractions import Fraction
@@ -6,7 +6,7 @@ from functools import lru_cache, reduce
 from operator import add
 
 from deniable.errors import InvalidParameter
-from deniable.ledger.accounts import Amount, Charge, above
+from deniable.ledger.accounts import Amount, Charge, round_up
 from deniable.policy.budget import Budget
 from deniable.privacy import (
     ApproximateLoss,
@@ -20,76 +20,82 @@ from deniable.query.plan.plan import Plan
 
 
 @lru_cache(maxsize=1024)
-def limits(budget: Budget, filters: tuple[str, ...]) -> dict[str, Amount]:
-    """What each filter may add up to, so that all together keep the budget.
+def filter_limits(budget: Budget, filters: tuple[str, ...]) -> dict[str, Amount]:
+    """The limit of each filter's sum, such that all filters together keep the budget.
 
-    Each has an equal share of delta. The pure sum keeps its share for the deltas of plans;
-    the concentrated one spends half of it on the way from rho to epsilon, and keeps half; the
-    Gaussian one spends it all, so that plans with private keys close it.
+    Each filter has an equal share of delta. The pure filter keeps its share for the deltas of
+    plans. The concentrated filter spends half of it on the conversion from rho to epsilon, and
+    keeps half for plans. The Gaussian filter spends all of it on the conversion, so a plan with
+    private keys closes it.
 
-    >>> limits(Budget(1, 1e-6), ("pure",))["pure"]
+    >>> filter_limits(Budget(1, 1e-6), ("pure",))["pure"]
     Amount(amount=Fraction(1, 1), slack=Fraction(1, 1000000))
     """
     epsilon, share = budget.epsilon, budget.delta / len(filters)
-    found = {"pure": Amount(epsilon, share)}
+    limits = {"pure": Amount(epsilon, share)}
     if "zcdp" in filters:
         loss = ConcentratedLoss.calibrated(epsilon=epsilon, delta=share / 2)
-        found["zcdp"] = Amount(loss.rho, share / 2)
+        limits["zcdp"] = Amount(loss.rho, share / 2)
     if "gdp" in filters:
-        bell = GaussianLoss.calibrated(epsilon=epsilon, delta=share)
-        found["gdp"] = Amount(bell.mu_squared)
-    return found
+        gaussian = GaussianLoss.calibrated(epsilon=epsilon, delta=share)
+        limits["gdp"] = Amount(gaussian.mu_squared)
+    return limits
 
 
-def price(
+def charge_for(
     plans: Sequence[Plan], filters: tuple[str, ...], delta: Fraction | None = None
 ) -> Charge:
     """What plans are charged together in each filter.
 
-    In the pure sum it is what they say; or, with a `delta`, for plans that are all fixed in
-    advance, the least epsilon that their composed loss has at that delta.
+    The pure filter charges the sum of the prices that the plans state. With a `delta`, for
+    plans that are all fixed in advance, it charges that delta and the least epsilon that their
+    composed loss has at it.
     """
-    priced = _priced(plans, delta)
-    found: dict[str, Amount | None] = {"pure": Amount(*map(above, priced))}
+    price = _pure_price(plans, delta)
+    charge: dict[str, Amount | None] = {"pure": Amount(*map(round_up, price))}
     if len(filters) > 1:
-        whole = reduce(add, (plan.loss for plan in plans))
-        found |= {kind: _charge(kind, whole, *priced) for kind in filters if kind != "pure"}
-    return found
+        loss = reduce(add, (plan.loss for plan in plans))
+        charge |= {
+            kind: _filter_charge(kind, loss, *price) for kind in filters if kind != "pure"
+        }
+    return charge
 
 
-def _priced(plans: Sequence[Plan], delta: Fraction | None) -> tuple[Fraction, Fraction]:
+def _pure_price(plans: Sequence[Plan], delta: Fraction | None) -> tuple[Fraction, Fraction]:
     if delta is None:
-        return added(plan.epsilon for plan in plans), added(plan.delta for plan in plans)
-    return _tight(reduce(add, (plan.loss for plan in plans)), delta), delta
+        epsilons, deltas = (plan.epsilon for plan in plans), (plan.delta for plan in plans)
+        return exact_sum(epsilons), exact_sum(deltas)
+    return _tight_epsilon(reduce(add, (plan.loss for plan in plans)), delta), delta
 
 
-def added(amounts: Iterable[Fraction]) -> Fraction:
-    """The exact sum; fast for many numbers that have few denominators.
+def exact_sum(amounts: Iterable[Fraction]) -> Fraction:
+    """The exact sum. It is fast for many numbers that share few denominators.
 
-    >>> added([Fraction(1, 10)] * 10)
+    >>> exact_sum([Fraction(1, 10)] * 10)
     Fraction(1, 1)
     """
-    tops: dict[int, int] = {}
-    for one in amounts:
-        tops[one.denominator] = tops.get(one.denominator, 0) + one.numerator
-    return sum((Fraction(top, bottom) for bottom, top in tops.items()), Fraction(0))
+    numerators: dict[int, int] = {}
+    for amount in amounts:
+        total = numerators.get(amount.denominator, 0)
+        numerators[amount.denominator] = total + amount.numerator
+    return sum((Fraction(top, bottom) for bottom, top in numerators.items()), Fraction(0))
 
 
 @lru_cache(maxsize=256)
-def _tight(loss: Loss, delta: Fraction) -> Fraction:
+def _tight_epsilon(loss: Loss, delta: Fraction) -> Fraction:
     epsilon = loss.epsilon(delta)
     if epsilon == float("inf"):
         raise InvalidParameter(
             f"These plans together have no finite epsilon at delta {floats.show(delta)}: "
-            f"{loss!r}. Nothing was spent. Give a delta above the sum of theirs."
+            f"{loss!r}. Give a delta above the sum of the plans' deltas. Nothing was spent."
         )
     return Fraction(epsilon)
 
 
 @lru_cache(maxsize=1024)
-def _charge(kind: str, loss: Loss, epsilon: Fraction, delta: Fraction) -> Amount | None:
+def _filter_charge(kind: str, loss: Loss, epsilon: Fraction, delta: Fraction) -> Amount | None:
     if kind == "zcdp":
         charged = loss if loss.rho is not None else ApproximateLoss(epsilon, delta)
-        return None if charged.rho is None else Amount(above(charged.rho), charged.slack)
+        return None if charged.rho is None else Amount(round_up(charged.rho), charged.slack)
     square = None if loss.slack else gaussian_charge(loss)
-    return None if square is None else Amount(above(square))
+    return None if square is None else Amount(round_up(square))

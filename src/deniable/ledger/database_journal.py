@@ -1,8 +1,8 @@
-"""A journal in a database: SQLite, one file, or PostgreSQL, for many hosts. The same code.
+"""A journal in a database: SQLite (one file) or PostgreSQL (many hosts), with the same code.
 
-Appends take the anchor's lock before they read it (`BEGIN IMMEDIATE`, or `SELECT ... FOR
-UPDATE` on its row), so that two can never decide on the same sums, whatever the database's
-isolation does. They return after a synchronous commit: SQLite with a write-ahead log and
+An append locks the anchor before it reads it (`BEGIN IMMEDIATE`, or `SELECT ... FOR UPDATE` on
+its row). So two appends can never decide on the same sums, whatever the isolation level of the
+database. An append returns after a synchronous commit: SQLite with a write-ahead log and
 `synchronous = FULL`, PostgreSQL with `synchronous_commit = on`, whatever its configuration
 says. A connection is never used on both sides of a fork.
 """
@@ -23,13 +23,13 @@ from deniable.ledger.journal import (
     Decision,
     Journal,
     JournalAnchor,
+    JournalRow,
     JournalView,
-    Row,
     check_chain,
 )
 from deniable.ledger.signing_keys import PublicKey, SigningKey
 
-PATIENCE = 300  # seconds to wait for the lock
+LOCK_TIMEOUT = 300  # seconds to wait for the lock
 
 _TABLES = sa.MetaData()
 _ENTRIES = sa.Table(
@@ -50,9 +50,9 @@ _ANCHOR = sa.Table(
     sa.Column("state", sa.Text, nullable=False),
     sa.Column("signature", sa.Text, nullable=False),
 )
-_ONE_CREATES = 0x64656E69  # PostgreSQL's name for the lock under which tables are made
+_CREATION_LOCK = 0x64656E69  # number of PostgreSQL's advisory lock for creating the tables
 
-# What opens a transaction that will write, and one that reads everything of one moment.
+# The statements that begin a transaction: one that writes, and one that reads a snapshot.
 _WRITING = {"sqlite": "BEGIN IMMEDIATE", "postgresql": "BEGIN"}
 _READING = {"sqlite": "BEGIN", "postgresql": "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"}
 
@@ -60,14 +60,14 @@ _SETTINGS = {
     "sqlite": (
         "PRAGMA journal_mode = WAL",
         "PRAGMA synchronous = FULL",
-        "PRAGMA fullfsync = ON",  # where plain fsync leaves data in the drive's cache
+        "PRAGMA fullfsync = ON",  # on macOS plain fsync leaves data in the drive's cache
     ),
     "postgresql": ("SET synchronous_commit = on",),
 }
 
 
-class Database(Journal):
-    """A chain in a SQLite file or a PostgreSQL database, by its path or address."""
+class DatabaseJournal(Journal):
+    """A journal in a SQLite file (by its path) or a PostgreSQL database (by its address)."""
 
     def __init__(
         self,
@@ -77,13 +77,13 @@ class Database(Journal):
         create: bool = True,
     ) -> None:
         super().__init__(key or PublicKey(""))
-        self._url = address(where)
+        self._url = database_url(where)
         if not create and self._url.get_backend_name() == "sqlite" and not Path(where).exists():
             raise LedgerUnavailable(f"There is no ledger {str(where)!r}.")
-        self._engine, self._pid = self._connected(), os.getpid()
-        self._left_behind: list[sa.Engine] = []
+        self._engine, self._pid = self._connect(), os.getpid()
+        self._parent_engines: list[sa.Engine] = []
         if create:
-            self._close_to_others()
+            self._create_private_file()
             try:
                 self._create()
             except BaseException:
@@ -92,58 +92,60 @@ class Database(Journal):
 
     @property
     def empty(self) -> bool:
-        """Whether nothing was ever written."""
+        """Whether the journal has no entries."""
         with self._connection() as connection:
-            return _anchor(connection) == EMPTY
+            return _read_anchor(connection) == EMPTY
 
     @contextmanager
     def view(self) -> Iterator[JournalView]:
         with self._connection() as connection:
-            yield _Rows(connection, self.checked(_anchor(connection)))
+            yield _DatabaseView(connection, self.check_signed(_read_anchor(connection)))
 
-    def append(self, decide: Callable[[JournalView], Decision]) -> list[Row]:
+    def append(self, decide: Callable[[JournalView], Decision]) -> list[JournalRow]:
         with self._transaction(_WRITING) as connection:
-            anchor = self.not_set_back(self.checked(_anchor(connection, lock=True)))
-            decision = decide(_Rows(connection, anchor))
+            anchor = self.check_not_rolled_back(
+                self.check_signed(_read_anchor(connection, lock=True))
+            )
+            decision = decide(_DatabaseView(connection, anchor))
             if not decision[0]:
                 return []
-            rows, after = self.extended(anchor, decision)
-            connection.execute(_INSERT, [_values(row) for row in rows])
-            moved = connection.execute(_MOVE, _values(after) | {"from": anchor.number})
+            rows, after = self.extend(anchor, decision)
+            connection.execute(_INSERT, [_column_values(row) for row in rows])
+            moved = connection.execute(_MOVE, _column_values(after) | {"from": anchor.number})
             if moved.rowcount != 1:
                 raise LedgerBroken("The ledger's anchor moved while it was locked.")
-        self.signed(after)
+        self.remember_signed(after)
         return rows
 
-    def whole(self) -> tuple[Sequence[Row], JournalAnchor]:
+    def read_all(self) -> tuple[Sequence[JournalRow], JournalAnchor]:
         with self._transaction(_READING) as connection:
             rows = connection.execute(sa.select(_ENTRIES).order_by(_ENTRIES.c.number))
-            return [Row(*row) for row in rows], _anchor(connection)
+            return [JournalRow(*row) for row in rows], _read_anchor(connection)
 
     def check_last(self, count: int) -> None:
-        """Refuses a ledger whose last entries are not those that its head signed."""
+        """Raises `LedgerBroken` if the last `count` entries do not lead to the signed head."""
         with self._transaction(_READING) as connection:
-            anchor = self.checked(_anchor(connection))
-            first = max(0, anchor.number - count)  # one more, for the others to be linked to
-            some = _SINCE.execution_options(yield_per=100)  # answers may be long
-            rows = connection.execute(some, {"first": first})
-            check_chain((Row(*row) for row in rows), anchor, first)
+            anchor = self.check_signed(_read_anchor(connection))
+            first = max(0, anchor.number - count)  # one more: its hash links the next one
+            select = _SINCE.execution_options(yield_per=100)  # answers may be long
+            rows = connection.execute(select, {"first": first})
+            check_chain((JournalRow(*row) for row in rows), anchor, first)
 
     def close(self) -> None:
         self._engine.dispose()
 
     @contextmanager
     def _connection(self) -> Iterator[sa.Connection]:
-        """A connection of this very process, in which every statement is its own commit."""
+        """A connection that this process opened. Every statement commits by itself."""
         if self._pid != os.getpid():
-            # After a fork: closing the parent's connections would disturb it, so they stay.
-            self._left_behind.append(self._engine)
-            self._engine, self._pid = self._connected(), os.getpid()
+            # After a fork. Closing the parent's connections would disturb it: keep them open.
+            self._parent_engines.append(self._engine)
+            self._engine, self._pid = self._connect(), os.getpid()
         try:
             with self._engine.connect() as connection:
                 yield connection
         except DBAPIError as problem:
-            raise _failure(problem, self._url) from None
+            raise _ledger_error(problem, self._url) from None
 
     @contextmanager
     def _transaction(self, begin: Mapping[str, str]) -> Iterator[sa.Connection]:
@@ -156,15 +158,15 @@ class Database(Journal):
                 _roll_back(connection)
                 raise
 
-    def _connected(self) -> sa.Engine:
+    def _connect(self) -> sa.Engine:
         name = self._url.get_backend_name()
         options: dict[str, Any] = {"isolation_level": "AUTOCOMMIT", "hide_parameters": True}
-        options["connect_args"] = {"timeout": PATIENCE} if name == "sqlite" else {}
+        options["connect_args"] = {"timeout": LOCK_TIMEOUT} if name == "sqlite" else {}
         try:
             engine = sa.create_engine(self._url, max_overflow=-1, **options)
         except (ModuleNotFoundError, NoSuchModuleError):
             raise MissingExtra(
-                "A ledger in PostgreSQL needs its driver. Add it with   "
+                "A ledger in PostgreSQL needs the package psycopg. Install it with   "
                 "pip install 'deniable[postgresql]'"
             ) from None
 
@@ -177,25 +179,25 @@ class Database(Journal):
 
         return engine
 
-    def _close_to_others(self) -> None:
-        """A new file is its owner's only; SQLite gives the files beside it the same mode."""
+    def _create_private_file(self) -> None:
+        """Makes a file that only its owner can read. SQLite's other files get its mode."""
         if self._url.get_backend_name() == "sqlite":
-            with suppress(OSError):  # SQLite will say what is wrong
+            with suppress(OSError):  # SQLite will report the problem
                 Path(str(self._url.database)).touch(mode=0o600, exist_ok=True)
 
     def _create(self) -> None:
-        """Makes the tables and an empty anchor, once, however many try."""
+        """Makes the tables and an empty anchor, once, even if several processes try."""
         with self._connection() as connection:
-            if sa.inspect(connection).has_table(_ANCHOR.name) and _anchor_row(connection):
+            if sa.inspect(connection).has_table(_ANCHOR.name) and _select_anchor(connection):
                 return
         with self._transaction(_WRITING) as connection:
             if connection.dialect.name == "postgresql":
-                connection.execute(sa.select(sa.func.pg_advisory_xact_lock(_ONE_CREATES)))
+                connection.execute(sa.select(sa.func.pg_advisory_xact_lock(_CREATION_LOCK)))
             _TABLES.create_all(connection)
-            if not _anchor_row(connection):
+            if not _select_anchor(connection):
                 if connection.execute(sa.select(_ENTRIES.c.number).limit(1)).first():
-                    raise LedgerBroken("The ledger has entries but no anchor: it was lost.")
-                connection.execute(_ANCHOR.insert(), _values(EMPTY) | {"id": 1})
+                    raise LedgerBroken("The ledger has entries but no anchor. It was lost.")
+                connection.execute(_ANCHOR.insert(), _column_values(EMPTY) | {"id": 1})
 
 
 _INSERT = _ENTRIES.insert()
@@ -205,7 +207,7 @@ _MOVE = (
     .values({name: sa.bindparam(name) for name in ("number", "hash", "state", "signature")})
 )
 _READ = sa.select(_ANCHOR.c.number, _ANCHOR.c.hash, _ANCHOR.c.state, _ANCHOR.c.signature)
-_READ_LOCKED = _READ.with_for_update()  # SQLite has locked the whole file already
+_READ_LOCKED = _READ.with_for_update()  # in SQLite the whole file is already locked
 _SINCE = (
     sa.select(_ENTRIES)
     .where(_ENTRIES.c.number >= sa.bindparam("first"))
@@ -219,67 +221,70 @@ _BY = {
 }
 
 
-class _Rows(JournalView):
-    """What a decision may look at, on a connection that holds the lock, or on none's."""
+class _DatabaseView(JournalView):
+    """What a decision can read, on a connection that may hold the lock."""
 
     def __init__(self, connection: sa.Connection, anchor: JournalAnchor) -> None:
         self._connection, self.anchor = connection, anchor
 
-    def row(self, number: int) -> Row | None:
+    def row(self, number: int) -> JournalRow | None:
         return next(self._by("number", number), None)
 
-    def ending(self, reservation: str) -> Row | None:
+    def ending(self, reservation: str) -> JournalRow | None:
         return next(self._by("ends", reservation), None)
 
-    def answers(self, recall: str) -> Sequence[Row]:
+    def answers(self, recall: str) -> Sequence[JournalRow]:
         return list(self._by("recall", recall))
 
-    def _by(self, column: str, value: object) -> Iterator[Row]:
+    def _by(self, column: str, value: object) -> Iterator[JournalRow]:
         for row in self._connection.execute(_BY[column], {"value": value}).all():
-            yield Row(*row)
+            yield JournalRow(*row)
 
 
-def _anchor_row(connection: sa.Connection, *, lock: bool = False) -> Any:
+def _select_anchor(connection: sa.Connection, *, lock: bool = False) -> Any:
     return connection.execute(_READ_LOCKED if lock else _READ).first()
 
 
-def _anchor(connection: sa.Connection, *, lock: bool = False) -> JournalAnchor:
-    row = _anchor_row(connection, lock=lock)
+def _read_anchor(connection: sa.Connection, *, lock: bool = False) -> JournalAnchor:
+    row = _select_anchor(connection, lock=lock)
     if row is None:
-        raise LedgerBroken("The ledger has no anchor: its last row was deleted.")
+        raise LedgerBroken("The ledger has no anchor. Its row was deleted.")
     return JournalAnchor(*row)
 
 
-def _values(row: Row | JournalAnchor) -> dict[str, Any]:
+def _column_values(row: JournalRow | JournalAnchor) -> dict[str, Any]:
     return {name: getattr(row, name) for name in type(row).__slots__}
 
 
 def _roll_back(connection: sa.Connection) -> None:
     try:
         connection.exec_driver_sql("ROLLBACK")
-    except DBAPIError:  # already over, or the connection is gone; it is not used again
+    except DBAPIError:  # already ended, or the connection is lost: do not use it again
         connection.invalidate()
 
 
-def _failure(problem: DBAPIError, url: sa.URL) -> LedgerUnavailable | LedgerBroken:
-    """What went wrong, in the database's own words, which hold nothing of the ledger."""
-    said = str(problem.orig).strip().splitlines()
-    words = said[0] if said else type(problem.orig).__name__
+def _ledger_error(problem: DBAPIError, url: sa.URL) -> LedgerUnavailable | LedgerBroken:
+    """Our error for the database's. The database's message holds nothing of the ledger."""
+    lines = str(problem.orig).strip().splitlines()
+    message = lines[0] if lines else type(problem.orig).__name__
     name = url.database if url.get_backend_name() == "sqlite" else url.host or "PostgreSQL"
-    if "malformed" in words or "not a database" in words:
-        return LedgerBroken(f"The ledger {name!r} is damaged: {words}. Restore it.")
-    if "unable to open" in words or "readonly" in words:
-        words += " (is its folder writable? The policy's [ledger] may name another place)"
+    if "malformed" in message or "not a database" in message:
+        return LedgerBroken(f"The ledger {name!r} is damaged: {message}. Restore a copy.")
+    if "unable to open" in message or "readonly" in message:
+        message += " (is its folder writable? The policy's [ledger] can name another place)"
     return LedgerUnavailable(
-        f"The ledger {name!r} cannot be used now: {words}. Nothing was released. What was "
-        "reserved, or may have been, stays charged."
+        f"The ledger {name!r} cannot be used now: {message}. Nothing was released. A charge "
+        "that was reserved, or may have been, stays."
     )
 
 
-def address(where: str | Path) -> sa.URL:
-    """The database behind a path or an address.
+def database_url(where: str | Path) -> sa.URL:
+    """The database's URL, from a path or an address.
 
-    >>> address("ledger.sqlite").drivername, address("postgresql://db/ledger").drivername
+    >>> (
+    ...     database_url("ledger.sqlite").drivername,
+    ...     database_url("postgresql://db/ledger").drivername,
+    ... )
     ('sqlite', 'postgresql+psycopg')
     """
     text = str(where)
@@ -289,10 +294,11 @@ def address(where: str | Path) -> sa.URL:
         url = sa.make_url(text)
     except sa.exc.ArgumentError:
         raise InvalidParameter(
-            "The ledger's address cannot be read. It should be   postgresql://user@host/database"
+            "Invalid address of the ledger. Write   postgresql://user@host/database"
         ) from None
     if url.get_backend_name() not in ("postgresql", "postgres"):
         raise InvalidParameter(
-            f"A ledger is a file or postgresql://..., not {url.get_backend_name()}."
+            "The address of a ledger is a file path or postgresql://...; got "
+            f"{url.get_backend_name()}."
         )
     return url.set(drivername="postgresql+psycopg")

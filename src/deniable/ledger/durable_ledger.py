@@ -1,4 +1,4 @@
-"""A ledger that outlives the process: in a file beside the policy, or in PostgreSQL."""
+"""A ledger that outlives the process: in a file next to the policy, or in PostgreSQL."""
 
 import os
 from collections.abc import Sequence
@@ -13,20 +13,22 @@ from deniable.ledger.chained_ledger import (
     utc_now,
 )
 from deniable.ledger.ledger import Head, Ledger, VerifiedLedger
-from deniable.ledger.replay import replayed
+from deniable.ledger.replay import replay_ledger
 from deniable.ledger.signing_keys import PublicKey, SigningKey
 from deniable.ledger.terms import Terms
 from deniable.policy import Policy
 
-CHECKED = 10_000  # entries, the last ones, whose hashes are checked whenever one is opened
+CHECKED_ON_OPENING = (
+    10_000  # entries, the last ones, whose hashes are checked whenever one is opened
+)
 
 
 class DurableLedger(ChainedLedger):
     """A ledger in a SQLite file or a PostgreSQL database, signed with the key in a file.
 
-    Any number of processes may use it at once. The key is made with the ledger, and from then
-    on the ledger goes on only under it. A ledger that was begun and is not there any more was
-    lost, with all that was spent: it is not begun anew unless its owner says so.
+    Any number of processes may use it at once. The key is made with the ledger, and the ledger
+    can be continued only with that key. If a ledger was started and is missing, then the record
+    of what was spent is lost: only its owner can start a new one.
 
     >>> import pathlib, tempfile
     >>> from deniable.policy import Policy, Table
@@ -44,41 +46,43 @@ class DurableLedger(ChainedLedger):
         key: str | Path | None = None,
         clock: Clock = utc_now,
     ) -> None:
-        from deniable.ledger.database_journal import Database
+        from deniable.ledger.database_journal import DatabaseJournal
 
-        path = key_beside(where) if key is None else Path(key)
-        mark = Mark(path, where)
-        begun = mark.there  # before the ledger is looked at: it is marked once it has entries
-        if begun and "://" not in str(where) and not Path(where).exists():
-            raise mark.lost()
-        journal = Database(where)
-        terms = policy if isinstance(policy, Terms) else Terms.of(policy)
+        path = default_key_path(where) if key is None else Path(key)
+        mark = CreationMark(path, where)
+        started = mark.exists  # read it first: a ledger is marked once it has entries
+        if started and "://" not in str(where) and not Path(where).exists():
+            raise mark.lost_error()
+        journal = DatabaseJournal(where)
+        terms = policy if isinstance(policy, Terms) else Terms.from_policy(policy)
         try:
-            if begun and journal.empty:
-                raise mark.lost()
-            journal.key = SigningKey.kept(path) if journal.empty else SigningKey.read(path)
+            if started and journal.empty:
+                raise mark.lost_error()
+            journal.key = (
+                SigningKey.read_or_create(path) if journal.empty else SigningKey.read(path)
+            )
             if not journal.empty:
-                journal.check_last(CHECKED)
+                journal.check_last(CHECKED_ON_OPENING)
             super().__init__(terms, journal, clock=clock)
-            mark.make()
+            mark.write()
         except BaseException:
             journal.close()
             raise
 
 
-class Mark:
-    """Notes beside a key which ledgers were begun under it."""
+class CreationMark:
+    """A file next to the key, with the names of the ledgers that were started with that key."""
 
     def __init__(self, key: Path, where: str | Path) -> None:
         self.file, self.where = Path(f"{key}.begun"), str(where)
         if "://" in self.where:
-            self.name = self.where.rpartition("@")[2]  # who connects, and how, does not matter
+            self.name = self.where.rpartition("@")[2]  # without user and password
         else:
             self.name = os.path.relpath(Path(where).absolute(), key.absolute().parent)
 
     @property
-    def there(self) -> bool:
-        """Whether this ledger was begun."""
+    def exists(self) -> bool:
+        """Whether this ledger was started."""
         try:
             return self.name in self.file.read_text(encoding="utf-8").splitlines()
         except FileNotFoundError:
@@ -86,43 +90,43 @@ class Mark:
         except (OSError, UnicodeDecodeError):
             raise LedgerUnavailable(f"{str(self.file)!r} cannot be read.") from None
 
-    def make(self) -> None:
-        """Notes it, once; a folder that cannot be written to does not stop a ledger."""
-        if self.there:
+    def write(self) -> None:
+        """Adds this ledger's name, once. A folder that is not writable is no error."""
+        if self.exists:
             return
         flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT
         with suppress(OSError), os.fdopen(os.open(self.file, flags, 0o600), "ab") as out:
             out.write(f"{self.name}\n".encode())
 
-    def lost(self) -> LedgerBroken:
-        """What to say of a ledger that is not there any more."""
+    def lost_error(self) -> LedgerBroken:
+        """The error for a ledger that was started and is missing."""
         return LedgerBroken(
-            f"The ledger {self.name!r} was begun and is gone: what was spent is not known any "
-            "more. Restore its latest copy. Only its owner may begin anew, knowing that what "
-            f"is granted then comes on top, by deleting {str(self.file)!r}."
+            f"The ledger {self.name!r} is missing: what was spent is not known any more. "
+            "Restore its latest copy. Only its owner may start a new one, by deleting "
+            f"{str(self.file)!r}. What a new ledger grants is spent in addition."
         )
 
 
-def key_beside(where: str | Path) -> Path:
-    """The key's file, beside the ledger's."""
+def default_key_path(where: str | Path) -> Path:
+    """The key's file, next to the ledger's file."""
     return Path(where).with_suffix(".key")
 
 
-def ledger_of(policy: Policy) -> Ledger:
-    """The ledger that a policy names; one in memory if it names none."""
+def open_ledger(policy: Policy) -> Ledger:
+    """The ledger that a policy names; a ledger in memory if it names none."""
     if policy.ledger is None:
-        return MemoryLedger(terms=Terms.of(policy))
+        return MemoryLedger(terms=Terms.from_policy(policy))
     return DurableLedger(policy.ledger, policy, key=policy.ledger_key)
 
 
 def verify_ledger(
     where: str | Path, *, public_key: str, heads: Sequence[Head] = ()
 ) -> VerifiedLedger:
-    """Checks a ledger without the key that signs it, as a stranger can."""
-    from deniable.ledger.database_journal import Database
+    """Checks a ledger with the public key only. Anyone can do this."""
+    from deniable.ledger.database_journal import DatabaseJournal
 
-    journal = Database(where, PublicKey(public_key), create=False)
+    journal = DatabaseJournal(where, PublicKey(public_key), create=False)
     try:
-        return replayed(*journal.whole(), public_key, heads)
+        return replay_ledger(*journal.read_all(), public_key, heads)
     finally:
         journal.close()

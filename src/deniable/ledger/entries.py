@@ -1,24 +1,24 @@
-"""What the entries of a ledger say, and how they are read as charges."""
+"""The content of a ledger's entries: how it is written and read."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from fractions import Fraction
 from functools import lru_cache
 from typing import Any
 
-from deniable.ledger.accounts import Charge, Path, charge_to_json
+from deniable.ledger.accounts import Charge, PartPath, charge_to_json
 from deniable.ledger.journal import (
     Body,
+    JournalRow,
     JournalView,
-    Row,
     check_link,
     recall_key,
 )
-from deniable.ledger.ledger import Entry, Recalled
+from deniable.ledger.ledger import Entry, RecalledAnswer
 from deniable.query.plan.plan import Plan
 
 
-def told(plan: Plan, plan_hash: str | None) -> dict[str, Any]:
-    """What an entry says about a plan."""
+def plan_to_json(plan: Plan, plan_hash: str | None) -> dict[str, Any]:
+    """A plan as an entry of the ledger describes it."""
     return {
         "delta": str(plan.delta),
         "epsilon": str(plan.epsilon),
@@ -27,49 +27,51 @@ def told(plan: Plan, plan_hash: str | None) -> dict[str, Any]:
     }
 
 
-def written(charges: Mapping[str, Charge]) -> dict[str, Any]:
-    """What an entry says about what is charged to each account."""
-    return {account: charge_to_json(one) for account, one in charges.items()}
+def charges_to_json(charges: Mapping[str, Charge]) -> dict[str, Any]:
+    """The charges to each account, as an entry of the ledger lists them."""
+    return {account: charge_to_json(charge) for account, charge in charges.items()}
 
 
-def latest(rows: Sequence[Row]) -> tuple[Row, set[str | None]] | None:
-    """The latest answer to a question, and who has received it."""
+def latest_answer(rows: Sequence[JournalRow]) -> tuple[JournalRow, set[str | None]] | None:
+    """The entry with the latest answer to a question, and the analysts who received it."""
     settled = [row for row in rows if row.ends is not None]
     if not settled:
         return None
-    return settled[-1], who_received(settled[-1].read(), rows)
+    return settled[-1], recipients(settled[-1].read(), rows)
 
 
-def answered(
+def find_answer(
     view: JournalView, plan_hash: str | None, version: str
-) -> tuple[Row, set[str | None]] | None:
-    """The latest answer to a question on some data, as it was written; and who received it."""
+) -> tuple[JournalRow, set[str | None]] | None:
+    """The entry with the latest answer to a plan on a version of the data, and its recipients.
+
+    The entry's hash is checked."""
     if plan_hash is None:
         return None
-    found = latest(view.answers(recall_key(plan_hash, version)))
-    if found is not None:
-        row, before = found[0], view.row(found[0].number - 1)
+    answer = latest_answer(view.answers(recall_key(plan_hash, version)))
+    if answer is not None:
+        row, before = answer[0], view.row(answer[0].number - 1)
         check_link(row, row.number, "" if before is None else before.hash)
-    return found
+    return answer
 
 
-def recalled(answer: Body) -> Recalled:
-    """An answer as it is handed out again."""
-    return Recalled(answer["of"], answer["record"], answer["time"])
+def recalled_answer(answer: Body) -> RecalledAnswer:
+    """The stored answer in the body of an entry."""
+    return RecalledAnswer(answer["of"], answer["record"], answer["time"])
 
 
-def who_received(answer: Body, rows: Sequence[Row]) -> set[str | None]:
-    """The analysts to whom this answer, of all to the same question, was handed."""
+def recipients(answer: Body, rows: Sequence[JournalRow]) -> set[str | None]:
+    """The analysts who received this answer, among all entries about the same question."""
     bodies = (row.read() for row in rows)
-    return {body["analyst"] for body in bodies if _which(body) == _which(answer)}
+    return {body["analyst"] for body in bodies if _paid_by(body) == _paid_by(answer)}
 
 
-def _which(body: Body) -> tuple[int, int]:
+def _paid_by(body: Body) -> tuple[int, int]:
     return body["of"], body["place"]
 
 
-def entries(row: Row) -> Iterator[Entry]:
-    """The charges in an entry: one for each plan."""
+def read_entries(row: JournalRow) -> Iterator[Entry]:
+    """The charges in a row: one for each plan."""
     body = row.read()
     if "plans" not in body:
         return
@@ -78,8 +80,8 @@ def entries(row: Row) -> Iterator[Entry]:
         yield Entry(
             number=row.number,
             tables=tuple(plan["tables"]),
-            epsilon=_exact(plan["epsilon"]),
-            delta=_exact(plan["delta"]),
+            epsilon=_fraction(plan["epsilon"]),
+            delta=_fraction(plan["delta"]),
             state=body["kind"],
             analyst=body["analyst"],
             plan_hash=plan["plan"],
@@ -90,11 +92,11 @@ def entries(row: Row) -> Iterator[Entry]:
         )
 
 
-def part_of(body: Body) -> Path:
-    """The part of a partition that an entry charges, if it is one."""
+def part_of(body: Body) -> PartPath:
+    """The part of the table that an entry charges; () for the whole table."""
     return tuple((partition, part) for partition, part in body["part"])
 
 
 @lru_cache(maxsize=4096)
-def _exact(amount: str) -> Fraction:
+def _fraction(amount: str) -> Fraction:
     return Fraction(amount)

@@ -1,9 +1,9 @@
-"""A chain of entries and its anchor: what a ledger is written in.
+"""The journal that a ledger is stored in: a chain of entries, and its anchor.
 
-Entry n carries the hash of its own text and of entry n - 1's hash, so a change anywhere changes
-every hash after it. The anchor is one row: the last entry's number and hash, the sums so far,
-and a signature over all three. It is what appends lock, so nothing rests on how a database
-isolates its transactions, and it is checked before it is believed.
+Entry n carries a hash of its own text and of the hash of entry n - 1. So a change anywhere
+changes every later hash. The anchor is one row: the last entry's number and hash, the sums so
+far, and a signature over all three. Appends lock the anchor, so the journal does not rely on a
+database's isolation of transactions. The anchor's signature is checked before it is used.
 """
 
 import hashlib
@@ -18,16 +18,19 @@ from typing import Any
 
 from deniable.errors import LedgerBroken, LedgerUnavailable
 from deniable.ledger.ledger import Head
-from deniable.ledger.signing_keys import PublicKey, SigningKey, verified
-from deniable.query.plan.canonical import text as canonical
+from deniable.ledger.signing_keys import PublicKey, SigningKey, signature_is_valid
+from deniable.query.plan.canonical import canonical_text
 
 Body = Mapping[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
-    """One entry as it is stored. `ends` and `recall` repeat what the body says, to look it up:
-    which reservation it ends, and which question on which data it answers."""
+class JournalRow:
+    """One entry as it is stored.
+
+    `ends` and `recall` are index columns, made from the body (see `lookup_keys`): the
+    reservation that the entry ends, and the question that it answers.
+    """
 
     number: int
     body: str
@@ -36,14 +39,14 @@ class Row:
     recall: str | None
 
     def read(self) -> dict[str, Any]:
-        """The body."""
-        read: dict[str, Any] = json.loads(self.body)
-        return read
+        """The body, parsed."""
+        body: dict[str, Any] = json.loads(self.body)
+        return body
 
 
 @dataclass(frozen=True, slots=True)
 class JournalAnchor:
-    """The end of the chain: the last entry, the sums as text, and a signature over both."""
+    """The end of the chain: the last entry, the sums as JSON, and a signature over both."""
 
     number: int
     hash: str
@@ -58,64 +61,64 @@ class JournalAnchor:
 
 EMPTY = JournalAnchor(-1, "", "", "")
 
-Decision = tuple[Sequence[Body], Any]  # what to append, and the state after it
+Decision = tuple[Sequence[Body], Any]  # the entries to append, and the state after them
 
 
 class JournalView(ABC):
-    """What a decision may look at, while the anchor is locked."""
+    """What a decision can read."""
 
     anchor: JournalAnchor
 
     @abstractmethod
-    def row(self, number: int) -> Row | None: ...
+    def row(self, number: int) -> JournalRow | None: ...
 
     @abstractmethod
-    def ending(self, reservation: str) -> Row | None:
+    def ending(self, reservation: str) -> JournalRow | None:
         """The entry that ended a reservation."""
 
     @abstractmethod
-    def answers(self, recall: str) -> Sequence[Row]:
-        """The entries that answered a question, in order."""
+    def answers(self, recall: str) -> Sequence[JournalRow]:
+        """The entries with answers to a question, in order."""
 
 
 class Journal(ABC):
-    """A chain that many may append to at once, one after the other."""
+    """A chain of entries. Many processes may append to it; a lock puts them in order."""
 
     def __init__(self, key: SigningKey | PublicKey) -> None:
         self.key = key
-        self._checked = EMPTY  # the last anchor that was found to be signed
+        self._last_signed = EMPTY  # the latest anchor whose signature was checked or made here
 
     @abstractmethod
     def view(self) -> AbstractContextManager[JournalView]:
-        """What is committed now, without a lock."""
+        """What is committed now, read without a lock."""
 
     @abstractmethod
-    def append(self, decide: Callable[[JournalView], Decision]) -> list[Row]:
-        """Asks for a decision under the lock, and makes it durable before returning."""
+    def append(self, decide: Callable[[JournalView], Decision]) -> list[JournalRow]:
+        """Calls `decide` under the lock, and makes its decision durable before returning."""
 
     @abstractmethod
-    def whole(self) -> tuple[Iterable[Row], JournalAnchor]:
-        """Every entry, and the anchor of the same moment, unchecked."""
+    def read_all(self) -> tuple[Iterable[JournalRow], JournalAnchor]:
+        """Every entry, and the anchor of the same moment. Nothing is checked."""
 
     def close(self) -> None:
-        """Lets go of the store."""
+        """Closes the store."""
         return
 
-    def checked(self, anchor: JournalAnchor) -> JournalAnchor:
-        """The anchor, if this ledger's key signed it."""
-        if anchor in (EMPTY, self._checked):
-            return anchor  # a ledger that was empty may not be so again: see `not_set_back`
-        if not verified(anchor.head.message, anchor.signature, self.key.public):
+    def check_signed(self, anchor: JournalAnchor) -> JournalAnchor:
+        """Returns the anchor if this ledger's key signed it."""
+        if anchor in (EMPTY, self._last_signed):
+            return anchor  # `check_not_rolled_back` finds a ledger that became empty again
+        if not signature_is_valid(anchor.head.message, anchor.signature, self.key.public):
             raise LedgerBroken(
                 "The ledger's head is not signed by its key: it was changed, or it is another "
-                "ledger. Nothing was spent. `deniable ledger verify` says where."
+                "ledger. Nothing was spent. Find the change with `deniable ledger verify`."
             )
-        self.signed(anchor)
+        self.remember_signed(anchor)
         return anchor
 
-    def not_set_back(self, anchor: JournalAnchor) -> JournalAnchor:
-        """The anchor under the lock, if it is not older than one that was seen before."""
-        seen = self._checked
+    def check_not_rolled_back(self, anchor: JournalAnchor) -> JournalAnchor:
+        """Returns the locked anchor if it is not older than one that was seen before."""
+        seen = self._last_signed
         if anchor.number < seen.number or (anchor.number == seen.number and anchor != seen):
             raise LedgerBroken(
                 f"The ledger was set back: it ended at entry {seen.number}, and now ends at "
@@ -123,77 +126,78 @@ class Journal(ABC):
             )
         return anchor
 
-    def signed(self, anchor: JournalAnchor) -> None:
-        """Notes an anchor that was just signed and is committed."""
-        if anchor.number > self._checked.number:
-            self._checked = anchor
+    def remember_signed(self, anchor: JournalAnchor) -> None:
+        """Remembers a committed anchor with a good signature."""
+        if anchor.number > self._last_signed.number:
+            self._last_signed = anchor
 
-    def extended(
+    def extend(
         self, anchor: JournalAnchor, decision: Decision
-    ) -> tuple[list[Row], JournalAnchor]:
+    ) -> tuple[list[JournalRow], JournalAnchor]:
         """The rows to append and the anchor after them."""
         bodies, state = decision
-        rows = list(_chained(anchor, bodies))
+        rows = list(_chain(anchor, bodies))
         last = rows[-1]
-        text = canonical(state)
+        text = canonical_text(state)
         unsigned = Head(last.number, last.hash, digest(text), "")
         return rows, JournalAnchor(
             last.number, last.hash, text, self.key.sign(unsigned.message)
         )
 
 
-def _chained(anchor: JournalAnchor, bodies: Iterable[Body]) -> Iterator[Row]:
+def _chain(anchor: JournalAnchor, bodies: Iterable[Body]) -> Iterator[JournalRow]:
     number, before = anchor.number, anchor.hash
     for body in bodies:
-        text, number = canonical(dict(body)), number + 1
-        before = chain(before, number, text)
-        yield Row(number, text, before, *looked_up(body))
+        text, number = canonical_text(dict(body)), number + 1
+        before = entry_hash(before, number, text)
+        yield JournalRow(number, text, before, *lookup_keys(body))
 
 
-def looked_up(body: Body) -> tuple[str | None, str | None]:
-    """By what an entry is found again: the reservation that it ends, the question answered."""
-    ended = body["kind"] in ("settled", "failed")
-    ends = reservation(body["of"], body["place"]) if ended else None
-    answered = body["kind"] == "repeated" or "record" in body
-    return ends, recall_key(body["plan"], body["version"]) if answered else None
+def lookup_keys(body: Body) -> tuple[str | None, str | None]:
+    """The index columns of an entry: the reservation that it ends, the question it answers."""
+    is_ending = body["kind"] in ("settled", "failed")
+    ends = reservation_id(body["of"], body["place"]) if is_ending else None
+    is_answer = body["kind"] == "repeated" or "record" in body
+    return ends, recall_key(body["plan"], body["version"]) if is_answer else None
 
 
-def reservation(number: int, place: int) -> str:
-    """The name of one of those that were reserved together."""
+def reservation_id(number: int, place: int) -> str:
+    """The name of one reservation: its entry, and its place among those in that entry."""
     return f"{number}.{place}"
 
 
 def recall_key(plan_hash: str, version: str) -> str:
-    return digest(canonical([plan_hash, version]))
+    """The name of a question: a plan on a version of the data."""
+    return digest(canonical_text([plan_hash, version]))
 
 
-def chain(before: str, number: int, body: str) -> str:
-    """An entry's hash, over the one before it."""
+def entry_hash(before: str, number: int, body: str) -> str:
+    """The hash of an entry, over its body and the hash of the entry before it."""
     return digest(f"deniable ledger entry 1\n{before}\n{number}\n{body}")
 
 
-def check_link(row: Row, number: int, before: str) -> None:
-    """Refuses an entry that is not the one of this number, after the one with that hash."""
+def check_link(row: JournalRow, number: int, before: str) -> None:
+    """Refuses an entry that does not have this number, or does not follow the hash `before`."""
     if row.number != number:
         raise LedgerBroken(f"Entry {number} is missing: entry {row.number} is in its place.")
-    if row.hash != chain(before, number, row.body):
-        raise LedgerBroken(f"Entry {number} was changed: its hash is another.")
+    if row.hash != entry_hash(before, number, row.body):
+        raise LedgerBroken(f"Entry {number} was changed: it does not match its hash.")
 
 
 def check_end(number: int, before: str, anchor: JournalAnchor) -> None:
-    """Refuses an end of the chain that is not the anchor's."""
+    """Refuses a chain that does not end where the anchor says."""
     if (number, before) != (anchor.number, anchor.hash):
         raise LedgerBroken(
             f"The ledger ends at entry {number}, but its signed head is entry "
-            f"{anchor.number}: entries were cut off, or added."
+            f"{anchor.number}: entries were removed or added at the end."
         )
 
 
-def check_chain(rows: Iterable[Row], anchor: JournalAnchor, first: int = 0) -> None:
-    """Refuses entries from the first one on that are not those which the anchor signed.
+def check_chain(rows: Iterable[JournalRow], anchor: JournalAnchor, first: int = 0) -> None:
+    """Refuses entries, from number `first` on, that do not lead to the anchor.
 
-    What is before the first is not asked for, so that one is linked to and no more, unless it
-    begins the ledger.
+    The entry before the first is not known. So the first entry's own hash is not checked,
+    unless it begins the ledger.
     """
     number, before = first - 1, ""
     for row in rows:
@@ -209,35 +213,35 @@ def digest(text: str) -> str:
 
 
 class MemoryJournal(Journal):
-    """A chain that lives as long as the process, and in no other.
+    """A journal in memory. It lives as long as the process, and a fork cannot append to it.
 
-    After a fork there are two copies that know nothing of each other's charges; were both to
-    go on, each would grant what is left.
+    After a fork there are two copies, and neither sees the charges of the other. If both could
+    append, each would grant all that is left.
     """
 
     def __init__(self, key: SigningKey) -> None:
         super().__init__(key)
-        self._rows: list[Row] = []
-        self._ending: dict[str, Row] = {}
-        self._answers: dict[str, list[Row]] = {}
+        self._rows: list[JournalRow] = []
+        self._ending: dict[str, JournalRow] = {}
+        self._answers: dict[str, list[JournalRow]] = {}
         self._anchor = EMPTY
         self._lock, self._pid = threading.RLock(), os.getpid()
 
     def view(self) -> AbstractContextManager[JournalView]:
         return _MemoryView(self)
 
-    def append(self, decide: Callable[[JournalView], Decision]) -> list[Row]:
+    def append(self, decide: Callable[[JournalView], Decision]) -> list[JournalRow]:
         if self._pid != os.getpid():
             raise LedgerUnavailable(
-                "This budget is kept in the memory of another process, from which this one was "
-                "forked. Ask there; or, for many processes, give the policy a ledger in a file "
-                "(dp.open does) and open it in each. Nothing was spent."
+                "This ledger is in the memory of the parent process, from which this process "
+                "was forked. Ask in the parent process. For several processes, use a ledger in "
+                "a file (as dp.open does) and open it in each. Nothing was spent."
             )
         with self._lock:
             decision = decide(_MemoryView(self))
             if not decision[0]:
                 return []
-            rows, self._anchor = self.extended(self._anchor, decision)
+            rows, self._anchor = self.extend(self._anchor, decision)
             self._rows += rows
             for row in rows:
                 if row.ends is not None:
@@ -246,25 +250,25 @@ class MemoryJournal(Journal):
                     self._answers.setdefault(row.recall, []).append(row)
             return rows
 
-    def whole(self) -> tuple[Iterable[Row], JournalAnchor]:
+    def read_all(self) -> tuple[Iterable[JournalRow], JournalAnchor]:
         with self._lock:
             return tuple(self._rows), self._anchor
 
 
 class _MemoryView(JournalView):
-    """What there is; entries are only ever added, so the lock is not held for it."""
+    """The current entries. Entries are only added, so reading needs no lock."""
 
     def __init__(self, journal: MemoryJournal) -> None:
         self._journal, self.anchor = journal, journal._anchor
 
-    def row(self, number: int) -> Row | None:
+    def row(self, number: int) -> JournalRow | None:
         rows = self._journal._rows
         return rows[number] if 0 <= number < len(rows) else None
 
-    def ending(self, reservation: str) -> Row | None:
+    def ending(self, reservation: str) -> JournalRow | None:
         return self._journal._ending.get(reservation)
 
-    def answers(self, recall: str) -> Sequence[Row]:
+    def answers(self, recall: str) -> Sequence[JournalRow]:
         return tuple(self._journal._answers.get(recall, ()))
 
     def __enter__(self) -> JournalView:

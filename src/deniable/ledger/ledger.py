@@ -1,10 +1,10 @@
-"""What is spent and what is left. A plan is charged before a row is read, and never refunded.
+"""The ledger's contract: a plan is charged before a row is read, and never refunded.
 
-A failure is an output too: whoever could get their budget back for a query that failed would
-learn from the failure for free. So `reserve` charges, and what follows only says how it ended.
-A ledger holds plans, charges and answers that were released; never a value that was not.
+A failure is an output too: an analyst who got the budget back after a failed query would learn
+from the failure for free. So `reserve` charges, and later calls only record how it ended.
+A ledger holds plans, charges and released answers, and no other value from a table.
 
-This file is the contract; books.py keeps it, in memory and in a database.
+`ChainedLedger` implements this contract, in memory and in a database.
 """
 
 from abc import ABC, abstractmethod
@@ -17,7 +17,7 @@ from typing import Any
 
 from deniable.errors import BudgetExhausted, InvalidParameter
 from deniable.exact.rationals import Number
-from deniable.ledger.accounts import Path
+from deniable.ledger.accounts import PartPath
 from deniable.privacy import ApproximateLoss, Loss
 from deniable.privacy.arithmetic import floats
 from deniable.query.plan.plan import Plan
@@ -26,21 +26,21 @@ _UNITS = {"pure": "epsilon", "zcdp": "rho", "gdp": "mu squared"}
 
 
 @dataclass(frozen=True, slots=True)
-class LedgerRoom:
-    """What is left in one filter, in its own unit."""
+class RemainingInFilter:
+    """What is left in one filter, in that filter's own unit."""
 
     filter: str
     amount: Fraction
     delta: Fraction
 
     def __str__(self) -> str:
-        beside = f", delta {shown(self.delta)}" if self.delta else ""
-        return f"{_UNITS[self.filter]} {shown(self.amount)}{beside}"
+        delta = f", delta {format_down(self.delta)}" if self.delta else ""
+        return f"{_UNITS[self.filter]} {format_down(self.amount)}{delta}"
 
 
 @dataclass(frozen=True, slots=True)
 class Remaining:
-    """What of a budget is left, exactly: in the sum of epsilons, and in other filters.
+    """What is left of a budget, exactly: in the sum of epsilons, and in the other filters.
 
     >>> print(Remaining(Fraction(5, 2), Fraction(1, 10**6)))
     epsilon 2.5, delta 1e-06
@@ -48,11 +48,11 @@ class Remaining:
 
     epsilon: Fraction
     delta: Fraction
-    others: tuple[LedgerRoom, ...] = ()  # each grants by itself, in its own unit
+    others: tuple[RemainingInFilter, ...] = ()  # any one filter with room is enough
 
     def __str__(self) -> str:
-        pure = f"epsilon {shown(self.epsilon)}, delta {shown(self.delta)}"
-        return "; or ".join([pure, *(str(one) for one in self.others if one.amount)])
+        pure = f"epsilon {format_down(self.epsilon)}, delta {format_down(self.delta)}"
+        return "; or ".join([pure, *(str(other) for other in self.others if other.amount)])
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,21 +68,21 @@ class Entry:
     analyst: str | None = None
     plan_hash: str | None = None
     version: str = ""
-    part: Path = ()
+    part: PartPath = ()
     time: str = ""
-    place: int = 0  # among those that were reserved together, under one number
+    place: int = 0  # among the plans that were reserved together under one number
 
     @property
     def table(self) -> str:
-        """The tables, in words."""
+        """The names of the tables, as text."""
         return ", ".join(self.tables)
 
 
 @dataclass(frozen=True, slots=True)
 class Head:
-    """The end of a ledger, signed: keep one, and a later rollback to before it shows.
+    """The signed end of a ledger. Keep one to detect a later rollback to an older copy.
 
-    `state` is the digest of all sums; `signature` is of `message`, by the ledger's key.
+    `state` is the digest of all sums. `signature` signs `message` with the ledger's key.
     """
 
     number: int
@@ -92,13 +92,13 @@ class Head:
 
     @property
     def message(self) -> bytes:
-        """What is signed."""
+        """The bytes that are signed."""
         return f"deniable ledger head 1\n{self.number}\n{self.hash}\n{self.state}\n".encode()
 
 
 @dataclass(frozen=True, slots=True)
-class Recalled:
-    """An answer that was released before: its record, and the entry that paid for it."""
+class RecalledAnswer:
+    """An answer that was released before: its record, and the number of its charge."""
 
     number: int
     record: str
@@ -106,12 +106,15 @@ class Recalled:
 
 
 @dataclass(frozen=True, slots=True)
-class Gauge:
-    """How full one filter of one account is; `limit` is today's, `cap` the last it will be."""
+class FilterUsage:
+    """How much of one filter of one account is spent.
+
+    `limit` is today's limit; `cap` is the last one, when the schedule has ended.
+    """
 
     account: str  # "unit:*", "unit:patient", "table:visits" or "analyst:ann"
     filter: str
-    spent: Fraction | None  # None: it was closed by a charge that it does not know
+    spent: Fraction | None  # None: closed by a grant that this filter cannot charge
     limit: Fraction
     cap: Fraction
     spent_delta: Fraction
@@ -119,23 +122,23 @@ class Gauge:
 
     @property
     def open(self) -> bool:
-        """Whether anything could still fit."""
+        """Whether there is room for a charge."""
         return self.spent is not None and self.spent < self.limit
 
 
 @dataclass(frozen=True, slots=True)
 class VerifiedLedger:
-    """What a check found sound: so many entries, up to this head."""
+    """The result of a successful check."""
 
-    entries: int
+    entries: int  # the number of entries
     head: Head
-    earlier: int  # how many earlier heads were found in their places
+    earlier: int  # the number of earlier heads that were found in the chain
 
 
 class Ledger(ABC):
-    """The contract: charge first, then say how it ended. Every method is safe to race.
+    """The contract: charge first, then record how it ended. Every method is thread-safe.
 
-    >>> from deniable.release import MemoryLedger
+    >>> from deniable.ledger import MemoryLedger
     >>> isinstance(MemoryLedger(epsilon=1), Ledger)
     True
     """
@@ -147,17 +150,17 @@ class Ledger(ABC):
         analyst: str | None = None,
         plan_hash: str | None = None,
         version: str = "",
-        part: Path = (),
+        part: PartPath = (),
     ) -> Entry:
-        """Charges the plan; raises `BudgetExhausted`, and charges nothing, if it cannot.
+        """Charges the plan. If there is no room, raises `BudgetExhausted` and charges nothing.
 
-        Once this returns, the charge survives whatever happens. `plan_hash` and `version` (of
-        the data) are how `recall` finds the answer again. `part` names the part of a partition
-        that the plan is restricted to; no privacy unit may be in two parts of a partition.
+        Once this returns, the charge is durable. `recall` finds the answer again by `plan_hash`
+        and `version` (of the data). `part` names the part of a partition that the plan is
+        restricted to; no privacy unit may be in two parts of a partition.
         """
         hashes = None if plan_hash is None else (plan_hash,)
-        asked = {"analyst": analyst, "plan_hashes": hashes, "version": version, "part": part}
-        return self.reserve_all((plan,), **asked)[0]  # type: ignore[arg-type]
+        options = {"analyst": analyst, "plan_hashes": hashes, "version": version, "part": part}
+        return self.reserve_all((plan,), **options)[0]  # type: ignore[arg-type]
 
     @abstractmethod
     def reserve_all(
@@ -167,81 +170,82 @@ class Ledger(ABC):
         analyst: str | None = None,
         plan_hashes: Sequence[str] | None = None,
         version: str = "",
-        part: Path = (),
+        part: PartPath = (),
         delta: Number | None = None,
     ) -> tuple[Entry, ...]:
-        """Charges several plans at once, in one commit: all of them, or none.
+        """Charges several plans in one commit: all of them or none.
 
-        With a `delta` they are charged as one, the tight price of their composed loss at that
-        delta, which is far below the sum when they are many. That holds because all of them
-        are fixed now; it stands however many are really asked.
+        With a `delta` they are charged together: the tight price of their composed loss at that
+        delta, which is far below the sum if there are many plans. This is valid because all
+        plans are fixed now. The charge stays, even if only some of them are run.
         """
 
     @abstractmethod
     def settle(self, entry: Entry, record: str | None = None) -> None:
-        """Notes that the answer was released; its record, as JSON, is kept for `recall`."""
+        """Records that the answer was released. `record`, as JSON, is stored for `recall`."""
 
     @abstractmethod
-    def failed(self, entry: Entry, reference: str) -> None:
-        """Notes that the engine failed. The charge stands."""
+    def fail(self, entry: Entry, reference: str) -> None:
+        """Records that the engine failed. The charge stays."""
 
     @abstractmethod
     def recall(
         self, plan: Plan, *, plan_hash: str, version: str = "", analyst: str | None = None
-    ) -> Recalled | None:
+    ) -> RecalledAnswer | None:
         """The answer that was released to this plan on this version of the data, or None.
 
-        It costs the units and tables nothing. An analyst with a budget of their own, who has
-        not received it yet, is charged there; `BudgetExhausted` if it does not fit.
+        Units and tables are not charged. An analyst who has a budget and has not received this
+        answer yet is charged; `BudgetExhausted` if there is no room.
         """
 
     @abstractmethod
-    def kept(self, plan_hash: str, version: str = "") -> Recalled | None:
-        """What `recall` would hand out, for planning: whoever receives it may have to pay."""
+    def stored_answer(self, plan_hash: str, version: str = "") -> RecalledAnswer | None:
+        """The answer that `recall` would return, for planning only: no analyst is charged."""
 
     @abstractmethod
     def affords(
         self,
-        asked: Sequence[tuple[Plan, str | None, str]],
+        requests: Sequence[tuple[Plan, str | None, str]],
         analyst: str | None = None,
         *,
-        part: Path = (),
+        part: PartPath = (),
     ) -> bool:
-        """Whether all of these would be granted now, one after the other. Nothing is charged.
+        """Whether all requests would be granted now, one after the other. Nothing is charged.
 
-        Each is a plan, its hash, and the version of its data. What `recall` would find costs
-        what it costs there; with None for a hash, a plan is asked afresh.
+        A request is a plan, its hash, and the version of its data. A stored answer costs what
+        `recall` would charge. With None for the hash, no stored answer is used.
         """
 
     @abstractmethod
-    def left(
+    def remaining_for(
         self,
         analyst: str | None = None,
         *,
         tables: Sequence[str] | None = None,
-        part: Path = (),
+        part: PartPath = (),
         touches: int = 1,
     ) -> Remaining:
-        """What is left to spend on these tables (or on any), by this analyst.
+        """What this analyst can still spend on these tables, or on any table.
 
-        With a `part`, what may be charged there: dearer parts beside it leave it room, and
-        `touches` says how many parts one unit may be in (2 where it may be replaced).
+        With a `part`, what can still be charged to that part: it may be more than for the whole
+        table, if other parts are more expensive. `touches` is the number of parts that one unit
+        can be in (2 under "replace").
         """
 
     @abstractmethod
     def how_many(
-        self, plan: Plan, analyst: str | None = None, *, part: Path = ()
+        self, plan: Plan, analyst: str | None = None, *, part: PartPath = ()
     ) -> int | None:
-        """How many more times this plan would be granted today; None: without end."""
+        """How many more times this plan would be granted today; None if without limit."""
 
     @abstractmethod
-    def gauges(self) -> tuple[Gauge, ...]:
+    def filter_usages(self) -> tuple[FilterUsage, ...]:
         """Every filter of every account that has a budget or a charge."""
 
     @property
     @abstractmethod
     def entries(self) -> tuple[Entry, ...]:
-        """Every charge so far, in order."""
+        """Every charge, in order."""
 
     @property
     @abstractmethod
@@ -250,60 +254,61 @@ class Ledger(ABC):
 
     @abstractmethod
     def verify(self, heads: Sequence[Head] = ()) -> VerifiedLedger:
-        """Replays everything; raises `LedgerBroken` at the first thing that is not as written.
+        """Replays every entry; raises `LedgerBroken` at the first one that was changed.
 
-        With earlier heads, also a ledger that was set back to before one of them is found.
+        With earlier heads, it also detects a ledger that was set back to before one of them.
         """
 
     @property
     @abstractmethod
     def public_key(self) -> str:
-        """Checks what the ledger's owner signed."""
+        """The key that checks the signatures of this ledger."""
 
     @abstractmethod
     def sign(self, message: bytes) -> str:
-        """A signature by the ledger's key, for certificates."""
+        """A signature with the ledger's key, for certificates."""
 
     def close(self) -> None:
-        """Lets go of the store."""
+        """Closes the store."""
         return
 
     @property
     def remaining(self) -> Remaining:
-        """What is left to spend, whoever asks."""
-        return self.left()
+        """What is left to spend, without the limits of analysts and tables."""
+        return self.remaining_for()
 
 
-def touches(neighbors: str) -> int:
-    """How many parts of a partition one unit can be in: two if it may change its rows.
+def touched_parts(neighbors: str) -> int:
+    """How many parts of a partition one unit can be in: two if its rows may be replaced.
 
-    >>> touches("add-remove"), touches("replace")
+    >>> touched_parts("add-remove"), touched_parts("replace")
     (1, 2)
     """
     return 2 if neighbors == "replace" else 1
 
 
 def check_price(plan: Plan) -> None:
-    """Refuses a plan whose mechanisms cost more than it says, by what they state themselves."""
+    """Refuses a plan whose mechanisms cost more than its price."""
     if plan.epsilon < 0 or plan.delta < 0:
-        raise InvalidParameter("A plan cannot cost less than nothing.")
+        raise InvalidParameter("The cost of a plan cannot be negative. Nothing was spent.")
     for block in plan.blocks:
-        _draw_nothing(block.mechanism, len(block.features))
+        _check_drawable(block.mechanism, len(block.features))
     for choice in plan.choices:
         if choice.changes < (least := plan.least_changes(choice)):
             raise InvalidParameter(
-                f"The plan takes one unit for {choice.changes} steps of {choice.about}, but it "
-                f"can be {least}. Nothing was spent."
+                f"The plan counts {choice.changes} changes by one privacy unit for "
+                f"{choice.about}, but one unit can make {least}. Nothing was spent."
             )
     if not _fits(plan.loss, plan.epsilon, plan.delta):
         raise InvalidParameter(
-            f"The plan charges epsilon {shown(plan.epsilon)} and delta {shown(plan.delta)}, "
-            f"but what it would run costs more: {plan.loss!r}. Nothing was spent."
+            f"The plan charges epsilon {format_down(plan.epsilon)} and delta "
+            f"{format_down(plan.delta)}, but running it costs more: {plan.loss!r}. "
+            "Nothing was spent."
         )
 
 
 def check_prices(plans: Sequence[Plan]) -> None:
-    """The same for several; those that are priced like the one before are checked with it."""
+    """Checks several plans; a plan with the price and noise of the last one is checked once."""
     last: tuple[object, ...] = ()
     for plan in plans:
         noises = [(block.mechanism, len(block.features)) for block in plan.blocks]
@@ -314,8 +319,8 @@ def check_prices(plans: Sequence[Plan]) -> None:
 
 
 @lru_cache(maxsize=4096)
-def _draw_nothing(mechanism: Any, count: int) -> None:
-    """Refuses noise that cannot be drawn."""
+def _check_drawable(mechanism: Any, count: int) -> None:
+    """Raises `InvalidParameter` if the mechanism's noise cannot be drawn."""
     mechanism.noise(count).draw(0)
 
 
@@ -324,29 +329,34 @@ def _fits(loss: Loss, epsilon: Fraction, delta: Fraction) -> bool:
     return loss.fits(ApproximateLoss(epsilon, delta))
 
 
-def exhausted(asked: Remaining, left: Remaining, whose: str = "") -> BudgetExhausted:
-    """The refusal: what was asked, what is left, how to go on."""
-    hint = "Nothing more can be asked of this table."
-    if asked.epsilon > left.epsilon > 0:
+def exhausted_error(cost: Remaining, left: Remaining, whose: str = "") -> BudgetExhausted:
+    """The refusal: the cost, what is left, and what can be done."""
+    hint = "The budget of this table is used up."
+    if cost.epsilon > left.epsilon > 0:
         hint = (
-            f"Ask for less, for example with epsilon={shown(left.epsilon)}: the margins "
-            f"would be about {float(asked.epsilon / left.epsilon):.3g} times as wide."
+            f"Ask for less, for example with epsilon={format_down(left.epsilon)}: the margins "
+            f"would be about {float(cost.epsilon / left.epsilon):.3g} times as wide."
         )
-    elif asked.epsilon <= left.epsilon:
+    elif cost.epsilon <= left.epsilon:
         hint = (
-            f"Ask with delta={shown(left.delta)}, or declare the keys of the groups, which "
-            "then need no delta."
+            f"Ask with delta={format_down(left.delta)}, or declare the keys of the groups: "
+            "declared keys need no delta."
         )
     return BudgetExhausted(
-        f"This answer costs {asked}, and {left} are left{whose}.\n  {hint} "
+        f"This answer costs {cost}, and {left} are left{whose}.\n  {hint} "
         "Nothing was spent and nothing was read."
     )
 
 
-def like_this(count: int | None) -> str:
-    """How many more such questions there are, in words.
+def describe_how_many(count: int | None) -> str:
+    """How many more questions like the last one can be asked, as text.
 
-    >>> like_this(43), like_this(1), like_this(0), like_this(None)
+    >>> (
+    ...     describe_how_many(43),
+    ...     describe_how_many(1),
+    ...     describe_how_many(0),
+    ...     describe_how_many(None),
+    ... )
     ('about 40 more questions like this one', 'one more question like this one',
     'no more questions like this one', 'any number of questions like this one')
     """
@@ -360,11 +370,11 @@ def like_this(count: int | None) -> str:
     return f"about {count // step * step:,} more questions like this one"
 
 
-def shown(x: Fraction) -> str:
-    """As a decimal of six digits, rounded down, so that asking for it cannot be too much.
+def format_down(x: Fraction) -> str:
+    """A decimal with six digits, rounded down, so that asking for it is never too much.
 
-    >>> shown(Fraction(1, 2)), shown(Fraction(2, 3)), shown(Fraction(2, 3 * 10**7))
-    ('0.5', '0.666666', '6.66666e-08')
+    >>> [format_down(Fraction(*pair)) for pair in [(1, 2), (2, 3), (2, 3 * 10**7)]]
+    ['0.5', '0.666666', '6.66666e-08']
     """
     exact = floats.down(x)
     if float(f"{exact:g}") <= x:

@@ -1,4 +1,4 @@
-"""Readings of a ledger's sums: what is left, how full each filter is, how many more fit."""
+"""What a ledger's sums leave: the remaining budget, the use of each filter, grants to come."""
 
 import datetime
 from collections.abc import Sequence
@@ -10,45 +10,51 @@ from deniable.ledger.accounts import (
     Accounts,
     Amount,
     Charge,
-    Path,
+    PartPath,
     Spent,
 )
-from deniable.ledger.ledger import Gauge, LedgerRoom, Remaining
-from deniable.ledger.terms import ANYBODY, EVERYBODY, Terms
+from deniable.ledger.ledger import FilterUsage, Remaining, RemainingInFilter
+from deniable.ledger.terms import ALL_UNITS, ANY_ANALYST, Terms
 
 
-def asked(terms: Terms, analyst: str | None, tables: tuple[str, ...] | None) -> tuple[str, ...]:
-    """The accounts that bound what this analyst may ask of these tables (or of any)."""
-    own = () if analyst is None else terms.analyst(analyst)
+def limiting_accounts(
+    terms: Terms, analyst: str | None, tables: tuple[str, ...] | None
+) -> tuple[str, ...]:
+    """The accounts that limit what this analyst can ask of these tables, or of any table."""
+    own = () if analyst is None else terms.analyst_account(analyst)
     if tables is not None:
-        return (*terms.about(tables), *own)
-    units = {unit for unit in terms.tables.values() if unit is not None} or {EVERYBODY}
+        return (*terms.accounts_of_tables(tables), *own)
+    units = {unit for unit in terms.tables.values() if unit is not None} or {ALL_UNITS}
     return (*sorted(units), *own)
 
 
-def left(
+def least_remaining(
     accounts: Accounts,
     terms: Terms,
     names: Sequence[str],
     day: datetime.date,
-    part: Path = (),
+    part: PartPath = (),
     touches: int = 1,
 ) -> Remaining:
-    """What is left in each filter, to a part or to the whole, in the account with the least."""
+    """What is left in each filter, in the account with the least; for a part or the whole."""
     rooms: dict[str, list[Amount | None]] = {}
     for name in names:
         for kind, limit in terms.limits(name, day).items():
-            room = _room(accounts.of(name), kind, limit, part, touches)
+            room = _room(accounts.spent_by(name), kind, limit, part, touches)
             rooms.setdefault(kind, []).append(room)
-    least = {kind: _least(found) for kind, found in rooms.items()}
+    least = {kind: _least(amounts) for kind, amounts in rooms.items()}
     pure = least.pop("pure", None) or NOTHING
-    others = [LedgerRoom(kind, *one) for kind, one in least.items() if one is not None]
+    others = [
+        RemainingInFilter(kind, *amount) for kind, amount in least.items() if amount is not None
+    ]
     return Remaining(pure.amount, pure.slack, tuple(others))
 
 
-def _room(spent: Spent, kind: str, limit: Amount, part: Path, touches: int) -> Amount | None:
-    """What may still be charged to a part; where the whole is above its limit, nothing."""
-    total, before = spent.total(kind), spent.before(kind, part, touches)
+def _room(
+    spent: Spent, kind: str, limit: Amount, part: PartPath, touches: int
+) -> Amount | None:
+    """What can still be charged to a part: nothing if the total is above its limit."""
+    total, before = spent.total(kind), spent.spent_before(kind, part, touches)
     if total is None or before is None:
         return None
     amount, slack = (total if total.amount > limit.amount else before).amount, before.slack
@@ -57,62 +63,74 @@ def _room(spent: Spent, kind: str, limit: Amount, part: Path, touches: int) -> A
 
 
 def _least(rooms: Sequence[Amount | None]) -> Amount | None:
-    known = [one for one in rooms if one is not None and one.slack >= 0]
-    if len(known) < len(rooms):
+    open_rooms = [room for room in rooms if room is not None and room.slack >= 0]
+    if len(open_rooms) < len(rooms):
         return None
-    return Amount(min(one.amount for one in known), min(one.slack for one in known))
+    return Amount(
+        min(room.amount for room in open_rooms), min(room.slack for room in open_rooms)
+    )
 
 
-def how_many(
+def count_grants(
     accounts: Accounts,
     terms: Terms,
     names: Sequence[str],
     charge: Charge,
     day: datetime.date,
-    part: Path = (),
+    part: PartPath = (),
     touches: int = 1,
 ) -> int | None:
-    """How often a charge still fits, in the account that has the least room for it."""
+    """How many times a charge still fits, in the account with the least room for it.
+
+    None if without limit.
+    """
     counts: list[int] = []
     for name in names:
-        most = [
-            _times(_room(accounts.of(name), kind, limit, part, touches), charge.get(kind))
+        by_filter = [
+            _times(_room(accounts.spent_by(name), kind, limit, part, touches), charge.get(kind))
             for kind, limit in terms.limits(name, day).items()
         ]
-        if None not in most:
-            counts.append(max(one for one in most if one is not None))
+        if None not in by_filter:
+            counts.append(max(count for count in by_filter if count is not None))
     return min(counts) if counts else None
 
 
 def _times(room: Amount | None, charge: Amount | None) -> int | None:
-    """How often a charge fits into a room; None: without end."""
+    """How many times a charge fits into a room; None if without limit."""
     if room is None or charge is None or room.slack < 0:
         return 0
     pairs = ((room.amount, charge.amount), (room.slack, charge.slack))
-    found = [floor(has / each) for has, each in pairs if each]
-    return min(found) if found else None
+    counts = [floor(has / each) for has, each in pairs if each]
+    return min(counts) if counts else None
 
 
-def gauges(accounts: Accounts, terms: Terms, day: datetime.date) -> tuple[Gauge, ...]:
-    """Every filter of every account that has a budget of its own, or was charged."""
-    charged = (name for name in accounts.spent if terms.has(name))  # the owner may end some
-    names = dict.fromkeys(name for name in (*terms.budgets, *charged) if name != ANYBODY)
-    found: list[Gauge] = []
+def filter_usages(
+    accounts: Accounts, terms: Terms, day: datetime.date
+) -> tuple[FilterUsage, ...]:
+    """The use of every filter, in every account that has its own budget or was charged."""
+    # The owner may have removed the budget of an account that was charged.
+    charged = (name for name in accounts.spent if terms.has_budget(name))
+    names = dict.fromkeys(name for name in (*terms.budgets, *charged) if name != ANY_ANALYST)
+    usages: list[FilterUsage] = []
     for name in names:
-        last = terms.limits(name, None)
+        caps = terms.limits(name, None)
         for kind, limit in terms.limits(name, day).items():
-            total = accounts.of(name).total(kind)
+            total = accounts.spent_by(name).total(kind)
             spent = None if total is None else total.amount
-            beside = Fraction(0) if total is None else total.slack
-            sides = (last[kind].amount, beside, limit.slack)
-            found.append(Gauge(name, kind, spent, limit.amount, *sides))
-    return tuple(found)
+            delta = Fraction(0) if total is None else total.slack
+            rest = (caps[kind].amount, delta, limit.slack)
+            usages.append(FilterUsage(name, kind, spent, limit.amount, *rest))
+    return tuple(usages)
 
 
-def whose(account: str) -> str:
-    """Whose budget an account is, to end a refusal with.
+def describe_account(account: str) -> str:
+    """Whose budget an account is, as the end of a sentence.
 
-    >>> whose("analyst:ann"), whose("table:visits"), whose("unit:*")
+    >>> (
+    ...     describe_account("analyst:ann"),
+    ...     describe_account("table:visits"),
+    ...     describe_account("unit:*"),
+    ... )
     (' to analyst ann', ' of what may be asked about visits', '')
     """
     kind, name = account.split(":", 1)

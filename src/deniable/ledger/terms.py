@@ -1,10 +1,9 @@
-"""The terms of a ledger: whose budgets there are, how large, and which filters keep them.
+"""The terms of a ledger: the budget of each account, and the filters that keep it.
 
-They are written into the ledger's first entry, so that a stranger can check every grant by
-them. Budgets of privacy units are fixed then, and whom each table protects; a table that is
-taken out of the policy is remembered, since what was told about it stays told. Budgets of
-tables and analysts only narrow those of units, so the owner may change these later; each
-change is an entry of its own.
+The ledger's first entry holds them, so anyone can check every grant. The budgets of privacy
+units are fixed then, and so is the unit that each table protects. A table that is removed from
+the policy is remembered, because answers about it stay released. Budgets of tables and analysts
+only narrow the budgets of units, so the owner may change these later. Each change is an entry.
 """
 
 import datetime
@@ -15,19 +14,19 @@ from typing import Any
 
 from deniable.errors import InvalidParameter, LedgerBroken
 from deniable.ledger.accounts import Amount
-from deniable.ledger.charges import limits
+from deniable.ledger.charges import filter_limits
 from deniable.policy import Policy
 from deniable.policy.budget import Budget, Schedule
 
-EVERYBODY = "unit:*"  # the budget of all units that have no budget of their own
-ANYBODY = "analyst:*"  # what every analyst has who is not named
+ALL_UNITS = "unit:*"  # the account of all units without a budget of their own
+ANY_ANALYST = "analyst:*"  # the budget of each analyst who is not named
 
 
 @dataclass(frozen=True, slots=True)
 class Terms:
-    """Budgets by account, the filters of each, and which unit's account a table charges.
+    """Budgets by account, their filters, and the unit's account that each table charges.
 
-    >>> terms = Terms.within(Budget(1, 1e-6))
+    >>> terms = Terms.from_budget(Budget(1, 1e-6))
     >>> terms.accounts(("visits",), analyst="ann")
     ('unit:*',)
     """
@@ -38,21 +37,21 @@ class Terms:
     protects: Mapping[str, tuple[str, str]] = field(default_factory=dict)  # unit, neighbors
 
     @classmethod
-    def within(cls, budget: Budget) -> "Terms":
+    def from_budget(cls, budget: Budget) -> "Terms":
         """One budget for everything."""
-        return cls({EVERYBODY: budget})
+        return cls({ALL_UNITS: budget})
 
     @classmethod
-    def of(cls, policy: Policy) -> "Terms":
+    def from_policy(cls, policy: Policy) -> "Terms":
         """The terms that a policy declares."""
-        budgets = {EVERYBODY: policy.budget}
-        budgets |= {f"unit:{name}": one for name, one in policy.units.items()}
-        budgets |= {f"analyst:{name}": one for name, one in policy.analysts.items()}
+        budgets = {ALL_UNITS: policy.budget}
+        budgets |= {f"unit:{name}": budget for name, budget in policy.units.items()}
+        budgets |= {f"analyst:{name}": budget for name, budget in policy.analysts.items()}
         tables: dict[str, str | None] = {}
         protects: dict[str, tuple[str, str]] = {}
         for name, table in policy.tables.items():
             unit = (table.unit or "").lower()
-            tables[name] = f"unit:{unit}" if unit in policy.units else EVERYBODY
+            tables[name] = f"unit:{unit}" if unit in policy.units else ALL_UNITS
             if table.public:
                 tables[name] = None
                 continue
@@ -63,150 +62,155 @@ class Terms:
 
     def accounts(self, tables: tuple[str, ...], analyst: str | None) -> tuple[str, ...]:
         """The accounts that a question about these tables charges: units, tables, analyst."""
-        return (*self.about(tables), *self.analyst(analyst))
+        return (*self.accounts_of_tables(tables), *self.analyst_account(analyst))
 
-    def about(self, tables: tuple[str, ...]) -> tuple[str, ...]:
+    def accounts_of_tables(self, tables: tuple[str, ...]) -> tuple[str, ...]:
         """The accounts of units and tables that a question about these tables charges."""
-        found: dict[str, None] = {}
+        accounts: dict[str, None] = {}
         for table in tables:
-            unit = self.tables.get(table, EVERYBODY)
+            unit = self.tables.get(table, ALL_UNITS)
             if unit is not None:
-                found[unit] = None
+                accounts[unit] = None
             if f"table:{table}" in self.budgets:
-                found[f"table:{table}"] = None
-        return tuple(found)
+                accounts[f"table:{table}"] = None
+        return tuple(accounts)
 
-    def analyst(self, name: str | None) -> tuple[str, ...]:
-        """An analyst's own account, where analysts have any."""
+    def analyst_account(self, name: str | None) -> tuple[str, ...]:
+        """The analyst's own account; () if the policy has no budgets of analysts."""
         if name is not None and not (isinstance(name, str) and name.isprintable()):
             raise InvalidParameter(
-                f"An analyst's name can be printed, on one line. Found {name!r}. Nothing was "
+                f"`analyst` must be a name of printable characters; got {name!r}. Nothing was "
                 "spent."
             )
-        known = [one for one in self.budgets if one.startswith("analyst:")]
-        if not known:
+        accounts = [account for account in self.budgets if account.startswith("analyst:")]
+        if not accounts:
             return ()
         if not name or name == "*":
             raise InvalidParameter(
-                "This policy gives each analyst a budget, so it must know who asks. Say, for "
-                "example,   analyst='ann'. Nothing was spent."
+                "This policy gives each analyst a budget, so it must know who asks. Give a "
+                "name, for example   analyst='ann'. Nothing was spent."
             )
-        if ANYBODY not in known and f"analyst:{name}" not in known:
+        if ANY_ANALYST not in accounts and f"analyst:{name}" not in accounts:
             raise InvalidParameter(
-                f"The policy gives analyst {name!r} no budget. The owner may add   "
+                f"The policy gives analyst {name!r} no budget. The owner can add   "
                 f"[analysts.{name}]   to it. Nothing was spent."
             )
         return (f"analyst:{name}",)
 
     def limits(self, account: str, day: datetime.date | None) -> dict[str, Amount]:
-        """The limits of an account's filters on a day; with None, the last there will be."""
-        return limits(self.budget(account).at(day), self.filters)
+        """The limits of an account's filters on a day; with None, at the schedule's end."""
+        return filter_limits(self.budget(account).at(day), self.filters)
 
-    def has(self, account: str) -> bool:
-        """Whether an account has a budget, its own or that of any analyst."""
-        anybody = account.startswith("analyst:") and ANYBODY in self.budgets
-        return account in self.budgets or anybody
+    def has_budget(self, account: str) -> bool:
+        """Whether an account has a budget: its own, or the one for any analyst."""
+        any_analyst = account.startswith("analyst:") and ANY_ANALYST in self.budgets
+        return account in self.budgets or any_analyst
 
     def budget(self, account: str) -> Budget:
         """An account's budget."""
         if account in self.budgets:
             return self.budgets[account]
-        if account.startswith("analyst:") and ANYBODY in self.budgets:
-            return self.budgets[ANYBODY]
+        if account.startswith("analyst:") and ANY_ANALYST in self.budgets:
+            return self.budgets[ANY_ANALYST]
         raise LedgerBroken(f"The ledger charges {account!r}, which has no budget.")
 
-    def after(self, known: "Terms") -> "Terms":
-        """These terms, which remember the tables of those before them."""
+    def with_tables_of(self, earlier: "Terms") -> "Terms":
+        """These terms, with the tables of earlier terms added."""
         return replace(
             self,
-            tables={**known.tables, **self.tables},
-            protects={**known.protects, **self.protects},
+            tables={**earlier.tables, **self.tables},
+            protects={**earlier.protects, **self.protects},
         )
 
-    def allow(self, new: "Terms") -> None:
-        """Refuses terms that change what was fixed at the start."""
-        units = {name: one for name, one in self.budgets.items() if name.startswith("unit:")}
-        apart = {f"unit:{unit}" for unit, _ in self.protects.values()} - set(units)
-        kept = all(new.budgets.get(name) == one for name, one in units.items())
-        kept = kept and not apart & set(new.budgets)  # who shared a budget gets no other
-        kept = kept and _agree(self.tables, new.tables)
-        if new.filters != self.filters or not kept:
+    def check_change(self, new: "Terms") -> None:
+        """Refuses new terms that change what was fixed at the start."""
+        units = {
+            name: budget for name, budget in self.budgets.items() if name.startswith("unit:")
+        }
+        shared = {f"unit:{unit}" for unit, _ in self.protects.values()} - set(units)
+        same = all(new.budgets.get(name) == budget for name, budget in units.items())
+        same = same and not shared & set(new.budgets)  # a shared budget cannot be split later
+        same = same and _agree_where_both(self.tables, new.tables)
+        if new.filters != self.filters or not same:
             raise LedgerBroken(
-                "The policy's budget is not the one that this ledger was opened with: "
-                f"{_told(self)}, now {_told(new)}. A budget is fixed before the first "
-                "question, and what was told cannot be taken back. Restore the policy, or, as "
-                "its owner, open another ledger: what it grants comes on top of this one's."
+                "The policy's budget is not the one that this ledger was opened with: it was "
+                f"{_describe_budgets(self)}; now it is {_describe_budgets(new)}. A budget is "
+                "fixed before the first question, because an answer cannot be taken back. "
+                "Restore the policy. Or, as its owner, open another ledger: what that one "
+                "grants is spent in addition."
             )
-        if not _agree(self.protects, new.protects):
+        if not _agree_where_both(self.protects, new.protects):
             raise LedgerBroken(
-                "The policy protects others than when this ledger was opened: "
-                f"{_whom(self)}, now {_whom(new)}. What was promised to the former cannot be "
-                "kept by charging for the latter. Restore the table's `unit` and `neighbors`, "
-                "or, as its owner, open another ledger."
+                "The policy does not protect the same units as when this ledger was opened: it "
+                f"protected {_describe_units(self)}; now it protects {_describe_units(new)}. "
+                "Restore the table's `unit` and `neighbors`, or, as its owner, open another "
+                "ledger."
             )
 
     def to_json(self) -> dict[str, Any]:
         return {
-            "budgets": {name: _written(one) for name, one in self.budgets.items()},
+            "budgets": {name: _budget_to_json(budget) for name, budget in self.budgets.items()},
             "filters": list(self.filters),
-            "protects": {name: list(one) for name, one in self.protects.items()},
+            "protects": {name: list(pair) for name, pair in self.protects.items()},
             "tables": dict(self.tables),
         }
 
     @classmethod
     def from_json(cls, read: Mapping[str, Any]) -> "Terms":
-        budgets = {name: _read(one) for name, one in read["budgets"].items()}
-        protects = {name: (one[0], one[1]) for name, one in read.get("protects", {}).items()}
+        budgets = {name: _budget_from_json(json) for name, json in read["budgets"].items()}
+        pairs = read.get("protects", {}).items()
+        protects = {name: (pair[0], pair[1]) for name, pair in pairs}
         return cls(budgets, tuple(read["filters"]), dict(read["tables"]), protects)
 
 
-def _agree(old: Mapping[str, Any], new: Mapping[str, Any]) -> bool:
-    """Whether what both speak of is the same in both."""
-    return all(new[name] == one for name, one in old.items() if name in new)
+def _agree_where_both(old: Mapping[str, Any], new: Mapping[str, Any]) -> bool:
+    """Whether every name that is in both has the same value in both."""
+    return all(new[name] == value for name, value in old.items() if name in new)
 
 
-def _whom(terms: Terms) -> str:
-    found = (
-        f"{name} each {unit or 'row'} ({neighbors})"
+def _describe_units(terms: Terms) -> str:
+    units = (
+        f"each {unit or 'row'} of {name} ({neighbors})"
         for name, (unit, neighbors) in terms.protects.items()
     )
-    return ", ".join(found)
+    return ", ".join(units)
 
 
-def _told(terms: Terms) -> str:
+def _describe_budgets(terms: Terms) -> str:
     units = [
-        f"epsilon {one.epsilon}, delta {one.delta}{' and a schedule' if one.schedule else ''}"
-        for name, one in terms.budgets.items()
+        f"epsilon {budget.epsilon}, delta {budget.delta}"
+        f"{' and a schedule' if budget.schedule else ''}"
+        for name, budget in terms.budgets.items()
         if name.startswith("unit:")
     ]
-    private = {name: unit for name, unit in terms.tables.items() if unit != EVERYBODY}
-    rest = f" (tables apart: {private})" if private else ""
-    return f"{'; '.join(units)} by {'+'.join(terms.filters)}{rest}"
+    separate = {name: unit for name, unit in terms.tables.items() if unit != ALL_UNITS}
+    rest = f" (tables with their own account: {separate})" if separate else ""
+    return f"{'; '.join(units)} with filters {'+'.join(terms.filters)}{rest}"
 
 
-def _written(budget: Budget) -> dict[str, Any]:
-    written: dict[str, Any] = {"epsilon": str(budget.epsilon), "delta": str(budget.delta)}
-    grows = budget.schedule
-    if grows is not None:
-        written["schedule"] = {
-            "start": grows.start.isoformat(),
-            "every": grows.every,
-            "epsilon": str(grows.epsilon),
-            "delta": str(grows.delta),
-            "times": grows.times,
+def _budget_to_json(budget: Budget) -> dict[str, Any]:
+    json: dict[str, Any] = {"epsilon": str(budget.epsilon), "delta": str(budget.delta)}
+    schedule = budget.schedule
+    if schedule is not None:
+        json["schedule"] = {
+            "start": schedule.start.isoformat(),
+            "every": schedule.every,
+            "epsilon": str(schedule.epsilon),
+            "delta": str(schedule.delta),
+            "times": schedule.times,
         }
-    return written
+    return json
 
 
-def _read(read: Mapping[str, Any]) -> Budget:
+def _budget_from_json(read: Mapping[str, Any]) -> Budget:
     schedule = None
     if "schedule" in read:
-        grows = read["schedule"]
+        json = read["schedule"]
         schedule = Schedule(
-            start=datetime.date.fromisoformat(grows["start"]),
-            every=grows["every"],
-            epsilon=Fraction(grows["epsilon"]),
-            delta=Fraction(grows["delta"]),
-            times=grows["times"],
+            start=datetime.date.fromisoformat(json["start"]),
+            every=json["every"],
+            epsilon=Fraction(json["epsilon"]),
+            delta=Fraction(json["delta"]),
+            times=json["times"],
         )
     return Budget(Fraction(read["epsilon"]), Fraction(read["delta"]), schedule=schedule)

@@ -1,32 +1,34 @@
-"""The one door from data to the world: sessions, ledgers, and the answers they release."""
+"""The one door from data to released numbers: sessions, ledgers, releases, certificates."""
 
-from deniable.ledger.chained_ledger import ChainedLedger, MemoryLedger
-from deniable.ledger.durable_ledger import DurableLedger, verify_ledger
-from deniable.ledger.ledger import (
+from deniable.ledger import (
+    ChainedLedger,
+    DurableLedger,
     Entry,
-    Gauge,
+    FilterUsage,
     Head,
     Ledger,
-    Recalled,
+    MemoryLedger,
+    RecalledAnswer,
     Remaining,
     VerifiedLedger,
+    verify_ledger,
 )
 from deniable.release.certificate.certificate import Certificate
 from deniable.release.certificate.verification import verify
-from deniable.release.session.opening import open, protect, rehearse
+from deniable.release.opening import open, protect, rehearse
+from deniable.release.public_session import Session
 from deniable.release.session.release import Release
-from deniable.release.session.session import Session
 
 __all__ = [
     "Certificate",
     "ChainedLedger",
     "DurableLedger",
     "Entry",
-    "Gauge",
+    "FilterUsage",
     "Head",
     "Ledger",
     "MemoryLedger",
-    "Recalled",
+    "RecalledAnswer",
     "Release",
     "Remaining",
     "Session",

@@ -97,7 +97,7 @@ def test_margins_of_quantiles_cover(engine, aggregate, neighbors, size):
 @pytest.mark.parametrize("neighbors", ["add-remove", "replace"])
 @pytest.mark.parametrize("aggregate", ["MODE(ward)", "TOP_K(ward, 2)", "MODE(FLOOR(age / 10))"])
 def test_margins_of_modes_cover(engine, aggregate, neighbors, size):
-    """The i-th choice is at most so many rows behind the i-th most frequent value."""
+    """The i-th choice is at most this many rows behind the i-th most frequent value."""
     draws = size(small=300, full=20_000, what="draws each")
     made = planned(
         parse(f"SELECT {aggregate} FROM visits"),

@@ -27,7 +27,7 @@ TABLES = {
 @pytest.mark.parametrize("table", TABLES.values(), ids=TABLES)
 def test_rows_in_json_are_the_table_again(table):
     text = json.dumps([record.columns(table), record.rows(table)], allow_nan=False)
-    again = record.table_of(*json.loads(text))
+    again = record.read_table(*json.loads(text))
     assert again.to_pylist() == table.to_pylist()
     assert record.fingerprint(again) == record.fingerprint(table)
 
@@ -36,7 +36,7 @@ def test_rows_in_json_are_the_table_again(table):
 def test_what_is_kept_is_the_answer_again(table):
     first = table.column_names[0]
     answer = Answer(table, {first: "beside"})
-    again = record.restored(record.kept(answer))
+    again = record.from_bytes(record.to_bytes(answer))
     assert again.table.equals(table)
     assert again.margins == answer.margins
 
@@ -88,4 +88,4 @@ def test_null_is_not_zero_and_not_empty():
 )
 def test_rows_that_are_not_as_announced_are_refused(listed, found):
     with pytest.raises(InvalidCertificate):
-        record.table_of(listed, found)
+        record.read_table(listed, found)

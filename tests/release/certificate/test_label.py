@@ -9,7 +9,7 @@ import pytest
 
 import deniable as dp
 from deniable.policy.budget import Budget, Schedule
-from deniable.release.certificate.label import label
+from deniable.release.certificate.label import make_label
 
 
 def statement(sql="SELECT COUNT(*) AS n FROM data", epsilon=0.5, delta=None, **declared):
@@ -21,27 +21,29 @@ def statement(sql="SELECT COUNT(*) AS n FROM data", epsilon=0.5, delta=None, **d
 
 
 def test_a_row_each():
-    text = str(label(statement()))
+    text = str(make_label(statement()))
     assert "Each row of data stands for somebody" in text
     assert "Hidden is whether they are in the data at all." in text
     assert "n: ± 6" in text
 
 
 def test_units_and_their_limits():
-    text = str(label(statement(unit="p", max_groups_per_unit=3, max_rows_per_unit_per_group=7)))
+    text = str(
+        make_label(statement(unit="p", max_groups_per_unit=3, max_rows_per_unit_per_group=7))
+    )
     assert "Each p in data is protected, with all rows together" in text
     assert "at most 3 groups" not in text  # a question without groups: one
     assert "at most 1 group, with at most 7 rows" in text
 
 
 def test_replace_hides_values_and_not_numbers():
-    text = str(label(statement(neighbors="replace")))
+    text = str(make_label(statement(neighbors="replace")))
     assert "Hidden is what their rows say. How many there are is not hidden." in text
 
 
 @pytest.mark.parametrize("epsilon", [0.1, 0.5, 1, 2])
 def test_odds_and_guesses_are_upper_bounds(epsilon):
-    made = label(statement(epsilon=epsilon))
+    made = make_label(statement(epsilon=epsilon))
     line = next(line for line in made.sections[1][1] if "multiply" in line)
     told = float(line.split("odds about them by ")[1].split()[0])
     assert exp(epsilon) <= told < exp(epsilon) + 0.011
@@ -54,7 +56,7 @@ def test_odds_and_guesses_are_upper_bounds(epsilon):
 
 def test_delta_and_thresholds():
     sql = "SELECT w, COUNT(*) AS n FROM data GROUP BY w"
-    made = label(statement(sql, delta=1e-6, keys={"w": "private"}, unit="p"))
+    made = make_label(statement(sql, delta=1e-6, keys={"w": "private"}, unit="p"))
     text = str(made)
     assert "fail with a chance of 1 in 1,000,000 at most" in text
     assert "Groups are shown only above a noisy number of" in text
@@ -64,7 +66,7 @@ def test_gaussian_noise_and_margins_beside():
     sql = "SELECT w, COUNT(*) AS n, AVG(x) AS x FROM data GROUP BY w"
     keys = {"w": [chr(65 + i) for i in range(20)]}
     found = statement(sql, 0.1, 1e-6, keys=keys, unit="p", max_groups_per_unit=20)
-    text = str(label(found))
+    text = str(make_label(found))
     assert "Gaussian noise with deviation" in text
     assert "Other numbers have their margins beside them." in text
 
@@ -74,4 +76,4 @@ def test_a_budget_that_grows_is_told_whole():
     grows = Schedule(start=datetime.date(2026, 1, 1), every=30, epsilon=1, times=2)
     whole = Budget(1, schedule=grows).at(None)
     found["cap"] = {"epsilon": str(whole.epsilon), "delta": "0", "by": "2026-03-02"}
-    assert "epsilon 3, which the budget reaches on 2026-03-02" in str(label(found))
+    assert "epsilon 3, which the budget reaches on 2026-03-02" in str(make_label(found))

@@ -5,7 +5,7 @@ from html import unescape
 from html.parser import HTMLParser
 
 from deniable.release.certificate.label import Label
-from deniable.release.certificate.label_page import page
+from deniable.release.certificate.label_page import label_page
 
 HALF = Fraction(1, 2)
 LABEL = Label(
@@ -43,7 +43,7 @@ def read(html):
 
 
 def test_everything_is_said_and_escaped():
-    html = page(LABEL, title="<script>", key="ab12")
+    html = label_page(LABEL, title="<script>", key="ab12")
     assert "<row>" not in html
     assert "<script" not in html
     text = read(html).text
@@ -54,7 +54,9 @@ def test_everything_is_said_and_escaped():
 
 
 def test_bars_are_as_long_as_they_should():
-    rects = [attrs for tag, attrs in read(page(LABEL, title="", key="")).tags if tag == "rect"]
+    rects = [
+        attrs for tag, attrs in read(label_page(LABEL, title="", key="")).tags if tag == "rect"
+    ]
     widths = [(one.get("x"), one["width"]) for one in rects]
     assert widths[1:3] == [(None, "10.00"), ("10.00", "15.00")]
     assert widths[4:6] == [(None, "50.00"), ("50.00", "25.00")]
@@ -62,5 +64,5 @@ def test_bars_are_as_long_as_they_should():
 
 
 def test_nothing_comes_from_elsewhere():
-    html = page(LABEL, title="", key="")
+    html = label_page(LABEL, title="", key="")
     assert not any(word in html for word in ("http", "src=", "url(", "@import"))

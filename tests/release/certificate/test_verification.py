@@ -18,11 +18,11 @@ from deniable.query.plan import canonical
 from deniable.query.planner.planner import plan as planned
 from deniable.release.certificate.certificate import (
     Certificate,
-    LedgerPlace,
-    certified,
-    message,
+    CertificateContext,
+    certify,
+    signed_message,
 )
-from deniable.release.certificate.statement import certain_margin
+from deniable.release.certificate.statement import noise_margin
 from deniable.release.certificate.verification import verify
 from tests.query.hospital import policy
 
@@ -77,8 +77,8 @@ def signed(session):
     def sign(found, *, rehash=True):
         certificate = found["certificate"]
         if rehash:
-            certificate["statement"]["plan_hash"] = canonical.digest_of(certificate["plan"])
-        text = message(certificate["statement"])
+            certificate["statement"]["plan_hash"] = canonical.digest_json(certificate["plan"])
+        text = signed_message(certificate["statement"])
         certificate["signature"]["value"] = session.ledger.sign(text)
         return json.loads(json.dumps(found))
 
@@ -112,9 +112,11 @@ def test_every_golden_plan_can_be_certified_and_verified(path, session):
     which = {"person": {}, "row": {"person": False}, "replace": {"neighbors": "replace"}}
     known = policy(**which[first.removeprefix("-- policy: ")])
     made = planned(parse("\n".join(sql)), known, epsilon=0.5)
-    placed = LedgerPlace("", "", None, 0, session.ledger.head, {"epsilon": "1", "delta": "1"})
+    placed = CertificateContext(
+        "", "", None, 0, session.ledger.head, {"epsilon": "1", "delta": "1"}
+    )
     answer = type("Answer", (), {"table": pa.table({"n": [1]})})
-    certificate = certified(made, answer, placed, session.ledger)
+    certificate = certify(made, answer, placed, session.ledger)
     assert verify(certificate.to_dict()).plan == made
 
 
@@ -129,15 +131,17 @@ def test_the_rest_of_all_groups_moves_by_all_that_a_unit_has(session):
     narrow = Gaussian(
         variance=without.blocks[0].mechanism.variance, sensitivity=block.mechanism.sensitivity
     )
-    placed = LedgerPlace("", "", None, 0, session.ledger.head, {"epsilon": "1", "delta": "1"})
+    placed = CertificateContext(
+        "", "", None, 0, session.ledger.head, {"epsilon": "1", "delta": "1"}
+    )
     answer = type("Answer", (), {"table": pa.table({"n": [1]})})
-    assert verify(certified(made, answer, placed, session.ledger).to_dict())
+    assert verify(certify(made, answer, placed, session.ledger).to_dict())
     bad = replace(made, blocks=(replace(block, mechanism=narrow),))
     with pytest.raises(InvalidCertificate, match="price"):
-        verify(certified(bad, answer, placed, session.ledger).to_dict())
+        verify(certify(bad, answer, placed, session.ledger).to_dict())
     bad = replace(made, blocks=without.blocks)
     with pytest.raises(InvalidCertificate, match="sensitivity"):
-        verify(certified(bad, answer, placed, session.ledger).to_dict())
+        verify(certify(bad, answer, placed, session.ledger).to_dict())
 
 
 def leaves(value, path=()):
@@ -169,7 +173,7 @@ FREE = {"policy_hash", "data_version", "software", "analyst"}  # nothing in it c
 
 
 def test_no_number_of_the_statement_can_be_falsified(document, signed):
-    """Each in turn is changed and signed anew, with the right key: refused, every time."""
+    """Each in turn is changed and signed again, with the right key: refused, every time."""
     statement = document["certificate"]["statement"]
     count = 0
     for path, value in leaves(statement):
@@ -206,8 +210,10 @@ def falsified(session, change):
     release = session.sql(sql, epsilon=1, **wishes)
     made = change(release.plan)
     head = session.ledger.head
-    placed = LedgerPlace("", "", None, head.number, head, {"epsilon": "10", "delta": "1/1000"})
-    certificate = certified(made, release.answer, placed, session.ledger)
+    placed = CertificateContext(
+        "", "", None, head.number, head, {"epsilon": "10", "delta": "1/1000"}
+    )
+    certificate = certify(made, release.answer, placed, session.ledger)
     return release.to_dict() | {"certificate": certificate.to_dict()}
 
 
@@ -272,13 +278,15 @@ def test_the_same_way_of_making_it_holds_for_the_true_plan(session):
 def test_choices_are_checked_too(session, sql, change):
     plan = session.plan(sql, epsilon=1)
     head = session.ledger.head
-    placed = LedgerPlace("", "", None, head.number, head, {"epsilon": "10", "delta": "1/1000"})
+    placed = CertificateContext(
+        "", "", None, head.number, head, {"epsilon": "10", "delta": "1/1000"}
+    )
     answer = type("Answer", (), {"table": pa.table({"n": [1]})})
-    assert verify(certified(plan, answer, placed, session.ledger).to_dict())
+    assert verify(certify(plan, answer, placed, session.ledger).to_dict())
     (choice,) = plan.choices
     bad = replace(plan, choices=(replace(choice, **change),))
     with pytest.raises(InvalidCertificate, match=r"sensitivity|price"):
-        verify(certified(bad, answer, placed, session.ledger).to_dict())
+        verify(certify(bad, answer, placed, session.ledger).to_dict())
 
 
 @pytest.mark.parametrize("change", [{"groups": 1}, {"neighbors": "replace"}], ids=str)
@@ -290,11 +298,13 @@ def test_a_threshold_is_for_all_groups_of_a_unit(session, change):
     known = {name: getattr(rule, name) for name in ("epsilon", "delta", "groups", "neighbors")}
     bad = replace(made, thresholding=Thresholding(**known | change))
     head = session.ledger.head
-    placed = LedgerPlace("", "", None, head.number, head, {"epsilon": "10", "delta": "1/1000"})
+    placed = CertificateContext(
+        "", "", None, head.number, head, {"epsilon": "10", "delta": "1/1000"}
+    )
     answer = type("Answer", (), {"table": pa.table({"n": [1]})})
-    assert verify(certified(made, answer, placed, session.ledger).to_dict())
+    assert verify(certify(made, answer, placed, session.ledger).to_dict())
     with pytest.raises(InvalidCertificate, match="the groups of one unit"):
-        verify(certified(bad, answer, placed, session.ledger).to_dict())
+        verify(certify(bad, answer, placed, session.ledger).to_dict())
 
 
 def test_a_plan_has_one_way_to_be_written(session, signed):
@@ -303,7 +313,7 @@ def test_a_plan_has_one_way_to_be_written(session, signed):
     document = session.sql(sql, epsilon=1, **wishes).to_dict()
     assert verify(signed(copy.deepcopy(document)))
     assert "part" not in document["certificate"]["plan"]
-    document["certificate"]["plan"]["part"] = canonical.written(())
+    document["certificate"]["plan"]["part"] = canonical.to_json(())
     with pytest.raises(InvalidCertificate, match="canonical"):
         verify(signed(document))
 
@@ -313,8 +323,10 @@ def test_a_falsified_delta_is_refused(session):
     release = session.sql(sql, epsilon=1, **wishes)
     made = replace(release.plan, delta=release.plan.delta / 2)
     head = session.ledger.head
-    placed = LedgerPlace("", "", None, head.number, head, {"epsilon": "10", "delta": "1/1000"})
-    certificate = certified(made, release.answer, placed, session.ledger)
+    placed = CertificateContext(
+        "", "", None, head.number, head, {"epsilon": "10", "delta": "1/1000"}
+    )
+    certificate = certify(made, release.answer, placed, session.ledger)
     with pytest.raises(InvalidCertificate, match="price"):
         verify(certificate.to_dict())
 
@@ -352,7 +364,7 @@ def test_another_key_is_refused(document, session):
     with pytest.raises(InvalidCertificate, match="does not fit"):
         verify(bad)
     # Signed by a stranger throughout: who gives the owner's key notices.
-    text = message(bad["certificate"]["statement"])
+    text = signed_message(bad["certificate"]["statement"])
     bad["certificate"]["signature"]["value"] = stranger.sign(text)
     with pytest.raises(InvalidCertificate, match="another key"):
         verify(bad, key=session.ledger.public_key)
@@ -360,7 +372,7 @@ def test_another_key_is_refused(document, session):
 
 def test_a_signature_over_something_else_does_not_count(document, session):
     bad = copy.deepcopy(document)
-    text = canonical.text(bad["certificate"]["statement"]).encode()
+    text = canonical.canonical_text(bad["certificate"]["statement"]).encode()
     bad["certificate"]["signature"]["value"] = session.ledger.sign(text)  # no purpose in front
     with pytest.raises(InvalidCertificate, match="does not fit"):
         verify(bad)
@@ -423,14 +435,14 @@ def test_what_another_filter_granted_is_within_the_cap(session):
     made = replace(made, epsilon=Fraction(11, 10), delta=Fraction(1, 10**9))
     made = replace(made, blocks=(replace(block, mechanism=scaled),))
     (output,) = made.outputs
-    margin = certain_margin(made, output)
+    margin = noise_margin(made, output)
     made = replace(made, outputs=(replace(output, margin=margin),))
     head = session.ledger.head
     for cap, holds in ((Fraction(1), True), (Fraction(1, 10), False)):
         told = {"epsilon": str(cap), "delta": "1/1000000"}
-        placed = LedgerPlace("", "", None, head.number, head, told)
+        placed = CertificateContext("", "", None, head.number, head, told)
         answer = session.sql("SELECT COUNT(*) AS n FROM visits", epsilon=1).answer
-        certificate = certified(made, answer, placed, session.ledger).to_dict()
+        certificate = certify(made, answer, placed, session.ledger).to_dict()
         if holds:
             assert verify(certificate)
             continue

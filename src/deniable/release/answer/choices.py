@@ -21,7 +21,7 @@ from deniable.release.answer.groups import Groups
 
 Integers = NDArray[np.int64]
 
-_DENSE = 1 << 24
+_MOST_DENSE_CELLS = 1 << 24
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,20 +32,20 @@ class DrawnChoices:
     margins: dict[str, NDArray[np.float64]]
 
 
-def drawn(plan: Plan, groups: Groups) -> DrawnChoices:
+def draw_choices(plan: Plan, groups: Groups) -> DrawnChoices:
     """All choices of a plan, in all of its groups."""
     found = DrawnChoices({}, {})
     for choice in plan.choices:
         mechanism = choice.mechanism
-        cells = _by_group(groups.cells[choice.name], groups.count, choice.cells)
+        cells = _cells_by_group(groups.cells[choice.name], groups.count, choice.cells)
         if isinstance(mechanism, Quantiles):
-            _quantiles(choice, mechanism, cells, plan.confidence, found)
+            _draw_quantiles(choice, mechanism, cells, plan.confidence, found)
         else:
-            _frequent(choice, mechanism, cells, found)
+            _draw_most_frequent(choice, mechanism, cells, found)
     return found
 
 
-def _by_group(
+def _cells_by_group(
     placed: PlacedCells, count: int, size: int
 ) -> Iterator[tuple[Integers, Integers]]:
     """The cells of each group in ascending order, and their counts.
@@ -57,7 +57,7 @@ def _by_group(
         yield placed.cell, placed.count
         return
     place = placed.group * size + placed.cell
-    if count * size <= _DENSE:
+    if count * size <= _MOST_DENSE_CELLS:
         every = np.bincount(place, weights=placed.count, minlength=count * size)
         found = np.flatnonzero(every)
         number = every[found].astype(np.int64)  # whole, and below 2**53
@@ -71,7 +71,7 @@ def _by_group(
         yield cell[start:end], number[start:end]
 
 
-def _quantiles(
+def _draw_quantiles(
     choice: Choice,
     mechanism: Quantiles,
     cells: Iterator[tuple[Integers, Integers]],
@@ -89,20 +89,20 @@ def _quantiles(
             found.margins[name] = np.maximum(upper - value, value - lower)
 
 
-def _frequent(
+def _draw_most_frequent(
     choice: Choice,
     mechanism: PermuteAndFlip,
     cells: Iterator[tuple[Integers, Integers]],
     found: DrawnChoices,
 ) -> None:
     labels = np.array(choice.labels, dtype=object)
-    rows = [_peeled(mechanism, *one, labels.size, choice.rounds) for one in cells]
+    rows = [_peel(mechanism, *one, labels.size, choice.rounds) for one in cells]
     table = np.array(rows, dtype=np.int64).reshape(-1, choice.rounds)
     for place, name in enumerate(choice.names):
         found.values[name] = labels[table[:, place]]
 
 
-def _peeled(
+def _peel(
     mechanism: PermuteAndFlip, cells: Integers, counts: Integers, size: int, rounds: int
 ) -> list[int]:
     """One choice after another, each among those that are left."""

@@ -52,7 +52,7 @@ def _declared_groups(plan: Plan, batches: Iterable[ExactGroups]) -> Groups:
     count = prod(sizes)
     in_a_row = [_is_consecutive(one) for one in lists]
     if not all(in_a_row):
-        batches = (ExactGroups.joined(batches),)  # so that keys are looked up all at once
+        batches = (ExactGroups.join(batches),)  # so that keys are looked up all at once
     features: dict[str, Integers] = {}
     rest = OtherGroup(plan.features if plan.other else ())
     counted: dict[str, CellCounts] = {}

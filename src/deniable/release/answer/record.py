@@ -36,7 +36,7 @@ def columns(table: "pa.Table") -> list[dict[str, str]]:
     >>> columns(pa.table({"ward": ["A"], "n": [3]}))
     [{'name': 'ward', 'type': 'text'}, {'name': 'n', 'type': 'integer'}]
     """
-    return [{"name": field.name, "type": _type(field.type)} for field in table.schema]
+    return [{"name": field.name, "type": _type_name(field.type)} for field in table.schema]
 
 
 def rows(table: "pa.Table") -> list[dict[str, Any]]:
@@ -45,22 +45,23 @@ def rows(table: "pa.Table") -> list[dict[str, Any]]:
     >>> rows(pa.table({"day": [datetime.date(2025, 1, 1)], "x": [math.inf]}))
     [{'day': '2025-01-01', 'x': 'inf'}]
     """
-    return [{name: _plain(one) for name, one in row.items()} for row in table.to_pylist()]
+    return [{name: _to_json(one) for name, one in row.items()} for row in table.to_pylist()]
 
 
-def table_of(
+def read_table(
     listed: Sequence[Mapping[str, str]], found: Sequence[Mapping[str, Any]]
 ) -> "pa.Table":
     """The table that was written as these columns and rows.
 
     >>> table = pa.table({"ward": ["A", None], "n": [3, 4]})
-    >>> table_of(columns(table), rows(table)) == table
+    >>> read_table(columns(table), rows(table)) == table
     True
     """
     try:
         arrays = {
             one["name"]: pa.array(
-                [_read(row[one["name"]], one["type"]) for row in found], type=TYPES[one["type"]]
+                [_from_json(row[one["name"]], one["type"]) for row in found],
+                type=TYPES[one["type"]],
             )
             for one in listed
         }
@@ -82,17 +83,17 @@ def fingerprint(table: "pa.Table") -> str:
     """
     found = hashlib.sha256()
     for field, column in zip(table.schema, table.columns, strict=True):
-        kind = _type(field.type)
+        kind = _type_name(field.type)
         head = [field.name, kind, len(column), column.null_count]
         found.update(json.dumps(head, separators=(",", ":")).encode("ascii") + b"\n")
         if column.null_count:
             found.update(np.asarray(column.is_valid()).astype("u1").tobytes())
-        for part in _parts(column, kind):
+        for part in _value_bytes(column, kind):
             found.update(part)
     return found.hexdigest()
 
 
-def _parts(column: "pa.ChunkedArray[Any]", kind: str) -> Iterator[Any]:
+def _value_bytes(column: "pa.ChunkedArray[Any]", kind: str) -> Iterator[Any]:
     """The bytes of a column's values."""
     if kind in _FLAT:
         flat = column.cast(TYPES[kind])
@@ -100,7 +101,7 @@ def _parts(column: "pa.ChunkedArray[Any]", kind: str) -> Iterator[Any]:
             flat = flat.fill_null(pa.scalar(0).cast(TYPES[kind]))
         yield np.ascontiguousarray(np.asarray(flat), dtype=_FLAT[kind]).data
         return
-    texts = _text(column)
+    texts = _as_text(column)
     ends = np.frombuffer(texts.buffers()[1], "<i8")[texts.offset :][: len(texts) + 1]
     yield np.diff(ends).astype("<i8").tobytes()
     held = texts.buffers()[2]
@@ -108,10 +109,12 @@ def _parts(column: "pa.ChunkedArray[Any]", kind: str) -> Iterator[Any]:
         yield memoryview(held)[int(ends[0]) : int(ends[-1])]
 
 
-def kept(answer: Answer) -> bytes:
+def to_bytes(answer: Answer) -> bytes:
     """An answer as bytes, for the one who keeps it.
 
-    >>> found = restored(kept(Answer(pa.table({"n": [3], "n_margin": [1]}), {"n": "n_margin"})))
+    >>> found = from_bytes(
+    ...     to_bytes(Answer(pa.table({"n": [3], "n_margin": [1]}), {"n": "n_margin"}))
+    ... )
     >>> found.table["n"].to_pylist(), found.margins
     ([3], {'n': 'n_margin'})
     """
@@ -123,14 +126,14 @@ def kept(answer: Answer) -> bytes:
     return bytes(sink.getvalue())
 
 
-def restored(found: bytes) -> Answer:
+def from_bytes(found: bytes) -> Answer:
     """The answer that was kept."""
     table = pa.ipc.open_stream(found).read_all()
     margins = json.loads(table.schema.metadata[b"margins"])
     return Answer(table.replace_schema_metadata(None), margins)
 
 
-def _text(column: "pa.ChunkedArray[Any]") -> "pa.Array[Any]":
+def _as_text(column: "pa.ChunkedArray[Any]") -> "pa.Array[Any]":
     """A column as one array of text, in which NULL has no length."""
     found = column.cast(pa.large_string()).fill_null("").combine_chunks()
     if isinstance(found, pa.ChunkedArray):
@@ -138,7 +141,7 @@ def _text(column: "pa.ChunkedArray[Any]") -> "pa.Array[Any]":
     return found if len(found) else pa.array([""], pa.large_string()).slice(0, 0)
 
 
-def _type(found: "pa.DataType") -> str:
+def _type_name(found: "pa.DataType") -> str:
     if pa.types.is_boolean(found):
         return "boolean"
     if pa.types.is_integer(found):
@@ -148,7 +151,7 @@ def _type(found: "pa.DataType") -> str:
     return "date" if pa.types.is_date(found) else "text"
 
 
-def _plain(value: Any) -> Any:
+def _to_json(value: Any) -> Any:
     if isinstance(value, float) and not math.isfinite(value):
         return str(value)
     if value is None or isinstance(value, bool | int | float | str):
@@ -156,7 +159,7 @@ def _plain(value: Any) -> Any:
     return value.isoformat() if isinstance(value, datetime.date) else str(value)
 
 
-def _read(value: Any, kind: str) -> Any:
+def _from_json(value: Any, kind: str) -> Any:
     if value is None:
         return None
     if kind == "number":

@@ -8,22 +8,22 @@ import os
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 
-LENGTH = 1 << 15  # groups
+SLICE_LENGTH = 1 << 15  # groups
 _MOST_THREADS = 4
-_FEWEST = 8  # slices that are worth starting threads for
+_FEWEST_SLICES = 8  # slices that are worth starting threads for
 
 
-def in_slices(count: int, work: Callable[[slice], None]) -> None:
+def run_in_slices(count: int, work: Callable[[slice], None]) -> None:
     """Calls `work` with slices that make up range(count), in no particular order.
 
     >>> seen = []
-    >>> in_slices(3, seen.append)
+    >>> run_in_slices(3, seen.append)
     >>> seen
     [slice(0, 3, None)]
     """
-    slices = [slice(at, min(at + LENGTH, count)) for at in range(0, count, LENGTH)]
+    slices = [slice(at, min(at + SLICE_LENGTH, count)) for at in range(0, count, SLICE_LENGTH)]
     threads = min(_MOST_THREADS, os.cpu_count() or 1)
-    if threads < 2 or len(slices) < _FEWEST:
+    if threads < 2 or len(slices) < _FEWEST_SLICES:
         for one in slices:
             work(one)
         return

@@ -22,7 +22,7 @@ from deniable.query.plan import canonical
 from deniable.query.plan.plan import Plan
 from deniable.release.answer.answer import Answer
 from deniable.release.answer.record import fingerprint
-from deniable.release.certificate.statement import stated
+from deniable.release.certificate.statement import write_statement
 
 VERSION = 1
 _PURPOSE = b"deniable certificate 1\n"  # no other thing that is signed begins like this
@@ -85,7 +85,7 @@ class Certificate:
 
 
 @dataclass(frozen=True, slots=True)
-class LedgerPlace:
+class CertificateContext:
     """What a certificate says beside the plan: where the charge stands, and under what cap."""
 
     policy_hash: str
@@ -98,31 +98,33 @@ class LedgerPlace:
     written: canonical.Json = None  # the plan, if it was written already
 
 
-def certified(plan: Plan, answer: Answer, placed: LedgerPlace, ledger: Ledger) -> Certificate:
+def certify(
+    plan: Plan, answer: Answer, placed: CertificateContext, ledger: Ledger
+) -> Certificate:
     """The certificate of an answer, signed with the ledger's key."""
-    written: Any = placed.written or canonical.written(plan)
+    written: Any = placed.written or canonical.to_json(plan)
     statement = {
         "format": "deniable certificate",
         "version": VERSION,
-        **stated(plan),
-        "plan_hash": placed.plan_hash or canonical.digest_of(written),
+        **write_statement(plan),
+        "plan_hash": placed.plan_hash or canonical.digest_json(written),
         "policy_hash": placed.policy_hash,
         "data_version": placed.data_version,
         "answer_hash": fingerprint(answer.table),
-        "software": software(),
+        "software": software_version(),
         "analyst": placed.analyst,
         "ledger": {"position": placed.position, "head": asdict(placed.head)},
         "cap": dict(placed.cap),
     }
-    signature = ledger.sign(message(statement))
+    signature = ledger.sign(signed_message(statement))
     return Certificate(statement, written, ledger.public_key, signature)
 
 
-def cap(policy: Policy, table: str) -> dict[str, str | None]:
+def budget_cap(policy: Policy, table: str) -> dict[str, str | None]:
     """What all releases about a table's units may ever cost; `by` when the budget is so large.
 
     >>> from deniable.policy import Table
-    >>> cap(Policy([Table("visits")], epsilon=3, delta=1e-6), "visits")
+    >>> budget_cap(Policy([Table("visits")], epsilon=3, delta=1e-6), "visits")
     {'epsilon': '3', 'delta': '1/1000000', 'by': None}
     """
     unit = (policy.tables[table].unit or "").lower()
@@ -135,13 +137,13 @@ def cap(policy: Policy, table: str) -> dict[str, str | None]:
     }
 
 
-def message(statement: Mapping[str, Any]) -> bytes:
+def signed_message(statement: Mapping[str, Any]) -> bytes:
     """The bytes that are signed."""
-    return _PURPOSE + canonical.text(dict(statement)).encode("ascii")
+    return _PURPOSE + canonical.canonical_text(dict(statement)).encode("ascii")
 
 
 @cache
-def software() -> str:
+def software_version() -> str:
     """The code that made a release, by name and version."""
     try:
         return f"deniable {metadata.version('deniable')}"

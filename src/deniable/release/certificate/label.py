@@ -10,10 +10,10 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
-from deniable.policy.suggestions import counted
+from deniable.policy.plurals import pluralize
 from deniable.privacy import ApproximateLoss
 from deniable.privacy.losses.hypothesis_testing import odds_factor, posterior
-from deniable.release.answer.wording import level, noted_margin
+from deniable.release.answer.formatting import format_confidence, format_margin
 
 GUESSES = (Fraction(1, 100), Fraction(1, 10), Fraction(1, 2))
 
@@ -40,24 +40,27 @@ class Label:
         return "\n".join(parts)
 
 
-def label(statement: Mapping[str, Any]) -> Label:
+def make_label(statement: Mapping[str, Any]) -> Label:
     """The label of a certificate's statement."""
     epsilon, delta = (Fraction(statement["loss"][name]) for name in ("epsilon", "delta"))
     cap = statement["cap"]
     whole = Fraction(cap["epsilon"]), Fraction(cap["delta"])
-    guesses = tuple((one, _after(epsilon, delta, one)) for one in GUESSES)
+    guesses = tuple((one, _posterior(epsilon, delta, one)) for one in GUESSES)
     sections = (
-        ("Whose privacy", _whose(statement)),
-        ("How much anyone can learn about one of them", _strength(epsilon, delta, guesses)),
-        ("From everything that is ever told", _cap(cap, *whole)),
-        ("How exact the numbers are", _margins(statement)),
-        ("What was done to the data", _done(statement)),
-        ("Who says so", _signed(statement)),
+        ("Whose privacy", _describe_units(statement)),
+        (
+            "How much anyone can learn about one of them",
+            _describe_strength(epsilon, delta, guesses),
+        ),
+        ("From everything that is ever told", _describe_cap(cap, *whole)),
+        ("How exact the numbers are", _describe_margins(statement)),
+        ("What was done to the data", _describe_noise(statement)),
+        ("Who says so", _describe_signature(statement)),
     )
     return Label(sections, guesses, epsilon / whole[0] if whole[0] else Fraction(1))
 
 
-def _whose(statement: Mapping[str, Any]) -> tuple[str, ...]:
+def _describe_units(statement: Mapping[str, Any]) -> tuple[str, ...]:
     unit = statement["unit"]
     table = " and ".join([statement["table"], *statement["beside"]])
     if unit["column"] is None:
@@ -66,8 +69,8 @@ def _whose(statement: Mapping[str, Any]) -> tuple[str, ...]:
         first = (
             f"Each {unit['column']} in {table} is protected, with all rows together. In one "
             f"answer a {unit['column']} counts in at most "
-            f"{counted(unit['max_groups_per_unit'], 'group')}, with at most "
-            f"{counted(unit['max_rows_per_unit_per_group'], 'row')} in each."
+            f"{pluralize(unit['max_groups_per_unit'], 'group')}, with at most "
+            f"{pluralize(unit['max_rows_per_unit_per_group'], 'row')} in each."
         )
     hidden = {
         "add-remove": "Hidden is whether they are in the data at all.",
@@ -76,7 +79,7 @@ def _whose(statement: Mapping[str, Any]) -> tuple[str, ...]:
     return first, hidden[statement["neighbors"]]
 
 
-def _strength(
+def _describe_strength(
     epsilon: Fraction, delta: Fraction, guesses: tuple[tuple[Fraction, Fraction], ...]
 ) -> tuple[str, ...]:
     lines = [
@@ -90,7 +93,9 @@ def _strength(
     return tuple(lines)
 
 
-def _cap(cap: Mapping[str, Any], epsilon: Fraction, delta: Fraction) -> tuple[str, ...]:
+def _describe_cap(
+    cap: Mapping[str, Any], epsilon: Fraction, delta: Fraction
+) -> tuple[str, ...]:
     by = f", which the budget reaches on {cap['by']}" if cap.get("by") else ""
     return (
         f"All releases about them together: odds times {_factor(epsilon, delta)} at most "
@@ -99,10 +104,10 @@ def _cap(cap: Mapping[str, Any], epsilon: Fraction, delta: Fraction) -> tuple[st
     )
 
 
-def _margins(statement: Mapping[str, Any]) -> tuple[str, ...]:
-    sure = level(Fraction(statement["margins"]["confidence"]))
+def _describe_margins(statement: Mapping[str, Any]) -> tuple[str, ...]:
+    sure = format_confidence(Fraction(statement["margins"]["confidence"]))
     known = [one for one in statement["margins"]["outputs"] if one["margin"] is not None]
-    lines = [f"{one['output']}: ± {noted_margin(one['margin'])}" for one in known[:12]]
+    lines = [f"{one['output']}: ± {format_margin(one['margin'])}" for one in known[:12]]
     if len(known) > 12:
         lines.append(f"and {len(known) - 12:,} more")
     if len(known) < len(statement["margins"]["outputs"]):
@@ -110,12 +115,12 @@ def _margins(statement: Mapping[str, Any]) -> tuple[str, ...]:
     return (f"Noise was added. In {sure} of all answers the truth lies within", *lines)
 
 
-def _done(statement: Mapping[str, Any]) -> tuple[str, ...]:
-    noises = dict.fromkeys(_noise(one) for one in statement["mechanisms"])
+def _describe_noise(statement: Mapping[str, Any]) -> tuple[str, ...]:
+    noises = dict.fromkeys(_describe_mechanism(one) for one in statement["mechanisms"])
     return (*noises, *statement["notes"])
 
 
-def _noise(one: Mapping[str, Any]) -> str:
+def _describe_mechanism(one: Mapping[str, Any]) -> str:
     about = one["about"]
     if "scale" in one:
         scale = _number(Fraction(one["scale"]))
@@ -131,7 +136,7 @@ def _noise(one: Mapping[str, Any]) -> str:
     return f"Chosen at random, the better the likelier: {about}."
 
 
-def _signed(statement: Mapping[str, Any]) -> tuple[str, ...]:
+def _describe_signature(statement: Mapping[str, Any]) -> tuple[str, ...]:
     place = statement["ledger"]
     labels = [one for one in statement["data_version"].split(";") if not one.endswith("=")]
     version = f", data {', '.join(labels).replace('=', ' ')}" if labels else ""
@@ -142,7 +147,7 @@ def _signed(statement: Mapping[str, Any]) -> tuple[str, ...]:
     )
 
 
-def _after(epsilon: Fraction, delta: Fraction, before: Fraction) -> Fraction:
+def _posterior(epsilon: Fraction, delta: Fraction, before: Fraction) -> Fraction:
     return posterior(ApproximateLoss(epsilon, delta), before, delta=delta)
 
 

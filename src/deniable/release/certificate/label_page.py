@@ -24,10 +24,10 @@ svg { flex: 1; height: 1rem; }
 """
 
 
-def page(label: Label, *, title: str, key: str) -> str:
+def label_page(label: Label, *, title: str, key: str) -> str:
     """The page: what the label says, and pictures of how far guesses can move.
 
-    >>> html = page(Label((), (), Fraction(1, 2)), title="visits", key="ab12")
+    >>> html = label_page(Label((), (), Fraction(1, 2)), title="visits", key="ab12")
     >>> html.startswith("<!doctype html>"), "<script" in html
     (True, False)
     """
@@ -61,13 +61,13 @@ def _section(heading: str, lines: tuple[str, ...], pictures: str) -> str:
 
 def _pictures(label: Label) -> str:
     guesses = "".join(
-        f'<div class="figure"><span>guess {_up(before)} → {_up(after)}</span>'
+        f'<div class="figure"><span>guess {_percent_up(before)} → {_percent_up(after)}</span>'
         f"{_bar(before, after)}</div>"
         for before, after in label.guesses
     )
     share = min(label.share, Fraction(1))
     spent = (
-        f'<div class="figure"><span>share of the budget {_up(share)}</span>'
+        f'<div class="figure"><span>share of the budget {_percent_up(share)}</span>'
         f"{_bar(Fraction(0), share)}</div>"
     )
     return guesses + spent
@@ -84,5 +84,5 @@ def _bar(before: Fraction, after: Fraction) -> str:
     )
 
 
-def _up(share: Fraction) -> str:
+def _percent_up(share: Fraction) -> str:
     return f"{-(-share * 1000 // 1) / 10:g} %"

@@ -5,7 +5,7 @@ from fractions import Fraction
 import pytest
 
 from deniable.app.cli.commands.budget import WIDTH, amounts, bar
-from deniable.release import Gauge
+from deniable.ledger import FilterUsage
 
 COUNT = "SELECT COUNT(*) AS n FROM visits"
 
@@ -14,7 +14,7 @@ def gauge(spent, limit=1, cap=None, **delta):
     spent = None if spent is None else Fraction(spent)
     cap = Fraction(cap or limit)
     beside = [Fraction(delta.get(name, 0)) for name in ("spent_delta", "limit_delta")]
-    return Gauge("unit:*", "pure", spent, Fraction(limit), cap, *beside)
+    return FilterUsage("unit:*", "pure", spent, Fraction(limit), cap, *beside)
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from deniable.app.cli import session_options
 
 if TYPE_CHECKING:
-    from deniable.release import Gauge
+    from deniable.ledger import FilterUsage
 
 UNITS = {"pure": "epsilon", "zcdp": "rho", "gdp": "mu²"}
 ORDER = ("unit", "table", "analyst")
@@ -24,16 +24,16 @@ def budget(policy: session_options.PolicyFile = session_options.POLICY) -> None:
     from rich.markup import escape
     from rich.table import Table
 
+    from deniable.ledger import MemoryLedger
     from deniable.ledger.terms import Terms
     from deniable.policy import load
-    from deniable.release import MemoryLedger
 
     known = load(str(policy))
     if session_options.begun(known):
         with session_options.ledger(policy) as opened:
-            gauges, entries = opened.gauges(), opened.entries
+            gauges, entries = opened.filter_usages(), opened.entries
     else:
-        gauges, entries = MemoryLedger(terms=Terms.of(known)).gauges(), ()
+        gauges, entries = MemoryLedger(terms=Terms.from_policy(known)).filter_usages(), ()
     drawn = Table(box=box.SIMPLE_HEAD)
     drawn.add_column("budget")
     for heading in ("filter", "", "spent", "delta"):
@@ -65,7 +65,7 @@ def account(name: str) -> str:
     return f"{kind} {rest}"
 
 
-def bar(gauge: "Gauge") -> str:
+def bar(gauge: "FilterUsage") -> str:
     """How full it is: never shown emptier than it is, and full only when it is."""
     if gauge.spent is None or gauge.spent > gauge.limit:
         return "[dim]closed[/]"
@@ -75,7 +75,7 @@ def bar(gauge: "Gauge") -> str:
     return f"[{colour}]{'█' * full}[/]{'░' * (WIDTH - full)}"
 
 
-def amounts(gauge: "Gauge") -> tuple[str, str]:
+def amounts(gauge: "FilterUsage") -> tuple[str, str]:
     """Spent (rounded up) of the limit, with what it will grow to; and the same of delta."""
     from deniable.privacy.arithmetic import floats
 

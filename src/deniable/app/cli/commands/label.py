@@ -22,8 +22,8 @@ def label(
 
     Its certificate is checked first.
     """
-    from deniable.release.certificate.label import label as labelled
-    from deniable.release.certificate.label_page import page
+    from deniable.release.certificate.label import make_label as labelled
+    from deniable.release.certificate.label_page import label_page
 
     session_options.writable(html)
     found = dp.verify(read(release), key=None if key is None else public_key(key))
@@ -33,5 +33,5 @@ def label(
         asked = [one["about"] for one in found.certificate.statement["margins"]["outputs"]]
         keys = [f" by {one.name}" for one in found.plan.keys]
         title = f"{', '.join(asked)}{''.join(keys)}, from {', '.join(found.plan.tables)}"
-        html.write_text(page(made, title=title, key=found.certificate.key), encoding="utf-8")
+        html.write_text(label_page(made, title=title, key=found.certificate.key), encoding="utf-8")
         print(f"\nThe page is in {html}")

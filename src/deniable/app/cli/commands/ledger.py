@@ -11,7 +11,7 @@ import deniable as dp
 from deniable.app.cli import session_options
 
 if TYPE_CHECKING:
-    from deniable.release import Entry, Head
+    from deniable.ledger import Entry, Head
 
 ledger = typer.Typer(help="What was spent, and that nobody changed it.", no_args_is_help=True)
 
@@ -85,7 +85,7 @@ def verify(
     if store is not None:
         if key is None:
             raise dp.InvalidParameter("--store needs --key, the public key to check it with.")
-        from deniable.release import verify_ledger
+        from deniable.ledger import verify_ledger
 
         found = verify_ledger(store, public_key=public_key(key), heads=heads)
     else:
@@ -105,10 +105,10 @@ def head(policy: session_options.PolicyFile = session_options.POLICY) -> None:
 
 def head_in(path: Path) -> "Head":
     """The head in a file: one that was printed, or that of a release or certificate."""
-    from deniable.query.plan.canonical import parsed
-    from deniable.release import Head
+    from deniable.ledger import Head
+    from deniable.query.plan.canonical import parse_json
 
-    found: Any = parsed(read(path))
+    found: Any = parse_json(read(path))
     try:
         found = found.get("certificate", found)
         found = found["statement"]["ledger"]["head"] if "statement" in found else found

@@ -24,14 +24,14 @@ from deniable.query.plan.plan import (
     Plan,
 )
 from deniable.release.answer.answer import column_names
-from deniable.release.certificate.statement import certain_margin
+from deniable.release.certificate.statement import noise_margin
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
 Row = Mapping[str, Any]
 
-_CLOSE = 1e-3  # how near a margin of several noises must come
+_TOLERANCE = 1e-3  # how near a margin of several noises must come
 
 
 def choice_margin(choice: Choice, confidence: Fraction) -> int | None:
@@ -48,12 +48,14 @@ def choice_margin(choice: Choice, confidence: Fraction) -> int | None:
     return None if choice.rows is None else mechanism.margin(confidence, rows=choice.rows)
 
 
-def not_found(plan: Plan) -> tuple[str, ...]:
+def unchecked_outputs(plan: Plan) -> tuple[str, ...]:
     """The outputs whose margins only the one who has the noisy integers can find."""
     return tuple(
         name
         for one, (name, beside) in zip(plan.outputs, column_names(plan), strict=True)
-        if beside is not None and _known(plan, one) is None and _others(plan, one) is None
+        if beside is not None
+        and _constant_margin(plan, one) is None
+        and _choice_shown_whole(plan, one) is None
     )
 
 
@@ -63,34 +65,41 @@ def wrong_margins(plan: Plan, table: "pa.Table") -> Iterator[tuple[str, object, 
     for place, (_, beside) in enumerate(column_names(plan)):
         if beside is None or beside not in table.column_names:
             continue
-        certain, choice = _known(plan, plan.outputs[place]), _others(plan, plan.outputs[place])
+        certain, choice = (
+            _constant_margin(plan, plan.outputs[place]),
+            _choice_shown_whole(plan, plan.outputs[place]),
+        )
         for row in rows:
             told = row[beside]
             possible = [certain] if certain is not None else []
             if choice is not None:
-                possible = _reached(plan, place, choice, row)
+                possible = _possible_margins(plan, place, choice, row)
             unknown = told is None and choice is None  # such as what was divided by zero
-            if possible and not unknown and not any(alike(told, one) for one in possible):
+            if (
+                possible
+                and not unknown
+                and not any(margins_agree(told, one) for one in possible)
+            ):
                 yield beside, told, possible[0]
 
 
-def alike(one: Any, other: float) -> bool:
+def margins_agree(one: Any, other: float) -> bool:
     """Whether two margins are one: floats convolve the noises of a sum."""
     return type(one) in (int, float) and (
-        one == other or abs(one - other) <= _CLOSE * abs(other)
+        one == other or abs(one - other) <= _TOLERANCE * abs(other)
     )
 
 
-def _known(plan: Plan, output: Output) -> float | None:
+def _constant_margin(plan: Plan, output: Output) -> float | None:
     """The margin that is the same in every row."""
     if not isinstance(output.node, Chosen):
-        return certain_margin(plan, output)
+        return noise_margin(plan, output)
     choice = plan.choices[output.node.choice]
     found = choice_margin(choice, plan.confidence) if output.margin_in else None
     return None if found is None else float(found)
 
 
-def _others(plan: Plan, output: Output) -> Choice | None:
+def _choice_shown_whole(plan: Plan, output: Output) -> Choice | None:
     """The choice of a quantile whose margin reaches to others, where all of them are shown."""
     if not isinstance(output.node, Chosen) or output.margin_in:
         return None
@@ -99,7 +108,7 @@ def _others(plan: Plan, output: Output) -> Choice | None:
     return choice if {*choice.names} <= shown else None
 
 
-def _reached(plan: Plan, place: int, choice: Choice, row: Row) -> list[float]:
+def _possible_margins(plan: Plan, place: int, choice: Choice, row: Row) -> list[float]:
     """Every margin that some number of rows makes, the least one first."""
     mechanism, node = choice.mechanism, plan.outputs[place].node
     assert isinstance(mechanism, Quantiles)
@@ -112,7 +121,7 @@ def _reached(plan: Plan, place: int, choice: Choice, row: Row) -> list[float]:
     level = mechanism.quantiles[choice.names.index(node.name)]
     ends = mechanism.grid.value(0), mechanism.grid.value(mechanism.grid.size - 1)
     steps = sorted({abs(one - level) for one in values} - {Fraction(0)}, reverse=True)
-    own, nearest = values[level], _nearest(choice, plan.confidence)
+    own, nearest = values[level], _least_reach(choice, plan.confidence)
     found: list[float] = []
     for step in [Fraction(1), *(one for one in steps if one >= nearest)]:  # 1: beyond all
         low = max((v for q, v in values.items() if q <= level - step), default=ends[0])
@@ -121,7 +130,7 @@ def _reached(plan: Plan, place: int, choice: Choice, row: Row) -> list[float]:
     return found
 
 
-def _nearest(choice: Choice, confidence: Fraction) -> Fraction:
+def _least_reach(choice: Choice, confidence: Fraction) -> Fraction:
     """A share of the rows that no margin in ranks is below; halved, as the count is noisy."""
     ranks = choice_margin(choice, confidence)
     return Fraction(ranks, 2 * choice.rows) if ranks and choice.rows else Fraction(0)

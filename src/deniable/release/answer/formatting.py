@@ -11,7 +11,7 @@ import pyarrow as pa
 MOST_ROWS = 40  # printed; the rest is counted
 
 
-def cells(
+def format_cells(
     table: "pa.Table",
     margins: Mapping[str, str],
     most: int = MOST_ROWS,
@@ -25,29 +25,37 @@ def cells(
     for name in names:
         values = first[name].to_pylist()
         halves = first[margins[name]].to_pylist() if name in margins else None
-        columns.append(_texts(values, halves, (units or {}).get(name, "")))
-    numeric = [_numeric(table[name].type) for name in names]
+        columns.append(_format_column(values, halves, (units or {}).get(name, "")))
+    numeric = [_is_numeric(table[name].type) for name in names]
     return names, [list(row) for row in zip(*columns, strict=True)], numeric
 
 
-def _numeric(kind: "pa.DataType") -> bool:
+def _is_numeric(kind: "pa.DataType") -> bool:
     return bool(pa.types.is_integer(kind) or pa.types.is_floating(kind))
 
 
-def _texts(values: Sequence[Any], halves: Sequence[Any] | None, unit: str) -> list[str]:
+def _format_column(values: Sequence[Any], halves: Sequence[Any] | None, unit: str) -> list[str]:
     if halves is None:
         return ["NULL" if one is None else str(one) for one in values]
-    return [noted(value, half, unit) for value, half in zip(values, halves, strict=True)]
+    return [
+        format_with_margin(value, half, unit)
+        for value, half in zip(values, halves, strict=True)
+    ]
 
 
-def noted(value: Any, margin: float | None, unit: str = "") -> str:
+def format_with_margin(value: Any, margin: float | None, unit: str = "") -> str:
     """A number and its margin, to two significant digits of the margin.
 
     A margin in another unit than the value's says so.
 
-    >>> noted(1234, 6), noted(0.51237, 0.0312), noted(2.5, None), noted(None, None)
+    >>> (
+    ...     format_with_margin(1234, 6),
+    ...     format_with_margin(0.51237, 0.0312),
+    ...     format_with_margin(2.5, None),
+    ...     format_with_margin(None, None),
+    ... )
     ('1,234 ± 6', '0.512 ± 0.031', '2.5 ± ?', 'NULL')
-    >>> noted(41, 12, "ranks"), noted("surgery", 3, "rows")
+    >>> format_with_margin(41, 12, "ranks"), format_with_margin("surgery", 3, "rows")
     ('41 ± 12 ranks', 'surgery ± 3 rows')
     """
     if value is None:
@@ -62,41 +70,43 @@ def noted(value: Any, margin: float | None, unit: str = "") -> str:
         return f"{value:,} ± ?" if isinstance(value, int) else f"{value:,g} ± ?"
     if isinstance(value, int):
         return f"{value:,} ± {margin:,}"
-    digits = decimals(margin)
+    digits = decimals_for(margin)
     return f"{value:,.{digits}f} ± {margin:,.{digits}f}"
 
 
-def noted_margin(margin: float) -> str:
+def format_margin(margin: float) -> str:
     """A margin alone: whole if it is so, else two significant digits, rounded up.
 
-    >>> noted_margin(6.0), noted_margin(0.0312), noted_margin(1234.5)
+    >>> format_margin(6.0), format_margin(0.0312), format_margin(1234.5)
     ('6', '0.032', '1,235')
     """
     if margin == math.floor(margin):
         return f"{margin:,.0f}"
-    digits = decimals(margin)
+    digits = decimals_for(margin)
     return f"{math.ceil(margin * 10**digits) / 10**digits:,.{digits}f}"
 
 
-def decimals(margin: float) -> int:
+def decimals_for(margin: float) -> int:
     """How many decimals two significant digits of a margin take.
 
-    >>> decimals(0.0312), decimals(4.2), decimals(310.0)
+    >>> decimals_for(0.0312), decimals_for(4.2), decimals_for(310.0)
     (3, 1, 0)
     """
     return max(0, 1 - math.floor(math.log10(margin))) if margin > 0 else 2
 
 
-def level(confidence: Fraction) -> str:
+def format_confidence(confidence: Fraction) -> str:
     """A level of confidence.
 
-    >>> level(Fraction(19, 20))
+    >>> format_confidence(Fraction(19, 20))
     '95 %'
     """
     return f"{100 * float(confidence):g} %"
 
 
-def text(headings: list[str], rows: list[list[str]], numeric: list[bool], more: int) -> str:
+def text_table(
+    headings: list[str], rows: list[list[str]], numeric: list[bool], more: int
+) -> str:
     """Aligned columns."""
     widths = [max(map(len, column)) for column in zip(headings, *rows, strict=True)]
 
@@ -113,7 +123,7 @@ def text(headings: list[str], rows: list[list[str]], numeric: list[bool], more: 
     return "\n".join(lines)
 
 
-def html(
+def html_table(
     headings: list[str], rows: list[list[str]], numeric: list[bool], more: int, below: str
 ) -> str:
     """The same as an HTML table; every text is escaped."""

@@ -1,4 +1,4 @@
-"""Margins of chosen values, found again by whoever has only the certificate and the rows."""
+"""Margins of chosen values, computed again from only the certificate and the rows."""
 
 from dataclasses import replace
 from fractions import Fraction
@@ -9,8 +9,8 @@ import pytest
 
 import deniable as dp
 from deniable.errors import InvalidCertificate
-from deniable.release.certificate.certificate import LedgerPlace, certified
-from deniable.release.certificate.found_margins import choice_margin, not_found
+from deniable.release.certificate.certificate import CertificateContext, certify
+from deniable.release.certificate.margin_checks import choice_margin, unchecked_outputs
 from deniable.release.certificate.verification import verify
 
 FIVE = "QUANTILE_CONT(cost, [0.05, 0.25, 0.5, 0.75, 0.95]) AS q"
@@ -32,9 +32,11 @@ def session():
 def signed(session, release, plan, table):
     """What a dishonest owner would hand over: any plan and rows, correctly signed."""
     head = session.ledger.head
-    placed = LedgerPlace("", "", None, head.number, head, {"epsilon": "1000", "delta": "0"})
+    placed = CertificateContext(
+        "", "", None, head.number, head, {"epsilon": "1000", "delta": "0"}
+    )
     answer = replace(release.answer, table=table)
-    certificate = certified(plan, answer, placed, session.ledger)
+    certificate = certify(plan, answer, placed, session.ledger)
     lie = replace(release, plan=plan, answer=answer, certificate=certificate)
     return lie.to_dict()
 
@@ -115,10 +117,12 @@ def test_a_margin_that_is_missing_is_found(session):
 def test_what_is_not_found_again_is_named(session):
     sql = "SELECT COUNT(*) AS n, AVG(cost) AS cost, STDDEV(cost) AS spread FROM visits"
     release = session.sql(sql, epsilon=1)
-    assert not_found(release.plan) == ("cost", "spread")
+    assert unchecked_outputs(release.plan) == ("cost", "spread")
     told = verify(release.to_dict()).checks[-2]
     assert "but for cost, spread: these hang on integers not handed over" in told
-    assert not_found(session.plan("SELECT MEDIAN(cost) AS m FROM visits", epsilon=1)) == ()
+    assert (
+        unchecked_outputs(session.plan("SELECT MEDIAN(cost) AS m FROM visits", epsilon=1)) == ()
+    )
 
 
 def test_a_plan_that_does_not_say_for_how_many_rows_is_left_alone(session):
@@ -127,4 +131,4 @@ def test_a_plan_that_does_not_say_for_how_many_rows_is_left_alone(session):
     older = replace(choice, rows=None)
     assert choice_margin(older, plan.confidence) is None
     assert choice_margin(choice, plan.confidence) == choice.margin
-    assert not_found(replace(plan, choices=(older,))) == ("m",)
+    assert unchecked_outputs(replace(plan, choices=(older,))) == ("m",)

@@ -1,7 +1,7 @@
 import pyarrow as pa
 import pytest
 
-from deniable.release.answer import wording
+from deniable.release.answer import formatting
 
 
 @pytest.mark.parametrize(
@@ -19,16 +19,16 @@ from deniable.release.answer import wording
     ],
 )
 def test_value_and_margin(value, margin, text):
-    assert wording.noted(value, margin) == text
+    assert formatting.format_with_margin(value, margin) == text
 
 
 TABLE = pa.table({"ward": ["A", None, "<b>"], "n": [1, 22, 333], "n_margin": [3, 3, 3]})
 
 
 def test_columns_line_up_and_margins_join_their_numbers():
-    headings, rows, numeric = wording.cells(TABLE, {"n": "n_margin"})
+    headings, rows, numeric = formatting.format_cells(TABLE, {"n": "n_margin"})
     assert (headings, numeric) == (["ward", "n"], [False, True])
-    assert wording.text(headings, rows, numeric, 0).splitlines() == [
+    assert formatting.text_table(headings, rows, numeric, 0).splitlines() == [
         "ward        n",
         "----  -------",
         "A       1 ± 3",
@@ -38,20 +38,22 @@ def test_columns_line_up_and_margins_join_their_numbers():
 
 
 def test_long_answers_are_cut():
-    headings, rows, numeric = wording.cells(TABLE, {"n": "n_margin"}, most=1)
+    headings, rows, numeric = formatting.format_cells(TABLE, {"n": "n_margin"}, most=1)
     assert len(rows) == 1
-    assert wording.text(headings, rows, numeric, 2).endswith("... 2 more rows")
-    assert "2 more rows" in wording.html(headings, rows, numeric, 2, "")
+    assert formatting.text_table(headings, rows, numeric, 2).endswith("... 2 more rows")
+    assert "2 more rows" in formatting.html_table(headings, rows, numeric, 2, "")
 
 
 def test_an_empty_answer():
-    headings, rows, numeric = wording.cells(TABLE.slice(0, 0), {"n": "n_margin"})
+    headings, rows, numeric = formatting.format_cells(TABLE.slice(0, 0), {"n": "n_margin"})
     assert rows == []
-    assert wording.text(headings, rows, numeric, 0).startswith("ward  n")
+    assert formatting.text_table(headings, rows, numeric, 0).startswith("ward  n")
 
 
 def test_html_is_escaped():
-    page = wording.html(*wording.cells(TABLE, {"n": "n_margin"}), 0, "a < b\nc")
+    page = formatting.html_table(
+        *formatting.format_cells(TABLE, {"n": "n_margin"}), 0, "a < b\nc"
+    )
     assert "<b>" not in page
     assert "&lt;b&gt;" in page
     assert "a &lt; b<br>c" in page
