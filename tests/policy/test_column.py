@@ -40,10 +40,10 @@ def test_declarations_tell_the_kind(declared, kind):
         ({"bounds": "01"}, "two numbers"),
         ({"bounds": (0, float("inf"))}, "finite"),
         ({"bounds": (0, "9")}, "finite"),
-        ({"step": 1}, "declare `bounds`"),
+        ({"step": 1}, "needs `bounds`"),
         ({"bounds": (0, 1), "step": 0}, "positive"),
         ({"bounds": (0, 1), "step": -1}, "positive"),
-        ({"bounds": (0, 1), "step": 0.3}, r"\[0, 0.9\] is"),
+        ({"bounds": (0, 1), "step": 0.3}, r"use \[0, 0.9\]"),
         ({"bounds": (0, 1), "step": 2}, "1 is not"),
         ({"keys": []}, "empty"),
         ({"keys": "secret"}, "'secret'"),
@@ -71,7 +71,7 @@ def test_bounds_are_kept_exactly_when_they_are_on_the_grid(low, wide, parts, off
     step = Fraction(1, parts)
     bounds = (low * step, (low + wide) * step + off * step / 10)
     if off:
-        with pytest.raises(InvalidPolicy, match="whole multiples"):
+        with pytest.raises(InvalidPolicy, match="multiples of the step"):
             Column("c", bounds=bounds, step=step)
     else:
         column = Column("c", bounds=bounds, step=step)
@@ -97,7 +97,7 @@ def test_floats_mean_what_they_print():
     ],
 )
 def test_the_source_completes_a_column(declared, type_, kind, integer):
-    found = Column("C", **declared).seen_as("c", type_)
+    found = Column("C", **declared).with_type("c", type_)
     assert (found.name, found.kind, found.integer) == ("c", kind, integer)
 
 
@@ -112,7 +112,7 @@ def test_the_source_completes_a_column(declared, type_, kind, integer):
 )
 def test_a_type_that_cannot_be_read_so_is_refused(declared, type_):
     with pytest.raises(InvalidPolicy, match="declared as"):
-        Column("c", **declared).seen_as("c", type_)
+        Column("c", **declared).with_type("c", type_)
 
 
 @pytest.mark.parametrize(

@@ -45,5 +45,5 @@ def test_the_engine_keeps_to_it():
     import pyarrow as pa
 
     with dp.protect(pa.table({"a": [1]}), epsilon=1, memory="100 MB") as session:
-        found = session._engine._connected().execute("SELECT current_setting('memory_limit')")
+        found = session._engine._connect().execute("SELECT current_setting('memory_limit')")
         assert found.fetchone()[0] in ("95.3 MiB", "95.4 MiB")

@@ -20,12 +20,12 @@ def test_tables_by_name_and_an_exact_budget():
     ("tables", "budget", "told"),
     [
         ([], {"epsilon": 1}, "at least one table"),
-        ([Table("a"), Table("A")], {"epsilon": 1}, "told apart"),
+        ([Table("a"), Table("A")], {"epsilon": 1}, "are the same in SQL"),
         ([Table("a")], {"epsilon": 0}, "positive"),
         ([Table("a")], {"epsilon": float("nan")}, "finite"),
         ([Table("a")], {"epsilon": True}, "number"),
-        ([Table("a")], {"epsilon": 1, "delta": 1}, "well below 1"),
-        ([Table("a")], {"epsilon": 1, "delta": -1e-9}, "0 or more"),
+        ([Table("a")], {"epsilon": 1, "delta": 1}, "below 1"),
+        ([Table("a")], {"epsilon": 1, "delta": -1e-9}, "at least 0"),
         ([Table("a")], {"epsilon": 1, "delta": "1e-6"}, "number"),
     ],
 )
@@ -42,5 +42,5 @@ def test_schemas_complete_the_tables_that_they_name():
 
 def test_a_unit_has_one_budget_in_whatever_spelling():
     units = {"patient": Budget(1), "Patient": Budget(100)}
-    with pytest.raises(InvalidPolicy, match="two spellings"):
+    with pytest.raises(InvalidPolicy, match="in upper and lower case"):
         Policy([Table("visits", unit="patient")], epsilon=1, units=units)

@@ -33,7 +33,7 @@ def test_a_row_is_a_unit_unless_one_is_named():
         ({"expected_rows": -1}, "1 or more", "expected_rows"),
         ({"neighbors": "add"}, "add-remove", "neighbors"),
         ({"unit": "p", "public": True}, "public", "public"),
-        ({"columns": {"a": Column("a"), "A": Column("A")}}, "tell apart", "columns"),
+        ({"columns": {"a": Column("a"), "A": Column("A")}}, "are the same in SQL", "columns"),
     ],
 )
 def test_what_cannot_hold_is_refused(declared, told, where):
@@ -78,9 +78,9 @@ def test_the_schema_completes_a_table():
 @pytest.mark.parametrize(
     ("declared", "told"),
     [
-        ({"bounds": {"costs": (0, 9)}}, "'costs'. Did you mean 'cost'"),
-        ({"unit": "pateint"}, "'pateint'. Did you mean 'patient'"),
-        ({"keys": {"zzz": ["A"]}}, "Its columns are 'patient', 'cost', 'ward'"),
+        ({"bounds": {"costs": (0, 9)}}, "'costs'. Did you mean `cost`"),
+        ({"unit": "pateint"}, "'pateint'. Did you mean `patient`"),
+        ({"keys": {"zzz": ["A"]}}, "Its columns are `patient`, `cost`, `ward`"),
     ],
 )
 def test_a_name_that_is_not_there_is_refused_with_the_nearest(declared, told):
@@ -103,10 +103,10 @@ def test_what_is_said_of_columns_is_said_by_their_names(what):
 
 
 def test_a_misspelt_word_names_the_nearest():
-    with pytest.raises(InvalidParameter, match=r"`bound` is nothing.*mean 'bounds'"):
+    with pytest.raises(InvalidParameter, match=r"`bound`: Unknown option.*mean `bounds`"):
         Table.declare("visits", bound={"cost": (0, 1)})
     with pytest.raises(
-        InvalidParameter, match=r"What can be said is 'bounds', .*'max_rows_per_unit_per_group'"
+        InvalidParameter, match=r"The options are `bounds`, .*`max_rows_per_unit_per_group`"
     ):
         Table.declare("visits", xyzzy=1)
 

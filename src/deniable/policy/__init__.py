@@ -1,7 +1,7 @@
-"""What the owner declares: tables, whose privacy they protect, bounds, keys and a budget.
+"""What the owner declares: tables, privacy units, bounds, keys and a budget.
 
-Everything in a policy is public. It decides how a question is planned and priced before a
-row is read, so its errors quote what they found, and name the line of the file.
+Everything in a policy is public. It decides the plan and the cost of a question before a row
+is read. So its error messages quote what they found, and name the line of the file.
 """
 
 from deniable.policy.column import Column, Keys, KeyValue
@@ -13,10 +13,10 @@ __all__ = ["Column", "KeyValue", "Keys", "Kind", "Policy", "Table", "load", "par
 
 
 def load(path: str) -> Policy:
-    """The policy in a file; its sources are taken relative to the file's folder."""
-    from deniable.policy.file import load as loaded  # pydantic costs more than this room
+    """The policy in a file. Sources are relative to the file's folder."""
+    from deniable.policy.file import load as load_file  # importing pydantic is slow
 
-    return loaded(path)
+    return load_file(path)
 
 
 def parse(text: str, name: str = "deniable.toml") -> Policy:
@@ -31,6 +31,6 @@ def parse(text: str, name: str = "deniable.toml") -> Policy:
     >>> policy.epsilon, policy.tables["visits"].neighbors
     (Fraction(3, 1), 'add-remove')
     """
-    from deniable.policy.file import parse as parsed
+    from deniable.policy.file import parse as parse_file
 
-    return parsed(text, name)
+    return parse_file(text, name)

@@ -1,7 +1,7 @@
-"""How much may be told: an amount, and how it grows by a schedule that was fixed at the start.
+"""The privacy budget: an epsilon and a delta, and how they grow by a fixed schedule.
 
-Only the owner writes it, before the first question. An analyst cannot make it grow, and what
-it will have grown to by any day can be said today: that whole amount is what is promised.
+Only the owner writes it, before the first question. An analyst cannot make it grow. Its amount
+on every later day is known from the start, so the guarantee is stated for the final amount.
 """
 
 import datetime
@@ -12,14 +12,14 @@ from typing import Literal, TypeAlias
 from deniable.errors import InvalidParameter, InvalidPolicy
 from deniable.exact.rationals import Number, positive, rational, whole
 
-Sums: TypeAlias = Literal["pure", "zcdp", "gdp"]
-_FARTHEST = Fraction(10) ** 100  # of amounts; beyond, the doubles that propose give out
-SUMS: tuple[Sums, ...] = ("pure", "zcdp", "gdp")
+FilterName: TypeAlias = Literal["pure", "zcdp", "gdp"]
+_LARGEST = Fraction(10) ** 100  # beyond, doubles cannot propose values
+FILTER_NAMES: tuple[FilterName, ...] = ("pure", "zcdp", "gdp")
 
 
 @dataclass(frozen=True, slots=True, init=False)
 class Schedule:
-    """Adds `epsilon` and `delta` every so many days after `start`, at most `times` times.
+    """Adds `epsilon` and `delta` every `every` days after `start`, at most `times` times.
 
     >>> grows = Schedule(start=datetime.date(2026, 1, 1), every=30, epsilon=0.5, times=2)
     >>> [grows.steps(datetime.date(2026, month, 1)) for month in (1, 2, 3, 12)]
@@ -43,23 +43,23 @@ class Schedule:
     ) -> None:
         if not isinstance(start, datetime.date) or isinstance(start, datetime.datetime):
             raise InvalidPolicy(
-                f"`start` must be a day, such as 2026-01-31. Found {start!r}.",
+                f"`start` must be a date, such as 2026-01-31. Found {start!r}.",
                 where=("start",),
             )
         object.__setattr__(self, "start", start)
-        object.__setattr__(self, "every", _counted("every", every))
+        object.__setattr__(self, "every", _positive_integer("every", every))
         object.__setattr__(self, "epsilon", _epsilon(epsilon))
         object.__setattr__(self, "delta", _delta(delta))
-        object.__setattr__(self, "times", _counted("times", times))
+        object.__setattr__(self, "times", _positive_integer("times", times))
 
     def steps(self, day: datetime.date) -> int:
-        """How often it has added by the end of a day."""
+        """How many times it has added by the end of a day."""
         return max(0, min(self.times, (day - self.start).days // self.every))
 
 
 @dataclass(frozen=True, slots=True, init=False)
 class Budget:
-    """An epsilon and a delta for all questions together, and perhaps a schedule.
+    """An epsilon and a delta for all questions together, and an optional schedule.
 
     >>> grows = Schedule(start=datetime.date(2026, 1, 1), every=30, epsilon=0.5, times=2)
     >>> budget = Budget(1, 1e-6, schedule=grows)
@@ -79,12 +79,13 @@ class Budget:
         object.__setattr__(self, "schedule", schedule)
         if schedule is not None and self.delta + schedule.times * schedule.delta >= 1:
             raise InvalidPolicy(
-                "The schedule lets `delta` grow to 1 or more, which promises nothing.",
+                "The schedule lets `delta` grow to 1 or more, which gives no privacy. Lower "
+                "its `delta` or `times`.",
                 where=("schedule", "delta"),
             )
 
     def at(self, day: datetime.date | None) -> "Budget":
-        """What it has grown to by a day; with None, the whole that it will ever be."""
+        """The budget on a day; with None, the final one, after the whole schedule."""
         grows = self.schedule
         if grows is None:
             return self
@@ -98,10 +99,10 @@ class Budget:
         if grows is None:
             return ()
         after = (datetime.timedelta(grows.every * i) for i in range(1, grows.times + 1))
-        return tuple(grows.start + one for one in after)
+        return tuple(grows.start + delay for delay in after)
 
 
-def _counted(key: str, value: int) -> int:
+def _positive_integer(key: str, value: int) -> int:
     try:
         return whole(value, key)
     except InvalidParameter as problem:
@@ -113,10 +114,10 @@ def _epsilon(epsilon: Number) -> Fraction:
         exact = positive(epsilon, "epsilon")
     except InvalidParameter as problem:
         raise InvalidPolicy(str(problem), where=("epsilon",)) from None
-    if not 1 / _FARTHEST <= exact <= _FARTHEST:
+    if not 1 / _LARGEST <= exact <= _LARGEST:
         raise InvalidPolicy(
-            "`epsilon` is out of any useful range: 1 is a usual choice, and 1e-100 to 1e100 "
-            "can be reckoned with.",
+            "`epsilon` is out of any useful range: write a number between 1e-100 and 1e100, "
+            "such as 1.",
             where=("epsilon",),
         )
     return exact
@@ -129,8 +130,8 @@ def _delta(delta: Number) -> Fraction:
         raise InvalidPolicy(str(problem), where=("delta",)) from None
     if not 0 <= exact < 1:
         raise InvalidPolicy(
-            f"`delta` is the chance that the guarantee fails: 0 or more, and well below 1, "
-            f"such as 1e-6. Found {delta}.",
+            "`delta` must be at least 0 and below 1: it is the probability that the guarantee "
+            f"fails, so choose a small one, such as 1e-6. Found {delta}.",
             where=("delta",),
         )
     return exact

@@ -11,10 +11,10 @@ from deniable.exact.rationals import Number, positive, rational
 from deniable.policy.value_kinds import (
     KINDS,
     Kind,
-    integral,
+    fits_64_bits,
+    is_integer_type,
     kind_of_keys,
     kind_of_type,
-    narrow,
 )
 
 KeyValue: TypeAlias = str | int | float | bool
@@ -25,9 +25,9 @@ Keys: TypeAlias = tuple[KeyValue, ...] | Literal["private"] | None
 class Column:
     """What is public about one column.
 
-    `bounds` are clipped to, never checked against the data; both are whole multiples of
-    `step`, where one is given. `keys` are the values that a group may have, all of which
-    appear in an answer; "private" means that a key must earn its place.
+    Values are clipped to `bounds`; the bounds are never checked against the data. Both are
+    multiples of `step`, if there is one. `keys` are the values that a group may have, and all
+    of them appear in an answer; "private" means that a key appears if enough units have it.
 
     >>> cost = Column("cost", bounds=(0, 10_000), step=0.01)
     >>> cost.kind, cost.step
@@ -35,12 +35,12 @@ class Column:
     """
 
     name: str
-    kind: Kind | None  # None: not declared, so the source's type says
+    kind: Kind | None  # None: not declared, so the source's type decides
     bounds: tuple[Fraction, Fraction] | None
     step: Fraction | None
     keys: Keys
     integer: bool | None  # whether the source's type holds only integers; None: not yet known
-    narrow: bool  # whether it surely holds integers of at most 64 bits
+    narrow: bool  # whether it certainly holds integers of at most 64 bits
 
     def __init__(
         self,
@@ -64,20 +64,21 @@ class Column:
         object.__setattr__(self, "integer", integer)
         object.__setattr__(self, "narrow", narrow)
 
-    def seen_as(self, name: str, type_: str) -> "Column":
-        """This column as the source has it: its spelling, and what its type adds.
+    def with_type(self, name: str, type_: str) -> "Column":
+        """This column with the name and the type that it has in its source.
 
-        >>> Column("Age", bounds=(0, 120)).seen_as("age", "BIGINT").integer
+        >>> Column("Age", bounds=(0, 120)).with_type("age", "BIGINT").integer
         True
         """
-        found = kind_of_type(type_)
-        kind = self.kind or found
-        if kind == "text" and found == "date":
+        source_kind = kind_of_type(type_)
+        kind = self.kind or source_kind
+        if kind == "text" and source_kind == "date":
             kind = "date"  # keys that are dates are written as text
-        if kind is not None and not _reads_as(kind, found):
+        if kind is not None and not _can_read_as(kind, source_kind):
             raise InvalidPolicy(
-                f"Column {name!r} is declared as {self.kind}, but its source holds {type_}, "
-                "which cannot be read so. Remove the declaration or name another column.",
+                f"Column {name!r} is declared as {self.kind}, but its source has the type "
+                f"{type_}, which cannot be read as {self.kind}. Remove the declaration, or "
+                "declare another column.",
                 where=("columns", self.name),
             )
         return Column(
@@ -86,16 +87,16 @@ class Column:
             bounds=self.bounds,
             step=self.step,
             keys=self.keys,
-            integer=integral(type_),
-            narrow=narrow(type_),
+            integer=is_integer_type(type_),
+            narrow=fits_64_bits(type_),
         )
 
 
 def _bounds(name: str, bounds: Sequence[Number]) -> tuple[Fraction, Fraction]:
-    if isinstance(bounds, str) or len(listed(bounds) or ()) != 2:
+    if isinstance(bounds, str) or len(to_tuple(bounds) or ()) != 2:
         raise _bad(name, "bounds", f"must be two numbers, such as [0, 100]. Found {bounds!r}")
     try:
-        low, high = (rational(one, "bounds") for one in bounds)
+        low, high = (rational(bound, "bounds") for bound in bounds)
     except InvalidParameter:
         raise _bad(
             name, "bounds", f"must be two finite numbers. Found {list(bounds)}"
@@ -107,7 +108,11 @@ def _bounds(name: str, bounds: Sequence[Number]) -> tuple[Fraction, Fraction]:
 
 def _step(name: str, step: Number, bounds: tuple[Fraction, Fraction] | None) -> Fraction:
     if bounds is None:
-        raise _bad(name, "step", "is the grid between two bounds: declare `bounds` as well")
+        raise _bad(
+            name,
+            "step",
+            "needs `bounds`, because it is the grid between them. Add both or none",
+        )
     try:
         grid = positive(step, "step")
     except InvalidParameter:
@@ -116,27 +121,29 @@ def _step(name: str, step: Number, bounds: tuple[Fraction, Fraction] | None) -> 
         if bound % grid:
             inner = math.ceil(bounds[0] / grid) * grid, math.floor(bounds[1] / grid) * grid
             hint = (
-                f"; [{_plain(inner[0])}, {_plain(inner[1])}] is" if inner[0] < inner[1] else ""
+                f"; use [{_decimal(inner[0])}, {_decimal(inner[1])}]"
+                if inner[0] < inner[1]
+                else ""
             )
             raise _bad(
                 name,
                 "bounds",
-                f"must be whole multiples of the step, {_plain(grid)}, so that clipping stays "
-                f"on the grid. {_plain(bound)} is not{hint}",
+                f"must be multiples of the step, {_decimal(grid)}, so that clipped values stay "
+                f"on the grid. {_decimal(bound)} is not{hint}",
             )
     return grid
 
 
-def listed(values: Any) -> tuple[Any, ...] | None:
-    """The values of a list, an array or a Series, as Python has them; None if it is none.
+def to_tuple(values: Any) -> tuple[Any, ...] | None:
+    """The values of a list, an array or a Series, as Python values; None for anything else.
 
     >>> import numpy as np
-    >>> listed(np.array([1, 2])), listed(["A"]), listed(5)
+    >>> to_tuple(np.array([1, 2])), to_tuple(["A"]), to_tuple(5)
     ((1, 2), ('A',), None)
     """
-    for way in ("to_pylist", "tolist", "to_list"):  # of Arrow, NumPy and pandas, Polars
-        if hasattr(values, way):
-            values = getattr(values, way)()
+    for method in ("to_pylist", "tolist", "to_list"):  # of Arrow, NumPy and pandas, Polars
+        if hasattr(values, method):
+            values = getattr(values, method)()
             break
     return tuple(values) if isinstance(values, Iterable) else None
 
@@ -145,54 +152,65 @@ def _keys(name: str, keys: Sequence[KeyValue] | str | None) -> Keys:
     if keys is None or (isinstance(keys, str) and keys == "private"):
         return keys  # type: ignore[return-value]
     wrong = 'must be a list of distinct values of one kind, or "private"'
-    found = None if isinstance(keys, str) else listed(keys)
-    if found is None:
+    values = None if isinstance(keys, str) else to_tuple(keys)
+    if values is None:
         raise _bad(name, "keys", f"{wrong}. Found {keys!r}")
-    if not found:
+    if not values:
         raise _bad(name, "keys", f"{wrong}. Found an empty list")
-    if kind_of_keys(found) is None or any(one != one for one in found):
-        raise _bad(name, "keys", f"{wrong}. Found {list(found)[:5]}")
+    if kind_of_keys(values) is None or any(value != value for value in values):
+        raise _bad(name, "keys", f"{wrong}. Found {list(values)[:5]}")
     seen: set[Any] = set()
-    for one in found:
-        if one in seen:
-            raise _bad(name, "keys", f"{wrong}. {one!r} is there twice")
-        if isinstance(one, str) and not written(one):
-            raise _bad(name, "keys", f"must be text that UTF-8 can write, unlike {one!r}")
-        seen.add(one)
-    return found
+    for value in values:
+        if value in seen:
+            raise _bad(name, "keys", f"{wrong}. Found {value!r} twice")
+        if isinstance(value, str) and not is_encodable(value):
+            raise _bad(
+                name,
+                "keys",
+                f"must be text that UTF-8 can encode. Found {value!r}, with a lone surrogate",
+            )
+        seen.add(value)
+    return values
 
 
-def written(text: str) -> bool:
-    """Whether text has no half characters, which no engine can be told.
+def is_encodable(text: str) -> bool:
+    """Whether UTF-8 can encode a text: it has no lone surrogates.
 
-    >>> written("Ä"), written("\\ud800")
+    >>> is_encodable("Ä"), is_encodable("\\ud800")
     (True, False)
     """
-    return not any("\ud800" <= one <= "\udfff" for one in text)
+    return not any("\ud800" <= character <= "\udfff" for character in text)
 
 
 def _kind(
     name: str, kind: Kind | None, bounds: tuple[Fraction, Fraction] | None, keys: Keys
 ) -> Kind | None:
-    """The kind that all declarations agree on; None if they say nothing."""
+    """The kind that all declarations agree on; None if there are none."""
     if kind is not None and kind not in KINDS:
         raise _bad(name, "kind", f"must be one of {', '.join(KINDS)}. Found {kind!r}")
     by_keys = kind_of_keys(keys) if isinstance(keys, tuple) else None
     if kind == "date" and by_keys == "text":
-        by_keys = "date"  # TOML's dates and ours are text
-    said = {one for one in (kind, "number" if bounds else None, by_keys) if one}
-    if len(said) > 1:
-        raise _bad(name, "kind", f"is {' and '.join(sorted(said))} at once by its declarations")
+        by_keys = "date"  # dates in keys are text
+    kinds = {one for one in (kind, "number" if bounds else None, by_keys) if one}
+    if len(kinds) > 1:
+        both = " and ".join(sorted(kinds))
+        raise _bad(name, "kind", f"is ambiguous: the column is declared as {both}. Choose one")
     if bounds and isinstance(keys, tuple):
-        for one in keys:
-            if not isinstance(one, str) and not bounds[0] <= rational(one) <= bounds[1]:
-                raise _bad(name, "keys", f"lie outside the bounds, so no row can have {one!r}")
-    return said.pop() if said else None
+        for key in keys:
+            if not isinstance(key, str) and not bounds[0] <= rational(key) <= bounds[1]:
+                raise _bad(
+                    name,
+                    "keys",
+                    f"must lie within the bounds, because values are clipped. Found {key!r}",
+                )
+    return kinds.pop() if kinds else None
 
 
-def _reads_as(kind: Kind, found: Kind | None) -> bool:
-    """Whether values of one kind can be read as another; text may be anything."""
-    return found == kind or found == "text" or (kind == "number" and found == "boolean")
+def _can_read_as(kind: Kind, source_kind: Kind | None) -> bool:
+    """Whether values of the source's kind can be read as `kind`. Text can hold any kind."""
+    if source_kind in (kind, "text"):
+        return True
+    return kind == "number" and source_kind == "boolean"
 
 
 def _bad(column: str, key: str, problem: str) -> InvalidPolicy:
@@ -201,10 +219,10 @@ def _bad(column: str, key: str, problem: str) -> InvalidPolicy:
     )
 
 
-def _plain(number: Fraction) -> str:
-    """A number as its owner would write it: a decimal if it has one.
+def _decimal(number: Fraction) -> str:
+    """A number as its owner would write it: as a decimal, if that is exact.
 
-    >>> _plain(Fraction(1, 100)), _plain(Fraction(1, 3))
+    >>> _decimal(Fraction(1, 100)), _decimal(Fraction(1, 3))
     ('0.01', '1/3')
     """
     if number.denominator == 1 or Fraction(repr(float(number))) != number:

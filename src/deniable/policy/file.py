@@ -14,8 +14,8 @@
     ward = { keys = ["A", "B", "C"] }
     diagnosis = { keys = "private" }
 
-What was spent is kept in a ledger beside the policy, unless `[ledger]` names another place.
-Budgets of units, analysts and tables are further tables of the same keys:
+Charges are recorded in a ledger next to the policy, unless `[ledger]` names another place.
+Units, analysts and tables may have budgets of their own, with the same keys:
 
     [budget]
     epsilon = 3
@@ -30,8 +30,8 @@ Budgets of units, analysts and tables are further tables of the same keys:
     store = "postgresql://ledger@db.example/ledgers"
     key = "ledger.key"
 
-Numbers are read as decimals, so 0.1 means one tenth. An unknown key is an error: a misspelt
-limit that is silently ignored would be a limit that does not hold.
+Numbers are read as decimals, so 0.1 means exactly one tenth. An unknown key is an error:
+otherwise a misspelt limit would be ignored without a warning.
 """
 
 import datetime
@@ -45,13 +45,13 @@ from typing import Annotated, Any
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 
 from deniable.errors import InvalidPolicy
-from deniable.policy.addresses import checked, is_address
-from deniable.policy.budget import Budget, Schedule, Sums
+from deniable.policy.budget import Budget, FilterName, Schedule
 from deniable.policy.column import Column, KeyValue
 from deniable.policy.draft import MARK
-from deniable.policy.ledger_store import stored
+from deniable.policy.ledger_settings import locate_ledger
 from deniable.policy.policy import Policy
-from deniable.policy.suggestions import nearest
+from deniable.policy.source_addresses import check_address, is_address
+from deniable.policy.suggestions import suggest
 from deniable.policy.table import ROW_CEILING, Malformed, Table
 from deniable.policy.toml_lines import line_of
 from deniable.policy.value_kinds import Kind
@@ -59,7 +59,7 @@ from deniable.privacy.neighbors import Neighbors
 
 
 def _key(value: object) -> object:
-    """A key as groups have it: TOML's dates as text, decimals as floats."""
+    """A key as it appears in answers: TOML dates become text, decimals become floats."""
     if isinstance(value, datetime.date | datetime.datetime):
         return value.isoformat()
     return float(value) if isinstance(value, Decimal) else value
@@ -95,7 +95,7 @@ class _Allowance(_Strict):
 
 
 class _Budget(_Allowance):
-    filters: list[Sums] = ["pure"]
+    filters: list[FilterName] = ["pure"]
 
 
 class _Ledger(_Strict):
@@ -132,7 +132,7 @@ class _File(_Strict):
     engine: _Engine = _Engine()
 
 
-# What may stand inside each part of the file; * is any name.
+# The keys of each part of the file; * is any name.
 _INSIDE: dict[tuple[str, ...], type[BaseModel]] = {
     (): _File,
     ("budget",): _Budget,
@@ -146,20 +146,20 @@ _INSIDE: dict[tuple[str, ...], type[BaseModel]] = {
     ("analysts", "*"): _Allowance,
     ("analysts", "*", "schedule"): _Schedule,
 }
-_NAMED = ("tables", "columns", "units", "analysts")  # what holds names of the owner's choice
+_NAMED = ("tables", "columns", "units", "analysts")  # their keys are names the owner chooses
 
 
 def load(path: str | Path) -> Policy:
-    """The policy in a file; its sources are taken relative to the file's folder."""
+    """The policy in a file. Sources are relative to the file's folder."""
     if not isinstance(path, str | Path):
-        raise InvalidPolicy(f"A policy is named by its file. Found {path!r}.")
+        raise InvalidPolicy(f"A policy must be the path of a TOML file. Found {path!r}.")
     file = Path(path)
     try:
-        text = file.read_text(encoding="utf-8")  # a mark in front is taken off by `parse`
+        text = file.read_text(encoding="utf-8")  # `parse` removes a byte order mark
     except FileNotFoundError:
         raise InvalidPolicy(
-            f"There is no policy file {str(path)!r}. Draft one from your data's schema with   "
-            "deniable init FILE"
+            f"There is no policy file {str(path)!r}. Draft one from the schema of your data "
+            "with   deniable init FILE"
         ) from None
     except (OSError, UnicodeDecodeError) as problem:
         raise InvalidPolicy(f"The policy {str(path)!r} cannot be read: {problem}.") from None
@@ -167,49 +167,53 @@ def load(path: str | Path) -> Policy:
 
 
 def parse(text: str, name: str = "deniable.toml", *, beside: Path | None = None) -> Policy:
-    """The policy in TOML text, which errors call `name`; files are looked for beside it."""
-    text = text.removeprefix("\ufeff")  # which some editors put in front of UTF-8
+    """The policy in TOML text. Errors use `name`; relative paths start next to `beside`."""
+    text = text.removeprefix("\ufeff")  # the byte order mark that some editors write
     try:
         tree = tomllib.loads(text, parse_float=Decimal)
     except tomllib.TOMLDecodeError as problem:
-        raise InvalidPolicy(f"{name} is not TOML: {problem}.") from None
+        raise InvalidPolicy(f"{name} is not valid TOML: {problem}.") from None
     except (ValueError, RecursionError):
         raise InvalidPolicy(
-            f"{name} holds a number of thousands of digits, or lists within lists that nest "
-            "as deeply. No policy needs either: mend the line."
+            f"{name} has a number with thousands of digits, or lists nested thousands of "
+            "levels deep. A policy needs neither: shorten it."
         ) from None
     try:
         _check_filled(tree)
         return _policy(_File.model_validate(tree), beside)
     except ValidationError as problem:
-        path, told = _first(problem)
+        path, message = _first_mistake(problem)
     except InvalidPolicy as problem:
-        path, told = problem.where, str(problem)
-    raise _placed(text, name, path, told)
+        path, message = problem.where, str(problem)
+    raise _with_line(text, name, path, message)
 
 
 @contextmanager
-def located(path: str | Path) -> Iterator[None]:
-    """Complaints about the policy in a file, which come later, name its line too."""
+def name_line_in_errors(path: str | Path) -> Iterator[None]:
+    """Adds the line of the policy file to policy errors that are raised later."""
     try:
         yield
     except InvalidPolicy as problem:
         if not problem.where or str(problem).startswith(str(path)):
             raise
         text = Path(path).read_text(encoding="utf-8")
-        raise _placed(text, str(path), problem.where, str(problem)) from None
+        raise _with_line(text, str(path), problem.where, str(problem)) from None
 
 
-def _placed(text: str, name: str, path: tuple[str, ...], told: str) -> InvalidPolicy:
+def _with_line(text: str, name: str, path: tuple[str, ...], message: str) -> InvalidPolicy:
     line = line_of(text, path)
     place = name if line is None else f"{name}, line {line}"
-    return InvalidPolicy(f"{place}: {told}", where=path)
+    return InvalidPolicy(f"{place}: {message}", where=path)
 
 
 def _check_filled(tree: object, path: tuple[str, ...] = ()) -> None:
-    """A draft is no policy until its owner has decided what only the owner can."""
+    """Refuses a draft that still has the mark of a decision for the owner."""
     if tree == MARK:
-        raise InvalidPolicy(f"`{path[-1]}` is still to be filled in.", where=path)
+        raise InvalidPolicy(
+            f'`{path[-1]}` still has the value "{MARK}". Replace it: the comment on its line '
+            "says what is needed.",
+            where=path,
+        )
     if isinstance(tree, dict):
         for key, below in tree.items():
             _check_filled(below, (*path, key))
@@ -228,7 +232,7 @@ def _policy(file: _File, beside: Path | None) -> Policy:
             name: _allowance(one, ("analysts", name)) for name, one in file.analysts.items()
         },
         memory=file.engine.memory,
-        **stored(file.ledger.store, file.ledger.key, beside),
+        **locate_ledger(file.ledger.store, file.ledger.key, beside),
     )
 
 
@@ -237,7 +241,11 @@ def _table(name: str, table: _Table, beside: Path | None) -> Table:
     own = {key: rest.pop(key) for key in ("epsilon", "delta")}
     try:
         if own["epsilon"] is None and own["delta"] is not None:
-            raise InvalidPolicy("A table's own limit needs an `epsilon`.", where=("delta",))
+            raise InvalidPolicy(
+                f"Table {name!r} has a `delta` without an `epsilon`. Add `epsilon` to give the "
+                "table a budget of its own, or remove `delta`.",
+                where=("delta",),
+            )
         if own["epsilon"] is not None:
             rest["budget"] = Budget(own["epsilon"], own["delta"] or 0)
         rest["columns"] = {
@@ -245,21 +253,21 @@ def _table(name: str, table: _Table, beside: Path | None) -> Table:
             for column, declared in table.columns.items()
         }
         folder = None if beside is None else beside.parent
-        rest["source"] = _placed_source(table.source, folder)
+        rest["source"] = _resolve_source(table.source, folder)
         return Table(name, **rest)
     except InvalidPolicy as problem:
         raise InvalidPolicy(str(problem), where=("tables", name, *problem.where)) from None
 
 
-def _allowance(read: _Allowance, where: tuple[str, ...]) -> Budget:
-    grows, inside = read.schedule, where
+def _allowance(allowance: _Allowance, where: tuple[str, ...]) -> Budget:
+    grows, inside = allowance.schedule, where
     try:
         schedule = None
         if grows is not None:
             inside = (*where, "schedule")
             schedule = Schedule(**_fields(grows))
             inside = where
-        return Budget(read.epsilon, read.delta, schedule=schedule)
+        return Budget(allowance.epsilon, allowance.delta, schedule=schedule)
     except InvalidPolicy as problem:
         raise InvalidPolicy(str(problem), where=(*inside, *problem.where)) from None
 
@@ -268,67 +276,68 @@ def _fields(model: BaseModel) -> dict[str, Any]:
     return {name: getattr(model, name) for name in type(model).model_fields}
 
 
-def _placed_source(source: str, folder: Path | None) -> str:
-    """A source's path, taken from the folder of the policy; an address as it is."""
+def _resolve_source(source: str, folder: Path | None) -> str:
+    """A path, relative to the policy's folder; an address stays as it is."""
     if is_address(source):
         try:
-            return checked(source)
+            return check_address(source)
         except InvalidPolicy as problem:
             raise InvalidPolicy(str(problem), where=("source",)) from None
     return source if folder is None else str(folder / source)
 
 
-def _first(problem: ValidationError) -> tuple[tuple[str, ...], str]:
-    """The path and the words of the first mistake that a person would look for.
+def _first_mistake(problem: ValidationError) -> tuple[tuple[str, ...], str]:
+    """The path and the message of the mistake to report first.
 
-    A misspelt key comes before the missing one that it caused.
+    A misspelt key comes before the missing key that it caused.
     """
     mistakes = problem.errors(include_url=False)
-    unknown = [one for one in mistakes if one["type"] == "extra_forbidden"]
+    unknown = [error for error in mistakes if error["type"] == "extra_forbidden"]
     mistake: Any = (unknown or mistakes)[0]
     path = _keys_only(mistake["loc"])
     if unknown:
-        hint = nearest(path[-1], _known(path[:-1]), "Known keys here are")
-        return path, f"`{path[-1]}` is not a key of {_called(path[:-1])}. {hint}"
+        hint = suggest(path[-1], _keys_of(path[:-1]), "Known keys are")
+        return path, f"`{path[-1]}`: Unknown key of {_title(path[:-1])}. {hint}"
     if mistake["type"] == "missing":
-        return path[:-1], f"{_called(path[:-1])} needs `{path[-1]}`.".capitalize()
-    found = mistake["input"]
-    shown = f" Found {found!r}." if isinstance(found, int | str) else ""
-    shown = f" Found {found}." if isinstance(found, Decimal) else shown
-    told = "must be a number" if mistake["type"] == "is_instance_of" else mistake["msg"]
-    told = told.replace("Input should", "should").replace("List", "the list")
-    return path, f"`{path[-1]}` of {_called(path[:-1])}: {told}.{shown}"
+        title = _title(path[:-1])
+        return path[:-1], f"{title[0].upper()}{title[1:]} needs the key `{path[-1]}`."
+    value = mistake["input"]
+    found = f" Found {value!r}." if isinstance(value, int | str) else ""
+    found = f" Found {value}." if isinstance(value, Decimal) else found
+    message = "must be a number" if mistake["type"] == "is_instance_of" else mistake["msg"]
+    message = message.replace("Input should", "must").replace("List should", "the list must")
+    return path, f"`{path[-1]}` of {_title(path[:-1])}: {message}.{found}"
 
 
 def _keys_only(loc: tuple[int | str, ...]) -> tuple[str, ...]:
-    """The path without places in lists and names of alternatives."""
+    """The path without indices of lists and names of alternatives."""
     path: tuple[str, ...] = ()
-    for one in loc:
+    for key in loc:
         inside = _INSIDE.get(_pattern(path))
-        if not isinstance(one, str) or (inside is None and _pattern(path)[-1] not in _NAMED):
+        if not isinstance(key, str) or (inside is None and _pattern(path)[-1] not in _NAMED):
             break
-        path = (*path, one)
+        path = (*path, key)
     return path
 
 
 def _pattern(path: tuple[str, ...]) -> tuple[str, ...]:
-    """The path with * for names of the owner's choice.
+    """The path with * for names that the owner chooses.
 
     >>> _pattern(("tables", "columns", "columns", "cost"))
     ('tables', '*', 'columns', '*')
     """
-    found: tuple[str, ...] = ()
+    pattern: tuple[str, ...] = ()
     for key in path:
-        free = bool(found) and found[-1] in _NAMED
-        found = (*found, "*" if free else key)
-    return found
+        free = bool(pattern) and pattern[-1] in _NAMED
+        pattern = (*pattern, "*" if free else key)
+    return pattern
 
 
-def _known(path: tuple[str, ...]) -> list[str]:
+def _keys_of(path: tuple[str, ...]) -> list[str]:
     return list(_INSIDE[_pattern(path)].model_fields)
 
 
-def _called(path: tuple[str, ...]) -> str:
+def _title(path: tuple[str, ...]) -> str:
     if not path:
         return "the policy"
     kind = {"tables": "table", "columns": "column", "analysts": "analyst", "units": "unit"}

@@ -7,7 +7,7 @@ from types import MappingProxyType
 
 from deniable.errors import InvalidPolicy
 from deniable.exact.rationals import Number
-from deniable.policy.budget import SUMS, Budget, Schedule, Sums
+from deniable.policy.budget import FILTER_NAMES, Budget, FilterName, Schedule
 from deniable.policy.memory_sizes import in_bytes
 from deniable.policy.table import Table
 
@@ -16,12 +16,12 @@ from deniable.policy.table import Table
 class Policy:
     """Tables, and the whole budget for questions about them.
 
-    One budget holds for all tables together. A unit that has a budget of its own in `units`
-    (by the name of its column) is charged there instead. `analysts` bounds each analyst in
-    addition, "*" those who are not named; `filters` are the sums that keep each budget.
-    `ledger` is where what was spent is kept: a file's path, or a PostgreSQL address;
-    `ledger_key` is the file of the key that signs it. `memory` is how much an engine in our
-    own process may use ("4 GB"); what does not fit goes to private files.
+    One budget holds for all tables together. A unit with a budget of its own in `units` (by
+    the name of its column) is charged there instead. `analysts` also limits each analyst, and
+    "*" those who are not named. `filters` are the ways in which losses are added up.
+    `ledger` is where charges are recorded: the path of a file, or a PostgreSQL address.
+    `ledger_key` is the file of the key that signs it. `memory` is how much memory an engine
+    in our own process may use ("4 GB"); the rest goes to private files.
 
     >>> policy = Policy([Table("visits")], epsilon=3, delta=1e-6)
     >>> policy.delta, list(policy.tables)
@@ -30,12 +30,12 @@ class Policy:
 
     tables: Mapping[str, Table]
     budget: Budget
-    filters: tuple[Sums, ...]
+    filters: tuple[FilterName, ...]
     units: Mapping[str, Budget]
     analysts: Mapping[str, Budget]
     ledger: str | None
     ledger_key: str | None
-    memory: int | None  # bytes; None: as the engine decides
+    memory: int | None  # bytes; None: the engine decides
 
     def __init__(
         self,
@@ -44,7 +44,7 @@ class Policy:
         epsilon: Number,
         delta: Number = 0,
         schedule: Schedule | None = None,
-        filters: Sequence[Sums] = ("pure",),
+        filters: Sequence[FilterName] = ("pure",),
         units: Mapping[str, Budget] | None = None,
         analysts: Mapping[str, Budget] | None = None,
         ledger: str | None = None,
@@ -57,7 +57,8 @@ class Policy:
         own = {name.lower(): budget for name, budget in (units or {}).items()}
         if len(own) < len(units or {}):
             raise InvalidPolicy(
-                f"A unit has two budgets, in two spellings: {', '.join(units or {})}.",
+                "[units] has one unit twice, in upper and lower case: "
+                f"{', '.join(units or {})}. Keep one of them.",
                 where=("units",),
             )
         object.__setattr__(self, "units", MappingProxyType(own))
@@ -79,21 +80,22 @@ class Policy:
         return self.budget.delta
 
     def version(self, tables: Sequence[str]) -> str:
-        """The labels of the data in these tables, as the owner set them.
+        """The owner's version labels of these tables, as one text.
 
         >>> Policy([Table("visits", version="2026-03")], epsilon=1).version(["visits"])
         'visits=2026-03'
         """
-        found = ((name, self.tables[name].version) for name in sorted(set(tables)))
-        return ";".join(f"{name}={label}" for name, label in found)
+        labels = ((name, self.tables[name].version) for name in sorted(set(tables)))
+        return ";".join(f"{name}={label}" for name, label in labels)
 
     def _check_budgets(self) -> None:
-        """Every filter but the pure one is paid for with delta; every unit is some table's."""
+        """Every filter except "pure" needs a delta. Every unit belongs to some table."""
         units = {(table.unit or "").lower() for table in self.tables.values()}
         for name in self.units:
             if name not in units:
                 raise InvalidPolicy(
-                    f"No table has the unit {name!r}, so it needs no budget of its own.",
+                    f"No table has the unit {name!r}. Name the `unit` of a table, or remove "
+                    "this budget.",
                     where=("units", name),
                 )
         if self.filters == ("pure",):
@@ -107,9 +109,9 @@ class Policy:
         for where, budget in named:
             if budget.delta == 0:
                 raise InvalidPolicy(
-                    "The filters zcdp and gdp turn into an epsilon only with a `delta` above "
-                    f"0, and {' '.join(where)} has none. Give it one, such as 1e-6, or use   "
-                    'filters = ["pure"]',
+                    "The filters zcdp and gdp need a `delta` above 0, and "
+                    f"[{'.'.join(where)}] has none. Set one, for example   delta = 1e-6   or "
+                    'use   filters = ["pure"]',
                     where=(*where, "delta"),
                 )
 
@@ -149,13 +151,16 @@ def _completed(table: Table, schema: Mapping[str, str]) -> Table:
 
 def _distinct(tables: list[Table]) -> dict[str, Table]:
     if not tables:
-        raise InvalidPolicy("A policy needs at least one table.", where=("tables",))
+        raise InvalidPolicy(
+            "A policy needs at least one table. Add one, for example   [tables.visits]",
+            where=("tables",),
+        )
     seen: dict[str, str] = {}
     for table in tables:
         if table.name.lower() in seen:
             raise InvalidPolicy(
-                f"Tables {seen[table.name.lower()]!r} and {table.name!r} cannot be told apart "
-                "in SQL. Give one of them another name.",
+                f"The table names {seen[table.name.lower()]!r} and {table.name!r} are the same "
+                "in SQL, which ignores upper and lower case. Rename one of them.",
                 where=("tables", table.name),
             )
         seen[table.name.lower()] = table.name
@@ -169,13 +174,13 @@ def _budget(epsilon: Number, delta: Number, schedule: Schedule | None) -> Budget
         raise InvalidPolicy(str(problem), where=("budget", *problem.where)) from None
 
 
-def _filters(filters: Sequence[Sums]) -> tuple[Sums, ...]:
-    """The filters in their own order, whatever order they were named in."""
+def _filters(filters: Sequence[FilterName]) -> tuple[FilterName, ...]:
+    """The filters in a fixed order."""
     named = set(filters)
-    if not named <= set(SUMS) or len(named) != len(filters) or "pure" not in named:
+    if not named <= set(FILTER_NAMES) or len(named) != len(filters) or "pure" not in named:
         raise InvalidPolicy(
-            '`filters` must be "pure" and any of "zcdp" and "gdp", each once. '
+            '`filters` must be a list of "pure" and, if you like, "zcdp" and "gdp", each once. '
             f"Found {list(filters)}.",
             where=("budget", "filters"),
         )
-    return tuple(one for one in SUMS if one in named)
+    return tuple(name for name in FILTER_NAMES if name in named)

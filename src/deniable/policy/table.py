@@ -1,4 +1,4 @@
-"""One table: where it is, whose privacy it protects, and what one unit may contribute."""
+"""One table: its source, its privacy unit, and what one unit may contribute."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -9,7 +9,7 @@ from deniable.errors import InvalidParameter, InvalidPolicy
 from deniable.exact.rationals import Number, whole
 from deniable.policy.budget import Budget
 from deniable.policy.column import Column
-from deniable.policy.suggestions import nearest
+from deniable.policy.suggestions import suggest
 from deniable.policy.value_kinds import Kind
 from deniable.privacy.neighbors import Neighbors, neighboring
 
@@ -23,16 +23,17 @@ Malformed: TypeAlias = Literal["report", "refuse", "skip"]
 class Table:
     """What is public about one table.
 
-    All rows with one value of the column `unit` are one privacy unit; without it each row
-    is. A unit counts in at most `max_groups_per_unit` groups of an answer, and in each of them
-    with at most `max_rows_per_unit_per_group` rows.
-    No more than `row_ceiling` rows are ever summed; `expected_rows` is a public
-    guess, used to predict margins and for nothing else. A `public` table protects nobody.
-    Lines of a CSV file that are no rows are left out: `malformed` says whether opening counts
-    them and tells the owner's log ("report"), refuses ("refuse"), or does not look ("skip").
-    `budget` limits what may be asked about this table, within the budget of its unit.
-    `version` is the owner's label of the data: a question asked before on the same version
-    has the same answer, at no further cost.
+    All rows with the same value of the column `unit` are one privacy unit; without `unit` each
+    row is one. A unit counts in at most `max_groups_per_unit` groups of an answer, and in each
+    of them with at most `max_rows_per_unit_per_group` rows.
+    At most `row_ceiling` rows are summed. `expected_rows` is a public guess, only used to
+    predict margins. A `public` table protects nobody.
+    Malformed lines of a CSV file are left out. `malformed` says what opening does: count them
+    and write the number to the owner's log ("report"), raise an error ("refuse"), or nothing
+    ("skip").
+    `budget` limits what questions about this table may cost, within the budget of its unit.
+    `version` is the owner's label of the data. A question that is repeated on the same version
+    gets the same answer, at no further cost.
 
     >>> visits = Table(
     ...     "visits", unit="patient", max_groups_per_unit=4, max_rows_per_unit_per_group=10
@@ -106,7 +107,7 @@ class Table:
         kind: Mapping[str, Kind] | None = None,
         **limits: Any,
     ) -> "Table":
-        """A table from one mapping a property, as Python callers write it.
+        """A table from one mapping per property, which is convenient in Python.
 
         >>> table = Table.declare("visits", bounds={"cost": (0, 99)}, keys={"ward": ["A", "B"]})
         >>> table.columns["ward"].keys
@@ -125,9 +126,9 @@ class Table:
         return cls(name, source, columns=columns, **limits)
 
     def with_schema(self, schema: Mapping[str, str]) -> "Table":
-        """This table with every column of its source: names and types, which are public.
+        """This table with every column of its source. Names and types are public.
 
-        A declared name is found whatever its case, and takes the source's spelling.
+        Declared names match in any case, and take the source's spelling.
 
         >>> table = Table.declare("visits", bounds={"Cost": (0, 99)})
         >>> table.with_schema({"cost": "DOUBLE", "ward": "VARCHAR"}).columns["ward"].kind
@@ -138,7 +139,7 @@ class Table:
             if name.lower() not in spelt:
                 raise InvalidPolicy(
                     f"Table {self.name!r} has no column {name!r}. "
-                    + nearest(name, schema, "Its columns are"),
+                    + suggest(name, schema, "Its columns are"),
                     where=("columns", name) if name in self.columns else ("unit",),
                 )
         declared = {name.lower(): column for name, column in self.columns.items()}
@@ -156,7 +157,7 @@ class Table:
             public=self.public,
             malformed=self.malformed,
             columns={
-                name: declared.get(name.lower(), Column(name)).seen_as(name, type_)
+                name: declared.get(name.lower(), Column(name)).with_type(name, type_)
                 for name, type_ in schema.items()
             },
             budget=self.budget,
@@ -176,19 +177,19 @@ _REST = ("public", "malformed", "budget", "version")
 
 
 def _check_declared(given: Mapping[str, Any], limits: Mapping[str, Any]) -> None:
-    """Refuses words that are not known, and properties that are not said of columns."""
+    """Refuses unknown options, and column properties that are not mappings."""
     known = (*given, *_LIMITS, *_REST)
-    for word in limits:
-        if word not in known:
+    for option in limits:
+        if option not in known:
             raise InvalidParameter(
-                f"`{word}` is nothing that can be said about a table. "
-                + nearest(word, known, "What can be said is")
+                f"`{option}`: Unknown option of a table. "
+                + suggest(option, known, "The options are")
             )
     examples = {"bounds": "(0, 100)", "step": "0.01", "keys": '["A", "B"]', "kind": '"date"'}
     for what, one in given.items():
         if one is not None and not isinstance(one, Mapping):
             raise InvalidPolicy(
-                f"`{what}` says something about each of some columns, as in   "
+                f"`{what}` must map names of columns to their {what}, for example   "
                 f'{what}={{"name": {examples[what]}}}. Found {one!r}.',
                 where=(what,),
             )
@@ -206,7 +207,9 @@ def _malformed(choice: str) -> str:
 def _named(name: str) -> str:
     if isinstance(name, str) and name and name.isprintable():
         return name
-    raise InvalidPolicy(f"A table needs a name that can be printed. Found {name!r}.")
+    raise InvalidPolicy(
+        f"The name of a table must be printable text, and not empty. Found {name!r}."
+    )
 
 
 def _check_unit(
@@ -214,21 +217,22 @@ def _check_unit(
 ) -> None:
     if unit is not None and not (isinstance(unit, str) and unit):
         raise InvalidPolicy(
-            f"`unit` must be the name of the column that tells people apart. Found {unit!r}.",
+            "`unit` must be the name of the column that identifies the privacy unit, such as "
+            f'"patient". Found {unit!r}.',
             where=("unit",),
         )
     if public and unit is not None:
         raise InvalidPolicy(
-            f"Table {name!r} is public, so it protects nobody, and yet has a `unit`. "
-            "Remove one of the two.",
+            f"Table {name!r} is `public` and has a `unit`. A public table protects nobody: "
+            "remove one of the two.",
             where=("public",),
         )
     for key, limit in limits.items():
         if unit is None and limit not in (None, 1):
             raise InvalidPolicy(
-                f"Table {name!r}: `{key}` says what one unit may contribute, but without a "
-                f"`unit` each row is one, in one group. Name the column that tells people "
-                f'apart, for example   unit = "patient"   or remove `{key}`.',
+                f"Table {name!r}: `{key}` limits what one unit contributes, but without a "
+                "`unit` each row is a unit and counts once. Name the column that identifies a "
+                f'person, for example   unit = "patient"   or remove `{key}`.',
                 where=(key,),
             )
 
@@ -238,7 +242,7 @@ def _whole(key: str, value: int) -> int:
 
 
 def _at(key: str, check: Callable[[], T]) -> T:
-    """What the check returns; its complaint is one about the policy, at that key."""
+    """The result of a check. Its error becomes an error of the policy, at that key."""
     try:
         return check()
     except InvalidParameter as problem:
@@ -250,8 +254,8 @@ def _distinct(table: str, columns: dict[str, Column]) -> dict[str, Column]:
     for name in columns:
         if name.lower() in seen:
             raise InvalidPolicy(
-                f"Table {table!r} declares {seen[name.lower()]!r} and {name!r}, which SQL "
-                "cannot tell apart.",
+                f"Table {table!r} declares the columns {seen[name.lower()]!r} and {name!r}, "
+                "which are the same in SQL: it ignores upper and lower case. Keep one of them.",
                 where=("columns", name),
             )
         seen[name.lower()] = name

@@ -1,7 +1,7 @@
-"""On which line of a TOML text a key is: for errors that name the line.
+"""The line of a key in a TOML text, for error messages.
 
-The text is cut into statements, the shortest runs of lines that parse by themselves, so the
-parser of the standard library does the reading and nothing is guessed from the look of it.
+The text is cut into statements: the shortest runs of lines that parse on their own. So the
+parser of the standard library reads it, and nothing is guessed from the look of the text.
 """
 
 import tomllib
@@ -9,15 +9,14 @@ from collections.abc import Iterator, Sequence
 
 
 def line_of(text: str, path: Sequence[str]) -> int | None:
-    """The line of the deepest key of `path` that is there, counted from 1.
+    """The line of the deepest key of `path` that exists, counted from 1.
 
     >>> line_of("[a]\\nb = 1\\n\\nc = { d = [\\n   2] }", ("a", "c", "d"))
     4
     """
     best: tuple[int, int] | None = None
-    wanted = tuple(path)
-    for line, found in _keys(text):
-        depth = _shared(found, wanted)
+    for line, key_path in _keys(text):
+        depth = _shared_depth(key_path, tuple(path))
         if depth and (best is None or depth > best[0]):
             best = depth, line
     return None if best is None else best[1]
@@ -27,12 +26,12 @@ def _keys(text: str) -> Iterator[tuple[int, tuple[str, ...]]]:
     """Each key with its whole path, and the line on which its statement starts."""
     header: tuple[str, ...] = ()
     for line, statement in _statements(text):
-        found = list(_paths(tomllib.loads(statement)))
+        paths = list(_paths(tomllib.loads(statement)))
         if statement.lstrip().startswith("["):
-            header = max(found, key=len, default=())
-            yield from ((line, path) for path in found)
+            header = max(paths, key=len, default=())
+            yield from ((line, path) for path in paths)
         else:
-            yield from ((line, header + path) for path in found)
+            yield from ((line, header + path) for path in paths)
 
 
 def _statements(text: str) -> Iterator[tuple[int, str]]:
@@ -44,7 +43,7 @@ def _statements(text: str) -> Iterator[tuple[int, str]]:
         try:
             tomllib.loads(gathered)
         except tomllib.TOMLDecodeError:
-            continue  # it goes on, on the next line
+            continue  # the statement continues on the next line
         yield start, gathered
         gathered = ""
 
@@ -56,6 +55,6 @@ def _paths(tree: object, path: tuple[str, ...] = ()) -> Iterator[tuple[str, ...]
             yield from _paths(below, (*path, key))
 
 
-def _shared(found: tuple[str, ...], wanted: tuple[str, ...]) -> int:
-    """How many keys of `wanted` are reached by `found`, which must not stray from it."""
-    return len(found) if found == wanted[: len(found)] else 0
+def _shared_depth(path: tuple[str, ...], wanted: tuple[str, ...]) -> int:
+    """The length of `path` if `wanted` starts with it, else 0."""
+    return len(path) if path == wanted[: len(path)] else 0

@@ -1,4 +1,4 @@
-"""The four kinds of value that a question can be about, read off types and declared keys."""
+"""The four kinds of values that questions support, derived from types and declared keys."""
 
 from collections.abc import Iterable
 from typing import Literal, TypeAlias, get_args
@@ -11,7 +11,7 @@ _INTEGERS = frozenset((*_SIGNED, *(f"U{name}" for name in _SIGNED)))
 
 
 def kind_of_type(type_: str) -> Kind | None:
-    """The kind of a column of DuckDB's type; None for what no question can be about.
+    """The kind of a DuckDB type; None for types that questions do not support.
 
     >>> kind_of_type("DECIMAL(18,3)"), kind_of_type("ENUM('a', 'b')"), kind_of_type("BLOB")
     ('number', 'text', None)
@@ -28,27 +28,32 @@ def kind_of_type(type_: str) -> Kind | None:
     return "date" if name == "DATE" or name.startswith("TIMESTAMP") else None
 
 
-def integral(type_: str) -> bool:
-    """Whether a column of DuckDB's type holds whole numbers and nothing else.
+def is_integer_type(type_: str) -> bool:
+    """Whether a DuckDB type holds only integers.
 
-    >>> integral("BIGINT"), integral("DECIMAL(9,0)"), integral("DOUBLE")
+    >>> is_integer_type("BIGINT"), is_integer_type("DECIMAL(9,0)"), is_integer_type("DOUBLE")
     (True, True, False)
     """
     name, _, rest = type_.upper().partition("(")
     return name in _INTEGERS or (name == "DECIMAL" and rest.rstrip(")").endswith(",0"))
 
 
-def narrow(type_: str) -> bool:
-    """Whether a column of DuckDB's type holds integers of at most 64 bits, with a sign.
+def fits_64_bits(type_: str) -> bool:
+    """Whether a DuckDB type holds only integers that fit into 64 bits with a sign.
 
-    >>> narrow("INTEGER"), narrow("UINTEGER"), narrow("UBIGINT"), narrow("HUGEINT")
+    >>> (
+    ...     fits_64_bits("INTEGER"),
+    ...     fits_64_bits("UINTEGER"),
+    ...     fits_64_bits("UBIGINT"),
+    ...     fits_64_bits("HUGEINT"),
+    ... )
     (True, True, False, False)
     """
     return type_.upper() in _INTEGERS - {"HUGEINT", "UHUGEINT", "UBIGINT"}
 
 
 def kind_of_keys(keys: Iterable[object]) -> Kind | None:
-    """The kind that all keys share, if they do. Dates are written as text.
+    """The kind that all keys share; None if they differ. Dates are written as text.
 
     >>> kind_of_keys([1, 2.5]), kind_of_keys(["A"]), kind_of_keys([True, 1])
     ('number', 'text', None)

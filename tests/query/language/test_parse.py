@@ -3,7 +3,7 @@
 import pytest
 
 from deniable.errors import DeniableError, InvalidQuery
-from deniable.query.language.parse import condition, parse
+from deniable.query.language.parse import parse, parse_expression
 from deniable.query.language.syntax_tree import Aggregate, ColumnRef
 
 
@@ -102,11 +102,11 @@ def test_refusals_say_why(sql, because):
 @pytest.mark.parametrize("text", [None, 7, "", "a b c", "SELECT 1", "a +"])
 def test_conditions_are_refused_too(text):
     with pytest.raises(DeniableError):
-        condition(text)
+        parse_expression(text)
 
 
 def test_long_chains_are_flat():
-    chain = condition(" AND ".join(["a = 1"] * 400))
+    chain = parse_expression(" AND ".join(["a = 1"] * 400))
     assert len(chain.arguments) == 400
 
 
@@ -136,7 +136,7 @@ def test_what_is_no_number_is_refused_wherever_it_stands(text, number):
 
 @pytest.mark.parametrize("number", ["1", "1.5", "1.", ".5", "1e3", "1.5E+3", "2e-3"])
 def test_numbers_are_read_as_they_are_usually_written(number):
-    assert float(condition(f"c = {number}").arguments[1].value) == float(number)
+    assert float(parse_expression(f"c = {number}").arguments[1].value) == float(number)
 
 
 @pytest.mark.parametrize(

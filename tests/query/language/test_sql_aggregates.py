@@ -1,4 +1,4 @@
-"""Aggregates that are no sums, as they are written: every form means one and the same."""
+"""Aggregates that are not sums, in SQL: every spelling means the same."""
 
 import pytest
 

@@ -16,14 +16,14 @@ NESTED = {
 
 @pytest.mark.parametrize("shape", NESTED)
 def test_each_sub_query_is_read_once(monkeypatch, shape):
-    met, selection = [], sql_selects.selection
+    met, selection = [], sql_selects.read_selection
 
     def counted(node):
         met.append(node)
         assert len(met) <= 12, "a sub-query was read twice"
         return selection(node)
 
-    monkeypatch.setattr(sql_selects, "selection", counted)
+    monkeypatch.setattr(sql_selects, "read_selection", counted)
     condition = "TRUE"
     for _ in range(12):
         condition = NESTED[shape].format(condition)

@@ -3,7 +3,7 @@ from fractions import Fraction
 import pytest
 
 from deniable.errors import InvalidQuery
-from deniable.query.language.within_clause import AccuracyGoal, within
+from deniable.query.language.within_clause import AccuracyGoal, split_within_clause
 
 ASK = "SELECT COUNT(*) FROM visits "
 
@@ -23,7 +23,7 @@ ASK = "SELECT COUNT(*) FROM visits "
     ],
 )
 def test_the_last_words_are_read_and_cut_off(words, wanted):
-    assert within(ASK + words) == (ASK, wanted)
+    assert split_within_clause(ASK + words) == (ASK, wanted)
 
 
 @pytest.mark.parametrize(
@@ -40,7 +40,7 @@ def test_the_last_words_are_read_and_cut_off(words, wanted):
     ],
 )
 def test_other_questions_are_left_alone(text):
-    assert within(text) == (text, None)
+    assert split_within_clause(text) == (text, None)
 
 
 @pytest.mark.parametrize(
@@ -57,4 +57,4 @@ def test_other_questions_are_left_alone(text):
 )
 def test_what_is_not_understood_is_refused(words):
     with pytest.raises(InvalidQuery, match="WITHIN 50"):
-        within(ASK + words)
+        split_within_clause(ASK + words)

@@ -30,7 +30,7 @@ def test_amounts_that_add_up_to_the_total(groups, neighbors):
     reach = Contribution(2, 3, 0, 1)
     l1, l2 = reach.sensitivities(groups=groups, rows=1, neighbors=neighbors, keyed=True)
     rows = [(a, 3 - a) for a in range(4)] + [(0, 0)]
-    # In four groups, of which a unit may be in so many.
+    # In four groups; a unit may be in this many of them.
     there = [
         sum(some, ())
         for some in product(rows, repeat=4)

@@ -8,11 +8,11 @@ import pytest
 
 from deniable.errors import InvalidQuery
 from deniable.policy import Table
-from deniable.query.language.parse import condition
-from deniable.query.relations.clean_columns import clean
+from deniable.query.language.parse import parse_expression
+from deniable.query.relations.clean_columns import select_clean_columns
 from deniable.query.relations.function_table import FUNCTIONS
 from deniable.query.relations.scope import Scope
-from deniable.query.relations.sql_terms import subquery
+from deniable.query.relations.sql_nodes import subquery
 
 NUMBERS = ["NULL", "'nan'", "'inf'", "'-inf'", "1e308", "-1e308", "-0.0", "0", "5e-324"]
 NUMBERS += ["0.5", "-3", "7.25", "1e18", "9007199254740993"]
@@ -151,9 +151,9 @@ def test_every_function_is_tried():
 )
 def test_no_row_makes_it_fail_or_leave_its_limits(rows, name, text):
     known = scope()
-    expression = known.resolve(condition(text))
-    facts = known.facts(expression)
-    made = subquery(clean(known, [expression], [], outermost=True), "clean")
+    expression = known.resolve(parse_expression(text))
+    facts = known.value_range(expression)
+    made = subquery(select_clean_columns(known, [expression], [], outermost=True), "clean")
     sql = made.select(known.sql(expression)).sql(dialect="duckdb")
     found = [one for (one,) in rows.execute(sql).fetchall() if one is not None]
     if facts.kind == "number":
@@ -194,8 +194,10 @@ def test_functions_mean_what_they_mean_in_sql():
         ]
         assert len(alike) > 70
         for text in alike:
-            expression = known.resolve(condition(text))
-            made = subquery(clean(known, [expression], [], outermost=True), "clean")
+            expression = known.resolve(parse_expression(text))
+            made = subquery(
+                select_clean_columns(known, [expression], [], outermost=True), "clean"
+            )
             ours = made.select(known.sql(expression)).sql(dialect="duckdb")
             (found,), (own,) = (
                 connection.execute(sql).fetchone() for sql in (ours, f"SELECT {text} FROM data")
@@ -238,4 +240,4 @@ def test_functions_mean_what_they_mean_in_sql():
 def test_what_is_not_total_is_refused_with_what_is(text, because):
     known = scope()
     with pytest.raises(InvalidQuery, match=because):
-        known.facts(known.resolve(condition(text)))
+        known.value_range(known.resolve(parse_expression(text)))

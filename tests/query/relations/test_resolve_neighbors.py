@@ -1,7 +1,7 @@
 """Whatever one unit's rows are, joins, groups of one person and UNION ALL move no integer
 further than was declared; and with any bound removed they would.
 
-Many pairs of neighbouring tables are asked at once. Other people's choice of groups hangs on
+Many pairs of neighbouring tables are asked at once. Other people's choice of groups depends on
 the side that they are on here, so with groups only those are asked who make the difference.
 """
 

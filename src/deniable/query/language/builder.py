@@ -14,9 +14,9 @@ from deniable.errors import InvalidParameter, InvalidQuery
 from deniable.exact.rationals import Number, rational
 from deniable.query.language import sql_aggregates
 from deniable.query.language.expressions import conjunction
-from deniable.query.language.parse import check_written, condition, relation
+from deniable.query.language.parse import check_encodable, parse_expression, parse_relation
 from deniable.query.language.question import Question
-from deniable.query.language.sql_selects import aliased, check_names, label
+from deniable.query.language.sql_selects import check_names, expand_aliases, output_name
 from deniable.query.language.syntax_tree import Aggregate, Expression, Literal, Named
 
 
@@ -26,7 +26,7 @@ def count(of: str | None = None) -> Aggregate:
     >>> str(count()), str(count("age"))
     ('COUNT(*)', 'COUNT(age)')
     """
-    return Aggregate("count", None if of is None else condition(of))
+    return Aggregate("count", None if of is None else parse_expression(of))
 
 
 def count_units(unit: str) -> Aggregate:
@@ -35,7 +35,7 @@ def count_units(unit: str) -> Aggregate:
     >>> str(count_units("patient"))
     'COUNT(DISTINCT patient)'
     """
-    return Aggregate("count_units", condition(unit))
+    return Aggregate("count_units", parse_expression(unit))
 
 
 def sum(of: str) -> Aggregate:
@@ -44,7 +44,7 @@ def sum(of: str) -> Aggregate:
     >>> str(sum("cost + 1"))
     'SUM((cost + 1))'
     """
-    return Aggregate("sum", condition(of))
+    return Aggregate("sum", parse_expression(of))
 
 
 def mean(of: str) -> Aggregate:
@@ -53,7 +53,7 @@ def mean(of: str) -> Aggregate:
     >>> str(mean("cost"))
     'AVG(cost)'
     """
-    return Aggregate("avg", condition(of))
+    return Aggregate("avg", parse_expression(of))
 
 
 def variance(of: str, *, population: bool = False) -> Aggregate:
@@ -62,7 +62,7 @@ def variance(of: str, *, population: bool = False) -> Aggregate:
     >>> str(variance("age"))
     'VAR_SAMP(age)'
     """
-    return Aggregate("var_pop" if population else "var_samp", condition(of))
+    return Aggregate("var_pop" if population else "var_samp", parse_expression(of))
 
 
 def stddev(of: str, *, population: bool = False) -> Aggregate:
@@ -71,7 +71,7 @@ def stddev(of: str, *, population: bool = False) -> Aggregate:
     >>> str(stddev("age", population=True))
     'STDDEV_POP(age)'
     """
-    return Aggregate("stddev_pop" if population else "stddev_samp", condition(of))
+    return Aggregate("stddev_pop" if population else "stddev_samp", parse_expression(of))
 
 
 def count_distinct(of: str) -> Aggregate:
@@ -80,7 +80,7 @@ def count_distinct(of: str) -> Aggregate:
     >>> str(count_distinct("diagnosis"))
     'COUNT(DISTINCT diagnosis)'
     """
-    return Aggregate("count_units", condition(of))
+    return Aggregate("count_units", parse_expression(of))
 
 
 def median(of: str) -> Aggregate:
@@ -89,7 +89,7 @@ def median(of: str) -> Aggregate:
     >>> str(median("cost"))
     'MEDIAN(cost)'
     """
-    return sql_aggregates.quantile(condition(of), sql_aggregates.MEDIAN[0])
+    return sql_aggregates.quantile(parse_expression(of), sql_aggregates.MEDIAN[0])
 
 
 def quantile(of: str, level: Number) -> Aggregate:
@@ -98,7 +98,7 @@ def quantile(of: str, level: Number) -> Aggregate:
     >>> str(quantile("cost", 0.9))
     'QUANTILE_CONT(cost, 0.9)'
     """
-    return sql_aggregates.quantile(condition(of), rational(level, "level"))
+    return sql_aggregates.quantile(parse_expression(of), rational(level, "level"))
 
 
 def quantiles(of: str, levels: Sequence[Number]) -> Aggregate:
@@ -111,7 +111,9 @@ def quantiles(of: str, levels: Sequence[Number]) -> Aggregate:
         raise InvalidParameter(
             f"`levels` must be a list of numbers, such as [0.25, 0.5, 0.75]. Found {levels!r}."
         )
-    return sql_aggregates.quantiles(condition(of), [rational(one, "levels") for one in levels])
+    return sql_aggregates.quantiles(
+        parse_expression(of), [rational(level, "levels") for level in levels]
+    )
 
 
 def min(of: str) -> Aggregate:
@@ -120,7 +122,7 @@ def min(of: str) -> Aggregate:
     >>> str(min("cost"))
     'MIN(cost)'
     """
-    return Aggregate("min", condition(of))
+    return Aggregate("min", parse_expression(of))
 
 
 def max(of: str) -> Aggregate:
@@ -129,7 +131,7 @@ def max(of: str) -> Aggregate:
     >>> str(max("cost"))
     'MAX(cost)'
     """
-    return Aggregate("max", condition(of))
+    return Aggregate("max", parse_expression(of))
 
 
 def mode(of: str) -> Aggregate:
@@ -138,7 +140,7 @@ def mode(of: str) -> Aggregate:
     >>> str(mode("ward"))
     'MODE(ward)'
     """
-    return Aggregate("mode", condition(of))
+    return Aggregate("mode", parse_expression(of))
 
 
 def top_k(of: str, k: int) -> Aggregate:
@@ -147,7 +149,7 @@ def top_k(of: str, k: int) -> Aggregate:
     >>> str(top_k("ward", 2))
     'TOP_K(ward, 2)'
     """
-    return sql_aggregates.top((condition(of), Literal(Fraction(k))))
+    return sql_aggregates.top_k((parse_expression(of), Literal(Fraction(k))))
 
 
 def corr(of: str, other: str) -> Aggregate:
@@ -156,7 +158,7 @@ def corr(of: str, other: str) -> Aggregate:
     >>> str(corr("cost", "age"))
     'CORR(cost, age)'
     """
-    return Aggregate("corr", condition(of), second=condition(other))
+    return Aggregate("corr", parse_expression(of), second=parse_expression(other))
 
 
 def covariance(of: str, other: str, *, population: bool = False) -> Aggregate:
@@ -166,7 +168,7 @@ def covariance(of: str, other: str, *, population: bool = False) -> Aggregate:
     'COVAR_SAMP(cost, age)'
     """
     name = "covar_pop" if population else "covar_samp"
-    return Aggregate(name, condition(of), second=condition(other))
+    return Aggregate(name, parse_expression(of), second=parse_expression(other))
 
 
 def slope(of: str, by: str) -> Aggregate:
@@ -175,7 +177,7 @@ def slope(of: str, by: str) -> Aggregate:
     >>> str(slope("cost", by="age"))
     'REGR_SLOPE(cost, age)'
     """
-    return Aggregate("regr_slope", condition(of), second=condition(by))
+    return Aggregate("regr_slope", parse_expression(of), second=parse_expression(by))
 
 
 def intercept(of: str, by: str) -> Aggregate:
@@ -184,7 +186,7 @@ def intercept(of: str, by: str) -> Aggregate:
     >>> str(intercept("cost", by="age"))
     'REGR_INTERCEPT(cost, age)'
     """
-    return Aggregate("regr_intercept", condition(of), second=condition(by))
+    return Aggregate("regr_intercept", parse_expression(of), second=parse_expression(by))
 
 
 def histogram(of: str, bins: int = 10) -> Aggregate:
@@ -193,7 +195,7 @@ def histogram(of: str, bins: int = 10) -> Aggregate:
     >>> str(histogram("age", bins=5))
     'HISTOGRAM(age, 5)'
     """
-    return sql_aggregates.histogram((condition(of), condition(str(bins))))
+    return sql_aggregates.histogram((parse_expression(of), parse_expression(str(bins))))
 
 
 def clipped(column: str) -> Aggregate:
@@ -202,7 +204,7 @@ def clipped(column: str) -> Aggregate:
     >>> str(clipped("cost"))
     'SUM(CASE(OUTSIDE(cost), 1, 0))'
     """
-    return sql_aggregates.clipped((condition(column),))
+    return sql_aggregates.clipped((parse_expression(column),))
 
 
 @dataclass(frozen=True, slots=True)
@@ -221,13 +223,13 @@ class QuestionBuilder:
 
     def where(self, text: str) -> "QuestionBuilder":
         """Keeps the rows for which a condition holds; several must all hold."""
-        return replace(self, conditions=(*self.conditions, condition(text)))
+        return replace(self, conditions=(*self.conditions, parse_expression(text)))
 
     def group_by(self, *columns: str, **named: str) -> "QuestionBuilder":
         """Groups by columns, or by expressions under a name: decade="FLOOR(age / 10) * 10"."""
-        found = [condition(one) for one in columns]
-        keys = [Named(label(one), one) for one in found]
-        keys += [Named(name, condition(text)) for name, text in named.items()]
+        found = [parse_expression(column) for column in columns]
+        keys = [Named(output_name(one), one) for one in found]
+        keys += [Named(name, parse_expression(text)) for name, text in named.items()]
         return replace(self, keys=(*self.keys, *keys))
 
     def agg(
@@ -245,17 +247,17 @@ class QuestionBuilder:
         named = tuple(Named(name, _asked(name, one)) for name, one in outputs.items())
         answer = (*self.keys, *named)
         for one in answer:
-            check_written(one.name, "The name of a column of the answer")
+            check_encodable(one.name, "The name of a column of the answer")
         check_names(answer, "give one of them another name, as in agg(n=...)")
         return Question(
-            table=relation(self.table),
+            table=parse_relation(self.table),
             where=conjunction(self.conditions),
             keys=self.keys,
             outputs=answer,
-            having=None if having is None else aliased(condition(having), answer),
+            having=None if having is None else expand_aliases(parse_expression(having), answer),
             order=()
             if order_by is None
-            else ((aliased(condition(order_by), answer), descending),),
+            else ((expand_aliases(parse_expression(order_by), answer), descending),),
             limit=limit,
         )
 
@@ -263,7 +265,7 @@ class QuestionBuilder:
 def _asked(name: str, one: object) -> Expression:
     """An aggregate, or one that is written in SQL."""
     if isinstance(one, str):
-        return condition(one)
+        return parse_expression(one)
     if isinstance(one, get_args(Expression)):
         return cast(Expression, one)
     raise InvalidQuery(

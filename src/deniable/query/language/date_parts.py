@@ -4,7 +4,7 @@ from fractions import Fraction
 
 # What each part lies between. Years go a little further than they can, so that they are too
 # many to be listed as groups that nobody declared.
-PARTS = {
+DATE_PARTS = {
     "year": (0, 10_000),
     "quarter": (1, 4),
     "month": (1, 12),
@@ -17,9 +17,9 @@ PARTS = {
     "minute": (0, 59),
     "second": (0, 59),
 }
-TRUNCATED = ("year", "quarter", "month", "week", "day", "hour")
+TRUNCATION_UNITS = ("year", "quarter", "month", "week", "day", "hour")
 # Days that each at least has.
-BETWEEN = {
+DIFFERENCE_UNITS = {
     "day": Fraction(1),
     "week": Fraction(7),
     "month": Fraction(28),

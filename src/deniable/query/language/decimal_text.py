@@ -3,10 +3,10 @@
 from fractions import Fraction
 
 
-def plain(number: Fraction) -> str:
+def decimal_text(number: Fraction) -> str:
     """A rational as a decimal, as short as it is exact; else with seventeen digits.
 
-    >>> plain(Fraction(3)), plain(Fraction(1, 8)), plain(Fraction(1, 3))
+    >>> decimal_text(Fraction(3)), decimal_text(Fraction(1, 8)), decimal_text(Fraction(1, 3))
     ('3', '0.125', '0.33333333333333331')
     """
     if number.denominator == 1:

@@ -67,7 +67,7 @@ def size(expression: "Part", _known: dict[int, int] | None = None) -> int:
     return known[id(expression)]
 
 
-def renamed(
+def replace_columns(
     expression: Expression,
     rename: Callable[[ColumnRef], Expression],
     _known: dict[int, Expression] | None = None,
@@ -76,7 +76,7 @@ def renamed(
 
     A part that stands in many places stays one part.
 
-    >>> str(renamed(Call("abs", (ColumnRef("x"),)), lambda one: ColumnRef("y")))
+    >>> str(replace_columns(Call("abs", (ColumnRef("x"),)), lambda one: ColumnRef("y")))
     'ABS(y)'
     """
     known = {} if _known is None else _known
@@ -85,34 +85,38 @@ def renamed(
         if isinstance(expression, ColumnRef):
             made = rename(expression)
         elif isinstance(expression, Call):
-            inner = tuple(renamed(one, rename, known) for one in expression.arguments)
+            inner = tuple(
+                replace_columns(argument, rename, known) for argument in expression.arguments
+            )
             made = Call(expression.name, inner)
         elif isinstance(expression, Aggregate):
             two = (expression.argument, expression.second)
-            one, other = (None if x is None else renamed(x, rename, known) for x in two)
+            one, other = (None if x is None else replace_columns(x, rename, known) for x in two)
             made = replace(expression, argument=one, second=other)
         elif isinstance(expression, SubQuery) and expression.argument is not None:
-            made = replace(expression, argument=renamed(expression.argument, rename, known))
+            made = replace(
+                expression, argument=replace_columns(expression.argument, rename, known)
+            )
         known[id(expression)] = made
     return known[id(expression)]
 
 
 def check_sizes(expressions: Iterable[Expression | None]) -> None:
     """Refuses expressions that are short, but stand for something huge."""
-    if any(one is not None and size(one) > LONGEST for one in expressions):
+    if any(expression is not None and size(expression) > LONGEST for expression in expressions):
         raise InvalidQuery(
             "An expression repeats parts of itself too often, as nested CASE or BETWEEN do: "
             "written out, it would be too long. Split it."
         )
 
 
-def aggregates(expression: Expression) -> list[Aggregate]:
+def aggregates_in(expression: Expression) -> list[Aggregate]:
     """The aggregates in an expression, each once, in order of appearance.
 
-    >>> [str(one) for one in aggregates(Call("/", (Aggregate("sum", ColumnRef("x")),) * 2))]
+    >>> [str(one) for one in aggregates_in(Call("/", (Aggregate("sum", ColumnRef("x")),) * 2))]
     ['SUM(x)']
     """
-    return list(dict.fromkeys(one for one in walk(expression) if isinstance(one, Aggregate)))
+    return list(dict.fromkeys(leaf for leaf in walk(expression) if isinstance(leaf, Aggregate)))
 
 
 def conjuncts(condition: Expression | None) -> tuple[Expression, ...]:
@@ -124,7 +128,7 @@ def conjuncts(condition: Expression | None) -> tuple[Expression, ...]:
     if condition is None:
         return ()
     if isinstance(condition, Call) and condition.name == "and":
-        return tuple(part for one in condition.arguments for part in conjuncts(one))
+        return tuple(part for argument in condition.arguments for part in conjuncts(argument))
     return (condition,)
 
 
@@ -134,7 +138,7 @@ def conjunction(conditions: Iterable[Expression | None]) -> Expression | None:
     >>> str(conjunction([ColumnRef("a"), None, ColumnRef("b")]))
     '(a AND b)'
     """
-    parts = [part for one in conditions for part in conjuncts(one)]
+    parts = [part for condition in conditions for part in conjuncts(condition)]
     if len(parts) < 2:
         return parts[0] if parts else None
     return Call("and", tuple(parts))

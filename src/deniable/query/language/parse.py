@@ -12,21 +12,26 @@ from sqlglot import exp
 from sqlglot.errors import SqlglotError
 
 from deniable.errors import InvalidQuery
-from deniable.query.language.expressions import aggregates, check_sizes, renamed, walk
+from deniable.query.language.expressions import (
+    aggregates_in,
+    check_sizes,
+    replace_columns,
+    walk,
+)
 from deniable.query.language.question import Question
-from deniable.query.language.sql_expressions import shown
+from deniable.query.language.sql_expressions import quote_sql
 from deniable.query.language.sql_selects import (
-    aliased,
     check_clauses,
     check_count,
-    position,
+    expand_aliases,
+    output_at,
     read_expression,
+    read_from,
     read_keys,
     read_outputs,
     read_where,
-    relation_of,
 )
-from deniable.query.language.sql_with import expanded
+from deniable.query.language.sql_with import expand_with
 from deniable.query.language.syntax_tree import (
     ColumnRef,
     Expression,
@@ -70,11 +75,13 @@ def _read_statement(select: exp.Expr) -> Question:
     having = select.args.get("having")
     where = read_where(select)
     asked = Question(
-        table=_plain(relation_of(select, where)),
+        table=_plain(read_from(select, where)),
         where=where,
         keys=keys,
         outputs=outputs,
-        having=None if having is None else aliased(read_expression(having.this), outputs),
+        having=None
+        if having is None
+        else expand_aliases(read_expression(having.this), outputs),
         order=_order(select.args.get("order"), outputs),
         limit=_limit(select.args.get("limit")),
     )
@@ -86,7 +93,7 @@ def _read_statement(select: exp.Expr) -> Question:
 def _check_many(asked: Question) -> None:
     """Refuses a question that is hundreds of questions."""
     parts = [one for one in _expressions(asked) if one is not None]
-    found = dict.fromkeys(one for part in parts for one in aggregates(part))
+    found = dict.fromkeys(aggregate for part in parts for aggregate in aggregates_in(part))
     if len(found) > _MOST_AGGREGATES:
         raise InvalidQuery(
             f"The question asks for {len(found):,} different aggregates, and each is paid for: "
@@ -101,7 +108,7 @@ def _check_many(asked: Question) -> None:
 
 def _expressions(asked: Question) -> list[Expression | None]:
     return [
-        *(one.expression for one in (*asked.keys, *asked.outputs)),
+        *(named.expression for named in (*asked.keys, *asked.outputs)),
         *(one for one, _ in asked.order),
         *(asked.where, asked.having),
     ]
@@ -117,19 +124,19 @@ def _unaliased(asked: Question) -> Question:
         return ColumnRef(one.name) if (one.table or "").lower() == alias else one
 
     def named(one: Named) -> Named:
-        return replace(one, expression=renamed(one.expression, bare))
+        return replace(one, expression=replace_columns(one.expression, bare))
 
     parts = [one for one in _expressions(asked) if one is not None]
-    if any(isinstance(leaf, SubQuery) for one in parts for leaf in walk(one)):
+    if any(isinstance(leaf, SubQuery) for part in parts for leaf in walk(part)):
         return asked  # which may speak of the table by that name
     return replace(
         asked,
         table=asked.table.name,
-        where=None if asked.where is None else renamed(asked.where, bare),
+        where=None if asked.where is None else replace_columns(asked.where, bare),
         keys=tuple(map(named, asked.keys)),
         outputs=tuple(map(named, asked.outputs)),
-        having=None if asked.having is None else renamed(asked.having, bare),
-        order=tuple((renamed(one, bare), down) for one, down in asked.order),
+        having=None if asked.having is None else replace_columns(asked.having, bare),
+        order=tuple((replace_columns(one, bare), down) for one, down in asked.order),
     )
 
 
@@ -142,7 +149,7 @@ def _plain(relation: Relation) -> str | Relation:
 
 def _distinct(keys: tuple[Named, ...], outputs: tuple[Named, ...]) -> tuple[Named, ...]:
     """SELECT DISTINCT of columns groups by them; of aggregates it would mean nothing."""
-    if keys or any(aggregates(one.expression) for one in outputs):
+    if keys or any(aggregates_in(output.expression) for output in outputs):
         raise InvalidQuery(
             "DISTINCT beside aggregates or GROUP BY is not supported: groups differ anyway. "
             "Leave it out."
@@ -150,10 +157,13 @@ def _distinct(keys: tuple[Named, ...], outputs: tuple[Named, ...]) -> tuple[Name
     return outputs
 
 
-def relation(text: str) -> str | Relation:
+def parse_relation(text: str) -> str | Relation:
     """What follows FROM: a table's name, or joins and sub-queries in brackets.
 
-    >>> relation("visits"), relation("visits AS v JOIN wards AS w USING (ward)").kind
+    >>> (
+    ...     parse_relation("visits"),
+    ...     parse_relation("visits AS v JOIN wards AS w USING (ward)").kind,
+    ... )
     ('visits', 'inner')
     """
     if isinstance(text, str) and text.isidentifier():
@@ -162,16 +172,16 @@ def relation(text: str) -> str | Relation:
     try:
         select = _one(f"SELECT 1 FROM {text}")
         if {name for name, value in select.args.items() if value} <= _FROM:
-            return _plain(relation_of(select))
+            return _plain(read_from(select))
     except RecursionError:
         raise _too_nested() from None
     raise InvalidQuery(f"{text[:80]!r} is no table: name one, or join several.")
 
 
-def condition(text: str) -> Expression:
+def parse_expression(text: str) -> Expression:
     """One row expression, such as the `where` of the Python door.
 
-    >>> str(condition("age >= 18 AND ward = 'A'"))
+    >>> str(parse_expression("age >= 18 AND ward = 'A'"))
     "((age >= 18) AND (ward = 'A'))"
     """
     _measure(text)
@@ -203,7 +213,7 @@ def _one(text: str) -> exp.Expr:
         raise _not_understood(text, problem) from None
     if len(found) != 1:
         raise InvalidQuery(f"Ask one question at a time. Found {len(found)} statements.")
-    select = expanded(found[0])
+    select = expand_with(found[0])
     while isinstance(select, exp.Subquery) and not select.alias:
         select = select.this
     if isinstance(select, exp.Union):
@@ -213,7 +223,7 @@ def _one(text: str) -> exp.Expr:
         )
     if not isinstance(select, exp.Select):
         raise InvalidQuery(
-            f"Only SELECT is answered. Found {type(select).__name__.upper()}: {shown(select)}"
+            f"Only SELECT is answered. Found {type(select).__name__.upper()}: {quote_sql(select)}"
         )
     return select
 
@@ -226,7 +236,7 @@ def _measure(text: str) -> list[sqlglot.Token]:
         )
     if len(text) > _LONGEST:
         raise InvalidQuery(f"The question is too long: at most {_LONGEST:,} characters.")
-    check_written(text, "The question")
+    check_encodable(text, "The question")
     try:
         tokens = sqlglot.tokenize(text, dialect="duckdb")
     except SqlglotError as problem:
@@ -241,10 +251,10 @@ def _measure(text: str) -> list[sqlglot.Token]:
     return tokens
 
 
-def check_written(text: str, what: str) -> None:
+def check_encodable(text: str, what: str) -> None:
     """Refuses text that no engine can be told, before anything is charged for it.
 
-    >>> check_written("w = '\\ud800'", "The question")
+    >>> check_encodable("w = '\\ud800'", "The question")
     Traceback (most recent call last):
     deniable.errors.InvalidQuery: The question holds half a character at place 6...
     """
@@ -316,9 +326,9 @@ def _order(
     found = []
     check_count(order.expressions, "ORDER BY")
     for node in order.expressions:
-        expression = aliased(read_expression(node.this), outputs)
+        expression = expand_aliases(read_expression(node.this), outputs)
         if isinstance(expression, Literal):
-            expression = position(expression, outputs, "ORDER BY")
+            expression = output_at(expression, outputs, "ORDER BY")
         found.append((expression, bool(node.args.get("desc"))))
     return tuple(found)
 

@@ -60,7 +60,7 @@ def read(node: exp.Expr, reader: Reader) -> Aggregate:
     if kind is exp.Mode:
         return Aggregate("mode", argument)
     if kind is exp.ApproxTopK:
-        return top((argument, *_optional(node.expression, reader)))
+        return top_k((argument, *_optional(node.expression, reader)))
     return _quantiles(argument, node.args.get("quantile") or node.expression, reader)
 
 
@@ -99,9 +99,9 @@ def _quantiles(
         raise InvalidQuery(f"Which quantile of {argument}? QUANTILE_CONT({argument}, 0.9).")
     several = isinstance(given, exp.Array)
     listed = [reader(one) for one in (given.expressions if several else [given])]
-    levels = [_level(one) for one in listed]
+    levels = [_level(value) for value in listed]
     if down:
-        levels = [1 - one for one in levels]
+        levels = [1 - level for level in levels]
     return quantiles(argument, levels) if several else quantile(argument, levels[0])
 
 
@@ -137,10 +137,10 @@ def _level(one: Expression) -> Fraction:
     return one.value
 
 
-def top(arguments: tuple[Expression, ...]) -> Aggregate:
+def top_k(arguments: tuple[Expression, ...]) -> Aggregate:
     """TOP_K(column, k): the k most frequent of a column's declared values.
 
-    >>> str(top((ColumnRef("ward"), Literal(Fraction(2)))))
+    >>> str(top_k((ColumnRef("ward"), Literal(Fraction(2)))))
     'TOP_K(ward, 2)'
     """
     count = arguments[1] if len(arguments) == 2 else None

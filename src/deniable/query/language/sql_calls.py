@@ -6,7 +6,7 @@ from typing import TypeAlias
 from sqlglot import exp
 
 from deniable.errors import InvalidQuery
-from deniable.query.language.date_parts import BETWEEN, PARTS, TRUNCATED
+from deniable.query.language.date_parts import DATE_PARTS, DIFFERENCE_UNITS, TRUNCATION_UNITS
 from deniable.query.language.syntax_tree import Call, Expression, Literal
 
 Reader: TypeAlias = Callable[[exp.Expr], Expression]
@@ -119,7 +119,7 @@ def _trim(node: exp.Expr, read: Reader) -> Call:
     check_places(node, "this", "expression", "position")
     name = _TRIMS[str(node.args.get("position") or "")]
     parts = [node.this, *([node.expression] if node.args.get("expression") else [])]
-    return Call(name, tuple(read(one) for one in parts))
+    return Call(name, tuple(read(part) for part in parts))
 
 
 def _log(node: exp.Expr, read: Reader) -> Call:
@@ -135,15 +135,15 @@ def _log(node: exp.Expr, read: Reader) -> Call:
 
 def _extract(node: exp.Expr, read: Reader) -> Call:
     check_places(node, "this", "expression")
-    return part(node.this.name, read(node.expression))
+    return read_date_part(node.this.name, read(node.expression))
 
 
-def part(name: str, date: Expression) -> Call:
+def read_date_part(name: str, date: Expression) -> Call:
     """A part of a date, such as its month."""
     spelt = {"dow": "dayofweek", "doy": "dayofyear", "weekday": "dayofweek"}
     wanted = spelt.get(name.lower(), name.lower())
-    if wanted not in PARTS:
-        raise InvalidQuery(f"A date has no part {name} here: {', '.join(PARTS)}.")
+    if wanted not in DATE_PARTS:
+        raise InvalidQuery(f"A date has no part {name} here: {', '.join(DATE_PARTS)}.")
     return Call(wanted, (date,))
 
 
@@ -151,8 +151,8 @@ def _start(node: exp.Expr, read: Reader) -> Call:
     check_places(node, "this", "unit")
     unit = node.args.get("unit")
     name = "" if unit is None else unit.name.lower()
-    if name not in TRUNCATED:
-        raise InvalidQuery(f"DATE_TRUNC goes to the start of {', '.join(TRUNCATED)}.")
+    if name not in TRUNCATION_UNITS:
+        raise InvalidQuery(f"DATE_TRUNC goes to the start of {', '.join(TRUNCATION_UNITS)}.")
     return Call(f"start of {name}", (read(node.this),))
 
 
@@ -160,8 +160,8 @@ def _difference(node: exp.Expr, read: Reader) -> Call:
     check_places(node, "this", "expression", "unit")
     unit = node.args.get("unit")
     name = "day" if unit is None else unit.name.lower()
-    if name not in BETWEEN or node.args.get("expression") is None:
-        raise InvalidQuery(f"DATE_DIFF('day', a, b) counts {', '.join(BETWEEN)}.")
+    if name not in DIFFERENCE_UNITS or node.args.get("expression") is None:
+        raise InvalidQuery(f"DATE_DIFF('day', a, b) counts {', '.join(DIFFERENCE_UNITS)}.")
     return Call(f"{name}s between", (read(node.expression), read(node.this)))
 
 

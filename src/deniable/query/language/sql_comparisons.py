@@ -30,7 +30,7 @@ def read_comparison(node: exp.Expr, read: Reader) -> Expression | None:
                 "for a sub-query write EXISTS (SELECT 1 FROM t WHERE t.a = a AND t.b = b)."
             )
         left = _read(node.this, read)  # once, for it may hold rows in turn
-        parts = tuple(_same(left, one, read) for one in node.expressions)
+        parts = tuple(_same(left, expression, read) for expression in node.expressions)
         return parts[0] if len(parts) == 1 else Call("or", parts)
     return None
 

@@ -9,7 +9,7 @@ from sqlglot import exp
 
 from deniable.errors import InvalidQuery
 from deniable.query.language import sql_aggregates
-from deniable.query.language.sql_calls import check_places, part, read_call
+from deniable.query.language.sql_calls import check_places, read_call, read_date_part
 from deniable.query.language.sql_comparisons import read_comparison, read_escape
 from deniable.query.language.syntax_tree import (
     Aggregate,
@@ -112,7 +112,7 @@ class ExpressionReader:
             if made is not None:
                 return made
             raise InvalidQuery(
-                f"{shown(node)} is not supported. Rows may use + - * / %, comparisons, AND, OR, "
+                f"{quote_sql(node)} is not supported. Rows may use + - * / %, comparisons, AND, OR, "
                 "NOT, IN, BETWEEN, LIKE, IS NULL, CASE, CAST and the functions of numbers, text "
                 "and dates that docs/sql.md lists; groups COUNT, SUM, AVG, VARIANCE, STDDEV, "
                 "HISTOGRAM, MEDIAN, QUANTILE_CONT, MIN, MAX, MODE, TOP_K, CORR, COVAR_POP and "
@@ -144,19 +144,21 @@ class ExpressionReader:
         check_places(node, "this", "expression")
         inner = self.read(node.this)
         if not isinstance(inner, Aggregate) or not isinstance(node.expression, exp.Where):
-            raise InvalidQuery(f"{shown(node)}: FILTER (WHERE ...) stands behind an aggregate.")
+            raise InvalidQuery(
+                f"{quote_sql(node)}: FILTER (WHERE ...) stands behind an aggregate."
+            )
         return replace(inner, argument=_only(self.read(node.expression.this), inner.argument))
 
     def _anonymous(self, node: exp.Expr) -> Expression:
         name = str(node.this).lower()
-        arguments = tuple(self.read(one) for one in node.expressions)
+        arguments = tuple(self.read(expression) for expression in node.expressions)
         if name == "clamp":
             return Call("clamp", arguments)
         if name in _SPELT and len(arguments) == _SPELT[name][1]:
             return Call(_SPELT[name][0], arguments)
         if name in ("date_part", "datepart") and len(arguments) == 2:
             given = arguments[0].value if isinstance(arguments[0], Literal) else None
-            return part(str(given), arguments[1])
+            return read_date_part(str(given), arguments[1])
         if name in ("ceiling", "pow"):
             return Call({"ceiling": "ceil", "pow": "power"}[name], arguments)
         if name == "histogram":
@@ -164,7 +166,7 @@ class ExpressionReader:
         if name == "clipped":
             return sql_aggregates.clipped(arguments)
         if name == "top_k":
-            return sql_aggregates.top(arguments)
+            return sql_aggregates.top_k(arguments)
         raise InvalidQuery(
             f"There is no function {name.upper()} here: see the list of functions."
         )
@@ -198,7 +200,10 @@ class ExpressionReader:
         check_places(node, "this", "expressions")
         if not node.expressions:
             raise InvalidQuery("IN takes a list of constants, or a sub-query.")
-        return Call("in", (self.read(node.this), *(self.read(one) for one in node.expressions)))
+        return Call(
+            "in",
+            (self.read(node.this), *(self.read(expression) for expression in node.expressions)),
+        )
 
     def _between(self, node: exp.Expr) -> Call:
         check_places(node, "this", "low", "high")
@@ -214,7 +219,7 @@ class ExpressionReader:
             known = Call("coalesce", (self.read(node.this), Literal(not wanted)))
             return known if wanted else Call("not", (known,))
         raise InvalidQuery(
-            f"{shown(node)} is not supported: IS NULL, IS TRUE and IS FALSE are."
+            f"{quote_sql(node)} is not supported: IS NULL, IS TRUE and IS FALSE are."
         )
 
 
@@ -227,7 +232,7 @@ def _chain(node: exp.Expr) -> list[exp.Expr]:
     return [rest, *reversed(found)]
 
 
-def shown(node: exp.Expr) -> str:
+def quote_sql(node: exp.Expr) -> str:
     """A piece of the analyst's own text, cut short."""
     try:
         text = node.sql(dialect="duckdb", comments=False)
@@ -242,7 +247,7 @@ def _only(condition: Expression, value: Expression | None) -> Call:
 
 def _column(node: exp.Expr) -> ColumnRef:
     if node.args.get("db") or not isinstance(node.this, exp.Identifier):
-        raise InvalidQuery(f"{shown(node)} is not a column of the table.")
+        raise InvalidQuery(f"{quote_sql(node)} is not a column of the table.")
     return ColumnRef(node.name, node.text("table") or None)
 
 

@@ -13,38 +13,38 @@ from deniable.errors import InvalidQuery
 _MOST_PIECES = 20_000
 
 
-def expanded(statement: exp.Expr) -> exp.Expr:
+def expand_with(statement: exp.Expr) -> exp.Expr:
     """The statement without WITH.
 
     >>> import sqlglot
     >>> text = "WITH a AS (SELECT x FROM t) SELECT SUM(x) FROM a"
-    >>> expanded(sqlglot.parse_one(text)).sql()
+    >>> expand_with(sqlglot.parse_one(text)).sql()
     'SELECT SUM(x) FROM (SELECT x FROM t) AS a'
     """
-    return _Expansion().within(statement, {})
+    return _WithExpansion().expand(statement, {})
 
 
-class _Expansion:
+class _WithExpansion:
     def __init__(self) -> None:
         self.pieces = 0
 
-    def within(self, node: exp.Expr, known: Mapping[str, exp.Expr]) -> exp.Expr:
+    def expand(self, node: exp.Expr, known: Mapping[str, exp.Expr]) -> exp.Expr:
         """The node with every use of a known name replaced, in place but for itself."""
         clause = node.args.get("with_")
         if clause is not None:
-            known = self._defined(clause, dict(known))
+            known = self._define(clause, dict(known))
             node.set("with_", None)
         if isinstance(node, exp.Table):
             found = known.get(node.name.lower()) if not node.args.get("db") else None
             if found is not None and isinstance(node.this, exp.Identifier):
-                return self._used(node, found)
+                return self._use(node, found)
         for child in list(node.iter_expressions()):
-            made = self.within(child, known)
+            made = self.expand(child, known)
             if made is not child:
                 child.replace(made)
         return node
 
-    def _defined(self, clause: exp.Expr, known: dict[str, exp.Expr]) -> dict[str, exp.Expr]:
+    def _define(self, clause: exp.Expr, known: dict[str, exp.Expr]) -> dict[str, exp.Expr]:
         if clause.args.get("recursive"):
             raise InvalidQuery(
                 "WITH RECURSIVE is not supported: one row could be followed to any number of "
@@ -54,13 +54,13 @@ class _Expansion:
             if not isinstance(one, exp.CTE):
                 raise InvalidQuery("WITH takes sub-queries: WITH name AS (SELECT ...).")
             columns = one.args["alias"].args.get("columns") or []
-            made = self.within(one.this, known)
+            made = self.expand(one.this, known)
             known[one.alias.lower()] = exp.Subquery(
                 this=made, alias=exp.TableAlias(columns=columns)
             )
         return known
 
-    def _used(self, node: exp.Expr, definition: exp.Expr) -> exp.Expr:
+    def _use(self, node: exp.Expr, definition: exp.Expr) -> exp.Expr:
         self.pieces += sum(1 for _ in definition.walk())
         if self.pieces > _MOST_PIECES:
             raise InvalidQuery(
@@ -75,5 +75,5 @@ class _Expansion:
         columns = (given.args.get("columns") if given else None) or definition.args[
             "alias"
         ].args["columns"]
-        alias = exp.TableAlias(this=name, columns=[one.copy() for one in columns])
+        alias = exp.TableAlias(this=name, columns=[column.copy() for column in columns])
         return exp.Subquery(this=definition.this.copy(), alias=alias)

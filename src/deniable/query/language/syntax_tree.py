@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import TypeAlias
 
-from deniable.query.language.decimal_text import plain
+from deniable.query.language.decimal_text import decimal_text
 
 _LONGEST_SHOWN, _MOST_SHOWN = 1000, 400  # characters of one that is shown; arguments
 _INFIX = {"+", "-", "*", "/", "=", "<>", "<", "<=", ">", ">=", "and", "or"}
@@ -20,10 +20,10 @@ _INFIX = {"+", "-", "*", "/", "=", "<>", "<", "<=", ">", ">=", "and", "or"}
 Value: TypeAlias = Fraction | str | bool | None
 
 
-def brief(text: str) -> str:
+def shorten_text(text: str) -> str:
     """The text, cut where it grows too long: names are made of it, and names of those.
 
-    >>> len(brief("x" * 10_000))
+    >>> len(shorten_text("x" * 10_000))
     1000
     """
     return text if len(text) <= _LONGEST_SHOWN else text[: _LONGEST_SHOWN - 3] + "..."
@@ -57,7 +57,7 @@ class Literal:
             return "'" + self.value.replace("'", "''") + "'"
         if isinstance(self.value, bool):
             return str(self.value).upper()
-        return plain(self.value)
+        return decimal_text(self.value)
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,10 +68,10 @@ class Call:
     arguments: "tuple[Expression, ...]"
 
     def __str__(self) -> str:
-        shown = [str(one) for one in self.arguments[:_MOST_SHOWN]]
+        shown = [str(argument) for argument in self.arguments[:_MOST_SHOWN]]
         if self.name in _INFIX and len(shown) > 1:
-            return brief("(" + f" {self.name.upper()} ".join(shown) + ")")
-        return brief(f"{self.name.upper()}({', '.join(shown)})")
+            return shorten_text("(" + f" {self.name.upper()} ".join(shown) + ")")
+        return shorten_text(f"{self.name.upper()}({', '.join(shown)})")
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,32 +92,32 @@ class Aggregate:
 
     def __str__(self) -> str:
         if self.name == "count_units":
-            return brief(f"COUNT(DISTINCT {self.argument})")
+            return shorten_text(f"COUNT(DISTINCT {self.argument})")
         if self.levels:
             return self._quantiles()
         inside = "*" if self.argument is None else str(self.argument)
         rest = [str(one) for one in (self.second, self.bins) if one is not None]
-        return brief(f"{self.name.upper()}({', '.join([inside, *rest])})")
+        return shorten_text(f"{self.name.upper()}({', '.join([inside, *rest])})")
 
     def _quantiles(self) -> str:
         if self.name == "quantile" and self.levels == (Fraction(1, 2),):
             return f"MEDIAN({self.argument})"
-        levels = ", ".join(plain(one) for one in self.levels)
+        levels = ", ".join(decimal_text(level) for level in self.levels)
         several = levels if self.name == "quantile" else f"[{levels}]"
-        return brief(f"QUANTILE_CONT({self.argument}, {several})")
+        return shorten_text(f"QUANTILE_CONT({self.argument}, {several})")
 
     @property
-    def word(self) -> str:
+    def default_name(self) -> str:
         """What an output that was given no name begins with.
 
-        >>> Aggregate("quantile", ColumnRef("cost"), levels=(Fraction(9, 10),)).word
+        >>> Aggregate("quantile", ColumnRef("cost"), levels=(Fraction(9, 10),)).default_name
         'quantile_0.9'
         """
         if self.name == "count_units":
             return "distinct"
         if self.name == "quantile":
             level = self.levels[0]
-            return "median" if level == Fraction(1, 2) else f"quantile_{plain(level)}"
+            return "median" if level == Fraction(1, 2) else f"quantile_{decimal_text(level)}"
         return self.name
 
     @property

@@ -29,13 +29,13 @@ class AccuracyGoal:
     confidence: Fraction | None = None
 
 
-def within(text: str) -> tuple[str, AccuracyGoal | None]:
+def split_within_clause(text: str) -> tuple[str, AccuracyGoal | None]:
     """The question without its last words, and what they ask for.
 
-    >>> within("SELECT COUNT(*) FROM visits WITHIN 50 CONFIDENCE 0.9")
+    >>> split_within_clause("SELECT COUNT(*) FROM visits WITHIN 50 CONFIDENCE 0.9")
     ('SELECT COUNT(*) FROM visits ', AccuracyGoal(margin=Fraction(50, 1), of=None,
     confidence=Fraction(9, 10)))
-    >>> within("SELECT COUNT(*) FROM visits")
+    >>> split_within_clause("SELECT COUNT(*) FROM visits")
     ('SELECT COUNT(*) FROM visits', None)
     """
     if not isinstance(text, str) or len(text) > _MOST or "within" not in text.lower():

@@ -1,4 +1,4 @@
-"""How far one unit can move the integers of a block: what their sensitivity follows from."""
+"""How much one unit can contribute to the integers of a block: this gives their sensitivity."""
 
 from dataclasses import dataclass
 
@@ -7,8 +7,8 @@ from deniable.privacy.neighbors import Neighbors
 
 @dataclass(frozen=True, slots=True)
 class Contribution:
-    """What one row adds to a block's integers: non-negative amounts that add up to at most
-    `total`, or, for a single integer, something between `low` and `high`.
+    """What one row adds to a block's integers: non-negative amounts whose sum is at most
+    `total`; or, for a single integer, an amount between `low` and `high`.
 
     >>> Contribution(size=1, total=1, low=0, high=1).sensitivities(
     ...     groups=2, rows=3, neighbors="add-remove", keyed=True
@@ -20,19 +20,19 @@ class Contribution:
     total: int
     low: int
     high: int
-    once: bool = False  # whether a unit counts once in a group, however many rows it has
+    once: bool = False  # whether a unit counts once per group, however many rows it has
 
     def sensitivities(
         self, *, groups: int, rows: int, neighbors: Neighbors, keyed: bool
     ) -> tuple[int, int]:
-        """L1, and the square of L2, for a unit with so many rows in each of so many groups."""
+        """L1, and the square of L2, for a unit with `rows` rows in each of `groups` groups."""
         rows = 1 if self.once else rows
         most = rows * self.total
         if neighbors == "add-remove":
             return groups * most, groups * most**2
         if self.size == 1:
-            # One number changes from any value to any other, or vanishes here and appears
-            # there: the range with zero in it, or two whole values in two groups.
+            # Either one number changes from any value to any other (the width of the range
+            # with zero in it), or it leaves one group and enters another (two whole values).
             span = rows * max(1, max(self.high, 0) - min(self.low, 0))
             if not keyed:
                 return span, span**2

@@ -5,7 +5,7 @@ from fractions import Fraction
 
 
 def common_step(steps: list[Fraction | None]) -> Fraction | None:
-    """The coarsest grid that holds several grids.
+    """The step of the coarsest grid that contains several grids; None if one is unknown.
 
     >>> common_step([Fraction(1, 2), Fraction(1, 3)])
     Fraction(1, 6)

@@ -1,8 +1,8 @@
-"""Declared numbers as arrays: a million keys should not take long, and not twice.
+"""Declared keys as arrays, so that a million of them are fast, and are converted only once.
 
-A policy's tuple of keys stays the same object from query to query, so what is reckoned from it
-is remembered for that very object. Numbers are exact throughout: 64-bit integers where they
-surely fit, Python's own elsewhere.
+A policy's tuple of keys stays the same object from query to query, so results are cached by
+the identity of that object. Numbers are exact: 64-bit integers if they certainly fit, else
+Python's own.
 """
 
 from fractions import Fraction
@@ -15,12 +15,12 @@ from numpy.typing import NDArray
 from deniable.query.plan.grid_steps import common_step
 from deniable.query.plan.plan import KeyValue
 
-FARTHEST = 1 << 60  # steps from zero
-_REMEMBERED = 32
+MOST_STEPS = 1 << 60  # the greatest distance from zero, in steps
+_MOST_CACHED = 32
 
 
-class Listing:
-    """A tuple of declared numbers, and what follows from it."""
+class KeyList:
+    """A tuple of declared numbers, and what is computed from it."""
 
     def __init__(self, values: tuple[KeyValue, ...]) -> None:
         self.values = values
@@ -32,33 +32,33 @@ class Listing:
         if set(map(type, self.values)) != {int}:
             return None
         try:
-            found = np.array(self.values, dtype=np.int64)
+            integers = np.array(self.values, dtype=np.int64)
         except OverflowError:
             return None
-        return found if _largest(found) < 1 << 62 else None
+        return integers if _largest(integers) < 1 << 62 else None
 
     @cached_property
-    def common(self) -> Fraction | None:
-        """The coarsest grid that holds all of them; None if all are zero.
+    def common_step(self) -> Fraction | None:
+        """The step of the coarsest grid that contains all numbers; None if all are zero.
 
-        >>> Listing((4, 6)).common, Listing((0.5, 2)).common
+        >>> KeyList((4, 6)).common_step, KeyList((0.5, 2)).common_step
         (Fraction(2, 1), Fraction(1, 2))
         """
         if self._whole is not None:
             return Fraction(int(np.gcd.reduce(self._whole))) or None
-        return common_step([Fraction(str(one)) for one in self.values])
+        return common_step([Fraction(str(value)) for value in self.values])
 
     @cached_property
     def largest(self) -> Fraction:
         """The greatest distance from zero."""
         if self._whole is not None:
             return Fraction(_largest(self._whole))
-        return max(abs(Fraction(str(one))) for one in self.values)
+        return max(abs(Fraction(str(value))) for value in self.values)
 
     def steps(self, step: Fraction) -> "NDArray[np.int64] | None":
-        """The numbers in whole steps, as an engine returns them; None if they are too far away.
+        """The numbers as multiples of `step`, as an engine returns them; None if too large.
 
-        >>> Listing((0, 10, 20)).steps(Fraction(10)).tolist()
+        >>> KeyList((0, 10, 20)).steps(Fraction(10)).tolist()
         [0, 1, 2]
         """
         if step not in self._steps:
@@ -67,44 +67,44 @@ class Listing:
 
     def _in_steps(self, step: Fraction) -> "NDArray[np.int64] | None":
         up, down = step.denominator, step.numerator
-        if self.largest * up > FARTHEST * down:
+        if self.largest * up > MOST_STEPS * down:
             return None
         if self._whole is None or int(self.largest) * up >= 1 << 62:
-            places = [round(Fraction(str(one)) / step) for one in self.values]
-            found = np.array(places, dtype=np.int64)
+            places = [round(Fraction(str(value)) / step) for value in self.values]
+            steps = np.array(places, dtype=np.int64)
         else:
-            found = self._whole if up == down else self._whole * up // down
-        found.flags.writeable = False
-        return found
+            steps = self._whole if up == down else self._whole * up // down
+        steps.flags.writeable = False
+        return steps
 
 
 def _largest(numbers: NDArray[np.int64]) -> int:
     return max(int(numbers.max()), -int(numbers.min()))
 
 
-_known: dict[int, Listing] = {}
+_cached: dict[int, KeyList] = {}
 
 
-def listing(values: tuple[KeyValue, ...]) -> Listing:
-    """What is known of these very values; they are kept, so that no other object takes their
-    place in memory.
+def key_list_of(values: tuple[KeyValue, ...]) -> KeyList:
+    """The cached `KeyList` of this tuple. The cache keeps the tuple alive, so its id stays
+    its own.
 
     >>> keys = (1, 2, 3)
-    >>> listing(keys) is listing(keys)
+    >>> key_list_of(keys) is key_list_of(keys)
     True
     """
-    found = _known.get(id(values))
-    if found is None or found.values is not values:
-        for old in list(_known)[: 1 + len(_known) - _REMEMBERED]:
-            _known.pop(old, None)
-        found = _known[id(values)] = Listing(values)
-    return found
+    cached = _cached.get(id(values))
+    if cached is None or cached.values is not values:
+        for old in list(_cached)[: 1 + len(_cached) - _MOST_CACHED]:
+            _cached.pop(old, None)
+        cached = _cached[id(values)] = KeyList(values)
+    return cached
 
 
-def unbroken(numbers: NDArray[Any]) -> bool:
-    """Whether whole numbers follow one another without a gap.
+def is_consecutive(numbers: NDArray[Any]) -> bool:
+    """Whether each integer is the one before it plus 1.
 
-    >>> unbroken(np.array([3, 4, 5])), unbroken(np.array([3, 5, 4]))
+    >>> is_consecutive(np.array([3, 4, 5])), is_consecutive(np.array([3, 5, 4]))
     (True, False)
     """
     return bool(numbers.size) and bool(np.all(np.diff(numbers) == 1))

@@ -2,27 +2,27 @@
 
 A plan holds the integer aggregate as one SQL tree, the noise, the sensitivity, the loss, the
 predicted margins and the post-processing. The cost preview, the refusal and the certificate
-are readings of this one object, and nothing in it depends on a row.
+are all derived from this one object, and nothing in it depends on a row.
 
-What an engine does with a plan: it runs each of `statements`, which are in DuckDB's dialect,
-and returns integers and keys, nothing else. There are two kinds of statement.
+An engine runs each of a plan's `statements`, which are in DuckDB's dialect, and returns only
+integers and keys. There are two kinds of statement.
 
-- `groups` (none or one, the first): one row a group with the key columns k0, k1, ..., the
-  number of units (`units`, where keys are private) and one integer for each feature, in the
-  order of `features`.
-- `cells` (any number, each with a name): rows (k0, k1, ..., cell, n): of that group n rows,
-  n > 0, fall into the cell of that number. Each (keys, cell) is there at most once, in no
-  particular order, and a group or cell without a row is not there at all. An engine may
-  count them in another way than by the statement's GROUP BY.
+- `groups` (at most one, and it comes first): one row per group, with the key columns k0, k1,
+  ..., the number of units (`units`, if keys are private) and one integer for each feature, in
+  the order of `features`.
+- `cells` (any number, each with a name): rows (k0, k1, ..., cell, n). They say that n rows of
+  that group fall into that cell, with n > 0. Each (keys, cell) occurs at most once, in any
+  order. A group or cell without rows does not occur. An engine may count them in another way
+  than by the statement's GROUP BY.
 
-The placeholder `$salt`, where a statement has it, is a secret whole number of the engine's,
-the same in all statements: which rows or groups of a unit are kept hangs on it.
+The placeholder `$salt` in a statement is a secret integer of the engine, the same in all
+statements. It decides which rows or groups of a unit are kept.
 
-Features of one block are paid for together: whatever one unit's rows are, they move the
-block's integers by at most `sensitivity` (L1 for Laplace, L2 for Gaussian noise). A choice
-(a quantile, a mode) is drawn from the cells of its own statement, once in every group. One
-unit's rows are at most `changes` steps for it, all groups together, and its mechanism's loss
-is that of one step: so it costs the loss of a group of `changes`.
+The features of one block are paid for together: the rows of one unit change the block's
+integers by at most `sensitivity` (L1 for Laplace, L2 for Gaussian noise). A choice (a quantile,
+a mode) is drawn from the cells of its own statement, once in every group. The rows of one unit
+are at most `changes` steps for it, in all groups together. The mechanism's loss is that of one
+step, so the choice costs the loss of a group of `changes`.
 """
 
 import math
@@ -50,7 +50,7 @@ class Feature:
     """A noisy integer: the sum over a group's rows of something between `low` and `high`."""
 
     name: str  # the engine's result column
-    block: int  # which block pays for it
+    block: int  # the index of the block that pays for it
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,12 +58,12 @@ class Chosen:
     """A value that a choice released: one of its quantiles, or its most frequent ones."""
 
     name: str
-    choice: int  # which choice pays for it
+    choice: int  # the index of the choice that pays for it
 
 
 @dataclass(frozen=True, slots=True)
 class KeyColumn:
-    """A group's own key, by its place among the keys."""
+    """A key of the group, by its position among the keys."""
 
     place: int
 
@@ -81,12 +81,12 @@ Node: TypeAlias = Number | Feature | Chosen | KeyColumn | Operation
 
 @dataclass(frozen=True, slots=True)
 class GroupKey:
-    """A column that groups: declared values, all of which appear, or private ones."""
+    """A column to group by: its declared values, which all appear, or private ones."""
 
     name: str
     kind: str  # "text", "number", "boolean" or "date"
-    values: tuple[KeyValue, ...] | None  # None: private, a key must earn its place
-    step: Fraction | None = None  # of a number: the engine's integer times this is the key
+    values: tuple[KeyValue, ...] | None  # None: private, shown if enough units have the key
+    step: Fraction | None = None  # for numbers: the key is the engine's integer times this
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,47 +96,47 @@ class Block:
     features: tuple[str, ...]
     about: str  # "count, sum and mean of cost"
     mechanism: Laplace | Gaussian  # step 1; its sensitivity is the block's
-    sql: str = ""  # a statement of its own, whose cells number the features; else the groups'
-    reach: Contribution | None = None  # what one row adds, which the sensitivity follows from
+    sql: str = ""  # its own statement, with one cell per feature; empty: the groups' statement
+    reach: Contribution | None = None  # what one row adds; it gives the sensitivity
 
 
 @dataclass(frozen=True, slots=True)
 class Choice:
     """Values that are chosen from the cells of one statement, in every group.
 
-    Quantiles are all drawn together; of `labels` the most frequent one is chosen, then the
-    most frequent of the others, as many as there are names.
+    Quantiles are all drawn together. From `labels` the most frequent one is chosen, then the
+    most frequent of the rest, until there is one for each name.
     """
 
-    names: tuple[str, ...]  # of the released values, in order
+    names: tuple[str, ...]  # names of the released values, in order
     about: str  # "quantiles 0.25, 0.5, 0.75 of cost"
     mechanism: Quantiles | PermuteAndFlip
-    changes: int  # how many of the mechanism's steps one unit can be, in all groups together
+    changes: int  # the most steps of the mechanism that one unit can be, in all groups together
     sql: str
-    labels: tuple[KeyValue, ...] | None = None  # what each cell stands for; None: a grid point
-    margin: int | None = None  # ranks that a quantile may be off, or rows a value be behind
-    rows: int | None = None  # of quantiles: the most rows there may be, which the margin covers
+    labels: tuple[KeyValue, ...] | None = None  # the value of each cell; None: grid points
+    margin: int | None = None  # how many ranks a quantile, or rows a frequent value, may be off
+    rows: int | None = None  # for quantiles: the margin holds for up to this many rows
 
     @property
     def name(self) -> str:
-        """What its statement and cells are called."""
+        """The name of its statement and cells."""
         return self.names[0]
 
     @property
     def cells(self) -> int:
-        """How many cells there are, the empty ones too."""
+        """The number of cells, including empty ones."""
         if isinstance(self.mechanism, Quantiles):
             return self.mechanism.grid.size
         return len(self.labels or ())
 
     @property
     def rounds(self) -> int:
-        """How often the mechanism runs in a group."""
+        """How many times the mechanism runs in each group."""
         return 1 if isinstance(self.mechanism, Quantiles) else len(self.names)
 
     @property
     def loss(self) -> Loss:
-        """What it costs in all groups together."""
+        """The loss in all groups together."""
         return (self.mechanism.loss * self.rounds).group(self.changes)
 
 
@@ -145,7 +145,7 @@ class Statement:
     """One statement that the engine runs: `groups`, or `cells` under a name."""
 
     kind: str  # "groups" or "cells"
-    name: str  # of cells: what they are called in what the engine returns
+    name: str  # the name of cells in the engine's result
     sql: str
 
 
@@ -154,51 +154,51 @@ class Output:
     """One column of the answer."""
 
     name: str
-    about: str  # the aggregate in SQL words: "AVG(cost)"
+    about: str  # the aggregate in SQL: "AVG(cost)"
     node: Node
-    low: Fraction | None  # what the true value lies between, as far as is public
+    low: Fraction | None  # public bounds of the true value; None: not known
     high: Fraction | None
-    count: bool  # whether it counts rows or units, so that `nonnegative` may cut it at 0
-    margin: float | None  # predicted, at `confidence`; None where it depends on the data
-    estimated: bool  # whether the prediction rests on `expected_rows`
-    margin_in: str = ""  # "ranks" or "rows", where the margin is not in the value's own unit
-    likely: float | None = None  # then: in its own unit, were `expected_rows` spread evenly
+    count: bool  # whether it counts rows or units, so that `nonnegative` may clip it at 0
+    margin: float | None  # predicted, at `confidence`; None if it depends on the data
+    estimated: bool  # whether the prediction uses `expected_rows`
+    margin_in: str = ""  # "ranks" or "rows", if the margin is not in the value's own unit
+    likely: float | None = None  # then: in its own unit, if `expected_rows` are spread evenly
 
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """A question, priced. Equal questions make equal plans."""
+    """How a question is answered, and what it costs. Equal questions make equal plans."""
 
     table: str
-    unit: str | None  # the column whose every value is one privacy unit; None: a row is one
+    unit: str | None  # the column that identifies the privacy unit; None: each row is a unit
     neighbors: Neighbors
     max_groups_per_unit: int
     max_rows_per_unit_per_group: int
     keys: tuple[GroupKey, ...]
     blocks: tuple[Block, ...]
-    thresholding: Thresholding | None  # where keys are private
+    thresholding: Thresholding | None  # None: all keys are declared
     outputs: tuple[Output, ...]
     having: Node | None
-    order: tuple[tuple[Node, bool], ...]  # (what, descending)
+    order: tuple[tuple[Node, bool], ...]  # (by what, whether descending)
     limit: int | None
-    other: bool  # whether what is in no released group appears as one more, with keys None
+    other: bool  # whether the rows of no released group appear as one more, with keys None
     nonnegative: bool
     confidence: Fraction
-    epsilon: Fraction  # what the ledger is charged
+    epsilon: Fraction  # the charge to the ledger
     delta: Fraction
-    engine_sql: str  # the groups' statement, or empty where none is needed
-    notes: tuple[str, ...]  # what the reader should know: clipping, splits, refusals avoided
+    engine_sql: str  # the groups' statement; empty if none is needed
+    notes: tuple[str, ...]  # what the reader should know about clipping, splits and so on
     choices: tuple[Choice, ...] = ()
-    part: tuple[tuple[str, KeyValue], ...] = ()  # (column, value): of these rows alone
+    part: tuple[tuple[str, KeyValue], ...] = ()  # (column, value): only these rows are read
     beside: tuple[str, ...] = ()  # other private tables that it reads
     public: tuple[str, ...] = ()  # public tables that it reads
 
     @property
     def statements(self) -> tuple[Statement, ...]:
-        """All that the engine runs, in DuckDB's dialect; an engine may write it in its own."""
+        """All statements for the engine, in DuckDB's dialect; an engine may translate them."""
         groups = [Statement("groups", "", self.engine_sql)] if self.engine_sql else []
         own = [Statement("cells", b.features[0], b.sql) for b in self.blocks if b.sql]
-        drawn = [Statement("cells", one.name, one.sql) for one in self.choices]
+        drawn = [Statement("cells", choice.name, choice.sql) for choice in self.choices]
         return (*groups, *own, *drawn)
 
     @property
@@ -213,7 +213,7 @@ class Plan:
 
     @property
     def loss(self) -> Loss:
-        """What the whole release costs: blocks, choices and the choice of keys, composed."""
+        """The loss of the whole release: blocks, choices and selection of keys, composed."""
         parts: list[Loss] = [block.mechanism.loss for block in self.blocks]
         parts += [choice.loss for choice in self.choices]
         if self.thresholding is not None:

@@ -20,8 +20,7 @@ from deniable.query.planner.choices import MODES, QUANTILES, choose_values, pric
 from deniable.query.planner.draft import Draft, Request
 from deniable.query.planner.noise import split_budget
 from deniable.query.planner.notes import write_notes
-from deniable.query.planner.outputs import name_outputs
-from deniable.query.planner.predicted_margins import predict_margins
+from deniable.query.planner.outputs import name_outputs, predict_margins
 from deniable.query.relations.resolve import resolve_question
 from deniable.query.statements.aggregate_statement import AggregateStatement
 from deniable.query.statements.cell_statement import CellStatement

@@ -7,10 +7,10 @@ from fractions import Fraction
 
 from sqlglot import exp
 
-from deniable.query.language.date_parts import BETWEEN, PARTS, TRUNCATED
-from deniable.query.relations.functions import Function
-from deniable.query.relations.sql_terms import Sql, case, try_cast
-from deniable.query.relations.value_facts import Facts
+from deniable.query.language.date_parts import DATE_PARTS, DIFFERENCE_UNITS, TRUNCATION_UNITS
+from deniable.query.relations.basic_functions import Function
+from deniable.query.relations.sql_nodes import Sql, case, try_cast
+from deniable.query.relations.value_ranges import ValueRange
 
 _DAYS = 3_653_000  # from the first to the last, and some
 
@@ -25,12 +25,12 @@ def _within(date: Sql) -> Sql:
 
 
 def _part(name: str) -> Function:
-    low, high = PARTS[name]
+    low, high = DATE_PARTS[name]
     return Function(
         1,
         1,
         "date",
-        lambda a: Facts("number", Fraction(low), Fraction(high), Fraction(1)),
+        lambda a: ValueRange("number", Fraction(low), Fraction(high), Fraction(1)),
         lambda a: try_cast(
             exp.Extract(this=exp.var(name.upper()), expression=_within(a[0])), "double"
         ),
@@ -44,14 +44,14 @@ def _truncated(name: str) -> Function:
         )
         return try_cast(made, "timestamp")
 
-    return Function(1, 1, "date", lambda a: Facts("date"), sql)
+    return Function(1, 1, "date", lambda a: ValueRange("date"), sql)
 
 
 def _between(name: str) -> Function:
-    most = (_DAYS / BETWEEN[name]).__ceil__()
+    most = (_DAYS / DIFFERENCE_UNITS[name]).__ceil__()
 
     def sql(arguments: list[Sql]) -> Sql:
-        ends = [_within(one) for one in arguments]
+        ends = [_within(argument) for argument in arguments]
         made = exp.func("DATE_DIFF", exp.Literal.string(name), *ends, dialect="duckdb")
         return try_cast(made, "double")
 
@@ -59,13 +59,13 @@ def _between(name: str) -> Function:
         2,
         2,
         "date",
-        lambda a: Facts("number", Fraction(-most), Fraction(most), Fraction(1)),
+        lambda a: ValueRange("number", Fraction(-most), Fraction(most), Fraction(1)),
         sql,
     )
 
 
 DATES: dict[str, Function] = {
-    **{name: _part(name) for name in PARTS},
-    **{f"start of {name}": _truncated(name) for name in TRUNCATED},
-    **{f"{name}s between": _between(name) for name in BETWEEN},
+    **{name: _part(name) for name in DATE_PARTS},
+    **{f"start of {name}": _truncated(name) for name in TRUNCATION_UNITS},
+    **{f"{name}s between": _between(name) for name in DIFFERENCE_UNITS},
 }

@@ -5,9 +5,9 @@ without bound from step to step; regular expressions, which fail on some pattern
 by arithmetic, which leave the calendar; and all that reads the clock, the machine or chance.
 """
 
+from deniable.query.relations.basic_functions import FUNCTIONS as PLAIN
+from deniable.query.relations.basic_functions import Function
 from deniable.query.relations.date_functions import DATES
-from deniable.query.relations.functions import FUNCTIONS as PLAIN
-from deniable.query.relations.functions import Function
 from deniable.query.relations.number_functions import NUMBERS
 from deniable.query.relations.text_functions import TEXTS
 

@@ -17,17 +17,17 @@ from deniable.policy import Column as Declared
 from deniable.policy import Table
 from deniable.query.language.expressions import conjunction, conjuncts, walk
 from deniable.query.language.syntax_tree import Call, ColumnRef, Expression
-from deniable.query.relations.row_origin import Origin, hidden
+from deniable.query.relations.row_origin import RowOrigin, hidden_name
 from deniable.query.relations.scope import Scope
-from deniable.query.relations.sql_terms import Sql, double, named, try_cast
-from deniable.query.relations.views import Item, RelationView, declared
+from deniable.query.relations.sql_nodes import Sql, double, named, try_cast
+from deniable.query.relations.views import RelationView, ViewColumn, declare_column
 
 MOST_ROWS = 10**15  # that any engine can add up
 _SIDES = {"inner": "", "left": "LEFT", "right": "RIGHT", "full": "FULL", "cross": ""}
 
 
 @dataclass(frozen=True, slots=True)
-class Joined:
+class JoinedRows:
     """The rows of two views side by side."""
 
     left: RelationView
@@ -40,7 +40,7 @@ class Joined:
     @property
     def keyed(self) -> bool:
         """Whether rows meet where something of theirs is equal, and not each with all."""
-        first = len(self.left.items)
+        first = len(self.left.columns)
         places = {name: place < first for place, name in enumerate(self.table.columns)}
         sides = (
             [
@@ -51,7 +51,7 @@ class Joined:
             if isinstance(one, Call) and one.name == "="
         )
         return self.by_unit or any(
-            sorted(map(sorted, one)) == [[False], [True]] for one in sides
+            sorted(map(sorted, side)) == [[False], [True]] for side in sides
         )
 
     def select(self, names: Sequence[str]) -> exp.Select:
@@ -64,9 +64,9 @@ class Joined:
             for leaf in walk(one)
             if isinstance(leaf, ColumnRef)
         ]
-        first, wanted = len(self.left.items), sorted({*asked, *tested})
-        left = self.left.written([one for one in wanted if one < first])
-        right = self.right.written([one - first for one in wanted if one >= first])
+        first, wanted = len(self.left.columns), sorted({*asked, *tested})
+        left = self.left.select([name for name in wanted if name < first])
+        right = self.right.select([name - first for name in wanted if name >= first])
         chosen = [named(self._raw(one), f"d{one}") for one in asked]
         chosen += [] if self.table.unit is None else [named(self._unit(), "u")]
         conditions = [self._same_unit()] if self.by_unit else []
@@ -80,7 +80,7 @@ class Joined:
         )
 
     def _raw(self, place: int) -> Sql:
-        first = len(self.left.items)
+        first = len(self.left.columns)
         side, own = ("a", place) if place < first else ("b", place - first)
         return exp.column(f"d{own}", table=side)
 
@@ -89,7 +89,7 @@ class Joined:
         if not self.by_unit:
             return left if self.left.private else right
         if self.kind == "full":
-            return exp.func("COALESCE", *(self._as_unit(one) for one in (left, right)))
+            return exp.func("COALESCE", *(self._as_unit(side) for side in (left, right)))
         return right if self.kind == "right" else left
 
     def _same_unit(self) -> Sql:
@@ -97,15 +97,17 @@ class Joined:
         return exp.EQ(this=sides[0], expression=sides[1])
 
     def _as_unit(self, unit: Sql) -> Sql:
-        return as_unit(unit, self.left.scope.origin.unit_type)
+        return cast_unit(unit, self.left.scope.origin.unit_type)
 
     def _condition(self, condition: Expression) -> Sql:
         """Numbers are compared as doubles, but integers with integers as what they are."""
         scope, columns = Scope(self.table), list(self.table.columns)
         if isinstance(condition, Call) and condition.name == "=":
-            both = [one for one in condition.arguments if isinstance(one, ColumnRef)]
-            if len(both) == 2 and all(self.table.columns[one.name].integer for one in both):
-                a, b = (self._raw(columns.index(one.name)) for one in both)
+            both = [
+                argument for argument in condition.arguments if isinstance(argument, ColumnRef)
+            ]
+            if len(both) == 2 and all(self.table.columns[side.name].integer for side in both):
+                a, b = (self._raw(columns.index(side.name)) for side in both)
                 return exp.EQ(this=a, expression=b)
 
         def leaf(node: exp.Expr) -> exp.Expr:
@@ -118,12 +120,12 @@ class Joined:
         return scope.sql(condition).transform(leaf)
 
 
-def as_unit(unit: Sql, kind: str | None) -> Sql:
+def cast_unit(unit: Sql, kind: str | None) -> Sql:
     """A unit, as units of several tables are compared."""
     return unit if kind in (None, "bigint") else try_cast(unit, kind)
 
 
-def joined(
+def join_views(
     left: RelationView,
     right: RelationView,
     kind: str,
@@ -138,18 +140,18 @@ def joined(
     """
     _check_sides(left, right, kind)
     columns, items = _side_by_side(left, right)
-    names, first = list(columns), len(left.items)
+    names, first = list(columns), len(left.columns)
     bare = RelationView(Scope(Table("joined", public=True, columns=columns)), items)
     same = [Call("=", (ColumnRef(names[a]), ColumnRef(names[first + b]))) for a, b in using]
     conditions = conjuncts(
-        bare.kept(conjunction([None if on is None else bare.over(on), *same])).where
+        bare.filter(conjunction([None if on is None else bare.resolve(on), *same])).where
     )
     both = left.private and right.private
     units = _unit_places(left, 0, names), _unit_places(right, first, names)
-    pairs = [one for one in conditions if both and _equates(one, units)]
+    pairs = [condition for condition in conditions if both and _equates(condition, units)]
     if both and not pairs:
         raise _not_on_the_unit(left, right)
-    rest = tuple(one for one in conditions if one not in pairs)
+    rest = tuple(condition for condition in conditions if condition not in pairs)
     unit = units[1] if kind == "right" or not left.private else units[0]
     if both and kind == "full":
         unit = []  # it is in one column here and in the other there
@@ -160,18 +162,18 @@ def joined(
         items = (*items[:place], replace(items[place], hidden=True), *items[place + 1 :])
     origin = _origin(left, right, both=both, unique=unique)
     table = _table(left, right, origin, columns, unit[0] if unit else None)
-    source = Joined(left, right, kind, table, rest, by_unit=both)
+    source = JoinedRows(left, right, kind, table, rest, by_unit=both)
     return RelationView(Scope(table, source, origin), items)
 
 
 def _side_by_side(
     left: RelationView, right: RelationView
-) -> tuple[dict[str, Declared], tuple[Item, ...]]:
+) -> tuple[dict[str, Declared], tuple[ViewColumn, ...]]:
     """The columns of both views under distinct names, and the items that refer to them."""
-    pairs = [(side, item) for side in (left, right) for item in side.items]
+    pairs = [(side, item) for side in (left, right) for item in side.columns]
     names = _names(tuple(item for _, item in pairs))
     columns = {
-        name: declared(name, item.expression, side.scope)
+        name: declare_column(name, item.expression, side.scope)
         for name, (side, item) in zip(names, pairs, strict=True)
     }
     items = (
@@ -182,8 +184,8 @@ def _side_by_side(
 
 
 def _with_one_unit(
-    items: tuple[Item, ...], units: tuple[list[str], list[str]]
-) -> tuple[Item, ...]:
+    items: tuple[ViewColumn, ...], units: tuple[list[str], list[str]]
+) -> tuple[ViewColumn, ...]:
     """An inner join makes both units equal, so the right one is read as the left one."""
     return tuple(
         replace(item, expression=ColumnRef(units[0][0]))
@@ -193,36 +195,42 @@ def _with_one_unit(
     )
 
 
-def _origin(left: RelationView, right: RelationView, *, both: bool, unique: bool) -> Origin:
+def _origin(left: RelationView, right: RelationView, *, both: bool, unique: bool) -> RowOrigin:
     """Whose rows a join holds."""
-    single = left.scope.origin.single if unique else both and right.scope.origin.single
-    return Origin.of(
-        [one.scope.origin for one in (left, right)],
-        single=single and left.scope.origin.single,
+    single = (
+        left.scope.origin.one_row_per_unit
+        if unique
+        else both and right.scope.origin.one_row_per_unit
+    )
+    return RowOrigin.combine(
+        [side.scope.origin for side in (left, right)],
+        one_row_per_unit=single and left.scope.origin.one_row_per_unit,
     )
 
 
 def _table(
     left: RelationView,
     right: RelationView,
-    origin: Origin,
+    origin: RowOrigin,
     columns: dict[str, Declared],
     unit: str | None,
 ) -> Table:
     """What is known about the rows of a join."""
     sides = left.scope.table, right.scope.table
-    name = " and ".join(dict.fromkeys(one.name for one in sides))
+    name = " and ".join(dict.fromkeys(side.name for side in sides))
     if not origin.tables:
         return Table(name, public=True, columns=columns)
-    private = [one.scope.table for one in (left, right) if one.private]
+    private = [side.scope.table for side in (left, right) if side.private]
     together = min(MOST_ROWS, sides[0].row_ceiling * sides[1].row_ceiling)
     return Table(
         name,
-        unit=unit or hidden(private[0].unit or "row", columns),
+        unit=unit or hidden_name(private[0].unit or "row", columns),
         neighbors=private[0].neighbors,
-        max_groups_per_unit=1 if origin.single else origin.max_groups_per_unit,
-        max_rows_per_unit_per_group=1 if origin.single else origin.max_rows_per_unit_per_group,
-        row_ceiling=max(together, *(one.row_ceiling for one in private)),
+        max_groups_per_unit=1 if origin.one_row_per_unit else origin.max_groups_per_unit,
+        max_rows_per_unit_per_group=1
+        if origin.one_row_per_unit
+        else origin.max_rows_per_unit_per_group,
+        row_ceiling=max(together, *(part.row_ceiling for part in private)),
         expected_rows=private[0].expected_rows,
         columns=columns,
     )
@@ -236,7 +244,7 @@ def _check_sides(left: RelationView, right: RelationView, kind: str) -> None:
         return
     optional = {"left": [right], "right": [left], "full": [left, right]}.get(kind, [])
     if any(one.private for one in optional):
-        (table,) = {name for one in (left, right) for name in one.scope.origin.tables[:1]}
+        (table,) = {name for side in (left, right) for name in side.scope.origin.tables[:1]}
         raise InvalidQuery(
             f"Table {table} is private, and on the optional side of a {kind.upper()} JOIN with "
             "a public one: rows would appear where nobody's are. Use JOIN, or put the private "
@@ -247,7 +255,7 @@ def _check_sides(left: RelationView, right: RelationView, kind: str) -> None:
 def _check_same(left: RelationView, right: RelationView) -> None:
     one, two = left.scope, right.scope
     names = f"{one.table.name} and {two.table.name}"
-    if one.origin.counted or two.origin.counted or None in (one.origin.unit, two.origin.unit):
+    if one.origin.numbered or two.origin.numbered or None in (one.origin.unit, two.origin.unit):
         raise InvalidQuery(
             f"{names} cannot be joined: at least one of them protects single rows, and a row "
             "of one could meet any number of the other's. Declare in the policy which column "
@@ -283,8 +291,11 @@ def _equates(condition: Expression, units: tuple[list[str], list[str]]) -> bool:
     """Whether a condition says that the unit of the left is that of the right."""
     if not isinstance(condition, Call) or condition.name != "=":
         return False
-    a, b = ([one.name] if isinstance(one, ColumnRef) else [] for one in condition.arguments)
-    left, right = (set(one) for one in units)
+    a, b = (
+        [argument.name] if isinstance(argument, ColumnRef) else []
+        for argument in condition.arguments
+    )
+    left, right = (set(unit) for unit in units)
     return bool((left & {*a} and right & {*b}) or (left & {*b} and right & {*a}))
 
 
@@ -301,12 +312,12 @@ def _not_on_the_unit(left: RelationView, right: RelationView) -> InvalidQuery:
 
 def _unit_places(view: RelationView, first: int, names: list[str]) -> list[str]:
     unit = view.unit
-    return [names[first + i] for i, one in enumerate(view.items) if one.expression == unit]
+    return [names[first + i] for i, one in enumerate(view.columns) if one.expression == unit]
 
 
-def _names(items: tuple[Item, ...]) -> list[str]:
+def _names(items: tuple[ViewColumn, ...]) -> list[str]:
     """Names that no two columns share, as short as they can be."""
-    short = [one.name.lower() for one in items]
+    short = [item.name.lower() for item in items]
     found: list[str] = []
     for one in items:
         name = one.name

@@ -8,10 +8,10 @@ from sqlglot import exp
 
 from deniable.errors import InvalidQuery
 from deniable.query.plan.grid_steps import common_step
-from deniable.query.relations import value_facts
-from deniable.query.relations.functions import Function
-from deniable.query.relations.sql_terms import Sql, case, try_cast
-from deniable.query.relations.value_facts import Facts
+from deniable.query.relations import value_ranges
+from deniable.query.relations.basic_functions import Function
+from deniable.query.relations.sql_nodes import Sql, case, try_cast
+from deniable.query.relations.value_ranges import ValueRange
 
 _STEEPEST = 700  # e to this power is still a double
 _ZERO = Fraction(0)
@@ -41,7 +41,7 @@ def _at_most(value: Sql, most: int) -> Sql:
     return case(exp.GT(this=value, expression=high), high.copy(), value.copy())
 
 
-def _rising(function: Callable[[float], float], a: Facts, lowest: float) -> Facts:
+def _rising(function: Callable[[float], float], a: ValueRange, lowest: float) -> ValueRange:
     """Limits of a function that rises with its argument, which counts from `lowest` on.
 
     Doubles are widened by far more than they are wrong; and clipping makes up for the rest.
@@ -56,35 +56,35 @@ def _rising(function: Callable[[float], float], a: Facts, lowest: float) -> Fact
             return None
         return Fraction(made + wider * max(abs(made), 1e-300) * 1e-12).limit_denominator(10**15)
 
-    return Facts("number", end(a.low, -1), end(a.high, 1))
+    return ValueRange("number", end(a.low, -1), end(a.high, 1))
 
 
-def _root(arguments: list[Facts]) -> Facts:
+def _root(arguments: list[ValueRange]) -> ValueRange:
     made = _rising(math.sqrt, arguments[0], 0)
-    return Facts("number", made.low or _ZERO, made.high)
+    return ValueRange("number", made.low or _ZERO, made.high)
 
 
-def _exponential(arguments: list[Facts]) -> Facts:
+def _exponential(arguments: list[ValueRange]) -> ValueRange:
     (a,) = arguments
     top = Fraction(_STEEPEST) if a.high is None else min(a.high, Fraction(_STEEPEST))
-    made = _rising(math.exp, Facts("number", top, top), -_STEEPEST)
-    return Facts("number", _ZERO, made.high or Fraction(1))
+    made = _rising(math.exp, ValueRange("number", top, top), -_STEEPEST)
+    return ValueRange("number", _ZERO, made.high or Fraction(1))
 
 
-def _raised(arguments: list[Facts]) -> Facts:
+def _raised(arguments: list[ValueRange]) -> ValueRange:
     base, power = arguments
     if power.low is None or power.low != power.high:
         raise InvalidQuery("POWER takes a constant exponent in rows, as in POWER(x, 2).")
     times = power.low
     if times.denominator != 1 or not 0 <= times <= 20 or not base.bounded:
-        return Facts("number")
+        return ValueRange("number")
     assert base.low is not None
     assert base.high is not None
     ends = [base.low ** int(times), base.high ** int(times)]
     if base.low <= 0 <= base.high:
         ends.append(_ZERO)
     step = None if base.step is None or times == 0 else base.step ** int(times)
-    return Facts("number", min(ends), max(ends), step)
+    return ValueRange("number", min(ends), max(ends), step)
 
 
 def _power(arguments: list[Sql]) -> Sql:
@@ -96,14 +96,14 @@ def _power(arguments: list[Sql]) -> Sql:
     return _where(exp.paren(defined), made)
 
 
-def _remainder(arguments: list[Facts]) -> Facts:
+def _remainder(arguments: list[ValueRange]) -> ValueRange:
     a, b = arguments
     if b.low is None or b.high is None:
-        return Facts("number")
+        return ValueRange("number")
     most = max(abs(b.low), abs(b.high))
     negative = a.low is None or a.low < 0
     step = common_step([a.step, b.step])
-    return Facts("number", -most if negative else _ZERO, most, step)
+    return ValueRange("number", -most if negative else _ZERO, most, step)
 
 
 def _nonzero(value: Sql) -> Sql:
@@ -119,7 +119,7 @@ def _whole_quotient(arguments: list[Sql]) -> Sql:
     return _call("TRUNC", exp.paren(made))
 
 
-def digits(places: Facts) -> int:
+def digits(places: ValueRange) -> int:
     """How many digits ROUND keeps: a whole constant."""
     if places.low is None or places.low != places.high or places.low.denominator != 1:
         raise InvalidQuery("ROUND takes a whole number of digits, as in ROUND(x, 2).")
@@ -128,12 +128,12 @@ def digits(places: Facts) -> int:
     return int(places.low)
 
 
-def _rounded(arguments: list[Facts]) -> Facts:
+def _rounded(arguments: list[ValueRange]) -> ValueRange:
     value, places = arguments
     step = Fraction(1, 10) ** digits(places)
     low = None if value.low is None else (value.low / step).__floor__() * step
     high = None if value.high is None else (value.high / step).__ceil__() * step
-    return Facts("number", low, high, step)
+    return ValueRange("number", low, high, step)
 
 
 def _round(arguments: list[Sql]) -> Sql:
@@ -141,8 +141,10 @@ def _round(arguments: list[Sql]) -> Sql:
     return _call("ROUND", value, try_cast(places, "int"))
 
 
-def _between(low: int, high: int, step: Fraction | None) -> Callable[[list[Facts]], Facts]:
-    return lambda arguments: Facts("number", Fraction(low), Fraction(high), step)
+def _between(
+    low: int, high: int, step: Fraction | None
+) -> Callable[[list[ValueRange]], ValueRange]:
+    return lambda arguments: ValueRange("number", Fraction(low), Fraction(high), step)
 
 
 def _logarithm(name: str, function: Callable[[float], float]) -> Function:
@@ -180,10 +182,14 @@ NUMBERS: dict[str, Function] = {
     "power": Function(2, 2, "number", _raised, _power),
     "mod": Function(2, 2, "number", _remainder, _mod),
     "quotient": Function(
-        2, 2, "number", lambda a: value_facts.whole(value_facts.over(*a)), _whole_quotient
+        2,
+        2,
+        "number",
+        lambda a: value_ranges.rounded(value_ranges.quotient(*a)),
+        _whole_quotient,
     ),
     "trunc": Function(
-        1, 1, "number", lambda a: value_facts.whole(a[0]), lambda a: _call("TRUNC", a[0])
+        1, 1, "number", lambda a: value_ranges.rounded(a[0]), lambda a: _call("TRUNC", a[0])
     ),
     "round to": Function(2, 2, "number", _rounded, _round),
     "sign": Function(
@@ -198,7 +204,7 @@ NUMBERS: dict[str, Function] = {
         2,
         2,
         "same",
-        lambda a: Facts("boolean"),
+        lambda a: ValueRange("boolean"),
         lambda a: exp.paren(exp.NullSafeNEQ(this=a[0], expression=a[1]), copy=False),
     ),
 }

@@ -16,7 +16,7 @@ from deniable.policy import Table
 
 
 @dataclass(frozen=True, slots=True)
-class Numbered:
+class NumberedRows:
     """The rows of a table with their numbers, kept under a name beside the statement."""
 
     table: Table = field(compare=False)  # which the name stands for
@@ -32,7 +32,7 @@ class Numbered:
         number = exp.alias_(exp.column(self._number(), quoted=True), "u")
         return exp.select(*columns, number).from_(exp.to_identifier(self.name, quoted=True))
 
-    def beside(self, statement: exp.Select, place: int, of: int) -> exp.Select:
+    def define_in(self, statement: exp.Select, place: int, of: int) -> exp.Select:
         """The statement with these rows defined beside it; numbers of several tables differ."""
         count: exp.Expr = exp.Window(this=exp.RowNumber(), over="OVER")
         if of > 1:
@@ -46,7 +46,7 @@ class Numbered:
 
     def _number(self) -> str:
         """A name for the number that no column has."""
-        taken, name = {one.lower() for one in self.table.columns}, "u"
+        taken, name = {column.lower() for column in self.table.columns}, "u"
         while name in taken:
             name += "_"
         return name

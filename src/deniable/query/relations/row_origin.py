@@ -6,7 +6,7 @@ from typing import Protocol
 
 from sqlglot import exp
 
-from deniable.query.relations.row_numbers import Numbered
+from deniable.query.relations.row_numbers import NumberedRows
 
 
 class RowSource(Protocol):
@@ -17,51 +17,51 @@ class RowSource(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class Origin:
+class RowOrigin:
     """Whose rows something is made of, and what one unit may contribute to an answer.
 
-    `single` says that a unit has one row at most. It only sets how much noise there is: the
+    `one_row_per_unit` says that a unit has one row at most. It only sets how much noise there is: the
     limit holds in the engine whatever the rows are.
     """
 
     tables: tuple[str, ...] = ()  # the private ones, each once
     public: tuple[str, ...] = ()
-    counted: tuple[Numbered, ...] = ()
+    numbered: tuple[NumberedRows, ...] = ()
     unit: str | None = None  # the column that tells units apart; None: rows are units
     unit_type: str | None = None  # the type in which units of several tables are compared
-    single: bool = False
+    one_row_per_unit: bool = False
     max_groups_per_unit: int = 1
     max_rows_per_unit_per_group: int = 1
 
     @classmethod
-    def of(cls, parts: "Sequence[Origin]", *, single: bool) -> "Origin":
+    def combine(cls, parts: "Sequence[RowOrigin]", *, one_row_per_unit: bool) -> "RowOrigin":
         """Of what is made of several: all their tables, and the wider limits."""
-        public = tuple(dict.fromkeys(name for one in parts for name in one.public))
-        private = [one for one in parts if one.tables]
+        public = tuple(dict.fromkeys(name for part in parts for name in part.public))
+        private = [part for part in parts if part.tables]
         if not private:
             return cls(public=public)
         return cls(
-            tuple(dict.fromkeys(name for one in private for name in one.tables)),
+            tuple(dict.fromkeys(name for part in private for name in part.tables)),
             public,
-            tuple(dict.fromkeys(rows for one in private for rows in one.counted)),
+            tuple(dict.fromkeys(rows for part in private for rows in part.numbered)),
             private[0].unit,
             private[0].unit_type,
-            single,
-            max(one.max_groups_per_unit for one in private),
-            max(one.max_rows_per_unit_per_group for one in private),
+            one_row_per_unit,
+            max(part.max_groups_per_unit for part in private),
+            max(part.max_rows_per_unit_per_group for part in private),
         )
 
 
-NOBODY = Origin()
+NO_ORIGIN = RowOrigin()
 
 
-def hidden(name: str, columns: Iterable[str]) -> str:
+def hidden_name(name: str, columns: Iterable[str]) -> str:
     """What a unit is called that no column shows, so that no column is taken for it.
 
-    >>> hidden("row", ["age", "(row)"])
+    >>> hidden_name("row", ["age", "(row)"])
     '((row))'
     """
-    taken, made = {one.lower() for one in columns}, f"({name.strip('()')})"
+    taken, made = {column.lower() for column in columns}, f"({name.strip('()')})"
     while made.lower() in taken:
         made = f"({made})"
     return made

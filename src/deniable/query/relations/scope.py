@@ -11,18 +11,24 @@ from sqlglot import exp
 from deniable.errors import InvalidQuery, UnboundedColumn
 from deniable.policy import Column as Declared
 from deniable.policy import Table
-from deniable.query.language.date_parts import BETWEEN, PARTS
+from deniable.query.language.date_parts import DATE_PARTS, DIFFERENCE_UNITS
 from deniable.query.language.syntax_tree import Aggregate, Call, ColumnRef, Expression, Literal
-from deniable.query.relations import value_facts
+from deniable.query.relations import value_ranges
 from deniable.query.relations.function_table import FUNCTIONS
-from deniable.query.relations.row_origin import NOBODY, Origin, RowSource
-from deniable.query.relations.sql_terms import Sql, clip, double, double_literal, try_cast
-from deniable.query.relations.value_facts import Facts
+from deniable.query.relations.row_origin import NO_ORIGIN, RowOrigin, RowSource
+from deniable.query.relations.sql_nodes import Sql, clip, double, double_literal, try_cast
+from deniable.query.relations.value_ranges import ValueRange
 
 _TYPES = {"text": "text", "boolean": "boolean", "date": "timestamp"}
 _COMPARISONS = {"=", "<>", "<", "<=", ">", ">=", "in", "coalesce", "nullif"}
 # What SQL makes integers of, and what leaves integers what they are.
-_WHOLE = {"cast integer", "length", "strpos", *PARTS, *(f"{one}s between" for one in BETWEEN)}
+_WHOLE = {
+    "cast integer",
+    "length",
+    "strpos",
+    *DATE_PARTS,
+    *(f"{one}s between" for one in DIFFERENCE_UNITS),
+}
 _KEEP_WHOLE = {"+", "-", "*", "negative", "abs", "mod", "quotient", "least", "greatest"}
 _KEEP_WHOLE |= {"clamp", "coalesce", "nullif"}
 _FINEST = 20  # bits of a grid that nobody declared
@@ -40,7 +46,7 @@ class Scope:
 
     table: Table
     source: RowSource | None = None
-    origin: Origin = NOBODY
+    origin: RowOrigin = NO_ORIGIN
 
     def resolve(
         self, expression: Expression, _known: dict[int, Expression] | None = None
@@ -61,13 +67,15 @@ class Scope:
             return replace(expression, argument=one, second=other)
         if not isinstance(expression, Call):
             return expression
-        arguments = tuple(self.resolve(one, known) for one in expression.arguments)
-        if expression.name in _COMPARISONS and any(self._is_date(one) for one in arguments):
+        arguments = tuple(self.resolve(argument, known) for argument in expression.arguments)
+        if expression.name in _COMPARISONS and any(
+            self._is_date(argument) for argument in arguments
+        ):
             arguments = tuple(
-                Call("cast date", (one,))
-                if isinstance(one, Literal) and isinstance(one.value, str)
-                else one
-                for one in arguments
+                Call("cast date", (argument,))
+                if isinstance(argument, Literal) and isinstance(argument.value, str)
+                else argument
+                for argument in arguments
             )
         return Call(expression.name, arguments)
 
@@ -95,7 +103,9 @@ class Scope:
             return all(map(self._is_whole, expression.arguments))
         return expression.name in _WHOLE
 
-    def facts(self, expression: Expression, _known: dict[int, Facts] | None = None) -> Facts:
+    def value_range(
+        self, expression: Expression, _known: dict[int, ValueRange] | None = None
+    ) -> ValueRange:
         """What the policy says about an expression's value; refuses what has no meaning.
 
         A part that stands in many places is looked at once.
@@ -105,7 +115,7 @@ class Scope:
             known[id(expression)] = self._facts(expression, known)
         return known[id(expression)]
 
-    def _facts(self, expression: Expression, known: dict[int, Facts]) -> Facts:
+    def _facts(self, expression: Expression, known: dict[int, ValueRange]) -> ValueRange:
         if isinstance(expression, Literal):
             return _literal_facts(expression)
         if isinstance(expression, ColumnRef):
@@ -117,10 +127,10 @@ class Scope:
             )
         assert isinstance(expression, Call)
         return self._call_facts(
-            expression, [self.facts(one, known) for one in expression.arguments]
+            expression, [self.value_range(argument, known) for argument in expression.arguments]
         )
 
-    def _call_facts(self, call: Call, known: list[Facts]) -> Facts:
+    def _call_facts(self, call: Call, known: list[ValueRange]) -> ValueRange:
         function = FUNCTIONS.get(call.name)
         if function is None:
             raise InvalidQuery(f"{call} works on aggregates only, such as {call.name}(AVG(x)).")
@@ -132,16 +142,16 @@ class Scope:
         if call.name == "cast text" and known[0].kind == "date":
             # DuckDB 2.0 fails on timestamps out of range, which a row could hold.
             raise InvalidQuery(f"{call}: dates are compared to dates here, not made into text.")
-        return value_facts.short(function.facts(known))
+        return value_ranges.shorten(function.value_range(known))
 
-    def _column_facts(self, column: Declared) -> Facts:
+    def _column_facts(self, column: Declared) -> ValueRange:
         if column.kind != "number":
-            return Facts(column.kind)
+            return ValueRange(column.kind)
         if column.bounds is None:
-            return Facts("number", step=Fraction(1) if column.integer else column.step)
+            return ValueRange("number", step=Fraction(1) if column.integer else column.step)
         low, high = column.bounds
         step = column.step or (Fraction(1) if column.integer else None)
-        return Facts("number", low, high, step)
+        return ValueRange("number", low, high, step)
 
     def column(self, name: str) -> Declared:
         """The column of that name, in any case of letters."""
@@ -158,7 +168,7 @@ class Scope:
 
     def sql(self, expression: Expression) -> Sql:
         """The expression in the engine's words, over columns that `leaf` has cleaned."""
-        self.facts(expression)
+        self.value_range(expression)
         return self._sql(expression)
 
     def _sql(self, expression: Expression) -> Sql:
@@ -167,9 +177,9 @@ class Scope:
         if isinstance(expression, ColumnRef):
             return exp.column(self.alias(expression.name))
         assert isinstance(expression, Call)
-        arguments = [self._sql(one) for one in expression.arguments]
+        arguments = [self._sql(argument) for argument in expression.arguments]
         if expression.name == "cast text" and self._is_whole(expression.arguments[0]):
-            arguments = [try_cast(one, "bigint") for one in arguments]
+            arguments = [try_cast(argument, "bigint") for argument in arguments]
         return FUNCTIONS[expression.name].sql(arguments)
 
     def alias(self, name: str) -> str:
@@ -185,16 +195,16 @@ class Scope:
     @property
     def identity(self) -> list[Sql]:
         """What of a unit a keyed hash may draw on: a row's number hangs on other rows."""
-        return [] if self.origin.counted else [exp.column("u")]
+        return [] if self.origin.numbered else [exp.column("u")]
 
-    def numbered(self, inner: exp.Select) -> exp.Select:
+    def define_row_numbers(self, inner: exp.Select) -> exp.Select:
         """The statement, with the numbers of rows that it draws on."""
-        counted = self.origin.counted
+        counted = self.origin.numbered
         for place, one in enumerate(counted):
-            inner = one.beside(inner, place, len(counted))
+            inner = one.define_in(inner, place, len(counted))
         return inner
 
-    def leaf(self, name: str) -> Sql:
+    def clean_column(self, name: str) -> Sql:
         """A column as it enters a query: cast to its kind, NULL where that fails, clipped."""
         column = self.column(name)
         raw = self._raw(column)
@@ -207,7 +217,7 @@ class Scope:
         low, high = (double_literal(end) for end in column.bounds)
         return clip(double(raw), low, high)
 
-    def whole_leaf(self, name: str) -> Sql:
+    def clean_integer_column(self, name: str) -> Sql:
         """A column of integers as it enters a query as a group key: an integer, clipped."""
         column = self.column(name)
         bare = self._raw(column)
@@ -220,7 +230,7 @@ class Scope:
         ends = (exp.Literal.number(end) for end in (low.__ceil__(), high.__floor__()))
         return clip(raw, *ends)
 
-    def outside(self, name: str) -> Sql:
+    def is_outside_bounds(self, name: str) -> Sql:
         """Whether a column's value lies outside of its bounds, before it is clipped."""
         column = self.column(name)
         if self.source is not None:
@@ -238,7 +248,7 @@ class Scope:
 
     def grid(self, argument: Expression) -> tuple[int, int, Fraction]:
         """The argument's limits in whole steps, and the step; refuses what has no limit."""
-        known = self.facts(argument)
+        known = self.value_range(argument)
         if known.kind == "boolean":
             return 0, 1, Fraction(1)
         if known.kind != "number":
@@ -305,22 +315,24 @@ def _case_parts(parts: Sequence[_Part]) -> tuple[list[_Part], list[_Part]]:
     return [*parts[: len(parts) - odd : 2]], [*parts[1::2], *(parts[-1:] if odd else ())]
 
 
-def _check_case(call: Call, known: list[Facts]) -> None:
+def _check_case(call: Call, known: list[ValueRange]) -> None:
     conditions, branches = _case_parts(known)
-    values = {one.kind for one in branches if one.kind is not None}
-    if any(one.kind not in ("boolean", None) for one in conditions):
+    values = {branch.kind for branch in branches if branch.kind is not None}
+    if any(condition.kind not in ("boolean", None) for condition in conditions):
         raise InvalidQuery(f"{call}: what follows WHEN must be true or false.")
     if len(values) > 1:
         raise InvalidQuery(f"{call}: its values must be of one kind. Found {sorted(values)}.")
 
 
-def _literal_facts(literal: Literal) -> Facts:
+def _literal_facts(literal: Literal) -> ValueRange:
     if literal.value is None:
-        return Facts(None)
+        return ValueRange(None)
     if isinstance(literal.value, bool):
-        return Facts("boolean")
+        return ValueRange("boolean")
     return (
-        Facts("text") if isinstance(literal.value, str) else value_facts.constant(literal.value)
+        ValueRange("text")
+        if isinstance(literal.value, str)
+        else value_ranges.constant(literal.value)
     )
 
 

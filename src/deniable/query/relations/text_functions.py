@@ -6,9 +6,9 @@ from fractions import Fraction
 from sqlglot import exp
 
 from deniable.errors import InvalidQuery
-from deniable.query.relations.functions import Function
-from deniable.query.relations.sql_terms import Sql, try_cast
-from deniable.query.relations.value_facts import Facts
+from deniable.query.relations.basic_functions import Function
+from deniable.query.relations.sql_nodes import Sql, try_cast
+from deniable.query.relations.value_ranges import ValueRange
 
 _FARTHEST = 10**6  # places in a text
 _MOST_PARTS = 1000
@@ -20,27 +20,29 @@ def _call(name: str, *arguments: Sql) -> Sql:
 
 def _plain(name: str, most: int = 1) -> Function:
     """Text to text."""
-    return Function(1, most, "text", lambda a: Facts("text"), lambda a: _call(name, *a))
+    return Function(1, most, "text", lambda a: ValueRange("text"), lambda a: _call(name, *a))
 
 
 def _test(name: str) -> Function:
-    return Function(2, 2, "text", lambda a: Facts("boolean"), lambda a: _call(name, *a))
+    return Function(2, 2, "text", lambda a: ValueRange("boolean"), lambda a: _call(name, *a))
 
 
 def _place(name: str, most: int) -> Function:
     """Part of a text, from or up to places that are whole constants."""
 
-    def known(arguments: list[Facts]) -> Facts:
+    def known(arguments: list[ValueRange]) -> ValueRange:
         for one in arguments[1:]:
             place = one.low if one.low == one.high else None
             if place is None or place.denominator != 1 or abs(place) > _FARTHEST:
                 raise InvalidQuery(
                     f"{name} takes whole constants for places, as in {name}(x, 1)."
                 )
-        return Facts("text")
+        return ValueRange("text")
 
     def sql(arguments: list[Sql]) -> Sql:
-        return _call(name, arguments[0], *(try_cast(one, "bigint") for one in arguments[1:]))
+        return _call(
+            name, arguments[0], *(try_cast(argument, "bigint") for argument in arguments[1:])
+        )
 
     return Function(2, most, ("text", "number"), known, sql)
 
@@ -50,7 +52,7 @@ def _count(name: str, least: int) -> Function:
         least,
         least,
         "text",
-        lambda a: Facts("number", Fraction(0), None, Fraction(1)),
+        lambda a: ValueRange("number", Fraction(0), None, Fraction(1)),
         lambda a: try_cast(_call(name, *a), "double"),
     )
 
@@ -62,20 +64,20 @@ def _escaped(kind: type[exp.Expr]) -> Function:
         like = kind(this=a[0], expression=a[1])
         return exp.paren(exp.Escape(this=like, expression=a[2]), copy=False)
 
-    return Function(3, 3, "text", lambda a: Facts("boolean"), sql)
+    return Function(3, 3, "text", lambda a: ValueRange("boolean"), sql)
 
 
 def _split() -> Function:
     """A part of a text between signs; none there is is empty."""
 
-    def known(arguments: list[Facts]) -> Facts:
+    def known(arguments: list[ValueRange]) -> ValueRange:
         place = arguments[2].low if arguments[2].low == arguments[2].high else None
         if place is None or place.denominator != 1 or not 1 <= place <= _MOST_PARTS:
             raise InvalidQuery(
                 f"SPLIT_PART takes the number of a part, 1 to {_MOST_PARTS:,}: "
                 "SPLIT_PART(x, '-', 1)."
             )
-        return Facts("text")
+        return ValueRange("text")
 
     def sql(a: list[Sql]) -> Sql:
         return _call("SPLIT_PART", a[0], a[1], try_cast(a[2], "int"))
@@ -105,5 +107,5 @@ TEXTS: dict[str, Function] = {
     "like escape": _escaped(exp.Like),
     "ilike escape": _escaped(exp.ILike),
     "split part": _split(),
-    "ilike": Function(2, 2, "text", lambda a: Facts("boolean"), _like(exp.ILike)),
+    "ilike": Function(2, 2, "text", lambda a: ValueRange("boolean"), _like(exp.ILike)),
 }

@@ -14,26 +14,26 @@ from deniable.policy import Column as Declared
 from deniable.policy import Table
 from deniable.policy.column import Keys, KeyValue
 from deniable.query.language.syntax_tree import ColumnRef, Expression
-from deniable.query.relations import value_facts
-from deniable.query.relations.joins import MOST_ROWS, as_unit, check_same_unit
-from deniable.query.relations.row_origin import Origin, hidden
+from deniable.query.relations import value_ranges
+from deniable.query.relations.joins import MOST_ROWS, cast_unit, check_same_unit
+from deniable.query.relations.row_origin import RowOrigin, hidden_name
 from deniable.query.relations.scope import Scope
-from deniable.query.relations.sql_terms import (
+from deniable.query.relations.sql_nodes import (
     column,
     named,
     subquery,
     try_cast,
 )
 from deniable.query.relations.views import (
-    Item,
     RelationView,
-    column_of,
-    whole_column,
+    ViewColumn,
+    column_from_range,
+    integer_column,
 )
 
 
 @dataclass(frozen=True, slots=True)
-class United:
+class UnitedRows:
     """The rows of several views with the same columns."""
 
     parts: tuple[RelationView, ...]
@@ -42,7 +42,7 @@ class United:
     def select(self, names: Sequence[str]) -> exp.Select:
         """Those columns and the unit, of all parts."""
         places = [list(self.table.columns).index(name) for name in names]
-        selects = [self._part(one, places) for one in self.parts]
+        selects = [self._part(part, places) for part in self.parts]
         whole = exp.union(*selects, distinct=False, copy=False)
         alias = exp.TableAlias(this=exp.to_identifier("parts"))
         made = exp.Select(expressions=[exp.Star()])
@@ -58,37 +58,37 @@ class United:
                 value = try_cast(value, "double")
             chosen.append(named(value, f"d{place}"))
         if view.private:
-            chosen.append(named(as_unit(column("u"), view.scope.origin.unit_type), "u"))
-        made = subquery(view.written(places), "part")
+            chosen.append(named(cast_unit(column("u"), view.scope.origin.unit_type), "u"))
+        made = subquery(view.select(places), "part")
         return made.select(*(chosen or [named(exp.Literal.number(1), "one")]), copy=False)
 
 
-def united(parts: tuple[RelationView, ...]) -> RelationView:
+def unite_views(parts: tuple[RelationView, ...]) -> RelationView:
     """The view of all parts; columns go by their place and take the names of the first."""
     first = parts[0]
     for other in parts[1:]:
         _check(first, other)
     columns = {
-        item.name: _column(item.name, parts, place) for place, item in enumerate(first.items)
+        item.name: _column(item.name, parts, place) for place, item in enumerate(first.columns)
     }
     unit = next(
         (
             item.name
-            for place, item in enumerate(first.items)
+            for place, item in enumerate(first.columns)
             if first.unit is not None
-            and all(one.items[place].expression == one.unit for one in parts)
+            and all(part.columns[place].expression == part.unit for part in parts)
         ),
         None,
     )
-    tables = [one.scope.table for one in parts]
+    tables = [part.scope.table for part in parts]
     name = " and ".join(dict.fromkeys(one.name for one in tables))
-    origin = Origin.of([one.scope.origin for one in parts], single=False)
+    origin = RowOrigin.combine([part.scope.origin for part in parts], one_row_per_unit=False)
     expected = [one.expected_rows for one in tables]
     private = first.private
     table = Table(
         name,
         public=not private,
-        unit=(unit or hidden(origin.unit or "row", columns)) if private else None,
+        unit=(unit or hidden_name(origin.unit or "row", columns)) if private else None,
         neighbors=tables[0].neighbors,
         max_groups_per_unit=origin.max_groups_per_unit if private else None,
         max_rows_per_unit_per_group=origin.max_rows_per_unit_per_group if private else None,
@@ -96,15 +96,15 @@ def united(parts: tuple[RelationView, ...]) -> RelationView:
         expected_rows=None if None in expected else sum(filter(None, expected)),
         columns=columns,
     )
-    items = tuple(Item(None, name, ColumnRef(name)) for name in columns)
-    return RelationView(Scope(table, United(parts, table), origin), items)
+    items = tuple(ViewColumn(None, name, ColumnRef(name)) for name in columns)
+    return RelationView(Scope(table, UnitedRows(parts, table), origin), items)
 
 
 def _check(first: RelationView, other: RelationView) -> None:
-    if len(first.items) != len(other.items):
+    if len(first.columns) != len(other.columns):
         raise InvalidQuery(
-            f"UNION ALL needs as many columns in each part. Found {len(first.items)} and "
-            f"{len(other.items)}."
+            f"UNION ALL needs as many columns in each part. Found {len(first.columns)} and "
+            f"{len(other.columns)}."
         )
     if first.private != other.private:
         raise InvalidQuery(
@@ -116,17 +116,17 @@ def _check(first: RelationView, other: RelationView) -> None:
 
 
 def _column(name: str, parts: tuple[RelationView, ...], place: int) -> Declared:
-    expressions = [(one.items[place].expression, one.scope) for one in parts]
-    known = [scope.facts(expression) for expression, scope in expressions]
+    expressions = [(part.columns[place].expression, part.scope) for part in parts]
+    known = [scope.value_range(expression) for expression, scope in expressions]
     kinds = {one.kind for one in known} - {None}
     if len(kinds) > 1:
         raise InvalidQuery(
             f"UNION ALL: column {place + 1} ({name}) is of different kinds, "
             f"{' and '.join(sorted(map(str, kinds)))}. CAST one of them."
         )
-    hull = value_facts.hull(known)
-    made = column_of(name, hull)
-    whole = all(whole_column(expression, scope) for expression, scope in expressions)
+    hull = value_ranges.hull(known)
+    made = column_from_range(name, hull)
+    whole = all(integer_column(expression, scope) for expression, scope in expressions)
     return Declared(
         name,
         kind=made.kind,

@@ -15,16 +15,16 @@ from sqlglot import exp
 from deniable.errors import InvalidQuery
 from deniable.policy import Column as Declared
 from deniable.policy.value_kinds import Kind
-from deniable.query.language.expressions import check_sizes, conjunction, renamed, walk
+from deniable.query.language.expressions import check_sizes, conjunction, replace_columns, walk
 from deniable.query.language.syntax_tree import Call, ColumnRef, Expression, SubQuery
-from deniable.query.relations.clean_columns import clean
+from deniable.query.relations.clean_columns import select_clean_columns
 from deniable.query.relations.scope import Scope
-from deniable.query.relations.sql_terms import Sql, column, named, subquery
-from deniable.query.relations.value_facts import Facts, short
+from deniable.query.relations.sql_nodes import Sql, column, named, subquery
+from deniable.query.relations.value_ranges import ValueRange, shorten
 
 
 @dataclass(frozen=True, slots=True)
-class Item:
+class ViewColumn:
     """A column of a view: what it is called, and what it is over the rows that are read."""
 
     table: str | None
@@ -38,24 +38,26 @@ class RelationView:
     """Items over the rows of a scope, of those rows that a condition keeps."""
 
     scope: Scope
-    items: tuple[Item, ...]
+    columns: tuple[ViewColumn, ...]
     where: Expression | None = None
 
     @classmethod
-    def of(cls, scope: Scope, name: str | None) -> "RelationView":
+    def of_scope(cls, scope: Scope, name: str | None) -> "RelationView":
         """All columns of a scope under one name."""
-        return cls(scope, tuple(Item(name, one, ColumnRef(one)) for one in scope.table.columns))
+        return cls(
+            scope, tuple(ViewColumn(name, one, ColumnRef(one)) for one in scope.table.columns)
+        )
 
-    def called(self, name: str | None, *, hidden: bool = False) -> "RelationView":
+    def rename_table(self, name: str | None, *, hidden: bool = False) -> "RelationView":
         """The same items, all under one table's name."""
-        items = (Item(name, one.name, one.expression, hidden) for one in self.items)
-        return replace(self, items=tuple(items))
+        items = (ViewColumn(name, one.name, one.expression, hidden) for one in self.columns)
+        return replace(self, columns=tuple(items))
 
-    def find(self, wanted: ColumnRef) -> Item | None:
+    def find(self, wanted: ColumnRef) -> ViewColumn | None:
         """The item of that name; None where there is none."""
         found = [
             one
-            for one in self.items
+            for one in self.columns
             if one.name.lower() == wanted.name.lower()
             and (
                 not one.hidden
@@ -68,12 +70,12 @@ class RelationView:
             raise InvalidQuery(f"{wanted} may be any of {tables}: say which.")
         return found[0] if found else None
 
-    def item(self, wanted: ColumnRef) -> Item:
+    def item(self, wanted: ColumnRef) -> ViewColumn:
         """The item of that name; refuses what is not there."""
         found = self.find(wanted)
         if found is not None:
             return found
-        shown = [one for one in self.items if not one.hidden]
+        shown = [one for one in self.columns if not one.hidden]
         near = get_close_matches(wanted.name, [one.name for one in shown], n=1)
         hint = f" Did you mean {near[0]}?" if near else ""
         tables = sorted({one.table for one in shown if one.table is not None})
@@ -85,10 +87,10 @@ class RelationView:
             f"{', '.join(sorted({one.name for one in shown}))}."
         )
 
-    def over(self, expression: Expression) -> Expression:
+    def resolve(self, expression: Expression) -> Expression:
         """The expression over the rows that are read."""
         check_sizes([expression])
-        made = renamed(expression, lambda one: self.item(one).expression)
+        made = replace_columns(expression, lambda one: self.item(one).expression)
         check_sizes([made])
         for leaf in walk(made):
             if isinstance(leaf, SubQuery):
@@ -98,11 +100,11 @@ class RelationView:
                 raise InvalidQuery(f"{of[0]} has no bounds of its own: name a column.")
         return self.scope.resolve(made)
 
-    def kept(self, condition: Expression | None) -> "RelationView":
+    def filter(self, condition: Expression | None) -> "RelationView":
         """Only the rows for which a condition, over the rows that are read, holds."""
         if condition is None:
             return self
-        if self.scope.facts(condition).kind not in ("boolean", None):
+        if self.scope.value_range(condition).kind not in ("boolean", None):
             raise InvalidQuery(f"WHERE {condition} is neither true nor false.")
         return replace(self, where=conjunction([self.where, condition]))
 
@@ -119,7 +121,7 @@ class RelationView:
             ColumnRef(unit) if unit is not None and unit in self.scope.table.columns else None
         )
 
-    def written(
+    def select(
         self, wanted: Iterable[int], extras: Sequence[tuple[Sql, str]] = ()
     ) -> exp.Select:
         """The items at some places as d0, d1, ... (d and the place), and the unit as u."""
@@ -128,8 +130,8 @@ class RelationView:
         whole: list[str] = []
         chosen = [named(sql, name) for sql, name in extras]
         for place in places:
-            expression = self.items[place].expression
-            kept = whole_column(expression, self.scope)
+            expression = self.columns[place].expression
+            kept = integer_column(expression, self.scope)
             if kept is not None:
                 whole.append(kept)
                 value = column(f"{self.scope.alias(kept)}_key")
@@ -138,14 +140,14 @@ class RelationView:
                 value = self.scope.sql(expression)
             chosen.append(named(value, f"d{place}"))
         chosen += [named(column("u"), "u")] if self.scope.table.unit is not None else []
-        rows = subquery(clean(self.scope, used, whole, outermost=False), "clean")
+        rows = subquery(select_clean_columns(self.scope, used, whole, outermost=False), "clean")
         made = rows.select(*(chosen or [exp.Literal.number(1)]), copy=False)
         return (
             made if self.where is None else made.where(self.scope.sql(self.where), copy=False)
         )
 
 
-def whole_column(expression: Expression, scope: Scope) -> str | None:
+def integer_column(expression: Expression, scope: Scope) -> str | None:
     """The column, if an expression is one of integers: they need not go through doubles."""
     if isinstance(expression, ColumnRef) and scope.column(expression.name).integer:
         return expression.name
@@ -159,9 +161,9 @@ def _misplaced(query: SubQuery) -> str:
     )
 
 
-def declared(name: str, expression: Expression, scope: Scope) -> Declared:
+def declare_column(name: str, expression: Expression, scope: Scope) -> Declared:
     """What is public about a column that an expression makes."""
-    known = scope.facts(expression)
+    known = scope.value_range(expression)
     if isinstance(expression, ColumnRef):
         source = scope.column(expression.name)
         return Declared(
@@ -173,12 +175,12 @@ def declared(name: str, expression: Expression, scope: Scope) -> Declared:
             integer=source.integer,
             narrow=bool(source.integer),
         )
-    return column_of(name, known)
+    return column_from_range(name, known)
 
 
-def column_of(name: str, known: Facts) -> Declared:
+def column_from_range(name: str, known: ValueRange) -> Declared:
     """A column with the limits and grid that are known of its values, widened to the grid."""
-    known, kind = short(known), cast(Kind, known.kind or "text")
+    known, kind = shorten(known), cast(Kind, known.kind or "text")
     if kind != "number" or known.low is None or known.high is None:
         whole = kind == "number" and known.step is not None and known.step.denominator == 1
         return Declared(name, kind=kind, integer=whole)

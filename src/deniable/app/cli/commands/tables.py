@@ -15,7 +15,7 @@ def tables(policy: session_options.PolicyFile = session_options.POLICY) -> None:
     from rich.markup import escape
     from rich.table import Table as Drawn
 
-    from deniable.query.language.decimal_text import plain
+    from deniable.query.language.decimal_text import decimal_text
 
     console = Console(highlight=False)
     with session_options.planning(policy, "opening") as session:
@@ -25,8 +25,8 @@ def tables(policy: session_options.PolicyFile = session_options.POLICY) -> None:
         console.print(f"[bold]{escape(table.name)}[/bold]: {escape(whose(table))}")
         drawn = Drawn("column", "kind", "bounds", "step", "keys", box=box.SIMPLE_HEAD)
         for column in table.columns.values():
-            low_high = " to ".join(map(plain, column.bounds or ()))
-            step = "" if column.step is None else plain(column.step)
+            low_high = " to ".join(map(decimal_text, column.bounds or ()))
+            step = "" if column.step is None else decimal_text(column.step)
             cells = column.name, column.kind or "-", low_high, step, keys(column)
             drawn.add_row(*map(escape, cells))
         console.print(drawn)
@@ -35,7 +35,7 @@ def tables(policy: session_options.PolicyFile = session_options.POLICY) -> None:
 
 def whose(table: "Table") -> str:
     """Whose privacy a table protects, in words."""
-    from deniable.policy.suggestions import counted
+    from deniable.policy.plurals import pluralize
 
     if table.public:
         return "public"
@@ -43,8 +43,8 @@ def whose(table: "Table") -> str:
         return f"each row is a unit ({table.neighbors})"
     return (
         f"all rows of one {table.unit} are a unit ({table.neighbors}), in at most "
-        f"{counted(table.max_groups_per_unit, 'group')} with "
-        f"{counted(table.max_rows_per_unit_per_group, 'row')} each"
+        f"{pluralize(table.max_groups_per_unit, 'group')} with "
+        f"{pluralize(table.max_rows_per_unit_per_group, 'row')} each"
     )
 
 

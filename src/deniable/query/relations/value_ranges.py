@@ -17,7 +17,7 @@ _LONGEST = 1000  # bits of a limit that is carried on as it is
 
 
 @dataclass(frozen=True, slots=True)
-class Facts:
+class ValueRange:
     """Kind ("number", "text", "boolean", "date"; None for NULL), limits and grid.
 
     Where `step` is known, the value is a whole multiple of it; where `low` and `high` are
@@ -35,13 +35,13 @@ class Facts:
         return self.low is not None and self.high is not None
 
 
-def short(a: Facts) -> Facts:
+def shorten(a: ValueRange) -> ValueRange:
     """The same with limits and a grid that are short enough to be reckoned with further.
 
     Powers of powers soon have more digits than a machine has room for. A limit beyond 1e100 is
     none; one with very many digits is moved outwards a little.
 
-    >>> far = short(Facts("number", Fraction(1, 3**999), Fraction(10) ** 101))
+    >>> far = shorten(ValueRange("number", Fraction(1, 3**999), Fraction(10) ** 101))
     >>> far.low, far.high
     (Fraction(0, 1), None)
     """
@@ -53,7 +53,7 @@ def short(a: Facts) -> Facts:
     if step is not None and _bits(step) > _LONGEST:
         step = None
     low, high = _outwards(a.low, math.floor), _outwards(a.high, math.ceil)
-    return Facts("number", low, high, step)
+    return ValueRange("number", low, high, step)
 
 
 def _outwards(end: Fraction | None, whole: Callable[[Fraction], int]) -> Fraction | None:
@@ -67,74 +67,74 @@ def _bits(number: Fraction) -> int:
     return max(number.numerator.bit_length(), number.denominator.bit_length())
 
 
-def constant(value: Fraction) -> Facts:
+def constant(value: Fraction) -> ValueRange:
     """Facts of a literal number: its own grid is the coarsest that holds it."""
-    return Facts("number", value, value, abs(value) or Fraction(1))
+    return ValueRange("number", value, value, abs(value) or Fraction(1))
 
 
-def hull(parts: list[Facts]) -> Facts:
+def hull(parts: list[ValueRange]) -> ValueRange:
     """What holds of a value that is one of several."""
-    kinds = [one for one in parts if one.kind is not None]
+    kinds = [part for part in parts if part.kind is not None]
     if not kinds:
-        return Facts(None)
+        return ValueRange(None)
     if kinds[0].kind != "number":
-        return Facts(kinds[0].kind)
-    lows = [one.low for one in kinds if one.low is not None]
-    highs = [one.high for one in kinds if one.high is not None]
+        return ValueRange(kinds[0].kind)
+    lows = [kind.low for kind in kinds if kind.low is not None]
+    highs = [kind.high for kind in kinds if kind.high is not None]
     low = min(lows) if len(lows) == len(kinds) else None
     high = max(highs) if len(highs) == len(kinds) else None
-    return Facts("number", low, high, common_step([one.step for one in kinds]))
+    return ValueRange("number", low, high, common_step([kind.step for kind in kinds]))
 
 
-def plus(a: Facts, b: Facts) -> Facts:
+def plus(a: ValueRange, b: ValueRange) -> ValueRange:
     """a + b."""
-    return Facts(
+    return ValueRange(
         "number", _add(a.low, b.low), _add(a.high, b.high), common_step([a.step, b.step])
     )
 
 
-def negative(a: Facts) -> Facts:
+def negative(a: ValueRange) -> ValueRange:
     """-a."""
     low = None if a.high is None else -a.high
-    return Facts("number", low, None if a.low is None else -a.low, a.step)
+    return ValueRange("number", low, None if a.low is None else -a.low, a.step)
 
 
-def times(a: Facts, b: Facts) -> Facts:
+def times(a: ValueRange, b: ValueRange) -> ValueRange:
     """a * b."""
     step = None if a.step is None or b.step is None else a.step * b.step
-    return Facts("number", *_corners(a, b, lambda x, y: x * y), step)
+    return ValueRange("number", *_corners(a, b, lambda x, y: x * y), step)
 
 
-def over(a: Facts, b: Facts) -> Facts:
+def quotient(a: ValueRange, b: ValueRange) -> ValueRange:
     """a / b, NULL where b is 0: limited only where b stays away from 0."""
     if b.low is None or b.high is None or b.low <= 0 <= b.high:
-        return Facts("number")
-    return Facts("number", *_corners(a, b, lambda x, y: x / y), None)
+        return ValueRange("number")
+    return ValueRange("number", *_corners(a, b, lambda x, y: x / y), None)
 
 
-def absolute(a: Facts) -> Facts:
+def absolute(a: ValueRange) -> ValueRange:
     """|a|."""
     if a.low is None or a.high is None:
-        return Facts("number", Fraction(0), None, a.step)
+        return ValueRange("number", Fraction(0), None, a.step)
     least = Fraction(0) if a.low <= 0 <= a.high else min(abs(a.low), abs(a.high))
-    return Facts("number", least, max(abs(a.low), abs(a.high)), a.step)
+    return ValueRange("number", least, max(abs(a.low), abs(a.high)), a.step)
 
 
-def whole(a: Facts) -> Facts:
+def rounded(a: ValueRange) -> ValueRange:
     """a rounded to a whole number, up or down."""
     low = None if a.low is None else Fraction(math.floor(a.low))
-    return Facts(
+    return ValueRange(
         "number", low, None if a.high is None else Fraction(math.ceil(a.high)), Fraction(1)
     )
 
 
-def least(parts: list[Facts]) -> Facts:
+def least(parts: list[ValueRange]) -> ValueRange:
     """The least of several numbers (NULLs are passed over)."""
-    highs = [one.high for one in parts if one.high is not None]
+    highs = [part.high for part in parts if part.high is not None]
     whole_hull = hull(parts)
     # A NULL may hide the argument that limits from above, so all of them must.
     high = max(highs) if len(highs) == len(parts) else None
-    return Facts("number", whole_hull.low, high, whole_hull.step)
+    return ValueRange("number", whole_hull.low, high, whole_hull.step)
 
 
 def _add(a: Fraction | None, b: Fraction | None) -> Fraction | None:
@@ -142,7 +142,7 @@ def _add(a: Fraction | None, b: Fraction | None) -> Fraction | None:
 
 
 def _corners(
-    a: Facts, b: Facts, operation: Callable[[Fraction, Fraction], Fraction]
+    a: ValueRange, b: ValueRange, operation: Callable[[Fraction, Fraction], Fraction]
 ) -> tuple[Fraction | None, Fraction | None]:
     if a.low is None or a.high is None or b.low is None or b.high is None:
         return None, None

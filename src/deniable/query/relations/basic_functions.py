@@ -11,9 +11,9 @@ from fractions import Fraction
 from sqlglot import exp
 
 from deniable.query.plan.grid_steps import common_step
-from deniable.query.relations import value_facts
-from deniable.query.relations.sql_terms import Sql, case, clip, double
-from deniable.query.relations.value_facts import Facts
+from deniable.query.relations import value_ranges
+from deniable.query.relations.sql_nodes import Sql, case, clip, double
+from deniable.query.relations.value_ranges import ValueRange
 
 ANY = 10_000  # so many arguments
 
@@ -26,7 +26,7 @@ class Function:
     most: int
     # Of every argument; "same": all alike; None: anything; several: of each, in order.
     kind: str | tuple[str, ...] | None
-    facts: Callable[[list[Facts]], Facts]
+    value_range: Callable[[list[ValueRange]], ValueRange]
     sql: Callable[[list[Sql]], Sql]
 
 
@@ -58,14 +58,14 @@ def _try_cast(kind: str) -> Callable[[list[Sql]], Sql]:
     )
 
 
-def _always(kind: str) -> Callable[[list[Facts]], Facts]:
-    return lambda arguments: Facts(kind)
+def _always(kind: str) -> Callable[[list[ValueRange]], ValueRange]:
+    return lambda arguments: ValueRange(kind)
 
 
-def _branches(arguments: list[Facts]) -> Facts:
+def _branches(arguments: list[ValueRange]) -> ValueRange:
     """Limits of CASE: those of its values, every second argument, and of its ELSE."""
     values = arguments[1::2] + (arguments[-1:] if len(arguments) % 2 else [])
-    return value_facts.hull(values)
+    return value_ranges.hull(values)
 
 
 def _divided(arguments: list[Sql]) -> Sql:
@@ -74,17 +74,19 @@ def _divided(arguments: list[Sql]) -> Sql:
     return exp.paren(exp.Div(this=arguments[0], expression=below, typed=False), copy=False)
 
 
-def _greatest(arguments: list[Facts]) -> Facts:
-    return value_facts.negative(
-        value_facts.least([value_facts.negative(one) for one in arguments])
+def _greatest(arguments: list[ValueRange]) -> ValueRange:
+    return value_ranges.negative(
+        value_ranges.least([value_ranges.negative(argument) for argument in arguments])
     )
 
 
-def _bounded_below(arguments: list[Facts]) -> Facts:
+def _bounded_below(arguments: list[ValueRange]) -> ValueRange:
     _, low, high = arguments
     if low.low is None or high.high is None:
-        return Facts("number")
-    return Facts("number", low.low, high.high, common_step([one.step for one in arguments]))
+        return ValueRange("number")
+    return ValueRange(
+        "number", low.low, high.high, common_step([argument.step for argument in arguments])
+    )
 
 
 def _clamped(arguments: list[Sql]) -> Sql:
@@ -97,27 +99,27 @@ def _comparison(kind: type[exp.Expr]) -> Function:
 
 
 FUNCTIONS: dict[str, Function] = {
-    "+": Function(2, 2, "number", lambda a: value_facts.plus(*a), _infix(exp.Add)),
+    "+": Function(2, 2, "number", lambda a: value_ranges.plus(*a), _infix(exp.Add)),
     "-": Function(
         2,
         2,
         "number",
-        lambda a: value_facts.plus(a[0], value_facts.negative(a[1])),
+        lambda a: value_ranges.plus(a[0], value_ranges.negative(a[1])),
         _infix(exp.Sub),
     ),
-    "*": Function(2, 2, "number", lambda a: value_facts.times(*a), _infix(exp.Mul)),
-    "/": Function(2, 2, "number", lambda a: value_facts.over(*a), _divided),
+    "*": Function(2, 2, "number", lambda a: value_ranges.times(*a), _infix(exp.Mul)),
+    "/": Function(2, 2, "number", lambda a: value_ranges.quotient(*a), _divided),
     "negative": Function(
-        1, 1, "number", lambda a: value_facts.negative(a[0]), lambda a: exp.Neg(this=a[0])
+        1, 1, "number", lambda a: value_ranges.negative(a[0]), lambda a: exp.Neg(this=a[0])
     ),
-    "abs": Function(1, 1, "number", lambda a: value_facts.absolute(a[0]), _function("ABS")),
-    "floor": Function(1, 1, "number", lambda a: value_facts.whole(a[0]), _function("FLOOR")),
-    "ceil": Function(1, 1, "number", lambda a: value_facts.whole(a[0]), _function("CEIL")),
-    "round": Function(1, 1, "number", lambda a: value_facts.whole(a[0]), _function("ROUND")),
-    "least": Function(1, ANY, "number", value_facts.least, _function("LEAST")),
+    "abs": Function(1, 1, "number", lambda a: value_ranges.absolute(a[0]), _function("ABS")),
+    "floor": Function(1, 1, "number", lambda a: value_ranges.rounded(a[0]), _function("FLOOR")),
+    "ceil": Function(1, 1, "number", lambda a: value_ranges.rounded(a[0]), _function("CEIL")),
+    "round": Function(1, 1, "number", lambda a: value_ranges.rounded(a[0]), _function("ROUND")),
+    "least": Function(1, ANY, "number", value_ranges.least, _function("LEAST")),
     "greatest": Function(1, ANY, "number", _greatest, _function("GREATEST")),
     "clamp": Function(3, 3, "number", _bounded_below, _clamped),
-    "coalesce": Function(1, ANY, "same", value_facts.hull, _function("COALESCE")),
+    "coalesce": Function(1, ANY, "same", value_ranges.hull, _function("COALESCE")),
     "case": Function(2, ANY, None, _branches, lambda a: case(*a)),
     "=": _comparison(exp.EQ),
     "<>": _comparison(exp.NEQ),
@@ -139,7 +141,7 @@ FUNCTIONS: dict[str, Function] = {
     ),
     "like": Function(2, 2, "text", _always("boolean"), _infix(exp.Like)),
     "cast integer": Function(
-        1, 1, None, lambda a: value_facts.whole(_as_number(a[0])), lambda a: _rounded(a[0])
+        1, 1, None, lambda a: value_ranges.rounded(_as_number(a[0])), lambda a: _rounded(a[0])
     ),
     "cast number": Function(1, 1, None, lambda a: _as_number(a[0]), lambda a: double(a[0])),
     "cast text": Function(1, 1, None, _always("text"), _try_cast("text")),
@@ -148,10 +150,10 @@ FUNCTIONS: dict[str, Function] = {
 }
 
 
-def _as_number(value: Facts) -> Facts:
+def _as_number(value: ValueRange) -> ValueRange:
     if value.kind == "boolean":
-        return Facts("number", Fraction(0), Fraction(1), Fraction(1))
-    return value if value.kind == "number" else Facts("number")
+        return ValueRange("number", Fraction(0), Fraction(1), Fraction(1))
+    return value if value.kind == "number" else ValueRange("number")
 
 
 def _rounded(value: Sql) -> Sql:

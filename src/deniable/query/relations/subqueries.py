@@ -11,7 +11,7 @@ from fractions import Fraction
 from typing import Protocol, TypeAlias
 
 from deniable.errors import InvalidQuery
-from deniable.query.language.expressions import aggregates, conjunction, conjuncts, walk
+from deniable.query.language.expressions import aggregates_in, conjunction, conjuncts, walk
 from deniable.query.language.syntax_tree import (
     Aggregate,
     Call,
@@ -23,8 +23,8 @@ from deniable.query.language.syntax_tree import (
     Selection,
     SubQuery,
 )
-from deniable.query.relations.grouped import grouped
-from deniable.query.relations.joins import joined
+from deniable.query.relations.grouping import group_view
+from deniable.query.relations.joins import join_views
 from deniable.query.relations.views import RelationView
 
 Rewrite: TypeAlias = Callable[[Expression], Expression]
@@ -36,14 +36,14 @@ _ZERO = Literal(Fraction(0))
 class RelationLookup(Protocol):
     """Looks up relations in a policy."""
 
-    def view(self, relation: Relation) -> RelationView:
+    def resolve_relation(self, relation: Relation) -> RelationView:
         """What a relation means."""
 
-    def apart(self, view: RelationView) -> RelationView:
+    def number_rows(self, view: RelationView) -> RelationView:
         """The view with a number for each row, where each row is protected on its own."""
 
 
-def lifted(
+def join_subqueries(
     resolver: RelationLookup, view: RelationView, expressions: Iterable[Expression]
 ) -> tuple[RelationView, Rewrite]:
     """The view joined with every sub-query, and how expressions refer to them then."""
@@ -52,7 +52,7 @@ def lifted(
     )
     places: dict[Expression, Expression] = {}
     for one in found:
-        view, places[one] = _Lift(resolver, view, one, len(places)).made()
+        view, places[one] = _SubqueryJoin(resolver, view, one, len(places)).join()
 
     def rewritten(expression: Expression) -> Expression:
         if expression in places:
@@ -68,44 +68,44 @@ def lifted(
     return view, rewritten if places else lambda expression: expression
 
 
-class _Lift:
+class _SubqueryJoin:
     """One sub-query on its way into FROM."""
 
     def __init__(
         self, resolver: RelationLookup, view: RelationView, one: SubQuery, place: int
     ) -> None:
-        self.resolver, self.view, self.one = resolver, resolver.apart(view), one
+        self.resolver, self.view, self.one = resolver, resolver.number_rows(view), one
         self.name = f"sub-query {place}"
         if one.query.keys or one.query.having is not None:
             raise InvalidQuery(
                 f"{one} with GROUP BY or HAVING is not supported: JOIN it, in FROM."
             )
 
-    def made(self) -> tuple[RelationView, Expression]:
+    def join(self) -> tuple[RelationView, Expression]:
         """The view with the sub-query beside it, and the expression that stands for it."""
-        query, inner = self.one.query, self.resolver.view(self.one.query.source)
+        query, inner = self.one.query, self.resolver.resolve_relation(self.one.query.source)
         own, pairs = self._correlated(query, inner)
         selected = self._selected(query)
-        inner, rewrite = lifted(self.resolver, inner, [*own, *selected])
+        inner, rewrite = join_subqueries(self.resolver, inner, [*own, *selected])
         condition = conjunction(map(rewrite, own))
-        inner = inner.kept(None if condition is None else inner.over(condition))
+        inner = inner.filter(None if condition is None else inner.resolve(condition))
         if self.one.kind == "in":
             assert self.one.argument is not None
             pairs.append((selected[0], self.one.argument))
-        keys = [inner.over(rewrite(one)) for one, _ in pairs]
+        keys = [inner.resolve(rewrite(one)) for one, _ in pairs]
         self._check_unit(inner, keys, [one for _, one in pairs])
-        value = inner.over(rewrite(selected[0])) if self.one.kind == "value" else None
-        asked = [_ROWS] if value is None else aggregates(value)
+        value = inner.resolve(rewrite(selected[0])) if self.one.kind == "value" else None
+        asked = [_ROWS] if value is None else aggregates_in(value)
         if not asked:
             raise InvalidQuery(
                 f"{self.one} may be several values at once: select an aggregate, such as "
                 "(SELECT MAX(...) FROM ...)."
             )
         names = [Named(f"key {i}", one) for i, one in enumerate(keys)]
-        groups = grouped(inner, names, asked).called(self.name, hidden=True)
-        ends = [ColumnRef(one.name, self.name) for one in groups.items]
+        groups = group_view(inner, names, asked).rename_table(self.name, hidden=True)
+        ends = [ColumnRef(column.name, self.name) for column in groups.columns]
         on = [Call("=", (outer, end)) for (_, outer), end in zip(pairs, ends, strict=False)]
-        view = joined(self.view, groups, "left", conjunction(on), unique=True)
+        view = join_views(self.view, groups, "left", conjunction(on), unique=True)
         return view, self._stands_for(value, dict(zip(asked, ends[len(keys) :], strict=True)))
 
     def _stands_for(
@@ -139,10 +139,10 @@ class _Lift:
             sides = condition.arguments if isinstance(condition, Call) else ()
             if not isinstance(condition, Call) or condition.name != "=":
                 raise self._entangled(condition)
-            within = [one for one in sides if not self._outside(one, inner)]
+            within = [side for side in sides if not self._outside(side, inner)]
             if len(within) != 1:
                 raise self._entangled(condition)
-            (outer,) = (one for one in sides if one is not within[0])
+            (outer,) = (side for side in sides if side is not within[0])
             if any(
                 isinstance(leaf, ColumnRef) and inner.find(leaf) is not None
                 for leaf in walk(outer)
@@ -174,7 +174,7 @@ class _Lift:
         unit = self.view.unit
         for key, other in zip(keys, outer, strict=True):
             mine = unit is not None and key == inner.unit
-            if mine and self.view.over(other) == unit:
+            if mine and self.view.resolve(other) == unit:
                 return
         name = inner.scope.origin.unit
         if name is not None and not self.view.private:
@@ -203,7 +203,7 @@ def _over(value: Expression, ends: dict[Aggregate, ColumnRef]) -> Expression:
         end = ends[value]
         return Call("coalesce", (end, _ZERO)) if value.name.startswith("count") else end
     if isinstance(value, Call):
-        return Call(value.name, tuple(_over(one, ends) for one in value.arguments))
+        return Call(value.name, tuple(_over(argument, ends) for argument in value.arguments))
     if isinstance(value, ColumnRef):
         raise InvalidQuery(f"{value} stands outside of an aggregate, in a sub-query.")
     return value

@@ -5,7 +5,7 @@ from typing import TypeAlias
 
 from sqlglot import exp
 
-from deniable.query.language.decimal_text import plain
+from deniable.query.language.decimal_text import decimal_text
 
 Sql: TypeAlias = exp.Expr
 
@@ -44,36 +44,6 @@ def number(value: int) -> Sql:
     return exp.Literal.number(value) if value >= 0 else exp.paren(exp.Literal.number(value))
 
 
-def square(value: Sql) -> Sql:
-    """A value times itself, in 64 bits."""
-    big = exp.cast(value, "bigint", copy=False)
-    return exp.Mul(this=big, expression=big.copy())
-
-
-def total(value: Sql) -> Sql:
-    """The sum, 0 of nothing."""
-    return exp.func("COALESCE", exp.Sum(this=value), exp.Literal.number(0), copy=False)
-
-
-def count_if(test: Sql) -> Sql:
-    """How many rows pass a test."""
-    return exp.Count(this=case(test, exp.Literal.number(1)))
-
-
-def multiples(*terms: tuple[int, Sql]) -> Sql:
-    """A sum of whole multiples, in wide integers."""
-    made: Sql | None = None
-    for factor, value in terms:
-        if factor == 0:
-            continue
-        part = wide(value.copy())
-        if factor != 1:
-            part = exp.Mul(this=wide(number(factor)), expression=part)
-        made = part if made is None else exp.Add(this=made, expression=part)
-    assert made is not None
-    return exp.paren(made)
-
-
 def double(sql: Sql) -> Sql:
     """A value as a double, NULL where it is none."""
     return exp.TryCast(this=sql, to=exp.DataType.build("double"), safe=True)
@@ -100,4 +70,4 @@ def clip(value: Sql, low: Sql, high: Sql) -> Sql:
 
 def double_literal(number: Fraction) -> Sql:
     """A double, whatever the engine makes of decimals."""
-    return exp.cast(exp.Literal.number(plain(number)), "double", copy=False)
+    return exp.cast(exp.Literal.number(decimal_text(number)), "double", copy=False)

@@ -16,10 +16,10 @@ from sqlglot import exp
 from deniable.errors import InvalidQuery
 from deniable.policy import Table
 from deniable.query.language.syntax_tree import Aggregate, ColumnRef, Expression, Named
-from deniable.query.relations.clean_columns import clean
-from deniable.query.relations.row_origin import hidden
+from deniable.query.relations.clean_columns import select_clean_columns
+from deniable.query.relations.row_origin import hidden_name
 from deniable.query.relations.scope import Scope
-from deniable.query.relations.sql_terms import (
+from deniable.query.relations.sql_nodes import (
     Sql,
     clip,
     column,
@@ -30,13 +30,13 @@ from deniable.query.relations.sql_terms import (
     subquery,
     wide,
 )
-from deniable.query.relations.value_facts import Facts
+from deniable.query.relations.value_ranges import ValueRange
 from deniable.query.relations.views import (
-    Item,
     RelationView,
-    column_of,
-    declared,
-    whole_column,
+    ViewColumn,
+    column_from_range,
+    declare_column,
+    integer_column,
 )
 
 _WIDEST = 1 << 40  # steps of a value that is added up
@@ -45,7 +45,7 @@ _OWN = {"count", "count_units", "sum", "min", "max", *_MOMENTS}
 
 
 @dataclass(frozen=True, slots=True)
-class Grouped:
+class GroupedRows:
     """The rows of a view in groups: keys first, then aggregates."""
 
     view: RelationView
@@ -57,14 +57,16 @@ class Grouped:
         """Those keys and aggregates, one row a group."""
         places = [list(self.table.columns).index(name) for name in names]
         first = len(self.keys)
-        rows = subquery(self._rows([one - first for one in places if one >= first]), "rows")
+        rows = subquery(
+            self._rows([place - first for place in places if place >= first]), "rows"
+        )
         unit = [column("u")] if self.view.private else []
         keys = [column(f"k{i}") for i in range(first)]
         chosen = [
-            named(column(f"k{one}"), f"d{one}")
-            if one < first
-            else named(self._aggregate(one - first), f"d{one}")
-            for one in places
+            named(column(f"k{place}"), f"d{place}")
+            if place < first
+            else named(self._aggregate(place - first), f"d{place}")
+            for place in places
         ]
         made = rows.select(*(unit + chosen or [number(1)]), copy=False)
         by = [*(one.copy() for one in unit), *keys]
@@ -77,7 +79,7 @@ class Grouped:
         whole: list[str] = []
         chosen: list[Sql] = [column("u")] if view.private else []
         for i, key in enumerate(self.keys):
-            kept = whole_column(key, scope)
+            kept = integer_column(key, scope)
             if key == view.unit:
                 chosen.append(named(column("u"), f"k{i}"))
             elif kept is not None:
@@ -91,7 +93,7 @@ class Grouped:
             if argument is not None:
                 used.append(argument)
                 chosen.append(named(self._argument(self.aggregates[i], argument), f"y{i}"))
-        rows = subquery(clean(scope, used, whole, outermost=False), "clean")
+        rows = subquery(select_clean_columns(scope, used, whole, outermost=False), "clean")
         made = rows.select(*(chosen or [number(1)]), copy=False)
         return made if view.where is None else made.where(scope.sql(view.where), copy=False)
 
@@ -100,7 +102,7 @@ class Grouped:
         if aggregate.name != "sum" and aggregate.name not in _MOMENTS:
             return value
         low, high, step = _steps(argument, self.view.scope)
-        if self.view.scope.facts(argument).kind == "boolean":
+        if self.view.scope.value_range(argument).kind == "boolean":
             value = double(value)
         scaled = exp.Mul(this=exp.paren(value), expression=double_literal(1 / step))
         return exp.cast(clip(scaled, number(low), number(high)), "bigint")
@@ -143,7 +145,7 @@ class Grouped:
         return exp.Mul(this=spread, expression=scale)
 
 
-def grouped(
+def group_view(
     view: RelationView, keys: Sequence[Named], aggregates: Sequence[Aggregate]
 ) -> RelationView:
     """The view of groups: an item for each key, and one for each aggregate, by its text.
@@ -151,32 +153,34 @@ def grouped(
     Keys and arguments are over the rows that the view reads.
     """
     scope = view.scope
-    unit = next((one.name for one in keys if one.expression == view.unit), None)
+    unit = next((key.name for key in keys if key.expression == view.unit), None)
     if view.private and unit is None:
         raise _not_by_the_unit(view)
-    columns = {one.name: declared(one.name, one.expression, scope) for one in keys}
+    columns = {key.name: declare_column(key.name, key.expression, scope) for key in keys}
     for one in aggregates:
         name = _name(one, columns)
-        columns[name] = column_of(name, _facts(one, view))
-    single = view.private and len({one.expression for one in keys}) == 1
-    origin = replace(scope.origin, single=single)
+        columns[name] = column_from_range(name, _facts(one, view))
+    single = view.private and len({key.expression for key in keys}) == 1
+    origin = replace(scope.origin, one_row_per_unit=single)
     private = view.private
     table = Table(
         scope.table.name,
         public=not private,
-        unit=(unit or hidden("unit", columns)) if private else None,
+        unit=(unit or hidden_name("unit", columns)) if private else None,
         neighbors=scope.table.neighbors,
-        max_groups_per_unit=(1 if origin.single else origin.max_groups_per_unit)
+        max_groups_per_unit=(1 if origin.one_row_per_unit else origin.max_groups_per_unit)
         if private
         else None,
-        max_rows_per_unit_per_group=(1 if origin.single else origin.max_rows_per_unit_per_group)
+        max_rows_per_unit_per_group=(
+            1 if origin.one_row_per_unit else origin.max_rows_per_unit_per_group
+        )
         if private
         else None,
         row_ceiling=scope.table.row_ceiling,
         columns=columns,
     )
-    made = Grouped(view, tuple(one.expression for one in keys), tuple(aggregates), table)
-    items = tuple(Item(None, name, ColumnRef(name)) for name in columns)
+    made = GroupedRows(view, tuple(key.expression for key in keys), tuple(aggregates), table)
+    items = tuple(ViewColumn(None, name, ColumnRef(name)) for name in columns)
     return RelationView(Scope(table, made, origin), items)
 
 
@@ -209,7 +213,7 @@ def _steps(argument: Expression, scope: Scope) -> tuple[int, int, Fraction]:
     return low, high, step
 
 
-def _facts(aggregate: Aggregate, view: RelationView) -> Facts:
+def _facts(aggregate: Aggregate, view: RelationView) -> ValueRange:
     """The limits of an aggregate over one group's rows."""
     if aggregate.name not in _OWN:
         raise InvalidQuery(
@@ -219,21 +223,21 @@ def _facts(aggregate: Aggregate, view: RelationView) -> Facts:
     most = Fraction(view.scope.origin.max_rows_per_unit_per_group) if view.private else None
     one = Fraction(1)
     if aggregate.argument is None:
-        return Facts("number", Fraction(0), most, one)
-    known = view.scope.facts(aggregate.argument)
+        return ValueRange("number", Fraction(0), most, one)
+    known = view.scope.value_range(aggregate.argument)
     if aggregate.name in ("count", "count_units"):
-        return Facts("number", Fraction(0), most, one)
+        return ValueRange("number", Fraction(0), most, one)
     if aggregate.name in ("min", "max"):
         return known
     low, high, step = _steps(aggregate.argument, view.scope)
     if aggregate.name == "sum":
         if most is None:
-            return Facts("number", step=step)
+            return ValueRange("number", step=step)
         ends = [low * step, high * step, low * step * most, high * step * most]
-        return Facts("number", min(ends), max(ends), step)
+        return ValueRange("number", min(ends), max(ends), step)
     if aggregate.name == "avg":
-        return Facts("number", low * step, high * step)
+        return ValueRange("number", low * step, high * step)
     width = (high - low) * step
-    return Facts(
+    return ValueRange(
         "number", Fraction(0), width if aggregate.name.startswith("stddev") else width**2
     )

@@ -4,7 +4,7 @@ import pytest
 
 from deniable.errors import InvalidPolicy
 from deniable.policy import parse
-from deniable.policy.addresses import Place, is_address, place
+from deniable.policy.source_addresses import SourceAddress, is_address, read_address
 
 SECRET = "open-sesame"
 
@@ -12,15 +12,18 @@ SECRET = "open-sesame"
 @pytest.mark.parametrize(
     ("source", "found"),
     [
-        ("spark://local#visits", Place("spark", "spark://local", "visits")),
-        ("spark://h:15002?parquet=/d", Place("spark", "spark://h:15002?parquet=/d", None)),
-        ("postgresql://r@h/db#s.t", Place("postgresql", "postgresql://r@h/db", "s.t")),
-        ("ibis://duckdb/a.duckdb#t", Place("ibis", "ibis://duckdb/a.duckdb", "t")),
+        ("spark://local#visits", SourceAddress("spark", "spark://local", "visits")),
+        (
+            "spark://h:15002?parquet=/d",
+            SourceAddress("spark", "spark://h:15002?parquet=/d", None),
+        ),
+        ("postgresql://r@h/db#s.t", SourceAddress("postgresql", "postgresql://r@h/db", "s.t")),
+        ("ibis://duckdb/a.duckdb#t", SourceAddress("ibis", "ibis://duckdb/a.duckdb", "t")),
     ],
 )
 def test_an_address_leads_somewhere(source, found):
     assert is_address(source)
-    assert place(source) == found
+    assert read_address(source) == found
 
 
 @pytest.mark.parametrize(
@@ -44,7 +47,7 @@ def test_a_secret_in_a_policy_is_refused_and_not_repeated(source):
 
 def test_the_environment_may_hold_the_whole_address(monkeypatch):
     monkeypatch.setenv("HOSPITAL", f"postgresql://reader:{SECRET}@db/hospital#public.visits")
-    found = place("$HOSPITAL")
+    found = read_address("$HOSPITAL")
     assert found.address == f"postgresql://reader:{SECRET}@db/hospital"
     assert SECRET not in repr(found)
     policy = parse('[budget]\nepsilon = 1\n[tables.visits]\nsource = "$HOSPITAL"\n')
@@ -53,7 +56,7 @@ def test_the_environment_may_hold_the_whole_address(monkeypatch):
 
 def test_a_table_may_be_chosen_at_an_address_of_the_environments(monkeypatch):
     monkeypatch.setenv("HOSPITAL", "postgresql://reader@db/hospital#public.visits")
-    assert place("$HOSPITAL#old.visits").table == "old.visits"
+    assert read_address("$HOSPITAL#old.visits").table == "old.visits"
 
 
 @pytest.mark.parametrize(
@@ -70,8 +73,8 @@ def test_an_address_of_no_engine_is_refused_and_not_repeated(source):
 
 def test_a_name_that_is_not_set_is_said(monkeypatch):
     monkeypatch.delenv("HOSPITAL", raising=False)
-    with pytest.raises(InvalidPolicy, match="HOSPITAL is not set"):
-        place("$HOSPITAL")
+    with pytest.raises(InvalidPolicy, match="HOSPITAL, which is not set"):
+        read_address("$HOSPITAL")
 
 
 def test_an_address_is_not_beside_the_policy():

@@ -1,0 +1,110 @@
+"""Tables that are not in a file: addresses in Spark, PostgreSQL or anything that Ibis opens.
+
+    spark://local?parquet=/data/visits            Spark in this process, a folder of Parquet
+    spark://cluster.example.org:15002#db.visits   Spark Connect, a table of its catalog
+    spark://#db.visits                            the session of Spark's own settings
+    postgresql://reader@db.example.org/hospital#public.visits
+    ibis://bigquery/project/dataset#visits        what ibis.connect("bigquery://...") opens
+
+The table follows after #. Without #, the table has the same name as in the policy. An address
+in a policy never holds a secret: passwords and tokens come from the environment, or the whole
+address does, as in   source = "$HOSPITAL"   or   source = "$HOSPITAL#public.visits".
+"""
+
+import os
+from dataclasses import dataclass, field
+from typing import Literal, TypeAlias, get_args
+from urllib.parse import parse_qsl, urlsplit
+
+from deniable.errors import InvalidPolicy
+
+RemoteEngine: TypeAlias = Literal["spark", "postgresql", "ibis"]
+
+_SECRET = ("password", "passwd", "pwd", "token", "secret", "credential", "apikey", "api_key")
+_WHERE_SECRETS_GO = {
+    "spark": "DENIABLE_SPARK_TOKEN",
+    "postgresql": "PGPASSWORD (or PostgreSQL's password file)",
+    "ibis": "DENIABLE_IBIS_PASSWORD",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class SourceAddress:
+    """An address, apart from the table. The address is not printed: if it came from the
+    environment, it may hold a secret."""
+
+    engine: RemoteEngine
+    address: str = field(repr=False)
+    table: str | None
+
+
+def is_address(source: object) -> bool:
+    """Whether a source is an address, or names one in the environment, and is not a file.
+
+    >>> is_address("postgresql://reader@db/hospital"), is_address("visits.csv")
+    (True, False)
+    """
+    return isinstance(source, str) and (source.startswith("$") or "://" in source)
+
+
+def check_address(source: str) -> str:
+    """The address, if a policy may hold it. One with a secret is refused and not quoted.
+
+    >>> check_address("postgresql://reader:open-sesame@db.example.org/hospital")
+    Traceback (most recent call last):
+    deniable.errors.InvalidPolicy: `source` holds a password or token...
+    """
+    if source.startswith("$"):
+        return source
+    engine = source.partition("://")[0]
+    if engine not in get_args(RemoteEngine):
+        # The rest of the address may hold a secret, so it is not quoted.
+        found = f" Found {engine}://." if engine.isalnum() else ""
+        raise InvalidPolicy(
+            "`source` must be the path of a file, or an address that begins with spark://, "
+            f"postgresql:// or ibis://.{found} Download a remote file first, and give its path."
+        )
+    if not _has_secret(source):
+        return source
+    where = _WHERE_SECRETS_GO[engine]
+    raise InvalidPolicy(
+        "`source` holds a password or token, but a policy is public. Remove it here and set "
+        f"{where} in the environment, or take the whole address from there:   "
+        'source = "$NAME"'
+    )
+
+
+def read_address(source: str) -> SourceAddress:
+    """The engine, address and table of a source; reads the environment if it says so.
+
+    >>> read_address("postgresql://reader@db.example.org/hospital#public.visits")
+    SourceAddress(engine='postgresql', table='public.visits')
+    """
+    variable, _, own_table = (
+        source[1:].partition("#") if source.startswith("$") else (None, "", "")
+    )
+    whole = check_address(source) if variable is None else os.environ.get(variable, "")
+    address, _, table = whole.partition("#")
+    engine, table = address.partition("://")[0], own_table or table
+    if engine not in get_args(RemoteEngine):
+        raise InvalidPolicy(
+            f"`source` names the environment variable {variable}, which is not set to an "
+            f"address. Set it, for example   export {variable}=postgresql://..."
+        )
+    return SourceAddress(engine, address, table or None)  # type: ignore[arg-type]
+
+
+def _has_secret(source: str) -> bool:
+    try:
+        parts = urlsplit(source.partition("#")[0])
+    except ValueError:
+        raise InvalidPolicy(
+            "`source` is not a well-formed address. Write it like   "
+            "postgresql://reader@host/database#table"
+        ) from None
+    # In an ibis:// address the user may be in the path: the backend's name comes first.
+    users = [part.rpartition("@")[0] for part in (parts.netloc, *parts.path.split("/"))]
+    options = {name.lower() for name, _ in parse_qsl(parts.query.replace(";", "&"))}
+    options |= {part.partition("=")[0].lower() for part in parts.path.split(";")[1:]}
+    secret = any(word in name for name in options for word in _SECRET)
+    return secret or any(":" in user for user in users)
