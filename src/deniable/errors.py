@@ -1,29 +1,29 @@
 """Every exception that Deniable raises, in one tree.
 
     DeniableError
-    ├── InvalidParameter (ValueError)   a public parameter that cannot be used
-    │   └── MissingRelation             a question that has no answer without `neighbors=`
-    ├── InvalidData (ValueError)        data of the wrong shape or kind; never quotes a value
-    ├── InvalidPolicy (ValueError)      a policy that contradicts itself or names what is absent
-    ├── InvalidCertificate (ValueError) a statement about a release that does not hold
-    ├── InvalidQuery (ValueError)       a question not understood, or with no private answer
+    ├── InvalidParameter (ValueError)   an argument that cannot be used
+    │   └── MissingRelation             the result depends on `neighbors=`, which is missing
+    ├── InvalidData (ValueError)        data of the wrong shape or type; never quotes a value
+    ├── InvalidPolicy (ValueError)      a policy that cannot be read or contradicts itself
+    ├── InvalidCertificate (ValueError) a certificate that was changed or does not add up
+    ├── InvalidQuery (ValueError)       a question that cannot be parsed or answered privately
     │   └── UnboundedColumn             a sum that one person could change by any amount
-    ├── BudgetExhausted                 the answer would cost more than is left
-    ├── LedgerUnavailable               a ledger that cannot be read or written now
-    ├── LedgerBroken                    a ledger that was changed, or belongs to another policy
-    ├── EngineFailed                    the one message after an engine has started
-    ├── Unsupported                     a sound request that this loss or mechanism cannot serve
-    │   └── InvalidStoppingRule         a cost that adaptive releases must not be stopped by
-    ├── UsedUp                          a session that has told all that its loss pays for
-    └── MissingExtra (ImportError)      an optional package that this needs is not installed
+    ├── BudgetExhausted                 the answer costs more than is left of the budget
+    ├── LedgerUnavailable               the ledger cannot be read or written now
+    ├── LedgerBroken                    the ledger was changed, or belongs to another policy
+    ├── EngineFailed                    the only error after an engine has started
+    ├── Unsupported                     a valid request that this loss or mechanism cannot serve
+    │   └── InvalidStoppingRule         a cost that must not decide when to stop asking
+    ├── UsedUp                          a session has given all answers that its loss covers
+    └── MissingExtra (ImportError)      an optional package is not installed
 
-A message says what is wrong, why it matters and how to mend it. Parameters are public, so
-their messages quote what was found; messages about data never do.
+A message says what is wrong, why, and how to fix it. Parameters are public, so messages about
+them quote the value. Messages about data never quote a value.
 """
 
 
 class DeniableError(Exception):
-    """The root: catch this to catch everything that Deniable raises on purpose."""
+    """The root: catch this to catch every error that Deniable raises on purpose."""
 
 
 class InvalidParameter(DeniableError, ValueError):
@@ -31,33 +31,33 @@ class InvalidParameter(DeniableError, ValueError):
 
 
 class MissingRelation(InvalidParameter):
-    """The answer differs between add-remove and replace neighbours, and none was named."""
+    """The result differs between add-remove and replace neighbours, and none was given."""
 
 
 class InvalidData(DeniableError, ValueError):
-    """Data of the wrong shape or kind. The message never quotes a value."""
+    """Data of the wrong shape or type. The message never quotes a value."""
 
 
 class Unsupported(DeniableError):
-    """A sound request that this loss or mechanism cannot serve; the message names what can."""
+    """A valid request that this loss or mechanism cannot serve; the message says what can."""
 
 
 class InvalidStoppingRule(Unsupported):
-    """A number that holds for releases fixed in advance, used to steer adaptive ones."""
+    """A cost that holds only for releases fixed in advance, used for adaptive releases."""
 
 
 class UsedUp(DeniableError):
-    """A session has told all that its loss pays for; going on would cost more."""
+    """A session has given all answers that its loss covers. More answers would cost more."""
 
 
 class MissingExtra(DeniableError, ImportError):
-    """An optional package is not installed; the message names the command that adds it."""
+    """An optional package is not installed. The message names the command that installs it."""
 
 
 class InvalidPolicy(DeniableError, ValueError):
-    """A policy that contradicts itself, or names what is not there; quotes file and line.
+    """A policy that cannot be read or contradicts itself. The message quotes file and line.
 
-    `where` is the path of keys that led there, such as ("tables", "visits", "unit").
+    `where` is the path of keys to the fault, such as ("tables", "visits", "unit").
     """
 
     def __init__(self, message: str, *, where: tuple[str, ...] = ()) -> None:
@@ -66,36 +66,38 @@ class InvalidPolicy(DeniableError, ValueError):
 
 
 class InvalidCertificate(DeniableError, ValueError):
-    """A certificate that was changed, is signed by somebody else, or does not add up."""
+    """A certificate that was changed, has another signer, or does not add up."""
 
 
 class InvalidQuery(DeniableError, ValueError):
-    """A question that cannot be understood, or not answered privately; says what works."""
+    """A question that cannot be parsed or answered privately. The message says what works."""
 
 
 class UnboundedColumn(InvalidQuery):
-    """A sum without limits: one person could change it by any amount."""
+    """A sum over a column without bounds: one person could change it by any amount."""
 
 
 class BudgetExhausted(DeniableError):
-    """The answer would cost more than is left. Nothing was spent and nothing was read."""
+    """The answer costs more than is left of the budget. Nothing was spent, no row was read."""
 
 
 class LedgerUnavailable(DeniableError):
-    """The ledger cannot be read or written now, so nothing is answered. What was reserved
-    before, or may have been, stays charged."""
+    """The ledger cannot be read or written now, so nothing is answered.
+
+    A charge that was written before the failure, or may have been, stays.
+    """
 
 
 class LedgerBroken(DeniableError):
-    """The ledger is not what was written to it, or not the one that was expected."""
+    """The ledger was changed since it was written, or belongs to another policy."""
 
 
 class EngineFailed(DeniableError):
-    """The one message after an engine has started, with a reference number for the owner."""
+    """The only error after an engine has started, with a reference number for the owner."""
 
     def __init__(self, reference: str) -> None:
         super().__init__(
-            f"The engine could not answer (reference {reference}). The owner's log says more; "
-            "this message is the same whatever the rows hold."
+            f"The engine could not answer (reference {reference}). The data owner finds the "
+            "cause in the log, under this number. This message depends on no row of the data."
         )
         self.reference = reference

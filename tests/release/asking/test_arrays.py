@@ -129,13 +129,13 @@ def test_a_column_has_no_price_of_its_own():
 
 
 def test_unknown_arguments_are_refused():
-    with pytest.raises(InvalidParameter, match="`unit` is not known"):
+    with pytest.raises(InvalidParameter, match="Unknown option `unit`"):
         dp.mean(VALUES, bounds=(0, 1), epsilon=1, unit="patient")
 
 
 @pytest.mark.parametrize("values", [np.zeros((2, 2)), 5, b"bytes", {"a": 1}])
 def test_what_is_no_array_is_refused(values):
-    with pytest.raises(InvalidData, match=r"one dimension|An array, a Series or a list"):
+    with pytest.raises(InvalidData, match=r"one dimension|Give an array, a Series or a list"):
         dp.mean(values, bounds=(0, 1), epsilon=1)
 
 

@@ -7,7 +7,7 @@ import pytest
 import deniable as dp
 from deniable.engines.duckdb.engine import DuckDB
 from deniable.errors import BudgetExhausted, InvalidParameter, InvalidQuery
-from deniable.ledger.durable_ledger import ledger_of
+from deniable.ledger.durable_ledger import open_ledger
 from deniable.policy import Policy, Table
 from deniable.policy.budget import Budget
 from deniable.release import Session
@@ -77,7 +77,7 @@ def test_a_wrong_question_costs_nothing(costs):
 
 
 def test_margins_cannot_be_asked_before_bounds_are_known(costs):
-    with pytest.raises(InvalidParameter, match="give `epsilon`"):
+    with pytest.raises(InvalidParameter, match="needs `epsilon`, not a margin"):
         costs.sql(SUM, margin=100, bounds="find")
 
 
@@ -93,8 +93,8 @@ def test_impossible_within_the_budget_is_an_answer(costs):
     with pytest.raises(BudgetExhausted) as refused:
         costs.sql("SELECT COUNT(*) AS n FROM data WITHIN 0.5 CONFIDENCE 0.9999")
     told = str(refused.value)
-    assert "Impossible within your budget. Asked for ± 0.5 at 99.99 %: epsilon 10" in told
-    assert "What is left, epsilon 4, delta 0, buys n ± 2." in told
+    assert "than your budget has left. Asked for ± 0.5 at 99.99 %: epsilon 10" in told
+    assert "What is left, epsilon 4, delta 0, pays for n ± 2." in told
     assert costs.remaining.epsilon == 4
 
 
@@ -177,7 +177,7 @@ def test_another_filter_has_room_for_what_the_epsilons_have_not():
         delta=1e-6,
         filters=["pure", "zcdp"],
     )
-    with Session(policy, DuckDB.open(policy), ledger_of(policy)) as session:
+    with Session(policy, DuckDB.open(policy), open_ledger(policy)) as session:
         small = session.plan("SELECT COUNT(*) AS small FROM data", epsilon=0.01)
         session.ledger.reserve_all([small] * 100)
         assert session.remaining.epsilon == 0
@@ -191,12 +191,12 @@ def test_what_others_found_is_had_for_the_analysts_own_budget_alone():
     table = Table.declare("data", pa.table({"cost": COSTS}))
     budgets = {"epsilon": 1, "analysts": {"eve": Budget(0.5), "*": Budget(1)}}
     policy = Policy([table], **budgets)
-    ledger, engine = ledger_of(policy), DuckDB.open(policy)
+    ledger, engine = open_ledger(policy), DuckDB.open(policy)
     asked = {"epsilon": 1, "bounds": "find"}
     answer = Session(policy, engine, ledger, analyst="ann").sql(SUM, **asked)
     bob = Session(policy, engine, ledger, analyst="bob")
     assert bob.sql(SUM, **asked).value == answer.value
-    assert [one.spent for one in ledger.gauges() if one.account == "analyst:bob"] == [1]
+    assert [one.spent for one in ledger.filter_usages() if one.account == "analyst:bob"] == [1]
     with pytest.raises(BudgetExhausted, match="together"):
         Session(policy, engine, ledger, analyst="eve").sql(SUM, **asked)
     assert not [one for one in ledger.entries if one.analyst == "eve"]

@@ -5,25 +5,39 @@ from html.parser import HTMLParser
 import pytest
 
 from deniable.ledger.ledger import Remaining
-from deniable.release.profile.profile import ColumnProfile, Noted, Profile
-from deniable.release.profile.profile_page import bars, page
+from deniable.release.profile.profile import Profile
+from deniable.release.profile.profile_page import draw_histogram, write_page
+from deniable.release.profile.table_profile import ColumnProfile, NoisyNumber
 
 BAD = '<script>alert(1)</script> & "it\'s"'
-COUNTS = ((f"{BAD} to 5", Noted(10, 3)), ("5 to 9", Noted(-4, 3)))
-MEDIAN = ((Fraction(1, 2), Noted(5, None)),)
+COUNTS = ((f"{BAD} to 5", NoisyNumber(10, 3)), ("5 to 9", NoisyNumber(-4, 3)))
+MEDIAN = ((Fraction(1, 2), NoisyNumber(5, None)),)
 
 
 def profile():
     columns = (
         ColumnProfile(
-            "age", "a number", Noted(3, 2), ((Fraction(1, 2), Noted(5, None)),), COUNTS, True
+            "age",
+            "a number",
+            NoisyNumber(3, 2),
+            ((Fraction(1, 2), NoisyNumber(5, None)),),
+            COUNTS,
+            True,
         ),
-        ColumnProfile(BAD, BAD, None, (), ((BAD, Noted(7, 2)),), False, (BAD,)),
+        ColumnProfile(BAD, BAD, None, (), ((BAD, NoisyNumber(7, 2)),), False, (BAD,)),
         ColumnProfile("empty", "text", notes=("Nothing.",)),
     )
     left = Remaining(Fraction(1), Fraction(0))
     return Profile(
-        BAD, Noted(100, 5), Noted(50, 5), "patient", columns, Fraction(19, 20), left, left, ()
+        BAD,
+        NoisyNumber(100, 5),
+        NoisyNumber(50, 5),
+        "patient",
+        columns,
+        Fraction(19, 20),
+        left,
+        left,
+        (),
     )
 
 
@@ -45,7 +59,7 @@ class Balanced(HTMLParser):
 
 
 def test_the_page_is_whole_and_needs_nothing_else():
-    made = page(profile())
+    made = write_page(profile())
     checked = Balanced()
     checked.feed(made)
     assert checked.open == []
@@ -55,20 +69,24 @@ def test_the_page_is_whole_and_needs_nothing_else():
 
 
 def test_what_came_from_the_table_is_escaped():
-    made = page(profile())
+    made = write_page(profile())
     assert "<script" not in made
     assert made.count("&lt;script&gt;") >= 5
 
 
 def test_a_notebook_shows_the_same_cards():
     shown = profile()._repr_html_()
-    assert shown in page(profile())
+    assert shown in write_page(profile())
     assert shown.count("<section>") == 3
 
 
 def test_bars_stay_inside_the_picture():
-    drawn = bars(
-        (("0 to 1", Noted(10, 50)), ("1 to 2", Noted(-9, 3)), ("2 to 3", Noted(60, 1)))
+    drawn = draw_histogram(
+        (
+            ("0 to 1", NoisyNumber(10, 50)),
+            ("1 to 2", NoisyNumber(-9, 3)),
+            ("2 to 3", NoisyNumber(60, 1)),
+        )
     )
     numbers = [float(one) for one in re.findall(r'(?:y|y1|y2|height)="([-.\d]+)"', drawn)]
     assert min(numbers) >= 0
@@ -82,6 +100,6 @@ def test_it_is_written_to_a_file(tmp_path):
 
 @pytest.mark.parametrize("counts", [(), COUNTS])
 def test_a_column_without_counts(counts):
-    from deniable.release.profile.profile_page import card
+    from deniable.release.profile.profile_page import column_card
 
-    assert card(ColumnProfile("x", "text", counts=counts)).startswith("<section>")
+    assert column_card(ColumnProfile("x", "text", counts=counts)).startswith("<section>")

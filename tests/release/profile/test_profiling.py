@@ -8,7 +8,7 @@ import pytest
 
 import deniable as dp
 from deniable.errors import BudgetExhausted, InvalidParameter
-from deniable.release.profile.agenda import plan_profile
+from deniable.release.profile.profile_plans import plan_profile
 
 ROWS = 6000
 RNG = np.random.default_rng(11)
@@ -77,7 +77,7 @@ def test_without_a_delta_private_values_are_only_counted():
         assert session.remaining.delta == 0
     told = column(found, "diagnosis")
     assert told.counts == ()
-    assert "takes a delta" in told.notes[0]
+    assert "only for a delta" in told.notes[0]
     assert abs(told.missing.value) < 60
 
 
@@ -119,7 +119,7 @@ def test_people_are_counted_and_no_more():
         found = session.profile("VISITS", epsilon=40)
     truth = len(set(FRAME["patient"].to_pylist()))
     assert found.units.value == pytest.approx(truth, abs=60)
-    assert column(found, "patient").notes == ("They are counted, and no more.",)
+    assert column(found, "patient").notes == ("Only the units are counted.",)
 
 
 def test_a_profile_too_dear_is_refused_before_anything_is_read():

@@ -3,16 +3,16 @@
 import logging
 import threading
 
-from deniable.release.session.owner_log import noting
+from deniable.release.session.owner_log import log_to
 
 LOG = logging.getLogger("deniable.engine")
 
 
 def test_each_session_has_its_own_file(tmp_path):
     one, two = tmp_path / "one.log", tmp_path / "two.log"
-    with noting(one):
+    with log_to(one):
         LOG.error("first")
-        with noting(two):
+        with log_to(two):
             LOG.error("second\nline")
         LOG.error("third")
     LOG.error("nobody's")
@@ -28,7 +28,7 @@ def test_threads_do_not_mix(tmp_path):
     barrier = threading.Barrier(4)
 
     def ask(i):
-        with noting(tmp_path / f"{i}.log"):
+        with log_to(tmp_path / f"{i}.log"):
             barrier.wait(timeout=30)
             LOG.error("number %s", i)
             barrier.wait(timeout=30)
@@ -44,11 +44,11 @@ def test_threads_do_not_mix(tmp_path):
 
 
 def test_a_log_that_cannot_be_written_changes_nothing(tmp_path):
-    with noting(tmp_path / "absent" / "x.log"):
+    with log_to(tmp_path / "absent" / "x.log"):
         LOG.error("lost")
 
 
 def test_without_a_log_nothing_is_printed(capfd):
-    with noting(None):
+    with log_to(None):
         LOG.error("for nobody")
     assert capfd.readouterr().err == ""

@@ -68,8 +68,8 @@ def made(n, margins):
 
 
 def test_it_warns_when_a_margin_is_larger_than_its_value():
-    assert "the margin is larger than the value of the number" in str(made([-2], [3]))
-    assert "the value of 2 of 3 numbers" in str(made([1, -4, 3, None], [3, 3, None, None]))
+    assert "the margin of the number is larger than the value" in str(made([-2], [3]))
+    assert "the margin of 2 of 3 numbers" in str(made([1, -4, 3, None], [3, 3, None, None]))
     assert made([3, -4], [3, 3]).warnings == ()
 
 

@@ -1,1 +1,1 @@
-"""Ways to ask: SQL, builder calls, bounds to find, arrays."""
+"""Ways to ask: SQL, the Python builder, bounds that are found first, single arrays."""

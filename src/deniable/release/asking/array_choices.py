@@ -1,6 +1,6 @@
-"""One-liners whose answers are chosen, not summed: medians, quantiles, the most frequent value.
+"""Functions of one array whose answer is a chosen value: medians, quantiles, modes.
 
-As in `arrays`, text names a column and an array is released at once.
+As in `arrays`: text names a column, and an array is released directly.
 """
 
 from collections.abc import Sequence
@@ -10,9 +10,9 @@ from deniable.exact.rationals import Number
 from deniable.policy import KeyValue
 from deniable.query.language import builder
 from deniable.query.language.syntax_tree import Aggregate
-from deniable.release.asking.one_off import (
-    Bounds,
+from deniable.release.asking.array_session import (
     ArrayOptions,
+    Bounds,
     Values,
     name_or_release,
 )
@@ -22,11 +22,13 @@ from deniable.release.session.release import Release
 @overload
 def median(of: str) -> Aggregate: ...
 @overload
-def median(of: Values, *, bounds: Bounds, epsilon: Number, **how: Unpack[ArrayOptions]) -> Release: ...
+def median(
+    of: Values, *, bounds: Bounds, epsilon: Number, **how: Unpack[ArrayOptions]
+) -> Release: ...
 def median(
     of: Values, *, bounds: Bounds | None = None, epsilon: Number | None = None, **how: Any
 ) -> Any:
-    """A median, of a column by its name or of an array's values.
+    """A median, of a named column or of an array.
 
     >>> str(median("cost"))
     'MEDIAN(cost)'
@@ -50,7 +52,7 @@ def quantile(
     epsilon: Number | None = None,
     **how: Any,
 ) -> Any:
-    """The value below which such a share of the rows lies.
+    """A quantile: the share `level` of the rows lies below it.
 
     >>> str(quantile("cost", 0.9))
     'QUANTILE_CONT(cost, 0.9)'
@@ -66,7 +68,12 @@ def quantile(
 def quantiles(of: str, levels: Sequence[Number]) -> Aggregate: ...
 @overload
 def quantiles(
-    of: Values, levels: Sequence[Number], *, bounds: Bounds, epsilon: Number, **how: Unpack[ArrayOptions]
+    of: Values,
+    levels: Sequence[Number],
+    *,
+    bounds: Bounds,
+    epsilon: Number,
+    **how: Unpack[ArrayOptions],
 ) -> Release: ...
 def quantiles(
     of: Values,
@@ -76,7 +83,7 @@ def quantiles(
     epsilon: Number | None = None,
     **how: Any,
 ) -> Any:
-    """Several quantiles, which cost one release together.
+    """Several quantiles, for the price of one release.
 
     >>> quartiles = [0.25, 0.5, 0.75]
     >>> quantiles(range(1000), quartiles, bounds=(0, 1000), epsilon=1).columns
@@ -108,7 +115,7 @@ def mode(
     epsilon: Number | None = None,
     **how: Any,
 ) -> Any:
-    """The most frequent value, among declared keys.
+    """The most frequent of the declared keys.
 
     >>> str(mode("ward"))
     'MODE(ward)'

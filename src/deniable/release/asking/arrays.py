@@ -1,7 +1,7 @@
-"""One-liners: `mean("cost")` names an aggregate, `mean(values, ...)` releases one at once.
+"""Sums of one array: `mean("cost")` names an aggregate, `mean(values, ...)` releases one.
 
-An array is protected by a session that lives for one question (`one_off`), so that what
-happens is the plan of that question and nothing else.
+Each call opens a session for one question about the array (`array_session`), so its privacy
+is that of the question's plan.
 """
 
 from collections.abc import Sequence
@@ -13,14 +13,14 @@ from deniable.exact.rationals import Number
 from deniable.policy import KeyValue
 from deniable.query.language import builder
 from deniable.query.language.syntax_tree import Aggregate
-from deniable.release.asking.one_off import (
-    Bounds,
+from deniable.release.asking.array_session import (
     ArrayOptions,
+    Bounds,
     Values,
-    name_or_release,
-    to_arrow_column,
     is_column_name,
+    name_or_release,
     release_array,
+    to_arrow_column,
 )
 from deniable.release.session.release import Release
 
@@ -30,7 +30,7 @@ def count(of: str | None = None) -> Aggregate: ...
 @overload
 def count(of: Values, *, epsilon: Number, **how: Unpack[ArrayOptions]) -> Release: ...
 def count(of: Values = None, *, epsilon: Number | None = None, **how: Any) -> Any:
-    """How many rows, or how many where something is known; of an array, how many values.
+    """The number of rows; of a column or an array, the number of values that are not missing.
 
     >>> str(count()), str(count("age"))
     ('COUNT(*)', 'COUNT(age)')
@@ -39,18 +39,21 @@ def count(of: Values = None, *, epsilon: Number | None = None, **how: Any) -> An
     """
     if is_column_name(of, epsilon) or of is None:
         return builder.count(of)
-    known = pa.array([True if one else None for one in to_arrow_column(of, "number", count=True)])
-    return release_array("count", builder.count("value"), known, None, epsilon, how)
+    present = to_arrow_column(of, "number", count=True)
+    column = pa.array([True if valid else None for valid in present])
+    return release_array("count", builder.count("value"), column, None, epsilon, how)
 
 
 @overload
 def sum(of: str) -> Aggregate: ...
 @overload
-def sum(of: Values, *, bounds: Bounds, epsilon: Number, **how: Unpack[ArrayOptions]) -> Release: ...
+def sum(
+    of: Values, *, bounds: Bounds, epsilon: Number, **how: Unpack[ArrayOptions]
+) -> Release: ...
 def sum(
     of: Values, *, bounds: Bounds | None = None, epsilon: Number | None = None, **how: Any
 ) -> Any:
-    """A sum, of a column by its name or of an array's values.
+    """A sum, of a named column or of an array.
 
     >>> str(sum("cost + 1"))
     'SUM((cost + 1))'
@@ -63,11 +66,13 @@ def sum(
 @overload
 def mean(of: str) -> Aggregate: ...
 @overload
-def mean(of: Values, *, bounds: Bounds, epsilon: Number, **how: Unpack[ArrayOptions]) -> Release: ...
+def mean(
+    of: Values, *, bounds: Bounds, epsilon: Number, **how: Unpack[ArrayOptions]
+) -> Release: ...
 def mean(
     of: Values, *, bounds: Bounds | None = None, epsilon: Number | None = None, **how: Any
 ) -> Any:
-    """An average, of a column by its name or of an array's values.
+    """An average, of a named column or of an array.
 
     >>> str(mean("cost"))
     'AVG(cost)'
@@ -96,7 +101,7 @@ def variance(
     epsilon: Number | None = None,
     **how: Any,
 ) -> Any:
-    """A variance: of the sample (divided by n - 1) unless the rows are the population.
+    """A variance: of the sample (divided by n - 1), or of the population (divided by n).
 
     >>> str(variance("age"))
     'VAR_SAMP(age)'
@@ -129,7 +134,7 @@ def stddev(
     epsilon: Number | None = None,
     **how: Any,
 ) -> Any:
-    """A standard deviation.
+    """A standard deviation, of the sample or of the population.
 
     >>> str(stddev("age", population=True))
     'STDDEV_POP(age)'
@@ -164,7 +169,7 @@ def histogram(
     epsilon: Number | None = None,
     **how: Any,
 ) -> Any:
-    """How many rows fall into each of some bins, or have each declared value.
+    """The number of rows in each bin, or with each declared key.
 
     >>> str(histogram("age", bins=5))
     'HISTOGRAM(age, 5)'

@@ -1,4 +1,4 @@
-"""The Python door of a session: a question built step by step, then released."""
+"""A question that is built step by step in Python, then released."""
 
 from dataclasses import dataclass
 from typing import Unpack
@@ -39,7 +39,7 @@ class BuiltQuestion:
         return cls(session, QuestionBuilder(table))
 
     def where(self, condition: str) -> "BuiltQuestion":
-        """Keeps the rows for which a condition holds; several must all hold."""
+        """Keeps the rows for which a condition holds. Several conditions must all hold."""
         return BuiltQuestion(self.session, self.asking.where(condition))
 
     def group_by(self, *columns: str, **named: str) -> "BuiltQuestion":
@@ -55,7 +55,7 @@ class BuiltQuestion:
         limit: int | None = None,
         **outputs: Aggregate | str,
     ) -> "ReadyQuestion":
-        """The keys, and these aggregates under these names."""
+        """Returns the group keys and these aggregates, under these names."""
         question = self.asking.agg(
             having=having, order_by=order_by, descending=descending, limit=limit, **outputs
         )
@@ -64,19 +64,19 @@ class BuiltQuestion:
 
 @dataclass(frozen=True, slots=True)
 class ReadyQuestion:
-    """A whole question, waiting for its price."""
+    """A complete question. It needs only its price."""
 
     session: Door
     question: Question
 
-    def plan(self, **wishes: Unpack[AskOptions]) -> Plan:
+    def plan(self, **options: Unpack[AskOptions]) -> Plan:
         """The plan, equal to that of the same question in SQL."""
-        return self.session.plan(self.question, **wishes)
+        return self.session.plan(self.question, **options)
 
-    def explain(self, **wishes: Unpack[AskOptions]) -> Branch:
+    def explain(self, **options: Unpack[AskOptions]) -> Branch:
         """The plan as a tree to print."""
-        return explain_question(self.session, self.question, wishes)
+        return explain_question(self.session, self.question, options)
 
-    def release(self, *, fresh: bool = False, **wishes: Unpack[AskOptions]) -> Release:
-        """The private answer: the one given before, if there is one, unless `fresh`."""
-        return release_question(self.session, self.question, wishes, fresh=fresh)
+    def release(self, *, fresh: bool = False, **options: Unpack[AskOptions]) -> Release:
+        """The private answer. A kept answer costs nothing; `fresh` pays for a new one."""
+        return release_question(self.session, self.question, options, fresh=fresh)

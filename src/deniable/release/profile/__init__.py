@@ -1,1 +1,1 @@
-"""A first look at a table, for one stated loss."""
+"""A first look at a table, at one stated price."""

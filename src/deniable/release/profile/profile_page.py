@@ -1,13 +1,13 @@
-"""A profile as one page of HTML that needs nothing else: no script, no font, no address.
+"""A profile as one HTML page that loads nothing: no script, no font, no other file.
 
-Whatever came out of the table is escaped; pictures are drawn as SVG from noisy numbers only.
+All text from the table is escaped. Pictures are SVG, drawn from noisy numbers only.
 """
 
 from html import escape
 
-from deniable.release.answer.wording import level
-from deniable.release.profile.profile import ColumnProfile, Noted, Profile
-from deniable.release.profile.profile_text import place, said
+from deniable.release.answer.formatting import format_confidence
+from deniable.release.profile.profile_text import format_number, name_quantile
+from deniable.release.profile.table_profile import ColumnProfile, NoisyNumber, TableProfile
 
 _STYLE = """
 .profile { --ink: #1d2733; --soft: #667382; --line: #d9dfe6; --card: #fff; --bar: #3d6fb4;
@@ -41,88 +41,92 @@ _STYLE = """
 """
 
 
-def page(profile: Profile) -> str:
+def write_page(profile: TableProfile) -> str:
     """The whole page."""
-    title = escape(f"{profile.table} at first sight")
+    title = escape(f"A first look at {profile.table}")
     return (
         '<!doctype html><html lang="en"><head><meta charset="utf-8">'
         '<meta name="viewport" content="width=device-width, initial-scale=1">'
         f"<title>{title}</title><style>body.alone {{ background: #f3f5f8; margin: 0 auto; "
         'padding: 28px; max-width: 1180px; }</style></head><body class="alone">'
-        f"{body(profile)}</body></html>\n"
+        f"{write_body(profile)}</body></html>\n"
     )
 
 
-def body(profile: Profile) -> str:
-    """What a notebook shows."""
-    whose = "" if profile.units is None else f", {said(profile.units)} of {profile.unit}"
-    cards = "".join(card(one) for one in profile.columns)
+def write_body(profile: TableProfile) -> str:
+    """The part of the page that a notebook shows."""
+    units = (
+        "" if profile.units is None else f", {format_number(profile.units)} of {profile.unit}"
+    )
+    size = f"{format_number(profile.rows)} rows{units}"
+    cards = "".join(column_card(column) for column in profile.columns)
     foot = (
-        f"Margins hold at {level(profile.confidence)} each; orange lines show them. "
-        f"Cost: {profile.price}. Left: {profile.remaining}."
+        f"Margins hold at {format_confidence(profile.confidence)} each; orange lines show "
+        f"them. Cost: {profile.price}. Left: {profile.remaining}."
     )
     return (
         f'<div class="profile"><style>{_STYLE}</style><h1>{escape(profile.table)}</h1>'
-        f'<p class="lead">{escape(said(profile.rows) + " rows" + whose)}. {escape(foot)}</p>'
+        f'<p class="lead">{escape(size)}. {escape(foot)}</p>'
         f'<div class="grid">{cards}</div></div>'
     )
 
 
-def card(one: ColumnProfile) -> str:
-    """One column."""
-    parts = [f"<h2>{escape(one.name)}</h2>", f'<p class="about">{escape(one.about)}</p>']
-    rows = [] if one.missing is None else [("missing", said(one.missing))]
-    rows += [(place(at), said(value)) for at, value in one.quantiles]
+def column_card(column: ColumnProfile) -> str:
+    """The card of one column."""
+    parts = [f"<h2>{escape(column.name)}</h2>", f'<p class="about">{escape(column.about)}</p>']
+    rows = [] if column.missing is None else [("missing", format_number(column.missing))]
+    rows += [(name_quantile(level), format_number(value)) for level, value in column.quantiles]
     if rows:
-        parts.append(f"<table>{''.join(_row(*row) for row in rows)}</table>")
-    if one.ordered:
-        parts.append(bars(one.counts))
-    elif one.counts:
-        parts.append(values(one.counts))
-    parts += [f'<p class="note">{escape(note)}</p>' for note in one.notes]
+        parts.append(f"<table>{''.join(_table_row(*row) for row in rows)}</table>")
+    if column.ordered:
+        parts.append(draw_histogram(column.counts))
+    elif column.counts:
+        parts.append(draw_frequencies(column.counts))
+    parts += [f'<p class="note">{escape(note)}</p>' for note in column.notes]
     return f"<section>{''.join(parts)}</section>"
 
 
-def _row(name: str, value: str) -> str:
+def _table_row(name: str, value: str) -> str:
     return f'<tr><td>{escape(name)}</td><td class="number">{escape(value)}</td></tr>'
 
 
-def bars(counts: tuple[tuple[str, Noted], ...]) -> str:
-    """A histogram with whiskers, over the range that its labels name."""
+def draw_histogram(counts: tuple[tuple[str, NoisyNumber], ...]) -> str:
+    """A histogram with a whisker on each bar for its margin."""
     width, height = 300.0, 84.0
-    top = max([1.0, *((n.value or 0) + (n.margin or 0) for _, n in counts)])
-    each = width / max(1, len(counts))
-    drawn: list[str] = []
-    for i, (label, number) in enumerate(counts):
-        value, margin = max(0.0, number.value or 0.0), number.margin or 0.0
-        tall = height * value / top
-        middle = (i + 0.5) * each
+    top = max([1.0, *((count.value or 0) + (count.margin or 0) for _, count in counts)])
+    bar_width = width / max(1, len(counts))
+    bars: list[str] = []
+    for i, (label, count) in enumerate(counts):
+        value, margin = max(0.0, count.value or 0.0), count.margin or 0.0
+        bar_height = height * value / top
+        middle = (i + 0.5) * bar_width
         high, low = (
             height * (1 - min(top, max(0.0, value + sign * margin)) / top) for sign in (1, -1)
         )
-        told = escape(f"{label}: {said(number)}")
-        drawn.append(
-            f'<g><title>{told}</title><rect class="bar" x="{i * each + 1:.1f}" '
-            f'y="{height - tall:.1f}" width="{each - 2:.1f}" height="{tall:.1f}"/>'
+        tooltip = escape(f"{label}: {format_number(count)}")
+        bars.append(
+            f'<g><title>{tooltip}</title><rect class="bar" x="{i * bar_width + 1:.1f}" '
+            f'y="{height - bar_height:.1f}" width="{bar_width - 2:.1f}" '
+            f'height="{bar_height:.1f}"/>'
             f'<line class="whisker" x1="{middle:.1f}" x2="{middle:.1f}" y1="{high:.1f}" '
             f'y2="{low:.1f}" stroke-width="1.6"/></g>'
         )
     first, last = counts[0][0].partition(" to ")[0], counts[-1][0].rpartition(" to ")[2]
     return (
         f'<svg viewBox="0 0 {width:.0f} {height:.0f}" role="img" aria-label="histogram">'
-        f'{"".join(drawn)}</svg><div class="ends"><span>{escape(first)}</span>'
+        f'{"".join(bars)}</svg><div class="ends"><span>{escape(first)}</span>'
         f"<span>{escape(last)}</span></div>"
     )
 
 
-def values(counts: tuple[tuple[str, Noted], ...]) -> str:
-    """Values and how often they occur, as bars that lie."""
-    most = max([1.0, *((n.value or 0) for _, n in counts)])
+def draw_frequencies(counts: tuple[tuple[str, NoisyNumber], ...]) -> str:
+    """Values and their counts, as horizontal bars."""
+    largest = max([1.0, *((count.value or 0) for _, count in counts)])
     rows = "".join(
         f'<tr><td class="name" title="{escape(label)}">{escape(label)}</td>'
         f'<td><div class="track"><span style="width: '
-        f'{100 * max(0.0, (number.value or 0) / most):.1f}%"></span></div></td>'
-        f'<td class="number">{escape(said(number))}</td></tr>'
-        for label, number in counts
+        f'{100 * max(0.0, (count.value or 0) / largest):.1f}%"></span></div></td>'
+        f'<td class="number">{escape(format_number(count))}</td></tr>'
+        for label, count in counts
     )
     return f"<table>{rows}</table>"

@@ -1,9 +1,7 @@
-"""A first look at a wide table, run: each plan through the session's one door.
+"""Runs the plans of a profile and reads their answers.
 
-All plans together must be granted before the first one is run; those answered before are free.
+The ledger must grant all plans before the first one is run. Plans answered before are free.
 """
-
-from typing import TYPE_CHECKING
 
 from deniable.errors import BudgetExhausted
 from deniable.exact.rationals import Number
@@ -11,164 +9,176 @@ from deniable.query.language.question import Question
 from deniable.query.plan.plan import Plan
 from deniable.query.planner.bounds import Found, bounded
 from deniable.release.answer.answer import Answer
-from deniable.release.profile.agenda import (
-    BINNED,
+from deniable.release.profile.profile import Profile
+from deniable.release.profile.profile_plans import (
+    HISTOGRAM_SHARE,
     LEVELS,
-    MOST_SHOWN,
-    Agenda,
-    Look,
-    bins,
-    levels,
+    MAX_SHOWN,
+    ColumnLook,
+    ProfilePlans,
+    histogram_outputs,
     plan_profile,
+    quantile_outputs,
 )
-from deniable.release.profile.profile import ColumnProfile, Noted, Profile
+from deniable.release.profile.table_profile import ColumnProfile, NoisyNumber
+from deniable.release.session.door import Door
 from deniable.release.session.release import Release
-
-if TYPE_CHECKING:
-    from deniable.release.session.session import Session
 
 
 def profile(
-    session: "Session",
+    session: Door,
     table: str | None = None,
     *,
     epsilon: Number,
     delta: Number | None = None,
     confidence: Number = 0.95,
 ) -> Profile:
-    """A first look at a table for exactly this epsilon."""
-    agenda = plan_profile(session, table, epsilon=epsilon, delta=delta, confidence=confidence)
-    _check_left(session, agenda)
-    counted = session.release(agenda.counts)
-    placed = None if agenda.quantiles is None else session.release(agenda.quantiles)
-    found = {
-        one.column: _seen(one, counted, counted, placed)
-        for one in agenda.looks
-        if one.kind in ("number", "values", "missing")
+    """A first look at a table. It costs exactly `epsilon`."""
+    prepared = plan_profile(session, table, epsilon=epsilon, delta=delta, confidence=confidence)
+    _check_affordable(session, prepared)
+    counted = session.release(prepared.counts)
+    placed = None if prepared.quantiles is None else session.release(prepared.quantiles)
+    profiles = {
+        look.column: _read_column(look, counted, counted, placed)
+        for look in prepared.looks
+        if look.kind in ("number", "values", "missing")
     }
-    for name, made in agenda.groups.items():
-        look = next(one for one in agenda.looks if one.column == name)
-        found[name] = _grouped(look, counted, session.release(made))
-    later = _within(session, agenda, counted, found)
+    for name, plan in prepared.groups.items():
+        look = next(look for look in prepared.looks if look.column == name)
+        profiles[name] = _read_frequent_values(look, counted, session.release(plan))
+    later_plans = _find_bounds_and_measure(session, prepared, counted, profiles)
     columns = tuple(
-        found.get(one.column, ColumnProfile(one.column, one.about, notes=(one.why,)))
-        for one in agenda.looks
+        profiles.get(look.column, ColumnProfile(look.column, look.about, notes=(look.why,)))
+        for look in prepared.looks
     )
     return Profile(
-        table=agenda.table.name,
-        rows=_noted(counted, "rows"),
-        units=_noted(counted, "units") if agenda.table.unit is not None else None,
-        unit=agenda.table.unit,
+        table=prepared.table.name,
+        rows=_read_number(counted, "rows"),
+        units=_read_number(counted, "units") if prepared.table.unit is not None else None,
+        unit=prepared.table.unit,
         columns=columns,
-        confidence=agenda.counts.confidence,
-        price=agenda.price,
+        confidence=prepared.counts.confidence,
+        price=prepared.price,
         remaining=session.remaining,
-        plans=(*agenda.plans, *later),
+        plans=(*prepared.plans, *later_plans),
     )
 
 
-def _check_left(session: "Session", agenda: Agenda) -> None:
-    """Refuses a profile that the ledger would not grant whole."""
-    kept = None if agenda.first is None else session.kept(agenda.first)
-    if not session.affords([*agenda.plans, *_later(session, agenda, kept)[1]]):
+def _check_affordable(session: Door, prepared: ProfilePlans) -> None:
+    """Refuses a profile if the ledger would not grant all of its plans."""
+    known = None if prepared.first is None else session.recall_answer(prepared.first)
+    if not session.affords(
+        [*prepared.plans, *_plan_within_bounds(session, prepared, known)[1]]
+    ):
         raise BudgetExhausted(
-            f"This profile costs {agenda.price}, and {session.remaining} are left. Nothing was "
-            "spent and nothing was read."
+            f"This profile costs {prepared.price}, and {session.remaining} is left. "
+            "Nothing was spent and nothing was read."
         )
 
 
-def _later(
-    session: "Session", agenda: Agenda, powers: Answer | None
+def _plan_within_bounds(
+    session: Door, prepared: ProfilePlans, answer: Answer | None
 ) -> tuple[tuple[Found, ...], tuple[Plan, ...]]:
-    """Bounds as they were found, or the widest, and the plans of the columns within them."""
-    step, first = agenda.step, agenda.first
+    """The bounds in the answer (the widest without one), and the plans within them."""
+    step, first = prepared.step, prepared.first
     if step is None or first is None:
         return (), ()
-    found = step.widest
-    if powers is not None:
-        noisy = [powers.table[one.name][0].as_py() for one in first.outputs]
-        found = step.read(first, noisy)
-    name, columns = agenda.table.name, list(step.ends)
-    policy = bounded(session.policy, name, found)
-    wishes = {"delta": 0, "confidence": agenda.counts.confidence}
+    bounds = step.widest
+    if answer is not None:
+        noisy = [answer.table[output.name][0].as_py() for output in first.outputs]
+        bounds = step.read(first, noisy)
+    name, columns = prepared.table.name, list(step.ends)
+    policy = bounded(session.policy, name, bounds)
+    options = {"delta": 0, "confidence": prepared.counts.confidence}
     plans = tuple(
         session.plan_under(
-            policy, Question(name, None, (), one), {**wishes, "epsilon": agenda.second * part}
+            policy,
+            Question(name, None, (), outputs),
+            {**options, "epsilon": prepared.second * share},
         )
-        for one, part in ((bins(columns), BINNED), (levels(columns), 1 - BINNED))
+        for outputs, share in (
+            (histogram_outputs(columns), HISTOGRAM_SHARE),
+            (quantile_outputs(columns), 1 - HISTOGRAM_SHARE),
+        )
     )
-    return found, plans
+    return bounds, plans
 
 
-def _within(
-    session: "Session", agenda: Agenda, rows: Release, found: dict[str, ColumnProfile]
+def _find_bounds_and_measure(
+    session: Door,
+    prepared: ProfilePlans,
+    rows: Release,
+    profiles: dict[str, ColumnProfile],
 ) -> tuple[Plan, ...]:
-    """Bounds first, then the columns within them; returns the plans that followed."""
-    if agenda.first is None:
+    """Finds bounds, adds the profiles of the columns within them; returns the later plans."""
+    if prepared.first is None:
         return ()
-    bounds, plans = _later(session, agenda, session.release(agenda.first).answer)
-    counted, placed = (session.release(one) for one in plans)
-    for one in bounds:
-        look = next(look for look in agenda.looks if look.column == one.column)
-        words = one.words[0].upper() + one.words[1:]
-        found[one.column] = _seen(look, rows, counted, placed, (words,))
+    found, plans = _plan_within_bounds(
+        session, prepared, session.release(prepared.first).answer
+    )
+    counted, placed = (session.release(plan) for plan in plans)
+    for bounds in found:
+        look = next(look for look in prepared.looks if look.column == bounds.column)
+        note = bounds.words[0].upper() + bounds.words[1:]
+        profiles[bounds.column] = _read_column(look, rows, counted, placed, (note,))
     return plans
 
 
-def _seen(
-    look: Look,
+def _read_column(
+    look: ColumnLook,
     rows: Release,
     counted: Release,
     placed: Release | None,
     notes: tuple[str, ...] = (),
 ) -> ColumnProfile:
-    """One column from the counts and the quantiles of all."""
-    missing = _noted(rows, f"{look.column} missing")
+    """The profile of one column, from the counts and the quantiles of all columns."""
+    missing = _read_number(rows, f"{look.column} missing")
     if look.kind == "missing":
         return ColumnProfile(look.column, look.about, missing, notes=(look.why,))
-    head = f"{look.column} in["
+    prefix = f"{look.column} in["
     counts = [
-        (one.name[len(head) : -1], _noted(counted, one.name))
-        for one in counted.plan.outputs
-        if one.name.startswith(head)
+        (output.name[len(prefix) : -1], _read_number(counted, output.name))
+        for output in counted.plan.outputs
+        if output.name.startswith(prefix)
     ]
     if look.kind == "values":
-        counts.sort(key=lambda one: -(one[1].value or 0))
-        return ColumnProfile(look.column, look.about, missing, (), tuple(counts[:MOST_SHOWN]))
+        counts.sort(key=lambda count: -(count[1].value or 0))
+        return ColumnProfile(look.column, look.about, missing, (), tuple(counts[:MAX_SHOWN]))
     assert placed is not None
-    made = [one for one in placed.plan.outputs if one.name.startswith(f"{look.column} at[")]
+    prefix = f"{look.column} at["
+    outputs = [output for output in placed.plan.outputs if output.name.startswith(prefix)]
     quantiles = tuple(
-        (level, _noted(placed, one.name, one.margin_in))
-        for level, one in zip(LEVELS, made, strict=True)
+        (level, _read_number(placed, output.name, output.margin_in))
+        for level, output in zip(LEVELS, outputs, strict=True)
     )
     return ColumnProfile(
         look.column, look.about, missing, quantiles, tuple(counts), True, notes
     )
 
 
-def _grouped(look: Look, rows: Release, answer: Release) -> ColumnProfile:
-    """The most frequent values of a column, and what it takes to be shown."""
-    table, made = answer.to_arrow(), answer.plan
-    keys = table[made.outputs[0].name].to_pylist()
+def _read_frequent_values(look: ColumnLook, rows: Release, answer: Release) -> ColumnProfile:
+    """The most frequent values of a column, and the count that a value needs to be shown."""
+    table, plan = answer.to_arrow(), answer.plan
+    keys = table[plan.outputs[0].name].to_pylist()
     values, margins = table["n"].to_pylist(), table[answer.answer.margins["n"]].to_pylist()
     counts = tuple(
-        (str(key), Noted(value, margin))
+        (str(key), NoisyNumber(value, margin))
         for key, value, margin in zip(keys, values, margins, strict=True)
     )
     notes: tuple[str, ...] = ()
-    if made.thresholding is not None:
-        who = "rows" if made.unit is None else "people"
+    if plan.thresholding is not None:
+        who = "rows" if plan.unit is None else "people"
         notes = (
-            f"Values are private: one is shown if more than about "
-            f"{made.thresholding.threshold:,} {who} have it.",
+            "Values are private: a value is shown if more than about "
+            f"{plan.thresholding.threshold:,} {who} have it.",
         )
         if not counts:
             notes = ("No value is common enough to be shown.", *notes)
-    missing = _noted(rows, f"{look.column} missing")
+    missing = _read_number(rows, f"{look.column} missing")
     return ColumnProfile(look.column, look.about, missing, (), counts, False, notes)
 
 
-def _noted(answer: Release, name: str, unit: str = "") -> Noted:
+def _read_number(answer: Release, name: str, unit: str = "") -> NoisyNumber:
     table = answer.to_arrow()
     margin = table[answer.answer.margins[name]][0].as_py()
-    return Noted(table[name][0].as_py(), margin, unit)
+    return NoisyNumber(table[name][0].as_py(), margin, unit)

@@ -1,1 +1,1 @@
-"""The one door from data to the world."""
+"""The one door from data to released numbers: check, charge, run, add noise, settle."""

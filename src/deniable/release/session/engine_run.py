@@ -62,7 +62,7 @@ def run(engine: Engine, plan: Plan, log_file: Path | None = None) -> Answer | Ba
 
 
 def _run_engine(engine: Engine, plan: Plan) -> Withheld[Any]:
-    """In batches if possible. Cells of histograms belong to groups of any batch: all at once."""
+    """In batches if possible; all at once if there are cells, which belong to any batch."""
     if isinstance(engine, StreamsGroups) and len(plan.statements) == 1:
         return engine.stream(plan)
     return engine.run(plan)

@@ -1,8 +1,8 @@
-"""The owner's log: what went wrong while an engine ran, by its reference number.
+"""The owner's log: what went wrong while an engine ran, by reference number.
 
-An analyst is told a number, and the owner finds under it which kind of failure it was, in
-which statement. No value is ever part of it: an engine's own words may quote a row, so they are
-not kept either. The file lies beside the ledger and only its owner can read it.
+The analyst sees only a reference number. Under that number the owner finds the kind of failure
+and the statement. No value is written: an engine's own message may quote a row, so it is not
+kept. The file lies next to the ledger, and only its owner can read it.
 """
 
 import contextlib
@@ -16,18 +16,18 @@ from pathlib import Path
 from deniable.policy import Policy
 
 _LOGGER = logging.getLogger("deniable.engine")
-_now: ContextVar[Path | None] = ContextVar("owner_log", default=None)
+_current_log: ContextVar[Path | None] = ContextVar("owner_log", default=None)
 
 
-class _ToOwner(logging.Handler):
-    """Writes to the log of the session that is asking, if it has one.
+class _OwnerLogHandler(logging.Handler):
+    """Writes to the log of the session that runs now, if it has one.
 
-    It also keeps Python from printing what nobody handles to the terminal, where an analyst
-    may sit.
+    Without a handler, Python would print these records to the terminal, where an analyst could
+    read them.
     """
 
     def emit(self, record: logging.LogRecord) -> None:
-        path = _now.get()
+        path = _current_log.get()
         if path is None:
             return
         time = datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds")
@@ -38,34 +38,34 @@ class _ToOwner(logging.Handler):
                 file.write(f"{line}\n")
 
 
-if not any(isinstance(one, _ToOwner) for one in _LOGGER.handlers):
-    _LOGGER.addHandler(_ToOwner())
+if not any(isinstance(handler, _OwnerLogHandler) for handler in _LOGGER.handlers):
+    _LOGGER.addHandler(_OwnerLogHandler())
 
 
-def log_beside(policy: Policy) -> Path | None:
-    """Where a policy's log is: beside the key that signs its ledger; nowhere without one.
+def log_path(policy: Policy) -> Path | None:
+    """The log file of a policy, next to the key that signs its ledger; None without a ledger.
 
     >>> from deniable.policy import Table
-    >>> log_beside(Policy([Table("visits")], epsilon=1, ledger="deniable.ledger")).name
+    >>> log_path(Policy([Table("visits")], epsilon=1, ledger="deniable.ledger")).name
     'deniable.log'
     """
-    place = policy.ledger_key or policy.ledger
-    return None if place is None else Path(place).with_suffix(".log")
+    file = policy.ledger_key or policy.ledger
+    return None if file is None else Path(file).with_suffix(".log")
 
 
 @contextlib.contextmanager
-def noting(path: Path | None) -> Iterator[None]:
-    """While this lasts, what engines log goes to this file.
+def log_to(path: Path | None) -> Iterator[None]:
+    """Inside this context, everything that engines log goes to this file.
 
     >>> import tempfile
     >>> file = Path(tempfile.mkdtemp()) / "ledger.log"
-    >>> with noting(file):
+    >>> with log_to(file):
     ...     _LOGGER.error("reference 1a2b: OutOfMemory")
     >>> file.read_text().split(" ", 1)[1]
     'reference 1a2b: OutOfMemory\\n'
     """
-    token = _now.set(path)
+    token = _current_log.set(path)
     try:
         yield
     finally:
-        _now.reset(token)
+        _current_log.reset(token)

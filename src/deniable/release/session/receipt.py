@@ -1,38 +1,41 @@
-"""What a ledger keeps of an answer, so that the same question can be answered again."""
+"""The copy of an answer that a ledger keeps, so that the same question costs nothing again."""
 
 import base64
 import json
 
 from deniable.errors import LedgerBroken
-from deniable.ledger.signing_keys import verified
+from deniable.ledger.signing_keys import signature_is_valid
 from deniable.release.answer.answer import Answer
-from deniable.release.answer.record import fingerprint, kept, restored
-from deniable.release.certificate.certificate import Certificate, message
+from deniable.release.answer.record import fingerprint, from_bytes, to_bytes
+from deniable.release.certificate.certificate import Certificate, signed_message
 
-LARGEST = 4 << 20  # bytes of a table that is kept; who asks for more again pays again
+MAX_KEPT_BYTES = 4 << 20  # larger tables are not kept: asking again is charged again
 
 
-def receipt(answer: Answer, certificate: Certificate) -> str | None:
-    """The answer and its certificate as text; None for one that is too large to keep."""
-    if answer.table.nbytes > LARGEST:
+def write_receipt(answer: Answer, certificate: Certificate) -> str | None:
+    """The answer and its certificate as text; None if the answer is too large to keep."""
+    if answer.table.nbytes > MAX_KEPT_BYTES:
         return None
-    rows = base64.b64encode(kept(answer)).decode("ascii")
+    rows = base64.b64encode(to_bytes(answer)).decode("ascii")
     return json.dumps({"answer": rows, "certificate": certificate.to_dict()})
 
 
-def received(
+def read_receipt(
     record: str, public_key: str, *, plan_hash: str, version: str
 ) -> tuple[Answer, Certificate]:
-    """What was kept, if it still is what was signed, as the answer to this very question."""
-    found = json.loads(record)
-    certificate = Certificate.from_dict(found["certificate"])
-    answer = restored(base64.b64decode(found["answer"]))
-    signed = verified(message(certificate.statement), certificate.signature, public_key)
-    asked = {"plan_hash": plan_hash, "data_version": version}
-    asked["answer_hash"] = fingerprint(answer.table)
-    if not signed or any(certificate.statement[k] != one for k, one in asked.items()):
+    """The kept answer, after checking that it was signed and answers this question."""
+    receipt = json.loads(record)
+    certificate = Certificate.from_dict(receipt["certificate"])
+    answer = from_bytes(base64.b64decode(receipt["answer"]))
+    signed = signature_is_valid(
+        signed_message(certificate.statement), certificate.signature, public_key
+    )
+    expected = {"plan_hash": plan_hash, "data_version": version}
+    expected["answer_hash"] = fingerprint(answer.table)
+    statement = certificate.statement
+    if not signed or any(statement[key] != value for key, value in expected.items()):
         raise LedgerBroken(
-            "A kept answer is not the one that was released: the ledger was changed. "
-            "`deniable ledger verify` says where; fresh=True asks anew."
+            "A kept answer differs from the answer that was released: the ledger was changed. "
+            "`deniable ledger verify` shows where. fresh=True pays for a new answer."
         )
     return answer, certificate

@@ -1,4 +1,4 @@
-"""What is handed over: numbers with their margins, the price, and what is left."""
+"""A release: the noisy numbers with their margins, the price, and what is left."""
 
 import json
 from dataclasses import dataclass, field
@@ -13,16 +13,16 @@ from deniable.errors import InvalidParameter
 from deniable.ledger.ledger import Remaining
 from deniable.privacy import Loss
 from deniable.query.plan.plan import Plan
-from deniable.release.answer import record, wording
+from deniable.release.answer import formatting, record
 from deniable.release.answer.answer import Answer
 from deniable.release.certificate.certificate import Certificate
 
-_NOT_KEPT = "Too large to be kept (over 4 MB): the same question again would be charged again."
+_NOT_KEPT = "This answer is too large to be kept (over 4 MB): asking again is charged again."
 
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Release:
-    """A private answer: a table in which every number has a column of margins beside it.
+    """A private answer: a table in which every column of numbers has a column of margins.
 
     >>> import deniable as dp
     >>> ages = pa.table({"age": [34, 51, 29, 62] * 500})
@@ -42,69 +42,71 @@ class Release:
     plan: Plan
     answer: Answer = field(compare=False)
     remaining: Remaining  # after this release
-    certificate: Certificate | None = None  # of a rehearsal there is none
-    more: str = ""  # how many more such questions the budget allows, in words
-    repeated: bool = False  # whether it is the answer that was given before, at no cost
-    rehearsal: bool = False  # whether the rows were made up
-    kept: bool = True  # whether the same question again would get this answer, at no cost
+    certificate: Certificate | None = None  # None for a rehearsal
+    more: str = ""  # how many more such questions the budget allows, as text
+    repeated: bool = False  # whether this answer was released before; then it costs nothing
+    rehearsal: bool = False  # whether the rows are made up
+    kept: bool = True  # whether the ledger keeps this answer; then asking again costs nothing
 
     @property
     def loss(self) -> Loss:
-        """What it cost: the losses of all that was run."""
+        """The privacy loss of everything that was run."""
         return self.plan.loss
 
     @property
     def units(self) -> dict[str, str]:
-        """Of quantiles and modes: what their margins are counted in, "ranks" or "rows"."""
-        return {one.name: one.margin_in for one in self.plan.outputs if one.margin_in}
+        """The unit of the margins of quantiles ("ranks") and modes ("rows"), by column."""
+        return {
+            output.name: output.margin_in for output in self.plan.outputs if output.margin_in
+        }
 
     @property
     def columns(self) -> tuple[str, ...]:
         """Keys and numbers, without the columns of margins."""
-        beside = set(self.answer.margins.values())
-        return tuple(name for name in self.answer.table.column_names if name not in beside)
+        margins = set(self.answer.margins.values())
+        return tuple(name for name in self.answer.table.column_names if name not in margins)
 
     @property
     def value(self) -> Any:
-        """The number, where the answer is a single one."""
-        return self.answer.table[self._only()][0].as_py()
+        """The number, if the answer is a single number."""
+        return self.answer.table[self._only_number()][0].as_py()
 
     @property
     def margin(self) -> Any:
-        """Its margin, where the answer is a single number."""
-        return self.answer.table[self.answer.margins[self._only()]][0].as_py()
+        """The margin, if the answer is a single number."""
+        return self.answer.table[self.answer.margins[self._only_number()]][0].as_py()
 
-    def _only(self) -> str:
+    def _only_number(self) -> str:
         if len(self) != 1 or len(self.answer.margins) != 1:
             raise InvalidParameter(
-                "`value` and `margin` are those of a single number. This answer has "
-                f"{len(self):,} rows and {len(self.answer.margins)} numbers in each: use "
+                "`value` and `margin` need an answer with one number. This answer has "
+                f"{len(self):,} rows and {len(self.answer.margins)} numbers in each row: use "
                 "to_pandas(), to_polars() or to_arrow()."
             )
         return next(iter(self.answer.margins))
 
     @property
     def warnings(self) -> tuple[str, ...]:
-        """What to beware of: numbers smaller than their own margins."""
+        """Warns about numbers that are smaller than their own margins."""
         wide = total = 0
-        for name, beside in self.answer.margins.items():
+        for name, margin_name in self.answer.margins.items():
             if name in self.units:
                 continue
-            value, half = self.answer.table[name], self.answer.table[beside]
-            larger = pc.greater(half.cast(pa.float64()), pc.abs(value.cast(pa.float64())))
-            unknown = pc.and_(value.is_valid(), half.is_null())
+            value, margin = self.answer.table[name], self.answer.table[margin_name]
+            larger = pc.greater(margin.cast(pa.float64()), pc.abs(value.cast(pa.float64())))
+            unknown = pc.and_(value.is_valid(), margin.is_null())
             total += len(value) - value.null_count
             wide += (pc.sum(larger).as_py() or 0) + (pc.sum(unknown).as_py() or 0)
         if not wide:
             return ()
         which = "the number" if total == 1 else f"{wide:,} of {total:,} numbers"
         return (
-            f"Beware: the margin is larger than the value of {which}. A larger epsilon, fewer "
+            f"Warning: the margin of {which} is larger than the value. A larger epsilon, fewer "
             "groups or more rows would help.",
         )
 
     def to_arrow(self) -> "pa.Table":
-        """An Arrow table; the margins of `n` are in `n_margin`."""
+        """An Arrow table; the margins of column `n` are in column `n_margin`."""
         return self.answer.table
 
     def to_pandas(self) -> Any:
@@ -116,7 +118,7 @@ class Release:
         return import_module("polars").from_arrow(self.answer.table)
 
     def to_dict(self) -> dict[str, Any]:
-        """Rows, margins, costs and the certificate, as JSON has them; amounts as exact text."""
+        """Rows, margins, costs and the certificate, ready for JSON; amounts as exact text."""
         return {
             "columns": record.columns(self.answer.table),
             "rows": record.rows(self.answer.table),
@@ -147,33 +149,39 @@ class Release:
         return int(self.answer.table.num_rows)
 
     def plot(self, column: str | None = None) -> Any:
-        """A picture of one number over the groups, with its margins."""
+        """A bar chart of one column over the groups, with its margins."""
         return import_module("deniable.figures.releases").bars(self, column)
 
     def __str__(self) -> str:
-        shown = wording.cells(self.answer.table, self.answer.margins, units=self.units)
-        return f"{wording.text(*shown, len(self) - len(shown[1]))}\n\n{self._below()}"
+        shown = formatting.format_cells(
+            self.answer.table, self.answer.margins, units=self.units
+        )
+        return f"{formatting.text_table(*shown, len(self) - len(shown[1]))}\n\n{self._footer()}"
 
     __repr__ = __str__
 
     def _repr_html_(self) -> str:
-        shown = wording.cells(self.answer.table, self.answer.margins, units=self.units)
-        return wording.html(*shown, len(self) - len(shown[1]), self._below())
-
-    def _below(self) -> str:
-        cost = Remaining(self.plan.epsilon, self.plan.delta)
-        again = ", for the first time; this is the same answer again" if self.repeated else ""
-        more = f" That is {self.more}." if self.more else ""
-        price = (
-            f"Margins hold at {wording.level(self.plan.confidence)} each. Cost: {cost}{again}. "
-            f"Left: {self.remaining}.{more}"
+        shown = formatting.format_cells(
+            self.answer.table, self.answer.margins, units=self.units
         )
-        large = [] if self.kept else [_NOT_KEPT]
-        return "\n".join([*self._marked(), price, *large, *self.plan.notes, *self.warnings])
+        return formatting.html_table(*shown, len(self) - len(shown[1]), self._footer())
 
-    def _marked(self) -> list[str]:
+    def _footer(self) -> str:
+        cost = Remaining(self.plan.epsilon, self.plan.delta)
+        again = " (charged before; this is the same answer)" if self.repeated else ""
+        more = f" That is {self.more}." if self.more else ""
+        level = formatting.format_confidence(self.plan.confidence)
+        price = (
+            f"Margins hold at {level} each. Cost: {cost}{again}. Left: {self.remaining}.{more}"
+        )
+        size = [] if self.kept else [_NOT_KEPT]
+        return "\n".join(
+            [*self._rehearsal_notice(), price, *size, *self.plan.notes, *self.warnings]
+        )
+
+    def _rehearsal_notice(self) -> list[str]:
         return (
-            ["REHEARSAL: the rows were made up. These numbers are about nobody."]
+            ["REHEARSAL: the rows are made up. These numbers describe no real person."]
             if self.rehearsal
             else []
         )

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from deniable.errors import InvalidParameter
-from deniable.ledger.accounts import Path
+from deniable.ledger.accounts import PartPath
 from deniable.policy import Policy
 from deniable.query.plan.plan import KeyValue, Plan
 from deniable.query.statements.partition import (
@@ -18,7 +18,7 @@ from deniable.query.statements.partition import (
 
 @dataclass(frozen=True, slots=True)
 class TablePart:
-    """All rows; or the rows of a table in which columns have certain values.
+    """All rows; or the rows of one table in which some columns have given values.
 
     >>> print(TablePart("visits", (("ward", "A"),)))
     visits (ward 'A')
@@ -26,38 +26,41 @@ class TablePart:
 
     table: str | None = None
     part: Part = ()
-    path: Path = ()  # the part as a ledger knows it: partition and part, from the outermost
+    path: PartPath = ()  # the part's name in the ledger, outermost first
 
     def restrict(self, plan: Plan, policy: Policy) -> Plan:
-        """The plan, about these rows only."""
+        """The plan, restricted to these rows."""
         if self.table is None:
             return plan
         if plan.tables != (self.table,):
             raise InvalidParameter(
-                f"This session is about a part of {self.table}, and answers questions about "
-                "that table only. Ask the whole session about others."
+                f"This session is about a part of {self.table} and answers questions about "
+                "that table only. Use the whole session for other tables."
             )
         return restricted(plan, policy.tables[self.table], self.part)
 
     def holds(self, plan: Plan, policy: Policy) -> bool:
-        """Whether a plan is about these rows, by what it would read, not by its word."""
+        """Whether a plan reads only these rows. It is judged by its statements."""
         if self.table is None or plan.part != self.part:
             return plan.part == self.part
         return is_within(plan, policy.tables[self.table], self.part)
 
-    def divided(
+    def divide(
         self, policy: Policy, column: str, keys: Sequence[KeyValue], table: str | None
     ) -> "dict[KeyValue, TablePart]":
-        """One for each value that a column may have."""
+        """One part for each key of a column."""
         if not isinstance(column, str):
-            raise InvalidParameter(f"`column` must be a column's name. Found {column!r}.")
-        name = table or self.table or _only(policy, column)
+            raise InvalidParameter(f"`column` must be the name of a column. Found {column!r}.")
+        name = table or self.table or _only_table_with(policy, column)
         known = policy.tables.get(name)
         if known is None or known.public or self.table not in (None, name):
-            raise InvalidParameter(f"There is no private table {name!r} to divide here.")
+            raise InvalidParameter(f"This session has no private table {name!r} to divide.")
         spelt, values = checked(known, column, keys)
         if any(spelt == one for one, _ in self.part):
-            raise InvalidParameter(f"These rows already have one {spelt}.")
+            raise InvalidParameter(
+                f"This session is already restricted to one value of {spelt}. Divide by "
+                "another column."
+            )
         partition = named(known, spelt)
         return {
             key: TablePart(
@@ -71,12 +74,12 @@ class TablePart:
         return f"{self.table} ({parts})"
 
 
-def _only(policy: Policy, column: str) -> str:
-    private = [one for one in policy.tables.values() if not one.public]
-    has = [one.name for one in private if column.lower() in map(str.lower, one.columns)]
-    if len(has) != 1:
+def _only_table_with(policy: Policy, column: str) -> str:
+    private = [table for table in policy.tables.values() if not table.public]
+    names = [table.name for table in private if column.lower() in map(str.lower, table.columns)]
+    if len(names) != 1:
         raise InvalidParameter(
-            f"{len(has) or 'No'} tables have a column {column!r}. Say which one to divide, for "
-            f"example   table={next(iter(policy.tables))!r}."
+            f"{len(names) or 'No'} tables have a column {column!r}. Name the table to divide, "
+            f"for example   table={next(iter(policy.tables))!r}."
         )
-    return has[0]
+    return names[0]

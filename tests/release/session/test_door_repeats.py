@@ -61,7 +61,7 @@ def opened(
     known = Policy([table], **({"epsilon": 4} | policy))
     engine = Counting(DuckDB.open({"visits": FRAME}))
     found = Session(
-        known, engine, ledger or MemoryLedger(terms=Terms.of(known)), analyst=analyst
+        known, engine, ledger or MemoryLedger(terms=Terms.from_policy(known)), analyst=analyst
     )
     return found, engine
 
@@ -74,7 +74,7 @@ def test_the_same_question_again_is_free_and_the_same():
     assert first.value == again.value == built.value
     assert first.certificate.to_dict() == again.certificate.to_dict()
     assert (first.repeated, again.repeated, built.repeated) == (False, True, True)
-    assert "same answer again" in str(again)
+    assert "this is the same answer" in str(again)
     assert engine.runs == 1
     assert session.remaining.epsilon == 3
     assert dp.verify(again.to_dict())
@@ -127,7 +127,7 @@ def test_an_analyst_who_had_not_received_it_is_charged_in_their_own_budget():
     assert same.repeated
     assert same.value == first.value
     assert (engine.runs, others.runs) == (1, 0)
-    assert anna.ledger.left().epsilon == 3  # the table's
+    assert anna.ledger.remaining_for().epsilon == 3  # the table's
     assert (anna.remaining.epsilon, bob.remaining.epsilon) == (1, Fraction(1, 2))
     bob.sql(COUNT, epsilon=1)  # received by now
     assert bob.remaining.epsilon == Fraction(1, 2)
@@ -172,7 +172,7 @@ def test_a_kept_answer_that_was_changed_is_not_handed_out(what):
     if what == "statement":
         changed = dict(certificate.statement) | {"answer_hash": fingerprint(bigger)}
         certificate = replace(certificate, statement=changed)
-    forged = receipt.receipt(replace(first.answer, table=bigger), certificate)
+    forged = receipt.write_receipt(replace(first.answer, table=bigger), certificate)
     real = session.ledger.recall
     session._ledger.recall = lambda *a, **k: replace(real(*a, **k), record=forged)
     with pytest.raises(dp.LedgerBroken, match="kept answer"):
@@ -191,11 +191,11 @@ def test_a_failure_is_not_an_answer():
 
 
 def test_answers_that_are_too_large_are_not_kept(monkeypatch):
-    monkeypatch.setattr(receipt, "LARGEST", 1)
+    monkeypatch.setattr(receipt, "MAX_KEPT_BYTES", 1)
     session, engine = opened()
     first = session.sql(COUNT, epsilon=1)
     assert not first.kept
-    assert "the same question again would be charged again" in str(first)
+    assert "asking again is charged again" in str(first)
     assert not session.sql(COUNT, epsilon=1).repeated
     assert engine.runs == 2
     assert session.remaining.epsilon == 2
@@ -206,7 +206,7 @@ def test_what_is_kept_is_not_said_to_be_too_large():
     for answer in (session.sql(COUNT, epsilon=1), session.sql(COUNT, epsilon=1)):
         assert answer.kept
         assert "Too large" not in str(answer)
-    assert receipt.LARGEST == 4 << 20  # as the sentence says
+    assert receipt.MAX_KEPT_BYTES == 4 << 20  # as the sentence says
 
 
 def test_parts_together_cost_the_dearest_one():
@@ -282,7 +282,7 @@ def test_who_may_have_moved_pays_in_both_parts():
         session, _ = opened(ledger, version=version)
         session.partition("ward", [ward])[ward].sql(COUNT, epsilon=1)
     assert session.remaining.epsilon == 2  # one in March, and the dearer one in April
-    for highest, key in ((50, 50), (90, 60)):  # at 50, whoever is older is in the first part
+    for highest, key in ((50, 50), (90, 60)):  # at 50, anyone older is in the first part
         session, _ = opened(ledger, bounds={"age": (0, highest)})
         session.partition("age", [key])[key].sql(COUNT, epsilon=0.5)
     assert session.remaining.epsilon == 1
@@ -309,18 +309,18 @@ def test_a_plan_is_about_a_part_by_what_it_reads_not_by_its_word():
 
 
 def test_an_answer_to_another_question_is_not_handed_out(monkeypatch):
-    """Both were signed; but one was filed under the other, by whoever can write the file."""
+    """Both were signed; but one was filed under the other, by someone who can write the file."""
     session, _ = opened()
     other = session.sql(f"{COUNT} WHERE age > 50", epsilon=1)
     session.sql(COUNT, epsilon=1)
-    record = receipt.receipt(other.answer, other.certificate)
+    record = receipt.write_receipt(other.answer, other.certificate)
     true = type(session.ledger).recall
     monkeypatch.setattr(
         type(session.ledger),
         "recall",
         lambda *args, **asked: replace(true(*args, **asked), record=record),
     )
-    with pytest.raises(dp.LedgerBroken, match="not the one"):
+    with pytest.raises(dp.LedgerBroken, match="differs from the answer"):
         session.sql(COUNT, epsilon=1)
 
 
@@ -382,7 +382,7 @@ def test_what_cannot_be_divided(column, table):
     from deniable.engines.duckdb.engine import DuckDB
 
     known = Policy(tables, epsilon=1)
-    session = Session(known, DuckDB.open(frames), MemoryLedger(terms=Terms.of(known)))
+    session = Session(known, DuckDB.open(frames), MemoryLedger(terms=Terms.from_policy(known)))
     with pytest.raises(InvalidParameter):
         session.partition(column, ["A"], table=table)
 

@@ -1,4 +1,4 @@
-"""How sessions begin: from a policy's file, from one frame, or as a rehearsal."""
+"""Opens a session: from a policy file, from one frame, or as a rehearsal."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -6,11 +6,10 @@ from typing import Any
 
 from deniable.exact.rationals import Number
 from deniable.ledger.chained_ledger import MemoryLedger
-from deniable.ledger.durable_ledger import ledger_of
 from deniable.ledger.terms import Terms
 from deniable.policy import Policy, Table, load
-from deniable.release.session.owner_log import log_beside, noting
-from deniable.release.session.session import Session
+from deniable.release.public_session import Session
+from deniable.release.session.connecting import connect
 
 
 def open(
@@ -19,10 +18,12 @@ def open(
     analyst: str | None = None,
     progress: Callable[[float], None] | None = None,
 ) -> Session:
-    """A session for the policy in a file, with the ledger that the policy names: unless it
-    says otherwise, a SQLite file beside it, so that what was spent stays spent. `analyst` is
-    who asks, where the policy cares. `progress` is told the share of a question's work that
-    is done, from 0 to 1, where the engine knows it (Spark).
+    """A session for a policy file.
+
+    The ledger is the one that the policy names, or a SQLite file next to the policy. It keeps
+    what was spent when the session ends. `analyst` is the name of the person who asks, if the
+    policy has budgets for analysts. `progress` is called with the share of the work that is
+    done, from 0 to 1, if the engine knows it (Spark).
 
     >>> import pathlib, tempfile
     >>> folder = pathlib.Path(tempfile.mkdtemp())
@@ -36,10 +37,10 @@ def open(
     >>> open(str(folder / "deniable.toml"))
     <session about visits: epsilon 3, delta 0 left>
     """
-    from deniable.policy.file import located
+    from deniable.policy.file import name_line_in_errors
 
-    with located(path):
-        return _session(load(path), analyst, progress)
+    with name_line_in_errors(path):
+        return connect(load(path), Session, analyst=analyst, progress=progress)
 
 
 def protect(
@@ -53,11 +54,11 @@ def protect(
 ) -> Session:
     """A session about one frame or file; `epsilon` and `delta` are the whole budget.
 
-    `unit` names the column that identifies the privacy unit; without it each row is a unit.
-    `bounds`, `step`, `keys` and `kind` say what is public about columns; `neighbors`,
+    `unit` names the column that identifies the privacy unit; without it the unit is the row.
+    `bounds`, `step`, `keys` and `kind` declare what is public about columns; `neighbors`,
     `max_groups_per_unit`, `max_rows_per_unit_per_group`, `row_ceiling` and `expected_rows`
-    about the table. `memory` is what the engine may use ("4 GB") before it writes
-    temporary files.
+    what is public about the table. `memory` is what the engine may use ("4 GB") before it
+    writes temporary files.
 
     >>> import pyarrow as pa
     >>> frame = pa.table({"ward": ["A", "B"], "cost": [10, 20]})
@@ -65,14 +66,14 @@ def protect(
     <session about data: epsilon 3, delta 0 left>
     """
     table = Table.declare(name, source, **declared)
-    return _session(Policy([table], epsilon=epsilon, delta=delta, memory=memory))
+    return connect(Policy([table], epsilon=epsilon, delta=delta, memory=memory), Session)
 
 
 def rehearse(policy: str | Path | Policy, *, analyst: str | None = None) -> Session:
-    """A session on made-up rows that fit a policy's schema and bounds, to try code on.
+    """A session on made-up rows that fit a policy's schema and bounds, for trying out code.
 
-    It costs nothing and looks at no row: questions are planned and charged as they would be,
-    to a budget that is forgotten afterwards. The answers are about nobody, and say so.
+    It costs nothing and reads no row. Questions are planned and charged as usual, but to a
+    budget that is forgotten afterwards. Each answer says that it is a rehearsal.
 
     >>> from deniable.policy import Table
     >>> visits = Table.declare("visits", bounds={"cost": (0, 100)}, keys={"ward": ["A", "B"]})
@@ -83,20 +84,7 @@ def rehearse(policy: str | Path | Policy, *, analyst: str | None = None) -> Sess
     """
     from deniable.engines.rehearsal import open_rehearsal
 
-    known = policy if isinstance(policy, Policy) else load(str(policy))
-    ledger = MemoryLedger(terms=Terms.of(known))
-    return Session(known, open_rehearsal(known), ledger, analyst=analyst, rehearsal=True)
-
-
-def _session(
-    policy: Policy,
-    analyst: str | None = None,
-    progress: Callable[[float], None] | None = None,
-) -> Session:
-    from deniable.engines.opening import opened
-
-    log = log_beside(policy)
-    with noting(log):
-        engine = opened(policy)
-    engine.progress = progress
-    return Session(policy, engine, ledger_of(policy), analyst=analyst, log=log)
+    declared = policy if isinstance(policy, Policy) else load(str(policy))
+    ledger = MemoryLedger(terms=Terms.from_policy(declared))
+    engine = open_rehearsal(declared)
+    return Session(declared, engine, ledger, analyst=analyst, rehearsal=True)

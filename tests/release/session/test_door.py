@@ -59,8 +59,8 @@ class NotingLedger(MemoryLedger):
         super().settle(entry, record)
         self.notes.append("settle")
 
-    def failed(self, entry, reference):
-        super().failed(entry, reference)
+    def fail(self, entry, reference):
+        super().fail(entry, reference)
         self.notes.append(f"failed {reference}")
 
 
@@ -227,12 +227,15 @@ def test_a_plan_that_protects_somebody_else_is_refused_and_costs_nothing():
 @pytest.mark.parametrize(
     ("ask", "told"),
     [
-        (lambda data: data.release(None), "A plan is released, and NoneType is none"),
-        (lambda data: data.release_all(None), "`plans` must be a list of plans"),
-        (lambda data: data.release_all([5]), "A plan is released, and int is none"),
-        (lambda data: data.partition(5, ["A"]), "`column` must be a column's name"),
+        (lambda data: data.release(None), "takes a Plan; got NoneType"),
+        (
+            lambda data: data.release_all(None),
+            "release_all\\(\\) takes a list of Plans; got NoneType",
+        ),
+        (lambda data: data.release_all([5]), "takes a Plan; got int"),
+        (lambda data: data.partition(5, ["A"]), "`column` must be the name of a column"),
         (lambda data: data.partition("x", None), "`keys` must be a list"),
-        (lambda data: data.sql(None, epsilon=1), "A question is SQL in text"),
+        (lambda data: data.sql(None, epsilon=1), "A question is SQL text"),
         (lambda data: data.table("data").agg(n=5), "`n` must be an aggregate"),
         (lambda data: dp.quantiles("x", None), "`levels` must be a list of numbers"),
         (
@@ -256,5 +259,5 @@ def test_what_cannot_be_asked_is_refused_in_words_and_costs_nothing(ask, told):
 def test_an_analyst_is_a_name():
     with dp.protect(pa.table({"x": [1, 2]}), epsilon=1) as data:
         data.analyst = 5
-        with pytest.raises(InvalidParameter, match=r"An analyst's name.*Found 5"):
+        with pytest.raises(InvalidParameter, match=r"`analyst` must be a name.*got 5"):
             data.sql(COUNT, epsilon=1)

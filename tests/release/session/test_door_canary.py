@@ -18,7 +18,7 @@ import pytest
 
 import deniable as dp
 from deniable.engines.duckdb import engine
-from deniable.engines.handover import aggregated
+from deniable.engines.handover import exact_groups
 from deniable.engines.handover.withheld import Withheld
 from deniable.errors import EngineFailed
 from deniable.release.session import engine_run
@@ -169,8 +169,8 @@ def nonsense(*_, **__):
 WAYS = [boom, boom_inside, no_memory, nonsense]
 PLACES = {
     "the engine": (engine.DuckDB, ("run", "stream")),
-    "reading integers": (aggregated, ("_integers",)),
-    "the noise": (engine_run, ("answered",)),
+    "reading integers": (exact_groups, ("_chunk_to_integers",)),
+    "the noise": (engine_run, ("draw_answer",)),
 }
 FAULTS = [
     (where, way) for where in PLACES for way in WAYS if (where, way) != ("the noise", nonsense)
@@ -209,7 +209,7 @@ def test_whatever_fails_after_the_engine_starts(folder, heard, monkeypatch, plac
 def test_who_interrupts_sees_nothing_of_what_was_cut_short(
     folder, heard, monkeypatch, way, kind
 ):
-    monkeypatch.setattr(engine_run, "answered", way)
+    monkeypatch.setattr(engine_run, "draw_answer", way)
     with dp.open(str(folder / "deniable.toml")) as visits:
         with pytest.raises(kind) as caught:
             visits.sql(QUESTIONS["sum"], epsilon=1)
@@ -253,5 +253,5 @@ def test_what_the_engine_returned_is_not_kept(folder):
     with dp.open(str(folder / "deniable.toml")) as visits:
         visits.sql(QUESTIONS["sum"], epsilon=1)
         gc.collect()
-        held = [one for one in gc.get_objects() if isinstance(one, aggregated.Aggregated)]
+        held = [one for one in gc.get_objects() if isinstance(one, exact_groups.ExactGroups)]
         assert held == []

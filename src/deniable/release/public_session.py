@@ -1,0 +1,91 @@
+"""The session that an analyst uses: the door, plus SQL, the builder, parts and profiles."""
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, Unpack
+
+from deniable.exact.rationals import Number
+from deniable.query.language.question import Question
+from deniable.query.plan.plan import KeyValue
+from deniable.query.planner.explain import Branch
+from deniable.release.asking.builder_steps import BuiltQuestion
+from deniable.release.asking.stages import explain_question, release_question
+from deniable.release.session.ask_options import AskOptions
+from deniable.release.session.door import Door
+from deniable.release.session.release import Release
+
+if TYPE_CHECKING:
+    from deniable.release.profile.profile import Profile
+
+
+class Session(Door):
+    """Asks questions about the tables of one policy and pays from one ledger.
+
+    >>> import deniable as dp
+    >>> import pyarrow as pa
+    >>> visits = dp.protect(pa.table({"ward": ["A", "B"] * 50}), name="visits", epsilon=1)
+    >>> print(
+    ...     visits.explain("SELECT COUNT(*) AS n FROM visits", epsilon=0.5)
+    ... )  # doctest: +ELLIPSIS
+    Answer at epsilon 0.5...
+    >>> answer = visits.sql("SELECT COUNT(*) AS n FROM visits", epsilon=0.5)
+    >>> answer.margin, str(visits.remaining)
+    (6, 'epsilon 0.5, delta 0')
+    """
+
+    def sql(self, text: str, *, fresh: bool = False, **options: Unpack[AskOptions]) -> Release:
+        """The private answer to a question in SQL.
+
+        `epsilon` is its price; `delta` is a hundredth of the budget's delta unless given.
+        Instead of epsilon, `margin` (or a `relative` margin `of` a size) sets the accuracy,
+        like WITHIN at the end of the SQL. `bounds="find"` pays for finding missing bounds.
+        `weights` make some outputs more accurate, `nonnegative` shows negative counts as 0, and
+        `other` adds a group for the rows of no other group. A question that was asked before
+        gets the same answer at no cost; `fresh` pays for a new one.
+        """
+        return release_question(self, text, options, fresh=fresh)
+
+    def explain(self, question: str | Question, **options: Unpack[AskOptions]) -> Branch:
+        """The plan as a tree to print: aggregates, noise, price and expected margins."""
+        return explain_question(self, question, options)
+
+    def table(self, name: str) -> BuiltQuestion:
+        """A question about a table, built step by step in Python."""
+        return BuiltQuestion.about(self, name)
+
+    def profile(
+        self, table: str | None = None, *, epsilon: Number, **options: Any
+    ) -> "Profile":
+        """A first look at a table. It costs exactly `epsilon`, split over the columns.
+
+        `delta` (a hundredth of the budget's delta unless given) pays for showing private keys;
+        `confidence` is the confidence of the margins. Print the profile, or `save` it as HTML.
+        """
+        from deniable.release.profile.profiling import profile
+
+        return profile(self, table, epsilon=epsilon, **options)
+
+    def partition(
+        self, column: str, keys: Sequence[KeyValue], *, table: str | None = None
+    ) -> "dict[KeyValue, Session]":
+        """A session for each part of a table: the rows in which a column has one of the keys.
+
+        Together the parts cost as much as the most expensive one (the two most expensive ones
+        with neighbors="replace", because a unit may move to another part). `keys` are public:
+        choose them without looking at the data.
+
+        >>> import deniable as dp
+        >>> import pyarrow as pa
+        >>> data = dp.protect(pa.table({"ward": ["A", "B", "B"] * 50}), epsilon=1)
+        >>> wards = data.partition("ward", ["A", "B"])
+        >>> for ward in wards.values():
+        ...     _ = ward.sql("SELECT COUNT(*) AS n FROM data", epsilon=0.5)
+        >>> print(data.remaining)
+        epsilon 0.5, delta 0
+        """
+        parts = self._rows.divide(self.policy, column, keys, table)
+        return {key: self._restrict_to(part) for key, part in parts.items()}
+
+    def __repr__(self) -> str:
+        about = str(self._rows) if self._rows.part else ", ".join(self.policy.tables)
+        what = "rehearsal" if self.rehearsal else "session"
+        return f"<{what} about {about}: {self.remaining} left>"

@@ -1,0 +1,282 @@
+"""A policy, an engine and a ledger: the one door from data to released numbers."""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, NoReturn, Self, TypedDict, Unpack
+
+from deniable.errors import InvalidParameter
+from deniable.exact.rationals import Number
+from deniable.ledger.ledger import (
+    Entry,
+    Ledger,
+    RecalledAnswer,
+    Remaining,
+    describe_how_many,
+    touched_parts,
+)
+from deniable.policy import Policy
+from deniable.query.language.question import Question
+from deniable.query.plan import canonical
+from deniable.query.plan.plan import Plan
+from deniable.query.planner.request import make_plan
+from deniable.release.answer.answer import Answer
+from deniable.release.certificate.certificate import (
+    Certificate,
+    CertificateContext,
+    budget_cap,
+    certify,
+)
+from deniable.release.session.ask_options import AskOptions
+from deniable.release.session.engine_run import Engine, run
+from deniable.release.session.plan_check import check_plan
+from deniable.release.session.receipt import read_receipt, write_receipt
+from deniable.release.session.release import Release
+from deniable.release.session.table_part import TablePart
+
+
+class RequestFacts(TypedDict):
+    """What a ledger records about a question, in addition to its plan."""
+
+    analyst: str | None
+    plan_hash: str
+    version: str
+
+
+class Door:
+    """The only way from the tables of one policy to released numbers, paid from one ledger.
+
+    A plan is checked, charged, run, noised, settled and handed over, in this order. `asking`
+    and `profile` make plans for it; `Session` is this class with the ways to ask.
+    """
+
+    def __init__(
+        self,
+        policy: Policy,
+        engine: Engine,
+        ledger: Ledger,
+        *,
+        analyst: str | None = None,
+        log: Path | None = None,
+        rehearsal: bool = False,
+    ) -> None:
+        schemas = {name: engine.schema(name) for name in policy.tables}
+        self.policy = policy.with_schemas(schemas)
+        self.analyst, self.rehearsal = analyst, rehearsal
+        self._engine, self._ledger, self._log = engine, ledger, log
+        self._policy_hash = canonical.digest(policy)
+        self._rows = TablePart()
+        self._last_canonical: tuple[Plan, canonical.Json, str] | None = None
+
+    def release(self, plan: Plan, *, fresh: bool = False) -> Release:
+        """Charges a plan, runs it, adds noise and returns the answer.
+
+        A plan that was answered before, on the same version of the data, gets the same answer
+        at no further cost. `fresh` pays for a new answer.
+        """
+        if not fresh and (kept := self._recall(self._checked(plan))) is not None:
+            return kept
+        entry = self._ledger.reserve(
+            self._checked(plan), part=self._rows.path, **self._request_facts(plan)
+        )
+        return self._run_and_settle(entry, plan)
+
+    def release_all(
+        self, plans: Sequence[Plan], *, delta: Number | None = None
+    ) -> tuple[Release, ...]:
+        """Answers several plans that are all fixed now; all of them are charged, or none.
+
+        With a `delta`, the ledger charges the tight price of all plans together at that delta.
+        For many plans this is far less than the sum of their prices. No kept answer is used.
+
+        >>> import deniable as dp
+        >>> import pyarrow as pa
+        >>> data = dp.protect(pa.table({"x": range(500)}), epsilon=1, delta=1e-6)
+        >>> questions = [f"SELECT COUNT(*) AS n FROM data WHERE x > {i}" for i in range(100)]
+        >>> plans = [data.plan(question, epsilon=0.02) for question in questions]
+        >>> len(data.release_all(plans, delta=1e-6)), data.remaining.epsilon > 0
+        (100, True)
+        """
+        if not isinstance(plans, Sequence):
+            raise InvalidParameter(
+                f"release_all() takes a list of Plans; got {type(plans).__name__}."
+            )
+        checked = [self._checked(plan) for plan in plans]
+        tables = [name for plan in checked for name in (*plan.tables, *plan.public)]
+        entries = self._ledger.reserve_all(
+            checked,
+            analyst=self.analyst,
+            plan_hashes=[self._canonical_form(plan)[1] for plan in plans],
+            version=self.policy.version(tables),
+            part=self._rows.path,
+            delta=delta,
+        )
+        releases: list[Release] = []
+        try:
+            for entry, plan in zip(entries, plans, strict=True):
+                releases.append(self._run_and_settle(entry, plan))
+        except BaseException:
+            for entry in entries[len(releases) + 1 :]:
+                self._ledger.fail(entry, "not run")
+            raise
+        return tuple(releases)
+
+    def _run_and_settle(self, entry: Entry, plan: Plan) -> Release:
+        """Runs a charged plan, adds noise, settles the charge and hands the answer over."""
+        answer = run(self._engine, plan, self._log)
+        if isinstance(answer, BaseException):
+            raise self._record_failure(entry, answer)
+        return self._settle(entry, plan, answer)
+
+    def _recall(self, plan: Plan) -> Release | None:
+        """The answer that was released before, if there is one."""
+        recalled = self._ledger.recall(plan, **self._request_facts(plan))
+        if recalled is None:
+            return None
+        return self._hand_over(plan, *self._read_receipt(plan, recalled), repeated=True)
+
+    def _read_receipt(self, plan: Plan, recalled: RecalledAnswer) -> tuple[Answer, Certificate]:
+        return read_receipt(
+            recalled.record,
+            self._ledger.public_key,
+            plan_hash=self._canonical_form(plan)[1],
+            version=self._version(plan),
+        )
+
+    def recall_answer(self, plan: Plan) -> Answer | None:
+        """The kept answer to a first step, if any, to plan the second step with.
+
+        It must not be shown to the analyst: for that, `release` the plan.
+        """
+        facts = self._request_facts(self._checked(plan))
+        stored = self._ledger.stored_answer(facts["plan_hash"], facts["version"])
+        return None if stored is None else self._read_receipt(plan, stored)[0]
+
+    def affords(self, plans: Sequence[Plan], *, fresh: bool = False) -> bool:
+        """Whether the ledger would grant all of these plans now, at `release`'s prices."""
+        requests = [
+            (plan, None if fresh else self._canonical_form(plan)[1], self._version(plan))
+            for plan in plans
+        ]
+        return self._ledger.affords(requests, self.analyst, part=self._rows.path)
+
+    def _record_failure(self, entry: Entry, failure: BaseException) -> BaseException:
+        reference = getattr(failure, "reference", "interrupted")
+        self._ledger.fail(entry, reference)
+        return failure
+
+    def _settle(self, entry: Entry, plan: Plan, answer: Answer) -> Release:
+        """Certifies an answer, settles its charge and hands it over; the ledger keeps both."""
+        if self.rehearsal:
+            self._ledger.settle(entry)
+            return self._hand_over(plan, answer, None)
+        context = CertificateContext(
+            policy_hash=self._policy_hash,
+            data_version=self._version(plan),
+            analyst=self.analyst,
+            position=entry.number,
+            head=self._ledger.head,
+            cap=budget_cap(self.policy, plan.table),
+            plan_hash=entry.plan_hash,
+            written=self._canonical_form(plan)[0],
+        )
+        certificate = certify(plan, answer, context, self._ledger)
+        receipt = write_receipt(answer, certificate)
+        self._ledger.settle(entry, receipt)
+        return self._hand_over(plan, answer, certificate, kept=receipt is not None)
+
+    def _hand_over(
+        self,
+        plan: Plan,
+        answer: Answer,
+        certificate: Certificate | None,
+        *,
+        repeated: bool = False,
+        kept: bool = True,
+    ) -> Release:
+        more = self._ledger.how_many(plan, self.analyst, part=self._rows.path)
+        return Release(
+            plan,
+            answer,
+            self._remaining_for(plan.tables),
+            certificate=certificate,
+            more=describe_how_many(more),
+            repeated=repeated,
+            rehearsal=self.rehearsal,
+            kept=kept,
+        )
+
+    def _request_facts(self, plan: Plan) -> RequestFacts:
+        """The analyst, the hash of the plan and the version of the data."""
+        plan_hash, version = self._canonical_form(plan)[1], self._version(plan)
+        return {"analyst": self.analyst, "plan_hash": plan_hash, "version": version}
+
+    def _version(self, plan: Plan) -> str:
+        return self.policy.version((*plan.tables, *plan.public))
+
+    def _checked(self, plan: Plan) -> Plan:
+        check_plan(plan, self.policy, self._rows, self._engine)
+        return plan
+
+    def _canonical_form(self, plan: Plan) -> tuple[canonical.Json, str]:
+        """The plan as canonical JSON, and its hash; cached for the last plan."""
+        last = self._last_canonical
+        if last is None or last[0] is not plan:
+            written = canonical.to_json(plan)
+            last = self._last_canonical = plan, written, canonical.digest_json(written)
+        return last[1:]
+
+    def plan(self, question: str | Question, **options: Unpack[AskOptions]) -> Plan:
+        """The plan for a question in SQL or built in Python. Nothing is spent or read.
+
+        The plan is complete: the statements, the noise, the price and the expected margins.
+        `epsilon` (and `delta`, if the plan needs one) is its price.
+        """
+        return self.plan_under(self.policy, question, options)
+
+    def plan_under(
+        self, policy: Policy, question: str | Question, options: Mapping[str, Any]
+    ) -> Plan:
+        """A plan with the bounds of another policy, such as bounds that were found."""
+        return self._rows.restrict(make_plan(question, policy, **options), self.policy)
+
+    def _restrict_to(self, rows: TablePart) -> Self:
+        """The same session, about fewer rows."""
+        child = object.__new__(type(self))
+        child.__dict__ |= self.__dict__ | {"_rows": rows}
+        return child
+
+    @property
+    def remaining(self) -> Remaining:
+        """What is left of the budget. If several budgets apply, the smallest remainder.
+
+        A session about a part can spend what the whole can spend, and more if other parts have
+        cost more than this one.
+        """
+        return self._remaining_for(None if self._rows.table is None else (self._rows.table,))
+
+    def _remaining_for(self, tables: tuple[str, ...] | None) -> Remaining:
+        path, name = self._rows.path, self._rows.table
+        touches = 1 if name is None else touched_parts(self.policy.tables[name].neighbors)
+        return self._ledger.remaining_for(
+            self.analyst, tables=tables, part=path, touches=touches
+        )
+
+    @property
+    def ledger(self) -> Ledger:
+        """The ledger: every charge, with its analyst and its table."""
+        return self._ledger
+
+    def close(self) -> None:
+        """Closes the engine and the ledger. A session about a part leaves them open."""
+        if not self._rows.part:
+            self._engine.close()
+            self._ledger.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def __reduce__(self) -> NoReturn:
+        raise TypeError("A session cannot be pickled: it holds data and a signing key.")
