@@ -42,7 +42,7 @@ def randomized_responses(epsilon, k, x):
     total = mp.mpf(0)
     for j in range(k + 1):
         loss = (k - 2 * j) * epsilon
-        if loss > x + mp.mpf(10) ** -70:  # nearer than that the two are equal, but for rounding
+        if loss > x + mp.mpf(10) ** -70:  # nearer than that the two are equal, up to rounding
             weight = mp.binomial(k, j) * mp.exp((k - j) * epsilon) / (1 + mp.exp(epsilon)) ** k
             total += weight * -mp.expm1(x - loss)
     return total
