@@ -42,7 +42,9 @@ def test_without_keys_there_is_one_group():
 
 
 def test_no_cells_and_no_groups_are_fine():
-    nothing = {"q": CellCounts((pa.array([], pa.string()),), np.array([], int), np.array([], int))}
+    nothing = {
+        "q": CellCounts((pa.array([], pa.string()),), np.array([], int), np.array([], int))
+    }
     assert rows(place_among_declared(nothing, [pa.array(["A"])], -1)["q"]) == []
     assert rows(place_among_shown(nothing, [pa.array([], pa.string())], -1)["q"]) == []
     assert rows(place_among_shown(cells(["a"]), [pa.array([], pa.string())], -1)["q"]) == []

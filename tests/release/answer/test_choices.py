@@ -146,7 +146,9 @@ def test_the_mode_follows_the_law_of_its_mechanism():
 
     known = policy(person=False)
     made = planned(parse("SELECT MODE(ward) AS w FROM visits"), known, epsilon=1, delta=0)
-    exact = ExactGroups((), None, {}, {"q0_0": CellCounts((), np.array([0, 2]), np.array([5, 3]))})
+    exact = ExactGroups(
+        (), None, {}, {"q0_0": CellCounts((), np.array([0, 2]), np.array([5, 3]))}
+    )
     draws = 6_000
     found = Counter(repeated(made, exact, draws)["w"].to_pylist())
     seen = np.array([found[ward] for ward in "ABC"])

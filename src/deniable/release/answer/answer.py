@@ -1,8 +1,8 @@
 """From exact integers to the table that is released: noise first, then arithmetic.
 
-The noise is drawn here, once for each integer of each group that appears, by the mechanisms
-that the plan was priced with. What follows (outputs, HAVING, ORDER BY, LIMIT, margins) sees
-noisy values only, so it costs nothing more.
+The noise is drawn here, once for each integer of each group in the answer, by the mechanisms
+whose loss the plan states. The steps after it (outputs, HAVING, ORDER BY, LIMIT, margins) see
+noisy values only: they are post-processing and cost nothing.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -32,29 +32,29 @@ from deniable.release.answer.choices import DrawnChoices, draw_choices
 from deniable.release.answer.groups import Groups, form_groups
 from deniable.release.answer.slices import run_in_slices
 
-_WHOLE_BELOW = 2.0**53  # a margin beyond which a double no longer tells whole numbers apart
+_WHOLE_BELOW = 2.0**53  # from here on, a double cannot represent every whole number
 
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """One column each for keys and numbers, and beside every number its margin."""
+    """A table with a column for each key and number, and one for each number's margin."""
 
     table: "pa.Table"
     margins: Mapping[str, str]  # the name of each number's column of margins
 
 
 def draw_answer(plan: Plan, exact: ExactGroups | Iterator[ExactGroups]) -> Answer:
-    """The noisy answer to a plan, from the engine's integers, at once or in batches."""
+    """The noisy answer to a plan, from the engine's integers: all at once, or in batches."""
     groups = form_groups(plan, exact)
     chosen = draw_choices(plan, groups)
     noisy = _add_noise(plan, groups) | chosen.values
     used = _used_keys(plan)
     keys = tuple(
-        _key_values(one) if place in used else np.empty(0)
-        for place, one in enumerate(groups.keys)
+        _key_values(column) if place in used else np.empty(0)
+        for place, column in enumerate(groups.keys)
     )
     columns: dict[str, pa.Array[Any]] = {}
-    for output, (name, beside) in zip(plan.outputs, column_names(plan), strict=True):
+    for output, (name, margin_name) in zip(plan.outputs, column_names(plan), strict=True):
         if isinstance(output.node, KeyColumn):
             columns[name] = groups.keys[output.node.place]
             continue
@@ -62,8 +62,8 @@ def draw_answer(plan: Plan, exact: ExactGroups | Iterator[ExactGroups]) -> Answe
             columns[name], margin = _choice_columns(plan, output, chosen, groups.count)
         else:
             columns[name], margin = _number_columns(plan, output, noisy, keys, groups.count)
-        if beside is not None:
-            columns[beside] = margin
+        if margin_name is not None:
+            columns[margin_name] = margin
     table = pa.table(columns)
     if plan.having is not None or plan.order or plan.limit is not None:
         table = table.take(pa.array(_select_groups(plan, noisy, keys, groups.count)))
@@ -72,27 +72,30 @@ def draw_answer(plan: Plan, exact: ExactGroups | Iterator[ExactGroups]) -> Answe
 
 def margin_columns(plan: Plan) -> dict[str, str]:
     """The name of each number's column of margins."""
-    return {name: beside for name, beside in column_names(plan) if beside is not None}
+    return {name: margin for name, margin in column_names(plan) if margin is not None}
 
 
 def column_names(plan: Plan) -> list[tuple[str, str | None]]:
-    """What the outputs' columns are called, and those of their margins."""
-    names = [one.name for one in plan.outputs]
+    """For each output the name of its column, and of the column with its margins."""
+    names = [output.name for output in plan.outputs]
     used: set[str] = set()
-    found: list[tuple[str, str | None]] = []
+    pairs: list[tuple[str, str | None]] = []
     for place, output in enumerate(plan.outputs):
-        name, beside = _unused_name(output.name, {*used, *names[:place]}), None
+        name, margin = _unused_name(output.name, {*used, *names[:place]}), None
         used.add(name)
         if _is_noisy(output.node):
-            beside = _unused_name(f"{name}_margin", {*used, *names})
-            used.add(beside)
-        found.append((name, beside))
-    return found
+            margin = _unused_name(f"{name}_margin", {*used, *names})
+            used.add(margin)
+        pairs.append((name, margin))
+    return pairs
 
 
 def _add_noise(plan: Plan, groups: Groups) -> dict[str, Values]:
-    """The features with their noise. Each block is one release over all of its integers: the
-    noise of an integer does not depend on how many others there are."""
+    """The features with their noise.
+
+    Each block is one release of all its integers. The noise of an integer does not depend on
+    the number of the others.
+    """
     noisy: dict[str, Values] = {}
     if groups.units is not None:
         noisy["units"] = groups.units
@@ -106,9 +109,9 @@ def _add_noise(plan: Plan, groups: Groups) -> dict[str, Values]:
             exact: list[Integers] = exact,
             released: list[Values] = released,
         ) -> None:
-            found = mechanism.release(np.concatenate([one[part] for one in exact]))
-            for to, some in zip(released, np.split(found, len(exact)), strict=True):
-                to[part] = some
+            noised = mechanism.release(np.concatenate([feature[part] for feature in exact]))
+            for target, values in zip(released, np.split(noised, len(exact)), strict=True):
+                target[part] = values
 
         run_in_slices(groups.count, add_noise)
         noisy |= dict(zip(block.features, released, strict=True))
@@ -122,41 +125,41 @@ def _number_columns(
     laws = laws_of(plan.blocks, plan.thresholding)
     value, half = np.empty(count), np.empty(count)
 
-    def reckon(part: slice) -> None:
+    def compute(part: slice) -> None:
         features = {name: values[part] for name, values in noisy.items()}
-        near = [one[part] for one in keys]
-        value[part] = shown(output.node, features, keys=near, **limits)
+        key_values = [column[part] for column in keys]
+        value[part] = shown(output.node, features, keys=key_values, **limits)
         half[part] = margins(
             output.node,
             laws,
             features,
             confidence=plan.confidence,
-            keys=near,
+            keys=key_values,
             shown_as=value[part],
             **limits,
         )
 
-    run_in_slices(count, reckon)
+    run_in_slices(count, compute)
     linear = form(output.node)
     whole = isinstance(linear, LinearForm) and linear.whole
     if output.count and not whole:
-        # Nobody wants half a person. Where units are scaled down to their limits the truth may
-        # not be whole either, so the margin is rounded up, not to the nearest.
+        # A count is shown as a whole number. If units are scaled down to their contribution
+        # bounds, the true value may not be whole, so the margin is rounded up.
         np.round(value, out=value)
         np.ceil(half, out=half)
         whole = True
     if output.count and plan.nonnegative:
         np.maximum(value, 0, out=value)
-    known, told = ~np.isnan(value), np.isfinite(half)
-    # The plan says how wide the noise is, so the type of a column is the same for all draws.
-    whole = whole and bool((half[told] < _WHOLE_BELOW).all())
-    return _to_array(value, known, whole), _to_array(half, known & told, whole)
+    known, has_margin = ~np.isnan(value), np.isfinite(half)
+    # The plan fixes the margin, so the column has the same type for all draws of the noise.
+    whole = whole and bool((half[has_margin] < _WHOLE_BELOW).all())
+    return _to_array(value, known, whole), _to_array(half, known & has_margin, whole)
 
 
 def _choice_columns(
     plan: Plan, output: Output, chosen: DrawnChoices, count: int
 ) -> tuple["pa.Array[Any]", "pa.Array[Any]"]:
-    """A quantile or a most frequent value, and its margin in whatever the plan says."""
+    """A quantile or a most frequent value, and its margin in the unit that the plan states."""
     assert isinstance(output.node, Chosen)
     choice, name = plan.choices[output.node.choice], output.node.name
     value = chosen.values[name]
@@ -183,7 +186,7 @@ def _to_array(values: NDArray[np.float64], known: NDArray[Any], whole: bool) -> 
 def _select_groups(
     plan: Plan, noisy: Mapping[str, Values], keys: Sequence[Values], count: int
 ) -> NDArray[np.int64]:
-    """The groups that HAVING keeps, in the order asked for, up to the limit."""
+    """The places of the groups that HAVING keeps, sorted by ORDER BY, up to LIMIT."""
     place = np.arange(count)
     if plan.having is not None:
         holds = np.broadcast_to(evaluate(plan.having, noisy, keys), (count,))
@@ -193,26 +196,26 @@ def _select_groups(
             np.broadcast_to(evaluate(node, noisy, keys), (count,)) for node, _ in plan.order
         ]
         names = [f"o{i}" for i in range(len(sorted_by))]
-        table = pa.table([pa.array(one[place]) for one in sorted_by], names=names)
-        wanted = [
+        table = pa.table([pa.array(values[place]) for values in sorted_by], names=names)
+        sort_keys = [
             (name, "descending" if down else "ascending")
             for name, (_, down) in zip(names, plan.order, strict=True)
         ]
-        place = place[np.asarray(pc.sort_indices(table, sort_keys=wanted))]
+        place = place[np.asarray(pc.sort_indices(table, sort_keys=sort_keys))]
     return place if plan.limit is None else place[: plan.limit]
 
 
 def _key_values(column: "pa.Array[Any]") -> Values:
-    """A column of keys to reckon with: numbers as floats, with NaN for NULL."""
+    """A column of keys for arithmetic: numbers as floats, with NaN for NULL."""
     if pa.types.is_integer(column.type) or pa.types.is_floating(column.type):
         return np.asarray(column.cast(pa.float64()).fill_null(float("nan")))
     return np.array(column.to_pylist(), dtype=object)
 
 
 def _used_keys(plan: Plan) -> set[int]:
-    """The keys that something is reckoned from, beside being shown."""
+    """The places of the keys that are used in arithmetic, not only shown."""
     nodes: list[Node] = [
-        one.node for one in plan.outputs if not isinstance(one.node, KeyColumn)
+        output.node for output in plan.outputs if not isinstance(output.node, KeyColumn)
     ]
     nodes += [node for node, _ in plan.order]
     nodes += [] if plan.having is None else [plan.having]
@@ -223,13 +226,13 @@ def _key_places(node: Node) -> Iterator[int]:
     if isinstance(node, KeyColumn):
         yield node.place
     elif isinstance(node, Operation):
-        for one in node.arguments:
-            yield from _key_places(one)
+        for argument in node.arguments:
+            yield from _key_places(argument)
 
 
 def _is_noisy(node: Node) -> bool:
     if isinstance(node, Operation):
-        return any(_is_noisy(one) for one in node.arguments)
+        return any(_is_noisy(argument) for argument in node.arguments)
     return isinstance(node, Feature | Chosen)
 
 

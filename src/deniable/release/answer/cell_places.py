@@ -1,4 +1,4 @@
-"""Where an engine's cells belong among the groups of an answer."""
+"""Finds the group of the answer that each cell of the engine belongs to."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -17,7 +17,7 @@ Keys: TypeAlias = Sequence["pa.Array[Any]"]
 
 @dataclass(frozen=True, slots=True)
 class PlacedCells:
-    """Cells of the groups that appear, by each group's place in the answer. Private."""
+    """The cells of the groups in the answer, with each group's place. Exact, so private."""
 
     group: NDArray[np.int64] = field(repr=False)
     cell: NDArray[np.int64] = field(repr=False)
@@ -27,40 +27,42 @@ class PlacedCells:
 def place_among_declared(
     cells: Mapping[str, CellCounts], lists: Keys, rest: int
 ) -> dict[str, PlacedCells]:
-    """Among all combinations of listed keys, the last fastest; others are at `rest`."""
+    """Places the cells among all combinations of the declared keys; the last key varies
+    fastest. Cells of other keys get the place `rest` (-1 drops them)."""
     return {
-        name: _drop_hidden(_among_lists(one.keys, lists, one.cell.size, rest), one)
-        for name, one in cells.items()
+        name: _drop_hidden(_among_lists(some.keys, lists, some.cell.size, rest), some)
+        for name, some in cells.items()
     }
 
 
 def place_among_shown(
     cells: Mapping[str, CellCounts], shown: Keys, rest: int
 ) -> dict[str, PlacedCells]:
-    """Among the groups that are shown, by their engine's keys; others are at `rest`."""
+    """Places the cells among the groups that are shown, by the engine's keys. Cells of other
+    groups get the place `rest` (-1 drops them)."""
     return {
-        name: _drop_hidden(_find_places(one.keys, shown, rest), one)
-        for name, one in cells.items()
+        name: _drop_hidden(_find_places(some.keys, shown, rest), some)
+        for name, some in cells.items()
     }
 
 
 def features_from_cells(
     plan: Plan, cells: Mapping[str, PlacedCells], count: int
 ) -> dict[str, Integers]:
-    """The features of blocks that have a statement of their own: cell j is the j-th."""
-    found: dict[str, Integers] = {}
+    """The features of blocks with their own statement: cell j is the block's j-th feature."""
+    features: dict[str, Integers] = {}
     for block in plan.blocks:
         if block.sql:
             own = cells[block.features[0]]
             for j, name in enumerate(block.features):
-                found[name] = np.zeros(count, dtype=np.int64)
+                features[name] = np.zeros(count, dtype=np.int64)
                 at = own.cell == j
-                np.add.at(found[name], own.group[at], own.count[at])
-    return found
+                np.add.at(features[name], own.group[at], own.count[at])
+    return features
 
 
 def _drop_hidden(group: NDArray[np.int64], cells: CellCounts) -> PlacedCells:
-    """Without the cells of groups that do not appear, whose place is -1."""
+    """The cells without those of hidden groups, whose place is -1."""
     shown = group >= 0
     if shown.all():
         return PlacedCells(group, cells.cell, cells.count)
@@ -73,17 +75,17 @@ def _among_lists(keys: Keys, lists: Keys, rows: int, rest: int) -> NDArray[np.in
         return place
     known = np.ones(rows, dtype=np.bool_)
     for column, values in zip(keys, lists, strict=True):
-        found = pc.index_in(column, value_set=values.cast(column.type))
-        known &= np.asarray(found.is_valid())
-        place = place * len(values) + np.asarray(found.fill_null(0), dtype=np.int64)
+        index = pc.index_in(column, value_set=values.cast(column.type))
+        known &= np.asarray(index.is_valid())
+        place = place * len(values) + np.asarray(index.fill_null(0), dtype=np.int64)
     return np.where(known, place, rest)
 
 
-def _find_places(wanted: Keys, shown: Keys, rest: int) -> NDArray[np.int64]:
-    """For each combination of keys its place among those shown, `rest` if nowhere."""
-    rows, groups = len(wanted[0]), len(shown[0])
+def _find_places(keys: Keys, shown: Keys, rest: int) -> NDArray[np.int64]:
+    """The place of each combination of keys among those shown; `rest` if it is not shown."""
+    rows, groups = len(keys[0]), len(shown[0])
     code = np.zeros(groups + rows, dtype=np.int64)
-    for column, own in zip(shown, wanted, strict=True):
+    for column, own in zip(shown, keys, strict=True):
         both = pa.concat_arrays([column, own.cast(column.type)])
         encoded: Any = both.dictionary_encode(null_encoding="encode")
         mixed = code * (len(encoded.dictionary) + 1) + np.asarray(encoded.indices, np.int64)

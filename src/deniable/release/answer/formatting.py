@@ -1,4 +1,4 @@
-"""An answer in words: `value ± margin`, as plain text and as HTML."""
+"""An answer as a table of `value ± margin`, in plain text or HTML."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -8,7 +8,7 @@ from typing import Any
 
 import pyarrow as pa
 
-MOST_ROWS = 40  # printed; the rest is counted
+MOST_ROWS = 40  # rows that are printed; the others are only counted
 
 
 def format_cells(
@@ -18,8 +18,8 @@ def format_cells(
     units: Mapping[str, str] | None = None,
 ) -> tuple[list[str], list[list[str]], list[bool]]:
     """Headings, rows of text, and which columns are numbers."""
-    beside = set(margins.values())
-    names = [name for name in table.column_names if name not in beside]
+    margin_names = set(margins.values())
+    names = [name for name in table.column_names if name not in margin_names]
     first = table.slice(0, most)
     columns: list[list[str]] = []
     for name in names:
@@ -36,7 +36,7 @@ def _is_numeric(kind: "pa.DataType") -> bool:
 
 def _format_column(values: Sequence[Any], halves: Sequence[Any] | None, unit: str) -> list[str]:
     if halves is None:
-        return ["NULL" if one is None else str(one) for one in values]
+        return ["NULL" if value is None else str(value) for value in values]
     return [
         format_with_margin(value, half, unit)
         for value, half in zip(values, halves, strict=True)
@@ -44,9 +44,9 @@ def _format_column(values: Sequence[Any], halves: Sequence[Any] | None, unit: st
 
 
 def format_with_margin(value: Any, margin: float | None, unit: str = "") -> str:
-    """A number and its margin, to two significant digits of the margin.
+    """A number and its margin, with two significant digits of the margin.
 
-    A margin in another unit than the value's says so.
+    The unit of the margin is shown if it is not the value's unit.
 
     >>> (
     ...     format_with_margin(1234, 6),
@@ -75,7 +75,7 @@ def format_with_margin(value: Any, margin: float | None, unit: str = "") -> str:
 
 
 def format_margin(margin: float) -> str:
-    """A margin alone: whole if it is so, else two significant digits, rounded up.
+    """A margin: as a whole number if it is one, else with two significant digits, rounded up.
 
     >>> format_margin(6.0), format_margin(0.0312), format_margin(1234.5)
     ('6', '0.032', '1,235')
@@ -87,7 +87,7 @@ def format_margin(margin: float) -> str:
 
 
 def decimals_for(margin: float) -> int:
-    """How many decimals two significant digits of a margin take.
+    """The number of decimals that two significant digits of a margin take.
 
     >>> decimals_for(0.0312), decimals_for(4.2), decimals_for(310.0)
     (3, 1, 0)
@@ -96,7 +96,7 @@ def decimals_for(margin: float) -> int:
 
 
 def format_confidence(confidence: Fraction) -> str:
-    """A level of confidence.
+    """A confidence level in per cent.
 
     >>> format_confidence(Fraction(19, 20))
     '95 %'
@@ -107,15 +107,15 @@ def format_confidence(confidence: Fraction) -> str:
 def text_table(
     headings: list[str], rows: list[list[str]], numeric: list[bool], more: int
 ) -> str:
-    """Aligned columns."""
+    """A plain-text table with aligned columns; `more` counts the rows left out."""
     widths = [max(map(len, column)) for column in zip(headings, *rows, strict=True)]
 
-    def line(cells_: Sequence[str]) -> str:
-        placed = [
-            one.rjust(width) if number else one.ljust(width)
-            for one, width, number in zip(cells_, widths, numeric, strict=True)
+    def line(cells: Sequence[str]) -> str:
+        aligned = [
+            cell.rjust(width) if number else cell.ljust(width)
+            for cell, width, number in zip(cells, widths, numeric, strict=True)
         ]
-        return "  ".join(placed).rstrip()
+        return "  ".join(aligned).rstrip()
 
     lines = [line(headings), line(["-" * width for width in widths]), *map(line, rows)]
     if more > 0:
@@ -126,21 +126,21 @@ def text_table(
 def html_table(
     headings: list[str], rows: list[list[str]], numeric: list[bool], more: int, below: str
 ) -> str:
-    """The same as an HTML table; every text is escaped."""
-    aligned = [' style="text-align: right"' if one else "" for one in numeric]
+    """An HTML table, and the lines of `below` after it. Every text is escaped."""
+    styles = [' style="text-align: right"' if number else "" for number in numeric]
 
-    def row(tag: str, cells_: Sequence[str]) -> str:
+    def write_row(tag: str, cells: Sequence[str]) -> str:
         inner = "".join(
-            f"<{tag}{how}>{escape(one)}</{tag}>"
-            for one, how in zip(cells_, aligned, strict=True)
+            f"<{tag}{style}>{escape(cell)}</{tag}>"
+            for cell, style in zip(cells, styles, strict=True)
         )
         return f"<tr>{inner}</tr>"
 
-    body = "".join(row("td", one) for one in rows)
+    body = "".join(write_row("td", row) for row in rows)
     if more > 0:
         body += f'<tr><td colspan="{len(headings)}">{more:,} more rows</td></tr>'
-    notes = "<br>".join(escape(one) for one in below.splitlines())
+    notes = "<br>".join(escape(line) for line in below.splitlines())
     return (
-        f"<table><thead>{row('th', headings)}</thead><tbody>{body}</tbody></table>"
+        f"<table><thead>{write_row('th', headings)}</thead><tbody>{body}</tbody></table>"
         f"<p>{notes}</p>"
     )

@@ -1,8 +1,8 @@
-"""Which groups appear in an answer, and in which order: never a matter of the data's order.
+"""Which groups an answer has, and in which order. The order of the data does not matter.
 
-Declared keys: every combination, in the order of declaration, empty ones too. Private keys:
-those that pass the threshold on their noisy number of units, sorted. On request one more group
-holds the rest. What comes out is as exact and private as what went in, but for the keys.
+Declared keys: every combination, in the order of declaration, even without rows. Private keys:
+those whose noisy number of units passes the threshold, sorted. With `other`, one more group
+holds all other rows. Apart from the keys, the result is still exact and private.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -19,25 +19,29 @@ from numpy.typing import NDArray
 from deniable.engines.handover.exact_groups import CellCounts, ExactGroups, Integers
 from deniable.query.plan.key_list import is_consecutive, key_list_of
 from deniable.query.plan.plan import GroupKey, Plan
-from deniable.release.answer import cell_places
-from deniable.release.answer.cell_places import PlacedCells
+from deniable.release.answer.cell_places import (
+    PlacedCells,
+    features_from_cells,
+    place_among_declared,
+    place_among_shown,
+)
 
 _WIDE = 2**63
 
 
 @dataclass(frozen=True, slots=True)
 class Groups:
-    """The groups of an answer; with `other` the last one is the rest, with keys NULL."""
+    """The groups of an answer. With `other`, the last one has the key NULL."""
 
     keys: tuple["pa.Array[Any]", ...]
     count: int
     features: dict[str, Integers] = field(repr=False)
-    units: NDArray[np.float64] | None  # already noisy; NaN for the rest
+    units: NDArray[np.float64] | None  # already noisy; NaN for the other group
     cells: dict[str, PlacedCells] = field(repr=False, default_factory=dict)  # by statement
 
 
 def form_groups(plan: Plan, exact: ExactGroups | Iterator[ExactGroups]) -> Groups:
-    """The groups that appear. Batches are read one by one, and what is not shown is let go."""
+    """The groups of the answer. Batches are read one by one; hidden groups are not stored."""
     batches = exact if isinstance(exact, Iterator) else (exact,)
     return (
         _declared_groups(plan, batches)
@@ -48,26 +52,25 @@ def form_groups(plan: Plan, exact: ExactGroups | Iterator[ExactGroups]) -> Group
 
 def _declared_groups(plan: Plan, batches: Iterable[ExactGroups]) -> Groups:
     lists = [_engine_values(key) for key in plan.keys]
-    sizes = [len(one) for one in lists]
+    sizes = [len(values) for values in lists]
     count = prod(sizes)
-    in_a_row = [_is_consecutive(one) for one in lists]
-    if not all(in_a_row):
+    consecutive = [_is_consecutive(values) for values in lists]
+    if not all(consecutive):
         batches = (ExactGroups.join(batches),)  # so that keys are looked up all at once
     features: dict[str, Integers] = {}
-    rest = OtherGroup(plan.features if plan.other else ())
+    other = OtherGroup(plan.features if plan.other else ())
     counted: dict[str, CellCounts] = {}
     for exact in batches:
         counted |= exact.cells
-        if not exact.features:  # cells alone: no groups were asked for
+        if not exact.features:  # the plan has cells only
             continue
         place, known = np.zeros(exact.groups, np.int64), np.ones(exact.groups, np.bool_)
-        for column, values, plain in zip(exact.keys, lists, in_a_row, strict=True):
-            found, is_key = (
-                _places_in_range(column, values) if plain else _look_up_places(column, values)
-            )
+        for column, values, in_range in zip(exact.keys, lists, consecutive, strict=True):
+            find = _places_in_range if in_range else _look_up_places
+            digit, is_key = find(column, values)
             known &= is_key
-            place = place * len(values) + found
-        rest.add(exact, ~known)
+            place = place * len(values) + digit
+        other.add(exact, ~known)
         for name, integers in exact.features.items():
             if name not in features:
                 features[name] = np.zeros(count, np.int64)
@@ -75,18 +78,16 @@ def _declared_groups(plan: Plan, batches: Iterable[ExactGroups]) -> Groups:
     keys = [_as_declared(key, values) for key, values in zip(plan.keys, lists, strict=True)]
     crossed = _cross(keys, sizes)
     if plan.other:
-        crossed = [_append_null(one) for one in crossed]
-    cells = cell_places.place_among_declared(counted, lists, count if plan.other else -1)
-    features = rest.with_total(features) | cell_places.features_from_cells(
-        plan, cells, count + plan.other
-    )
-    return Groups(tuple(crossed), count + plan.other, features, None, cells)
+        crossed, count = [_append_null(column) for column in crossed], count + 1
+    cells = place_among_declared(counted, lists, count - 1 if plan.other else -1)
+    features = other.with_total(features) | features_from_cells(plan, cells, count)
+    return Groups(tuple(crossed), count, features, None, cells)
 
 
 def _spread(
     spread: Integers, place: NDArray[np.int64], known: NDArray[np.bool_], values: Integers
 ) -> Integers:
-    """Those values that have one, at their places."""
+    """Writes the values with a known place to their places."""
     if values.dtype == object:
         spread = spread.astype(object)
     if known.all():
@@ -103,16 +104,15 @@ def _is_consecutive(values: "pa.Array[Any]") -> bool:
 def _look_up_places(
     column: "pa.Array[Any]", values: "pa.Array[Any]"
 ) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
-    """Where each group's key stands among the declared ones (0 if nowhere), and whether."""
-    found = pc.index_in(column, value_set=values.cast(column.type))
-    return np.asarray(found.fill_null(0), dtype=np.int64), np.asarray(found.is_valid())
+    """Each key's place among the declared values (0 if not declared), and whether it is one."""
+    index = pc.index_in(column, value_set=values.cast(column.type))
+    return np.asarray(index.fill_null(0), dtype=np.int64), np.asarray(index.is_valid())
 
 
 def _places_in_range(
     column: "pa.Array[Any]", values: "pa.Array[Any]"
 ) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
-    """The same for whole numbers in a row, of which there may be a million: they need not be
-    looked up."""
+    """The same for consecutive whole numbers. There may be a million, so none is looked up."""
     first, last = values[0].as_py(), values[-1].as_py()
     place = np.asarray(column.fill_null(first), dtype=np.int64)
     inside = (first <= place) & (place <= last)
@@ -123,39 +123,37 @@ def _places_in_range(
 
 def _private_groups(plan: Plan, batches: Iterable[ExactGroups]) -> Groups:
     assert plan.thresholding is not None
-    rest = OtherGroup(plan.features if plan.other else ())
+    other = OtherGroup(plan.features if plan.other else ())
     keys: list[list[pa.Array[Any]]] = [[] for _ in plan.keys]
     features: dict[str, list[Integers]] = {name: [] for name in ("units", *plan.features)}
     counted: dict[str, CellCounts] = {}
     for exact in batches:
         counted |= exact.cells
         assert exact.units is not None
-        kept, noisy = plan.thresholding.release(exact.units)
-        if plan.other:  # a group without a key is part of the rest
-            kept &= ~_has_no_key(exact)
-            rest.add(exact, ~kept)
-        for column, found in zip(keys, exact.keys, strict=True):
-            column.append(found.filter(pa.array(kept)))
+        visible, noisy = plan.thresholding.release(exact.units)
+        if plan.other:  # a group without a key belongs to the other group
+            visible &= ~_has_no_key(exact)
+            other.add(exact, ~visible)
+        for parts, column in zip(keys, exact.keys, strict=True):
+            parts.append(column.filter(pa.array(visible)))
         for name, values in ({"units": noisy} | exact.features).items():
-            features[name].append(values[kept])
-    # Column by column, so that none but one is ever there twice.
-    shown = [_join_parts(column) for column in keys]
+            features[name].append(values[visible])
+    # Column by column, so that only one column at a time is in memory twice.
+    shown = [_join_parts(parts) for parts in keys]
     order = _order(shown)
-    cells = cell_places.place_among_shown(
+    cells = place_among_shown(
         counted,
-        [one.take(pa.array(order)) for one in shown] if counted else (),
+        [column.take(pa.array(order)) for column in shown] if counted else (),
         order.size if plan.other else -1,
     )
     for i, key in enumerate(plan.keys):
-        found = _shown_values(key, _as_text(shown[i].take(pa.array(order))))
-        shown[i] = _append_null(found) if plan.other else found
+        column = _shown_values(key, _as_text(shown[i].take(pa.array(order))))
+        shown[i] = _append_null(column) if plan.other else column
     ordered = {name: _join_in_order(features[name], order) for name in list(features)}
     units = ordered.pop("units").astype(np.float64)
     if plan.other:
         units = np.append(units, np.nan)
-    ordered = rest.with_total(ordered) | cell_places.features_from_cells(
-        plan, cells, units.size
-    )
+    ordered = other.with_total(ordered) | features_from_cells(plan, cells, units.size)
     return Groups(tuple(shown), units.size, ordered, units, cells)
 
 
@@ -167,7 +165,7 @@ def _join_parts(parts: list["pa.Array[Any]"]) -> "pa.Array[Any]":
 
 
 def _join_in_order(parts: list[Integers], order: NDArray[Any]) -> Integers:
-    """The parts as one array in that order; the list is emptied."""
+    """The parts as one array, in that order; the list is emptied."""
     joined: Integers = np.concatenate(parts)
     parts.clear()
     return np.asarray(joined[order])
@@ -185,30 +183,30 @@ def _order(keys: Sequence["pa.Array[Any]"]) -> NDArray[Any]:
     if len(keys) == 1:
         return np.asarray(pc.sort_indices(keys[0]))
     names = [f"k{i}" for i in range(len(keys))]
-    wanted = [(name, "ascending") for name in names]
-    return np.asarray(pc.sort_indices(pa.table(list(keys), names=names), sort_keys=wanted))
+    sort_keys = [(name, "ascending") for name in names]
+    return np.asarray(pc.sort_indices(pa.table(list(keys), names=names), sort_keys=sort_keys))
 
 
 def _as_text(column: "pa.Array[Any]") -> "pa.Array[Any]":
-    """Text in its usual type, where that can hold so much of it."""
+    """Text in Arrow's usual type, if it is short enough for that."""
     if pa.types.is_large_string(column.type) and column.nbytes < 2**31:
         return column.cast(pa.string())
     return column
 
 
 class OtherGroup:
-    """The sums over all groups that are not shown; none for features that nobody wants."""
+    """The sums over all hidden groups, for the features in `names` (none without `other`)."""
 
     def __init__(self, names: Iterable[str]) -> None:
         self._sums: dict[str, int] = dict.fromkeys(names, 0)
 
     def add(self, exact: ExactGroups, hidden: NDArray[np.bool_]) -> None:
-        """Counts the hidden groups in, exactly."""
+        """Adds the hidden groups to the sums, exactly."""
         for name in self._sums:
             self._sums[name] += sum(exact.features[name][hidden].tolist())
 
     def with_total(self, features: dict[str, Integers]) -> dict[str, Integers]:
-        """The features with the rest as one more group, if it is wanted."""
+        """The features with the other group appended."""
         return {
             name: _append_total(values, self._sums[name]) if name in self._sums else values
             for name, values in features.items()
@@ -216,40 +214,41 @@ class OtherGroup:
 
 
 def _engine_values(key: GroupKey) -> "pa.Array[Any]":
-    """Declared values as the engine returns them: numbers in whole steps, the others plain."""
+    """Declared values as the engine returns them: numbers in whole steps, others unchanged."""
     assert key.values is not None
     if key.kind == "number":
         return pa.array(key_list_of(key.values).steps(key.step or Fraction(1)), type=pa.int64())
     if key.kind == "boolean":
-        return pa.array([bool(one) for one in key.values])
-    return pa.array([str(one) for one in key.values], type=pa.string())
+        return pa.array([bool(value) for value in key.values])
+    return pa.array([str(value) for value in key.values], type=pa.string())
 
 
-def _as_declared(key: GroupKey, found: "pa.Array[Any]") -> "pa.Array[Any]":
+def _as_declared(key: GroupKey, column: "pa.Array[Any]") -> "pa.Array[Any]":
     if key.kind == "number" and key.step not in (None, 1):
         return pa.array(list(key.values or ()))
-    return _shown_values(key, found)
+    return _shown_values(key, column)
 
 
-def _shown_values(key: GroupKey, found: "pa.Array[Any]") -> "pa.Array[Any]":
-    """The engine's keys as the reader sees them."""
+def _shown_values(key: GroupKey, column: "pa.Array[Any]") -> "pa.Array[Any]":
+    """The engine's keys as the answer shows them."""
     if key.kind == "date":
         try:
-            return found.cast(pa.date32())
-        except pa.ArrowInvalid:  # a year that no calendar of Arrow's has
-            return found.cast(pa.string())
+            return column.cast(pa.date32())
+        except pa.ArrowInvalid:  # a year outside Arrow's calendar
+            return column.cast(pa.string())
     if key.kind != "number" or key.step in (None, 1):
-        return found
+        return column
     assert key.step is not None
     up, down = key.step.numerator, key.step.denominator
-    numbers = [None if one is None else one * up for one in found.to_pylist()]
-    if down == 1 and all(-_WIDE < (one or 0) < _WIDE for one in numbers):
+    numbers = [None if steps is None else steps * up for steps in column.to_pylist()]
+    if down == 1 and all(-_WIDE < (number or 0) < _WIDE for number in numbers):
         return pa.array(numbers, type=pa.int64())
-    return pa.array([None if one is None else one / down for one in numbers], pa.float64())
+    decimals = [None if number is None else number / down for number in numbers]
+    return pa.array(decimals, pa.float64())
 
 
 def _cross(keys: Sequence["pa.Array[Any]"], sizes: Sequence[int]) -> list["pa.Array[Any]"]:
-    """Every combination, the last key fastest."""
+    """Every combination of keys; the last key varies fastest."""
     if len(keys) == 1:
         return list(keys)
     before, whole = 1, prod(sizes)

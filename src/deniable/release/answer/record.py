@@ -1,10 +1,12 @@
-"""A released table as rows of JSON and as bytes to keep, and the hash that names it.
+"""A released table as rows of JSON, as bytes for the ledger, and its hash.
 
-The hash goes over the columns in order. Of each: its name, its type, the number of rows and
-that of missing values, as one line of JSON; where some are missing, a byte for every row, 1 if
-it has a value; then the values, eight bytes each, least first (integers, and IEEE doubles for
-numbers), one byte each for booleans, and for text and dates the lengths in bytes, eight bytes
-each, and then the bytes one after another. Where a value is missing stand zeros.
+The hash covers the columns in order. For each column it covers:
+
+- one line of JSON: the name, the type, the number of rows and of missing values;
+- if values are missing: one byte for every row, 1 if it has a value;
+- the values. Integers, and numbers as IEEE doubles: eight bytes each, little-endian. Booleans:
+  one byte each. Text and dates: all lengths in bytes (eight bytes each), then all the bytes.
+  A missing value counts as zero or as empty text.
 """
 
 import datetime
@@ -40,18 +42,18 @@ def columns(table: "pa.Table") -> list[dict[str, str]]:
 
 
 def rows(table: "pa.Table") -> list[dict[str, Any]]:
-    """The rows, of what JSON can hold.
+    """The rows, as values that JSON can hold.
 
     >>> rows(pa.table({"day": [datetime.date(2025, 1, 1)], "x": [math.inf]}))
     [{'day': '2025-01-01', 'x': 'inf'}]
     """
-    return [{name: _to_json(one) for name, one in row.items()} for row in table.to_pylist()]
+    return [{name: _to_json(value) for name, value in row.items()} for row in table.to_pylist()]
 
 
 def read_table(
-    listed: Sequence[Mapping[str, str]], found: Sequence[Mapping[str, Any]]
+    listed: Sequence[Mapping[str, str]], written: Sequence[Mapping[str, Any]]
 ) -> "pa.Table":
-    """The table that was written as these columns and rows.
+    """The table that `columns` and `rows` wrote.
 
     >>> table = pa.table({"ward": ["A", None], "n": [3, 4]})
     >>> read_table(columns(table), rows(table)) == table
@@ -59,15 +61,15 @@ def read_table(
     """
     try:
         arrays = {
-            one["name"]: pa.array(
-                [_from_json(row[one["name"]], one["type"]) for row in found],
-                type=TYPES[one["type"]],
+            column["name"]: pa.array(
+                [_from_json(row[column["name"]], column["type"]) for row in written],
+                type=TYPES[column["type"]],
             )
-            for one in listed
+            for column in listed
         }
     except (KeyError, TypeError, ValueError, OverflowError, pa.ArrowException):
         raise InvalidCertificate(
-            "The rows of this release do not have the columns that it names."
+            "The rows of this release do not match its list of columns."
         ) from None
     return pa.table(arrays)
 
@@ -81,16 +83,16 @@ def fingerprint(table: "pa.Table") -> str:
     >>> fingerprint(one) == fingerprint(two)
     False
     """
-    found = hashlib.sha256()
+    digest = hashlib.sha256()
     for field, column in zip(table.schema, table.columns, strict=True):
         kind = _type_name(field.type)
         head = [field.name, kind, len(column), column.null_count]
-        found.update(json.dumps(head, separators=(",", ":")).encode("ascii") + b"\n")
+        digest.update(json.dumps(head, separators=(",", ":")).encode("ascii") + b"\n")
         if column.null_count:
-            found.update(np.asarray(column.is_valid()).astype("u1").tobytes())
+            digest.update(np.asarray(column.is_valid()).astype("u1").tobytes())
         for part in _value_bytes(column, kind):
-            found.update(part)
-    return found.hexdigest()
+            digest.update(part)
+    return digest.hexdigest()
 
 
 def _value_bytes(column: "pa.ChunkedArray[Any]", kind: str) -> Iterator[Any]:
@@ -104,18 +106,17 @@ def _value_bytes(column: "pa.ChunkedArray[Any]", kind: str) -> Iterator[Any]:
     texts = _as_text(column)
     ends = np.frombuffer(texts.buffers()[1], "<i8")[texts.offset :][: len(texts) + 1]
     yield np.diff(ends).astype("<i8").tobytes()
-    held = texts.buffers()[2]
-    if held is not None:
-        yield memoryview(held)[int(ends[0]) : int(ends[-1])]
+    characters = texts.buffers()[2]
+    if characters is not None:
+        yield memoryview(characters)[int(ends[0]) : int(ends[-1])]
 
 
 def to_bytes(answer: Answer) -> bytes:
-    """An answer as bytes, for the one who keeps it.
+    """An answer as bytes, to be stored in the ledger.
 
-    >>> found = from_bytes(
-    ...     to_bytes(Answer(pa.table({"n": [3], "n_margin": [1]}), {"n": "n_margin"}))
-    ... )
-    >>> found.table["n"].to_pylist(), found.margins
+    >>> answer = Answer(pa.table({"n": [3], "n_margin": [1]}), {"n": "n_margin"})
+    >>> again = from_bytes(to_bytes(answer))
+    >>> again.table["n"].to_pylist(), again.margins
     ([3], {'n': 'n_margin'})
     """
     note = json.dumps(dict(answer.margins)).encode("ascii")
@@ -126,29 +127,29 @@ def to_bytes(answer: Answer) -> bytes:
     return bytes(sink.getvalue())
 
 
-def from_bytes(found: bytes) -> Answer:
-    """The answer that was kept."""
-    table = pa.ipc.open_stream(found).read_all()
+def from_bytes(stored: bytes) -> Answer:
+    """The answer that `to_bytes` wrote."""
+    table = pa.ipc.open_stream(stored).read_all()
     margins = json.loads(table.schema.metadata[b"margins"])
     return Answer(table.replace_schema_metadata(None), margins)
 
 
 def _as_text(column: "pa.ChunkedArray[Any]") -> "pa.Array[Any]":
-    """A column as one array of text, in which NULL has no length."""
-    found = column.cast(pa.large_string()).fill_null("").combine_chunks()
-    if isinstance(found, pa.ChunkedArray):
-        found = found.chunk(0) if found.num_chunks else pa.array([], pa.large_string())
-    return found if len(found) else pa.array([""], pa.large_string()).slice(0, 0)
+    """A column as one array of text, with empty text for NULL."""
+    texts = column.cast(pa.large_string()).fill_null("").combine_chunks()
+    if isinstance(texts, pa.ChunkedArray):
+        texts = texts.chunk(0) if texts.num_chunks else pa.array([], pa.large_string())
+    return texts if len(texts) else pa.array([""], pa.large_string()).slice(0, 0)
 
 
-def _type_name(found: "pa.DataType") -> str:
-    if pa.types.is_boolean(found):
+def _type_name(kind: "pa.DataType") -> str:
+    if pa.types.is_boolean(kind):
         return "boolean"
-    if pa.types.is_integer(found):
+    if pa.types.is_integer(kind):
         return "integer"
-    if pa.types.is_floating(found):
+    if pa.types.is_floating(kind):
         return "number"
-    return "date" if pa.types.is_date(found) else "text"
+    return "date" if pa.types.is_date(kind) else "text"
 
 
 def _to_json(value: Any) -> Any:

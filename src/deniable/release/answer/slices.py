@@ -1,7 +1,7 @@
-"""Many groups, a slice at a time: small enough for a core's cache, and on several cores.
+"""Work on many groups in slices that fit a core's cache, on several threads.
 
-Arithmetic on arrays lets other threads run meanwhile, and each thread draws its noise from a
-key of its own. So slices are independent, whichever thread takes which.
+Numpy's arithmetic releases Python's global lock, so threads run in parallel. Each thread draws
+its noise with its own key, so slices are independent, whichever thread runs them.
 """
 
 import os
@@ -10,7 +10,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 SLICE_LENGTH = 1 << 15  # groups
 _MOST_THREADS = 4
-_FEWEST_SLICES = 8  # slices that are worth starting threads for
+_FEWEST_SLICES = 8  # with fewer slices, starting threads is not worth it
 
 
 def run_in_slices(count: int, work: Callable[[slice], None]) -> None:
@@ -24,9 +24,9 @@ def run_in_slices(count: int, work: Callable[[slice], None]) -> None:
     slices = [slice(at, min(at + SLICE_LENGTH, count)) for at in range(0, count, SLICE_LENGTH)]
     threads = min(_MOST_THREADS, os.cpu_count() or 1)
     if threads < 2 or len(slices) < _FEWEST_SLICES:
-        for one in slices:
-            work(one)
+        for part in slices:
+            work(part)
         return
     with ThreadPoolExecutor(threads, "deniable") as pool:
-        for done in [pool.submit(work, one) for one in slices]:
-            done.result()
+        for future in [pool.submit(work, part) for part in slices]:
+            future.result()
