@@ -66,7 +66,7 @@ def test_what_is_no_question_is_refused(question):
 def test_a_misspelt_wish_names_the_nearest():
     with pytest.raises(InvalidParameter, match=r"`epsilom`: Unknown option.*mean `epsilon`"):
         make_plan(ASK, policy(), epsilom=1)
-    with pytest.raises(InvalidParameter, match="Options are 'epsilon', 'margin'"):
+    with pytest.raises(InvalidParameter, match="Options are `epsilon`, `margin`"):
         make_plan(ASK, policy(), epsilon=1, xyzzy=2)
 
 

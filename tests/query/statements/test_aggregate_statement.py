@@ -68,7 +68,7 @@ def test_a_sum_of_nothing_is_answered():
 def test_a_wrong_derivation_costs_accuracy_and_never_privacy(monkeypatch):
     """Were the limits of a function derived wrongly, what is added up would still keep them."""
     lie = ValueRange("number", Fraction(0), Fraction(1), Fraction(1))
-    monkeypatch.setitem(FUNCTIONS, "abs", replace(FUNCTIONS["abs"], facts=lambda known: lie))
+    monkeypatch.setitem(FUNCTIONS, "abs", replace(FUNCTIONS["abs"], value_range=lambda _: lie))
     rows = pa.table({"p": [1, 1, 2], "x": [-100, 100, 0]})
     declared = {"bounds": {"x": (-100, 100)}, "epsilon": 1}
     session = dp.protect(rows, **declared)

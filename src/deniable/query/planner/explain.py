@@ -123,8 +123,8 @@ def _choice(choice: Choice) -> Branch:
         if choice.rounds > 1:
             how += f", {choice.rounds} times"
         steps = (
-            f"one unit moves a count by at most {decimal_text(mechanism.sensitivity)}, in at most "
-            f"{choice.changes:,} groups"
+            f"one unit moves a count by at most {decimal_text(mechanism.sensitivity)}, in at "
+            f"most {choice.changes:,} groups"
         )
     return Branch(choice.about, (Branch(how), Branch(steps), Branch(f"{choice.loss}")))
 

@@ -22,14 +22,9 @@ from deniable.query.relations.scope import Scope
 from deniable.query.relations.sql_nodes import (
     Sql,
     case,
-    column,
-    count_if,
-    multiples,
     named,
     number,
-    square,
     subquery,
-    total,
     wide,
 )
 from deniable.query.statements.column_pairs import products
@@ -62,7 +57,7 @@ class AggregateStatement:
         else:
             source = subquery(self._bounded(rows, keys), "bounded")
             features = [
-                named(total(column(name)), name)
+                named(_total(exp.column(name)), name)
                 for place, statistic in self._listed()
                 for name in statistic.feature_names(place)
             ]
@@ -71,7 +66,7 @@ class AggregateStatement:
 
     def _bounded(self, rows: exp.Select, keys: list[Sql]) -> exp.Select:
         """Each unit's features in its groups, within both contribution bounds."""
-        by_unit = [column("u"), *keys]
+        by_unit = [exp.column("u"), *keys]
         held = subquery(rows, "rows").select(
             *_copies(by_unit), *self._sums_of_unit(), copy=False
         )
@@ -92,13 +87,13 @@ class AggregateStatement:
             expressions=[exp.Ordered(this=part) for part in (drawn, *_copies(keys))]
         )
         place = exp.Window(
-            this=exp.RowNumber(), partition_by=[column("u")], order=order, over="OVER"
+            this=exp.RowNumber(), partition_by=[exp.column("u")], order=order, over="OVER"
         )
         ranked = subquery(bounded, "ranked").select(
             exp.Star(), named(place, "place"), copy=False
         )
         kept = exp.LTE(
-            this=column("place"), expression=exp.Literal.number(self.max_groups_per_unit)
+            this=exp.column("place"), expression=exp.Literal.number(self.max_groups_per_unit)
         )
         return subquery(ranked, "chosen").select(exp.Star(), copy=False).where(kept, copy=False)
 
@@ -111,9 +106,9 @@ class AggregateStatement:
         features: list[Sql] = []
         for i, statistic in self._listed():
             above = _above(i, statistic)
-            rows, present = exp.Count(this=exp.Star()), exp.Count(this=column(f"x{i}"))
+            rows, present = exp.Count(this=exp.Star()), exp.Count(this=exp.column(f"x{i}"))
             found = self._formulas(
-                i, statistic, rows, present, total(above), total(square(above))
+                i, statistic, rows, present, _total(above), _total(_square(above))
             )
             features += _name_all(found, statistic.feature_names(i))
         return features
@@ -124,16 +119,16 @@ class AggregateStatement:
         for i, statistic in self._listed():
             if statistic.kind == "histogram":
                 bins = enumerate(self._bins(i, statistic))
-                sums += [named(count_if(test), f"b{i}_{j}") for j, test in bins]
+                sums += [named(_count_if(test), f"b{i}_{j}") for j, test in bins]
             elif statistic.kind == "pair":
                 parts = enumerate(products(i, statistic))
-                sums += [named(total(part), f"b{i}_{j}") for j, part in parts]
+                sums += [named(_total(part), f"b{i}_{j}") for j, part in parts]
             elif statistic.argument is not None and statistic.kind != "units":
-                sums.append(named(exp.Count(this=column(f"x{i}")), f"n{i}"))
+                sums.append(named(exp.Count(this=exp.column(f"x{i}")), f"n{i}"))
             if statistic.kind in ("sum", "mean", "moments"):
-                sums.append(named(total(_above(i, statistic)), f"t{i}"))
+                sums.append(named(_total(_above(i, statistic)), f"t{i}"))
             if statistic.kind == "moments":
-                sums.append(named(total(square(_above(i, statistic))), f"q{i}"))
+                sums.append(named(_total(_square(_above(i, statistic))), f"q{i}"))
         return sums
 
     def _features_of_unit(self) -> list[Sql]:
@@ -141,10 +136,10 @@ class AggregateStatement:
         features: list[Sql] = []
         for i, statistic in self._listed():
             if statistic.kind in ("histogram", "pair"):
-                found: list[Sql] = [column(f"b{i}_{j}") for j in range(statistic.size)]
+                found: list[Sql] = [exp.column(f"b{i}_{j}") for j in range(statistic.size)]
             else:
-                sums = (column(f"{letter}{i}") for letter in "ntq")
-                found = self._formulas(i, statistic, column("c"), *sums)
+                sums = (exp.column(f"{letter}{i}") for letter in "ntq")
+                found = self._formulas(i, statistic, exp.column("c"), *sums)
             if statistic.kind != "units":
                 found = [self._scaled(feature) for feature in found]
             features += _name_all(found, statistic.feature_names(i))
@@ -154,8 +149,8 @@ class AggregateStatement:
         """feature * limit / c, towards zero, where the number of rows c is above the limit."""
         most = exp.Literal.number(self.max_rows_per_unit_per_group)
         product = exp.Mul(this=wide(feature.copy()), expression=most.copy())
-        share = exp.IntDiv(this=product, expression=column("c"))
-        return case(exp.GT(this=column("c"), expression=most), share, feature)
+        share = exp.IntDiv(this=product, expression=exp.column("c"))
+        return case(exp.GT(this=exp.column("c"), expression=most), share, feature)
 
     def _formulas(
         self,
@@ -173,29 +168,29 @@ class AggregateStatement:
         if statistic.kind == "count":
             return [rows]
         if statistic.kind == "histogram":
-            return [count_if(test) for test in self._bins(i, statistic)]
+            return [_count_if(test) for test in self._bins(i, statistic)]
         if statistic.kind == "pair":
-            return [total(part) for part in products(i, statistic)]
+            return [_total(part) for part in products(i, statistic)]
         if statistic.kind == "present":
             features = [present]
         elif statistic.kind == "sum":
-            features = [multiples((1, value_sum), (statistic.low, present))]
+            features = [_multiples((1, value_sum), (statistic.low, present))]
         elif statistic.kind == "mean":
-            features = [multiples((width, present), (-1, value_sum)), value_sum]
+            features = [_multiples((width, present), (-1, value_sum)), value_sum]
         else:
             features = [
-                multiples((width**2, present), (-2 * width, value_sum), (1, square_sum)),
-                multiples((2 * width, value_sum), (-2, square_sum)),
+                _multiples((width**2, present), (-2 * width, value_sum), (1, square_sum)),
+                _multiples((2 * width, value_sum), (-2, square_sum)),
                 square_sum,
             ]
         if statistic.unknown:
-            features.append(multiples((statistic.total, rows), (-statistic.total, present)))
+            features.append(_multiples((statistic.total, rows), (-statistic.total, present)))
         return features
 
     def _bins(self, i: int, statistic: Statistic) -> list[Sql]:
         """For each bin, whether a row falls into it."""
         assert statistic.argument is not None
-        value = column(f"x{i}")
+        value = exp.column(f"x{i}")
         if self.scope.value_range(statistic.argument).kind != "number":
             return [
                 exp.EQ(this=value.copy(), expression=self.scope.sql(Literal(label)))
@@ -214,7 +209,7 @@ class AggregateStatement:
 
 def _above(i: int, statistic: Statistic) -> Sql:
     """The argument counted from its lower limit."""
-    value = column(f"x{i}")
+    value = exp.column(f"x{i}")
     if statistic.low == 0:
         return value
     return exp.paren(exp.Sub(this=value, expression=number(statistic.low)))
@@ -226,3 +221,33 @@ def _name_all(features: list[Sql], names: tuple[str, ...]) -> list[Sql]:
 
 def _copies(parts: list[Sql]) -> list[Sql]:
     return [part.copy() for part in parts]
+
+
+def _square(value: Sql) -> Sql:
+    """A value times itself, in 64 bits."""
+    big = exp.cast(value, "bigint", copy=False)
+    return exp.Mul(this=big, expression=big.copy())
+
+
+def _total(value: Sql) -> Sql:
+    """The sum, 0 of nothing."""
+    return exp.func("COALESCE", exp.Sum(this=value), exp.Literal.number(0), copy=False)
+
+
+def _count_if(test: Sql) -> Sql:
+    """How many rows pass a test."""
+    return exp.Count(this=case(test, exp.Literal.number(1)))
+
+
+def _multiples(*terms: tuple[int, Sql]) -> Sql:
+    """A sum of whole multiples, in wide integers."""
+    result: Sql | None = None
+    for factor, value in terms:
+        if factor == 0:
+            continue
+        part = wide(value.copy())
+        if factor != 1:
+            part = exp.Mul(this=wide(number(factor)), expression=part)
+        result = part if result is None else exp.Add(this=result, expression=part)
+    assert result is not None
+    return exp.paren(result)

@@ -26,7 +26,6 @@ from deniable.query.plan.plan import GroupKey
 from deniable.query.relations.scope import Scope
 from deniable.query.relations.sql_nodes import (
     Sql,
-    column,
     named,
     number,
     subquery,
@@ -49,30 +48,34 @@ class CellStatement:
     def count_grid(self, argument: Expression, low: int, high: int, step: Fraction) -> str:
         """Cell 0 is the grid point `low`, cell 1 the next one."""
         rows = self._rows(Statistic("cells", argument, low, high, step))
-        kept = subquery(self._kept(rows, column("x0"), once=False), "kept")
-        cell = column("v") if low == 0 else exp.Sub(this=column("v"), expression=number(low))
+        kept = subquery(self._kept(rows, exp.column("x0"), once=False), "kept")
+        cell = (
+            exp.column("v")
+            if low == 0
+            else exp.Sub(this=exp.column("v"), expression=number(low))
+        )
         counted = kept.select(*self._keys(), named(cell, "cell"), _count())
-        return _text(counted.group_by(*self._keys(), column("v")))
+        return _text(counted.group_by(*self._keys(), exp.column("v")))
 
     def count_keys(self, argument: Expression, key: GroupKey) -> str:
         """Cell i is the i-th declared value of a key."""
         groupings = (*self.groupings, Grouping(key, argument))
         rows = InputRows(self.scope, self.where, groupings, (), self.other).sql()
-        place = column(f"k{len(self.groupings)}")
+        place = exp.column(f"k{len(self.groupings)}")
         kept = subquery(self._kept(rows, place, once=False), "kept")
-        counted = kept.select(*self._keys(), column("v"), _count())
-        counted = counted.group_by(*self._keys(), column("v"))
-        cell = exp.Case(this=column("v"))
+        counted = kept.select(*self._keys(), exp.column("v"), _count())
+        counted = counted.group_by(*self._keys(), exp.column("v"))
+        cell = exp.Case(this=exp.column("v"))
         for i, value in enumerate(_engine_values(key)):
             cell = cell.when(self._literal(value), number(i), copy=False)
         answer = subquery(counted, "counted")
-        return _text(answer.select(*self._keys(), named(cell, "cell"), column("n")))
+        return _text(answer.select(*self._keys(), named(cell, "cell"), exp.column("n")))
 
     def count_distinct(self, argument: Expression) -> str:
         """One cell, 0, that holds the number of distinct values."""
         rows = self._rows(Statistic("present", argument))
-        kept = subquery(self._kept(rows, column("x0"), once=True), "kept")
-        distinct = exp.Count(this=exp.Distinct(expressions=[column("v")]))
+        kept = subquery(self._kept(rows, exp.column("x0"), once=True), "kept")
+        distinct = exp.Count(this=exp.Distinct(expressions=[exp.column("v")]))
         counted = kept.select(*self._keys(), named(number(0), "cell"), named(distinct, "n"))
         return _text(counted.group_by(*self._keys()) if self.groupings else counted)
 
@@ -85,20 +88,20 @@ class CellStatement:
         parts = [*self._keys(), named(value, "v")]
         if self.scope.table.unit is None:
             return subquery(rows, "rows").select(*parts).where(known)
-        held = subquery(rows, "rows").select(column("u"), *parts).where(known)
+        held = subquery(rows, "rows").select(exp.column("u"), *parts).where(known)
         if once:
             numbered = held.distinct()
             number_of: list[Sql] = []
         else:
-            equal = [column("u"), *self._keys(), column("v")]
-            place = _window(exp.RowNumber(), equal, [column("v")])
+            equal = [exp.column("u"), *self._keys(), exp.column("v")]
+            place = _window(exp.RowNumber(), equal, [exp.column("v")])
             numbered = subquery(held, "held").select(exp.Star(), named(place, "j"))
-            number_of = [column("j")]
+            number_of = [exp.column("j")]
         return self._ranked(numbered, number_of)
 
     def _ranked(self, numbered: exp.Select, number_of: list[Sql]) -> exp.Select:
-        unit, keys = column("u"), self._keys()
-        own = [column("v"), *number_of]
+        unit, keys = exp.column("u"), self._keys()
+        own = [exp.column("v"), *number_of]
         drawn = _hash(*self.scope.identity, *keys, *own)
         place = _window(exp.RowNumber(), [unit, *keys], [drawn, *own])
         ranked = subquery(numbered, "numbered").select(exp.Star(), named(place, "place"))
@@ -110,7 +113,7 @@ class CellStatement:
             )
             ranked = ranked.select(named(group, "group_place"))
             limits.append(_at_most("group_place", self.max_groups_per_unit))
-        return subquery(ranked, "ranked").select(*keys, column("v")).where(*limits)
+        return subquery(ranked, "ranked").select(*keys, exp.column("v")).where(*limits)
 
     def _keys(self) -> list[Sql]:
         return key_columns(self.groupings)
@@ -146,7 +149,7 @@ def _window(function: Sql, by: list[Sql], order: list[Sql]) -> Sql:
 
 
 def _at_most(name: str, most: int) -> Sql:
-    return exp.LTE(this=column(name), expression=number(most))
+    return exp.LTE(this=exp.column(name), expression=number(most))
 
 
 def _text(statement: exp.Select) -> str:

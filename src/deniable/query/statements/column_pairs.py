@@ -20,7 +20,7 @@ from math import comb
 
 from sqlglot import exp
 
-from deniable.query.relations.sql_nodes import Sql, column, number
+from deniable.query.relations.sql_nodes import Sql, number
 from deniable.query.statements.statistics import Statistic
 
 
@@ -28,8 +28,8 @@ def products(i: int, statistic: Statistic) -> list[Sql]:
     """The features of one row; NULL where either argument is NULL."""
     beside = statistic.beside
     assert beside is not None
-    first = _polynomials(column(f"x{i}"), statistic, statistic.degrees[0])
-    second = _polynomials(column(f"x{i}b"), beside, statistic.degrees[1])
+    first = _polynomials(exp.column(f"x{i}"), statistic, statistic.degrees[0])
+    second = _polynomials(exp.column(f"x{i}b"), beside, statistic.degrees[1])
     return [exp.Mul(this=a.copy(), expression=b.copy()) for a in first for b in second]
 
 

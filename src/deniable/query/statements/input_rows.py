@@ -20,7 +20,6 @@ from deniable.query.relations.sql_nodes import (
     Sql,
     case,
     clip,
-    column,
     double,
     double_literal,
     named,
@@ -55,7 +54,7 @@ class InputRows:
     def sql(self) -> exp.Select:
         """Of each row: its unit u, its keys and its arguments."""
         arguments = self._arguments()
-        unit = [column("u")] if self.scope.table.unit is not None else []
+        unit = [exp.column("u")] if self.scope.table.unit is not None else []
         steps = [
             named(self._in_steps(place, statistic, argument), f"x{place}")
             for place, statistic, argument in arguments
@@ -68,7 +67,7 @@ class InputRows:
 
     def _filtered(self, arguments: list[_Argument]) -> exp.Select:
         """Keys and arguments of the rows that pass WHERE."""
-        unit = [column("u")] if self.scope.table.unit is not None else []
+        unit = [exp.column("u")] if self.scope.table.unit is not None else []
         keys = [
             named(self._key_sql(grouping), f"k{i}") for i, grouping in enumerate(self.groupings)
         ]
@@ -102,7 +101,8 @@ class InputRows:
 
     def _in_steps(self, place: str, statistic: Statistic, argument: Expression) -> Sql:
         """An argument in whole steps. A column was already clipped to the same limits."""
-        value, kind = column(f"y{place}"), self.scope.value_range(argument).kind
+        value: Sql = exp.column(f"y{place}")
+        kind = self.scope.value_range(argument).kind
         if statistic.kind == "present" or kind not in ("number", "boolean"):
             return value
         if kind == "boolean":
@@ -119,7 +119,7 @@ class InputRows:
         key, value = grouping.key, self.scope.sql(grouping.expression)
         integer = self._integer_key(grouping)
         if integer is not None:
-            value = column(f"{self.scope.alias(integer)}_key")
+            value = exp.column(f"{self.scope.alias(integer)}_key")
         elif key.kind == "number":
             scaled = exp.Mul(
                 this=value, expression=double_literal(1 / (key.step or Fraction(1)))
@@ -136,7 +136,7 @@ class InputRows:
         if self.other:
             return []
         return [
-            self._in(column(f"k{i}"), grouping.key)
+            self._in(exp.column(f"k{i}"), grouping.key)
             for i, grouping in enumerate(self.groupings)
             if grouping.key.values is not None
         ]
@@ -170,7 +170,7 @@ class InputRows:
 
 def key_columns(groupings: tuple[Grouping, ...]) -> list[Sql]:
     """The columns k0, k1, ... of the keys."""
-    return [column(f"k{i}") for i in range(len(groupings))]
+    return [exp.column(f"k{i}") for i in range(len(groupings))]
 
 
 def most_groups(groupings: tuple[Grouping, ...], *, other: bool) -> int | None:
