@@ -324,7 +324,7 @@ class EngineContract:
             assert exact(engine.run(asked))[0] == [(8,)]
 
     def test_an_unknown_table_is_refused_with_the_nearest(self):
-        known = pytest.raises(InvalidPolicy, match="mean 'visits'")
+        known = pytest.raises(InvalidPolicy, match="mean `visits`")
         with self.opened({"visits": visits(4)}) as engine, known:
             engine.schema("visit")
 

@@ -191,7 +191,7 @@ def _kind(
     by_keys = kind_of_keys(keys) if isinstance(keys, tuple) else None
     if kind == "date" and by_keys == "text":
         by_keys = "date"  # dates in keys are text
-    kinds = {one for one in (kind, "number" if bounds else None, by_keys) if one}
+    kinds = {each for each in (kind, "number" if bounds else None, by_keys) if each}
     if len(kinds) > 1:
         both = " and ".join(sorted(kinds))
         raise _bad(name, "kind", f"is ambiguous: the column is declared as {both}. Choose one")

@@ -227,9 +227,9 @@ def _policy(file: _File, beside: Path | None) -> Policy:
         delta=budget.delta,
         schedule=budget.schedule,
         filters=file.budget.filters,
-        units={name: _allowance(one, ("units", name)) for name, one in file.units.items()},
+        units={name: _allowance(own, ("units", name)) for name, own in file.units.items()},
         analysts={
-            name: _allowance(one, ("analysts", name)) for name, one in file.analysts.items()
+            name: _allowance(own, ("analysts", name)) for name, own in file.analysts.items()
         },
         memory=file.engine.memory,
         **locate_ledger(file.ledger.store, file.ledger.key, beside),

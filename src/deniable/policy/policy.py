@@ -101,10 +101,12 @@ class Policy:
         if self.filters == ("pure",):
             return
         named: list[tuple[tuple[str, ...], Budget]] = [(("budget",), self.budget)]
-        named += [(("units", name), one) for name, one in self.units.items()]
-        named += [(("analysts", name), one) for name, one in self.analysts.items()]
+        named += [(("units", name), budget) for name, budget in self.units.items()]
+        named += [(("analysts", name), budget) for name, budget in self.analysts.items()]
         named += [
-            (("tables", one.name), one.budget) for one in self.tables.values() if one.budget
+            (("tables", table.name), table.budget)
+            for table in self.tables.values()
+            if table.budget
         ]
         for where, budget in named:
             if budget.delta == 0:

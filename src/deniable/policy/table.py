@@ -83,7 +83,9 @@ class Table:
             "source": source,
             "unit": unit,
             "neighbors": _at("neighbors", lambda: neighboring(neighbors)),
-            **{key: _whole(key, 1 if one is None else one) for key, one in limits.items()},
+            **{
+                key: _whole(key, 1 if limit is None else limit) for key, limit in limits.items()
+            },
             "row_ceiling": _whole("row_ceiling", row_ceiling),
             "expected_rows": expected_rows and _whole("expected_rows", expected_rows),
             "public": public,
@@ -113,13 +115,19 @@ class Table:
         >>> table.columns["ward"].keys
         ('A', 'B')
         """
-        given = {"bounds": bounds, "step": step, "keys": keys, "kind": kind}
-        _check_declared(given, limits)
-        names = dict.fromkeys(column for one in given.values() for column in one or {})
+        properties = {"bounds": bounds, "step": step, "keys": keys, "kind": kind}
+        _check_declared(properties, limits)
+        names = dict.fromkeys(
+            column for values in properties.values() for column in values or {}
+        )
         columns = {
             column: Column(
                 column,
-                **{what: one[column] for what, one in given.items() if one and column in one},  # type: ignore[arg-type]
+                **{  # type: ignore[arg-type]
+                    key: values[column]
+                    for key, values in properties.items()
+                    if values and column in values
+                },
             )
             for column in names
         }
@@ -176,9 +184,9 @@ _LIMITS = (
 _REST = ("public", "malformed", "budget", "version")
 
 
-def _check_declared(given: Mapping[str, Any], limits: Mapping[str, Any]) -> None:
+def _check_declared(properties: Mapping[str, Any], limits: Mapping[str, Any]) -> None:
     """Refuses unknown options, and column properties that are not mappings."""
-    known = (*given, *_LIMITS, *_REST)
+    known = (*properties, *_LIMITS, *_REST)
     for option in limits:
         if option not in known:
             raise InvalidParameter(
@@ -186,12 +194,12 @@ def _check_declared(given: Mapping[str, Any], limits: Mapping[str, Any]) -> None
                 + suggest(option, known, "The options are")
             )
     examples = {"bounds": "(0, 100)", "step": "0.01", "keys": '["A", "B"]', "kind": '"date"'}
-    for what, one in given.items():
-        if one is not None and not isinstance(one, Mapping):
+    for key, values in properties.items():
+        if values is not None and not isinstance(values, Mapping):
             raise InvalidPolicy(
-                f"`{what}` must map names of columns to their {what}, for example   "
-                f'{what}={{"name": {examples[what]}}}. Found {one!r}.',
-                where=(what,),
+                f"`{key}` must map names of columns to their {key}, for example   "
+                f'{key}={{"name": {examples[key]}}}. Found {values!r}.',
+                where=(key,),
             )
 
 

@@ -82,7 +82,7 @@ def test_a_source_that_cannot_be_opened_is_named(name, told, tmp_path):
 
 
 def test_an_unknown_table_is_refused_with_the_nearest():
-    with pytest.raises(InvalidPolicy, match="mean 'visits'"):
+    with pytest.raises(InvalidPolicy, match="mean `visits`"):
         DuckDB.open({"visits": pa.table(VISITS)}).schema("visit")
 
 

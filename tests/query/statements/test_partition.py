@@ -160,5 +160,5 @@ def test_keys_are_a_list(keys):
 
 
 def test_a_key_that_no_engine_can_be_told_is_refused():
-    with pytest.raises(InvalidQuery, match="half a character"):
+    with pytest.raises(InvalidQuery, match="lone surrogate"):
         checked(policy().tables["visits"], "ward", ["\ud800"])

@@ -1,1 +1,1 @@
-"""From SQL text or builder calls to a Question."""
+"""From SQL text or Python builder calls to a Question."""

@@ -1,8 +1,8 @@
-"""The Python door: the same questions as in SQL, built step by step.
+"""The Python builder: the same questions as in SQL, built step by step.
 
     table.where("age >= 18").group_by("ward").agg(n=count(), cost=mean("cost"))
 
-Columns and conditions are SQL expressions in text, read by the same reader.
+Columns and conditions are SQL expressions as text, read by the same parser.
 """
 
 from collections.abc import Iterable, Sequence
@@ -21,7 +21,7 @@ from deniable.query.language.syntax_tree import Aggregate, Expression, Literal, 
 
 
 def count(of: str | None = None) -> Aggregate:
-    """How many rows, or how many rows where something is known.
+    """The number of rows, or of rows where an expression is not NULL.
 
     >>> str(count()), str(count("age"))
     ('COUNT(*)', 'COUNT(age)')
@@ -30,7 +30,7 @@ def count(of: str | None = None) -> Aggregate:
 
 
 def count_units(unit: str) -> Aggregate:
-    """How many privacy units.
+    """The number of privacy units.
 
     >>> str(count_units("patient"))
     'COUNT(DISTINCT patient)'
@@ -75,7 +75,7 @@ def stddev(of: str, *, population: bool = False) -> Aggregate:
 
 
 def count_distinct(of: str) -> Aggregate:
-    """How many different values, each counted once however many hold it.
+    """The number of different values.
 
     >>> str(count_distinct("diagnosis"))
     'COUNT(DISTINCT diagnosis)'
@@ -102,7 +102,7 @@ def quantile(of: str, level: Number) -> Aggregate:
 
 
 def quantiles(of: str, levels: Sequence[Number]) -> Aggregate:
-    """Several quantiles for the price of one release, a column each.
+    """Several quantiles in one release, a column for each.
 
     >>> str(quantiles("cost", [0.25, 0.5, 0.75]))
     'QUANTILE_CONT(cost, [0.25, 0.5, 0.75])'
@@ -117,7 +117,7 @@ def quantiles(of: str, levels: Sequence[Number]) -> Aggregate:
 
 
 def min(of: str) -> Aggregate:
-    """About the least value: a quantile so near to the lower end as is private.
+    """Approximately the least value: a quantile as near to the lower end as is private.
 
     >>> str(min("cost"))
     'MIN(cost)'
@@ -126,7 +126,7 @@ def min(of: str) -> Aggregate:
 
 
 def max(of: str) -> Aggregate:
-    """About the greatest value: a quantile so near to the upper end as is private.
+    """Approximately the greatest value: a quantile as near to the upper end as is private.
 
     >>> str(max("cost"))
     'MAX(cost)'
@@ -144,7 +144,7 @@ def mode(of: str) -> Aggregate:
 
 
 def top_k(of: str, k: int) -> Aggregate:
-    """The k most frequent of a column's declared values, a column each.
+    """The k most frequent of a column's declared values, a column for each.
 
     >>> str(top_k("ward", 2))
     'TOP_K(ward, 2)'
@@ -172,7 +172,7 @@ def covariance(of: str, other: str, *, population: bool = False) -> Aggregate:
 
 
 def slope(of: str, by: str) -> Aggregate:
-    """By how much one column rises with another, by least squares.
+    """The slope of the least-squares line of one column against another.
 
     >>> str(slope("cost", by="age"))
     'REGR_SLOPE(cost, age)'
@@ -181,7 +181,7 @@ def slope(of: str, by: str) -> Aggregate:
 
 
 def intercept(of: str, by: str) -> Aggregate:
-    """Where the line of least squares crosses zero of the other column.
+    """The intercept of the least-squares line of one column against another.
 
     >>> str(intercept("cost", by="age"))
     'REGR_INTERCEPT(cost, age)'
@@ -190,7 +190,7 @@ def intercept(of: str, by: str) -> Aggregate:
 
 
 def histogram(of: str, bins: int = 10) -> Aggregate:
-    """How many rows fall into each of some bins, or have each declared value.
+    """The number of rows in each bin, or with each declared value.
 
     >>> str(histogram("age", bins=5))
     'HISTOGRAM(age, 5)'
@@ -199,7 +199,7 @@ def histogram(of: str, bins: int = 10) -> Aggregate:
 
 
 def clipped(column: str) -> Aggregate:
-    """How many values of a column lie outside of its bounds, and so were clipped.
+    """The number of values of a column that lie outside its bounds, and so are clipped.
 
     >>> str(clipped("cost"))
     'SUM(CASE(OUTSIDE(cost), 1, 0))'
@@ -209,11 +209,11 @@ def clipped(column: str) -> Aggregate:
 
 @dataclass(frozen=True, slots=True)
 class QuestionBuilder:
-    """A question in the making; every step returns a new one.
+    """A question that is not complete yet. Every step returns a new builder.
 
-    >>> asked = QuestionBuilder("visits").where("age >= 18").group_by("ward").agg(n=count())
     >>> from deniable.query.language.parse import parse
-    >>> asked == parse("SELECT ward, COUNT(*) AS n FROM visits WHERE age >= 18 GROUP BY ward")
+    >>> built = QuestionBuilder("visits").where("age >= 18").group_by("ward").agg(n=count())
+    >>> built == parse("SELECT ward, COUNT(*) AS n FROM visits WHERE age >= 18 GROUP BY ward")
     True
     """
 
@@ -222,13 +222,13 @@ class QuestionBuilder:
     keys: tuple[Named, ...] = ()
 
     def where(self, text: str) -> "QuestionBuilder":
-        """Keeps the rows for which a condition holds; several must all hold."""
+        """Keeps the rows for which a condition holds. Several conditions must all hold."""
         return replace(self, conditions=(*self.conditions, parse_expression(text)))
 
     def group_by(self, *columns: str, **named: str) -> "QuestionBuilder":
         """Groups by columns, or by expressions under a name: decade="FLOOR(age / 10) * 10"."""
-        found = [parse_expression(column) for column in columns]
-        keys = [Named(output_name(one), one) for one in found]
+        expressions = [parse_expression(column) for column in columns]
+        keys = [Named(output_name(expression), expression) for expression in expressions]
         keys += [Named(name, parse_expression(text)) for name, text in named.items()]
         return replace(self, keys=(*self.keys, *keys))
 
@@ -243,12 +243,14 @@ class QuestionBuilder:
     ) -> Question:
         """The question: the keys, and these aggregates under these names."""
         if not outputs:
-            raise InvalidQuery("Ask for an aggregate: agg(n=count(), cost=mean('cost')).")
-        named = tuple(Named(name, _asked(name, one)) for name, one in outputs.items())
+            raise InvalidQuery(
+                "agg() needs an aggregate, for example   agg(n=count(), cost=mean('cost'))"
+            )
+        named = tuple(Named(name, _output(name, given)) for name, given in outputs.items())
         answer = (*self.keys, *named)
-        for one in answer:
-            check_encodable(one.name, "The name of a column of the answer")
-        check_names(answer, "give one of them another name, as in agg(n=...)")
+        for column in answer:
+            check_encodable(column.name, "The name of a column of the answer")
+        check_names(answer, "Give one of them another name, as in agg(n=...)")
         return Question(
             table=parse_relation(self.table),
             where=conjunction(self.conditions),
@@ -262,13 +264,13 @@ class QuestionBuilder:
         )
 
 
-def _asked(name: str, one: object) -> Expression:
-    """An aggregate, or one that is written in SQL."""
-    if isinstance(one, str):
-        return parse_expression(one)
-    if isinstance(one, get_args(Expression)):
-        return cast(Expression, one)
+def _output(name: str, given: object) -> Expression:
+    """An aggregate, or the SQL text of one."""
+    if isinstance(given, str):
+        return parse_expression(given)
+    if isinstance(given, get_args(Expression)):
+        return cast(Expression, given)
     raise InvalidQuery(
-        f"`{name}` must be an aggregate, such as count() or mean('cost'), or SQL for one. "
-        f"Found {type(one).__name__}."
+        f"`{name}` must be an aggregate, such as count() or mean('cost'), or SQL text such as "
+        f"'AVG(cost)'. Found {type(given).__name__}."
     )

@@ -2,8 +2,8 @@
 
 from fractions import Fraction
 
-# What each part lies between. Years go a little further than they can, so that they are too
-# many to be listed as groups that nobody declared.
+# The range of each part. The range of years is a little too wide on purpose: it has too many
+# values to be listed as groups without declared keys.
 DATE_PARTS = {
     "year": (0, 10_000),
     "quarter": (1, 4),
@@ -18,7 +18,7 @@ DATE_PARTS = {
     "second": (0, 59),
 }
 TRUNCATION_UNITS = ("year", "quarter", "month", "week", "day", "hour")
-# Days that each at least has.
+# The units of DATE_DIFF, and the least number of days in each.
 DIFFERENCE_UNITS = {
     "day": Fraction(1),
     "week": Fraction(7),

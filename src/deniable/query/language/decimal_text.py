@@ -4,7 +4,7 @@ from fractions import Fraction
 
 
 def decimal_text(number: Fraction) -> str:
-    """A rational as a decimal, as short as it is exact; else with seventeen digits.
+    """A rational as the shortest exact decimal; if there is none, with seventeen digits.
 
     >>> decimal_text(Fraction(3)), decimal_text(Fraction(1, 8)), decimal_text(Fraction(1, 3))
     ('3', '0.125', '0.33333333333333331')

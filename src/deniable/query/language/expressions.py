@@ -1,9 +1,10 @@
-"""Walks over expressions: what is in them, how long they are, their columns replaced."""
+"""Functions over expressions: list their parts, measure their length, replace their columns."""
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 
 from deniable.errors import InvalidQuery
+from deniable.query.language.date_parts import DATE_PARTS
 from deniable.query.language.syntax_tree import (
     Aggregate,
     Call,
@@ -14,28 +15,25 @@ from deniable.query.language.syntax_tree import (
     SubQuery,
 )
 
-LONGEST = 20_000  # words of one expression, written out
-
-
-_DATES = "year quarter month week day dayofyear dayofweek isodow hour minute second"
+LONGEST = 20_000  # the most words of one expression, written out
 _REPEATED = {"clamp": 3, "power": 3, "sqrt": 2, "exp": 2, "ln": 2, "log10": 2, "log2": 2}
-_REPEATED |= dict.fromkeys(_DATES.split(), 2)
+_REPEATED |= dict.fromkeys(DATE_PARTS, 2)
 
 
 def walk(expression: Expression) -> Iterator[Expression]:
-    """The expression and all below it, outermost first.
+    """The expression and all its parts, outermost first.
 
-    >>> [str(one) for one in walk(Call("abs", (ColumnRef("x"),)))]
+    >>> [str(part) for part in walk(Call("abs", (ColumnRef("x"),)))]
     ['ABS(x)', 'x']
     """
     yield expression
     if not isinstance(expression, ColumnRef | Literal):
-        for one in expression.arguments:
-            yield from walk(one)
+        for argument in expression.arguments:
+            yield from walk(argument)
 
 
 def repeats(name: str) -> int:
-    """How often the engine's SQL for a function names each of its arguments, at most.
+    """How often, at most, the engine's SQL of a function repeats each of its arguments.
 
     >>> repeats("abs"), repeats("sqrt"), repeats("start of month")
     (1, 2, 2)
@@ -45,25 +43,25 @@ def repeats(name: str) -> int:
 
 
 def size(expression: "Part", _known: dict[int, int] | None = None) -> int:
-    """How long the engine's SQL for an expression would be, about, in words.
+    """The approximate length of the engine's SQL of an expression, in words.
 
-    A tree may hold one part in many places (`CASE x WHEN`, `BETWEEN`), and the SQL may name an
-    argument twice, so that a short text stands for a huge one; counting remembers the parts
-    that it has met. What is counted is all that comparing two trees has to walk through, so
-    sub-queries count with all that is in them.
+    A tree may hold one part in many places (`CASE x WHEN`, `BETWEEN`), and the SQL may repeat
+    an argument, so a short text can become a huge one. Parts that were already counted are
+    remembered. Everything is counted that a comparison of two trees visits, so sub-queries
+    count with all their parts.
 
     >>> size(Call("+", (ColumnRef("x"), ColumnRef("y"))))
     3
     """
     known = {} if _known is None else _known
     if id(expression) not in known:
-        below: tuple[Part, ...] = ()
+        parts: tuple[Part, ...] = ()
         if isinstance(expression, Call | Aggregate):
-            below = expression.arguments
+            parts = expression.arguments
         elif not isinstance(expression, ColumnRef | Literal):
-            below = expression.parts
+            parts = expression.parts
         times = repeats(expression.name) if isinstance(expression, Call) else 1
-        known[id(expression)] = 1 + times * sum(size(one, known) for one in below)
+        known[id(expression)] = 1 + times * sum(size(part, known) for part in parts)
     return known[id(expression)]
 
 
@@ -72,48 +70,51 @@ def replace_columns(
     rename: Callable[[ColumnRef], Expression],
     _known: dict[int, Expression] | None = None,
 ) -> Expression:
-    """The expression with its columns replaced; those inside a sub-query are its own affair.
+    """The expression with its columns replaced, except those inside sub-queries.
 
-    A part that stands in many places stays one part.
+    A part that is used in many places stays one part.
 
-    >>> str(replace_columns(Call("abs", (ColumnRef("x"),)), lambda one: ColumnRef("y")))
+    >>> str(replace_columns(Call("abs", (ColumnRef("x"),)), lambda column: ColumnRef("y")))
     'ABS(y)'
     """
     known = {} if _known is None else _known
     if id(expression) not in known:
-        made = expression
+        result = expression
         if isinstance(expression, ColumnRef):
-            made = rename(expression)
+            result = rename(expression)
         elif isinstance(expression, Call):
             inner = tuple(
                 replace_columns(argument, rename, known) for argument in expression.arguments
             )
-            made = Call(expression.name, inner)
+            result = Call(expression.name, inner)
         elif isinstance(expression, Aggregate):
-            two = (expression.argument, expression.second)
-            one, other = (None if x is None else replace_columns(x, rename, known) for x in two)
-            made = replace(expression, argument=one, second=other)
+            first, second = (
+                None if argument is None else replace_columns(argument, rename, known)
+                for argument in (expression.argument, expression.second)
+            )
+            result = replace(expression, argument=first, second=second)
         elif isinstance(expression, SubQuery) and expression.argument is not None:
-            made = replace(
+            result = replace(
                 expression, argument=replace_columns(expression.argument, rename, known)
             )
-        known[id(expression)] = made
+        known[id(expression)] = result
     return known[id(expression)]
 
 
 def check_sizes(expressions: Iterable[Expression | None]) -> None:
-    """Refuses expressions that are short, but stand for something huge."""
+    """Refuses expressions that are short, but would be too long when written out."""
     if any(expression is not None and size(expression) > LONGEST for expression in expressions):
         raise InvalidQuery(
             "An expression repeats parts of itself too often, as nested CASE or BETWEEN do: "
-            "written out, it would be too long. Split it."
+            "written out, it would be too long. Nest fewer of them."
         )
 
 
 def aggregates_in(expression: Expression) -> list[Aggregate]:
     """The aggregates in an expression, each once, in order of appearance.
 
-    >>> [str(one) for one in aggregates_in(Call("/", (Aggregate("sum", ColumnRef("x")),) * 2))]
+    >>> ratio = Call("/", (Aggregate("sum", ColumnRef("x")),) * 2)
+    >>> [str(aggregate) for aggregate in aggregates_in(ratio)]
     ['SUM(x)']
     """
     return list(dict.fromkeys(leaf for leaf in walk(expression) if isinstance(leaf, Aggregate)))
@@ -122,7 +123,7 @@ def aggregates_in(expression: Expression) -> list[Aggregate]:
 def conjuncts(condition: Expression | None) -> tuple[Expression, ...]:
     """The conditions that must all hold.
 
-    >>> [str(one) for one in conjuncts(Call("and", (ColumnRef("a"), ColumnRef("b"))))]
+    >>> [str(part) for part in conjuncts(Call("and", (ColumnRef("a"), ColumnRef("b"))))]
     ['a', 'b']
     """
     if condition is None:
@@ -133,7 +134,7 @@ def conjuncts(condition: Expression | None) -> tuple[Expression, ...]:
 
 
 def conjunction(conditions: Iterable[Expression | None]) -> Expression | None:
-    """All of them at once, as one flat AND; None where there is none.
+    """All conditions as one flat AND; None if there are none.
 
     >>> str(conjunction([ColumnRef("a"), None, ColumnRef("b")]))
     '(a AND b)'

@@ -1,4 +1,4 @@
-"""A question about a table, or what is made from tables, however it was asked."""
+"""A question about a relation, from SQL or from the Python builder."""
 
 from dataclasses import dataclass
 
@@ -7,13 +7,13 @@ from deniable.query.language.syntax_tree import Expression, Named, Relation
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """What is asked: both front doors make one of these, and equal ones make equal plans.
+    """What is asked. SQL and the builder both make one, and equal questions make equal plans.
 
-    `outputs` are in the order of the answer; a group key among them is an output whose
-    expression equals that of a key.
+    `outputs` are in the order of the answer. An output whose expression equals that of a key
+    is that key.
     """
 
-    table: str | Relation  # its name, or how it is made
+    table: str | Relation  # the name of a table, or a relation made of tables
     where: Expression | None
     keys: tuple[Named, ...]
     outputs: tuple[Named, ...]

@@ -1,8 +1,8 @@
-"""Aggregates that are no sums: quantiles, extremes, most frequent values, pairs of columns.
+"""Aggregates other than sums: quantiles, extremes, frequent values, histograms, two columns.
 
-QUANTILE_CONT and PERCENTILE_CONT take a level or a list of them, behind the column or WITHIN
-GROUP (ORDER BY column); a descending order counts the levels from above. What comes out is a
-point of the column's grid, so that QUANTILE_DISC and QUANTILE are the same here.
+QUANTILE_CONT and PERCENTILE_CONT take a level or a list of levels, either after the column or
+before WITHIN GROUP (ORDER BY column). With a descending order, a level counts from the top. The
+result is a point of the column's grid, so QUANTILE_DISC and QUANTILE mean the same.
 """
 
 from collections.abc import Callable, Sequence
@@ -42,18 +42,21 @@ KINDS = frozenset(
 
 
 def read(node: exp.Expr, reader: Reader) -> Aggregate:
-    """The aggregate that a node of one of these `KINDS` stands for."""
+    """The aggregate of a node of one of these `KINDS`."""
     kind = type(node)
     if kind is exp.WithinGroup:
-        return _within(node, reader)
+        return _read_within_group(node, reader)
     argument = _argument(node, reader)
     if kind in _PAIRS:
         if node.expression is None:
-            raise InvalidQuery(f"{_PAIRS[kind].upper()} takes two columns.")
+            raise InvalidQuery(
+                f"{_PAIRS[kind].upper()} takes two columns, as in "
+                f"{_PAIRS[kind].upper()}(cost, age)."
+            )
         return Aggregate(_PAIRS[kind], argument, second=reader(node.expression))
     if kind in _EXTREMES:
         if node.args.get("count") or node.args.get("expressions"):
-            raise InvalidQuery(f"{_EXTREMES[kind].upper()} takes one argument here.")
+            raise InvalidQuery(f"{_EXTREMES[kind].upper()} takes one argument.")
         return Aggregate(_EXTREMES[kind], argument)
     if kind is exp.Median:
         return Aggregate("quantile", argument, levels=MEDIAN)
@@ -66,10 +69,12 @@ def read(node: exp.Expr, reader: Reader) -> Aggregate:
 
 def _argument(node: exp.Expr, reader: Reader) -> Expression:
     if isinstance(node.this, exp.Distinct):
-        raise InvalidQuery("DISTINCT inside of this aggregate is not supported.")
+        raise InvalidQuery(
+            "DISTINCT inside this aggregate is not supported. It is in COUNT(DISTINCT ...)."
+        )
     if node.this is None:
         raise InvalidQuery(
-            f"{node.sql(dialect='duckdb')} lacks a column, as in MEDIAN(cost) or "
+            f"{node.sql(dialect='duckdb')} needs a column, as in MEDIAN(cost) or "
             "MODE() WITHIN GROUP (ORDER BY ward)."
         )
     return reader(node.this)
@@ -79,16 +84,16 @@ def _optional(node: exp.Expr | None, reader: Reader) -> list[Expression]:
     return [] if node is None else [reader(node)]
 
 
-def _within(node: exp.Expr, reader: Reader) -> Aggregate:
-    """PERCENTILE_CONT(0.5) WITHIN GROUP (ORDER BY cost), and MODE() so."""
+def _read_within_group(node: exp.Expr, reader: Reader) -> Aggregate:
+    """PERCENTILE_CONT(0.5) WITHIN GROUP (ORDER BY cost), and MODE() in the same way."""
     order = node.expression.expressions if isinstance(node.expression, exp.Order) else []
     if len(order) != 1:
-        raise InvalidQuery("WITHIN GROUP takes one column: (ORDER BY cost).")
+        raise InvalidQuery("WITHIN GROUP takes one column, as in WITHIN GROUP (ORDER BY cost).")
     inner, by = node.this, reader(order[0].this)
     if isinstance(inner, exp.Mode) and inner.this is None:
         return Aggregate("mode", by)
     if not isinstance(inner, _QUANTILES) or inner.expression is not None:
-        raise InvalidQuery("WITHIN GROUP belongs to PERCENTILE_CONT(level) and MODE().")
+        raise InvalidQuery("WITHIN GROUP is supported after PERCENTILE_CONT(level) and MODE().")
     return _quantiles(by, inner.this, reader, down=bool(order[0].args.get("desc")))
 
 
@@ -96,9 +101,11 @@ def _quantiles(
     argument: Expression, given: exp.Expr | None, reader: Reader, *, down: bool = False
 ) -> Aggregate:
     if given is None:
-        raise InvalidQuery(f"Which quantile of {argument}? QUANTILE_CONT({argument}, 0.9).")
+        raise InvalidQuery(
+            f"The quantile of {argument} needs a level, as in QUANTILE_CONT({argument}, 0.9)."
+        )
     several = isinstance(given, exp.Array)
-    listed = [reader(one) for one in (given.expressions if several else [given])]
+    listed = [reader(node) for node in (given.expressions if several else [given])]
     levels = [_level(value) for value in listed]
     if down:
         levels = [1 - level for level in levels]
@@ -113,7 +120,7 @@ def quantile(argument: Expression, level: Fraction) -> Aggregate:
 def quantiles(
     argument: Expression, levels: Sequence[Fraction], *, name: str = "quantiles"
 ) -> Aggregate:
-    """Several quantiles, one column of the answer each.
+    """Several quantiles, with one column of the answer for each.
 
     >>> str(quantiles(ColumnRef("cost"), [Fraction(1, 4), Fraction(1, 2)]))
     'QUANTILE_CONT(cost, [0.25, 0.5])'
@@ -122,19 +129,23 @@ def quantiles(
     apart = all(a < b for a, b in pairwise(ordered))
     if not ordered or not apart or not 0 < ordered[0] <= ordered[-1] < 1:
         raise InvalidQuery(
-            f"Levels of quantiles are distinct numbers above 0 and below 1, as in "
-            f"QUANTILE_CONT({argument}, [0.25, 0.5, 0.75]); for the ends there are MIN and MAX."
+            "The levels of quantiles must be distinct numbers above 0 and below 1, as in "
+            f"QUANTILE_CONT({argument}, [0.25, 0.5, 0.75]). For the ends, use MIN and MAX."
         )
     if len(ordered) > MOST_LEVELS:
-        raise InvalidQuery(f"At most {MOST_LEVELS:,} quantiles at once. Found {len(ordered)}.")
+        raise InvalidQuery(
+            f"Ask for at most {MOST_LEVELS:,} quantiles at once. Found {len(ordered):,}."
+        )
     return Aggregate(name, argument, levels=ordered)
 
 
-def _level(one: Expression) -> Fraction:
-    negative = isinstance(one, Call) and one.name == "negative"
-    if negative or not isinstance(one, Literal) or not isinstance(one.value, Fraction):
-        raise InvalidQuery(f"The level of a quantile is a number, such as 0.9. Found {one}.")
-    return one.value
+def _level(given: Expression) -> Fraction:
+    negative = isinstance(given, Call) and given.name == "negative"
+    if negative or not isinstance(given, Literal) or not isinstance(given.value, Fraction):
+        raise InvalidQuery(
+            f"The level of a quantile must be a number, such as 0.9. Found {given}."
+        )
+    return given.value
 
 
 def top_k(arguments: tuple[Expression, ...]) -> Aggregate:
@@ -147,7 +158,10 @@ def top_k(arguments: tuple[Expression, ...]) -> Aggregate:
     given = count.value if isinstance(count, Literal) else None
     most = int(given) if isinstance(given, Fraction) and given.denominator == 1 else 0
     if not 1 <= most <= MOST_TOP:
-        raise InvalidQuery(f"TOP_K takes a column and how many, 1 to {MOST_TOP}.")
+        raise InvalidQuery(
+            f"TOP_K takes a column and a number of values from 1 to {MOST_TOP}, as in "
+            "TOP_K(ward, 3)."
+        )
     return Aggregate("top_k", arguments[0], bins=most)
 
 
@@ -158,13 +172,19 @@ def histogram(arguments: tuple[Expression, ...]) -> Aggregate:
         given = arguments[1].value if isinstance(arguments[1], Literal) else None
         bins = int(given) if isinstance(given, Fraction) and given.denominator == 1 else 0
     if not 1 <= len(arguments) <= 2 or not 1 <= bins <= _MOST_BINS:
-        raise InvalidQuery(f"HISTOGRAM takes a column and 1 to {_MOST_BINS:,} bins.")
+        raise InvalidQuery(
+            f"HISTOGRAM takes a column and a number of bins from 1 to {_MOST_BINS:,}, as in "
+            "HISTOGRAM(age, 10)."
+        )
     return Aggregate("histogram", arguments[0], bins=bins)
 
 
 def clipped(arguments: tuple[Expression, ...]) -> Aggregate:
-    """CLIPPED(column): how many values lie outside of the column's bounds."""
+    """CLIPPED(column): the number of values outside the column's bounds."""
     if len(arguments) != 1 or not isinstance(arguments[0], ColumnRef):
-        raise InvalidQuery("CLIPPED takes one column: it counts the values outside its bounds.")
-    ones = Literal(Fraction(1)), Literal(Fraction(0))
-    return Aggregate("sum", Call("case", (Call("outside", arguments), *ones)))
+        raise InvalidQuery(
+            "CLIPPED takes one column, as in CLIPPED(cost): it counts the values outside the "
+            "column's bounds."
+        )
+    one_or_zero = Literal(Fraction(1)), Literal(Fraction(0))
+    return Aggregate("sum", Call("case", (Call("outside", arguments), *one_or_zero)))

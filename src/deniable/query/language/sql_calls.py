@@ -1,4 +1,4 @@
-"""Which node of sqlglot's stands for which function, and where its arguments are."""
+"""The functions of rows that sqlglot parses: their names here, and their arguments."""
 
 from collections.abc import Callable
 from typing import TypeAlias
@@ -11,7 +11,7 @@ from deniable.query.language.syntax_tree import Call, Expression, Literal
 
 Reader: TypeAlias = Callable[[exp.Expr], Expression]
 
-# Our name, and the places of the arguments; the last ones may be missing.
+# Our name of each function, and sqlglot's names of its arguments; the last may be missing.
 _CALLS: dict[type[exp.Expr], tuple[str, tuple[str, ...]]] = {
     exp.Lower: ("lower", ("this",)),
     exp.Upper: ("upper", ("this",)),
@@ -61,17 +61,19 @@ _CLOCK = (exp.CurrentDate, exp.CurrentTimestamp, exp.CurrentTime, exp.Rand, exp.
 
 
 def read_call(node: exp.Expr, read: Reader) -> Expression | None:
-    """The call that a node stands for; None where it is no function of rows."""
+    """The call of a node; None if the node is not a function of rows."""
     kind = type(node)
     if kind in _CALLS:
         name, places = _CALLS[kind]
         check_places(node, *places)
-        found = [node.args.get(place) for place in places]
-        while found and found[-1] is None:
-            found.pop()
-        if any(one is None for one in found):
-            raise InvalidQuery(f"{name.upper()} lacks an argument.")
-        return Call(name, tuple(read(one) for one in found if one is not None))
+        arguments = [node.args.get(place) for place in places]
+        while arguments and arguments[-1] is None:
+            arguments.pop()
+        if any(argument is None for argument in arguments):
+            raise InvalidQuery(f"{name.upper()} needs another argument.")
+        return Call(
+            name, tuple(read(argument) for argument in arguments if argument is not None)
+        )
     special = _SPECIAL.get(kind)
     if special is not None:
         return special(node, read)
@@ -80,38 +82,39 @@ def read_call(node: exp.Expr, read: Reader) -> Expression | None:
 
 
 def check_places(node: exp.Expr, *known: str) -> None:
-    """Refuses what stands somewhere in a node where nothing is read from."""
+    """Refuses a node with arguments that would not be read."""
     for place, value in node.args.items():
         if value and place not in known and place not in _BENIGN:
             text = node.sql(dialect="duckdb", comments=False)[:60]
-            raise InvalidQuery(f"{place.upper()} in {text} is not supported: leave it out.")
+            raise InvalidQuery(f"{place.upper()} in {text} is not supported. Remove it.")
 
 
 def _refuse(node: exp.Expr) -> None:
     text = node.sql(dialect="duckdb", comments=False)[:60]
     if isinstance(node, _GROWS):
         raise InvalidQuery(
-            f"{text} makes text longer, without end if repeated. Compare or group by its "
-            "parts: GROUP BY a, b instead of a || b."
+            f"{text} is not supported: it makes text longer, and repeated use could fill the "
+            "memory. Use the parts themselves: GROUP BY a, b instead of a || b."
         )
     if isinstance(node, _PATTERNS):
         raise InvalidQuery(
-            f"{text}: patterns fail or run long on some rows. LIKE, ILIKE, STARTS_WITH and "
-            "CONTAINS do not."
+            f"{text} is not supported: regular expressions can fail or be slow on some rows. "
+            "Use LIKE, ILIKE, STARTS_WITH or CONTAINS."
         )
     if isinstance(node, _CLOCK):
         raise InvalidQuery(
-            f"{text} changes from run to run. Write the value, as in DATE '2026-01-31'."
+            f"{text} is not supported: its value changes from run to run. Write the value "
+            "itself, as in DATE '2026-01-31'."
         )
     if isinstance(node, exp.Interval):
         raise InvalidQuery(
-            f"{text}: dates are not moved here, for they could leave the calendar. Use "
+            f"{text} is not supported: adding to a date can leave the calendar. Use "
             "DATE_DIFF('day', a, b) > 30, or DATE_TRUNC."
         )
     if isinstance(node, exp.Window):
         raise InvalidQuery(
-            f"{text}: a window looks from one row at others. Use a sub-query GROUP BY the "
-            "privacy unit."
+            f"{text} is not supported: a window function depends on other people's rows. Use a "
+            "sub-query with GROUP BY the privacy unit."
         )
 
 
@@ -129,7 +132,7 @@ def _log(node: exp.Expr, read: Reader) -> Call:
     bases = {"10": "log10", "2": "log2"}
     name = bases.get(node.this.name) if isinstance(node.this, exp.Literal) else None
     if name is None:
-        raise InvalidQuery("LOG takes base 2 or 10; LN(x) / LN(b) serves others.")
+        raise InvalidQuery("LOG takes the base 2 or 10. For another base b use LN(x) / LN(b).")
     return Call(name, (read(node.expression),))
 
 
@@ -140,11 +143,13 @@ def _extract(node: exp.Expr, read: Reader) -> Call:
 
 def read_date_part(name: str, date: Expression) -> Call:
     """A part of a date, such as its month."""
-    spelt = {"dow": "dayofweek", "doy": "dayofyear", "weekday": "dayofweek"}
-    wanted = spelt.get(name.lower(), name.lower())
-    if wanted not in DATE_PARTS:
-        raise InvalidQuery(f"A date has no part {name} here: {', '.join(DATE_PARTS)}.")
-    return Call(wanted, (date,))
+    synonyms = {"dow": "dayofweek", "doy": "dayofyear", "weekday": "dayofweek"}
+    part = synonyms.get(name.lower(), name.lower())
+    if part not in DATE_PARTS:
+        raise InvalidQuery(
+            f"{name} is not a supported part of a date. The parts are {', '.join(DATE_PARTS)}."
+        )
+    return Call(part, (date,))
 
 
 def _start(node: exp.Expr, read: Reader) -> Call:
@@ -152,7 +157,10 @@ def _start(node: exp.Expr, read: Reader) -> Call:
     unit = node.args.get("unit")
     name = "" if unit is None else unit.name.lower()
     if name not in TRUNCATION_UNITS:
-        raise InvalidQuery(f"DATE_TRUNC goes to the start of {', '.join(TRUNCATION_UNITS)}.")
+        raise InvalidQuery(
+            f"DATE_TRUNC takes one of the units {', '.join(TRUNCATION_UNITS)}, as in "
+            "DATE_TRUNC('month', day)."
+        )
     return Call(f"start of {name}", (read(node.this),))
 
 
@@ -161,7 +169,10 @@ def _difference(node: exp.Expr, read: Reader) -> Call:
     unit = node.args.get("unit")
     name = "day" if unit is None else unit.name.lower()
     if name not in DIFFERENCE_UNITS or node.args.get("expression") is None:
-        raise InvalidQuery(f"DATE_DIFF('day', a, b) counts {', '.join(DIFFERENCE_UNITS)}.")
+        raise InvalidQuery(
+            f"DATE_DIFF takes one of the units {', '.join(DIFFERENCE_UNITS)} and two dates, as "
+            "in DATE_DIFF('day', a, b)."
+        )
     return Call(f"{name}s between", (read(node.expression), read(node.this)))
 
 
@@ -180,8 +191,8 @@ def _same(node: exp.Expr, read: Reader) -> Call:
 def _like(node: exp.Expr, read: Reader) -> Call:
     check_places(node, "this", "expression", "negate")
     name = "like" if isinstance(node, exp.Like) else "ilike"
-    made = Call(name, (read(node.this), read(node.expression)))
-    return Call("not", (made,)) if node.args.get("negate") else made
+    like = Call(name, (read(node.this), read(node.expression)))
+    return Call("not", (like,)) if node.args.get("negate") else like
 
 
 def _round(node: exp.Expr, read: Reader) -> Call:

@@ -1,4 +1,4 @@
-"""sqlglot's trees read into ours: what is not on these lists does not pass."""
+"""Expressions: sqlglot's trees read into our own. What is not listed is refused."""
 
 import re
 from collections.abc import Callable
@@ -65,10 +65,16 @@ _CASTS = {
     "boolean": {"BOOLEAN"},
     "date": {"DATE", "TIMESTAMP", "TIMESTAMPNTZ", "DATETIME"},
 }
-_SPELT = {"prefix": ("starts with", 2), "suffix": ("ends with", 2)}  # and how many arguments
-LARGEST = Fraction(10) ** 30  # of a literal: far beyond any bound, far below any overflow
-SMALLEST = Fraction(1, 10**100)  # but for 0
+_SYNONYMS = {"prefix": ("starts with", 2), "suffix": ("ends with", 2)}  # (name, arguments)
+LARGEST = Fraction(10) ** 30  # of a literal: far above any bound, far below any overflow
+SMALLEST = Fraction(1, 10**100)  # of a literal other than 0
 _MOST_DIGITS = 1000
+_SUPPORTED = (
+    "Rows may use + - * / %, comparisons, AND, OR, NOT, IN, BETWEEN, LIKE, IS NULL, CASE, CAST "
+    "and the functions of numbers, text and dates that docs/sql.md lists. Groups may use "
+    "COUNT, SUM, AVG, VARIANCE, STDDEV, HISTOGRAM, MEDIAN, QUANTILE_CONT, MIN, MAX, MODE, "
+    "TOP_K, CORR, COVAR_POP and REGR_SLOPE."
+)
 _NUMBER = re.compile(r"([0-9][0-9_]*\.?[0-9_]*|\.[0-9][0-9_]*)(e[+-]?[0-9]+)?", re.I)
 
 
@@ -87,11 +93,11 @@ class ExpressionReader:
         '(SUM((cost + 1)) / COUNT(*))'
         """
         kind = type(node)
-        several = read_comparison(node, self.read)
-        if several is not None:
-            return several
-        if kind in (exp.And, exp.Or):  # long chains are one flat call, not a deep tree
-            return Call(_BINARY[kind], tuple(self.read(one) for one in _chain(node)))
+        comparison = read_comparison(node, self.read)
+        if comparison is not None:
+            return comparison
+        if kind in (exp.And, exp.Or):  # a long chain becomes one flat call, not a deep tree
+            return Call(_BINARY[kind], tuple(self.read(operand) for operand in _chain(node)))
         if kind in _BINARY:
             check_places(node, "this", "expression")
             return Call(_BINARY[kind], (self.read(node.this), self.read(node.expression)))
@@ -100,31 +106,26 @@ class ExpressionReader:
             return Call(_UNARY[kind], (self.read(node.this),))
         if kind in _MANY:
             check_places(node, "this", "expressions")
-            rest = [node.this, *node.expressions] if node.this is not None else node.expressions
-            return Call(_MANY[kind], tuple(self.read(one) for one in rest))
+            first = [] if node.this is None else [node.this]
+            operands = [*first, *node.expressions]
+            return Call(_MANY[kind], tuple(self.read(operand) for operand in operands))
         if kind in _AGGREGATES:
             return self._aggregate(_AGGREGATES[kind], node.this)
         if kind in sql_aggregates.KINDS:
             return sql_aggregates.read(node, self.read)
         special = _SPECIAL.get(kind)
         if special is None:
-            made = read_call(node, self.read)
-            if made is not None:
-                return made
-            raise InvalidQuery(
-                f"{quote_sql(node)} is not supported. Rows may use + - * / %, comparisons, AND, OR, "
-                "NOT, IN, BETWEEN, LIKE, IS NULL, CASE, CAST and the functions of numbers, text "
-                "and dates that docs/sql.md lists; groups COUNT, SUM, AVG, VARIANCE, STDDEV, "
-                "HISTOGRAM, MEDIAN, QUANTILE_CONT, MIN, MAX, MODE, TOP_K, CORR, COVAR_POP and "
-                "REGR_SLOPE."
-            )
+            call = read_call(node, self.read)
+            if call is not None:
+                return call
+            raise InvalidQuery(f"{quote_sql(node)} is not supported. {_SUPPORTED}")
         return special(self, node)
 
     def _aggregate(self, name: str, argument: exp.Expr) -> Aggregate:
         if isinstance(argument, exp.Distinct):
             raise InvalidQuery(
-                f"{name.upper()}(DISTINCT ...) is not supported: one person may hold any number of "
-                "distinct values. COUNT(DISTINCT ...) is."
+                f"{name.upper()}(DISTINCT ...) is not supported: one person may have any "
+                "number of distinct values. Use COUNT(DISTINCT ...)."
             )
         return Aggregate(name, self.read(argument))
 
@@ -140,12 +141,12 @@ class ExpressionReader:
         return Aggregate("count", None if some else argument)
 
     def _filtered(self, node: exp.Expr) -> Aggregate:
-        """An aggregate FILTER (WHERE ...): of what it is over, NULL where that does not hold."""
+        """An aggregate FILTER (WHERE ...): its argument is NULL where the condition fails."""
         check_places(node, "this", "expression")
         inner = self.read(node.this)
         if not isinstance(inner, Aggregate) or not isinstance(node.expression, exp.Where):
             raise InvalidQuery(
-                f"{quote_sql(node)}: FILTER (WHERE ...) stands behind an aggregate."
+                f"{quote_sql(node)}: FILTER (WHERE ...) must follow an aggregate."
             )
         return replace(inner, argument=_only(self.read(node.expression.this), inner.argument))
 
@@ -154,8 +155,8 @@ class ExpressionReader:
         arguments = tuple(self.read(expression) for expression in node.expressions)
         if name == "clamp":
             return Call("clamp", arguments)
-        if name in _SPELT and len(arguments) == _SPELT[name][1]:
-            return Call(_SPELT[name][0], arguments)
+        if name in _SYNONYMS and len(arguments) == _SYNONYMS[name][1]:
+            return Call(_SYNONYMS[name][0], arguments)
         if name in ("date_part", "datepart") and len(arguments) == 2:
             given = arguments[0].value if isinstance(arguments[0], Literal) else None
             return read_date_part(str(given), arguments[1])
@@ -168,7 +169,7 @@ class ExpressionReader:
         if name == "top_k":
             return sql_aggregates.top_k(arguments)
         raise InvalidQuery(
-            f"There is no function {name.upper()} here: see the list of functions."
+            f"There is no function {name.upper()}. docs/sql.md lists the functions."
         )
 
     def _case(self, node: exp.Expr) -> Call:
@@ -183,15 +184,15 @@ class ExpressionReader:
 
     def _cast(self, node: exp.Expr) -> Call:
         check_places(node, "this", "to")
-        wanted = node.args["to"].this.name if isinstance(node.args["to"], exp.DataType) else "?"
+        target = node.args["to"].this.name if isinstance(node.args["to"], exp.DataType) else "?"
         for kind, names in _CASTS.items():
-            if wanted in names:
-                made = Call(f"cast {kind}", (self.read(node.this),))
+            if target in names:
+                cast = Call(f"cast {kind}", (self.read(node.this),))
                 # A date has no time of day; a constant is written without one.
-                timed = wanted == "DATE" and not isinstance(made.arguments[0], Literal)
-                return Call("start of day", (made,)) if timed else made
+                timed = target == "DATE" and not isinstance(cast.arguments[0], Literal)
+                return Call("start of day", (cast,)) if timed else cast
         raise InvalidQuery(
-            f"CAST to {wanted} is not supported: INTEGER, DOUBLE, TEXT, BOOLEAN, DATE."
+            f"CAST to {target} is not supported. Use INTEGER, DOUBLE, TEXT, BOOLEAN or DATE."
         )
 
     def _in(self, node: exp.Expr) -> Expression:
@@ -214,29 +215,29 @@ class ExpressionReader:
     def _is(self, node: exp.Expr) -> Call:
         if isinstance(node.expression, exp.Null):
             return Call("is null", (self.read(node.this),))
-        if isinstance(node.expression, exp.Boolean):  # true or false even where it is NULL
-            wanted = bool(node.expression.this)
-            known = Call("coalesce", (self.read(node.this), Literal(not wanted)))
-            return known if wanted else Call("not", (known,))
+        if isinstance(node.expression, exp.Boolean):  # true or false, even for NULL
+            truth = bool(node.expression.this)
+            known = Call("coalesce", (self.read(node.this), Literal(not truth)))
+            return known if truth else Call("not", (known,))
         raise InvalidQuery(
-            f"{quote_sql(node)} is not supported: IS NULL, IS TRUE and IS FALSE are."
+            f"{quote_sql(node)} is not supported. Use IS NULL, IS TRUE or IS FALSE."
         )
 
 
 def _chain(node: exp.Expr) -> list[exp.Expr]:
     """The operands of a chain of one operator, in order."""
-    rest, found = node, []
-    while type(rest) is type(node):
-        found.append(rest.expression)
-        rest = rest.this
-    return [rest, *reversed(found)]
+    first, others = node, []
+    while type(first) is type(node):
+        others.append(first.expression)
+        first = first.this
+    return [first, *reversed(others)]
 
 
 def quote_sql(node: exp.Expr) -> str:
-    """A piece of the analyst's own text, cut short."""
+    """A piece of the analyst's own text, shortened, for error messages."""
     try:
         text = node.sql(dialect="duckdb", comments=False)
-    except Exception:  # the writer of another tree than ours: it promises nothing
+    except Exception:  # sqlglot may fail to print a tree that it has parsed
         text = type(node).__name__.upper()
     return text if len(text) <= 60 else text[:57] + "..."
 
@@ -247,7 +248,7 @@ def _only(condition: Expression, value: Expression | None) -> Call:
 
 def _column(node: exp.Expr) -> ColumnRef:
     if node.args.get("db") or not isinstance(node.this, exp.Identifier):
-        raise InvalidQuery(f"{quote_sql(node)} is not a column of the table.")
+        raise InvalidQuery(f"{quote_sql(node)} is not a column. Write column or table.column.")
     return ColumnRef(node.name, node.text("table") or None)
 
 
@@ -257,18 +258,18 @@ def _literal(node: exp.Expr) -> Literal:
     digits, _, power = node.this.lower().partition("e")
     if _NUMBER.fullmatch(node.this) is None:
         raise InvalidQuery(
-            f"{node.this[:40]} is no number: write digits, and after an e a whole power of "
+            f"{node.this[:40]} is not a number. Write digits, and after an e a whole power of "
             "ten, as in 1.5e6."
         )
     if len(digits) > _MOST_DIGITS or len(power) > _MOST_DIGITS or abs(int(power or 0)) > 1000:
         raise InvalidQuery(
-            f"The number {node.this[:40]} has too many digits: write it with {_MOST_DIGITS} at "
-            "most, between 1e-100 and 1e30."
+            f"The number {node.this[:40]} has too many digits. Write at most {_MOST_DIGITS:,} "
+            "digits, for a number between 1e-100 and 1e30."
         )
     value = Fraction(node.this)
     if abs(value) > LARGEST or 0 < abs(value) < SMALLEST:
         raise InvalidQuery(
-            f"The number {node.this} is too large or too small: write one between 1e-100 and "
+            f"The number {node.this} is too large or too small. Write one between 1e-100 and "
             "1e30, or 0."
         )
     return Literal(value)

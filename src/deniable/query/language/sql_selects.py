@@ -1,4 +1,4 @@
-"""SELECT statements read into our own trees, at any depth: what is not listed does not pass."""
+"""SELECT statements, at any depth, read into our own trees. What is not listed is refused."""
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
@@ -8,6 +8,7 @@ from fractions import Fraction
 from sqlglot import exp
 
 from deniable.errors import InvalidQuery
+from deniable.policy.plurals import pluralize
 from deniable.query.language.expressions import (
     aggregates_in,
     check_sizes,
@@ -40,32 +41,32 @@ _SIDES = {"": "inner", "LEFT": "left", "RIGHT": "right", "FULL": "full"}
 
 
 def check_clauses(select: exp.Expr, *, outermost: bool) -> None:
-    """Refuses clauses that are not known."""
+    """Refuses unsupported clauses."""
     for clause, value in select.args.items():
         if not value or clause in (_OUTER_CLAUSES if outermost else _CLAUSES):
             continue
         name = clause.upper().strip("_")
         if clause == "limit":
             raise InvalidQuery(
-                "LIMIT inside FROM would choose rows by what the others are. Choose them with "
-                "WHERE, or use LIMIT outside, on the private answer."
+                "LIMIT inside FROM is not supported: which rows it keeps depends on other "
+                "people's rows. Use WHERE there, or LIMIT outside, on the private answer."
             )
         if clause == "qualify":
             raise InvalidQuery(
-                "QUALIFY keeps rows by a window, which looks from one row at others. Use a "
-                "sub-query GROUP BY the privacy unit, with HAVING."
+                "QUALIFY is not supported: which rows it keeps depends on other people's rows. "
+                "Use a sub-query with GROUP BY the privacy unit, and HAVING."
             )
         if clause == "order" and not select.args.get("limit"):
-            continue  # an order inside FROM means nothing
+            continue  # an order inside FROM has no effect
         raise InvalidQuery(
-            f"{name} is not supported. A question is [WITH ...] SELECT ... FROM tables "
-            "[JOIN ... ON] [WHERE] [GROUP BY] [HAVING] [ORDER BY] [LIMIT]."
+            f"{name} is not supported. Write [WITH ...] SELECT ... FROM tables [JOIN ... ON] "
+            "[WHERE] [GROUP BY] [HAVING] [ORDER BY] [LIMIT]."
         )
     distinct = select.args.get("distinct")
     if distinct is not None and distinct.args.get("on"):
         raise InvalidQuery(
-            "DISTINCT ON keeps whichever row comes first, which is up to the other rows. Use "
-            "GROUP BY with MIN or MAX."
+            "DISTINCT ON is not supported: which row it keeps depends on other rows. Use GROUP "
+            "BY with MIN or MAX."
         )
 
 
@@ -76,12 +77,12 @@ def read_selection(node: exp.Expr) -> Selection | UnionAll:
     if isinstance(node, exp.Union):
         return UnionAll(tuple(_union_parts(node)))
     if not isinstance(node, exp.Select):
-        raise InvalidQuery(f"{quote_sql(node)} is no sub-query: a SELECT is.")
+        raise InvalidQuery(f"{quote_sql(node)} is not a sub-query. Write (SELECT ...).")
     check_clauses(node, outermost=False)
     having, where = node.args.get("having"), read_where(node)
     outputs = read_outputs(node.expressions, stars=True)
     named = tuple(output for output in outputs if isinstance(output, Named))
-    made = Selection(
+    selection = Selection(
         source=read_from(node, where),
         outputs=outputs,
         where=where,
@@ -89,18 +90,22 @@ def read_selection(node: exp.Expr) -> Selection | UnionAll:
         having=None if having is None else expand_aliases(read_expression(having.this), named),
         distinct=node.args.get("distinct") is not None,
     )
-    check_sizes([*(one.expression for one in (*named, *made.keys)), made.where, made.having])
-    return made
+    expressions = [part.expression for part in (*named, *selection.keys)]
+    check_sizes([*expressions, selection.where, selection.having])
+    return selection
 
 
-def _one_selection(node: exp.Expr) -> Selection:
-    found = read_selection(node)
-    if not isinstance(found, Selection):
-        raise InvalidQuery("UNION ALL stands in FROM only: FROM (SELECT ... UNION ALL ...).")
-    return found
+def _read_subquery(node: exp.Expr) -> Selection:
+    """A sub-query inside an expression."""
+    selection = read_selection(node)
+    if not isinstance(selection, Selection):
+        raise InvalidQuery(
+            "UNION ALL is supported only in FROM: FROM (SELECT ... UNION ALL SELECT ...)."
+        )
+    return selection
 
 
-read_expression = ExpressionReader(_one_selection).read
+read_expression = ExpressionReader(_read_subquery).read
 
 
 def _union_parts(node: exp.Expr) -> list[Selection]:
@@ -108,18 +113,18 @@ def _union_parts(node: exp.Expr) -> list[Selection]:
     if isinstance(node, exp.Subquery) and not _extras(node, "this"):
         return _union_parts(node.this)
     if not isinstance(node, exp.Union):
-        found = read_selection(node)
-        return list(found.parts) if isinstance(found, UnionAll) else [found]
+        selection = read_selection(node)
+        return list(selection.parts) if isinstance(selection, UnionAll) else [selection]
     if node.args.get("distinct") or _extras(node, "this", "expression"):
         raise InvalidQuery(
-            "UNION without ALL drops rows that equal others, which ties people together. Use "
-            "UNION ALL, then SELECT DISTINCT with the privacy unit."
+            "UNION without ALL is not supported: it drops rows that equal other people's rows. "
+            "Use UNION ALL, then SELECT DISTINCT with the privacy unit."
         )
     return _union_parts(node.this) + _union_parts(node.expression)
 
 
 def read_where(select: exp.Expr) -> Expression | None:
-    """The condition of a SELECT; read once, since sub-queries in it have conditions too."""
+    """The condition of a SELECT. Read it only once: reading its sub-queries takes time."""
     where = select.args.get("where")
     return None if where is None else read_expression(where.this)
 
@@ -128,17 +133,17 @@ def read_from(select: exp.Expr, where: Expression | None = None) -> Relation:
     """What a SELECT reads: FROM and all JOINs."""
     source = select.args.get("from_")
     if source is None:
-        raise InvalidQuery("The question has no FROM: name the table that it is about.")
-    made = _read_relation(source.this)
+        raise InvalidQuery("The question has no FROM. Name the table to ask about.")
+    relation = _read_relation(source.this)
     for join in select.args.get("joins") or ():
-        made = _read_join(made, join)
-    return _join_by_where(made, conjuncts(where))
+        relation = _read_join(relation, join)
+    return _join_by_where(relation, conjuncts(where))
 
 
 def _join_by_where(relation: Relation, conditions: tuple[Expression, ...]) -> Relation:
-    """Tables behind a comma, joined where WHERE says that columns of theirs are equal.
+    """Tables that are listed with commas, joined by the equalities of their columns in WHERE.
 
-    WHERE says so still, so this changes no answer: it only shows on what they are joined.
+    WHERE keeps these conditions, so no answer changes. The join only makes them visible.
     """
     if not isinstance(relation, Join) or relation.kind not in ("cross", "inner", "left"):
         return relation
@@ -160,41 +165,42 @@ def _table_names(relation: Relation) -> set[str]:
 
 
 def _joins_sides(condition: Expression, left: set[str], right: set[str]) -> bool:
+    """Whether a condition equates a column of the left side with one of the right side."""
     if not isinstance(condition, Call) or condition.name != "=":
         return False
-    found = [
-        argument.table
+    tables = [
+        argument.table.lower()
         for argument in condition.arguments
         if isinstance(argument, ColumnRef) and argument.table
     ]
-    a, b = (one.lower() for one in found) if len(found) == 2 else ("", "")
+    a, b = tables if len(tables) == 2 else ("", "")
     return (a in left and b in right) or (a in right and b in left)
 
 
 def _read_relation(node: exp.Expr) -> Relation:
     alias = node.args.get("alias")
-    columns = tuple(one.name for one in alias.args.get("columns") or ()) if alias else ()
-    made: Relation
+    columns = tuple(column.name for column in alias.args.get("columns") or ()) if alias else ()
+    relation: Relation
     if isinstance(node, exp.Table) and isinstance(node.this, exp.Identifier):
         if columns or _extras(node, "this", "alias", "joins"):
             raise InvalidQuery(
-                f"{quote_sql(node)}: FROM takes tables by their plain names. Name columns anew in "
-                "a sub-query: (SELECT x AS y FROM ...)."
+                f"{quote_sql(node)}: FROM takes the plain names of tables. Rename columns in a "
+                "sub-query: (SELECT x AS y FROM ...)."
             )
-        made = TableRef(node.name, node.alias or None)
+        relation = TableRef(node.name, node.alias or None)
     elif isinstance(node, exp.Subquery) and not _extras(node, "this", "alias", "joins"):
         if isinstance(node.this, exp.Table | exp.Subquery) and alias is None:
-            made = _read_relation(node.this)
+            relation = _read_relation(node.this)
         else:
-            made = Derived(read_selection(node.this), node.alias or None, columns)
+            relation = Derived(read_selection(node.this), node.alias or None, columns)
     else:
         raise InvalidQuery(
-            f"{quote_sql(node)} cannot be read from. FROM takes tables of the policy by name, and "
-            "sub-queries about them; no files, functions or lists of values."
+            f"{quote_sql(node)} cannot be read from. FROM takes tables of the policy by name, "
+            "and sub-queries on them, but no files, functions or lists of values."
         )
     for join in node.args.get("joins") or ():
-        made = _read_join(made, join)
-    return made
+        relation = _read_join(relation, join)
+    return relation
 
 
 def _read_join(left: Relation, join: exp.Expr) -> Relation:
@@ -204,13 +210,14 @@ def _read_join(left: Relation, join: exp.Expr) -> Relation:
     known = kind in ("", "INNER", "OUTER", "CROSS") and side in _SIDES
     if method not in ("", "NATURAL") or not (known or half):
         raise InvalidQuery(
-            f"{' '.join(filter(None, (method, side, kind)))} JOIN is not supported: [INNER], "
-            "LEFT, RIGHT, FULL, CROSS, NATURAL, SEMI and ANTI are; and EXISTS (...) in WHERE."
+            f"{' '.join(filter(None, (method, side, kind)))} JOIN is not supported. Use "
+            "[INNER], LEFT, RIGHT, FULL, CROSS, NATURAL, SEMI or ANTI JOIN, or EXISTS (...) in "
+            "WHERE."
         )
     if _extras(join, "this", "kind", "side", "on", "using", "method"):
-        raise InvalidQuery(f"{quote_sql(join)} is not supported: JOIN ... ON, or USING.")
+        raise InvalidQuery(f"{quote_sql(join)} is not supported. Use JOIN ... ON, or USING.")
     right, on = _read_relation(join.this), join.args.get("on")
-    using = tuple(one.name for one in join.args.get("using") or ())
+    using = tuple(column.name for column in join.args.get("using") or ())
     if half:
         return _read_half_join(
             left, right, None if on is None else read_expression(on), using, kind == "ANTI"
@@ -227,27 +234,28 @@ def _read_join(left: Relation, join: exp.Expr) -> Relation:
 def _read_half_join(
     left: Relation, right: Relation, on: Expression | None, using: tuple[str, ...], anti: bool
 ) -> Relation:
-    """SEMI JOIN keeps the rows that meet some, ANTI JOIN those that meet none, as EXISTS."""
+    """SEMI JOIN as EXISTS: it keeps the rows with a match. ANTI JOIN as NOT EXISTS."""
     names = [sorted(_table_names(side)) for side in (left, right)]
     if any(len(name) != 1 for name in names) or not (on or using):
         raise InvalidQuery(
-            "SEMI and ANTI JOIN take a table on either side, and ON or USING: or write "
+            "SEMI and ANTI JOIN take one table on each side, and ON or USING. Or write "
             "[NOT] EXISTS (SELECT 1 FROM ... WHERE ...)."
         )
-    (mine,), (other,) = names
-    same = [Call("=", (ColumnRef(name, other), ColumnRef(name, mine))) for name in using]
+    (own,), (other,) = names
+    same = [Call("=", (ColumnRef(name, other), ColumnRef(name, own))) for name in using]
     inner = Selection(right, (Named("one", Literal(Fraction(1))),), conjunction([on, *same]))
-    met: Expression = SubQuery("exists", inner)
-    kept = Selection(left, (Star(),), Call("not", (met,)) if anti else met)
-    return Derived(kept, mine)
+    exists: Expression = SubQuery("exists", inner)
+    rows = Selection(left, (Star(),), Call("not", (exists,)) if anti else exists)
+    return Derived(rows, own)
 
 
 def _extras(node: exp.Expr, *known: str) -> bool:
+    """Whether a node has arguments other than the known ones."""
     return any(value and name not in known for name, value in node.args.items())
 
 
 def read_outputs(selected: list[exp.Expr], *, stars: bool) -> tuple[Named | Star, ...]:
-    """What is selected, under its names."""
+    """The selected expressions and their names."""
     check_count(selected, "SELECT")
     outputs: list[Named | Star] = []
     for node in selected:
@@ -255,7 +263,7 @@ def read_outputs(selected: list[exp.Expr], *, stars: bool) -> tuple[Named | Star
         if isinstance(node, exp.Star) or whole:
             if not stars:
                 raise InvalidQuery(
-                    "SELECT * would hand out rows. Ask for aggregates, such as COUNT(*) or "
+                    "SELECT * would release rows. Ask for aggregates, such as COUNT(*) or "
                     "AVG(x)."
                 )
             if isinstance(node, exp.Star) and not _extras(node):
@@ -269,27 +277,29 @@ def read_outputs(selected: list[exp.Expr], *, stars: bool) -> tuple[Named | Star
         check_sizes([expression])
         outputs.append(Named(node.alias or output_name(expression), expression))
     check_names(
-        (output for output in outputs if isinstance(output, Named)), "rename one with AS"
+        (output for output in outputs if isinstance(output, Named)), "Rename one with AS"
     )
     return tuple(outputs)
 
 
 def check_names(outputs: Iterable[Named], mend: str) -> None:
-    """Refuses two columns of one name."""
+    """Refuses two columns with the same name."""
     names = Counter(output.name.lower() for output in outputs)
     doubled = next((name for name, count in names.items() if count > 1), None)
     if doubled is not None:
-        raise InvalidQuery(f"Two columns of the answer are called {doubled}: {mend}.")
+        raise InvalidQuery(f"Two columns of the answer have the name {doubled}. {mend}.")
 
 
 def check_count(listed: Sequence[object], clause: str, most: int = _MOST_COLUMNS) -> None:
-    """Refuses a list that is longer than any table is wide."""
+    """Refuses a clause with too many expressions."""
     if len(listed) > most:
-        raise InvalidQuery(f"{clause} lists {len(listed):,} things: at most {most:,}.")
+        raise InvalidQuery(
+            f"{clause} has {len(listed):,} expressions. At most {most:,} are allowed."
+        )
 
 
 def output_name(expression: Expression) -> str:
-    """The name of an output that was given none.
+    """The name of an output without an alias.
 
     >>> output_name(Aggregate("avg", ColumnRef("cost"))), output_name(Aggregate("count", None))
     ('avg_cost', 'count')
@@ -303,14 +313,14 @@ def output_name(expression: Expression) -> str:
 
 
 def read_keys(group: exp.Expr | None, outputs: tuple[Named, ...]) -> tuple[Named, ...]:
-    """What GROUP BY groups by: columns, expressions, aliases and positions."""
+    """The keys of GROUP BY: columns, expressions, aliases and positions."""
     if group is None:
         return ()
     extras = [name for name, value in group.args.items() if value and name != "expressions"]
     if extras == ["all"] and not group.expressions:
         return tuple(output for output in outputs if not aggregates_in(output.expression))
     if extras:
-        raise InvalidQuery(f"GROUP BY {extras[0].upper()} is not supported: name the columns.")
+        raise InvalidQuery(f"GROUP BY {extras[0].upper()} is not supported. Name the columns.")
     keys = []
     check_count(group.expressions, "GROUP BY", _MOST_KEYS)
     for node in group.expressions:
@@ -320,7 +330,7 @@ def read_keys(group: exp.Expr | None, outputs: tuple[Named, ...]) -> tuple[Named
             expression = output_at(expression, outputs, "GROUP BY")
         if aggregates_in(expression):
             raise InvalidQuery(
-                f"GROUP BY {expression} groups by an aggregate: group by columns."
+                f"GROUP BY {expression} groups by an aggregate. Group by columns instead."
             )
         selected = next(
             (output.name for output in outputs if output.expression == expression), None
@@ -330,19 +340,22 @@ def read_keys(group: exp.Expr | None, outputs: tuple[Named, ...]) -> tuple[Named
 
 
 def output_at(place: Literal, outputs: tuple[Named, ...], clause: str) -> Expression:
-    """The output at a place, counted from 1."""
+    """The output at a position, counted from 1."""
     if isinstance(place.value, bool) or place.value not in range(1, len(outputs) + 1):
-        raise InvalidQuery(f"{clause} {place}: there are {len(outputs)} selected columns.")
+        raise InvalidQuery(
+            f"{clause} {place}: There is no such position. The question selects "
+            f"{pluralize(len(outputs), 'column')}."
+        )
     return outputs[int(place.value) - 1].expression  # type: ignore[arg-type]
 
 
 def expand_aliases(expression: Expression, outputs: tuple[Named, ...]) -> Expression:
-    """The expression with the answer's own names replaced by what they stand for."""
+    """The expression with names of output columns replaced by their expressions."""
     by_name = {output.name.lower(): output.expression for output in outputs}
 
-    def stands_for(one: ColumnRef) -> Expression:
-        return one if one.table else by_name.get(one.name.lower(), one)
+    def expand(column: ColumnRef) -> Expression:
+        return column if column.table else by_name.get(column.name.lower(), column)
 
     if isinstance(expression, Aggregate):
         return expression
-    return replace_columns(expression, stands_for)
+    return replace_columns(expression, expand)

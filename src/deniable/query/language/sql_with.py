@@ -1,7 +1,7 @@
-"""WITH: each use of a named sub-query becomes that sub-query, before anything is read.
+"""WITH: each use of a named sub-query is replaced by the sub-query, before anything is read.
 
-A few short definitions, each of which uses the one before it twice, stand for a huge tree;
-so the pieces that are put in are counted.
+A few short definitions, each of which uses the one before it twice, can expand to a huge tree.
+So the nodes that are put in are counted.
 """
 
 from collections.abc import Mapping
@@ -10,7 +10,7 @@ from sqlglot import exp
 
 from deniable.errors import InvalidQuery
 
-_MOST_PIECES = 20_000
+_MOST_NODES = 20_000
 
 
 def expand_with(statement: exp.Expr) -> exp.Expr:
@@ -26,54 +26,54 @@ def expand_with(statement: exp.Expr) -> exp.Expr:
 
 class _WithExpansion:
     def __init__(self) -> None:
-        self.pieces = 0
+        self.nodes = 0
 
     def expand(self, node: exp.Expr, known: Mapping[str, exp.Expr]) -> exp.Expr:
-        """The node with every use of a known name replaced, in place but for itself."""
+        """The node with every use of a known name replaced. Its children change in place."""
         clause = node.args.get("with_")
         if clause is not None:
             known = self._define(clause, dict(known))
             node.set("with_", None)
         if isinstance(node, exp.Table):
-            found = known.get(node.name.lower()) if not node.args.get("db") else None
-            if found is not None and isinstance(node.this, exp.Identifier):
-                return self._use(node, found)
+            definition = known.get(node.name.lower()) if not node.args.get("db") else None
+            if definition is not None and isinstance(node.this, exp.Identifier):
+                return self._use(node, definition)
         for child in list(node.iter_expressions()):
-            made = self.expand(child, known)
-            if made is not child:
-                child.replace(made)
+            expanded = self.expand(child, known)
+            if expanded is not child:
+                child.replace(expanded)
         return node
 
     def _define(self, clause: exp.Expr, known: dict[str, exp.Expr]) -> dict[str, exp.Expr]:
         if clause.args.get("recursive"):
             raise InvalidQuery(
-                "WITH RECURSIVE is not supported: one row could be followed to any number of "
-                "others. Plain WITH is."
+                "WITH RECURSIVE is not supported: one row could lead to any number of others. "
+                "Use WITH."
             )
-        for one in clause.expressions:
-            if not isinstance(one, exp.CTE):
+        for definition in clause.expressions:
+            if not isinstance(definition, exp.CTE):
                 raise InvalidQuery("WITH takes sub-queries: WITH name AS (SELECT ...).")
-            columns = one.args["alias"].args.get("columns") or []
-            made = self.expand(one.this, known)
-            known[one.alias.lower()] = exp.Subquery(
-                this=made, alias=exp.TableAlias(columns=columns)
+            columns = definition.args["alias"].args.get("columns") or []
+            expanded = self.expand(definition.this, known)
+            known[definition.alias.lower()] = exp.Subquery(
+                this=expanded, alias=exp.TableAlias(columns=columns)
             )
         return known
 
     def _use(self, node: exp.Expr, definition: exp.Expr) -> exp.Expr:
-        self.pieces += sum(1 for _ in definition.walk())
-        if self.pieces > _MOST_PIECES:
+        self.nodes += sum(1 for _ in definition.walk())
+        if self.nodes > _MOST_NODES:
             raise InvalidQuery(
                 "The sub-queries of WITH use one another so often that, written out, the "
-                "question would be too long. Use each of them a few times at most."
+                "question would be too long. Use each of them at most a few times."
             )
-        extras = [one for one in ("sample", "pivots", "joins") if node.args.get(one)]
+        extras = [key for key in ("sample", "pivots", "joins") if node.args.get(key)]
         if extras:
             raise InvalidQuery(f"{extras[0].upper()} on {node.name} is not supported.")
-        given = node.args.get("alias")
-        name = exp.to_identifier(given.name if given and given.name else node.name)
-        columns = (given.args.get("columns") if given else None) or definition.args[
-            "alias"
-        ].args["columns"]
+        own = node.args.get("alias")
+        name = exp.to_identifier(own.name if own and own.name else node.name)
+        columns = (own.args.get("columns") if own else None) or definition.args["alias"].args[
+            "columns"
+        ]
         alias = exp.TableAlias(this=name, columns=[column.copy() for column in columns])
         return exp.Subquery(this=definition.this.copy(), alias=alias)

@@ -14,14 +14,14 @@ from typing import TypeAlias
 
 from deniable.query.language.decimal_text import decimal_text
 
-_LONGEST_SHOWN, _MOST_SHOWN = 1000, 400  # characters of one that is shown; arguments
+_LONGEST_SHOWN, _MOST_SHOWN = 1000, 400  # characters and arguments of a printed expression
 _INFIX = {"+", "-", "*", "/", "=", "<>", "<", "<=", ">", ">=", "and", "or"}
 
 Value: TypeAlias = Fraction | str | bool | None
 
 
 def shorten_text(text: str) -> str:
-    """The text, cut where it grows too long: names are made of it, and names of those.
+    """The text, cut if it is too long. Names are made of it, and further names of those.
 
     >>> len(shorten_text("x" * 10_000))
     1000
@@ -31,7 +31,7 @@ def shorten_text(text: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class ColumnRef:
-    """A column; `table` says of which, where several have one of that name."""
+    """A column. `table` names its table, if several have a column of that name."""
 
     name: str
     table: str | None = None
@@ -76,7 +76,7 @@ class Call:
 
 @dataclass(frozen=True, slots=True)
 class Aggregate:
-    """An aggregate of a group: its name, and what it is over (None: whole rows).
+    """An aggregate of a group: its name and its argument (None: whole rows).
 
     >>> str(Aggregate("avg", ColumnRef("cost"))), str(Aggregate("count", None))
     ('AVG(cost)', 'COUNT(*)')
@@ -86,8 +86,8 @@ class Aggregate:
 
     name: str
     argument: "Expression | None"
-    bins: int | None = None  # of a histogram; of TOP_K, how many
-    second: "Expression | None" = None  # of two columns that are set against one another
+    bins: int | None = None  # of HISTOGRAM; for TOP_K, the number of values
+    second: "Expression | None" = None  # the second argument of CORR and the like
     levels: tuple[Fraction, ...] = ()  # of quantiles
 
     def __str__(self) -> str:
@@ -96,7 +96,7 @@ class Aggregate:
         if self.levels:
             return self._quantiles()
         inside = "*" if self.argument is None else str(self.argument)
-        rest = [str(one) for one in (self.second, self.bins) if one is not None]
+        rest = [str(part) for part in (self.second, self.bins) if part is not None]
         return shorten_text(f"{self.name.upper()}({', '.join([inside, *rest])})")
 
     def _quantiles(self) -> str:
@@ -108,7 +108,7 @@ class Aggregate:
 
     @property
     def default_name(self) -> str:
-        """What an output that was given no name begins with.
+        """The first part of the name of an output without an alias.
 
         >>> Aggregate("quantile", ColumnRef("cost"), levels=(Fraction(9, 10),)).default_name
         'quantile_0.9'
@@ -122,8 +122,8 @@ class Aggregate:
 
     @property
     def arguments(self) -> "tuple[Expression, ...]":
-        """The row expressions that it is over."""
-        return tuple(one for one in (self.argument, self.second) if one is not None)
+        """Its row expressions."""
+        return tuple(part for part in (self.argument, self.second) if part is not None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,12 +136,12 @@ class SubQuery:
 
     @property
     def arguments(self) -> "tuple[Expression, ...]":
-        """What of it is about the rows around it."""
+        """The parts that refer to the rows of the outer question."""
         return () if self.argument is None else (self.argument,)
 
     @property
     def parts(self) -> "tuple[Part, ...]":
-        """All that it is made of, what is about other rows too."""
+        """All parts, including those that refer to other rows."""
         return (self.query, *self.arguments)
 
     def __str__(self) -> str:
@@ -152,7 +152,7 @@ class SubQuery:
 
 @dataclass(frozen=True, slots=True)
 class Named:
-    """A selected or grouping expression under the name that it has in the answer."""
+    """A selected or grouping expression, and its name in the answer."""
 
     name: str
     expression: "Expression"
@@ -160,14 +160,14 @@ class Named:
 
 @dataclass(frozen=True, slots=True)
 class TableRef:
-    """A table of the policy, under a name of its own or another."""
+    """A table of the policy, with an optional alias."""
 
     name: str
     alias: str | None = None
 
     @property
     def parts(self) -> "tuple[Part, ...]":
-        """Nothing is below a table."""
+        """A table has no parts."""
         return ()
 
 
@@ -191,12 +191,14 @@ class Selection:
 
     @property
     def parts(self) -> "tuple[Part, ...]":
-        """All that is read and all that is said about it."""
-        named = [
-            one.expression for one in (*self.outputs, *self.keys) if isinstance(one, Named)
+        """The source and all expressions."""
+        expressions = [
+            named.expression
+            for named in (*self.outputs, *self.keys)
+            if isinstance(named, Named)
         ]
-        said = [one for one in (self.where, self.having) if one is not None]
-        return (self.source, *named, *said)
+        conditions = [part for part in (self.where, self.having) if part is not None]
+        return (self.source, *expressions, *conditions)
 
 
 @dataclass(frozen=True, slots=True)
@@ -208,11 +210,11 @@ class UnionAll:
 
 @dataclass(frozen=True, slots=True)
 class Derived:
-    """A sub-query in FROM, under the name that it is given there."""
+    """A sub-query in FROM, with its alias."""
 
     query: Selection | UnionAll
     alias: str | None = None
-    columns: tuple[str, ...] = ()  # the first ones, called anew: AS t(i, j)
+    columns: tuple[str, ...] = ()  # new names of the first columns: AS t(i, j)
 
     @property
     def parts(self) -> "tuple[Part, ...]":
@@ -222,14 +224,14 @@ class Derived:
 
 @dataclass(frozen=True, slots=True)
 class Join:
-    """Two relations side by side: where a condition holds, or columns of one name agree."""
+    """A join of two relations: on a condition, or on columns with the same name."""
 
     left: "Relation"
     right: "Relation"
     kind: str  # "inner", "left", "right", "full" or "cross"
     on: "Expression | None" = None
     using: tuple[str, ...] = ()
-    natural: bool = False  # on all columns that are called alike
+    natural: bool = False  # on all columns that have the same name
 
     @property
     def parts(self) -> "tuple[Part, ...]":

@@ -1,10 +1,10 @@
-"""How near an answer should be, said at the end of its SQL: WITHIN 50 CONFIDENCE 0.95.
+"""The accuracy that a question asks for, at the end of its SQL: WITHIN 50 CONFIDENCE 0.95.
 
     SELECT COUNT(*) FROM visits WITHIN 50
     SELECT COUNT(*) FROM visits WITHIN 5 PERCENT OF 10000 CONFIDENCE 0.99
 
-The words are read on the token stream and cut off before SQL is parsed, which knows nothing of
-them. WITHIN GROUP is another thing: here a number follows.
+The clause is not SQL: it is read from the tokens and removed before the SQL is parsed. WITHIN
+GROUP is something else: this clause has a number after WITHIN.
 """
 
 from dataclasses import dataclass
@@ -16,13 +16,13 @@ from sqlglot.errors import SqlglotError
 from deniable.errors import InvalidQuery
 
 _SHAPE = "WITHIN 50 [PERCENT OF 10000] [CONFIDENCE 0.95]"
-_LONGEST = 10  # tokens
-_MOST = 100_000  # characters
+_MOST_TOKENS = 10  # of the clause
+_LONGEST = 100_000  # characters of the question
 
 
 @dataclass(frozen=True, slots=True)
 class AccuracyGoal:
-    """What a question's last words ask for; `of` is the size that a share is of."""
+    """A margin, absolute or as a share of `of`, and a confidence."""
 
     margin: Fraction
     of: Fraction | None = None
@@ -30,7 +30,7 @@ class AccuracyGoal:
 
 
 def split_within_clause(text: str) -> tuple[str, AccuracyGoal | None]:
-    """The question without its last words, and what they ask for.
+    """The question without its WITHIN clause, and what the clause asks for.
 
     >>> split_within_clause("SELECT COUNT(*) FROM visits WITHIN 50 CONFIDENCE 0.9")
     ('SELECT COUNT(*) FROM visits ', AccuracyGoal(margin=Fraction(50, 1), of=None,
@@ -38,16 +38,16 @@ def split_within_clause(text: str) -> tuple[str, AccuracyGoal | None]:
     >>> split_within_clause("SELECT COUNT(*) FROM visits")
     ('SELECT COUNT(*) FROM visits', None)
     """
-    if not isinstance(text, str) or len(text) > _MOST or "within" not in text.lower():
-        return text, None  # the parser says what is wrong, if anything is
+    if not isinstance(text, str) or len(text) > _LONGEST or "within" not in text.lower():
+        return text, None  # the parser reports what is wrong with the text
     try:
         tokens = list(sqlglot.tokenize(text, dialect="duckdb"))
     except SqlglotError:
         return text, None
     while tokens and tokens[-1].text == ";":
         tokens.pop()
-    for place in range(len(tokens) - 2, max(-1, len(tokens) - _LONGEST), -1):
-        # A quoted name or text is longer in the question than its token's text is.
+    for place in range(len(tokens) - 2, max(-1, len(tokens) - _MOST_TOKENS), -1):
+        # The text of the token of a quoted name lacks the quotes, so look at the question.
         begin, number = tokens[place], tokens[place + 1]
         bare = text[begin.start : begin.end + 1].upper() == "WITHIN"
         if bare and text[number.start] in "0123456789.":
@@ -58,7 +58,7 @@ def split_within_clause(text: str) -> tuple[str, AccuracyGoal | None]:
 def _read(tokens: list[sqlglot.Token]) -> AccuracyGoal:
     words: list[str] = []
     for token in tokens:
-        if words and words[-1] == ".":  # .5 comes as two tokens
+        if words and words[-1] == ".":  # .5 is two tokens
             words[-1] = f"0.{token.text}"
         else:
             words.append(token.text.upper())
@@ -70,8 +70,7 @@ def _read(tokens: list[sqlglot.Token]) -> AccuracyGoal:
         confidence, words = _number(words[1]), words[2:]
     if words:
         raise InvalidQuery(
-            f"WITHIN is the last thing that a question says: {_SHAPE}. Found {words[0]!r} "
-            "where it should end."
+            f"WITHIN must be the end of the question: {_SHAPE}. Found {words[0]!r} after it."
         )
     return AccuracyGoal(margin, of, confidence)
 
@@ -82,4 +81,6 @@ def _number(word: str) -> Fraction:
             return Fraction(word)
     except ValueError:
         pass
-    raise InvalidQuery(f"{word[:40]!r} is no number to be WITHIN: write {_SHAPE}.")
+    raise InvalidQuery(
+        f"WITHIN needs a number between 1e-30 and 1e30. Found {word[:40]!r}. Write {_SHAPE}."
+    )
