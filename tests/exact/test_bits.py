@@ -6,7 +6,7 @@ import threading
 import numpy as np
 import pytest
 
-from deniable.exact.bits import SYSTEM, ScriptedBits, ScriptExhausted, SystemBits, integer
+from deniable.exact.bits import SYSTEM, ScriptedBits, ScriptExhausted, SystemBits, draw_integer
 
 
 def pairs(words):
@@ -86,9 +86,9 @@ def test_scripts_are_followed_and_end_loudly():
     with pytest.raises(ScriptExhausted) as ended:
         script.draw(9, 1)
     assert ended.value.bits == 9
-    with pytest.raises(ValueError, match="8 where 3 bits"):
+    with pytest.raises(ValueError, match="8, which does not fit into 3 bits"):
         ScriptedBits([8]).draw(3, 1)
 
 
 def test_long_integers_take_as_many_words_as_they_need():
-    assert integer(ScriptedBits([1, 2, 3]), 130) == (1 << 66) + (2 << 2) + 3
+    assert draw_integer(ScriptedBits([1, 2, 3]), 130) == (1 << 66) + (2 << 2) + 3

@@ -65,7 +65,7 @@ def test_exact_values_have_no_width():
 @pytest.mark.parametrize("shift", [-1, 1])
 def test_below_decides_between_near_neighbours(shift):
     near = Fraction(3678794411714423215955, 10**22) + Fraction(shift, 10**20)
-    assert enclosures.below(lambda bits: enclosures.exp_neg(Fraction(1), bits), near) == (
+    assert enclosures.is_below(lambda bits: enclosures.exp_neg(Fraction(1), bits), near) == (
         shift > 0
     )
 

@@ -9,7 +9,7 @@ from scipy.stats import binomtest
 from deniable.errors import InvalidParameter
 from deniable.exact import exponential_coins as module
 from deniable.exact.enclosures import exp_neg
-from deniable.exact.exponential_coins import flips
+from deniable.exact.exponential_coins import flip_coins
 from tests.exact.enumeration import enumerate_coins
 
 F = Fraction
@@ -23,7 +23,7 @@ def chance(distance, unit):
 def is_bracketed(distances, unit, depth, word_bits=2):
     found = enumerate_coins(
         lambda source: tuple(
-            flips(np.array(distances), unit, source=source, word_bits=word_bits).tolist()
+            flip_coins(np.array(distances), unit, source=source, word_bits=word_bits).tolist()
         ),
         depth,
     )
@@ -50,7 +50,7 @@ def test_a_mutant_that_does_not_settle_is_caught(verdict, monkeypatch):
 def test_at_full_width_chances_hold_and_near_ones_do_not(size):
     n = size(small=200_000, full=20_000_000, what="coins of unequal chance")
     for distance in (1, 4):
-        heads = int(flips(np.full(n, distance), F(1, 3)).sum())
+        heads = int(flip_coins(np.full(n, distance), F(1, 3)).sum())
         p = float(np.exp(-distance / 3))
         assert binomtest(heads, n, p).pvalue > 1e-9
         assert binomtest(heads, n, p * 0.97).pvalue < 1e-9
@@ -58,13 +58,13 @@ def test_at_full_width_chances_hold_and_near_ones_do_not(size):
 
 def test_far_and_huge_distances():
     far = np.array([0, 2**70, 0, 10**30], dtype=object)
-    assert flips(far, F(1)).tolist() == [True, False, True, False]
-    assert flips(np.array([0, 1]), F(10**400)).tolist() == [True, False]
-    assert flips(np.array([], dtype=np.int64), F(1)).shape == (0,)
+    assert flip_coins(far, F(1)).tolist() == [True, False, True, False]
+    assert flip_coins(np.array([0, 1]), F(10**400)).tolist() == [True, False]
+    assert flip_coins(np.array([], dtype=np.int64), F(1)).shape == (0,)
 
 
 def test_bad_distances_are_refused():
     with pytest.raises(InvalidParameter):
-        flips(np.array([-1]), F(1))
+        flip_coins(np.array([-1]), F(1))
     with pytest.raises(InvalidParameter):
-        flips(np.array([1]), F(0))
+        flip_coins(np.array([1]), F(0))

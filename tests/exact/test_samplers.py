@@ -98,7 +98,7 @@ def test_scales_beyond_the_promise_are_refused():
         exact.rounded_gaussian(F(2**104), 1)
 
 
-class AllSlow(samplers.Table):
+class AllSlow(samplers.TableSampler):
     """Nobody owns a slot, and the first word proves nothing."""
 
     def __init__(self, law):
@@ -116,9 +116,9 @@ class AllSlow(samplers.Table):
 @pytest.mark.parametrize(
     ("law", "cdf", "scale"),
     [
-        (samplers.Exponential(F(3)), laplace_cdf, 3.0),
-        (samplers.Gaussian(F(4)), discrete_gaussian_cdf, 2.0),
-        (samplers.RoundedGaussian(F(4)), rounded_cdf, 2.0),
+        (samplers.ExponentialDistribution(F(3)), laplace_cdf, 3.0),
+        (samplers.GaussianDistribution(F(4)), discrete_gaussian_cdf, 2.0),
+        (samplers.RoundedGaussianDistribution(F(4)), rounded_cdf, 2.0),
     ],
     ids=["Laplace", "discrete Gaussian", "rounded Gaussian"],
 )

@@ -6,28 +6,33 @@ import numpy as np
 import pytest
 
 from deniable.exact.bits import SYSTEM, ScriptedBits
-from deniable.exact.laws import ExponentialLaw, GaussianLaw, ListedLaw, RoundedGaussianLaw
+from deniable.exact.distributions import (
+    ExponentialDistribution,
+    GaussianDistribution,
+    ListedDistribution,
+    RoundedGaussianDistribution,
+)
 from deniable.exact.table_sampler import TableSampler
 from tests.exact.enumeration import enumerate_coins
 
 F = Fraction
 LAWS = [
-    ExponentialLaw(F(1, 2)),
-    ExponentialLaw(F(3)),
-    ExponentialLaw(F(2), signed=False),
-    GaussianLaw(F(1)),
-    GaussianLaw(F(7, 3)),
-    RoundedGaussianLaw(F(1)),
-    RoundedGaussianLaw(F(1, 5)),
-    ListedLaw((1, 2, 1), (F(0), F(1, 3), F(2))),
-    ListedLaw((5, 0, 3), (F(0), F(0), F(0))),
-    ListedLaw((0, 1, 2, 0), (F(0), F(0), F(0), F(0))),
+    ExponentialDistribution(F(1, 2)),
+    ExponentialDistribution(F(3)),
+    ExponentialDistribution(F(2), signed=False),
+    GaussianDistribution(F(1)),
+    GaussianDistribution(F(7, 3)),
+    RoundedGaussianDistribution(F(1)),
+    RoundedGaussianDistribution(F(1, 5)),
+    ListedDistribution((1, 2, 1), (F(0), F(1, 3), F(2))),
+    ListedDistribution((5, 0, 3), (F(0), F(0), F(0))),
+    ListedDistribution((0, 1, 2, 0), (F(0), F(0), F(0), F(0))),
 ]
 
 
 def probabilities(law, count=60, bits=200):
     """Enclosed probabilities of the first cells."""
-    count = min(count, law.reach(60))
+    count = min(count, law.cells_needed(60))
     lows, highs, after = law.weights(count, bits)
     for index, (low, high) in enumerate(zip(lows, highs, strict=True)):
         cell = index >> 1 ^ -(index & 1) if law.signed else index
@@ -37,7 +42,7 @@ def probabilities(law, count=60, bits=200):
 def is_bracketed(table, depth):
     enumerated = enumerate_coins(lambda source: int(table.draw(1, source)[0]), depth)
     assert sum(enumerated.mass.values()) + enumerated.open == 1
-    return all(enumerated.brackets(*known) for known in probabilities(table.law))
+    return all(enumerated.brackets(*known) for known in probabilities(table.distribution))
 
 
 @pytest.mark.parametrize("law", LAWS, ids=str)
@@ -56,7 +61,7 @@ class ProposalIsFinal(TableSampler):
     """A mutant: where the first word leaves doubt, it takes the first cell that is left."""
 
     def settle(self, word, source):
-        return int(self._cell(int(np.searchsorted(self._upper, word))))
+        return int(self._cell_at(int(np.searchsorted(self._upper, word))))
 
 
 class NoFurtherBits(TableSampler):
@@ -78,16 +83,16 @@ def test_mutants_are_caught(mutant, law):
 
 def test_the_slow_path_goes_beyond_the_table():
     """Five words of ones lie in the endless tail: the draw leaves the listed cells."""
-    table = TableSampler(ExponentialLaw(F(1)), slot_bits=4, word_bits=8)
+    table = TableSampler(ExponentialDistribution(F(1)), slot_bits=4, word_bits=8)
     half = table._count // 2
     cell = table.settle(255, ScriptedBits([255] * 4 + [0] * 20))
     assert cell not in range(-half, half)
 
 
 def test_cells_without_weight_may_stand_at_the_end():
-    drawn = TableSampler(ListedLaw((1, 1, 1, 0), (F(0),) * 4)).draw(100_000, SYSTEM)
+    drawn = TableSampler(ListedDistribution((1, 1, 1, 0), (F(0),) * 4)).draw(100_000, SYSTEM)
     assert set(drawn.tolist()) == {0, 1, 2}
 
 
 def test_empty_draws_are_empty():
-    assert TableSampler(ExponentialLaw(F(1))).draw(0, SYSTEM).shape == (0,)
+    assert TableSampler(ExponentialDistribution(F(1))).draw(0, SYSTEM).shape == (0,)

@@ -7,18 +7,22 @@ import numpy as np
 import pytest
 
 from deniable.exact.bits import SYSTEM, ScriptedBits
+from deniable.exact.distributions import (
+    ExponentialDistribution,
+    GaussianDistribution,
+    RoundedGaussianDistribution,
+)
 from deniable.exact.enclosures import exp_neg
-from deniable.exact.laws import ExponentialLaw, GaussianLaw, RoundedGaussianLaw
 from deniable.exact.wide_sampler import WideSampler
 from tests.exact.enumeration import enumerate_coins
 
 F = Fraction
 LAWS = [
-    ExponentialLaw(F(5, 2), shift=1),
-    ExponentialLaw(F(4), signed=False, shift=2),
-    GaussianLaw(F(9), shift=1),
-    GaussianLaw(F(4), shift=0, rounds=True),
-    GaussianLaw(F(9), shift=1, rounds=True),
+    ExponentialDistribution(F(5, 2), shift=1),
+    ExponentialDistribution(F(4), signed=False, shift=2),
+    GaussianDistribution(F(9), shift=1),
+    GaussianDistribution(F(4), shift=0, rounds=True),
+    GaussianDistribution(F(9), shift=1, rounds=True),
 ]
 KEEP_BITS = 2
 
@@ -50,7 +54,7 @@ def kept_by_coins(sampler, law, cell, place, depth):
         first = int(source.draw(KEEP_BITS, 1)[0])
         word = (first << width | seen) << int(sampler._slot_bits)
         words = np.array([word], dtype=np.uint64)
-        return bool(sampler._kept(np.array([cell]), words, source)[0])
+        return bool(sampler._decide_kept(np.array([cell]), words, source)[0])
 
     return enumerate_coins(sample, depth)
 
@@ -78,9 +82,11 @@ class ProposalIsFinal(WideSampler):
 
     def _settle(self, cell, place, uniform, digits, source):
         bits = self._keep_bits + self._word_bits
-        where = place + (digits + 0.5) / 2**self._word_bits if self._law.rounds else place
-        where = where / 2 if self._law.rounds else where
-        keep = math.exp(-self._law.exact_penalty(cell, F(where)))
+        where = (
+            place + (digits + 0.5) / 2**self._word_bits if self._distribution.rounds else place
+        )
+        where = where / 2 if self._distribution.rounds else where
+        keep = math.exp(-self._distribution.exact_penalty(cell, F(where)))
         return (uniform + 0.5) / 2**bits < keep
 
 
@@ -92,17 +98,17 @@ def test_a_mutant_that_believes_the_float_is_caught(law):
 
 def value_probability(law, value, bits=80):
     """Encloses P(value) of the law that the sampler promises, from its definition."""
-    if isinstance(law, ExponentialLaw):
+    if isinstance(law, ExponentialDistribution):
         a_lo, a_hi = (F(end, 1 << bits) for end in exp_neg(1 / law.scale, bits))
         total = ((1 + a_lo) / (1 - a_lo), (1 + a_hi) / (1 - a_hi))
         if not law.signed:
             total = (1 / (1 - a_lo), 1 / (1 - a_hi))
         return a_lo ** abs(value) / total[1], a_hi ** abs(value) / total[0]
     if law.rounds:
-        lows, highs, _ = RoundedGaussianLaw(law.variance).weights(80, bits)
+        lows, highs, _ = RoundedGaussianDistribution(law.variance).weights(80, bits)
         index = 2 * value if value >= 0 else 2 * ~value + 1
         return F(lows[index], 1 << bits), F(highs[index], 1 << bits)
-    lows, highs, after = GaussianLaw(law.variance).weights(120, bits)
+    lows, highs, after = GaussianDistribution(law.variance).weights(120, bits)
     index = 2 * value if value >= 0 else 2 * ~value + 1
     return F(lows[index], sum(highs) + after), F(highs[index], sum(lows))
 
@@ -121,8 +127,8 @@ def test_whole_draws_are_bracketed(law, size):
 
 def test_values_beyond_64_bits_come_as_python_integers():
     """A forced cell so far out that its integers need more than 64 bits."""
-    sampler = WideSampler(ExponentialLaw(F(2**50), shift=44))
-    sampler._table.rest = lambda count, source: np.full(count, 1 << 30)
+    sampler = WideSampler(ExponentialDistribution(F(2**50), shift=44))
+    sampler._table.draw_rest = lambda count, source: np.full(count, 1 << 30)
     empty = int(np.flatnonzero(sampler._table.slots == -(1 << 63))[0])
     drawn = sampler.draw(1, ScriptedBits([empty, 0]))
     assert drawn.dtype == object
@@ -133,7 +139,7 @@ def test_plain_words_never_need_a_second_look():
     """The integer bound of the first look is below every keep probability that it covers."""
     for law in LAWS:
         sampler = shrunken(law)
-        sure = F(sampler._sure_keeps(), 1 << KEEP_BITS)
+        sure = F(sampler._certain_keeps(), 1 << KEEP_BITS)
         owned = {int(c) for c in sampler._table.slots if c != -(1 << 63)}
         for cell in owned:
             lo, _ = exp_neg(law.exact_penalty(cell, F(1 << law.shift)), 60)
@@ -141,4 +147,4 @@ def test_plain_words_never_need_a_second_look():
 
 
 def test_empty_draws_are_empty():
-    assert WideSampler(GaussianLaw(F(10**6), shift=3)).draw(0, SYSTEM).shape == (0,)
+    assert WideSampler(GaussianDistribution(F(10**6), shift=3)).draw(0, SYSTEM).shape == (0,)

@@ -3,7 +3,7 @@
 import math
 from fractions import Fraction
 
-from deniable.privacy.arithmetic.dominating_pairs import Atoms
+from deniable.privacy.arithmetic.dominating_pairs import DiscretePair
 
 
 def composed(pairs):
@@ -43,4 +43,4 @@ def swapped(pairs):
 
 
 def atoms(pairs):
-    return tuple((Atoms.of(p, q), 1) for p, q in pairs)
+    return tuple((DiscretePair.of(p, q), 1) for p, q in pairs)

@@ -1,9 +1,8 @@
-"""Exactness: random bits, rationals, certified enclosures, and samplers with the exact law.
+"""Exact arithmetic and exact sampling: random bits, rationals, enclosures, samplers.
 
-Floats may propose here, never decide.
+A float may propose a value here. It never decides one.
 """
 
-from deniable.exact.buckets import choose
 from deniable.exact.samplers import (
     bernoulli,
     bernoulli_exp,
@@ -14,6 +13,7 @@ from deniable.exact.samplers import (
     rounded_gaussian,
     uniform_below,
 )
+from deniable.exact.weighted_choice import choose
 
 __all__ = [
     "bernoulli",

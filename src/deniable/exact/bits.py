@@ -1,8 +1,8 @@
 """Random bits: AES-256 in counter mode, keyed from the operating system.
 
-Each thread has its own key, made from the system's entropy when it first draws and again
+Each thread has its own key. It is made from the system's entropy at the first draw and again
 after a fork, so no two processes or threads ever share a stream. There is no seed: a test
-that needs known bits passes a `ScriptedBits` where a sampler takes `source=`.
+that needs known bits passes a `ScriptedBits` as `source=`.
 """
 
 import os
@@ -59,16 +59,16 @@ class SystemBits:
 
     def _block(self, count: int) -> bytes:
         local = self._local
-        born = (os.getpid(), self._generation)
-        if getattr(local, "born", None) != born or local.drawn > _KEY_LIFETIME:
-            local.cipher, local.born, local.drawn = _fresh_cipher(), born, 0
+        origin = (os.getpid(), self._generation)
+        if getattr(local, "origin", None) != origin or local.drawn > _KEY_LIFETIME:
+            local.cipher, local.origin, local.drawn = _fresh_cipher(), origin, 0
         local.drawn += count
         stream: bytes = local.cipher.update(_ZEROS[:count])
         return stream
 
 
 def _fresh_cipher() -> Any:
-    # Imported here: the package must load quickly for those who never draw.
+    # Imported here, so that the package loads quickly when nothing is drawn.
     from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
 
     return Cipher(algorithms.AES(os.urandom(32)), modes.CTR(bytes(16))).encryptor()
@@ -78,7 +78,7 @@ class ScriptExhausted(Exception):
     """A sampler asked a `ScriptedBits` for more than its script holds."""
 
     def __init__(self, bits: int) -> None:
-        super().__init__(f"The script ended where {bits} more bits were asked for.")
+        super().__init__(f"The script ended, but the sampler needs {bits} more bits.")
         self.bits = bits
 
 
@@ -100,7 +100,9 @@ class ScriptedBits:
             if value is None:
                 raise ScriptExhausted(bits)
             if value >> bits:
-                raise ValueError(f"The script holds {value} where {bits} bits were asked for.")
+                raise ValueError(
+                    f"The script holds {value}, which does not fit into {bits} bits."
+                )
             drawn.append(value)
         return np.array(drawn, dtype=np.uint64)
 
@@ -108,10 +110,10 @@ class ScriptedBits:
 SYSTEM = SystemBits()
 
 
-def integer(source: BitSource, bits: int) -> int:
+def draw_integer(source: BitSource, bits: int) -> int:
     """One uniform integer below 2**bits, for any number of bits.
 
-    >>> integer(ScriptedBits([3, 1]), 65)
+    >>> draw_integer(ScriptedBits([3, 1]), 65)
     7
     """
     value, missing = 0, bits

@@ -1,8 +1,8 @@
 """Certified integer enclosures of exp, log, sqrt, pi and erf at rational points.
 
-Every function returns integers `(lo, hi)` with lo <= 2**bits * f(x) <= hi, and hi - lo a
-few units. More bits narrow the enclosure around the true number, so a comparison with
-anything but that number ends after finitely many doublings of `bits` (Ziv's strategy).
+Every function returns integers `(lo, hi)` with lo <= 2**bits * f(x) <= hi, where hi - lo is a
+few units. More bits narrow the enclosure around the true number. So a comparison with any
+other number ends after finitely many doublings of `bits` (Ziv's strategy).
 """
 
 import math
@@ -39,8 +39,8 @@ def exp_neg(x: Fraction, bits: int) -> Enclosure:
 def _exp_small(y: Fraction, work: int) -> Enclosure:
     """Encloses 2**work * exp(y) for 0 <= y < 2**-8.
 
-    Each floored Taylor term is below its true value by less than 3 units, and the terms
-    after the first that floors to zero add up to less than 4.
+    Each floored Taylor term is less than 3 units below its true value. The terms after the
+    first that floors to zero add up to less than 4.
     """
     step = (y.numerator << work) // y.denominator
     term = total = 1 << work
@@ -96,7 +96,8 @@ def _log_near_one(x: Fraction, work: int) -> Enclosure:
         total += power // (2 * count + 1)
         power = power * square >> work
         count += 1
-    # Powers fall short by under 2 units each, quotients by under 1 more; the rest is under 2.
+    # Each power is too small by less than 2 units, each quotient by less than 1 more. The
+    # terms that are left out add up to less than 2.
     lo, hi = 2 * total, 2 * (total + 3 * count + 4)
     return (lo, hi) if sign > 0 else (-hi, -lo)
 
@@ -158,9 +159,9 @@ def erf(x_squared: Fraction, bits: int) -> Enclosure:
         count += 1
         term = (term * step >> work) // (2 * count + 1)
         total += term
-    # With T the sum: flooring costs each term under 2 units, amplified at most T-fold by the
-    # terms after it; the floored `step` costs dT/dstep <= T units; what follows the first
-    # zero term is below half of the last shortfall.
+    # Let T be the sum. Flooring makes each term too small by less than 2 units, and the terms
+    # after it multiply this by at most T. The floored `step` costs dT/dstep <= T units. What
+    # follows the first zero term is below half of the last error.
     slack = (total >> work) * 4 * (count + 1) + 8 * (count + 1)
     root_lo, root_hi = sqrt(x_squared, work)
     exp_lo, exp_hi = exp_neg(x_squared, work)
@@ -172,12 +173,12 @@ def erf(x_squared: Fraction, bits: int) -> Enclosure:
     return lo >> shift, min((hi >> shift) + 1, 1 << bits)
 
 
-def below(f: Callable[[int], Enclosure], threshold: Fraction, *, bits: int = 64) -> bool:
+def is_below(f: Callable[[int], Enclosure], threshold: Fraction, *, bits: int = 64) -> bool:
     """Whether the number that `f(bits)` encloses is below `threshold`.
 
-    The two must differ (as an irrational and a rational do), else this does not end.
+    The two must differ (as an irrational and a rational number do), or this never ends.
 
-    >>> below(lambda bits: exp_neg(Fraction(1), bits), Fraction(1, 2))
+    >>> is_below(lambda bits: exp_neg(Fraction(1), bits), Fraction(1, 2))
     True
     """
     while True:
@@ -192,7 +193,7 @@ def below(f: Callable[[int], Enclosure], threshold: Fraction, *, bits: int = 64)
 
 def float_up(x: Fraction) -> float:
     """The least float that is at least x."""
-    near = _nearest(x)
+    near = _nearest_float(x)
     sure = near == math.inf or (near != -math.inf and Fraction(near) >= x)
     return near if sure else math.nextafter(near, math.inf)
 
@@ -202,7 +203,7 @@ def float_down(x: Fraction) -> float:
     return -float_up(-x)
 
 
-def _nearest(x: Fraction) -> float:
+def _nearest_float(x: Fraction) -> float:
     try:
         return float(x)
     except OverflowError:

@@ -1,8 +1,8 @@
-"""Many coins at once, each with its own chance exp(-unit * distance), all exact.
+"""Many exact coins at once, each with its own probability exp(-unit * distance).
 
-The first word of each coin is compared with a float exp whose relative error is below 2**-41
-(see `buckets`). Only the distance counts: a coin whose word comes closer to the float than its
-error and the word's own width allow is settled with integer enclosures and further bits.
+The first random word of each coin is compared with a float exp whose relative error is below
+2**-41 (see `weighted_choice`). If the word is closer to the float than the error of the float
+plus the width of the word, integer enclosures and further bits decide.
 """
 
 from fractions import Fraction
@@ -12,15 +12,15 @@ import numpy as np
 import numpy.typing as npt
 
 from deniable.errors import InvalidParameter
-from deniable.exact.bits import SYSTEM, BitSource, integer
+from deniable.exact.bits import SYSTEM, BitSource, draw_integer
 from deniable.exact.enclosures import exp_neg
 
-_RELATIVE = 2.0**-39  # four times what exp and its argument can be off together
-_ABSOLUTE = 2.0**-50  # of a word as a float, and of exp where it is denormal
+_RELATIVE = 2.0**-39  # four times the joint error of exp and its argument
+_ABSOLUTE = 2.0**-50  # the error of a word as a float, and of a denormal exp
 _LARGEST = 1 << 62
 
 
-def flips(
+def flip_coins(
     distances: npt.NDArray[Any],
     unit: Fraction,
     *,
@@ -29,15 +29,15 @@ def flips(
 ) -> npt.NDArray[np.bool_]:
     """Heads, independently, with probability exp(-unit * distance), for distances >= 0.
 
-    >>> flips(np.array([0, 10**9]), Fraction(1)).tolist()
+    >>> flip_coins(np.array([0, 10**9]), Fraction(1)).tolist()
     [True, False]
     """
     if unit <= 0 or (distances.size and distances.min() < 0):
-        raise InvalidParameter("`unit` must be positive, and `distances` zero or more.")
+        raise InvalidParameter("`unit` must be positive, and `distances` must be zero or more.")
     if distances.dtype == object:
-        exponents = np.array([_nearest(unit * int(one)) for one in distances])
+        exponents = np.array([_nearest_float(unit * int(distance)) for distance in distances])
     else:
-        exponents = distances * _nearest(unit)
+        exponents = distances * _nearest_float(unit)
     with np.errstate(under="ignore"):
         chances = np.exp(-exponents)
     words = source.draw(word_bits, distances.size)
@@ -52,7 +52,7 @@ def flips(
 
 
 def _settle(x: Fraction, word: int, source: BitSource, word_bits: int) -> bool:
-    """Whether the number whose first bits are `word` lies below exp(-x)."""
+    """Whether the uniform number with the first bits `word` is below exp(-x)."""
     bits = word_bits
     while True:
         lo, hi = exp_neg(x, bits)
@@ -60,9 +60,9 @@ def _settle(x: Fraction, word: int, source: BitSource, word_bits: int) -> bool:
             return True
         if word >= hi:
             return False
-        word, bits = word << word_bits | integer(source, word_bits), bits + word_bits
+        word, bits = word << word_bits | draw_integer(source, word_bits), bits + word_bits
 
 
-def _nearest(x: Fraction) -> float:
-    """x as a float; beyond 2**62 that is as good as any number, as exp(-x) is zero."""
+def _nearest_float(x: Fraction) -> float:
+    """x as a float. Beyond 2**62 any number will do, because exp(-x) is zero."""
     return float(x) if x < _LARGEST else float(_LARGEST)

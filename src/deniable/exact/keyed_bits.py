@@ -1,10 +1,10 @@
-"""Random bits that can be drawn again: a keyed source, for answers that must be remembered.
+"""Repeatable random bits: a keyed source, for randomized answers that must stay the same.
 
-HMAC-SHA256 of a label in counter mode, under a secret that only its owner has (a
-pseudorandom function: Bellare, "New proofs for NMAC and HMAC", 2006). Whoever asks twice for
-the same label gets the same bits, so a randomized answer need not be stored to be repeated;
-without the secret the bits cannot be told from fresh ones. The promise is then a
-computational one.
+HMAC-SHA256 of a label in counter mode, with a secret key that only its owner has (a
+pseudorandom function: Bellare, "New proofs for NMAC and HMAC", 2006). The same label always
+gives the same bits, so a randomized answer can be repeated without being stored. Without the
+secret the bits cannot be distinguished from fresh ones. The privacy guarantee is then
+computational.
 """
 
 import hashlib
@@ -17,7 +17,7 @@ from deniable.exact.bits import Words
 
 
 class KeyedBits:
-    """A source of bits that depends on a secret and a label only.
+    """A source of bits that depends only on a secret and a label.
 
     >>> first, again = (KeyedBits(b"x" * 32, "survey 7, question 2") for _ in range(2))
     >>> first.draw(64, 3).tolist() == again.draw(64, 3).tolist()
@@ -27,8 +27,8 @@ class KeyedBits:
     def __init__(self, secret: bytes, label: str) -> None:
         if len(secret) < 16:
             raise InvalidParameter(
-                f"A secret must have 16 bytes or more, drawn by `secrets.token_bytes(32)`. "
-                f"Found {len(secret)}."
+                f"A secret must have at least 16 bytes. Found {len(secret)}. Draw one with "
+                "`secrets.token_bytes(32)`."
             )
         self._key = hmac.new(secret, label.encode(), hashlib.sha256).digest()
         self._blocks = 0

@@ -1,12 +1,12 @@
-"""The least whole number that is enough, by doubling and then halving."""
+"""The least integer that satisfies a condition, by doubling and then bisection."""
 
 from collections.abc import Callable
 
 
-def least(enough: Callable[[int], bool], *, start: int = 1) -> int:
-    """The least whole number from `start` up for which `enough` holds; it must be monotone.
+def find_least(enough: Callable[[int], bool], *, start: int = 1) -> int:
+    """The least integer >= `start` for which `enough` holds. `enough` must be monotone.
 
-    >>> least(lambda n: n >= 77), least(lambda n: n >= 0, start=0)
+    >>> find_least(lambda n: n >= 77), find_least(lambda n: n >= 0, start=0)
     (77, 0)
     """
     if enough(start):

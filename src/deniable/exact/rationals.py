@@ -1,7 +1,7 @@
 """Public parameters as exact rationals.
 
-A float means the shortest decimal that prints as it: `rational(0.1)` is 1/10, not the
-binary neighbour of 1/10. Mechanism, loss and ledger all use that one rational.
+A float means the decimal that Python prints for it: `rational(0.1)` is 1/10, not the nearest
+binary fraction. Mechanism, loss and ledger all use this one rational.
 """
 
 import math
@@ -14,7 +14,7 @@ from deniable.errors import InvalidParameter
 
 Number: TypeAlias = int | float | Fraction | Decimal
 
-FARTHEST = 1000  # powers of ten of a decimal; doubles reach a third of it
+LARGEST_EXPONENT = 1000  # of ten, in a decimal; floats reach about a third of it
 
 
 def rational(value: Number, name: str = "value") -> Fraction:
@@ -30,23 +30,24 @@ def rational(value: Number, name: str = "value") -> Fraction:
             f"`{name}` must be a number (int, float, Fraction or Decimal). "
             f"Found {value!r} of type {type(value).__name__}."
         )
-    if isinstance(value, Rational):  # of fixed width, perhaps: those wrap around
+    if isinstance(value, Rational):  # numpy integers could overflow later
         return Fraction(int(value.numerator), int(value.denominator))
     if not (value.is_finite() if isinstance(value, Decimal) else math.isfinite(value)):
         raise InvalidParameter(f"`{name}` must be finite. Found {value}.")
     if isinstance(value, Decimal):
-        if value and abs(value.adjusted()) > FARTHEST:  # written out, it would fill the memory
+        # Written out, a number with a huge exponent would fill the memory.
+        if value and abs(value.adjusted()) > LARGEST_EXPONENT:
             raise InvalidParameter(
-                f"`{name}` is out of any useful range: write a number between 1e-{FARTHEST} "
-                f"and 1e{FARTHEST}. Found {value:.6g}."
+                f"`{name}` is out of any useful range: write a number between "
+                f"1e-{LARGEST_EXPONENT} and 1e{LARGEST_EXPONENT}. Found {value:.6g}."
             )
         return Fraction(value)
-    # numpy's shorter floats print shorter decimals, but only a float's repr is settled.
+    # A numpy float64 is a float with a repr of its own; a float32 prints its shortest decimal.
     return Fraction(repr(float(value)) if isinstance(value, float) else str(value))
 
 
 def positive(value: Number, name: str = "value") -> Fraction:
-    """`rational(value)`, refused unless it is above zero."""
+    """`rational(value)`, which must be above zero."""
     exact = rational(value, name)
     if exact <= 0:
         raise InvalidParameter(f"`{name}` must be positive. Found {value}.")
@@ -54,7 +55,7 @@ def positive(value: Number, name: str = "value") -> Fraction:
 
 
 def probability(value: Number, name: str = "p") -> Fraction:
-    """`rational(value)`, refused unless it lies in [0, 1]."""
+    """`rational(value)`, which must lie in [0, 1]."""
     exact = rational(value, name)
     if not 0 <= exact <= 1:
         raise InvalidParameter(f"`{name}` must be a probability, from 0 to 1. Found {value}.")

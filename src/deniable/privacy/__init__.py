@@ -1,12 +1,15 @@
-"""Losses: what releases cost, how costs compose, convert and compare.
+"""Privacy losses: what a release costs, and how losses compose, convert and compare.
 
-A file is loaded when one of its names is first used, so that importing one loss stays fast.
+Most files are loaded when one of their names is first used, so that an import stays fast.
 """
 
 from importlib import import_module
 from typing import TYPE_CHECKING
 
 from deniable.privacy.compose.algebra import LossAlgebra
+from deniable.privacy.compose.parallel import Parallel, parallel
+from deniable.privacy.compose.reserved import Reserved, reserved
+from deniable.privacy.losses.concentrated import ConcentratedLoss, concentrated
 from deniable.privacy.losses.loss import Loss
 
 if TYPE_CHECKING:
@@ -14,8 +17,6 @@ if TYPE_CHECKING:
     from deniable.privacy.amplify.shuffling import Shuffled, shuffled
     from deniable.privacy.compose.calibration import calibrate, how_many
     from deniable.privacy.compose.composition import Composition
-    from deniable.privacy.compose.parallel import Parallel, parallel
-    from deniable.privacy.compose.reserved import Reserved, reserved
     from deniable.privacy.filters.adaptive import (
         ConcentratedFilter,
         Filter,
@@ -26,7 +27,6 @@ if TYPE_CHECKING:
     from deniable.privacy.filters.union import UnionFilter
     from deniable.privacy.losses.approximate import ApproximateLoss
     from deniable.privacy.losses.bounded_range import RangeLoss
-    from deniable.privacy.losses.concentrated import ConcentratedLoss, concentrated
     from deniable.privacy.losses.distribution import LossDistribution
     from deniable.privacy.losses.gaussian import GaussianLoss
     from deniable.privacy.losses.pure import PureLoss
@@ -65,7 +65,7 @@ __all__ = [
     "without_replacement",
 ]
 
-# The kinds of loss do not import sums, comparisons and numerical prices. They get them here.
+# The kinds of loss do not import the rules of composition. They get them here.
 Loss.algebra = LossAlgebra()
 
 _FILES = {
@@ -76,18 +76,6 @@ _FILES = {
         "how_many",
     ),
     "compose.composition": ("Composition",),
-    "compose.parallel": (
-        "Parallel",
-        "parallel",
-    ),
-    "compose.reserved": (
-        "Reserved",
-        "reserved",
-    ),
-    "losses.concentrated": (
-        "ConcentratedLoss",
-        "concentrated",
-    ),
     "losses.distribution": ("LossDistribution",),
     "filters.adaptive": (
         "ConcentratedFilter",
@@ -119,7 +107,7 @@ _FILES = {
 def __getattr__(name: str) -> object:
     for file, names in _FILES.items():
         if name in names:
-            found: object = getattr(import_module(f"{__name__}.{file}"), name)
-            globals()[name] = found  # the next use is an ordinary attribute
-            return found
+            value: object = getattr(import_module(f"{__name__}.{file}"), name)
+            globals()[name] = value  # the next use is an ordinary attribute
+            return value
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

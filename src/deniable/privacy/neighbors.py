@@ -1,4 +1,4 @@
-"""Which tables are neighbours: the one place where the relation is spelt and checked."""
+"""Neighbouring tables: the only place where the relation is named and checked."""
 
 from typing import Literal, TypeAlias, get_args
 
@@ -8,7 +8,7 @@ Neighbors: TypeAlias = Literal["add-remove", "replace"]
 
 
 def neighboring(neighbors: object) -> Neighbors:
-    """The relation, refused unless it is one of the two.
+    """The neighbouring relation, which must be one of the two.
 
     >>> neighboring("replace")
     'replace'
@@ -18,9 +18,9 @@ def neighboring(neighbors: object) -> Neighbors:
             return known  # type: ignore[no-any-return]
     if neighbors is None:
         raise MissingRelation(
-            "`neighbors` is missing, and the answer depends on it. Say "
-            'neighbors="add-remove" (one unit\'s rows vanish) or '
-            'neighbors="replace" (one unit\'s rows change).'
+            "`neighbors` is missing, and the answer depends on it. Write "
+            'neighbors="add-remove" (the rows of one unit are removed) or '
+            'neighbors="replace" (the rows of one unit change).'
         )
     raise InvalidParameter(
         f'`neighbors` must be "add-remove" or "replace". Found {neighbors!r}.'

@@ -11,7 +11,7 @@ from scipy.stats import chisquare
 
 from deniable.exact.bits import SYSTEM
 from deniable.exact.enclosures import float_down
-from deniable.mechanisms.quantiles.method import Method
+from deniable.mechanisms.quantiles.quantile_method import QuantileMethod
 from tests.mechanisms.quantiles.laws import BITS, greatest, histogram, limit, neighbors
 
 THRESHOLD = 1e-9
@@ -45,7 +45,7 @@ def rank_errors(records, size, cells, quantiles):
 class MethodContract:
     """Subclasses give methods for tiny grids, and their laws."""
 
-    methods: ClassVar[tuple[Method, ...]]
+    methods: ClassVar[tuple[QuantileMethod, ...]]
     most: ClassVar[int] = 4  # records
 
     def law(self, method, records):
@@ -85,7 +85,7 @@ class MethodContract:
         ]
         for method in self.methods:
             wide = replace(method, size=1000, place_bits=32, epsilon=Fraction(1))
-            margin = wide.ranks(0.5, 3000)
+            margin = wide.rank_margin(0.5, 3000)
             for records in columns:
                 data = histogram(records, 1000)
                 errors = [
@@ -98,7 +98,7 @@ class MethodContract:
     def test_the_loss_is_epsilon(self):
         for method in self.methods:
             assert method.loss.epsilon() == pytest.approx(float_down(method.epsilon))
-            assert method.loss.nats.rational == method.epsilon
+            assert method.loss.exact_epsilon.rational == method.epsilon
 
     @pytest.mark.parametrize("records", [(), (0,), (2, 2, 2)], ids=str)
     def test_small_tables_release_something(self, records):

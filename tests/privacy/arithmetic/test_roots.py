@@ -5,7 +5,7 @@ from decimal import Decimal
 import pytest
 
 from deniable.privacy.arithmetic.intervals import precision
-from deniable.privacy.arithmetic.roots import root
+from deniable.privacy.arithmetic.roots import find_root
 
 P = precision(60)
 
@@ -15,12 +15,12 @@ def test_powers(power):
     def curve(x):
         return x**power - 2, power * x ** (power - 1)
 
-    found = root(curve, Decimal(0), Decimal(100), P)
+    found = find_root(curve, Decimal(0), Decimal(100), P)
     assert abs(P.near.power(found, power) - 2) < Decimal("1e-25")
 
 
 def test_a_flat_start_is_bisected():
-    found = root(
+    found = find_root(
         lambda x: (x - 3 if x < 4 else Decimal(1), Decimal(x < 4)), Decimal(0), Decimal(9), P
     )
     assert abs(found - 3) < Decimal("1e-25")

@@ -7,8 +7,8 @@ from fractions import Fraction
 
 from deniable.mechanisms import RandomizedResponse
 from deniable.privacy import LossDistribution
-from deniable.privacy.arithmetic.dominating_pairs import Atoms
-from deniable.privacy.arithmetic.symmetric_pairs import either
+from deniable.privacy.arithmetic.dominating_pairs import DiscretePair
+from deniable.privacy.arithmetic.symmetric_pairs import symmetric_pair
 from tests.privacy import exactly
 
 
@@ -27,7 +27,7 @@ def test_its_curve_is_the_greater_of_both():
     for _ in range(300):
         k = draw.randint(2, 5)
         p, q = _law(draw, k), _law(draw, k)
-        pair = either(p, q)
+        pair = symmetric_pair(p, q)
         for a in (1, 1.25, 2, 4, 60):
             found = pair.infinite + sum(
                 w * max(0.0, 1 - a * math.exp(-y))
@@ -39,7 +39,7 @@ def test_its_curve_is_the_greater_of_both():
 
 def test_a_symmetric_pair_is_left_alone():
     p, q = [Fraction(3, 4), Fraction(1, 4)], [Fraction(1, 4), Fraction(3, 4)]
-    assert either(p, q) == Atoms.of(p, q)
+    assert symmetric_pair(p, q) == DiscretePair.of(p, q)
 
 
 def test_no_choice_of_directions_beats_the_bound():
@@ -67,6 +67,6 @@ def test_two_answers_of_a_lopsided_design_may_change_opposite_ways():
 
 def test_what_only_one_side_can_say_counts_both_ways():
     p, q = [Fraction(1, 5), Fraction(4, 5), 0], [Fraction(2, 5), Fraction(2, 5), Fraction(1, 5)]
-    assert not Atoms.of(p, q).symmetric
+    assert not DiscretePair.of(p, q).symmetric
     assert LossDistribution.from_pair(p, q).epsilon(0.1) == math.inf
-    assert LossDistribution(((Atoms.of(p, q), 1),)).epsilon(0.1) == math.inf
+    assert LossDistribution(((DiscretePair.of(p, q), 1),)).epsilon(0.1) == math.inf

@@ -124,7 +124,7 @@ def test_parts_without_a_common_charge_promise_nothing():
     odd = ConcentratedLoss(0.1) + poisson(GaussianLoss(1), rate=0.1, neighbors="add-remove")
     assert odd.epsilon(1e-6) == math.inf
     assert odd.delta(1) == 1
-    with pytest.raises(Unsupported, match="no charge in common"):
+    with pytest.raises(Unsupported, match="no kind of charge in common"):
         odd.form(1e-6)
 
 

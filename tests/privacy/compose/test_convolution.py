@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from deniable.privacy.compose.convolution import Term, total
+from deniable.privacy.compose.convolution import GridTerm, convolve
 
 
 def exact(terms):
@@ -24,7 +24,7 @@ def exact(terms):
 def random_term(generator, size, count):
     mass = np.round(generator.dirichlet(np.ones(size)) * 2**20) / 2**20
     mass[0] += 1 - mass.sum()
-    return Term(int(generator.integers(-5, 5)), np.abs(mass), count)
+    return GridTerm(int(generator.integers(-5, 5)), np.abs(mass), count)
 
 
 @pytest.mark.parametrize("seed", range(6))
@@ -36,7 +36,7 @@ def test_masses_are_within_the_error(seed):
     ]
     first, masses = exact(terms)
     size = len(masses) + seed  # odd and even lengths
-    found = total(terms, first, size)
+    found = convolve(terms, first, size)
     assert np.abs(found.mass[: len(masses)] - masses).max() <= found.error
     assert found.error < 1e-11
 
@@ -45,13 +45,13 @@ def test_many_short_terms_are_joined_in_pairs():
     generator = np.random.default_rng(9)
     terms = [random_term(generator, 3, 1) for _ in range(40)]
     first, masses = exact(terms)
-    found = total(terms, first, 512)
+    found = convolve(terms, first, 512)
     assert np.abs(found.mass[: len(masses)] - masses).max() <= found.error < 1e-10
 
 
 def test_what_does_not_fit_wraps():
-    coin = Term(0, np.array([0.5, 0.5]), 4)
-    found = total([coin], 0, 4)
+    coin = GridTerm(0, np.array([0.5, 0.5]), 4)
+    found = convolve([coin], 0, 4)
     assert found.mass == pytest.approx(np.array([1 + 1, 4, 6, 4]) / 16)
-    shifted = total([coin], 2, 4)  # the same losses, read from 2 on
+    shifted = convolve([coin], 2, 4)  # the same losses, read from 2 on
     assert shifted.mass == pytest.approx(np.array([6, 4, 1 + 1, 4]) / 16)

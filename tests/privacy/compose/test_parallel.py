@@ -68,7 +68,7 @@ def test_groups_may_gather_or_spread():
 
 def test_charges_are_the_worst():
     cells = parallel(PureLoss(1), GaussianLoss(2), neighbors="add-remove")
-    assert (cells.nats, cells.mu_squared, cells.rho) == (None, None, 2)
+    assert (cells.exact_epsilon, cells.mu_squared, cells.rho) == (None, None, 2)
     assert parallel(GaussianLoss(1), GaussianLoss(2), neighbors="replace").mu_squared == 5
 
 

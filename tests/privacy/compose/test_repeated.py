@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from deniable.privacy import PureLoss
-from deniable.privacy.arithmetic.nats import Nats
-from deniable.privacy.compose.repeated import Repeated
+from deniable.privacy.arithmetic.exact_epsilon import ExactEpsilon
+from deniable.privacy.compose.repeated import RepeatedLoss
 from tests.privacy import curves
 from tests.privacy.contract import mp, read
 
@@ -25,12 +25,12 @@ def test_known_numbers(count, known):
 
 @given(st.integers(1, 80), st.floats(0.01, 4), st.floats(0, 1))
 def test_delta_is_the_sum_itself(count, each, part):
-    loss = Repeated(PureLoss(each).nats, count)
+    loss = RepeatedLoss(PureLoss(each).exact_epsilon, count)
     epsilon = Fraction(repr(part)) * Fraction(repr(each)) * count
     truth = curves.randomized_responses(
         read(each), count, mp.mpf(epsilon.numerator) / epsilon.denominator
     )
-    exact = Nats(epsilon)
+    exact = ExactEpsilon(epsilon)
     assert (
         mp.mpf(str(loss._delta_below(exact))) <= truth <= mp.mpf(str(loss._delta_above(exact)))
     )
@@ -40,7 +40,7 @@ def test_delta_is_the_sum_itself(count, each, part):
 
 @given(st.integers(1, 200), st.floats(0.01, 2), st.floats(1e-15, 0.5))
 def test_epsilon_is_enclosed_closely(count, each, delta):
-    loss = Repeated(PureLoss(each).nats, count)
+    loss = RepeatedLoss(PureLoss(each).exact_epsilon, count)
     low, high = loss.epsilon_bounds(delta)
     assert low <= high <= low * (1 + 1e-12) + 1e-15
     assert curves.randomized_responses(read(each), count, read(high)) <= read(delta)
@@ -48,7 +48,9 @@ def test_epsilon_is_enclosed_closely(count, each, delta):
 
 @pytest.mark.parametrize("delta", [0.1, 1e-6, 1e-15])
 def test_a_million_is_finite_and_monotone(delta):
-    found = [Repeated(Nats(Fraction(1, 1000)), 10**k).epsilon(delta) for k in range(7)]
+    found = [
+        RepeatedLoss(ExactEpsilon(Fraction(1, 1000)), 10**k).epsilon(delta) for k in range(7)
+    ]
     assert found == sorted(found)
     assert 0 <= found[-1] < 20
-    assert Repeated(Nats(Fraction(1, 1000)), 10**6 + 1).epsilon(delta) > found[-1]
+    assert RepeatedLoss(ExactEpsilon(Fraction(1, 1000)), 10**6 + 1).epsilon(delta) > found[-1]

@@ -116,7 +116,7 @@ def test_a_loss_distribution_is_no_charge(fresh):
 def test_the_epsilon_of_a_running_sum_is_no_charge(fresh):
     filter_ = fresh()
     running = PureLoss(0.001) * 3
-    with pytest.raises(InvalidStoppingRule, match="when one looked"):
+    with pytest.raises(InvalidStoppingRule, match="when it was read"):
         filter_.spend(running.epsilon(1e-6))
     filter_.spend(running)
     with pytest.raises(InvalidStoppingRule, match=r"filter\.promise"):

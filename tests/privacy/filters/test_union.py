@@ -45,7 +45,7 @@ def test_its_filters_must_keep_their_shares():
         UnionFilter(PureFilter(2), epsilon=1, deltas=[0])
     with pytest.raises(InvalidParameter, match="its own"):
         UnionFilter(ConcentratedFilter(1), epsilon=1, deltas=[1e-6])
-    with pytest.raises(InvalidParameter, match="a delta for each"):
+    with pytest.raises(InvalidParameter, match="one delta for each"):
         UnionFilter(PureFilter(1), epsilon=1, deltas=[])
     used = PureFilter(1)
     used.spend(PureLoss(0.1))

@@ -1,4 +1,4 @@
-"""Approximate losses: epsilon, but for delta."""
+"""Approximate losses: epsilon, except with probability delta."""
 
 import math
 from fractions import Fraction

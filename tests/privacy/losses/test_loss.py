@@ -5,8 +5,8 @@ from fractions import Fraction
 import pytest
 
 from deniable.privacy import ConcentratedLoss, GaussianLoss
-from deniable.privacy.arithmetic.nats import Nats
-from deniable.privacy.compose.forms import Charged
+from deniable.privacy.arithmetic.exact_epsilon import ExactEpsilon
+from deniable.privacy.compose.composition_forms import ShiftedLoss
 from deniable.privacy.losses.loss import Loss
 
 
@@ -20,7 +20,7 @@ def test_the_search_finds_the_gaussian_curve(mu, alpha):
 
 
 def test_the_search_is_not_lost_on_a_plateau():
-    shifted = Charged(GaussianLoss(0.5), Nats(Fraction(1)), Fraction(0))
+    shifted = ShiftedLoss(GaussianLoss(0.5), ExactEpsilon(Fraction(1)), Fraction(0))
     assert shifted.tradeoff(0.96875) > 0.001
     assert shifted.tradeoff(Fraction(1, 10**400)) > 0.9
     assert ConcentratedLoss(200).tradeoff(1e-250) > 0.5

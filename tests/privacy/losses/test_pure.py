@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from deniable.errors import InvalidParameter
 from deniable.privacy import PureLoss
-from deniable.privacy.arithmetic.nats import Nats
+from deniable.privacy.arithmetic.exact_epsilon import ExactEpsilon
 from tests.privacy import curves
 from tests.privacy.contract import LossContract, assert_just_above, mp, read
 
@@ -101,7 +101,7 @@ def test_one_of_epsilon_and_odds_is_needed(given):
 
 
 def test_a_mixed_sum_prints_its_terms():
-    mixed = Nats(Fraction(1, 2)) + Nats.of_odds(Fraction(3)) * 2
+    mixed = ExactEpsilon(Fraction(1, 2)) + ExactEpsilon.from_odds(Fraction(3)) * 2
     assert repr(PureLoss.of(mixed)) == "PureLoss(1/2 + 2 ln 3)"
 
 

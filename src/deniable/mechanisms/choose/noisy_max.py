@@ -1,15 +1,15 @@
 """The noisy maximum: add noise to every score, name the best, keep the noisy scores secret.
 
-Fix everybody else's noise. A candidate wins if its own noise reaches some least value, and
-between neighbours that value moves by at most one span (twice the sensitivity; once if scores
-are monotone). Noise for which P(Z >= z + span) >= exp(-epsilon) P(Z >= z) therefore keeps
-epsilon, whatever the number of candidates: Dwork & Roth 2014, section 3.3. Ties are broken
-evenly, that is by an order drawn in advance: for each order the argument holds as it stands.
+Fix the noise of all other candidates. A candidate wins if its own noise reaches some least
+value, and between neighbours that value moves by at most one span (twice the sensitivity; once
+if scores are monotone). So noise with P(Z >= z + span) >= exp(-epsilon) P(Z >= z) is
+epsilon-private, for any number of candidates: Dwork & Roth 2014, section 3.3. Ties are broken
+evenly, by an order drawn in advance; the argument holds for each order.
 
-- Laplace noise is discrete here, on a public grid: so that all scores move by whole steps, and
-  the argument goes through step by step. The other two always do better.
-- Exponential noise is permute-and-flip (Ding, Kifer et al. 2021), and is drawn as that.
-- Gumbel noise is the exponential mechanism, and is drawn as that.
+- Laplace noise is discrete here, on a public grid: all scores move by whole steps, so the
+  argument holds step by step. The other two kinds are always more accurate.
+- Exponential noise is equal to permute-and-flip (Ding, Kifer et al. 2021), and drawn as that.
+- Gumbel noise is equal to the exponential mechanism, and drawn as that.
 """
 
 import math
@@ -23,17 +23,18 @@ from numpy.typing import NDArray
 from deniable.errors import InvalidParameter
 from deniable.exact import discrete_laplace, uniform_below
 from deniable.exact.enclosures import Enclosure
-from deniable.exact.least_integer import least
+from deniable.exact.least_integer import find_least
 from deniable.exact.rationals import Number
-from deniable.mechanisms import strength
-from deniable.mechanisms.choose.by_score import Choosing
+from deniable.mechanisms import epsilon_or_odds
+from deniable.mechanisms.choose.choice_by_score import ChoiceByScore
 from deniable.mechanisms.choose.exponential import Exponential
-from deniable.mechanisms.choose.laplace_probabilities import Walls, cumulative
+from deniable.mechanisms.choose.laplace_probabilities import LaplaceProbabilities, cumulative
 from deniable.mechanisms.choose.permute_and_flip import PermuteAndFlip
 from deniable.mechanisms.choose.scores import Candidates, Scores, read
+from deniable.mechanisms.named_arguments import check_arguments
 from deniable.privacy import PureLoss, RangeLoss
 
-Noise: TypeAlias = Literal["laplace", "exponential", "gumbel"]
+NoiseKind: TypeAlias = Literal["laplace", "exponential", "gumbel"]
 
 _NODES = 32
 _CHUNK = 1 << 18
@@ -41,7 +42,7 @@ _CAUTION = 1 - 1e-9
 
 
 @dataclass(frozen=True, slots=True, init=False)
-class NoisyMax(Choosing):
+class NoisyMax(ChoiceByScore):
     """Names the candidate whose noisy score is the highest.
 
     >>> NoisyMax(epsilon=1).release({"no": 0, "yes": 5000})
@@ -50,8 +51,9 @@ class NoisyMax(Choosing):
     RangeLoss(1)
     """
 
-    noise: Noise
+    noise: NoiseKind
 
+    @check_arguments
     def __init__(
         self,
         *,
@@ -60,29 +62,29 @@ class NoisyMax(Choosing):
         sensitivity: Number = 1,
         monotone: bool = False,
         step: Number | None = None,
-        noise: Noise = "exponential",
+        noise: NoiseKind = "exponential",
     ) -> None:
         super(NoisyMax, self).__init__(
             epsilon=epsilon, odds=odds, sensitivity=sensitivity, monotone=monotone, step=step
         )
-        if noise not in get_args(Noise):
+        if noise not in get_args(NoiseKind):
             raise InvalidParameter(
-                f"`noise` must be one of {', '.join(get_args(Noise))}. Found {noise!r}."
+                f"`noise` must be one of {', '.join(get_args(NoiseKind))}. Found {noise!r}."
             )
         object.__setattr__(self, "noise", noise)
 
     @property
     def loss(self) -> PureLoss | RangeLoss:
-        """A pure loss; of bounded range if the noise is Gumbel's.
+        """A pure loss; with Gumbel noise, a loss of bounded range.
 
         >>> NoisyMax(epsilon=0.5, noise="laplace").loss
         PureLoss(0.5)
         """
-        twin = self._twin()
-        return twin.loss if twin else strength.loss(self.epsilon, self.odds)
+        twin = self._equivalent()
+        return twin.loss if twin else epsilon_or_odds.loss(self.epsilon, self.odds)
 
-    def _twin(self) -> Exponential | PermuteAndFlip | None:
-        """The mechanism that this one equals."""
+    def _equivalent(self) -> Exponential | PermuteAndFlip | None:
+        """The mechanism that has the same law; None for Laplace noise."""
         if self.noise == "laplace":
             return None
         kind = Exponential if self.noise == "gumbel" else PermuteAndFlip
@@ -99,33 +101,33 @@ class NoisyMax(Choosing):
         return read(scores, step=self.step, sensitivity=self.sensitivity, public_grid=public)
 
     def _scale(self, scores: Scores) -> Fraction:
-        """The scale of Laplace noise in units; a span is a whole number of them."""
+        """The scale of Laplace noise in units; the span is a whole number of units."""
         span = math.ceil(scores.span(self.sensitivity, monotone=self.monotone))
-        return span / strength.rate(self.epsilon, self.odds)
+        return span / epsilon_or_odds.rate(self.epsilon, self.odds)
 
     def _choose(self, scores: Scores) -> int:
-        if twin := self._twin():
+        if twin := self._equivalent():
             return twin._choose(scores)
-        noisy = discrete_laplace(self._scale(scores), scores.units.size) - scores.behind()
+        noisy = discrete_laplace(self._scale(scores), scores.units.size) - scores.gaps_to_best()
         best = np.flatnonzero(noisy == noisy.max())
         return int(best[int(uniform_below(best.size, 1)[0])])
 
     def _probabilities(self, scores: Scores) -> NDArray[np.float64]:
-        if twin := self._twin():
+        if twin := self._equivalent():
             return twin._probabilities(scores)
         behind, place, counts = np.unique(
-            scores.behind().astype(np.float64), return_inverse=True, return_counts=True
+            scores.gaps_to_best().astype(np.float64), return_inverse=True, return_counts=True
         )
-        return _win_law(behind, counts, float(self._scale(scores)))[place]
+        return _winning_probabilities(behind, counts, float(self._scale(scores)))[place]
 
     def _enclose(self, scores: Scores, index: int, bits: int) -> Enclosure:
-        if twin := self._twin():
+        if twin := self._equivalent():
             return twin._enclose(scores, index, bits)
-        behind = [int(one) for one in scores.behind()]
-        return Walls(self._scale(scores), bits).wins(behind, index)
+        gaps = [int(gap) for gap in scores.gaps_to_best()]
+        return LaplaceProbabilities(self._scale(scores), bits).winning(gaps, index)
 
     def _least_gap(self, scores: Scores, candidates: int, miss: Fraction) -> int:
-        if twin := self._twin():
+        if twin := self._equivalent():
             return twin._least_gap(scores, candidates, miss)
         scale = float(self._scale(scores))
         reach = math.ceil(45 * scale)
@@ -133,21 +135,22 @@ class NoisyMax(Choosing):
         weights = cumulative(best, scale) - cumulative(best - 1, scale)
 
         def enough(gap: int) -> bool:
-            """Every other one g behind; a tie counts as lost. Floats: all of it is public."""
+            """All others are `gap` behind; a tie counts as lost. All inputs are public, so
+            floats are safe."""
             loses = -np.expm1((candidates - 1) * np.log(cumulative(best + gap - 1, scale)))
             return bool(weights @ loses + 1e-14 <= float(miss) * _CAUTION)
 
-        return least(enough)
+        return find_least(enough)
 
 
-def _win_law(
+def _winning_probabilities(
     behind: NDArray[np.float64], counts: NDArray[np.int64], scale: float
 ) -> NDArray[np.float64]:
-    """The probability that one of those so far behind has the highest noisy score.
+    """For each gap to the best, the probability that such a candidate has the highest score.
 
-    Summed over that score v. Breaking ties evenly is the same as adding a uniform fraction to
-    every score: the others stay below v + y with chance P(below v) + y P(at v), integrated over
-    y by Gauss-Legendre nodes.
+    This is a sum over that noisy score v. Breaking ties evenly is the same as adding a uniform
+    fraction to every score: the others stay below v + y with probability
+    P(below v) + y P(at v), integrated over y by Gauss-Legendre nodes.
     """
     nodes, weights = np.polynomial.legendre.leggauss(_NODES)
     law = np.zeros(behind.size)

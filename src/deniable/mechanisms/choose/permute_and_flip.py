@@ -1,15 +1,15 @@
-"""Permute-and-flip: look at candidates in random order, and take each with its own coin.
+"""Permute-and-flip: look at candidates in random order, and flip a coin for each.
 
-The coin of a candidate shows heads with probability exp(-epsilon * behind / span), `behind`
-being how far its score lies below the best; the best one's always does. Taking the first
-candidate that shows heads is choosing evenly among all that do, since the order is independent
-of the coins. It is epsilon-private, and no candidate set makes it worse than the exponential
-mechanism: McKenna & Sheldon, "Permute-and-flip", 2020. It equals the noisy maximum with
-exponential noise: Ding, Kifer et al., "The permute-and-flip mechanism is identical to
+The coin of a candidate shows heads with probability exp(-epsilon * gap / span), where `gap` is
+how far its score lies below the best. The coin of the best always shows heads. The mechanism
+takes the first candidate that shows heads. Since the order is independent of the coins, this is
+an even choice among all that show heads. It is epsilon-private, and never worse than the
+exponential mechanism: McKenna & Sheldon, "Permute-and-flip", 2020. It equals the noisy maximum
+with exponential noise: Ding, Kifer et al., "The permute-and-flip mechanism is identical to
 report-noisy-max with exponential noise", 2021.
 
-With x_j the chance of heads and K the number of heads among the others, the law is P(i) = x_i
-E(1 / (1 + K)) = x_i * integral over [0, 1] of the product of (1 - x_j t), j != i.
+Let x_j be the probability of heads, and K the number of heads among the others. The law is
+P(i) = x_i E(1 / (1 + K)) = x_i * integral over [0, 1] of the product of (1 - x_j t), j != i.
 """
 
 from collections import Counter
@@ -24,19 +24,19 @@ from numpy.typing import NDArray
 from deniable.exact import uniform_below
 from deniable.exact.bits import SYSTEM, BitSource
 from deniable.exact.enclosures import Enclosure, exp_neg
-from deniable.exact.exponential_coins import flips
-from deniable.exact.least_integer import least
-from deniable.mechanisms import strength
-from deniable.mechanisms.choose.by_score import Choosing, exponents
+from deniable.exact.exponential_coins import flip_coins
+from deniable.exact.least_integer import find_least
+from deniable.mechanisms import epsilon_or_odds
+from deniable.mechanisms.choose.choice_by_score import ChoiceByScore, exponents
 from deniable.mechanisms.choose.scores import Scores
 from deniable.privacy import PureLoss
 
 _NODES = 32  # of a Gauss-Legendre panel: exact for polynomials of degree 63
-_CAUTION = 1 - 1e-9  # far more than the floats of a margin can be off
+_CAUTION = 1 - 1e-9  # far more than the rounding errors of a margin
 
 
 @dataclass(frozen=True, slots=True, init=False)
-class PermuteAndFlip(Choosing):
+class PermuteAndFlip(ChoiceByScore):
     """Chooses a candidate, at least as well as the exponential mechanism at the same epsilon.
 
     >>> chance = PermuteAndFlip(epsilon=1).pmf([4, 0])[1]
@@ -46,39 +46,41 @@ class PermuteAndFlip(Choosing):
 
     @property
     def loss(self) -> PureLoss:
-        """A pure loss; unlike the exponential mechanism's its range is not known to be bounded.
+        """A pure loss. Unlike for the exponential mechanism, no bounded range is known.
 
         >>> PermuteAndFlip(epsilon=0.5).loss
         PureLoss(0.5)
         """
-        return strength.loss(self.epsilon, self.odds)
+        return epsilon_or_odds.loss(self.epsilon, self.odds)
 
     def _choose(self, scores: Scores) -> int:
-        return flip(scores, self.rate(scores))
+        return choose_by_coins(scores, self.rate(scores))
 
     def _probabilities(self, scores: Scores) -> NDArray[np.float64]:
-        return flip_law(exponents(scores, self.rate(scores)))
+        return coin_probabilities(exponents(scores, self.rate(scores)))
 
     def _enclose(self, scores: Scores, index: int, bits: int) -> Enclosure:
-        return enclose_flip(scores, self.rate(scores), index, bits)
+        return enclose_probability(scores, self.rate(scores), index, bits)
 
     def _least_gap(self, scores: Scores, candidates: int, miss: Fraction) -> int:
-        return flip_gap(self.rate(scores), candidates, miss)
+        return least_gap(self.rate(scores), candidates, miss)
 
 
-def flip(
+def choose_by_coins(
     scores: Scores, rate: Fraction, *, source: BitSource = SYSTEM, word_bits: int = 64
 ) -> int:
-    """One index: even among all candidates whose coin shows heads."""
-    heads = np.flatnonzero(flips(scores.behind(), rate, source=source, word_bits=word_bits))
+    """Draws one index, evenly among all candidates whose coin shows heads."""
+    heads = np.flatnonzero(
+        flip_coins(scores.gaps_to_best(), rate, source=source, word_bits=word_bits)
+    )
     return int(heads[int(uniform_below(heads.size, 1, source=source)[0])])
 
 
-def flip_law(behind: NDArray[np.float64]) -> NDArray[np.float64]:
+def coin_probabilities(behind: NDArray[np.float64]) -> NDArray[np.float64]:
     """The probability of each index, by quadrature on panels that grow away from zero.
 
     On a panel from t to 2t the integrand falls by about exp(-t * the expected number of heads),
-    so either few nodes are enough or nothing is left.
+    so either a few nodes are enough or almost nothing is left.
     """
     chances, place, counts = np.unique(np.exp(-behind), return_inverse=True, return_counts=True)
     halvings = max(0, ceil(log2(chances @ counts)))
@@ -93,37 +95,37 @@ def flip_law(behind: NDArray[np.float64]) -> NDArray[np.float64]:
     return np.asarray(law[place], dtype=np.float64)
 
 
-def enclose_flip(scores: Scores, rate: Fraction, index: int, bits: int) -> Enclosure:
-    """x_i E(1 / (1 + K)), with the law of K by adding one candidate after another."""
-    behind = [int(one) for one in scores.behind()]
-    work = bits + 16 + len(behind).bit_length()
+def enclose_probability(scores: Scores, rate: Fraction, index: int, bits: int) -> Enclosure:
+    """x_i E(1 / (1 + K)); the law of K is built by adding one candidate after another."""
+    gaps = [int(gap) for gap in scores.gaps_to_best()]
+    work = bits + 16 + len(gaps).bit_length()
     one = 1 << work
-    chances = {d: exp_neg(rate * d, work) for d in Counter(behind)}
+    chances = {gap: exp_neg(rate * gap, work) for gap in Counter(gaps)}
     low, high = [one], [one]  # P(K = k), enclosed at scale 2**work
-    for j, d in enumerate(behind):
+    for j, gap in enumerate(gaps):
         if j != index:
-            lo, hi = chances[d]
+            lo, hi = chances[gap]
             low = _convolve(low, one - hi, lo, work, up=False)
             high = _convolve(high, one - lo, hi, work, up=True)
-    lo, hi = chances[behind[index]]
+    lo, hi = chances[gaps[index]]
     least_mean = sum(p // (k + 1) for k, p in enumerate(low))
     most_mean = sum(-(-p // (k + 1)) for k, p in enumerate(high))
     return lo * least_mean >> 2 * work - bits, -(-hi * most_mean >> 2 * work - bits)
 
 
 def _convolve(law: list[int], tails: int, heads: int, work: int, *, up: bool) -> list[int]:
-    """The law of one more coin: terms are all positive, so each end can be rounded outward."""
+    """The law with one more coin. All terms are positive, so each end is rounded outward."""
     longer = [0, *law]
     fresh = [stay * tails + come * heads for stay, come in zip([*law, 0], longer, strict=True)]
     return [-(-p >> work) if up else p >> work for p in fresh]
 
 
-def flip_gap(rate: Fraction, candidates: int, miss: Fraction) -> int:
+def least_gap(rate: Fraction, candidates: int, miss: Fraction) -> int:
     """The least g at which k - 1 candidates, all g behind, win with probability <= miss.
 
-    More heads among those behind, or fewer ahead, only make a loss likelier, so this is the
-    worst case. The best one wins with E(1 / (1 + K)) = (1 - (1 - x)**k) / (k x). A float is
-    safe here: every input is public, and the comparison leans to the wider margin.
+    More heads among those behind, or fewer ahead, only make a loss more likely, so this is the
+    worst case. The best wins with probability E(1 / (1 + K)) = (1 - (1 - x)**k) / (k x). Floats
+    are safe here: every input is public, and rounding makes the margin wider.
     """
     k, allowed = candidates, float(miss) * _CAUTION
 
@@ -135,4 +137,4 @@ def flip_gap(rate: Fraction, candidates: int, miss: Fraction) -> int:
             most = 1 - (-expm1(k * log1p(-x)) / (k * x) if x < 1 else 1 / k) + 1e-14
         return most <= allowed
 
-    return least(enough)
+    return find_least(enough)

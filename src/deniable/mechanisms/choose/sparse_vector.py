@@ -1,17 +1,18 @@
-"""The sparse vector technique: which of many numbers are above a threshold, paid only for hits.
+"""The sparse vector technique: which of many numbers are above a threshold. Only hits cost.
 
-The threshold gets noise once, every number gets fresh noise, and only "above" or "below" is
-told. Numbers that stay below cost nothing; after `count` hits the session is over. With D the
-sensitivity, e1 + e2 = epsilon, and noise of scale D / e1 on the threshold and 2 c D / e2 on
-the numbers the whole transcript is epsilon-private: shift the noisy threshold by D, which
-costs e1, and each of the c hits by 2 D, which costs e2 / c; the misses then follow for free.
-If all numbers move in the same direction between neighbours a shift of D is enough, hence c D
-/ e2. Lyu, Su & Li, "Understanding the sparse vector technique for differential privacy", 2017,
-where this is the one variant of seven that is both private and usable, and the best split is
-e1 : e2 = 1 : (2 c)**(2/3), or 1 : c**(2/3). All noise is discrete Laplace on one public grid,
-and a tie counts as above: the shifts are whole steps, so the proof holds on the grid.
+The threshold gets noise once, every number gets new noise, and the output is only "above" or
+"below". Numbers that stay below cost nothing; after `count` hits the session ends. Let D be the
+sensitivity, c the count and e1 + e2 = epsilon. With noise of scale D / e1 on the threshold and
+2 c D / e2 on the numbers, the whole transcript is epsilon-private. Proof: shift the noisy
+threshold by D, which costs e1, and each of the c hits by 2 D, which costs e2 / c; the misses
+then cost nothing. If all numbers move in the same direction between neighbours, a shift of D is
+enough, hence c D / e2. Lyu, Su & Li, "Understanding the sparse vector technique for
+differential privacy", 2017: of seven variants only this one is both private and usable, and the
+best split is e1 : e2 = 1 : (2 c)**(2/3), or 1 : c**(2/3). All noise is discrete Laplace on one
+public grid, and a tie counts as above: the shifts are whole steps, so the proof holds on the
+grid.
 
-Printing a noisy number beside a hit would break the proof. Buy that number separately.
+Printing a noisy number next to a hit would break the proof. Release that number separately.
 """
 
 import math
@@ -26,11 +27,13 @@ import numpy as np
 from deniable.errors import InvalidData, InvalidParameter, UsedUp
 from deniable.exact import discrete_laplace
 from deniable.exact.enclosures import Enclosure
-from deniable.exact.least_integer import least
-from deniable.exact.rationals import Number, positive, probability, rational, whole
-from deniable.mechanisms import strength
-from deniable.mechanisms.choose.laplace_probabilities import Walls, cumulative
-from deniable.mechanisms.grid import Numbers, gridded
+from deniable.exact.least_integer import find_least
+from deniable.exact.rationals import Number, positive, rational, whole
+from deniable.mechanisms import epsilon_or_odds
+from deniable.mechanisms.choose.laplace_probabilities import LaplaceProbabilities, cumulative
+from deniable.mechanisms.confidence import confidence_level
+from deniable.mechanisms.grid import Numbers, put_on_grid
+from deniable.mechanisms.named_arguments import check_arguments
 from deniable.privacy import PureLoss
 from deniable.privacy.arithmetic import floats
 
@@ -39,7 +42,7 @@ _CAUTION = 1 - 1e-9
 
 @dataclass(frozen=True, slots=True, init=False)
 class SparseVector:
-    """Tells which numbers reach a threshold, up to `count` of them, for one epsilon.
+    """Says which numbers reach a threshold, up to `count` of them, for one epsilon.
 
     >>> watch = SparseVector(epsilon=1, count=2)
     >>> watch.release([0, 9000, 0, 9000, 0], threshold=4500)  # it ends with the second hit
@@ -53,6 +56,7 @@ class SparseVector:
     monotone: bool
     step: Fraction
 
+    @check_arguments
     def __init__(
         self,
         *,
@@ -63,7 +67,7 @@ class SparseVector:
         monotone: bool = False,
         step: Number = 1,
     ) -> None:
-        exact_epsilon, exact_odds = strength.one_of(epsilon, odds)
+        exact_epsilon, exact_odds = epsilon_or_odds.read(epsilon, odds)
         object.__setattr__(self, "epsilon", exact_epsilon)
         object.__setattr__(self, "odds", exact_odds)
         object.__setattr__(self, "count", whole(count, "count"))
@@ -75,15 +79,15 @@ class SparseVector:
 
     @property
     def loss(self) -> PureLoss:
-        """What a whole session costs, however many numbers it looks at.
+        """What a whole session costs, for any number of queries.
 
         >>> SparseVector(epsilon=0.5, count=10).loss
         PureLoss(0.5)
         """
-        return strength.loss(self.epsilon, self.odds)
+        return epsilon_or_odds.loss(self.epsilon, self.odds)
 
     def start(self, threshold: Number, *, real: bool = False) -> "SparseVectorSession":
-        """A session, which takes one number after another; `real` if they will be floats.
+        """A session that takes one number after another. Give `real=True` for floats.
 
         >>> session = SparseVector(epsilon=1).start(threshold=5000)
         >>> session.above(0), session.above(10_000), session.left
@@ -93,19 +97,19 @@ class SparseVector:
         return SparseVectorSession(self, real, self._steps_of(threshold) + hidden)
 
     def release(self, values: Sequence[Any] | Any, *, threshold: Number) -> list[bool]:
-        """True for each number said to be above; it ends where the last hit was.
+        """True for each number that is reported above; the list ends at the last hit.
 
         >>> len(SparseVector(epsilon=1).release([0, 0, 0], threshold=9000))
         3
         """
-        on_grid = gridded(values, self.step)
+        on_grid = put_on_grid(values, self.step)
         session = self.start(threshold, real=on_grid.real)
-        told: list[bool] = []
-        for one in on_grid.steps:
+        answers: list[bool] = []
+        for steps in on_grid.steps:
             if session.left == 0:
                 break
-            told.append(session._told(int(one)))
-        return told
+            answers.append(session._compare(int(steps)))
+        return answers
 
     def pmf(self, output: Sequence[bool], values: Numbers, *, threshold: Number) -> float:
         """The probability of a whole transcript.
@@ -120,34 +124,32 @@ class SparseVector:
         self, output: Sequence[bool], values: Numbers, bits: int = 256, *, threshold: Number
     ) -> Enclosure:
         """Encloses 2**bits * pmf between two integers, for proofs."""
-        on_grid, told = gridded(values, self.step), list(output)
-        hits = sum(told)
-        over = hits == self.count and told[-1]
-        if hits > self.count or (hits == self.count and not told[-1]):
+        on_grid, answers = put_on_grid(values, self.step), list(output)
+        hits, length, most = sum(answers), len(answers), on_grid.steps.size
+        over = hits == self.count and answers[-1]
+        if hits > self.count or (hits == self.count and not answers[-1]):
             return 0, 0
-        if len(told) > on_grid.steps.size or (len(told) < on_grid.steps.size and not over):
+        if length > most or (length < most and not over):
             return 0, 0
         line = self._steps_of(threshold)
-        gaps = [int(one) - line for one in on_grid.steps[: len(told)]]
-        first, second = (Walls(scale, bits) for scale in self._scales(on_grid.real))
-        return first.passes(gaps, told, second)
+        gaps = [int(steps) - line for steps in on_grid.steps[:length]]
+        first, second = (
+            LaplaceProbabilities(scale, bits) for scale in self._scales(on_grid.real)
+        )
+        return first.transcript(gaps, answers, second)
 
     def margin(
         self, confidence: Number = 0.95, *, queries: int, real: bool = False
     ) -> int | float:
-        """The least m such that, with that probability, all answers are right up to m: nothing
-        below threshold - m is said to be above, and nothing above threshold + m below.
+        """The least m such that, with probability `confidence`, all answers are right up to m.
+
+        No number below threshold - m is reported above, and none above threshold + m below.
 
         >>> SparseVector(epsilon=1).margin(0.95, queries=100)
         27
         """
-        miss = 1 - probability(confidence, "confidence")
-        if not 0 < miss < 1:
-            raise InvalidParameter(
-                f"`confidence` must lie between 0 and 1. Found {confidence}: noise has no "
-                "bound, so no margin is certain."
-            )
-        asked = whole(queries, "queries")
+        miss = 1 - confidence_level(confidence)
+        count = whole(queries, "queries")
         first, second = (float(scale) for scale in self._scales(real))
         reach = math.ceil(45 * first)
         hidden: Any = np.arange(-reach, reach + 1)
@@ -157,21 +159,23 @@ class SparseVector:
             """|noise - hidden| <= m for all queries; floats, as every input is public."""
             right = cumulative(hidden + m, second) - cumulative(hidden - m - 1, second)
             with np.errstate(divide="ignore"):
-                wrong = -np.expm1(asked * np.log(np.maximum(right, 0)))
+                wrong = -np.expm1(count * np.log(np.maximum(right, 0)))
             return bool(weights @ wrong + 1e-14 <= float(miss) * _CAUTION)
 
-        lost = (least(enough) + (1 if real else 0)) * self.step
+        lost = (find_least(enough) + (1 if real else 0)) * self.step
         return int(lost) if lost.denominator == 1 else floats.up(lost)
 
     def _scales(self, real: bool) -> tuple[Fraction, Fraction]:
-        """The noise of the threshold and of the numbers, in steps."""
+        """The scales of the noise on the threshold and on the numbers, in steps."""
         exact = self.sensitivity / self.step
         move = math.ceil(exact) + real
-        # Rounded floats may go a step against the others' direction, see `scores`.
+        # Rounded floats may move one step in the other direction, see `scores`.
         shift = move + real if self.monotone else 2 * move
         shifts = Fraction(self.count * shift, move)
-        total = strength.rate(self.epsilon, self.odds)
-        ratio = Fraction(float(shifts) ** (2 / 3)).limit_denominator(10**6)  # any is private
+        total = epsilon_or_odds.rate(self.epsilon, self.odds)
+        ratio = Fraction(float(shifts) ** (2 / 3)).limit_denominator(
+            10**6
+        )  # every split is private
         first = total / (1 + ratio)
         return move / first, shifts * move / (total - first)
 
@@ -183,19 +187,19 @@ class SparseVector:
 class SparseVectorSession:
     """One run of a sparse vector: its noisy threshold, and how many hits are left.
 
-    Threads may share it: numbers are told one after the other, so that no two of them can take
+    Threads may share it: numbers are compared one after the other, so two of them cannot take
     the same last hit.
     """
 
     mechanism: SparseVector
     _real: bool = field(repr=False)
-    _line: int = field(repr=False)
+    _noisy_threshold: int = field(repr=False)
     _hits: int = 0
     _lock: threading.Lock = field(default_factory=threading.Lock, repr=False, compare=False)
 
     @property
     def left(self) -> int:
-        """How many hits it can still tell.
+        """How many hits it can still report.
 
         >>> SparseVector(epsilon=1, count=3).start(threshold=10).left
         3
@@ -203,30 +207,31 @@ class SparseVectorSession:
         return self.mechanism.count - self._hits
 
     def above(self, value: int | float) -> bool:
-        """Whether the value is said to reach the threshold. Refuses after the last hit.
+        """Whether the value is reported to reach the threshold. Raises after the last hit.
 
         >>> SparseVector(epsilon=1).start(threshold=-9000).above(0)
         True
         """
-        on_grid = gridded(value, self.mechanism.step)
+        on_grid = put_on_grid(value, self.mechanism.step)
         if on_grid.steps.size != 1:
             raise InvalidData("A session takes one number at a time.")
         if on_grid.real and not self._real:
             raise InvalidData(
-                "This session was started for whole numbers, and its noise covers no rounding. "
-                "Start it with real=True to ask about floats."
+                "This session was started for whole numbers: its noise covers no rounding. "
+                "Start a session with real=True to compare floats."
             )
-        return self._told(int(on_grid.steps[0]))
+        return self._compare(int(on_grid.steps[0]))
 
-    def _told(self, steps: int) -> bool:
+    def _compare(self, steps: int) -> bool:
         with self._lock:
             if self.left == 0:
                 raise UsedUp(
-                    f"This session has told all it may: {self.mechanism.count} hits. "
-                    'Its loss pays for no more, not even for one more "below". Start another '
-                    "session, and pay for it, or ask for a larger `count` beforehand."
+                    f"This session has reported {self.mechanism.count} of "
+                    f"{self.mechanism.count} hits. Its loss pays for no other answer, not even "
+                    'for "below". Start another session, which costs again, or start with a '
+                    "larger `count`."
                 )
             noise = discrete_laplace(self.mechanism._scales(self._real)[1], 1)
-            said = steps + int(noise[0]) >= self._line
-            self._hits += said
-            return said
+            above = steps + int(noise[0]) >= self._noisy_threshold
+            self._hits += above
+            return above

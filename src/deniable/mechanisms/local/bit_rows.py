@@ -1,8 +1,8 @@
 """Rows of bits, eight to a byte: drawn by the byte, and counted without unpacking.
 
-Independent bits that are 1 with probability q are drawn eight at a time, as one of 256
-patterns of weight q**ones (1-q)**zeros, by the exact table of `exact`. Columns are counted by
-carry-save adders: three rows of one weight become one of that weight and one of twice it.
+Independent bits that are 1 with probability q are drawn eight at a time, as one of 256 patterns
+of weight q**ones (1-q)**zeros, with the exact table sampler of `exact`. Columns are counted by
+carry-save adders: three rows of one weight become one row of that weight and one of twice it.
 """
 
 from fractions import Fraction
@@ -14,14 +14,14 @@ from numpy.typing import NDArray
 
 from deniable.errors import InvalidData
 from deniable.exact.bits import SYSTEM, BitSource
-from deniable.exact.laws import ListedLaw
+from deniable.exact.distributions import ListedDistribution
 from deniable.exact.table_sampler import CHUNK, TableSampler
 
 Rows = NDArray[np.uint8]
 
 
 def byte_width(bits: int) -> int:
-    """How many bytes hold so many bits.
+    """How many bytes hold `bits` bits.
 
     >>> byte_width(9)
     2
@@ -29,17 +29,17 @@ def byte_width(bits: int) -> int:
     return -(-bits // 8)
 
 
-def random_rows(q: Fraction, rows: int, bits: int, *, source: BitSource = SYSTEM) -> Rows:
-    """Rows of independent bits, each 1 with probability q exactly; spare bits are 0.
+def draw_rows(q: Fraction, rows: int, bits: int, *, source: BitSource = SYSTEM) -> Rows:
+    """Draws rows of independent bits, each 1 with probability exactly q; spare bits are 0.
 
-    >>> random_rows(Fraction(1, 4), 5, 9).shape
+    >>> draw_rows(Fraction(1, 4), 5, 9).shape
     (5, 2)
     """
-    table, width = _patterns(q), byte_width(bits)
+    table, width = _byte_sampler(q), byte_width(bits)
     flat = np.empty(rows * width, dtype=np.uint8)
     for start in range(0, flat.size, CHUNK):
-        some = flat[start : start + CHUNK]
-        some[:] = table.draw(some.size, source)
+        chunk = flat[start : start + CHUNK]
+        chunk[:] = table.draw(chunk.size, source)
     out = flat.reshape(rows, width)
     if bits % 8:
         out[:, -1] &= (0xFF00 >> bits % 8) & 0xFF
@@ -47,7 +47,7 @@ def random_rows(q: Fraction, rows: int, bits: int, *, source: BitSource = SYSTEM
 
 
 def set_bits(rows: Rows, columns: NDArray[np.int64], values: NDArray[np.bool_]) -> None:
-    """Makes one bit of each row what `values` says, in place.
+    """Sets one bit of each row to its value, in place.
 
     >>> rows = np.zeros((1, 1), dtype=np.uint8)
     >>> set_bits(rows, np.array([2]), np.array([True]))
@@ -59,10 +59,10 @@ def set_bits(rows: Rows, columns: NDArray[np.int64], values: NDArray[np.bool_]) 
     rows[people, byte] = rows[people, byte] & ~mask | np.where(values, mask, np.uint8(0))
 
 
-def column_counts(rows: Rows, bits: int) -> NDArray[np.int64]:
+def count_columns(rows: Rows, bits: int) -> NDArray[np.int64]:
     """How many rows have each bit set.
 
-    >>> column_counts(np.array([[0b10100000], [0b10000000]], dtype=np.uint8), 3).tolist()
+    >>> count_columns(np.array([[0b10100000], [0b10000000]], dtype=np.uint8), 3).tolist()
     [2, 0, 1]
     """
     counts = np.zeros(8 * rows.shape[1], dtype=np.int64)
@@ -82,10 +82,10 @@ def column_counts(rows: Rows, bits: int) -> NDArray[np.int64]:
     return counts[:bits]
 
 
-def as_rows(reports: NDArray[Any], bits: int) -> Rows:
-    """Reports as rows of bytes, refused if one has a bit that no answer owns.
+def read_rows(reports: NDArray[Any], bits: int) -> Rows:
+    """Reads reports as rows of bytes; the spare bits must be 0.
 
-    >>> as_rows(np.array([[160]]), 3).dtype
+    >>> read_rows(np.array([[160]]), 3).dtype
     dtype('uint8')
     """
     whole = reports.dtype == np.uint8 or bool(((reports >= 0) & (reports < 256)).all())
@@ -97,36 +97,36 @@ def as_rows(reports: NDArray[Any], bits: int) -> Rows:
     return rows
 
 
-def marks(rows: Rows, bits: int) -> NDArray[np.bool_]:
-    """The bits of all rows, one column each.
+def unpack_rows(rows: Rows, bits: int) -> NDArray[np.bool_]:
+    """The bits of all rows, one column for each bit.
 
-    >>> marks(np.array([[160]], dtype=np.uint8), 3).tolist()
+    >>> unpack_rows(np.array([[160]], dtype=np.uint8), 3).tolist()
     [[True, False, True]]
     """
     return np.unpackbits(rows, axis=1, count=bits).astype(bool)
 
 
-def unpacked(row: Rows, bits: int) -> list[int]:
+def unpack_row(row: Rows, bits: int) -> list[int]:
     """The bits of one row.
 
-    >>> unpacked(np.array([0b10100000], dtype=np.uint8), 3)
+    >>> unpack_row(np.array([0b10100000], dtype=np.uint8), 3)
     [1, 0, 1]
     """
     return [int(bit) for bit in np.unpackbits(np.asarray(row, dtype=np.uint8))[:bits]]
 
 
-def packed(bits: list[int]) -> tuple[int, ...]:
+def pack_row(bits: list[int]) -> tuple[int, ...]:
     """The bytes of one row.
 
-    >>> packed([1, 0, 1])
+    >>> pack_row([1, 0, 1])
     (160,)
     """
     return tuple(int(byte) for byte in np.packbits(np.array(bits, dtype=np.uint8)))
 
 
 @lru_cache(maxsize=32)
-def _patterns(q: Fraction) -> TableSampler:
+def _byte_sampler(q: Fraction) -> TableSampler:
     ones = [bin(pattern).count("1") for pattern in range(256)]
     set_, clear = q.numerator, q.denominator - q.numerator
     weights = tuple(set_**n * clear ** (8 - n) for n in ones)
-    return TableSampler(ListedLaw(weights, (Fraction(0),) * 256))
+    return TableSampler(ListedDistribution(weights, (Fraction(0),) * 256))

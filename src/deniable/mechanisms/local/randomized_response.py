@@ -1,12 +1,12 @@
-"""Randomized response: every respondent flips coins, and nobody has to be trusted.
+"""Randomized response: every respondent flips coins, so the collector need not be trusted.
 
 A true answer x becomes a report y with probability P(y | x). Reports of different people are
-independent, so changing one person's answer changes the probability of all reports by that
-person's P(y | x) / P(y | x') alone: the loss is the largest such ratio over the whole channel
-(for yes/no: the largest of p/q, q/p, (1-p)/(1-q), (1-q)/(1-p)), never a formula that assumes
-symmetry. Warner, "Randomized response", 1965; at given epsilon the symmetric channel is optimal
-for two answers: Kairouz, Oh & Viswanath, "Extremal mechanisms for local differential privacy",
-2014. All probabilities are rationals and are drawn exactly.
+independent, so changing one person's answer changes the probability of all reports only by that
+person's factor P(y | x) / P(y | x'). The loss is the largest such ratio over the whole channel
+(for yes/no: the largest of p/q, q/p, (1-p)/(1-q), (1-q)/(1-p)); no symmetry is assumed. Warner,
+"Randomized response", 1965. At given epsilon the symmetric channel is optimal for two answers:
+Kairouz, Oh & Viswanath, "Extremal mechanisms for local differential privacy", 2014. All
+probabilities are rationals and are drawn exactly.
 """
 
 from collections.abc import Sequence
@@ -22,23 +22,24 @@ from deniable.exact import bernoulli, uniform_below
 from deniable.exact.bits import SYSTEM, BitSource
 from deniable.exact.enclosures import Enclosure
 from deniable.exact.rationals import Number, probability, rational, whole
-from deniable.mechanisms import strength
-from deniable.mechanisms.local.answers import read
+from deniable.mechanisms import epsilon_or_odds
+from deniable.mechanisms.confidence import confidence_level
+from deniable.mechanisms.local.answers import read_answers
 from deniable.mechanisms.local.estimate import (
     Estimate,
     Estimates,
-    Method,
-    level_of,
-    share,
-    variance,
+    IntervalMethod,
+    estimate_share,
+    share_variance,
 )
-from deniable.mechanisms.local.tally import Tally, tally_of
+from deniable.mechanisms.local.tally import Tally, read_tally
+from deniable.mechanisms.named_arguments import check_arguments
 from deniable.privacy import PureLoss
 
 if TYPE_CHECKING:
     from typing_extensions import TypeVar
 
-    from deniable.privacy.arithmetic.dominating_pairs import Atoms
+    from deniable.privacy.arithmetic.dominating_pairs import DiscretePair
 
     Found = TypeVar("Found", bound=Estimate | Estimates, default=Estimate)
 else:
@@ -55,10 +56,10 @@ class RandomizedResponse(Generic[Found]):
     """Randomizes answers, one by one, and estimates shares from the reports.
 
     Answers are booleans, or whole numbers from 0 to `categories` - 1 (0 is "no", 1 is "yes").
-    A report is the truth with `odds` to 1 against any other answer. From `epsilon=` the odds
-    are derived as a rational just below e**epsilon, and the loss states them. For yes/no, `p`
-    is P(yes | yes) and `q` is P(yes | no); with more categories `p` is the probability of the
-    truth and `q` that of each other answer.
+    A report is the truth with `odds` to 1 against any other answer. Given `epsilon=`, the odds
+    are a rational just below e**epsilon, and the loss states them. For yes/no, `p` is
+    P(yes | yes) and `q` is P(yes | no). With more categories `p` is the probability of the true
+    answer and `q` that of each other answer.
 
     >>> coins = RandomizedResponse(odds=3)
     >>> coins.p, coins.q, coins.loss.epsilon()
@@ -70,9 +71,9 @@ class RandomizedResponse(Generic[Found]):
     p: Fraction
     q: Fraction
     categories: int
-    caveat: str  # what the loss rests on besides the coins; empty if on nothing
+    caveat: str  # a further condition for the loss; empty if there is none
 
-    # For type checkers: yes/no designs find one share, all others one for each category.
+    # For type checkers: yes/no designs estimate one share, others one for each category.
     @overload
     def __init__(
         self: "RandomizedResponse[Estimate]",
@@ -89,6 +90,7 @@ class RandomizedResponse(Generic[Found]):
         odds: Number | None = None,
         categories: int,
     ) -> None: ...
+    @check_arguments
     def __init__(
         self,
         *,
@@ -96,7 +98,7 @@ class RandomizedResponse(Generic[Found]):
         odds: Number | None = None,
         categories: int = 2,
     ) -> None:
-        ratio = strength.odds_of(epsilon, odds)
+        ratio = epsilon_or_odds.odds_of(epsilon, odds)
         k = whole(categories, "categories", least=2)
         self._set(ratio / (ratio + k - 1), 1 / (ratio + k - 1), k)
 
@@ -117,18 +119,18 @@ class RandomizedResponse(Generic[Found]):
         if yes == no:
             raise InvalidParameter(
                 f"`p` and `q` must differ. Found {yes} for both: the reports would say nothing "
-                "about the answers, and no number of respondents could mend that."
+                "about the answers, with any number of respondents."
             )
         if not (0 < yes < 1 and 0 < no < 1):
             raise InvalidParameter(
                 f"Every report must be possible under every answer. Found P(yes | yes) = {yes} "
-                f"and P(yes | no) = {no}: some report would prove an answer, so epsilon would "
-                "be infinite. Keep all probabilities strictly between 0 and 1. Data that such "
-                "a design has given can be analysed with `RevealingResponse`."
+                f"and P(yes | no) = {no}: one report would prove an answer, so epsilon would "
+                "be infinite. Use probabilities above 0 and below 1. To analyse data that was "
+                "collected with such a design, use `RevealingResponse`."
             )
-        made = cast(RandomizedResponse[Estimate], object.__new__(cls))
-        made._set(yes, no, 2)
-        return made
+        design = cast(RandomizedResponse[Estimate], object.__new__(cls))
+        design._set(yes, no, 2)
+        return design
 
     @classmethod
     def from_gamma(cls, gamma: Number) -> "RandomizedResponse[Estimate]":
@@ -140,8 +142,8 @@ class RandomizedResponse(Generic[Found]):
         exact = rational(gamma, "gamma")
         if not 0 < exact < _HALF:
             raise InvalidParameter(
-                f"`gamma` must lie strictly between 0 and 1/2. Found {gamma}: at 0 the reports "
-                "say nothing, at 1/2 they are the answers themselves."
+                f"`gamma` must be above 0 and below 1/2. Found {gamma}. At 0 the reports say "
+                "nothing; at 1/2 they are the true answers."
             )
         return cls.channel(_HALF + exact, _HALF - exact)
 
@@ -161,7 +163,7 @@ class RandomizedResponse(Generic[Found]):
 
     @classmethod
     def warner(cls, p: Number) -> "RandomizedResponse[Estimate]":
-        """Warner's cards: a share p ask "are you?", the others "are you not?".
+        """Warner's cards: a share p of them asks "are you?", the others "are you not?".
 
         >>> RandomizedResponse.warner(0.75) == RandomizedResponse(odds=3)
         True
@@ -188,8 +190,8 @@ class RandomizedResponse(Generic[Found]):
 
     @classmethod
     def unrelated(cls, truth: Number, rate: Number) -> "RandomizedResponse[Estimate]":
-        """Answers the question with probability `truth`, else an innocuous one, to which a
-        share `rate` of people says yes.
+        """Answers the question with probability `truth`, else an innocuous question, to which
+        a share `rate` of people says yes.
 
         >>> design = RandomizedResponse.unrelated(0.5, Fraction(1, 12))  # "born in May?"
         >>> round(design.loss.epsilon(), 6), design.caveat
@@ -201,7 +203,7 @@ class RandomizedResponse(Generic[Found]):
 
     @classmethod
     def crosswise(cls, rate: Number) -> "RandomizedResponse[Estimate]":
-        """Says only whether the answer is the same as to an innocuous question, to which a
+        """Reports only whether the answer equals that to an innocuous question, to which a
         share `rate` of people says yes. A report of 1 means "the same".
 
         >>> RandomizedResponse.crosswise(0.25).loss
@@ -212,20 +214,20 @@ class RandomizedResponse(Generic[Found]):
         design._set(design.p, design.q, 2, _IF_UNKNOWN)
         return design
 
-    def worst_pair(self, *, values: int = 1, real: bool = False) -> "Atoms | None":
-        """The laws of a report under two answers; the third output stands for all others.
+    def worst_pair(self, *, values: int = 1, real: bool = False) -> "DiscretePair | None":
+        """The laws of a report under two answers; a third output stands for all others.
 
         >>> len(RandomizedResponse(odds=3, categories=5).worst_pair().losses)
         3
         """
-        from deniable.privacy.arithmetic.symmetric_pairs import either
+        from deniable.privacy.arithmetic.symmetric_pairs import symmetric_pair
 
         if values > 1:
             return None
         p, q, k = self.p, self.q, self.categories
         if k == 2:
-            return either([p, 1 - p], [q, 1 - q])
-        return either([p, q, (k - 2) * q], [q, p, (k - 2) * q])
+            return symmetric_pair([p, 1 - p], [q, 1 - q])
+        return symmetric_pair([p, q, (k - 2) * q], [q, p, (k - 2) * q])
 
     @property
     def loss(self) -> PureLoss:
@@ -246,7 +248,7 @@ class RandomizedResponse(Generic[Found]):
         >>> RandomizedResponse(odds=6, categories=3).pmf(2, 0)
         Fraction(1, 8)
         """
-        read([answer], self.categories)
+        read_answers([answer], self.categories)
         if not isinstance(report, Integral | np.bool_) or not 0 <= report < self.categories:
             return Fraction(0)
         if self.categories == 2:
@@ -281,15 +283,15 @@ class RandomizedResponse(Generic[Found]):
         ... ).shape
         (2, 5)
         """
-        given = read(answers, self.categories)
-        truth, n = given.numbers, given.numbers.size
+        numbered = read_answers(answers, self.categories)
+        truth, n = numbered.numbers, numbered.numbers.size
         if self.categories == 2:
-            yes, no = (bernoulli(one, n, source=source) for one in (self.p, self.q))
+            yes, no = (bernoulli(rate, n, source=source) for rate in (self.p, self.q))
             drawn = np.where(truth == 1, yes, no).astype(np.int64)
-        else:  # keep the answer with probability p - q, else any of all categories
+        else:  # keep the answer with probability p - q, else a uniform category
             keep = bernoulli(self.p - self.q, n, source=source)
             drawn = np.where(keep, truth, uniform_below(self.categories, n, source=source))
-        return given.like(drawn)
+        return numbered.restore_shape(drawn)
 
     def aggregate(self, reports: Any) -> Tally:
         """How many reports each category has, "no" first; tallies of batches add up.
@@ -297,7 +299,7 @@ class RandomizedResponse(Generic[Found]):
         >>> RandomizedResponse(odds=3).aggregate([True, False, True]).counts
         (1, 2)
         """
-        flat = read(reports, self.categories).numbers
+        flat = read_answers(reports, self.categories).numbers
         counts = tuple(np.bincount(flat, minlength=self.categories).tolist())
         return Tally(self, counts, flat.size)
 
@@ -307,38 +309,40 @@ class RandomizedResponse(Generic[Found]):
         *,
         counts: Sequence[int] | Tally | None = None,
         confidence: Number = 0.95,
-        method: Method = "exact",
+        method: IntervalMethod = "exact",
     ) -> Found:
         """The share of true yeses (or of each category), from reports or from their counts.
 
-        The interval is the exact binomial one, or Wilson's (shorter, and right on average
-        only), mapped through the channel.
+        The interval is the exact binomial one, or Wilson's (shorter, but right only on
+        average), mapped through the channel.
 
         >>> estimate = RandomizedResponse.warner(0.75).estimate(counts=(600, 400))
         >>> round(estimate.value, 6), round(estimate.standard_error, 6)
         (0.3, 0.030984)
         """
-        level = level_of(confidence)
+        level = confidence_level(confidence)
         if (responses is None) == (counts is None):
             raise InvalidParameter("Give either the responses or `counts=`, and not both.")
         if counts is None:
             tally = self.aggregate(responses)
         else:
-            tally = tally_of(counts, self, self.categories)
+            tally = read_tally(counts, self, self.categories)
         found = tuple(
-            share(one, tally.respondents, p=self.p, q=self.q, confidence=level, method=method)
+            estimate_share(
+                one, tally.respondents, p=self.p, q=self.q, confidence=level, method=method
+            )
             for one in (tally.counts[1:] if self.categories == 2 else tally.counts)
         )
         return cast(Found, found[0] if self.categories == 2 else Estimates(found))
 
     def variance(self, share: Number, *, respondents: int, population: bool = True) -> float:
-        """That of the unbiased estimate of a share, the chance of the sample included or not.
+        """The variance of the unbiased estimate of a share, with sampling error or without.
 
         >>> RandomizedResponse(odds=3).variance(0.3, respondents=1000)
         0.00096
         >>> RandomizedResponse(odds=3).variance(0.3, respondents=1000, population=False)
         0.00075
         """
-        return variance(
+        return share_variance(
             share, p=self.p, q=self.q, respondents=respondents, population=population
         )

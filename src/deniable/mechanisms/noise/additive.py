@@ -1,9 +1,9 @@
-"""What all mechanisms share that add symmetric whole-numbered noise on a grid.
+"""Shared by all mechanisms that add symmetric integer noise on a grid.
 
-A number x becomes step * (floor(x / step + 1/2) + Z) with fresh Z for each. Everything is
-read from the law of Z: an exact sampler, certified enclosures of P(Z = z) and P(|Z| > c).
-Integers on a grid that holds them are not rounded; reals are, so two neighbouring vectors of
-d of them may end up d steps further apart (sqrt(d) in the L2 norm), and the noise grows to
+A number x becomes step * (floor(x / step + 1/2) + Z), with a new Z for each number. All results
+follow from the law of Z: an exact sampler, and certified enclosures of P(Z = z) and P(|Z| > c).
+Integers that lie on the grid are not rounded. Reals are rounded, so two neighbouring vectors of
+d reals may end up d steps further apart (sqrt(d) in the L2 norm). The noise is made wider to
 cover that at the same loss.
 """
 
@@ -15,12 +15,12 @@ from typing import Any, Protocol, overload
 import numpy as np
 from numpy.typing import NDArray
 
-from deniable.errors import InvalidParameter
 from deniable.exact import enclosures
 from deniable.exact.enclosures import Enclosure
-from deniable.exact.least_integer import least
-from deniable.exact.rationals import Number, probability, whole
-from deniable.mechanisms.grid import Gridded, Numbers, gridded
+from deniable.exact.least_integer import find_least
+from deniable.exact.rationals import Number, whole
+from deniable.mechanisms.confidence import confidence_level
+from deniable.mechanisms.grid import GridNumbers, Numbers, put_on_grid
 from deniable.privacy.arithmetic import floats
 
 _MOST_BITS = 4096
@@ -39,7 +39,7 @@ class Noise(Protocol):
         ...
 
 
-class Additive(ABC):
+class AdditiveMechanism(ABC):
     """Release, margin and probabilities, given the noise."""
 
     __slots__ = ()
@@ -49,7 +49,7 @@ class Additive(ABC):
 
     @abstractmethod
     def noise(self, values: int = 1, *, real: bool = False) -> Noise:
-        """The law of each noise, in steps, in a release of so many integers or reals."""
+        """The law of the noise on each number, in steps, when `values` numbers are released."""
 
     @overload
     def release(self, values: int | float) -> int | float: ...
@@ -60,18 +60,18 @@ class Additive(ABC):
     def release(self, values: Numbers) -> Any:
         """The values with noise: a number for a number, a list for a list, else an array.
 
-        They come back as multiples of `step`: integers if it is whole, else floats. Whether
-        the values count as integers or reals follows from their types, which are taken to be
-        public: do not let a type depend on somebody's record.
+        The results are multiples of `step`: integers if `step` is whole, else floats. The types
+        of the values decide whether they count as integers or reals. Types are treated as
+        public: do not let a type depend on a record.
 
         >>> from deniable.mechanisms import Laplace
         >>> noisy = Laplace(epsilon=1).release(np.zeros((2, 3), dtype=int))
         >>> noisy.shape, noisy.dtype
         ((2, 3), dtype('int64'))
         """
-        on_grid = gridded(values, self.step)
+        on_grid = put_on_grid(values, self.step)
         law = self.noise(on_grid.steps.size, real=on_grid.real)
-        return on_grid.plus(law.draw(on_grid.steps.size))
+        return on_grid.add_noise(law.draw(on_grid.steps.size))
 
     def margin(
         self,
@@ -83,12 +83,12 @@ class Additive(ABC):
     ) -> int | float:
         """The least m with P(|released - true| <= m) >= confidence, for each single value.
 
-        Say what will be released: how many `values`, and whether they are `real` (floats) or
-        integers. Unless said, they are taken for integers at step 1 and for reals on other
-        grids. Rounding reals moves each by up to half a step and widens the noise; the margin
-        covers both, wherever a value lies between grid points. So it does for integers on a
-        grid that does not hold them all, such as 5. With `jointly` it holds for all values at
-        once. If it is not whole it is rounded up.
+        State what will be released: how many `values`, and whether they are `real` (floats) or
+        integers. The default is integers at step 1 and reals at other steps. Rounding moves a
+        real by up to half a step and widens the noise; the margin covers both, wherever a value
+        lies between grid points. The same holds for integers that are not all on the grid (for
+        example at step 5). With `jointly` the margin holds for all values at once. A margin
+        that is not whole is rounded up.
 
         >>> from deniable.mechanisms import Laplace
         >>> count = Laplace(epsilon=0.1)
@@ -97,29 +97,31 @@ class Additive(ABC):
         >>> count.margin(0.95, real=True), Laplace(epsilon=0.1, step=0.01).margin(0.95)
         (60, 30.26)
         """
-        level = _level(confidence)
+        level = confidence_level(confidence)
         rounded = self.step != 1 if real is None else real or self.step.numerator != 1
         law = self.noise(whole(values, "values"), real=rounded)
         allowed = _allowance(level, values if jointly else 1)
         if rounded:
-            margin = Fraction(_least(lambda h: _misses_half(law, h), allowed), 2) * self.step
+            margin = (
+                Fraction(_least(lambda h: _miss_after_rounding(law, h), allowed), 2) * self.step
+            )
         else:
             margin = _least(lambda c: lambda bits: law.outside(c, bits), allowed) * self.step
         return int(margin) if margin.denominator == 1 else floats.up(margin)
 
     def pmf(self, output: Numbers, value: Numbers) -> float:
-        """P(release(value) = output), right to the last digit; for lists, of all at once.
+        """P(release(value) = output), correct to the last digit; for lists, of all together.
 
         >>> from deniable.mechanisms import Laplace
         >>> coins = Laplace(odds=3)
         >>> coins.pmf(0, 0), coins.pmf([0, 1], [0, 0])
         (0.5, 0.08333333333333333)
         """
-        found, on_grid = self._pair(output, value)
+        ends, on_grid = self._pair(output, value)
         law = self.noise(on_grid.steps.size, real=on_grid.real)
         result = 1.0
-        for end, start in zip(found, on_grid.steps, strict=True):
-            result *= 0.0 if end is None else _as_float(law, end - int(start))
+        for end, start in zip(ends, on_grid.steps, strict=True):
+            result *= 0.0 if end is None else _float_pmf(law, end - int(start))
         return result
 
     def pmf_bounds(self, output: Numbers, value: Numbers, bits: int = 256) -> Enclosure:
@@ -129,19 +131,19 @@ class Additive(ABC):
         >>> Laplace(epsilon=1).pmf_bounds(0, 0, 16)  # tanh(1/2) is 30285.3 / 2**16
         (30285, 30286)
         """
-        found, on_grid = self._pair(output, value)
+        ends, on_grid = self._pair(output, value)
         law = self.noise(on_grid.steps.size, real=on_grid.real)
         lo = hi = 1 << bits
-        for end, start in zip(found, on_grid.steps, strict=True):
-            one = (0, 0) if end is None else law.pmf(end - int(start), bits)
-            lo, hi = lo * one[0] >> bits, -(-hi * one[1] >> bits)
+        for end, start in zip(ends, on_grid.steps, strict=True):
+            factor = (0, 0) if end is None else law.pmf(end - int(start), bits)
+            lo, hi = lo * factor[0] >> bits, -(-hi * factor[1] >> bits)
         return lo, hi
 
-    def _pair(self, output: Numbers, value: Numbers) -> tuple[list[int | None], Gridded]:
-        on_grid = gridded(value, self.step)
+    def _pair(self, output: Numbers, value: Numbers) -> tuple[list[int | None], GridNumbers]:
+        on_grid = put_on_grid(value, self.step)
         if isinstance(output, np.ndarray):
             output = output.tolist()
-        return on_grid.find(output), on_grid
+        return on_grid.steps_of(output), on_grid
 
 
 def least_margin(law: Noise, confidence: Number) -> int:
@@ -152,21 +154,11 @@ def least_margin(law: Noise, confidence: Number) -> int:
     30
     """
     return _least(
-        lambda c: lambda bits: law.outside(c, bits), _allowance(_level(confidence), 1)
+        lambda c: lambda bits: law.outside(c, bits), _allowance(confidence_level(confidence), 1)
     )
 
 
-def _level(confidence: Number) -> Fraction:
-    level = probability(confidence, "confidence")
-    if not 0 < level < 1:
-        raise InvalidParameter(
-            f"`confidence` must lie between 0 and 1. Found {confidence}: noise has no "
-            "bound, so no margin is certain."
-        )
-    return level
-
-
-def _as_float(law: Noise, z: int) -> float:
+def _float_pmf(law: Noise, z: int) -> float:
     bits = 128
     while True:
         lo, hi = law.pmf(z, bits)
@@ -175,11 +167,11 @@ def _as_float(law: Noise, z: int) -> float:
         bits *= 2
 
 
-def _misses_half(law: Noise, h: int) -> Callable[[int], Enclosure]:
+def _miss_after_rounding(law: Noise, h: int) -> Callable[[int], Enclosure]:
     """P(|Z + r| > h/2) for the worst rounding error r in (-1/2, 1/2].
 
-    At h = 2c + 1 the worst is r = 0, where |Z| <= c counts; at h = 2c it is r = 1/2, where
-    -c <= Z < c does.
+    At h = 2c + 1 the worst error is r = 0: Z is within the margin if |Z| <= c. At h = 2c it is
+    r = 1/2: Z is within the margin if -c <= Z < c.
     """
     c, odd = divmod(h, 2)
 
@@ -194,7 +186,7 @@ def _misses_half(law: Noise, h: int) -> Callable[[int], Enclosure]:
 
 
 def _allowance(level: Fraction, values: int) -> Callable[[int], Enclosure]:
-    """Encloses 1 - level**(1 / values), how often a single value may miss."""
+    """Encloses 1 - level**(1 / values): the probability with which a single value may miss."""
 
     def allowed(bits: int) -> Enclosure:
         if values == 1:
@@ -224,6 +216,6 @@ def _least(
             if lo > most:
                 return False
             bits *= 2
-        return False  # too close to call: the wider margin is the honest one
+        return False  # too close to decide: take the wider margin
 
-    return least(enough, start=0)
+    return find_least(enough, start=0)

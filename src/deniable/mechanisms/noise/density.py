@@ -1,20 +1,20 @@
 """The density of a column: noisy coefficients in a cosine basis, cut off after a few terms.
 
-With u in (0, 1) a value's place between the bounds, the density is 1 + 2 sum_k c_k cos(pi k u),
-c_k the mean of cos(pi k u) over all rows. Each value goes to one of `bins` places first, and
-each cosine is rounded to a whole multiple of 2**-20, so every sum is an integer and so is what
-one record adds: a table of `bins` columns. From that table come the sensitivities, exactly:
+Let u in (0, 1) be a value's place between the bounds. The density is 1 + 2 sum_k c_k cos(pi k
+u), where c_k is the mean of cos(pi k u) over all rows. Each value first goes to one of `BINS`
+places, and each cosine is rounded to a multiple of 2**-20. So every sum is an integer, and what
+one record adds is one column of a table of integers. This table gives the exact sensitivities:
 under add-remove the largest L1 norm of a column (with the row count as one more sum), under
-replace the largest L1 distance of two columns. Discrete Laplace noise does the rest; cutting
-negative heights off is post-processing. Wasserman & Zhou, "A statistical framework for
-differential privacy", 2010.
+replace the largest L1 distance of two columns. The noise is discrete Laplace; setting negative
+heights to zero is post-processing. Wasserman & Zhou, "A statistical framework for differential
+privacy", 2010.
 
-Few terms blur the density, many carry more noise, as each shares one epsilon with the others.
-How many is decided from public facts: for a density with two square-integrable derivatives,
-noise and blur balance at about (rows * epsilon)**(2/7) terms, sampling and blur at
-rows**(1/5). Or `terms="private"` spends a fifth of epsilon on it: an exponential mechanism
-weighs what is cut off, in the L2 norm of the sums, against the noise that it saves. A norm
-moves by no more than the norm of what one record adds.
+Few terms blur the density. Many terms carry more noise, because they share one epsilon. The
+number of terms follows from public facts: for a density with two square-integrable
+derivatives, noise and blur balance at about (rows * epsilon)**(2/7) terms, sampling and blur at
+rows**(1/5). Or `terms="private"` spends a fifth of epsilon on the choice: an exponential
+mechanism compares what is cut off (the L2 norm of the sums) with the noise that this saves. A
+norm moves by at most the norm of what one record adds.
 """
 
 import math
@@ -27,19 +27,20 @@ import numpy as np
 from numpy.typing import NDArray
 
 from deniable.errors import InvalidParameter
-from deniable.exact.buckets import choose
 from deniable.exact.rationals import Number, rational, whole
-from deniable.mechanisms import strength
+from deniable.exact.weighted_choice import choose
+from deniable.mechanisms import epsilon_or_odds
+from deniable.mechanisms.confidence import confidence_level
 from deniable.mechanisms.grid import Numbers
 from deniable.mechanisms.histogram import ColumnGrid, Histogram
+from deniable.mechanisms.named_arguments import check_arguments
 from deniable.mechanisms.noise.laplace import Laplace
-from deniable.mechanisms.quantiles.released_quantiles import confident
 from deniable.privacy import Loss, Neighbors, PureLoss, RangeLoss, neighboring
 
 BINS = 512
 MOST_TERMS = 64
 _UNIT = 1 << 20  # a cosine of 1, in whole numbers
-_MANY = 1 << 42  # rows from which on a sum might leave int64
+_MANY = 1 << 42  # rows; with more, a sum might not fit into int64
 _CANDIDATES = (1, 2, 3, 4, 6, 8, 11, 16, 23, 32, 45, 64)
 _CHOICE_SHARE = Fraction(1, 5)
 
@@ -50,8 +51,8 @@ Sums: TypeAlias = NDArray[np.int64]
 class Density:
     """The density of a column between public bounds, as a smooth curve.
 
-    Say about how many `rows` there are, and the number of terms follows from it; or give
-    `terms` themselves; or `terms="private"`, which looks at the data and pays for it.
+    Give `rows`, the approximate number of rows: it decides the number of terms. Or give
+    `terms`, a number. Or give `terms="private"`, which looks at the data and pays for it.
 
     >>> heights = Density(epsilon=1, bounds=(0, 250), neighbors="add-remove", rows=10_000)
     >>> heights.terms, heights.loss.epsilon()
@@ -67,6 +68,7 @@ class Density:
     neighbors: Neighbors
     terms: int | Literal["private"]
 
+    @check_arguments
     def __init__(
         self,
         *,
@@ -77,17 +79,17 @@ class Density:
         terms: int | Literal["private"] | None = None,
         rows: int | None = None,
     ) -> None:
-        exact_epsilon, exact_odds = strength.one_of(epsilon, odds)
-        grid = _bins(bounds)
+        exact_epsilon, exact_odds = epsilon_or_odds.read(epsilon, odds)
+        grid = _bin_grid(bounds)
         if (terms is None) == (rows is None):
             raise InvalidParameter(
-                "Give either `rows`, about how many there are, so that the number of terms "
-                'follows from it, or `terms`: a number, or "private" to spend a fifth of '
-                "epsilon on choosing it."
+                "Give either `rows`, the approximate number of rows, which decides the number "
+                'of terms; or `terms`: a number, or "private" to spend a fifth of epsilon on '
+                "choosing it."
             )
         if terms is None:
             terms = public_terms(
-                whole(rows or 0, "rows"), strength.rate(exact_epsilon, exact_odds)
+                whole(rows or 0, "rows"), epsilon_or_odds.rate(exact_epsilon, exact_odds)
             )
         elif terms != "private" and whole(terms, "terms") > MOST_TERMS:
             raise InvalidParameter(f"`terms` must be at most {MOST_TERMS}. Found {terms}.")
@@ -108,32 +110,32 @@ class Density:
         PureLoss(odds=3)
         """
         if self.terms != "private":
-            return strength.loss(self.epsilon, self.odds)
+            return epsilon_or_odds.loss(self.epsilon, self.odds)
         return PureLoss(self._noise_rate) + RangeLoss(self._rate - self._noise_rate)
 
     def release(self, values: Numbers) -> "ReleasedDensity":
-        """The curve of a list or an array; numbers out of bounds count as the bound."""
-        return self._released(Histogram.of_values(self.grid, values))
+        """The curve of a list or an array. Numbers outside the bounds are clipped to them."""
+        return self._release_histogram(Histogram.of_values(self.grid, values))
 
     def release_cells(self, cells: Any, counts: Any) -> "ReleasedDensity":
-        """The curve of a histogram: ascending bin numbers, of `grid`, and their counts."""
-        return self._released(Histogram.of_cells(self.grid, cells, counts))
+        """The curve of a histogram: bin numbers of `grid` in ascending order, and counts."""
+        return self._release_histogram(Histogram.of_cells(self.grid, cells, counts))
 
     def margin(
         self, confidence: Number = 0.95, *, rows: int, terms: int | None = None
     ) -> float:
-        """With this probability, noise moves no point of the curve by more than this.
+        """With probability `confidence`, noise moves no point of the curve by more than this.
 
-        Noise only: blur from cutting off terms, and chance in who is in the data, come on
-        top. For `terms="private"`, say for which number of them.
+        This covers only the noise. Blur from cutting off terms and sampling error are extra.
+        With `terms="private"`, give the number of terms here.
 
         >>> Density(epsilon=1, bounds=(0, 1), neighbors="replace", terms=3).margin(rows=10**6)
         6.2...e-05
         """
         from scipy.special import gammaincinv
 
-        count = self._asked(terms)
-        missed = float(1 - confident(confidence))
+        count = self._count_terms(terms)
+        missed = float(1 - confidence_level(confidence))
         noise = self.noise(count)
         scale = float(noise.sensitivity) / float(self._noise_rate)
         # |Z| is below an exponential of its scale, plus one; their sum is a Gamma.
@@ -146,27 +148,31 @@ class Density:
         return 2 * sums / size / width if size > 0 else math.inf
 
     def noise(self, terms: int) -> Laplace:
-        """What is added to the sums of so many cosines."""
-        return Laplace(epsilon=self._noise_rate, sensitivity=sensitivity(terms, self.neighbors))
+        """The noise that is added to the sums of `terms` cosines."""
+        return Laplace(
+            epsilon=self._noise_rate, sensitivity=l1_sensitivity(terms, self.neighbors)
+        )
 
     @property
     def _rate(self) -> Fraction:
-        return strength.rate(self.epsilon, self.odds)
+        return epsilon_or_odds.rate(self.epsilon, self.odds)
 
     @property
     def _noise_rate(self) -> Fraction:
         return self._rate * (1 - _CHOICE_SHARE) if self.terms == "private" else self._rate
 
-    def _asked(self, terms: int | None) -> int:
+    def _count_terms(self, terms: int | None) -> int:
         if self.terms != "private":
             return int(self.terms)
         if terms is None:
-            raise InvalidParameter("`terms` are not known before the release: say how many.")
+            raise InvalidParameter(
+                "Give `terms` to margin(): the number of terms is chosen during the release."
+            )
         return whole(terms, "terms")
 
-    def _released(self, data: Histogram) -> "ReleasedDensity":
-        terms = self._chosen(data) if self.terms == "private" else int(self.terms)
-        sums = summed(data, terms)
+    def _release_histogram(self, data: Histogram) -> "ReleasedDensity":
+        terms = self._choose_terms(data) if self.terms == "private" else int(self.terms)
+        sums = sum_cosines(data, terms)
         if self.neighbors == "replace":
             noisy, size = np.array(self.noise(terms).release(sums[1:])), sums[0]
         else:
@@ -175,17 +181,17 @@ class Density:
         means = noisy / max(float(size), 1.0)
         return ReleasedDensity(self.grid, tuple(means.tolist()), self.loss)
 
-    def _chosen(self, data: Histogram) -> int:
-        """A number of terms: the norm of what is cut off, plus that of the noise."""
-        costs = scores(data, self.neighbors, self._noise_rate)
-        # Rounding the root down may add one to how far neighbours are apart.
-        unit = (self._rate - self._noise_rate) / (2 * (spread(self.neighbors) + 1))
+    def _choose_terms(self, data: Histogram) -> int:
+        """Draws a number of terms; its cost is the norm of what is cut off plus the noise."""
+        costs = term_costs(data, self.neighbors, self._noise_rate)
+        # Rounding the root down may add one to the distance between neighbours.
+        unit = (self._rate - self._noise_rate) / (2 * (l2_sensitivity(self.neighbors) + 1))
         return _CANDIDATES[choose([1] * len(costs), costs, unit)]
 
 
 @dataclass(frozen=True, slots=True)
 class ReleasedDensity:
-    """A private density: a curve that is nowhere negative and has area one.
+    """A private density: a curve that is never negative and has area one.
 
     >>> ages = Density(epsilon=1, bounds=(0, 100), neighbors="replace", terms=2)
     >>> curve = ages.release([35, 41, 47, 38] * 1000)
@@ -214,12 +220,12 @@ class ReleasedDensity:
         cells = (np.asarray(x, dtype=float) - float(self.grid.lowest)) / float(self.grid.step)
         inside = (cells >= -0.5) & (cells <= self.grid.size - 0.5)
         nearest = np.clip(np.rint(cells), 0, self.grid.size - 1).astype(np.int64)
-        found = np.where(inside, self.heights[nearest], 0.0)
-        return found if found.ndim else float(found)
+        heights = np.where(inside, self.heights[nearest], 0.0)
+        return heights if heights.ndim else float(heights)
 
 
 def public_terms(rows: int, epsilon: Fraction) -> int:
-    """How many terms balance blur against noise and chance, from public facts alone.
+    """How many terms balance blur against noise and sampling error, from public facts only.
 
     >>> public_terms(1000, Fraction(1)), public_terms(10**6, Fraction(1, 100))
     (12, 42)
@@ -228,38 +234,37 @@ def public_terms(rows: int, epsilon: Fraction) -> int:
     return max(1, min(MOST_TERMS, round(3 * min(noise, chance))))
 
 
-def sensitivity(terms: int, neighbors: Neighbors) -> int:
+def l1_sensitivity(terms: int, neighbors: Neighbors) -> int:
     """How far one record moves all sums together, in the L1 norm, exactly."""
     return _norms(terms, neighbors)[0]
 
 
-def directions(terms: int, neighbors: Neighbors) -> int:
-    """The square of how far one record can move so many sums together, in the L2 norm, rounded
-    down a little.
+def squared_l2_reach(terms: int, neighbors: Neighbors) -> int:
+    """The square of how far one record can move `terms` sums together (L2); rounded down.
 
-    >>> directions(1, "replace") < (2 * 2**20) ** 2
+    >>> squared_l2_reach(1, "replace") < (2 * 2**20) ** 2
     True
     """
     return (_norms(terms, neighbors)[1] - 1) ** 2
 
 
-def spread(neighbors: Neighbors) -> int:
+def l2_sensitivity(neighbors: Neighbors) -> int:
     """How far one record moves all sums together, in the L2 norm, rounded up."""
     return _norms(MOST_TERMS, neighbors)[1]
 
 
-def scores(data: Histogram, neighbors: Neighbors, epsilon: Fraction) -> list[int]:
-    """What each number of terms costs: L2 norms, of the sums cut off and of the noise."""
-    squares = summed(data, MOST_TERMS)[1:].astype(object) ** 2
+def term_costs(data: Histogram, neighbors: Neighbors, epsilon: Fraction) -> list[int]:
+    """The cost of each number of terms: L2 norms of the sums cut off and of the noise."""
+    squares = sum_cosines(data, MOST_TERMS)[1:].astype(object) ** 2
     costs = []
     for terms in _CANDIDATES:
         blur = math.isqrt(int(sum(squares[terms:])))
-        scale = sensitivity(terms, neighbors) / epsilon
+        scale = l1_sensitivity(terms, neighbors) / epsilon
         costs.append(blur + math.isqrt(math.ceil(2 * terms * scale**2)))
     return costs
 
 
-def summed(data: Histogram, terms: int) -> Sums:
+def sum_cosines(data: Histogram, terms: int) -> Sums:
     """The sum of every cosine over all rows, the constant one first."""
     waves, counts = _cosines(terms)[:, data.cells], data.counts
     if data.rows >= _MANY:
@@ -267,8 +272,8 @@ def summed(data: Histogram, terms: int) -> Sums:
     return waves @ counts
 
 
-def _bins(bounds: tuple[Number, Number]) -> ColumnGrid:
-    """The middles of so many bins between the bounds."""
+def _bin_grid(bounds: tuple[Number, Number]) -> ColumnGrid:
+    """The middles of `BINS` bins between the bounds."""
     try:
         low, high = (rational(end, "bounds") for end in bounds)
     except (TypeError, ValueError):
@@ -296,15 +301,17 @@ def _norms(terms: int, neighbors: Neighbors) -> tuple[int, int]:
     """The largest L1 and L2 norms of what one record changes."""
     table = _cosines(terms)
     if neighbors == "add-remove":
-        return int(np.abs(table).sum(axis=0).max()), _root(int((table**2).sum(axis=0).max()))
+        return int(np.abs(table).sum(axis=0).max()), _root_above(
+            int((table**2).sum(axis=0).max())
+        )
     ones = np.zeros((BINS, BINS), dtype=np.int64)
     twos = np.zeros((BINS, BINS), dtype=np.int64)
     for wave in table[1:]:
         apart = np.abs(wave[:, None] - wave)
         ones += apart
         twos += apart**2
-    return int(ones.max()), _root(int(twos.max()))
+    return int(ones.max()), _root_above(int(twos.max()))
 
 
-def _root(square: int) -> int:
+def _root_above(square: int) -> int:
     return math.isqrt(square) + 1

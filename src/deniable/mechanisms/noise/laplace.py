@@ -1,9 +1,9 @@
 """Discrete Laplace noise, for pure differential privacy.
 
-P(Z = z) is proportional to exp(-|z| * epsilon / D) on all integers, with D the sensitivity in
-grid steps. Moving the input by at most D steps in all (in the L1 norm) changes the sum of |z|
-by at most D, hence any output's probability by at most a factor exp(epsilon). Optimal for
-counts, for every prior and every monotone loss at once: Ghosh, Roughgarden & Sundararajan,
+P(Z = z) is proportional to exp(-|z| * epsilon / D) on all integers, where D is the sensitivity
+in grid steps. If the input moves by at most D steps (in the L1 norm), the sum of |z| changes by
+at most D, and any output's probability changes by at most a factor exp(epsilon). It is optimal
+for counts, for every prior and every monotone loss: Ghosh, Roughgarden & Sundararajan,
 "Universally utility-maximizing privacy mechanisms", 2009.
 """
 
@@ -16,19 +16,19 @@ from numpy.typing import NDArray
 
 from deniable.exact import discrete_laplace
 from deniable.exact.enclosures import Enclosure, exp_neg
-from deniable.mechanisms.noise.pure_additive import PureAdditive
+from deniable.mechanisms.noise.pure_additive import PureAdditiveMechanism
 
 if TYPE_CHECKING:
-    from deniable.privacy.arithmetic.dominating_pairs import Atoms
+    from deniable.privacy.arithmetic.dominating_pairs import DiscretePair
 
 
 @dataclass(frozen=True, slots=True, init=False)
-class Laplace(PureAdditive):
+class Laplace(PureAdditiveMechanism):
     """Adds independent discrete Laplace noise to every number.
 
-    `sensitivity` is how far one person can move all released numbers together (L1), `step`
-    the grid on which they live. `odds=` may stand in for `epsilon=`: then the noise uses
-    ln(odds) rounded down, a trifle wider than needed, and the loss is stated in odds.
+    `sensitivity` is how far one privacy unit can move all released numbers together (L1).
+    `step` is the grid of the released numbers. `odds=` may be given instead of `epsilon=`: then
+    the noise uses ln(odds) rounded down, and the loss is stated in odds.
 
     >>> count = Laplace(epsilon=1)
     >>> count.loss.epsilon(), count.margin(0.95), round(count.pmf(0, 0), 11)
@@ -37,8 +37,8 @@ class Laplace(PureAdditive):
     3
     """
 
-    def worst_pair(self, *, values: int = 1, real: bool = False) -> "Atoms | None":
-        """A whole sensitivity apart; known for a release of one number.
+    def worst_pair(self, *, values: int = 1, real: bool = False) -> "DiscretePair | None":
+        """Two inputs that differ by the sensitivity; known for a release of one number.
 
         >>> Laplace(epsilon=1, sensitivity=2).worst_pair().losses
         (-1.0, 0.0, 1.0)
@@ -50,7 +50,7 @@ class Laplace(PureAdditive):
         return None if values > 1 else worst_pairs.laplace(noise.scale, steps)
 
     def noise(self, values: int = 1, *, real: bool = False) -> "LaplaceNoise":
-        """The law of each noise, in steps, in a release of so many integers or reals.
+        """The law of the noise on each number, in steps, when `values` numbers are released.
 
         >>> Laplace(epsilon=0.5).noise().scale, Laplace(epsilon=0.5).noise(real=True).scale
         (Fraction(2, 1), Fraction(4, 1))

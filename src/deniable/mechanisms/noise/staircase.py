@@ -1,15 +1,16 @@
-"""Staircase noise, for pure differential privacy where one person moves many grid steps.
+"""Staircase noise, for pure differential privacy with a sensitivity of many grid steps.
 
-With D the sensitivity in whole steps, |z| = k D + j has weight b**k for j < r and b**(k + 1)
-for the rest of its stair, b = exp(-epsilon). The weight falls as |z| grows, by exactly b over D
-steps, so moving a number by up to D steps changes any output's probability by at most
-exp(epsilon). Among all noise added to one number this shape has the least expected error, at
-large epsilon by far: Geng & Viswanath, "The optimal mechanism in differential privacy", 2014.
+Let D be the sensitivity in whole steps and b = exp(-epsilon). Then |z| = k D + j has weight
+b**k for j < r, and b**(k + 1) for the rest of its stair. The weight falls as |z| grows, by
+exactly b over D steps, so moving a number by up to D steps changes any output's probability by
+at most a factor exp(epsilon). Of all noise added to one number this shape has the least
+expected error, and much less than others at large epsilon: Geng & Viswanath, "The optimal
+mechanism in differential privacy", 2014.
 
-Several numbers need another shape: if one person moves each of them by a single step, every
-one may cross the edge of a stair, and each crossing costs a factor exp(epsilon). Stairs one
-step long cost epsilon / D a step, however the D steps are shared out; that is Laplace noise,
-and a release of two numbers or more gets it.
+Several numbers need another shape. If one privacy unit moves each number by one step, every
+number may cross the edge of a stair, and each crossing costs a factor exp(epsilon). With stairs
+of one step, each step costs epsilon / D, however the D steps are shared among the numbers. That
+is Laplace noise, so a release of two or more numbers uses Laplace noise.
 """
 
 import math
@@ -22,28 +23,28 @@ from numpy.typing import NDArray
 
 from deniable.exact import bernoulli, categorical, geometric, uniform_below
 from deniable.exact.enclosures import Enclosure, exp_neg
-from deniable.mechanisms.noise.pure_additive import PureAdditive
+from deniable.mechanisms.noise.pure_additive import PureAdditiveMechanism
 
 if TYPE_CHECKING:
-    from deniable.privacy.arithmetic.dominating_pairs import Atoms
+    from deniable.privacy.arithmetic.dominating_pairs import DiscretePair
 
-_LONG = 10**12  # steps, beyond which one more or less of them makes no difference
+_LONG = 10**12  # steps; from here on one step more or less makes no difference
 
 
 @dataclass(frozen=True, slots=True, init=False)
-class Staircase(PureAdditive):
+class Staircase(PureAdditiveMechanism):
     """Adds staircase noise to a number (and Laplace noise to a list of two or more).
 
-    `sensitivity` is how far one person can move it (for a list, all together: L1); it pays
-    when that is many steps and epsilon is 2 or more. Its law is not bell-shaped, so never
-    build an interval from a standard deviation: `margin` inverts the law itself.
+    `sensitivity` is how far one privacy unit can move the number (for a list, all together:
+    L1). Use it when that is many steps and epsilon is 2 or more. The law is not bell-shaped:
+    do not build an interval from a standard deviation. `margin` inverts the law itself.
 
     >>> total = Staircase(epsilon=4, sensitivity=100)
     >>> total.loss.epsilon(), total.noise().flat, total.margin(0.9)
     (4.0, 12, 40)
     """
 
-    def worst_pair(self, *, values: int = 1, real: bool = False) -> "Atoms | None":
+    def worst_pair(self, *, values: int = 1, real: bool = False) -> "DiscretePair | None":
         """The shift that loses epsilon most often; known for a release of one number.
 
         >>> Staircase(epsilon=2, sensitivity=10).worst_pair().losses
@@ -55,7 +56,7 @@ class Staircase(PureAdditive):
         return None if values > 1 else worst_pairs.staircase(law.epsilon, law.stair, law.flat)
 
     def noise(self, values: int = 1, *, real: bool = False) -> "StaircaseNoise":
-        """The law of each noise, in steps, in a release of so many integers or reals.
+        """The law of the noise on each number, in steps, when `values` numbers are released.
 
         >>> Staircase(epsilon=3, sensitivity=10).noise(2).epsilon
         Fraction(3, 10)
@@ -64,16 +65,16 @@ class Staircase(PureAdditive):
         epsilon = self.rate
         if values > 1:
             return StaircaseNoise(epsilon / reach, 1, 1)
-        stair = max(1, math.floor(reach))  # on the grid nobody moves a part of a step
+        stair = max(1, math.floor(reach))  # on the grid, all moves are whole steps
         return StaircaseNoise(epsilon, stair, _best_flat(epsilon, stair))
 
 
 def _best_flat(epsilon: Fraction, stair: int) -> int:
     """The length of the upper part of a stair that makes the expected |noise| least.
 
-    With b = exp(-epsilon), E|Z| is (x r**2 + y r + z) / (u r + v) in the length r: first down,
-    then up. Any length is private, so floats may choose. On long stairs it is the share
-    1 / (1 + exp(epsilon / 2)) that Geng & Viswanath find for real numbers.
+    With b = exp(-epsilon), E|Z| is (x r**2 + y r + z) / (u r + v) as a function of the length
+    r: it first falls, then rises. Every length is private, so floats may choose. On long stairs
+    the best share is 1 / (1 + exp(epsilon / 2)), as Geng & Viswanath find for real numbers.
     """
     if stair > _LONG:
         share = Fraction(1 / (1 + math.exp(min(epsilon, Fraction(1400)) / 2)))
@@ -98,23 +99,23 @@ class StaircaseNoise:
     flat: int
 
     def draw(self, size: int) -> NDArray[Any]:
-        drawn = self._signed(size)
+        drawn = self._draw_signed(size)
         while (short := size - drawn.size) > 0:
-            drawn = np.concatenate([drawn, self._signed(short)])
+            drawn = np.concatenate([drawn, self._draw_signed(short)])
         return drawn
 
-    def _signed(self, size: int) -> NDArray[Any]:
-        """Up to `size` draws: a negative zero is thrown away, else zero would count twice."""
+    def _draw_signed(self, size: int) -> NDArray[Any]:
+        """Up to `size` draws. A negative zero is dropped; otherwise zero would count twice."""
         stairs = geometric(1 / self.epsilon, size)
         if int(stairs.max()) * self.stair + self.stair >= 2**62:
             stairs = stairs.astype(object)
-        distance = stairs * self.stair + self._along(size)
+        distance = stairs * self.stair + self._draw_position(size)
         negative = bernoulli(Fraction(1, 2), size)
-        kept = ~(negative & (distance == 0))
-        return np.asarray(np.where(negative, -distance, distance)[kept])
+        valid = ~(negative & (distance == 0))
+        return np.asarray(np.where(negative, -distance, distance)[valid])
 
-    def _along(self, size: int) -> NDArray[Any]:
-        """Where on its stair: `flat` steps of weight 1, the others of weight exp(-epsilon)."""
+    def _draw_position(self, size: int) -> NDArray[Any]:
+        """Positions on the stair: `flat` steps of weight 1, the others of exp(-epsilon)."""
         rest = self.stair - self.flat
         upper = uniform_below(self.flat, size)
         if rest == 0:

@@ -1,17 +1,17 @@
-"""Which groups to show, when the very name of a group may betray somebody.
+"""Decides which groups to show, when the name of a group may itself reveal a person.
 
-A group of n units (people, not rows) is shown if n + Z > K, and n + Z may be shown with it.
-Z is discrete Laplace noise cut to [-K, K], so P(Z = z) is proportional to exp(-epsilon |z|)
+A group of n privacy units (people, not rows) is shown if n + Z > K, and n + Z may be shown with
+it. Z is discrete Laplace noise cut to [-K, K], so P(Z = z) is proportional to exp(-epsilon |z|)
 there, and K is the least whole number with P(Z = K) <= delta. One unit more or less moves n by
-one: every output's odds change by exp(epsilon) at most, but for the outermost one, which weighs
-delta at most. A group of nobody is never shown, so the empty groups need not be listed at all.
-No way of choosing groups shows more of them at equal loss, up to the rounding of K to a whole
-number: Desfontaines, Voss, Gipson & Mandayam, "Differentially private partition selection",
-2022.
+one: the odds of every output change by at most exp(epsilon), except for the outermost output,
+whose probability is at most delta. A group without units is never shown, so the empty groups
+need not be listed. No way of choosing groups shows more of them at equal loss, up to the
+rounding of K to a whole number: Desfontaines, Voss, Gipson & Mandayam, "Differentially private
+partition selection", 2022.
 
-A unit in up to k groups changes k counts by one, and 2 k of them if it is replaced by another.
-With c such changes each group gets epsilon / c and 1 - (1 - delta)**(1 / c): the epsilons add
-up, and the c groups tell nothing more with probability at least 1 - delta.
+A unit in up to k groups changes k counts by one, and 2 k counts if it is replaced by another
+unit. With c such changes each group gets epsilon / c and 1 - (1 - delta)**(1 / c). The epsilons
+add up, and with probability at least 1 - delta the c groups reveal nothing more.
 """
 
 from dataclasses import dataclass
@@ -25,23 +25,24 @@ from numpy.typing import NDArray
 from deniable.errors import InvalidData, InvalidParameter
 from deniable.exact import discrete_laplace
 from deniable.exact.enclosures import Enclosure, exp_neg, log
-from deniable.exact.least_integer import least
+from deniable.exact.least_integer import find_least
 from deniable.exact.rationals import Number, positive, rational, whole
+from deniable.mechanisms.named_arguments import check_arguments
 from deniable.mechanisms.noise.additive import least_margin
 from deniable.privacy import ApproximateLoss, Neighbors, neighboring
 from deniable.privacy.arithmetic import floats
 
-Shown: TypeAlias = int | None  # a noisy number of units, or nothing
+ShownCount: TypeAlias = int | None  # a noisy number of units; None if the group is not shown
 
 _BITS = 256
 
 
 @dataclass(frozen=True, slots=True, init=False)
 class Thresholding:
-    """Shows the groups that enough units share, each with its noisy number of units.
+    """Shows the groups that have enough privacy units, with noisy numbers of units.
 
-    `groups` is how many groups one unit can be in. Count units, never rows: a single person
-    with many rows must not be able to bring a group to light.
+    `groups` is how many groups one unit can be in. Count units, never rows: one person with
+    many rows must not be able to make a group appear.
 
     >>> rare = Thresholding(epsilon=1, delta=1e-5)
     >>> rare.threshold, rare.loss
@@ -58,6 +59,7 @@ class Thresholding:
     groups: int
     neighbors: Neighbors
 
+    @check_arguments
     def __init__(
         self,
         *,
@@ -69,9 +71,9 @@ class Thresholding:
         exact = rational(delta, "delta")
         if not 0 < exact < 1:
             raise InvalidParameter(
-                f"`delta` must lie between 0 and 1. Found {delta}: a group that one person can "
-                "bring to light cannot be hidden without some chance of failure. Declare the "
-                "keys instead if they are public, and no delta is needed."
+                f"`delta` must be above 0 and below 1. Found {delta}. If one person can make a "
+                "group appear, hiding it fails with a small probability. If the keys are "
+                "public, declare them: then no delta is needed."
             )
         object.__setattr__(self, "epsilon", positive(epsilon, "epsilon"))
         object.__setattr__(self, "delta", exact)
@@ -95,7 +97,7 @@ class Thresholding:
         Fraction(2, 1)
         """
         changes = self.groups * (2 if self.neighbors == "replace" else 1)
-        return _law(self.epsilon / changes, _share(self.delta, changes))
+        return _narrowest_noise(self.epsilon / changes, _delta_per_change(self.delta, changes))
 
     @property
     def threshold(self) -> int:
@@ -124,7 +126,7 @@ class Thresholding:
         return kept, np.where(kept, noisy, 0)
 
     def keep_probability(self, units: int) -> float:
-        """The chance that a group of so many units is shown; rounded up.
+        """The probability that a group of `units` units is shown; rounded up.
 
         >>> [Thresholding(epsilon=1, delta=1e-5).keep_probability(n) for n in (0, 23)]
         [0.0, 1.0]
@@ -133,7 +135,7 @@ class Thresholding:
         return min(1.0, floats.up(Fraction(self.keep_bounds(units, bits)[1], 1 << bits)))
 
     def keep_bounds(self, units: int, bits: int = _BITS) -> Enclosure:
-        """Encloses 2**bits * P(a group of so many units is shown), with certainty.
+        """Encloses 2**bits * P(a group of `units` units is shown), with certainty.
 
         >>> Thresholding(epsilon=1, delta=1e-5).keep_bounds(23, 8)
         (256, 256)
@@ -149,7 +151,7 @@ class Thresholding:
         """
         return least_margin(self.noise, confidence)
 
-    def pmf(self, output: Shown | list[Shown], value: int | list[int]) -> float:
+    def pmf(self, output: ShownCount | list[ShownCount], value: int | list[int]) -> float:
         """P(release(value) = output) of one group or several; None is a group not shown.
 
         >>> round(Thresholding(epsilon=1, delta=1e-5).pmf(12, 12), 4)
@@ -160,7 +162,7 @@ class Thresholding:
         return float(Fraction(lo + hi, 2 << bits))
 
     def pmf_bounds(
-        self, output: Shown | list[Shown], value: int | list[int], bits: int = _BITS
+        self, output: ShownCount | list[ShownCount], value: int | list[int], bits: int = _BITS
     ) -> Enclosure:
         """Encloses 2**bits * pmf(output, value) between two integers, with certainty.
 
@@ -171,11 +173,11 @@ class Thresholding:
         values = value if isinstance(value, list) else [value]
         lo = hi = 1 << bits
         for shown, units in zip(outputs, values, strict=True):
-            one = self._one(shown, units, bits)
-            lo, hi = lo * one[0] >> bits, -(-hi * one[1] >> bits)
+            factor = self._enclose_group(shown, units, bits)
+            lo, hi = lo * factor[0] >> bits, -(-hi * factor[1] >> bits)
         return lo, hi
 
-    def _one(self, shown: Shown, units: int, bits: int) -> Enclosure:
+    def _enclose_group(self, shown: ShownCount, units: int, bits: int) -> Enclosure:
         if shown is None:
             lo, hi = self.keep_bounds(units, bits)
             return (1 << bits) - hi, (1 << bits) - lo
@@ -192,7 +194,7 @@ class TruncatedNoise:
     bound: int
 
     def draw(self, size: int) -> NDArray[np.int64]:
-        """Laplace noise, drawn again where it falls outside: about one in 1 / delta."""
+        """Laplace noise, drawn again where it falls outside (with a chance of about delta)."""
         drawn = np.asarray(discrete_laplace(self.scale, size))
         while (outside := np.flatnonzero(np.abs(drawn) > self.bound)).size:
             drawn[outside] = discrete_laplace(self.scale, outside.size)
@@ -229,7 +231,7 @@ class TruncatedNoise:
         return (up[0] << work) // norm[1] >> extra, -(-(up[1] << work) // norm[0] >> extra)
 
 
-def _share(delta: Fraction, changes: int) -> Fraction:
+def _delta_per_change(delta: Fraction, changes: int) -> Fraction:
     """1 - (1 - delta)**(1 / changes), rounded down."""
     if changes == 1:
         return delta
@@ -239,11 +241,11 @@ def _share(delta: Fraction, changes: int) -> Fraction:
 
 
 @lru_cache(maxsize=128)
-def _law(epsilon: Fraction, delta: Fraction) -> TruncatedNoise:
-    """Noise with the least bound that leaves at most `delta` to its outermost value.
+def _narrowest_noise(epsilon: Fraction, delta: Fraction) -> TruncatedNoise:
+    """Noise with the least bound whose outermost value has probability at most `delta`.
 
-    The weight there falls as the bound grows; where an enclosure cannot tell, the wider
-    bound is taken.
+    That probability falls as the bound grows. If an enclosure cannot decide, the wider bound
+    is used.
     """
     bits = _BITS + 2 * delta.denominator.bit_length()
 
@@ -251,4 +253,4 @@ def _law(epsilon: Fraction, delta: Fraction) -> TruncatedNoise:
         _, hi = TruncatedNoise(1 / epsilon, bound).pmf(bound, bits)
         return hi <= delta * (1 << bits)
 
-    return TruncatedNoise(1 / epsilon, least(enough))
+    return TruncatedNoise(1 / epsilon, find_least(enough))

@@ -1,1 +1,1 @@
-"""What sampling and shuffling add to a guarantee."""
+"""Privacy amplification by sampling and by shuffling."""

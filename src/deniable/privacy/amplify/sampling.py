@@ -1,13 +1,13 @@
-"""Amplification by sampling: who is not in the sample loses nothing.
+"""Amplification by sampling: a person who is not in the sample loses no privacy.
 
-Poisson sampling keeps each record with probability q, and goes with add-remove neighbours: if
-P, Q are the worst outputs with and without a record, then those of the sampled mechanism are
-(1 - q) Q + q P and Q, in both directions (Zhu, Dong & Wang, "Optimal accounting of
-differential privacy via characteristic function", 2022). Sampling m of n records without
-replacement goes with replace-one neighbours and q = m / n; its delta curve is q times the
-original's at ln(1 + (e**epsilon - 1) / q), for the same reason and both ways alike (Balle,
-Barthe & Gaboardi 2018). The two are not interchangeable: under the other relation the
-neighbouring samples differ in other ways. Both hold only while the sample is secret, and
+Poisson sampling keeps each record with probability q. It belongs to add-remove neighbours: if
+P and Q are the worst output distributions with and without a record, those of the sampled
+mechanism are (1 - q) Q + q P and Q, in both directions (Zhu, Dong & Wang, "Optimal accounting
+of differential privacy via characteristic function", 2022). Sampling m of n records without
+replacement belongs to replace-one neighbours, with q = m / n. Its delta curve is q times the
+original curve at ln(1 + (e**epsilon - 1) / q), for the same reason, and it is symmetric
+(Balle, Barthe & Gaboardi 2018). The two are not interchangeable: under the other relation the
+neighbouring samples differ in other ways. Both are valid only if the sample is secret and
 exactly drawn.
 """
 
@@ -19,9 +19,9 @@ from typing import Literal
 from deniable.errors import InvalidParameter, Unsupported
 from deniable.exact.rationals import Number, positive, whole
 from deniable.privacy.arithmetic import floats
-from deniable.privacy.arithmetic.dominating_pairs import CountedPairs, mirrored, thinned
+from deniable.privacy.arithmetic.dominating_pairs import CountedPairs, subsample, symmetrize
+from deniable.privacy.arithmetic.exact_epsilon import ExactEpsilon
 from deniable.privacy.arithmetic.intervals import ZERO, precision
-from deniable.privacy.arithmetic.nats import Nats
 from deniable.privacy.losses.loss import Loss
 from deniable.privacy.losses.pure import PureLoss
 from deniable.privacy.neighbors import Neighbors, neighboring
@@ -31,7 +31,7 @@ _WORK = 60
 
 @dataclass(frozen=True, slots=True)
 class Sampled(Loss):
-    """The loss of a mechanism that sees a secret sample only."""
+    """The loss of a mechanism that sees only a secret sample."""
 
     whole: Loss
     rate: Fraction
@@ -44,72 +44,76 @@ class Sampled(Loss):
 
     @property
     def slack(self) -> Fraction:
-        """A sampled record's risk that everything is told."""
+        """The probability that a record is sampled and everything is disclosed."""
         return self.whole.slack * self.rate
 
     @property
-    def _told(self) -> Fraction:
-        return self.whole._told * self.rate
+    def _certain_delta(self) -> Fraction:
+        return self.whole._certain_delta * self.rate
 
     @property
-    def nats(self) -> Nats | None:
-        """ln(1 + q (e**epsilon - 1)): exact where e**epsilon is rational, else rounded up."""
-        inner = self.whole.nats
+    def exact_epsilon(self) -> ExactEpsilon | None:
+        """ln(1 + q (e**epsilon - 1)), exact if e**epsilon is rational, else rounded up."""
+        inner = self.whole.exact_epsilon
         if inner is None:
             return None
         odds = Fraction(inner.odds(precision(_WORK)).hi)
-        return Nats.of_odds(1 + self.rate * (odds - 1))
+        return ExactEpsilon.from_odds(1 + self.rate * (odds - 1))
 
     @property
     def rho(self) -> Fraction | None:
-        """The charge of that pure loss."""
-        return None if self.nats is None else PureLoss.of(self.nats).rho
+        """The zCDP charge of that pure loss."""
+        return None if self.exact_epsilon is None else PureLoss.of(self.exact_epsilon).rho
 
     @property
-    def plan(self) -> CountedPairs | None:
-        """The worst pairs, thinned; known where the mechanism is a single one."""
-        inner = self.whole.plan
+    def dominating_pairs(self) -> CountedPairs | None:
+        """The sampled pair, if the mechanism has exactly one symmetric pair."""
+        inner = self.whole.dominating_pairs
         if inner is not None and (self.rate == 1 or not (inner or self.whole.slack)):
-            return inner  # everybody is in the sample, or there is nothing to lose
+            return inner  # all records are sampled, or nothing is lost
         if inner is None or len(inner) != 1 or inner[0][1] != 1 or self.whole.slack:
             return None
-        if not inner[0][0].symmetric:  # which of the two is the one without the record?
+        if not inner[0][0].symmetric:  # it is unknown which of the two lacks the record
             return None
-        pair = thinned(inner[0][0], self.rate)
-        return ((mirrored(pair) if self.kind == "without replacement" else pair, 1),)
+        pair = subsample(inner[0][0], self.rate)
+        return ((symmetrize(pair) if self.kind == "without replacement" else pair, 1),)
 
     @property
-    def witness(self) -> CountedPairs | None:
-        """The same, for Poisson sampling of a mechanism that its own pairs are attained by."""
-        return self.plan if self.kind == "poisson" and self.whole.witness else None
+    def attained_pairs(self) -> CountedPairs | None:
+        """The same, for Poisson sampling of a mechanism that attains its own pairs."""
+        return (
+            self.dominating_pairs
+            if self.kind == "poisson" and self.whole.attained_pairs
+            else None
+        )
 
-    def _delta_above(self, epsilon: Nats) -> Decimal:
+    def _delta_above(self, epsilon: ExactEpsilon) -> Decimal:
         p = precision(_WORK)
         inner = (1 + (epsilon.odds(p) - 1) / self.rate).log().lo
-        below = Nats(floats.floor(max(inner, ZERO), 40))
+        below = ExactEpsilon(floats.floor(max(inner, ZERO), 40))
         return (p(self.whole._delta_above(below)) * self.rate).hi
 
     def _epsilon_above(self, delta: Fraction) -> Decimal:
         inner = delta / self.rate
         if inner >= 1:
             return ZERO
-        found = self.whole._epsilon_above(inner)
-        if not found.is_finite():
-            return found
+        epsilon = self.whole._epsilon_above(inner)
+        if not epsilon.is_finite():
+            return epsilon
         p = precision(_WORK)
-        return (1 + (p(found).exp() - 1) * self.rate).log().hi
+        return (1 + (p(epsilon).exp() - 1) * self.rate).log().hi
 
     def group(self, k: int) -> Loss:
         raise Unsupported(
-            f"What {k} people together lose to a sampled mechanism depends on how many of them "
-            "are sampled; it is not known from the loss of one."
+            f"A sampled loss has no group({k}): it depends on how many of the people are "
+            "sampled, which the loss of one person does not determine."
         )
 
 
 def poisson(loss: Loss, *, rate: Number, neighbors: Neighbors | None = None) -> Sampled:
-    """The loss of a mechanism that sees each record with probability `rate`, secretly.
+    """The loss of a mechanism that sees a secret sample: each record with probability `rate`.
 
-    Holds for add-remove neighbours, and must be told so.
+    Valid for add-remove neighbours, which must be stated.
 
     >>> from deniable.privacy import GaussianLoss
     >>> step = poisson(GaussianLoss(1), rate=0.01, neighbors="add-remove")
@@ -118,53 +122,57 @@ def poisson(loss: Loss, *, rate: Number, neighbors: Neighbors | None = None) -> 
     """
     if neighboring(neighbors) != "add-remove":
         raise InvalidParameter(
-            "Poisson sampling amplifies under add-remove neighbours only: when a record is "
-            "replaced, both its old and its new self may be sampled. Found "
-            'neighbors="replace"; use without_replacement there, with a sampler to match.'
+            "Poisson sampling amplifies only under add-remove neighbours: if a record is "
+            "replaced, its old and its new version may both be sampled. Found "
+            'neighbors="replace". Use without_replacement(), and sample a fixed number.'
         )
-    return Sampled(_sampled(loss, "add-remove"), _rate(positive(rate, "rate")), "poisson")
+    return Sampled(
+        _check_loss(loss, "add-remove"), _check_rate(positive(rate, "rate")), "poisson"
+    )
 
 
 def without_replacement(
     loss: Loss, *, sample: int, population: int, neighbors: Neighbors | None = None
 ) -> Sampled:
-    """The loss of a mechanism that sees `sample` of `population` records, secretly.
+    """The loss of a mechanism that sees a secret sample: `sample` of `population` records.
 
-    Holds for replace-one neighbours, and must be told so.
+    Valid for replace-one neighbours, which must be stated.
 
     >>> from deniable.privacy import PureLoss
     >>> few = without_replacement(
     ...     PureLoss(odds=3), sample=10, population=1000, neighbors="replace"
     ... )
-    >>> few.nats == PureLoss(odds=1.02).nats
+    >>> few.exact_epsilon == PureLoss(odds=1.02).exact_epsilon
     True
     """
     if neighboring(neighbors) != "replace":
         raise InvalidParameter(
-            "Sampling a fixed number without replacement amplifies under replace-one "
-            "neighbours only: a table with one record less has other samples. Found "
-            'neighbors="add-remove"; use poisson there, with a sampler to match.'
+            "Sampling a fixed number without replacement amplifies only under replace-one "
+            "neighbours: a table with one record less has other samples. Found "
+            'neighbors="add-remove". Use poisson(), and sample each record independently.'
         )
     rate = Fraction(whole(sample, "sample"), whole(population, "population"))
-    return Sampled(_sampled(loss, "replace"), _rate(rate), "without replacement")
+    return Sampled(_check_loss(loss, "replace"), _check_rate(rate), "without replacement")
 
 
-def _sampled(loss: Loss, neighbors: Neighbors) -> Loss:
+def _check_loss(loss: Loss, neighbors: Neighbors) -> Loss:
     if not isinstance(loss, Loss):
-        raise InvalidParameter(f"Sampling amplifies a loss. Found {loss!r}.")
+        raise InvalidParameter(f"Sampling needs a loss. Found {loss!r}.")
     if isinstance(loss, Sampled):
-        raise Unsupported("A sample of a sample is a sample: multiply the rates.")
+        raise Unsupported(
+            "This loss is sampled already. Sample once, with the product of the rates."
+        )
     for part, _ in loss.parts:
-        relation = getattr(part, "neighbors", neighbors)  # of disjoint parts: their own
+        relation = getattr(part, "neighbors", neighbors)  # parallel losses have their own
         if relation != neighbors:
             raise InvalidParameter(
-                f'This sampling amplifies under neighbors="{neighbors}", and a part of what it '
-                f'samples was composed under "{relation}": {part!r}. State both alike.'
+                f'This sampling needs neighbors="{neighbors}", but a part of the loss was '
+                f'composed under "{relation}": {part!r}. Use the same relation for both.'
             )
     return loss
 
 
-def _rate(rate: Fraction) -> Fraction:
+def _check_rate(rate: Fraction) -> Fraction:
     if rate > 1:
         raise InvalidParameter(f"A sampling rate must be at most 1. Found {floats.show(rate)}.")
     return rate

@@ -1,25 +1,27 @@
 """Amplification by shuffling: reports without names, order or times hide each other.
 
-Only where somebody independent strips all that *before* the analyst sees anything; otherwise
-a report costs what its randomizer costs.
+This holds only if an independent party removes all that *before* the analyst sees any report.
+Otherwise a report costs what its randomizer costs.
 
-Yes/no randomized response, exactly: reports amount to a count. With p the probability of the
-truth, X the count of the others' "yes", f and F(t) = P(X >= t) its law, a person who says
-"yes" with p instead of 1 - p gives delta(x) = max over t of (p - e**x (1 - p)) f(t - 1) -
-(e**x - 1) F(t), worst over how many of the others are "yes". For large n all those are too
-many to try, and the privacy blanket gives the upper bound.
+Yes/no randomized response, exactly: the reports are equivalent to their count of "yes". Let p
+be the probability of the true answer, X the count of "yes" of the others, f its distribution
+and F(t) = P(X >= t). A person who says "yes" with probability p instead of 1 - p gives
+delta(x) = max over t of (p - e**x (1 - p)) f(t - 1) - (e**x - 1) F(t), for the worst number of
+true "yes" among the others. For large n these are too many to try, and the privacy blanket
+gives an upper bound.
 
-Privacy blanket (Balle, Bell, Gascon & Nissim 2019), for k answers: every other report is, with
-probability k / (odds + k - 1), uniform whatever the truth; reveal all that are not. How many
-are left, m, is then known. Of them C ~ Bin(m, 2 / k) are one of the person's two candidate
-answers, split evenly; the person adds one to the first with probability p, to the second with
-q, else nothing. More uniform ones never tell more, so m may be rounded down; averaging C over m
-first would count as hidden what was revealed, and falls below the truth.
+Privacy blanket (Balle, Bell, Gascon & Nissim 2019), for k answers: each report of the others
+is, with probability k / (odds + k - 1), uniform whatever the true answer is. Suppose that all
+other reports are revealed. The number m of uniform reports is then known. C ~ Bin(m, 2 / k) of
+them are one of the person's two possible answers, each with equal probability. The person adds
+one to the first with probability p, to the second with probability q, else nothing. More
+uniform reports never reveal more, so m may be rounded down. It would be wrong to average C over
+m first: that treats m as hidden, and the result would be too small.
 
 Any randomizer of epsilon0 (Feldman, McMillan & Talwar 2021, "clones"): the same with C ~
 Bin(n - 1, e**-epsilon0), p = e**epsilon0 / (1 + e**epsilon0), q = 1 - p. Their closed form
-(theorem 3.1) is kept as a fallback. The sharper theorem 3.2 of their 2023 paper has an erratum
-for general randomizers; here it serves yes/no randomized response only.
+(theorem 3.1) is the fallback. The sharper theorem 3.2 of their 2023 paper has an erratum for
+general randomizers; here it is used only for yes/no randomized response.
 """
 
 import math
@@ -34,19 +36,25 @@ import numpy as np
 from deniable.errors import InvalidParameter, Unsupported
 from deniable.exact.rationals import whole
 from deniable.privacy.arithmetic.dominating_pairs import Floats
-from deniable.privacy.arithmetic.intervals import ONE, ZERO, certified
-from deniable.privacy.arithmetic.nats import Nats
+from deniable.privacy.arithmetic.exact_epsilon import ExactEpsilon
+from deniable.privacy.arithmetic.intervals import ONE, ZERO, certify
 from deniable.privacy.losses.loss import Loss
 
-EXACT = 1024  # up to so many reports every number of the others' "yes" is tried
-_ROUNDING = 1e-10  # relative, of sums of probabilities that each err by less than 1e-12
+LARGEST_EXACT = 1024  # up to this many reports, each number of true "yes" is tried
+_ROUNDING = 1e-10  # relative, of sums of probabilities with errors below 1e-12
 _CLOSE = 2.0**-40
-_FEW = 32  # up to so many others each number of uniform ones is looked at, else these many
-_STEPS = (-9, -7, -6, -5, *(z / 2 for z in range(-8, 5)))  # standard deviations from the mean
+_FEW = 32  # up to this many other reports, each number of uniform ones is considered
+_STEPS = (
+    -9,
+    -7,
+    -6,
+    -5,
+    *(z / 2 for z in range(-8, 5)),
+)  # else these, in standard deviations from the mean
 
 
 class ShuffledAnswers(Protocol):
-    """A randomized response: the probability of the truth, and of each other answer."""
+    """A randomized response: the probabilities of the true answer and of each other one."""
 
     @property
     def p(self) -> Fraction: ...
@@ -62,50 +70,50 @@ class ShuffledAnswers(Protocol):
 class Shuffled(Loss):
     """The loss of one report among `reports` shuffled ones."""
 
-    local: Nats
+    local: ExactEpsilon
     reports: int
     answers: int = 0  # of a symmetric randomized response; 0 for any other randomizer
 
     @property
-    def nats(self) -> Nats:
-        """At delta 0 shuffling wins nothing."""
+    def exact_epsilon(self) -> ExactEpsilon:
+        """At delta 0 shuffling does not amplify."""
         return self.local
 
     @property
     def odds(self) -> float:
         """e**epsilon0, rounded up."""
-        return _float_up(math.exp(float(self.local._enclosure(80)[1])))
+        return _float_up(math.exp(float(self.local.enclose(80)[1])))
 
-    def _delta_above(self, epsilon: Nats) -> Decimal:
+    def _delta_above(self, epsilon: ExactEpsilon) -> Decimal:
         if self.local <= epsilon:
             return ZERO
-        low = max(math.nextafter(float(epsilon._enclosure(80)[0]), -1.0), 0.0)
+        low = max(math.nextafter(float(epsilon.enclose(80)[0]), -1.0), 0.0)
         return min(Decimal(self._delta(low)), ONE)
 
     def _epsilon_above(self, delta: Fraction) -> Decimal:
-        most = certified(self.local.interval).hi
+        most = certify(self.local.interval).hi
         if delta == 0:
             return most
         target = float(delta) * (1 - 1e-12)
-        if self.answers == 2 and self.reports <= EXACT:
-            found = counts(self.reports, self.odds).epsilon(target, float(most))
-            return min(most, Decimal(found))
-        closed = Decimal(self._closed(target))
-        return min(most, closed, Decimal(_least(self._delta, target, float(most))))
+        if self.answers == 2 and self.reports <= LARGEST_EXACT:
+            exact = yes_counts(self.reports, self.odds).epsilon(target, float(most))
+            return min(most, Decimal(exact))
+        closed = Decimal(self._closed_form(target))
+        return min(most, closed, Decimal(_least_epsilon(self._delta, target, float(most))))
 
     def _epsilon_below(self, delta: Fraction, precision: float | None = None) -> Decimal:
         if self.answers != 2 or delta == 0:
             return ZERO
-        found = _least(
+        epsilon = _least_epsilon(
             self._extreme, float(delta) * (1 + 1e-9), float(self._epsilon_above(delta))
         )
-        return Decimal(found * (1 - 1e-9))
+        return Decimal(epsilon * (1 - 1e-9))
 
     def _delta(self, epsilon: float) -> float:
-        if self.answers == 2 and self.reports <= EXACT:
-            return counts(self.reports, self.odds).delta(epsilon)
+        if self.answers == 2 and self.reports <= LARGEST_EXACT:
+            return yes_counts(self.reports, self.odds).delta(epsilon)
         if self.answers > 2:
-            return _uniform_ones(self.reports, self.answers, self.odds, epsilon)
+            return _blanket_of_many_answers(self.reports, self.answers, self.odds, epsilon)
         if self.answers:
             share = 2 / (self.odds + self.answers - 1)
             truth, lie = self.odds * share / 2, share / 2
@@ -114,44 +122,45 @@ class Shuffled(Loss):
         return _blanket(self.reports, 1 / self.odds, 1 - lie, lie, epsilon)
 
     def _extreme(self, epsilon: float) -> float:
-        """What the count surely tells if all others say the same in truth."""
+        """A lower bound on delta: all others have the same true answer."""
         from scipy.stats import binom
 
         lie = 1 / (1 + self.odds)
-        laws = np.stack(
+        distributions = np.stack(
             [binom.pmf(np.arange(self.reports), self.reports - 1, p) for p in (lie, 1 - lie)]
         )
-        tails = np.cumsum(laws[:, ::-1], axis=1)[:, ::-1]
+        tails = np.cumsum(distributions[:, ::-1], axis=1)[:, ::-1]
         beyond = np.hstack([tails[:, 1:], np.zeros((2, 1))])
-        return float(hockey(laws, beyond, self.odds, epsilon, -1).max())
+        return float(hockey_stick(distributions, beyond, self.odds, epsilon, -1).max())
 
-    def _closed(self, delta: float) -> float:
-        """The closed forms: looser, but for numbers of any size."""
+    def _closed_form(self, delta: float) -> float:
+        """The closed forms: looser, but valid for any number of reports."""
         n, odds, log = self.reports, self.odds, math.log(4 / delta)
-        found = math.inf
+        epsilon = math.inf
         if math.log(odds) <= math.log(n / (16 * math.log(2 / delta))):
             spread = 8 * math.sqrt(odds * log / n) + 8 * odds / n
-            found = math.log1p((odds - 1) / (odds + 1) * spread)
+            epsilon = math.log1p((odds - 1) / (odds + 1) * spread)
         if self.answers == 2 and odds <= n / (8 * math.log(2 / delta)) - 1:
             spread = 4 * math.sqrt(2 * log) / math.sqrt((odds + 1) * n) + 4 / n
-            found = min(found, math.log1p((odds - 1) * spread))
-        return found * (1 + 1e-12)
+            epsilon = min(epsilon, math.log1p((odds - 1) * spread))
+        return epsilon * (1 + 1e-12)
 
     def group(self, k: int) -> Loss:
         if k == 1:
             return self
         raise Unsupported(
-            f"What {k} people's reports tell together is not known from one. Shuffle the "
-            "randomizer's own group loss instead."
+            f"A shuffled loss has no group({k}): the loss of one report does not determine "
+            f"that of several. Shuffle the group({k}) of the randomizer's loss instead."
         )
 
 
 def shuffled(source: "ShuffledAnswers | Loss", *, reports: int) -> Shuffled:
-    """The loss of one person's report among `reports` that are shuffled by somebody else.
+    """The loss of one person's report among `reports` that an independent party shuffles.
 
-    From a `RandomizedResponse`: exact for yes/no (beyond a thousand reports a close bound), the
-    privacy blanket for more answers. From a pure loss: a bound for any randomizer. Claim it
-    only if the shuffler strips identity, order and time before the analyst sees a report.
+    From a `RandomizedResponse`: exact for yes/no answers (above a thousand reports a close
+    bound), the privacy blanket for more answers. From a pure loss: a bound for any randomizer.
+    It holds only if the shuffler removes identity, order and time before the analyst sees a
+    report.
 
     >>> from deniable.mechanisms import RandomizedResponse
     >>> f"{shuffled(RandomizedResponse(odds=3), reports=1000).epsilon(1e-6):.6f}"
@@ -159,15 +168,17 @@ def shuffled(source: "ShuffledAnswers | Loss", *, reports: int) -> Shuffled:
     """
     n = whole(reports, "reports", least=2)
     loss = source if isinstance(source, Loss) else getattr(source, "loss", None)
-    if not isinstance(loss, Loss) or loss.nats is None or loss.slack:
+    if not isinstance(loss, Loss) or loss.exact_epsilon is None or loss.slack:
         raise InvalidParameter(
-            f"Shuffling amplifies randomizers with a pure loss. Found {source!r}."
+            f"shuffled() takes a randomizer with a pure loss, or a pure loss. Found {source!r}."
         )
-    return Shuffled(loss.nats, n, 0 if isinstance(source, Loss) else _answers(source))
+    return Shuffled(
+        loss.exact_epsilon, n, 0 if isinstance(source, Loss) else _count_answers(source)
+    )
 
 
-def _answers(source: Any) -> int:
-    """How many answers a symmetric randomized response has; 0 where it is none."""
+def _count_answers(source: Any) -> int:
+    """The number of answers of a symmetric randomized response; 0 if it is not one."""
     p, q = getattr(source, "p", None), getattr(source, "q", None)
     k = getattr(source, "categories", 0)
     if not isinstance(p, Fraction) or not isinstance(q, Fraction) or p <= q:
@@ -175,8 +186,8 @@ def _answers(source: Any) -> int:
     return k if p + (k - 1) * q == 1 else 0
 
 
-def _least(function: Any, delta: float, high: float) -> float:
-    """About the least epsilon with function(epsilon) <= delta, from above."""
+def _least_epsilon(function: Any, delta: float, high: float) -> float:
+    """An epsilon with function(epsilon) <= delta, about the least."""
     low = 0.0
     if function(0.0) <= delta:
         return 0.0
@@ -187,14 +198,14 @@ def _least(function: Any, delta: float, high: float) -> float:
 
 
 @dataclass(frozen=True)
-class Counts:
-    """The law of the others' count of "yes", a row for each number of true ones."""
+class YesCounts:
+    """Distributions of the others' count of "yes", one row for each number of true "yes"."""
 
     reports: int
     odds: float
 
     @cached_property
-    def laws(self) -> Floats:
+    def distributions(self) -> Floats:
         others = self.reports - 1
         logs = np.concatenate([[0.0], np.cumsum(np.log(np.arange(1, self.reports + 1)))])
         wide = np.arange(self.reports)
@@ -215,45 +226,47 @@ class Counts:
 
     @cached_property
     def beyond(self) -> Floats:
-        """P(more than so many)."""
-        tails = np.cumsum(self.laws[:, ::-1], axis=1)[:, ::-1]
+        """P(more than t) for each row and each count t."""
+        tails = np.cumsum(self.distributions[:, ::-1], axis=1)[:, ::-1]
         return np.hstack([tails[:, 1:], np.zeros((self.reports, 1))])
 
     def deltas(self, epsilon: float, rows: Any = slice(None)) -> Floats:
         """The delta of each row, rounded up."""
-        return hockey(self.laws[rows], self.beyond[rows], self.odds, epsilon, 1)
+        return hockey_stick(self.distributions[rows], self.beyond[rows], self.odds, epsilon, 1)
 
     def delta(self, epsilon: float) -> float:
         return float(self.deltas(epsilon).max())
 
     def epsilon(self, delta: float, most: float) -> float:
-        """The least epsilon for all rows: for a few first, then for those that need more."""
+        """The least epsilon for all rows: starts with two rows, adds those that need more."""
         rows = [0, self.reports - 1]
         while True:
-            found = _least(lambda x: float(self.deltas(x, rows).max()), delta, most)
-            every = self.deltas(found)
+            epsilon = _least_epsilon(lambda x: float(self.deltas(x, rows).max()), delta, most)
+            every = self.deltas(epsilon)
             if float(every.max()) <= delta:
-                return found
+                return epsilon
             rows.append(int(every.argmax()))
 
 
 @lru_cache(maxsize=4)
-def counts(reports: int, odds: float) -> Counts:
-    """`Counts(reports, odds)`, kept."""
-    return Counts(reports, odds)
+def yes_counts(reports: int, odds: float) -> YesCounts:
+    """`YesCounts(reports, odds)`, cached."""
+    return YesCounts(reports, odds)
 
 
-def hockey(laws: Floats, beyond: Floats, odds: float, epsilon: float, sign: int) -> Floats:
-    """max over t of (p - e**x (1 - p)) f(t - 1) - (e**x - 1) F(t), for each law f; rounded up
-    or down with `sign`."""
+def hockey_stick(
+    distributions: Floats, beyond: Floats, odds: float, epsilon: float, sign: int
+) -> Floats:
+    """max over t of (p - e**x (1 - p)) f(t - 1) - (e**x - 1) F(t), for each distribution f;
+    rounded up if `sign` is 1, down if it is -1."""
     lie = 1 / (1 + odds)
-    gain = max(1 - lie - math.exp(epsilon) * lie, 0.0) * (1 + sign * _ROUNDING) * laws
+    gain = max(1 - lie - math.exp(epsilon) * lie, 0.0) * (1 + sign * _ROUNDING) * distributions
     cost = math.expm1(epsilon) * (1 - sign * _ROUNDING) * beyond
     return np.asarray(np.maximum((gain - cost).max(axis=1), 0.0))
 
 
-def _uniform_ones(reports: int, answers: int, odds: float, epsilon: float) -> float:
-    """The blanket's divergence, averaged over how many of the others are uniform."""
+def _blanket_of_many_answers(reports: int, answers: int, odds: float, epsilon: float) -> float:
+    """The divergence of the blanket, averaged over how many of the others are uniform."""
     from scipy.stats import binom
 
     n, share, p = reports - 1, answers / (odds + answers - 1), odds / (odds + answers - 1)
@@ -261,14 +274,14 @@ def _uniform_ones(reports: int, answers: int, odds: float, epsilon: float) -> fl
     least = range(n + 1) if n <= _FEW else {0, *(math.floor(mean + z * sd) for z in _STEPS)}
     edges = np.array(sorted(m for m in least if 0 <= m <= n))
     below = np.append(binom.cdf(edges - 1, n, share), 1.0)
-    found = 0.0
+    total = 0.0
     for m, chance in zip(edges.tolist(), np.diff(below).tolist(), strict=True):
-        found += chance * _blanket(m + 1, 2 / answers, p, p / odds, epsilon)
-    return min(found * (1 + _ROUNDING), 1.0)
+        total += chance * _blanket(m + 1, 2 / answers, p, p / odds, epsilon)
+    return min(total * (1 + _ROUNDING), 1.0)
 
 
 def _blanket(reports: int, share: float, p: float, q: float, epsilon: float) -> float:
-    """The hockey-stick divergence of the blanket's pair, rounded up."""
+    """The hockey-stick divergence of the blanket, rounded up."""
     from scipy.stats import binom
 
     n, x = reports - 1, math.exp(epsilon)
@@ -277,7 +290,7 @@ def _blanket(reports: int, share: float, p: float, q: float, epsilon: float) -> 
     totals = np.arange(low, high + 2)
     added, left = binom.pmf(totals - 1, n, share), binom.pmf(totals, n, share)
     rest = max(1 - p - q, 0.0)
-    some = added > 0  # else the person added nothing, and there is nothing to tell
+    some = added > 0  # else the person added nothing, and nothing is revealed
     pull = math.expm1(epsilon) * rest * left / (2 * np.where(some, added, 1.0))
     edge = np.where(some, totals * (pull + x * p - q) / ((p - q) * (1 + x)), totals)
     first = np.floor(np.minimum(edge, totals)) + 1

@@ -1,1 +1,1 @@
-"""Numbers that are rounded against us: intervals, directed floats, pairs of laws."""
+"""Numbers rounded to the safe side: intervals, floats, exact epsilons, dominating pairs."""

@@ -1,7 +1,7 @@
 """Binomial coefficients as enclosures, for counts of any size.
 
-ln n! by Stirling's series, whose terms alternate and envelop: the truth lies between any two
-neighbouring partial sums. Small factorials are taken exactly.
+ln n! is computed by Stirling's series. Its terms alternate in sign, and the true value lies
+between any two neighbouring partial sums. Small factorials are computed exactly.
 """
 
 import math

@@ -1,9 +1,9 @@
-"""Worst pairs: two distributions that are at least as easy to tell apart as any neighbours.
+"""Dominating pairs: two distributions that are as easy to distinguish as any neighbours.
 
-A pair is described by its privacy loss L = ln(P / Q) of an output, under P and under Q.
-`Atoms` are pairs on finitely many losses; a `Tails` gives its distribution functions to within
-a relative error of `ACCURACY`, in whichever tail is asked for. `reverse` swaps P and Q: a
-pair whose reverse is itself is `symmetric`, and one direction serves for both.
+A pair P, Q is described by the privacy loss L = ln(P / Q) of an output, under P and under Q.
+A `DiscretePair` has finitely many losses. A `ContinuousPair` gives its distribution functions
+with a relative error of at most `ACCURACY`, in both tails. `reverse` swaps P and Q. A pair
+that equals its reverse is `symmetric`: then one direction serves for both.
 """
 
 import math
@@ -18,16 +18,16 @@ from numpy.typing import NDArray
 
 from deniable.errors import InvalidParameter
 from deniable.exact.rationals import Number, probability
+from deniable.privacy.arithmetic.exact_epsilon import ExactEpsilon
 from deniable.privacy.arithmetic.floats import UNIT
-from deniable.privacy.arithmetic.nats import Nats
 
 Floats: TypeAlias = NDArray[Any]  # of float64
-Both: TypeAlias = tuple[Floats, Floats]  # under P, under Q
+UnderPAndQ: TypeAlias = tuple[Floats, Floats]  # under P, under Q
 
-ACCURACY = 2.0**-44  # of the normal distribution's tails and of what is built from them
+ACCURACY = 2.0**-44  # relative, of the tails of the normal distribution and what uses them
 
 
-class Tails(Protocol):
+class ContinuousPair(Protocol):
     """A pair whose loss may be continuous."""
 
     @property
@@ -35,61 +35,61 @@ class Tails(Protocol):
 
     @property
     def span(self) -> tuple[float, float]:
-        """The least and the greatest loss; infinite where there is none."""
+        """The least and the greatest loss, or infinities."""
 
-    def above(self, loss: Floats) -> Both:
+    def above(self, loss: Floats) -> UnderPAndQ:
         """P(L > loss) and Q(L > loss)."""
 
-    def within(self, loss: Floats) -> Both:
+    def within(self, loss: Floats) -> UnderPAndQ:
         """P(L <= loss) and Q(L <= loss)."""
 
-    def reverse(self) -> "Tails": ...
+    def reverse(self) -> "ContinuousPair": ...
 
     def __hash__(self) -> int: ...
 
 
 @dataclass(frozen=True)
-class Atoms:
+class DiscretePair:
     """Losses, in increasing order, with their probabilities under P.
 
-    `infinite` is the probability under P of outputs that are impossible under Q. Where the
-    losses are whole multiples of one exact number, `unit` is it.
+    `infinite` is the probability under P of outputs that are impossible under Q. If all losses
+    are integer multiples of one exact number, `unit` is that number.
     """
 
     losses: tuple[float, ...]
     weights: tuple[float, ...]
     infinite: float = 0.0
     lost: float = 0.0  # the probability under Q of outputs that are impossible under P
-    unit: Nats | None = None
+    unit: ExactEpsilon | None = None
 
     @classmethod
-    def response(cls, nats: Nats) -> "Atoms":
-        """Randomized response: the worst pair of a pure loss."""
-        epsilon = float(nats._enclosure(80)[1])
+    def randomized_response(cls, exact: ExactEpsilon) -> "DiscretePair":
+        """Randomized response: the dominating pair of a pure loss."""
+        epsilon = float(exact.enclose(80)[1])
         lie = 1 / (1 + math.exp(epsilon)) if epsilon < 700 else math.exp(-epsilon)
-        unit = nats if nats.sign() > 0 else None
+        unit = exact if exact.sign() > 0 else None
         return cls((-epsilon, epsilon), (lie, 1 - lie), unit=unit)
 
     @classmethod
-    def of(cls, p: Sequence[Number], q: Sequence[Number]) -> "Atoms":
-        """Two distributions over the same outputs, given as exact probabilities."""
-        first = [probability(one, "p") for one in p]
-        second = [probability(one, "q") for one in q]
+    def of(cls, p: Sequence[Number], q: Sequence[Number]) -> "DiscretePair":
+        """Two distributions over the same outputs, as exact probabilities."""
+        first = [probability(value, "p") for value in p]
+        second = [probability(value, "q") for value in q]
         if len(first) != len(second) or not first:
             raise InvalidParameter(
-                f"`p` and `q` must give the same outputs their probabilities. Found "
-                f"{len(first)} and {len(second)} of them."
+                f"`p` and `q` must list the probabilities of the same outputs. Found "
+                f"{len(first)} and {len(second)} probabilities."
             )
         for name, law in (("p", first), ("q", second)):
             if sum(law) != 1:
                 raise InvalidParameter(
-                    f"The probabilities of `{name}` must add up to 1. Found {float(sum(law))}; "
-                    "Fractions or decimals say them exactly."
+                    f"The probabilities of `{name}` must add up to 1. Found {float(sum(law))}. "
+                    "Use Fraction or Decimal for exact numbers."
                 )
         return cls._grouped(first, second)
 
     @classmethod
-    def _grouped(cls, first: list[Fraction], second: list[Fraction]) -> "Atoms":
+    def _grouped(cls, first: list[Fraction], second: list[Fraction]) -> "DiscretePair":
         weights: dict[Fraction, Fraction] = {}
         infinite = lost = Fraction(0)
         for a, b in zip(first, second, strict=True):
@@ -102,22 +102,22 @@ class Atoms:
         ratios = sorted(weights or {Fraction(1): Fraction(0)})
         losses = tuple(_log(ratio) for ratio in ratios)
         shares = tuple(float(weights.get(ratio, 0)) for ratio in ratios)
-        return cls(losses, shares, float(infinite), float(lost), _unit(ratios))
+        return cls(losses, shares, float(infinite), float(lost), _common_unit(ratios))
 
     @property
     def symmetric(self) -> bool:
         return self == self.reverse()
 
-    def reverse(self) -> "Atoms":
+    def reverse(self) -> "DiscretePair":
         return _reverse(self)
 
     @cached_property
-    def arrays(self) -> Both:
+    def arrays(self) -> UnderPAndQ:
         return np.array(self.losses), np.array(self.weights)
 
 
-def _unit(ratios: list[Fraction]) -> Nats | None:
-    """ln of a ratio of which all are whole powers; None where there is none."""
+def _common_unit(ratios: list[Fraction]) -> ExactEpsilon | None:
+    """ln(r) if all ratios are integer powers of one ratio r, else None."""
     root = min((max(ratio, 1 / ratio) for ratio in ratios if ratio != 1), default=None)
     if root is None:
         return None
@@ -125,29 +125,29 @@ def _unit(ratios: list[Fraction]) -> Nats | None:
         power = round(_log(ratio) / _log(root))
         if abs(power) > 64 or root**power != ratio:
             return None
-    return Nats.of_odds(root)
+    return ExactEpsilon.from_odds(root)
 
 
 def _log(ratio: Fraction) -> float:
-    """ln(ratio) with a small relative error, near 1 too."""
+    """ln(ratio) with a small relative error, also near 1."""
     if abs(ratio - 1) < Fraction(1, 2):
         return math.log1p(float(ratio - 1))
     return math.log(ratio.numerator) - math.log(ratio.denominator)
 
 
-def _reverse(pair: Atoms) -> Atoms:
+def _reverse(pair: DiscretePair) -> DiscretePair:
     losses = tuple(-loss for loss in reversed(pair.losses))
-    alike = losses == pair.losses and pair.infinite == pair.lost
-    if alike and len(losses) == 2:  # randomized response, both ways
+    mirrored = losses == pair.losses and pair.infinite == pair.lost
+    if mirrored and len(losses) == 2:  # randomized response is symmetric
         return pair
     both = zip(reversed(pair.losses), reversed(pair.weights), strict=True)
     weights = tuple(math.exp(-loss) * weight for loss, weight in both)
-    return Atoms(losses, weights, pair.lost, pair.infinite, pair.unit)
+    return DiscretePair(losses, weights, pair.lost, pair.infinite, pair.unit)
 
 
 @dataclass(frozen=True)
-class Bell:
-    """N(mu, 1) against N(0, 1): the loss is N(mu**2/2, mu**2) under P, its mirror under Q."""
+class GaussianPair:
+    """N(mu, 1) against N(0, 1): the loss is N(mu**2/2, mu**2) under P, and -L is so under Q."""
 
     mu: float
     symmetric: bool = True
@@ -156,23 +156,23 @@ class Bell:
     def span(self) -> tuple[float, float]:
         return -math.inf, math.inf
 
-    def above(self, loss: Floats) -> Both:
+    def above(self, loss: Floats) -> UnderPAndQ:
         from scipy.special import ndtr
 
         return ndtr(self.mu / 2 - loss / self.mu), ndtr(-self.mu / 2 - loss / self.mu)
 
-    def within(self, loss: Floats) -> Both:
+    def within(self, loss: Floats) -> UnderPAndQ:
         from scipy.special import ndtr
 
         return ndtr(loss / self.mu - self.mu / 2), ndtr(loss / self.mu + self.mu / 2)
 
-    def reverse(self) -> "Bell":
+    def reverse(self) -> "GaussianPair":
         return self
 
 
 @dataclass(frozen=True)
-class Peak:
-    """Laplace noise on the real line, moved by epsilon times its scale."""
+class LaplacePair:
+    """Laplace noise on the real line, shifted by epsilon times its scale."""
 
     epsilon: float
     symmetric: bool = True
@@ -181,7 +181,7 @@ class Peak:
     def span(self) -> tuple[float, float]:
         return -self.epsilon, self.epsilon
 
-    def above(self, loss: Floats) -> Both:
+    def above(self, loss: Floats) -> UnderPAndQ:
         inside = np.clip(loss, -self.epsilon, self.epsilon)
         low, high = loss < -self.epsilon, loss >= self.epsilon
         p = 1 - 0.5 * np.exp((inside - self.epsilon) / 2)
@@ -191,7 +191,7 @@ class Peak:
             np.where(low, 1.0, np.where(high, 0.0, q)),
         )
 
-    def within(self, loss: Floats) -> Both:
+    def within(self, loss: Floats) -> UnderPAndQ:
         inside = np.clip(loss, -self.epsilon, self.epsilon)
         low, high = loss < -self.epsilon, loss >= self.epsilon
         p = 0.5 * np.exp((inside - self.epsilon) / 2)
@@ -201,12 +201,12 @@ class Peak:
             np.where(low, 0.0, np.where(high, 1.0, q)),
         )
 
-    def reverse(self) -> "Peak":
+    def reverse(self) -> "LaplacePair":
         return self
 
 
 @dataclass(frozen=True)
-class Range:
+class RangePair:
     """The losses above zero of a pair whose delta curve is that of a bounded range.
 
     From delta(x) = c (1 - s)**2 with s = e**((x - epsilon) / 2) and c = 1 / (1 - e**-epsilon)
@@ -220,24 +220,26 @@ class Range:
     def span(self) -> tuple[float, float]:
         return -self.epsilon, self.epsilon
 
-    def above(self, loss: Floats) -> Both:
+    def above(self, loss: Floats) -> UnderPAndQ:
         gap = np.maximum(self.epsilon - loss, 0.0)
         p = np.expm1(-gap / 2) / math.expm1(-self.epsilon)
         return p, p * np.exp(-gap / 2 - loss)
 
-    def within(self, loss: Floats) -> Both:  # only its upper half serves, through `Mirrored`
+    def within(
+        self, loss: Floats
+    ) -> UnderPAndQ:  # only its upper half serves, through `Mirrored`
         p, q = self.above(loss)
         return 1 - p, 1 - q
 
-    def reverse(self) -> "Tails":
-        return Flipped(self)
+    def reverse(self) -> "ContinuousPair":
+        return ReversedPair(self)
 
 
 @dataclass(frozen=True)
-class Flipped:
-    """A pair with P and Q swapped, so that every loss changes its sign."""
+class ReversedPair:
+    """A pair with P and Q swapped, so every loss changes its sign."""
 
-    pair: Tails
+    pair: ContinuousPair
     symmetric: bool = False
 
     @property
@@ -245,55 +247,55 @@ class Flipped:
         least, greatest = self.pair.span
         return -greatest, -least
 
-    def above(self, loss: Floats) -> Both:
+    def above(self, loss: Floats) -> UnderPAndQ:
         p, q = self.pair.within(-loss)
         return q, p
 
-    def within(self, loss: Floats) -> Both:
+    def within(self, loss: Floats) -> UnderPAndQ:
         p, q = self.pair.above(-loss)
         return q, p
 
-    def reverse(self) -> Tails:
+    def reverse(self) -> ContinuousPair:
         return self.pair
 
 
 @dataclass(frozen=True)
-class Thinned:
-    """(1 - rate) Q + rate P against Q: P's record takes part with probability `rate`."""
+class SubsampledPair:
+    """(1 - rate) Q + rate P against Q: the record is sampled with probability `rate`."""
 
-    pair: Tails
+    pair: ContinuousPair
     rate: float
     symmetric: bool = False
 
     @property
     def span(self) -> tuple[float, float]:
         least, greatest = self.pair.span
-        return _thin(least, self.rate), _thin(greatest, self.rate)
+        return _subsampled_loss(least, self.rate), _subsampled_loss(greatest, self.rate)
 
     def _inner(self, loss: Floats) -> Floats:
-        """The loss of the pair within at which this one's is `loss`."""
+        """The loss of the inner pair at which this pair has `loss`."""
         grown = np.expm1(np.minimum(loss, 700.0)) + self.rate
         with np.errstate(divide="ignore"):
-            found = np.log(np.maximum(grown, 0.0) / self.rate)
-        return np.where(loss > 700.0, loss - math.log(self.rate), found)
+            inner = np.log(np.maximum(grown, 0.0) / self.rate)
+        return np.where(loss > 700.0, loss - math.log(self.rate), inner)
 
-    def above(self, loss: Floats) -> Both:
+    def above(self, loss: Floats) -> UnderPAndQ:
         p, q = self.pair.above(self._inner(loss))
         return (1 - self.rate) * q + self.rate * p, q
 
-    def within(self, loss: Floats) -> Both:
+    def within(self, loss: Floats) -> UnderPAndQ:
         p, q = self.pair.within(self._inner(loss))
         return (1 - self.rate) * q + self.rate * p, q
 
-    def reverse(self) -> Tails:
-        return Flipped(self)
+    def reverse(self) -> ContinuousPair:
+        return ReversedPair(self)
 
 
 @dataclass(frozen=True)
-class Mirrored:
-    """A symmetric pair with the given pair's losses above zero; what is left loses nothing."""
+class SymmetrizedPair:
+    """A symmetric pair with the given pair's losses above zero; the rest has loss zero."""
 
-    pair: Tails
+    pair: ContinuousPair
     symmetric: bool = True
 
     @property
@@ -301,54 +303,54 @@ class Mirrored:
         greatest = max(self.pair.span[1], 0.0)
         return -greatest, greatest
 
-    def above(self, loss: Floats) -> Both:
+    def above(self, loss: Floats) -> UnderPAndQ:
         p, q = self.pair.above(np.abs(loss))
         return np.where(loss >= 0, p, 1 - q), np.where(loss >= 0, q, 1 - p)
 
-    def within(self, loss: Floats) -> Both:
+    def within(self, loss: Floats) -> UnderPAndQ:
         p, q = self.pair.above(np.abs(loss))
         return np.where(loss >= 0, 1 - p, q), np.where(loss >= 0, 1 - q, p)
 
-    def reverse(self) -> "Mirrored":
+    def reverse(self) -> "SymmetrizedPair":
         return self
 
 
-def _thin(loss: float, rate: float) -> float:
+Pair: TypeAlias = DiscretePair | ContinuousPair
+CountedPairs: TypeAlias = tuple[tuple[Pair, int], ...]  # how often each pair occurs
+
+
+def _subsampled_loss(loss: float, rate: float) -> float:
     """ln(1 - rate + rate e**loss)."""
     if loss > 700:
         return loss + math.log(rate)
     return math.log1p(rate * math.expm1(loss))
 
 
-def thinned(pair: "Atoms | Tails", rate: Fraction) -> "Atoms | Tails":
-    """The pair of a mechanism that each record reaches with probability `rate`."""
+def subsample(pair: Pair, rate: Fraction) -> Pair:
+    """The pair of a mechanism that sees each record with probability `rate`."""
     share = float(rate)
-    if not isinstance(pair, Atoms):
-        return Thinned(pair, share)
+    if not isinstance(pair, DiscretePair):
+        return SubsampledPair(pair, share)
     losses, weights = pair.arrays
-    grown = [_thin(loss, share) for loss in pair.losses]
+    grown = [_subsampled_loss(loss, share) for loss in pair.losses]
     under_q = weights[::-1] if pair.symmetric else np.exp(-losses) * weights
     mass = ((1 - share) * under_q + share * weights).tolist()
     if pair.lost:
         grown, mass = [math.log1p(-share), *grown], [(1 - share) * pair.lost, *mass]
-    return Atoms(tuple(grown), tuple(mass), share * pair.infinite)
+    return DiscretePair(tuple(grown), tuple(mass), share * pair.infinite)
 
 
-def mirrored(pair: "Atoms | Tails") -> "Atoms | Tails":
+def symmetrize(pair: Pair) -> Pair:
     """The symmetric pair with the given pair's losses above zero."""
-    if not isinstance(pair, Atoms):
-        return Mirrored(pair)
-    kept = [(y, w) for y, w in zip(pair.losses, pair.weights, strict=True) if y > 0]
-    back = [(-y, w * math.exp(-y)) for y, w in reversed(kept)]
-    rest = 1 - math.fsum(w for _, w in (*kept, *back)) - pair.infinite
-    atoms = [*back, (0.0, max(rest, 0.0)), *kept]
-    return Atoms(
+    if not isinstance(pair, DiscretePair):
+        return SymmetrizedPair(pair)
+    positive = [(y, w) for y, w in zip(pair.losses, pair.weights, strict=True) if y > 0]
+    back = [(-y, w * math.exp(-y)) for y, w in reversed(positive)]
+    rest = 1 - math.fsum(w for _, w in (*positive, *back)) - pair.infinite
+    atoms = [*back, (0.0, max(rest, 0.0)), *positive]
+    return DiscretePair(
         tuple(y for y, _ in atoms), tuple(w for _, w in atoms), pair.infinite, pair.infinite
     )
-
-
-Pair: TypeAlias = Atoms | Tails
-CountedPairs: TypeAlias = tuple[tuple[Pair, int], ...]
 
 
 def count_pairs(pairs: Iterable[tuple[Pair, int]]) -> CountedPairs:
@@ -356,9 +358,11 @@ def count_pairs(pairs: Iterable[tuple[Pair, int]]) -> CountedPairs:
     counts: dict[Pair, int] = {}
     mu_squared = 0.0
     for pair, count in pairs:
-        if isinstance(pair, Bell):
+        if isinstance(pair, GaussianPair):
             mu_squared += pair.mu**2 * count
         else:
             counts[pair] = counts.get(pair, 0) + count
-    bells = ((Bell(math.sqrt(mu_squared) * (1 + 4 * UNIT)), 1),) if mu_squared else ()
-    return (*counts.items(), *bells)
+    gaussian = (
+        ((GaussianPair(math.sqrt(mu_squared) * (1 + 4 * UNIT)), 1),) if mu_squared else ()
+    )
+    return (*counts.items(), *gaussian)

@@ -1,4 +1,4 @@
-"""Floats at the edge: rounded outward, and printed as the rationals they stand for."""
+"""Conversions between exact numbers and floats: rounded up or down, and printed exactly."""
 
 import math
 from decimal import Decimal
@@ -15,9 +15,9 @@ _HUGE = Decimal("1e310")
 def up(x: Fraction | Decimal) -> float:
     """The least float that is at least x, read as the decimal it prints as.
 
-    So a float means here what it means everywhere in Deniable: 1/10 goes up to 0.1 and 3/10
-    to 0.3 (though its binary value is a little lower), and what went up to 1e-6 is within a
-    budget of 1e-6.
+    So a float has the same meaning as everywhere in Deniable: 1/10 becomes 0.1, and 3/10
+    becomes 0.3 (though its binary value is a little lower). A loss rounded up to 1e-6 fits
+    into a budget of 1e-6.
 
     >>> up(Fraction(3, 10)), up(Fraction(1, 3)) > 1 / 3
     (0.3, True)
@@ -38,13 +38,13 @@ def up(x: Fraction | Decimal) -> float:
 
 
 def down(x: Fraction | Decimal) -> float:
-    """The greatest float that is at most x, in the same reading."""
+    """The greatest float that is at most x, read as the decimal it prints as."""
     low = -up(x.copy_negate() if isinstance(x, Decimal) else -x)
     return low + 0.0  # no negative zero
 
 
 def show(x: Fraction) -> str:
-    """Python that means x: 3, 0.1 or Fraction(1, 3).
+    """Python code for x: 3, 0.1 or Fraction(1, 3).
 
     >>> show(Fraction(1, 10)), show(Fraction(2, 6))
     ('0.1', 'Fraction(1, 3)')
@@ -56,12 +56,12 @@ def show(x: Fraction) -> str:
 
 
 def ceiling(x: Decimal, digits: int = 20) -> Fraction:
-    """x rounded up to so many significant digits, so that sums of charges stay short."""
+    """x rounded up to `digits` significant digits, so that sums of charges stay short."""
     return -_floor(x.copy_negate(), digits)
 
 
 def floor(x: Decimal, digits: int = 20) -> Fraction:
-    """x rounded down to so many significant digits."""
+    """x rounded down to `digits` significant digits."""
     return _floor(x, digits)
 
 
@@ -70,3 +70,8 @@ def _floor(x: Decimal, digits: int) -> Fraction:
         return Fraction(0)
     unit = Fraction(10) ** (x.adjusted() - digits + 1)
     return math.floor(Fraction(x) / unit) * unit
+
+
+def exp(x: float) -> float:
+    """e**x, or infinity if no float is that large."""
+    return math.exp(x) if x < 709 else math.inf

@@ -1,8 +1,8 @@
 """Interval arithmetic on long decimals: every operation encloses the true number.
 
-Decimals have some fifteen digits more of exponent than any loss needs, so e**700 and
-1e-300 are ordinary numbers here and nothing overflows. `certified` repeats a computation
-with more digits until its enclosure is narrow; what it returns always encloses the truth.
+The exponent of a decimal has some fifteen digits more than any loss needs, so e**700 and
+1e-300 are ordinary numbers here and nothing overflows. `certify` repeats a computation with
+more digits until its enclosure is narrow. Its result always encloses the true number.
 """
 
 from collections.abc import Callable
@@ -28,7 +28,7 @@ ZERO = Decimal(0)
 ONE = Decimal(1)
 INFINITY = Decimal("Infinity")
 NEGLIGIBLE = Decimal("1e-400")  # far below the least positive float
-_NARROW = Decimal("1e-22")  # relative width at which `certified` is content
+_NARROW = Decimal("1e-22")  # the relative width at which `certify` stops
 _DIGITS = (40, 80, 160, 320, 640)
 
 Exact: TypeAlias = int | Decimal | Fraction
@@ -41,7 +41,7 @@ def _context(digits: int, rounding: str) -> Context:
 
 @dataclass(frozen=True, eq=False)
 class Precision:
-    """A number of digits, with its three ways to round; `p(x)` encloses an exact number.
+    """A number of digits, with three ways to round; `p(x)` encloses an exact number.
 
     >>> Precision(5)(Fraction(1, 3))
     Interval(0.33333, 0.33334)
@@ -67,7 +67,7 @@ class Precision:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Interval:
-    """All numbers from `lo` to `hi`, one of which is meant."""
+    """All numbers from `lo` to `hi`. One of them is the true number."""
 
     lo: Decimal
     hi: Decimal
@@ -76,31 +76,31 @@ class Interval:
     def __repr__(self) -> str:
         return f"Interval({self.lo}, {self.hi})"
 
-    def _other(self, other: "Interval | Exact") -> "Interval":
+    def _to_interval(self, other: "Interval | Exact") -> "Interval":
         return other if isinstance(other, Interval) else self.precision(other)
 
     def __neg__(self) -> "Interval":
         return Interval(self.hi.copy_negate(), self.lo.copy_negate(), self.precision)
 
     def __add__(self, other: "Interval | Exact") -> "Interval":
-        o, p = self._other(other), self.precision
+        o, p = self._to_interval(other), self.precision
         return Interval(p.down.add(self.lo, o.lo), p.up.add(self.hi, o.hi), p)
 
     def __sub__(self, other: "Interval | Exact") -> "Interval":
-        return self + -self._other(other)
+        return self + -self._to_interval(other)
 
     def __rsub__(self, other: Exact) -> "Interval":
         return -self + other
 
     def __mul__(self, other: "Interval | Exact") -> "Interval":
-        o, p = self._other(other), self.precision
+        o, p = self._to_interval(other), self.precision
         corners = [(x, y) for x in (self.lo, self.hi) for y in (o.lo, o.hi)]
         lo = min(p.down.multiply(x, y) for x, y in corners)
         return Interval(lo, max(p.up.multiply(x, y) for x, y in corners), p)
 
     def __truediv__(self, other: "Interval | Exact") -> "Interval":
-        """All numbers, unless the divisor lies wholly above zero."""
-        o, p = self._other(other), self.precision
+        """Gives all numbers, unless every number of the divisor is above zero."""
+        o, p = self._to_interval(other), self.precision
         if o.lo <= 0:
             return Interval(INFINITY.copy_negate(), INFINITY, p)
         lo = p.down.divide(self.lo, o.hi if self.lo >= 0 else o.lo)
@@ -110,9 +110,9 @@ class Interval:
     __rmul__ = __mul__
 
     def __rtruediv__(self, other: Exact) -> "Interval":
-        return self._other(other) / self
+        return self._to_interval(other) / self
 
-    # `decimal` rounds exp and ln correctly to nearest: one step outward encloses them.
+    # `decimal` rounds exp and ln correctly to nearest, so one step outward encloses them.
     def exp(self) -> "Interval":
         p = self.precision
         lo = ONE if self.lo == 0 else p.down.next_minus(p.near.exp(self.lo))
@@ -139,23 +139,23 @@ class Interval:
         return near.divide(near.add(self.lo, self.hi), Decimal(2))
 
 
-def certified(compute: Callable[[Precision], Interval]) -> Interval:
-    """An enclosure narrow enough to round to a float, at the least of several precisions."""
+def certify(compute: Callable[[Precision], Interval]) -> Interval:
+    """An enclosure narrow enough to round to a float, with as few digits as that needs."""
     for digits in _DIGITS:
-        found = compute(precision(digits))
-        if found.hi == found.lo or found.hi.copy_abs() < NEGLIGIBLE:
+        result = compute(precision(digits))
+        if result.hi == result.lo or result.hi.copy_abs() < NEGLIGIBLE:
             break
-        width = found.precision.up.subtract(found.hi, found.lo)
-        if width.is_finite() and width <= found.precision.down.multiply(
-            found.lo.copy_abs(), _NARROW
+        width = result.precision.up.subtract(result.hi, result.lo)
+        if width.is_finite() and width <= result.precision.down.multiply(
+            result.lo.copy_abs(), _NARROW
         ):
             break
-    return found
+    return result
 
 
 @lru_cache(maxsize=16)
 def precision(digits: int) -> Precision:
-    """`Precision(digits)`, kept."""
+    """`Precision(digits)`, cached."""
     return Precision(digits)
 
 

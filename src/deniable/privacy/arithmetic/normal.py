@@ -1,4 +1,4 @@
-"""The standard normal's upper tail and its inverse, with certified error."""
+"""The upper tail of the standard normal distribution and its inverse, with certified error."""
 
 import math
 from decimal import Decimal
@@ -13,7 +13,7 @@ from deniable.privacy.arithmetic.intervals import (
     root_two_pi,
 )
 
-_NEAR = Decimal(2)  # the series serves below, the continued fraction above
+_NEAR = Decimal(2)  # below it the series is used, above it the continued fraction
 _FAR = Decimal(10) ** 9
 _WORK = 60
 
@@ -24,22 +24,22 @@ def density(x: Interval) -> Interval:
 
 
 def upper_tail(x: Interval) -> Interval:
-    """P(N > x) for a standard normal N, with small relative error in the far tail too.
+    """P(N > x) for a standard normal N, with a small relative error also in the far tail.
 
     >>> f"{upper_tail(precision(20)(6)).middle:.9e}"
     '9.865876450e-10'
     """
     if x.lo >= _NEAR:
-        return density(x) * mills(x)
+        return density(x) * mills_ratio(x)
     if x.hi < 0:
         return 1 - upper_tail(-x)
     return Fraction(1, 2) - density(x) * _series(x)
 
 
-def mills(x: Interval) -> Interval:
+def mills_ratio(x: Interval) -> Interval:
     """P(N > x) / phi(x) = 1 / (x + 1 / (x + 2 / (x + 3 / ...))) for x above zero.
 
-    The tail of the fraction after n terms lies in [0, n / x], which encloses the whole.
+    The rest of the fraction after n terms lies in [0, n / x], which gives an enclosure.
     """
     p = x.precision
     terms = _terms(float(min(x.lo, _FAR)), p.digits - 8)
@@ -54,8 +54,8 @@ def mills(x: Interval) -> Interval:
 
 
 def _terms(x: float, digits: int) -> int:
-    """About how many terms of the fraction settle so many digits: the k-th narrows the
-    enclosure by t / (x + t), where t = k / (x + t) nearly."""
+    """About how many terms of the fraction give `digits` digits: the k-th term narrows the
+    enclosure by t / (x + t), where t is nearly k / (x + t)."""
     n, left = 1, digits * math.log(10)
     while left > 0:
         n += 1
@@ -71,7 +71,7 @@ def _series(x: Interval) -> Interval:
     term = total = p(1)
     floor = Decimal(10) ** -(p.digits + 2)
     n = 0
-    # From 2n + 3 > 2 x**2 on each term is below half of the one before.
+    # From 2n + 3 > 2 x**2 on, each term is below half of the previous one.
     while term.hi > floor or 2 * n + 3 <= 2 * square.hi:
         n += 1
         term = term * square / (2 * n + 1)
@@ -80,7 +80,7 @@ def _series(x: Interval) -> Interval:
 
 
 def quantile_below(tail: Fraction) -> Decimal:
-    """A number just below the z with P(N > z) = tail, 0 < tail < 1; certified.
+    """A number just below the z with P(N > z) = tail, for 0 < tail < 1; certified.
 
     >>> f"{quantile_below(Fraction('0.025')):.6f}"
     '1.959964'
@@ -99,7 +99,7 @@ def quantile_below(tail: Fraction) -> Decimal:
 
 
 def _newton(tail: Fraction, p: Precision) -> Decimal:
-    """Newton on log P(N > z), which is concave: from the right of the root it only descends.
+    """Newton's method on log P(N > z), which is concave: right of the root it only descends.
 
     It starts at the right because P(N > z) <= exp(-z**2 / 2) / 2.
     """

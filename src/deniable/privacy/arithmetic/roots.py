@@ -1,4 +1,4 @@
-"""Where an increasing function crosses zero."""
+"""The zero of an increasing function."""
 
 from collections.abc import Callable
 from decimal import Decimal
@@ -6,16 +6,16 @@ from decimal import Decimal
 from deniable.privacy.arithmetic.intervals import Precision
 
 
-def root(
+def find_root(
     function: Callable[[Decimal], tuple[Decimal, Decimal]],
     lo: Decimal,
     hi: Decimal,
     p: Precision,
 ) -> Decimal:
-    """About the zero in [lo, hi] of an increasing `function`, which gives value and slope.
+    """Approximates the zero in [lo, hi] of an increasing `function` (value and slope).
 
-    Newton's steps, with bisection where a step would leave the bracket. The result only
-    proposes: callers certify what they derive from it.
+    Newton's method, with bisection if a step would leave the bracket. The result is only a
+    proposal: callers certify what they derive from it.
     """
     near, x = p.near, hi
     for _ in range(200):

@@ -1,1 +1,1 @@
-"""Several losses together: sums, numerical convolution, disjoint parts."""
+"""Several losses together: sums, numerical convolution, parallel composition."""

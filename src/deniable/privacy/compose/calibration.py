@@ -1,7 +1,7 @@
-"""The least noise for a budget over a whole plan, and how many releases a budget holds.
+"""The least noise with which several releases fit a budget, and how many releases fit it.
 
-Both count on more noise, or fewer releases, never costing more. Floats propose the noise; the
-budget is checked against the loss of the very mechanism that is returned.
+Both assume that more noise, or fewer releases, never cost more. Floats propose the noise. The
+budget is checked against the loss of the same mechanism that is returned.
 """
 
 from collections.abc import Callable
@@ -15,7 +15,7 @@ _MOST = 1 << 40
 
 
 class HasLoss(Protocol):
-    """A mechanism, as far as calibration needs."""
+    """The part of a mechanism that calibration needs."""
 
     @property
     def loss(self) -> Loss: ...
@@ -27,8 +27,8 @@ M = TypeVar("M", bound=HasLoss)
 def calibrate(make: Callable[[float], M], *, to: Loss, count: int = 1, digits: int = 6) -> M:
     """The mechanism with the least noise whose `count` releases stay within a budget.
 
-    `make` builds a mechanism from an amount of noise (a sigma, a scale: the more, the more
-    private). The amount is found to so many significant digits, on the private side.
+    `make` builds a mechanism from an amount of noise (a sigma or a scale; more noise must be
+    more private). The amount is rounded up to `digits` significant digits.
 
     >>> from deniable.mechanisms import Gaussian
     >>> from deniable.privacy import ApproximateLoss
@@ -43,39 +43,39 @@ def calibrate(make: Callable[[float], M], *, to: Loss, count: int = 1, digits: i
         return (make(noise).loss * times).fits(to)
 
     low, high = _bracket(fits)
-    while (step := _rounded(low + (high - low) / 2, digits)) not in (low, high):
+    while (step := _round_digits(low + (high - low) / 2, digits)) not in (low, high):
         low, high = (low, step) if fits(step) else (step, high)
     return make(high)
 
 
 def _bracket(fits: Callable[[float], bool]) -> tuple[float, float]:
-    """Powers of ten, of which the second fits and the first does not."""
+    """Two powers of ten: the first does not fit, the second does."""
     power = 0
     while not fits(float(f"1e{power}")):
         power += 1
         if power > 30:
             raise InvalidParameter(
-                "No amount of noise fits the budget. It may be zero, or `make` does not add "
-                "more noise when its argument grows."
+                "No amount of noise fits the budget. Either the budget is zero, or `make` does "
+                "not add more noise when its argument grows."
             )
     while power > -30 and fits(float(f"1e{power - 1}")):
         power -= 1
     if power == -30:
         raise InvalidParameter(
-            "Any amount of noise fits the budget, however little: the loss does not seem to "
-            "depend on what `make` is given."
+            "Any amount of noise fits the budget: the loss does not seem to depend on the "
+            "argument of `make`."
         )
     return float(f"1e{power - 1}"), float(f"1e{power}")
 
 
-def _rounded(x: float, digits: int) -> float:
+def _round_digits(x: float, digits: int) -> float:
     return float(f"{x:.{digits - 1}e}")
 
 
 def how_many(loss: Loss, budget: Loss, *, already: Loss | None = None) -> int:
-    """How many such releases fit into a budget, after what was `already` released.
+    """How many such releases fit into a budget, in addition to what was `already` released.
 
-    For plans: the number is fixed in advance. Adaptive releases go through a filter.
+    The number is fixed in advance. Use a filter for adaptive releases.
 
     >>> from deniable.privacy import ApproximateLoss, PureLoss
     >>> how_many(PureLoss(0.1), PureLoss(1))
@@ -87,7 +87,9 @@ def how_many(loss: Loss, budget: Loss, *, already: Loss | None = None) -> int:
     (10, 562)
     """
     if not isinstance(loss, Loss) or not isinstance(budget, Loss):
-        raise InvalidParameter("`how_many` compares two losses: what each costs, and a budget.")
+        raise InvalidParameter(
+            "how_many() takes two losses: the loss of each release, and a budget."
+        )
 
     def fits(count: int) -> bool:
         total = loss * count
@@ -100,7 +102,8 @@ def how_many(loss: Loss, budget: Loss, *, already: Loss | None = None) -> int:
         high *= 2
         if high > _MOST:
             raise InvalidParameter(
-                f"More than {_MOST} of {loss!r} fit the budget: it seems to cost nothing."
+                f"More than {_MOST} releases of {loss!r} fit the budget. Each seems to cost "
+                "nothing."
             )
     low = high // 2
     while high - low > 1:

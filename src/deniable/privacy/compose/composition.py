@@ -1,4 +1,4 @@
-"""Several releases about the same people, taken together."""
+"""The loss of several releases about the same people."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -8,33 +8,34 @@ from fractions import Fraction
 from deniable.errors import InvalidParameter, Unsupported
 from deniable.exact.rationals import Number, whole
 from deniable.privacy.arithmetic.dominating_pairs import CountedPairs, count_pairs
+from deniable.privacy.arithmetic.exact_epsilon import ExactEpsilon
 from deniable.privacy.arithmetic.floats import up
 from deniable.privacy.arithmetic.intervals import INFINITY, ONE, ZERO
-from deniable.privacy.arithmetic.nats import Nats
-from deniable.privacy.compose.forms import (
+from deniable.privacy.compose.composition_forms import (
     FORMS,
-    Form,
-    alike,
+    CompositionForm,
+    common_epsilon,
+    total_epsilon,
     total_mu_squared,
-    total_nats,
-    total_plan,
+    total_pairs,
     total_rho,
     total_slack,
 )
-from deniable.privacy.compose.numerical_loss import Numerical
-from deniable.privacy.compose.repeated import Repeated
+from deniable.privacy.compose.numerical_loss import NumericalLoss
+from deniable.privacy.compose.repeated import RepeatedLoss
 from deniable.privacy.compose.reserved import Reserved
 from deniable.privacy.losses.gaussian import GaussianLoss
-from deniable.privacy.losses.loss import Loss, delta_of, unmixed
+from deniable.privacy.losses.loss import Loss, delta_of, remove_slack
 
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Composition(Loss):
-    """Losses added up, remembering its parts: `a + b`, `a * k`.
+    """A sum of losses that remembers its parts: `a + b`, `a * k`.
 
-    At delta 0 it is the exact sum; elsewhere the least that any of `FORMS` can prove. It
-    holds for parts fixed in advance, or chosen one after the other by public rules; it is no
-    stopping rule for parts whose *losses* depend on earlier answers: that is a filter's work.
+    At delta 0 it is the exact sum. At other deltas it is the least number that any of `FORMS`
+    proves. It is valid for parts fixed in advance, or chosen one after the other by public
+    rules. It is not valid as a stopping rule if the *losses* of later parts depend on earlier
+    answers: use a filter for that.
 
     >>> from deniable.privacy import PureLoss
     >>> ten = PureLoss(0.1) * 10
@@ -47,7 +48,7 @@ class Composition(Loss):
     parts: tuple[tuple[Loss, int], ...]
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "parts", _merged(self.parts))
+        object.__setattr__(self, "parts", _merge_parts(self.parts))
 
     def __repr__(self) -> str:
         if not self.parts:
@@ -56,48 +57,48 @@ class Composition(Loss):
 
     @property
     def slack(self) -> Fraction:
-        """The probability that some part tells all."""
+        """The probability that some part discloses everything."""
         return total_slack(self.parts)
 
     @property
-    def nats(self) -> Nats | None:
-        """The exact sum of epsilons, where every part has one."""
-        return total_nats(self.parts)
+    def exact_epsilon(self) -> ExactEpsilon | None:
+        """The exact sum of epsilons, if every part has one."""
+        return total_epsilon(self.parts)
 
     @property
     def rho(self) -> Fraction | None:
-        """The sum of the zCDP charges."""
+        """The sum of the zCDP charges, if every part has one."""
         return total_rho(self.parts)
 
     @property
     def mu_squared(self) -> Fraction | None:
-        """The sum of the squared Gaussian charges, where every part has one."""
+        """The sum of the squared Gaussian charges, if every part has one."""
         return total_mu_squared(self.parts)
 
     @property
-    def plan(self) -> CountedPairs | None:
-        """The worst pairs of all parts, where every part has some."""
-        return total_plan(self.parts)
+    def dominating_pairs(self) -> CountedPairs | None:
+        """The pairs of all parts, if every part has some."""
+        return total_pairs(self.parts)
 
     @property
-    def witness(self) -> CountedPairs | None:
-        """What the parts that have any surely allow."""
-        known = [(part.witness, n) for part, n in self.parts]
-        return tuple((pair, k * n) for plan, n in known if plan for pair, k in plan)
+    def attained_pairs(self) -> CountedPairs | None:
+        """The attained pairs of all parts that have some."""
+        attained = [(part.attained_pairs, n) for part, n in self.parts]
+        return tuple((pair, k * n) for pairs, n in attained if pairs for pair, k in pairs)
 
-    def form(self, delta: Number = 0) -> Form:
+    def form(self, delta: Number = 0) -> CompositionForm:
         """The form that gives `epsilon(delta)`: its name, and why it is valid."""
         exact = delta_of(delta)
-        priced = self._priced()
+        priced = self._price_by_form()
         if not priced:
             raise Unsupported(
-                f"No form prices {self!r}: its parts have no charge in common. Nothing is "
-                "promised of it but that each part keeps its own loss."
+                f"{self!r} has no total loss: its parts have no kind of charge in common. Only "
+                "the loss of each single part is known."
             )
-        return min(priced, key=lambda one: one[1]._epsilon_above(exact))[0]
+        return min(priced, key=lambda option: option[1]._epsilon_above(exact))[0]
 
     def explain(self, delta: Number = 0) -> str:
-        """What each form makes of this composition, the one that is used first.
+        """The epsilon by each form, the best first.
 
         >>> from deniable.privacy import PureLoss
         >>> print((PureLoss(1) * 2).explain(1e-6))
@@ -106,78 +107,90 @@ class Composition(Loss):
         concentrated: 7.419554970886854 (every part has a zCDP charge, and rhos add up)
         """
         exact = delta_of(delta)
-        found = [(loss._epsilon_above(exact), form) for form, loss in self._priced()]
-        found.sort(key=lambda priced: priced[0])
-        return "\n".join(f"{form.name}: {up(value)} ({form.why})" for value, form in found)
+        prices = [(loss._epsilon_above(exact), form) for form, loss in self._price_by_form()]
+        prices.sort(key=lambda price: price[0])
+        return "\n".join(f"{form.name}: {up(value)} ({form.why})" for value, form in prices)
 
-    def _priced(self) -> list[tuple[Form, Loss]]:
+    def _price_by_form(self) -> list[tuple[CompositionForm, Loss]]:
         priced = ((form, form.price(self.parts)) for form in FORMS)
         return [(form, loss) for form, loss in priced if loss is not None]
 
     def _epsilon_above(self, delta: Fraction) -> Decimal:
-        exact = self._closed()
+        exact = self._closed_form()
         if exact is not None:  # then no form is tighter
-            rest = unmixed(self.slack, delta)
+            rest = remove_slack(self.slack, delta)
             return INFINITY if rest is None else exact._epsilon_above(rest)
-        return min((loss._epsilon_above(delta) for _, loss in self._priced()), default=INFINITY)
+        return min(
+            (loss._epsilon_above(delta) for _, loss in self._price_by_form()), default=INFINITY
+        )
 
-    def _epsilon_near(self, delta: Fraction, precision: float | None) -> Decimal:
-        found = self._epsilon_above(delta)
-        plan = self.plan
-        if precision is None or plan is None or self._closed() is not None:
-            return found
-        rest = unmixed(self.slack, delta)
+    def _epsilon_at_precision(self, delta: Fraction, precision: float | None) -> Decimal:
+        coarse = self._epsilon_above(delta)
+        pairs = self.dominating_pairs
+        if precision is None or pairs is None or self._closed_form() is not None:
+            return coarse
+        rest = remove_slack(self.slack, delta)
         if rest is None:
-            return found
-        return min(found, Numerical(count_pairs(plan))._epsilon_near(rest, precision))
+            return coarse
+        return min(
+            coarse, NumericalLoss(count_pairs(pairs))._epsilon_at_precision(rest, precision)
+        )
 
     def _epsilon_below(self, delta: Fraction, precision: float | None = None) -> Decimal:
-        sure = [
+        certain = [
             (part.whole if isinstance(part, Reserved) else part, n) for part, n in self.parts
         ]
-        rest = unmixed(total_slack(sure), delta)  # the price of a plan is an upper bound only
+        rest = remove_slack(
+            total_slack(certain), delta
+        )  # a reserved price is only an upper bound
         if rest is None:
             return INFINITY
-        closed = self._closed()
+        closed = self._closed_form()
         if closed is not None:
             return closed._epsilon_below(rest)
-        return Numerical(count_pairs(self.witness or ()))._epsilon_below(rest, precision)
+        return NumericalLoss(count_pairs(self.attained_pairs or ()))._epsilon_below(
+            rest, precision
+        )
 
-    def _closed(self) -> Loss | None:
-        """The loss of all parts, where a closed form is exact, if `slack` does not happen."""
+    def _closed_form(self) -> Loss | None:
+        """The loss of all parts without `slack`, if an exact closed form exists."""
         if self.mu_squared is not None:
             return GaussianLoss(mu_squared=self.mu_squared)
-        each = alike(self.parts)
+        each = common_epsilon(self.parts)
         if each is not None:
-            return Repeated(each, sum(n for _, n in self.parts))
+            return RepeatedLoss(each, sum(n for _, n in self.parts))
         return None
 
-    def _delta_above(self, epsilon: Nats) -> Decimal:
-        return min((loss._delta_above(epsilon) for _, loss in self._priced()), default=ONE)
+    def _delta_above(self, epsilon: ExactEpsilon) -> Decimal:
+        return min(
+            (loss._delta_above(epsilon) for _, loss in self._price_by_form()), default=ONE
+        )
 
     def _tradeoff_below(self, alpha: Fraction) -> Decimal:
-        return max((loss._tradeoff_below(alpha) for _, loss in self._priced()), default=ZERO)
+        return max(
+            (loss._tradeoff_below(alpha) for _, loss in self._price_by_form()), default=ZERO
+        )
 
     def group(self, k: int) -> Loss:
-        """The composition of its parts' groups.
+        """The composition of the groups of its parts.
 
         >>> from deniable.privacy import PureLoss
         >>> (PureLoss(0.1) * 10).group(2)
         PureLoss(0.2) * 10
         """
-        return composed((part.group(k), n) for part, n in self.parts)
+        return compose((part.group(k), n) for part, n in self.parts)
 
 
-def composed(parts: Iterable[tuple[Loss, int]]) -> Loss:
-    """The composition of parts with counts; one part, once, is itself."""
-    whole_parts = _merged(parts)
+def compose(parts: Iterable[tuple[Loss, int]]) -> Loss:
+    """The composition of parts with counts. A single part with count 1 is returned as it is."""
+    whole_parts = _merge_parts(parts)
     if len(whole_parts) == 1 and whole_parts[0][1] == 1:
         return whole_parts[0][0]
     return Composition(whole_parts)
 
 
-def _merged(parts: Iterable[tuple[Loss, int]]) -> tuple[tuple[Loss, int], ...]:
-    """Like parts counted together, compositions opened, in an order of their own."""
+def _merge_parts(parts: Iterable[tuple[Loss, int]]) -> tuple[tuple[Loss, int], ...]:
+    """Equal parts counted together, compositions replaced by their parts, sorted."""
     counts: dict[Loss, int] = {}
     for loss, count in parts:
         if not isinstance(loss, Loss):
@@ -185,5 +198,5 @@ def _merged(parts: Iterable[tuple[Loss, int]]) -> tuple[tuple[Loss, int], ...]:
         whole(count, "count", least=0)
         for part, n in loss.parts if isinstance(loss, Composition) else ((loss, 1),):
             counts[part] = counts.get(part, 0) + n * count
-    kept = [(part, n) for part, n in counts.items() if n]
-    return tuple(sorted(kept, key=lambda counted: repr(counted[0])))
+    positive = [(part, n) for part, n in counts.items() if n]
+    return tuple(sorted(positive, key=lambda counted: repr(counted[0])))

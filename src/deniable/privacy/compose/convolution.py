@@ -1,17 +1,18 @@
-"""Sums of independent grid losses, by Fourier transform, with a bound on what rounding did.
+"""Sums of independent grid losses, by Fourier transform, with a bound on rounding errors.
 
-Masses come tilted (times e**(tilt loss), made to add up to 1), so that the part of the law
-that matters is its bulk and an absolute error is a relative one. Bounds, with u = 2**-53:
+Masses are tilted: multiplied by e**(tilt loss) and scaled to add up to 1. So the relevant part
+of the distribution has most of the mass, and an absolute error is a relative one. Bounds, with
+u = 2**-53:
 
-- a transform of length N errs by at most 10 u log2 N, relative, in the 2-norm (Higham,
-  "Accuracy and stability of numerical algorithms", section 24.1, with room to spare), so one
-  frequency of masses x errs by at most 10 u log2 N sqrt(N) |x|;
-- if factors f of a product err by at most b, f**c errs by |f + b|**c c b / (|f| + b) at most,
-  and products accordingly;
-- an error of E(f) in every frequency makes one of at most mean(E) in every mass.
+- the relative error of a transform of length N in the 2-norm is at most 10 u log2 N (Higham,
+  "Accuracy and stability of numerical algorithms", section 24.1, with a wide margin), so the
+  error of one frequency of masses x is at most 10 u log2 N sqrt(N) |x|;
+- if the error of a factor f is at most b, that of f**c is at most |f + b|**c c b / (|f| + b),
+  and similarly for products;
+- an error of E(f) in each frequency causes an error of at most mean(E) in each mass.
 
-Short lists of many different parts are first convolved in pairs, pairs of pairs and so on,
-so that only few transforms have the full length; their errors are carried along in the 1-norm.
+Many different short terms are first convolved in pairs, then pairs of pairs and so on, so that
+only few transforms have the full length. Their errors are added up in the 1-norm.
 """
 
 import math
@@ -26,10 +27,10 @@ from deniable.privacy.arithmetic.floats import UNIT
 
 
 @dataclass(frozen=True)
-class Term:
-    """Masses at indices first, first + 1, ..., each of them `count` times in the sum.
+class GridTerm:
+    """Masses at indices first, first + 1, ...; the term occurs `count` times in the sum.
 
-    `error` bounds the 1-norm of what is wrong with them.
+    `error` bounds the 1-norm of their error.
     """
 
     first: int
@@ -39,23 +40,23 @@ class Term:
 
 
 @dataclass(frozen=True)
-class Total:
-    """The law of the sum on a window of N indices; what lies outside is wrapped into it."""
+class GridSum:
+    """The distribution of the sum on a window of indices; mass outside is wrapped into it."""
 
     first: int
     mass: Floats
-    error: float  # of every single mass
+    error: float  # of each mass
 
 
-def total(terms: Sequence[Term], first: int, size: int) -> Total:
+def convolve(terms: Sequence[GridTerm], first: int, size: int) -> GridSum:
     """The sum of all terms, on the indices first, ..., first + size - 1 (taken modulo size)."""
-    left = _paired(terms, size)
+    left = _join_short_terms(terms, size)
     frequencies = size // 2 + 1
     product: NDArray[np.complex128] = np.ones(frequencies, dtype=np.complex128)
     grown = np.zeros(frequencies)  # ln of the product of (|f| + b)**count
     wrong = np.zeros(frequencies)  # the sum of relative errors
     for term in left:
-        f = np.fft.rfft(_folded(term, size))
+        f = np.fft.rfft(_fold(term, size))
         size_f = np.abs(f)
         bound = term.error + transform_error(size) * math.sqrt(size) * _norm(term.mass)
         wide = size_f + bound
@@ -65,7 +66,7 @@ def total(terms: Sequence[Term], first: int, size: int) -> Total:
             product *= f
             wrong += bound / wide + 4 * UNIT
         else:
-            product *= _power(f, size_f, term.count)
+            product *= _raise_to(f, size_f, term.count)
             turns = np.abs(logs) + math.pi
             wrong += term.count * (bound / wide + 8 * UNIT * turns) + 16 * UNIT
     mass = np.fft.irfft(product, size)
@@ -76,24 +77,26 @@ def total(terms: Sequence[Term], first: int, size: int) -> Total:
     spread = float((weights * np.exp(grown) * np.minimum(wrong, 2.0)).sum()) / size
     error = spread + transform_error(size) * (_norm(mass) + spread * math.sqrt(size))
     start = sum(term.first * term.count for term in left)
-    return Total(first, np.roll(mass, (start - first) % size), error * (1 + 1e-9))
+    return GridSum(first, np.roll(mass, (start - first) % size), error * (1 + 1e-9))
 
 
 def transform_error(size: int) -> float:
-    """The relative error in the 2-norm of a transform of that length, at most."""
+    """An upper bound on the relative error, in the 2-norm, of a transform of that length."""
     return 10 * UNIT * max(math.log2(size), 1.0)
 
 
-def _power(f: NDArray[np.complex128], magnitude: Floats, count: int) -> NDArray[np.complex128]:
+def _raise_to(
+    f: NDArray[np.complex128], magnitude: Floats, count: int
+) -> NDArray[np.complex128]:
     with np.errstate(divide="ignore", under="ignore"):
         size = np.exp(count * np.log(magnitude))
     angle = np.mod(np.angle(f) * count, 2 * math.pi)
-    found: NDArray[np.complex128] = size * (np.cos(angle) + 1j * np.sin(angle))
-    return found
+    power: NDArray[np.complex128] = size * (np.cos(angle) + 1j * np.sin(angle))
+    return power
 
 
-def _folded(term: Term, size: int) -> Floats:
-    """The masses, as many as there are, laid modulo `size`."""
+def _fold(term: GridTerm, size: int) -> Floats:
+    """The masses, added up modulo `size`."""
     if term.mass.size <= size:
         return np.pad(term.mass, (0, size - term.mass.size))
     rows = -(-term.mass.size // size)
@@ -102,46 +105,46 @@ def _folded(term: Term, size: int) -> Floats:
 
 
 def _norm(mass: Floats) -> float:
-    return math.sqrt(float(np.einsum("i,i", mass, mass)))  # np.dot would wake every core
+    return math.sqrt(float(np.einsum("i,i", mass, mass)))  # np.dot would use all cores
 
 
-def _paired(terms: Sequence[Term], size: int) -> list[Term]:
-    """Single terms joined in pairs while they are short; the repeated ones as they are."""
-    kept = [term for term in terms if term.count > 1]
+def _join_short_terms(terms: Sequence[GridTerm], size: int) -> list[GridTerm]:
+    """Convolves short terms with count 1 in pairs; the others stay as they are."""
+    repeated = [term for term in terms if term.count > 1]
     single = sorted((term for term in terms if term.count == 1), key=lambda t: t.mass.size)
     while len(single) > 2 and 4 * single[len(single) // 2].mass.size < size:
-        single = sorted(_joined(single), key=lambda term: term.mass.size)
-    return kept + single
+        single = sorted(_join_neighbors(single), key=lambda term: term.mass.size)
+    return repeated + single
 
 
-def _joined(terms: list[Term]) -> list[Term]:
-    """Neighbours convolved; those whose transforms have equal lengths are done at once."""
+def _join_neighbors(terms: list[GridTerm]) -> list[GridTerm]:
+    """Convolves neighbours; those whose transforms have the same length are done at once."""
     out = [terms[-1]] if len(terms) % 2 else []
     pairs = list(zip(terms[0 : len(terms) - 1 : 2], terms[1::2], strict=False))
-    batches: dict[int, list[tuple[Term, Term]]] = {}
+    batches: dict[int, list[tuple[GridTerm, GridTerm]]] = {}
     for a, b in pairs:
         length = 1 << (a.mass.size + b.mass.size - 2).bit_length()
         batches.setdefault(max(length, 2), []).append((a, b))
     for length, batch in batches.items():
-        out += _batch(batch, length)
+        out += _convolve_batch(batch, length)
     return out
 
 
-def _batch(batch: list[tuple[Term, Term]], length: int) -> list[Term]:
+def _convolve_batch(batch: list[tuple[GridTerm, GridTerm]], length: int) -> list[GridTerm]:
     rows = np.zeros((2, len(batch), length))
     for i, pair in enumerate(batch):
         for j, term in enumerate(pair):
             rows[j, i, : term.mass.size] = term.mass
     spectra = np.fft.rfft(rows, axis=2)
-    found = np.fft.irfft(spectra[0] * spectra[1], length, axis=1)
+    masses = np.fft.irfft(spectra[0] * spectra[1], length, axis=1)
     rough = transform_error(length)
     joined = []
-    for (a, b), mass in zip(batch, found, strict=True):
+    for (a, b), mass in zip(batch, masses, strict=True):
         size = a.mass.size + b.mass.size - 1
         norms = (_norm(a.mass) + _norm(b.mass)) * (1 + a.error + b.error)
         rounding = math.sqrt(length) * 2 * rough * (norms + _norm(mass))
         carried = a.error * (1 + b.error) + b.error * (1 + a.error)
         joined.append(
-            Term(a.first + b.first, np.maximum(mass[:size], 0.0), 1, carried + rounding)
+            GridTerm(a.first + b.first, np.maximum(mass[:size], 0.0), 1, carried + rounding)
         )
     return joined

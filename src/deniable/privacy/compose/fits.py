@@ -1,8 +1,8 @@
-"""Whether a loss stays within a budget: exactly where both are exact, surely otherwise."""
+"""Whether a loss fits a budget: compared exactly if possible, else by certified bounds."""
 
 from deniable.errors import Unsupported
+from deniable.privacy.arithmetic.exact_epsilon import ExactEpsilon
 from deniable.privacy.arithmetic.intervals import precision
-from deniable.privacy.arithmetic.nats import Nats
 from deniable.privacy.losses.approximate import ApproximateLoss
 from deniable.privacy.losses.concentrated import ConcentratedLoss
 from deniable.privacy.losses.gaussian import GaussianLoss
@@ -11,7 +11,7 @@ from deniable.privacy.losses.pure import PureLoss
 
 
 def fits(loss: Loss, budget: Loss) -> bool:
-    """Whether `loss` surely stays within `budget`; floats never decide.
+    """Whether `loss` certainly stays within `budget`. Floats never decide.
 
     >>> fits(PureLoss(0.1) * 10, PureLoss(1)), fits(PureLoss(0.1) * 11, PureLoss(1))
     (True, False)
@@ -20,9 +20,9 @@ def fits(loss: Loss, budget: Loss) -> bool:
     """
     p = precision(60)
     if isinstance(budget, PureLoss | ApproximateLoss):
-        if loss.slack <= budget.slack and _at_most(loss.nats, budget.nats):
+        if loss.slack <= budget.slack and _at_most(loss.exact_epsilon, budget.exact_epsilon):
             return True
-        return loss._delta_above(budget.nats) <= p(budget.slack).lo
+        return loss._delta_above(budget.exact_epsilon) <= p(budget.slack).lo
     if isinstance(budget, ConcentratedLoss):
         return loss.slack == 0 and loss.rho is not None and loss.rho <= budget.rho
     if isinstance(budget, GaussianLoss):
@@ -34,5 +34,5 @@ def fits(loss: Loss, budget: Loss) -> bool:
     )
 
 
-def _at_most(spent: Nats | None, limit: Nats) -> bool:
+def _at_most(spent: ExactEpsilon | None, limit: ExactEpsilon) -> bool:
     return spent is not None and spent <= limit

@@ -1,4 +1,4 @@
-"""A plan of worst pairs as a loss: its epsilons and deltas, found on a grid."""
+"""The loss of dominating pairs: its epsilons and deltas, computed on a grid."""
 
 import math
 from collections.abc import Callable
@@ -8,33 +8,34 @@ from fractions import Fraction
 from functools import lru_cache
 
 from deniable.errors import Unsupported
-from deniable.privacy.arithmetic.dominating_pairs import Atoms, CountedPairs
+from deniable.privacy.arithmetic.dominating_pairs import CountedPairs, DiscretePair
+from deniable.privacy.arithmetic.exact_epsilon import ExactEpsilon
 from deniable.privacy.arithmetic.intervals import INFINITY, ONE, ZERO
-from deniable.privacy.arithmetic.nats import Nats
+from deniable.privacy.compose.coarse_sum import coarse_sum
 from deniable.privacy.compose.delta_curve import DeltaCurve
-from deniable.privacy.compose.numerical import curve, sketch
+from deniable.privacy.compose.numerical_curve import compute_curve
 from deniable.privacy.losses.loss import Loss
 
-_LEAST = 1e-26  # below such a delta a grid has nothing to say
+_LEAST = 1e-26  # for a smaller delta a grid gives no bound
 _SHORT = Context(prec=11, rounding=ROUND_CEILING)
 _CLOSE = 2.0**-42
 
 
 @dataclass(frozen=True)
-class Numerical(Loss):
-    """The loss of all pairs of a plan, in whichever direction it is greater."""
+class NumericalLoss(Loss):
+    """The loss of all pairs together, in the direction in which it is greater."""
 
-    worst: CountedPairs
-
-    @property
-    def plan(self) -> CountedPairs:
-        return self.worst
+    pairs: CountedPairs
 
     @property
-    def _told(self) -> Fraction:
+    def dominating_pairs(self) -> CountedPairs:
+        return self.pairs
+
+    @property
+    def _certain_delta(self) -> Fraction:
         most = 0.0
-        for plan in directions(self.worst):
-            parts = [(pair.infinite, n) for pair, n in plan if isinstance(pair, Atoms)]
+        for pairs in directions(self.pairs):
+            parts = [(pair.infinite, n) for pair, n in pairs if isinstance(pair, DiscretePair)]
             if any(share >= 1 for share, _ in parts):
                 return Fraction(1)
             logs = math.fsum(n * math.log1p(-share) for share, n in parts)
@@ -42,57 +43,71 @@ class Numerical(Loss):
         return min(Fraction(1), Fraction(most) * (1 + Fraction(1, 1 << 40)))
 
     def _epsilon_above(self, delta: Fraction) -> Decimal:
-        return self._epsilon_near(delta, None)
+        return self._epsilon_at_precision(delta, None)
 
-    def _epsilon_near(self, delta: Fraction, precision: float | None) -> Decimal:
-        if not self.worst:
+    def _epsilon_at_precision(self, delta: Fraction, precision: float | None) -> Decimal:
+        if not self.pairs:
             return ZERO
         if delta < _LEAST or self._apart:
             return self._greatest()
         target = math.nextafter(float(delta), 0.0)
-        found = max(_least_epsilon(one, target, precision) for one in directions(self.worst))
-        return min(Decimal(found), self._greatest())
+        epsilon = max(
+            _sufficient_epsilon(direction, target, precision)
+            for direction in directions(self.pairs)
+        )
+        return min(Decimal(epsilon), self._greatest())
 
     def _epsilon_below(self, delta: Fraction, precision: float | None = None) -> Decimal:
-        if self._apart or (delta == 0 and self.worst):
+        if self._apart or (delta == 0 and self.pairs):
             return self._greatest() * (1 - Decimal(2) ** -40)
-        if not self.worst or delta < _LEAST:
+        if not self.pairs or delta < _LEAST:
             return ZERO
         target = math.nextafter(float(delta), 1.0)
         return Decimal(
-            max(_sure_epsilon(one, target, precision) for one in directions(self.worst))
+            max(
+                _insufficient_epsilon(direction, target, precision)
+                for direction in directions(self.pairs)
+            )
         )
 
-    def _delta_above(self, epsilon: Nats) -> Decimal:
-        if not self.worst:
+    def _delta_above(self, epsilon: ExactEpsilon) -> Decimal:
+        if not self.pairs:
             return ZERO
-        low = max(math.nextafter(float(epsilon._enclosure(80)[0]), -1.0), 0.0)
+        low = max(math.nextafter(float(epsilon.enclose(80)[0]), -1.0), 0.0)
         if self._greatest(2.0**-50) <= Decimal(low):
             return ZERO
         if self._apart:
             return ONE
-        found = max(_near_epsilon(one, low).above(low) for one in directions(self.worst))
-        # Coarser than what two curves may differ by, so that a larger epsilon never has the
-        # larger delta.
-        return min(_SHORT.create_decimal(found), ONE)
+        delta = max(
+            _curve_near_epsilon(direction, low).above(low)
+            for direction in directions(self.pairs)
+        )
+        # Rounded more coarsely than two curves may differ, so that delta never grows with
+        # epsilon.
+        return min(_SHORT.create_decimal(delta), ONE)
 
-    def _delta_below(self, epsilon: Nats) -> Decimal:
-        if not self.worst:
+    def _delta_below(self, epsilon: ExactEpsilon) -> Decimal:
+        if not self.pairs:
             return ZERO
-        high = math.nextafter(float(epsilon._enclosure(80)[1]), math.inf)
-        found = max(_near_epsilon(one, high).below(high) for one in directions(self.worst))
-        return Decimal(found)
+        high = math.nextafter(float(epsilon.enclose(80)[1]), math.inf)
+        delta = max(
+            _curve_near_epsilon(direction, high).below(high)
+            for direction in directions(self.pairs)
+        )
+        return Decimal(delta)
 
     @property
     def _apart(self) -> bool:
-        """Whether some pair is told apart by every output."""
-        return any(isinstance(pair, Atoms) and pair.infinite >= 1 for pair, _ in self.worst)
+        """Whether every output of some pair reveals which distribution it came from."""
+        return any(
+            isinstance(pair, DiscretePair) and pair.infinite >= 1 for pair, _ in self.pairs
+        )
 
     def _greatest(self, spare: float = 2.0**-48) -> Decimal:
-        """The greatest possible loss, rounded up by a little to spare."""
+        """The greatest possible loss, rounded up with a relative margin of `spare`."""
         total = 0.0
-        for pair, count in self.worst:
-            if isinstance(pair, Atoms):
+        for pair, count in self.pairs:
+            if isinstance(pair, DiscretePair):
                 top = max(abs(pair.losses[0]), pair.losses[-1])
                 top = math.inf if pair.infinite or pair.lost else top
             else:
@@ -102,63 +117,63 @@ class Numerical(Loss):
 
     def group(self, k: int) -> Loss:
         raise Unsupported(
-            f"A loss distribution does not tell what {k} people together would lose. Take the "
-            "group of the losses it was made of."
+            f"A loss distribution has no group({k}): it does not determine the loss of several "
+            "people. Take the group of the losses that it was made of."
         )
 
 
 @lru_cache(maxsize=64)
-def directions(plan: CountedPairs) -> tuple[CountedPairs, ...]:
-    """The plan and, unless it is the same, the plan with every P and Q swapped."""
-    if all(pair.symmetric for pair, _ in plan):
-        return (plan,)
-    return plan, tuple((pair.reverse(), count) for pair, count in plan)
+def directions(pairs: CountedPairs) -> tuple[CountedPairs, ...]:
+    """The pairs and, unless all are symmetric, the pairs with P and Q swapped."""
+    if all(pair.symmetric for pair, _ in pairs):
+        return (pairs,)
+    return pairs, tuple((pair.reverse(), count) for pair, count in pairs)
 
 
 @lru_cache(maxsize=32)
-def _near_delta(plan: CountedPairs, delta: float, precision: float | None) -> DeltaCurve:
-    seen = sketch(plan)
-    tilt = seen.tilt_for_delta(delta)
-    return curve(plan, tilt, max(seen.epsilon(tilt, delta), 0.0), delta, precision)
+def _curve_near_delta(pairs: CountedPairs, delta: float, precision: float | None) -> DeltaCurve:
+    coarse = coarse_sum(pairs)
+    tilt = coarse.tilt_for_delta(delta)
+    return compute_curve(pairs, tilt, max(coarse.epsilon(tilt, delta), 0.0), delta, precision)
 
 
 @lru_cache(maxsize=128)
-def _near_epsilon(plan: CountedPairs, epsilon: float) -> DeltaCurve:
-    seen = sketch(plan)
-    tilt = seen.tilt_for_epsilon(epsilon)
-    log = seen.bound(tilt, epsilon)
-    return curve(plan, tilt, epsilon, math.exp(min(max(log, -57.0), 0.0)))
+def _curve_near_epsilon(pairs: CountedPairs, epsilon: float) -> DeltaCurve:
+    coarse = coarse_sum(pairs)
+    tilt = coarse.tilt_for_epsilon(epsilon)
+    log = coarse.bound(tilt, epsilon)
+    return compute_curve(pairs, tilt, epsilon, math.exp(min(max(log, -57.0), 0.0)))
 
 
-def _least_epsilon(plan: CountedPairs, delta: float, precision: float | None) -> float:
-    """An epsilon at which delta is surely enough, as small as the curve allows."""
-    found = _near_delta(plan, delta, precision)
-    if found.above(0.0) <= delta:
+def _sufficient_epsilon(pairs: CountedPairs, delta: float, precision: float | None) -> float:
+    """An epsilon at which delta is certainly enough, as small as the curve allows."""
+    curve = _curve_near_delta(pairs, delta, precision)
+    if curve.above(0.0) <= delta:
         return 0.0
-    low, high = 0.0, max(found.origin, 1e-9)
-    level = delta - found.play(high, delta)
+    low, high = 0.0, max(curve.origin, 1e-9)
+    level = delta - curve.tolerance(high, delta)
     for _ in range(64):
-        if found.above(high) <= level:
-            return _halved(lambda x: found.above(x) <= level, low, high)[1]
+        if curve.above(high) <= level:
+            return _bisect(lambda x: curve.above(x) <= level, low, high)[1]
         low, high = high, 2 * high
     return math.inf
 
 
-def _sure_epsilon(plan: CountedPairs, delta: float, precision: float | None) -> float:
-    """An epsilon at which delta is surely not enough; sought downwards from where it may be,
-    as the lower bound is only good near there."""
-    found = _near_delta(plan, delta, precision)
-    high = _least_epsilon(plan, delta, precision)
+def _insufficient_epsilon(pairs: CountedPairs, delta: float, precision: float | None) -> float:
+    """An epsilon at which delta is certainly not enough. The search goes down from an epsilon
+    at which it is enough, because the lower bound is good only near there."""
+    curve = _curve_near_delta(pairs, delta, precision)
+    high = _sufficient_epsilon(pairs, delta, precision)
     step = 1e-12 * high
     while math.isfinite(high) and step < high:
-        if found.below(high - step) > delta:
-            return _halved(lambda x: found.below(x) <= delta, high - step, high)[0]
+        if curve.below(high - step) > delta:
+            return _bisect(lambda x: curve.below(x) <= delta, high - step, high)[0]
         step *= 2
     return 0.0
 
 
-def _halved(enough: Callable[[float], bool], low: float, high: float) -> tuple[float, float]:
-    """Numbers close together, of which the second is enough and the first is not."""
+def _bisect(enough: Callable[[float], bool], low: float, high: float) -> tuple[float, float]:
+    """Two numbers close together: the second is enough, the first is not."""
     while high - low > _CLOSE * high:
         middle = (low + high) / 2
         low, high = (low, middle) if enough(middle) else (middle, high)

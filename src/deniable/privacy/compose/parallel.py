@@ -1,7 +1,7 @@
-"""Releases about different people: a partition of the table, one release per part.
+"""Parallel composition: a partition of the table, and one release for each part.
 
-Each part's loss must already hold when one record appears in, vanishes from or changes
-within that part, and who is in which part must not depend on other people's data.
+The loss of each part must hold if one record is added to, removed from or changed within that
+part. Which part a record belongs to must not depend on the data of other people.
 """
 
 import math
@@ -14,8 +14,8 @@ from itertools import combinations_with_replacement
 
 from deniable.errors import InvalidParameter, Unsupported
 from deniable.exact.rationals import whole
-from deniable.privacy.arithmetic.nats import Nats
-from deniable.privacy.compose.composition import composed
+from deniable.privacy.arithmetic.exact_epsilon import ExactEpsilon
+from deniable.privacy.compose.composition import compose
 from deniable.privacy.losses.concentrated import ConcentratedLoss
 from deniable.privacy.losses.gaussian import GaussianLoss
 from deniable.privacy.losses.loss import Loss
@@ -26,9 +26,9 @@ _MANY = 20_000
 
 
 def parallel(*losses: Loss, neighbors: Neighbors | None = None) -> "Parallel":
-    """The loss of one release per part of a partition: that of the worst part.
+    """The loss of one release for each part of a partition: the loss of the worst part.
 
-    Under "replace" a record can move, which touches two parts: then it is the worst pair's.
+    Under "replace" a record can move from one part to another: then the worst two parts count.
 
     >>> year = [PureLoss(1), PureLoss(0.5), PureLoss(0.25)]
     >>> parallel(*year, neighbors="add-remove").epsilon()
@@ -47,7 +47,7 @@ def parallel(*losses: Loss, neighbors: Neighbors | None = None) -> "Parallel":
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Parallel(Loss):
-    """The worst, at each epsilon, over what `people` changed records can touch."""
+    """The greatest loss, at each epsilon, over all parts that `people` records can affect."""
 
     cells: tuple[Loss, ...]
     neighbors: Neighbors
@@ -60,55 +60,51 @@ class Parallel(Loss):
 
     @property
     def touched(self) -> tuple[Loss, ...]:
-        """The losses of which the worst counts."""
+        """The losses of all combinations of parts that the records can affect."""
         return _touched(self.cells, self.neighbors, self.people)
 
     @property
     def slack(self) -> Fraction:
-        """The worst part's."""
+        """The greatest slack."""
         return max(loss.slack for loss in self.touched)
 
     @property
-    def nats(self) -> Nats | None:
-        """The greatest epsilon, where every part has one."""
-        worst = Nats()
+    def exact_epsilon(self) -> ExactEpsilon | None:
+        """The greatest epsilon, if every part has one."""
+        worst = ExactEpsilon()
         for loss in self.touched:
-            if loss.nats is None:
+            if loss.exact_epsilon is None:
                 return None
-            worst = loss.nats if worst < loss.nats else worst
+            worst = loss.exact_epsilon if worst < loss.exact_epsilon else worst
         return worst
 
     @property
     def rho(self) -> Fraction | None:
-        """The greatest zCDP charge, where every part has one."""
-        charges = [loss.rho for loss in self.touched]
-        known = [charge for charge in charges if charge is not None]
-        return max(known) if len(known) == len(charges) else None
+        """The greatest zCDP charge, if every part has one."""
+        return _greatest([loss.rho for loss in self.touched])
 
     @property
     def mu_squared(self) -> Fraction | None:
-        """The greatest squared Gaussian charge, where every part has one."""
-        charges = [loss.mu_squared for loss in self.touched]
-        known = [charge for charge in charges if charge is not None]
-        return max(known) if len(known) == len(charges) else None
+        """The greatest squared Gaussian charge, if every part has one."""
+        return _greatest([loss.mu_squared for loss in self.touched])
 
     def _epsilon_above(self, delta: Fraction) -> Decimal:
         return max(loss._epsilon_above(delta) for loss in self.touched)
 
-    def _epsilon_near(self, delta: Fraction, precision: float | None) -> Decimal:
-        return max(loss._epsilon_near(delta, precision) for loss in self.touched)
+    def _epsilon_at_precision(self, delta: Fraction, precision: float | None) -> Decimal:
+        return max(loss._epsilon_at_precision(delta, precision) for loss in self.touched)
 
     def _epsilon_below(self, delta: Fraction, precision: float | None = None) -> Decimal:
         return max(loss._epsilon_below(delta, precision) for loss in self.touched)
 
-    def _delta_above(self, epsilon: Nats) -> Decimal:
+    def _delta_above(self, epsilon: ExactEpsilon) -> Decimal:
         return max(loss._delta_above(epsilon) for loss in self.touched)
 
     def _tradeoff_below(self, alpha: Fraction) -> Decimal:
         return min(loss._tradeoff_below(alpha) for loss in self.touched)
 
     def group(self, k: int) -> "Parallel":
-        """k records may be spread over the parts in any way.
+        """The loss for k records, spread over the parts in any way.
 
         >>> parallel(PureLoss(1), PureLoss(0.5), neighbors="add-remove").group(2).epsilon()
         2.0
@@ -116,34 +112,40 @@ class Parallel(Loss):
         return Parallel(self.cells, self.neighbors, self.people * whole(k, "k"))
 
 
+def _greatest(charges: list[Fraction | None]) -> Fraction | None:
+    present = [charge for charge in charges if charge is not None]
+    return max(present) if len(present) == len(charges) else None
+
+
 @lru_cache(maxsize=64)
 def _touched(cells: tuple[Loss, ...], neighbors: Neighbors, people: int) -> tuple[Loss, ...]:
-    """What `people` records can touch: as many parts, or, if they move, twice as many. Two
-    touches by one record within a part are one change of it."""
+    """The losses of all combinations of parts that `people` records can affect: that many parts
+    or, if records can move, twice as many. A record that leaves and enters the same part is one
+    change."""
     touches = people if neighbors == "add-remove" else 2 * people
     worst = _heaviest(cells, touches)
     if math.comb(len(worst) + touches - 1, touches) > _MANY:
         raise Unsupported(
-            f"{len(worst)} different parts can be touched in too many ways to compare. "
-            "Round their losses up to fewer different ones."
+            f"The losses of {len(worst)} different parts can be combined in too many ways. "
+            "Round them up so that fewer different losses remain."
         )
     ways = combinations_with_replacement(range(len(worst)), touches)
-    return tuple(dict.fromkeys(_together(worst, Counter(way), people) for way in ways))
+    return tuple(dict.fromkeys(_compose_touched(worst, Counter(way), people) for way in ways))
 
 
-def _together(cells: tuple[Loss, ...], touches: Counter[int], people: int) -> Loss:
-    return composed((cells[i].group(min(n, people)), 1) for i, n in touches.items())
+def _compose_touched(cells: tuple[Loss, ...], touches: Counter[int], people: int) -> Loss:
+    return compose((cells[i].group(min(n, people)), 1) for i, n in touches.items())
 
 
 def _heaviest(cells: tuple[Loss, ...], touches: int) -> tuple[Loss, ...]:
-    """Enough parts to hold the worst: of each ordered kind the greatest, of others all."""
+    """Enough parts to contain the worst: the greatest of each ordered kind, all others."""
     pure = [loss for loss in cells if isinstance(loss, PureLoss)]
-    pure.sort(key=cmp_to_key(lambda a, b: (b.nats - a.nats).sign()))
+    pure.sort(key=cmp_to_key(lambda a, b: (b.exact_epsilon - a.exact_epsilon).sign()))
     rho = [loss for loss in cells if isinstance(loss, ConcentratedLoss)]
     rho.sort(key=lambda loss: -loss.rho)
-    bells = [loss for loss in cells if isinstance(loss, GaussianLoss)]
-    bells.sort(key=lambda loss: -loss.mu_squared)
+    gaussians = [loss for loss in cells if isinstance(loss, GaussianLoss)]
+    gaussians.sort(key=lambda loss: -loss.mu_squared)
     ordered = PureLoss | ConcentratedLoss | GaussianLoss
     others = Counter(loss for loss in cells if not isinstance(loss, ordered))
     rest = [loss for loss, n in others.items() for _ in range(min(n, touches))]
-    return (*pure[:touches], *rho[:touches], *bells[:touches], *rest)
+    return (*pure[:touches], *rho[:touches], *gaussians[:touches], *rest)

@@ -1,12 +1,12 @@
 """The same pure loss many times: the optimal composition, in closed form.
 
-The worst mechanism of epsilon is randomized response, and of k uses the worst is k randomized
-responses (Kairouz, Oh & Viswanath, "The composition theorem for differential privacy", 2015).
-With j lies among them the loss is (k - 2j) epsilon, and j is binomial, so
+The worst mechanism of epsilon is randomized response, and the worst of k releases is k
+randomized responses (Kairouz, Oh & Viswanath, "The composition theorem for differential
+privacy", 2015). With j lies among them the loss is (k - 2j) epsilon, and j is binomial, so
 delta(x) = sum over j of C(k, j) e**((k - j) epsilon) / (1 + e**epsilon)**k
            * (1 - e**(x - (k - 2j) epsilon)), where that is positive.
-No term is negative, and neighbours differ by a simple ratio, so what is left out of the sum
-is bounded by a geometric series.
+No term is negative, and the ratio of neighbouring terms is simple, so a geometric series
+bounds the terms that are left out.
 """
 
 import math
@@ -16,41 +16,41 @@ from fractions import Fraction
 
 from deniable.errors import Unsupported
 from deniable.privacy.arithmetic.binomial import log_choose
+from deniable.privacy.arithmetic.exact_epsilon import ExactEpsilon
 from deniable.privacy.arithmetic.intervals import (
     NEGLIGIBLE,
     ONE,
     ZERO,
     Interval,
     Precision,
-    certified,
+    certify,
     precision,
 )
-from deniable.privacy.arithmetic.nats import Nats
 from deniable.privacy.losses.loss import Loss
 
 _WORK = 40
-_SPREADS = 20  # so many standard deviations above the mode a sum starts, at most
+_SPREADS = 20  # a sum starts at most this many standard deviations above the mode
 
 
 @dataclass(frozen=True, slots=True)
-class Repeated(Loss):
-    """`count` uses of a pure loss of `each`, priced optimally."""
+class RepeatedLoss(Loss):
+    """The optimal composition of `count` pure losses of `each`."""
 
-    each: Nats
+    each: ExactEpsilon
     count: int
 
     @property
-    def nats(self) -> Nats:
-        """The sum."""
+    def exact_epsilon(self) -> ExactEpsilon:
+        """The sum of the epsilons."""
         return self.each * self.count
 
-    def _delta_above(self, epsilon: Nats) -> Decimal:
-        return certified(lambda p: self._excess(epsilon, p)).hi
+    def _delta_above(self, epsilon: ExactEpsilon) -> Decimal:
+        return certify(lambda p: self._excess(epsilon, p)).hi
 
-    def _delta_below(self, epsilon: Nats) -> Decimal:
-        return max(certified(lambda p: self._excess(epsilon, p)).lo, ZERO)
+    def _delta_below(self, epsilon: ExactEpsilon) -> Decimal:
+        return max(certify(lambda p: self._excess(epsilon, p)).lo, ZERO)
 
-    def _excess(self, epsilon: Nats, p: Precision) -> Interval:
+    def _excess(self, epsilon: ExactEpsilon, p: Precision) -> Interval:
         most = self._most_lies(epsilon)
         if most < 0 or self.each.sign() == 0:
             return p(0)
@@ -58,8 +58,8 @@ class Repeated(Loss):
         x = (epsilon - self.each * (self.count - 2 * most)).interval(p)
         return (truths - x.exp() * lies).positive_part()
 
-    def _most_lies(self, epsilon: Nats) -> int:
-        """The most lies with which the loss still exceeds epsilon; -1 where none does."""
+    def _most_lies(self, epsilon: ExactEpsilon) -> int:
+        """The most lies with which the loss still exceeds epsilon; -1 if it never does."""
         p = precision(_WORK)
         if self.each.sign() == 0:
             return -1
@@ -70,19 +70,21 @@ class Repeated(Loss):
         return most
 
     def _sums(self, most: int, p: Precision) -> tuple[Interval, Interval]:
-        """P(at most `most` lies), and the same under the neighbour, the latter times
-        e**((count - 2 most) epsilon): sums from `most` downwards."""
+        """P(at most `most` lies), and the same for the neighbouring table, multiplied by
+        e**((count - 2 most) epsilon). The sums go from `most` downwards."""
         k, epsilon = self.count, self.each.interval(p)
         odds, inverse = self.each.odds(p), (-epsilon).exp()
         mode = k / (1 + math.exp(min(float(epsilon.middle), 700.0)))
         spread = math.sqrt(mode * (1 - mode / k)) + 1
         start = min(most, math.ceil(mode + _SPREADS * spread))
         first = (log_choose(k, start, p) + epsilon * (k - start) - (1 + odds).log() * k).exp()
-        truths = _descending(first, start, k, odds, p)
-        shift = self.each * (2 * (start - most))  # the neighbour's terms, in the same unit
-        lies = _descending(first * shift.interval(p).exp(), start, k, inverse, p)
-        if start < most:  # the rest is at most a geometric series, upwards
-            rest = first * _series(Fraction(k - start, start + 1), inverse)
+        truths = _sum_descending(first, start, k, odds, p)
+        shift = self.each * (
+            2 * (start - most)
+        )  # the terms of the neighbouring table, in the same unit
+        lies = _sum_descending(first * shift.interval(p).exp(), start, k, inverse, p)
+        if start < most:  # a geometric series bounds the terms above
+            rest = first * _geometric_series(Fraction(k - start, start + 1), inverse)
             truths = Interval(truths.lo, (truths + rest).hi, p)
         return truths, lies
 
@@ -91,31 +93,34 @@ class Repeated(Loss):
         if self.each.sign() == 0:
             return ZERO
         if delta == 0:
-            return certified(self.nats.interval).hi
+            return certify(self.exact_epsilon.interval).hi
         epsilon = self._least_epsilon(delta)
         nudge = max(epsilon, ONE).scaleb(-25)
-        while self._delta_above(Nats(Fraction(epsilon))) > p(delta).lo:
+        while self._delta_above(ExactEpsilon(Fraction(epsilon))) > p(delta).lo:
             epsilon, nudge = p.up.add(epsilon, nudge), nudge * 8
-        return min(epsilon, certified(self.nats.interval).hi)
+        return min(epsilon, certify(self.exact_epsilon.interval).hi)
 
     def _epsilon_below(self, delta: Fraction, precision: float | None = None) -> Decimal:
         p = _at_work()
         if self.each.sign() == 0:
             return ZERO
         if delta == 0:
-            return certified(self.nats.interval).lo
+            return certify(self.exact_epsilon.interval).lo
         epsilon = self._least_epsilon(delta)
         nudge = max(epsilon, ONE).scaleb(-25)
-        while epsilon > 0 and self._delta_below(Nats(Fraction(epsilon))) < p(delta).hi:
+        while epsilon > 0 and self._delta_below(ExactEpsilon(Fraction(epsilon))) < p(delta).hi:
             epsilon, nudge = p.down.subtract(epsilon, nudge), nudge * 8
         return max(epsilon, ZERO)
 
     def _least_epsilon(self, delta: Fraction) -> Decimal:
         """Between two possible losses delta(x) is a - e**x b, which is solved for x."""
         p = precision(_WORK)
-        if self._delta_above(Nats()) <= p(delta).lo:
+        if self._delta_above(ExactEpsilon()) <= p(delta).lo:
             return ZERO
-        lo, hi = 0, self._most_lies(Nats()) + 1  # at the loss of lo lies delta is enough
+        lo, hi = (
+            0,
+            self._most_lies(ExactEpsilon()) + 1,
+        )  # with lo lies delta is enough
         while hi - lo > 1:
             middle = (lo + hi) // 2
             at = self._excess(self.each * (self.count - 2 * middle), p).middle
@@ -126,14 +131,16 @@ class Repeated(Loss):
         return max(solved.middle, ZERO)
 
     def group(self, k: int) -> Loss:
-        raise Unsupported(f"A priced composition has no groups: take its parts' group({k}).")
+        raise Unsupported(
+            f"A composed loss has no group({k}). Take the group({k}) of its parts."
+        )
 
 
 def _at_work() -> Precision:
     return precision(_WORK)
 
 
-def _descending(
+def _sum_descending(
     first: Interval, start: int, count: int, factor: Interval, p: Precision
 ) -> Interval:
     """The sum of terms whose ratio downwards is factor j / (count - j + 1), from j = start."""
@@ -148,13 +155,13 @@ def _descending(
         total_lo, total_hi = down.add(total_lo, lo), up.add(total_hi, hi)
         if hi <= total_hi * enough or total_hi < NEGLIGIBLE:
             ratio = factor * Fraction(j, count - j + 1)
-            if ratio.hi < 1:  # and it only falls from here
+            if ratio.hi < 1:  # and it only gets smaller
                 total_hi = (Interval(hi, hi, p) * (ratio / (1 - ratio)) + total_hi).hi
                 break
     return Interval(total_lo, total_hi, p)
 
 
-def _series(ratio: Fraction, factor: Interval) -> Interval:
+def _geometric_series(ratio: Fraction, factor: Interval) -> Interval:
     """r + r**2 + ... for r = ratio * factor, which must be below 1."""
     r = factor * ratio
     return r / (1 - r)

@@ -1,1 +1,1 @@
-"""How much an adaptive sequence of releases may spend."""
+"""Budgets for releases that are chosen adaptively."""

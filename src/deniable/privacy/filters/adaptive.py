@@ -1,14 +1,14 @@
-"""Budgets for releases that are chosen one after the other, each after the last answer.
+"""Budgets for adaptive releases: each may depend on the answers before it.
 
-A filter is committed to a limit in advance and grants a release while the charges so far and
-its own stay within it. Valid for fully adaptive losses are sums of one kind of charge: of
-epsilons (Rogers, Roth, Ullman & Vadhan 2016), of rhos, of divergences of ONE order (Feldman &
-Zrnic 2021), of mu squared (Smith & Thakurta 2022; Koskela, Tobaben & Honkela 2022); deltas of
-approximate losses are added up beside them (Whitehouse, Ramdas, Rogers & Wu 2023).
+A filter has a limit that is fixed in advance. It grants a release if the charges so far plus
+the new one stay within the limit. For fully adaptive losses, sums of one kind of charge are
+valid: of epsilons (Rogers, Roth, Ullman & Vadhan 2016), of rhos, of divergences of ONE order
+(Feldman & Zrnic 2021), of mu squared (Smith & Thakurta 2022; Koskela, Tobaben & Honkela 2022).
+Deltas of approximate losses are added up separately (Whitehouse, Ramdas, Rogers & Wu 2023).
 
-What a filter promises is its limit, whatever was spent. An epsilon read off at a moment that
-depends on the answers is no promise (but for the pure sum), and neither is a delta curve of
-what was released so far: an analyst can stop, or go on, just where that flatters.
+A filter guarantees its limit, whatever was spent. An epsilon computed at a moment that depends
+on the answers is not a guarantee (except for the pure sum). Nor is the delta curve of the
+releases so far: an analyst could stop, or go on, exactly where it looks best.
 """
 
 from abc import ABC, abstractmethod
@@ -22,20 +22,20 @@ from typing import NoReturn
 from deniable.errors import BudgetExhausted, InvalidStoppingRule
 from deniable.exact.rationals import Number
 from deniable.privacy.arithmetic import floats, normal
+from deniable.privacy.arithmetic.exact_epsilon import ExactEpsilon
 from deniable.privacy.arithmetic.intervals import precision
-from deniable.privacy.arithmetic.nats import Nats
 from deniable.privacy.compose.reserved import Reserved
 from deniable.privacy.losses.approximate import ApproximateLoss
 from deniable.privacy.losses.concentrated import ConcentratedLoss
+from deniable.privacy.losses.epsilon_loss import epsilon_of, show_epsilon
 from deniable.privacy.losses.gaussian import GaussianLoss
 from deniable.privacy.losses.loss import Loss, delta_of, nonnegative
-from deniable.privacy.losses.nats_loss import nats_of, show_nats
 from deniable.privacy.losses.renyi import RenyiLoss, divergence, order_of
 
-WHY = (
-    "Its cost together with others is read off a curve that already knows how the others "
-    "came out; whoever stops when such a curve crosses the budget can exceed it. Charge a "
-    "PureLoss, ConcentratedLoss or GaussianLoss instead, or, if the releases and their losses "
+WHY_NO_CHARGE = (
+    "It only has a curve of all releases together. If later releases depend on earlier "
+    "answers, stopping when such a curve crosses the budget can exceed the budget. Charge a "
+    "PureLoss, ConcentratedLoss or GaussianLoss instead. Or, if the releases and their losses "
     "are all fixed in advance, reserve them together: filter.spend(reserved(loss, delta=...))."
 )
 
@@ -43,25 +43,25 @@ _SHORT = 18  # characters of a number that is printed exactly
 
 
 @dataclass(frozen=True)
-class Charge:
-    """An amount of a filter's own unit, and a probability of telling all."""
+class FilterCharge:
+    """An amount in the unit of a filter, and a probability of full disclosure."""
 
-    amount: Nats
+    amount: ExactEpsilon
     slack: Fraction = Fraction(0)
 
-    def __add__(self, other: "Charge") -> "Charge":
-        return Charge(self.amount + other.amount, self.slack + other.slack)
+    def __add__(self, other: "FilterCharge") -> "FilterCharge":
+        return FilterCharge(self.amount + other.amount, self.slack + other.slack)
 
-    def within(self, limit: "Charge") -> bool:
+    def within(self, limit: "FilterCharge") -> bool:
         return self.slack <= limit.slack and self.amount <= limit.amount
 
 
 @dataclass(frozen=True)
-class FilterRoom:
-    """What is left, in the filter's own unit; not an epsilon, and no promise about one."""
+class FilterRemainder:
+    """What is left, in the unit of the filter. It is not an epsilon at some delta."""
 
     unit: str
-    amount: Nats
+    amount: ExactEpsilon
     slack: Fraction
 
     def __repr__(self) -> str:
@@ -72,17 +72,17 @@ class FilterRoom:
         return floats.down(self.amount.interval(precision(40)).lo)
 
     def _shown(self) -> str:
-        """Exactly where that is short, else six digits, rounded down."""
-        exact = show_nats(self.amount)
+        """The exact number if it is short, else six digits, rounded down."""
+        exact = show_epsilon(self.amount)
         if len(exact) <= _SHORT:
             return exact
         return floats.show(floats.floor(Decimal(repr(float(self))), 6))
 
     def epsilon(self, delta: Number = 0) -> NoReturn:
-        """Refused: see the module's first lines."""
+        """Always refused: see the docstring of this module."""
         raise InvalidStoppingRule(
-            "What is left (or spent) so far has no epsilon at a delta: read at a moment that "
-            "depends on earlier answers it would promise nothing. The filter's promise is its "
+            "What is left (or spent) has no epsilon at a delta: at a moment that depends on "
+            "earlier answers, such a number would guarantee nothing. The filter guarantees its "
             "limit: filter.promise.epsilon(delta)."
         )
 
@@ -90,65 +90,65 @@ class FilterRoom:
 class Filter(ABC):
     """A limit that adaptively chosen releases cannot exceed.
 
-    `spend` charges a loss or refuses it; a refusal costs nothing, and a smaller loss may
-    still fit. Only the charges decide, never the data.
+    `spend` charges a loss or refuses it. A refusal costs nothing, and a smaller loss may still
+    fit. The decision depends only on the charges, never on the data.
     """
 
     unit: str
 
-    def __init__(self, limit: Charge) -> None:
+    def __init__(self, limit: FilterCharge) -> None:
         self._limit = limit
-        self._spent = Charge(Nats())
+        self._spent = FilterCharge(ExactEpsilon())
 
     @property
     @abstractmethod
     def promise(self) -> Loss:
-        """What everything that this filter will ever grant costs together, at most."""
+        """An upper bound on the loss of everything that this filter will ever grant."""
 
     @abstractmethod
-    def _charge(self, loss: Loss) -> Charge | None:
-        """What a loss costs here; None where it has no such charge."""
+    def _charge(self, loss: Loss) -> FilterCharge | None:
+        """The charge of a loss in the unit of this filter; None if it has none."""
 
     @property
-    def remaining(self) -> FilterRoom:
-        """The room that is left, in the filter's own unit."""
+    def remaining(self) -> FilterRemainder:
+        """What is left, in the unit of the filter."""
         left = self._limit.amount - self._spent.amount
-        left = left if left.sign() > 0 else Nats()
-        return FilterRoom(
+        left = left if left.sign() > 0 else ExactEpsilon()
+        return FilterRemainder(
             self.unit, left, max(self._limit.slack - self._spent.slack, Fraction(0))
         )
 
     def room_for(self, loss: Loss) -> bool:
         """Whether `spend` would grant this loss now."""
-        return any(self._fits(one) for one in self._charges(loss))
+        return any(self._fits(charge) for charge in self._charges(loss))
 
     def spend(self, loss: Loss) -> None:
-        """Charges a loss, before its release touches any data; or raises BudgetExhausted."""
-        fitting = [one for one in self._charges(loss) if self._fits(one)]
+        """Charges a loss before its release reads any data, or raises BudgetExhausted."""
+        fitting = [charge for charge in self._charges(loss) if self._fits(charge)]
         if not fitting:
             raise BudgetExhausted(self._refusal(loss))
         self._spent = self._spent + fitting[0]
 
     def _refusal(self, loss: Loss) -> str:
         left = self.remaining
-        slack = min(one.slack for one in self._charges(loss))
+        slack = min(charge.slack for charge in self._charges(loss))
         if slack > left.slack:
             return (
                 f"{loss!r} does not fit: its delta is {floats.show(slack)}, and delta "
-                f"{floats.show(left.slack)} is left. Nothing was charged. Ask for a loss "
-                "without delta, or for a budget that was given more of it in advance."
+                f"{floats.show(left.slack)} is left. Nothing was charged. Use a loss without "
+                "delta, or a budget with a larger delta."
             )
         return (
-            f"{loss!r} does not fit: {left!r}. Nothing was charged. Ask for less (a smaller "
-            "loss, more noise), or for another budget."
+            f"{loss!r} does not fit: {left!r}. Nothing was charged. Use a smaller loss (more "
+            "noise), or another budget."
         )
 
-    def _fits(self, charge: Charge) -> bool:
+    def _fits(self, charge: FilterCharge) -> bool:
         return (self._spent + charge).within(self._limit)
 
-    def _charges(self, loss: Loss) -> list[Charge]:
-        found = [self._charge(one) for one in ways(loss)]
-        charges = [one for one in found if one is not None]
+    def _charges(self, loss: Loss) -> list[FilterCharge]:
+        candidates = [self._charge(candidate) for candidate in chargeable_losses(loss)]
+        charges = [charge for charge in candidates if charge is not None]
         if not charges:
             raise InvalidStoppingRule(
                 f"{loss!r} has no charge of {self.unit}. {self._why(loss)}"
@@ -157,32 +157,32 @@ class Filter(ABC):
 
     def _why(self, loss: Loss) -> str:
         """Why this filter cannot charge a loss, and which one can."""
-        found = {
-            "PureFilter": loss.nats is not None,
+        takes = {
+            "PureFilter": loss.exact_epsilon is not None,
             "ConcentratedFilter": loss.rho is not None,
             "GaussianFilter": gaussian_charge(loss) is not None and not loss.slack,
         }
-        takers = [name for name, takes in found.items() if takes]
+        takers = [name for name, does in takes.items() if does]
         if not takers:
-            return WHY
-        why = f"Nothing in that unit bounds it. A {' or a '.join(takers)} takes it"
+            return WHY_NO_CHARGE
+        why = f"It is not bounded in that unit. A {' or a '.join(takers)} takes it"
         if not self._limit.slack:
             return f"{why}."
-        return f"{why}; or reserve it for some delta: filter.spend(reserved(loss, delta=...))."
+        return f"{why}. Or reserve it at some delta: filter.spend(reserved(loss, delta=...))."
 
 
-def ways(loss: Loss) -> Sequence[Loss]:
-    """The losses that may be charged for one: a reserved plan may be charged as either."""
+def chargeable_losses(loss: Loss) -> Sequence[Loss]:
+    """The losses that may be charged for a loss. A reserved one may be charged in two ways."""
     if not isinstance(loss, Loss):
         raise InvalidStoppingRule(
-            f"A filter is charged with losses, such as mechanism.loss. Found {loss!r}: a "
-            "number read off a running sum is no charge, as it depends on when one looked."
+            f"A filter charges losses, such as mechanism.loss. Found {loss!r}. A number from a "
+            "running sum is not a charge, because it depends on when it was read."
         )
-    return (loss.whole, loss.priced) if isinstance(loss, Reserved) else (loss,)
+    return (loss.whole, loss.price) if isinstance(loss, Reserved) else (loss,)
 
 
 class PureFilter(Filter):
-    """Epsilons add up, exactly, and deltas beside them.
+    """Epsilons add up exactly, and deltas add up separately.
 
     >>> from deniable.privacy import PureLoss
     >>> day = PureFilter(epsilon=1)
@@ -196,18 +196,20 @@ class PureFilter(Filter):
     def __init__(
         self, epsilon: Number | None = None, *, odds: Number | None = None, delta: Number = 0
     ) -> None:
-        super().__init__(Charge(nats_of(epsilon, odds), delta_of(delta)))
+        super().__init__(FilterCharge(epsilon_of(epsilon, odds), delta_of(delta)))
 
     @property
     def promise(self) -> Loss:
         return ApproximateLoss.of(self._limit.amount, self._limit.slack)
 
-    def _charge(self, loss: Loss) -> Charge | None:
-        return None if loss.nats is None else Charge(loss.nats, loss.slack)
+    def _charge(self, loss: Loss) -> FilterCharge | None:
+        return (
+            None if loss.exact_epsilon is None else FilterCharge(loss.exact_epsilon, loss.slack)
+        )
 
 
 class ConcentratedFilter(Filter):
-    """Rhos add up, and deltas of approximate losses beside them.
+    """Rhos add up, and deltas of approximate losses add up separately.
 
     >>> study = ConcentratedFilter.within(epsilon=1, delta=1e-6)
     >>> study.spend(GaussianLoss(0.1))
@@ -218,7 +220,7 @@ class ConcentratedFilter(Filter):
     unit = "rho"
 
     def __init__(self, rho: Number, *, delta: Number = 0) -> None:
-        super().__init__(Charge(Nats(nonnegative(rho, "rho")), delta_of(delta)))
+        super().__init__(FilterCharge(ExactEpsilon(nonnegative(rho, "rho")), delta_of(delta)))
 
     @classmethod
     def within(cls, *, epsilon: Number, delta: Number) -> "ConcentratedFilter":
@@ -230,12 +232,12 @@ class ConcentratedFilter(Filter):
         whole: Loss = ConcentratedLoss(self._limit.amount.rational)
         return whole + ApproximateLoss(0, self._limit.slack) if self._limit.slack else whole
 
-    def _charge(self, loss: Loss) -> Charge | None:
-        return None if loss.rho is None else Charge(Nats(loss.rho), loss.slack)
+    def _charge(self, loss: Loss) -> FilterCharge | None:
+        return None if loss.rho is None else FilterCharge(ExactEpsilon(loss.rho), loss.slack)
 
 
 class GaussianFilter(Filter):
-    """Squares of mu add up. A pure loss is charged the mu at which both curves touch.
+    """Squares of mu add up. A pure loss is charged the mu at which both trade-offs touch.
 
     >>> study = GaussianFilter(mu=1)
     >>> study.spend(GaussianLoss(0.6))
@@ -247,7 +249,7 @@ class GaussianFilter(Filter):
 
     def __init__(self, mu: Number | None = None, *, mu_squared: Number | None = None) -> None:
         limit = GaussianLoss(mu, mu_squared=mu_squared)
-        super().__init__(Charge(Nats(limit.mu_squared)))
+        super().__init__(FilterCharge(ExactEpsilon(limit.mu_squared)))
 
     @classmethod
     def within(cls, *, epsilon: Number, delta: Number) -> "GaussianFilter":
@@ -259,20 +261,24 @@ class GaussianFilter(Filter):
     def promise(self) -> Loss:
         return GaussianLoss(mu_squared=self._limit.amount.rational)
 
-    def _charge(self, loss: Loss) -> Charge | None:
+    def _charge(self, loss: Loss) -> FilterCharge | None:
         square = gaussian_charge(loss)
-        return None if square is None else Charge(Nats(square), loss.slack)
+        return None if square is None else FilterCharge(ExactEpsilon(square), loss.slack)
 
 
 def gaussian_charge(loss: Loss) -> Fraction | None:
-    """The square of mu that a loss costs, beside its slack; None where it has no such charge.
+    """The square of mu that a loss costs, without its slack; None if it has no such charge.
 
     >>> gaussian_charge(GaussianLoss(0.6) * 2)
     Fraction(18, 25)
     """
     total = Fraction(0)
     for part, count in loss.parts:
-        square = part.mu_squared if part.mu_squared is not None else _touching(part.nats)
+        square = (
+            part.mu_squared
+            if part.mu_squared is not None
+            else _touching_mu_squared(part.exact_epsilon)
+        )
         if square is None:
             return None
         total += square * count
@@ -280,12 +286,12 @@ def gaussian_charge(loss: Loss) -> Fraction | None:
 
 
 @lru_cache(maxsize=4096)
-def _touching(nats: Nats | None) -> Fraction | None:
-    """mu = 2 z with P(N > z) = 1 / (1 + e**epsilon): there the pure loss's trade-off has its
-    corner on the Gaussian's convex one, which therefore lies below it everywhere."""
-    if nats is None:
+def _touching_mu_squared(epsilon: ExactEpsilon | None) -> Fraction | None:
+    """mu = 2 z with P(N > z) = 1 / (1 + e**epsilon): then the corner of the pure trade-off lies
+    on the Gaussian trade-off, which is convex and so lies below it everywhere."""
+    if epsilon is None:
         return None
-    tail = 1 / (1 + nats.odds(precision(60)))
+    tail = 1 / (1 + epsilon.odds(precision(60)))
     if tail.lo >= Decimal("0.5"):
         return Fraction(0)
     z = -normal.quantile_below(1 - Fraction(tail.lo))
@@ -305,13 +311,17 @@ class RenyiFilter(Filter):
 
     def __init__(self, *, order: Number, divergence: Number) -> None:
         self.order = order_of(order)
-        super().__init__(Charge(Nats(nonnegative(divergence, "divergence"))))
+        super().__init__(FilterCharge(ExactEpsilon(nonnegative(divergence, "divergence"))))
 
     @property
     def promise(self) -> Loss:
         return RenyiLoss({self.order: self._limit.amount.rational})
 
-    def _charge(self, loss: Loss) -> Charge | None:
-        if loss.slack or (loss.plan is not None and loss.nats is None and loss.rho is None):
+    def _charge(self, loss: Loss) -> FilterCharge | None:
+        if loss.slack or (
+            loss.dominating_pairs is not None
+            and loss.exact_epsilon is None
+            and loss.rho is None
+        ):
             return None
-        return Charge(Nats(divergence(loss, self.order)))
+        return FilterCharge(ExactEpsilon(divergence(loss, self.order)))

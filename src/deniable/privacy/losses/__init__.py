@@ -1,1 +1,1 @@
-"""One file for each kind of privacy loss."""
+"""The kinds of privacy loss, one file each."""

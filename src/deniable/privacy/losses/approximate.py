@@ -1,7 +1,7 @@
 """Approximate differential privacy: epsilon, except with probability delta.
 
-The worst mechanism of (epsilon, delta) tells everything with probability delta and runs
-randomized response otherwise (Kairouz, Oh & Viswanath 2015), so its curve is the curve.
+The worst (epsilon, delta) mechanism discloses everything with probability delta and otherwise
+runs randomized response (Kairouz, Oh & Viswanath 2015). Its delta curve is the curve used here.
 """
 
 from dataclasses import dataclass
@@ -11,77 +11,82 @@ from fractions import Fraction
 from deniable.exact.rationals import Number, whole
 from deniable.privacy.arithmetic import floats
 from deniable.privacy.arithmetic.dominating_pairs import CountedPairs
+from deniable.privacy.arithmetic.exact_epsilon import ExactEpsilon
 from deniable.privacy.arithmetic.intervals import (
     INFINITY,
     ONE,
     ZERO,
     Interval,
     Precision,
-    certified,
+    certify,
 )
-from deniable.privacy.arithmetic.nats import Nats
+from deniable.privacy.losses.epsilon_loss import epsilon_of, show_epsilon
 from deniable.privacy.losses.loss import (
     Loss,
+    add_slack,
     delta_of,
-    mixed,
-    unmixed,
+    remove_slack,
 )
-from deniable.privacy.losses.nats_loss import nats_of, show_nats
-from deniable.privacy.losses.pure import PureLoss, lines
+from deniable.privacy.losses.pure import PureLoss, tradeoff_lines
 
 
 @dataclass(frozen=True, slots=True, init=False, repr=False)
 class ApproximateLoss(Loss):
-    """A loss of epsilon (or of `odds`), but for an excess of delta.
+    """A loss of epsilon (or ln `odds`), except with probability delta.
 
     >>> loss = ApproximateLoss(1, 1e-6)
     >>> loss.epsilon(1e-6), loss.delta(1), loss.epsilon(1e-7)
     (1.0, 1e-06, inf)
     """
 
-    nats: Nats
+    exact_epsilon: ExactEpsilon
     slack: Fraction
 
     def __init__(
         self, epsilon: Number | None = None, delta: Number = 0, *, odds: Number | None = None
     ) -> None:
-        object.__setattr__(self, "nats", nats_of(epsilon, odds))
+        object.__setattr__(self, "exact_epsilon", epsilon_of(epsilon, odds))
         object.__setattr__(self, "slack", delta_of(delta))
 
     @classmethod
-    def of(cls, nats: Nats, slack: Fraction) -> "ApproximateLoss":
-        """The loss of an exact number of nats; a slack of 1 promises nothing."""
+    def of(cls, exact: ExactEpsilon, slack: Fraction) -> "ApproximateLoss":
+        """The loss of an exact epsilon and delta. A delta of 1 promises nothing."""
         self = cls(0)
-        object.__setattr__(self, "nats", nats)
+        object.__setattr__(self, "exact_epsilon", exact)
         object.__setattr__(self, "slack", slack)
         return self
 
     def __repr__(self) -> str:
-        return f"ApproximateLoss({show_nats(self.nats)}, delta={floats.show(self.slack)})"
+        epsilon = show_epsilon(self.exact_epsilon)
+        return f"ApproximateLoss({epsilon}, delta={floats.show(self.slack)})"
 
     @property
     def rho(self) -> Fraction:
-        """The charge of the pure part: this is `slack`-approximate rho-zCDP."""
-        return PureLoss.of(self.nats).rho
+        """The zCDP charge of the pure part: the loss is `slack`-approximate rho-zCDP."""
+        return PureLoss.of(self.exact_epsilon).rho
 
-    def _delta_above(self, epsilon: Nats) -> Decimal:
-        return mixed(self.slack, PureLoss.of(self.nats)._delta_above(epsilon))
+    def _delta_above(self, epsilon: ExactEpsilon) -> Decimal:
+        return add_slack(self.slack, PureLoss.of(self.exact_epsilon)._delta_above(epsilon))
 
     def _epsilon_above(self, delta: Fraction) -> Decimal:
-        rest = unmixed(self.slack, delta)
-        return INFINITY if rest is None else PureLoss.of(self.nats)._epsilon_above(rest)
+        rest = remove_slack(self.slack, delta)
+        return (
+            INFINITY if rest is None else PureLoss.of(self.exact_epsilon)._epsilon_above(rest)
+        )
 
     @property
-    def plan(self) -> CountedPairs:
-        """Randomized response, where not everything is told."""
-        return PureLoss.of(self.nats).plan
+    def dominating_pairs(self) -> CountedPairs:
+        """Randomized response, if not everything is disclosed."""
+        return PureLoss.of(self.exact_epsilon).dominating_pairs
 
     def _epsilon_below(self, delta: Fraction, precision: float | None = None) -> Decimal:
-        rest = unmixed(self.slack, delta)
-        return INFINITY if rest is None else PureLoss.of(self.nats)._epsilon_below(rest)
+        rest = remove_slack(self.slack, delta)
+        return (
+            INFINITY if rest is None else PureLoss.of(self.exact_epsilon)._epsilon_below(rest)
+        )
 
     def _tradeoff_below(self, alpha: Fraction) -> Decimal:
-        return certified(lambda p: lines(self.nats, self.slack, alpha, p)).lo
+        return certify(lambda p: tradeoff_lines(self.exact_epsilon, self.slack, alpha, p)).lo
 
     def group(self, k: int) -> "ApproximateLoss":
         """k epsilon, and delta (e**(k epsilon) - 1) / (e**epsilon - 1), rounded up.
@@ -90,28 +95,28 @@ class ApproximateLoss(Loss):
         ApproximateLoss(odds=8, delta=0.07)
         """
         k = whole(k, "k")
-        grown = PureLoss.of(self.nats).group(k).nats
+        grown = PureLoss.of(self.exact_epsilon).group(k).exact_epsilon
         return ApproximateLoss.of(grown, min(Fraction(1), self._group_slack(k)))
 
     def _group_slack(self, k: int) -> Fraction:
         if k == 1 or self.slack == 0:
             return self.slack
-        if self.nats.sign() == 0:
+        if self.exact_epsilon.sign() == 0:
             return self.slack * k
-        if self.nats.rational == 0 and len(self.nats.logs) == 1:
-            odds = self.nats.logs[0][0] ** self.nats.logs[0][1]
+        if self.exact_epsilon.rational == 0 and len(self.exact_epsilon.logs) == 1:
+            odds = self.exact_epsilon.logs[0][0] ** self.exact_epsilon.logs[0][1]
             return self.slack * (odds**k - 1) / (odds - 1)
 
         def growth(p: Precision) -> Interval:
-            # Times e**-(k epsilon) above and below, so that nothing is huge.
-            one, many = self.nats.interval(p), (self.nats * k).interval(p)
+            # Numerator and denominator are multiplied by e**-(k epsilon) to keep them small.
+            one, many = self.exact_epsilon.interval(p), (self.exact_epsilon * k).interval(p)
             return (1 - (-many).exp()) / ((-(many - one)).exp() - (-many).exp())
 
         def most(p: Precision) -> Interval:
             # The factor is 1 + e**epsilon + ... + e**((k - 1) epsilon): k terms.
-            return (self.nats * (k - 1)).interval(p).exp() * k
+            return (self.exact_epsilon * (k - 1)).interval(p).exp() * k
 
-        factor = min(certified(growth).hi, certified(most).hi)
+        factor = min(certify(growth).hi, certify(most).hi)
         if factor > ONE / Decimal(self.slack.numerator) * self.slack.denominator:
             return Fraction(1)
         return self.slack * floats.ceiling(max(factor, ZERO))

@@ -1,8 +1,8 @@
-"""Zero-concentrated differential privacy: Renyi divergences of order a within rho a.
+"""Zero-concentrated differential privacy: the Renyi divergence of order a is at most rho a.
 
 Conversion by Canonne, Kamath & Steinke 2020: for every a > 1,
 delta <= exp((a - 1)(a rho - epsilon)) / (a - 1) * (1 - 1/a)**a.
-Every order is valid, so a search may propose one and intervals then decide what it gives.
+Every order is valid. So a search proposes an order, and intervals compute a certified bound.
 """
 
 from dataclasses import dataclass
@@ -13,17 +13,17 @@ from deniable.errors import InvalidParameter, Unsupported
 from deniable.exact.rationals import Number, positive, whole
 from deniable.privacy.arithmetic import floats
 from deniable.privacy.arithmetic.dominating_pairs import CountedPairs
+from deniable.privacy.arithmetic.exact_epsilon import ExactEpsilon
 from deniable.privacy.arithmetic.intervals import (
     INFINITY,
     ONE,
     ZERO,
     Interval,
     Precision,
-    certified,
+    certify,
     precision,
 )
-from deniable.privacy.arithmetic.nats import Nats
-from deniable.privacy.arithmetic.roots import root
+from deniable.privacy.arithmetic.roots import find_root
 from deniable.privacy.losses.gaussian import GaussianLoss
 from deniable.privacy.losses.loss import Loss, nonnegative
 
@@ -32,7 +32,7 @@ _WORK = 60
 
 @dataclass(frozen=True, slots=True, init=False, repr=False)
 class ConcentratedLoss(Loss):
-    """A loss of rho-zCDP. Sums of rho are exact; the curve is the optimal conversion's.
+    """A loss of rho-zCDP. Sums of rho are exact; the delta curve is the optimal conversion.
 
     >>> f"{ConcentratedLoss(0.5).epsilon(1e-6):.7f}"
     '5.2215344'
@@ -59,7 +59,7 @@ class ConcentratedLoss(Loss):
     def __repr__(self) -> str:
         return f"ConcentratedLoss({floats.show(self.rho)})"
 
-    def _delta_above(self, epsilon: Nats) -> Decimal:
+    def _delta_above(self, epsilon: ExactEpsilon) -> Decimal:
         if self.rho == 0:
             return ZERO
         t = _best_order(self.rho, epsilon)
@@ -68,7 +68,7 @@ class ConcentratedLoss(Loss):
             order, tail = 1 + p(t), _tail(p(t))
             return (p(t) * (order * self.rho - epsilon.interval(p)) + tail).exp()
 
-        return min(certified(excess).hi, ONE)
+        return min(certify(excess).hi, ONE)
 
     def _epsilon_above(self, delta: Fraction) -> Decimal:
         if self.rho == 0:
@@ -76,13 +76,13 @@ class ConcentratedLoss(Loss):
         if delta == 0:
             return INFINITY
         t = _order_at(self.rho, delta)
-        least = certified(lambda p: (1 + p(t)) * self.rho + _drop(p(t), p(delta)))
+        least = certify(lambda p: (1 + p(t)) * self.rho + _drop(p(t), p(delta)))
         return max(least.hi, ZERO)
 
     @property
-    def witness(self) -> CountedPairs | None:
-        """Gaussian noise with this rho, which is a little cheaper than the worst may be."""
-        return GaussianLoss(mu_squared=2 * self.rho).plan
+    def attained_pairs(self) -> CountedPairs | None:
+        """Gaussian noise with this rho. The worst mechanism may cost a little more."""
+        return GaussianLoss(mu_squared=2 * self.rho).dominating_pairs
 
     def _epsilon_below(self, delta: Fraction, precision: float | None = None) -> Decimal:
         return GaussianLoss(mu_squared=2 * self.rho)._epsilon_below(delta)
@@ -97,19 +97,20 @@ class ConcentratedLoss(Loss):
 
 
 def concentrated(loss: Loss) -> ConcentratedLoss:
-    """What `loss` costs a zCDP ledger, rounded up.
+    """The zCDP charge of `loss`, rounded up.
 
     >>> concentrated(ConcentratedLoss(0.5) * 4)
     ConcentratedLoss(2)
     """
     if loss.rho is None or loss.slack > 0:
         raise Unsupported(
-            f"{loss!r} has no finite zCDP charge. Pure, concentrated and Gaussian losses have."
+            f"{loss!r} has no finite zCDP charge. Pure, concentrated and Gaussian losses have "
+            "one."
         )
     return ConcentratedLoss(loss.rho)
 
 
-# With t = a - 1:
+# In the functions below, t = a - 1.
 
 
 def _tail(t: Interval) -> Interval:
@@ -118,12 +119,12 @@ def _tail(t: Interval) -> Interval:
 
 
 def _drop(t: Interval, delta: Interval) -> Interval:
-    """How much less than a rho epsilon is, at this delta."""
+    """epsilon - a rho at this delta."""
     return (t / (1 + t)).log() - (delta.log() + (1 + t).log()) / t
 
 
-def _best_order(rho: Fraction, epsilon: Nats) -> Decimal:
-    """Minimises ln delta, convex in t: (2t + 1) rho = epsilon + ln(1 + 1/t). In u = ln t."""
+def _best_order(rho: Fraction, epsilon: ExactEpsilon) -> Decimal:
+    """Minimizes ln delta, convex in t: (2t + 1) rho = epsilon + ln(1 + 1/t). Uses u = ln t."""
     p = precision(_WORK)
     charge, goal = p(rho), epsilon.interval(p)
 
@@ -134,11 +135,11 @@ def _best_order(rho: Fraction, epsilon: Nats) -> Decimal:
 
     lo = (charge * -3).lo  # there ln(1 + 1/t) exceeds 3 rho
     hi = ((goal + 1) / charge + 1).log().hi  # there t >= 1, and 2 t rho exceeds epsilon + ln 2
-    return p(root(slope, lo, hi, p)).exp().middle
+    return p(find_root(slope, lo, hi, p)).exp().middle
 
 
 def _order_at(rho: Fraction, delta: Fraction) -> Decimal:
-    """Minimises epsilon at a delta: rho t**2 + ln(1 + t) = ln(1 / delta)."""
+    """Minimizes epsilon at a delta: rho t**2 + ln(1 + t) = ln(1 / delta)."""
     p = precision(_WORK)
     charge, goal = p(rho), -p(delta).log()
 
@@ -148,7 +149,7 @@ def _order_at(rho: Fraction, delta: Fraction) -> Decimal:
         return value.middle, (charge * x * 2 + 1 / (1 + x)).middle
 
     hi = min((goal / charge).sqrt().hi, (goal.exp() - 1).hi)
-    return root(excess, ZERO, hi, p)
+    return find_root(excess, ZERO, hi, p)
 
 
 def _greatest_rho(epsilon: Fraction, delta: Fraction) -> Fraction:
@@ -157,7 +158,7 @@ def _greatest_rho(epsilon: Fraction, delta: Fraction) -> Fraction:
     x, goal = p(epsilon), p(delta).log().middle
 
     def overrun(rho: Decimal) -> tuple[Decimal, Decimal]:
-        t = p(_best_order(Fraction(rho), Nats(epsilon)))
+        t = p(_best_order(Fraction(rho), ExactEpsilon(epsilon)))
         value = t * ((1 + t) * rho - x) + _tail(t)
         return p.near.subtract(value.middle, goal), (t * (1 + t)).middle
 
@@ -166,9 +167,9 @@ def _greatest_rho(epsilon: Fraction, delta: Fraction) -> Fraction:
         hi *= 2
     while overrun(hi / 2)[0] > 0:
         hi /= 2
-    rho = root(overrun, hi / 2, hi, p)
-    found, nudge = floats.floor(rho, 18), rho.scaleb(-17)
-    while ConcentratedLoss(found)._delta_above(Nats(epsilon)) > p(delta).lo:
+    rho = find_root(overrun, hi / 2, hi, p)
+    rounded, nudge = floats.floor(rho, 18), rho.scaleb(-17)
+    while ConcentratedLoss(rounded)._delta_above(ExactEpsilon(epsilon)) > p(delta).lo:
         rho, nudge = p.down.subtract(rho, nudge), nudge * 8
-        found = floats.floor(rho, 18)
-    return found
+        rounded = floats.floor(rho, 18)
+    return rounded

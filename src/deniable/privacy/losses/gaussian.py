@@ -1,7 +1,7 @@
-"""Gaussian differential privacy: no easier than telling N(0, 1) from N(mu, 1).
+"""Gaussian differential privacy: an attack is no easier than to tell N(0, 1) from N(mu, 1).
 
 delta(epsilon) = P(N > a) - e**epsilon P(N > b), with a, b = epsilon / mu -+ mu / 2
-(Balle & Wang 2018; Dong, Roth & Su 2019). Compositions add up mu**2, so that is what is held.
+(Balle & Wang 2018; Dong, Roth & Su 2019). In a composition mu**2 adds up, so mu**2 is stored.
 """
 
 import math
@@ -12,7 +12,8 @@ from fractions import Fraction
 from deniable.errors import InvalidParameter
 from deniable.exact.rationals import Number, positive, whole
 from deniable.privacy.arithmetic import floats, normal
-from deniable.privacy.arithmetic.dominating_pairs import Bell, CountedPairs
+from deniable.privacy.arithmetic.dominating_pairs import CountedPairs, GaussianPair
+from deniable.privacy.arithmetic.exact_epsilon import ExactEpsilon
 from deniable.privacy.arithmetic.intervals import (
     INFINITY,
     NEGLIGIBLE,
@@ -20,11 +21,10 @@ from deniable.privacy.arithmetic.intervals import (
     ZERO,
     Interval,
     Precision,
-    certified,
+    certify,
     precision,
 )
-from deniable.privacy.arithmetic.nats import Nats
-from deniable.privacy.arithmetic.roots import root
+from deniable.privacy.arithmetic.roots import find_root
 from deniable.privacy.losses.loss import Loss, nonnegative
 
 _FAR = Decimal(45)  # P(N > 45) < 1e-400
@@ -35,7 +35,7 @@ _WORK = 60
 class GaussianLoss(Loss):
     """The loss of Gaussian noise with sigma = sensitivity / mu.
 
-    `mu_squared=` serves where mu is irrational: it is held exactly, and sums stay exact.
+    Use `mu_squared=` if mu is irrational: it is stored exactly, and sums stay exact.
 
     >>> f"{GaussianLoss(mu=1).epsilon(1e-6):.7f}"
     '4.8865541'
@@ -80,10 +80,10 @@ class GaussianLoss(Loss):
         """mu**2 / 2, exactly."""
         return self.mu_squared / 2
 
-    def _delta_above(self, epsilon: Nats) -> Decimal:
+    def _delta_above(self, epsilon: ExactEpsilon) -> Decimal:
         if self.mu_squared == 0:
             return ZERO
-        return certified(lambda p: _delta(epsilon.interval(p), p(self.mu_squared).sqrt())).hi
+        return certify(lambda p: _delta(epsilon.interval(p), p(self.mu_squared).sqrt())).hi
 
     def _epsilon_above(self, delta: Fraction) -> Decimal:
         if self.mu_squared == 0:
@@ -96,17 +96,17 @@ class GaussianLoss(Loss):
             return ZERO
         epsilon = _least_epsilon(mu, delta)
         nudge = epsilon.scaleb(-25)
-        while self._delta_above(Nats(Fraction(epsilon))) > p(delta).lo:
+        while self._delta_above(ExactEpsilon(Fraction(epsilon))) > p(delta).lo:
             epsilon, nudge = p.up.add(epsilon, nudge), nudge * 8
         return epsilon
 
     @property
-    def plan(self) -> CountedPairs:
+    def dominating_pairs(self) -> CountedPairs:
         """N(mu, 1) against N(0, 1)."""
         if self.mu_squared == 0:
             return ()
         mu = precision(_WORK)(self.mu_squared).sqrt().middle
-        return ((Bell(float(mu)), 1),)
+        return ((GaussianPair(float(mu)), 1),)
 
     def _epsilon_below(self, delta: Fraction, precision: float | None = None) -> Decimal:
         if self.mu_squared == 0 or delta == 0:
@@ -119,7 +119,7 @@ class GaussianLoss(Loss):
         return max(epsilon, ZERO)
 
     def _delta_interval(self, epsilon: Decimal) -> Interval:
-        return certified(lambda p: _delta(p(epsilon), p(self.mu_squared).sqrt()))
+        return certify(lambda p: _delta(p(epsilon), p(self.mu_squared).sqrt()))
 
     def _tradeoff_below(self, alpha: Fraction) -> Decimal:
         if alpha in (0, 1):
@@ -150,8 +150,8 @@ def _delta(epsilon: Interval, mu: Interval) -> Interval:
 
 
 def _least_epsilon(mu: Interval, delta: Fraction) -> Decimal:
-    """Newton on -log delta(epsilon), which is convex: delta is the convolution of a normal
-    tail with an exponential, both log-concave. It starts where P(N > a) <= delta."""
+    """Newton's method on -log delta(epsilon), which is convex: delta is the convolution of a
+    normal tail with an exponential, both log-concave. It starts where P(N > a) <= delta."""
     p = mu.precision
     goal = p(delta).log().middle
     far = (p(2 * delta).log() * -2).positive_part().sqrt()
@@ -164,7 +164,7 @@ def _least_epsilon(mu: Interval, delta: Fraction) -> Decimal:
         slope = x.exp() * normal.upper_tail(x / mu + mu / 2) / value
         return p.near.subtract(goal, value.log().middle), slope.middle
 
-    return root(shortfall, ZERO, (far * mu + mu * mu / 2).hi, p)
+    return find_root(shortfall, ZERO, (far * mu + mu * mu / 2).hi, p)
 
 
 def _greatest_mu(epsilon: Fraction, delta: Fraction) -> Fraction:
@@ -184,12 +184,12 @@ def _greatest_mu(epsilon: Fraction, delta: Fraction) -> Fraction:
         hi *= 2
     while hi > NEGLIGIBLE and _delta(x, p(hi / 2)).lo > p(delta).lo:
         hi /= 2
-    mu = root(overrun, hi / 2, hi, p)
-    found, nudge = floats.floor(mu, 18), mu.scaleb(-17)
-    while GaussianLoss(found)._delta_above(Nats(epsilon)) > p(delta).lo:
+    mu = find_root(overrun, hi / 2, hi, p)
+    rounded, nudge = floats.floor(mu, 18), mu.scaleb(-17)
+    while GaussianLoss(rounded)._delta_above(ExactEpsilon(epsilon)) > p(delta).lo:
         mu, nudge = p.down.subtract(mu, nudge), nudge * 8
-        found = floats.floor(mu, 18)
-    return found
+        rounded = floats.floor(mu, 18)
+    return rounded
 
 
 def _exact_root(n: int) -> int | None:

@@ -1,14 +1,14 @@
-"""What a loss means for one person: how far a guess about her can move.
+"""What a loss means for one person: how much an attacker can learn about them.
 
-Whoever believes with probability `prior` that the data is one of two neighbours, and else
-the other, has odds prior : 1 - prior. By Bayes' rule an output multiplies these odds by the
-ratio of its two probabilities, which is at most e**epsilon. Every number here is an upper
-bound, and exact where the odds are rational.
+Suppose an attacker believes with probability `prior` that the data is one of two neighbouring
+tables, and otherwise the other. The odds are prior : 1 - prior. By Bayes' rule an output
+multiplies these odds by the ratio of its two probabilities, which is at most e**epsilon. Every
+number here is an upper bound, and exact if the odds are rational.
 
-With a delta, read it so: nobody learns more than from a mechanism that tells all with
-probability delta and otherwise keeps the odds within e**epsilon, because every mechanism of
-that loss is post-processing of such a one (Kairouz, Oh & Viswanath, "The composition theorem
-for differential privacy", 2015).
+With a delta: an attacker learns no more than from a mechanism that discloses everything with
+probability delta and otherwise multiplies the odds by at most e**epsilon. Every mechanism of
+that loss is post-processing of such a mechanism (Kairouz, Oh & Viswanath, "The composition
+theorem for differential privacy", 2015).
 """
 
 import math
@@ -17,15 +17,15 @@ from fractions import Fraction
 from deniable.errors import Unsupported
 from deniable.exact.rationals import Number, probability, rational
 from deniable.privacy.arithmetic import floats
+from deniable.privacy.arithmetic.exact_epsilon import ExactEpsilon
 from deniable.privacy.arithmetic.intervals import precision
-from deniable.privacy.arithmetic.nats import Nats
 from deniable.privacy.losses.loss import Loss, nonnegative
 
 _LARGEST_POWER = 64
 
 
 def posterior(loss: Loss, prior: Number, *, delta: Number = 0) -> Fraction:
-    """The most that a guess of `prior` can become, once the output is seen.
+    """The greatest probability that a belief of `prior` can become after the output is seen.
 
     >>> from deniable.privacy import PureLoss
     >>> posterior(PureLoss(odds=3), 0.1)
@@ -34,47 +34,48 @@ def posterior(loss: Loss, prior: Number, *, delta: Number = 0) -> Fraction:
     0.25026028613346335
     """
     guess = probability(prior, "prior")
-    nats = _nats(loss, delta)
-    if nats is None:
+    epsilon = _exact_epsilon(loss, delta)
+    if epsilon is None:
         return Fraction(guess > 0)
-    odds = _power(nats)
+    odds = _odds(epsilon)
     return odds * guess / (1 - guess + odds * guess)
 
 
 def odds_factor(loss: Loss, *, delta: Number = 0) -> Fraction:
-    """The most by which an output can multiply anyone's odds.
+    """The greatest factor by which an output can multiply an attacker's odds.
 
     >>> from deniable.privacy import PureLoss
     >>> odds_factor(PureLoss(odds=3) * 2)
     Fraction(9, 1)
     """
-    nats = _nats(loss, delta)
-    if nats is None:
+    epsilon = _exact_epsilon(loss, delta)
+    if epsilon is None:
         raise Unsupported(
-            f"{loss!r} bounds no odds at delta {delta}: some outputs, however rare, could give "
-            "anyone away. Ask at a delta above it, for example odds_factor(loss, delta=1e-6)."
+            f"{loss!r} does not bound the odds at delta {delta}: a rare output could reveal "
+            "a person for certain. Use a larger delta, for example "
+            "odds_factor(loss, delta=1e-6)."
         )
-    return _power(nats)
+    return _odds(epsilon)
 
 
 def accuracy(loss: Loss) -> Fraction:
-    """How often the best attacker is right who must tell two equally likely neighbours apart.
+    """How often the best attacker is right about which of two equally likely neighbours it was.
 
-    One half is blind guessing. It is (1 + the total variation distance) / 2.
+    It is (1 + the total variation distance) / 2. One half is blind guessing.
 
     >>> from deniable.privacy import PureLoss
     >>> accuracy(PureLoss(odds=3))
     Fraction(3, 4)
     """
-    apart = Fraction(repr(loss.delta(0)))
-    if loss.nats is not None:  # exactly, where the float above was rounded up
-        odds = _power(loss.nats)
-        apart = min(apart, loss.slack + (1 - loss.slack) * (odds - 1) / (odds + 1))
-    return (1 + apart) / 2
+    distance = Fraction(repr(loss.delta(0)))
+    if loss.exact_epsilon is not None:  # exact, unlike the float above
+        odds = _odds(loss.exact_epsilon)
+        distance = min(distance, loss.slack + (1 - loss.slack) * (odds - 1) / (odds + 1))
+    return (1 + distance) / 2
 
 
 def posterior_odds(loss: Loss, prior_odds: Number, *, delta: Number = 0) -> Fraction:
-    """The most that odds of `prior_odds` to 1 can become, once the output is seen.
+    """The greatest odds that `prior_odds` to 1 can become after the output is seen.
 
     >>> from deniable.privacy import PureLoss
     >>> posterior_odds(PureLoss(odds=3), Fraction(1, 9))
@@ -84,7 +85,7 @@ def posterior_odds(loss: Loss, prior_odds: Number, *, delta: Number = 0) -> Frac
 
 
 def detection(loss: Loss, false_alarms: Number) -> float:
-    """The ROC bound: how often a test can find the person, at most, at this false-alarm rate.
+    """The ROC bound: the greatest detection rate of any test with this false-alarm rate.
 
     >>> from deniable.privacy import GaussianLoss, PureLoss
     >>> detection(PureLoss(odds=3), 0.05)
@@ -95,16 +96,16 @@ def detection(loss: Loss, false_alarms: Number) -> float:
     return floats.up(1 - Fraction(repr(loss.tradeoff(false_alarms))))
 
 
-def _nats(loss: Loss, delta: Number) -> Nats | None:
-    """The loss's epsilon at delta, exactly where it is known so; None where there is none."""
-    if loss.nats is not None and rational(delta, "delta") == loss.slack:
-        return loss.nats
+def _exact_epsilon(loss: Loss, delta: Number) -> ExactEpsilon | None:
+    """The epsilon of the loss at delta, exact if it is known exactly; None if infinite."""
+    if loss.exact_epsilon is not None and rational(delta, "delta") == loss.slack:
+        return loss.exact_epsilon
     epsilon = loss.epsilon(delta)
-    return Nats(Fraction(repr(epsilon))) if math.isfinite(epsilon) else None
+    return ExactEpsilon(Fraction(repr(epsilon))) if math.isfinite(epsilon) else None
 
 
-def _power(nats: Nats) -> Fraction:
-    """e**nats: exactly where that is rational and short, else rounded up."""
-    if nats.rational == 0 and all(0 < count <= _LARGEST_POWER for _, count in nats.logs):
-        return math.prod((odds**count for odds, count in nats.logs), start=Fraction(1))
-    return Fraction(nats.odds(precision(60)).hi)
+def _odds(epsilon: ExactEpsilon) -> Fraction:
+    """e**epsilon, exact if that is rational and short, else rounded up."""
+    if epsilon.rational == 0 and all(0 < count <= _LARGEST_POWER for _, count in epsilon.logs):
+        return math.prod((odds**count for odds, count in epsilon.logs), start=Fraction(1))
+    return Fraction(epsilon.odds(precision(60)).hi)

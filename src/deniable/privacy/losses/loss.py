@@ -1,16 +1,16 @@
-"""What every loss can tell, and the code they share.
+"""What all losses have in common.
 
-A loss is a promise about any two neighbouring tables: whoever sees the output can hardly
-tell which of the two it came from. Three readings of the one promise:
+A loss is a guarantee about any two neighbouring tables: from the output, an attacker can
+hardly tell which of the two tables was used. There are three ways to read it:
 
-- `delta(epsilon)`: no event is more than e**epsilon times likelier under one table than
-  under the other, but for an excess of `delta(epsilon)`;
-- `epsilon(delta)`: the least such epsilon for a given excess;
-- `tradeoff(alpha)`: whoever tests "was this person in the table?" and accepts false alarms
-  at rate alpha misses the person at least at rate `tradeoff(alpha)`.
+- `delta(epsilon)`: the probability of any event under one table is at most e**epsilon times
+  its probability under the other, plus `delta(epsilon)`;
+- `epsilon(delta)`: the least such epsilon for a given delta;
+- `tradeoff(alpha)`: a test of "was this person in the table?" with false-alarm rate alpha
+  misses the person at least with probability `tradeoff(alpha)`.
 
-Epsilons and deltas are rounded up and trade-offs down: no number promises more than holds.
-A loss knows no neighbouring relation: where one matters, it is asked for.
+Epsilons and deltas are rounded up and trade-offs down, so no number promises too much. A loss
+has no neighbouring relation: functions that depend on the relation have a parameter for it.
 """
 
 import math
@@ -24,23 +24,23 @@ from deniable.errors import InvalidParameter
 from deniable.exact.rationals import Number, probability, rational, whole
 from deniable.privacy.arithmetic import floats
 from deniable.privacy.arithmetic.dominating_pairs import CountedPairs
+from deniable.privacy.arithmetic.exact_epsilon import ExactEpsilon
 from deniable.privacy.arithmetic.intervals import (
     INFINITY,
     ONE,
     ZERO,
     precision,
 )
-from deniable.privacy.arithmetic.nats import Nats
 
 _NEARLY_ONE = Fraction(999, 1000)
 _GOLDEN = (math.sqrt(5) - 1) / 2
 
 
 class Algebra(Protocol):
-    """What needs several kinds of loss at once; see `privacy.compose.algebra`."""
+    """Operations that involve several kinds of loss; see `privacy.compose.algebra`."""
 
     def compose(self, parts: "Iterable[tuple[Loss, int]]") -> "Loss":
-        """The loss of all parts together, each as often as its count says."""
+        """The loss of all parts together, each repeated `count` times."""
 
     def fits(self, loss: "Loss", budget: "Loss") -> bool:
         """Whether `loss` stays within `budget`."""
@@ -52,27 +52,28 @@ class Algebra(Protocol):
 class Loss(ABC):
     """The privacy that one release, or many, may cost.
 
-    A subclass gives `_epsilon_above` and `_delta_above`, certified upper bounds in long
-    decimals, and whichever of the four charges hold for it. Charges say what it adds to a
-    composition; `None` means that it has none of that kind.
+    A subclass defines `_epsilon_above` and `_delta_above`, certified upper bounds in long
+    decimals, and the charges that it has: `exact_epsilon`, `rho`, `mu_squared`,
+    `dominating_pairs`. A charge is what the loss adds to a composition. `None` means that it
+    has no charge of that kind.
     """
 
     __slots__ = ()
 
-    algebra: ClassVar[Algebra]  # set by `deniable.privacy`, so that losses import no sums
+    algebra: ClassVar[Algebra]  # set by `deniable.privacy`
 
     @property
     def slack(self) -> Fraction:
-        """The probability that everything is told; the other charges hold if it is not."""
+        """The probability of full disclosure. The charges hold if it does not happen."""
         return Fraction(0)
 
     @property
-    def _told(self) -> Fraction:
-        """At least the probability of outputs that leave no doubt: delta at any epsilon."""
+    def _certain_delta(self) -> Fraction:
+        """An upper bound on the probability of outputs that reveal the table for certain."""
         return self.slack
 
     @property
-    def nats(self) -> Nats | None:
+    def exact_epsilon(self) -> ExactEpsilon | None:
         """The exact epsilon at `delta = slack`."""
         return None
 
@@ -87,34 +88,34 @@ class Loss(ABC):
         return None
 
     @property
-    def plan(self) -> CountedPairs | None:
-        """Worst pairs of distributions, with counts, that together cost as much as this does
-        if `slack` does not happen."""
+    def dominating_pairs(self) -> CountedPairs | None:
+        """Pairs of distributions, with counts, that together cost at least as much as this
+        loss does if `slack` does not happen."""
         return None
 
     @property
-    def witness(self) -> CountedPairs | None:
-        """Pairs that this loss surely allows: what it costs at least."""
-        return self.plan
+    def attained_pairs(self) -> CountedPairs | None:
+        """Pairs that this loss certainly allows, for lower bounds."""
+        return self.dominating_pairs
 
     @abstractmethod
     def _epsilon_above(self, delta: Fraction) -> Decimal:
-        """At least the least epsilon at 0 <= delta < 1; INFINITY where there is none."""
+        """An upper bound on the least epsilon at 0 <= delta < 1; INFINITY if there is none."""
 
     @abstractmethod
-    def _delta_above(self, epsilon: Nats) -> Decimal:
-        """At least the least delta at epsilon >= 0."""
+    def _delta_above(self, epsilon: ExactEpsilon) -> Decimal:
+        """An upper bound on the least delta at epsilon >= 0."""
 
     def _epsilon_below(self, delta: Fraction, precision: float | None = None) -> Decimal:
-        """At most the least epsilon of the worst mechanism with this loss."""
+        """A lower bound on the least epsilon of the worst mechanism with this loss."""
         return ZERO
 
     @abstractmethod
     def group(self, k: int) -> "Loss":
-        """The loss for k people at once, as when a household answers together."""
+        """The loss for k people at once, for example a household."""
 
     def epsilon(self, delta: Number = 0) -> float:
-        """The least epsilon at this delta, rounded up; `math.inf` where there is none."""
+        """The least epsilon at this delta, rounded up; `math.inf` if there is none."""
         exact = delta_of(delta)
         return floats.up(max(self._epsilon_above(exact), ZERO))
 
@@ -123,67 +124,66 @@ class Loss(ABC):
     ) -> tuple[float, float]:
         """A lower and an upper bound on the least epsilon; the upper is `epsilon(delta)`.
 
-        They differ by rounding only where a closed form is exact. Where the number was found
-        on a grid, a finer `precision` (such as 1e-6) brings them closer together.
+        If a closed form is exact, they differ only by rounding. If the number was computed on
+        a grid, a finer `precision` (such as 1e-6) brings them closer together.
         """
         exact = delta_of(delta)
-        above = self._epsilon_near(exact, precision)
+        above = self._epsilon_at_precision(exact, precision)
         below = min(self._epsilon_below(exact, precision), above)
         low = math.inf if below == INFINITY else floats.down(max(below, ZERO))
         return low, floats.up(max(above, ZERO))
 
-    def _epsilon_near(self, delta: Fraction, precision: float | None) -> Decimal:
-        """`_epsilon_above`, more precisely if that takes a grid."""
+    def _epsilon_at_precision(self, delta: Fraction, precision: float | None) -> Decimal:
+        """`_epsilon_above`, on a grid of this precision if it needs a grid."""
         return self._epsilon_above(delta)
 
     def delta(self, epsilon: Number) -> float:
         """The least delta at this epsilon, rounded up."""
-        exact = Nats(nonnegative(epsilon, "epsilon"))
+        exact = ExactEpsilon(nonnegative(epsilon, "epsilon"))
         return floats.up(min(max(self._delta_above(exact), ZERO), ONE))
 
     def tradeoff(self, alpha: Number) -> float:
-        """The least rate at which any test with false-alarm rate alpha misses.
+        """The least miss rate of any test with false-alarm rate alpha, rounded down.
 
-        0 would mean that the test always finds the person; 1 - alpha is blind guessing.
-        Rounded down, so that no adversary does better than this says.
+        0 would mean that a test always finds the person; 1 - alpha is blind guessing.
         """
         return floats.down(max(self._tradeoff_below(probability(alpha, "alpha")), ZERO))
 
     def _tradeoff_below(self, alpha: Fraction) -> Decimal:
-        """The best of the lines that the delta curve rules out (Dong, Roth & Su 2019):
-        1 - delta - e**epsilon alpha and e**-epsilon (1 - delta - alpha). Any epsilon gives a
-        valid line, so the search need not be exact."""
+        """The greatest of the lower bounds that the delta curve gives (Dong, Roth & Su 2019):
+        1 - delta - e**epsilon alpha and e**-epsilon (1 - delta - alpha). Any epsilon gives
+        valid bounds, so the search need not be exact."""
         if alpha == 0:
-            return precision(60)(1 - self._told).lo
+            return precision(60)(1 - self._certain_delta).lo
         if alpha == 1:
             return ZERO
         p = precision(60)
 
         def steep(epsilon: float) -> Decimal:
             odds = p(Decimal(epsilon)).exp()
-            excess = p(self._delta_above(Nats(Fraction(epsilon))))
+            excess = p(self._delta_above(ExactEpsilon(Fraction(epsilon))))
             return (1 - excess - odds * alpha).lo
 
         def flat(epsilon: float) -> Decimal:
             odds = p(Decimal(epsilon)).exp()
-            excess = p(self._delta_above(Nats(Fraction(epsilon))))
+            excess = p(self._delta_above(ExactEpsilon(Fraction(epsilon))))
             return ((1 - excess - alpha) / odds).lo
 
         half = self._epsilon_above((1 - alpha) / 2)
         far = float(half) + 0.7 if half.is_finite() else 0.0
         near = float(self._epsilon_above(max(self.slack, _NEARLY_ONE)))
-        # Below a large `near` the curve is too flat to guide a search from 0.
+        # If `near` is large, the curve below it is too flat to guide a search from 0.
         starts = (0.0, near) if near > 5 else (0.0,)
         ends = ((steep, -_log(alpha)), (flat, far))
-        return max(_peak(line, start, end) for start in starts for line, end in ends)
+        return max(_search_maximum(line, start, end) for start in starts for line, end in ends)
 
     def fits(self, budget: "Loss") -> bool:
-        """Whether this loss surely stays within `budget`; pure sums are compared exactly."""
+        """Whether this loss certainly stays within `budget`; pure sums are compared exactly."""
         return self.algebra.fits(self, budget)
 
     @property
     def parts(self) -> "tuple[tuple[Loss, int], ...]":
-        """What was released, and how often each."""
+        """The losses of the single releases, each with its count."""
         return ((self, 1),)
 
     def __add__(self, other: "Loss") -> "Loss":
@@ -204,7 +204,7 @@ class Loss(ABC):
 
 
 def delta_of(delta: Number) -> Fraction:
-    """`rational(delta)`, refused outside [0, 1)."""
+    """`rational(delta)`, which must lie in [0, 1)."""
     exact = rational(delta, "delta")
     if not 0 <= exact < 1:
         raise InvalidParameter(f"`delta` must be at least 0 and below 1. Found {delta}.")
@@ -212,32 +212,32 @@ def delta_of(delta: Number) -> Fraction:
 
 
 def nonnegative(value: Number, name: str) -> Fraction:
-    """`rational(value)`, refused below zero. A loss may be zero: then nothing is lost."""
+    """`rational(value)`, which must not be negative. Zero means that no privacy is lost."""
     exact = rational(value, name)
     if exact < 0:
         raise InvalidParameter(f"`{name}` must not be negative. Found {value}.")
     return exact
 
 
-def mixed(slack: Fraction, delta: Decimal) -> Decimal:
-    """The delta of a mechanism that tells all with probability `slack`."""
+def add_slack(slack: Fraction, delta: Decimal) -> Decimal:
+    """The delta of a mechanism that discloses everything with probability `slack`."""
     if slack == 0:
         return delta
     p = precision(60)
     return (p(slack) + p(1 - slack) * delta).hi
 
 
-def unmixed(slack: Fraction, delta: Fraction) -> Fraction | None:
-    """The delta left for the rest of such a mechanism; None where `slack` alone exceeds it."""
+def remove_slack(slack: Fraction, delta: Fraction) -> Fraction | None:
+    """The delta left for the rest of such a mechanism; None if `slack` is greater."""
     return None if delta < slack else (delta - slack) / (1 - slack)
 
 
 def _log(x: Fraction) -> float:
-    return math.log(x.numerator) - math.log(x.denominator)  # x itself may be below any float
+    return math.log(x.numerator) - math.log(x.denominator)  # x may be smaller than any float
 
 
-def _peak(function: Callable[[float], Decimal], near: float, far: float) -> Decimal:
-    """The greatest value met in a golden-section search on [near, far]."""
+def _search_maximum(function: Callable[[float], Decimal], near: float, far: float) -> Decimal:
+    """The greatest value seen in a golden-section search on [near, far]."""
     lo, hi = near, max(near, far)
     left, right = hi - _GOLDEN * (hi - lo), lo + _GOLDEN * (hi - lo)
     at_left, at_right = function(left), function(right)

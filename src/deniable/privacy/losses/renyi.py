@@ -1,9 +1,9 @@
 """Renyi differential privacy at fixed orders: curves, sums and the optimal conversion.
 
 The divergence of order a is at most `divergence(loss, a)`: a rho for zCDP, a mu**2 / 2 for
-Gaussian noise, and ln(p**a q**(1-a) + q**a p**(1-a)) / (a - 1) for a pure loss, whose worst
-is randomized response with p = e**epsilon / (1 + e**epsilon) and q = 1 - p. Divergences of
-one order add up (Mironov 2017). Conversion (Canonne, Kamath & Steinke 2020):
+Gaussian noise, and ln(p**a q**(1-a) + q**a p**(1-a)) / (a - 1) for a pure loss. The worst pure
+mechanism is randomized response with p = e**epsilon / (1 + e**epsilon) and q = 1 - p.
+Divergences of one order add up (Mironov 2017). Conversion (Canonne, Kamath & Steinke 2020):
 epsilon = d + ln((a - 1) / a) - (ln delta + ln a) / (a - 1), at the best of the given orders.
 """
 
@@ -15,16 +15,16 @@ from fractions import Fraction
 from deniable.errors import InvalidParameter, Unsupported
 from deniable.exact.rationals import Number, rational
 from deniable.privacy.arithmetic import floats
+from deniable.privacy.arithmetic.exact_epsilon import ExactEpsilon
 from deniable.privacy.arithmetic.intervals import (
     INFINITY,
     ONE,
     ZERO,
     Interval,
     Precision,
-    certified,
+    certify,
     precision,
 )
-from deniable.privacy.arithmetic.nats import Nats
 from deniable.privacy.losses.loss import Loss, nonnegative
 
 ORDERS = (1.25, 1.5, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 128, 256)
@@ -32,7 +32,7 @@ ORDERS = (1.25, 1.5, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 128, 256)
 
 @dataclass(frozen=True, slots=True, init=False, repr=False)
 class RenyiLoss(Loss):
-    """Divergences at a few orders, each of them a promise of its own.
+    """Divergences at a few orders. Each of them is a guarantee.
 
     >>> loss = RenyiLoss({2: 1, 16: 8})
     >>> f"{loss.epsilon(1e-6):.6f}"
@@ -43,13 +43,13 @@ class RenyiLoss(Loss):
 
     def __init__(self, curve: Mapping[Number, Number]) -> None:
         if not curve:
-            raise InvalidParameter("`curve` must name at least one order. Found none.")
+            raise InvalidParameter("`curve` must hold at least one order. Found none.")
         pairs = sorted((order_of(a), nonnegative(d, "divergence")) for a, d in curve.items())
         object.__setattr__(self, "curve", tuple(pairs))
 
     @classmethod
     def of(cls, loss: Loss, orders: Iterable[Number] = ORDERS) -> "RenyiLoss":
-        """What a loss diverges by at these orders, rounded up.
+        """The divergences of a loss at these orders, rounded up.
 
         >>> from deniable.privacy import GaussianLoss
         >>> RenyiLoss.of(GaussianLoss(1) * 3, orders=[2, 4])
@@ -66,22 +66,22 @@ class RenyiLoss(Loss):
             return ZERO
         if delta == 0:
             return INFINITY
-        return max(min(_epsilon(a, d, delta) for a, d in self.curve), ZERO)
+        return max(min(_epsilon_at_order(a, d, delta) for a, d in self.curve), ZERO)
 
-    def _delta_above(self, epsilon: Nats) -> Decimal:
+    def _delta_above(self, epsilon: ExactEpsilon) -> Decimal:
         if all(d == 0 for _, d in self.curve):
             return ZERO
-        return min(ONE, *(_delta(a, d, epsilon) for a, d in self.curve))
+        return min(ONE, *(_delta_at_order(a, d, epsilon) for a, d in self.curve))
 
     def group(self, k: int) -> Loss:
         raise Unsupported(
-            f"A Renyi curve at fixed orders does not tell what {k} people would lose. Take the "
-            "group of the losses it was made of."
+            f"A RenyiLoss has no group({k}): divergences at fixed orders do not determine the "
+            "loss of several people. Take the group of the losses that it was made of."
         )
 
 
 def order_of(order: Number) -> Fraction:
-    """An order, which must be above 1."""
+    """`rational(order)`, which must be above 1."""
     exact = rational(order, "order")
     if exact <= 1:
         raise InvalidParameter(f"A Renyi order must be above 1. Found {order}.")
@@ -89,7 +89,7 @@ def order_of(order: Number) -> Fraction:
 
 
 def divergence(loss: Loss, order: Number) -> Fraction:
-    """The Renyi divergence of this order that a loss allows at most, rounded up.
+    """The greatest Renyi divergence of this order that a loss allows, rounded up.
 
     >>> from deniable.privacy import PureLoss
     >>> f"{float(divergence(PureLoss(1), 2)):.7f}"
@@ -98,51 +98,52 @@ def divergence(loss: Loss, order: Number) -> Fraction:
     a = order_of(order)
     total = Fraction(0)
     for part, count in loss.parts:
-        total += _single(part, a) * count
+        total += _divergence_of_part(part, a) * count
     return total
 
 
-def _single(loss: Loss, a: Fraction) -> Fraction:
+def _divergence_of_part(loss: Loss, a: Fraction) -> Fraction:
     if isinstance(loss, RenyiLoss):
-        known = [d for order, d in loss.curve if order >= a]  # divergences grow with the order
-        if known:
-            return min(known)
+        bounds = [d for order, d in loss.curve if order >= a]  # they grow with the order
+        if bounds:
+            return min(bounds)
     elif loss.slack == 0:
-        found = [charge * a for charge in (loss.rho,) if charge is not None]
+        bounds = [charge * a for charge in (loss.rho,) if charge is not None]
         if loss.mu_squared is not None:
-            found.append(loss.mu_squared * a / 2)
-        if loss.nats is not None:
-            found.append(_response(loss.nats, a))
-        if found:
-            return min(found)
+            bounds.append(loss.mu_squared * a / 2)
+        if loss.exact_epsilon is not None:
+            bounds.append(_randomized_response(loss.exact_epsilon, a))
+        if bounds:
+            return min(bounds)
     raise Unsupported(
-        f"{loss!r} has no Renyi divergence of order {a}: something may be told outright, or "
-        "the order is beyond those known. Pure, concentrated and Gaussian losses have all."
+        f"{loss!r} has no Renyi divergence of order {a}: it may disclose everything with some "
+        "probability, or its orders are all lower. Pure, concentrated and Gaussian "
+        "losses have divergences of all orders."
     )
 
 
-def _response(nats: Nats, a: Fraction) -> Fraction:
+def _randomized_response(exact: ExactEpsilon, a: Fraction) -> Fraction:
     """Randomized response: ln((e**(a x) + e**((1 - a) x)) / (1 + e**x)) / (a - 1)."""
-    if nats.sign() == 0:
+    if exact.sign() == 0:
         return Fraction(0)
 
-    def found(p: Precision) -> Interval:
-        x = nats.interval(p)
+    def enclose(p: Precision) -> Interval:
+        x = exact.interval(p)
         down = (-x).exp()
         grown = 1 + (-(x * (2 * a - 1))).exp()  # over e**(a x)
         return (x * (a - 1) + grown.log() - (1 + down).log()) / (a - 1)
 
-    return floats.ceiling(max(certified(found).hi, ZERO))
+    return floats.ceiling(max(certify(enclose).hi, ZERO))
 
 
-def _epsilon(a: Fraction, d: Fraction, delta: Fraction) -> Decimal:
-    def found(p: Precision) -> Interval:
+def _epsilon_at_order(a: Fraction, d: Fraction, delta: Fraction) -> Decimal:
+    def enclose(p: Precision) -> Interval:
         return d + p((a - 1) / a).log() - (p(delta).log() + p(a).log()) / (a - 1)
 
-    return certified(found).hi
+    return certify(enclose).hi
 
 
-def _delta(a: Fraction, d: Fraction, epsilon: Nats) -> Decimal:
+def _delta_at_order(a: Fraction, d: Fraction, epsilon: ExactEpsilon) -> Decimal:
     p = precision(60)
     ratio = p((a - 1) / a).log() * (a - 1) - p(a).log()
     return ((d - epsilon.interval(p)) * (a - 1) + ratio).exp().hi

@@ -1,8 +1,7 @@
-"""What a certificate says about a plan: every number in it can be found again from the plan.
+"""What a certificate states about a plan. Every number follows from the plan.
 
-The statement is a reading of the plan for people and for programs that know nothing of ours.
-`verification` makes it anew from the plan and compares, so a wrong number cannot be signed
-into it unnoticed.
+The statement describes the plan for people and for other programs. `verification` computes it
+again from the plan and compares, so it detects a wrong number even if it was signed.
 """
 
 import math
@@ -29,13 +28,14 @@ from deniable.query.plan.plan import (
 
 
 def write_statement(plan: Plan) -> dict[str, Any]:
-    """Whom a plan protects, what it costs, by which noise, and how wide the margins are.
+    """The units that a plan protects, its loss, its noise and its margins.
 
     >>> from fractions import Fraction
     >>> from deniable.mechanisms import Laplace
-    >>> _block(Block(("n",), "rows", Laplace(epsilon=0.5)), Fraction(19, 20))["scale"]
+    >>> _describe_block(Block(("n",), "rows", Laplace(epsilon=0.5)), Fraction(19, 20))["scale"]
     '2'
     """
+    outputs = [output for output in plan.outputs if not isinstance(output.node, KeyColumn)]
     return {
         "table": plan.table,
         "beside": list(plan.beside),
@@ -48,25 +48,31 @@ def write_statement(plan: Plan) -> dict[str, Any]:
         "neighbors": plan.neighbors,
         "loss": {"epsilon": str(plan.epsilon), "delta": str(plan.delta)},
         "mechanisms": [
-            *(_block(one, plan.confidence) for one in plan.blocks),
-            *map(_choice, plan.choices),
-            *_threshold(plan),
+            *(_describe_block(block, plan.confidence) for block in plan.blocks),
+            *map(_describe_choice, plan.choices),
+            *_describe_threshold(plan),
         ],
         "groups": [
-            {"key": one.name, "declared": None if one.values is None else len(one.values)}
-            for one in plan.keys
+            {"key": key.name, "declared": None if key.values is None else len(key.values)}
+            for key in plan.keys
         ],
         "bounds": [
-            {"output": one.name, "low": _text(one.low), "high": _text(one.high)}
-            for one in plan.outputs
-            if not isinstance(one.node, KeyColumn)
+            {
+                "output": output.name,
+                "low": _fraction_text(output.low),
+                "high": _fraction_text(output.high),
+            }
+            for output in outputs
         ],
         "margins": {
             "confidence": str(plan.confidence),
             "outputs": [
-                {"output": one.name, "about": one.about, "margin": noise_margin(plan, one)}
-                for one in plan.outputs
-                if not isinstance(one.node, KeyColumn)
+                {
+                    "output": output.name,
+                    "about": output.about,
+                    "margin": noise_margin(plan, output),
+                }
+                for output in outputs
             ],
         },
         "notes": list(plan.notes),
@@ -74,18 +80,18 @@ def write_statement(plan: Plan) -> dict[str, Any]:
 
 
 def noise_margin(plan: Plan, output: Output) -> float | None:
-    """An output's margin where the noise alone makes it; None where the answer does."""
+    """An output's margin if it depends only on the noise; None if it depends on the answer."""
     linear = form(output.node)
-    laws = laws_of([one for one in plan.blocks if _adds_noise(one)], plan.thresholding)
+    laws = laws_of([block for block in plan.blocks if _adds_noise(block)], plan.thresholding)
     if not isinstance(linear, LinearForm) or not _feature_names(output.node) <= set(laws):
         return None
     half = fixed_margin(dict(linear.weights), laws, plan.confidence)
     return float(math.ceil(half)) if output.count else half
 
 
-def _block(block: Block, confidence: Fraction) -> dict[str, Any]:
+def _describe_block(block: Block, confidence: Fraction) -> dict[str, Any]:
     mechanism: Any = block.mechanism
-    found = {
+    description = {
         "about": block.about,
         "mechanism": type(mechanism).__name__,
         "integers": list(block.features),
@@ -94,7 +100,7 @@ def _block(block: Block, confidence: Fraction) -> dict[str, Any]:
         "one_row": canonical.to_json(block.reach),
     }
     if not _adds_noise(block):
-        return found
+        return description
     law = mechanism.noise(len(block.features))
     spread = (
         {"norm": "L2", "variance": str(law.variance)}
@@ -102,10 +108,11 @@ def _block(block: Block, confidence: Fraction) -> dict[str, Any]:
         else {"norm": "L1", "scale": str(law.scale)}
     )
     margin = least_margin(law, confidence)
-    return found | {"sensitivity": str(mechanism.sensitivity), **spread, "margin": margin}
+    sensitivity = {"sensitivity": str(mechanism.sensitivity)}
+    return description | sensitivity | spread | {"margin": margin}
 
 
-def _choice(choice: Choice) -> dict[str, Any]:
+def _describe_choice(choice: Choice) -> dict[str, Any]:
     mechanism: Any = choice.mechanism
     return {
         "about": choice.about,
@@ -117,7 +124,7 @@ def _choice(choice: Choice) -> dict[str, Any]:
     }
 
 
-def _threshold(plan: Plan) -> list[dict[str, Any]]:
+def _describe_threshold(plan: Plan) -> list[dict[str, Any]]:
     rule = plan.thresholding
     if rule is None:
         return []
@@ -135,7 +142,7 @@ def _threshold(plan: Plan) -> list[dict[str, Any]]:
 
 
 def loss_to_json(loss: Loss) -> dict[str, str]:
-    """A loss by its exact charges.
+    """A loss by its exact parameters.
 
     >>> from deniable.privacy import ApproximateLoss, GaussianLoss, PureLoss
     >>> loss_to_json(PureLoss(0.5)), loss_to_json(PureLoss(odds=3))
@@ -143,32 +150,32 @@ def loss_to_json(loss: Loss) -> dict[str, str]:
     >>> loss_to_json(GaussianLoss(0.5)), loss_to_json(ApproximateLoss(1, 0.001))
     ({'mu_squared': '1/4'}, {'epsilon': '1', 'delta': '1/1000'})
     """
-    found: dict[str, str] = {}
-    nats = loss.exact_epsilon
-    if nats is not None and not nats.logs:
-        found["epsilon"] = str(nats.rational)
-    elif nats is not None and nats.rational == 0 and len(nats.logs) == 1:
-        odds, count = nats.logs[0]
-        found["odds"] = str(odds**count)
+    parameters: dict[str, str] = {}
+    epsilon = loss.exact_epsilon
+    if epsilon is not None and not epsilon.logs:
+        parameters["epsilon"] = str(epsilon.rational)
+    elif epsilon is not None and epsilon.rational == 0 and len(epsilon.logs) == 1:
+        odds, count = epsilon.logs[0]
+        parameters["odds"] = str(odds**count)
     elif loss.mu_squared is not None:
-        found["mu_squared"] = str(loss.mu_squared)
+        parameters["mu_squared"] = str(loss.mu_squared)
     elif loss.rho is not None:
-        found["rho"] = str(loss.rho)
+        parameters["rho"] = str(loss.rho)
     if loss.slack:
-        found["delta"] = str(loss.slack)
-    return found
+        parameters["delta"] = str(loss.slack)
+    return parameters
 
 
 def _adds_noise(block: Block) -> bool:
-    """Whether a block adds noise to its integers, as opposed to choosing by them."""
+    """Whether a block's mechanism adds noise to its integers."""
     return isinstance(block.mechanism, AdditiveMechanism)
 
 
 def _feature_names(node: Node) -> set[str]:
     if isinstance(node, Operation):
-        return {name for one in node.arguments for name in _feature_names(one)}
+        return {name for argument in node.arguments for name in _feature_names(argument)}
     return {node.name} if isinstance(node, Feature) else set()
 
 
-def _text(number: Fraction | None) -> str | None:
+def _fraction_text(number: Fraction | None) -> str | None:
     return None if number is None else str(number)

@@ -1,4 +1,4 @@
-"""`deniable audit`: look for an event that gives a mechanism away."""
+"""`deniable audit`: look for an event that violates a mechanism's claim."""
 
 from typing import Annotated
 
@@ -13,33 +13,34 @@ def audit(
         str, typer.Argument(help="A file and a function in it.", metavar="FILE.py:FUNCTION")
     ],
     neighbors: Annotated[
-        str, typer.Option(help="Two neighbouring inputs, or more: 0,1.", metavar="INPUTS")
+        str, typer.Option(help="Two or more neighbouring inputs: 0,1.", metavar="INPUTS")
     ] = "0,1",
-    epsilon: Annotated[str, typer.Option(help="The epsilon that is claimed.")] = "1",
-    delta: Annotated[str, typer.Option(help="The delta that is claimed.")] = "0",
-    calls: Annotated[int, typer.Option(help="Call it so often at most.")] = 1_000_000,
+    epsilon: Annotated[str, typer.Option(help="The claimed epsilon.")] = "1",
+    delta: Annotated[str, typer.Option(help="The claimed delta.")] = "0",
+    calls: Annotated[int, typer.Option(help="The most calls of the mechanism.")] = 1_000_000,
     seconds: Annotated[
-        float | None, typer.Option(help="Stop after so many seconds, with what was found.")
+        float | None, typer.Option(help="Stop after this time and report the findings.")
     ] = None,
     error: Annotated[
-        str, typer.Option(help="The chance of accusing a private mechanism, at most.")
+        str, typer.Option(help="The largest probability of a false accusation.")
     ] = "0.001",
 ) -> None:
     """Call a mechanism many times and look for an event that its claim does not allow.
 
-    The mechanism is a function of the data; `many(data, n)` on it is used if there is one.
-    Status 1 means that the claim is violated. Status 0 never means that it is true.
+    The mechanism is a function of the data. If it has an attribute `many(data, n)`, that is
+    called for n outputs at once. Status 1 means that the claim is violated. Status 0 does not
+    mean that the claim is true.
     """
     claim = dp.ApproximateLoss(
-        argument_values.fraction(epsilon, "epsilon"), argument_values.fraction(delta, "delta")
+        argument_values.parse_fraction(epsilon, "epsilon"), argument_values.parse_fraction(delta, "delta")
     )
     verdict = dp.audit.test(
-        argument_values.function(mechanism),
-        [argument_values.values(neighbors)],
-        claim if claim.slack else dp.PureLoss.of(claim.nats),
+        argument_values.load_function(mechanism),
+        [argument_values.parse_values(neighbors)],
+        claim if claim.slack else dp.PureLoss.of(claim.exact_epsilon),
         calls=calls,
         seconds=seconds,
-        error=argument_values.fraction(error, "error"),
+        error=argument_values.parse_fraction(error, "error"),
     )
     print(verdict)
     raise typer.Exit(1 if verdict.violated else 0)

@@ -6,9 +6,15 @@ from fractions import Fraction
 
 import pytest
 
-from deniable.privacy.arithmetic.dominating_pairs import Atoms, Bell, Peak, count_pairs
-from deniable.privacy.compose.numerical import curve, sketch
-from deniable.privacy.compose.numerical_loss import Numerical
+from deniable.privacy.arithmetic.dominating_pairs import (
+    DiscretePair,
+    GaussianPair,
+    LaplacePair,
+    count_pairs,
+)
+from deniable.privacy.compose.coarse_sum import coarse_sum
+from deniable.privacy.compose.numerical_curve import compute_curve
+from deniable.privacy.compose.numerical_loss import NumericalLoss
 from tests.privacy import exactly
 
 
@@ -36,10 +42,10 @@ def random_plan(dice):
 def near(pairs, epsilon, tilt=None):
     """The curve of pairs near an epsilon, tilted for it unless told otherwise."""
     plan = count_pairs(exactly.atoms(pairs))
-    seen = sketch(plan)
+    seen = coarse_sum(plan)
     t = tilt or seen.tilt_for_epsilon(epsilon)
     log = seen.height(t) - t * epsilon
-    return curve(plan, t, epsilon, math.exp(min(max(log, -57), 0)))
+    return compute_curve(plan, t, epsilon, math.exp(min(max(log, -57), 0)))
 
 
 def cases(dice, count):
@@ -88,7 +94,7 @@ def test_both_directions_count():
     exact = [
         exactly.delta(*exactly.composed(one), 1.5) for one in (pairs, exactly.swapped(pairs))
     ]
-    loss = Numerical(count_pairs(exactly.atoms(pairs)))
+    loss = NumericalLoss(count_pairs(exactly.atoms(pairs)))
     assert float(exact[0][0]) != float(exact[1][0])
     assert loss.delta(1.5) >= max(float(low) for low, _ in exact)
     assert loss.delta(1.5) <= max(float(high) for _, high in exact) * (1 + 1e-6)
@@ -96,7 +102,7 @@ def test_both_directions_count():
 
 @pytest.mark.parametrize("precision", [1e-3, 1e-4, 1e-5])
 def test_more_precision_narrows_the_gap(precision):
-    loss = Numerical(count_pairs([(Peak(0.3), 20), (Bell(0.5), 1)]))
+    loss = NumericalLoss(count_pairs([(LaplacePair(0.3), 20), (GaussianPair(0.5), 1)]))
     coarse = loss.epsilon_bounds(1e-6, precision=precision)
     fine = loss.epsilon_bounds(1e-6, precision=precision / 10)
     assert coarse[0] <= fine[1]
@@ -105,14 +111,14 @@ def test_more_precision_narrows_the_gap(precision):
 
 
 def test_impossible_outputs_cost_their_probability():
-    pair = Atoms.of([0.9, 0.1, 0], [0.9, 0, 0.1])
-    loss = Numerical(count_pairs([(pair, 2)]))
+    pair = DiscretePair.of([0.9, 0.1, 0], [0.9, 0, 0.1])
+    loss = NumericalLoss(count_pairs([(pair, 2)]))
     assert loss.delta(3) == pytest.approx(1 - 0.81, rel=1e-9)
     assert loss.epsilon(0.1) == math.inf
     assert loss.epsilon(0.2) == 0
 
 
 def test_all_told_apart():
-    loss = Numerical(count_pairs([(Atoms.of([1, 0], [0, 1]), 1)]))
+    loss = NumericalLoss(count_pairs([(DiscretePair.of([1, 0], [0, 1]), 1)]))
     assert loss.delta(5) == 1
     assert loss.epsilon_bounds(0.5)[1] == math.inf

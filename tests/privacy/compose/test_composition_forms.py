@@ -8,10 +8,10 @@ from hypothesis import strategies as st
 
 from deniable.errors import Unsupported
 from deniable.privacy import ApproximateLoss, ConcentratedLoss, GaussianLoss, PureLoss
-from deniable.privacy.arithmetic.nats import Nats
-from deniable.privacy.compose.forms import (
+from deniable.privacy.arithmetic.exact_epsilon import ExactEpsilon
+from deniable.privacy.compose.composition_forms import (
     FORMS,
-    Charged,
+    ShiftedLoss,
     concentrated,
     concentrated_and_sum,
     gaussian,
@@ -42,8 +42,8 @@ def test_where_a_form_does_not_apply():
     assert gaussian((bell,)) == GaussianLoss(1)
     assert concentrated((bell, rho)) == ConcentratedLoss(1.5)
     assert concentrated_and_sum((bell, rho)) is None
-    assert concentrated_and_sum((bell, pure)) == Charged(
-        ConcentratedLoss(0.5), Nats(Fraction(1)), Fraction(0)
+    assert concentrated_and_sum((bell, pure)) == ShiftedLoss(
+        ConcentratedLoss(0.5), ExactEpsilon(Fraction(1)), Fraction(0)
     )
 
 
@@ -55,7 +55,7 @@ def test_slack_is_one_minus_the_product(count, delta):
 
 
 def test_a_shift_moves_the_curve():
-    moved = Charged(GaussianLoss(1), Nats(Fraction(1, 2)), Fraction(0))
+    moved = ShiftedLoss(GaussianLoss(1), ExactEpsilon(Fraction(1, 2)), Fraction(0))
     assert moved.delta(1.5) == GaussianLoss(1).delta(1)
     assert_just_above(moved.delta(0.4), curves.gaussian(mp.mpf(1), read(-0.1)))
     assert moved.epsilon(1e-6) == pytest.approx(GaussianLoss(1).epsilon(1e-6) + 0.5, abs=1e-14)
@@ -66,7 +66,7 @@ def test_a_shift_moves_the_curve():
 @given(st.floats(0, 3))
 def test_below_the_shift_the_curve_goes_on(epsilon):
     """A Gaussian and randomized response: never below either of them alone."""
-    both = Charged(GaussianLoss(1), Nats(Fraction(2)), Fraction(0))
+    both = ShiftedLoss(GaussianLoss(1), ExactEpsilon(Fraction(2)), Fraction(0))
     alone = curves.gaussian(mp.mpf(1), read(epsilon)), curves.pure(mp.mpf(2), read(epsilon))
     assert max(alone) <= read(both.delta(epsilon)) < 1
     assert both.delta(epsilon) >= both.delta(epsilon + 0.01)

@@ -1,8 +1,8 @@
-"""Exact numbers of nats: a rational plus whole multiples of logarithms of rationals.
+"""Exact epsilons: a rational plus integer multiples of logarithms of rationals.
 
 Two fair coins cost exactly ln 3; ten queries at 0.1 cost exactly 1. Sums stay exact, and
-comparisons are decided by enclosures, never by floats. They always end: ln q is irrational
-for every rational q but 1 (Lindemann), so a tie can be recognised exactly.
+enclosures decide comparisons, never floats. A comparison always ends: ln q is irrational for
+every rational q except 1 (Lindemann), so equality can be recognised exactly.
 """
 
 import math
@@ -14,11 +14,11 @@ from deniable.privacy.arithmetic.intervals import Interval, Precision
 
 
 @dataclass(frozen=True, slots=True)
-class Nats:
+class ExactEpsilon:
     """`rational` + the sum of count * ln(odds) over `logs`.
 
-    >>> ln3 = Nats.of_odds(Fraction(3))
-    >>> (ln3 * 3 - Nats(Fraction(32958, 10000))).sign()
+    >>> ln3 = ExactEpsilon.from_odds(Fraction(3))
+    >>> (ln3 * 3 - ExactEpsilon(Fraction(32958, 10000))).sign()
     1
     """
 
@@ -26,23 +26,25 @@ class Nats:
     logs: tuple[tuple[Fraction, int], ...] = ()
 
     @classmethod
-    def of_odds(cls, odds: Fraction) -> "Nats":
+    def from_odds(cls, odds: Fraction) -> "ExactEpsilon":
         """ln(odds), for odds above zero."""
         return cls() if odds == 1 else cls(logs=((odds, 1),))
 
-    def __add__(self, other: "Nats") -> "Nats":
+    def __add__(self, other: "ExactEpsilon") -> "ExactEpsilon":
         if not self.logs and not other.logs:
-            return Nats(self.rational + other.rational)
+            return ExactEpsilon(self.rational + other.rational)
         counts = dict(self.logs)
         for odds, count in other.logs:
             counts[odds] = counts.get(odds, 0) + count
         logs = tuple(sorted((odds, count) for odds, count in counts.items() if count))
-        return Nats(self.rational + other.rational, logs)
+        return ExactEpsilon(self.rational + other.rational, logs)
 
-    def __mul__(self, k: int) -> "Nats":
-        return Nats(self.rational * k, tuple((odds, n * k) for odds, n in self.logs if k))
+    def __mul__(self, k: int) -> "ExactEpsilon":
+        return ExactEpsilon(
+            self.rational * k, tuple((odds, n * k) for odds, n in self.logs if k)
+        )
 
-    def __sub__(self, other: "Nats") -> "Nats":
+    def __sub__(self, other: "ExactEpsilon") -> "ExactEpsilon":
         return self + other * -1
 
     def sign(self) -> int:
@@ -51,20 +53,20 @@ class Nats:
             return (self.rational > 0) - (self.rational < 0)
         bits = 64
         while True:
-            lo, hi = self._enclosure(bits)
+            lo, hi = self.enclose(bits)
             if lo > 0 or hi < 0:
                 return 1 if lo > 0 else -1
             if bits == 64 and self.rational == 0 and self._product() == 1:
                 return 0
             bits *= 2
 
-    def __le__(self, other: "Nats") -> bool:
+    def __le__(self, other: "ExactEpsilon") -> bool:
         return (self - other).sign() <= 0
 
-    def __lt__(self, other: "Nats") -> bool:
+    def __lt__(self, other: "ExactEpsilon") -> bool:
         return (self - other).sign() < 0
 
-    def _enclosure(self, bits: int) -> tuple[Fraction, Fraction]:
+    def enclose(self, bits: int) -> tuple[Fraction, Fraction]:
         lo = hi = self.rational
         for odds, count in self.logs:
             width = bits + abs(count).bit_length()
@@ -73,8 +75,8 @@ class Nats:
         return lo, hi
 
     def _product(self) -> Fraction:
-        """e to the power of the logarithms. Common factors of the counts are harmless here:
-        a power of a positive number is 1 just when the number is."""
+        """e to the power of the logarithms, up to a common factor of the counts: a power of a
+        positive number is 1 if and only if the number is 1."""
         common = math.gcd(*(count for _, count in self.logs))
         return math.prod((odds ** (n // common) for odds, n in self.logs), start=Fraction(1))
 
@@ -86,7 +88,7 @@ class Nats:
         return total
 
     def odds(self, p: Precision) -> Interval:
-        """An enclosure of e**self; exact powers where there is no rational part."""
+        """An enclosure of e**self, which is exact if there is no rational part."""
         if self.rational == 0 and len(self.logs) == 1 and 0 < self.logs[0][1] <= 64:
             return p(self.logs[0][0] ** self.logs[0][1])
         return self.interval(p).exp()

@@ -9,8 +9,8 @@ from scipy.stats import chisquare
 
 from deniable.errors import InvalidParameter
 from deniable.exact.bits import SYSTEM
-from deniable.exact.buckets import Buckets, choose
 from deniable.exact.enclosures import exp_neg
+from deniable.exact.weighted_choice import WeightedCells, choose
 from tests.exact.enumeration import enumerate_coins
 
 F = Fraction
@@ -49,21 +49,21 @@ def is_bracketed(buckets, cells, depth):
 @pytest.mark.parametrize(("weight_bits", "word_bits"), [(3, 2), (2, 3), (6, 4)])
 def test_all_coin_strings_bracket_the_law(cells, weight_bits, word_bits, size):
     depth = size(small=14, full=20, what="coins deep, all strings of a choice")
-    buckets = Buckets(*cells, weight_bits=weight_bits, word_bits=word_bits)
+    buckets = WeightedCells(*cells, weight_bits=weight_bits, word_bits=word_bits)
     assert is_bracketed(buckets, cells, depth)
 
 
-class ProposalIsFinal(Buckets):
+class ProposalIsFinal(WeightedCells):
     """A mutant: what the floats propose is taken."""
 
-    def _kept(self, index, source):
+    def _decide_kept(self, index, source):
         return True
 
 
-class NoFurtherBits(Buckets):
+class NoFurtherBits(WeightedCells):
     """A mutant: where the first word leaves the coin open, it is heads."""
 
-    def _kept(self, index, source):
+    def _decide_kept(self, index, source):
         class Zeros:
             drawn = False
 
@@ -73,10 +73,10 @@ class NoFurtherBits(Buckets):
                 self.drawn = True
                 return source.draw(bits, count)
 
-        return super()._kept(index, Zeros())
+        return super()._decide_kept(index, Zeros())
 
 
-class TooLow(Buckets):
+class TooLow(WeightedCells):
     """A mutant: an integer below the weight stands in for one above it."""
 
     def __init__(self, *cells, **bits):
@@ -108,19 +108,19 @@ def test_float_ceilings_lie_just_above_the_true_weights(unit, top):
     step = int(min(top, 800 / unit)) // 40 or 1
     exponents = [-17 + step * j for j in range(48)]
     lengths = [(1 << j) + 1 for j in range(48)][::-1]
-    ceilings_cover(Buckets(lengths, exponents, unit), lengths, exponents, unit)
+    ceilings_cover(WeightedCells(lengths, exponents, unit), lengths, exponents, unit)
 
 
 def test_long_lengths_keep_their_ceilings():
     lengths, exponents = [1, 2**899, 2**64 - 1], [0, 1400, 31]
-    ceilings_cover(Buckets(lengths, exponents, F(1, 2)), lengths, exponents, F(1, 2))
+    ceilings_cover(WeightedCells(lengths, exponents, F(1, 2)), lengths, exponents, F(1, 2))
 
 
 def test_at_full_width_the_law_holds_and_a_near_one_does_not(size):
     draws = size(small=20_000, full=2_000_000, what="choices among weighted cells")
     cells = ([10, 1, 7, 0, 2], [3, 0, 2, -5, 40], F(1, 4))
     near = ([10, 1, 7, 0, 2], [3, 0, 2, -5, 40], F(1, 4) * F(13, 10))
-    buckets = Buckets(*cells)
+    buckets = WeightedCells(*cells)
     counts = Counter(buckets.draw(source=SYSTEM) for _ in range(draws))
     assert set(counts) <= {0, 1, 2, 4}
 

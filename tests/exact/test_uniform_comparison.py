@@ -5,9 +5,9 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from deniable.exact import threshold
+from deniable.exact import uniform_comparison
 from deniable.exact.enclosures import exp_neg
-from deniable.exact.threshold import below
+from deniable.exact.uniform_comparison import uniform_is_below
 from tests.exact.enumeration import enumerate_coins
 
 F = Fraction
@@ -30,7 +30,7 @@ NUMBERS = [third, quarter, exp_of(F(1, 7)), exp_of(F(3)), exp_of(F(1, 1000))]
 
 def coins(enclose, depth=14):
     return enumerate_coins(
-        lambda source: bool(below(enclose, 1, source, word_bits=2)[0]), depth
+        lambda source: bool(uniform_is_below(enclose, 1, source, word_bits=2)[0]), depth
     )
 
 
@@ -44,7 +44,7 @@ def test_all_coin_strings_bracket_the_probability(enclose):
 
 
 def test_a_mutant_that_decides_too_early_is_caught(monkeypatch):
-    monkeypatch.setattr(threshold, "_settle", lambda *args: True)
+    monkeypatch.setattr(uniform_comparison, "_settle", lambda *args: True)
     lo, hi = (F(end, 1 << 80) for end in third(80))
     assert not coins(third).brackets(True, lo, hi)
 
@@ -58,5 +58,5 @@ def test_the_extremes_of_a_word_do_not_overflow():
 
     nearly_one = exp_of(F(1, 2**80))
     top = (1 << 64) - 1
-    assert below(nearly_one, 1, ScriptedBits([top, 0])).tolist() == [True]
-    assert below(nearly_one, 1, ScriptedBits([top, top, top])).dtype == np.bool_
+    assert uniform_is_below(nearly_one, 1, ScriptedBits([top, 0])).tolist() == [True]
+    assert uniform_is_below(nearly_one, 1, ScriptedBits([top, top, top])).dtype == np.bool_

@@ -5,8 +5,8 @@ from fractions import Fraction
 from hypothesis import given
 from hypothesis import strategies as st
 
+from deniable.privacy.arithmetic.exact_epsilon import ExactEpsilon
 from deniable.privacy.arithmetic.intervals import precision
-from deniable.privacy.arithmetic.nats import Nats
 from tests.privacy.contract import mp, read
 
 odds = st.fractions(1, 50, max_denominator=20)
@@ -14,9 +14,9 @@ terms = st.lists(st.tuples(odds, st.integers(-30, 30)), max_size=4)
 
 
 def number(rational, logs):
-    total = Nats(rational)
+    total = ExactEpsilon(rational)
     for value, count in logs:
-        total = total + Nats.of_odds(value) * count
+        total = total + ExactEpsilon.from_odds(value) * count
     return total
 
 
@@ -40,14 +40,14 @@ def test_a_difference_of_equals_is_zero(rational, logs):
 
 
 def test_ties_between_different_odds_are_seen():
-    two, three, six = (Nats.of_odds(Fraction(n)) for n in (2, 3, 6))
+    two, three, six = (ExactEpsilon.from_odds(Fraction(n)) for n in (2, 3, 6))
     assert (two + three - six).sign() == 0
     assert (two * 10**6 + three * 10**6 - six * 10**6).sign() == 0
     assert (two * 3 - three * 2).sign() == -1
-    assert (two + three - six + Nats(Fraction(1, 10**60))).sign() == 1
+    assert (two + three - six + ExactEpsilon(Fraction(1, 10**60))).sign() == 1
 
 
 @given(st.integers(1, 40))
 def test_powers_of_rational_odds_are_exact(k):
-    power = (Nats.of_odds(Fraction(3, 2)) * k).odds(precision(40))
+    power = (ExactEpsilon.from_odds(Fraction(3, 2)) * k).odds(precision(40))
     assert Fraction(power.lo) <= Fraction(3, 2) ** k <= Fraction(power.hi)

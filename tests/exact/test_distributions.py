@@ -6,7 +6,12 @@ import mpmath
 import numpy as np
 import pytest
 
-from deniable.exact.laws import ExponentialLaw, GaussianLaw, ListedLaw, RoundedGaussianLaw
+from deniable.exact.distributions import (
+    ExponentialDistribution,
+    GaussianDistribution,
+    ListedDistribution,
+    RoundedGaussianDistribution,
+)
 
 F = Fraction
 
@@ -33,17 +38,17 @@ def rounded(law, number):
 
 
 LAWS = [
-    (ExponentialLaw(F(1, 2)), exponential),
-    (ExponentialLaw(F(10, 3)), exponential),
-    (ExponentialLaw(F(7), signed=False), exponential),
-    (ExponentialLaw(F(1000, 3), shift=4), exponential),
-    (GaussianLaw(F(1, 9)), gaussian),
-    (GaussianLaw(F(50)), gaussian),
-    (GaussianLaw(F(50), rounds=True), gaussian),
-    (GaussianLaw(F(10**6), shift=5), gaussian),
-    (GaussianLaw(F(10**6), shift=5, rounds=True), gaussian),
-    (RoundedGaussianLaw(F(1, 9)), rounded),
-    (RoundedGaussianLaw(F(200, 7)), rounded),
+    (ExponentialDistribution(F(1, 2)), exponential),
+    (ExponentialDistribution(F(10, 3)), exponential),
+    (ExponentialDistribution(F(7), signed=False), exponential),
+    (ExponentialDistribution(F(1000, 3), shift=4), exponential),
+    (GaussianDistribution(F(1, 9)), gaussian),
+    (GaussianDistribution(F(50)), gaussian),
+    (GaussianDistribution(F(50), rounds=True), gaussian),
+    (GaussianDistribution(F(10**6), shift=5), gaussian),
+    (GaussianDistribution(F(10**6), shift=5, rounds=True), gaussian),
+    (RoundedGaussianDistribution(F(1, 9)), rounded),
+    (RoundedGaussianDistribution(F(200, 7)), rounded),
 ]
 
 
@@ -52,28 +57,28 @@ LAWS = [
 @pytest.mark.parametrize("spare", [0, 1])
 def test_weights_enclose_the_law_and_the_tail_covers_the_rest(law, truth, bits, spare):
     with mpmath.workprec(400):
-        count = law.reach(bits // 3) + spare
+        count = law.cells_needed(bits // 3) + spare
         lows, highs, after = law.weights(count, bits)
         for index, (low, high) in enumerate(zip(lows, highs, strict=True)):
             number = truth(law, cell(index, law.signed)) * mpmath.mpf(2) ** bits
             assert low <= number <= high
             assert high - low <= (3 + index) ** 2  # two nested running products, a unit a step
-        beyond = range(count, law.reach(300))
+        beyond = range(count, law.cells_needed(300))
         rest = mpmath.fsum(truth(law, cell(index, law.signed)) for index in beyond)
         assert 0 < rest * mpmath.mpf(2) ** bits <= after
 
 
 @pytest.mark.parametrize(("law", "truth"), LAWS, ids=[str(law) for law, _ in LAWS])
 def test_reach_leaves_next_to_nothing(law, truth):
-    lows, _, after = law.weights(law.reach(64), 128)
+    lows, _, after = law.weights(law.cells_needed(64), 128)
     assert after * 2**58 < sum(lows)
 
 
 WIDE = [
-    ExponentialLaw(F(1000, 3), shift=4),
-    GaussianLaw(F(10**6), shift=5),
-    GaussianLaw(F(10**6), shift=5, rounds=True),
-    GaussianLaw(F(2**100), shift=44, rounds=True),
+    ExponentialDistribution(F(1000, 3), shift=4),
+    GaussianDistribution(F(10**6), shift=5),
+    GaussianDistribution(F(10**6), shift=5, rounds=True),
+    GaussianDistribution(F(2**100), shift=44, rounds=True),
 ]
 
 
@@ -82,12 +87,12 @@ def test_penalties_lead_from_the_cell_to_the_place(law):
     """exp(-penalty) times the weight of the cell is the law at the place."""
     plain = (
         (lambda x: x / law.scale)
-        if isinstance(law, ExponentialLaw)
+        if isinstance(law, ExponentialDistribution)
         else (lambda x: x * x / (2 * law.variance))
     )
     for number in (0, 1, 40, -1, -2, -41):
         mirrored = number < 0
-        shifted = 0 if isinstance(law, GaussianLaw) and law.rounds else 1
+        shifted = 0 if isinstance(law, GaussianDistribution) and law.rounds else 1
         nearest = (~number << law.shift) + shifted if mirrored else number << law.shift
         for place in (0, 1, (1 << law.shift) - 1):
             exact = law.exact_penalty(number, F(place))
@@ -101,7 +106,7 @@ def test_penalties_lead_from_the_cell_to_the_place(law):
 
 
 def test_listed_cells_weigh_length_times_exponential():
-    lows, highs, after = ListedLaw((3, 0, 1), (F(0), F(1), F(2))).weights(3, 40)
+    lows, highs, after = ListedDistribution((3, 0, 1), (F(0), F(1), F(2))).weights(3, 40)
     assert after == 0
     assert lows[0] == highs[0] == 3 << 40
     assert lows[1] == highs[1] == 0

@@ -1,0 +1,105 @@
+"""An approximation of a sum of many losses, to choose the tilt for the exact computation.
+
+Nothing here is a bound. A poor choice makes the bounds of `numerical_curve` wider, not wrong.
+"""
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
+
+import numpy as np
+
+from deniable.privacy.arithmetic.dominating_pairs import CountedPairs, DiscretePair, Floats
+from deniable.privacy.compose.grid_cells import RARE, discretize, effective_range
+
+_COARSE, _FINER = 48, 2048  # cells of a pair, and of a few pairs, during the search for a tilt
+_GOLDEN = (math.sqrt(5) - 1) / 2
+
+
+@dataclass(frozen=True)
+class CoarseSum:
+    """Pairs on coarse grids, to see where the mass of their sum lies."""
+
+    pairs: CountedPairs
+
+    @cached_property
+    def _atoms(self) -> tuple[Floats, Floats, Floats, Floats, list[int]]:
+        losses, weights, peaks, starts, place = [], [], [], [], 0
+        number = max(_COARSE, _FINER // len(self.pairs))
+        for pair, _ in self.pairs:
+            low, high = effective_range(pair, RARE)
+            if isinstance(pair, DiscretePair) and len(pair.losses) <= number:
+                y, w = pair.arrays
+            else:
+                cells = discretize(pair, max((high - low) / number, 1e-300), (low, high))
+                y, w = cells.losses, cells.mass
+            losses.append(y)
+            weights.append(w)
+            peaks.append(np.full(y.size, y[-1]))
+            starts.append(place)
+            place += y.size
+        tops = np.array([y[-1] for y in losses])
+        return *(np.concatenate(a) for a in (losses, weights, peaks)), tops, starts  # type: ignore[return-value]
+
+    @cached_property
+    def _counts(self) -> Floats:
+        return np.array([float(count) for _, count in self.pairs])
+
+    def height(self, tilt: float) -> float:
+        """Approximates K(tilt) = ln E e**(tilt L)."""
+        losses, weights, peaks, tops, starts = self._atoms
+        sums = np.add.reduceat(weights * np.exp(tilt * (losses - peaks)), starts)
+        if not sums.all():
+            return math.inf
+        return float((self._counts * (np.log(sums) + tilt * tops)).sum())
+
+    def epsilon(self, tilt: float, delta: float) -> float:
+        """About the epsilon that Chernoff's bound gives at this delta."""
+        return (self.height(tilt) + _log_greatest_weight(tilt) - math.log(delta)) / tilt
+
+    def tilt_for_delta(self, delta: float) -> float:
+        return _minimize(lambda t: self.epsilon(t, delta), self._steepest)
+
+    def bound(self, tilt: float, epsilon: float) -> float:
+        """About ln of the delta that Chernoff's bound gives at this epsilon."""
+        return self.height(tilt) - tilt * epsilon + _log_greatest_weight(tilt)
+
+    def tilt_for_epsilon(self, epsilon: float) -> float:
+        return _minimize(lambda t: self.bound(t, epsilon), self._steepest)
+
+    @cached_property
+    def _steepest(self) -> float:
+        """A tilt so large that the tilted sum is already at its greatest value."""
+        losses, weights, _, _, starts = self._atoms
+        means = np.add.reduceat(weights * losses, starts)
+        squares = np.add.reduceat(weights * losses * losses, starts)
+        variance = float((self._counts * (squares - means * means)).sum())
+        return 60 / math.sqrt(max(variance, 1e-12))
+
+
+def _log_greatest_weight(tilt: float) -> float:
+    """ln of the greatest e**(-t z) (1 - e**-z) over all z."""
+    return -tilt * math.log1p(1 / tilt) - math.log1p(tilt)
+
+
+def _minimize(function: Callable[[float], float], steepest: float) -> float:
+    """About where `function` is least, by golden-section search on a logarithmic scale."""
+    low, high = -7.0, math.log(steepest)
+    left, right = high - _GOLDEN * (high - low), low + _GOLDEN * (high - low)
+    at_left, at_right = function(math.exp(left)), function(math.exp(right))
+    while high - low > 0.02:
+        if at_left <= at_right:
+            high, right, at_right = right, left, at_left
+            left = high - _GOLDEN * (high - low)
+            at_left = function(math.exp(left))
+        else:
+            low, left, at_left = left, right, at_right
+            right = low + _GOLDEN * (high - low)
+            at_right = function(math.exp(right))
+    return math.exp((low + high) / 2)
+
+
+@lru_cache(maxsize=64)
+def coarse_sum(pairs: CountedPairs) -> CoarseSum:
+    return CoarseSum(pairs)
