@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from deniable.mechanisms.grid import gridded
+from deniable.mechanisms.grid import put_on_grid
 
 STEPS = st.sampled_from(
     [Fraction(one) for one in ("1", "1/2", "1/8", "4", "5", "1/100", "3/7", "1e12", "1e-9")]
@@ -27,8 +27,8 @@ def truth(value, step):
 @given(st.lists(FLOATS, min_size=1), STEPS | st.sampled_from(EXTREMES))
 def test_floats_round_exactly(values, step):
     wanted = [truth(one, step) for one in values]
-    assert gridded(values, step).steps.tolist() == wanted
-    assert gridded(np.array(values), step).steps.tolist() == wanted
+    assert put_on_grid(values, step).steps.tolist() == wanted
+    assert put_on_grid(np.array(values), step).steps.tolist() == wanted
 
 
 @given(st.integers(-(10**6), 10**6), STEPS, st.integers(-4, 4))
@@ -36,12 +36,12 @@ def test_ties_and_their_float_neighbours_round_exactly(k, step, nudge):
     value = float((k + Fraction(1, 2)) * step)
     for _ in range(abs(nudge)):
         value = math.nextafter(value, math.inf * nudge)
-    assert gridded(np.array([value]), step).steps.tolist() == [truth(value, step)]
+    assert put_on_grid(np.array([value]), step).steps.tolist() == [truth(value, step)]
 
 
 @given(st.lists(st.integers(-(2**70), 2**70), min_size=1), STEPS | st.sampled_from(EXTREMES))
 def test_integers_round_exactly(values, step):
-    found = gridded(values, step)
+    found = put_on_grid(values, step)
     assert found.steps.tolist() == [truth(one, step) for one in values]
     assert found.real == (step.numerator != 1)
 
@@ -51,7 +51,7 @@ def test_integers_round_exactly(values, step):
     STEPS | st.sampled_from(EXTREMES),
 )
 def test_mixed_kinds_round_exactly(values, step):
-    assert gridded(values, step).steps.tolist() == [truth(one, step) for one in values]
+    assert put_on_grid(values, step).steps.tolist() == [truth(one, step) for one in values]
 
 
 @pytest.mark.parametrize("dtype", ["i1", "u1", "i4", "u8", "i8"])
@@ -60,19 +60,19 @@ def test_integer_arrays_at_their_ends(dtype):
     values = np.array([ends.min, ends.max], dtype=dtype)
     for step in (Fraction(1), Fraction(1, 10**6), Fraction(7)):
         wanted = [truth(int(one), step) for one in values]
-        assert gridded(values, step).steps.tolist() == wanted
+        assert put_on_grid(values, step).steps.tolist() == wanted
 
 
 def test_decimals_and_numpy_scalars():
-    assert gridded(Decimal("0.15"), Fraction(1, 10)).steps.tolist() == [2]
-    assert gridded(np.float32(0.5), Fraction(1)).steps.tolist() == [1]
-    assert gridded([np.int8(3), 4], Fraction(1)).real is False
+    assert put_on_grid(Decimal("0.15"), Fraction(1, 10)).steps.tolist() == [2]
+    assert put_on_grid(np.float32(0.5), Fraction(1)).steps.tolist() == [1]
+    assert put_on_grid([np.int8(3), 4], Fraction(1)).real is False
 
 
 @given(st.lists(st.integers(-(2**65), 2**65), min_size=1), STEPS)
 def test_handing_back_is_the_nearest_number(values, step):
-    found = gridded(values, Fraction(1))
-    back = type(found)(found.steps, False, step, found.shape, "list").plus(
+    found = put_on_grid(values, Fraction(1))
+    back = type(found)(found.steps, False, step, found.shape, "list").add_noise(
         np.zeros(len(values), dtype=np.int64)
     )
     if step.denominator == 1:
@@ -85,18 +85,18 @@ def test_handing_back_is_the_nearest_number(values, step):
 def test_zeros_are_served_on_every_grid(step):
     """Whether it works must not depend on the values."""
     for zeros in (0, [0, 0], np.zeros(2, dtype=int), 0.0, np.zeros(2)):
-        found = gridded(zeros, step)
-        back = found.plus(np.zeros(found.steps.size, dtype=np.int64))
+        found = put_on_grid(zeros, step)
+        back = found.add_noise(np.zeros(found.steps.size, dtype=np.int64))
         assert found.steps.tolist() == [0] * found.steps.size
         assert not np.any(back)
 
 
 @given(st.integers(-(10**9), 10**9), STEPS)
 def test_a_released_number_is_found_again(k, step):
-    on_grid = gridded(0, step)
-    out = type(on_grid)(np.array([k]), False, step, (), "scalar").plus(np.array([0]))
-    assert on_grid.find(out) == [k]
+    on_grid = put_on_grid(0, step)
+    out = type(on_grid)(np.array([k]), False, step, (), "scalar").add_noise(np.array([0]))
+    assert on_grid.steps_of(out) == [k]
 
 
 def test_private_numbers_do_not_print():
-    assert "271828" not in repr(gridded(271828, Fraction(1)))
+    assert "271828" not in repr(put_on_grid(271828, Fraction(1)))

@@ -1,6 +1,6 @@
 """Mechanisms, one file each: noise or choice, its loss, its margin.
 
-Files load when a name of theirs is first used: who wants one mechanism waits for no other.
+A file is loaded when one of its names is first used, so importing this package is fast.
 """
 
 from importlib import import_module
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from deniable.mechanisms.local.oue import OUE
     from deniable.mechanisms.local.randomized_response import RandomizedResponse
     from deniable.mechanisms.local.rappor import Rappor
-    from deniable.mechanisms.local.revealing import RevealingResponse
+    from deniable.mechanisms.local.revealing_response import RevealingResponse
     from deniable.mechanisms.local.subset_selection import SubsetSelection
     from deniable.mechanisms.local.tally import Tally
     from deniable.mechanisms.noise.density import Density, ReleasedDensity
@@ -101,7 +101,7 @@ _FILES = {
     ),
     "local.randomized_response": ("RandomizedResponse",),
     "local.rappor": ("Rappor",),
-    "local.revealing": ("RevealingResponse",),
+    "local.revealing_response": ("RevealingResponse",),
     "choose.sparse_vector": ("SparseVector",),
     "local.numbers.square_wave": ("SquareWave",),
     "noise.staircase": ("Staircase",),
@@ -114,7 +114,7 @@ _FILES = {
 def __getattr__(name: str) -> object:
     for file, names in _FILES.items():
         if name in names:
-            found: object = getattr(import_module(f"{__name__}.{file}"), name)
-            globals()[name] = found  # the next use is an ordinary attribute
-            return found
+            value: object = getattr(import_module(f"{__name__}.{file}"), name)
+            globals()[name] = value  # the next use is an ordinary attribute
+            return value
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

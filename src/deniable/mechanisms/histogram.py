@@ -1,8 +1,8 @@
 """A column as a sorted, sparse histogram: which grid points hold values, and how many.
 
-This is all that a quantile needs, and what a database hands over: cell numbers and counts.
-A cell is a grid point; each value goes to its nearest one, after clipping to the bounds. The
-map looks at one value at a time, so one record moves one count, whatever floats do in it.
+A quantile needs only this: cell numbers and counts. A database returns them. A cell is a grid
+point; each value is clipped to the bounds and goes to the nearest cell. The map looks at one
+value at a time, so one record changes one count, also where floats round.
 """
 
 from dataclasses import dataclass, field
@@ -15,11 +15,11 @@ import numpy.typing as npt
 
 from deniable.errors import InvalidData, InvalidParameter
 from deniable.exact.rationals import Number, positive, rational
-from deniable.mechanisms.grid import Numbers, gridded
+from deniable.mechanisms.grid import Numbers, put_on_grid
 
 Integers: TypeAlias = npt.NDArray[np.int64]
 
-MOST_CELLS = 1 << 32  # so that a cell has places enough for millions of ties
+MOST_CELLS = 1 << 32  # leaves each cell enough places for millions of ties
 _MOST_ROWS = 1 << 53
 _DENSE = 8  # cells per value up to which counting into an array beats sorting
 
@@ -50,18 +50,18 @@ class ColumnGrid:
         steps = (highest - lowest) / width
         if steps <= 0 or steps.denominator != 1:
             raise InvalidParameter(
-                f"`bounds` must lie a whole number of steps apart, one or more. Found {bounds} "
-                f"with step {step}. The step is how finely an answer is wanted."
+                f"`bounds` must be one or more whole steps apart. Found {bounds} with step "
+                f"{step}. The step is the distance between two possible answers."
             )
         if steps >= MOST_CELLS:
             raise InvalidParameter(
                 f"`step` divides the bounds into {steps} parts; at most 2**32 are supported. "
-                "Choose a larger step: such fine digits carry nothing."
+                "Choose a larger step: noise hides such fine digits."
             )
         return cls(lowest, width, int(steps) + 1)
 
     def value(self, cell: int) -> int | float:
-        """The number at a cell: whole if the grid is."""
+        """The number at a cell: an integer if all grid points are integers."""
         exact = self.lowest + cell * self.step
         whole = self.lowest.denominator == self.step.denominator == 1
         return int(exact) if whole else float(exact)
@@ -70,7 +70,7 @@ class ColumnGrid:
         """The cell of each value, clipped to the bounds."""
         if isinstance(values, np.ndarray) and values.dtype.kind == "f" and values.size:
             if not np.isfinite(values).all() or values.dtype.itemsize > 8:
-                gridded(values, self.step)  # says what is wrong
+                put_on_grid(values, self.step)  # raises the right error
             return self._from_floats(values.ravel().astype(np.float64, copy=False))
         if isinstance(values, np.ndarray) and values.dtype.kind in "iu" and values.size:
             return self._from_floats(values.ravel().astype(np.float64))
@@ -79,16 +79,16 @@ class ColumnGrid:
                 return np.zeros(0, dtype=np.int64)
         except TypeError:
             raise InvalidData(
-                "The values must be a list or an array of numbers: a single number has no "
+                "The values must be a list or an array of numbers. A single number has no "
                 "quantiles."
             ) from None
-        steps = gridded(values, self.step).steps
+        steps = put_on_grid(values, self.step).steps
         first = (self.lowest / self.step + Fraction(1, 2)).__floor__()
-        found: Integers = np.clip(steps - first, 0, self.size - 1).astype(np.int64)
-        return found
+        cells: Integers = np.clip(steps - first, 0, self.size - 1).astype(np.int64)
+        return cells
 
     def _from_floats(self, values: npt.NDArray[np.float64]) -> Integers:
-        # Correctly rounded operations only: the same value has the same cell everywhere.
+        # Only correctly rounded operations: a value has the same cell on every machine.
         places = np.clip(values, float(self.lowest), float(self.value(self.size - 1)))
         places -= float(self.lowest)
         places /= float(self.step)
@@ -117,35 +117,35 @@ class Histogram:
 
     @classmethod
     def of_cells(cls, grid: ColumnGrid, cells: Any, counts: Any) -> "Histogram":
-        """Takes cell numbers in ascending order with their counts, as an engine has them."""
-        places, numbers = _whole(cells), _whole(counts)
+        """Reads cell numbers in ascending order and their counts, as an engine returns them."""
+        places, numbers = _read_integers(cells), _read_integers(counts)
         if places.size != numbers.size:
-            raise InvalidData("`cells` and `counts` must be as long.")
+            raise InvalidData("`cells` and `counts` must have the same length.")
         outside = places.size and (places[0] < 0 or places[-1] >= grid.size)
         if outside or (places[1:] <= places[:-1]).any():
             raise InvalidData(
                 f"`cells` must be distinct cell numbers in ascending order, from 0 to "
-                f"{grid.size - 1}. Clip and group before handing them over."
+                f"{grid.size - 1}. Clip and group the values first."
             )
         if numbers.size and (numbers.min() < 0 or float(numbers.sum(dtype=float)) > _MOST_ROWS):
-            raise InvalidData("`counts` must be zero or more, and below 2**53 in all.")
-        held = numbers > 0
-        if not held.all():
-            places, numbers = places[held], numbers[held]
+            raise InvalidData("`counts` must be zero or more, and their sum at most 2**53.")
+        occupied = numbers > 0
+        if not occupied.all():
+            places, numbers = places[occupied], numbers[occupied]
         return cls(grid.size, places, numbers)
 
     @cached_property
-    def upto(self) -> Integers:
-        """How many records lie in each occupied cell or below it."""
+    def cumulative_counts(self) -> Integers:
+        """For each occupied cell, how many records are in it or below it."""
         return np.cumsum(self.counts)
 
     @property
     def rows(self) -> int:
         """How many records there are."""
-        return int(self.upto[-1]) if self.upto.size else 0
+        return int(self.cumulative_counts[-1]) if self.cumulative_counts.size else 0
 
 
-def _whole(values: Any) -> Integers:
+def _read_integers(values: Any) -> Integers:
     array = np.asarray(values)
     if array.size == 0:
         return np.zeros(0, dtype=np.int64)

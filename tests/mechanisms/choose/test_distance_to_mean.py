@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from deniable.errors import InvalidData
-from deniable.mechanisms.choose.distance_to_mean import ToChangingMean
-from deniable.mechanisms.choose.distances import Searched
+from deniable.mechanisms.choose.distance_to_mean import DistanceToChangingMean
+from deniable.mechanisms.choose.distances import SearchedDistance
 from tests.mechanisms.tables import neighbors, tables
 
 F = Fraction
@@ -34,10 +34,10 @@ def in_reach(t, step):
 
 @pytest.mark.parametrize("step", STEPS)
 def test_it_is_the_larger_of_two_distances(step):
-    measure = ToChangingMean(0, 3, step)
+    measure = DistanceToChangingMean(0, 3, step)
     outputs = measure.outputs()
     sets = [
-        [Searched(one, range(4), 4 + ROOM, "add-remove") for one in in_reach(t, step)]
+        [SearchedDistance(one, range(4), 4 + ROOM, "add-remove") for one in in_reach(t, step)]
         for t in outputs
     ]
     for table in tables(4, 4):
@@ -47,13 +47,13 @@ def test_it_is_the_larger_of_two_distances(step):
 
 @pytest.mark.parametrize("step", STEPS)
 def test_it_is_zero_at_the_truth_and_never_more_than_the_changes_needed(step):
-    measure = ToChangingMean(0, 3, step)
+    measure = DistanceToChangingMean(0, 3, step)
     outputs = measure.outputs()
 
     def answer(table):
         return rounded(table, step) if table else None
 
-    searched = Searched(answer, range(4), 4 + ROOM, "add-remove")
+    searched = SearchedDistance(answer, range(4), 4 + ROOM, "add-remove")
     for table in tables(4, 4):
         found = dict(zip(outputs, measure(list(table)).tolist(), strict=True))
         if table:
@@ -64,7 +64,7 @@ def test_it_is_zero_at_the_truth_and_never_more_than_the_changes_needed(step):
 
 @pytest.mark.parametrize("step", STEPS)
 def test_one_change_moves_it_by_one_at_most(step):
-    measure = ToChangingMean(0, 3, step)
+    measure = DistanceToChangingMean(0, 3, step)
     for one, other in neighbors("add-remove", 4, 4):
         assert np.abs(measure(list(one)) - measure(list(other))).max() <= 1
 
@@ -75,13 +75,13 @@ def test_one_change_moves_it_by_one_at_most(step):
     st.fractions(F(1, 8), 5, max_denominator=8),
 )
 def test_one_change_of_larger_tables(records, other, step):
-    measure = ToChangingMean(-20, 30, step)
+    measure = DistanceToChangingMean(-20, 30, step)
     before, after = measure(records), measure([*records, other])
     assert np.abs(before - after).max() <= 1
 
 
 def test_greedy_gains_by_hand():
-    measure = ToChangingMean(0, 10, F(1))
+    measure = DistanceToChangingMean(0, 10, F(1))
     # Mean 0 of four records: a mean of 9.5 needs one added 10 for each 9.5 that is missing, or
     # the removal of a 0, which brings 9.5 at once: four removals empty the table.
     assert measure([0, 0, 0, 0])[10] == 4
@@ -90,7 +90,7 @@ def test_greedy_gains_by_hand():
 
 
 def test_ends_and_bad_data():
-    measure = ToChangingMean(0, 3, F(1))
+    measure = DistanceToChangingMean(0, 3, F(1))
     assert measure([]).tolist() == [0, 0, 0, 0]
     assert measure([99, -5]).tolist() == measure([3, 0]).tolist()
     for bad in ([0.5], [[1]], ["a"]):

@@ -10,11 +10,11 @@ import pytest
 
 from deniable.errors import InvalidData, InvalidParameter
 from deniable.mechanisms.choose.distances import (
-    Searched,
-    ToMean,
-    ToMode,
-    ToQuantile,
-    histogram,
+    DistanceToMean,
+    DistanceToMode,
+    DistanceToQuantile,
+    SearchedDistance,
+    count_values,
 )
 
 F = Fraction
@@ -39,8 +39,8 @@ def quantile(q):
 @pytest.mark.parametrize("q", QUANTILES)
 def test_quantiles_when_records_are_replaced(q):
     for n in range(1, 6):
-        searched = Searched(quantile(q), range(4), n, "replace")
-        closed = ToQuantile(searched.outputs, q, "replace")
+        searched = SearchedDistance(quantile(q), range(4), n, "replace")
+        closed = DistanceToQuantile(searched.outputs, q, "replace")
         for table in combinations_with_replacement(range(4), n):
             assert closed(list(table)).tolist() == searched(table).tolist()
 
@@ -49,8 +49,8 @@ def test_quantiles_when_records_are_replaced(q):
 def test_quantiles_when_records_come_or_go(q, size):
     """The search needs room above the tables that are compared: nine records more."""
     records = size(small=4, full=6, what="records at most, quantile distances by search")
-    searched = Searched(quantile(q), range(3), records + 9, "add-remove")
-    closed = ToQuantile(searched.outputs, q, "add-remove")
+    searched = SearchedDistance(quantile(q), range(3), records + 9, "add-remove")
+    closed = DistanceToQuantile(searched.outputs, q, "add-remove")
     for table in smaller(range(3), records):
         assert closed(table).tolist() == searched(table).tolist()
 
@@ -58,11 +58,11 @@ def test_quantiles_when_records_come_or_go(q, size):
 @pytest.mark.parametrize("relation", ["add-remove", "replace"])
 def test_modes(relation):
     categories = "abc"
-    closed = ToMode(tuple(categories), relation)
+    closed = DistanceToMode(tuple(categories), relation)
     for n in range(1, 6):
         room = n + 5 if relation == "add-remove" else n
         columns = {
-            one: Searched(lambda t, c=one: is_mode(t, c), categories, room, relation)
+            one: SearchedDistance(lambda t, c=one: is_mode(t, c), categories, room, relation)
             for one in categories
         }
         for table in combinations_with_replacement(categories, n):
@@ -80,12 +80,12 @@ def is_mode(table, category):
 @pytest.mark.parametrize("n", [1, 2, 3, 4, 5])
 @pytest.mark.parametrize("step", [F(1), F(1, 2), F(2)])
 def test_means(n, step):
-    closed = ToMean(0, 3, step)
+    closed = DistanceToMean(0, 3, step)
 
     def answer(table):
         return math.floor(F(sum(table), n) / step + F(1, 2)) * step
 
-    searched = Searched(answer, range(4), n, "replace")
+    searched = SearchedDistance(answer, range(4), n, "replace")
     for table in combinations_with_replacement(range(4), n):
         wanted = dict(zip(searched.outputs, searched(table).tolist(), strict=True))
         found = dict(zip(closed.outputs(), closed(list(table)).tolist(), strict=True))
@@ -96,8 +96,8 @@ def test_means(n, step):
 @pytest.mark.parametrize(
     "distance",
     [
-        lambda relation: ToQuantile((0, 1, 2, 3), F(1, 3), relation),
-        lambda relation: ToMode((0, 1, 2, 3), relation),
+        lambda relation: DistanceToQuantile((0, 1, 2, 3), F(1, 3), relation),
+        lambda relation: DistanceToMode((0, 1, 2, 3), relation),
     ],
     ids=["quantile", "mode"],
 )
@@ -113,20 +113,20 @@ def test_one_change_moves_a_distance_by_one_at_most(distance, relation):
 
 def test_histograms_and_values_agree():
     for kind in (list, np.array):
-        values, counts = histogram(kind([3, 1, 3]))
+        values, counts = count_values(kind([3, 1, 3]))
         assert (values.tolist(), counts.tolist()) == ([1, 3], [1, 2])
-    measure = ToQuantile((1, 2, 3), F(1, 2), "add-remove")
+    measure = DistanceToQuantile((1, 2, 3), F(1, 2), "add-remove")
     assert measure({3: 2, 1: 1}).tolist() == measure([3, 1, 3]).tolist()
-    halves = ToQuantile((F(1, 2), 1, 2), F(1, 2), "replace")
+    halves = DistanceToQuantile((F(1, 2), 1, 2), F(1, 2), "replace")
     assert halves([1, 1, 2]).tolist() == [2, 0, 1]
-    floats = ToQuantile((0.5, 1.0), F(1, 2), "replace")
+    floats = DistanceToQuantile((0.5, 1.0), F(1, 2), "replace")
     assert floats(np.array([0.5, 0.75, 1.0])).tolist() == [1, 1]
     assert floats([0, 1, 1]).tolist() == [1, 0]
 
 
 def test_large_grids_are_no_problem():
     grid = tuple(range(100_000))
-    found = ToQuantile(grid, F(1, 2), "replace")(np.arange(0, 100_000, 10))
+    found = DistanceToQuantile(grid, F(1, 2), "replace")(np.arange(0, 100_000, 10))
     assert found.min() == 0
     assert found.argmin() == 49_990
 
@@ -134,16 +134,16 @@ def test_large_grids_are_no_problem():
 @pytest.mark.parametrize(
     ("measure", "bad"),
     [
-        (ToQuantile((1, 2), F(1, 2), "replace"), []),
-        (ToQuantile((1, 2), F(1, 2), "replace"), [1.0, float("nan")]),
-        (ToQuantile((1, 2), F(1, 2), "replace"), ["a"]),
-        (ToQuantile((1, 2), F(1, 2), "replace"), [[1], [2]]),
-        (ToQuantile((1, 2), F(1, 2), "replace"), {1: -1}),
-        (ToMode(("a", "b"), "replace"), ["a", "z"]),
-        (ToMean(0, 3, F(1)), []),
-        (ToMean(0, 3, F(1)), [0.5]),
-        (Searched(max, range(3), 2, "replace"), [1, 2, 2]),
-        (Searched(max, range(3), 2, "replace"), [1, 9]),
+        (DistanceToQuantile((1, 2), F(1, 2), "replace"), []),
+        (DistanceToQuantile((1, 2), F(1, 2), "replace"), [1.0, float("nan")]),
+        (DistanceToQuantile((1, 2), F(1, 2), "replace"), ["a"]),
+        (DistanceToQuantile((1, 2), F(1, 2), "replace"), [[1], [2]]),
+        (DistanceToQuantile((1, 2), F(1, 2), "replace"), {1: -1}),
+        (DistanceToMode(("a", "b"), "replace"), ["a", "z"]),
+        (DistanceToMean(0, 3, F(1)), []),
+        (DistanceToMean(0, 3, F(1)), [0.5]),
+        (SearchedDistance(max, range(3), 2, "replace"), [1, 2, 2]),
+        (SearchedDistance(max, range(3), 2, "replace"), [1, 9]),
     ],
 )
 def test_bad_data_is_refused_without_being_quoted(measure, bad):
@@ -154,15 +154,15 @@ def test_bad_data_is_refused_without_being_quoted(measure, bad):
 
 def test_a_search_that_is_too_large_is_refused():
     with pytest.raises(InvalidParameter, match="closed form"):
-        Searched(max, range(100), 6, "replace")
+        SearchedDistance(max, range(100), 6, "replace")
 
 
 @pytest.mark.parametrize("neighbors", ["replace", "add-remove"])
 def test_a_quantile_with_many_digits_has_the_distances_of_its_neighbour(neighbors):
     """q as a float's decimal has a denominator of 10**16: no rank may leave int64."""
     data = {2: 1250, 5: 2500, 7: 1249}
-    exact = ToQuantile(tuple(range(10)), F(1, 3), neighbors)(data)
-    digits = ToQuantile(tuple(range(10)), F("0.3333333333333333"), neighbors)(data)
+    exact = DistanceToQuantile(tuple(range(10)), F(1, 3), neighbors)(data)
+    digits = DistanceToQuantile(tuple(range(10)), F("0.3333333333333333"), neighbors)(data)
     assert digits.tolist() == exact.tolist()
     assert digits.dtype == np.int64
     assert digits[5] == 0

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from deniable.mechanisms import Exponential, PermuteAndFlip
-from deniable.mechanisms.choose.permute_and_flip import flip, flip_law
+from deniable.mechanisms.choose.permute_and_flip import choose_by_coins, coin_probabilities
 from deniable.mechanisms.choose.scores import read
 from deniable.privacy import PureLoss
 from tests.exact.enumeration import enumerate_coins
@@ -47,7 +47,9 @@ def by_definition(chances):
 @given(st.lists(st.integers(0, 6), min_size=1, max_size=5))
 def test_the_law_is_that_of_the_definition(behind):
     behind = np.array(behind, dtype=float) - min(behind)
-    assert flip_law(behind).tolist() == pytest.approx(by_definition(np.exp(-behind)), abs=1e-12)
+    assert coin_probabilities(behind).tolist() == pytest.approx(
+        by_definition(np.exp(-behind)), abs=1e-12
+    )
 
 
 @given(st.lists(st.integers(0, 12), min_size=1, max_size=40))
@@ -64,7 +66,10 @@ def test_all_coin_strings_bracket_the_law(scores, size):
     mechanism = PermuteAndFlip(epsilon=1)
     known = read(scores, step=None, sensitivity=Fraction(1))
     found = enumerate_coins(
-        lambda source: flip(known, mechanism.rate(known), source=source, word_bits=2), depth
+        lambda source: choose_by_coins(
+            known, mechanism.rate(known), source=source, word_bits=2
+        ),
+        depth,
     )
     assert sum(found.mass.values()) > Fraction(1, 2)
     for i in range(len(scores)):
@@ -81,7 +86,7 @@ def test_laws_of_thousands_add_up(shape):
         "a crowd": np.r_[0.0, np.full(n - 1, 4.0)],
         "a ladder": np.arange(n) / 50,
     }[shape]
-    law = flip_law(behind)
+    law = coin_probabilities(behind)
     assert law.sum() == pytest.approx(1, abs=1e-11)
     assert (law > 0).all()
 

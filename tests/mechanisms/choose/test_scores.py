@@ -40,7 +40,7 @@ def test_a_rounded_score_moves_by_at_most_its_reach(score, move, step, error):
     """Even if the two floats are each a little off, as sums in another order are."""
     found = read([score, score + move + error], step=step, sensitivity=ONE)
     one, two = (int(unit) for unit in found.units)
-    assert abs(two - one) <= found.reach(ONE)
+    assert abs(two - one) <= found.units_per_change(ONE)
 
 
 tiny = st.floats(-1e-9, 1e-9)
@@ -68,12 +68,12 @@ def test_a_step_against_the_direction_is_covered():
 
 
 def test_reach_is_exact_without_rounding():
-    assert read([1, 2], step=None, sensitivity=ONE).reach(F(5, 2)) == F(5, 2)
+    assert read([1, 2], step=None, sensitivity=ONE).units_per_change(F(5, 2)) == F(5, 2)
 
 
 def test_distances_do_not_overflow():
     far = read(np.array([-(2**63), 2**63 - 1]), step=None, sensitivity=ONE)
-    assert far.behind().tolist() == [2**64 - 1, 0]
+    assert far.gaps_to_best().tolist() == [2**64 - 1, 0]
 
 
 def test_names_and_places():
@@ -109,5 +109,5 @@ def test_reach_covers_half_a_step_of_error_in_each_float(sensitivity, step, scor
     moved = score + shares[0] * sensitivity
     floats = [score + shares[1] * step / 2, moved + shares[2] * step / 2]
     units = [math.floor(one / step + F(1, 2)) for one in floats]
-    reach = Scores(np.array([0]), step, real=True).reach(sensitivity)
+    reach = Scores(np.array([0]), step, real=True).units_per_change(sensitivity)
     assert abs(units[0] - units[1]) <= reach

@@ -14,7 +14,7 @@ from scipy.stats import chisquare
 
 from deniable.errors import InvalidData, InvalidParameter, UsedUp
 from deniable.mechanisms import SparseVector
-from deniable.mechanisms.choose.laplace_probabilities import Walls
+from deniable.mechanisms.choose.laplace_probabilities import LaplaceProbabilities
 from deniable.privacy import PureLoss
 from tests.mechanisms.enumeration import check
 from tests.mechanisms.tables import BITS, counts, neighbors
@@ -23,7 +23,7 @@ F = Fraction
 
 
 def transcripts(length, hits):
-    """All that can be told about so many numbers."""
+    """All possible outputs for this many numbers."""
     for told in product([False, True], repeat=length):
         ends = [i for i, one in enumerate(told) if one]
         if len(ends) < hits:
@@ -95,15 +95,15 @@ class PrintsItsNoisyValue:
 
     def pmf_bounds(self, output, numbers, bits=256):
         misses, printed = output
-        first, second = (Walls(scale, bits) for scale in self._scales)
+        first, second = (LaplaceProbabilities(scale, bits) for scale in self._scales)
         low = high = 0
         for noise in range(-first.reach, first.reach + 1):
             line = self._threshold + noise
             if printed < line:
                 continue
-            lo, hi = first.mass(noise)
-            sides = [second.under(line - number) for number in numbers[:misses]]
-            for side in [*sides, second.mass(printed - numbers[misses])]:
+            lo, hi = first.at(noise)
+            sides = [second.below(line - number) for number in numbers[:misses]]
+            for side in [*sides, second.at(printed - numbers[misses])]:
                 lo, hi = lo * side[0] >> second.work, -(-hi * side[1] >> second.work)
             low, high = low + lo, high + hi
         return first._cut(low, high)
@@ -159,7 +159,9 @@ def test_a_session_ends_with_its_last_hit():
 def test_the_threshold_is_noisy_once_and_stays_secret():
     session = SparseVector(epsilon=1).start(threshold=1000)
     assert "1000" not in repr(session)
-    lines = {SparseVector(epsilon=F(1, 10)).start(threshold=0)._line for _ in range(40)}
+    lines = {
+        SparseVector(epsilon=F(1, 10)).start(threshold=0)._noisy_threshold for _ in range(40)
+    }
     assert len(lines) > 5
 
 

@@ -3,24 +3,24 @@ import pytest
 
 from deniable.errors import InvalidData
 from deniable.mechanisms import OLH, OUE, Duchi, RandomizedResponse, Rappor
-from deniable.mechanisms.local.answers import read
+from deniable.mechanisms.local.answers import read_answers
 
 
 def test_reports_come_back_in_shape_and_kind():
-    booleans = read([[True, False]], 2)
-    assert booleans.like(np.array([0, 1])) == [[False, True]]
-    array = read(np.array([2, 0], dtype=np.uint8), 3)
-    assert array.like(np.array([1, 1])).tolist() == [1, 1]
+    booleans = read_answers([[True, False]], 2)
+    assert booleans.restore_shape(np.array([0, 1])) == [[False, True]]
+    array = read_answers(np.array([2, 0], dtype=np.uint8), 3)
+    assert array.restore_shape(np.array([1, 1])).tolist() == [1, 1]
 
 
 def test_answers_do_not_print():
-    assert "7" not in repr(read([7], 8))
+    assert "7" not in repr(read_answers([7], 8))
 
 
 @pytest.mark.parametrize("bad", [["5"], [5.0], [True, 5], "5", [None], {}])
 def test_bad_answers_are_not_quoted(bad):
     with pytest.raises(InvalidData) as caught:
-        read(bad, 2)
+        read_answers(bad, 2)
     assert "5" not in str(caught.value)
 
 

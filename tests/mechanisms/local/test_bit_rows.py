@@ -7,24 +7,24 @@ from hypothesis import strategies as st
 from scipy.stats import binomtest
 
 from deniable.mechanisms.local.bit_rows import (
-    column_counts,
-    packed,
-    random_rows,
+    count_columns,
+    draw_rows,
+    pack_row,
     set_bits,
-    unpacked,
+    unpack_row,
 )
 
 
 @given(st.integers(0, 70), st.integers(1, 20))
 def test_columns_are_counted(rows, bits):
     marks = (np.arange(rows * bits).reshape(rows, bits) * 2654435761 >> 7) & 1
-    found = column_counts(np.packbits(marks.astype(np.uint8), axis=1), bits)
+    found = count_columns(np.packbits(marks.astype(np.uint8), axis=1), bits)
     assert found.tolist() == marks.sum(axis=0).tolist()
 
 
 @pytest.mark.parametrize("q", [Fraction(1, 4), Fraction(1, 3), Fraction(9, 10)])
 def test_bits_have_their_probability_and_are_independent(q):
-    rows = random_rows(q, 50_000, 11)
+    rows = draw_rows(q, 50_000, 11)
     ones = np.unpackbits(rows, axis=1)
     assert not ones[:, 11:].any()
     for column in (0, 7, 8, 10):
@@ -42,7 +42,7 @@ def test_one_bit_is_set_or_cleared():
 
 
 def test_packing_and_back():
-    assert unpacked(np.array(packed([1, 0, 0, 1, 1, 0, 1, 0, 1])), 9) == [
+    assert unpack_row(np.array(pack_row([1, 0, 0, 1, 1, 0, 1, 0, 1])), 9) == [
         1,
         0,
         0,

@@ -5,7 +5,7 @@ import pytest
 from scipy.stats import binom
 
 from deniable.mechanisms import RandomizedResponse
-from deniable.mechanisms.local.estimate import binomial_interval, share
+from deniable.mechanisms.local.estimate import binomial_interval, estimate_share
 
 
 def test_binomial_interval_inverts_the_binomial_tails():
@@ -35,15 +35,19 @@ def test_intervals_cover_by_exact_summation(prevalence, n, p, q):
     for reports in range(n + 1):
         weight = binom.pmf(reports, n, rate)
         if weight > 1e-12:
-            found = share(reports, n, p=p, q=q, confidence=Fraction(19, 20))
+            found = estimate_share(reports, n, p=p, q=q, confidence=Fraction(19, 20))
             low, high = found.interval
             covered += weight * (low <= prevalence <= high)
     assert covered >= 0.95
 
 
 def test_relabelling_yes_and_no_changes_nothing():
-    forward = share(400, 1000, p=Fraction(3, 4), q=Fraction(1, 4), confidence=Fraction(19, 20))
-    swapped = share(600, 1000, p=Fraction(1, 4), q=Fraction(3, 4), confidence=Fraction(19, 20))
+    forward = estimate_share(
+        400, 1000, p=Fraction(3, 4), q=Fraction(1, 4), confidence=Fraction(19, 20)
+    )
+    swapped = estimate_share(
+        600, 1000, p=Fraction(1, 4), q=Fraction(3, 4), confidence=Fraction(19, 20)
+    )
     assert swapped.raw == forward.raw
     assert swapped.interval == pytest.approx(forward.interval, rel=1e-9)
     assert swapped.standard_error == forward.standard_error

@@ -6,7 +6,7 @@ from scipy.stats import chisquare
 
 from deniable.errors import InvalidData
 from deniable.mechanisms import OUE, SubsetSelection
-from deniable.mechanisms.local.subset_selection import floyd
+from deniable.mechanisms.local.subset_selection import draw_subsets
 from tests.mechanisms.oracle_contract import OracleContract
 
 
@@ -25,7 +25,7 @@ def test_variance_is_the_published_one(k, size, variance):
 
 
 def test_subsets_are_uniform():
-    counts = Counter(map(tuple, floyd(30_000, 5, 2).tolist()))
+    counts = Counter(map(tuple, draw_subsets(30_000, 5, 2).tolist()))
     assert len(counts) == 10
     assert chisquare(list(counts.values())).pvalue > 1e-9
 

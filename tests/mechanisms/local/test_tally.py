@@ -2,7 +2,7 @@ import pytest
 
 from deniable.errors import InvalidData, InvalidParameter
 from deniable.mechanisms import RandomizedResponse, Tally
-from deniable.mechanisms.local.tally import tally_of
+from deniable.mechanisms.local.tally import read_tally
 
 
 def test_tallies_add_up():
@@ -28,7 +28,7 @@ def test_designs_do_not_mix():
 
 def test_nothing_is_no_tally():
     with pytest.raises(InvalidData, match="no responses"):
-        tally_of((0, 0), None, 2)
+        read_tally((0, 0), None, 2)
 
 
 def test_counts_that_are_no_list_are_refused():

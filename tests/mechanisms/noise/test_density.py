@@ -10,11 +10,11 @@ from deniable.mechanisms.histogram import Histogram
 from deniable.mechanisms.noise.density import (
     _CANDIDATES,
     BINS,
+    l1_sensitivity,
+    l2_sensitivity,
     public_terms,
-    scores,
-    sensitivity,
-    spread,
-    summed,
+    sum_cosines,
+    term_costs,
 )
 from deniable.privacy import PureLoss, RangeLoss
 
@@ -44,10 +44,10 @@ def test_no_record_moves_the_sums_further_than_the_noise_covers(terms, relation)
     first = 0 if relation == "add-remove" else 1  # the number of rows is public under replace
     most = 0
     for one, two in neighbors(relation):
-        apart = summed(histogram(one), terms) - summed(histogram(two), terms)
+        apart = sum_cosines(histogram(one), terms) - sum_cosines(histogram(two), terms)
         most = max(most, int(np.abs(apart[first:]).sum()))
-    assert most <= sensitivity(terms, relation)
-    assert most > 0.8 * sensitivity(terms, relation)
+    assert most <= l1_sensitivity(terms, relation)
+    assert most > 0.8 * l1_sensitivity(terms, relation)
 
 
 @pytest.mark.parametrize("relation", ["add-remove", "replace"])
@@ -55,13 +55,13 @@ def test_no_record_moves_the_choice_of_terms_further_than_it_pays_for(relation):
     most = 0
     for one, two in neighbors(relation):
         pairs = zip(
-            scores(histogram(one), relation, Fraction(1)),
-            scores(histogram(two), relation, Fraction(1)),
+            term_costs(histogram(one), relation, Fraction(1)),
+            term_costs(histogram(two), relation, Fraction(1)),
             strict=True,
         )
         most = max(most, *(abs(a - b) for a, b in pairs))
-    assert most <= spread(relation) + 1
-    assert most > spread(relation) / 2
+    assert most <= l2_sensitivity(relation) + 1
+    assert most > l2_sensitivity(relation) / 2
 
 
 def bumps(x):
@@ -175,8 +175,8 @@ def test_bad_arguments_are_refused():
 def test_sums_of_very_many_rows_do_not_wrap_around():
     grid = Density(epsilon=1, bounds=(0, 9), neighbors="replace", terms=2).grid
     few, many = (Histogram.of_cells(grid, [0, 1], [n, 1]) for n in (1, 2**45))
-    assert (summed(many, 2) - summed(few, 2)).tolist() == [
-        (2**45 - 1) * one for one in summed(Histogram.of_cells(grid, [0], [1]), 2).tolist()
+    assert (sum_cosines(many, 2) - sum_cosines(few, 2)).tolist() == [
+        (2**45 - 1) * one for one in sum_cosines(Histogram.of_cells(grid, [0], [1]), 2).tolist()
     ]
     for relation in ("replace", "add-remove"):
         for terms in (2, "private"):

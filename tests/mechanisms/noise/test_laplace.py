@@ -8,7 +8,7 @@ import pytest
 from deniable.audit import check
 from deniable.errors import InvalidParameter
 from deniable.mechanisms import Laplace
-from deniable.mechanisms.grid import gridded
+from deniable.mechanisms.grid import put_on_grid
 from deniable.privacy import PureLoss
 from tests.mechanisms.contract import AdditiveContract, Claims, fit
 
@@ -87,7 +87,7 @@ class Unwidened:
 
     def pmf_bounds(self, output, value, bits=256):
         return self.mechanism.noise().pmf(
-            output - int(gridded(value, Fraction(1)).steps[0]), bits
+            output - int(put_on_grid(value, Fraction(1)).steps[0]), bits
         )
 
 

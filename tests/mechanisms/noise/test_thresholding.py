@@ -72,10 +72,10 @@ class SoonerShown(Thresholding):
     def keep_bounds(self, units, bits=256):
         return self.noise.above(self.threshold - units, bits) if units else (0, 0)
 
-    def _one(self, shown, units, bits):
+    def _enclose_group(self, shown, units, bits):
         if shown is not None and not units:
             return 0, 0
-        return super(SoonerShown, self)._one(shown, units, bits)
+        return super(SoonerShown, self)._enclose_group(shown, units, bits)
 
 
 @pytest.mark.parametrize("mutant", [OneLess, SoonerShown])

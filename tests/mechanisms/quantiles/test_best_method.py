@@ -1,7 +1,7 @@
 import pytest
 
 from deniable.errors import InvalidParameter
-from deniable.mechanisms.quantiles.best_method import METHODS, choose
+from deniable.mechanisms.quantiles.best_method import METHODS, choose_method
 
 
 @pytest.mark.parametrize(
@@ -20,28 +20,28 @@ from deniable.mechanisms.quantiles.best_method import METHODS, choose
     ],
 )
 def test_auto(count, neighbors, name):
-    method, why = choose("auto", count, neighbors, 1000)
+    method, why = choose_method("auto", count, neighbors, 1000)
     assert method.name == name
     assert len(why) > 20
 
 
 def test_the_tree_needs_a_grid_that_it_can_hold():
-    assert choose("auto", 300, "replace", 1 << 30)[0].name == "recursive"
+    assert choose_method("auto", 300, "replace", 1 << 30)[0].name == "recursive"
 
 
 def test_a_small_grid_has_a_small_tree():
-    assert choose("auto", 29, "replace", 121)[0].name == "tree"
-    assert choose("auto", 29, "add-remove", 121)[0].name == "tree"
-    assert choose("auto", 29, "add-remove", 1000)[0].name == "fixed-target"
+    assert choose_method("auto", 29, "replace", 121)[0].name == "tree"
+    assert choose_method("auto", 29, "add-remove", 121)[0].name == "tree"
+    assert choose_method("auto", 29, "add-remove", 1000)[0].name == "fixed-target"
 
 
 @pytest.mark.parametrize("name", METHODS)
 def test_by_name(name):
-    assert choose(name, 2, "add-remove", 10)[0].name == name
+    assert choose_method(name, 2, "add-remove", 10)[0].name == name
 
 
 def test_bad_names_are_refused():
     with pytest.raises(InvalidParameter, match='"recursive"'):
-        choose("fastest", 2, "replace", 10)
+        choose_method("fastest", 2, "replace", 10)
     with pytest.raises(InvalidParameter, match="joint"):
-        choose("fixed-target", 2, "replace", 10)
+        choose_method("fixed-target", 2, "replace", 10)

@@ -4,7 +4,7 @@ import pytest
 
 from deniable.exact.bits import SYSTEM
 from deniable.mechanisms.noise.laplace import LaplaceNoise
-from deniable.mechanisms.quantiles.fixed_target import FixedTarget
+from deniable.mechanisms.quantiles.fixed_target import FixedTargetQuantiles
 from deniable.privacy import PureLoss
 from tests.mechanisms.quantiles.contract import MethodContract
 from tests.mechanisms.quantiles.laws import (
@@ -25,7 +25,7 @@ FAR = 60
 class TestFixedTarget(MethodContract):
     """Here the law runs over the noisy counts too, up to those of no weight."""
 
-    methods = (FixedTarget((F(1, 4), F(3, 4)), F(10), "add-remove", 3, 0),)
+    methods = (FixedTargetQuantiles((F(1, 4), F(3, 4)), F(10), "add-remove", 3, 0),)
 
     def law(self, method, records):
         noise = LaplaceNoise(1 / method.count_epsilon)
@@ -48,7 +48,7 @@ class TestFixedTarget(MethodContract):
 @pytest.mark.parametrize("epsilon", [1, 4])
 @pytest.mark.parametrize("quantiles", [(F(1, 2),), (F(1, 4), F(3, 4))], ids=str)
 def test_each_choice_is_private_for_every_noisy_count(quantiles, epsilon):
-    method = FixedTarget(quantiles, F(epsilon), "add-remove", 4, 1)
+    method = FixedTargetQuantiles(quantiles, F(epsilon), "add-remove", 4, 1)
     for rows in (0, 3, 6):
         pairs = neighbors("add-remove", 4, 4)
         _, most = greatest(lambda table, n=rows: of_joint(method, table, n), pairs)
@@ -56,7 +56,7 @@ def test_each_choice_is_private_for_every_noisy_count(quantiles, epsilon):
 
 
 def test_ties_spread_by_rank_are_not_private():
-    method = FixedTarget((F(1, 3), F(2, 3)), F(1), "add-remove", 1, 3)
+    method = FixedTargetQuantiles((F(1, 3), F(2, 3)), F(1), "add-remove", 1, 3)
 
     def law(table):
         targets = [share * 3 for share in method.shares]
@@ -68,6 +68,6 @@ def test_ties_spread_by_rank_are_not_private():
 
 
 def test_the_count_is_released_and_paid_for():
-    method = FixedTarget((F(1, 2),), F(20), "add-remove", 4, 1)
+    method = FixedTargetQuantiles((F(1, 2),), F(20), "add-remove", 4, 1)
     assert (PureLoss(2), 1) in method.loss.parts
     assert abs(method.draw(histogram((1,) * 500, 4), SYSTEM).rows - 500) < 30

@@ -2,7 +2,7 @@ from fractions import Fraction as F
 
 import pytest
 
-from deniable.mechanisms.quantiles.joint import Joint
+from deniable.mechanisms.quantiles.joint import JointQuantiles
 from tests.mechanisms.quantiles.contract import MethodContract
 from tests.mechanisms.quantiles.laws import (
     greatest,
@@ -18,10 +18,10 @@ from tests.mechanisms.quantiles.laws import (
 
 class TestJoint(MethodContract):
     methods = (
-        Joint((F(1, 2),), F(1), "replace", 4, 1),
-        Joint((F(1, 4), F(3, 4)), F(1), "replace", 4, 1),
-        Joint((F(1, 4), F(3, 4)), F(1), "add-remove", 4, 1),
-        Joint((F(1, 5), F(1, 2), F(4, 5)), F(2), "add-remove", 3, 1),
+        JointQuantiles((F(1, 2),), F(1), "replace", 4, 1),
+        JointQuantiles((F(1, 4), F(3, 4)), F(1), "replace", 4, 1),
+        JointQuantiles((F(1, 4), F(3, 4)), F(1), "add-remove", 4, 1),
+        JointQuantiles((F(1, 5), F(1, 2), F(4, 5)), F(2), "add-remove", 3, 1),
     )
 
     def law(self, method, records):
@@ -42,14 +42,14 @@ def places(method, records, spread):
 def test_ties_spread_by_rank_are_not_private(epsilon):
     """The tuple of places, released whole: one more record moves all the others."""
     thirds = (F(1, 4), F(1, 2), F(3, 4))
-    method = Joint(thirds, F(epsilon), "replace", 2, 3)
+    method = JointQuantiles(thirds, F(epsilon), "replace", 2, 3)
     pairs = list(neighbors("replace", 2, 4))
     least, _ = greatest(lambda table: places(method, table, spread_by_rank), pairs)
     assert least > limit(epsilon)
 
 
 def test_ties_spread_by_chance_are():
-    method = Joint((F(1, 3), F(2, 3)), F(1), "replace", 2, 2)
+    method = JointQuantiles((F(1, 3), F(2, 3)), F(1), "replace", 2, 2)
     pairs = list(neighbors("replace", 2, 4))
     _, most = greatest(lambda table: places(method, table, spread_by_chance), pairs)
     assert most <= limit(1)
@@ -57,5 +57,5 @@ def test_ties_spread_by_chance_are():
 
 def test_units():
     nine = tuple(F(k, 10) for k in range(1, 10))
-    assert Joint(nine, F(1), "replace", 10).unit == F(1, 4)
-    assert Joint(nine, F(1), "add-remove", 10).unit == F(1, 4) / F(9, 10)
+    assert JointQuantiles(nine, F(1), "replace", 10).unit == F(1, 4)
+    assert JointQuantiles(nine, F(1), "add-remove", 10).unit == F(1, 4) / F(9, 10)

@@ -12,7 +12,7 @@ from deniable.exact.bits import SYSTEM
 from deniable.exact.enclosures import exp_neg
 from deniable.mechanisms.quantiles import joint_draw
 from deniable.mechanisms.quantiles.joint_draw import JointDraw
-from deniable.mechanisms.quantiles.order_statistics import Order
+from deniable.mechanisms.quantiles.order_statistics import OrderStatistics
 from tests.mechanisms.quantiles.laws import BITS, histogram, missed, of_places
 
 SIZE = 6
@@ -23,7 +23,7 @@ UNITS = [Fraction(1, 4), Fraction(3), Fraction(1, 1000)]
 
 
 def prepared(records, targets, unit, grain=0.0):
-    whole = Order(histogram(records, SIZE), SYSTEM, place_bits=0).whole()
+    whole = OrderStatistics(histogram(records, SIZE), SYSTEM, place_bits=0).all_records()
     return JointDraw(whole, [Fraction(t) for t in targets], unit, grain=grain)
 
 
@@ -33,7 +33,7 @@ def paths(draw, last=None, before=None):
     if last == 0:
         yield [], Fraction(1)
         return
-    step = draw.step(last, draw.data.rows if before is None else before)
+    step = draw.choices(last, draw.data.rows if before is None else before)
     for index in np.flatnonzero(step.weights):
         block = draw.block(step, int(index), last)
         chance = Fraction(int(step.weights[index]), step.total)
@@ -145,7 +145,7 @@ def test_bounds_hold_where_floats_are_worst(size):
         for rows in (3_000, 60_000):
             cells = np.arange(0, 1000, 3)
             data = histogram(np.repeat(cells, rows // cells.size + 1), 1 << 20)
-            whole = Order(data, SYSTEM).whole()
+            whole = OrderStatistics(data, SYSTEM).all_records()
             draw = JointDraw(whole, [Fraction(data.rows, 13)] * 13, unit)
             for _ in range(count):
                 blocks = draw._propose(SYSTEM)

@@ -5,11 +5,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from deniable.mechanisms.quantiles.log_sums import (
-    decayed,
-    operations,
-    passed_on,
+    operation_count,
     peak,
-    slop,
+    rounding_error,
+    sum_decayed,
+    sum_over_gaps,
 )
 
 
@@ -35,10 +35,10 @@ def exact(row, start, tau, unit, i):
 def test_rows_are_passed_on_within_their_slop(logs, start, quarters, unit, first, width):
     row, tau = np.array(logs), quarters / 4
     window = (first, first + width)
-    found = passed_on(row, start, (int(tau), tau - int(tau)), unit, window)
+    found = sum_over_gaps(row, start, (int(tau), tau - int(tau)), unit, window)
     assert found.size == width + 1
     large = peak(row, found) + unit * (200 + tau)
-    allowed = operations(row.size + found.size) * slop(large)
+    allowed = operation_count(row.size + found.size) * rounding_error(large)
     for i, one in enumerate(found.tolist(), start=first):
         wanted = exact(row, start, tau, unit, i)
         assert one == wanted == -np.inf or abs(one - wanted) <= allowed
@@ -47,7 +47,7 @@ def test_rows_are_passed_on_within_their_slop(logs, start, quarters, unit, first
 @given(st.lists(st.floats(-50, 50), min_size=1, max_size=70), st.integers(1, 80))
 def test_windows(logs, length):
     row, unit = np.array(logs), 0.3
-    found = np.exp(decayed(row, length, unit))
+    found = np.exp(sum_decayed(row, length, unit))
     for p in range(row.size):
         some = row[p : p + length]
         assert found[p] == pytest.approx(np.exp(some - unit * np.arange(some.size)).sum())

@@ -7,9 +7,9 @@ from deniable.errors import InvalidParameter
 from deniable.exact.bits import SYSTEM
 from deniable.mechanisms.quantiles.noisy_tree import (
     BRANCHES,
-    NoisyTree,
-    consistent,
-    counted,
+    TreeQuantiles,
+    count_levels,
+    fit_leaves,
 )
 from tests.mechanisms.quantiles.contract import rank_errors
 from tests.mechanisms.quantiles.laws import histogram, neighbors
@@ -19,12 +19,13 @@ from tests.mechanisms.quantiles.laws import histogram, neighbors
 @pytest.mark.parametrize("size", [4, 40])
 def test_noise_covers_every_neighbour(relation, size):
     """The counts' sensitivity, exhaustively; the noise on each node is `Laplace`'s."""
-    tree = NoisyTree((F(1, 2),), F(1), relation, size)
+    tree = TreeQuantiles((F(1, 2),), F(1), relation, size)
     cells = [0, 1, size // 2, size - 1]
     moved = 0
     for pair in neighbors(relation, 4, 4):
         one, two = (
-            counted(histogram([cells[r] for r in table], size), tree.levels) for table in pair
+            count_levels(histogram([cells[r] for r in table], size), tree.levels)
+            for table in pair
         )
         moved = max(moved, sum(int(np.abs(a - b).sum()) for a, b in zip(one, two, strict=True)))
     assert moved == tree.scale * tree.epsilon
@@ -44,7 +45,7 @@ def test_consistency_is_least_squares():
     rng = np.random.default_rng(3)
     noisy = [rng.normal(size=BRANCHES**k) for k in (1, 2)]
     best, *_ = np.linalg.lstsq(matrix(2), np.concatenate(noisy), rcond=None)
-    assert consistent(noisy) == pytest.approx(best, abs=1e-9)
+    assert fit_leaves(noisy) == pytest.approx(best, abs=1e-9)
 
 
 def test_weights_of_the_margin():
@@ -58,20 +59,20 @@ def test_weights_of_the_margin():
 def test_the_margin_is_honest(relation, size):
     count = size(small=40, full=1_000, what="margins of tree")
     quantiles = tuple(F(k, 100) for k in range(1, 100))
-    tree = NoisyTree(quantiles, F(1), relation, 1000)
+    tree = TreeQuantiles(quantiles, F(1), relation, 1000)
     records = np.concatenate([np.full(1500, 3), np.arange(1500) // 2])
     data = histogram(records, 1000)
     errors = [
         rank_errors(records, 1000, tree.draw(data, SYSTEM).cells, quantiles).max()
         for _ in range(count)
     ]
-    assert np.mean(np.array(errors) <= tree.ranks(0.5, 3000)) > 0.5
+    assert np.mean(np.array(errors) <= tree.rank_margin(0.5, 3000)) > 0.5
     assert max(errors) > 1
 
 
 def test_without_noise_to_speak_of_the_quantiles_are_right():
     quantiles = tuple(F(k, 100) for k in range(1, 100))
-    tree = NoisyTree(quantiles, F(10**6), "add-remove", 5000)
+    tree = TreeQuantiles(quantiles, F(10**6), "add-remove", 5000)
     records = np.arange(4000) * 7 % 4999
     drawn = tree.draw(histogram(records, 5000), SYSTEM)
     assert drawn.rows == 4000
@@ -80,7 +81,7 @@ def test_without_noise_to_speak_of_the_quantiles_are_right():
 
 @pytest.mark.parametrize("records", [(), (0,), (2, 2, 2)], ids=str)
 def test_small_tables_release_something(records):
-    tree = NoisyTree((F(1, 4), F(1, 2)), F(1), "replace", 4)
+    tree = TreeQuantiles((F(1, 4), F(1, 2)), F(1), "replace", 4)
     cells = tree.draw(histogram(records, 4), SYSTEM).cells
     assert len(cells) == 2
     assert 0 <= cells[0] <= cells[1] < 4
@@ -88,4 +89,4 @@ def test_small_tables_release_something(records):
 
 def test_too_many_cells_are_refused():
     with pytest.raises(InvalidParameter, match="larger step"):
-        NoisyTree((F(1, 2),), F(1), "replace", (1 << 24) + 1)
+        TreeQuantiles((F(1, 2),), F(1), "replace", (1 << 24) + 1)

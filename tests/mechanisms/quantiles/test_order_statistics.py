@@ -2,14 +2,14 @@ import numpy as np
 import pytest
 
 from deniable.exact.bits import SYSTEM, ScriptedBits
-from deniable.mechanisms.quantiles.order_statistics import Order
+from deniable.mechanisms.quantiles.order_statistics import OrderStatistics
 from tests.mechanisms.quantiles.laws import histogram
 
 RECORDS = [0, 0, 0, 2, 3, 3, 7]
 
 
 def test_places_stay_in_their_cells_and_are_remembered():
-    order = Order(histogram(RECORDS, 8), SYSTEM)
+    order = OrderStatistics(histogram(RECORDS, 8), SYSTEM)
     some = order.places(2, 5).copy()
     all_ = order.places(0, 7)
     assert (all_ >> order.place_bits).tolist() == RECORDS
@@ -22,7 +22,7 @@ def test_places_stay_in_their_cells_and_are_remembered():
 def test_any_order_of_asking_gives_one_table(seed):
     rng = np.random.default_rng(seed)
     records = np.sort(rng.integers(0, 40, 100))
-    order = Order(histogram(records, 40), SYSTEM)
+    order = OrderStatistics(histogram(records, 40), SYSTEM)
     seen = {}
     for _ in range(30):
         first, last = sorted(rng.integers(0, 101, 2))
@@ -34,20 +34,20 @@ def test_any_order_of_asking_gives_one_table(seed):
 
 
 def test_only_what_is_asked_for_is_drawn():
-    order = Order(histogram(RECORDS, 8), ScriptedBits([1, 0]), place_bits=1)
+    order = OrderStatistics(histogram(RECORDS, 8), ScriptedBits([1, 0]), place_bits=1)
     assert order.places(4, 5).tolist() == [6]  # the whole cell 3, and nothing else
     assert order.places(4, 6).tolist() == [6, 7]
 
 
 def test_ranks_count_what_lies_below():
-    order = Order(histogram(RECORDS, 8), SYSTEM)
+    order = OrderStatistics(histogram(RECORDS, 8), SYSTEM)
     whole = order.places(0, 7)
     for place in [0, *whole.tolist(), *(whole + 1).tolist(), 5 << order.place_bits]:
-        assert order.below(place) == (whole < place).sum()
+        assert order.rank_of(place) == (whole < place).sum()
 
 
 def test_intervals_cover_all_places_once():
-    whole = Order(histogram(RECORDS, 8), SYSTEM).whole()
+    whole = OrderStatistics(histogram(RECORDS, 8), SYSTEM).all_records()
     edges = whole.edges(0, 7)
     assert edges.size == 9
     assert edges[0] == -1
@@ -61,6 +61,6 @@ def test_intervals_cover_all_places_once():
 
 
 def test_an_empty_table_has_one_interval():
-    whole = Order(histogram([], 8), SYSTEM).whole()
+    whole = OrderStatistics(histogram([], 8), SYSTEM).all_records()
     assert whole.edges(0, 0).tolist() == [-1, whole.size - 1]
     assert whole.rank(5) == 0

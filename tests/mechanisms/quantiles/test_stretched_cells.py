@@ -9,9 +9,9 @@ import pytest
 
 from deniable.mechanisms.histogram import ColumnGrid
 from deniable.mechanisms.quantiles import Quantiles
-from deniable.mechanisms.quantiles.joint import Joint
-from deniable.mechanisms.quantiles.recursive import Recursive
-from deniable.mechanisms.quantiles.stretched_cells import Stretch, usual
+from deniable.mechanisms.quantiles.joint import JointQuantiles
+from deniable.mechanisms.quantiles.recursive import RecursiveQuantiles
+from deniable.mechanisms.quantiles.stretched_cells import StretchedCells, usual_atoms
 from tests.mechanisms.quantiles.contract import MethodContract, rank_errors
 from tests.mechanisms.quantiles.laws import mixed, of_joint, of_recursive
 
@@ -25,12 +25,12 @@ class WideContract(MethodContract):
     flat = staticmethod(of_joint)
 
     def law(self, method, records):
-        stretch = Stretch(method.size, method.atoms)
+        stretch = StretchedCells(method.size, method.atoms)
         flat = replace(method, size=stretch.width, atoms=())
         rooms = [
             range(first, first + dict(method.atoms).get(cell, 1))
             for cell in records
-            for first in stretch.first(np.array([cell])).tolist()
+            for first in stretch.starts(np.array([cell])).tolist()
         ]
         laws = []
         for places in product(*rooms):
@@ -45,34 +45,37 @@ class WideContract(MethodContract):
 
 class TestJoint(WideContract):
     methods = (
-        Joint((F(1, 3), F(2, 3)), F(1), "replace", 3, 0, ATOMS),
-        Joint((F(1, 2),), F(1), "add-remove", 3, 1, ATOMS),
+        JointQuantiles((F(1, 3), F(2, 3)), F(1), "replace", 3, 0, ATOMS),
+        JointQuantiles((F(1, 2),), F(1), "add-remove", 3, 1, ATOMS),
     )
     most = 3
 
 
 class TestRecursive(WideContract):
-    methods = (Recursive((F(1, 4), F(1, 2)), F(1), "add-remove", 3, 0, ATOMS),)
+    methods = (RecursiveQuantiles((F(1, 4), F(1, 2)), F(1), "add-remove", 3, 0, ATOMS),)
     flat = staticmethod(of_recursive)
     most = 3
 
 
 @pytest.mark.parametrize("atoms", [(), ((0, 4),), ((3, 2), (9, 5)), ((0, 2), (1, 3), (2, 4))])
 def test_rooms_and_cells(atoms):
-    stretch = Stretch(10, atoms)
+    stretch = StretchedCells(10, atoms)
     rooms = [stretch.cell(room) for room in range(stretch.width)]
     widths = dict(atoms)
     assert rooms == [cell for cell in range(10) for _ in range(widths.get(cell, 1))]
-    first = stretch.first(np.arange(10)).tolist()
+    first = stretch.starts(np.arange(10)).tolist()
     assert [rooms[one] for one in first] == list(range(10))
     assert all(rooms[one - 1] != rooms[one] for one in first[1:])
 
 
 def test_which_cells_are_wide_is_public():
-    assert usual(ColumnGrid.of((-1, 1), F(1, 100))) == ((0, 6), (100, 12), (200, 6))
-    assert usual(ColumnGrid.of((0, 1023), 1)) == ((0, 64), (1023, 32))
-    assert usual(ColumnGrid.of((10, 1033), 1)) == ((0, 32), (1023, 32))
-    assert usual(ColumnGrid.of((F(1, 2), F(2047, 2)), 1)) == ((0, 32), (1023, 32))  # no zero
+    assert usual_atoms(ColumnGrid.of((-1, 1), F(1, 100))) == ((0, 6), (100, 12), (200, 6))
+    assert usual_atoms(ColumnGrid.of((0, 1023), 1)) == ((0, 64), (1023, 32))
+    assert usual_atoms(ColumnGrid.of((10, 1033), 1)) == ((0, 32), (1023, 32))
+    assert usual_atoms(ColumnGrid.of((F(1, 2), F(2047, 2)), 1)) == (
+        (0, 32),
+        (1023, 32),
+    )  # no zero
 
 
 @pytest.mark.parametrize(("neighbors", "most"), [("replace", 14), ("add-remove", 8)])

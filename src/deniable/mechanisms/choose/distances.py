@@ -1,9 +1,8 @@
-"""How many records must change for an answer to become another: D(x, t), for all t at once.
+"""How many records must change for the answer to become t: D(x, t), for all t at once.
 
-A change is a record that comes or goes (add-remove) or one that becomes another (replace).
-Changing one record changes D(x, t) by at most one, whatever the question is: that is what makes
-D a score of sensitivity one. The closed forms below are compared with a breadth-first search
-over all small tables in the tests.
+A change adds or removes a record (add-remove), or replaces one (replace). Changing one record
+changes D(x, t) by at most one, for every question, so D is a score of sensitivity one. Tests
+compare the closed forms below with a breadth-first search over all small tables.
 """
 
 import math
@@ -26,20 +25,20 @@ _SAFE = 1 << 62  # two such integers differ by an int64
 
 
 class Distance(Protocol):
-    """D(x, t) for every possible answer t, in their order; UNREACHABLE where there is none."""
+    """D(x, t) for every possible answer t, in order; UNREACHABLE if no table gives t."""
 
     def __call__(self, data: Any) -> NDArray[np.int64]: ...
 
 
 @dataclass(frozen=True, slots=True)
-class ToQuantile:
+class DistanceToQuantile:
     """The k-th smallest of n records, k = ceil(q n), at least 1.
 
-    It is t if at most k - 1 records lie below t and at least k do not lie above. Replacing a
-    record by t mends one of those that are missing. Adding a t brings the rank 1 - q or q
-    closer, removing a record q or 1 - q; so the larger of the two is what each change gains.
+    It is t if at most k - 1 records lie below t and at least k do not lie above t. Replacing a
+    record by t reduces what is missing by one. Adding a t brings the rank closer by 1 - q or q,
+    removing a record by q or 1 - q. So each change gains the larger of the two.
 
-    >>> ToQuantile((1, 2, 3, 4), Fraction(1, 2), "replace")([1, 1, 1, 4]).tolist()
+    >>> DistanceToQuantile((1, 2, 3, 4), Fraction(1, 2), "replace")([1, 1, 1, 4]).tolist()
     [0, 2, 2, 2]
     """
 
@@ -48,8 +47,8 @@ class ToQuantile:
     neighbors: Neighbors
 
     def __call__(self, data: Any) -> NDArray[np.int64]:
-        records, counts = histogram(data)
-        values = _sortable(self.values)
+        records, counts = count_values(data)
+        values = _read_records(self.values)
         if values.dtype != records.dtype:
             values, records = values.astype(object), records.astype(object)
         sums = np.concatenate([[0], np.cumsum(counts)])
@@ -58,7 +57,9 @@ class ToQuantile:
         n = int(sums[-1])
         if self.neighbors == "replace":
             if n == 0:
-                raise InvalidData("A quantile of a public number of records needs one record.")
+                raise InvalidData(
+                    "A quantile under replace neighbours needs at least one record."
+                )
             k = max(1, -(-self.q.numerator * n // self.q.denominator))
             return np.asarray(np.maximum(0, np.maximum(k - through, below - (k - 1))))
         absent = through == below
@@ -67,13 +68,13 @@ class ToQuantile:
     def _moves(
         self, below: NDArray[np.int64], through: NDArray[np.int64], n: NDArray[np.int64]
     ) -> NDArray[np.int64]:
-        """Changes still missing once t occurs: q n must come into (below, through]."""
+        """Changes still needed once t occurs: q n must lie in (below, through]."""
         if self.q == 0:
             return below
         top, bottom = self.q.numerator, self.q.denominator
         gain = max(top, bottom - top)
-        if n.size and int(n.max()) * bottom >= _SAFE:  # 0.3333333333333333 has 10**16 there
-            below, through, n = (one.astype(object) for one in (below, through, n))
+        if n.size and int(n.max()) * bottom >= _SAFE:  # 0.3333333333333333 has 10**16 here
+            below, through, n = (array.astype(object) for array in (below, through, n))
         above, under = top * n - bottom * through, bottom * below - top * n
         return np.where(
             above > 0, -(-above // gain), np.where(under >= 0, under // gain + 1, 0)
@@ -81,13 +82,13 @@ class ToQuantile:
 
 
 @dataclass(frozen=True, slots=True)
-class ToMode:
-    """The most frequent category; where several are, each of them is right.
+class DistanceToMode:
+    """The most frequent category; if there are several, each of them is right.
 
-    When records come or go, adding copies of t is as good as removing others: the lead of the
-    most frequent. When they are replaced, k changes add k to t and take k from those above.
+    Under add-remove, adding copies of t is as good as removing others, so D is the lead of the
+    most frequent category. Under replace, k changes add k to t and take k from those above.
 
-    >>> ToMode(("a", "b"), "add-remove")(["a", "a", "a", "b"]).tolist()
+    >>> DistanceToMode(("a", "b"), "add-remove")(["a", "a", "a", "b"]).tolist()
     [0, 2]
     """
 
@@ -95,10 +96,10 @@ class ToMode:
     neighbors: Neighbors
 
     def __call__(self, data: Any) -> NDArray[np.int64]:
-        found = _counter(data)
-        if not found.keys() <= set(self.categories):
-            raise InvalidData("Some records are in none of the declared categories.")
-        counts = np.array([found[one] for one in self.categories], dtype=np.int64)
+        frequency = _count_categories(data)
+        if not frequency.keys() <= set(self.categories):
+            raise InvalidData("Some records are not in the declared categories.")
+        counts = np.array([frequency[category] for category in self.categories], dtype=np.int64)
         if self.neighbors == "add-remove":
             return np.asarray(counts.max() - counts, dtype=np.int64)
         low, high = np.zeros_like(counts), counts.max() - counts
@@ -118,7 +119,7 @@ class ToMode:
 
 
 @dataclass(frozen=True, slots=True)
-class Means:
+class RoundedMeans:
     """Means of whole numbers from lo to hi, rounded to a grid."""
 
     lo: int
@@ -126,7 +127,7 @@ class Means:
     step: Fraction
 
     def outputs(self) -> tuple[Fraction, ...]:
-        """The means that can be released: the grid's points from lo to hi, in order."""
+        """The means that can be released: the grid points from lo to hi, in order."""
         first, last = (
             math.floor(end / self.step + Fraction(1, 2)) for end in (self.lo, self.hi)
         )
@@ -134,40 +135,40 @@ class Means:
 
 
 @dataclass(frozen=True, slots=True)
-class ToMean(Means):
+class DistanceToMean(RoundedMeans):
     """The mean of a public number of whole-numbered records from lo to hi, rounded to a grid.
 
-    The farthest that k replacements can move the sum is the sum of the k largest moves that
-    single records can make.
+    k replacements can move the sum by at most the sum of the k largest moves of single records.
 
-    >>> ToMean(0, 3, Fraction(1))([0, 0, 3]).tolist()
+    >>> DistanceToMean(0, 3, Fraction(1))([0, 0, 3]).tolist()
     [1, 0, 1, 2]
     """
 
     def __call__(self, data: Any) -> NDArray[np.int64]:
         records = np.asarray(data)
         if records.ndim != 1 or not records.size or records.dtype.kind not in "iu":
-            raise InvalidData("A mean needs a list of whole numbers, one at least.")
+            raise InvalidData("A mean needs a list of one or more whole numbers.")
         records = np.sort(np.clip(records.astype(np.int64), self.lo, self.hi))
         up = np.concatenate([[0], np.cumsum(self.hi - records)])
         down = np.concatenate([[0], np.cumsum(records[::-1] - self.lo)])
         n, total = records.size, int(records.sum())
         half = self.step / 2
-        found = []
+        distances = []
         for t in self.outputs():
             least = -(-(t - half) * n // 1)  # sums from here ...
             most = -(-(t + half) * n // 1) - 1  # ... to here have a mean that rounds to t
             if total < least:
-                found.append(int(np.searchsorted(up, int(least) - total)))
+                distances.append(int(np.searchsorted(up, int(least) - total)))
             else:
-                found.append(int(np.searchsorted(down, max(0, total - int(most)))))
-        return np.array(found, dtype=np.int64)
+                distances.append(int(np.searchsorted(down, max(0, total - int(most)))))
+        return np.array(distances, dtype=np.int64)
 
 
-class Searched:
+class SearchedDistance:
     """Any function of small tables, by breadth-first search from all tables with an answer.
 
-    Tables are multisets: of exactly `records` records (replace), or of at most so many.
+    Tables are multisets of exactly `records` records (replace), or of at most `records`
+    (add-remove).
     """
 
     def __init__(
@@ -181,18 +182,21 @@ class Searched:
         if sum(math.comb(len(domain) + n - 1, n) for n in sizes) > _MOST_TABLES:
             raise InvalidParameter(
                 f"There are over {_MOST_TABLES} tables of {records} records over {len(domain)} "
-                "values. Give the distances in closed form, or take fewer of either."
+                "values. Give the distances in closed form, or use fewer records or values."
             )
         self._order = {value: place for place, value in enumerate(domain)}
         places = range(len(domain))
         tables = [t for n in sizes for t in combinations_with_replacement(places, n)]
-        known = set(tables)
+        listed = set(tables)
         answers = {t: function(tuple(domain[place] for place in t)) for t in tables}
         self.outputs = tuple(dict.fromkeys(a for a in answers.values() if a is not None))
         self.exhaustive = None not in answers.values()
-        links = {t: [s for s in _near(t, len(domain), neighbors) if s in known] for t in tables}
+        links = {
+            t: [s for s in _neighboring_tables(t, len(domain), neighbors) if s in listed]
+            for t in tables
+        }
         columns = [
-            _spread([t for t in tables if answers[t] == output], links)
+            _distances_from([t for t in tables if answers[t] == output], links)
             for output in self.outputs
         ]
         self._distances = {
@@ -201,15 +205,15 @@ class Searched:
 
     def __call__(self, data: Any) -> NDArray[np.int64]:
         try:
-            table = tuple(sorted(self._order[one] for one in data))
+            table = tuple(sorted(self._order[record] for record in data))
         except (KeyError, TypeError):
             raise InvalidData("Some records are not in the declared domain.") from None
         if table not in self._distances:
-            raise InvalidData("The number of records is not the declared one.")
+            raise InvalidData("The number of records differs from the declared `records`.")
         return self._distances[table]
 
 
-def _near(
+def _neighboring_tables(
     table: tuple[int, ...], values: int, neighbors: Neighbors
 ) -> Iterator[tuple[int, ...]]:
     for i in range(len(table)):
@@ -222,62 +226,64 @@ def _near(
         yield from (tuple(sorted((*table, value))) for value in range(values))
 
 
-def _spread(
+def _distances_from(
     sources: list[tuple[int, ...]], links: dict[tuple[int, ...], list[tuple[int, ...]]]
 ) -> dict[tuple[int, ...], int]:
-    found = dict.fromkeys(sources, 0)
+    distances = dict.fromkeys(sources, 0)
     queue = deque(sources)
     while queue:
         table = queue.popleft()
         for other in links[table]:
-            if other not in found:
-                found[other] = found[table] + 1
+            if other not in distances:
+                distances[other] = distances[table] + 1
                 queue.append(other)
-    return found
+    return distances
 
 
-def histogram(data: Any) -> tuple[NDArray[Any], NDArray[np.int64]]:
+def count_values(data: Any) -> tuple[NDArray[Any], NDArray[np.int64]]:
     """Sorted distinct values and how often each occurs; from values, or from their counts.
 
-    >>> values, counts = histogram({3: 2, 1: 5})
+    >>> values, counts = count_values({3: 2, 1: 5})
     >>> values.tolist(), counts.tolist()
     ([1, 3], [5, 2])
     """
     if isinstance(data, Mapping):
-        values = _sortable(tuple(data))
-        counts = np.array([_count(one) for one in data.values()], dtype=np.int64)
+        values = _read_records(tuple(data))
+        counts = np.array([_read_count(count) for count in data.values()], dtype=np.int64)
         order = np.argsort(values, kind="stable")
         return values[order], counts[order]
-    values, counts = np.unique(_sortable(data), return_counts=True)
+    values, counts = np.unique(_read_records(data), return_counts=True)
     return values, counts.astype(np.int64)
 
 
-def _sortable(values: Any) -> NDArray[Any]:
+def _read_records(values: Any) -> NDArray[Any]:
     array = values if isinstance(values, np.ndarray) else np.array(values, dtype=object)
     if array.ndim != 1:
-        raise InvalidData("Records come as one list, or as a mapping of value to count.")
+        raise InvalidData("Records must be one list, or a mapping of value to count.")
     if array.dtype == object:
-        kinds = {type(one) for one in array}
-        if kinds <= {int} and all(abs(one) < 2**63 for one in array):
+        kinds = {type(record) for record in array}
+        if kinds <= {int} and all(abs(record) < 2**63 for record in array):
             return array.astype(np.int64)
         if kinds <= {float, np.float64}:
             array = array.astype(np.float64)
         elif not all(issubclass(kind, int | Fraction | np.integer) for kind in kinds):
             raise InvalidData(
-                "Records must be numbers of one kind: integers, floats, Fractions."
+                "Records must be numbers of one type: integers, floats or Fractions."
             )
     if array.dtype.kind == "f" and np.isnan(array).any():
-        raise InvalidData("NaN is among the records: it has no place in their order.")
+        raise InvalidData(
+            "Some records are NaN, which cannot be sorted. Remove or replace them."
+        )
     return array
 
 
-def _counter(data: Any) -> Counter[Any]:
+def _count_categories(data: Any) -> Counter[Any]:
     if isinstance(data, Mapping):
-        return Counter({value: _count(count) for value, count in data.items()})
+        return Counter({value: _read_count(count) for value, count in data.items()})
     return Counter(data.tolist() if isinstance(data, np.ndarray) else data)
 
 
-def _count(count: Any) -> int:
+def _read_count(count: Any) -> int:
     if isinstance(count, bool) or not isinstance(count, int | np.integer) or count < 0:
         raise InvalidData("Counts must be whole numbers, zero or more.")
     return int(count)

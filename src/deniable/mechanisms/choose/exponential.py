@@ -2,10 +2,10 @@
 
 P(t) is proportional to exp(epsilon * score(t) / span), where span bounds how far the difference
 of two scores can move between neighbours: twice the sensitivity, or once if the scores are
-monotone. The logarithm of P(t) / P'(t) is epsilon / span times a score's move, plus a number
-common to all t: so it spans at most epsilon over all t (bounded range), and as both laws add
-up to one it lies within [-epsilon, epsilon]. McSherry & Talwar, "Mechanism design via
-differential privacy", 2007; the zCDP charge of epsilon**2 / 8: Cesar & Rogers 2020.
+monotone. The logarithm of P(t) / P'(t) is epsilon / span times the move of a score, plus a
+number common to all t. So its range over all t is at most epsilon (bounded range), and since
+both laws add up to one, it lies in [-epsilon, epsilon]. McSherry & Talwar, "Mechanism design
+via differential privacy", 2007; the zCDP charge of epsilon**2 / 8: Cesar & Rogers 2020.
 """
 
 import math
@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from deniable.exact import choose
 from deniable.exact.enclosures import Enclosure, exp_neg, log
-from deniable.mechanisms.choose.by_score import Choosing, exponents
+from deniable.mechanisms.choose.choice_by_score import ChoiceByScore, exponents
 from deniable.mechanisms.choose.scores import Scores
 from deniable.privacy import RangeLoss
 
@@ -25,11 +25,11 @@ _BITS = 96
 
 
 @dataclass(frozen=True, slots=True, init=False)
-class Exponential(Choosing):
+class Exponential(ChoiceByScore):
     """Chooses a candidate with odds that grow by a factor `odds` for each span of score.
 
-    Its loss has a smaller zCDP charge than other choices of the same epsilon, so it is the one
-    to use where many choices are composed. For a single choice `PermuteAndFlip` is never worse.
+    Its zCDP charge is smaller than that of other choices of the same epsilon: use it where many
+    choices are composed. For a single choice `PermuteAndFlip` is never worse.
 
     >>> rank = Exponential(odds=2)
     >>> law = rank.pmf({"Fr": 0, "So": 4, "Ju": 6, "Se": 6})
@@ -49,18 +49,18 @@ class Exponential(Choosing):
         return RangeLoss(self.epsilon, odds=self.odds)
 
     def _choose(self, scores: Scores) -> int:
-        behind = scores.behind()
-        return choose(np.ones(behind.size, dtype=np.int64), behind, self.rate(scores))
+        gaps = scores.gaps_to_best()
+        return choose(np.ones(gaps.size, dtype=np.int64), gaps, self.rate(scores))
 
     def _probabilities(self, scores: Scores) -> NDArray[np.float64]:
         weights = np.exp(-exponents(scores, self.rate(scores)))
         return np.asarray(weights / weights.sum(), dtype=np.float64)
 
     def _enclose(self, scores: Scores, index: int, bits: int) -> Enclosure:
-        rate, behind = self.rate(scores), scores.behind()
-        work = bits + 16 + behind.size.bit_length()
-        known = {int(one): exp_neg(rate * int(one), work) for one in set(behind.tolist())}
-        weights = [known[int(one)] for one in behind]
+        rate, gaps = self.rate(scores), scores.gaps_to_best()
+        work = bits + 16 + gaps.size.bit_length()
+        by_gap = {int(gap): exp_neg(rate * int(gap), work) for gap in set(gaps.tolist())}
+        weights = [by_gap[int(gap)] for gap in gaps]
         low, high = (sum(ends) for ends in zip(*weights, strict=True))
         lo, hi = weights[index]
         return (lo << bits) // high, -(-(hi << bits) // low)

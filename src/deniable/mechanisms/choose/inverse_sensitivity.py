@@ -1,17 +1,17 @@
-"""The inverse sensitivity mechanism: an answer is as likely as it is near to being true.
+"""The inverse sensitivity mechanism: an answer near to being true is more likely.
 
 Let D(x, t) be the number of records that must change for the answer to become t. It has
 sensitivity one, so P(t) proportional to exp(-epsilon D(x, t) / 2) is the exponential mechanism
-with that score: epsilon-private, with log-odds that span at most epsilon. Asi & Duchi,
+with that score: epsilon-private, and its log-odds have a range of at most epsilon. Asi & Duchi,
 "Instance-optimality in differential privacy via approximate inverse sensitivity mechanisms",
 2020. At the true answer it is at least as good as any unbiased mechanism of epsilon / 4.
 
-If there are two answers only, and one of them is right for every table, exp(-epsilon D) is
-private already: one of the two distances is always zero, so their difference moves by one; or
-from 1 to -1, which takes a probability from 1 / (1 + a) to a / (1 + a), a = e**-epsilon.
+If there are only two answers, and one of them is right for every table, exp(-epsilon D) is
+already private: one of the two distances is always zero, so their difference moves by one, or
+from 1 to -1. The latter moves a probability from 1 / (1 + a) to a / (1 + a), a = e**-epsilon.
 
-Where the question is a count or a mean, noise of the same epsilon is about twice as accurate:
-use `Laplace` there, and this for medians, quantiles, modes and questions of your own.
+For a count or a mean, noise of the same epsilon is about twice as accurate: use `Laplace`
+there. Use this for medians, quantiles, modes and your own questions.
 """
 
 from collections.abc import Callable, Hashable, Sequence
@@ -25,17 +25,18 @@ from numpy.typing import NDArray
 from deniable.errors import InvalidData, InvalidParameter
 from deniable.exact.enclosures import Enclosure
 from deniable.exact.rationals import Number, positive, probability, whole
-from deniable.mechanisms import strength
-from deniable.mechanisms.choose.distance_to_mean import ToChangingMean
+from deniable.mechanisms import epsilon_or_odds
+from deniable.mechanisms.choose.distance_to_mean import DistanceToChangingMean
 from deniable.mechanisms.choose.distances import (
     UNREACHABLE,
     Distance,
-    Searched,
-    ToMean,
-    ToMode,
-    ToQuantile,
+    DistanceToMean,
+    DistanceToMode,
+    DistanceToQuantile,
+    SearchedDistance,
 )
 from deniable.mechanisms.choose.exponential import Exponential
+from deniable.mechanisms.named_arguments import check_arguments
 from deniable.privacy import Neighbors, PureLoss, RangeLoss, neighboring
 
 
@@ -44,10 +45,11 @@ class InverseSensitivity:
     """Answers a question with finitely many answers, from the distance to each of them.
 
     `distance(data)` gives, for each of `outputs` in order, how many records must change for it
-    to be the answer (-1: it never is). `neighbors` says what a change is, and the distance must
-    count in those. Say `exhaustive=True` if every table has its answer among the outputs: that
-    doubles the strength where there are two. `median`, `quantile`, `mode`, `majority`, `mean`
-    are ready made; `search` finds the distances of any function of small tables by itself.
+    to be the answer (-1: it never is). `neighbors` defines a change, and the distance must
+    count such changes. Give `exhaustive=True` if every table has its answer among the outputs:
+    with two outputs this doubles the exponent. `median`, `quantile`, `mode`, `majority` and
+    `mean` have their distances built in. `search` computes them for any function of small
+    tables.
 
     >>> median = InverseSensitivity.median(range(100), epsilon=1, neighbors="add-remove")
     >>> median.release([40] * 2000)
@@ -63,6 +65,7 @@ class InverseSensitivity:
     neighbors: Neighbors
     exhaustive: bool
 
+    @check_arguments
     def __init__(
         self,
         outputs: Sequence[Any],
@@ -73,14 +76,14 @@ class InverseSensitivity:
         odds: Number | None = None,
         exhaustive: bool = False,
     ) -> None:
-        exact_epsilon, exact_odds = strength.one_of(epsilon, odds)
-        found = tuple(outputs)
-        if len(found) < 2 or len(set(found)) != len(found):
+        exact_epsilon, exact_odds = epsilon_or_odds.read(epsilon, odds)
+        answers = tuple(outputs)
+        if len(answers) < 2 or len(set(answers)) != len(answers):
             raise InvalidParameter(
                 "`outputs` must be two or more different answers, fixed in advance. Found "
-                f"{len(found)}, of which {len(set(found))} are different."
+                f"{len(answers)}, of which {len(set(answers))} are different."
             )
-        object.__setattr__(self, "outputs", found)
+        object.__setattr__(self, "outputs", answers)
         object.__setattr__(self, "distance", distance)
         object.__setattr__(self, "epsilon", exact_epsilon)
         object.__setattr__(self, "odds", exact_odds)
@@ -99,16 +102,16 @@ class InverseSensitivity:
     ) -> "InverseSensitivity":
         """The ceil(q n)-th smallest record, among the given `values`.
 
-        Data comes as a list, an array, or a mapping of value to count.
+        Data is a list, an array, or a mapping of value to count.
 
         >>> top = InverseSensitivity.quantile(0.9, range(10), epsilon=1, neighbors="replace")
         >>> top.release({3: 500, 7: 4500})
         7
         """
-        exact, found = probability(q, "q"), tuple(sorted(values))
+        exact, outputs = probability(q, "q"), tuple(sorted(values))
         relation = neighboring(neighbors)
-        distance = ToQuantile(found, exact, relation)
-        return cls(found, distance, neighbors=relation, epsilon=epsilon, odds=odds)
+        distance = DistanceToQuantile(outputs, exact, relation)
+        return cls(outputs, distance, neighbors=relation, epsilon=epsilon, odds=odds)
 
     @classmethod
     def median(
@@ -119,7 +122,7 @@ class InverseSensitivity:
         epsilon: Number | None = None,
         odds: Number | None = None,
     ) -> "InverseSensitivity":
-        """The middle record; the lower of the two in the middle, if there are two.
+        """The middle record; if there are two, the lower one.
 
         >>> middle = InverseSensitivity.median([1, 2, 3], odds=4, neighbors="replace")
         >>> [round(p, 4) for p in middle.pmf([1, 3, 3]).values()]
@@ -144,10 +147,10 @@ class InverseSensitivity:
         >>> colour.release({"red": 3000, "blue": 10})
         'red'
         """
-        found, relation = tuple(categories), neighboring(neighbors)
+        outputs, relation = tuple(categories), neighboring(neighbors)
         return cls(
-            found,
-            ToMode(found, relation),
+            outputs,
+            DistanceToMode(outputs, relation),
             neighbors=relation,
             epsilon=epsilon,
             odds=odds,
@@ -163,14 +166,14 @@ class InverseSensitivity:
         epsilon: Number | None = None,
         odds: Number | None = None,
     ) -> "InverseSensitivity":
-        """Which of two sides has more records. `Majority` errs up to half as often.
+        """Which of two sides has more records. `Majority` is wrong up to half as often.
 
         >>> vote = InverseSensitivity.majority(epsilon=0.1, neighbors="replace")
         >>> round(vote.pmf({True: 520, False: 481})[False], 6)
         0.119203
         """
         if len(tuple(sides)) != 2:
-            raise InvalidParameter(f"`sides` must be two. Found {len(tuple(sides))}.")
+            raise InvalidParameter(f"`sides` must be two values. Found {len(tuple(sides))}.")
         return cls.mode(sides, neighbors=neighbors, epsilon=epsilon, odds=odds)
 
     @classmethod
@@ -186,8 +189,8 @@ class InverseSensitivity:
     ) -> "InverseSensitivity":
         """The mean of whole numbers, clipped to [lo, hi], rounded to multiples of `step`.
 
-        Under "replace" the number of records is public. Where they come or go it need not be:
-        see `changing_mean` for that distance, and the proof that it has sensitivity one.
+        Under "replace" the number of records is public. Under "add-remove" it need not be: see
+        `distance_to_mean` for that distance, and the proof that it has sensitivity one.
 
         >>> mean = InverseSensitivity.mean(0, 100, epsilon=1, neighbors="replace")
         >>> mean.release([50] * 100_000)
@@ -198,7 +201,7 @@ class InverseSensitivity:
             raise InvalidParameter(
                 f"`lo` and `hi` must be whole numbers, lo below hi. Found {lo} and {hi}."
             )
-        kind = ToMean if relation == "replace" else ToChangingMean
+        kind = DistanceToMean if relation == "replace" else DistanceToChangingMean
         distance = kind(lo, hi, positive(step, "step"))
         return cls(
             distance.outputs(),
@@ -220,11 +223,11 @@ class InverseSensitivity:
         epsilon: Number | None = None,
         odds: Number | None = None,
     ) -> "InverseSensitivity":
-        """Any function of a table of few records over a small domain, its distances searched.
+        """Any function of a table of few records over a small domain; finds the distances.
 
-        Tables hold exactly `records` records (replace) or at most so many (add-remove), as a
-        public fact. The function gets the records in the order of the domain; None means that a
-        table has no answer.
+        Tables hold exactly `records` records (replace) or at most `records` (add-remove); this
+        is public. The function gets the records in the order of the domain. It returns None
+        for a table that has no answer.
 
         >>> spread = InverseSensitivity.search(
         ...     lambda table: max(table) - min(table),
@@ -237,7 +240,9 @@ class InverseSensitivity:
         ([0, 1, 1, 1], (0, 1, 2, 3))
         """
         relation = neighboring(neighbors)
-        distance = Searched(function, tuple(domain), whole(records, "records"), relation)
+        distance = SearchedDistance(
+            function, tuple(domain), whole(records, "records"), relation
+        )
         return cls(
             distance.outputs,
             distance,
@@ -249,12 +254,16 @@ class InverseSensitivity:
 
     @property
     def loss(self) -> PureLoss | RangeLoss:
-        """A loss of bounded range; between two answers, a pure loss.
+        """A loss of bounded range; with two exhaustive answers, a pure loss.
 
         >>> InverseSensitivity.majority(epsilon=1, neighbors="replace").loss
         PureLoss(1)
         """
-        return strength.loss(self.epsilon, self.odds) if self._sharp else self._twin().loss
+        return (
+            epsilon_or_odds.loss(self.epsilon, self.odds)
+            if self._is_binary
+            else self._equivalent().loss
+        )
 
     def release(self, data: Any) -> Any:
         """One of the outputs.
@@ -263,13 +272,13 @@ class InverseSensitivity:
         'b'
         """
         possible, scores = self._scores(data)
-        return self.outputs[possible[self._twin().release(scores)]]
+        return self.outputs[possible[self._equivalent().release(scores)]]
 
     def pmf(self, data: Any) -> dict[Any, float]:
         """The probability of each output."""
         possible, scores = self._scores(data)
         law = dict.fromkeys(self.outputs, 0.0)
-        for place, p in zip(possible, self._twin().pmf(scores), strict=True):
+        for place, p in zip(possible, self._equivalent().pmf(scores), strict=True):
             law[self.outputs[place]] = float(p)
         return law
 
@@ -278,24 +287,24 @@ class InverseSensitivity:
         possible, scores = self._scores(data)
         for place, index in enumerate(possible):
             if self.outputs[index] == output:
-                return self._twin().pmf_bounds(place, scores, bits)
+                return self._equivalent().pmf_bounds(place, scores, bits)
         return 0, 0
 
     def margin(self, confidence: Number = 0.95) -> int:
-        """The least m so that, with that probability, the output is the true answer of a table
-        that differs from the data in at most m records.
+        """The least m such that, with probability `confidence`, the output is the true answer
+        of a table that differs from the data in at most m records.
 
         >>> InverseSensitivity.median(range(1024), epsilon=1, neighbors="replace").margin()
         19
         """
-        return int(self._twin().margin(confidence, candidates=len(self.outputs)))
+        return int(self._equivalent().margin(confidence, candidates=len(self.outputs)))
 
-    def _twin(self) -> Exponential:
-        """The exponential mechanism with score -D; the sharper one has twice the strength."""
-        return Exponential(epsilon=self.epsilon, odds=self.odds, monotone=self._sharp)
+    def _equivalent(self) -> Exponential:
+        """The exponential mechanism with score -D; for two answers, with twice the exponent."""
+        return Exponential(epsilon=self.epsilon, odds=self.odds, monotone=self._is_binary)
 
     @property
-    def _sharp(self) -> bool:
+    def _is_binary(self) -> bool:
         return self.exhaustive and len(self.outputs) == 2
 
     def _scores(self, data: Any) -> tuple[list[int], NDArray[np.int64]]:
@@ -310,6 +319,7 @@ class InverseSensitivity:
             )
         if self.exhaustive and distances[possible].min() > 0:
             raise InvalidData(
-                "No output is the answer of this table, though `exhaustive` says that one is."
+                "No output is the answer of this table, but `exhaustive=True` promises one. "
+                "Add the missing outputs, or use exhaustive=False."
             )
         return possible.tolist(), -distances[possible].astype(np.int64)

@@ -1,8 +1,8 @@
-"""Certified probabilities of who wins, and what passes, under discrete Laplace noise.
+"""Certified probabilities of a noisy maximum and of a sparse vector, with Laplace noise.
 
-Sums over one hidden noise (the winner's score, the threshold's) of products of tails. Each
-factor is enclosed by integers at scale 2**bits; the endless sum is cut where the rest is below
-2**-bits, and the upper end is raised by that rest.
+They are sums, over one hidden noise (of the winner's score, or of the threshold), of products
+of tails. Each factor is enclosed by integers at scale 2**bits. The infinite sum is cut where
+the rest is below 2**-bits, and the upper end is raised by that rest.
 """
 
 import math
@@ -18,70 +18,72 @@ from deniable.exact.enclosures import Enclosure, exp_neg
 _GUARD = 32
 
 
-class Walls:
-    """Discrete Laplace noise of one scale: masses and tails, enclosed at scale 2**work."""
+class LaplaceProbabilities:
+    """Discrete Laplace noise Z of one scale: its probabilities, enclosed at scale 2**work."""
 
     def __init__(self, scale: Fraction, bits: int) -> None:
         self.scale, self.bits, self.work = scale, bits, bits + _GUARD
-        # exp(-(reach + 1) / scale) < 2**-(bits + 8): that much is left beyond the reach.
+        # exp(-(reach + 1) / scale) < 2**-(bits + 8) bounds the probability beyond the reach.
         self.reach = math.ceil(scale * (bits + 8) * Fraction(7, 10))
         self._power = lru_cache(maxsize=None)(lambda n: exp_neg(n / scale, self.work))
 
-    def mass(self, z: int) -> Enclosure:
+    def at(self, z: int) -> Enclosure:
         """P(Z = z) = (1 - a) / (1 + a) a**|z|."""
         (lo, hi), (a_lo, a_hi), one = self._power(abs(z)), self._power(1), 1 << self.work
         return lo * (one - a_hi) // (one + a_hi), -(-hi * (one - a_lo) // (one + a_lo))
 
-    def from_(self, z: int) -> Enclosure:
+    def at_least(self, z: int) -> Enclosure:
         """P(Z >= z): a**z / (1 + a) for z >= 1, else 1 - a**(1 - z) / (1 + a)."""
         (lo, hi), (a_lo, a_hi) = self._power(max(z, 1 - z)), self._power(1)
         one = 1 << self.work
         low, high = (lo << self.work) // (one + a_hi), -(-(hi << self.work) // (one + a_lo))
         return (low, high) if z >= 1 else (one - high, one - low)
 
-    def under(self, z: int) -> Enclosure:
+    def below(self, z: int) -> Enclosure:
         """P(Z < z)."""
-        return self.from_(1 - z)
+        return self.at_least(1 - z)
 
-    def wins(self, behind: Sequence[int], index: int) -> Enclosure:
+    def winning(self, behind: Sequence[int], index: int) -> Enclosure:
         """P(candidate `index` has the highest noisy score), ties broken evenly."""
         own, low, high = behind[index], 0, 0
         for noise in range(-self.reach, self.reach + 1):
             value = noise - own
-            lows, highs = [1 << self.work], [1 << self.work]  # P(so many tie, none is above)
+            lows, highs = [1 << self.work], [1 << self.work]  # P(k rivals tie, none is above)
             for j, gap in enumerate(behind):
                 if j != index:
-                    below, here = self.under(value + gap), self.mass(value + gap)
-                    lows = _one_more(lows, below[0], here[0], self.work, up=False)
-                    highs = _one_more(highs, below[1], here[1], self.work, up=True)
-            lo, hi = self.mass(noise)
+                    below, here = self.below(value + gap), self.at(value + gap)
+                    lows = _add_rival(lows, below[0], here[0], self.work, up=False)
+                    highs = _add_rival(highs, below[1], here[1], self.work, up=True)
+            lo, hi = self.at(noise)
             low += lo * sum(p // (k + 1) for k, p in enumerate(lows)) >> self.work
             high += -(-hi * sum(-(-p // (k + 1)) for k, p in enumerate(highs)) >> self.work)
         return self._cut(low, high)
 
-    def passes(self, gaps: Sequence[int], above: Sequence[bool], queries: "Walls") -> Enclosure:
-        """P(each query i is said to be above or not), self being the threshold's noise.
+    def transcript(
+        self, gaps: Sequence[int], above: Sequence[bool], queries: "LaplaceProbabilities"
+    ) -> Enclosure:
+        """P(the queries are answered as `above` says); self is the threshold's noise.
 
-        `gaps` are how far the queries lie above the threshold. A query passes if its own
+        `gaps` are how far the queries lie above the threshold. A query is above if its own
         noise is at least the threshold's noise minus its gap.
         """
         low = high = 0
         for noise in range(-self.reach, self.reach + 1):
-            lo, hi = self.mass(noise)
-            for gap, said in zip(gaps, above, strict=True):
-                tail = queries.from_(noise - gap) if said else queries.under(noise - gap)
+            lo, hi = self.at(noise)
+            for gap, is_above in zip(gaps, above, strict=True):
+                tail = queries.at_least(noise - gap) if is_above else queries.below(noise - gap)
                 lo, hi = lo * tail[0] >> queries.work, -(-hi * tail[1] >> queries.work)
             low, high = low + lo, high + hi
         return self._cut(low, high)
 
     def _cut(self, low: int, high: int) -> Enclosure:
-        """At scale 2**bits, with what lies beyond the reach added above."""
-        _, beyond = self.from_(self.reach + 1)
+        """Rounds to scale 2**bits, and adds to the upper end what lies beyond the reach."""
+        _, beyond = self.at_least(self.reach + 1)
         shift = self.work - self.bits
         return low >> shift, min(-(-(high + 2 * beyond) >> shift), 1 << self.bits)
 
 
-def _one_more(law: list[int], below: int, here: int, work: int, *, up: bool) -> list[int]:
+def _add_rival(law: list[int], below: int, here: int, work: int, *, up: bool) -> list[int]:
     fresh = [
         stay * below + come * here for stay, come in zip([*law, 0], [0, *law], strict=True)
     ]

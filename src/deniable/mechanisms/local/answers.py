@@ -1,6 +1,6 @@
-"""Answers read as the numbers of their categories, and reports handed back in the same shape.
+"""Reads answers as numbers of categories, and returns reports in the same shape.
 
-Nothing that is said about an answer quotes it: answers are private.
+No error message quotes an answer, because answers are private.
 """
 
 from dataclasses import dataclass, field
@@ -22,16 +22,16 @@ class Answers:
     shape: tuple[int, ...]
     array: bool
 
-    def like(self, reports: NDArray[Any]) -> Any:
-        """Reports, one for each answer, in the shape and kind that the answers had."""
+    def restore_shape(self, reports: NDArray[Any]) -> Any:
+        """Gives the reports, one for each answer, the shape and kind of the answers."""
         out = reports.astype(bool if self.boolean else np.int64).reshape(self.shape)
         return out if self.array else out.tolist()
 
 
-def read(answers: Any, categories: int) -> Answers:
-    """Answers, each of which must be one of the categories.
+def read_answers(answers: Any, categories: int) -> Answers:
+    """Reads answers; each must be one of the categories.
 
-    >>> read([True, False], 2).numbers.tolist()
+    >>> read_answers([True, False], 2).numbers.tolist()
     [1, 0]
     """
     array, is_array = _as_array(answers)
@@ -40,39 +40,36 @@ def read(answers: Any, categories: int) -> Answers:
         raise InvalidData("There are no answers. Give one or more.")
     if flat.dtype.kind not in "biu":
         types = set(map(type, flat))
-        whole_numbers = all(issubclass(one, Integral) for one in types)
-        booleans = [issubclass(one, bool | np.bool_) for one in types]
+        whole_numbers = all(issubclass(kind, Integral) for kind in types)
+        booleans = [issubclass(kind, bool | np.bool_) for kind in types]
         if not (all(booleans) or (whole_numbers and not any(booleans))):
             raise InvalidData(
-                "Answers must be all booleans, or all whole numbers. Turn text or floats "
-                "into the numbers of their categories first."
+                "Answers must be all booleans, or all whole numbers. Replace text or floats by "
+                "the numbers of their categories first."
             )
     if not ((flat >= 0) & (flat < categories)).all():
         raise InvalidData(
-            f"Answers must be whole numbers from 0 to {categories - 1}, the "
-            "numbers of the categories. Some are not."
+            f"Answers must be numbers of categories, from 0 to {categories - 1}. Some are not."
         )
     boolean = flat.dtype.kind == "b" or isinstance(flat[0], bool | np.bool_)
     return Answers(flat.astype(np.int64), boolean, array.shape, is_array)
 
 
-def reported(reports: Any) -> NDArray[Any]:
-    """Reports as an array, refused where rows have unequal lengths.
+def read_reports(reports: Any) -> NDArray[Any]:
+    """Reads reports as an array; rows must have equal lengths.
 
-    >>> reported([[0, 1], [1, 1]]).shape
+    >>> read_reports([[0, 1], [1, 1]]).shape
     (2, 2)
     """
     try:
         return np.asarray(reports)
     except ValueError:
-        raise InvalidData(
-            "The rows of reports must have equal lengths. Some have not."
-        ) from None
+        raise InvalidData("The rows of reports must have equal lengths.") from None
 
 
 def _as_array(answers: Any) -> tuple[NDArray[Any], bool]:
     if isinstance(answers, np.ma.MaskedArray):
-        raise InvalidData("Answers must not be masked: make a missing answer a category.")
+        raise InvalidData("Answers must not be masked. Make a missing answer a category.")
     if isinstance(answers, np.ndarray):
         return np.asarray(answers), True
     if isinstance(answers, str | bytes):

@@ -1,9 +1,9 @@
 """Estimates of shares from randomized answers, with their intervals.
 
 If a report is "yes" with probability q + c * share, an exact binomial interval for that
-probability (Clopper & Pearson 1934) maps to one for the share through the same line, and
-cutting it to [0, 1] loses no coverage. If nothing is left, the reports are too extreme for
-every share there could be: the estimate says so, with the p-value of the nearest possible one.
+probability (Clopper & Pearson 1934) maps to an interval for the share by the same line. Cutting
+it to [0, 1] loses no coverage. If nothing is left, the reports are too extreme for every
+possible share: the estimate says so, with the p-value of the nearest possible share.
 """
 
 import math
@@ -19,18 +19,18 @@ from deniable.errors import InvalidParameter
 from deniable.exact.rationals import Number, probability, whole
 from deniable.mechanisms.local.tally import Tally
 
-Method: TypeAlias = Literal["exact", "wilson"]
+IntervalMethod: TypeAlias = Literal["exact", "wilson"]
 
 
 @dataclass(frozen=True, slots=True)
 class Estimate:
     """An estimated share (or mean), from `respondents` randomized answers.
 
-    `raw` is unbiased and may leave [0, 1]; `value` is cut to it. `standard_error` is that of
-    `raw` as an estimate for the population, with divisor n, taken at the nearest report rate
-    that the design allows (so it is not 0 when all reports agree). `interval` covers the truth
-    with probability `confidence` at least. When `consistent` is false it is (nan, nan): the
-    data cannot come from the design, and `p_value` says how surely.
+    `raw` is unbiased and may lie outside [0, 1]; `value` is cut to it. `standard_error` is that
+    of `raw` as an estimate for the population, with divisor n, at the nearest report rate that
+    the design allows (so it is not 0 when all reports agree). `interval` covers the truth with
+    probability at least `confidence`. When `consistent` is false it is (nan, nan): the data
+    cannot come from the design, and `p_value` measures the evidence for that.
 
     >>> from deniable.mechanisms import RandomizedResponse
     >>> print(RandomizedResponse.warner(0.75).estimate(counts=(600, 400)))
@@ -72,9 +72,9 @@ class Estimate:
 
 @dataclass(frozen=True, slots=True)
 class Estimates:
-    """One `Estimate` for each category, and each of their numbers as a tuple.
+    """One `Estimate` for each category. `value`, `raw` and the others are tuples.
 
-    Every interval holds with its own confidence, not all of them at once.
+    The confidence holds for each interval by itself, not for all of them together.
 
     >>> from deniable.mechanisms import RandomizedResponse
     >>> shares = RandomizedResponse(odds=6, categories=3).estimate(counts=(520, 300, 180))
@@ -102,60 +102,48 @@ class Estimates:
     @property
     def value(self) -> tuple[float, ...]:
         """The shares, each cut to [0, 1]."""
-        return tuple(one.value for one in self.shares)
+        return tuple(share.value for share in self.shares)
 
     @property
     def raw(self) -> tuple[float, ...]:
         """The unbiased estimates; they add up to 1."""
-        return tuple(one.raw for one in self.shares)
+        return tuple(share.raw for share in self.shares)
 
     @property
     def standard_error(self) -> tuple[float, ...]:
-        """Those of the unbiased estimates."""
-        return tuple(one.standard_error for one in self.shares)
+        """The standard errors of the unbiased estimates."""
+        return tuple(share.standard_error for share in self.shares)
 
     @property
     def interval(self) -> tuple[tuple[float, float], ...]:
-        """One for each share, each with its own confidence."""
-        return tuple(one.interval for one in self.shares)
+        """One interval for each share; the confidence holds for each by itself."""
+        return tuple(share.interval for share in self.shares)
 
     @property
     def margin(self) -> tuple[float, ...]:
         """The half-widths that contain the intervals."""
-        return tuple(one.margin for one in self.shares)
+        return tuple(share.margin for share in self.shares)
 
     @property
     def consistent(self) -> bool:
-        """Whether every category is."""
-        return all(one.consistent for one in self.shares)
+        """Whether every category is consistent with the design."""
+        return all(share.consistent for share in self.shares)
 
     def __str__(self) -> str:
-        return "\n".join(f"{i}: {one}" for i, one in enumerate(self.shares))
+        return "\n".join(f"{i}: {share}" for i, share in enumerate(self.shares))
 
 
-def level_of(confidence: Number) -> Fraction:
-    """A confidence, strictly between 0 and 1.
-
-    >>> level_of(0.95)
-    Fraction(19, 20)
-    """
-    level = probability(confidence, "confidence")
-    if not 0 < level < 1:
-        raise InvalidParameter(
-            f"`confidence` must lie strictly between 0 and 1. Found {confidence}."
-        )
-    return level
-
-
-def variance(
+def share_variance(
     share: Number, *, p: Fraction, q: Fraction, respondents: int, population: bool
 ) -> float:
-    """That of the unbiased estimate (rate - q) / (p - q), where a report speaks for an answer
-    with probability p if it is the true one, else q.
+    """The variance of the unbiased estimate (rate - q) / (p - q).
 
-    Of the share in the population, or of the share among these very respondents.
+    A report supports an answer with probability p if it is the true one, else q. The estimate
+    is of the share in the population, or of the share among these respondents only.
 
-    >>> variance(0.3, p=Fraction(3, 4), q=Fraction(1, 4), respondents=1000, population=True)
+    >>> share_variance(
+    ...     0.3, p=Fraction(3, 4), q=Fraction(1, 4), respondents=1000, population=True
+    ... )
     0.00096
     """
     x = probability(share, "share")
@@ -165,18 +153,20 @@ def variance(
     return float(spread / (n * (p - q) ** 2))
 
 
-def share(
+def estimate_share(
     reports: int,
     respondents: int,
     *,
     p: Fraction,
     q: Fraction,
     confidence: Fraction,
-    method: Method = "exact",
+    method: IntervalMethod = "exact",
 ) -> Estimate:
-    """The share of people with a trait that is reported with probability p, without it q.
+    """The share of people with a trait. With it they report "yes" with probability p, else q.
 
-    >>> share(0, 10, p=Fraction(3, 4), q=Fraction(1, 4), confidence=Fraction(19, 20)).raw
+    >>> estimate_share(
+    ...     0, 10, p=Fraction(3, 4), q=Fraction(1, 4), confidence=Fraction(19, 20)
+    ... ).raw
     -0.5
     """
     if method not in _INTERVALS:
@@ -202,7 +192,7 @@ def share(
     )
 
 
-def normal(
+def normal_estimate(
     raw: float,
     error: float,
     respondents: int,
@@ -210,9 +200,9 @@ def normal(
     low: float = 0.0,
     high: float = 1.0,
 ) -> Estimate:
-    """An estimate whose interval is the normal one, cut to [low, high].
+    """An estimate with a normal interval, cut to [low, high].
 
-    >>> print(normal(0.3, 0.01, 1000, Fraction(19, 20)))
+    >>> print(normal_estimate(0.3, 0.01, 1000, Fraction(19, 20)))
     0.300 ± 0.020 (95 %: 0.280 to 0.320)
     """
     from scipy.special import ndtr, ndtri  # slow to import
@@ -234,20 +224,22 @@ def normal(
     )
 
 
-def about_mean(
+def estimate_mean(
     values: NDArray[Any], tally: Tally, confidence: Fraction, low: float, high: float
 ) -> Estimate:
-    """The mean of what each report stands for, when report y was sent tally[y] times.
+    """The mean of `values[y]` over all reports y; report y was sent tally[y] times.
 
     >>> print(
-    ...     about_mean(np.array([0.0, 10.0]), Tally(None, (50, 50), 100), Fraction(1, 2), 0, 10)
+    ...     estimate_mean(
+    ...         np.array([0.0, 10.0]), Tally(None, (50, 50), 100), Fraction(1, 2), 0, 10
+    ...     )
     ... )
     5.000 ± 0.339 (50 %: 4.661 to 5.339)
     """
     counts, n = np.array(tally.counts, dtype=float), tally.respondents
     mean = float(counts @ values) / n
     spread = float(counts @ (values - mean) ** 2) / max(n - 1, 1)
-    return normal(mean, math.sqrt(spread / n), n, confidence, low, high)
+    return normal_estimate(mean, math.sqrt(spread / n), n, confidence, low, high)
 
 
 def binomial_interval(successes: int, trials: int, confidence: float) -> tuple[float, float]:
@@ -268,7 +260,8 @@ def binomial_interval(successes: int, trials: int, confidence: float) -> tuple[f
 def wilson_interval(successes: int, trials: int, confidence: float) -> tuple[float, float]:
     """Wilson's interval: all rates that the score test does not reject.
 
-    Shorter than the exact one; its coverage is right on average over rates, not for each.
+    It is shorter than the exact interval. Its coverage is right on average over all rates, but
+    not for each rate.
 
     >>> [round(end, 4) for end in wilson_interval(0, 10, 0.95)]
     [0.0, 0.2775]
@@ -287,7 +280,7 @@ _INTERVALS = {"exact": binomial_interval, "wilson": wilson_interval}
 
 
 def _p_value(reports: int, respondents: int, low: Fraction, high: Fraction) -> float:
-    """How likely so extreme a count is at the nearest report rate that the design allows."""
+    """The probability of such an extreme count, at the nearest rate that the design allows."""
     from scipy.special import betainc
 
     rate = Fraction(reports, respondents)

@@ -1,11 +1,11 @@
-"""What all frequency oracles share: reports that speak for answers, and unbiased estimates.
+"""Shared by all frequency oracles: reports that support answers, and unbiased estimates.
 
 In a *pure* protocol (Wang, Blocki, Li & Jha, "Locally differentially private protocols for
-frequency estimation", 2017) a report supports some of the answers: the true one with
-probability p, each other with probability q. So the support of an answer with share f is
-binomial with rate q + f (p - q) when respondents are drawn at random, (rate - q) / (p - q) is
-unbiased, and an exact interval for the rate maps to one for the share. The libraries that
-simulate such protocols state the variance among the respondents alone; both are here.
+frequency estimation", 2017) a report supports some of the answers: the true answer with
+probability p, each other answer with probability q. If respondents are drawn at random, the
+support of an answer with share f is binomial with rate q + f (p - q), so (rate - q) / (p - q)
+is unbiased, and an exact interval for the rate maps to an interval for the share. Other
+libraries state only the variance among the respondents; `variance` gives both.
 """
 
 from abc import abstractmethod
@@ -20,35 +20,37 @@ from deniable.errors import InvalidData, InvalidParameter
 from deniable.exact.bits import SYSTEM, BitSource
 from deniable.exact.enclosures import Enclosure
 from deniable.exact.rationals import Number, whole
-from deniable.mechanisms import strength
-from deniable.mechanisms.local.answers import read, reported
+from deniable.mechanisms import epsilon_or_odds
+from deniable.mechanisms.confidence import confidence_level
+from deniable.mechanisms.local.answers import read_answers, read_reports
 from deniable.mechanisms.local.estimate import (
     Estimates,
-    Method,
-    level_of,
-    share,
-    variance,
+    IntervalMethod,
+    estimate_share,
+    share_variance,
 )
-from deniable.mechanisms.local.tally import Tally, some
+from deniable.mechanisms.local.tally import Tally, check_not_empty
+from deniable.mechanisms.named_arguments import check_arguments
 from deniable.privacy import PureLoss
 
-Reports: TypeAlias = NDArray[Any]  # one row a person
-Answered: TypeAlias = NDArray[np.int64]
+Reports: TypeAlias = NDArray[Any]  # one row per person
+Integers: TypeAlias = NDArray[np.int64]
 
 _CELLS_AT_ONCE = 1 << 22
 
 
 class FrequencyOracle:
-    """Subclasses give `p`, `q`, `width`, `pmf`, `_randomize`, `_support` and
-    `_supports`."""
+    """Subclasses define `p`, `q`, `width`, `pmf`, `reports`, `_randomize`, `_count_support`
+    and `_support_table`."""
 
     __slots__ = ()
 
-    most: ClassVar[int] = 1 << 20  # the most categories
+    max_categories: ClassVar[int] = 1 << 20
 
     odds: Fraction
     categories: int
 
+    @check_arguments
     def __init__(
         self,
         *,
@@ -56,28 +58,28 @@ class FrequencyOracle:
         odds: Number | None = None,
         categories: int,
     ) -> None:
-        object.__setattr__(self, "odds", strength.odds_of(epsilon, odds))
+        object.__setattr__(self, "odds", epsilon_or_odds.odds_of(epsilon, odds))
         k = whole(categories, "categories", least=2)
-        if k > self.most:
+        if k > self.max_categories:
             raise InvalidParameter(
-                f"`categories` must be at most {self.most:,} here. Found {k:,}."
+                f"`categories` must be at most {self.max_categories:,}. Found {k:,}."
             )
         object.__setattr__(self, "categories", k)
 
     @property
     @abstractmethod
     def p(self) -> Fraction:
-        """How likely a report supports the true answer."""
+        """The probability that a report supports the true answer."""
 
     @property
     @abstractmethod
     def q(self) -> Fraction:
-        """How likely a report supports any other answer."""
+        """The probability that a report supports any other answer."""
 
     @property
     @abstractmethod
     def width(self) -> int:
-        """How many numbers one report has."""
+        """The number of integers in one report."""
 
     @abstractmethod
     def pmf(self, report: Any, answer: int) -> Fraction:
@@ -85,16 +87,16 @@ class FrequencyOracle:
 
     @abstractmethod
     def reports(self) -> Iterator[tuple[int, ...]]:
-        """Every report there can be; for proofs on small domains."""
+        """Every possible report; for proofs on small domains."""
 
     @abstractmethod
-    def _randomize(self, truth: Answered, source: BitSource) -> Reports: ...
+    def _randomize(self, truth: Integers, source: BitSource) -> Reports: ...
 
     @abstractmethod
-    def _support(self, reports: Reports) -> Answered: ...
+    def _count_support(self, reports: Reports) -> Integers: ...
 
     @abstractmethod
-    def _supports(self, reports: Reports) -> NDArray[np.bool_]: ...
+    def _support_table(self, reports: Reports) -> NDArray[np.bool_]: ...
 
     @property
     def loss(self) -> PureLoss:
@@ -108,37 +110,37 @@ class FrequencyOracle:
 
     def randomize(self, answers: Any, *, source: BitSource = SYSTEM) -> Reports:
         """One report for each answer, as the rows of an array."""
-        return self._randomize(read(answers, self.categories).numbers, source)
+        return self._randomize(read_answers(answers, self.categories).numbers, source)
 
     def aggregate(self, reports: Reports) -> Tally:
         """How many reports support each answer; tallies of batches add up."""
-        rows = self._rows(reports)
-        return Tally(self, tuple(self._support(rows).tolist()), rows.shape[0])
+        rows = self._read_reports(reports)
+        return Tally(self, tuple(self._count_support(rows).tolist()), rows.shape[0])
 
     def supports(self, reports: Reports) -> NDArray[np.bool_]:
-        """Which answers each report speaks for: a row a person, a column an answer.
+        """Which answers each report supports: one row per person, one column per answer.
 
-        `aggregate` counts the columns without making this table; tables of two questions
+        `aggregate` counts the columns without making this table; cross-tables of two questions
         need it.
         """
-        rows = self._rows(reports)
-        self._support(rows)  # refuses what cannot be a report
-        return self._supports(rows)
+        rows = self._read_reports(reports)
+        self._count_support(rows)  # raises if a row cannot be a report
+        return self._support_table(rows)
 
-    def _rows(self, reports: Reports) -> Reports:
-        rows = reported(reports)
+    def _read_reports(self, reports: Reports) -> Reports:
+        rows = read_reports(reports)
         if rows.ndim != 2 or rows.shape[1] != self.width or rows.dtype.kind not in "iu":
             raise InvalidData(
-                f"Reports must be an array of whole numbers with {self.width} columns, one row "
-                "a person, as `randomize` gives them."
+                f"Reports must be an array of whole numbers with {self.width} columns and one "
+                "row per person, as `randomize` returns them."
             )
         if not rows.size:
             raise InvalidData("There are no reports. Give one or more.")
         return rows
 
     def poll(self, answers: Any) -> Tally:
-        """`aggregate(randomize(answers))`, some people at a time, so that no report is kept."""
-        truth = read(answers, self.categories).numbers
+        """`aggregate(randomize(answers))` in batches, so that no report is stored."""
+        truth = read_answers(answers, self.categories).numbers
         people = max(1, _CELLS_AT_ONCE // self.width)
         return sum(
             (
@@ -154,33 +156,36 @@ class FrequencyOracle:
         *,
         counts: Tally | None = None,
         confidence: Number = 0.95,
-        method: Method = "exact",
+        method: IntervalMethod = "exact",
     ) -> Estimates:
         """The share of each answer, from reports or from their tally.
 
-        Each is unbiased by itself, so that they need not add up to 1: see
+        Each is unbiased by itself, so they need not add up to 1: see
         `deniable.surveys.on_simplex`.
         """
         if (responses is None) == (counts is None):
             raise InvalidParameter("Give either the responses or `counts=`, and not both.")
-        level = level_of(confidence)
+        level = confidence_level(confidence)
         if counts is None:
             assert responses is not None
             counts = self.aggregate(responses)
         if not isinstance(counts, Tally) or counts.design != self:
             raise InvalidParameter(
-                f"`counts` must be a tally made by `aggregate` of {self!r}: how often each "
-                "answer is supported does not tell how many people there were."
+                f"`counts` must be a tally made by `aggregate` of {self!r}. Plain counts do "
+                "not show how many people there were."
             )
-        n, p, q = some(counts).respondents, self.p, self.q
+        n, p, q = check_not_empty(counts).respondents, self.p, self.q
         return Estimates(
-            tuple(share(one, n, p=p, q=q, confidence=level, method=method) for one in counts)
+            tuple(
+                estimate_share(count, n, p=p, q=q, confidence=level, method=method)
+                for count in counts
+            )
         )
 
     def variance(
         self, share: Number = 0, *, respondents: int, population: bool = True
     ) -> float:
-        """That of the unbiased estimate, with the chance of the sample or without."""
-        return variance(
+        """The variance of the unbiased estimate, with sampling error or without."""
+        return share_variance(
             share, p=self.p, q=self.q, respondents=respondents, population=population
         )

@@ -1,10 +1,10 @@
 """Hadamard response: one bit about a random row of a Hadamard matrix.
 
 A respondent draws a row j and sends it with the sign H[j, x] = (-1)**popcount(j & x), flipped
-with probability 1 / (odds + 1): one bit of randomized response, so the loss is `odds`. The rows
-are orthogonal, so a report agrees with any other answer's sign with probability exactly 1/2.
-All counts come from one fast Walsh-Hadamard transform, in O(n + K log K). Acharya, Sun & Zhang,
-"Hadamard response", 2019; this one-bit form: Bassily & Smith 2015, Apple 2017.
+with probability 1 / (odds + 1). That is one bit of randomized response, so the loss is `odds`.
+The rows are orthogonal, so a report agrees with the sign of any other answer with probability
+exactly 1/2. One fast Walsh-Hadamard transform gives all counts, in O(n + K log K). Acharya, Sun
+& Zhang, "Hadamard response", 2019; this one-bit form: Bassily & Smith 2015, Apple 2017.
 """
 
 from collections.abc import Iterator
@@ -18,14 +18,14 @@ from numpy.typing import NDArray
 from deniable.errors import InvalidData
 from deniable.exact import bernoulli, uniform_below
 from deniable.exact.bits import BitSource
-from deniable.mechanisms.local.frequency_oracle import Answered, FrequencyOracle, Reports
+from deniable.mechanisms.local.frequency_oracle import FrequencyOracle, Integers, Reports
 
 _HALF = Fraction(1, 2)
 
 
 @dataclass(frozen=True, slots=True, init=False)
 class HadamardResponse(FrequencyOracle):
-    """A row number and one bit a person; for many categories and a small epsilon.
+    """A row number and one bit per person; for many categories and a small epsilon.
 
     A report is (row, bit).
 
@@ -46,12 +46,12 @@ class HadamardResponse(FrequencyOracle):
 
     @property
     def p(self) -> Fraction:
-        """How likely a report agrees with the true answer's sign."""
+        """The probability that a report agrees with the sign of the true answer."""
         return self.odds / (self.odds + 1)
 
     @property
     def q(self) -> Fraction:
-        """How likely it agrees with any other answer's: one half, as rows are orthogonal."""
+        """The probability that it agrees with any other answer: 1/2, as rows are orthogonal."""
         return _HALF
 
     @property
@@ -65,37 +65,37 @@ class HadamardResponse(FrequencyOracle):
         >>> HadamardResponse(odds=3, categories=4).pmf((1, 1), 1)  # 1/4 * 3/4
         Fraction(3, 16)
         """
-        row, bit = (int(one) for one in report)
+        row, bit = (int(number) for number in report)
         if not (0 <= row < self.order and bit in (0, 1)):
             return Fraction(0)
         agrees = (row & int(answer)).bit_count() % 2 == bit
         return (self.p if agrees else 1 - self.p) / self.order
 
     def reports(self) -> Iterator[tuple[int, ...]]:
-        """Every report there can be; for proofs on small domains.
+        """Every possible report; for proofs on small domains.
 
         >>> len(list(HadamardResponse(odds=3, categories=3).reports()))
         8
         """
         return ((row, bit) for row in range(self.order) for bit in (0, 1))
 
-    def _randomize(self, truth: Answered, source: BitSource) -> Reports:
+    def _randomize(self, truth: Integers, source: BitSource) -> Reports:
         row = uniform_below(self.order, truth.size, source=source)
         flip = bernoulli(1 / (self.odds + 1), truth.size, source=source)
         return np.stack([row, (np.bitwise_count(row & truth) & 1) ^ flip], axis=1)
 
-    def _support(self, reports: Reports) -> Answered:
+    def _count_support(self, reports: Reports) -> Integers:
         row, bit = reports.astype(np.int64, copy=False).T
         if row.min() < 0 or row.max() >= self.order or bit.min() < 0 or bit.max() > 1:
             raise InvalidData(
-                "Some reports cannot come from this design: a number is too large."
+                "Some reports cannot come from this design: a number is out of range."
             )
         signs = np.bincount(2 * row + bit, minlength=2 * self.order).reshape(-1, 2)
         agreement = walsh(signs[:, 0] - signs[:, 1])[: self.categories]
-        counts: Answered = (row.size + agreement) // 2
+        counts: Integers = (row.size + agreement) // 2
         return counts
 
-    def _supports(self, reports: Reports) -> NDArray[np.bool_]:
+    def _support_table(self, reports: Reports) -> NDArray[np.bool_]:
         row, bit = reports.astype(np.int64, copy=False).T
         agreed = np.bitwise_count(row[:, None] & np.arange(self.categories)) & 1
         return np.asarray(agreed == bit[:, None])

@@ -1,21 +1,21 @@
-"""LOLOHA: many answers in many waves, at a loss that does not grow with their number.
+"""LOLOHA: many answers in many waves, at a loss that does not grow with the number of waves.
 
-Each person hashes answers into g buckets once and for ever. For each bucket the *permanent*
-report is drawn once, by randomized response with `odds_forever`, and remembered; in every wave
-a fresh randomized response goes on top. Only g different things can ever be remembered, so for
-histories that change at the same times all waves together cost at most g ln(odds_forever),
-instead of once a different answer. Arcolezi, Pinzón, Palamidessi & Gambs, "Frequency
-estimation of evolving data under local differential privacy", 2023.
+Each person draws one hash function, which maps answers to g buckets and never changes. For each
+bucket a *permanent* report is drawn once, by randomized response with `odds_forever`, and
+stored. Every wave adds a new randomized response on top. Only g different reports can ever be
+stored. So for histories that change at the same times all waves together cost at most
+g ln(odds_forever), instead of ln(odds_forever) for each different answer. Arcolezi, Pinzón,
+Palamidessi & Gambs, "Frequency estimation of evolving data under local differential privacy",
+2023.
 
-*When* an answer changed is another matter. A report that moves to and fro with the waves tells
-an answer that does so from one that stays, and what is remembered does not hide it: between
-any two histories only the fresh noise stands, once a wave. `loss_after` is that bound.
+The *times* of the changes are not hidden in this way. Reports that change with the waves show
+that the answer changes, and the stored reports do not hide it: between any two histories there
+is only the new noise of each wave. `loss_after` is the bound for that.
 
-The second round is exact here. Slopes of randomized response over g answers multiply, and
-the slope at odds t is c(t) = (t - 1) / (t + g - 1), so a second slope of
-c(odds) / c(odds_forever) makes a single wave cost exactly ln(odds): not more, and not less
-either, as when the second round is sized by a formula that holds for g = 2 only. A single
-wave is then `OLH` with g buckets, and is counted as such.
+The second round is exact here. Slopes of randomized response over g answers multiply, and the
+slope at odds t is c(t) = (t - 1) / (t + g - 1). So a second slope of c(odds) / c(odds_forever)
+makes a single wave cost exactly ln(odds). (A formula that holds only for g = 2 would make it
+cost less.) A single wave is then `OLH` with g buckets, and is counted as such.
 """
 
 from dataclasses import dataclass, field
@@ -28,9 +28,10 @@ from numpy.typing import NDArray
 from deniable.errors import InvalidParameter
 from deniable.exact import bernoulli, uniform_below
 from deniable.exact.rationals import Number, whole
-from deniable.mechanisms import strength
-from deniable.mechanisms.local.answers import read
+from deniable.mechanisms import epsilon_or_odds
+from deniable.mechanisms.local.answers import read_answers
 from deniable.mechanisms.local.olh import OLH
+from deniable.mechanisms.named_arguments import check_arguments
 from deniable.privacy import PureLoss
 
 
@@ -50,6 +51,7 @@ class Loloha(OLH):
     odds_forever: Fraction
     groups: int
 
+    @check_arguments
     def __init__(
         self,
         *,
@@ -61,30 +63,33 @@ class Loloha(OLH):
         groups: int = 2,
     ) -> None:
         OLH.__init__(self, epsilon=epsilon, odds=odds, categories=categories)
-        object.__setattr__(
-            self, "odds_forever", strength.odds_of(epsilon_forever, odds_forever)
-        )
+        names = "epsilon_forever", "odds_forever"
+        forever = epsilon_or_odds.odds_of(epsilon_forever, odds_forever, names)
+        object.__setattr__(self, "odds_forever", forever)
         object.__setattr__(self, "groups", whole(groups, "groups", least=2))
         if self.odds >= self.odds_forever:
             raise InvalidParameter(
-                "A single wave must cost less than a remembered bucket, so that there is fresh "
-                f"noise to add. Found odds {float(self.odds):g} a wave, and "
-                f"{float(self.odds_forever):g} for ever."
+                "`odds` must be below `odds_forever` (`epsilon` below `epsilon_forever`), so "
+                f"that each wave adds fresh noise. Found odds {float(self.odds):g} and "
+                f"odds_forever {float(self.odds_forever):g}."
             )
 
     @property
     def buckets(self) -> int:
-        """The values of the hash."""
+        """The number of values of the hash."""
         return self.groups
 
     @property
     def loss(self) -> PureLoss:
-        """What all waves together say about the answers, if it is no secret when they changed;
-        for somebody whose answer stays it is ln(odds_forever). Else see `loss_after`."""
+        """What all waves together cost, if the times of changes are not secret.
+
+        For a person whose answer never changes it is ln(odds_forever). If the times of changes
+        are secret, use `loss_after`.
+        """
         return PureLoss(odds=self.odds_forever).group(self.groups)
 
     def loss_after(self, waves: int) -> PureLoss:
-        """What so many waves cost at most, when the answers changed included.
+        """What `waves` waves cost at most, if the times of changes are secret too.
 
         >>> design = Loloha(odds=2, odds_forever=3, categories=50)
         >>> [design.loss_after(waves) for waves in (1, 2, 3)]
@@ -102,16 +107,16 @@ class Loloha(OLH):
 
     @property
     def first_slope(self) -> Fraction:
-        """How much likelier than chance the permanent report is the bucket itself."""
+        """The probability of keeping the bucket in the permanent report (else it is random)."""
         return (self.odds_forever - 1) / (self.odds_forever + self.groups - 1)
 
     @property
     def second_slope(self) -> Fraction:
-        """How much likelier than chance a wave's report is the permanent one."""
+        """The probability of keeping the permanent report in a wave (else it is random)."""
         return (self.odds - 1) / (self.odds + self.groups - 1) / self.first_slope
 
     def panel(self, people: int) -> "LolohaPanel":
-        """People who stay: their hashes and permanent reports, drawn once.
+        """Draws the hashes and permanent reports of people who answer in every wave.
 
         >>> design = Loloha(epsilon=1, epsilon_forever=2, categories=50)
         >>> design.panel(3).report([7, 8, 9]).shape
@@ -130,20 +135,21 @@ class Loloha(OLH):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class LolohaPanel:
-    """Devices of people who are asked again and again."""
+    """The devices of people who answer in every wave."""
 
     design: Loloha
     a: NDArray[Any] = field(repr=False)
     b: NDArray[Any] = field(repr=False)
-    permanent: NDArray[Any] = field(repr=False)  # for each person, one report a bucket
+    permanent: NDArray[Any] = field(repr=False)  # for each person, one report per bucket
 
     def report(self, answers: Any) -> NDArray[Any]:
-        """One wave: a row (a, b, bucket) a person, for `aggregate` of the design."""
+        """One wave: a row (a, b, bucket) per person, for `aggregate` of the design."""
         design = self.design
-        truth = read(answers, design.categories).numbers
+        truth = read_answers(answers, design.categories).numbers
         if truth.size != self.a.size:
             raise InvalidParameter(
-                f"The panel has {self.a.size} people, and each answers. Found {truth.size}."
+                f"The panel has {self.a.size} people and needs one answer from each. Found "
+                f"{truth.size} answers."
             )
         bucket = (self.a * truth + self.b) % design.prime * design.groups // design.prime
         first = self.permanent[np.arange(truth.size), bucket]

@@ -1,19 +1,20 @@
-"""Optimized local hashing: everybody draws a hash function and randomizes the hashed answer.
+"""Optimized local hashing: each person draws a hash function and randomizes the hashed answer.
 
 A respondent draws h(v) = floor(g ((a v + b) mod P) / P) by drawing a and b uniformly below a
 prime P >= categories, and sends (a, b) with h(x) randomized among the g buckets. The seed does
 not depend on the answer, so the loss is that of g-ary randomized response, `odds`. With
-g = odds + 1, rounded, the variance is that of `OUE`, at two numbers a report: Wang, Blocki, Li
-& Jha, "Locally differentially private protocols for frequency estimation", 2017.
+g = odds + 1, rounded, the variance is that of `OUE`, with only two numbers per report besides
+the bucket: Wang, Blocki, Li & Jha, "Locally differentially private protocols for frequency
+estimation", 2017.
 
 The family is exactly pairwise independent before the buckets are cut: for u != v the pair
 ((a u + b) mod P, (a v + b) mod P) is uniform on all pairs (Carter & Wegman 1979). Buckets are
-runs of floor(P / g) or ceil(P / g) numbers, so that a bucket's share is known exactly and q is
-an exact rational; nothing is left as "about 1 / g", and the estimate is exactly unbiased.
+runs of floor(P / g) or ceil(P / g) numbers, so the share of each bucket is known exactly. So q
+is an exact rational instead of "about 1 / g", and the estimate is exactly unbiased.
 
 Counting is fast for the same reason. A report supports the v for which a v mod P lies in one
-run of numbers (cyclically), so it adds two marks to a table of P x P differences; one running
-sum over that table gives all support counts: O(n + P**2) instead of O(n categories).
+(cyclic) run of numbers, so it adds two marks to a table of P x P differences. One running sum
+over that table gives all support counts: O(n + P**2) instead of O(n categories).
 """
 
 from collections.abc import Iterator
@@ -28,19 +29,19 @@ from numpy.typing import NDArray
 from deniable.errors import InvalidData
 from deniable.exact import bernoulli, uniform_below
 from deniable.exact.bits import BitSource
-from deniable.mechanisms.local.frequency_oracle import Answered, FrequencyOracle, Reports
+from deniable.mechanisms.local.frequency_oracle import FrequencyOracle, Integers, Reports
 
-_MOST_BUCKETS = 1 << 20  # so that a hash times their number stays far inside int64
+_MOST_BUCKETS = 1 << 20  # a hash times their number stays far inside int64
 _LARGEST_TABLE = 1 << 24
 _CELLS_AT_ONCE = 1 << 20
 
 
 @dataclass(frozen=True, slots=True, init=False)
 class OLH(FrequencyOracle):
-    """A hash function and a randomized bucket a person; for many categories.
+    """A hash function and a randomized bucket per person; for many categories.
 
-    A report is (a, b, bucket). Counting takes a moment for up to about 4,000 categories and
-    grows as people times categories beyond.
+    A report is (a, b, bucket). Counting is fast for up to about 4,000 categories; above that,
+    its time grows as people times categories.
 
     >>> design = OLH(odds=3, categories=1000)
     >>> design.buckets, design.prime, design.p
@@ -54,22 +55,22 @@ class OLH(FrequencyOracle):
 
     @property
     def buckets(self) -> int:
-        """How many values the hash takes: odds + 1 to the nearest, from two to 2**20."""
+        """The number of values of the hash: odds + 1, rounded, from 2 to 2**20."""
         return max(2, min(_MOST_BUCKETS, round(self.odds) + 1))
 
     @property
     def prime(self) -> int:
-        """The modulus of the hash, the least prime that holds categories and buckets."""
+        """The modulus of the hash: the least prime not below categories and buckets."""
         return least_prime(max(self.categories, self.buckets))
 
     @property
     def p(self) -> Fraction:
-        """How likely the reported bucket is that of the true answer."""
+        """The probability that the reported bucket is that of the true answer."""
         return self.odds / (self.odds + self.buckets - 1)
 
     @property
     def q(self) -> Fraction:
-        """How likely the reported bucket is that of any other answer: about 1 / buckets.
+        """The probability that it is the bucket of any other answer: about 1 / buckets.
 
         >>> design = OLH(odds=3, categories=5)
         >>> design.q  # buckets of 2, 1, 1 and 1 of 5 numbers
@@ -77,7 +78,7 @@ class OLH(FrequencyOracle):
         """
         other = 1 / (self.odds + self.buckets - 1)
         prime, g = self.prime, self.buckets
-        size, longer = divmod(prime, g)  # so many buckets have one number more
+        size, longer = divmod(prime, g)  # `longer` buckets have one number more
         squares = Fraction(longer * (size + 1) ** 2 + (g - longer) * size**2, prime**2)
         return other + (self.p - other) * squares
 
@@ -92,7 +93,7 @@ class OLH(FrequencyOracle):
         >>> OLH(odds=3, categories=5).pmf((0, 0, 0), 2)  # 1/25 * 1/2
         Fraction(1, 50)
         """
-        a, b, bucket = (int(one) for one in report)
+        a, b, bucket = (int(number) for number in report)
         inside = 0 <= a < self.prime and 0 <= b < self.prime and 0 <= bucket < self.buckets
         if not inside:
             return Fraction(0)
@@ -101,7 +102,7 @@ class OLH(FrequencyOracle):
         return (self.p if hit else other) / self.prime**2
 
     def reports(self) -> Iterator[tuple[int, ...]]:
-        """Every report there can be; for proofs on small domains.
+        """Every possible report; for proofs on small domains.
 
         >>> len(list(OLH(odds=3, categories=5).reports()))
         100
@@ -109,33 +110,33 @@ class OLH(FrequencyOracle):
         seeds = range(self.prime)
         return ((a, b, y) for a in seeds for b in seeds for y in range(self.buckets))
 
-    def _randomize(self, truth: Answered, source: BitSource) -> Reports:
+    def _randomize(self, truth: Integers, source: BitSource) -> Reports:
         n, prime, g = truth.size, self.prime, self.buckets
         a, b = (uniform_below(prime, n, source=source) for _ in range(2))
         bucket = (a * truth + b) % prime * g // prime
         slope = (self.odds - 1) / (self.odds + g - 1)
-        keep = bernoulli(slope, n, source=source)  # else any of all buckets
+        keep = bernoulli(slope, n, source=source)  # else a uniform bucket
         blind = uniform_below(g, n, source=source)
         return np.stack([a, b, np.where(keep, bucket, blind)], axis=1)
 
-    def _support(self, reports: Reports) -> Answered:
+    def _count_support(self, reports: Reports) -> Integers:
         prime = self.prime
         a, b, bucket = np.ascontiguousarray(reports.astype(np.int64, copy=False).T)
-        if not self._possible(a, b, bucket):
+        if not self._can_occur(a, b, bucket):
             raise InvalidData(
-                "Some reports cannot come from this design: a number is too large."
+                "Some reports cannot come from this design: a number is out of range."
             )
         if prime * prime <= min(_LARGEST_TABLE, a.size * self.categories):
-            return self._by_table(a, b, bucket)
-        return self._one_by_one(a, b, bucket)
+            return self._count_by_table(a, b, bucket)
+        return self._count_one_by_one(a, b, bucket)
 
-    def _possible(self, a: Answered, b: Answered, bucket: Answered) -> bool:
-        low = min(int(one.min()) for one in (a, b, bucket))
+    def _can_occur(self, a: Integers, b: Integers, bucket: Integers) -> bool:
+        low = min(int(numbers.min()) for numbers in (a, b, bucket))
         seeds = max(int(a.max()), int(b.max()))
         return low >= 0 and seeds < self.prime and int(bucket.max()) < self.buckets
 
-    def _by_table(self, a: Answered, b: Answered, bucket: Answered) -> Answered:
-        """Support counts by marking where, for each a, the run of supported a v mod P begins
+    def _count_by_table(self, a: Integers, b: Integers, bucket: Integers) -> Integers:
+        """Counts support by marking, for each a, where the run of supported a v mod P begins
         and ends."""
         prime = self.prime
         edges = np.array(self._edges())
@@ -151,31 +152,31 @@ class OLH(FrequencyOracle):
         runs = np.cumsum(marks, axis=1)
         seeds, answers = np.arange(prime), np.arange(self.categories)
         counts = np.zeros(self.categories, dtype=np.int64)
-        for some in np.array_split(seeds, max(1, prime * self.categories // _CELLS_AT_ONCE)):
-            places = np.multiply.outer(some, answers) % prime
-            counts += np.take_along_axis(runs[some], places, axis=1).sum(axis=0)
+        for chunk in np.array_split(seeds, max(1, prime * self.categories // _CELLS_AT_ONCE)):
+            places = np.multiply.outer(chunk, answers) % prime
+            counts += np.take_along_axis(runs[chunk], places, axis=1).sum(axis=0)
         return counts
 
-    def _one_by_one(self, a: Answered, b: Answered, bucket: Answered) -> Answered:
-        """Support counts by hashing every answer with every seed."""
+    def _count_one_by_one(self, a: Integers, b: Integers, bucket: Integers) -> Integers:
+        """Counts support by hashing every answer with every seed."""
         counts = np.zeros(self.categories, dtype=np.int64)
         people = max(1, _CELLS_AT_ONCE // self.categories)
         for start in range(0, a.size, people):
-            some = slice(start, start + people)
-            counts += self._hits(a[some], b[some], bucket[some]).sum(axis=0)
+            batch = slice(start, start + people)
+            counts += self._hits(a[batch], b[batch], bucket[batch]).sum(axis=0)
         return counts
 
-    def _hits(self, a: Answered, b: Answered, bucket: Answered) -> NDArray[np.bool_]:
-        """Whether each answer's hash is the reported bucket, a row a report."""
+    def _hits(self, a: Integers, b: Integers, bucket: Integers) -> NDArray[np.bool_]:
+        """Whether each answer's hash is the reported bucket; one row per report."""
         answers = np.arange(self.categories)
         place = (np.multiply.outer(a, answers) + b[:, None]) % self.prime
         return np.asarray(place * self.buckets // self.prime == bucket[:, None])
 
-    def _supports(self, reports: Reports) -> NDArray[np.bool_]:
+    def _support_table(self, reports: Reports) -> NDArray[np.bool_]:
         people = max(1, _CELLS_AT_ONCE // self.categories)
         rows = reports.astype(np.int64, copy=False)
         starts = range(0, rows.shape[0], people)
-        return np.concatenate([self._hits(*rows[one : one + people].T) for one in starts])
+        return np.concatenate([self._hits(*rows[at : at + people].T) for at in starts])
 
     def _edges(self) -> list[int]:
         """Where the buckets begin: bucket y holds edges[y] to edges[y + 1] - 1."""
@@ -194,13 +195,13 @@ def least_prime(n: int) -> int:
     return n
 
 
-def supported(design: OLH, reports: NDArray[Any]) -> Answered:
-    """`aggregate` by hashing every answer with every seed: slow, to compare with.
+def count_support_slowly(design: OLH, reports: NDArray[Any]) -> Integers:
+    """`aggregate` by hashing every answer with every seed: slow, for comparison.
 
     >>> design = OLH(odds=3, categories=20)
     >>> reports = design.randomize([3] * 100)
-    >>> supported(design, reports).tolist() == list(design.aggregate(reports))
+    >>> count_support_slowly(design, reports).tolist() == list(design.aggregate(reports))
     True
     """
     a, b, bucket = np.asarray(reports, dtype=np.int64).T
-    return design._one_by_one(a, b, bucket)
+    return design._count_one_by_one(a, b, bucket)

@@ -1,10 +1,11 @@
-"""Answers on a scale: near answers are reported in place of each other more often than far.
+"""Answers on a scale: a report is more often near the true answer than far from it.
 
-P(y | x) is proportional to r**|x - y|, with r rational, so that all weights are integers. The
-loss is the largest ratio in a column of that channel, exactly; from `epsilon` or `odds`, r is
-the least (in parts of 2**20) whose loss fits. That beats the r = exp(-epsilon / (2 (k - 1))) of
-the exponential mechanism (McSherry & Talwar 2007), whose proof pays for the worst
-normaliser. Better than randomized response for the mean of a scale, worse for single shares.
+P(y | x) is proportional to r**|x - y|. r is rational, so all weights are integers. The loss is
+exactly the largest ratio of two probabilities of one report. Given `epsilon` or `odds`, r is
+the least (in parts of 2**20) whose loss fits. That is better than the r = exp(-epsilon / (2 (k
+- 1))) of the exponential mechanism (McSherry & Talwar 2007), whose proof assumes the worst
+normaliser. It is better than randomized response for the mean of a scale, and worse for single
+shares.
 """
 
 import math
@@ -21,15 +22,12 @@ from deniable.exact import categorical
 from deniable.exact.bits import SYSTEM, BitSource
 from deniable.exact.enclosures import Enclosure
 from deniable.exact.rationals import Number, probability, rational, whole
-from deniable.mechanisms import strength
-from deniable.mechanisms.local.answers import read
-from deniable.mechanisms.local.estimate import (
-    Estimate,
-    Estimates,
-    level_of,
-    normal,
-)
-from deniable.mechanisms.local.tally import Tally, tally_of
+from deniable.mechanisms import epsilon_or_odds
+from deniable.mechanisms.confidence import confidence_level
+from deniable.mechanisms.local.answers import read_answers
+from deniable.mechanisms.local.estimate import Estimate, Estimates, normal_estimate
+from deniable.mechanisms.local.tally import Tally, read_tally
+from deniable.mechanisms.named_arguments import check_arguments
 from deniable.privacy import PureLoss
 
 _PARTS = 1 << 20
@@ -47,9 +45,10 @@ class Ordinal:
     3
     """
 
-    ratio: Fraction  # r: how much less likely one step further is
+    ratio: Fraction  # r: the probability falls by this factor per step
     categories: int
 
+    @check_arguments
     def __init__(
         self,
         *,
@@ -61,19 +60,17 @@ class Ordinal:
         k = whole(categories, "categories", least=2)
         if k > _MOST:
             raise InvalidParameter(
-                f"`categories` must be at most {_MOST}. Found {k}; for numbers with finer "
-                "steps there are Duchi, Hybrid and SquareWave."
+                f"`categories` must be at most {_MOST}. Found {k}. For numbers with finer "
+                "steps use Duchi, Hybrid or SquareWave."
             )
         if ratio is not None:
             if epsilon is not None or odds is not None:
-                raise InvalidParameter(
-                    "Give `ratio`, `epsilon` or `odds`, and not two of them."
-                )
+                raise InvalidParameter("Give only one of `ratio`, `epsilon` and `odds`.")
             r = rational(ratio, "ratio")
             if not 0 < r < 1:
                 raise InvalidParameter(f"`ratio` must lie between 0 and 1. Found {ratio}.")
         else:
-            r = _least_ratio(strength.odds_of(epsilon, odds), k)
+            r = _least_ratio(epsilon_or_odds.odds_of(epsilon, odds), k)
         object.__setattr__(self, "ratio", r)
         object.__setattr__(self, "categories", k)
 
@@ -93,7 +90,7 @@ class Ordinal:
         >>> Ordinal(ratio=0.5, categories=3).loss
         PureLoss(odds=4)
         """
-        return PureLoss(odds=_worst(self.ratio, self.categories))
+        return PureLoss(odds=_largest_ratio(self.ratio, self.categories))
 
     def pmf(self, report: int, answer: int) -> Fraction:
         """P(report | answer), exactly.
@@ -101,7 +98,7 @@ class Ordinal:
         >>> Ordinal(ratio=0.5, categories=3).pmf(0, 1)
         Fraction(1, 4)
         """
-        (place,) = read([answer], self.categories).numbers
+        (place,) = read_answers([answer], self.categories).numbers
         if not 0 <= int(report) < self.categories:
             return Fraction(0)
         return self.matrix[int(report)][int(place)]
@@ -117,14 +114,14 @@ class Ordinal:
         >>> type(Ordinal(ratio=0.5, categories=3).randomize(2))
         <class 'int'>
         """
-        given = read(answers, self.categories)
+        given = read_answers(answers, self.categories)
         drawn = np.empty(given.numbers.size, dtype=np.int64)
         top, bottom, k = self.ratio.numerator, self.ratio.denominator, self.categories
         for x in range(k):
             people = np.flatnonzero(given.numbers == x)
             weights = [top ** abs(x - y) * bottom ** (k - 1 - abs(x - y)) for y in range(k)]
             drawn[people] = categorical(weights, [Fraction(0)] * k, people.size, source=source)
-        return given.like(drawn)
+        return given.restore_shape(drawn)
 
     def aggregate(self, reports: Any) -> Tally:
         """How many reports each point of the scale has; tallies of batches add up.
@@ -132,7 +129,7 @@ class Ordinal:
         >>> Ordinal(ratio=0.5, categories=3).aggregate([0, 2, 2]).counts
         (1, 0, 2)
         """
-        flat = read(reports, self.categories).numbers
+        flat = read_answers(reports, self.categories).numbers
         counts = np.bincount(flat, minlength=self.categories)
         return Tally(self, tuple(counts.tolist()), flat.size)
 
@@ -146,14 +143,18 @@ class Ordinal:
         """The share of each point: unbiased, with normal intervals for the population.
 
         >>> shares = Ordinal(ratio=0.5, categories=3).estimate(counts=(400, 300, 300))
-        >>> [round(one, 3) for one in shares.raw]
+        >>> [round(share, 3) for share in shares.raw]
         [0.583, 0.067, 0.35]
         """
-        level, (raw, spread, n) = level_of(confidence), self._read(responses, counts)
+        level, (raw, spread, n) = (
+            confidence_level(confidence),
+            self._estimate_shares(responses, counts),
+        )
         errors = np.sqrt(np.maximum(np.diag(spread), 0))
         return Estimates(
             tuple(
-                normal(float(x), float(e), n, level) for x, e in zip(raw, errors, strict=True)
+                normal_estimate(float(x), float(e), n, level)
+                for x, e in zip(raw, errors, strict=True)
             )
         )
 
@@ -165,13 +166,16 @@ class Ordinal:
         scores: Sequence[float] | None = None,
         confidence: Number = 0.95,
     ) -> Estimate:
-        """The mean of the scale's points, or of the `scores` that stand for them.
+        """The mean of the scale's points, or of the `scores` given for them.
 
-        >>> found = Ordinal(ratio=0.5, categories=3).estimate_mean(counts=(400, 300, 300))
-        >>> round(found.value, 3)
+        >>> mean = Ordinal(ratio=0.5, categories=3).estimate_mean(counts=(400, 300, 300))
+        >>> round(mean.value, 3)
         0.767
         """
-        level, (raw, spread, n) = level_of(confidence), self._read(responses, counts)
+        level, (raw, spread, n) = (
+            confidence_level(confidence),
+            self._estimate_shares(responses, counts),
+        )
         points = np.arange(self.categories) if scores is None else np.asarray(scores, float)
         if points.shape != raw.shape:
             raise InvalidParameter(
@@ -179,21 +183,21 @@ class Ordinal:
             )
         error = math.sqrt(max(float(points @ spread @ points), 0.0))
         ends = float(points.min()), float(points.max())
-        return normal(float(points @ raw), error, n, level, *ends)
+        return normal_estimate(float(points @ raw), error, n, level, *ends)
 
     def variance(
         self, shares: Sequence[Number], *, respondents: int, population: bool = True
     ) -> tuple[float, ...]:
-        """Those of the unbiased estimates, if these are the true shares of all points.
+        """The variances of the unbiased estimates, if these are the true shares.
 
-        The chance of the sample is included or not. Unlike with randomized response, how sure
-        one share is depends on the others.
+        They include sampling error if `population` is true. Unlike with randomized response,
+        the variance of one share depends on the others.
 
         >>> scale = Ordinal(ratio=0.5, categories=3)
-        >>> [round(one, 6) for one in scale.variance((0.5, 0.25, 0.25), respondents=1000)]
+        >>> [round(v, 6) for v in scale.variance((0.5, 0.25, 0.25), respondents=1000)]
         [0.002302, 0.004882, 0.001906]
         """
-        parts = [probability(one, "shares") for one in shares]
+        parts = [probability(share, "shares") for share in shares]
         if len(parts) != self.categories or sum(parts) != 1:
             raise InvalidParameter(
                 f"`shares` must be {self.categories} numbers that add up to 1. Found "
@@ -205,14 +209,14 @@ class Ordinal:
         spread = squares - (truth**2 if population else truth)
         return tuple((spread / whole(respondents, "respondents")).tolist())
 
-    def _read(self, responses: Any, counts: Any) -> tuple[Any, Any, int]:
+    def _estimate_shares(self, responses: Any, counts: Any) -> tuple[Any, Any, int]:
         """Unbiased shares, their covariance and the number of respondents."""
         if (responses is None) == (counts is None):
             raise InvalidParameter("Give either the responses or `counts=`, and not both.")
         if counts is None:
             tally = self.aggregate(responses)
         else:
-            tally = tally_of(counts, self, self.categories)
+            tally = read_tally(counts, self, self.categories)
         n = tally.respondents
         rates = np.array(tally.counts) / n
         back = np.linalg.inv(np.array(self.matrix, dtype=float))
@@ -228,13 +232,13 @@ def _matrix(ratio: Fraction, k: int) -> tuple[tuple[Fraction, ...], ...]:
 
 
 @lru_cache(maxsize=32)
-def _worst(ratio: Fraction, k: int) -> Fraction:
+def _largest_ratio(ratio: Fraction, k: int) -> Fraction:
     return max(max(row) / min(row) for row in _matrix(ratio, k))
 
 
 @lru_cache(maxsize=128)
 def _least_ratio(odds: Fraction, k: int) -> Fraction:
-    """The least r, in parts of 2**20, whose channel keeps within the odds."""
+    """The least r, in parts of 2**20, whose channel has at most these odds."""
     low, high = 0, _PARTS
     while high - low > 1:  # a float proposes
         middle = (low + high) // 2
@@ -243,11 +247,11 @@ def _least_ratio(odds: Fraction, k: int) -> Fraction:
         rows = [[r ** abs(x - y) / totals[x] for x in range(k)] for y in range(k)]
         fits = min(map(min, rows)) > 0 and max(max(row) / min(row) for row in rows) <= odds
         low, high = (low, middle) if fits else (middle, high)
-    while high < _PARTS and _worst(Fraction(high, _PARTS), k) > odds:  # integers decide
+    while high < _PARTS and _largest_ratio(Fraction(high, _PARTS), k) > odds:  # integers decide
         high += 1
     if high >= _PARTS:
         raise InvalidParameter(
-            f"Odds of {float(odds):g} are too near to 1 for a scale of {k} points: hardly "
-            "anything would be learnt. Allow a larger loss."
+            f"Odds of {float(odds):g} are too near to 1 for a scale of {k} points: the reports "
+            "would say almost nothing. Allow a larger loss."
         )
     return Fraction(high, _PARTS)

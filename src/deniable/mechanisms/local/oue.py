@@ -1,11 +1,10 @@
 """Optimized unary encoding: one bit for each answer, randomized one by one.
 
-The bit of the true answer is sent as 1 with probability 1/2, every other with probability
-q = 1 / (odds + 1). Two answers differ in two bits, so no report is more than
-(1/2 : q) * (1 - q : 1/2) = (1 - q) / q = odds times likelier under one than under the other.
-Near share 0 its variance, 4 odds / (n (odds - 1)**2), does not grow with the number of answers:
-Wang, Blocki, Li & Jha, "Locally differentially private protocols for frequency estimation",
-2017.
+The bit of the true answer is sent as 1 with probability 1/2, every other bit with probability q
+= 1 / (odds + 1). Two answers differ in two bits. So under one answer no report is more than
+(1/2 : q) * (1 - q : 1/2) = (1 - q) / q = odds times as likely as under the other. Near share 0
+the variance, 4 odds / (n (odds - 1)**2), does not grow with the number of answers: Wang,
+Blocki, Li & Jha, "Locally differentially private protocols for frequency estimation", 2017.
 """
 
 import math
@@ -21,23 +20,23 @@ from numpy.typing import NDArray
 from deniable.exact import bernoulli
 from deniable.exact.bits import BitSource
 from deniable.mechanisms.local.bit_rows import (
-    as_rows,
     byte_width,
-    column_counts,
-    marks,
-    packed,
-    random_rows,
+    count_columns,
+    draw_rows,
+    pack_row,
+    read_rows,
     set_bits,
-    unpacked,
+    unpack_row,
+    unpack_rows,
 )
-from deniable.mechanisms.local.frequency_oracle import Answered, FrequencyOracle, Reports
+from deniable.mechanisms.local.frequency_oracle import FrequencyOracle, Integers, Reports
 
 _HALF = Fraction(1, 2)
 
 
 @dataclass(frozen=True, slots=True, init=False)
 class OUE(FrequencyOracle):
-    """One bit an answer, packed eight to a byte; for up to a few thousand categories.
+    """One bit per answer, packed eight to a byte; for up to a few thousand categories.
 
     >>> design = OUE(odds=3, categories=20)
     >>> reports = design.randomize([7] * 1000)
@@ -52,17 +51,17 @@ class OUE(FrequencyOracle):
 
     @property
     def p(self) -> Fraction:
-        """How likely the bit of the true answer is 1."""
+        """The probability that the bit of the true answer is 1."""
         return _HALF
 
     @property
     def q(self) -> Fraction:
-        """How likely any other bit is 1."""
+        """The probability that any other bit is 1."""
         return 1 / (self.odds + 1)
 
     @property
     def width(self) -> int:
-        """The bytes of a report."""
+        """The number of bytes in a report."""
         return byte_width(self.categories)
 
     def pmf(self, report: Any, answer: int) -> Fraction:
@@ -71,31 +70,31 @@ class OUE(FrequencyOracle):
         >>> OUE(odds=3, categories=2).pmf((0b10000000,), 0)  # 1/2 * 3/4
         Fraction(3, 8)
         """
-        bits = unpacked(np.array(report), self.categories)
-        if packed(bits) != tuple(int(byte) for byte in report):
+        bits = unpack_row(np.array(report), self.categories)
+        if pack_row(bits) != tuple(int(byte) for byte in report):
             return Fraction(0)  # a spare bit is set
         others = sum(bits) - bits[answer]
         zeros = self.categories - 1 - others
         return _HALF * self.q**others * (1 - self.q) ** zeros
 
     def reports(self) -> Iterator[tuple[int, ...]]:
-        """Every report there can be; for proofs on small domains.
+        """Every possible report; for proofs on small domains.
 
         >>> len(list(OUE(odds=3, categories=3).reports()))
         8
         """
-        return (packed(list(bits)) for bits in product((0, 1), repeat=self.categories))
+        return (pack_row(list(bits)) for bits in product((0, 1), repeat=self.categories))
 
-    def _randomize(self, truth: Answered, source: BitSource) -> Reports:
-        rows = random_rows(self.q, truth.size, self.categories, source=source)
+    def _randomize(self, truth: Integers, source: BitSource) -> Reports:
+        rows = draw_rows(self.q, truth.size, self.categories, source=source)
         set_bits(rows, truth, bernoulli(_HALF, truth.size, source=source))
         return rows
 
-    def _support(self, reports: Reports) -> Answered:
-        return column_counts(as_rows(reports, self.categories), self.categories)
+    def _count_support(self, reports: Reports) -> Integers:
+        return count_columns(read_rows(reports, self.categories), self.categories)
 
-    def _supports(self, reports: Reports) -> NDArray[np.bool_]:
-        return marks(as_rows(reports, self.categories), self.categories)
+    def _support_table(self, reports: Reports) -> NDArray[np.bool_]:
+        return unpack_rows(read_rows(reports, self.categories), self.categories)
 
     @property
     def bits_per_report(self) -> int:
@@ -108,7 +107,7 @@ class OUE(FrequencyOracle):
 
 
 def crossover(odds: Fraction) -> int:
-    """From how many answers on unary encoding beats k-ary randomized response.
+    """With this many answers or more, unary encoding beats k-ary randomized response.
 
     >>> crossover(Fraction(3))
     11

@@ -1,12 +1,12 @@
-"""Subset selection: a random set of answers that contains the true one a little too often.
+"""Subset selection: a random set of answers that contains the true one more often than others.
 
-All sets of size w are possible; one that contains the true answer has `odds` times the weight
-of one that does not, so that is the loss. With w = categories / (odds + 1), rounded, its mean
-squared error is the least known at every epsilon: Ye & Barg, "Optimal schemes for discrete
+All sets of size w are possible. A set that contains the true answer has `odds` times the weight
+of a set that does not, so the loss is `odds`. With w = categories / (odds + 1), rounded, the
+mean squared error is the least known at every epsilon: Ye & Barg, "Optimal schemes for discrete
 distribution estimation under locally differential privacy", 2018.
 
 A uniform subset of the other answers is drawn by Floyd's method, for all people at once: for
-j = m - s, ..., m - 1 draw t uniform on 0..j, and take t, or j where t is taken (Bentley &
+j = m - s, ..., m - 1 draw t uniform on 0..j, and take t, or j if t is already taken (Bentley &
 Floyd, "A sample of brilliance", 1987).
 """
 
@@ -24,21 +24,21 @@ from deniable.errors import InvalidData
 from deniable.exact import bernoulli, uniform_below
 from deniable.exact.bits import SYSTEM, BitSource
 from deniable.mechanisms.local.bit_rows import (
-    as_rows,
     byte_width,
-    column_counts,
-    marks,
-    packed,
-    unpacked,
+    count_columns,
+    pack_row,
+    read_rows,
+    unpack_row,
+    unpack_rows,
 )
-from deniable.mechanisms.local.frequency_oracle import Answered, FrequencyOracle, Reports
+from deniable.mechanisms.local.frequency_oracle import FrequencyOracle, Integers, Reports
 
 _CELLS_AT_ONCE = 1 << 22
 
 
 @dataclass(frozen=True, slots=True, init=False)
 class SubsetSelection(FrequencyOracle):
-    """A set of `size` answers a person, packed as bits; the least error at every epsilon.
+    """A set of `size` answers per person, packed as bits; the least error at every epsilon.
 
     >>> design = SubsetSelection(epsilon=1, categories=16)
     >>> design.size, round(design.variance(0, respondents=1), 5)
@@ -52,12 +52,12 @@ class SubsetSelection(FrequencyOracle):
 
     @property
     def size(self) -> int:
-        """How many answers a report names: categories / (odds + 1) to the nearest, or one."""
+        """How many answers a report names: categories / (odds + 1), rounded, at least one."""
         return max(1, round(self.categories / (self.odds + 1)))
 
     @property
     def p(self) -> Fraction:
-        """How likely the set contains the true answer.
+        """The probability that the set contains the true answer.
 
         >>> SubsetSelection(odds=3, categories=4).p
         Fraction(1, 2)
@@ -67,12 +67,12 @@ class SubsetSelection(FrequencyOracle):
 
     @property
     def q(self) -> Fraction:
-        """How likely it contains any other answer."""
+        """The probability that it contains any other answer."""
         return (self.size - self.p) / (self.categories - 1)
 
     @property
     def width(self) -> int:
-        """The bytes of a report."""
+        """The number of bytes in a report."""
         return byte_width(self.categories)
 
     def pmf(self, report: Any, answer: int) -> Fraction:
@@ -81,8 +81,8 @@ class SubsetSelection(FrequencyOracle):
         >>> SubsetSelection(odds=3, categories=4).pmf((0b10000000,), 0)
         Fraction(1, 2)
         """
-        bits = unpacked(np.array(report), self.categories)
-        if sum(bits) != self.size or packed(bits) != tuple(int(byte) for byte in report):
+        bits = unpack_row(np.array(report), self.categories)
+        if sum(bits) != self.size or pack_row(bits) != tuple(int(byte) for byte in report):
             return Fraction(0)
         k, w = self.categories, self.size
         if bits[answer]:
@@ -90,53 +90,55 @@ class SubsetSelection(FrequencyOracle):
         return (1 - self.p) / math.comb(k - 1, w)
 
     def reports(self) -> Iterator[tuple[int, ...]]:
-        """Every report there can be; for proofs on small domains.
+        """Every possible report; for proofs on small domains.
 
         >>> len(list(SubsetSelection(odds=1.5, categories=5).reports()))
         10
         """
         k = self.categories
         for chosen in combinations(range(k), self.size):
-            yield packed([int(v in chosen) for v in range(k)])
+            yield pack_row([int(v in chosen) for v in range(k)])
 
-    def _randomize(self, truth: Answered, source: BitSource) -> Reports:
+    def _randomize(self, truth: Integers, source: BitSource) -> Reports:
         people = max(1, _CELLS_AT_ONCE // self.categories)
         return np.concatenate(
             [
-                self._sets(truth[start : start + people], source)
+                self._draw_sets(truth[start : start + people], source)
                 for start in range(0, truth.size, people)
             ]
         )
 
-    def _sets(self, truth: Answered, source: BitSource) -> Reports:
+    def _draw_sets(self, truth: Integers, source: BitSource) -> Reports:
         n, k = truth.size, self.categories
         with_truth = bernoulli(self.p, n, source=source)
         chosen = np.zeros((n, k), dtype=bool)
         for holds, size in ((with_truth, self.size - 1), (~with_truth, self.size)):
             people = np.flatnonzero(holds)
-            others = floyd(people.size, k - 1, size, source=source)
-            # Number the others 0..k-2 by leaving out the truth.
+            others = draw_subsets(people.size, k - 1, size, source=source)
+            # Number the other answers 0..k-2 by leaving out the true one.
             left = np.arange(k) - (np.arange(k) > truth[people, None])
             left[np.arange(people.size), truth[people]] = 0
             chosen[people] = np.take_along_axis(others, left, axis=1)
         chosen[np.arange(n), truth] = with_truth
         return np.packbits(chosen, axis=1)
 
-    def _support(self, reports: Reports) -> Answered:
-        rows = as_rows(reports, self.categories)
-        counts = column_counts(rows, self.categories)
+    def _count_support(self, reports: Reports) -> Integers:
+        rows = read_rows(reports, self.categories)
+        counts = count_columns(rows, self.categories)
         if int(counts.sum()) != self.size * rows.shape[0]:
             raise InvalidData(f"Every report must name {self.size} answers. Some do not.")
         return counts
 
-    def _supports(self, reports: Reports) -> NDArray[np.bool_]:
-        return marks(as_rows(reports, self.categories), self.categories)
+    def _support_table(self, reports: Reports) -> NDArray[np.bool_]:
+        return unpack_rows(read_rows(reports, self.categories), self.categories)
 
 
-def floyd(rows: int, m: int, size: int, *, source: BitSource = SYSTEM) -> NDArray[np.bool_]:
-    """For each row a uniform subset of `size` of m things, as marks.
+def draw_subsets(
+    rows: int, m: int, size: int, *, source: BitSource = SYSTEM
+) -> NDArray[np.bool_]:
+    """Draws for each row a uniform subset of `size` of m items, as booleans.
 
-    >>> floyd(5, 4, 2).sum(axis=1).tolist()
+    >>> draw_subsets(5, 4, 2).sum(axis=1).tolist()
     [2, 2, 2, 2, 2]
     """
     taken = np.zeros((rows, m), dtype=bool)

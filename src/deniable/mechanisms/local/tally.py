@@ -1,8 +1,8 @@
-"""What is kept of many reports: how many speak for each answer, and how many there are.
+"""A summary of many reports: how many support each answer, and how many there are.
 
-A tally is all that an estimate needs, so reports can be counted as they come in and then
-forgotten. Tallies of one design add up; those of two designs do not, because each has to be
-read through its own channel (see `deniable.surveys.pool`).
+An estimate needs only a tally, so reports can be counted as they arrive and then deleted.
+Tallies of one design can be added. Tallies of two designs cannot, because each must be read
+through its own channel (see `deniable.surveys.pool`).
 """
 
 from collections.abc import Iterator
@@ -42,7 +42,7 @@ class Tally:
             return NotImplemented
         if self.design != other.design or len(self) != len(other):
             raise InvalidParameter(
-                "Only tallies of one design add up: each has to be read through its own "
+                "Only tallies of one design can be added, because each design has its own "
                 f"channel. Found {self.design!r} and {other.design!r}. "
                 "Pool their estimates with `deniable.surveys.pool`."
             )
@@ -50,14 +50,14 @@ class Tally:
         return Tally(self.design, counts, self.respondents + other.respondents)
 
     def __radd__(self, other: object) -> "Tally":
-        """So that `sum(tallies)` works."""
+        """Makes `sum(tallies)` work."""
         return self if other == 0 else NotImplemented
 
 
-def tally_of(counts: Any, design: Any, answers: int) -> Tally:
-    """Counts of one report each ("no" or 0 first), checked, as a tally of `design`.
+def read_tally(counts: Any, design: Any, answers: int) -> Tally:
+    """Checks counts ("no" or 0 first) and returns them as a tally of `design`.
 
-    >>> tally_of((6, 4), None, 2).respondents
+    >>> read_tally((6, 4), None, 2).respondents
     10
     """
     if isinstance(counts, Tally):
@@ -65,7 +65,7 @@ def tally_of(counts: Any, design: Any, answers: int) -> Tally:
             raise InvalidParameter(
                 f"These counts were made through {counts.design!r}, not through {design!r}."
             )
-        return some(counts)
+        return check_not_empty(counts)
     if not hasattr(counts, "__len__"):
         raise InvalidData(
             f"`counts` needs a list of {answers} numbers, one for each category, "
@@ -76,12 +76,12 @@ def tally_of(counts: Any, design: Any, answers: int) -> Tally:
             f"`counts` needs one number for each of {answers} categories, "
             f'"no" or 0 first. Found {len(counts)}.'
         )
-    exact = tuple(whole(one, "counts", least=0) for one in counts)
-    return some(Tally(design, exact, sum(exact)))
+    exact = tuple(whole(count, "counts", least=0) for count in counts)
+    return check_not_empty(Tally(design, exact, sum(exact)))
 
 
-def some(tally: Tally) -> Tally:
-    """A tally, refused if nobody answered."""
+def check_not_empty(tally: Tally) -> Tally:
+    """Returns the tally; raises if it has no responses."""
     if tally.respondents == 0:
         raise InvalidData("There are no responses to estimate from: every count is 0.")
     return tally

@@ -1,10 +1,11 @@
 """Rounded Gaussian noise, for zero-concentrated and Gaussian differential privacy.
 
 The noise is round(N(0, variance)) in grid steps, so a release of whole steps k is
-round(k + N(0, variance)): a function of a release with ideal Gaussian noise, which can cost no
-more. Two inputs at L2 distance D are then as hard to tell apart as N(0, 1) and N(mu, 1) with
-mu = D / sigma: mu-GDP (Dong, Roth & Su 2019), which implies rho-zCDP with rho = mu**2 / 2 and
-the exact (epsilon, delta) curve of Balle & Wang, "Improving the Gaussian mechanism", 2018.
+round(k + N(0, variance)). That is post-processing of a release with ideal Gaussian noise, so it
+costs no more. Two inputs at L2 distance D are at least as hard to distinguish as N(0, 1) and
+N(mu, 1) with mu = D / sigma: mu-GDP (Dong, Roth & Su 2019). This implies rho-zCDP with
+rho = mu**2 / 2, and the exact (epsilon, delta) curve of Balle & Wang, "Improving the Gaussian
+mechanism", 2018.
 """
 
 import math
@@ -18,18 +19,19 @@ from deniable.errors import InvalidParameter
 from deniable.exact import enclosures, rounded_gaussian
 from deniable.exact.enclosures import Enclosure
 from deniable.exact.rationals import Number, positive, rational
-from deniable.mechanisms.noise.additive import Additive
+from deniable.mechanisms.named_arguments import check_arguments
+from deniable.mechanisms.noise.additive import AdditiveMechanism
 from deniable.privacy import GaussianLoss
 from deniable.privacy.arithmetic import floats
 
 
 @dataclass(frozen=True, slots=True, init=False)
-class Gaussian(Additive):
+class Gaussian(AdditiveMechanism):
     """Adds independent rounded Gaussian noise to every number.
 
-    Say how much by exactly one of `rho`, `mu`, `sigma` or `variance`, or use
-    `Gaussian.calibrated`. `sensitivity` is how far one person can move all released numbers
-    together (L2), `step` the grid on which they live.
+    Give exactly one of `rho`, `mu`, `sigma` and `variance`, or use `Gaussian.calibrated`.
+    `sensitivity` is how far one privacy unit can move all released numbers together (L2).
+    `step` is the grid of the released numbers.
 
     >>> table = Gaussian(rho=0.02, sensitivity=2)
     >>> table.sigma, table.loss.mu_squared, table.margin(0.95)
@@ -40,6 +42,7 @@ class Gaussian(Additive):
     sensitivity: Fraction
     step: Fraction
 
+    @check_arguments
     def __init__(
         self,
         *,
@@ -50,23 +53,23 @@ class Gaussian(Additive):
         sensitivity: Number = 1,
         step: Number = 1,
     ) -> None:
-        if sum(one is not None for one in (rho, mu, sigma, variance)) != 1:
+        if sum(value is not None for value in (rho, mu, sigma, variance)) != 1:
             raise InvalidParameter(
                 "Give exactly one of `rho`, `mu`, `sigma` and `variance`, or use "
                 "Gaussian.calibrated(epsilon=1, delta=1e-6)."
             )
-        reach = positive(sensitivity, "sensitivity")
+        exact_sensitivity = positive(sensitivity, "sensitivity")
         if rho is not None:
-            exact = reach**2 / (2 * positive(rho, "rho"))
+            exact = exact_sensitivity**2 / (2 * positive(rho, "rho"))
         elif mu is not None:
-            exact = (reach / positive(mu, "mu")) ** 2
+            exact = (exact_sensitivity / positive(mu, "mu")) ** 2
         elif sigma is not None:
             exact = positive(sigma, "sigma") ** 2
         else:
             assert variance is not None
             exact = positive(variance, "variance")
         object.__setattr__(self, "variance", exact)
-        object.__setattr__(self, "sensitivity", reach)
+        object.__setattr__(self, "sensitivity", exact_sensitivity)
         object.__setattr__(self, "step", positive(step, "step"))
 
     @classmethod
@@ -84,7 +87,7 @@ class Gaussian(Additive):
 
     @property
     def loss(self) -> GaussianLoss:
-        """What one release costs, whatever its length.
+        """What one release costs, for any number of values.
 
         >>> Gaussian(mu=0.5).loss.mu_squared
         Fraction(1, 4)
@@ -115,7 +118,7 @@ class Gaussian(Additive):
         return max(floats.up(root), enclosures.float_up(root))  # in decimals and in binary
 
     def noise(self, values: int = 1, *, real: bool = False) -> "GaussianNoise":
-        """The law of each noise, in steps, in a release of so many integers or reals.
+        """The law of the noise on each number, in steps, when `values` numbers are released.
 
         >>> law = Gaussian(sigma=3)
         >>> law.noise().variance, law.noise(4, real=True).variance

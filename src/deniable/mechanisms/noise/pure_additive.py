@@ -1,23 +1,25 @@
-"""What additive mechanisms of pure loss share: their parameters, and what a release costs."""
+"""Shared by additive mechanisms with a pure loss: their parameters and their loss."""
 
 from dataclasses import dataclass
 from fractions import Fraction
 
 from deniable.exact.rationals import Number, positive
-from deniable.mechanisms import strength
-from deniable.mechanisms.noise.additive import Additive
+from deniable.mechanisms import epsilon_or_odds
+from deniable.mechanisms.named_arguments import check_arguments
+from deniable.mechanisms.noise.additive import AdditiveMechanism
 from deniable.privacy import PureLoss
 
 
 @dataclass(frozen=True, slots=True, init=False)
-class PureAdditive(Additive):
-    """Noise on a grid whose loss is stated by `epsilon=` or by `odds=`."""
+class PureAdditiveMechanism(AdditiveMechanism):
+    """Adds noise on a grid. The loss is given by `epsilon=` or by `odds=`."""
 
     epsilon: Fraction | None
     odds: Fraction | None
     sensitivity: Fraction
     step: Fraction
 
+    @check_arguments
     def __init__(
         self,
         *,
@@ -26,7 +28,7 @@ class PureAdditive(Additive):
         sensitivity: Number = 1,
         step: Number = 1,
     ) -> None:
-        exact_epsilon, exact_odds = strength.one_of(epsilon, odds)
+        exact_epsilon, exact_odds = epsilon_or_odds.read(epsilon, odds)
         object.__setattr__(self, "epsilon", exact_epsilon)
         object.__setattr__(self, "odds", exact_odds)
         object.__setattr__(self, "sensitivity", positive(sensitivity, "sensitivity"))
@@ -34,13 +36,13 @@ class PureAdditive(Additive):
 
     @property
     def loss(self) -> PureLoss:
-        """What one release costs, whatever its length.
+        """What one release costs, for any number of values.
 
         >>> from deniable.mechanisms import Laplace
         >>> Laplace(epsilon=0.5).loss.epsilon()
         0.5
         """
-        return strength.loss(self.epsilon, self.odds)
+        return epsilon_or_odds.loss(self.epsilon, self.odds)
 
     @property
     def rate(self) -> Fraction:
@@ -50,4 +52,4 @@ class PureAdditive(Additive):
         >>> float(Laplace(odds=3).rate)
         1.0986122886681098
         """
-        return strength.rate(self.epsilon, self.odds)
+        return epsilon_or_odds.rate(self.epsilon, self.odds)

@@ -1,12 +1,12 @@
 """All quantiles at once: the exponential mechanism over whole tuples.
 
-A tuple misses by D = sum |n_j - p_j n|, with n_j the records between neighbouring quantiles
-and p_j the share that belongs there. Half of D is the number of records that must be replaced
-to make the tuple right, so this is the inverse-sensitivity mechanism for the whole tuple.
-Replacing a record takes 1 from one n_j and gives it to another: D moves by at most 2. Adding
-one changes n_a and n: by at most (1 - p_a) + sum of the other p_j = 2 (1 - p_a). P is
-proportional to exp(-epsilon D / (2 change)). Gillenwater, Joseph & Kulesza, "Differentially
-private quantiles", 2021. Ties are broken by chance, see `order`.
+A tuple misses by D = sum |n_j - p_j n|, where n_j is the number of records between neighbouring
+quantiles and p_j the share that should be there. Half of D is the number of records that must
+be replaced to make the tuple right, so this is the inverse sensitivity mechanism for the whole
+tuple. Replacing a record takes 1 from one n_j and adds it to another: D moves by at most 2.
+Adding a record changes n_a and n: D moves by at most (1 - p_a) + sum of the other p_j
+= 2 (1 - p_a). P is proportional to exp(-epsilon D / (2 change)). Gillenwater, Joseph & Kulesza,
+"Differentially private quantiles", 2021. Ties are broken at random, see `order_statistics`.
 """
 
 from fractions import Fraction
@@ -14,12 +14,16 @@ from fractions import Fraction
 from deniable.exact.bits import BitSource
 from deniable.mechanisms.histogram import Histogram
 from deniable.mechanisms.quantiles.joint_draw import JointDraw
-from deniable.mechanisms.quantiles.method import DrawnQuantiles, Method, strayed
-from deniable.mechanisms.quantiles.order_statistics import Order
+from deniable.mechanisms.quantiles.order_statistics import OrderStatistics
+from deniable.mechanisms.quantiles.quantile_method import (
+    DrawnQuantiles,
+    QuantileMethod,
+    largest_distance,
+)
 from deniable.privacy import Loss, RangeLoss
 
 
-class Joint(Method):
+class JointQuantiles(QuantileMethod):
     """One exponential mechanism for all quantiles."""
 
     name = "joint"
@@ -30,17 +34,17 @@ class Joint(Method):
 
     @property
     def unit(self) -> Fraction:
-        """The rate at which D loses weight."""
+        """The rate at which the weight decays with D."""
         least = min(self.shares) if self.neighbors == "add-remove" else Fraction(0)
         return self.epsilon / (4 * (1 - least))
 
     def draw(self, data: Histogram, source: BitSource) -> DrawnQuantiles:
-        order = Order(data, source, place_bits=self.place_bits, atoms=self.atoms)
+        order = OrderStatistics(data, source, place_bits=self.place_bits, atoms=self.atoms)
         targets = [share * data.rows for share in self.shares]
-        places, _ = JointDraw(order.whole(), targets, self.unit).draw(source)
+        places, _ = JointDraw(order.all_records(), targets, self.unit).draw(source)
         return DrawnQuantiles([order.cell(place) for place in places])
 
-    def ranks(self, chance: float, rows: int) -> float:
-        # What lies below a quantile too few lies above it too many: D is twice that at least.
+    def rank_margin(self, chance: float, rows: int) -> float:
+        # Records that are missing below a quantile are too many above it: D counts both.
         many, room = len(self.quantiles), (self.apart(rows), self.inside(rows))
-        return strayed(self.width, rows, float(self.unit), chance, many, *room) / 2
+        return largest_distance(self.width, rows, float(self.unit), chance, many, *room) / 2

@@ -1,13 +1,15 @@
-"""Sums of decaying weights, in logarithms, so that nothing overflows or vanishes.
+"""Sums of decaying weights, in logarithms, so that nothing overflows or underflows.
 
-A row holds the logarithms of weights w_i. What is wanted is its product with the two-sided
-exponential c**|gap - target|, c = exp(-unit). Both sides are windows that decay one way, and a
-window of length t is built from windows of length 1, 2, 4, ...: about log2(t) additions for
-each weight, no subtraction and no Fourier transform, so every sum keeps its relative error.
+A row holds the logarithms of weights w_i. `sum_over_gaps` multiplies it with the two-sided
+exponential c**|gap - target|, c = exp(-unit). Both sides are windows that decay in one
+direction. A window of length t is built from windows of length 1, 2, 4, ...: about log2(t)
+additions for each weight, no subtraction and no Fourier transform, so every sum keeps its
+relative error.
 
-`slop` bounds it. Numpy's logaddexp(x, y) is max + log1p(exp(-|x - y|)): it rounds the last
-sum, and everything before contributes a few units of 2**-53. So an operation whose result is
-at most `peak` is off by less than 2**-52 (peak + 4). `slop` is more than three times that.
+`rounding_error` bounds that error. Numpy's logaddexp(x, y) is max + log1p(exp(-|x - y|)): it
+rounds the last sum, and all steps before contribute a few units of 2**-53. So an operation
+whose result is at most `peak` has an error below 2**-52 (peak + 4). `rounding_error` is more
+than three times that.
 """
 
 import numpy as np
@@ -16,21 +18,21 @@ import numpy.typing as npt
 Row = npt.NDArray[np.float64]
 
 
-def slop(peak: float) -> float:
-    """More than one operation on logarithms up to `peak` can be off."""
+def rounding_error(peak: float) -> float:
+    """An upper bound on the error of one operation on logarithms up to `peak`."""
     return (peak + 16) * 2.0**-50
 
 
 def peak(*rows: Row) -> float:
-    """The greatest size of a finite logarithm."""
+    """The largest absolute value of a finite logarithm."""
     sizes = (np.abs(row[np.isfinite(row)]) for row in rows)
-    return max((float(some.max()) for some in sizes if some.size), default=0.0)
+    return max((float(size.max()) for size in sizes if size.size), default=0.0)
 
 
-def decayed(row: Row, length: int, unit: float) -> Row:
-    """log of the sum over d = 0, ..., length - 1 of w_{p + d} c**d, at each p.
+def sum_decayed(row: Row, length: int, unit: float) -> Row:
+    """For each p the log of the sum over d = 0, ..., length - 1 of w_{p + d} c**d.
 
-    >>> np.exp(decayed(np.log([1.0, 2.0, 4.0]), 2, np.log(2))).round(9).tolist()
+    >>> np.exp(sum_decayed(np.log([1.0, 2.0, 4.0]), 2, np.log(2))).round(9).tolist()
     [2.0, 4.0, 4.0]
     """
     total = np.full(row.size, -np.inf)
@@ -38,15 +40,15 @@ def decayed(row: Row, length: int, unit: float) -> Row:
     length = min(length, row.size)
     while covered < length:
         if length & width:
-            total = _joined(total, power, covered, unit)
+            total = _add_shifted(total, power, covered, unit)
             covered += width
         if covered < length:
-            power = _joined(power, power, width, unit)
+            power = _add_shifted(power, power, width, unit)
             width *= 2
     return total
 
 
-def _joined(row: Row, other: Row, shift: int, unit: float) -> Row:
+def _add_shifted(row: Row, other: Row, shift: int, unit: float) -> Row:
     """log(w_p + c**shift v_{p + shift})."""
     result = row.copy()
     if shift < row.size:
@@ -55,31 +57,31 @@ def _joined(row: Row, other: Row, shift: int, unit: float) -> Row:
     return result
 
 
-def passed_on(
+def sum_over_gaps(
     row: Row, start: int, target: tuple[int, float], unit: float, window: tuple[int, int]
 ) -> Row:
-    """log of the sum over i' < i of w_{i'} c**|i - i' - target|, for i in `window`.
+    """The log of the sum over i' < i of w_{i'} c**|i - i' - target|, for i in `window`.
 
-    The row begins at index `start`; a target comes as its whole part t and the rest f. Gaps up
-    to t decay towards small ones, gaps from t + 1 on towards large ones.
+    The row begins at index `start`. `target` is a pair: its whole part t and the rest f. Gaps
+    up to t decay towards small gaps, gaps from t + 1 on towards large gaps.
     """
     t, f = target
     first, last = window
-    # Indices from `low` on, so that i - t - 1 is one of them for every i in the window.
+    # Indices start at `low`, so that i - t - 1 is one of them for every i in the window.
     low = min(start, first - t - 1)
     high = max(start + row.size - 1, last - t)
     padded = np.full(high - low + 1, -np.inf)
     padded[start - low : start - low + row.size] = row
-    far = decayed(padded[::-1], padded.size, unit)[::-1]
+    far = sum_decayed(padded[::-1], padded.size, unit)[::-1]
     at = first - t - low
     count = last - first + 1
     total = far[at - 1 : at - 1 + count] - unit * (1 - f)
     if t:
-        near = decayed(padded, t, unit)
+        near = sum_decayed(padded, t, unit)
         total = np.logaddexp(total, near[at : at + count] - unit * f)
     return total
 
 
-def operations(size: int) -> int:
-    """How many operations `passed_on` stacks upon each other, at most."""
+def operation_count(size: int) -> int:
+    """An upper bound on the operations that `sum_over_gaps` does one after the other."""
     return 4 * max(1, size).bit_length() + 8

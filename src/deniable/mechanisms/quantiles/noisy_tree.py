@@ -1,11 +1,11 @@
-"""A tree of noisy counts over the grid, made consistent: any number of quantiles for one price.
+"""A tree of noisy counts over the grid, made consistent: any number of quantiles at one cost.
 
 Every level of a 16-ary tree over the cells is a histogram. A record is in one node of each
-level, so adding it changes `levels` counts by one, replacing it twice as many: discrete
-Laplace noise of scale levels / epsilon (twice that under replace) on every node. All the rest
-is post-processing: least squares over all consistent trees (Hay, Rastogi, Miklau & Suciu,
-2010), the nearest monotone curve, and its inverse. The error does not grow with the number
-of quantiles, but is larger than other methods' for few.
+level, so adding it changes `levels` counts by one, and replacing it changes twice as many.
+Every node gets discrete Laplace noise of scale levels / epsilon (twice that under replace). The
+rest is post-processing: least squares over all consistent trees (Hay, Rastogi, Miklau & Suciu,
+2010), the nearest monotone curve, and its inverse. The error does not grow with the number of
+quantiles. For few quantiles it is larger than with other methods.
 """
 
 import math
@@ -20,7 +20,7 @@ from deniable.errors import InvalidParameter
 from deniable.exact import discrete_laplace
 from deniable.exact.bits import BitSource
 from deniable.mechanisms.histogram import Histogram
-from deniable.mechanisms.quantiles.method import DrawnQuantiles, Method
+from deniable.mechanisms.quantiles.quantile_method import DrawnQuantiles, QuantileMethod
 from deniable.privacy import Loss, PureLoss
 
 BRANCHES = 16
@@ -30,7 +30,7 @@ Floats = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True)
-class NoisyTree(Method):
+class TreeQuantiles(QuantileMethod):
     """Noisy counts on every level."""
 
     name = "tree"
@@ -38,7 +38,7 @@ class NoisyTree(Method):
     def __post_init__(self) -> None:
         if self.size > MOST_CELLS:
             raise InvalidParameter(
-                f'`method="tree"` counts every cell, and takes at most 2**24. Found '
+                f'`method="tree"` counts every cell; at most 2**24 cells are allowed. Found '
                 f"{self.size}. Choose a larger step, or another method."
             )
 
@@ -48,7 +48,7 @@ class NoisyTree(Method):
 
     @property
     def levels(self) -> int:
-        """Levels below the root, which is the sum of the first of them."""
+        """The number of levels below the root; the root is the sum of the first level."""
         levels = 1
         while BRANCHES**levels < self.size:
             levels += 1
@@ -56,7 +56,7 @@ class NoisyTree(Method):
 
     @property
     def scale(self) -> Fraction:
-        """The scale of every node's noise."""
+        """The scale of the noise on every node."""
         return self.levels * (2 if self.neighbors == "replace" else 1) / self.epsilon
 
     def draw(self, data: Histogram, source: BitSource) -> DrawnQuantiles:
@@ -64,42 +64,42 @@ class NoisyTree(Method):
 
         noisy = [
             count + discrete_laplace(self.scale, count.size, source=source).astype(np.float64)
-            for count in counted(data, self.levels)
+            for count in count_levels(data, self.levels)
         ]
-        leaves = consistent(noisy)[: self.size]
+        leaves = fit_leaves(noisy)[: self.size]
         curve = isotonic_regression(np.cumsum(leaves)).x
         rows = max(0.0, float(curve[-1]))
         targets = np.array([float(q) * rows for q in self.quantiles])
         cells = np.searchsorted(curve, targets, side="left")
         return DrawnQuantiles(np.minimum(cells, self.size - 1).tolist(), round(rows))
 
-    def ranks(self, chance: float, rows: int) -> float:
-        # A point of the curve is a sum of noises with weights of at most 1, whose squares add
-        # up to at most one level's worth of siblings for each level: the unadjusted sum has
-        # those, and least squares has the least variance. Below, a Chernoff bound for Laplace
-        # noise (ln E exp(aZ) <= 1.387 (a scale)**2 while a scale <= 0.7), for every cell.
+    def rank_margin(self, chance: float, rows: int) -> float:
+        # A point of the curve is a sum of noises with weights of at most 1. The squares of the
+        # weights add up to at most BRANCHES - 1 per level: this holds for the unadjusted sum,
+        # and least squares has the least variance. Below is a Chernoff bound for Laplace noise
+        # (ln E exp(aZ) <= 1.387 (a scale)**2 while a scale <= 0.7), for every cell.
         scale, nodes = float(self.scale), self.levels * (BRANCHES - 1)
         logs = math.log(2 * self.size / chance)
         tilt = min(0.7, math.sqrt(logs / (1.387 * nodes)))
         worst = scale * (logs / tilt + 1.387 * tilt * nodes)
-        return 2 * worst  # of the curve there, and of the number of rows that it is read at
+        return 2 * worst  # the error of the curve, and of the number of rows
 
 
-def counted(data: Histogram, levels: int) -> list[npt.NDArray[np.int64]]:
-    """The counts of every level, widest nodes first."""
+def count_levels(data: Histogram, levels: int) -> list[npt.NDArray[np.int64]]:
+    """Counts the records of every level, widest nodes first."""
     leaves = np.zeros(BRANCHES**levels, dtype=np.int64)
     leaves[data.cells] = data.counts
-    found = [leaves]
+    counts = [leaves]
     for _ in range(levels - 1):
-        found.append(found[-1].reshape(-1, BRANCHES).sum(axis=1))
-    return found[::-1]
+        counts.append(counts[-1].reshape(-1, BRANCHES).sum(axis=1))
+    return counts[::-1]
 
 
-def consistent(noisy: list[npt.NDArray[Any]]) -> Floats:
-    """The leaves of the tree that is nearest to equally noisy counts, by least squares.
+def fit_leaves(noisy: list[npt.NDArray[Any]]) -> Floats:
+    """The leaves of the consistent tree that is nearest to the noisy counts (least squares).
 
-    Upwards, a node is the best mean of its own count and the sum of its children; downwards,
-    what a parent has more than its children is shared among them.
+    Upwards, a node becomes the best mean of its own count and the sum of its children.
+    Downwards, the difference between a parent and its children is shared among the children.
     """
     below = noisy[-1]
     means = [below]

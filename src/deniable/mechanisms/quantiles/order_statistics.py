@@ -1,16 +1,16 @@
-"""The records in order, ties broken by chance: order statistics that are drawn when asked for.
+"""The records in order, with ties broken at random: order statistics, drawn when needed.
 
-Each cell is cut into 2**k places and each record of it goes to a random one. For any fixed
+Each cell is cut into 2**k places, and each of its records goes to a random place. For any fixed
 draw of the places, neighbouring tables still differ in one record, so a mechanism that is
-private on places is private on cells: condition on the places of the common records.
-Spreading ties evenly, by rank or by count, is not: one more record would then move all the
-others of its cell. Told the common places along with the output, a choice by exponential
-weights still has bounded range; without them no divergence and no delta is larger (both are
+private on places is private on cells: condition on the places of the common records. Spreading
+ties evenly, by rank or by count, would not be private: one more record would move all other
+records of its cell. If the common places are published with the output, a choice by exponential
+weights still has bounded range. Without them no divergence and no delta is larger (both are
 convex), so its `RangeLoss` stays an upper bound.
 
-An atom thereby has a whole cell's weight and as many ranks as records; cells that are known to
-be full can be given more places than others, see `stretch`. Places are drawn lazily, for the
-cells that somebody looks at; once drawn they stay.
+So an atom has the weight of a whole cell, and as many ranks as records. Cells that are often
+full can be given more places, see `stretched_cells`. Places are drawn lazily, only for cells
+that are read; once drawn they do not change.
 """
 
 from dataclasses import dataclass
@@ -20,13 +20,13 @@ import numpy as np
 from deniable.exact import uniform_below
 from deniable.exact.bits import BitSource
 from deniable.mechanisms.histogram import Histogram, Integers
-from deniable.mechanisms.quantiles.stretched_cells import Stretch
+from deniable.mechanisms.quantiles.stretched_cells import StretchedCells
 
 PLACE_BITS = 32
 _MOST_BITS = 62  # a place's number, and twice it, fit into int64
 
 
-class Order:
+class OrderStatistics:
     """Sorted places of all records of a histogram."""
 
     def __init__(
@@ -38,13 +38,15 @@ class Order:
         atoms: tuple[tuple[int, int], ...] = (),
     ):
         self._data, self._source = data, source
-        self._stretch = Stretch(data.size, atoms)
+        self._stretch = StretchedCells(data.size, atoms)
         self.place_bits = min(place_bits, _MOST_BITS - self._stretch.width.bit_length())
-        self._known: list[tuple[int, Integers]] = []  # (first rank, places), whole cells
+        self._drawn: list[tuple[int, Integers]] = []  # (first rank, places), whole cells
 
-    def whole(self) -> "Slice":
+    def all_records(self) -> "RecordSlice":
         """All records, all places."""
-        return Slice(self, 0, self._data.rows, 0, (self._stretch.width << self.place_bits) - 1)
+        return RecordSlice(
+            self, 0, self._data.rows, 0, (self._stretch.width << self.place_bits) - 1
+        )
 
     def cell(self, place: int) -> int:
         """The cell that a place belongs to."""
@@ -54,38 +56,40 @@ class Order:
         """The places of the records with ranks first, ..., last - 1, ascending."""
         if first >= last:
             return np.zeros(0, dtype=np.int64)
-        upto = self._data.upto
+        upto = self._data.cumulative_counts
         low, high = np.searchsorted(upto, [first, last - 1], side="right")
         start, end = int(upto[low] - self._data.counts[low]), int(upto[high])
-        inside = [(at, some) for at, some in self._known if start < at + some.size and at < end]
-        apart = [(at, some) for at, some in self._known if start >= at + some.size or at >= end]
+        inside = [(at, run) for at, run in self._drawn if start < at + run.size and at < end]
+        apart = [(at, run) for at, run in self._drawn if start >= at + run.size or at >= end]
         parts, at = [], min([start, *(at for at, _ in inside)])
         begin = at
-        for known, some in sorted(inside, key=lambda pair: pair[0]):
-            parts += [self._jitter(at, known), some]
-            at = known + some.size
-        parts.append(self._jitter(at, end))
+        for begin_drawn, drawn in sorted(inside, key=lambda pair: pair[0]):
+            parts += [self._draw_places(at, begin_drawn), drawn]
+            at = begin_drawn + drawn.size
+        parts.append(self._draw_places(at, end))
         merged = np.concatenate(parts)
-        self._known = [*apart, (begin, merged)]
+        self._drawn = [*apart, (begin, merged)]
         return merged[first - begin : last - begin]
 
-    def below(self, place: int) -> int:
+    def rank_of(self, place: int) -> int:
         """How many records lie below a place."""
         cell = self.cell(place)
         index = int(np.searchsorted(self._data.cells, cell))
-        before = int(self._data.upto[index - 1]) if index else 0
+        before = int(self._data.cumulative_counts[index - 1]) if index else 0
         if index == self._data.cells.size or self._data.cells[index] != cell:
             return before
         own = self.places(before, before + int(self._data.counts[index]))
         return before + int(np.searchsorted(own, place, side="left"))
 
-    def _jitter(self, start: int, end: int) -> Integers:
-        """Fresh places for the whole cells that hold these ranks."""
+    def _draw_places(self, start: int, end: int) -> Integers:
+        """Draws places for the whole cells that hold these ranks."""
         if start >= end:
             return np.zeros(0, dtype=np.int64)
-        low, high = np.searchsorted(self._data.upto, [start, end - 1], side="right")
+        low, high = np.searchsorted(
+            self._data.cumulative_counts, [start, end - 1], side="right"
+        )
         cells = np.repeat(self._data.cells[low : high + 1], self._data.counts[low : high + 1])
-        places = self._stretch.first(cells)
+        places = self._stretch.starts(cells)
         for atom, width in self._stretch.atoms:
             inside = np.flatnonzero(cells == atom)
             places[inside] += uniform_below(width, inside.size, source=self._source)
@@ -96,14 +100,14 @@ class Order:
 
 
 @dataclass(frozen=True, slots=True)
-class Slice:
+class RecordSlice:
     """The records of ranks first, ..., last - 1, in the places lowest, ..., highest.
 
     A candidate is a place o; its rank is the number of these records below o. The candidates
     of rank i form the i-th interval, which may be empty.
     """
 
-    order: Order
+    order: OrderStatistics
     first: int
     last: int
     lowest: int
@@ -118,7 +122,7 @@ class Slice:
         return self.highest - self.lowest + 1
 
     def edges(self, low: int, high: int) -> Integers:
-        """The last place before each interval low, ..., high, and the end of the last one."""
+        """The last place before each interval low, ..., high, and the last place of `high`."""
         inner = self.order.places(
             self.first + max(low - 1, 0), min(self.first + high + 1, self.last)
         )
@@ -128,12 +132,12 @@ class Slice:
 
     def rank(self, place: int) -> int:
         """How many of these records lie below a place."""
-        return min(max(self.order.below(place), self.first), self.last) - self.first
+        return min(max(self.order.rank_of(place), self.first), self.last) - self.first
 
-    def split(self, place: int, rank: int) -> "tuple[Slice, Slice]":
-        """The records below a candidate, with the places up to it; and all the others."""
+    def split(self, place: int, rank: int) -> "tuple[RecordSlice, RecordSlice]":
+        """The records below a candidate with the places up to it, and all other records."""
         middle = self.first + rank
         return (
-            Slice(self.order, self.first, middle, self.lowest, place),
-            Slice(self.order, middle, self.last, place, self.highest),
+            RecordSlice(self.order, self.first, middle, self.lowest, place),
+            RecordSlice(self.order, middle, self.last, place, self.highest),
         )

@@ -1,4 +1,4 @@
-"""`Quantiles`: the public face of five methods."""
+"""`Quantiles`: the public class; it uses one of five methods."""
 
 import math
 from collections.abc import Sequence
@@ -12,13 +12,15 @@ import numpy as np
 from deniable.errors import InvalidParameter
 from deniable.exact.bits import SYSTEM
 from deniable.exact.rationals import Number, rational, whole
-from deniable.mechanisms import strength
+from deniable.mechanisms import epsilon_or_odds
+from deniable.mechanisms.confidence import confidence_level
 from deniable.mechanisms.grid import Numbers
 from deniable.mechanisms.histogram import ColumnGrid, Histogram
-from deniable.mechanisms.quantiles.best_method import choose
-from deniable.mechanisms.quantiles.method import Method
-from deniable.mechanisms.quantiles.released_quantiles import ReleasedQuantiles, confident
-from deniable.mechanisms.quantiles.stretched_cells import usual
+from deniable.mechanisms.named_arguments import check_arguments
+from deniable.mechanisms.quantiles.best_method import choose_method
+from deniable.mechanisms.quantiles.quantile_method import QuantileMethod
+from deniable.mechanisms.quantiles.released_quantiles import ReleasedQuantiles
+from deniable.mechanisms.quantiles.stretched_cells import usual_atoms
 from deniable.privacy import Loss, Neighbors, neighboring
 
 _MOST = 10_000
@@ -28,9 +30,9 @@ _MOST = 10_000
 class Quantiles:
     """One or many quantiles of a column, on a grid between public bounds.
 
-    Values outside the bounds count as the nearest bound. `method="auto"` picks by the number of
-    quantiles and the neighbouring relation, and `why` says why; "independent", "joint",
-    "fixed-target", "recursive" and "tree" ask for one.
+    Values outside the bounds are clipped to them. `method="auto"` chooses by the number of
+    quantiles and the neighbouring relation, and `why` gives the reason. The methods are
+    "independent", "joint", "fixed-target", "recursive" and "tree".
 
     >>> quartiles = Quantiles(
     ...     [0.25, 0.5, 0.75], epsilon=1, bounds=(0, 100), neighbors="add-remove"
@@ -48,9 +50,10 @@ class Quantiles:
     odds: Fraction | None
     grid: ColumnGrid
     neighbors: Neighbors
-    plan: Method
+    plan: QuantileMethod
     why: str
 
+    @check_arguments
     def __init__(
         self,
         quantiles: Number | Sequence[Number],
@@ -62,18 +65,18 @@ class Quantiles:
         step: Number = 1,
         method: str = "auto",
     ) -> None:
-        wanted = _ascending(quantiles)
-        exact_epsilon, exact_odds = strength.one_of(epsilon, odds)
+        exact_quantiles = _read_quantiles(quantiles)
+        exact_epsilon, exact_odds = epsilon_or_odds.read(epsilon, odds)
         grid, relation = ColumnGrid.of(bounds, step), neighboring(neighbors)
-        chosen, why = choose(method, len(wanted), relation, grid.size)
-        rate = strength.rate(exact_epsilon, exact_odds)
+        kind, why = choose_method(method, len(exact_quantiles), relation, grid.size)
+        rate = epsilon_or_odds.rate(exact_epsilon, exact_odds)
         for name, value in {
-            "quantiles": wanted,
+            "quantiles": exact_quantiles,
             "epsilon": exact_epsilon,
             "odds": exact_odds,
             "grid": grid,
             "neighbors": relation,
-            "plan": chosen(wanted, rate, relation, grid.size, atoms=usual(grid)),
+            "plan": kind(exact_quantiles, rate, relation, grid.size, atoms=usual_atoms(grid)),
             "why": why,
         }.items():
             object.__setattr__(self, name, value)
@@ -95,20 +98,20 @@ class Quantiles:
         >>> median.release([7] * 1000).values
         (7,)
         """
-        return self._released(Histogram.of_values(self.grid, values))
+        return self._release_histogram(Histogram.of_values(self.grid, values))
 
     def release_cells(self, cells: Any, counts: Any) -> ReleasedQuantiles:
-        """The quantiles of a histogram: ascending cell numbers, and how many rows each has.
+        """The quantiles of a histogram: cell numbers in ascending order, and their row counts.
 
-        Cell k is the grid point lowest + k * step. This is what a database hands over.
+        Cell k is the grid point lowest + k * step. A database can compute such a histogram.
 
         >>> median = Quantiles(0.5, epsilon=1, bounds=(10, 19), neighbors="replace")
         >>> median.release_cells([2, 7], [1000, 1]).values
         (12,)
         """
-        return self._released(Histogram.of_cells(self.grid, cells, counts))
+        return self._release_histogram(Histogram.of_cells(self.grid, cells, counts))
 
-    def _released(self, data: Histogram) -> ReleasedQuantiles:
+    def _release_histogram(self, data: Histogram) -> ReleasedQuantiles:
         drawn = self.plan.draw(data, SYSTEM)
         rows = data.rows if self.neighbors == "replace" else drawn.rows
         values = tuple(self.grid.value(cell) for cell in drawn.cells)
@@ -117,20 +120,20 @@ class Quantiles:
         )
 
     def margin(self, confidence: Number = 0.95, *, rows: int) -> int:
-        """With at least this probability, every quantile is at most so many ranks off.
+        """The margin in ranks: with probability `confidence` it holds for every quantile.
 
-        It holds for any column of so many rows, the worst included; most come out several
-        times better. A value that is repeated covers all the ranks of its repeats.
+        It holds for any column of `rows` rows, also the worst; most are several times better.
+        A repeated value covers all the ranks of its repeats.
 
         >>> Quantiles(0.5, epsilon=1, bounds=(0, 9), neighbors="add-remove").margin(rows=1000)
         6
         """
-        level = confident(confidence)
+        level = confidence_level(confidence)
         count = whole(rows, "rows")
-        return min(count, math.ceil(self.plan.ranks(float(1 - level), count)))
+        return min(count, math.ceil(self.plan.rank_margin(float(1 - level), count)))
 
 
-def _ascending(quantiles: Number | Sequence[Number]) -> tuple[Fraction, ...]:
+def _read_quantiles(quantiles: Number | Sequence[Number]) -> tuple[Fraction, ...]:
     several = isinstance(quantiles, Sequence | np.ndarray)
     listed: list[Any] = list(quantiles) if several else [quantiles]  # type: ignore[arg-type]
     exact = tuple(rational(q, "quantiles") for q in listed)

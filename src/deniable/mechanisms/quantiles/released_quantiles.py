@@ -1,4 +1,4 @@
-"""What a release of quantiles hands over."""
+"""The result of a release of quantiles."""
 
 import math
 from collections.abc import Iterator
@@ -7,14 +7,15 @@ from fractions import Fraction
 
 from deniable.errors import InvalidParameter
 from deniable.exact.rationals import Number, rational, whole
+from deniable.mechanisms.confidence import confidence_level
 from deniable.mechanisms.histogram import ColumnGrid
-from deniable.mechanisms.quantiles.method import Method
+from deniable.mechanisms.quantiles.quantile_method import QuantileMethod
 from deniable.privacy import Loss
 
 
 @dataclass(frozen=True, slots=True)
 class ReleasedQuantiles:
-    """Private quantiles, in ascending order; what they cost, and how far off they may be.
+    """Private quantiles in ascending order, with their loss and their intervals.
 
     >>> from deniable.mechanisms import Quantiles
     >>> quartiles = Quantiles([0.25, 0.5, 0.75], epsilon=1, bounds=(0, 9), neighbors="replace")
@@ -27,8 +28,8 @@ class ReleasedQuantiles:
     values: tuple[int | float, ...]
     loss: Loss
     method: str
-    rows: int | None  # how many there are: public, or released on the way
-    _plan: Method
+    rows: int | None  # the number of rows, if it is public or was released too
+    _plan: QuantileMethod
     _grid: ColumnGrid
 
     def __iter__(self) -> Iterator[int | float]:
@@ -43,20 +44,20 @@ class ReleasedQuantiles:
     def interval(
         self, quantile: Number, confidence: Number = 0.95, *, rows: int | None = None
     ) -> tuple[int | float, int | float]:
-        """Two numbers between which the column's own quantile lies, with this confidence.
+        """Two numbers that contain the column's true quantile, with this confidence.
 
-        It costs nothing: the ends are quantiles that were released with it, far enough away
-        that the margin in ranks cannot reach, or the column's bounds. Far enough depends on
-        the number of rows: say a number that there surely are, unless `rows` is known.
+        It costs nothing: the ends are other released quantiles that lie further away than the
+        margin in ranks, or the column's bounds. The margin depends on the number of rows. If
+        the release did not count the rows, give a number that the table has at least.
         """
-        level, place = confident(confidence), self._place(quantile)
+        level, place = confidence_level(confidence), self._place(quantile)
         count = self.rows if rows is None else whole(rows, "rows")
         if count is None:
             raise InvalidParameter(
-                "`rows` is missing: this release did not count them. Say how many there "
-                "surely are; with fewer the interval gets wider."
+                "`rows` is missing: this release did not count the rows. Give a number of rows "
+                "that the table has at least; a lower number makes the interval wider."
             )
-        margin = self._plan.ranks(float(1 - level), max(count, 1))
+        margin = self._plan.rank_margin(float(1 - level), max(count, 1))
         if self._plan.neighbors == "add-remove" and rows is None:
             count = max(0, count - math.ceil(margin))
         step = Fraction(math.ceil(margin), max(count, 1))
@@ -71,25 +72,14 @@ class ReleasedQuantiles:
         return max(low, default=ends[0]), min(high, default=ends[1])
 
     def _place(self, quantile: Number) -> int:
-        wanted = rational(quantile, "quantile")
-        if wanted not in self.quantiles:
+        exact = rational(quantile, "quantile")
+        if exact not in self.quantiles:
             raise InvalidParameter(
                 f"`quantile` {quantile} was not released. Released: "
                 f"{', '.join(str(float(q)) for q in self.quantiles)}."
             )
-        return self.quantiles.index(wanted)
+        return self.quantiles.index(exact)
 
     def __str__(self) -> str:
         pairs = zip(self.quantiles, self.values, strict=True)
         return ", ".join(f"{float(q):g}: {v:g}" for q, v in pairs)
-
-
-def confident(confidence: Number) -> Fraction:
-    """A confidence between 0 and 1, both excluded."""
-    level = rational(confidence, "confidence")
-    if not 0 < level < 1:
-        raise InvalidParameter(
-            f"`confidence` must lie between 0 and 1. Found {confidence}: chance has no bound, "
-            "so no margin is certain."
-        )
-    return level

@@ -1,16 +1,16 @@
-"""Cells that are known to be full: given more room before anybody looks at the data.
+"""Cells that are often full get more room, by a rule that does not look at the data.
 
-A tuple of quantiles is chosen among all tuples of places, and a cell's share of the places is
-what it starts with. On a grid of 20,000 cells a quantile that belongs into one of them has to
-make up for odds of 20,000 to 1, and each of fourteen quantiles in the same atom has to do so
-again: that is why a column of zeros costs a joint choice dear (24 ranks for 29 quantiles where
-a smooth column costs 11). What a cell starts with may be anything that does not depend on the
-data. So zero, where so many columns have an atom, gets as much room as a sixteenth of all
-cells, and the two bounds, where clipping puts one, a thirty-second each. All other cells pay
-for it with a factor of 8 / 9.
+A tuple of quantiles is chosen among all tuples of places, and a cell's prior weight is its
+share of the places. On a grid of 20,000 cells a quantile that belongs in one cell must make up
+for odds of 20,000 to 1, and each of fourteen quantiles in the same atom must do so again. That
+is why a column of zeros costs a joint choice so much (24 ranks for 29 quantiles; a smooth
+column costs 11). The prior weight of a cell may be anything that does not depend on the data.
+Many columns have an atom at zero, so zero gets as much room as a sixteenth of all cells.
+Clipping makes atoms at the two bounds, so each bound gets a thirty-second. In return the share
+of all other cells shrinks by a factor of 8 / 9.
 
-Privacy is that of `order`: a cell is cut into places and each of its records goes to a random
-one, however many places that cell has.
+The privacy proof is that of `order_statistics`: a cell is cut into places and each of its
+records goes to a random place; the proof allows any number of places per cell.
 """
 
 from dataclasses import dataclass
@@ -24,40 +24,40 @@ _AT_BOUNDS = 32
 
 
 @dataclass(frozen=True, slots=True)
-class Stretch:
-    """A grid of `size` cells of which some are as wide as several: (cell, width), ascending."""
+class StretchedCells:
+    """A grid of `size` cells. `atoms` are wider cells: (cell, width in cells), ascending."""
 
     size: int
     atoms: tuple[tuple[int, int], ...] = ()
 
     @property
     def width(self) -> int:
-        """How many cells' room there is in all.
+        """The total width, in cells.
 
-        >>> Stretch(10, ((0, 3),)).width
+        >>> StretchedCells(10, ((0, 3),)).width
         12
         """
         return self.size + sum(width - 1 for _, width in self.atoms)
 
-    def first(self, cells: Integers) -> Integers:
-        """Where the room of each cell begins.
+    def starts(self, cells: Integers) -> Integers:
+        """Where each cell begins, in the stretched grid.
 
-        >>> Stretch(10, ((2, 3),)).first(np.array([1, 2, 3])).tolist()
+        >>> StretchedCells(10, ((2, 3),)).starts(np.array([1, 2, 3])).tolist()
         [1, 2, 5]
         """
-        found = cells.astype(np.int64, copy=True)
+        starts = cells.astype(np.int64, copy=True)
         for atom, width in self.atoms:
-            found += (width - 1) * (cells > atom)
-        return found
+            starts += (width - 1) * (cells > atom)
+        return starts
 
     def cell(self, room: int) -> int:
-        """The cell that has a room.
+        """The cell at a position of the stretched grid.
 
-        >>> [Stretch(10, ((2, 3),)).cell(room) for room in (1, 2, 4, 5)]
+        >>> [StretchedCells(10, ((2, 3),)).cell(room) for room in (1, 2, 4, 5)]
         [1, 2, 2, 3]
         """
         for atom, width in reversed(self.atoms):
-            start = int(self.first(np.array([atom]))[0])
+            start = int(self.starts(np.array([atom]))[0])
             if room >= start + width:
                 return atom + 1 + room - (start + width)
             if room >= start:
@@ -65,12 +65,12 @@ class Stretch:
         return room
 
 
-def usual(grid: ColumnGrid) -> tuple[tuple[int, int], ...]:
-    """Zero and the bounds, by public facts alone.
+def usual_atoms(grid: ColumnGrid) -> tuple[tuple[int, int], ...]:
+    """Zero and the bounds, from public facts only.
 
-    >>> usual(ColumnGrid.of((-100, 100), 0.01))
+    >>> usual_atoms(ColumnGrid.of((-100, 100), 0.01))
     ((0, 625), (10000, 1250), (20000, 625))
-    >>> usual(ColumnGrid.of((0, 9), 1))
+    >>> usual_atoms(ColumnGrid.of((0, 9), 1))
     ()
     """
     widths = {0: grid.size // _AT_BOUNDS, grid.size - 1: grid.size // _AT_BOUNDS}

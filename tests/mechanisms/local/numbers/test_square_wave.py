@@ -4,7 +4,7 @@ import pytest
 from deniable.errors import InvalidParameter
 from deniable.exact import uniform_below
 from deniable.mechanisms import RandomizedResponse, SquareWave
-from deniable.mechanisms.local.channels import expectation_maximisation
+from deniable.mechanisms.local.maximum_likelihood import expectation_maximisation
 from tests.mechanisms.numeric_contract import NumericContract
 
 
@@ -17,7 +17,7 @@ class TestSquareWave(NumericContract):
 )
 def test_the_window_is_the_published_one(epsilon, b):
     design = SquareWave(epsilon=epsilon, low=0, high=100_000)
-    assert design.reach / (2 * design.steps) == pytest.approx(b, abs=1e-5)
+    assert design.window_size / (2 * design.steps) == pytest.approx(b, abs=1e-5)
 
 
 def test_a_distribution_of_200_000_people_is_recovered():

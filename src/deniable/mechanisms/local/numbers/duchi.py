@@ -1,8 +1,8 @@
 """The mean of numbers from one bit each.
 
-An answer at share x of the way from `low` to `high` sends 1 with probability
-(1 + (odds - 1) x) / (odds + 1): between 1 and `odds` parts in odds + 1, so the loss is `odds`.
-It is a coin: with probability (odds - 1) / (odds + 1) send a 1 with probability x, else flip a
+An answer at share x of the way from `low` to `high` sends 1 with probability (1 + (odds - 1) x)
+/ (odds + 1). This is between 1 and `odds` parts in odds + 1, so the loss is `odds`. It is drawn
+with coins: with probability (odds - 1) / (odds + 1) send a 1 with probability x, else flip a
 fair coin. Duchi, Jordan & Wainwright, "Minimax optimal procedures for locally private
 estimation", 2018. Best for a small epsilon.
 """
@@ -17,8 +17,9 @@ from numpy.typing import NDArray
 from deniable.exact import bernoulli, uniform_below
 from deniable.exact.bits import BitSource
 from deniable.exact.rationals import Number, rational, whole
-from deniable.mechanisms.local.estimate import Estimate, level_of, share
-from deniable.mechanisms.local.numbers.numeric import NumericDesign
+from deniable.mechanisms.confidence import confidence_level
+from deniable.mechanisms.local.estimate import Estimate, estimate_share
+from deniable.mechanisms.local.numbers.numeric_design import NumericDesign
 from deniable.mechanisms.local.tally import Tally
 
 _HALF = Fraction(1, 2)
@@ -26,7 +27,7 @@ _HALF = Fraction(1, 2)
 
 @dataclass(frozen=True, slots=True, init=False)
 class Duchi(NumericDesign):
-    """One bit a person about a number from `low` to `high`, rounded to `step`.
+    """One bit per person about a number from `low` to `high`, rounded to `step`.
 
     >>> design = Duchi(epsilon=1, low=0, high=100)
     >>> set(design.randomize([37] * 500).tolist())
@@ -43,7 +44,7 @@ class Duchi(NumericDesign):
         """Two: 0 and 1."""
         return 2
 
-    def _chance(self, report: int, place: int) -> Fraction:
+    def _probability(self, report: int, place: int) -> Fraction:
         one = (1 + (self.odds - 1) * Fraction(place, self.steps)) / (self.odds + 1)
         return one if report else 1 - one
 
@@ -55,7 +56,7 @@ class Duchi(NumericDesign):
         return bit.astype(np.int64)
 
     def readings(self) -> NDArray[np.float64]:
-        """What each report stands for: unbiased for the answer behind it.
+        """The number that each report stands for; its mean is the true answer.
 
         >>> Duchi(odds=3, low=0, high=1).readings().tolist()
         [-0.5, 1.5]
@@ -77,21 +78,21 @@ class Duchi(NumericDesign):
         >>> print(design.estimate([0] * 600 + [1] * 400))
         30.000 ± 6.224 (95 %: 23.894 to 36.224)
         """
-        level = level_of(confidence)
+        level = confidence_level(confidence)
         tally = self._tally(responses, counts)
         p, q = self.odds / (self.odds + 1), 1 / (self.odds + 1)
-        part = share(tally[1], tally.respondents, p=p, q=q, confidence=level)
-        ends = tuple(self._scaled(self.steps * end) for end in part.interval)
+        part = estimate_share(tally[1], tally.respondents, p=p, q=q, confidence=level)
+        ends = tuple(self._from_places(self.steps * end) for end in part.interval)
         return replace(
             part,
-            value=self._scaled(self.steps * part.value),
-            raw=self._scaled(self.steps * part.raw),
+            value=self._from_places(self.steps * part.value),
+            raw=self._from_places(self.steps * part.raw),
             standard_error=float(self.high - self.low) * part.standard_error,
             interval=(ends[0], ends[1]),
         )
 
     def variance(self, value: Number, *, respondents: int) -> float:
-        """That of the unbiased mean of people who all have this value: what the coins add.
+        """The variance of the unbiased mean, from the coins only, if all people have `value`.
 
         >>> round(Duchi(epsilon=1, low=-1, high=1).variance(0, respondents=1), 5)
         4.68269

@@ -1,9 +1,9 @@
-"""Piecewise or one bit, by a public coin that does not look at the answer.
+"""`Piecewise` or `Duchi` (one bit), chosen by a public coin that does not depend on the answer.
 
-Both cost `odds`, and which of them was used says nothing about the answer, so the mixture
-costs `odds` too. With the share 1 - 1 / sqrt(odds) of piecewise reports the variance hardly
-depends on the answer; below epsilon 0.61 the one bit alone is best. Wang et al., "Collecting
-and analyzing multidimensional data with local differential privacy", 2019.
+Both cost `odds`, and the choice says nothing about the answer, so the mixture costs `odds` too.
+With a share 1 - 1 / sqrt(odds) of piecewise reports the variance hardly depends on the answer.
+Below epsilon 0.61 only the one bit is used, which is best there. Wang et al., "Collecting and
+analyzing multidimensional data with local differential privacy", 2019.
 """
 
 import math
@@ -18,19 +18,19 @@ from deniable.exact.bits import BitSource
 from deniable.exact.rationals import Number
 from deniable.mechanisms.local.numbers.duchi import Duchi
 from deniable.mechanisms.local.numbers.piecewise import Piecewise
-from deniable.mechanisms.local.numbers.unbiased import Unbiased
+from deniable.mechanisms.local.numbers.unbiased_mean import UnbiasedMean
 
 _ONLY_BITS_BELOW = Fraction(6094, 10_000)  # epsilon
 _PARTS = 1024
 
 
 @dataclass(frozen=True, slots=True, init=False)
-class Hybrid(Unbiased):
-    """One whole number a person; the best of the three for means at most epsilons.
+class Hybrid(UnbiasedMean):
+    """One whole number per person; for most epsilons the best of the three for means.
 
     >>> design = Hybrid(epsilon=2, low=0, high=100)
-    >>> found = design.estimate(design.randomize([40] * 20_000), confidence=1 - 1e-9)
-    >>> found.interval[0] < 40 < found.interval[1]
+    >>> mean = design.estimate(design.randomize([40] * 20_000), confidence=1 - 1e-9)
+    >>> mean.interval[0] < 40 < mean.interval[1]
     True
     """
 
@@ -41,17 +41,17 @@ class Hybrid(Unbiased):
 
     @property
     def piecewise(self) -> Piecewise:
-        """The design of the one part; its reports come first."""
+        """The piecewise part; its reports have the lower numbers."""
         return Piecewise(odds=self.odds, low=self.low, high=self.high, step=self.step)
 
     @property
     def duchi(self) -> Duchi:
-        """The design of the other part; its two reports come last."""
+        """The one-bit part; its two reports have the highest numbers."""
         return Duchi(odds=self.odds, low=self.low, high=self.high, step=self.step)
 
     @property
     def share(self) -> Fraction:
-        """How likely a report is a piecewise one."""
+        """The probability that a report is a piecewise one."""
         if math.log(self.odds) <= _ONLY_BITS_BELOW:
             return Fraction(0)
         return 1 - Fraction(round(_PARTS / math.sqrt(self.odds)), _PARTS)
@@ -61,11 +61,11 @@ class Hybrid(Unbiased):
         """How many different reports there are."""
         return self.piecewise.outputs + 2
 
-    def _chance(self, report: int, place: int) -> Fraction:
+    def _probability(self, report: int, place: int) -> Fraction:
         many = self.piecewise.outputs
         if report < many:
-            return self.share * self.piecewise._chance(report, place)
-        return (1 - self.share) * self.duchi._chance(report - many, place)
+            return self.share * self.piecewise._probability(report, place)
+        return (1 - self.share) * self.duchi._probability(report - many, place)
 
     def _randomize(self, places: NDArray[np.int64], source: BitSource) -> NDArray[np.int64]:
         which = bernoulli(self.share, places.size, source=source)
@@ -73,7 +73,7 @@ class Hybrid(Unbiased):
         return np.where(which, self.piecewise._randomize(places, source), bits)
 
     def readings(self) -> NDArray[np.float64]:
-        """What each report stands for: unbiased for the answer behind it.
+        """The number that each report stands for; its mean is the true answer.
 
         >>> readings = Hybrid(odds=3, low=0, high=1).readings()
         >>> [round(float(end), 9) for end in readings[-2:]]
@@ -82,7 +82,7 @@ class Hybrid(Unbiased):
         return np.concatenate([self.piecewise.readings(), self.duchi.readings()])
 
     def variance(self, value: Number, *, respondents: int) -> float:
-        """That of the unbiased mean of people who all have this value: what the coins add.
+        """The variance of the unbiased mean, from the coins only, if all people have `value`.
 
         >>> fine = Hybrid(epsilon=1, low=-1, high=1, step=Fraction(1, 1000))
         >>> round(fine.variance(0, respondents=1), 2), round(fine.variance(1, respondents=1), 2)

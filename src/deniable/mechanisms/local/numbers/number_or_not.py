@@ -1,15 +1,16 @@
-"""The mean of numbers from people who may decline, without showing who did.
+"""The mean of numbers from people who may decline to answer, without showing who declined.
 
-An answer at share t of the way from `low` to `high` is first rounded to one of the two ends,
-up with probability t, so that its mean is kept; "not said" is a third answer. One of the three
-then goes through randomized response at `odds`. Rounding looks at nothing but the answer, so
-the whole channel is a mixture of rows of randomized response and costs `odds`, which low
-against high attains: declining costs nothing on top, and is as private as the number.
+An answer at share t of the way from `low` to `high` is first rounded to one of the two ends, up
+with probability t, so that its mean is unchanged. "Not said" is a third answer. One of the
+three then goes through randomized response at `odds`. Rounding depends only on the answer, so
+the whole channel is a mixture of rows of randomized response and costs `odds`; low against high
+attains it. Declining costs nothing extra, and is as private as the number.
 
-With p and q of that response, a report reads high by h = ([high] - q) / (p - q) and said by
-s = 1 - ([not said] - q) / (p - q), both unbiased. The mean of those who said is E h / E s,
-and its interval is Fieller's ("Some problems in interval estimation", 1954): all T for which
-mean(h - T s) is not significantly other than 0. It is the whole range if hardly anybody said.
+Let p and q be those of the randomized response. A report is read as h = ([high] - q) / (p - q)
+and s = 1 - ([not said] - q) / (p - q); both are unbiased. The mean of those who answered is
+E h / E s. Its interval is Fieller's ("Some problems in interval estimation", 1954): all T for
+which mean(h - T s) does not differ significantly from 0. If very few people answered, it is the
+whole range.
 """
 
 import math
@@ -23,8 +24,9 @@ from numpy.typing import NDArray
 from deniable.exact import uniform_below
 from deniable.exact.bits import BitSource
 from deniable.exact.rationals import Number, probability, rational, whole
-from deniable.mechanisms.local.estimate import Estimate, level_of, share
-from deniable.mechanisms.local.numbers.numeric import NumericDesign
+from deniable.mechanisms.confidence import confidence_level
+from deniable.mechanisms.local.estimate import Estimate, estimate_share
+from deniable.mechanisms.local.numbers.numeric_design import NumericDesign
 from deniable.mechanisms.local.randomized_response import RandomizedResponse
 from deniable.mechanisms.local.tally import Tally
 
@@ -33,12 +35,12 @@ NOT_SAID = 2  # the report after low (0) and high (1)
 
 @dataclass(frozen=True, slots=True, init=False)
 class NumberOrNot(NumericDesign):
-    """A number from `low` to `high`, or nan from whoever prefers not to say.
+    """A number from `low` to `high`, or nan from people who decline to answer.
 
     >>> design = NumberOrNot(epsilon=1, low=0, high=100)
     >>> reports = design.randomize([40.0] * 30_000 + [float("nan")] * 10_000)
-    >>> found = design.estimate(reports, confidence=1 - 1e-9)
-    >>> found.interval[0] < 40 < found.interval[1]
+    >>> mean = design.estimate(reports, confidence=1 - 1e-9)
+    >>> mean.interval[0] < 40 < mean.interval[1]
     True
     >>> 0.15 < design.not_said(reports).value < 0.35
     True
@@ -59,7 +61,7 @@ class NumberOrNot(NumericDesign):
         """The randomized response among the three."""
         return RandomizedResponse(odds=self.odds, categories=3)
 
-    def _chance(self, report: int, place: int) -> Fraction:
+    def _probability(self, report: int, place: int) -> Fraction:
         coins = self.response
         up = Fraction(max(place, 0), self.steps)
         meant = {0: 1 - up, 1: up, NOT_SAID: Fraction(0)}
@@ -74,12 +76,12 @@ class NumberOrNot(NumericDesign):
         return np.asarray(self.response.randomize(meant, source=source), dtype=np.int64)
 
     def _places(self, answers: Any) -> NDArray[np.int64]:
-        """As for any number; -1 for nan."""
-        given = np.asarray(answers)
-        if given.dtype.kind != "f" or isinstance(answers, np.ma.MaskedArray):
+        """The places of numbers; -1 for nan."""
+        numbers = np.asarray(answers)
+        if numbers.dtype.kind != "f" or isinstance(answers, np.ma.MaskedArray):
             return super(NumberOrNot, self)._places(answers)  # slots: no bare super()
-        declined = np.isnan(given)
-        places = super(NumberOrNot, self)._places(np.where(declined, float(self.low), given))
+        declined = np.isnan(numbers)
+        places = super(NumberOrNot, self)._places(np.where(declined, float(self.low), numbers))
         return np.where(declined.ravel(), -1, places)
 
     def estimate(
@@ -89,9 +91,9 @@ class NumberOrNot(NumericDesign):
         counts: Tally | None = None,
         confidence: Number = 0.95,
     ) -> Estimate:
-        """The mean among those who said, with Fieller's interval for the population."""
+        """The mean among those who answered, with Fieller's interval for the population."""
         tally = self._tally(responses, counts)
-        n, level = tally.respondents, level_of(confidence)
+        n, level = tally.respondents, confidence_level(confidence)
         rates = np.array(tally.counts, dtype=float) / n
         high, said = self._read(rates)
         spread = self._spread(rates) / n
@@ -100,18 +102,18 @@ class NumberOrNot(NumericDesign):
         if said > 0:
             move = np.array([1.0, -mean]) / said
             error = math.sqrt(float(move @ spread @ move))
-        ends = _fieller(high, said, spread, float(level))
+        ends = _fieller_interval(high, said, spread, float(level))
         consistent = ends[1] >= 0 and ends[0] <= 1
-        within = self._number(max(ends[0], 0.0)), self._number(min(ends[1], 1.0))
+        within = self._from_share(max(ends[0], 0.0)), self._from_share(min(ends[1], 1.0))
         return Estimate(
-            value=self._number(min(max(mean, 0.0), 1.0)),
-            raw=self._number(mean),
+            value=self._from_share(min(max(mean, 0.0), 1.0)),
+            raw=self._from_share(mean),
             standard_error=error * float(self.high - self.low),
             interval=within if consistent else (math.nan, math.nan),
             confidence=float(level),
             respondents=n,
             consistent=consistent,
-            p_value=_beyond(max(-mean, mean - 1), error),
+            p_value=_p_value(max(-mean, mean - 1), error),
         )
 
     def not_said(
@@ -129,17 +131,17 @@ class NumberOrNot(NumericDesign):
         0.088
         """
         tally, coins = self._tally(responses, counts), self.response
-        return share(
+        return estimate_share(
             tally[NOT_SAID],
             tally.respondents,
             p=coins.p,
             q=coins.q,
-            confidence=level_of(confidence),
+            confidence=confidence_level(confidence),
         )
 
     def variance(self, mean: Number, *, respondents: int, declining: Number = 0) -> float:
-        """That of the estimated mean for the population, to first order, where a share
-        declines and the others have this mean.
+        """The variance of the estimated mean for the population, to first order, if a share
+        `declining` of people declines and the others have this mean.
 
         >>> design = NumberOrNot(odds=3, low=0, high=1)
         >>> round(design.variance(Fraction(1, 2), respondents=100), 6)
@@ -159,16 +161,16 @@ class NumberOrNot(NumericDesign):
 
     def _spread(self, rates: NDArray[Any]) -> NDArray[np.float64]:
         """The covariance of one report's h and s."""
-        one, gone = float(rates[1]), float(rates[NOT_SAID])
+        up, gone = float(rates[1]), float(rates[NOT_SAID])
         slope = float(self.response.p - self.response.q)
-        table = np.array([[one * (1 - one), one * gone], [one * gone, gone * (1 - gone)]])
+        table = np.array([[up * (1 - up), up * gone], [up * gone, gone * (1 - gone)]])
         return np.asarray(table / slope**2)
 
-    def _number(self, part: float) -> float:
+    def _from_share(self, part: float) -> float:
         return float(self.low) + part * float(self.high - self.low)
 
 
-def _fieller(
+def _fieller_interval(
     high: float, said: float, spread: NDArray[Any], confidence: float
 ) -> tuple[float, float]:
     from scipy.special import ndtri  # slow to import
@@ -183,8 +185,8 @@ def _fieller(
     return (b - root) / a, (b + root) / a
 
 
-def _beyond(distance: float, error: float) -> float:
-    """How likely a mean lies so far outside the range by the coins alone."""
+def _p_value(distance: float, error: float) -> float:
+    """The probability that the coins alone put a mean so far outside the range."""
     from scipy.special import ndtr
 
     return float(ndtr(-distance / error)) if distance > 0 and error else 1.0

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from deniable.errors import InvalidParameter
-from deniable.mechanisms.local.channels import expectation_maximisation
+from deniable.mechanisms.local.maximum_likelihood import expectation_maximisation
 
 CHANNEL = np.array([[0.75, 0.25], [0.25, 0.75]])
 

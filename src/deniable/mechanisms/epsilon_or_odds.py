@@ -1,4 +1,4 @@
-"""Epsilon or odds: the two ways to name the strength of a pure guarantee."""
+"""`epsilon` or `odds` (e**epsilon): the two ways to state a pure loss."""
 
 from fractions import Fraction
 
@@ -10,39 +10,43 @@ from deniable.privacy import PureLoss
 _BITS = 80
 
 
-def one_of(
-    epsilon: Number | None, odds: Number | None
+def read(
+    epsilon: Number | None, odds: Number | None, names: tuple[str, str] = ("epsilon", "odds")
 ) -> tuple[Fraction | None, Fraction | None]:
     """Checks that exactly one is given, and makes it exact.
 
-    >>> one_of(0.5, None)
+    >>> read(0.5, None)
     (Fraction(1, 2), None)
     """
     if (epsilon is None) == (odds is None):
         raise InvalidParameter(
-            "Give either `epsilon` or `odds` (which is e**epsilon), and not both: "
-            "for example epsilon=0.5, or odds=3 for two fair coins."
+            f"Give either `{names[0]}` or `{names[1]}`"
+            f"{'' if epsilon is None else ', not both'}. Odds are e**epsilon. For example: "
+            f"{names[0]}=0.5, or {names[1]}=3 for two fair coins."
         )
     if epsilon is not None:
-        return positive(epsilon, "epsilon"), None
+        return positive(epsilon, names[0]), None
     assert odds is not None
-    exact = positive(odds, "odds")
+    exact = positive(odds, names[1])
     if exact <= 1:
         raise InvalidParameter(
-            f"`odds` must be above 1. Found {odds}: odds are e**epsilon, and at 1 the output "
+            f"`{names[1]}` must be above 1. Found {odds}. Odds are e**epsilon: at 1 the output "
             "would say nothing about the data."
         )
     return None, exact
 
 
-def odds_of(epsilon: Number | None, odds: Number | None) -> Fraction:
-    """The rational odds of a design that draws with integer weights: `odds`, or a rational
-    just below e**epsilon, so that the loss stays within epsilon.
+def odds_of(
+    epsilon: Number | None, odds: Number | None, names: tuple[str, str] = ("epsilon", "odds")
+) -> Fraction:
+    """Rational odds for a design that draws with integer weights.
+
+    They are `odds`, or a rational just below e**epsilon, so that the loss is at most epsilon.
 
     >>> odds_of(None, 3)
     Fraction(3, 1)
     """
-    exact_epsilon, exact_odds = one_of(epsilon, odds)
+    exact_epsilon, exact_odds = read(epsilon, odds, names)
     if exact_odds is None:
         assert exact_epsilon is not None
         return odds_below(exact_epsilon)
@@ -50,7 +54,9 @@ def odds_of(epsilon: Number | None, odds: Number | None) -> Fraction:
 
 
 def odds_below(epsilon: Fraction) -> Fraction:
-    """A rational below e**epsilon by about a part in 2**66 (of epsilon, if that is small).
+    """A rational just below e**epsilon.
+
+    The relative error is about 2**-66, or 2**-66 times epsilon if epsilon is small.
 
     >>> float(odds_below(Fraction(1)))
     2.718281828459045
@@ -59,21 +65,20 @@ def odds_below(epsilon: Fraction) -> Fraction:
     work = 2 * bits + 2 * epsilon.__ceil__()
     _, hi = enclosures.exp_neg(epsilon, work)
     odds = (1 << work + bits) // hi
-    spare = max(0, odds.bit_length() - bits - 1)  # digits that large odds need not have
+    spare = max(0, odds.bit_length() - bits - 1)  # large odds need fewer digits
     return Fraction(odds >> spare << spare, 1 << bits)
 
 
 def loss(epsilon: Fraction | None, odds: Fraction | None) -> PureLoss:
-    """The loss, stated as it was given."""
+    """The loss, stated by the parameter that was given."""
     return PureLoss(odds=odds) if odds is not None else PureLoss(epsilon)
 
 
 def rate(epsilon: Fraction | None, odds: Fraction | None) -> Fraction:
     """The rational epsilon that noise is drawn with: `epsilon`, or ln(odds) rounded down.
 
-    A logarithm of a rational is irrational, and samplers take rationals. Rounding down (by
-    less than a part in 2**80) makes the noise a trifle wider than the odds demand, so that
-    they stay an upper bound.
+    Samplers take rationals, and ln(odds) is irrational. Rounding down (by less than a part in
+    2**80) makes the noise slightly wider than needed, so the odds stay an upper bound.
 
     >>> float(rate(None, Fraction(3)))
     1.0986122886681098

@@ -1,8 +1,8 @@
-"""Designs in which some report proves an answer: for analysing old data, never for asking.
+"""Designs in which some report proves an answer: to analyse old data, not to ask people.
 
-If P(report | answer) is 0 for one answer and not for the other, that report gives its sender
-away, and no finite epsilon holds. The estimate is as sound as that of any other channel, so
-data that was collected this way can still be read. Mangat, "An improved randomized response
+If P(report | answer) is 0 for one answer and positive for the other, that report reveals the
+answer, and no finite epsilon holds. The estimate is as sound as with any other channel, so data
+that was collected this way can still be analysed. Mangat, "An improved randomized response
 strategy", 1994; Yu, Tian & Tang, "Two new models for survey sampling with sensitive
 characteristic" (the triangular model), 2008; Clark & Desharnais (forced yes only), 1998.
 """
@@ -16,26 +16,22 @@ import numpy as np
 
 from deniable.errors import InvalidParameter, Unsupported
 from deniable.exact.rationals import Number, probability
-from deniable.mechanisms.local.answers import read
-from deniable.mechanisms.local.estimate import (
-    Estimate,
-    Method,
-    level_of,
-    share,
-)
-from deniable.mechanisms.local.tally import Tally, tally_of
+from deniable.mechanisms.confidence import confidence_level
+from deniable.mechanisms.local.answers import read_answers
+from deniable.mechanisms.local.estimate import Estimate, IntervalMethod, estimate_share
+from deniable.mechanisms.local.tally import Tally, read_tally
 
 _WHY = (
-    "Under {design!r} some report proves an answer: its epsilon is infinite, so it cannot be "
-    "offered to respondents. Data collected with it can be analysed; for asking, use "
-    "RandomizedResponse, whose every report is possible under every answer."
+    "Under {design!r} some report proves an answer: its epsilon is infinite. Use it only to "
+    "analyse data that was collected with it. To ask people, use RandomizedResponse: there "
+    "every report is possible under every answer."
 )
 
 
 @dataclass(frozen=True, slots=True)
 class RevealingResponse:
     """A yes/no channel of infinite epsilon: p = P(yes | yes), q = P(yes | no), one of them
-    0 or 1. It estimates, and refuses to randomize.
+    0 or 1. It can estimate, but not randomize.
 
     >>> old = RevealingResponse.mangat(Fraction(7, 10))
     >>> print(old.estimate(counts=(560, 440)))
@@ -55,8 +51,8 @@ class RevealingResponse:
             )
         if 0 < p < 1 and 0 < q < 1:
             raise InvalidParameter(
-                f"No report proves anything at p = {p} and q = {q}: this is an honest design. "
-                "Use RandomizedResponse.channel(p, q), which knows its loss."
+                f"At p = {p} and q = {q} no report proves an answer, so epsilon is finite. Use "
+                "RandomizedResponse.channel(p, q), which states its loss."
             )
 
     @classmethod
@@ -70,7 +66,7 @@ class RevealingResponse:
 
     @classmethod
     def triangular(cls, rate: Number) -> "RevealingResponse":
-        """Says "no" only if neither the question nor an innocuous one (yes: `rate`) applies.
+        """Says "no" only if neither the trait nor an innocuous one (of share `rate`) applies.
 
         >>> RevealingResponse.triangular(0.25).p
         Fraction(1, 1)
@@ -93,11 +89,11 @@ class RevealingResponse:
 
     @property
     def loss(self) -> NoReturn:
-        """There is none: the odds are infinite."""
+        """Raises `Unsupported`: the odds are infinite."""
         raise Unsupported(_WHY.format(design=self))
 
     def randomize(self, answers: Any) -> NoReturn:
-        """Refuses, whatever the answers are."""
+        """Raises `Unsupported`, for all answers."""
         raise Unsupported(_WHY.format(design=self))
 
     @property
@@ -115,7 +111,7 @@ class RevealingResponse:
         >>> RevealingResponse.triangular(0.25).aggregate([True, False]).counts
         (1, 1)
         """
-        flat = read(reports, 2).numbers
+        flat = read_answers(reports, 2).numbers
         return Tally(self, tuple(np.bincount(flat, minlength=2).tolist()), flat.size)
 
     def estimate(
@@ -124,7 +120,7 @@ class RevealingResponse:
         *,
         counts: Sequence[int] | Tally | None = None,
         confidence: Number = 0.95,
-        method: Method = "exact",
+        method: IntervalMethod = "exact",
     ) -> Estimate:
         """The share of true yeses, as `RandomizedResponse.estimate` gives it.
 
@@ -133,7 +129,7 @@ class RevealingResponse:
         """
         if (responses is None) == (counts is None):
             raise InvalidParameter("Give either the responses or `counts=`, and not both.")
-        level = level_of(confidence)
-        tally = self.aggregate(responses) if counts is None else tally_of(counts, self, 2)
+        level = confidence_level(confidence)
+        tally = self.aggregate(responses) if counts is None else read_tally(counts, self, 2)
         n = tally.respondents
-        return share(tally[1], n, p=self.p, q=self.q, confidence=level, method=method)
+        return estimate_share(tally[1], n, p=self.p, q=self.q, confidence=level, method=method)

@@ -1,4 +1,4 @@
-"""Means from reports that each stand for a number, right on average."""
+"""Means from reports that each stand for a number that is unbiased for the answer."""
 
 from abc import abstractmethod
 from typing import Any
@@ -7,19 +7,20 @@ import numpy as np
 from numpy.typing import NDArray
 
 from deniable.exact.rationals import Number
-from deniable.mechanisms.local.estimate import Estimate, about_mean, level_of
-from deniable.mechanisms.local.numbers.numeric import NumericDesign
+from deniable.mechanisms.confidence import confidence_level
+from deniable.mechanisms.local.estimate import Estimate, estimate_mean
+from deniable.mechanisms.local.numbers.numeric_design import NumericDesign
 from deniable.mechanisms.local.tally import Tally
 
 
-class Unbiased(NumericDesign):
-    """Subclasses give `readings`."""
+class UnbiasedMean(NumericDesign):
+    """Subclasses define `readings`."""
 
     __slots__ = ()
 
     @abstractmethod
     def readings(self) -> NDArray[np.float64]:
-        """What each report stands for: unbiased for the answer behind it."""
+        """The number that each report stands for; its mean is the true answer."""
 
     def estimate(
         self,
@@ -31,4 +32,4 @@ class Unbiased(NumericDesign):
         """The mean, with a normal interval for that of the population."""
         tally = self._tally(responses, counts)
         ends = float(self.low), float(self.high)
-        return about_mean(self.readings(), tally, level_of(confidence), *ends)
+        return estimate_mean(self.readings(), tally, confidence_level(confidence), *ends)

@@ -1,7 +1,7 @@
-"""What designs for numbers share: a grid, clipping, and reports that are numbered.
+"""Shared by designs for numbers: a grid, clipping, and numbered reports.
 
 An answer is clipped to [low, high] and rounded to a multiple of `step`, exactly, before any
-coin is flipped; from there on it is one of a few whole numbers, and no float takes part.
+coin is flipped. After that it is one of a few whole numbers, and no float is used.
 """
 
 from abc import abstractmethod
@@ -15,17 +15,18 @@ from deniable.errors import InvalidData, InvalidParameter
 from deniable.exact.bits import SYSTEM, BitSource
 from deniable.exact.enclosures import Enclosure
 from deniable.exact.rationals import Number, positive, rational
-from deniable.mechanisms import strength
-from deniable.mechanisms.grid import Numbers, gridded
-from deniable.mechanisms.local.answers import reported
-from deniable.mechanisms.local.tally import Tally, some
+from deniable.mechanisms import epsilon_or_odds
+from deniable.mechanisms.grid import Numbers, put_on_grid
+from deniable.mechanisms.local.answers import read_reports
+from deniable.mechanisms.local.tally import Tally, check_not_empty
+from deniable.mechanisms.named_arguments import check_arguments
 from deniable.privacy import PureLoss
 
 _MOST_STEPS = 1 << 20
 
 
 class NumericDesign:
-    """Subclasses give `outputs`, `_weight` and `_randomize`."""
+    """Subclasses define `outputs`, `_probability` and `_randomize`."""
 
     __slots__ = ()
 
@@ -34,6 +35,7 @@ class NumericDesign:
     high: Fraction
     step: Fraction
 
+    @check_arguments
     def __init__(
         self,
         *,
@@ -53,11 +55,11 @@ class NumericDesign:
         if (top - bottom) / unit > _MOST_STEPS:
             raise InvalidParameter(
                 f"There may be at most {_MOST_STEPS:,} steps from `low` to `high`. "
-                "Choose a larger `step`: noise hides such fine digits anyway."
+                "Choose a larger `step`: noise hides such fine digits."
             )
         for name, value in (("low", bottom), ("high", top), ("step", unit)):
             object.__setattr__(self, name, value)
-        object.__setattr__(self, "odds", strength.odds_of(epsilon, odds))
+        object.__setattr__(self, "odds", epsilon_or_odds.odds_of(epsilon, odds))
 
     @property
     def steps(self) -> int:
@@ -70,7 +72,7 @@ class NumericDesign:
         """How many different reports there are: 0 to outputs - 1."""
 
     @abstractmethod
-    def _chance(self, report: int, place: int) -> Fraction:
+    def _probability(self, report: int, place: int) -> Fraction:
         """P(report | the answer lies `place` steps above `low`)."""
 
     @abstractmethod
@@ -86,7 +88,7 @@ class NumericDesign:
         (place,) = self._places(answer)
         if not 0 <= int(report) < self.outputs:
             return Fraction(0)
-        return self._chance(int(report), int(place))
+        return self._probability(int(report), int(place))
 
     def pmf_bounds(self, report: int, answer: Any, bits: int = 256) -> Enclosure:
         """2**bits * pmf(report, answer), rounded down and up to integers."""
@@ -99,17 +101,18 @@ class NumericDesign:
 
     def aggregate(self, reports: Any) -> Tally:
         """How often each report came; tallies of batches add up."""
-        found = reported(reports).ravel()
-        if found.dtype.kind not in "iu" or not found.size:
+        numbers = read_reports(reports).ravel()
+        if numbers.dtype.kind not in "iu" or not numbers.size:
             raise InvalidData(
-                "Reports must be whole numbers, one or more, as `randomize` gives."
+                "Reports must be one or more whole numbers, as `randomize` returns them."
             )
-        if int(found.min()) < 0 or int(found.max()) >= self.outputs:
+        if int(numbers.min()) < 0 or int(numbers.max()) >= self.outputs:
             raise InvalidData(
-                f"Reports must lie from 0 to {self.outputs - 1}. Some cannot come from here."
+                f"Reports must be numbers from 0 to {self.outputs - 1}. Some are not, so they "
+                "cannot come from this design."
             )
-        counts = np.bincount(found, minlength=self.outputs)
-        return Tally(self, tuple(counts.tolist()), found.size)
+        counts = np.bincount(numbers, minlength=self.outputs)
+        return Tally(self, tuple(counts.tolist()), numbers.size)
 
     def _tally(self, responses: Any, counts: Tally | None) -> Tally:
         if (responses is None) == (counts is None):
@@ -118,15 +121,15 @@ class NumericDesign:
             return self.aggregate(responses)
         if not isinstance(counts, Tally) or counts.design != self:
             raise InvalidParameter(f"`counts` must be a tally made by `aggregate` of {self!r}.")
-        return some(counts)
+        return check_not_empty(counts)
 
     def _places(self, answers: Numbers) -> NDArray[np.int64]:
-        """How many steps above `low` each answer lies, once clipped and rounded."""
-        steps = gridded(answers, self.step).steps
+        """How many steps above `low` each answer lies, after clipping and rounding."""
+        steps = put_on_grid(answers, self.step).steps
         bottom, top = int(self.low / self.step), int(self.high / self.step)
         clipped: NDArray[np.int64] = np.clip(steps, bottom, top).astype(np.int64)
         return clipped - bottom
 
-    def _scaled(self, places: float) -> float:
-        """A number of steps above `low`, in the answers' own units."""
+    def _from_places(self, places: float) -> float:
+        """The number that lies `places` steps above `low`."""
         return float(self.low) + places * float(self.step)

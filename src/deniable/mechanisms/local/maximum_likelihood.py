@@ -1,8 +1,8 @@
-"""Reading counts of reports through the channels that made them, by maximum likelihood.
+"""Estimates shares of answers from counts of reports and their channels, by maximum likelihood.
 
-Expectation and maximisation (Dempster, Laird & Rubin 1977): each report is shared out among
-the answers that could have caused it, in proportion to how likely each is so far. The
-likelihood grows with every round and, being concave in the shares, has one highest value.
+Expectation and maximisation (Dempster, Laird & Rubin 1977): each report is divided among the
+answers that could have caused it, in proportion to their current probabilities. The likelihood
+grows with every round. It is concave in the shares, so it has one highest value.
 """
 
 from collections.abc import Sequence
@@ -15,7 +15,7 @@ from deniable.errors import InvalidParameter
 
 _ROUNDS = 100_000
 _STILL = 1e-12
-_NOTHING = 1e-9  # a share at the border is approached, never reached
+_NOTHING = 1e-9  # a share of zero is approached but never reached
 
 
 def expectation_maximisation(
@@ -25,10 +25,10 @@ def expectation_maximisation(
     rounds: int = _ROUNDS,
     still: float = _STILL,
 ) -> NDArray[Any]:
-    """The likeliest distribution behind batches of counts, each with its channel.
+    """The most likely distribution of answers, given batches of counts and their channels.
 
-    A channel has P(y | x) in row y, column x. With `smooth`, shares are averaged with their
-    neighbours by weights 1, 2, 1 after each round.
+    A channel has P(y | x) in row y, column x. With `smooth`, each share is averaged with its
+    neighbours (weights 1, 2, 1) after each round.
 
     >>> channel = np.array([[0.75, 0.25], [0.25, 0.75]])
     >>> expectation_maximisation([(channel, np.array([600.0, 400.0]))]).round(6).tolist()
@@ -49,7 +49,7 @@ def expectation_maximisation(
             )
         moved = shares * pulled / total
         if smooth:
-            moved = _smoothed(moved)
+            moved = _smooth(moved)
         change = float(np.abs(moved - shares).max())
         shares = moved
         if change < still:
@@ -58,7 +58,7 @@ def expectation_maximisation(
     return np.asarray(shares / shares.sum())
 
 
-def _smoothed(shares: NDArray[Any]) -> NDArray[Any]:
+def _smooth(shares: NDArray[Any]) -> NDArray[Any]:
     padded = np.pad(shares, 1, mode="edge")
     spread = (padded[:-2] + 2 * padded[1:-1] + padded[2:]) / 4
     return np.asarray(spread / spread.sum())

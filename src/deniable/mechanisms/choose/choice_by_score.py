@@ -1,10 +1,10 @@
-"""What mechanisms share that choose one of many candidates by their scores.
+"""Shared by mechanisms that choose one of many candidates by their scores.
 
-Say that between neighbours every score moves by at most `sensitivity`. Then the difference of
-two scores moves by at most twice that; or by at most once that, if all scores move in the same
-direction (`monotone`: counts, when a record is added). This span is what epsilon is spread
-over: a candidate that lies one span behind the best is e**epsilon times less likely than it to
-be considered. All exponents are rational multiples of whole numbers, and the choice is exact.
+Between neighbouring tables every score moves by at most `sensitivity`. So the difference of two
+scores moves by at most twice that, or by at most once that if all scores move in the same
+direction (`monotone`: for example counts, when a record is added). This bound is the span. A
+candidate one span behind the best is e**epsilon times less likely than the best to be
+considered. All exponents are rational multiples of whole numbers, and the choice is exact.
 """
 
 from abc import ABC, abstractmethod
@@ -17,21 +17,23 @@ from numpy.typing import NDArray
 
 from deniable.errors import InvalidParameter
 from deniable.exact.enclosures import Enclosure
-from deniable.exact.rationals import Number, positive, probability
-from deniable.mechanisms import strength
+from deniable.exact.rationals import Number, positive
+from deniable.mechanisms import epsilon_or_odds
 from deniable.mechanisms.choose.scores import (
     Candidates,
     Scores,
-    candidates_of,
     read,
+    read_candidate_count,
 )
+from deniable.mechanisms.confidence import confidence_level
+from deniable.mechanisms.named_arguments import check_arguments
 from deniable.privacy import Loss
 from deniable.privacy.arithmetic import floats
 
 
 @dataclass(frozen=True, slots=True, init=False)
-class Choosing(ABC):
-    """Parameters, reading and naming; a subclass gives the law and its sampler."""
+class ChoiceByScore(ABC):
+    """Reads scores and names the chosen candidate. Subclasses give the law and its sampler."""
 
     epsilon: Fraction | None
     odds: Fraction | None
@@ -39,6 +41,7 @@ class Choosing(ABC):
     monotone: bool
     step: Fraction | None
 
+    @check_arguments
     def __init__(
         self,
         *,
@@ -48,7 +51,7 @@ class Choosing(ABC):
         monotone: bool = False,
         step: Number | None = None,
     ) -> None:
-        exact_epsilon, exact_odds = strength.one_of(epsilon, odds)
+        exact_epsilon, exact_odds = epsilon_or_odds.read(epsilon, odds)
         object.__setattr__(self, "epsilon", exact_epsilon)
         object.__setattr__(self, "odds", exact_odds)
         object.__setattr__(self, "sensitivity", positive(sensitivity, "sensitivity"))
@@ -70,8 +73,8 @@ class Choosing(ABC):
         >>> PermuteAndFlip(epsilon=1).release({"no": 0, "yes": 5000})
         'yes'
         """
-        read_scores = self._read(scores)
-        return read_scores.name(self._choose(read_scores))
+        on_grid = self._read(scores)
+        return on_grid.name(self._choose(on_grid))
 
     def pmf(self, scores: Candidates) -> Any:
         """The probability of each candidate: a mapping for a mapping, else an array.
@@ -80,23 +83,23 @@ class Choosing(ABC):
         >>> Exponential(odds=2).pmf([0, 2]).round(9).tolist()
         [0.333333333, 0.666666667]
         """
-        read_scores = self._read(scores)
-        return read_scores.named(self._probabilities(read_scores))
+        on_grid = self._read(scores)
+        return on_grid.label(self._probabilities(on_grid))
 
     def pmf_bounds(self, output: Any, scores: Candidates, bits: int = 256) -> Enclosure:
         """Encloses 2**bits * P(release(scores) = output) between two integers, for proofs."""
-        read_scores = self._read(scores)
-        index = read_scores.index(output)
-        return (0, 0) if index is None else self._enclose(read_scores, index, bits)
+        on_grid = self._read(scores)
+        index = on_grid.index(output)
+        return (0, 0) if index is None else self._enclose(on_grid, index, bits)
 
     def margin(
         self, confidence: Number = 0.95, *, candidates: int, real: bool = False
     ) -> int | float:
-        """The least m for which, whatever the scores are, the chosen one's lies at most m below
-        the best one's with probability `confidence`.
+        """The least m such that, for all scores and with probability `confidence`, the chosen
+        score is at most m below the best score.
 
-        Integer scores lose a whole number; say `real=True` for floats, or where `step` is not
-        one over a whole number. Then the margin covers the rounding to the grid, too.
+        For integer scores it is a whole number. Give `real=True` for floats, or if `step` is
+        not one over a whole number: then the margin also covers the rounding to the grid.
 
         >>> from deniable.mechanisms import Exponential, PermuteAndFlip
         >>> Exponential(epsilon=1).margin(0.95, candidates=100)
@@ -104,13 +107,8 @@ class Choosing(ABC):
         >>> PermuteAndFlip(epsilon=1).margin(0.95, candidates=100)
         13
         """
-        miss = 1 - probability(confidence, "confidence")
-        if not 0 < miss < 1:
-            raise InvalidParameter(
-                f"`confidence` must lie between 0 and 1. Found {confidence}: a private choice "
-                "is never certain."
-            )
-        count = candidates_of(candidates)
+        miss = 1 - confidence_level(confidence)
+        count = read_candidate_count(candidates)
         if count == 1:
             return 0
         sample = self._read([0.0] if real else [0])
@@ -119,16 +117,16 @@ class Choosing(ABC):
         return int(lost) if lost.denominator == 1 else floats.up(lost)
 
     def rate(self, scores: Scores) -> Fraction:
-        """The exponent that one unit of score is worth."""
+        """The exponent for one unit of score."""
         span = scores.span(self.sensitivity, monotone=self.monotone)
-        return strength.rate(self.epsilon, self.odds) / span
+        return epsilon_or_odds.rate(self.epsilon, self.odds) / span
 
     def _read(self, scores: Candidates) -> Scores:
         return read(scores, step=self.step, sensitivity=self.sensitivity)
 
     @abstractmethod
     def _choose(self, scores: Scores) -> int:
-        """One index, drawn exactly."""
+        """Draws one index, exactly."""
 
     @abstractmethod
     def _probabilities(self, scores: Scores) -> NDArray[np.float64]:
@@ -136,17 +134,17 @@ class Choosing(ABC):
 
     @abstractmethod
     def _enclose(self, scores: Scores, index: int, bits: int) -> Enclosure:
-        """One probability, enclosed."""
+        """Encloses one probability."""
 
     @abstractmethod
     def _least_gap(self, scores: Scores, candidates: int, miss: Fraction) -> int:
-        """The least g >= 1 such that, if every candidate but the best lies g units behind it,
-        one of them is chosen with probability `miss` at most."""
+        """The least g >= 1 such that, if all candidates except the best lie g units behind it,
+        one of them is chosen with probability at most `miss`."""
 
 
 def exponents(scores: Scores, rate: Fraction) -> NDArray[np.float64]:
-    """How far behind each candidate is, as a float exponent."""
-    behind = scores.behind()
-    if behind.dtype == object:
-        return np.array([float(rate * int(one)) for one in behind])
-    return np.asarray(behind * float(rate), dtype=np.float64)
+    """How far each candidate lies behind the best, as a float exponent."""
+    gaps = scores.gaps_to_best()
+    if gaps.dtype == object:
+        return np.array([float(rate * int(gap)) for gap in gaps])
+    return np.asarray(gaps * float(rate), dtype=np.float64)

@@ -1,10 +1,10 @@
-"""Reports near the answer, likelier than others: two heights, and a window that moves.
+"""Reports in a window near the answer are more likely; the window moves with the answer.
 
-An answer i (steps above `low`, 0 to m) makes each of the `reach` reports from i s on `odds`
-times as likely as each other of the m s + reach reports. So the loss is `odds`, whatever s and
-reach are, and the mean report is a straight line in i: it can be inverted without bias. Drawing
-is two exact coins: with probability (odds - 1) reach / Z anywhere in the window, else anywhere.
-The piecewise mechanism and the square wave are two choices of `reach`.
+An answer i (steps above `low`, 0 to m) makes each of the w = `window_size` reports from i s on
+`odds` times as likely as each other of the m s + w reports. So the loss is `odds` for all s and
+w, and the mean report is a straight line in i: it can be inverted without bias. Drawing takes
+one exact coin: with probability (odds - 1) w / Z uniform in the window, else uniform on all
+reports. The piecewise mechanism and the square wave are two choices of w.
 """
 
 from fractions import Fraction
@@ -15,54 +15,54 @@ from numpy.typing import NDArray
 from deniable.exact import bernoulli, uniform_below
 from deniable.exact.bits import BitSource
 from deniable.exact.rationals import Number, rational, whole
-from deniable.mechanisms.local.numbers.unbiased import Unbiased
+from deniable.mechanisms.local.numbers.unbiased_mean import UnbiasedMean
 
-FINE = 1024  # shifts from `low` to `high`, at least
+FINE = 1024  # the least number of shifts from `low` to `high`
 
 
-class Window(Unbiased):
-    """Subclasses give `reach`."""
+class MovingWindow(UnbiasedMean):
+    """Subclasses define `window_size`."""
 
     __slots__ = ()
 
-    reach: int
+    window_size: int
 
     @property
     def shift(self) -> int:
-        """By how many reports the window moves when the answer moves by one step."""
+        """How many reports the window moves when the answer moves by one step."""
         return -(-FINE // self.steps)
 
     @property
     def outputs(self) -> int:
         """How many different reports there are."""
-        return self.steps * self.shift + self.reach
+        return self.steps * self.shift + self.window_size
 
     @property
     def total(self) -> Fraction:
         """The sum of the weights: `odds` inside the window, 1 outside."""
-        return self.outputs + (self.odds - 1) * self.reach
+        return self.outputs + (self.odds - 1) * self.window_size
 
-    def _chance(self, report: int, place: int) -> Fraction:
-        inside = 0 <= report - place * self.shift < self.reach
+    def _probability(self, report: int, place: int) -> Fraction:
+        inside = 0 <= report - place * self.shift < self.window_size
         return (self.odds if inside else 1) / self.total
 
     def _randomize(self, places: NDArray[np.int64], source: BitSource) -> NDArray[np.int64]:
         n = places.size
-        near = bernoulli((self.odds - 1) * self.reach / self.total, n, source=source)
-        window = places * self.shift + uniform_below(self.reach, n, source=source)
+        near = bernoulli((self.odds - 1) * self.window_size / self.total, n, source=source)
+        window = places * self.shift + uniform_below(self.window_size, n, source=source)
         return np.where(near, window, uniform_below(self.outputs, n, source=source))
 
     def line(self) -> tuple[Fraction, Fraction]:
         """Start and slope of the mean report, as a function of the answer's step."""
-        n, w = self.outputs, self.reach
+        n, w = self.outputs, self.window_size
         start = (
             Fraction(n * (n - 1), 2) + (self.odds - 1) * Fraction(w * (w - 1), 2)
         ) / self.total
         return start, (self.odds - 1) * w * self.shift / self.total
 
     def spread(self, place: Fraction) -> Fraction:
-        """The variance of a report's place, of an answer `place` steps above `low`."""
-        n, w, left = self.outputs, self.reach, place * self.shift
+        """The variance of a report's number, for an answer `place` steps above `low`."""
+        n, w, left = self.outputs, self.window_size, place * self.shift
         squares = Fraction((n - 1) * n * (2 * n - 1), 6)
         inside = w * left**2 + left * w * (w - 1) + Fraction((w - 1) * w * (2 * w - 1), 6)
         start, slope = self.line()
@@ -70,7 +70,7 @@ class Window(Unbiased):
         return (squares + (self.odds - 1) * inside) / self.total - mean**2
 
     def readings(self) -> NDArray[np.float64]:
-        """What each report stands for: unbiased for the answer behind it.
+        """The number that each report stands for; its mean is the true answer.
 
         >>> from deniable.mechanisms import Piecewise
         >>> readings = Piecewise(odds=3, low=0, high=1).readings()
@@ -82,7 +82,7 @@ class Window(Unbiased):
         return np.asarray(float(self.low) + places * float(self.step))
 
     def variance(self, value: Number, *, respondents: int) -> float:
-        """That of the unbiased mean of people who all have this value: what the coins add.
+        """The variance of the unbiased mean, from the coins only, if all people have `value`.
 
         >>> from deniable.mechanisms import Piecewise
         >>> fine = Piecewise(epsilon=1, low=-1, high=1, step=Fraction(1, 1000))

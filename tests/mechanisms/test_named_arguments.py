@@ -1,0 +1,57 @@
+"""A wrong call names the class that the user wrote, and says how to mend the call."""
+
+import inspect
+
+import pytest
+
+from deniable import mechanisms
+from deniable.mechanisms import Gaussian, InverseSensitivity, Laplace, Loloha, Quantiles
+
+BY_NAME = [
+    getattr(mechanisms, name)
+    for name in mechanisms.__all__
+    if "epsilon" in inspect.signature(getattr(mechanisms, name)).parameters
+]
+
+
+@pytest.mark.parametrize("mechanism", BY_NAME, ids=lambda kind: kind.__name__)
+def test_the_class_is_named(mechanism):
+    name = mechanism.__name__
+    for values, arguments in (([1, 2, 3], {}), ([], {"epsilom": 1}), ([], {"odd": 3})):
+        with pytest.raises(TypeError) as caught:
+            mechanism(*values, **arguments)
+        assert str(caught.value).startswith(f"{name}() ")
+        assert "__init__" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: Laplace(1), "takes named arguments only. Write Laplace(epsilon=...)."),
+        (lambda: Laplace(epsilom=1), "no parameter `epsilom`. Did you mean `epsilon`?"),
+        (lambda: Gaussian(epsilon=1), "no parameter `epsilon`. Use Gaussian.calibrated()"),
+        (lambda: Quantiles(0.5), "Quantiles() needs `bounds` and `neighbors`."),
+        (lambda: Quantiles(0.5, 1), "only `quantiles` without a name"),
+        (lambda: Quantiles(0.5, quantiles=0.5), "`quantiles` twice"),
+        (lambda: InverseSensitivity([1, 2]), "needs `distance` and `neighbors`"),
+        (lambda: Loloha(epsilon=1), "Loloha() needs `categories`."),
+    ],
+)
+def test_the_message_says_how_to_mend_the_call(call, message):
+    with pytest.raises(TypeError) as caught:
+        call()
+    assert message in str(caught.value)
+
+
+def test_the_signature_stays_visible():
+    assert list(inspect.signature(Laplace).parameters) == [
+        "epsilon",
+        "odds",
+        "sensitivity",
+        "step",
+    ]
+
+
+def test_a_missing_second_loss_is_named():
+    with pytest.raises(ValueError, match="`epsilon_forever` or `odds_forever`"):
+        Loloha(epsilon=1, categories=5)
