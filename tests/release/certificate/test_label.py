@@ -22,8 +22,8 @@ def statement(sql="SELECT COUNT(*) AS n FROM data", epsilon=0.5, delta=None, **d
 
 def test_a_row_each():
     text = str(make_label(statement()))
-    assert "Each row of data stands for somebody" in text
-    assert "Hidden is whether they are in the data at all." in text
+    assert "Each row of data is protected." in text
+    assert "The release hides whether they are in the data at all." in text
     assert "n: ± 6" in text
 
 
@@ -31,21 +31,21 @@ def test_units_and_their_limits():
     text = str(
         make_label(statement(unit="p", max_groups_per_unit=3, max_rows_per_unit_per_group=7))
     )
-    assert "Each p in data is protected, with all rows together" in text
+    assert "Each p in data is protected, with all of its rows" in text
     assert "at most 3 groups" not in text  # a question without groups: one
     assert "at most 1 group, with at most 7 rows" in text
 
 
 def test_replace_hides_values_and_not_numbers():
     text = str(make_label(statement(neighbors="replace")))
-    assert "Hidden is what their rows say. How many there are is not hidden." in text
+    assert "hides what their rows contain, but not how many there are." in text
 
 
 @pytest.mark.parametrize("epsilon", [0.1, 0.5, 1, 2])
 def test_odds_and_guesses_are_upper_bounds(epsilon):
     made = make_label(statement(epsilon=epsilon))
     line = next(line for line in made.sections[1][1] if "multiply" in line)
-    told = float(line.split("odds about them by ")[1].split()[0])
+    told = float(line.split("odds about them by at most ")[1].split()[0])
     assert exp(epsilon) <= told < exp(epsilon) + 0.011
     for before, after in made.guesses:
         odds = exp(epsilon) * float(before / (1 - before))
@@ -58,7 +58,7 @@ def test_delta_and_thresholds():
     sql = "SELECT w, COUNT(*) AS n FROM data GROUP BY w"
     made = make_label(statement(sql, delta=1e-6, keys={"w": "private"}, unit="p"))
     text = str(made)
-    assert "fail with a chance of 1 in 1,000,000 at most" in text
+    assert "fail with a probability of at most 1 in 1,000,000." in text
     assert "Groups are shown only above a noisy number of" in text
 
 
@@ -68,7 +68,7 @@ def test_gaussian_noise_and_margins_beside():
     found = statement(sql, 0.1, 1e-6, keys=keys, unit="p", max_groups_per_unit=20)
     text = str(make_label(found))
     assert "Gaussian noise with deviation" in text
-    assert "Other numbers have their margins beside them." in text
+    assert "The margins of the other numbers are in the answer." in text
 
 
 def test_a_budget_that_grows_is_told_whole():

@@ -71,7 +71,7 @@ QUESTIONS = {
 def test_a_margin_that_is_a_tenth_too_small_is_found(session, asked):
     sql, column, epsilon = QUESTIONS[asked]
     release = session.sql(sql, epsilon=epsilon)
-    assert verify(release.to_dict()).checks[-2].endswith("the margins that the noise makes")
+    assert verify(release.to_dict()).checks[-2].endswith("their margins follow from the noise")
     table = release.answer.table
     assert verify(signed(session, release, release.plan, table))
     assert min(table[column].to_pylist()) >= 5  # or a tenth of it is nothing
@@ -119,7 +119,7 @@ def test_what_is_not_found_again_is_named(session):
     release = session.sql(sql, epsilon=1)
     assert unchecked_outputs(release.plan) == ("cost", "spread")
     told = verify(release.to_dict()).checks[-2]
-    assert "but for cost, spread: these hang on integers not handed over" in told
+    assert "integers that are not released: cost, spread" in told
     assert (
         unchecked_outputs(session.plan("SELECT MEDIAN(cost) AS m FROM visits", epsilon=1)) == ()
     )

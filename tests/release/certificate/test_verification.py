@@ -249,7 +249,7 @@ def noisier(plan, **changes):
             ),
             "groups|price",
         ),
-        (lambda plan: replace(plan, blocks=(), outputs=()), "none"),
+        (lambda plan: replace(plan, blocks=(), outputs=()), "not a plan"),
         (lambda plan: replace(plan, confidence=Fraction(999, 1000)), "rows|margin"),
     ],
     ids=[

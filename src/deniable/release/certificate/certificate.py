@@ -1,12 +1,12 @@
 """A certificate: what a release protects, costs and promises, signed by the table's owner.
 
-The statement is what is signed. It names, by their hashes, the plan that was run, the policy
-that it was made for and the rows that were handed over, and the place that the charge has in
-the ledger. The plan stands beside it, so that a stranger can make every number anew (see
-`verification`). Nothing in a certificate comes from a row but the hash of what was released.
+The statement is what is signed. It holds the hashes of the plan, of the policy and of the
+released rows, and the place of the charge in the ledger. The certificate also carries the plan,
+so anyone can compute every number again (see `verification`). Only the hash of the released
+rows depends on the data.
 
-Versions: the meaning of a field never changes. What a later version adds has a new name, and
-`version` counts up, so that an old certificate says for ever what it said.
+Versions: the meaning of a field never changes. A later version adds fields under new names and
+increases `version`, so an old certificate keeps its meaning.
 """
 
 from collections.abc import Mapping
@@ -25,33 +25,33 @@ from deniable.release.answer.record import fingerprint
 from deniable.release.certificate.statement import write_statement
 
 VERSION = 1
-_PURPOSE = b"deniable certificate 1\n"  # no other thing that is signed begins like this
+_PURPOSE = b"deniable certificate 1\n"  # no other signed message begins like this
 
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Certificate:
-    """A signed statement about one release, and the plan that it is about.
+    """A signed statement about one release, and the plan of that release.
 
     >>> import deniable as dp
     >>> import pyarrow as pa
     >>> data = dp.protect(pa.table({"x": [1] * 100}), epsilon=1)
-    >>> found = data.sql("SELECT COUNT(*) AS n FROM data", epsilon=0.5).certificate
-    >>> found.statement["loss"], found.statement["neighbors"]
+    >>> certificate = data.sql("SELECT COUNT(*) AS n FROM data", epsilon=0.5).certificate
+    >>> certificate.statement["loss"], certificate.statement["neighbors"]
     ({'epsilon': '1/2', 'delta': '0'}, 'add-remove')
     """
 
     statement: Mapping[str, Any]
     plan: Mapping[str, Any]
-    key: str  # the public half of the key that signed, in hexadecimal
+    key: str  # the signer's public key, in hexadecimal
     signature: str
 
     @property
     def fingerprint(self) -> str:
-        """The signing key in short: the first sixteen digits of its public half."""
+        """The first sixteen digits of the signer's public key."""
         return self.key[:16]
 
     def to_dict(self) -> dict[str, Any]:
-        """As JSON has it."""
+        """The certificate as a dictionary for JSON."""
         signature = {"algorithm": "Ed25519", "key": self.key, "value": self.signature}
         return {
             "statement": dict(self.statement),
@@ -60,20 +60,23 @@ class Certificate:
         }
 
     @classmethod
-    def from_dict(cls, found: Any) -> "Certificate":
-        """From JSON; whether it holds is another question."""
+    def from_dict(cls, document: Any) -> "Certificate":
+        """The certificate that `to_dict` wrote. It is not verified."""
         try:
             statement, plan, signature = (
-                found[name] for name in ("statement", "plan", "signature")
+                document[name] for name in ("statement", "plan", "signature")
             )
             algorithm, key, value = (signature[name] for name in ("algorithm", "key", "value"))
         except (KeyError, TypeError):
             raise InvalidCertificate(
-                "A certificate has a statement, a plan and a signature. Not all are here."
+                "This is no certificate: `statement`, `plan` or `signature` is missing."
             ) from None
         texts = algorithm == "Ed25519" and isinstance(key, str) and isinstance(value, str)
         if not (texts and isinstance(statement, dict) and isinstance(plan, dict)):
-            raise InvalidCertificate("This certificate is not of a form that we know.")
+            raise InvalidCertificate(
+                "Unknown form of certificate. `statement` and `plan` must be JSON objects, and "
+                "the signature must be Ed25519."
+            )
         return cls(statement, plan, key, value)
 
     def __repr__(self) -> str:
@@ -86,7 +89,7 @@ class Certificate:
 
 @dataclass(frozen=True, slots=True)
 class CertificateContext:
-    """What a certificate says beside the plan: where the charge stands, and under what cap."""
+    """What a certificate states about a release in addition to the plan."""
 
     policy_hash: str
     data_version: str
@@ -94,34 +97,35 @@ class CertificateContext:
     position: int  # of the charge in the ledger
     head: Head  # of the ledger, after that charge
     cap: Mapping[str, Any]  # what all releases together may ever cost
-    plan_hash: str | None = None  # if it is known already
-    written: canonical.Json = None  # the plan, if it was written already
+    plan_hash: str | None = None  # None: computed here
+    plan_json: canonical.Json = None  # None: computed here
 
 
 def certify(
-    plan: Plan, answer: Answer, placed: CertificateContext, ledger: Ledger
+    plan: Plan, answer: Answer, context: CertificateContext, ledger: Ledger
 ) -> Certificate:
     """The certificate of an answer, signed with the ledger's key."""
-    written: Any = placed.written or canonical.to_json(plan)
+    plan_json: Any = context.plan_json or canonical.to_json(plan)
     statement = {
         "format": "deniable certificate",
         "version": VERSION,
         **write_statement(plan),
-        "plan_hash": placed.plan_hash or canonical.digest_json(written),
-        "policy_hash": placed.policy_hash,
-        "data_version": placed.data_version,
+        "plan_hash": context.plan_hash or canonical.digest_json(plan_json),
+        "policy_hash": context.policy_hash,
+        "data_version": context.data_version,
         "answer_hash": fingerprint(answer.table),
         "software": software_version(),
-        "analyst": placed.analyst,
-        "ledger": {"position": placed.position, "head": asdict(placed.head)},
-        "cap": dict(placed.cap),
+        "analyst": context.analyst,
+        "ledger": {"position": context.position, "head": asdict(context.head)},
+        "cap": dict(context.cap),
     }
     signature = ledger.sign(signed_message(statement))
-    return Certificate(statement, written, ledger.public_key, signature)
+    return Certificate(statement, plan_json, ledger.public_key, signature)
 
 
 def budget_cap(policy: Policy, table: str) -> dict[str, str | None]:
-    """What all releases about a table's units may ever cost; `by` when the budget is so large.
+    """The most that all releases about a table's units may cost. `by` is the day on which the
+    budget's schedule reaches it.
 
     >>> from deniable.policy import Table
     >>> budget_cap(Policy([Table("visits")], epsilon=3, delta=1e-6), "visits")
@@ -144,7 +148,7 @@ def signed_message(statement: Mapping[str, Any]) -> bytes:
 
 @cache
 def software_version() -> str:
-    """The code that made a release, by name and version."""
+    """The name and version of this package."""
     try:
         return f"deniable {metadata.version('deniable')}"
     except metadata.PackageNotFoundError:

@@ -1,7 +1,7 @@
-"""The privacy label: what a certificate says, in words for those who are in the data.
+"""The privacy label: what a certificate states, in words for the people in the data.
 
-Every number is an upper bound and rounded up. The label reads the certificate alone; whether
-that holds is for `verification` to say first.
+Every number is an upper bound and rounded up. A label reads only the certificate: verify the
+certificate first (see `verification`).
 """
 
 import math
@@ -20,7 +20,7 @@ GUESSES = (Fraction(1, 100), Fraction(1, 10), Fraction(1, 2))
 
 @dataclass(frozen=True, slots=True)
 class Label:
-    """A privacy label: headings, and what stands under each.
+    """A privacy label: headings, and the lines under each.
 
     >>> print(Label((("Who", ("Each row of data.",)),), (), Fraction(1, 2)))
     PRIVACY LABEL
@@ -30,8 +30,8 @@ class Label:
     """
 
     sections: tuple[tuple[str, tuple[str, ...]], ...]
-    guesses: tuple[tuple[Fraction, Fraction], ...]  # before, and at most after
-    share: Fraction  # of the whole cap that this one release cost
+    guesses: tuple[tuple[Fraction, Fraction], ...]  # a probability before, the most after
+    share: Fraction  # of the cap on all releases, spent by this one
 
     def __str__(self) -> str:
         parts = ["PRIVACY LABEL"]
@@ -45,17 +45,17 @@ def make_label(statement: Mapping[str, Any]) -> Label:
     epsilon, delta = (Fraction(statement["loss"][name]) for name in ("epsilon", "delta"))
     cap = statement["cap"]
     whole = Fraction(cap["epsilon"]), Fraction(cap["delta"])
-    guesses = tuple((one, _posterior(epsilon, delta, one)) for one in GUESSES)
+    guesses = tuple((before, _posterior(epsilon, delta, before)) for before in GUESSES)
     sections = (
         ("Whose privacy", _describe_units(statement)),
         (
             "How much anyone can learn about one of them",
             _describe_strength(epsilon, delta, guesses),
         ),
-        ("From everything that is ever told", _describe_cap(cap, *whole)),
+        ("How much all releases together can reveal", _describe_cap(cap, *whole)),
         ("How exact the numbers are", _describe_margins(statement)),
         ("What was done to the data", _describe_noise(statement)),
-        ("Who says so", _describe_signature(statement)),
+        ("Where this label comes from", _describe_origin(statement)),
     )
     return Label(sections, guesses, epsilon / whole[0] if whole[0] else Fraction(1))
 
@@ -64,17 +64,17 @@ def _describe_units(statement: Mapping[str, Any]) -> tuple[str, ...]:
     unit = statement["unit"]
     table = " and ".join([statement["table"], *statement["beside"]])
     if unit["column"] is None:
-        first = f"Each row of {table} stands for somebody, and each is protected."
+        first = f"Each row of {table} is protected."
     else:
         first = (
-            f"Each {unit['column']} in {table} is protected, with all rows together. In one "
+            f"Each {unit['column']} in {table} is protected, with all of its rows. In one "
             f"answer a {unit['column']} counts in at most "
             f"{pluralize(unit['max_groups_per_unit'], 'group')}, with at most "
             f"{pluralize(unit['max_rows_per_unit_per_group'], 'row')} in each."
         )
     hidden = {
-        "add-remove": "Hidden is whether they are in the data at all.",
-        "replace": "Hidden is what their rows say. How many there are is not hidden.",
+        "add-remove": "The release hides whether they are in the data at all.",
+        "replace": "The release hides what their rows contain, but not how many there are.",
     }
     return first, hidden[statement["neighbors"]]
 
@@ -83,13 +83,15 @@ def _describe_strength(
     epsilon: Fraction, delta: Fraction, guesses: tuple[tuple[Fraction, Fraction], ...]
 ) -> tuple[str, ...]:
     lines = [
-        f"This release can multiply anyone's odds about them by {_factor(epsilon, delta)} at "
-        f"most (epsilon {_number(epsilon)}{_delta(delta)})."
+        "This release can multiply anyone's odds about them by at most "
+        f"{_factor(epsilon, delta)} (epsilon {_number(epsilon)}{_delta(delta)})."
     ]
-    moves = ", ".join(f"{_percent(one)} to {_percent(most)}" for one, most in guesses)
-    lines.append(f"Whoever guesses something about them can come from {moves} at most.")
+    moves = ", ".join(
+        f"from {_percent(before)} to at most {_percent(after)}" for before, after in guesses
+    )
+    lines.append(f"A guess about them can become more certain: {moves}.")
     if delta:
-        lines.append(f"This may fail with a chance of {_chance(delta)} at most.")
+        lines.append(f"This can fail with a probability of at most {_chance(delta)}.")
     return tuple(lines)
 
 
@@ -98,47 +100,51 @@ def _describe_cap(
 ) -> tuple[str, ...]:
     by = f", which the budget reaches on {cap['by']}" if cap.get("by") else ""
     return (
-        f"All releases about them together: odds times {_factor(epsilon, delta)} at most "
-        f"(epsilon {_number(epsilon)}{_delta(delta)}{by}). The budget was fixed before the "
-        "first question, and the last answer will not pass it.",
+        "All releases about them together can multiply the odds by at most "
+        f"{_factor(epsilon, delta)} (epsilon {_number(epsilon)}{_delta(delta)}{by}). The "
+        "budget was fixed before the first question, and all answers together stay within it.",
     )
 
 
 def _describe_margins(statement: Mapping[str, Any]) -> tuple[str, ...]:
-    sure = format_confidence(Fraction(statement["margins"]["confidence"]))
-    known = [one for one in statement["margins"]["outputs"] if one["margin"] is not None]
-    lines = [f"{one['output']}: ± {format_margin(one['margin'])}" for one in known[:12]]
+    confidence = format_confidence(Fraction(statement["margins"]["confidence"]))
+    outputs = statement["margins"]["outputs"]
+    known = [output for output in outputs if output["margin"] is not None]
+    lines = [
+        f"{output['output']}: ± {format_margin(output['margin'])}" for output in known[:12]
+    ]
     if len(known) > 12:
         lines.append(f"and {len(known) - 12:,} more")
-    if len(known) < len(statement["margins"]["outputs"]):
-        lines.append("Other numbers have their margins beside them.")
-    return (f"Noise was added. In {sure} of all answers the truth lies within", *lines)
+    if len(known) < len(outputs):
+        lines.append("The margins of the other numbers are in the answer.")
+    return (f"Noise was added. In {confidence} of all answers the true value is within", *lines)
 
 
 def _describe_noise(statement: Mapping[str, Any]) -> tuple[str, ...]:
-    noises = dict.fromkeys(_describe_mechanism(one) for one in statement["mechanisms"])
+    noises = dict.fromkeys(map(_describe_mechanism, statement["mechanisms"]))
     return (*noises, *statement["notes"])
 
 
-def _describe_mechanism(one: Mapping[str, Any]) -> str:
-    about = one["about"]
-    if "scale" in one:
-        scale = _number(Fraction(one["scale"]))
+def _describe_mechanism(mechanism: Mapping[str, Any]) -> str:
+    about = mechanism["about"]
+    if "scale" in mechanism:
+        scale = _number(Fraction(mechanism["scale"]))
         return f"Laplace noise of scale {scale} was added to whole numbers: {about}."
-    if "variance" in one:
-        deviation = _number(Fraction(math.sqrt(Fraction(one["variance"]))))
+    if "variance" in mechanism:
+        deviation = _number(Fraction(math.sqrt(Fraction(mechanism["variance"]))))
         return f"Gaussian noise with deviation {deviation} was added to whole numbers: {about}."
-    if "threshold" in one:
+    if "threshold" in mechanism:
         return (
-            f"Groups are shown only above a noisy number of {one['threshold']:,} units, so "
-            "that no name of a group gives anyone away."
+            f"Groups are shown only above a noisy number of {mechanism['threshold']:,} units, "
+            "so that the name of a group does not identify anyone."
         )
-    return f"Chosen at random, the better the likelier: {about}."
+    return f"Chosen at random, and better values are more probable: {about}."
 
 
-def _describe_signature(statement: Mapping[str, Any]) -> tuple[str, ...]:
+def _describe_origin(statement: Mapping[str, Any]) -> tuple[str, ...]:
     place = statement["ledger"]
-    labels = [one for one in statement["data_version"].split(";") if not one.endswith("=")]
+    versions = statement["data_version"].split(";")
+    labels = [version for version in versions if not version.endswith("=")]
     version = f", data {', '.join(labels).replace('=', ' ')}" if labels else ""
     return (
         f"Entry {place['position']:,} of the owner's ledger{version}; made by "

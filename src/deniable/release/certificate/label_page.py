@@ -1,4 +1,4 @@
-"""The privacy label as one page of HTML that needs nothing else: no script, no other file."""
+"""The privacy label as one HTML page, without scripts or other files."""
 
 from fractions import Fraction
 from html import escape
@@ -25,7 +25,7 @@ svg { flex: 1; height: 1rem; }
 
 
 def label_page(label: Label, *, title: str, key: str) -> str:
-    """The page: what the label says, and pictures of how far guesses can move.
+    """The label's text, and bars that show how much more certain a guess can become.
 
     >>> html = label_page(Label((), (), Fraction(1, 2)), title="visits", key="ab12")
     >>> html.startswith("<!doctype html>"), "<script" in html
@@ -74,7 +74,7 @@ def _pictures(label: Label) -> str:
 
 
 def _bar(before: Fraction, after: Fraction) -> str:
-    """What was known before in dark, what the release can add in colour."""
+    """A bar: the probability before in dark, what the release can add in colour."""
     old, new = float(before) * 100, float(after - before) * 100
     return (
         '<svg viewBox="0 0 100 10" preserveAspectRatio="none" role="img">'

@@ -1,9 +1,9 @@
-"""Whether a certificate holds: everything in it is found again, from nothing but itself.
+"""Verifies a certificate: every number in it is computed again from the certificate itself.
 
-A signature says who made a statement, not that it adds up. So beside the signature all
-numbers are made anew from the plan: the sensitivity from what one unit may contribute, the
-scale from sensitivity and loss, the margins from the scale, and the price from the losses of
-all mechanisms together. No data, no ledger and no network are needed.
+A signature says who made a statement, not that it is right. So, in addition to the signature,
+all numbers are computed again from the plan: the sensitivity from the contribution bounds, the
+scale from sensitivity and loss, the margins from the scale, and the price from the composed
+loss of all mechanisms. This needs no data, no ledger and no network.
 """
 
 from collections.abc import Mapping
@@ -38,7 +38,7 @@ _CONTEXT_FIELDS = {
 
 @dataclass(frozen=True, slots=True)
 class VerifiedCertificate:
-    """A certificate that holds, and what was checked to say so."""
+    """A verified certificate, and the checks that it passed."""
 
     certificate: Certificate
     plan: Plan
@@ -46,40 +46,40 @@ class VerifiedCertificate:
 
 
 def verify(document: Any, *, key: str | None = None) -> VerifiedCertificate:
-    """Checks a release, or a certificate alone, in JSON or read from it.
+    """Checks a release or a certificate, given as JSON text or as a parsed dictionary.
 
-    `key` is the public key that must have signed it; without one, the key that it names is
-    taken, and whose that is remains to be seen. Raises `InvalidCertificate` at the first fault.
+    `key` is the public key that must have signed it. Without it, the key in the certificate is
+    used: compare that key with the owner's. Raises `InvalidCertificate` at the first fault.
 
     >>> import deniable as dp
     >>> import pyarrow as pa
     >>> data = dp.protect(pa.table({"x": [1] * 100}), epsilon=1)
     >>> answer = data.sql("SELECT COUNT(*) AS n FROM data", epsilon=0.5)
     >>> verify(answer.to_json()).checks[3]
-    "every sensitivity covers what one unit's rows can do"
+    'every sensitivity covers all that one privacy unit can change'
     """
-    found = canonical.parse_json(document) if isinstance(document, str | bytes) else document
-    if not isinstance(found, dict):
-        raise InvalidCertificate("A release is a JSON object with a certificate in it.")
-    if found.get("rehearsal") is True and found.get("certificate") is None:
+    release = canonical.parse_json(document) if isinstance(document, str | bytes) else document
+    if not isinstance(release, dict):
+        raise InvalidCertificate("A release must be a JSON object that holds a certificate.")
+    if release.get("rehearsal") is True and release.get("certificate") is None:
         raise InvalidCertificate(
-            "This is a rehearsal: its rows were made up, so nothing is certified about it."
+            "This release is a rehearsal: its rows are made up, so it has no certificate."
         )
-    certificate = Certificate.from_dict(found.get("certificate", found))
+    certificate = Certificate.from_dict(release.get("certificate", release))
     checks = [_check_signature(certificate, key), _check_format(certificate.statement)]
     plan = _read_plan(certificate)
     checks += [
-        "the plan is the one that the hash names",
+        "the plan matches its hash",
         _check_sensitivities(plan),
         _check_price(plan),
         _check_numbers(plan, certificate.statement),
         _check_ledger_place(certificate),
         _check_cap(plan, certificate.statement),
     ]
-    if "certificate" in found:
+    if "certificate" in release:
         checks += [
-            _check_rows(found, plan, certificate.statement),
-            _check_release_fields(found, plan),
+            _check_rows(release, plan, certificate.statement),
+            _check_release_fields(release, plan),
         ]
     return VerifiedCertificate(certificate, plan, tuple(checks))
 
@@ -87,14 +87,14 @@ def verify(document: Any, *, key: str | None = None) -> VerifiedCertificate:
 def _check_signature(certificate: Certificate, key: str | None) -> str:
     if key is not None and key.strip().lower() != certificate.key.lower():
         raise InvalidCertificate(
-            f"This certificate is signed with another key, {certificate.fingerprint}..., than "
-            f"the one given, {key.strip()[:16]}..."
+            f"This certificate is signed with another key, {certificate.fingerprint}..., not "
+            f"with the key given, {key.strip()[:16]}..."
         )
     if not signature_is_valid(
         signed_message(certificate.statement), certificate.signature, certificate.key
     ):
         raise InvalidCertificate(
-            "The signature does not fit the statement: one of the two was changed."
+            "The signature does not fit the statement: one of them was changed."
         )
     whose = "the key given" if key is not None else "the key that it names"
     return f"signed with {whose}, {certificate.fingerprint}..."
@@ -104,8 +104,8 @@ def _check_format(statement: Mapping[str, Any]) -> str:
     for name, value in _FORMAT.items():
         if statement.get(name) != value:
             raise InvalidCertificate(
-                f"The {name} of this certificate is {statement.get(name)!r}, and {value!r} is "
-                "the one known here. A newer version of Deniable may know it."
+                f"The {name} of this certificate is {statement.get(name)!r}; this version of "
+                f"Deniable knows only {value!r}. Try a newer version."
             )
     return f"a certificate of version {VERSION}"
 
@@ -113,32 +113,34 @@ def _check_format(statement: Mapping[str, Any]) -> str:
 def _read_plan(certificate: Certificate) -> Plan:
     if canonical.digest_json(dict(certificate.plan)) != certificate.statement.get("plan_hash"):
         raise InvalidCertificate(
-            "The plan is not the one that the statement names by its hash."
+            "The plan does not match the hash in the statement (`plan_hash`)."
         )
     plan = canonical.from_json(dict(certificate.plan))
     if not isinstance(plan, Plan) or not (plan.blocks or plan.choices or plan.thresholding):
-        raise InvalidCertificate("What stands there as the plan is none.")
-    if canonical.canonical_text(canonical.to_json(plan)) != canonical.canonical_text(dict(certificate.plan)):
+        raise InvalidCertificate("The certificate's `plan` is not a plan with a mechanism.")
+    if canonical.canonical_text(canonical.to_json(plan)) != canonical.canonical_text(
+        dict(certificate.plan)
+    ):
         raise InvalidCertificate("The plan is not written in its canonical form.")
     return plan
 
 
 def _check_sensitivities(plan: Plan) -> str:
-    """None may be below what one unit can do, by what the plan says about its rows."""
-    known = 0
+    """No sensitivity may be below what one unit can change, by the plan's own bounds."""
+    checked = 0
     for block in plan.blocks:
         if block.reach is None:
             continue
-        known += 1
+        checked += 1
         l1, square = block.reach.sensitivities(
             groups=plan.max_groups_per_unit,
             rows=plan.max_rows_per_unit_per_group,
             neighbors=plan.neighbors,
             keyed=bool(plan.keys),
         )
-        curved = isinstance(block.mechanism, Gaussian)
-        has = block.mechanism.sensitivity ** (2 if curved else 1)
-        needs = l1 if not curved else l1**2 if plan.other else square
+        gaussian = isinstance(block.mechanism, Gaussian)
+        has = block.mechanism.sensitivity ** (2 if gaussian else 1)
+        needs = l1 if not gaussian else l1**2 if plan.other else square
         if block.reach.size != len(block.features) or has < needs:
             raise _mismatch(f"the sensitivity of {block.about}", str(has), str(needs))
     rule = plan.thresholding
@@ -147,14 +149,14 @@ def _check_sensitivities(plan: Plan) -> str:
     ):
         raise _mismatch("the groups of one unit", rule.groups, plan.max_groups_per_unit)
     for choice in plan.choices:
-        known += 1
+        checked += 1
         if choice.changes < (needs := plan.least_changes(choice)):
             raise _mismatch(
                 f"the sensitivity of {choice.about}", str(choice.changes), str(needs)
             )
-    all_known = known == len(plan.blocks) + len(plan.choices)
-    every = "every sensitivity" if all_known else f"{known} sensitivities"
-    return f"{every} covers what one unit's rows can do"
+    if checked == len(plan.blocks) + len(plan.choices):
+        return "every sensitivity covers all that one privacy unit can change"
+    return f"{checked} sensitivities cover all that one privacy unit can change"
 
 
 def _check_price(plan: Plan) -> str:
@@ -162,37 +164,37 @@ def _check_price(plan: Plan) -> str:
         check_price(plan)
     except DeniableError as problem:
         raise InvalidCertificate(f"The price is wrong: {problem}") from None
-    return "the losses of all mechanisms together fit the price"
+    return "the composed loss of all mechanisms fits the price"
 
 
 def _check_numbers(plan: Plan, statement: Mapping[str, Any]) -> str:
-    """The statement, made anew from the plan, must be the one that was signed."""
+    """The signed statement must be the one that follows from the plan."""
     for output in plan.outputs:
-        certain = noise_margin(plan, output)
-        told = output.margin if not (output.estimated or output.margin_in) else None
-        if certain is not None and told is not None and not margins_agree(told, certain):
-            raise _mismatch(f"plan.outputs.{output.name}.margin", told, certain)
+        computed = noise_margin(plan, output)
+        stated = output.margin if not (output.estimated or output.margin_in) else None
+        if computed is not None and stated is not None and not margins_agree(stated, computed):
+            raise _mismatch(f"plan.outputs.{output.name}.margin", stated, computed)
     for choice in plan.choices:
-        again = choice_margin(choice, plan.confidence)
-        if again is not None and choice.margin != again:
-            raise _mismatch(f"the margin of {choice.about}", choice.margin, again)
+        ranks = choice_margin(choice, plan.confidence)
+        if ranks is not None and choice.margin != ranks:
+            raise _mismatch(f"the margin of {choice.about}", choice.margin, ranks)
     _compare(
         write_statement(plan),
         {k: v for k, v in statement.items() if k not in {*_FORMAT, *_CONTEXT_FIELDS}},
     )
     missing = _CONTEXT_FIELDS - set(statement)
     if missing:
-        raise InvalidCertificate(f"The statement lacks {', '.join(sorted(missing))}.")
-    return "unit, sensitivities, scales, losses and margins were found again"
+        raise InvalidCertificate(f"Missing in the statement: {', '.join(sorted(missing))}.")
+    return "unit, sensitivities, scales, losses and margins follow from the plan"
 
 
 def _compare(ours: Any, theirs: Any, place: str = "") -> None:
     if isinstance(ours, dict) and isinstance(theirs, dict) and set(ours) == set(theirs):
-        for name, one in ours.items():
-            _compare(one, theirs[name], f"{place}.{name}".strip("."))
+        for name, value in ours.items():
+            _compare(value, theirs[name], f"{place}.{name}".strip("."))
     elif isinstance(ours, list) and isinstance(theirs, list) and len(ours) == len(theirs):
-        for i, (one, other) in enumerate(zip(ours, theirs, strict=True)):
-            _compare(one, other, f"{place}[{i}]")
+        for i, (value, other) in enumerate(zip(ours, theirs, strict=True)):
+            _compare(value, other, f"{place}[{i}]")
     elif isinstance(ours, float) and type(theirs) in (int, float):
         if not margins_agree(theirs, ours):
             raise _mismatch(place, theirs, ours)
@@ -200,48 +202,52 @@ def _compare(ours: Any, theirs: Any, place: str = "") -> None:
         raise _mismatch(place, theirs, ours)
 
 
-def _mismatch(place: str, told: object, found: object) -> InvalidCertificate:
+def _mismatch(place: str, stated: object, computed: object) -> InvalidCertificate:
     def short(value: object) -> str:
         text = repr(value)
         return text if len(text) < 60 else f"{text[:57]}..."
 
     return InvalidCertificate(
-        f"The certificate does not add up: it says {short(told)} for {place or 'itself'}, and "
-        f"its own plan makes {short(found)}."
+        f"The certificate is wrong: it states {short(stated)} for {place or 'the statement'}, "
+        f"but its own plan gives {short(computed)}."
     )
 
 
 def _check_ledger_place(certificate: Certificate) -> str:
-    """The head of the ledger, signed with the same key and not older than the charge."""
+    """The ledger's head must be signed with the same key and not be older than the charge."""
     try:
         position = certificate.statement["ledger"]["position"]
         head = Head(**certificate.statement["ledger"]["head"])
         signed = signature_is_valid(head.message, head.signature, certificate.key)
         later = head.number >= position
     except (KeyError, TypeError, AttributeError):
-        raise InvalidCertificate("The place in the ledger is not one.") from None
+        raise InvalidCertificate(
+            "Invalid `ledger` in the statement: it must hold a position and a signed head."
+        ) from None
     if not (signed and later):
         raise InvalidCertificate(
             "The ledger's head in this certificate is not signed with its key, or is older "
             "than the charge."
         )
-    return f"charged as entry {position} of the ledger, whose head then was {head.number}"
+    return f"charged as entry {position} of the ledger; its head then was entry {head.number}"
 
 
 def _check_cap(plan: Plan, statement: Mapping[str, Any]) -> str:
-    """One release cannot cost more than all of them may."""
+    """One release may not cost more than the cap on all releases."""
     cap = statement["cap"]
     try:
         epsilon, delta = (Fraction(str(cap[name])) for name in ("epsilon", "delta"))
     except (KeyError, TypeError, ValueError, ZeroDivisionError):
-        raise InvalidCertificate("The cap is not one of epsilon and delta.") from None
+        raise InvalidCertificate(
+            "Invalid `cap` in the statement: it must hold an epsilon and a delta."
+        ) from None
     if not _fits_cap(plan, epsilon, delta):
         raise InvalidCertificate("The release costs more than the cap on all releases.")
     return f"within the cap on all releases, epsilon {cap['epsilon']} and delta {cap['delta']}"
 
 
 def _fits_cap(plan: Plan, epsilon: Fraction, delta: Fraction) -> bool:
-    """By its price; or by its loss, as a ledger with several filters may have granted it."""
+    """Whether the price fits, or the loss: a ledger with several filters may grant by that."""
     if plan.epsilon <= epsilon and plan.delta <= delta:
         return True
     try:
@@ -250,31 +256,33 @@ def _fits_cap(plan: Plan, epsilon: Fraction, delta: Fraction) -> bool:
         return False
 
 
-def _check_release_fields(found: Mapping[str, Any], plan: Plan) -> str:
-    """What a release says beside its certificate is what the certificate says."""
-    notes, margins = found.get("notes"), found.get("margins")
-    told: dict[str, tuple[object, object]] = {
-        "cost": (found.get("cost"), {"epsilon": str(plan.epsilon), "delta": str(plan.delta)}),
-        "confidence": (found.get("confidence"), float(plan.confidence)),
-        "rehearsal": (found.get("rehearsal"), False),
-        "margins": (margins, margin_columns(plan)),
+def _check_release_fields(release: Mapping[str, Any], plan: Plan) -> str:
+    """The other fields of a release must match its certificate."""
+    notes, cost = release.get("notes"), {"epsilon": str(plan.epsilon), "delta": str(plan.delta)}
+    fields: dict[str, tuple[object, object]] = {
+        "cost": (release.get("cost"), cost),
+        "confidence": (release.get("confidence"), float(plan.confidence)),
+        "rehearsal": (release.get("rehearsal"), False),
+        "margins": (release.get("margins"), margin_columns(plan)),
     }
     if isinstance(notes, list):
-        told["notes"] = (notes[: len(plan.notes)], list(plan.notes))
-    for name, (theirs, ours) in told.items():
-        if name in found and theirs != ours:
+        fields["notes"] = (notes[: len(plan.notes)], list(plan.notes))
+    for name, (theirs, ours) in fields.items():
+        if name in release and theirs != ours:
             raise _mismatch(name, theirs, ours)
-    return "cost, confidence and notes of the release are those of its certificate"
+    return "cost, confidence and notes of the release match its certificate"
 
 
-def _check_rows(found: Mapping[str, Any], plan: Plan, statement: Mapping[str, Any]) -> str:
-    table = read_table(found.get("columns", ()), found.get("rows", ()))
+def _check_rows(release: Mapping[str, Any], plan: Plan, statement: Mapping[str, Any]) -> str:
+    table = read_table(release.get("columns", ()), release.get("rows", ()))
     if fingerprint(table) != statement["answer_hash"]:
-        raise InvalidCertificate("The rows are not those that the certificate was made for.")
-    for column, told, again in wrong_margins(plan, table):
-        raise _mismatch(f"rows.{column}", told, again)
-    held = "the rows are those that were released, with the margins that the noise makes"
-    rest = unchecked_outputs(plan)
-    if not rest:
-        return held
-    return f"{held}, but for {', '.join(rest)}: these hang on integers not handed over"
+        raise InvalidCertificate("The rows do not match the hash in the certificate.")
+    for column, stated, computed in wrong_margins(plan, table):
+        raise _mismatch(f"rows.{column}", stated, computed)
+    unchecked = unchecked_outputs(plan)
+    if not unchecked:
+        return "the rows are those that were released, and their margins follow from the noise"
+    return (
+        "the rows are those that were released; margins not checked, because they depend on "
+        f"integers that are not released: {', '.join(unchecked)}"
+    )

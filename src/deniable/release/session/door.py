@@ -177,7 +177,7 @@ class Door:
             head=self._ledger.head,
             cap=budget_cap(self.policy, plan.table),
             plan_hash=entry.plan_hash,
-            written=self._canonical_form(plan)[0],
+            plan_json=self._canonical_form(plan)[0],
         )
         certificate = certify(plan, answer, context, self._ledger)
         receipt = write_receipt(answer, certificate)
