@@ -1,1 +1,1 @@
-"""The applications: they translate words and ask the rooms below; they do no arithmetic."""
+"""The applications: they translate user input for the other rooms; they do no arithmetic."""

@@ -5,7 +5,7 @@ import io
 
 import pytest
 
-from deniable.app.cli.progress import working
+from deniable.app.cli.progress import show_progress
 from deniable.engines.duckdb.engine import DuckDB
 
 ASK = ("sql", "SELECT ward, COUNT(*) AS n FROM visits GROUP BY ward", "--epsilon", "1")
@@ -30,14 +30,14 @@ def watching(monkeypatch):
 @pytest.fixture
 def telling(monkeypatch):
     """DuckDB tells that it is half done, whenever it reads."""
-    rows = DuckDB._rows
+    rows = DuckDB._run_statement
 
     def read(engine, sql):
         if engine.progress is not None:
             engine.progress(0.5)
         yield from rows(engine, sql)
 
-    monkeypatch.setattr(DuckDB, "_rows", read)
+    monkeypatch.setattr(DuckDB, "_run_statement", read)
 
 
 def test_a_terminal_is_told_how_far_the_engine_is(run, telling, watching):
@@ -51,7 +51,7 @@ def test_a_terminal_is_told_how_far_the_engine_is(run, telling, watching):
 
 
 def test_before_anything_is_known_there_is_no_share(watching):
-    with watching() as screen, working("opening") as tell:
+    with watching() as screen, show_progress("opening") as tell:
         assert callable(tell)
     assert "opening" in screen.getvalue()
     assert "%" not in screen.getvalue()

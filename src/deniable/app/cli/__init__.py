@@ -1,4 +1,4 @@
-"""The command line `deniable`: one file a command, assembled here."""
+"""The command line `deniable`: one file for each command, assembled here."""
 
 import sys
 from collections.abc import Sequence
@@ -37,12 +37,12 @@ app.command()(audit.audit)
 app.command()(budget.budget)
 app.command()(check.check)
 app.command()(demo.demo)
-# A question may begin with a sign, as in "-- by ward".
+# A question may begin with a minus sign, such as the comment "-- by ward".
 app.command(context_settings={"ignore_unknown_options": True})(explain.explain)
 app.command()(init.init)
 app.command()(label.label)
 app.add_typer(ledger.ledger, name="ledger")
-# A negative epsilon deserves its own message, not "no such option: -1".
+# A negative epsilon gets its own message, not "no such option: -1".
 app.command(context_settings={"ignore_unknown_options": True})(odds.odds)
 app.add_typer(plot.plot, name="plot")
 app.add_typer(price.price, name="price")
@@ -56,25 +56,25 @@ app.command()(version.version)
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    """Run one command and leave: with status 0, or with one line and status 2."""
+    """Runs one command and exits: with status 0, or with one line of error and status 2."""
     words = list(sys.argv[1:] if arguments is None else arguments)
     try:
         status = app(words or ["--help"], prog_name="deniable", standalone_mode=False)
     except (DeniableError, typer.TyperException) as problem:
-        status = complain(problem, words)
+        status = report_error(problem, words)
     except typer.Abort:
         status = 130
     sys.exit(status or 0)
 
 
-def complain(problem: Exception, words: Sequence[str]) -> int:
-    """One line on standard error: what is wrong, why, and where to look."""
+def report_error(problem: Exception, words: Sequence[str]) -> int:
+    """Prints one line to standard error: what is wrong, why, and where to find help."""
     context = getattr(problem, "ctx", None)
     command = context.command_path if context else f"deniable {words[0]}"
-    told = (
+    message = (
         problem.format_message() if isinstance(problem, typer.TyperException) else str(problem)
     )
-    line = " ".join(told.split())
+    line = " ".join(message.split())
     end = "" if line.endswith((".", "?", "!")) else "."
     print(f"{command}: {line}{end} See {command} --help", file=sys.stderr)
     return 2

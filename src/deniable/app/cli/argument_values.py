@@ -1,4 +1,4 @@
-"""What words on the command line stand for: values, numbers, ranges, functions in files."""
+"""Parses command-line arguments: values, numbers, ranges, functions in files."""
 
 import ast
 import importlib.util
@@ -10,26 +10,27 @@ from typing import Any
 
 from deniable.errors import InvalidParameter
 
+MAX_EXPONENT = 1000  # of a decimal; larger ones only waste memory
 
-def values(text: str) -> list[Any]:
-    """A list of values: `0,1`, `yes,no` or any Python literals.
 
-    >>> values("0, 1.5, yes")
+def parse_values(text: str) -> list[Any]:
+    """A list of values: `0,1` or `yes,no` or other Python literals.
+
+    >>> parse_values("0, 1.5, yes")
     [0, 1.5, 'yes']
-    >>> values("(0, 1), (1, 1)")
+    >>> parse_values("(0, 1), (1, 1)")
     [(0, 1), (1, 1)]
     """
     try:
-        found = ast.literal_eval(f"[{text}]")
+        return list(ast.literal_eval(f"[{text}]"))
     except (SyntaxError, ValueError):
-        found = [value(word) for word in text.split(",")]
-    return list(found)
+        return [parse_value(word) for word in text.split(",")]
 
 
-def value(word: str) -> Any:
+def parse_value(word: str) -> Any:
     """A Python literal, or the word itself.
 
-    >>> value("[1, 2]"), value("yes")
+    >>> parse_value("[1, 2]"), parse_value("yes")
     ([1, 2], 'yes')
     """
     try:
@@ -38,10 +39,29 @@ def value(word: str) -> Any:
         return word.strip()
 
 
-def fraction(text: str, name: str) -> Fraction:
+def parse_decimal(text: str, name: str) -> Decimal:
+    """A finite decimal. The loss or mechanism that gets it checks its range.
+
+    >>> parse_decimal("0.1", "epsilon")
+    Decimal('0.1')
+    """
+    try:
+        value = Decimal(text)
+    except InvalidOperation:
+        raise InvalidParameter(
+            f"`{name}` must be a number, such as 1.1. Found {text!r}."
+        ) from None
+    if not value.is_finite():
+        raise InvalidParameter(f"`{name}` must be finite. Found {text}.")
+    if value and abs(value.adjusted()) > MAX_EXPONENT:
+        raise InvalidParameter(f"`{name}` is outside any useful range. Found {text}.")
+    return value
+
+
+def parse_fraction(text: str, name: str) -> Fraction:
     """An exact number: `1/3`, `0.1` or `2`.
 
-    >>> fraction("1/3", "p"), fraction("0.1", "p")
+    >>> parse_fraction("1/3", "p"), parse_fraction("0.1", "p")
     (Fraction(1, 3), Fraction(1, 10))
     """
     try:
@@ -52,43 +72,47 @@ def fraction(text: str, name: str) -> Fraction:
         ) from None
 
 
-def span(text: str) -> tuple[str, Fraction, Fraction]:
-    """A parameter and its range.
+def parse_range(text: str) -> tuple[str, Fraction, Fraction]:
+    """The name of a parameter, and the ends of its range.
 
-    >>> span("p=0:1/2")
+    >>> parse_range("p=0:1/2")
     ('p', Fraction(0, 1), Fraction(1, 2))
     """
     name, equals, ends = text.partition("=")
     low, colon, high = ends.partition(":")
     if not (name and equals and colon):
-        raise InvalidParameter(f"A range is written p=0:1. Found {text!r}.")
-    return name.strip(), fraction(low, name), fraction(high, name)
+        raise InvalidParameter(
+            f"Write a range as NAME=LOW:HIGH, such as p=0:1. Found {text!r}."
+        )
+    return name.strip(), parse_fraction(low, name), parse_fraction(high, name)
 
 
-def arguments(words: list[str]) -> dict[str, Any]:
-    """`name=value` words as keyword arguments; numbers are exact.
+def parse_parameters(words: list[str]) -> dict[str, Any]:
+    """Arguments like `epsilon=0.1` as keyword arguments; numbers are exact.
 
-    >>> arguments(["epsilon=0.1", "categories=3"])
+    >>> parse_parameters(["epsilon=0.1", "categories=3"])
     {'epsilon': Decimal('0.1'), 'categories': 3}
     """
-    found: dict[str, Any] = {}
+    parameters: dict[str, Any] = {}
     for word in words:
         name, equals, text = word.partition("=")
         if not equals:
-            raise InvalidParameter(f"A parameter is written epsilon=1. Found {word!r}.")
+            raise InvalidParameter(
+                f"Write a parameter as NAME=VALUE, such as epsilon=1. Found {word!r}."
+            )
         try:
-            found[name] = int(text) if text.lstrip("-").isdigit() else Decimal(text)
+            parameters[name] = int(text) if text.lstrip("-").isdigit() else Decimal(text)
         except InvalidOperation:
-            found[name] = fraction(text, name)
-    return found
+            parameters[name] = parse_fraction(text, name)
+    return parameters
 
 
-def function(place: str) -> Any:
+def load_function(location: str) -> Any:
     """The function that `file.py:name` names."""
-    path, colon, name = place.rpartition(":")
+    path, colon, name = location.rpartition(":")
     if not colon:
         raise InvalidParameter(
-            f"Name a file and a function in it, as in coins.py:two_coins. Found {place!r}."
+            f"Name a file and a function in it, such as coins.py:two_coins. Found {location!r}."
         )
     file = Path(path)
     if not file.is_file():
@@ -101,8 +125,8 @@ def function(place: str) -> Any:
     try:
         spec.loader.exec_module(module)
     except Exception as error:
-        raise InvalidParameter(f"{path!r} fails when it is loaded: {error!r}.") from error
-    found = getattr(module, name, None)
-    if found is None:
+        raise InvalidParameter(f"Loading {path!r} failed: {error!r}.") from error
+    function = getattr(module, name, None)
+    if function is None:
         raise InvalidParameter(f"There is no `{name}` in {path!r}.")
-    return found
+    return function

@@ -1,4 +1,4 @@
-"""Numbers as people read them. What ends in `_up` is an upper bound, never rounded down."""
+"""Formats numbers for people. Functions that end in `_up` round up: they show upper bounds."""
 
 import math
 from fractions import Fraction
@@ -23,7 +23,7 @@ def percent(share: float) -> str:
 
 
 def people_up(share: Fraction) -> str:
-    """A share as people out of a thousand, rounded up.
+    """A share as a number of people in a thousand, rounded up.
 
     >>> people_up(Fraction(2501, 10000))
     '251 in 1,000'

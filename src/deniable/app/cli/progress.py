@@ -1,7 +1,7 @@
-"""A sign of life while a command works: what it does, for how long, and how much is done.
+"""A progress line while a command works: what it does, the time, and the share that is done.
 
-It is drawn on standard error, for somebody who watches a terminal, and wiped at the end. What
-goes to a file or a pipe holds none of it, whatever the environment says about colours.
+It is drawn on standard error and removed at the end. It is drawn only on a terminal, never into
+a file or a pipe, even if the environment asks for colours.
 """
 
 import sys
@@ -10,11 +10,11 @@ from contextlib import contextmanager
 
 
 @contextmanager
-def working(doing: str) -> Iterator[Callable[[float], None] | None]:
-    """Hands out a function that takes the share that is done; None where nobody watches.
+def show_progress(doing: str) -> Iterator[Callable[[float], None] | None]:
+    """Yields a function that takes the share that is done; None if there is no terminal.
 
     >>> import contextlib, io
-    >>> with contextlib.redirect_stderr(io.StringIO()), working("asking") as tell:
+    >>> with contextlib.redirect_stderr(io.StringIO()), show_progress("asking") as tell:
     ...     tell is None
     True
     """

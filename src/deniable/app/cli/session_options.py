@@ -1,4 +1,4 @@
-"""What `sql` and `explain` share: their options, and the sessions that they open."""
+"""Options that several commands share, and the sessions and ledgers that they open."""
 
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any, NoReturn
 
 import typer
 
-from deniable.app.cli.commands.odds import number
+from deniable.app.cli.argument_values import parse_decimal
 
 if TYPE_CHECKING:
     from deniable.ledger import Ledger
@@ -20,11 +20,11 @@ Question = Annotated[
 ]
 Epsilon = Annotated[
     str | None,
-    typer.Option(help="What the answer may cost, for example 0.5.", metavar="EPSILON"),
+    typer.Option(help="The price of the answer, for example 0.5.", metavar="EPSILON"),
 ]
 Margin = Annotated[
     str | None,
-    typer.Option(help="In place of epsilon: how far off the answer may be.", metavar="MARGIN"),
+    typer.Option(help="Instead of epsilon: the margin of the answer.", metavar="MARGIN"),
 ]
 Relative = Annotated[
     str | None,
@@ -35,33 +35,39 @@ Of = Annotated[
 ]
 FindBounds = Annotated[
     bool,
-    typer.Option("--find-bounds", help="Spend a fifth of epsilon on bounds not declared."),
+    typer.Option("--find-bounds", help="Spend a fifth of epsilon on finding missing bounds."),
 ]
 Delta = Annotated[
     str | None,
-    typer.Option(help="Its delta; a hundredth of the budget's if not given.", metavar="DELTA"),
+    typer.Option(help="The delta; by default 1 % of the budget's delta.", metavar="DELTA"),
 ]
 PolicyFile = Annotated[
-    Path, typer.Option("--policy", help="The owner's policy.", metavar="FILE")
+    Path, typer.Option("--policy", help="The policy file of the data owner.", metavar="FILE")
 ]
-Confidence = Annotated[str, typer.Option(help="Of each margin.", metavar="LEVEL")]
+Confidence = Annotated[
+    str, typer.Option(help="The confidence of each margin.", metavar="LEVEL")
+]
 Nonnegative = Annotated[bool, typer.Option("--nonnegative", help="Show counts below 0 as 0.")]
 Other = Annotated[
-    bool, typer.Option("--other", help="Add a group for all that is in no other.")
+    bool, typer.Option("--other", help="Add a group for the rows of no other group.")
 ]
 Analyst = Annotated[
-    str | None, typer.Option(help="Who asks, where the policy cares.", metavar="NAME")
+    str | None,
+    typer.Option(help="Who asks, if the policy has budgets for analysts.", metavar="NAME"),
 ]
 POLICY = Path("deniable.toml")
 
 
-def wishes(
+def ask_options(
     *, confidence: str, nonnegative: bool, other: bool, find: bool, **numbers: str | None
 ) -> dict[str, Any]:
     """The options as a session takes them; numbers stay exact."""
     return {
-        **{name: None if one is None else number(one, name) for name, one in numbers.items()},
-        "confidence": number(confidence, "confidence"),
+        **{
+            name: None if text is None else parse_decimal(text, name)
+            for name, text in numbers.items()
+        },
+        "confidence": parse_decimal(confidence, "confidence"),
         "nonnegative": nonnegative,
         "other": other,
         "bounds": "find" if find else None,
@@ -69,31 +75,34 @@ def wishes(
 
 
 def check_price(question: str, wishes: dict[str, Any]) -> None:
-    """Says in the words of the command line that a question has a price or an accuracy."""
+    """Refuses a question without a price or accuracy, or with two, in terms of CLI options."""
     from deniable.errors import InvalidParameter
     from deniable.query.language.within_clause import split_within_clause
 
     given = [one for one in ("epsilon", "margin", "relative") if wishes[one] is not None]
     if len(given) + (split_within_clause(question)[1] is not None) != 1:
         raise InvalidParameter(
-            "An answer has a price or an accuracy, and one follows from the other: give one "
-            "of --epsilon 0.5, --margin 50 and --relative 0.05 --of 10000, or end the question "
-            f"with WITHIN 50. Found {'more than one' if given else 'none of them'}."
+            "Give either a price or an accuracy: one of --epsilon 0.5, --margin 50 and "
+            "--relative 0.05 --of 10000, or WITHIN 50 at the end of the question. Found "
+            f"{'more than one' if given else 'none of them'}."
         )
 
 
 @contextmanager
-def session(policy: Path, doing: str, analyst: str | None = None) -> Iterator["Session"]:
-    """A session over the policy; on a terminal one sees that it works, and how far it is."""
+def open_session(policy: Path, doing: str, analyst: str | None = None) -> Iterator["Session"]:
+    """A session for a policy. A terminal shows the progress."""
     import deniable as dp
-    from deniable.app.cli.progress import working
+    from deniable.app.cli.progress import show_progress
 
-    with working(doing) as tell, dp.open(str(policy), analyst=analyst, progress=tell) as opened:
+    with (
+        show_progress(doing) as tell,
+        dp.open(str(policy), analyst=analyst, progress=tell) as opened,
+    ):
         yield opened
 
 
-class Columns:
-    """In place of an engine: the tables' columns alone, so that nothing can be run."""
+class PlanningEngine:
+    """An engine that knows the columns of the tables but no rows, so it can run nothing."""
 
     def __init__(self, schemas: dict[str, Mapping[str, str]]) -> None:
         self.schemas = schemas
@@ -103,17 +112,17 @@ class Columns:
         return self.schemas[table]
 
     def run(self, plan: "Plan") -> NoReturn:
-        """Refuses: there are no rows here."""
-        raise TypeError("This session plans, and cannot answer.")
+        """Refuses: this engine has no rows."""
+        raise TypeError("This session can only make plans.")
 
     def close(self) -> None:
-        """Lets go of nothing."""
+        """Does nothing: there is nothing to close."""
 
 
 @contextmanager
-def planning(policy: Path, doing: str) -> Iterator["Session"]:
-    """A session that plans and can answer nothing, so it needs no ledger."""
-    from deniable.app.cli.progress import working
+def open_planner(policy: Path, doing: str) -> Iterator["Session"]:
+    """A session that can only make plans, so it needs no ledger."""
+    from deniable.app.cli.progress import show_progress
     from deniable.engines.opening import open_engine
     from deniable.ledger import MemoryLedger
     from deniable.ledger.terms import Terms
@@ -121,40 +130,42 @@ def planning(policy: Path, doing: str) -> Iterator["Session"]:
     from deniable.policy.file import name_line_in_errors
     from deniable.release import Session
 
-    with working(doing), name_line_in_errors(str(policy)):
+    with show_progress(doing), name_line_in_errors(str(policy)):
         known = load(str(policy))
         with open_engine(known) as engine:
-            columns = Columns({name: engine.schema(name) for name in known.tables})
+            columns = PlanningEngine({name: engine.schema(name) for name in known.tables})
         yield Session(known, columns, MemoryLedger(terms=Terms.from_policy(known)))
 
 
-def left(policy: Path) -> str:
-    """What is left of a policy's budget, in words; the ledger is not begun for it."""
+def describe_remaining(policy: Path) -> str:
+    """What is left of a policy's budget, as text. It does not create the ledger."""
     from deniable.errors import LedgerUnavailable
     from deniable.ledger import MemoryLedger
     from deniable.ledger.terms import Terms
     from deniable.policy import load
 
     known = load(str(policy))
-    if not begun(known):
+    if not ledger_exists(known):
         return str(MemoryLedger(terms=Terms.from_policy(known)).remaining)
     try:
-        with ledger(policy) as opened:
+        with open_policy_ledger(policy) as opened:
             return str(opened.remaining)
     except LedgerUnavailable as problem:
         return f"what is left is not known. {problem}".rstrip(".")
 
 
-def writable(path: Path | None) -> None:
-    """Refuses, before anything is spent, a file that could not be written afterwards."""
+def check_writable(path: Path | None) -> None:
+    """Refuses a file that cannot be written, before anything is spent."""
     from deniable.errors import InvalidParameter
 
     if path is not None and (path.is_dir() or not path.absolute().parent.is_dir()):
-        raise InvalidParameter(f"{str(path)!r} cannot be written: there is no such folder.")
+        raise InvalidParameter(
+            f"{str(path)!r} cannot be written: it is a folder, or its folder does not exist."
+        )
 
 
-def begun(policy: "Policy") -> bool:
-    """Whether a policy's ledger is there, or was: to look at it must not begin one."""
+def ledger_exists(policy: "Policy") -> bool:
+    """Whether a policy's ledger exists, or existed. A command that only reads creates none."""
     from deniable.ledger.durable_ledger import CreationMark, default_key_path
 
     where = policy.ledger
@@ -164,16 +175,16 @@ def begun(policy: "Policy") -> bool:
 
 
 @contextmanager
-def ledger(policy: Path) -> Iterator["Ledger"]:
-    """The ledger of a policy, if there is one yet; the data is left alone."""
+def open_policy_ledger(policy: Path) -> Iterator["Ledger"]:
+    """The ledger of a policy, if it exists. The data is not opened."""
     from deniable.errors import LedgerUnavailable
     from deniable.ledger.durable_ledger import open_ledger
     from deniable.policy import load
 
     known = load(str(policy))
-    if not begun(known):
+    if not ledger_exists(known):
         raise LedgerUnavailable(
-            f"There is no ledger {known.ledger!r} yet: nothing was asked under this policy."
+            f"There is no ledger {known.ledger!r} yet: no question was asked under this policy."
         )
     opened = open_ledger(known)
     try:

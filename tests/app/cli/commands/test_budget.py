@@ -4,7 +4,7 @@ from fractions import Fraction
 
 import pytest
 
-from deniable.app.cli.commands.budget import WIDTH, amounts, bar
+from deniable.app.cli.commands.budget import WIDTH, draw_bar, format_amounts
 from deniable.ledger import FilterUsage
 
 COUNT = "SELECT COUNT(*) AS n FROM visits"
@@ -28,19 +28,19 @@ def gauge(spent, limit=1, cap=None, **delta):
     ],
 )
 def test_the_bar(spent, full):
-    assert bar(gauge(spent)).count("█") == full
-    assert bar(gauge(spent)).count("░") == WIDTH - full
+    assert draw_bar(gauge(spent)).count("█") == full
+    assert draw_bar(gauge(spent)).count("░") == WIDTH - full
 
 
 def test_a_filter_that_grants_nothing_more_is_closed():
-    assert "closed" in bar(gauge(None))
-    assert "closed" in bar(gauge(2))
+    assert "closed" in draw_bar(gauge(None))
+    assert "closed" in draw_bar(gauge(2))
 
 
 def test_amounts_are_rounded_up_and_name_what_will_come():
     told = gauge("1/3", 1, 4, spent_delta="1/3000000", limit_delta="1/1000000")
-    assert amounts(told) == ("0.333 of 1, later 4", "3.3e-07 of 1e-06")
-    assert amounts(gauge("2/3")) == ("0.667 of 1", "")
+    assert format_amounts(told) == ("0.333 of 1, later 4", "3.3e-07 of 1e-06")
+    assert format_amounts(gauge("2/3")) == ("0.667 of 1", "")
 
 
 def test_the_command(run):

@@ -35,7 +35,7 @@ def test_rare_diseases_are_hidden(told):
     """A key with 11 patients appears with probability below 1e-8: far below its threshold."""
     assert "flu" in told
     assert "rare disease" not in told
-    assert re.search(r"\d+ rare groups of the exact one are hidden", told)
+    assert re.search(r"\d+ rare groups of the exact answer are hidden", told)
 
 
 def test_margins_hold_the_truth_nearly_always(told):
@@ -65,4 +65,4 @@ def test_without_pictures_it_says_how_to_get_them(monkeypatch, tmp_path):
         def plot(self, column):
             raise ImportError("pip install 'deniable[figures]'")
 
-    assert "pip install" in demo.drawn(Answer(), tmp_path / "demo.png")
+    assert "pip install" in demo.draw_picture(Answer(), tmp_path / "demo.png")

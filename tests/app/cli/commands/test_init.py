@@ -9,7 +9,7 @@ import pyarrow.parquet
 import pytest
 
 from deniable.app.cli import main
-from deniable.app.cli.commands.init import drafted
+from deniable.app.cli.commands.init import write_draft
 from deniable.errors import InvalidPolicy
 from deniable.policy import load
 
@@ -43,7 +43,7 @@ def write(kind, columns):
 
 @pytest.mark.parametrize("kind", ["csv", "parquet", "duckdb"])
 def test_no_value_changes_the_draft(kind, folder):
-    texts = {drafted(write(kind, columns), folder) for columns in (TAME, CANARY)}
+    texts = {write_draft(write(kind, columns), folder) for columns in (TAME, CANARY)}
     (text,) = texts
     assert "CANARY" not in text
     assert "4711" not in text
@@ -52,9 +52,9 @@ def test_no_value_changes_the_draft(kind, folder):
 @pytest.mark.parametrize("line", [b"", b"1,2,3,4\n" * 100, b"a\xff,\n", b'"open,1,2\n'])
 def test_no_line_of_a_csv_file_changes_the_draft(line, folder):
     (folder / "visits.csv").write_bytes(b"patient,cost,age,seen\n" + line)
-    plain = drafted(write("csv", TAME), folder)
+    plain = write_draft(write("csv", TAME), folder)
     (folder / "visits.csv").write_bytes(b"patient,cost,age,seen\n" + line)
-    assert drafted("visits.csv", folder) == plain
+    assert write_draft("visits.csv", folder) == plain
 
 
 def test_categories_and_statistics_are_values_too(folder):
@@ -63,13 +63,13 @@ def test_categories_and_statistics_are_values_too(folder):
     for wards in (["A", "B"], ["CANARY", "Z"]):
         table = pa.table({"ward": pa.array(wards).dictionary_encode(), "n": [1, len(wards[0])]})
         pyarrow.parquet.write_table(table, "visits.parquet")
-        texts.add(drafted("visits.parquet", folder))
+        texts.add(write_draft("visits.parquet", folder))
         with duckdb.connect("visits.duckdb") as database:
             values = ", ".join(f"'{ward}'" for ward in wards)
             database.execute(
                 f"CREATE OR REPLACE TABLE visits AS SELECT '{wards[0]}'::ENUM({values}) AS ward"
             )
-        texts.add(drafted("visits.duckdb", folder))
+        texts.add(write_draft("visits.duckdb", folder))
     assert len(texts) == 2
     assert not any("CANARY" in text for text in texts)
 
@@ -79,14 +79,14 @@ def test_a_draft_cannot_be_used_before_it_is_filled_in(folder, capsys):
     with pytest.raises(SystemExit) as left:
         main(["init", "visits.parquet"])
     assert left.value.code == 0
-    assert "2 lines are yours" in capsys.readouterr().out
-    with pytest.raises(InvalidPolicy, match=r"line 7: `epsilon` is still to be filled in"):
+    assert "2 lines marked FILL IN" in capsys.readouterr().out
+    with pytest.raises(InvalidPolicy, match=r"line 7: `epsilon` still has the value"):
         load("deniable.toml")
 
 
 def test_a_filled_draft_is_a_policy(folder):
     write("duckdb", TAME)
-    text = drafted("visits.duckdb", folder)
+    text = write_draft("visits.duckdb", folder)
     text = text.replace('epsilon = "FILL IN"', "epsilon = 1")
     text = text.replace('unit = "FILL IN"', 'unit = "patient"')
     (folder / "deniable.toml").write_text(text.replace("# cost =", "cost ="))
@@ -98,7 +98,7 @@ def test_a_filled_draft_is_a_policy(folder):
 def test_names_of_every_kind_are_quoted(folder):
     with duckdb.connect("odd.duckdb") as database:
         database.execute('CREATE TABLE "my ""visits""" AS SELECT 1 AS "a.b", 2 AS "c\n#d"')
-    text = drafted("odd.duckdb", folder)
+    text = write_draft("odd.duckdb", folder)
     filled = text.replace('unit = "FILL IN"', "").replace('"FILL IN"', "1")
     (folder / "deniable.toml").write_text(filled.replace('# "', '"'))
     (table,) = load("deniable.toml").tables.values()
@@ -110,15 +110,15 @@ def test_the_source_is_named_from_the_policy(folder):
     (folder / "data").mkdir()
     (folder / "policies").mkdir()
     shutil.move(write("parquet", TAME), folder / "data")
-    text = drafted("data/visits.parquet", folder / "policies")
+    text = write_draft("data/visits.parquet", folder / "policies")
     assert 'source = "../data/visits.parquet"' in text
 
 
 @pytest.mark.parametrize(
     ("words", "told"),
     [
-        (["absent.parquet"], "is not there"),
-        (["visits.xlsx"], "no known kind"),
+        (["absent.parquet"], "was not found"),
+        (["visits.xlsx"], "unknown file extension"),
         (["visits.csv"], "--force"),
     ],
 )

@@ -69,7 +69,7 @@ def test_looking_does_not_begin_a_ledger(run, hospital):
     for word in ("verify", "log", "head"):
         status, out, err = run("ledger", word)
         assert (status, out) == (2, "")
-        assert "nothing was asked" in err
+        assert "no question was asked" in err
     assert not (hospital / "deniable.ledger.sqlite").exists()
 
 

@@ -30,8 +30,8 @@ def test_two_coins_are_exact():
 
 
 def test_a_delta_is_explained():
-    assert "tells all" in told("1", "--delta", "1e-6")
-    assert "tells all" not in told("1")
+    assert "reveals everything" in told("1", "--delta", "1e-6")
+    assert "reveals everything" not in told("1")
 
 
 def test_a_delta_raises_the_accuracy():

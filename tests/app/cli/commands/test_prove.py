@@ -84,4 +84,4 @@ def test_a_file_that_fails_is_named(tmp_path, capsys):
     file.write_text("1 / 0", encoding="utf-8")
     with pytest.raises(SystemExit):
         main(["prove", f"{file}:f"])
-    assert "fails when it is loaded: ZeroDivisionError" in capsys.readouterr().err
+    assert "failed: ZeroDivisionError" in capsys.readouterr().err

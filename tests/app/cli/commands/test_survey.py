@@ -71,13 +71,13 @@ def test_amplification_is_claimed_only_with_a_shuffler(draft, tmp_path):
     draft.write_text(draft.read_text() + shuffler)
     assert "Shuffled" not in RUN.invoke(app, read).output  # an open answer is on each line
     told = " ".join(RUN.invoke(app, ["survey", "lint", str(draft)]).output.split())
-    assert "Open answers on the same line" in told
+    assert "Public answers on the same line" in told
     draft.write_text(draft.read_text() + "separates = true\n")
     assert RUN.invoke(app, read).exit_code != 0  # these lines were not taken apart
     assert RUN.invoke(app, [*words[:-1], str(tmp_path / "apart.jsonl")]).exit_code == 0
     told = RUN.invoke(app, [*read[:-1], str(tmp_path / "apart.jsonl")]).output
     assert "Shuffled with the others" in told
-    assert "Shuffled, all of it costs" in told
+    assert "Shuffled, it costs" in told
 
 
 def test_leaks_give_status_1(draft):
@@ -95,7 +95,7 @@ def test_leaks_give_status_1(draft):
         (["plan", "none.toml"], "cannot be read"),
         (["plan", "survey.toml", "--margin", "much"], "margin"),
         (["report", "survey.toml", "none.jsonl"], "cannot be read"),
-        (["new", "survey.toml"], "left alone"),
+        (["new", "survey.toml"], "exists already"),
     ],
 )
 def test_bad_words_get_one_line(capsys, draft, monkeypatch, words, why):

@@ -4,7 +4,7 @@ from fractions import Fraction
 
 import pyarrow as pa
 
-from deniable.app.cli.commands.tables import keys, whose
+from deniable.app.cli.commands.tables import describe_keys, describe_unit
 from deniable.policy import Column, Table
 
 
@@ -20,14 +20,14 @@ def test_everything_public_is_listed(run):
 
 
 def test_whose_privacy_in_words():
-    assert whose(Table("t", public=True)) == "public"
-    assert "each row" in whose(Table("t", neighbors="replace"))
-    assert "replace" in whose(Table("t", neighbors="replace"))
+    assert describe_unit(Table("t", public=True)) == "public"
+    assert "each row" in describe_unit(Table("t", neighbors="replace"))
+    assert "replace" in describe_unit(Table("t", neighbors="replace"))
 
 
 def test_long_lists_of_keys_are_cut():
-    assert keys(Column("c", keys=range(1, 1001))) == "1, 2, 3, 4, 5, ... (1,000)"
-    assert keys(Column("c", bounds=(0, Fraction(1, 3)))) == ""
+    assert describe_keys(Column("c", keys=range(1, 1001))) == "1, 2, 3, 4, 5, ... (1,000)"
+    assert describe_keys(Column("c", bounds=(0, Fraction(1, 3)))) == ""
 
 
 def test_a_name_is_not_markup(run, hospital):

@@ -32,7 +32,8 @@ def audit(
     mean that the claim is true.
     """
     claim = dp.ApproximateLoss(
-        argument_values.parse_fraction(epsilon, "epsilon"), argument_values.parse_fraction(delta, "delta")
+        argument_values.parse_fraction(epsilon, "epsilon"),
+        argument_values.parse_fraction(delta, "delta"),
     )
     verdict = dp.audit.test(
         argument_values.load_function(mechanism),

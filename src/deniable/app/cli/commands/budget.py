@@ -1,4 +1,4 @@
-"""`deniable budget`: what is spent and what is left, account by account, as gauges."""
+"""`deniable budget`: what is spent and what is left of each account."""
 
 from fractions import Fraction
 from math import ceil
@@ -15,9 +15,9 @@ WIDTH = 16
 
 
 def budget(policy: session_options.PolicyFile = session_options.POLICY) -> None:
-    """Show how much of each budget is spent; the owner's view, no row is read.
+    """Show how much of each budget is spent. This is the owner's view; no row is read.
 
-    Where a budget has several filters, a question is answered while any of them has room.
+    If a budget has several filters, a question is answered while one of them has room.
     """
     from rich import box
     from rich.console import Console
@@ -28,34 +28,35 @@ def budget(policy: session_options.PolicyFile = session_options.POLICY) -> None:
     from deniable.ledger.terms import Terms
     from deniable.policy import load
 
-    known = load(str(policy))
-    if session_options.begun(known):
-        with session_options.ledger(policy) as opened:
-            gauges, entries = opened.filter_usages(), opened.entries
+    declared = load(str(policy))
+    if session_options.ledger_exists(declared):
+        with session_options.open_policy_ledger(policy) as ledger:
+            usages, entries = ledger.filter_usages(), ledger.entries
     else:
-        gauges, entries = MemoryLedger(terms=Terms.from_policy(known)).filter_usages(), ()
-    drawn = Table(box=box.SIMPLE_HEAD)
-    drawn.add_column("budget")
+        usages, entries = MemoryLedger(terms=Terms.from_policy(declared)).filter_usages(), ()
+    table = Table(box=box.SIMPLE_HEAD)
+    table.add_column("budget")
     for heading in ("filter", "", "spent", "delta"):
-        drawn.add_column(heading, no_wrap=True)
-    before = ""
-    for one in sorted(gauges, key=lambda one: ORDER.index(one.account.partition(":")[0])):
-        whose = "" if one.account == before else escape(account(one.account))
-        before = one.account
-        drawn.add_row(whose, UNITS[one.filter], bar(one), *amounts(one))
+        table.add_column(heading, no_wrap=True)
+    last_account = ""
+    for usage in sorted(usages, key=lambda one: ORDER.index(one.account.partition(":")[0])):
+        repeated = usage.account == last_account
+        account = "" if repeated else escape(describe_account(usage.account))
+        last_account = usage.account
+        table.add_row(account, UNITS[usage.filter], draw_bar(usage), *format_amounts(usage))
     console = Console(highlight=False)
-    console.print(drawn)
+    console.print(table)
     console.print(f"{len(entries):,} charges so far. See them with   deniable ledger log")
 
 
-def account(name: str) -> str:
-    """An account in words.
+def describe_account(name: str) -> str:
+    """The name of an account, as text.
 
     >>> (
-    ...     account("unit:*"),
-    ...     account("unit:patient"),
-    ...     account("table:visits"),
-    ...     account("analyst:a"),
+    ...     describe_account("unit:*"),
+    ...     describe_account("unit:patient"),
+    ...     describe_account("table:visits"),
+    ...     describe_account("analyst:a"),
     ... )
     ('everybody', 'each patient', 'table visits', 'analyst a')
     """
@@ -65,23 +66,23 @@ def account(name: str) -> str:
     return f"{kind} {rest}"
 
 
-def bar(gauge: "FilterUsage") -> str:
-    """How full it is: never shown emptier than it is, and full only when it is."""
-    if gauge.spent is None or gauge.spent > gauge.limit:
+def draw_bar(usage: "FilterUsage") -> str:
+    """How much is spent, rounded up to a block; full only if all is spent."""
+    if usage.spent is None or usage.spent > usage.limit:
         return "[dim]closed[/]"
-    share = gauge.spent / gauge.limit if gauge.limit else Fraction(1)
+    share = usage.spent / usage.limit if usage.limit else Fraction(1)
     full = WIDTH if share == 1 else min(ceil(share * WIDTH), WIDTH - 1)
     colour = "green" if 2 * share <= 1 else "yellow" if 10 * share <= 9 else "red"
     return f"[{colour}]{'█' * full}[/]{'░' * (WIDTH - full)}"
 
 
-def amounts(gauge: "FilterUsage") -> tuple[str, str]:
-    """Spent (rounded up) of the limit, with what it will grow to; and the same of delta."""
+def format_amounts(usage: "FilterUsage") -> tuple[str, str]:
+    """The amount spent (rounded up) and its limit, now and later; and the same for delta."""
     from deniable.privacy.arithmetic import floats
 
-    grows = "" if gauge.cap == gauge.limit else f", later {float(gauge.cap):.3g}"
-    spent = "?" if gauge.spent is None else f"{floats.up(gauge.spent):.3g}"
+    later = "" if usage.cap == usage.limit else f", later {float(usage.cap):.3g}"
+    spent = "?" if usage.spent is None else f"{floats.up(usage.spent):.3g}"
     delta = ""
-    if gauge.limit_delta or gauge.spent_delta:
-        delta = f"{floats.up(gauge.spent_delta):.2g} of {float(gauge.limit_delta):.2g}"
-    return f"{spent} of {float(gauge.limit):.3g}{grows}", delta
+    if usage.limit_delta or usage.spent_delta:
+        delta = f"{floats.up(usage.spent_delta):.2g} of {float(usage.limit_delta):.2g}"
+    return f"{spent} of {float(usage.limit):.3g}{later}", delta

@@ -1,4 +1,4 @@
-"""`deniable check`: does a mechanism of ours keep its promise, output by output?"""
+"""`deniable check`: compare a mechanism's exact probabilities with its loss."""
 
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -14,58 +14,60 @@ if TYPE_CHECKING:
 def check(
     mechanism: Annotated[
         str | None,
-        typer.Argument(help="Its name, as in Laplace; all of them if none is given."),
+        typer.Argument(help="A name, such as Laplace. Without it, all are checked."),
     ] = None,
     parameters: Annotated[
         list[str] | None,
         typer.Argument(help="Its parameters: epsilon=1 sensitivity=2.", metavar="NAME=VALUE"),
     ] = None,
     inputs: Annotated[
-        str, typer.Option(help="Neighbouring inputs, all compared with all.", metavar="VALUES")
+        str, typer.Option(help="Neighbouring inputs; all pairs are compared.", metavar="VALUES")
     ] = "0,1",
     claim: Annotated[
         str | None,
-        typer.Option(help="The epsilon to hold it to; its own loss if none is given."),
+        typer.Option(help="The epsilon to check; by default the mechanism's own loss."),
     ] = None,
 ) -> None:
     """Enumerate a mechanism's outputs and compare their exact probabilities with its loss.
 
-    Without a name, every mechanism is checked, and so is a copy of each with half the noise,
-    which must fail. Status 1 means that something did not come out so.
+    Without a name, every mechanism must pass, and a copy of each with half the noise must
+    fail. Status 1 means that a check had the wrong result.
     """
     from deniable import audit
 
     if mechanism is None:
-        raise typer.Exit(0 if everything() else 1)
-    made = named(mechanism, argument_values.arguments(parameters or []))
-    loss = None if claim is None else dp.PureLoss(argument_values.fraction(claim, "claim"))
-    found = audit.check(made, [argument_values.values(inputs)], claim=loss)
-    print(f"{made!r} against {loss or made.loss!r}")
-    print(described(found))
-    raise typer.Exit(0 if found.private else 1)
+        raise typer.Exit(0 if check_all() else 1)
+    subject = make_mechanism(mechanism, argument_values.parse_parameters(parameters or []))
+    loss = (
+        None if claim is None else dp.PureLoss(argument_values.parse_fraction(claim, "claim"))
+    )
+    result = audit.check(subject, [argument_values.parse_values(inputs)], claim=loss)
+    print(f"{subject!r} against {loss or subject.loss!r}")
+    print(describe_result(result))
+    raise typer.Exit(0 if result.private else 1)
 
 
-def named(name: str, arguments: dict[str, Any]) -> Any:
-    """The mechanism of that name, made."""
+def make_mechanism(name: str, arguments: dict[str, Any]) -> Any:
+    """A mechanism with these parameters."""
     kind = getattr(dp, name, None) if name in dp.__all__ else None
     if kind is None or not hasattr(kind, "pmf"):
-        known = [one for one in dp.__all__ if hasattr(getattr(dp, one), "pmf")]
+        names = [public for public in dp.__all__ if hasattr(getattr(dp, public), "pmf")]
         raise dp.InvalidParameter(
-            f"No mechanism is called {name!r}. There are {', '.join(known)}."
+            f"There is no mechanism {name!r}. The mechanisms are {', '.join(names)}."
         )
     try:
         return kind(**arguments)
     except TypeError as error:
-        raise dp.InvalidParameter(f"{name} cannot be made so: {error}.") from None
+        raise dp.InvalidParameter(f"{name} does not take these parameters: {error}.") from None
 
 
-def described(found: "EnumerationResult") -> str:
-    """A finding with what was not looked at."""
-    return f"{found} (outputs of probability {found.missing:.1g} were not looked at)"
+def describe_result(result: "EnumerationResult") -> str:
+    """A result, with the probability of the outputs that were not checked."""
+    return f"{result} (outputs of total probability {result.missing:.1g} were not checked)"
 
 
-def everything() -> bool:
-    """Whether all specimens pass and all their halves fail."""
+def check_all() -> bool:
+    """Whether all mechanisms pass, and all copies with half the noise fail."""
     from rich import box
     from rich.console import Console
     from rich.table import Table
@@ -74,11 +76,11 @@ def everything() -> bool:
     from deniable.audit.test.self_test_cases import SELF_TEST_CASES
 
     table = Table("mechanism", "as it is", "with half its noise", box=box.SIMPLE_HEAD)
-    right = True
-    for one in SELF_TEST_CASES:
-        whole = audit.check(one.mechanism, one.neighbors)
-        half = audit.check(one.halved, one.neighbors, claim=one.mechanism.loss)
-        right = right and whole.private and half.violated
-        table.add_row(one.name, str(whole), str(half))
+    passed = True
+    for case in SELF_TEST_CASES:
+        whole = audit.check(case.mechanism, case.neighbors)
+        half = audit.check(case.halved, case.neighbors, claim=case.mechanism.loss)
+        passed = passed and whole.private and half.violated
+        table.add_row(case.name, str(whole), str(half))
     Console(highlight=False, markup=False).print(table)
-    return right
+    return passed

@@ -22,23 +22,23 @@ QUESTIONS = {
         "SELECT ward, COUNT(*) AS visits, AVG(cost) AS mean_cost\n"
         "FROM visits GROUP BY ward ORDER BY visits DESC"
     ),
-    "Which diagnoses are there? Nobody lists them in advance.": (
+    "Which diagnoses are there? They are not listed in advance.": (
         "SELECT diagnosis, COUNT(DISTINCT patient) AS patients\n"
         "FROM visits GROUP BY diagnosis ORDER BY patients DESC"
     ),
-    "What do the over-65s cost?": (
+    "What do patients over 65 cost?": (
         "SELECT COUNT(*) AS visits, AVG(cost) AS mean, STDDEV(cost) AS spread\n"
         "FROM visits WHERE age >= 65"
     ),
 }
-EACH = 0.5
+PRICE = 0.5
 ATHLETES = 10_000
 DOPING = 1_200  # made up
 
 
 def demo(
     picture: Annotated[
-        Path, typer.Option(help="Where the picture goes, .png or .svg.", metavar="FILE")
+        Path, typer.Option(help="The file of the picture, .png or .svg.", metavar="FILE")
     ] = Path("deniable-demo.png"),
 ) -> None:
     """Ask a made-up hospital three questions in SQL, and made-up athletes a shameful one."""
@@ -47,22 +47,21 @@ def demo(
     from deniable.privacy.losses.hypothesis_testing import odds_factor
 
     console = Console(highlight=False)
-    answers = hospital(console)
-    console.print(drawn(answers[0], picture), soft_wrap=True)
-    asked = survey(console)
+    answers = ask_hospital(console)
+    console.print(draw_picture(answers[0], picture), soft_wrap=True)
+    survey_loss = ask_athletes(console)
     console.print("[bold]What was protected[/bold]")
-    whole = dp.PureLoss(sum(answer.plan.epsilon for answer in answers))
+    loss = dp.PureLoss(sum(answer.plan.epsilon for answer in answers))
     console.print(
-        "Each patient, with all visits: what was told multiplies anyone's odds about them by "
-        f"at most {factor_up(odds_factor(whole))}, but for a chance of one in a hundred million"
-        ". Each athlete: by at most "
-        f"{factor_up(odds_factor(asked))}. What such odds mean: [bold]deniable odds "
-        f"{whole.epsilon():g}[/bold]\n"
+        "Each patient, with all visits: the answers multiply anyone's odds about them by at "
+        f"most {factor_up(odds_factor(loss))}, except with a probability of one in a hundred "
+        f"million. Each athlete: by at most {factor_up(odds_factor(survey_loss))}. What such "
+        f"odds mean: [bold]deniable odds {loss.epsilon():g}[/bold]\n"
     )
 
 
-def hospital(console: "Console") -> "list[Release]":
-    """Three questions about made-up visits in a DuckDB file, each with its price."""
+def ask_hospital(console: "Console") -> "list[Release]":
+    """Asks three questions about made-up visits in a DuckDB file."""
     from deniable.engines.duckdb.example_hospital import write_hospital as make
 
     console.print(f"\n[bold]1. Questions to a hospital with {VISITS:,} visits[/bold]")
@@ -70,18 +69,17 @@ def hospital(console: "Console") -> "list[Release]":
         path = str(Path(folder) / "hospital.duckdb")
         with console.status("making up visits"):
             make(path, VISITS)
-        with opened(path) as session:
+        with open_hospital(path) as session:
             console.print(
-                "They lie in a DuckDB file, made up. One person is all visits of one patient. "
-                f"The budget is epsilon {BUDGET}; each question costs {EACH}.\n"
+                "The visits are made up, in a DuckDB file. The privacy unit is the patient, "
+                f"with all visits. The budget is epsilon {BUDGET}; each question costs {PRICE}."
+                "\n"
             )
-            return [
-                asked(console, session, title, sql, path) for title, sql in QUESTIONS.items()
-            ]
+            return [ask(console, session, title, sql, path) for title, sql in QUESTIONS.items()]
 
 
-def opened(path: str) -> "Session":
-    """The session of the demonstration: what the hospital declares as public."""
+def open_hospital(path: str) -> "Session":
+    """The session of the demonstration, with what the hospital declares as public."""
     from deniable.engines.duckdb.example_hospital import WARDS
 
     return dp.protect(
@@ -99,36 +97,36 @@ def opened(path: str) -> "Session":
     )
 
 
-def asked(console: "Console", session: "Session", title: str, sql: str, path: str) -> "Release":
-    """One question, its private answer, and how the truth compares."""
+def ask(console: "Console", session: "Session", title: str, sql: str, path: str) -> "Release":
+    """Asks one question; prints the private answer and how it compares with the truth."""
     from deniable.engines.duckdb.example_hospital import exact_answer
 
     console.print(f"[bold]{title}[/bold]\n{sql}\n", soft_wrap=True)
     with console.status("asking"):
-        answer = session.sql(sql, epsilon=EACH)
+        answer = session.sql(sql, epsilon=PRICE)
         exact = exact_answer(path, sql)
     console.print(str(answer), soft_wrap=True)
-    console.print(f"[dim]{compared(answer, exact)}[/dim]\n")
+    console.print(f"[dim]{compare_with_truth(answer, exact)}[/dim]\n")
     return answer
 
 
-def compared(answer: "Release", exact: list[dict[str, object]]) -> str:
-    """How many margins hold the truth, which is known because all of this is made up."""
+def compare_with_truth(answer: "Release", exact: list[dict[str, object]]) -> str:
+    """How many margins hold the truth. It is known because the data are made up."""
     keys = [name for name in answer.columns if name not in answer.answer.margins]
-    known = {tuple(row[key] for key in keys): row for row in exact}
+    exact_rows = {tuple(row[key] for key in keys): row for row in exact}
     inside = total = 0
     for row in answer.to_arrow().to_pylist():
-        true = known[tuple(row[key] for key in keys)]
-        for name, beside in answer.answer.margins.items():
+        true = exact_rows[tuple(row[key] for key in keys)]
+        for name, margin in answer.answer.margins.items():
             total += 1
-            inside += abs(row[name] - true[name]) <= row[beside]
+            inside += abs(row[name] - true[name]) <= row[margin]
     hidden = len(exact) - len(answer)
-    also = f"; {hidden} rare groups of the exact one are hidden" if hidden else ""
+    also = f"; {hidden} rare groups of the exact answer are hidden" if hidden else ""
     return f"The exact answer lies within {inside} of {total} margins{also}."
 
 
-def drawn(answer: "Release", picture: Path) -> str:
-    """Where the picture of an answer is, or what it needs."""
+def draw_picture(answer: "Release", picture: Path) -> str:
+    """Draws an answer; says where the picture is, or what is missing to draw it."""
     try:
         from deniable.figures.canvas import save
 
@@ -141,15 +139,15 @@ def drawn(answer: "Release", picture: Path) -> str:
     )
 
 
-def survey(console: "Console") -> "Loss":
-    """Ask everybody, with two coins each; what the coins cost."""
+def ask_athletes(console: "Console") -> "Loss":
+    """Asks made-up athletes, with two coins each; returns the loss of the coins."""
     coins = dp.RandomizedResponse.from_coins()
     reports = coins.randomize([athlete < DOPING for athlete in range(ATHLETES)])
     estimate = coins.estimate(reports, confidence=0.95)
     console.print('[bold]2. A shameful question: "Do you dope?"[/bold]')
     console.print(
         f"{ATHLETES:,} athletes flip a coin in secret: on heads they tell the truth, on tails "
-        'a second coin answers. Nobody\'s "yes" is proof. '
+        'a second coin answers. No "yes" is proof. '
         f'Said "yes": {percent(sum(map(bool, reports)) / ATHLETES)}. Dope, by estimate: '
         f"[bold]{percent(estimate.value)} ± {percent(estimate.margin)}[/bold]. "
         f"In truth (made up): {percent(DOPING / ATHLETES)}.\n"

@@ -20,14 +20,14 @@ def explain(
     nonnegative: session_options.Nonnegative = False,
     other: session_options.Other = False,
     engine_sql: Annotated[
-        bool, typer.Option("--engine-sql", help="Show what the engine would run, too.")
+        bool, typer.Option("--engine-sql", help="Also show the SQL that the engine would run.")
     ] = False,
 ) -> None:
     """Show the plan for a question: sensitivity, noise, cost and expected margins.
 
     Nothing is spent and no row is read.
     """
-    wishes = session_options.wishes(
+    options = session_options.ask_options(
         epsilon=epsilon,
         margin=margin,
         relative=relative,
@@ -38,11 +38,11 @@ def explain(
         nonnegative=nonnegative,
         other=other,
     )
-    session_options.check_price(question, wishes)
-    with session_options.planning(policy, "planning") as session:
-        told = session.explain(question, **wishes)
-        plan = session.plan(question, **wishes) if engine_sql else None
-    print(told)
+    session_options.check_price(question, options)
+    with session_options.open_planner(policy, "planning") as session:
+        explanation = session.explain(question, **options)
+        plan = session.plan(question, **options) if engine_sql else None
+    print(explanation)
     if plan is not None:
         for statement in plan.statements:
             print(f"\n{statement.sql}")

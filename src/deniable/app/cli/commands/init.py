@@ -1,4 +1,4 @@
-"""`deniable init`: drafts a policy from names and types; no value is read."""
+"""`deniable init`: draft a policy from the names and types of columns. No value is read."""
 
 import os
 from pathlib import Path
@@ -14,77 +14,85 @@ def init(
         str,
         typer.Argument(
             help="A CSV, Parquet or DuckDB file; or an address: postgresql://, spark://, "
-            "ibis://, or '$NAME' for one in the environment.",
+            "ibis://, or '$NAME' for an address in an environment variable.",
             metavar="SOURCE",
         ),
     ],
     out: Annotated[Path, typer.Option(help="The policy to write.", metavar="POLICY")] = Path(
         "deniable.toml"
     ),
-    force: Annotated[bool, typer.Option("--force", help="Replace an older one.")] = False,
+    force: Annotated[bool, typer.Option("--force", help="Replace an older policy.")] = False,
 ) -> None:
-    """Draft a policy for a file or a database, from its columns' names and types alone.
+    """Draft a policy for a file or a database, from the names and types of its columns.
 
-    What only you can decide is marked FILL IN. Not one value is looked at. Passwords and
-    tokens come from the environment, never from an address on the command line.
+    No value is read. Lines marked FILL IN need your decision. Passwords and tokens come from
+    the environment, never from an address on the command line.
     """
     if out.exists() and not force:
         raise dp.InvalidParameter(
-            f"{str(out)!r} is there already. Write elsewhere with --out, or replace it with "
+            f"{str(out)!r} exists already. Write another file with --out, or replace it with "
             "--force."
         )
-    text = drafted(source, out.parent)
+    text = write_draft(source, out.parent)
     try:
         out.write_text(text, encoding="utf-8")
-        key = key_for(out)
+        key = create_signing_key(out)
     except OSError as problem:
         raise dp.InvalidParameter(
-            f"{str(problem.filename or out)!r} cannot be written: {problem.strerror}. Write "
-            "into a folder of yours with --out."
+            f"{str(problem.filename or out)!r} cannot be written: {problem.strerror}. Choose "
+            "another folder with --out."
         ) from None
-    print(f"{out} is drafted: {text.count(MARK_LINE)} lines are yours to FILL IN.")
-    print(f"The key that signs its ledger is {key}: keep it to yourself.")
-    print("Then ask what there is with   deniable tables")
+    print(f"{out} is drafted. Decide the {text.count(MARK_LINE)} lines marked FILL IN.")
+    print(f"The key that signs its ledger is {key}: keep it secret.")
+    print("Then list the tables with   deniable tables")
 
 
-def key_for(policy: Path) -> Path:
-    """The file of the signing key, made if there is none."""
+def create_signing_key(policy: Path) -> Path:
+    """The file of the signing key. It is created if it does not exist."""
     from deniable.ledger.signing_keys import SigningKey
     from deniable.policy.ledger_settings import locate_ledger
 
-    place = Path(str(locate_ledger(None, None, policy)["ledger_key"]))
-    SigningKey.read_or_create(place)
-    return place
+    path = Path(str(locate_ledger(None, None, policy)["ledger_key"]))
+    SigningKey.read_or_create(path)
+    return path
 
 
 MARK_LINE = '= "FILL IN"'
 
 
-def drafted(source: str, folder: Path) -> str:
-    """The draft for a file or an address, as a policy in that folder would name it."""
+def write_draft(source: str, folder: Path) -> str:
+    """The text of a draft for a file or an address; paths are relative to the folder."""
     from deniable.engines.opening import list_tables, open_engine
     from deniable.policy.draft import draft
     from deniable.policy.source_addresses import is_address
 
-    there, tables = is_address(source), list_tables(source)
-    if there and not tables and not alone(source):
-        raise dp.InvalidPolicy("There is no table at this address that may be read.")
-    names = distinct(tables) if there else dict(zip(tables, tables, strict=True))
-    chosen = {name: f"{source}#{table}" for name, table in names.items()}
-    chosen = chosen or {called(source): source}
-    with open_engine(chosen) as engine:
-        schemas = {name: engine.schema(name) for name in chosen}
-    if there:
-        return draft(schemas, chosen)
-    nearby = os.path.relpath(source, folder)
-    written = {name: nearby + one.removeprefix(source) for name, one in chosen.items()}
-    return draft(schemas, written)
+    remote, tables = is_address(source), list_tables(source)
+    if remote and not tables and not names_one_table(source):
+        raise dp.InvalidPolicy(
+            "This address has no table that may be read. Check the address, and the rights of "
+            "its user."
+        )
+    names = unique_names(tables) if remote else dict(zip(tables, tables, strict=True))
+    sources = {name: f"{source}#{table}" for name, table in names.items()}
+    sources = sources or {table_name(source): source}
+    with open_engine(sources) as engine:
+        schemas = {name: engine.schema(name) for name in sources}
+    if remote:
+        return draft(schemas, sources)
+    relative = os.path.relpath(source, folder)
+    return draft(
+        schemas,
+        {name: relative + address.removeprefix(source) for name, address in sources.items()},
+    )
 
 
-def alone(source: str) -> bool:
-    """Whether an address names its one table.
+def names_one_table(source: str) -> bool:
+    """Whether an address names one table.
 
-    >>> alone("postgresql://reader@db/hospital"), alone("spark://local?parquet=/data/visits")
+    >>> (
+    ...     names_one_table("postgresql://reader@db/hospital"),
+    ...     names_one_table("spark://local?parquet=/data/visits"),
+    ... )
     (False, True)
     """
     from deniable.policy.source_addresses import read_address
@@ -93,39 +101,40 @@ def alone(source: str) -> bool:
     return found.table is not None or "parquet=" in found.address
 
 
-def distinct(tables: list[str]) -> dict[str, str]:
-    """Each table under a name of its own: its last word, or all of it where two share that.
+def unique_names(tables: list[str]) -> dict[str, str]:
+    """The tables by unique names: the part after the last dot, or the whole name if two agree.
 
-    >>> list(distinct(["public.visits", "old.visits", 'public."The Wards"']))
+    >>> list(unique_names(["public.visits", "old.visits", 'public."The Wards"']))
     ['public.visits', 'old.visits', 'The Wards']
     """
-    last = [one.rpartition(".")[2].strip('"`') for one in tables]
+    short_names = [table.rpartition(".")[2].strip('"`') for table in tables]
     return {
-        short if last.count(short) == 1 else table: table
-        for short, table in zip(last, tables, strict=True)
+        short if short_names.count(short) == 1 else table: table
+        for short, table in zip(short_names, tables, strict=True)
     }
 
 
-def called(source: str) -> str:
-    """A table's name, after its file or what stands after #.
+def table_name(source: str) -> str:
+    """The name of a table: from its file, or the part after #.
 
-    >>> called("data/Visits 2024.csv.gz"), called("2024.parquet")
+    >>> table_name("data/Visits 2024.csv.gz"), table_name("2024.parquet")
     ('Visits_2024', 'data')
-    >>> called("spark://local?parquet=/data/visits/"), called("ibis://duckdb/a.db#main.visits")
-    ('visits', 'visits')
+    >>> table_name("spark://local?parquet=/data/visits/")
+    'visits'
+    >>> table_name("ibis://duckdb/a.db#main.visits")
+    'visits'
     """
     from deniable.policy.source_addresses import is_address, read_address
 
     if is_address(source):
-        found = read_address(source)
-        return word(
-            (found.table or found.address.rstrip("/").rpartition("/")[2]).rpartition(".")[2]
-        )
+        place = read_address(source)
+        name = place.table or place.address.rstrip("/").rpartition("/")[2]
+        return to_identifier(name.rpartition(".")[2])
     path, _, inner = source.partition("#")
-    return word(inner or Path(path).name.partition(".")[0])
+    return to_identifier(inner or Path(path).name.partition(".")[0])
 
 
-def word(name: str) -> str:
-    """A name of letters, digits and underscores that is like another."""
-    plain = "".join(one if one.isalnum() else "_" for one in name).strip("_")
-    return plain if plain.isidentifier() else "data"
+def to_identifier(name: str) -> str:
+    """The name with other characters than letters and digits replaced by underscores."""
+    identifier = "".join(char if char.isalnum() else "_" for char in name).strip("_")
+    return identifier if identifier.isidentifier() else "data"

@@ -1,4 +1,4 @@
-"""`deniable ledger`: the charges so far, a check that nothing was changed, and the head."""
+"""`deniable ledger`: the charges so far, a check that none was changed, and the head."""
 
 import json
 from dataclasses import asdict
@@ -13,36 +13,39 @@ from deniable.app.cli import session_options
 if TYPE_CHECKING:
     from deniable.ledger import Entry, Head
 
-ledger = typer.Typer(help="What was spent, and that nobody changed it.", no_args_is_help=True)
+ledger = typer.Typer(
+    help="List what was spent, and check that the ledger was not changed.",
+    no_args_is_help=True,
+)
 
 
 @ledger.command()
 def log(
     policy: session_options.PolicyFile = session_options.POLICY,
     analyst: session_options.Analyst = None,
-    as_json: Annotated[bool, typer.Option("--json", help="One JSON object a line.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="One JSON object per line.")] = False,
 ) -> None:
-    """List every charge: when, by whom, about what, for how much, and how it ended."""
-    with session_options.ledger(policy) as opened:
-        entries = [one for one in opened.entries if analyst in (None, one.analyst)]
+    """List every charge: its time, analyst, table, amount, and how it ended."""
+    with session_options.open_policy_ledger(policy) as opened:
+        entries = [entry for entry in opened.entries if analyst in (None, entry.analyst)]
     if as_json:
-        for one in entries:
-            print(json.dumps(asdict(one), default=str))
+        for entry in entries:
+            print(json.dumps(asdict(entry), default=str))
         return
     from rich import box
     from rich.console import Console
     from rich.markup import escape
     from rich.table import Table
 
-    drawn = Table(
+    table = Table(
         *("entry", "time", "analyst", "about", "epsilon", "delta", "state"), box=box.SIMPLE_HEAD
     )
-    for one in entries:
-        drawn.add_row(*(escape(cell) for cell in cells(one)))
-    Console(highlight=False).print(drawn)
+    for entry in entries:
+        table.add_row(*(escape(cell) for cell in entry_cells(entry)))
+    Console(highlight=False).print(table)
 
 
-def cells(entry: "Entry") -> tuple[str, ...]:
+def entry_cells(entry: "Entry") -> tuple[str, ...]:
     """One charge as a row of text."""
     part = "".join(f" {name.rpartition('#')[0]} = {key}" for name, key in entry.part)
     state = entry.state if entry.reference is None else f"{entry.state} ({entry.reference})"
@@ -63,72 +66,77 @@ def verify(
     head: Annotated[
         list[Path] | None,
         typer.Option(
-            help="An earlier head, or a release that carries one; may be repeated.",
+            help="An earlier head, or a release that holds one; may be repeated.",
             metavar="FILE",
         ),
     ] = None,
     store: Annotated[
         str | None,
-        typer.Option(help="Check this ledger, without a policy.", metavar="FILE"),
+        typer.Option(help="Check this ledger without a policy.", metavar="FILE"),
     ] = None,
     key: Annotated[
         str | None,
         typer.Option(help="The public key, or its file; with --store.", metavar="KEY"),
     ] = None,
 ) -> None:
-    """Replay the whole ledger: any change, deletion, swap or truncation is found.
+    """Replay the whole ledger. This finds any change, deletion, swap or truncation.
 
-    With an earlier head (`deniable ledger head`, or a release) also a ledger that was set back
-    to an older copy.
+    With an earlier head (from `deniable ledger head` or a release) it also finds a ledger that
+    was replaced by an older copy.
     """
-    heads = [head_in(path) for path in head or ()]
+    heads = [read_head(path) for path in head or ()]
     if store is not None:
         if key is None:
-            raise dp.InvalidParameter("--store needs --key, the public key to check it with.")
+            raise dp.InvalidParameter("--store needs --key: the public key to check it with.")
         from deniable.ledger import verify_ledger
 
-        found = verify_ledger(store, public_key=public_key(key), heads=heads)
+        verified = verify_ledger(store, public_key=read_public_key(key), heads=heads)
     else:
-        with session_options.ledger(policy) as opened:
-            found = opened.verify(heads)
-    earlier = f", with {found.earlier} earlier head(s) in place" if found.earlier else ""
-    print(f"The ledger is sound: {found.entries:,} entries{earlier}.")
-    print(f"Its head is entry {found.head.number}, {found.head.hash}")
+        with session_options.open_policy_ledger(policy) as opened:
+            verified = opened.verify(heads)
+    earlier = f", with {verified.earlier} earlier head(s) in place" if verified.earlier else ""
+    print(f"The ledger is sound: {verified.entries:,} entries{earlier}.")
+    print(f"Its head is entry {verified.head.number}, {verified.head.hash}")
 
 
 @ledger.command()
 def head(policy: session_options.PolicyFile = session_options.POLICY) -> None:
-    """Print the signed head: keep it elsewhere, and a ledger set back to before it shows."""
-    with session_options.ledger(policy) as opened:
+    """Print the signed head. Keep it elsewhere to detect a ledger replaced by an older copy."""
+    with session_options.open_policy_ledger(policy) as opened:
         print(json.dumps(asdict(opened.head) | {"key": opened.public_key}, indent=2))
 
 
-def head_in(path: Path) -> "Head":
-    """The head in a file: one that was printed, or that of a release or certificate."""
+def read_head(path: Path) -> "Head":
+    """The head in a file: a printed head, a release or a certificate."""
     from deniable.ledger import Head
     from deniable.query.plan.canonical import parse_json
 
-    found: Any = parse_json(read(path))
+    found: Any = parse_json(read_text(path))
     try:
         found = found.get("certificate", found)
         found = found["statement"]["ledger"]["head"] if "statement" in found else found
         return Head(*(found[name] for name in ("number", "hash", "state", "signature")))
     except (AttributeError, KeyError, TypeError):
-        raise dp.InvalidParameter(f"There is no ledger's head in {str(path)!r}.") from None
+        raise dp.InvalidParameter(
+            f"{str(path)!r} holds no ledger head. Give a file from `deniable ledger head`, or "
+            "a release."
+        ) from None
 
 
-def public_key(text: str) -> str:
-    """A public key given as such, or in a file.
+def read_public_key(text: str) -> str:
+    """A public key: the text itself, or the content of the file that it names.
 
-    >>> public_key(" ab12\\n")
+    >>> read_public_key(" ab12\\n")
     'ab12'
     """
-    return (read(Path(text)) if Path(text).is_file() else text).strip()
+    return (read_text(Path(text)) if Path(text).is_file() else text).strip()
 
 
-def read(path: Path) -> str:
-    """A file's text."""
+def read_text(path: Path) -> str:
+    """The text of a file."""
     try:
         return path.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError):
-        raise dp.InvalidParameter(f"{str(path)!r} cannot be read.") from None
+        raise dp.InvalidParameter(
+            f"{str(path)!r} cannot be read: it does not exist, or is not a text file."
+        ) from None

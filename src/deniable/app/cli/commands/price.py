@@ -1,4 +1,4 @@
-"""`deniable price`: what privacy must cost, for any method, and how near we come."""
+"""`deniable price`: the least that privacy costs with any method, and what ours costs."""
 
 from decimal import Decimal
 from pathlib import Path
@@ -7,10 +7,10 @@ from typing import Annotated
 import typer
 
 import deniable as dp
-from deniable.app.cli.commands.odds import number
+from deniable.app.cli.argument_values import parse_decimal
 
 price = typer.Typer(
-    help="What privacy must cost: counts, proportions, surveys.",
+    help="The least that privacy costs, with any method: counts, proportions, surveys.",
     no_args_is_help=True,
     context_settings={"ignore_unknown_options": True},
 )
@@ -21,12 +21,12 @@ Epsilon = Annotated[
 Odds = Annotated[
     str | None, typer.Option(help="Or e^epsilon: 3 is two coins.", metavar="FACTOR")
 ]
-Confidence = Annotated[str, typer.Option(help="How sure to be.", metavar="SHARE")]
+Confidence = Annotated[str, typer.Option(help="The confidence of the margin.", metavar="SHARE")]
 Margin = Annotated[
-    str, typer.Option(help="How far off it may be: 0.03 is 3 points.", metavar="SHARE")
+    str, typer.Option(help="The margin of error: 0.03 is 3 points.", metavar="SHARE")
 ]
 Plot = Annotated[
-    Path | None, typer.Option(help="Draw it, too: a .svg or .png file.", metavar="FILE")
+    Path | None, typer.Option(help="Also draw it: a .svg or .png file.", metavar="FILE")
 ]
 
 
@@ -36,8 +36,8 @@ def count(
     confidence: Confidence = "0.95",
     plot: Plot = None,
 ) -> None:
-    """The margin of a private count, and the least that any unbiased method could have."""
-    loss, level = number(epsilon, "epsilon"), number(confidence, "confidence")
+    """Show the margin of a private count, and the least margin of any unbiased method."""
+    loss, level = parse_decimal(epsilon, "epsilon"), parse_decimal(confidence, "confidence")
     print(dp.price.count(epsilon=loss, confidence=level))
     if plot:
         from deniable.figures import canvas, price
@@ -48,14 +48,14 @@ def count(
 @price.command()
 def proportion(
     margin: Margin,
-    n: Annotated[int, typer.Option(help="How many records.", metavar="N")],
+    n: Annotated[int, typer.Option(help="The number of records.", metavar="N")],
     epsilon: Annotated[str, typer.Option(help="The privacy loss.", metavar="EPSILON")],
     confidence: Confidence = "0.95",
     plot: Plot = None,
 ) -> None:
-    """Whether a proportion can be told that closely, by any method at all."""
-    half, loss = number(margin, "margin"), number(epsilon, "epsilon")
-    level = number(confidence, "confidence")
+    """Say whether any method can estimate a proportion with this margin."""
+    half, loss = parse_decimal(margin, "margin"), parse_decimal(epsilon, "epsilon")
+    level = parse_decimal(confidence, "confidence")
     print(dp.price.proportion(margin=half, n=n, epsilon=loss, confidence=level))
     if plot:
         from deniable.figures import canvas, price
@@ -71,14 +71,16 @@ def survey(
     odds: Odds = None,
     confidence: Confidence = "0.95",
     prevalence: Annotated[
-        str | None, typer.Option(help="The share of yes to expect.", metavar="SHARE")
+        str | None, typer.Option(help="The expected share of yes.", metavar="SHARE")
     ] = None,
     plot: Plot = None,
 ) -> None:
-    """How many people to ask, when everybody flips coins before answering."""
-    half, level = number(margin, "margin"), number(confidence, "confidence")
-    coins = dp.RandomizedResponse(epsilon=_given(epsilon, "epsilon"), odds=_given(odds, "odds"))
-    share = _given(prevalence, "prevalence")
+    """Say how many people to ask if everyone flips coins before answering."""
+    half, level = parse_decimal(margin, "margin"), parse_decimal(confidence, "confidence")
+    coins = dp.RandomizedResponse(
+        epsilon=_parse_optional(epsilon, "epsilon"), odds=_parse_optional(odds, "odds")
+    )
+    share = _parse_optional(prevalence, "prevalence")
     print(dp.price.survey(coins, margin=half, confidence=level, prevalence=share))
     if plot:
         from deniable.figures import canvas, price
@@ -87,5 +89,5 @@ def survey(
         print(canvas.save(picture, plot))
 
 
-def _given(text: str | None, name: str) -> Decimal | None:
-    return None if text is None else number(text, name)
+def _parse_optional(text: str | None, name: str) -> Decimal | None:
+    return None if text is None else parse_decimal(text, name)

@@ -1,4 +1,4 @@
-"""`deniable profile`: a first look at a table, for one stated price."""
+"""`deniable profile`: a first look at a table, at one stated price."""
 
 from pathlib import Path
 from typing import Annotated
@@ -6,36 +6,36 @@ from typing import Annotated
 import typer
 
 from deniable.app.cli import session_options
-from deniable.app.cli.commands.odds import number
+from deniable.app.cli.argument_values import parse_decimal
 
 
 def profile(
     table: Annotated[
-        str | None, typer.Argument(help="The table; not needed where there is one only.")
+        str | None, typer.Argument(help="The table; not needed if the policy has only one.")
     ] = None,
     epsilon: Annotated[
-        str, typer.Option(help="What the whole look costs.", metavar="EPSILON")
+        str, typer.Option(help="The price of the whole profile.", metavar="EPSILON")
     ] = "1",
     delta: session_options.Delta = None,
     policy: session_options.PolicyFile = session_options.POLICY,
     confidence: session_options.Confidence = "0.95",
     analyst: session_options.Analyst = None,
     page: Annotated[
-        Path | None, typer.Option("--page", help="Write a page of HTML, too.", metavar="FILE")
+        Path | None, typer.Option("--page", help="Also write an HTML page.", metavar="FILE")
     ] = None,
 ) -> None:
-    """Show a table at first sight: missing values, quantiles, histograms, frequent values.
+    """Take a first look at a table: missing values, quantiles, histograms, frequent values.
 
-    The price is split evenly over the columns, and is all that is spent.
+    The price is split evenly over the columns. Nothing more is spent.
     """
-    with session_options.session(policy, "profiling", analyst) as session:
-        found = session.profile(
+    with session_options.open_session(policy, "profiling", analyst) as session:
+        result = session.profile(
             table,
-            epsilon=number(epsilon, "epsilon"),
-            delta=None if delta is None else number(delta, "delta"),
-            confidence=number(confidence, "confidence"),
+            epsilon=parse_decimal(epsilon, "epsilon"),
+            delta=None if delta is None else parse_decimal(delta, "delta"),
+            confidence=parse_decimal(confidence, "confidence"),
         )
-    print(found)
+    print(result)
     if page is not None:
-        found.save(str(page))
+        result.save(str(page))
         print(f"The page is in {page}.")

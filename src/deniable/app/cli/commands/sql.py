@@ -13,6 +13,17 @@ if TYPE_CHECKING:
     from deniable.release import Release
 
 
+Certificate = Annotated[
+    Path | None,
+    typer.Option(help="Also write the release with its certificate.", metavar="FILE"),
+]
+Json = Annotated[bool, typer.Option("--json", help="Answer in JSON.")]
+Csv = Annotated[bool, typer.Option("--csv", help="Answer in CSV.")]
+Fresh = Annotated[
+    bool, typer.Option("--fresh", help="Pay for new noise, even if asked before.")
+]
+
+
 def sql(
     question: session_options.Question,
     epsilon: session_options.Epsilon = None,
@@ -25,26 +36,21 @@ def sql(
     confidence: session_options.Confidence = "0.95",
     nonnegative: session_options.Nonnegative = False,
     other: session_options.Other = False,
-    as_json: Annotated[bool, typer.Option("--json", help="Answer in JSON.")] = False,
-    as_csv: Annotated[bool, typer.Option("--csv", help="Answer in CSV.")] = False,
+    as_json: Json = False,
+    as_csv: Csv = False,
     analyst: session_options.Analyst = None,
-    fresh: Annotated[
-        bool, typer.Option("--fresh", help="Pay for new noise, though it was asked before.")
-    ] = False,
-    certificate: Annotated[
-        Path | None,
-        typer.Option(help="Write the release with its certificate, too.", metavar="FILE"),
-    ] = None,
+    fresh: Fresh = False,
+    certificate: Certificate = None,
 ) -> None:
     """Answer a question privately: each number with its margin, the cost and what is left.
 
-    What it costs is written to the policy's ledger before a row is read. A question that was
-    asked before gets its old answer again, at no cost.
+    The cost is written to the policy's ledger before any row is read. A question that was
+    asked before gets the same answer again, at no cost.
     """
     if as_json and as_csv:
         raise dp.InvalidParameter("Choose one of --json and --csv.")
-    session_options.writable(certificate)
-    wishes = session_options.wishes(
+    session_options.check_writable(certificate)
+    options = session_options.ask_options(
         epsilon=epsilon,
         margin=margin,
         relative=relative,
@@ -55,11 +61,16 @@ def sql(
         nonnegative=nonnegative,
         other=other,
     )
-    session_options.check_price(question, wishes)
-    with session_options.session(policy, "asking", analyst) as session:
-        answer = session.sql(question, fresh=fresh, **wishes)
+    session_options.check_price(question, options)
+    with session_options.open_session(policy, "asking", analyst) as session:
+        answer = session.sql(question, fresh=fresh, **options)
     if certificate is not None:
         answer.save(certificate)
+    print_answer(answer, as_json=as_json, as_csv=as_csv)
+
+
+def print_answer(answer: "Release", *, as_json: bool, as_csv: bool) -> None:
+    """Prints an answer as JSON, as CSV (with the costs on standard error) or as a table."""
     if as_json:
         print(answer.to_json())
     elif as_csv:
@@ -70,7 +81,7 @@ def sql(
 
 
 def write_csv(answer: "Release", file: TextIO) -> None:
-    """Rows with their margins beside the numbers."""
+    """Writes the rows; each number is followed by its margin."""
     import csv
 
     table = answer.to_arrow()

@@ -6,10 +6,11 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 import deniable as dp
-from deniable.app.cli.commands.odds import number
+from deniable.app.cli.argument_values import parse_decimal
 from deniable.app.cli.number_format import percent
 
 if TYPE_CHECKING:
+    from rich.console import Console
     from rich.table import Table
 
     from deniable.surveys import SurveyPlan, SurveyReport
@@ -25,15 +26,17 @@ File = Annotated[
     Path, typer.Argument(help="The questionnaire, .toml or .json.", metavar="FILE")
 ]
 Reports = Annotated[
-    Path, typer.Argument(help="The reports, a JSON line each.", metavar="REPORTS")
+    Path, typer.Argument(help="The reports, one JSON line each.", metavar="REPORTS")
 ]
-Confidence = Annotated[str, typer.Option(help="Of the intervals.", metavar="SHARE")]
+Confidence = Annotated[
+    str, typer.Option(help="The confidence of the intervals.", metavar="SHARE")
+]
 
-DELTA = 1e-6  # at which amplification by a shuffler is stated
+DELTA = 1e-6  # of the epsilons after shuffling
 
 DRAFT = """id = "my-survey"
 title = "A shameful question"
-epsilon = 2                               # what all answers of one person may cost together
+epsilon = 2                               # the price of all answers of one person together
 collection = "one-question-each"          # or "everyone-answers-all", which splits epsilon
 languages = ["en"]
 
@@ -41,7 +44,7 @@ languages = ["en"]
 id = "doping"
 kind = "yes-no"                           # single-choice, multiple-choice, scale or number
 text = "Have you used a forbidden substance this year?"
-prefer_not_to_say = true                  # an answer like any other, inside the coins
+prefer_not_to_say = true                  # an answer like any other, protected by the coins
 expected = [0.85, 0.1, 0.05]              # a guess, for plans and rehearsals: no, yes, declined
 
 [[questions]]
@@ -73,9 +76,9 @@ def new(
 ) -> None:
     """Write a questionnaire to start from."""
     if file.suffix != ".toml":
-        raise dp.InvalidParameter(f"A draft is written as .toml. Found {file.name!r}.")
+        raise dp.InvalidParameter(f"A draft must be a .toml file. Found {file.name!r}.")
     if file.exists():
-        raise dp.InvalidParameter(f"{file.name} is there already, and is left alone.")
+        raise dp.InvalidParameter(f"{file.name} exists already. Choose another name.")
     file.write_text(DRAFT, encoding="utf-8")
     print(f"{file}: change it, then `deniable survey lint {file}`")
 
@@ -84,39 +87,43 @@ def new(
 def plan(
     file: File,
     margin: Annotated[
-        str, typer.Option(help="Wanted: plus or minus.", metavar="SHARE")
+        str, typer.Option(help="The margin of each share.", metavar="SHARE")
     ] = "0.03",
-    people: Annotated[int | None, typer.Option(help="How many can be asked.", min=1)] = None,
+    people: Annotated[
+        int | None, typer.Option(help="How many people can be asked.", min=1)
+    ] = None,
     confidence: Confidence = "0.95",
-    response_rate: Annotated[str, typer.Option(help="Who answers.", metavar="SHARE")] = "1",
+    response_rate: Annotated[
+        str, typer.Option(help="The share of people who answer.", metavar="SHARE")
+    ] = "1",
 ) -> None:
-    """Say how many people each question needs, and how to share out epsilon."""
+    """Say how many people each question needs, and how to divide epsilon."""
     questionnaire = dp.surveys.load(file)
-    found = dp.surveys.plan(
+    survey_plan = dp.surveys.plan(
         questionnaire,
-        margin=number(margin, "margin"),
-        confidence=number(confidence, "confidence"),
+        margin=parse_decimal(margin, "margin"),
+        confidence=parse_decimal(confidence, "confidence"),
         people=people,
-        response_rate=number(response_rate, "response_rate"),
+        response_rate=parse_decimal(response_rate, "response_rate"),
     )
     from rich.console import Console
 
     console = Console(highlight=False)
-    console.print(planned(found, margin, people))
-    console.print(COLUMNS)
-    for one in found.lines:
-        console.print(f"{one.question}: {one.why}.")
-    console.print(f"Ask [bold]{found.people:,} people[/bold] for all of them.")
-    if found.ways is not None:
+    console.print(plan_table(survey_plan, margin, people))
+    console.print(COLUMN_NOTES)
+    for line in survey_plan.lines:
+        console.print(f"{line.question}: {line.why}.")
+    console.print(f"Ask [bold]{survey_plan.people:,} people[/bold] for all of them.")
+    if survey_plan.ways is not None:
         chosen = {"everyone-answers-all": "split", "one-question-each": "one each"}
-        console.print(found.ways.why)
-        if chosen[questionnaire.collection] != found.ways.best:
+        console.print(survey_plan.ways.why)
+        if chosen[questionnaire.collection] != survey_plan.ways.best:
             console.print(f"This questionnaire says {questionnaire.collection!r}.")
 
 
 @survey.command()
 def lint(file: File) -> None:
-    """Look for what would leak answers in spite of the coins; status 1 if something does."""
+    """Look for faults that leak answers in spite of the coins; status 1 if there is one."""
     findings = dp.surveys.lint(dp.surveys.load(file))
     for finding in findings:
         print(finding)
@@ -129,13 +136,13 @@ def lint(file: File) -> None:
 @survey.command()
 def simulate(
     file: File,
-    people: Annotated[int, typer.Option(help="How many made-up people.", min=1)],
-    out: Annotated[Path, typer.Option(help="Where the reports go.", metavar="REPORTS")],
+    people: Annotated[int, typer.Option(help="The number of made-up people.", min=1)],
+    out: Annotated[Path, typer.Option(help="The file of the reports.", metavar="REPORTS")],
 ) -> None:
-    """Rehearse with made-up people, and write what they would send."""
+    """Rehearse with made-up people, and write the reports that they would send."""
     questionnaire = dp.surveys.load(file)
-    made = dp.surveys.simulate(questionnaire, people)
-    out.write_text("\n".join(made.collected.lines()) + "\n", encoding="utf-8")
+    simulation = dp.surveys.simulate(questionnaire, people)
+    out.write_text("\n".join(simulation.collected.lines()) + "\n", encoding="utf-8")
     print(f"{out}: {people:,} reports; read them with `deniable survey report {file} {out}`")
 
 
@@ -148,91 +155,102 @@ def report(
         Path | None, typer.Option(help="A folder for pictures.", metavar="FOLDER")
     ] = None,
     language: Annotated[
-        str | None, typer.Option(help="One of the questionnaire's.", metavar="LANGUAGE")
+        str | None, typer.Option(help="A language of the questionnaire.", metavar="LANGUAGE")
     ] = None,
 ) -> None:
-    """Show estimates with intervals, cross-tabs, and what an answer proves."""
+    """Show estimates with intervals, cross-tabs, and what one answer proves."""
     questionnaire = dp.surveys.load(file)
     collected = dp.surveys.read_reports(questionnaire, reports)
-    level = number(confidence, "confidence")
-    found = dp.surveys.report(questionnaire, collected, confidence=level, language=language)
+    level = parse_decimal(confidence, "confidence")
+    results = dp.surveys.report(questionnaire, collected, confidence=level, language=language)
     from rich.console import Console
 
     console = Console(highlight=False)
-    console.print(f"\n[bold]{found.title}[/bold]: {found.respondents:,} respondents\n")
-    for result in found.results:
-        console.print(estimated(result))
-        for line in result.lines():
-            console.print(line, markup=False)
-        console.print(result.sentence, markup=False)
-        if result.amplified:
-            console.print(
-                f"Shuffled with the others: epsilon {result.loss.epsilon(DELTA):.3g} at delta "
-                f"{DELTA:g} for whoever sees only what the shuffler passes on."
-            )
-        console.print()
-    for pair in found.pairs:
-        console.print(crossed(pair))
-    if found.anchor:
-        console.print(found.anchor, markup=False)
+    console.print(f"\n[bold]{results.title}[/bold]: {results.respondents:,} respondents\n")
+    for result in results.results:
+        print_result(console, result)
+    for pair in results.pairs:
+        console.print(cross_table(pair))
+    if results.anchor:
+        console.print(results.anchor, markup=False)
     console.print(
-        f"What one person sent costs at most epsilon {found.loss.epsilon():.4g}. "
+        f"The report of one person costs at most epsilon {results.loss.epsilon():.4g}. "
         "Reading it costs nothing more."
     )
-    if found.collected != found.loss:
+    if results.collected != results.loss:
         console.print(
-            f"Shuffled, all of it costs at most epsilon {found.collected.epsilon(DELTA):.3g} "
-            f"at delta {DELTA:g}."
+            f"Shuffled, it costs at most epsilon {results.collected.epsilon(DELTA):.3g} at "
+            f"delta {DELTA:g}."
         )
     if pictures is not None:
-        draw(found, pictures)
+        draw_pictures(results, pictures)
 
 
-COLUMNS = (
-    "People: all whom the survey must ask, whatever the true share. Directly: those whom this "
-    "question alone would take without coins. Effect: what coins cost at the expected share "
-    "(one in ten if none is given; for numbers, at worst), so not the ratio of the two."
+def print_result(console: "Console", result: "QuestionResult") -> None:
+    """Prints the estimates of one question, and what one answer to it proves."""
+    console.print(estimate_table(result))
+    for line in result.lines():
+        console.print(line, markup=False)
+    console.print(result.sentence, markup=False)
+    if result.amplified:
+        console.print(
+            f"Shuffled with the others: epsilon {result.loss.epsilon(DELTA):.3g} at delta "
+            f"{DELTA:g}, against anyone who sees only the output of the shuffler."
+        )
+    console.print()
+
+
+COLUMN_NOTES = (
+    "People: how many people the survey must ask, for any true share. Directly: how many this "
+    "question would need without coins. Effect: the factor that coins add at the expected "
+    "share (one in ten if none is given; for numbers, at worst), so it is not the ratio of "
+    "the two."
 )
 
 
-def planned(found: "SurveyPlan", margin: str, people: int | None) -> "Table":
-    """A line a question."""
+def plan_table(plan: "SurveyPlan", margin: str, people: int | None) -> "Table":
+    """A row for each question."""
     headings = ["question", "epsilon", f"people for ± {margin}", "directly", "effect"]
-    table = lines(*headings, *([f"± with {people:,}", "power"] if people else []))
-    for one in found.lines:
-        bought = [] if one.margin is None else [f"{one.margin:.3f}", power(one.power)]
-        numbers = f"{one.epsilon:.3g}", f"{one.people:,}", f"{one.direct:,}"
-        table.add_row(one.question, *numbers, f"{one.design_effect:.1f} x", *bought)
+    table = empty_table(*headings, *([f"± with {people:,}", "power"] if people else []))
+    for line in plan.lines:
+        reached = (
+            [] if line.margin is None else [f"{line.margin:.3f}", format_power(line.power)]
+        )
+        numbers = f"{line.epsilon:.3g}", f"{line.people:,}", f"{line.direct:,}"
+        table.add_row(line.question, *numbers, f"{line.design_effect:.1f} x", *reached)
     return table
 
 
-def power(chance: float | None) -> str:
-    """How likely a share is told from 0; a mean has none."""
+def format_power(chance: float | None) -> str:
+    """The probability of detecting a share above 0; a mean has none."""
     return "-" if chance is None else percent(chance)
 
 
-def estimated(result: "QuestionResult") -> "Table":
-    """A line an answer."""
-    table = lines(result.text, "estimate", f"{result.estimates[0].confidence:.0%} interval", "")
-    for place, (label, one) in enumerate(zip(result.labels, result.estimates, strict=True)):
-        show = (lambda x: f"{x:.3g}") if place == result.mean else percent
-        interval = " to ".join(show(end) for end in one.interval) if one.consistent else "-"
-        note = "" if one.consistent else f"inconsistent with the design (p {one.p_value:.2g})"
-        if one.consistent and one.raw != one.value:
-            note = f"cut from {show(one.raw)}"
-        table.add_row(label, show(one.value), interval, note)
+def estimate_table(result: "QuestionResult") -> "Table":
+    """A row for each answer."""
+    table = empty_table(
+        result.text, "estimate", f"{result.estimates[0].confidence:.0%} interval", ""
+    )
+    for i, (label, estimate) in enumerate(zip(result.labels, result.estimates, strict=True)):
+        show = (lambda x: f"{x:.3g}") if i == result.mean else percent
+        interval, note = " to ".join(show(end) for end in estimate.interval), ""
+        if not estimate.consistent:
+            interval, note = "-", f"inconsistent with the design (p {estimate.p_value:.2g})"
+        elif estimate.raw != estimate.value:
+            note = f"cut from {show(estimate.raw)}"
+        table.add_row(label, show(estimate.value), interval, note)
     return table
 
 
-def crossed(pair: "QuestionPair") -> "Table":
-    """Two questions, with the test of their independence."""
+def cross_table(pair: "QuestionPair") -> "Table":
+    """Two questions, with a test of their independence."""
     from deniable.errors import InvalidData
 
     try:
         ending = f"chi-square p-value {pair.table.independence().p_value:.2g}"
     except InvalidData:
         ending = "too few reports for a test"
-    table = lines(f"{pair.rows} by {pair.columns}", *pair.column_labels)
+    table = empty_table(f"{pair.rows} by {pair.columns}", *pair.column_labels)
     errors = pair.table.standard_error
     for label, row, error in zip(pair.row_labels, pair.table.raw, errors, strict=True):
         cells = [f"{percent(x)} ± {percent(1.96 * e)}" for x, e in zip(row, error, strict=True)]
@@ -244,17 +262,17 @@ def crossed(pair: "QuestionPair") -> "Table":
     return table
 
 
-def draw(found: "SurveyReport", folder: Path) -> None:
-    """A picture a question."""
+def draw_pictures(results: "SurveyReport", folder: Path) -> None:
+    """Draws a picture for each question."""
     from deniable.figures import canvas, surveys
 
     folder.mkdir(parents=True, exist_ok=True)
-    for result in found.results:
+    for result in results.results:
         print(canvas.save(surveys.estimates(result), folder / f"{result.question}.svg"))
 
 
-def lines(*headings: str) -> "Table":
-    """A table with few lines."""
+def empty_table(*headings: str) -> "Table":
+    """A table with a line under its headings and no other lines."""
     from rich import box
     from rich.table import Table
 

@@ -1,4 +1,4 @@
-"""`deniable tables`: what a policy lets one ask about."""
+"""`deniable tables`: the tables of a policy, and what is public about them."""
 
 from typing import TYPE_CHECKING
 
@@ -18,23 +18,23 @@ def tables(policy: session_options.PolicyFile = session_options.POLICY) -> None:
     from deniable.query.language.decimal_text import decimal_text
 
     console = Console(highlight=False)
-    with session_options.planning(policy, "opening") as session:
+    with session_options.open_planner(policy, "opening") as session:
         declared = session.policy.tables
-    left = session_options.left(policy)
+    left = session_options.describe_remaining(policy)
     for table in declared.values():
-        console.print(f"[bold]{escape(table.name)}[/bold]: {escape(whose(table))}")
+        console.print(f"[bold]{escape(table.name)}[/bold]: {escape(describe_unit(table))}")
         drawn = Drawn("column", "kind", "bounds", "step", "keys", box=box.SIMPLE_HEAD)
         for column in table.columns.values():
             low_high = " to ".join(map(decimal_text, column.bounds or ()))
             step = "" if column.step is None else decimal_text(column.step)
-            cells = column.name, column.kind or "-", low_high, step, keys(column)
+            cells = column.name, column.kind or "-", low_high, step, describe_keys(column)
             drawn.add_row(*map(escape, cells))
         console.print(drawn)
     console.print(f"Budget: {escape(left)}.")
 
 
-def whose(table: "Table") -> str:
-    """Whose privacy a table protects, in words."""
+def describe_unit(table: "Table") -> str:
+    """The privacy unit of a table and its limits, as text."""
     from deniable.policy.plurals import pluralize
 
     if table.public:
@@ -48,8 +48,8 @@ def whose(table: "Table") -> str:
     )
 
 
-def keys(column: "Column") -> str:
-    """The keys of a column: the first few of them."""
+def describe_keys(column: "Column") -> str:
+    """The first few keys of a column."""
     if column.keys is None or isinstance(column.keys, str):
         return column.keys or ""
     shown = ", ".join(map(str, column.keys[:5]))

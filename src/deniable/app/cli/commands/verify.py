@@ -1,4 +1,4 @@
-"""`deniable verify`: whether a release's certificate holds, offline."""
+"""`deniable verify`: check a release's certificate, offline."""
 
 from pathlib import Path
 from typing import Annotated
@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 import deniable as dp
-from deniable.app.cli.commands.ledger import public_key, read
+from deniable.app.cli.commands.ledger import read_public_key, read_text
 
 ReleaseFile = Annotated[
     Path, typer.Argument(help="A release, or its certificate.", metavar="RELEASE")
@@ -18,14 +18,14 @@ PublicKey = Annotated[
 
 
 def verify(release: ReleaseFile, key: PublicKey = None) -> None:
-    """Check a release: signature, sensitivities, noise, price and margins, all anew.
+    """Check a release: recompute its signature, sensitivities, noise, price and margins.
 
-    Needs no data, no ledger and no network. Without --key it is checked with the key that it
-    names; compare that key with the one that the owner published.
+    Needs no data, no ledger and no network. Without --key, the key in the release is used:
+    compare it with the key that the owner published.
     """
-    given = None if key is None else public_key(key)
-    found = dp.verify(read(release), key=given)
-    for check in found.checks:
+    given = None if key is None else read_public_key(key)
+    verified = dp.verify(read_text(release), key=given)
+    for check in verified.checks:
         print(f"✓ {check}")
     if given is None:
-        print(f"Its key is {found.certificate.key}: ask the owner whether that is theirs.")
+        print(f"It names the key {verified.certificate.key}. Ask the owner if it is theirs.")
