@@ -59,16 +59,16 @@ def main(parts: list[str]) -> None:
     console = Console()
     if not console.is_terminal:  # a file has room for whole tables
         console.width = max(console.width, WIDE)
-    found = {
+    tables = {
         name: list(track(rows(), f"measuring {name}", console=console, transient=True))
         for name, rows in BENCHMARKS.items()
         if name in parts or not parts
     }
-    for name, rows in found.items():
+    for name, rows in tables.items():
         console.print(table(name, rows))
-    console.print(summary([row for rows in found.values() for row in rows]))
+    console.print(summary([row for rows in tables.values() for row in rows]))
     if not parts:
-        RESULTS.write_text(json.dumps(record(found), indent=2) + "\n")
+        RESULTS.write_text(json.dumps(record(tables), indent=2) + "\n")
 
 
 def table(name: str, rows: list[Row]) -> Table:
@@ -108,11 +108,11 @@ def answer(row: Row) -> str:
     return {True: "yes", False: "[red]not reached[/red]", None: "-"}[row.reached]
 
 
-def record(found: dict[str, list[Row]]) -> dict[str, object]:
+def record(tables: dict[str, list[Row]]) -> dict[str, object]:
     return {
         "python": platform.python_version(),
         "machine": platform.machine(),
-        "results": {name: [asdict(row) for row in rows] for name, rows in found.items()},
+        "results": {name: [asdict(row) for row in rows] for name, rows in tables.items()},
     }
 
 

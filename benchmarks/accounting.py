@@ -52,15 +52,15 @@ def contest(case: Case) -> Row:
     ours, theirs, sure = forgetful(case.ours)(), case.theirs(), case.sure()
     right = ours >= sure and abs(ours - theirs) <= CLOSE + max(theirs - sure, 0.0)
     turns = {"ours": speed(forgetful(case.ours)), "theirs": speed(case.theirs)}
-    found = medians(turns, case.rounds)
-    ratio = found["ours"] / found["theirs"]
+    speeds = medians(turns, case.rounds)
+    ratio = speeds["ours"] / speeds["theirs"]
     note = f"epsilon {ours:.6f}, theirs {theirs:.6f}, at least {sure:.6f}"
     reached = ratio >= LEAST and right
     return Row(
         f"{case.what}: {ours:.5f} ({theirs:.5f})",
         UNIT,
-        found["ours"],
-        found["theirs"],
+        speeds["ours"],
+        speeds["theirs"],
         "dp-accounting",
         ratio,
         f"≥ {LEAST}",

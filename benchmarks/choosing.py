@@ -10,7 +10,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from benchmarks.quantiles import timed
+from benchmarks.quantiles import time_quantiles
 from benchmarks.stopwatch import Row, medians
 from deniable import Exponential, NoisyMax, PermuteAndFlip
 
@@ -27,12 +27,12 @@ def rows() -> Iterator[Row]:
     generator = np.random.default_rng()
     whole = generator.permutation(CANDIDATES)
     for kind, scores in (("integers", whole), ("floats", whole / 7)):
-        contestants = {"numpy": timed(lambda s=scores: gumbel(generator, s))}
+        contestants = {"numpy": time_quantiles(lambda s=scores: gumbel(generator, s))}
         for name, mechanism in MECHANISMS.items():
-            contestants[name] = timed(lambda m=mechanism, s=scores: m.release(s))
-        found = medians(contestants)
+            contestants[name] = time_quantiles(lambda m=mechanism, s=scores: m.release(s))
+        times = medians(contestants)
         for name in MECHANISMS:
-            yield verdict(f"{name}, {kind}", found[name], found["numpy"])
+            yield verdict(f"{name}, {kind}", times[name], times["numpy"])
 
 
 def gumbel(generator: np.random.Generator, scores: np.ndarray) -> int:

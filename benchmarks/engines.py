@@ -26,15 +26,15 @@ def rows() -> Iterator[Row]:
         source = f"spark://local?parquet={path}"
         spark, _ = session_of({path.stem: source})
         try:
-            found = medians(
+            times = medians(
                 {"ours": seconds(private(path, source)), "plain": seconds(plain(path, spark))}
             )
         finally:
             spark.stop()
-        ratio = found["ours"] / found["plain"]
+        ratio = times["ours"] / times["plain"]
         what, target = sized(WHAT, ROWS, GROUPS), f"≤ {MOST:g}"
-        told = found["ours"], found["plain"], "Spark, not private"
-        yield Row(what, UNIT, *told, ratio, target, ratio <= MOST)
+        shown = times["ours"], times["plain"], "Spark, not private"
+        yield Row(what, UNIT, *shown, ratio, target, ratio <= MOST)
 
 
 def private(path: Path, source: str) -> Callable[[], object]:

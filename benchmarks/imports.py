@@ -36,19 +36,19 @@ def rows() -> Iterator[Row]:
         statements = {**OURS, **present}
         for code in statements.values():
             interpreter(code, cache)
-        found = medians({name: timed(code, cache) for name, code in statements.items()})
+        times = medians({name: time_imports(code, cache) for name, code in statements.items()})
     for ours in (BARE, USED):
-        ratio = found[ours] / found[NUMPY]
-        yield Row(ours, UNIT, found[ours], found[NUMPY], "numpy", ratio, "≤ 1.5", ratio <= 1.5)
+        ratio = times[ours] / times[NUMPY]
+        yield Row(ours, UNIT, times[ours], times[NUMPY], "numpy", ratio, "≤ 1.5", ratio <= 1.5)
     for name, trouble in problems.items():
         if trouble:
-            yield Row(USED, UNIT, found[USED], None, name, note=trouble)
+            yield Row(USED, UNIT, times[USED], None, name, note=trouble)
         else:
-            ratio = found[USED] / found[name]
-            yield Row(USED, UNIT, found[USED], found[name], name, ratio, "< 1", ratio < 1)
+            ratio = times[USED] / times[name]
+            yield Row(USED, UNIT, times[USED], times[name], name, ratio, "< 1", ratio < 1)
 
 
-def timed(statement: str, cache: str) -> Callable[[], float]:
+def time_imports(statement: str, cache: str) -> Callable[[], float]:
     """Milliseconds that the statement takes in a fresh interpreter."""
     return lambda: float(interpreter(CLOCK.format(statement), cache).stdout)
 

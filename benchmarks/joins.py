@@ -69,14 +69,14 @@ CASES = (
 def rows() -> Iterator[Row]:
     """One row a question."""
     with TemporaryDirectory() as folder:
-        path = made(Path(folder), ROWS)
+        path = create_tables(Path(folder), ROWS)
         for case in CASES:
             contestants = {
-                "ours": timed(private(path, case)),
-                "theirs": timed(plain(path, case)),
+                "ours": time_queries(private(path, case)),
+                "theirs": time_queries(plain(path, case)),
             }
-            found = medians(contestants)
-            yield verdict(case, found["ours"], found["theirs"])
+            times = medians(contestants)
+            yield verdict(case, times["ours"], times["theirs"])
 
 
 def verdict(case: Case, ours: float, theirs: float) -> Row:
@@ -87,7 +87,7 @@ def verdict(case: Case, ours: float, theirs: float) -> Row:
     return Row(case.what, UNIT, ours, theirs, "DuckDB, not private", ratio, target, reached)
 
 
-def made(folder: Path, rows: int) -> Path:
+def create_tables(folder: Path, rows: int) -> Path:
     """A database with both tables."""
     path = folder / "town.duckdb"
     with duckdb.connect(str(path)) as database:
@@ -116,7 +116,7 @@ def private(path: Path, case: Case) -> Callable[[], Any]:
     return lambda: session.sql(case.sql, epsilon=1, fresh=True)
 
 
-def timed(run: Callable[[], Any]) -> Callable[[], float]:
+def time_queries(run: Callable[[], Any]) -> Callable[[], float]:
     """Seconds that it takes; the first run only warms up."""
     run()
 

@@ -52,26 +52,26 @@ def contest(
         [Table.declare("visits", bounds={"age": (0, 120)}).with_schema({"age": "INTEGER"})],
         epsilon=10**9,
     )
-    asked = [
+    plans = [
         plan(parse(f"SELECT COUNT(*) FROM visits WHERE age > {age}"), policy, epsilon=1)
         for age in range(BATCH)
     ]
     ledger = DurableLedger(where, policy, key=folder / f"{store}.key")
-    found = medians(
+    times = medians(
         {
             "bare": milliseconds(bare),
-            "one": milliseconds(lambda: ledger.reserve(asked[0])),
-            "batch": milliseconds(lambda: ledger.reserve_all(asked)),
+            "one": milliseconds(lambda: ledger.reserve(plans[0])),
+            "batch": milliseconds(lambda: ledger.reserve_all(plans)),
         }
     )
     ledger.close()
     for name, what in {"one": "one reservation", "batch": f"{BATCH} in a batch"}.items():
-        ratio = found[name] / found["bare"]
+        ratio = times[name] / times["bare"]
         yield Row(
             f"{what}, {store}",
             "ms",
-            found[name],
-            found["bare"],
+            times[name],
+            times["bare"],
             "bare commit",
             ratio,
             f"≤ {MOST:g}",

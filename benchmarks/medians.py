@@ -38,13 +38,13 @@ def rows() -> Iterator[Row]:
             database.execute(MAKE.format(rows=ROWS))
         for column, what in COLUMNS.items():
             contestants = {"ours": private(path, column), "plain": plain(path, column)}
-            found = medians({name: seconds(act) for name, act in contestants.items()})
-            ratio = found["ours"] / found["plain"]
+            times = medians({name: seconds(act) for name, act in contestants.items()})
+            ratio = times["ours"] / times["plain"]
             yield Row(
                 f"9 quantiles, {ROWS:.0e} rows, {what}".replace("e+0", "e"),
                 "s",
-                found["ours"],
-                found["plain"],
+                times["ours"],
+                times["plain"],
                 "DuckDB quantile_cont",
                 ratio,
                 f"≤ {MOST:g}",

@@ -54,12 +54,12 @@ def contest(
     contestants = {"ours": speed(ours, DRAWS), "numpy": speed(numpys, DRAWS)}
     if callable(opendps):
         contestants["OpenDP"] = speed(opendps, PEER_DRAWS)
-    found = medians(contestants)
-    yield verdict(what, found, "numpy", least)
+    speeds = medians(contestants)
+    yield verdict(what, speeds, "numpy", least)
     if callable(opendps):
-        yield verdict(what, found, "OpenDP", 200)
+        yield verdict(what, speeds, "OpenDP", 200)
     elif opendps is not None:
-        yield Row(what, UNIT, found["ours"], None, "OpenDP", note=opendps)
+        yield Row(what, UNIT, speeds["ours"], None, "OpenDP", note=opendps)
 
 
 def verdict(what: str, found: dict[str, float], peer: str, least: float) -> Row:

@@ -20,12 +20,12 @@ MOST = {"recursive": 5, "joint": 60, "fixed-target": 60, "independent": 60, "tre
 
 def rows() -> Iterator[Row]:
     values = np.random.default_rng().normal(CELLS / 2, CELLS / 10, VALUES)
-    contestants = {"numpy": timed(lambda: np.quantile(values, NINE))}
+    contestants = {"numpy": time_quantiles(lambda: np.quantile(values, NINE))}
     for method in MOST:
-        contestants[method] = timed(partial(mechanism(method).release, values))
-    found = medians(contestants)
+        contestants[method] = time_quantiles(partial(mechanism(method).release, values))
+    times = medians(contestants)
     for method, most in MOST.items():
-        yield verdict(method, found[method], found["numpy"], most)
+        yield verdict(method, times[method], times["numpy"], most)
     peak = peak_memory(lambda: mechanism("joint").release(values))
     what = "9 quantiles, joint: MiB at the peak"
     yield Row(what, "ms", peak, 1024.0, "1 GiB", peak / 1024, "≤ 1", peak <= 1024)
@@ -42,7 +42,7 @@ def mechanism(method: str) -> Quantiles:
     )
 
 
-def timed(run: Callable[[], object]) -> Callable[[], float]:
+def time_quantiles(run: Callable[[], object]) -> Callable[[], float]:
     """A contestant that returns milliseconds; tables are built and modules loaded first."""
     run()
 

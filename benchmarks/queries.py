@@ -72,8 +72,8 @@ def rows() -> Iterator[Row]:
 def contest(case: Case, folder: Path) -> Iterator[Row]:
     """Ours against the plain query, in turns."""
     path = table(folder, ROWS, case.groups)
-    found = medians({"ours": seconds(private(path, case)), "plain": seconds(plain(path, case))})
-    yield verdict(sized(case.what, ROWS, case.groups), found["ours"], found["plain"], case.most)
+    times = medians({"ours": seconds(private(path, case)), "plain": seconds(plain(path, case))})
+    yield verdict(sized(case.what, ROWS, case.groups), times["ours"], times["plain"], case.most)
 
 
 def against_peers(folder: Path) -> Iterator[Row]:

@@ -87,18 +87,20 @@ def points() -> Iterator[Point]:
 
 
 def rows() -> Iterator[Row]:
-    found: list[Point] = []
+    measured_points: list[Point] = []
     missing = missing_spark()
     with TemporaryDirectory() as folder:
         for point in points():
             if point.engine == "Spark" and missing:
                 yield Row(point.what, "s", None, None, "Spark, not private", note=missing)
                 continue
-            found.append(measured(point, Path(folder)))
-            POINTS.write_text(json.dumps([asdict(one) for one in found], indent=2) + "\n")
-            yield told(found[-1])
-    yield from verdicts(found)
-    draw(found, PICTURE)
+            measured_points.append(measure_in_process(point, Path(folder)))
+            POINTS.write_text(
+                json.dumps([asdict(one) for one in measured_points], indent=2) + "\n"
+            )
+            yield row_of(measured_points[-1])
+    yield from verdicts(measured_points)
+    draw(measured_points, PICTURE)
 
 
 def missing_spark() -> str:
@@ -108,13 +110,13 @@ def missing_spark() -> str:
     return "" if shutil.which("java") or os.environ.get("JAVA_HOME") else "needs Java"
 
 
-def measured(point: Point, folder: Path) -> Point:
+def measure_in_process(point: Point, folder: Path) -> Point:
     """The point with its figures, from a process of its own."""
     path = table(folder, point.rows, point.groups)
     if point.engine == "Spark":
         path = parquet(path)
-    asked = json.dumps([asdict(point), str(path)])
-    command = [sys.executable, "-m", "benchmarks.scale", asked]
+    argument = json.dumps([asdict(point), str(path)])
+    command = [sys.executable, "-m", "benchmarks.scale", argument]
     done = subprocess.run(command, capture_output=True, text=True, check=True, timeout=HOURS)
     return Point(**json.loads(done.stdout))
 
@@ -126,8 +128,10 @@ def measure(point: Point, path: Path) -> Point:
     # Spark is a process of its own, so all of ours is beside its allowance.
     beyond = peak() - (MEMORY if point.engine == "DuckDB" else 0)
     rounds = REPEATS if point.rows <= 10**6 else 5 if point.rows <= 10**7 else 3
-    found = medians({"ours": seconds(ours), "plain": seconds(plain(point, path))}, rounds)
-    return Point(**asdict(point) | {"beyond": float(beyond)} | found)
+    seconds_taken = medians(
+        {"ours": seconds(ours), "plain": seconds(plain(point, path))}, rounds
+    )
+    return Point(**asdict(point) | {"beyond": float(beyond)} | seconds_taken)
 
 
 def private(point: Point, path: Path) -> Callable[[], object]:
@@ -203,7 +207,7 @@ def peak() -> int:
     return int(found) * 1024
 
 
-def told(point: Point) -> Row:
+def row_of(point: Point) -> Row:
     """The privacy tax of one point, and its memory in the note."""
     note = f"{point.beyond / 2**20:,.0f} MiB beside the allowance"
     plain_ = f"{point.engine}, not private"
@@ -211,12 +215,12 @@ def told(point: Point) -> Row:
     return Row(point.what, "s", point.ours, point.plain, plain_, ratio, note=note)
 
 
-def verdicts(found: Sequence[Point]) -> Iterator[Row]:
+def verdicts(measured_points: Sequence[Point]) -> Iterator[Row]:
     """Growth of each engine, and the memory of the whole run, against their limits."""
-    for engine in dict.fromkeys(one.engine for one in found):
+    for engine in dict.fromkeys(one.engine for one in measured_points):
         grown = [
             one
-            for one in found
+            for one in measured_points
             if (one.engine, one.policy, one.groups) == (engine, "rows", GROUPS)
         ]
         for some in (grown, grown[-3:]):
@@ -227,7 +231,7 @@ def verdicts(found: Sequence[Point]) -> Iterator[Row]:
             tax = grown[-1].ours / grown[-1].plain
             what = f"privacy tax, {grown[-1].what}"
             yield limit(what, engine, tax, MOST_SPARK_TAX, "")
-        beyond = max(one.beyond for one in found if one.engine == engine) / ALLOWED
+        beyond = max(one.beyond for one in measured_points if one.engine == engine) / ALLOWED
         yield limit("most memory beside the allowance", engine, beyond, 1, " GiB")
 
 
@@ -236,8 +240,8 @@ def limit(what: str, engine: str, number: float, most: float, unit: str) -> Row:
     return Row(what, "s", number, None, engine, number / most, target, number <= most)
 
 
-def draw(found: Sequence[Point], path: Path) -> None:
-    save(growth([asdict(one) for one in found], groups=GROUPS, rows=MANY), path)
+def draw(measured_points: Sequence[Point], path: Path) -> None:
+    save(growth([asdict(one) for one in measured_points], groups=GROUPS, rows=MANY), path)
 
 
 if __name__ == "__main__":

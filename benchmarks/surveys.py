@@ -40,18 +40,18 @@ def contest(what: str, ours: Poll, peers: dict[str, Poll | str]) -> Iterator[Row
     for name, peer in peers.items():
         if callable(peer):
             contestants[name] = per_person(peer, PEER_PEOPLE)
-    found = medians(contestants)
-    theirs = {name: found[name] for name in peers if name in found}
+    times = medians(contestants)
+    theirs = {name: times[name] for name in peers if name in times}
     slower = max(theirs, key=lambda name: theirs[name], default=None)
     label = f"{what}, {ANSWERS:,} answers"
     for name, peer in peers.items():
         if not callable(peer):
-            yield Row(label, UNIT, found["ours"], None, name, note=peer)
+            yield Row(label, UNIT, times["ours"], None, name, note=peer)
             continue
-        ratio = theirs[name] / found["ours"]
+        ratio = theirs[name] / times["ours"]
         least = LEAST if name == slower else 1
         target = f"≥ {least}", ratio >= least
-        yield Row(label, UNIT, found["ours"], theirs[name], name, ratio, *target)
+        yield Row(label, UNIT, times["ours"], theirs[name], name, ratio, *target)
 
 
 def per_person(poll: Poll, people: int) -> Callable[[], float]:

@@ -55,7 +55,7 @@ def randomness(path: str, source: str) -> list[str]:
         for alias in node.names
         if alias.name == "numpy"
     }
-    found = [
+    uses = [
         (line, module)
         for line, module in imports(tree)
         if _within(module, "random", "numpy.random")
@@ -63,10 +63,10 @@ def randomness(path: str, source: str) -> list[str]:
     for node in ast.walk(tree):
         match node:
             case ast.Attribute(value=ast.Name(id=name), attr="random") if name in numpy:
-                found.append((node.lineno, "numpy.random"))
+                uses.append((node.lineno, "numpy.random"))
             case ast.Attribute(attr="rvs"):
-                found.append((node.lineno, "rvs, which draws from numpy.random"))
-    return [f"{path}:{line} uses {what}; draw from `exact`." for line, what in sorted(found)]
+                uses.append((node.lineno, "rvs, which draws from numpy.random"))
+    return [f"{path}:{line} uses {what}; draw from `exact`." for line, what in sorted(uses)]
 
 
 def drivers(path: str, source: str) -> list[str]:

@@ -120,7 +120,7 @@ def import_graph(sources: Sources) -> dict[str, set[str]]:
     """For each module the modules of the package that it imports."""
     names = {_dotted(path): tree for path, tree in sources.items()}
     return {
-        name: {found for found in _imported(tree, names) if found != name}
+        name: {imported for imported in _imported(tree, names) if imported != name}
         for name, tree in names.items()
     }
 

@@ -24,14 +24,14 @@ def cells(page: str) -> list[tuple[str, str]]:
     >>> cells("# Title\\n\\n```python\\nx = 1\\n```\\nend\\n")
     [('markdown', '# Title'), ('code', 'x = 1'), ('markdown', 'end')]
     """
-    found: list[tuple[str, str]] = []
-    kind, held = "markdown", list[str]()
+    parts: list[tuple[str, str]] = []
+    kind, lines = "markdown", list[str]()
 
     def keep() -> None:
-        text = "\n".join(held).strip("\n")
+        text = "\n".join(lines).strip("\n")
         if text:
-            found.append((kind, text))
-        held.clear()
+            parts.append((kind, text))
+        lines.clear()
 
     for line in page.splitlines():
         if kind == "markdown" and line == f"{_FENCE}python":
@@ -41,9 +41,9 @@ def cells(page: str) -> list[tuple[str, str]]:
             keep()
             kind = "markdown"
         else:
-            held.append(line)
+            lines.append(line)
     keep()
-    return found
+    return parts
 
 
 def printed(code: list[str]) -> list[str]:
@@ -67,7 +67,7 @@ def printed(code: list[str]) -> list[str]:
 def notebook(parts: list[tuple[str, str]], told: list[str]) -> dict[str, Any]:
     """The notebook, in version 4.5 of its format."""
     outputs = iter(told)
-    made: list[dict[str, Any]] = []
+    cells_of_page: list[dict[str, Any]] = []
     count = 0
     for place, (kind, text) in enumerate(parts):
         cell: dict[str, Any] = {"cell_type": kind, "id": f"cell-{place}", "metadata": {}}
@@ -77,10 +77,10 @@ def notebook(parts: list[tuple[str, str]], told: list[str]) -> dict[str, Any]:
             shown = next(outputs).splitlines(keepends=True)
             stream = {"name": "stdout", "output_type": "stream", "text": shown}
             cell |= {"execution_count": count, "outputs": [stream] if shown else []}
-        made.append(cell)
+        cells_of_page.append(cell)
     kernel = {"display_name": "Python 3", "language": "python", "name": "python3"}
     return {
-        "cells": made,
+        "cells": cells_of_page,
         "metadata": {"kernelspec": kernel, "language_info": {"name": "python"}},
         "nbformat": 4,
         "nbformat_minor": 5,

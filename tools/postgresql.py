@@ -70,9 +70,9 @@ class Server:
             found = connection.execute(_OTHERS).fetchall()
         self._process.kill()  # first, or it would end the others its own way
         self._process.wait(PATIENCE)
-        for (one,) in found:
+        for (process,) in found:
             with contextlib.suppress(ProcessLookupError):
-                os.kill(one, signal.SIGKILL)
+                os.kill(process, signal.SIGKILL)
 
     def stop(self) -> None:
         """Ends it and removes the folder."""
@@ -119,7 +119,7 @@ def _owner(folder: Path) -> dict[str, Any]:
     """As whom to run: PostgreSQL refuses to be root."""
     if os.geteuid():
         return {}
-    known = {one.pw_name: one for one in pwd.getpwall()}
+    known = {name.pw_name: name for name in pwd.getpwall()}
     user = known.get("postgres") or known["nobody"]
     os.chown(folder, user.pw_uid, user.pw_gid)
     return {"user": user.pw_uid, "group": user.pw_gid, "extra_groups": []}

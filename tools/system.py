@@ -33,13 +33,13 @@ PROGRAMS = {
 
 def find(program: str) -> Path | None:
     """Where a program of the table is, or None."""
-    wanted = PROGRAMS[program]
-    for name in wanted.names:
-        if found := shutil.which(name):
-            return Path(found)
-        if wanted.folders:
+    packages = PROGRAMS[program]
+    for name in packages.names:
+        if installed := shutil.which(name):
+            return Path(installed)
+        if packages.folders:
             # The newest version, where several are installed: 15 before 9.
-            beside = Path("/").glob(f"{wanted.folders.lstrip('/')}/{name}")
+            beside = Path("/").glob(f"{packages.folders.lstrip('/')}/{name}")
             if versions := sorted(beside, key=lambda path: (len(str(path)), path)):
                 return versions[-1]
     return None

@@ -8,7 +8,7 @@ from benchmarks import joins
 @pytest.mark.parametrize("case", joins.CASES, ids=lambda case: case.what)
 def test_both_sides_answer_the_same_question(case, tmp_path):
     """Noise beyond 20 scales comes once in 10^8 runs; few people exceed their limits."""
-    path = joins.made(tmp_path, 40_000)
+    path = joins.create_tables(tmp_path, 40_000)
     exact = joins.plain(path, case)().to_pylist()
     answer = joins.private(path, case)().to_arrow().to_pylist()
     assert len(answer) == len(exact) or "ward" not in answer[0]

@@ -20,7 +20,7 @@ def small(monkeypatch, tmp_path):
     monkeypatch.setattr(scale, "PRIVATE", (100,))
     monkeypatch.setattr(scale, "PICTURE", tmp_path / "scale.svg")
     monkeypatch.setattr(scale, "POINTS", tmp_path / "scale.json")
-    monkeypatch.setattr(scale, "measured", in_process)
+    monkeypatch.setattr(scale, "measure_in_process", in_process)
 
 
 def in_process(point, folder):
@@ -45,7 +45,7 @@ def test_every_point_is_measured_told_and_drawn(small, tmp_path):
 
 
 def test_a_process_of_its_own_says_what_it_took(tmp_path):
-    point = scale.measured(Point("DuckDB", "rows", 5_000, 10), tmp_path)
+    point = scale.measure_in_process(Point("DuckDB", "rows", 5_000, 10), tmp_path)
     assert point.ours > 0
     assert point.plain > 0
     assert point.beyond < 2**30
