@@ -9,7 +9,7 @@ from deniable.mechanisms import Gaussian, Laplace
 from deniable.query.language.syntax_tree import Aggregate, ColumnRef
 from deniable.query.margins.linear_forms import form
 from deniable.query.margins.margins import laws_of, margins, shown
-from deniable.query.margins.variances import interval, variance
+from deniable.query.margins.variances import interval, variance_form
 from deniable.query.plan.plan import (
     Block,
     Feature,
@@ -40,7 +40,7 @@ def features(values):
 
 @pytest.mark.parametrize("name", ["var_pop", "var_samp"])
 def test_a_variance_is_told_and_read_as_one(name):
-    found = variance(node_of(name))
+    found = variance_form(node_of(name))
     assert found.scale == Fraction(1, 4)
     assert (found.below == found.count) is (name == "var_pop")
     values = [0, 10, 500, 700, 1000]
@@ -56,9 +56,9 @@ def test_other_formulas_are_none():
     zero, two = Number(Fraction(0)), Number(Fraction(2))
     square = Operation("*", (ratio, ratio))
     inner = Operation("-", (other, square))
-    assert variance(inner) is not None
-    assert variance(Operation("*", (inner, two))) is not None
-    assert variance(Operation("greatest", (zero, inner))) is not None
+    assert variance_form(inner) is not None
+    assert variance_form(Operation("*", (inner, two))) is not None
+    assert variance_form(Operation("greatest", (zero, inner))) is not None
     for formula in (
         a,
         ratio,
@@ -72,7 +72,7 @@ def test_other_formulas_are_none():
         Operation("greatest", (inner, two)),
         Operation("+", (inner, two)),
     ):
-        assert variance(formula) is None, formula
+        assert variance_form(formula) is None, formula
     assert form(inner) is None
 
 
@@ -115,7 +115,7 @@ def test_far_from_zero_both_tails_are_alike():
     laws = laws_of([Block(NAMES, "test", Laplace(epsilon=1, sensitivity=WIDTH**2))], None)
     true = features([100, 900] * 10_000)
     at = {key: np.array([float(one)]) for key, one in true.items()}
-    found = variance(node_of("var_pop"))
+    found = variance_form(node_of("var_pop"))
     truth = shown(node_of("var_pop"), at)[0]
     for rooted in (False, True):
         (lower,), (upper,) = interval(found, laws, at, Fraction(19, 20), rooted=rooted)
@@ -125,6 +125,6 @@ def test_far_from_zero_both_tails_are_alike():
 def test_a_count_that_may_be_zero_leaves_everything():
     laws = laws_of([Block(NAMES, "test", Laplace(epsilon=1, sensitivity=WIDTH**2))], None)
     at = {key: np.array([float(one)]) for key, one in features([400]).items()}
-    (lower,), (upper,) = interval(variance(node_of("var_pop")), laws, at, Fraction(19, 20))
+    (lower,), (upper,) = interval(variance_form(node_of("var_pop")), laws, at, Fraction(19, 20))
     assert lower == -np.inf
     assert upper == np.inf

@@ -12,8 +12,8 @@ from deniable.errors import InvalidParameter, InvalidQuery
 from deniable.policy import Policy, Table
 from deniable.query.language.parse import parse
 from deniable.query.planner.accuracy import (
-    LEAST,
-    MOST,
+    LARGEST_EPSILON,
+    SMALLEST_EPSILON,
     MarginGoal,
     plan_for_goal,
     predicted_margin,
@@ -88,7 +88,9 @@ def test_the_epsilon_is_the_least_to_one_per_cent(path, size, engines):
         at = {"weights": weights} if weights else {}
         less = plan(asked, POLICIES[which], epsilon=found.epsilon * Fraction(99, 100), **at)
         # A margin wider than the whole range is had for the least that can be paid.
-        assert misses(less, goal) or found.epsilon == LEAST, "1 % less would have done"
+        assert misses(less, goal) or found.epsilon == SMALLEST_EPSILON, (
+            "1 % less would have done"
+        )
         assert tries < 40
         _check_released(found, goal, engines[which], POLICIES[which])
 
@@ -172,7 +174,7 @@ def test_what_no_epsilon_gives_is_refused():
     """The margin of a variance has a floor where its noise is rounded to whole steps."""
     asked = parse("SELECT COUNT(*) * 1000000 AS n FROM visits")
     found = plan_for_goal(asked, policy(), MarginGoal.of(Fraction(1, 10**9)))
-    assert found.epsilon < MOST
+    assert found.epsilon < LARGEST_EPSILON
     assert found.outputs[0].margin == 0
     table = Table.declare("t", bounds={"x": (0, 1)}, expected_rows=1).with_schema(
         {"x": "DOUBLE"}
@@ -184,7 +186,7 @@ def test_what_no_epsilon_gives_is_refused():
 
 
 def test_a_wide_margin_costs_next_to_nothing():
-    assert plan_for_goal(COUNT, policy(), MarginGoal.of(10**12)).epsilon == LEAST
+    assert plan_for_goal(COUNT, policy(), MarginGoal.of(10**12)).epsilon == SMALLEST_EPSILON
 
 
 @pytest.mark.parametrize("margin", [0, -1, float("nan"), {}, {"n": 0}, "50", True])

@@ -11,7 +11,7 @@ from deniable.errors import InvalidParameter, InvalidQuery
 from deniable.policy import Policy, Table
 from deniable.query.language.parse import parse
 from deniable.query.planner.planner import plan
-from deniable.query.statements.partition import checked, restricted
+from deniable.query.statements.partition import check_part_keys, restrict_to_part
 from tests.query.hospital import policy
 
 CASES = sorted((Path(__file__).parents[1] / "cases").glob("*.sql"))
@@ -33,7 +33,7 @@ def counted(sql, part, unit="p", **declared):
     table = Table.declare("data", ROWS, bounds={"age": (0, 20)}, **declared)
     with DuckDB.open({"data": ROWS}) as engine:
         known = Policy([table], epsilon=1).with_schemas({"data": engine.schema("data")})
-        made = restricted(plan(parse(sql), known, epsilon=1), known.tables["data"], part)
+        made = restrict_to_part(plan(parse(sql), known, epsilon=1), known.tables["data"], part)
         found = engine.run(made).reveal_to(lambda integers: integers)
     (values,) = found.features.values()
     return values.tolist()
@@ -79,7 +79,7 @@ def test_no_unit_is_in_two_parts(column):
             known = Policy([table], epsilon=1).with_schemas({"data": engine.schema("data")})
             for key in values:
                 made = plan(parse(COUNT), known, epsilon=1)
-                part = restricted(made, known.tables["data"], ((column, key),))
+                part = restrict_to_part(made, known.tables["data"], ((column, key),))
                 (n,) = engine.run(part).reveal_to(lambda got: got).features.values()
                 found.append(int(n[0]))
         assert sum(map(bool, found)) <= 1, (unit, found)
@@ -94,7 +94,9 @@ def test_a_nested_part_lies_within_its_outer_part():
     with DuckDB.open({"data": rows}) as engine:
         known = Policy([table], epsilon=1).with_schemas({"data": engine.schema("data")})
         for part in ((("ward", "B"), ("age", 10)), (("ward", "B"), ("age", 20))):
-            made = restricted(plan(parse(COUNT), known, epsilon=1), known.tables["data"], part)
+            made = restrict_to_part(
+                plan(parse(COUNT), known, epsilon=1), known.tables["data"], part
+            )
             (n,) = engine.run(made).reveal_to(lambda got: got).features.values()
             assert n.tolist() == [0]
 
@@ -106,7 +108,7 @@ def test_every_statement_of_every_golden_plan_is_restricted(path):
     known = policy(**which[first.removeprefix("-- policy: ")])
     made = plan(parse("\n".join(sql)), known, epsilon=0.5)
     table = known.tables[made.table]
-    part = restricted(made, table, (("ward", "A"),))
+    part = restrict_to_part(made, table, (("ward", "A"),))
     assert len(part.statements) == len(made.statements)
     for before, after in zip(made.statements, part.statements, strict=True):
         again = sqlglot.parse_one(before.sql, dialect="duckdb").sql(dialect="duckdb")
@@ -114,7 +116,7 @@ def test_every_statement_of_every_golden_plan_is_restricted(path):
         assert "'A'" in after.sql
     assert (part.loss, part.epsilon, part.part) == (made.loss, made.epsilon, (("ward", "A"),))
     with pytest.raises(InvalidParameter, match="part already"):
-        restricted(part, table, (("ward", "B"),))
+        restrict_to_part(part, table, (("ward", "B"),))
 
 
 @pytest.mark.parametrize(
@@ -136,29 +138,32 @@ def test_every_statement_of_every_golden_plan_is_restricted(path):
 )
 def test_keys_that_are_no_values_of_the_column(column, keys, error):
     with pytest.raises(error):
-        checked(policy().tables["visits"], column, keys)
+        check_part_keys(policy().tables["visits"], column, keys)
 
 
 def test_the_column_is_spelt_as_the_table_spells_it():
-    assert checked(policy().tables["visits"], "WARD", ["A"]) == ("ward", ("A",))
+    assert check_part_keys(policy().tables["visits"], "WARD", ["A"]) == ("ward", ("A",))
 
 
 def test_a_key_has_one_spelling():
     """Parts are told apart by their keys: two spellings would be charged as two parts."""
-    assert str(checked(policy().tables["visits"], "age", [1.0, -0.0, 2.5])[1]) == "(1, 0, 2.5)"
+    assert (
+        str(check_part_keys(policy().tables["visits"], "age", [1.0, -0.0, 2.5])[1])
+        == "(1, 0, 2.5)"
+    )
     days = Table.declare("data", ROWS.select(["day"])).with_schema({"day": "DATE"})
-    spelt = checked(days, "day", ["20240131"])[1]
-    assert spelt == checked(days, "day", ["2024-01-31"])[1] == ("2024-01-31",)
+    spelt = check_part_keys(days, "day", ["20240131"])[1]
+    assert spelt == check_part_keys(days, "day", ["2024-01-31"])[1] == ("2024-01-31",)
     with pytest.raises(InvalidParameter):
-        checked(days, "day", ["2024-1-31"])
+        check_part_keys(days, "day", ["2024-1-31"])
 
 
 @pytest.mark.parametrize("keys", [None, 5, "AB"])
 def test_keys_are_a_list(keys):
     with pytest.raises(InvalidParameter, match="`keys` must be a list"):
-        checked(policy().tables["visits"], "ward", keys)
+        check_part_keys(policy().tables["visits"], "ward", keys)
 
 
 def test_a_key_that_no_engine_can_be_told_is_refused():
     with pytest.raises(InvalidQuery, match="lone surrogate"):
-        checked(policy().tables["visits"], "ward", ["\ud800"])
+        check_part_keys(policy().tables["visits"], "ward", ["\ud800"])

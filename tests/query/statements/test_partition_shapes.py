@@ -8,7 +8,7 @@ from deniable.engines.duckdb.engine import DuckDB
 from deniable.policy import Policy, Table
 from deniable.query.language.parse import parse
 from deniable.query.planner.planner import plan
-from deniable.query.statements.partition import restricted
+from deniable.query.statements.partition import restrict_to_part
 
 DIAGNOSES = [f"d{i}" for i in range(5)]
 CODES = pa.table({"d": DIAGNOSES, "name": [f"n{i % 2}" for i in range(5)]})
@@ -63,7 +63,7 @@ def exact(sql, frame, part=()):
         known = Policy([data, codes], epsilon=10, delta=1e-3).with_schemas(schemas)
         made = plan(parse(sql), known, epsilon=1)
         if part:
-            made = restricted(made, known.tables["data"], part)
+            made = restrict_to_part(made, known.tables["data"], part)
         found = engine.run(made).reveal_to(lambda integers: integers)
     groups = [one.to_pylist() for one in found.keys]
     groups += [one.tolist() for one in found.features.values()]

@@ -290,9 +290,9 @@ def test_who_may_have_moved_pays_in_both_parts():
 
 def test_tables_and_columns_whose_names_run_together_are_two_partitions():
     tables = [Table.declare("a", keys={"b.c": ["x"]}), Table.declare("a.b", keys={"c": ["x"]})]
-    from deniable.query.statements.partition import named
+    from deniable.query.statements.partition import partition_name
 
-    assert named(tables[0], "b.c") != named(tables[1], "c")
+    assert partition_name(tables[0], "b.c") != partition_name(tables[1], "c")
 
 
 def test_a_plan_is_about_a_part_by_what_it_reads_not_by_its_word():

@@ -1,9 +1,8 @@
-"""What a plan's outputs are worth, given the noisy integers: for all groups at once.
+"""The values of a plan's outputs, computed from the noisy integers of all groups at once.
 
-This is post-processing: it sees noisy values, keys that were released and constants, and may
-use floats. Division by zero, roots of what has none and powers beyond all doubles are NaN,
-which a release shows as NULL; a square root of a noisy negative is 0, the nearest value that it
-could have.
+This is post-processing: it sees only noisy values, released keys and constants, and may use
+floats. Division by zero and powers that overflow a double are NaN, which a release shows as
+NULL. The square root of a noisy negative number is 0, the nearest possible value.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -42,7 +41,7 @@ def evaluate(node: Node, features: Mapping[str, Values], keys: Sequence[Values] 
     operation = _OPERATIONS.get(node.name)
     if operation is None:
         raise Unsupported(f"{node.name.upper()} cannot be applied to noisy values.")
-    arguments = [evaluate(one, features, keys) for one in node.arguments]
+    arguments = [evaluate(argument, features, keys) for argument in node.arguments]
     with np.errstate(all="ignore"):
         return np.asarray(operation(*arguments))
 
@@ -56,9 +55,9 @@ def _over(a: Any, b: Any) -> Any:
 
 
 def _power(a: Any, b: Any) -> Any:
-    """Beyond all doubles a power is none."""
-    found = np.power(a, b)
-    return np.where(np.isinf(found), np.nan, found)
+    """A power; NaN if it overflows."""
+    power = np.power(a, b)
+    return np.where(np.isinf(power), np.nan, power)
 
 
 def _case(*arguments: Any) -> Any:
@@ -75,7 +74,7 @@ def _coalesce(*arguments: Any) -> Any:
 
 def _missing(a: Any) -> Any:
     if np.asarray(a).dtype == object:
-        return np.array([one is None or one != one for one in np.ravel(a)])
+        return np.array([value is None or value != value for value in np.ravel(a)])
     return np.isnan(a)
 
 
@@ -105,7 +104,7 @@ _OPERATIONS: dict[str, Callable[..., Any]] = {
     "<=": lambda a, b: a <= b,
     ">": lambda a, b: a > b,
     ">=": lambda a, b: a >= b,
-    "in": lambda a, *all_: reduce(np.logical_or, [a == one for one in all_]),
+    "in": lambda a, *all_: reduce(np.logical_or, [a == value for value in all_]),
     "and": lambda *all_: reduce(np.logical_and, all_),
     "or": lambda *all_: reduce(np.logical_or, all_),
     "not": np.logical_not,

@@ -1,7 +1,7 @@
-"""Outputs as linear forms of noisy integers, or as ratios of two, where they are that.
+"""Outputs that are linear forms of noisy integers, or ratios of two linear forms.
 
-The noise of a linear form has a known law, whatever the data, so its margin is known before
-anything is spent. A ratio of two (an average) has Fieller's set. Coefficients are exact.
+The noise of a linear form has the same distribution whatever the data, so its margin is known
+before anything is spent. A ratio of two (an average) has Fieller's set. Coefficients are exact.
 """
 
 from collections.abc import Mapping
@@ -43,7 +43,7 @@ class LinearForm:
         return LinearForm.of(Fraction(0), {}).plus(self, by)
 
     def at(self, features: Mapping[str, Any]) -> Any:
-        """Its value where the features are so, number by number.
+        """Its value at these features, number by number.
 
         >>> LinearForm(Fraction(1), (("n", Fraction(2)),)).at({"n": 5.0})
         11.0
@@ -56,14 +56,13 @@ class LinearForm:
     @property
     def whole(self) -> bool:
         """Whether it is an integer whenever the features are."""
-        return all(
-            one.denominator == 1 for one in (self.constant, *dict(self.weights).values())
-        )
+        coefficients = (self.constant, *dict(self.weights).values())
+        return all(coefficient.denominator == 1 for coefficient in coefficients)
 
 
 @dataclass(frozen=True, slots=True)
 class RatioForm:
-    """One linear form over another; the one below has a feature in it."""
+    """A linear form over another, which contains a feature."""
 
     above: LinearForm
     below: LinearForm
@@ -73,7 +72,7 @@ ZERO = LinearForm(Fraction(0), ())
 ONE = LinearForm(Fraction(1), ())
 
 
-@lru_cache(maxsize=4096)  # asked for many times over, about the same few nodes
+@lru_cache(maxsize=4096)  # called many times with the same few nodes
 def form(node: Node) -> LinearForm | RatioForm | None:
     """The node as a linear form or a ratio of two; None where it is neither.
 
@@ -89,24 +88,30 @@ def form(node: Node) -> LinearForm | RatioForm | None:
         return LinearForm(Fraction(0), ((node.name, Fraction(1)),))
     if not isinstance(node, Operation) or node.name not in ("+", "-", "*", "/", "negative"):
         return None
-    parts = [form(one) for one in node.arguments]
-    if any(one is None for one in parts):
-        return None
-    known = [one for one in parts if one is not None]
-    if node.name == "negative" or (node.name == "-" and len(known) == 1):
-        return _times(known[0], LinearForm(Fraction(-1), ()))
-    result: LinearForm | RatioForm | None = known[0]
-    for part in known[1:]:
+    parts = []
+    for argument in node.arguments:
+        part = form(argument)
+        if part is None:
+            return None
+        parts.append(part)
+    if node.name == "negative" or (node.name == "-" and len(parts) == 1):
+        return _times(parts[0], LinearForm(Fraction(-1), ()))
+    result: LinearForm | RatioForm | None = parts[0]
+    for part in parts[1:]:
         if result is None:
             return None
-        result = _combined(node.name, result, part)
+        result = _combine(node.name, result, part)
     return result
 
 
 def features_of(node: Node) -> dict[str, Feature]:
     """The noisy integers that a node is computed from, by name."""
     if isinstance(node, Operation):
-        return {k: v for one in node.arguments for k, v in features_of(one).items()}
+        return {
+            name: feature
+            for argument in node.arguments
+            for name, feature in features_of(argument).items()
+        }
     return {node.name: node} if isinstance(node, Feature) else {}
 
 
@@ -117,7 +122,7 @@ def has_chosen(node: Node) -> bool:
     return isinstance(node, Chosen)
 
 
-def _combined(
+def _combine(
     name: str, a: LinearForm | RatioForm, b: LinearForm | RatioForm
 ) -> LinearForm | RatioForm | None:
     if name == "+":
@@ -135,8 +140,10 @@ def _sum(
     below = (
         a.below if isinstance(a, RatioForm) else b.below if isinstance(b, RatioForm) else ONE
     )
-    one, two = _above(a, below), _above(b, below)
-    return None if one is None or two is None else _ratio(one.plus(two, times), below)
+    first, second = _above(a, below), _above(b, below)
+    if first is None or second is None:
+        return None
+    return _ratio(first.plus(second, times), below)
 
 
 def _above(a: LinearForm | RatioForm, below: LinearForm) -> LinearForm | None:
@@ -175,7 +182,7 @@ def _over(
 
 
 def _ratio(above: LinearForm, below: LinearForm) -> LinearForm | RatioForm:
-    """Over a common factor: a multiple of the denominator is a constant."""
+    """above / below; a constant where one is a multiple of the other."""
     if above == ZERO:
         return ZERO
     names = dict(below.weights)

@@ -1,19 +1,20 @@
-"""Margins of what is computed from noisy integers: how far the answer may be from the truth.
+"""Margins of answers that are computed from noisy integers: how far each may be off.
 
-The truth is the clipped, contribution-bounded aggregate; the margin covers the noise.
+The margin is the distance to the clipped, contribution-bounded aggregate, so it covers the
+noise and nothing else.
 
 - A linear form (COUNT, SUM, their sums and differences): the quantile of its noise, the same
   for every group and known before anything is spent.
 - A ratio of two linear forms (AVG, SUM / COUNT): Fieller's set, all r with |N - r D| within the
-  quantile of the noise of N - r D. It holds at its level however small D is; where D cannot be
-  told from 0, all of the public range is left.
+  quantile of the noise of N - r D. Its confidence holds however small D is. Where D may be 0,
+  the interval is the whole public range.
 - A variance: the same for the mean square around the noisy mean (`variances`).
 - Everything else (POWER, CORR): the slope of the formula over one standard deviation of each
   noise, at the noisy values. STDDEV and other monotone functions of one of these map its
   interval.
 
-What is known of the true value cuts the interval, and the margin is the least half-width
-around the shown value that holds what is left.
+The interval is cut to the public range of the true value. The margin is the least half-width
+around the shown value that covers what remains.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -42,7 +43,7 @@ from deniable.query.margins.noise_quantiles import (
     spread_quantile,
     standard_quantile_squared,
 )
-from deniable.query.margins.variances import variance
+from deniable.query.margins.variances import variance_form
 from deniable.query.plan.plan import (
     Block,
     KeyColumn,
@@ -55,14 +56,14 @@ Interval: TypeAlias = tuple[Floats, Floats]
 
 
 def laws_of(blocks: Sequence[Block], thresholding: Thresholding | None) -> dict[str, Noise]:
-    """Each feature's noise, by its name; `units` is the thresholded number of units.
+    """The noise of each feature, by name; `units` is the thresholded number of units.
 
     >>> from deniable.mechanisms import Laplace
     >>> laws_of([Block(("n",), "count", Laplace(epsilon=1))], None)["n"].scale
     Fraction(1, 1)
     """
     laws: dict[str, Noise] = {}
-    for block in blocks:  # one law serves all of a block's integers
+    for block in blocks:  # all integers of a block have noise of one distribution
         laws |= dict.fromkeys(block.features, block.mechanism.noise(len(block.features)))
     if thresholding is not None:
         laws["units"] = thresholding.noise
@@ -82,9 +83,8 @@ def margins(
 ) -> Floats:
     """The half-width for each group around `shown(node, ...)`; infinite where nothing is known.
 
-    `features` are the noisy integers of all groups, or, before anything is spent, what is
-    expected of them. Who has the shown values already passes them, so that they are not
-    reckoned twice.
+    `features` are the noisy integers of all groups or, before anything is spent, their expected
+    values. Pass `shown_as` if the shown values are already computed.
 
     >>> from deniable.mechanisms import Laplace
     >>> from deniable.query.plan.plan import Feature
@@ -97,11 +97,11 @@ def margins(
     value = (
         shown(node, features, low=low, high=high, keys=keys) if shown_as is None else shown_as
     )
-    if has_chosen(node):  # how far a chosen value is off is known on its own only
+    if has_chosen(node):  # the margin of a chosen value does not carry over to formulas
         return np.full(np.shape(value), np.inf)
     lower, upper = _interval(node, laws, features, confidence, keys)
     fixed = isinstance(form(node), LinearForm)
-    if not fixed:  # a linear form is shown uncut, with the margin of its noise
+    if not fixed:  # a linear form is not cut: its margin is that of its noise
         lower = np.maximum(lower, -np.inf if low is None else float(low))
         upper = np.minimum(upper, np.inf if high is None else float(high))
     with np.errstate(all="ignore"):
@@ -120,8 +120,8 @@ def shown(
 ) -> Floats:
     """The node's value in each group, cut to its public range unless it is linear.
 
-    Linear answers stay unbiased, so a noisy count may be negative; cutting the others loses
-    nothing and never takes them further from the truth.
+    Linear answers stay unbiased, so a noisy count may be negative. Cutting the others never
+    takes them further from the true value.
 
     >>> from deniable.query.plan.plan import Feature
     >>> mean = Operation("/", (Feature("s", 0), Feature("n", 0)))
@@ -142,15 +142,18 @@ def _interval(
     confidence: Fraction,
     keys: Sequence[Values],
 ) -> Interval:
-    found = form(node)
-    if isinstance(found, LinearForm):
+    """What the true value may be, with this confidence."""
+    shape = form(node)
+    if isinstance(shape, LinearForm):
         value = np.asarray(evaluate(node, features, keys), dtype=np.float64)
-        half = fixed_margin(dict(found.weights), laws, confidence)
+        half = fixed_margin(dict(shape.weights), laws, confidence)
         return value - half, value + half
-    if isinstance(found, RatioForm):
-        return _fieller(found, laws, features, confidence)
+    if isinstance(shape, RatioForm):
+        return _fieller(shape, laws, features, confidence)
     rooted = isinstance(node, Operation) and node.name == "sqrt"
-    spread = variance(node.arguments[0] if isinstance(node, Operation) and rooted else node)
+    spread = variance_form(
+        node.arguments[0] if isinstance(node, Operation) and rooted else node
+    )
     if spread is not None:
         lower, upper = variances.interval(spread, laws, features, confidence, rooted=rooted)
         lower, upper = np.maximum(lower, 0.0), np.maximum(upper, 0.0)
@@ -167,10 +170,10 @@ def _interval(
 
 
 def _monotone_argument(node: Node) -> "Node | None":
-    """The one noisy argument of a call that is monotone in it (or folds, as ABS does)."""
+    """The only noisy argument of a call that is monotone in it (or folds, as ABS does)."""
     if not isinstance(node, Operation):
         return None
-    noisy = [one for one in node.arguments if features_of(one)]
+    noisy = [argument for argument in node.arguments if features_of(argument)]
     if len(noisy) != 1:
         return None
     if node.name in ("sqrt", "abs", "+", "-", "*", "negative", "round", "floor", "ceil"):
@@ -189,7 +192,7 @@ def _applied(
     features: Mapping[str, Values],
     keys: Sequence[Values],
 ) -> Floats:
-    """The call with one end of its noisy argument's interval in the argument's place."""
+    """The call's value where its noisy argument is at one end of its interval."""
     stand_in = KeyColumn(len(keys))
     arguments = (*node.arguments[:place], stand_in, *node.arguments[place + 1 :])
     result = evaluate(Operation(node.name, arguments), features, (*keys, end))
@@ -202,28 +205,28 @@ def _fieller(
     features: Mapping[str, Values],
     confidence: Fraction,
 ) -> Interval:
-    """Both ends of {r: |N - r D| <= q(r)}, by its quadratic at a quantile that is refined.
+    """Both ends of {r: |N - r D| <= q(r)}, by a quadratic at a quantile that is refined.
 
     With S the noise of N - r D, q(r) is Q(r) times its standard deviation, and Q varies
-    slowly: between the normal and the Laplace quantile. All is reckoned from the r at which S
-    varies least: there the noises of N and D are uncorrelated, and no digits cancel.
+    slowly: between the normal and the Laplace quantile. Ratios are measured from the r at which
+    S varies least. There the noises of N and D are uncorrelated, and no digits cancel.
     """
     named = {name for name, _ in (*ratio.above.weights, *ratio.below.weights)}
     spread = _spread(ratio, tuple((name, laws[name]) for name in sorted(named)))
     n, d = (
-        np.atleast_1d(np.asarray(one.at(features), dtype=np.float64))
-        for one in (spread.above, ratio.below)
+        np.atleast_1d(np.asarray(linear.at(features), dtype=np.float64))
+        for linear in (spread.above, ratio.below)
     )
     with np.errstate(all="ignore"):
         product, dd = n * d, d * d
         root_part = dd * spread.above_variance
         root_part += n * n * spread.below_variance
-        known = product, dd, root_part
+        terms = product, dd, root_part
         first = spread.quantile_squared(n / d, confidence)
         lower, upper = (
-            _end(sign, spread, known, spread.quantile_squared(near, confidence))
+            _end(sign, spread, terms, spread.quantile_squared(near, confidence))
             for sign in (-1.0, 1.0)
-            for near in (_end(sign, spread, known, first),)
+            for near in (_end(sign, spread, terms, first),)
         )
         weak = ~(np.abs(d) > fixed_margin(dict(ratio.below.weights), laws, confidence))
         weak |= np.isnan(lower) | np.isnan(upper)
@@ -234,10 +237,10 @@ def _fieller(
 
 
 def _end(
-    sign: float, spread: "_Spread", known: tuple[Floats, Floats, Floats], c: Floats
+    sign: float, spread: "_Spread", terms: tuple[Floats, Floats, Floats], c: Floats
 ) -> Floats:
     """One root of (dd - c Var D) u**2 - 2 n d u + (n n - c Var N) = 0."""
-    product, dd, root_part = known
+    product, dd, root_part = terms
     root = root_part - c * (spread.above_variance * spread.below_variance)
     root *= c
     np.maximum(root, 0.0, out=root)
@@ -263,8 +266,8 @@ class _Spread:
     def quantile_squared(self, u: Floats, confidence: Fraction) -> Floats:
         """The square of the quantile of the noise at u, in units of its variance."""
         share = u * self.fourths[0]
-        for one in self.fourths[1:4]:
-            share += one
+        for coefficient in self.fourths[1:4]:
+            share += coefficient
             share *= u
         share += self.fourths[4]
         variance = u * u
@@ -275,26 +278,28 @@ class _Spread:
         return standard_quantile_squared(share, confidence)
 
 
-@lru_cache(maxsize=256)  # the same for every slice of the groups
+@lru_cache(maxsize=256)  # groups come in slices, and all slices share one spread
 def _spread(ratio: RatioForm, laws: tuple[tuple[str, Noise], ...]) -> _Spread:
     over, under = dict(ratio.above.weights), dict(ratio.below.weights)
-    known = {name: moments(law) for name, law in laws}
-    below_variance = sum(float(under.get(name, 0)) ** 2 * v for name, (v, _) in known.items())
+    cumulants = {name: moments(law) for name, law in laws}
+    below_variance = sum(
+        float(under.get(name, 0)) ** 2 * v for name, (v, _) in cumulants.items()
+    )
     both = sum(
-        float(over.get(name, 0) * under.get(name, 0)) * v for name, (v, _) in known.items()
+        float(over.get(name, 0) * under.get(name, 0)) * v for name, (v, _) in cumulants.items()
     )
     middle = Fraction(both / below_variance)
     above = ratio.above.plus(ratio.below, -middle)
     rest = dict(above.weights)
     fourths = np.zeros(5)
-    for name, (_, fourth) in known.items():
+    for name, (_, fourth) in cumulants.items():
         line = np.array([float(under.get(name, 0)), -float(rest.get(name, 0))])
         square = np.convolve(line, line)
         fourths += fourth / 3 * np.convolve(square, square)
     return _Spread(
         middle,
         above,
-        sum(float(rest.get(name, 0)) ** 2 * v for name, (v, _) in known.items()),
+        sum(float(rest.get(name, 0)) ** 2 * v for name, (v, _) in cumulants.items()),
         below_variance,
         tuple(fourths.tolist()),
     )
@@ -307,6 +312,7 @@ def _by_slopes(
     confidence: Fraction,
     keys: Sequence[Values],
 ) -> Interval:
+    """The interval by linear approximation, and infinite where a denominator may be 0."""
     node = _uncut(node)
     value = np.asarray(evaluate(node, features, keys), dtype=np.float64)
     variance, fourth = np.zeros_like(value), np.zeros_like(value)
@@ -331,18 +337,18 @@ def _by_slopes(
 
 
 def _uncut(node: Node) -> Node:
-    """Without the cuts to public limits inside, at which slopes would vanish."""
+    """The node without its cuts to public limits, where slopes would vanish."""
     if not isinstance(node, Operation):
         return node
     if node.name in ("least", "greatest", "clamp"):
         inner = _monotone_argument(node)
         return node if inner is None else _uncut(inner)
-    return Operation(node.name, tuple(_uncut(one) for one in node.arguments))
+    return Operation(node.name, tuple(_uncut(argument) for argument in node.arguments))
 
 
 def _denominators(node: Node) -> Iterator[Node]:
     if isinstance(node, Operation):
         if node.name == "/" and features_of(node.arguments[1]):
             yield node.arguments[1]
-        for one in node.arguments:
-            yield from _denominators(one)
+        for argument in node.arguments:
+            yield from _denominators(argument)

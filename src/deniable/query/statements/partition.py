@@ -1,16 +1,16 @@
 """A plan restricted to one part of a table: the rows in which a column has one value.
 
-The parts of a partition must hold different people. Where a row is somebody, they do. Where a
-unit may have rows in several parts it is taken into one of them, the least of its values, and
-its rows in other parts count for nothing. Which part that is depends on that unit's own rows
-alone, so a unit that appears, vanishes or changes touches one part (or two, if it moves).
+No privacy unit may be in two parts of a partition. When the unit is the row, none is. A unit
+with rows in several parts is assigned to one of them, the least of its values, and its rows in
+other parts do not count. The part depends only on that unit's own rows, so a unit that appears,
+vanishes or changes affects one part (or two, if it moves).
 
-That holds while everybody stays where they are. In another version of the data, or read by
-other bounds, a person may be in another part, so that is another partition, by its name: what
-the two cost adds up.
+That holds while no unit moves. In another version of the data, or with other bounds, a unit may
+be in another part. That is another partition with another name, and the costs of the two add
+up.
 
 The restriction is put around the table itself, in every statement of the plan, so it holds
-whatever the question says. Sensitivities stay as they are: a unit only has fewer rows.
+whatever the question is. Sensitivities stay as they are: a unit only has fewer rows.
 """
 
 import hashlib
@@ -35,59 +35,62 @@ from deniable.query.relations.sql_nodes import Sql, try_cast
 
 Part: TypeAlias = tuple[tuple[str, KeyValue], ...]  # (column, value), each narrowing further
 
-_LARGEST = 1 << 53
+_LARGEST_EXACT = 1 << 53
 
 
-def restricted(plan: Plan, table: Table, part: Part) -> Plan:
-    """The plan about the rows of one part of its table only."""
+def restrict_to_part(plan: Plan, table: Table, part: Part) -> Plan:
+    """The plan restricted to the rows of one part of its table."""
     if plan.part:
-        raise InvalidParameter("This plan is about a part already.")
+        raise InvalidParameter("This plan is already restricted to a part.")
 
-    def within(sql: str) -> str:
+    def restrict(sql: str) -> str:
         try:
-            return _within(sql, table, part) if sql else sql
+            return _restrict_sql(sql, table, part) if sql else sql
         except RecursionError:
             raise InvalidQuery("The question nests too deeply: split it.") from None
 
     return replace(
         plan,
-        engine_sql=within(plan.engine_sql),
-        blocks=tuple(replace(one, sql=within(one.sql)) for one in plan.blocks),
-        choices=tuple(replace(one, sql=within(one.sql)) for one in plan.choices),
+        engine_sql=restrict(plan.engine_sql),
+        blocks=tuple(replace(block, sql=restrict(block.sql)) for block in plan.blocks),
+        choices=tuple(replace(choice, sql=restrict(choice.sql)) for choice in plan.choices),
         notes=(*plan.notes, *_notes(table, part)),
         part=part,
     )
 
 
-def checked(
+def check_part_keys(
     table: Table, column: str, keys: Sequence[KeyValue]
 ) -> tuple[str, tuple[KeyValue, ...]]:
-    """The column as the table spells it, and keys that can be parts by it.
+    """The column as the table spells it, and the keys of its parts.
 
-    Each comes in its one spelling, since a ledger tells parts apart by theirs: were 1 and 1.0
-    two parts, the same people would pay in only one of them.
+    Each key has one spelling, because a ledger distinguishes parts by their spelling: if 1 and
+    1.0 were two parts, the same units would be charged in only one of them.
     """
     if isinstance(keys, str) or not isinstance(keys, Iterable):
         raise InvalidParameter(
-            "`keys` must be a list of the values that make a part each, such as "
+            "`keys` must be a list of values, one for each part, such as "
             f'["A", "B"]. Found {keys!r}.'
         )
-    found = Scope(table).column(column)
-    known = tuple(_key(found.name, found.kind, key) for key in keys)
-    if not known or len(set(known)) < len(known):
-        raise InvalidParameter("`keys` must be different values, at least one.")
-    return found.name, known
+    declared = Scope(table).column(column)
+    parts = tuple(_normalize_key(declared.name, declared.kind, key) for key in keys)
+    if not parts or len(set(parts)) < len(parts):
+        raise InvalidParameter("`keys` must be one or more different values.")
+    return declared.name, parts
 
 
-def named(table: Table, column: str) -> str:
-    """A partition's name in a ledger: table and column, and a digest of who is where in it.
+def partition_name(table: Table, column: str) -> str:
+    """A partition's name in a ledger: table, column, and a digest of what assigns the units.
 
     >>> from deniable.policy import Column
     >>> old, new = (
     ...     Table("visits", columns={"ward": Column("ward", kind="text")}, version=version)
     ...     for version in ("2026-03", "2026-04")
     ... )
-    >>> named(old, "ward").partition("#")[0], named(old, "ward") == named(new, "ward")
+    >>> (
+    ...     partition_name(old, "ward").partition("#")[0],
+    ...     partition_name(old, "ward") == partition_name(new, "ward"),
+    ... )
     ('visits.ward', False)
     """
     read = _value(Scope(table), column).sql(dialect="duckdb")
@@ -96,10 +99,10 @@ def named(table: Table, column: str) -> str:
     return f"{table.name}.{column}#{hashlib.sha256(facts.encode()).hexdigest()[:16]}"
 
 
-def _key(name: str, kind: str | None, key: KeyValue) -> KeyValue:
+def _normalize_key(name: str, kind: str | None, key: KeyValue) -> KeyValue:
     kinds = {"text": str, "date": str, "boolean": bool}
-    wanted = kinds.get(kind or "", int | float)
-    if isinstance(key, wanted) and isinstance(key, bool) == (wanted is bool):
+    expected = kinds.get(kind or "", int | float)
+    if isinstance(key, expected) and isinstance(key, bool) == (expected is bool):
         if kind == "date":
             with suppress(ValueError):
                 return date.fromisoformat(str(key)).isoformat()
@@ -108,39 +111,40 @@ def _key(name: str, kind: str | None, key: KeyValue) -> KeyValue:
             return key
         elif isinstance(key, bool):
             return key
-        elif abs(key) <= _LARGEST:  # engines compare doubles, which are exact this far
+        elif abs(key) <= _LARGEST_EXACT:  # engines compare doubles, which are exact up to here
             return int(key) if key == int(key) else key
     raise InvalidParameter(
-        f"{name} is of the kind {kind or 'unknown'}, so {key!r} is none of its values."
+        f"{name} is of kind {kind or 'unknown'}, so {key!r} is not one of its values."
     )
 
 
-def _within(sql: str, table: Table, part: Part) -> str:
+def _restrict_sql(sql: str, table: Table, part: Part) -> str:
     tree = sqlglot.parse_one(sql, dialect="duckdb")
     scope = Scope(table)
-    places = [one for one in tree.find_all(exp.Table) if one.name == table.name]
-    for place in places:
+    sources = [source for source in tree.find_all(exp.Table) if source.name == table.name]
+    for source in sources:
         rows = _rows(scope, part)
-        alias = place.args.get("alias") or exp.TableAlias(this=_name(table.name))
-        place.replace(exp.Subquery(this=rows, alias=alias.copy()))
+        alias = source.args.get("alias") or exp.TableAlias(this=_name(table.name))
+        source.replace(exp.Subquery(this=rows, alias=alias.copy()))
     return tree.sql(dialect="duckdb")
 
 
-def is_within(plan: Plan, table: Table, part: Part) -> bool:
+def reads_only_part(plan: Plan, table: Table, part: Part) -> bool:
     """Whether every statement of a plan reads the rows of this part, and no others."""
     rows = _rows(Scope(table), part).sql(dialect="duckdb")
     rows = sqlglot.parse_one(rows, dialect="duckdb").sql(dialect="duckdb")
 
-    def narrowed(place: Sql | None) -> bool:
-        while place is not None:
-            if isinstance(place, exp.Select) and place.sql(dialect="duckdb") == rows:
+    def is_restricted(node: Sql | None) -> bool:
+        while node is not None:
+            if isinstance(node, exp.Select) and node.sql(dialect="duckdb") == rows:
                 return True
-            place = place.parent
+            node = node.parent
         return False
 
     trees = [sqlglot.parse_one(one.sql, dialect="duckdb") for one in plan.statements]
-    places = [place for tree in trees for place in tree.find_all(exp.Table)]
-    return all(narrowed(one) for one in places if one.name.lower() == table.name.lower())
+    sources = [source for tree in trees for source in tree.find_all(exp.Table)]
+    name = table.name.lower()
+    return all(is_restricted(source) for source in sources if source.name.lower() == name)
 
 
 def _rows(scope: Scope, part: Part) -> exp.Select:
@@ -148,11 +152,11 @@ def _rows(scope: Scope, part: Part) -> exp.Select:
 
 
 def _conditions(scope: Scope, part: Part) -> list[Sql]:
-    """That a row is of the part, and that its unit is."""
+    """That a row belongs to the part, and that its unit does."""
     unit = scope.table.unit
-    found: list[Sql] = []
+    conditions: list[Sql] = []
     for column, key in part:
-        found.append(
+        conditions.append(
             exp.EQ(this=_value(scope, column), expression=_literal(scope, column, key))
         )
         if unit is None:
@@ -160,8 +164,8 @@ def _conditions(scope: Scope, part: Part) -> list[Sql]:
         least = exp.Min(this=_value(scope, column))
         units = exp.select(_column(unit)).from_(_source(scope.table)).group_by(_column(unit))
         units = units.having(exp.EQ(this=least, expression=_literal(scope, column, key)))
-        found.append(exp.In(this=_column(unit), query=exp.Subquery(this=units)))
-    return found
+        conditions.append(exp.In(this=_column(unit), query=exp.Subquery(this=units)))
+    return conditions
 
 
 def _value(scope: Scope, column: str) -> Sql:
@@ -190,8 +194,8 @@ def _column(name: str) -> Sql:
 
 
 def _notes(table: Table, part: Part) -> list[str]:
-    said = " and ".join(f"{column} is {key}" for column, key in part)
-    notes = [f"Only rows where {said}."]
+    condition = " and ".join(f"{column} is {key}" for column, key in part)
+    notes = [f"Only rows where {condition}."]
     if table.unit is not None:
         columns = " and ".join(column for column, _ in part)
         notes.append(

@@ -18,11 +18,11 @@ from deniable.query.language.question import Question
 from deniable.query.language.within_clause import split_within_clause
 from deniable.query.plan.plan import Plan
 from deniable.query.planner.accuracy import predicted_margin
-from deniable.query.planner.bounds import (
-    SHARE,
-    Search,
-    bounded,
-    search,
+from deniable.query.planner.bounds_search import (
+    SEARCH_SHARE,
+    BoundsSearch,
+    prepare_search,
+    with_bounds,
 )
 from deniable.query.planner.explain import Branch, explain
 from deniable.release.answer.answer import Answer
@@ -55,25 +55,25 @@ def _release_in_two_steps(
     parsed, step, first, rest = _plan_search(session, question, options)
     # With any bounds the answer costs this epsilon and at most this delta. Planning with the
     # widest bounds also finds the faults of the question before anything is spent.
-    widest = bounded(session.policy, first.table, step.widest)
+    widest = with_bounds(session.policy, first.table, step.widest)
     wide = session.plan_under(widest, parsed, rest)
     whole = first.epsilon + wide.epsilon
     cost_note = (
-        f"Finding bounds took {_percent(SHARE)} of the budget: epsilon "
+        f"Finding bounds took {_percent(SEARCH_SHARE)} of the budget: epsilon "
         f"{decimal_text(first.epsilon)} of {decimal_text(whole)}."
     )
 
     def plan_second(answer: Answer) -> Plan:
         table = answer.table
         found = step.read(first, [table[output.name][0].as_py() for output in first.outputs])
-        policy = bounded(session.policy, first.table, found)
+        policy = with_bounds(session.policy, first.table, found)
         plan = session.plan_under(policy, parsed, {**rest, "delta": wide.delta})
         return replace(
-            plan, notes=(*plan.notes, cost_note, *(bounds.words for bounds in found))
+            plan, notes=(*plan.notes, cost_note, *(bounds.description for bounds in found))
         )
 
-    known = None if fresh else session.recall_answer(first)
-    second = wide if known is None else plan_second(known)
+    kept_answer = None if fresh else session.recall_answer(first)
+    second = wide if kept_answer is None else plan_second(kept_answer)
     if not session.affords((first, second), fresh=fresh):
         raise BudgetExhausted(
             f"Bounds and answer cost epsilon {decimal_text(whole)} together, and "
@@ -96,10 +96,10 @@ def explain_question(
         f"Answer at epsilon {decimal_text(whole)}, in two steps",
         (
             Branch(
-                f"{_percent(SHARE)} finds bounds of {names}: epsilon "
+                f"{_percent(SEARCH_SHARE)} finds bounds of {names}: epsilon "
                 f"{decimal_text(first.epsilon)}",
                 (
-                    *(Branch(line) for line in step.words(first)),
+                    *(Branch(line) for line in step.describe(first)),
                     *(
                         branch
                         for branch in explain(first).below
@@ -108,7 +108,7 @@ def explain_question(
                 ),
             ),
             Branch(
-                f"{_percent(1 - SHARE)} answers within them: epsilon {second_epsilon}",
+                f"{_percent(1 - SEARCH_SHARE)} answers within them: epsilon {second_epsilon}",
                 (
                     Branch("margins grow with the bounds found, so they are not known yet"),
                     Branch("values beyond the bounds are clipped; no margin covers that"),
@@ -120,7 +120,7 @@ def explain_question(
 
 def _plan_search(
     session: Door, question: str | Question, options: Mapping[str, Any]
-) -> tuple[Question, Search, Plan, dict[str, Any]]:
+) -> tuple[Question, BoundsSearch, Plan, dict[str, Any]]:
     """The parsed question, the search for bounds, its plan, and the second plan's options."""
     rest = {
         name: value for name, value in options.items() if name != "bounds" and value is not None
@@ -132,18 +132,18 @@ def _plan_search(
         )
     parsed = parse(question) if isinstance(question, str) else question
     epsilon = positive(rest["epsilon"], "epsilon")
-    beyond = math.ceil(2 / (epsilon * (1 - SHARE)))
-    price: dict[str, Any] = {"epsilon": epsilon * SHARE, "delta": 0}
-    step = search(parsed, session.policy, options["bounds"], beyond=beyond)
+    beyond = math.ceil(2 / (epsilon * (1 - SEARCH_SHARE)))
+    price: dict[str, Any] = {"epsilon": epsilon * SEARCH_SHARE, "delta": 0}
+    step = prepare_search(parsed, session.policy, options["bounds"], beyond=beyond)
     first = session.plan(step.question, **price)
     if step.levels:
         ranks = max(
             output.margin or 0.0 for output in first.outputs if output.margin_in == "ranks"
         )
         beyond = max(beyond, math.ceil(1.5 * ranks))
-        step = search(parsed, session.policy, options["bounds"], beyond=beyond)
+        step = prepare_search(parsed, session.policy, options["bounds"], beyond=beyond)
         first = session.plan(step.question, **price)
-    return parsed, step, first, {**rest, "epsilon": epsilon - epsilon * SHARE}
+    return parsed, step, first, {**rest, "epsilon": epsilon - epsilon * SEARCH_SHARE}
 
 
 def _explain_refusal(

@@ -11,7 +11,6 @@ missing values are counted, for that fifth.
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any
 
 from deniable.errors import InvalidParameter
 from deniable.exact.rationals import Number, positive, rational
@@ -23,7 +22,7 @@ from deniable.query.language import builder
 from deniable.query.language.question import Question
 from deniable.query.language.syntax_tree import Aggregate, Call, ColumnRef, Named
 from deniable.query.plan.plan import Plan
-from deniable.query.planner.bounds import SHARE, Search, search
+from deniable.query.planner.bounds_search import SEARCH_SHARE, BoundsSearch, prepare_search
 from deniable.query.planner.planner import DELTA_SHARE
 from deniable.release.session.door import Door
 
@@ -55,7 +54,7 @@ class ProfilePlans:
     counts: Plan
     quantiles: Plan | None
     groups: Mapping[str, Plan]  # by column
-    step: Search | None
+    step: BoundsSearch | None
     first: Plan | None  # finds bounds
     second: Fraction  # epsilon of the plans within the bounds that were found
 
@@ -92,33 +91,35 @@ def plan_profile(
     share = whole / (1 + measured + MISSING_SHARE * len(of["missing"]))
     rest, delta_share = share * (1 - MISSING_SHARE), spare / (1 + len(of["groups"]))
     numbers, open_numbers = rest * len(of["number"]), rest * len(of["open"])
-    level: dict[str, Any] = {"confidence": confidence}
-    counts = session.plan(
-        Question(subject.name, None, (), _count_outputs(subject, looks)),
-        epsilon=share
+
+    def plan(question: Question, price: Fraction, delta: Number = 0) -> Plan:
+        return session.plan(question, epsilon=price, delta=delta, confidence=confidence)
+
+    counts_price = (
+        share
         + share * MISSING_SHARE * (measured + len(of["missing"]))
         + rest * len(of["values"])
-        + numbers * HISTOGRAM_SHARE,
-        delta=delta_share,
-        **level,
+        + numbers * HISTOGRAM_SHARE
     )
+    counts = plan(_select(subject, _count_outputs(subject, looks)), counts_price, delta_share)
     quantiles = step = first = None
     if of["number"]:
-        question = Question(subject.name, None, (), quantile_outputs(of["number"]))
-        price = numbers - numbers * HISTOGRAM_SHARE
-        quantiles = session.plan(question, epsilon=price, delta=0, **level)
+        question = _select(subject, quantile_outputs(of["number"]))
+        quantiles = plan(question, numbers - numbers * HISTOGRAM_SHARE)
     groups = {
-        name: session.plan(
-            _frequent_values(subject, name), epsilon=rest, delta=delta_share, **level
-        )
-        for name in of["groups"]
+        name: plan(_frequent_values(subject, name), rest, delta_share) for name in of["groups"]
     }
     if of["open"]:
-        question = Question(subject.name, None, (), histogram_outputs(of["open"]))
-        step = search(question, session.policy, of["open"])
-        first = session.plan(step.question, epsilon=open_numbers * SHARE, delta=0, **level)
+        question = _select(subject, histogram_outputs(of["open"]))
+        step = prepare_search(question, session.policy, of["open"])
+        first = plan(step.question, open_numbers * SEARCH_SHARE)
     second = Fraction(0) if first is None else open_numbers - first.epsilon
     return ProfilePlans(subject, looks, counts, quantiles, groups, step, first, second)
+
+
+def _select(table: Table, outputs: tuple[Named, ...]) -> Question:
+    """The question for these outputs over all rows of a table."""
+    return Question(table.name, None, (), outputs)
 
 
 ROWS = Aggregate("count", None)

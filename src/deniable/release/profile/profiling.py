@@ -7,7 +7,7 @@ from deniable.errors import BudgetExhausted
 from deniable.exact.rationals import Number
 from deniable.query.language.question import Question
 from deniable.query.plan.plan import Plan
-from deniable.query.planner.bounds import Found, bounded
+from deniable.query.planner.bounds_search import FoundBounds, with_bounds
 from deniable.release.answer.answer import Answer
 from deniable.release.profile.profile import Profile
 from deniable.release.profile.profile_plans import (
@@ -66,9 +66,9 @@ def profile(
 
 def _check_affordable(session: Door, prepared: ProfilePlans) -> None:
     """Refuses a profile if the ledger would not grant all of its plans."""
-    known = None if prepared.first is None else session.recall_answer(prepared.first)
+    kept_answer = None if prepared.first is None else session.recall_answer(prepared.first)
     if not session.affords(
-        [*prepared.plans, *_plan_within_bounds(session, prepared, known)[1]]
+        [*prepared.plans, *_plan_within_bounds(session, prepared, kept_answer)[1]]
     ):
         raise BudgetExhausted(
             f"This profile costs {prepared.price}, and {session.remaining} is left. "
@@ -78,7 +78,7 @@ def _check_affordable(session: Door, prepared: ProfilePlans) -> None:
 
 def _plan_within_bounds(
     session: Door, prepared: ProfilePlans, answer: Answer | None
-) -> tuple[tuple[Found, ...], tuple[Plan, ...]]:
+) -> tuple[tuple[FoundBounds, ...], tuple[Plan, ...]]:
     """The bounds in the answer (the widest without one), and the plans within them."""
     step, first = prepared.step, prepared.first
     if step is None or first is None:
@@ -88,7 +88,7 @@ def _plan_within_bounds(
         noisy = [answer.table[output.name][0].as_py() for output in first.outputs]
         bounds = step.read(first, noisy)
     name, columns = prepared.table.name, list(step.ends)
-    policy = bounded(session.policy, name, bounds)
+    policy = with_bounds(session.policy, name, bounds)
     options = {"delta": 0, "confidence": prepared.counts.confidence}
     plans = tuple(
         session.plan_under(
@@ -119,7 +119,7 @@ def _find_bounds_and_measure(
     counted, placed = (session.release(plan) for plan in plans)
     for bounds in found:
         look = next(look for look in prepared.looks if look.column == bounds.column)
-        note = bounds.words[0].upper() + bounds.words[1:]
+        note = bounds.description[0].upper() + bounds.description[1:]
         profiles[bounds.column] = _read_column(look, rows, counted, placed, (note,))
     return plans
 

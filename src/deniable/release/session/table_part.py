@@ -9,10 +9,10 @@ from deniable.policy import Policy
 from deniable.query.plan.plan import KeyValue, Plan
 from deniable.query.statements.partition import (
     Part,
-    checked,
-    is_within,
-    named,
-    restricted,
+    check_part_keys,
+    reads_only_part,
+    partition_name,
+    restrict_to_part,
 )
 
 
@@ -37,13 +37,13 @@ class TablePart:
                 f"This session is about a part of {self.table} and answers questions about "
                 "that table only. Use the whole session for other tables."
             )
-        return restricted(plan, policy.tables[self.table], self.part)
+        return restrict_to_part(plan, policy.tables[self.table], self.part)
 
     def holds(self, plan: Plan, policy: Policy) -> bool:
         """Whether a plan reads only these rows. It is judged by its statements."""
         if self.table is None or plan.part != self.part:
             return plan.part == self.part
-        return is_within(plan, policy.tables[self.table], self.part)
+        return reads_only_part(plan, policy.tables[self.table], self.part)
 
     def divide(
         self, policy: Policy, column: str, keys: Sequence[KeyValue], table: str | None
@@ -52,19 +52,19 @@ class TablePart:
         if not isinstance(column, str):
             raise InvalidParameter(f"`column` must be the name of a column. Found {column!r}.")
         name = table or self.table or _only_table_with(policy, column)
-        known = policy.tables.get(name)
-        if known is None or known.public or self.table not in (None, name):
+        declared = policy.tables.get(name)
+        if declared is None or declared.public or self.table not in (None, name):
             raise InvalidParameter(f"This session has no private table {name!r} to divide.")
-        spelt, values = checked(known, column, keys)
-        if any(spelt == one for one, _ in self.part):
+        column_name, values = check_part_keys(declared, column, keys)
+        if any(column_name == divided for divided, _ in self.part):
             raise InvalidParameter(
-                f"This session is already restricted to one value of {spelt}. Divide by "
+                f"This session is already restricted to one value of {column_name}. Divide by "
                 "another column."
             )
-        partition = named(known, spelt)
+        partition = partition_name(declared, column_name)
         return {
             key: TablePart(
-                name, (*self.part, (spelt, value)), (*self.path, (partition, str(value)))
+                name, (*self.part, (column_name, value)), (*self.path, (partition, str(value)))
             )
             for key, value in zip(keys, values, strict=True)
         }

@@ -10,8 +10,8 @@ from deniable.engines.duckdb.engine import DuckDB
 from deniable.errors import InvalidParameter, InvalidQuery
 from deniable.policy import Policy, Table
 from deniable.query.language.parse import parse
-from deniable.query.planner import bounds
-from deniable.query.planner.bounds import bounded, search
+from deniable.query.planner import bounds_search
+from deniable.query.planner.bounds_search import prepare_search, with_bounds
 from deniable.query.planner.planner import plan
 
 SCHEMA = {"cost": "DOUBLE", "age": "INTEGER", "ward": "VARCHAR"}
@@ -24,31 +24,33 @@ def hospital(**declared):
 
 
 def test_columns_without_bounds_are_searched():
-    step = search(ASK, hospital(), "find")
+    step = prepare_search(ASK, hospital(), "find")
     assert list(step.ends) == ["cost", "age"]
     assert step.question.where == ASK.where
-    assert list(search(ASK, hospital(bounds={"age": (0, 9)}), "find").ends) == ["cost"]
+    assert list(prepare_search(ASK, hospital(bounds={"age": (0, 9)}), "find").ends) == ["cost"]
 
 
 def test_named_columns_are_searched_inside_their_range():
     declared = hospital(bounds={"cost": (-3, 1000)})
-    ends = search(ASK, declared, ["COST"]).ends["cost"]
+    ends = prepare_search(ASK, declared, ["COST"]).ends["cost"]
     assert (ends[0], ends[-1]) == (-3, 1000)
     assert Fraction(512) in ends
     assert Fraction(-2) in ends
     assert Fraction(1024) not in ends
-    assert search(ASK, declared, {"cost": "find"}) == search(ASK, declared, ["cost"])
+    assert prepare_search(ASK, declared, {"cost": "find"}) == prepare_search(
+        ASK, declared, ["cost"]
+    )
 
 
 def test_a_declared_range_and_number_of_rows_are_searched_by_quantiles():
     declared = hospital(bounds={"cost": (0, 10**6)}, expected_rows=10_000)
-    step = search(ASK, declared, ["cost"], beyond=25)
+    step = prepare_search(ASK, declared, ["cost"], beyond=25)
     assert dict(step.levels) == {"cost": Fraction(399, 400)}
     made = plan(step.question, declared, epsilon=1)
     assert [one.name for one in made.outputs] == ["cost[0.0025]", "cost[0.9975]"]
     (found,) = step.read(made, [3.5, 900.25])
     assert (found.low, found.high) == (Fraction("3.5"), Fraction("900.25"))
-    assert "the quantiles 0.0025 and 0.9975, ± " in found.words
+    assert "the quantiles 0.0025 and 0.9975, ± " in found.description
     (alone,) = step.read(made, [5.0, 5.0])
     assert (alone.low, alone.high) == (4, 6)
     assert step.widest[0].high == 10**6
@@ -56,40 +58,40 @@ def test_a_declared_range_and_number_of_rows_are_searched_by_quantiles():
 
 def test_bins_and_quantiles_in_one_search():
     declared = hospital(bounds={"cost": (0, 10**6)}, expected_rows=10_000)
-    step = search(ASK, declared, ["age", "cost"], beyond=25)
+    step = prepare_search(ASK, declared, ["age", "cost"], beyond=25)
     made = plan(step.question, declared, epsilon=1)
     bins = len(step.ends["age"]) - 1
     noisy = [0.0] * bins + [3.5, 900.25]
     noisy[step.ends["age"].index(Fraction(32))] = 10**6
     age, cost = step.read(made, noisy)
     assert (age.low, age.high, cost.high) == (32, 64, Fraction("900.25"))
-    assert ["powers of two" in one for one in step.words(made)] == [True, False]
+    assert ["powers of two" in one for one in step.describe(made)] == [True, False]
 
 
 def test_whole_numbers_need_no_bins_below_one():
-    ends = search(ASK, hospital(), ["age"]).ends["age"]
+    ends = prepare_search(ASK, hospital(), ["age"]).ends["age"]
     assert [one for one in ends if abs(one) < 2] == [-1, 0, 1]
 
 
 @pytest.mark.parametrize("wanted", ["look", {"cost": (0, 1)}, ["ward"], ["nothing"]])
 def test_what_cannot_be_searched_is_refused(wanted):
     with pytest.raises(InvalidParameter, match="`bounds"):
-        search(ASK, hospital(), wanted)
+        prepare_search(ASK, hospital(), wanted)
 
 
 def test_nothing_to_search_is_refused():
     with pytest.raises(InvalidParameter, match="every number of this question has"):
-        search(parse("SELECT COUNT(cost) FROM visits"), hospital(), "find")
+        prepare_search(parse("SELECT COUNT(cost) FROM visits"), hospital(), "find")
 
 
 def test_an_unknown_table_is_refused():
     with pytest.raises(InvalidQuery, match="one table"):
-        search(parse("SELECT SUM(x) FROM elsewhere"), hospital(), "find")
+        prepare_search(parse("SELECT SUM(x) FROM elsewhere"), hospital(), "find")
 
 
 def test_one_row_is_in_one_bin():
     """All bins together are one payment: the block's sensitivity is that of a count."""
-    made = plan(search(ASK, hospital(), "find").question, hospital(), epsilon=1)
+    made = plan(prepare_search(ASK, hospital(), "find").question, hospital(), epsilon=1)
     assert [block.mechanism.sensitivity for block in made.blocks] == [1, 1]
 
 
@@ -99,7 +101,7 @@ ODD += [float("inf"), float("-inf"), float("nan"), None, -1e-9]
 
 def test_each_value_is_counted_in_its_own_bin():
     policy = hospital()
-    step = search(parse("SELECT AVG(cost) FROM visits"), policy, "find")
+    step = prepare_search(parse("SELECT AVG(cost) FROM visits"), policy, "find")
     made = plan(step.question, policy, epsilon=1)
     ends = [float(one) for one in step.ends["cost"]]
     counted = [0] * len(made.features)
@@ -124,29 +126,29 @@ def counts_of(step, column, full):
 
 def test_full_bins_stand_out_and_the_rest_is_counted():
     policy = hospital()
-    step = search(parse("SELECT AVG(cost) FROM visits"), policy, "find")
+    step = prepare_search(parse("SELECT AVG(cost) FROM visits"), policy, "find")
     made = plan(step.question, policy, epsilon=Fraction(1, 5))
     counts = counts_of(step, "cost", {Fraction(2): 500, Fraction(16): 140, Fraction(512): 7})
     (found,) = step.read(made, counts)
     assert (found.low, found.high, found.beyond, found.clear) == (2, 32, 7, True)
-    assert "2 to 32; at most " in found.words
-    assert "no margin covers" in found.words
+    assert "2 to 32; at most " in found.description
+    assert "no margin covers" in found.description
 
 
 def test_too_few_rows_make_a_guess_that_says_so():
     policy = hospital()
-    step = search(parse("SELECT AVG(cost) FROM visits"), policy, "find")
+    step = prepare_search(parse("SELECT AVG(cost) FROM visits"), policy, "find")
     made = plan(step.question, policy, epsilon=Fraction(1, 5))
     (found,) = step.read(made, counts_of(step, "cost", {Fraction(4): 3}))
     assert (found.low, found.high, found.clear) == (4, 8, False)
-    assert "guess" in found.words
+    assert "guess" in found.description
 
 
 def test_empty_bins_stand_out_as_rarely_as_said(size, monkeypatch):
     """Once in a million cannot be counted, so it is counted for once in twenty."""
-    monkeypatch.setattr(bounds, "_RARELY", 1 / 20)
+    monkeypatch.setattr(bounds_search, "_RARELY", 1 / 20)
     policy = hospital()
-    step = search(parse("SELECT AVG(cost) FROM visits"), policy, "find")
+    step = prepare_search(parse("SELECT AVG(cost) FROM visits"), policy, "find")
     made = plan(step.question, policy, epsilon=Fraction(1, 5))
     runs = size(small=400, full=20_000, what="searches of an empty table")
     noise = made.blocks[0].mechanism
@@ -161,8 +163,8 @@ def test_empty_bins_stand_out_as_rarely_as_said(size, monkeypatch):
 
 def test_the_bounds_are_put_into_the_policy():
     policy = hospital(expected_rows=5, row_ceiling=100)
-    step = search(ASK, policy, "find")
-    after = bounded(policy, "VISITS", step.widest).tables["visits"]
+    step = prepare_search(ASK, policy, "find")
+    after = with_bounds(policy, "VISITS", step.widest).tables["visits"]
     assert after.columns["age"].bounds == (-(2**50), 2**50)
     assert after.columns["age"].integer
     assert after.columns["ward"].bounds is None
