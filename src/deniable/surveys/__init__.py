@@ -1,4 +1,4 @@
-"""Surveys: what needs more than one channel, from the plan to the report.
+"""Surveys: from the questionnaire and its plan to the report.
 
 >>> import deniable as dp
 >>> coins = dp.RandomizedResponse(odds=3)

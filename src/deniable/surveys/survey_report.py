@@ -1,6 +1,6 @@
 """The report of a survey: estimates with intervals, cross-tabs, what an answer proves.
 
-All of it is computed from reports; none of it costs anything more.
+All of it is computed from randomized reports, so it costs no more epsilon.
 """
 
 from collections.abc import Iterator
@@ -35,7 +35,7 @@ from deniable.surveys.questionnaire.respondent_promises import what_an_answer_pr
 
 @dataclass(frozen=True, slots=True)
 class QuestionResult:
-    """One question: an estimate for each label, or for the mean of a number."""
+    """The result of one question: an estimate for each label, or of the mean of a number."""
 
     question: str
     text: str
@@ -44,36 +44,35 @@ class QuestionResult:
     respondents: int
     epsilon: float
     sentence: str
-    loss: Loss  # of one report as it was collected: amplified only by a shuffler that hides it
+    loss: Loss  # of one report as it was collected; smaller if a shuffler hides it
     response_bias: ResponseBias
-    amplified: bool = False  # whether a shuffler made `loss` less than that of the coins
-    mean: int | None = None  # which of the estimates is a mean and not a share, if one is
+    amplified: bool = False  # whether a shuffler made `loss` smaller
+    mean: int | None = None  # the index of the estimate that is a mean, if there is one
     words: Phrases = field(default_factory=Phrases)
     language: str = "en"
 
     def lines(self) -> Iterator[str]:
-        """What is known of how far people's own doing could have moved the estimates."""
+        """How far careless or false answers could have moved the estimates."""
         from scipy.special import ndtri
 
         z = float(ndtri((1 + self.estimates[0].confidence) / 2))
-        for label, one in zip(self.labels, self.response_bias.attentive, strict=False):
-            value, margin = f"{one.prevalence:.3f}", f"{z * one.standard_error:.3f}"
+        for label, estimate in zip(self.labels, self.response_bias.attentive, strict=False):
+            value, margin = f"{estimate.prevalence:.3f}", f"{z * estimate.standard_error:.3f}"
             yield self._say("careless", label=label, value=value, margin=margin)
         if self.response_bias.if_denied:
-            told = (
+            shares = (
                 f"{share:.0%}: {x:.3f}" for share, x in self.response_bias.if_denied.items()
             )
-            yield self._say("if_denied", list=", ".join(told))
+            yield self._say("if_denied", list=", ".join(shares))
         if self.response_bias.if_lied:
             place = self.mean or 0
-            ranges = self.response_bias.if_lied[place].items()
-            told = (
+            ranges = (
                 f"{share:.0%}: {self._say('range', low=f'{low:.3g}', high=f'{high:.3g}')}"
-                for share, (low, high) in ranges
+                for share, (low, high) in self.response_bias.if_lied[place].items()
             )
-            yield self._say("if_lied", label=self.labels[place], list=", ".join(told))
+            yield self._say("if_lied", label=self.labels[place], list=", ".join(ranges))
 
-    def shown(self, estimate: Estimate) -> str:
+    def format_estimate(self, estimate: Estimate) -> str:
         """An estimate with its interval, in the report's language."""
         if not estimate.consistent:
             return self._say(
@@ -92,28 +91,29 @@ class QuestionResult:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class SurveyReport:
-    """Everything that a survey says. `loss` is what one person's reports cost at most."""
+    """The results of a survey. `loss` is the loss of all reports of one person, at most."""
 
     title: str
     results: tuple[QuestionResult, ...]
     pairs: tuple[QuestionPair, ...]
     loss: Loss
-    collected: Loss  # the same as it was collected: less than `loss` if a shuffler hides it
+    collected: Loss  # the same as it was collected; smaller if a shuffler hides it
     respondents: int
-    anchor: str = ""  # what the anchor says about attention, if there is one
+    anchor: str = ""  # what the anchor says about attention, if the survey has one
 
     def __str__(self) -> str:
         first = self.results[0]
         people = first._say("respondents", number=f"{self.respondents:,}")
         lines = [f"{self.title}: {people}"]
-        for one in self.results:
-            lines.append(f"\n{one.text} ({one._say('reports', number=f'{one.respondents:,}')})")
+        for result in self.results:
+            count = result._say("reports", number=f"{result.respondents:,}")
+            lines.append(f"\n{result.text} ({count})")
             lines += [
-                f"  {label}: {one.shown(estimate)}"
-                for label, estimate in zip(one.labels, one.estimates, strict=True)
+                f"  {label}: {result.format_estimate(estimate)}"
+                for label, estimate in zip(result.labels, result.estimates, strict=True)
             ]
-            lines += [f"  {line}" for line in one.lines()]
-            lines.append(f"  {one.sentence}")
+            lines += [f"  {line}" for line in result.lines()]
+            lines.append(f"  {result.sentence}")
         if self.anchor:
             lines.append(f"\n{self.anchor}")
         return "\n".join(lines)
@@ -126,7 +126,7 @@ def report(
     confidence: Number = 0.95,
     language: str | None = None,
 ) -> SurveyReport:
-    """Reads all reports of a survey.
+    """Estimates all results of a survey from its reports.
 
     >>> from deniable.surveys.questionnaire.questionnaire import loads
     >>> from deniable.surveys.questionnaire.collected_reports import parse_reports
@@ -138,70 +138,74 @@ def report(
     >>> found.results[0].labels, round(found.results[0].estimates[0].value, 3)
     (('yes',), 0.284)
     """
-    spoken = language or survey.languages[0]
-    if spoken not in survey.languages:
+    chosen = language or survey.languages[0]
+    if chosen not in survey.languages:
         listed = ", ".join(survey.languages)
-        raise InvalidParameter(f"This survey speaks {listed}. Found {spoken!r}.")
-    made = design_questions(survey)
-    anchor = find_anchor(survey, made, collected)
+        raise InvalidParameter(
+            f"`language` must be a language of this survey: {listed}. Found {chosen!r}."
+        )
+    questions = design_questions(survey)
+    anchor = find_anchor(survey, questions, collected)
     results = tuple(
-        _result(survey, made[name], collected, confidence, spoken, anchor)
-        for name in made
+        _result(survey, questions[name], collected, confidence, chosen, anchor)
+        for name in questions
         if name in collected.reports
     )
     if not results:
         raise InvalidData("No private question has any report.")
     return SurveyReport(
-        title=in_language(survey.title, spoken),
+        title=in_language(survey.title, chosen),
         results=results,
-        pairs=tuple(tabulate_pairs(survey, made, collected, spoken)),
-        loss=sent_loss(survey, made),
-        collected=survey_loss(survey, made, collected),
+        pairs=tuple(tabulate_pairs(survey, questions, collected, chosen)),
+        loss=sent_loss(survey, questions),
+        collected=survey_loss(survey, questions, collected),
         respondents=collected.respondents,
-        anchor=_attention(anchor, survey.wording, spoken),
+        anchor=_attention(anchor, survey.wording, chosen),
     )
 
 
 def _attention(anchor: AnchorResult | None, words: Phrases, language: str) -> str:
     if anchor is None:
         return ""
-    if anchor.found is None:
+    if anchor.attention is None:
         return f"{anchor.question}: {anchor.problem}"
     return words.say(
         "attention",
         language,
         question=anchor.question,
-        share=f"{anchor.found.share:.3f}",
-        margin=f"{1.96 * anchor.found.error:.3f}",
+        share=f"{anchor.attention.share:.3f}",
+        margin=f"{1.96 * anchor.attention.error:.3f}",
     )
 
 
 def _result(
     survey: Questionnaire,
-    one: DesignedQuestion,
+    designed: DesignedQuestion,
     collected: CollectedReports,
     confidence: Number,
     language: str,
     anchor: AnchorResult | None,
 ) -> QuestionResult:
-    question, reports = one.question, collected.reports[one.question.id]
-    labels, estimates, mean = _estimates(one, reports, confidence, language, survey.wording)
-    boxes = 1 if one.joint else one.options
+    question, reports = designed.question, collected.reports[designed.question.id]
+    labels, estimates, mean = _estimates(
+        designed, reports, confidence, language, survey.wording
+    )
+    boxes = 1 if designed.joint else designed.options
     mixed = len(reports) if lines_look_alike(survey, collected) else 1
-    loss = question_loss(survey, one, reports=mixed)
+    loss = question_loss(survey, designed, reports=mixed)
     return QuestionResult(
         question=question.id,
         text=in_language(question.text, language),
         labels=labels,
         estimates=estimates,
         respondents=len(reports),
-        epsilon=one.loss.epsilon(),
+        epsilon=designed.loss.epsilon(),
         sentence=what_an_answer_proves(
-            one.design, boxes=boxes, words=survey.wording, language=language
+            designed.design, boxes=boxes, words=survey.wording, language=language
         ),
         loss=loss,
-        amplified=loss != one.loss,
-        response_bias=find_response_bias(one, collected, estimates, anchor),
+        amplified=loss != designed.loss,
+        response_bias=find_response_bias(designed, collected, estimates, anchor),
         mean=mean,
         words=survey.wording,
         language=language,
@@ -209,35 +213,37 @@ def _result(
 
 
 def _estimates(
-    one: DesignedQuestion, reports: Any, confidence: Number, language: str, words: Phrases
+    designed: DesignedQuestion, reports: Any, confidence: Number, language: str, words: Phrases
 ) -> tuple[tuple[str, ...], tuple[Estimate, ...], int | None]:
-    """Labels, estimates, and which of them is a mean."""
-    labels, design = tuple(one.question.labels(language, words)), one.design
+    """Labels, estimates, and the index of the mean, if there is one."""
+    labels, design = tuple(designed.question.labels(language, words)), designed.design
     average = words.say("mean", language)
     if isinstance(design, Hybrid):
         return (average,), (design.estimate(reports, confidence=confidence),), 0
     if isinstance(design, NumberOrNot):
         mean = design.estimate(reports, confidence=confidence)
-        gone = design.not_said(reports, confidence=confidence)
-        return (average, *labels), (mean, gone), 0
-    if one.options > 1:
-        return labels, _options(one, reports, confidence), None
-    found = design.estimate(reports, confidence=confidence)
-    if isinstance(found, Estimate):
-        return labels[1:], (found,), None
+        not_said = design.not_said(reports, confidence=confidence)
+        return (average, *labels), (mean, not_said), 0
+    if designed.options > 1:
+        return labels, _option_shares(designed, reports, confidence), None
+    estimates = design.estimate(reports, confidence=confidence)
+    if isinstance(estimates, Estimate):
+        return labels[1:], (estimates,), None
     if isinstance(design, Ordinal):
         scores = [float(point) for point in range(1, design.categories + 1)]
         mean = design.estimate_mean(reports, scores=scores, confidence=confidence)
-        return (*labels, average), (*found, mean), len(labels)
-    return labels, tuple(found), None
+        return (*labels, average), (*estimates, mean), len(labels)
+    return labels, tuple(estimates), None
 
 
-def _options(one: DesignedQuestion, reports: Any, confidence: Number) -> tuple[Estimate, ...]:
-    """Of a multiple choice: the share of each option among all, and of those who declined."""
-    boxes, level = one.boxes(reports), confidence_level(confidence)
+def _option_shares(
+    designed: DesignedQuestion, reports: Any, confidence: Number
+) -> tuple[Estimate, ...]:
+    """The share of each option of a multiple choice, and of people who prefer not to say."""
+    boxes, level = designed.boxes(reports), confidence_level(confidence)
     return tuple(
         estimate_share(
             int(column.sum()), len(boxes), p=channel.p, q=channel.q, confidence=level
         )
-        for column, channel in zip(boxes.T, one.channels, strict=True)
+        for column, channel in zip(boxes.T, designed.channels, strict=True)
     )

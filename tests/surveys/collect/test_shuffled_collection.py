@@ -132,5 +132,5 @@ def test_one_question_each_costs_the_worst_of_them():
 
 def test_lines_that_were_not_taken_apart_are_refused():
     made = loads(TEXT + SECOND + TRUSTED + "separates = true\n")
-    with pytest.raises(InvalidData, match="takes apart"):
+    with pytest.raises(InvalidData, match="separates answers"):
         parse_reports(made, ['{"a":1,"b":2}'])

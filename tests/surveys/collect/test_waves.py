@@ -136,7 +136,7 @@ def test_losses_of_other_designs_over_waves():
 def test_what_cannot_be_remembered_is_refused():
     mine = Memory(b"0123456789abcdef", "s")
     panel = Loloha(odds=2, odds_forever=3, categories=9)
-    with pytest.raises(InvalidParameter, match="by itself"):
+    with pytest.raises(InvalidParameter, match="its own memory"):
         mine.report("q", panel, 1)
     with pytest.raises(InvalidParameter, match="Rappor"):
         over_waves(Rappor(), waves=2, remembered=True)

@@ -45,5 +45,5 @@ def test_the_ends():
     assert pool([(PHONE, (100, 0))]).value == 0
     assert pool([(PHONE, (0, 100))]).value == 1
     assert pool([(RevealingResponse.triangular(0.25), (75, 25))]).value == pytest.approx(0)
-    with pytest.raises(InvalidParameter, match="one mode"):
+    with pytest.raises(InvalidParameter, match="one or more pairs"):
         pool([])

@@ -90,7 +90,7 @@ def test_the_information_is_the_curvature():
 def test_bad_data_is_refused():
     with pytest.raises(InvalidData, match="one row"):
         logistic(COINS, [1, 0, 1], [[1.0], [2.0]])
-    with pytest.raises(InvalidData, match="independent"):
+    with pytest.raises(InvalidData, match="linearly dependent"):
         logistic(COINS, [1, 0, 1], [[1.0], [1.0], [1.0]])
     with pytest.raises(InvalidData, match="finite"):
         logistic(COINS, [1, 0], [[1.0], [float("nan")]])

@@ -57,5 +57,5 @@ def test_what_cannot_be_read_is_refused():
         reader_for(Rappor())
     with pytest.raises(InvalidData):
         reader_for(DESIGNS["three"])([3])
-    with pytest.raises(InvalidData, match="as many"):
+    with pytest.raises(InvalidData, match="same number"):
         count_pairs([1], [1, 2])

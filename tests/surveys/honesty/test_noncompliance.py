@@ -36,7 +36,7 @@ def test_careless_answers_are_taken_out():
 
 def test_an_anchor_must_be_able_to_tell():
     half = RandomizedResponse.channel(0.9, 0.5)
-    with pytest.raises(InvalidParameter, match="tell them apart"):
+    with pytest.raises(InvalidParameter, match="cannot be distinguished"):
         attentive_prevalence(COINS, (60, 40), anchor=half, anchor_counts=(50, 50))
     with pytest.raises(InvalidParameter, match="at random"):
         attentive_prevalence(COINS, (60, 40), anchor=COINS, anchor_counts=(50, 50))
@@ -54,7 +54,7 @@ def test_evaders_are_counted():
     found = two_devices(*modes)
     assert abs(found.yes - 0.2) < 7 * found.yes_error
     assert found.evading == pytest.approx(0.1, abs=0.05)
-    with pytest.raises(InvalidParameter, match="alike"):
+    with pytest.raises(InvalidParameter, match="too similar"):
         two_devices(modes[0], modes[0])
 
 

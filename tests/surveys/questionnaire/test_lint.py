@@ -25,12 +25,12 @@ def test_a_clean_questionnaire_has_no_findings():
         (
             GOOD + question("c", more=EXIT + 'ask_if={question="a",answer="yes"}\n'),
             "error",
-            "tells the private answer to a",
+            "reveals the private answer to a",
         ),
         (
             GOOD + question("c", more=EXIT + 'ask_if={question="z",answer="yes"}\n'),
             "error",
-            "not asked",
+            "not in this survey",
         ),
         (
             GOOD
@@ -41,15 +41,15 @@ def test_a_clean_questionnaire_has_no_findings():
         ),
         (GOOD + question("c", more=""), "warning", "leave it out"),
         (GOOD + question("c", "number", "low=0\nhigh=9\n"), "warning", "leave it out"),
-        (GOOD + question("name", more="private=false\n"), "warning", "single people out"),
+        (GOOD + question("name", more="private=false\n"), "warning", "may identify people"),
         (
             GOOD + question("c", "number", "low=0\nhigh=9\nprivate=false\n"),
             "warning",
-            "single people out",
+            "may identify people",
         ),
         (HEAD.format(5) + question("a"), "warning", "148-fold"),
-        (HEAD.format(0.3) + question("a") + question("b"), "warning", "next to nothing"),
-        ("waves=2\n" + GOOD, "warning", "spend again"),
+        (HEAD.format(0.3) + question("a") + question("b"), "warning", "very little"),
+        ("waves=2\n" + GOOD, "warning", "cost epsilon again"),
         (
             'shuffler={who="Post",independent=true,strips=["identity"]}\n' + GOOD,
             "warning",

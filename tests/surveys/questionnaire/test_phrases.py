@@ -49,7 +49,7 @@ def test_a_report_speaks_the_language():
     assert found.results[0].sentence == "3.01 zu 1; etwa 60, etwa 20, 2"
     assert found.results[1].sentence == "Höchstens 3.01 zu 1."
     assert report(survey, parse_reports(survey, lines)).results[0].labels[2] == "rather not"
-    with pytest.raises(InvalidParameter, match="speaks en, de"):
+    with pytest.raises(InvalidParameter, match="of this survey: en, de"):
         report(survey, parse_reports(survey, lines), language="fr")
 
 
@@ -79,7 +79,7 @@ def test_a_report_speaks_every_language_that_is_built_in(language):
     assert built_in(language)["yes"] in told
     odd = report(survey, parse_reports(survey, ['{"a":0,"b":0,"moon":0}'] * 400)).results[0]
     assert not odd.estimates[1].consistent
-    assert "inconsistent" not in odd.shown(odd.estimates[1])
+    assert "inconsistent" not in odd.format_estimate(odd.estimates[1])
 
 
 def test_every_language_has_every_word_with_its_figures():
@@ -94,10 +94,10 @@ def test_every_language_has_every_word_with_its_figures():
     ("words", "told"),
     [
         ('proof_other = { en = "At most {odds}.", de = "Höchstens 3 zu 1." }', "{odds}"),
-        ('proof_other = { en = "{odds}{secret}", de = "{odds}" }', "just these"),
-        ('proof_other = { en = "{odds:.9f}", de = "{odds}" }', "just these"),
-        ('proof_other = { en = "{odds.real}", de = "{odds}" }', "just these"),
-        ('proof_other = { en = "{odds", de = "{odds}" }', "just these"),
+        ('proof_other = { en = "{odds}{secret}", de = "{odds}" }', "exactly these"),
+        ('proof_other = { en = "{odds:.9f}", de = "{odds}" }', "exactly these"),
+        ('proof_other = { en = "{odds.real}", de = "{odds}" }', "exactly these"),
+        ('proof_other = { en = "{odds", de = "{odds}" }', "exactly these"),
         ('maybe = { en = "maybe", de = "vielleicht" }', "maybe"),
         ('yes = { en = "yes" }', "missing: de"),
         ('yes = "yes"', "each language"),
@@ -110,7 +110,7 @@ def test_bad_words_are_refused(words, told):
 
 def test_boxes_add_up_in_the_sentence():
     sentence = what_an_answer_proves(RandomizedResponse(odds=3), boxes=4)
-    assert "at most 3 to 1" in sentence
-    assert "all 4 of them by at most 81 to 1" in sentence
+    assert "at most 3," in sentence
+    assert "all 4 boxes together by at most 81." in sentence
     assert Phrases().say("yes", "de") == "ja"
     assert Phrases().say("yes", "pl") == "yes"

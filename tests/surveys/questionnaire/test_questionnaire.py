@@ -61,7 +61,7 @@ def test_json_is_read_too(tmp_path):
     [
         (HEAD + YES_NO + "prefer_not_to_sya = true", "prefer_not_to_sya"),
         (HEAD + YES_NO + "prefer_not_to_say = 1", "boolean"),
-        (HEAD + YES_NO + YES_NO, "called a"),
+        (HEAD + YES_NO + YES_NO, "have the id a"),
         (HEAD, "questions"),
         (HEAD.replace("2", "0") + YES_NO, "epsilon"),
         (HEAD + YES_NO.replace("yes-no", "yesno"), "kind"),

@@ -1,8 +1,8 @@
-"""A private copy of a table: columns randomized row by row, so that it may be handed out.
+"""A private copy of a table: chosen columns are randomized, so that it may be published.
 
-Every cell goes through its column's own design, with its own coins; what one row costs is the
-sum of the designs' losses. Columns that are not named stay as they are, and are then public:
-name those that are not. The estimators of this room take the randomized columns.
+Every cell goes through its column's design with fresh coins. The loss of one row is the sum of
+the designs' losses. Columns that are not named stay as they are and become public, so name all
+private columns. The estimators of `surveys` take the randomized columns.
 """
 
 from collections.abc import Mapping
@@ -21,10 +21,10 @@ from deniable.surveys.estimate.crosstab import CrossTab, crosstab
 
 @dataclass(frozen=True, slots=True)
 class PrivateCopy:
-    """A table whose columns in `designs` are randomized; `frame` is of the kind given.
+    """A table whose columns in `designs` are randomized; `frame` has the type of the original.
 
-    `loss` is what one row's randomized cells cost together. `estimate` reads a column,
-    `crosstab` two.
+    `loss` is what the randomized cells of one row cost together. `estimate` is for one column,
+    `crosstab` for two.
     """
 
     frame: Any = field(repr=False)
@@ -45,20 +45,20 @@ class PrivateCopy:
         return self._design(column).estimate(counts=self.tally(column), **options)
 
     def crosstab(self, rows: str, columns: str) -> CrossTab:
-        """The table of two columns, of which one may be public (answers 0, 1, 2, ...)."""
+        """The table of two columns. One of them may be public (answers 0, 1, 2, ...)."""
         pair = self.designs.get(rows), self.designs.get(columns)
-        if any(isinstance(one, NumericDesign) for one in pair):
+        if any(isinstance(design, NumericDesign) for design in pair):
             raise InvalidParameter(
-                "A table has one row or column for each answer, and numbers have none. Take "
-                "columns of categories, or the mean of the numbers with `estimate`."
+                "A cross-tab needs columns of categories, and one of these holds numbers. For "
+                "the mean of the numbers use `estimate`."
             )
         return crosstab(*pair, reports=(self.frame[rows], self.frame[columns]))
 
     def _design(self, column: str) -> Any:
         if column not in self.designs:
             raise InvalidParameter(
-                f"Column {column!r} was not randomized; count it as it is. "
-                f"Randomized: {', '.join(self.designs)}."
+                f"Column {column!r} was not randomized: count it directly. "
+                f"Randomized columns: {', '.join(self.designs)}."
             )
         return self.designs[column]
 
@@ -66,9 +66,9 @@ class PrivateCopy:
 def randomize(frame: Any, *, columns: Mapping[str, Any]) -> PrivateCopy:
     """Randomizes columns of a table: a dict of columns, or a pandas or polars frame.
 
-    `columns` maps each column to its design, whose reports must be single numbers: answers
-    are booleans or the numbers of categories (`RandomizedResponse`, `Ordinal`), or numbers
-    (`Hybrid`, `Duchi`, `Piecewise`, `SquareWave`, `NumberOrNot`).
+    `columns` maps each column to its design. Reports must be single numbers: answers are
+    booleans or numbers of categories (`RandomizedResponse`, `Ordinal`), or numbers (`Hybrid`,
+    `Duchi`, `Piecewise`, `SquareWave`, `NumberOrNot`).
 
     >>> from deniable.mechanisms import RandomizedResponse
     >>> people = {"age": [31, 45, 28], "dopes": [True, False, False]}
@@ -80,44 +80,44 @@ def randomize(frame: Any, *, columns: Mapping[str, Any]) -> PrivateCopy:
     unknown = [name for name in columns if name not in names]
     if unknown or not columns:
         raise InvalidParameter(
-            f"`columns` must name columns of the table ({', '.join(map(str, names))}), one or "
-            f"more. Found {unknown or 'none'}."
+            "`columns` must name one or more columns of the table "
+            f"({', '.join(map(str, names))}). Found {unknown or 'none'}."
         )
     if len({len(frame[name]) for name in names}) > 1:
-        raise InvalidData("The columns of a table must have equal lengths. Some have not.")
-    drawn, loss = {}, PureLoss(0) + PureLoss(0)
+        raise InvalidData("All columns of a table must have the same length.")
+    reports, loss = {}, PureLoss(0) + PureLoss(0)
     for name, design in columns.items():
         if not hasattr(design, "matrix") and not isinstance(design, NumericDesign):
             raise InvalidParameter(
-                f"A cell of {name!r} must stay one number, and {type(design).__name__} gives "
-                "no such reports. Use RandomizedResponse or Ordinal for categories, Hybrid for "
-                "numbers."
+                f"A cell of {name!r} must stay one number, but a report of "
+                f"{type(design).__name__} is not. Use RandomizedResponse or Ordinal for "
+                "categories, Hybrid for numbers."
             )
         loss = loss + design.loss
-        drawn[name] = _randomize_column(design, name, frame[name])
+        reports[name] = _randomize_column(design, name, frame[name])
     public = tuple(str(name) for name in names if name not in columns)
-    return PrivateCopy(_replace_columns(frame, drawn), dict(columns), loss, public)
+    return PrivateCopy(_replace_columns(frame, reports), dict(columns), loss, public)
 
 
 def _randomize_column(design: Any, name: str, answers: Any) -> Any:
-    """The reports of one column, of the kind of the answers."""
+    """The reports of one column, as a list if the answers are a list."""
     numeric = isinstance(design, NumericDesign)
     axes = np.ndim(answers) if numeric else len(read_answers(answers, design.categories).shape)
     if axes != 1:
-        raise InvalidData(f"Column {name!r} must hold one answer a row.")
+        raise InvalidData(f"Column {name!r} must hold one answer per row.")
     if not numeric:
         return design.randomize(answers)
-    found = design.randomize(answers if isinstance(answers, list) else np.asarray(answers))
-    return found.tolist() if isinstance(answers, list) else found
+    reports = design.randomize(answers if isinstance(answers, list) else np.asarray(answers))
+    return reports.tolist() if isinstance(answers, list) else reports
 
 
-def _replace_columns(frame: Any, drawn: Mapping[str, Any]) -> Any:
-    """The same kind of table, with these columns in place of the old ones."""
+def _replace_columns(frame: Any, columns: Mapping[str, Any]) -> Any:
+    """A table of the same type, with these columns in place of the old ones."""
     if hasattr(frame, "with_columns"):  # polars
         kind = type(next(iter(frame.iter_columns())))
-        return frame.with_columns([kind(name, values) for name, values in drawn.items()])
+        return frame.with_columns([kind(name, values) for name, values in columns.items()])
     if hasattr(frame, "assign"):  # pandas
-        return frame.assign(**drawn)
+        return frame.assign(**columns)
     if isinstance(frame, Mapping):
-        return {name: drawn.get(name, values) for name, values in frame.items()}
+        return {name: columns.get(name, values) for name, values in frame.items()}
     raise InvalidData("The table must be a dict of columns, or a pandas or polars frame.")

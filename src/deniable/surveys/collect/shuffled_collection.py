@@ -1,16 +1,15 @@
-"""What reports cost once they are mixed with others, and when that may be said.
+"""The loss of reports after shuffling, and when a smaller loss may be claimed.
 
 A shuffler that strips identity, order and time before the analyst sees a report hides each
-report among the others (`privacy/amplify/shuffling.py`). Without one, or with one that keeps
-any of the three or belongs to the analyst, a report costs what its coins cost, and that is
-what is shown.
+report among the others (`privacy/amplify/shuffling.py`). Without a shuffler, or with one that
+keeps any of the three or belongs to the analyst, a report costs what its coins cost, and that
+loss is stated.
 
-What is mixed is what travels together. Answers that a person sends on one line stay on one
-line, and each of them tells which line it is: then the line is the report, and its whole loss
-is what mixing amplifies. A shuffler that also `separates` the answers mixes each question by
-itself; each is then amplified by itself, and what one person sent costs their composition, at
-the price that nobody can tabulate two questions any more. Answers that are sent as they are on
-the same line tell lines apart, as do missing ones, and nothing is amplified.
+Answers that a person sends on one line stay on one line, so the line is the report: shuffling
+amplifies the loss of the whole line. A shuffler that also `separates` answers mixes each
+question by itself. Each question is then amplified by itself, and the loss of one person is
+their composition; but two questions cannot be tabulated any more. Public answers on the same
+line identify lines, and so do missing answers; then nothing is amplified.
 """
 
 from collections.abc import Mapping
@@ -25,7 +24,7 @@ from deniable.surveys.questionnaire.questionnaire import Questionnaire
 
 
 def collected_loss(survey: Questionnaire, design: Any, *, reports: int) -> Loss:
-    """The loss of one report of a question, as it may be stated to respondents.
+    """The loss of one report of a question that may be stated to respondents.
 
     >>> from deniable.mechanisms import RandomizedResponse
     >>> from deniable.surveys.questionnaire.questionnaire import loads
@@ -49,58 +48,65 @@ def collected_loss(survey: Questionnaire, design: Any, *, reports: int) -> Loss:
 
 def survey_loss(
     survey: Questionnaire,
-    made: Mapping[str, DesignedQuestion],
+    questions: Mapping[str, DesignedQuestion],
     collected: CollectedReports,
     *,
     delta: float = 1e-6,
 ) -> Loss:
-    """What all reports of one person cost together, as they were collected.
+    """The loss of all reports of one person, as they were collected.
 
-    Questions that are mixed each by itself compose: every one of d is amplified at delta / d.
-    Where each person gets one question it is the worst of them.
+    Questions that are mixed separately compose: each of d questions is amplified at delta / d.
+    If each person gets one question, it is the loss of the worst question.
     """
-    local = sent_loss(survey, made)
+    local = sent_loss(survey, questions)
     if not lines_look_alike(survey, collected):
         return local
-    reports = {name: len(collected.reports[name]) for name in made if name in collected.reports}
+    counts = {
+        name: len(collected.reports[name]) for name in questions if name in collected.reports
+    }
     if survey.collection == "one-question-each":
-        losses = [question_loss(survey, made[name], reports=n) for name, n in reports.items()]
-        return parallel(*losses, neighbors="add-remove")  # an answer stays in its question
+        losses = [
+            question_loss(survey, questions[name], reports=n) for name, n in counts.items()
+        ]
+        return parallel(
+            *losses, neighbors="add-remove"
+        )  # the question does not depend on the answer
     if not survey.sends_separately:
         return shuffled(local, reports=collected.respondents)
-    each, total = rational(delta) / len(reports), PureLoss(0) + PureLoss(0)
-    for name, n in reports.items():
-        total = total + _at_delta(question_loss(survey, made[name], reports=n), each)
+    each, total = rational(delta) / len(counts), PureLoss(0) + PureLoss(0)
+    for name, n in counts.items():
+        total = total + _at_delta(question_loss(survey, questions[name], reports=n), each)
     return total
 
 
 def lines_look_alike(survey: Questionnaire, collected: CollectedReports) -> bool:
-    """Whether lines hide each other: which answers are missing would tell them apart."""
+    """Whether all lines have the same answers: missing answers would identify a line."""
     if not survey.amplifies or collected.respondents < 2:
         return False
-    whole = all(len(found) == collected.respondents for found in collected.reports.values())
+    sizes = [len(reports) for reports in collected.reports.values()]
+    whole = all(size == collected.respondents for size in sizes)
     return survey.sends_separately or (
         whole and len(collected.reports) == len(survey.questions)
     )
 
 
-def question_loss(survey: Questionnaire, one: DesignedQuestion, *, reports: int) -> Loss:
-    """`collected_loss` of a question with its design, boxes that go one by one included."""
-    single = one.options == 1 or one.joint
-    return collected_loss(survey, one.design if single else one, reports=reports)
+def question_loss(survey: Questionnaire, question: DesignedQuestion, *, reports: int) -> Loss:
+    """`collected_loss` of a question, also if its boxes are randomized separately."""
+    single = question.options == 1 or question.joint
+    return collected_loss(survey, question.design if single else question, reports=reports)
 
 
 def _at_delta(loss: Loss, delta: Fraction) -> Loss:
-    """A loss as it is at one delta, which composes; pure ones stay as they are."""
+    """A loss at one delta, so that losses can be composed. A pure loss stays as it is."""
     if isinstance(loss, PureLoss):
         return loss
     return ApproximateLoss(loss.epsilon(delta), delta)
 
 
-def sent_loss(survey: Questionnaire, made: Mapping[str, DesignedQuestion]) -> Loss:
-    """What all answers of one person cost, as the coins have it: their sum, or that of the
-    worst question where each person gets one."""
-    losses = [one.loss for one in made.values()]
+def sent_loss(survey: Questionnaire, questions: Mapping[str, DesignedQuestion]) -> Loss:
+    """The loss of all answers of one person before shuffling: the sum, or the loss of the worst
+    question if each person gets one."""
+    losses = [question.loss for question in questions.values()]
     if survey.collection == "one-question-each":
         return max(losses, key=lambda loss: loss.epsilon())
     total: Loss = PureLoss(0)

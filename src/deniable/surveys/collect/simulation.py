@@ -1,8 +1,8 @@
-"""A survey rehearsed with made-up people, so that its report can be seen before the field.
+"""A survey simulated with made-up people, to see its report before real people are asked.
 
-True answers follow the questions' `expected` shares (or, without them, one in ten says yes and
-other answers are equally frequent; one in twenty declines where that is offered), and go
-through the very designs that respondents would use.
+True answers follow the questions' `expected` shares. Without them, one in ten says yes, other
+answers are equally frequent, and one in twenty declines if that is possible. The answers go
+through the same designs that respondents use.
 """
 
 from dataclasses import dataclass
@@ -25,14 +25,14 @@ _DECLINE = 0.05
 
 @dataclass(frozen=True, slots=True, eq=False)
 class SimulatedSurvey:
-    """Reports of made-up people, and the truth behind them, which no survey has."""
+    """Reports of made-up people, and their true answers, which a real survey does not have."""
 
     collected: CollectedReports
     truth: dict[str, NDArray[Any]]
 
 
 def simulate(survey: Questionnaire, people: int) -> SimulatedSurvey:
-    """Asks so many made-up people.
+    """Simulates the survey with this many people.
 
     >>> from deniable.surveys.questionnaire.questionnaire import loads
     >>> survey = loads(
@@ -42,25 +42,25 @@ def simulate(survey: Questionnaire, people: int) -> SimulatedSurvey:
     (500,)
     """
     n = whole(people, "people")
-    made = design_questions(survey)
-    truth = {one.id: _draw_answers(one, n) for one in survey.questions}
+    designed = design_questions(survey)
+    truth = {question.id: _draw_answers(question, n) for question in survey.questions}
     everybody = np.arange(n)
-    turn = uniform_below(max(1, len(made)), n)  # which private question somebody gets
+    turn = uniform_below(max(1, len(designed)), n)  # which private question each person gets
     reports: dict[str, NDArray[Any]] = {}
     whose: dict[str, NDArray[np.int64]] = {}
-    for place, name in enumerate(made):
+    for place, name in enumerate(designed):
         one_each = survey.collection == "one-question-each"
-        mine = np.flatnonzero(turn == place) if one_each else everybody
-        if mine.size:
-            reports[name] = made[name].randomize(truth[name][mine])
-            whose[name] = mine
+        people_asked = np.flatnonzero(turn == place) if one_each else everybody
+        if people_asked.size:
+            reports[name] = designed[name].randomize(truth[name][people_asked])
+            whose[name] = people_asked
     for question in survey.questions:
         if not question.private:
             reports[question.id] = truth[question.id]
             whose[question.id] = everybody
     lines = n
-    if survey.shuffler is not None and survey.shuffler.separates:  # one line an answer
-        sizes = np.cumsum([0, *(len(found) for found in reports.values())])
+    if survey.shuffler is not None and survey.shuffler.separates:  # one line per answer
+        sizes = np.cumsum([0, *(len(listed) for listed in reports.values())])
         whose = {
             name: np.arange(a, b) for name, a, b in zip(reports, sizes, sizes[1:], strict=False)
         }
@@ -71,22 +71,24 @@ def simulate(survey: Questionnaire, people: int) -> SimulatedSurvey:
 def _draw_answers(question: SurveyQuestion, n: int) -> NDArray[Any]:
     """True answers of made-up people."""
     if question.kind == "text":
-        raise InvalidParameter(f"{question.id}: free text is never collected. See `lint`.")
+        raise InvalidParameter(
+            f"{question.id}: free text cannot be simulated or collected. Run `lint`."
+        )
     if question.kind == "number":
         assert question.low is not None
         assert question.high is not None
         steps = round((question.high - question.low) / question.step)
-        middling = uniform_below(steps + 1, n) + uniform_below(steps + 1, n)
-        numbers = np.asarray(question.low + middling / 2 * question.step)
+        doubled = uniform_below(steps + 1, n) + uniform_below(steps + 1, n)
+        numbers = np.asarray(question.low + doubled / 2 * question.step)
         if question.prefer_not_to_say:
-            gone = (question.expected or [_DECLINE])[0]
-            numbers[_draw([1 - gone, gone], n) == 1] = np.nan
+            declining = (question.expected or [_DECLINE])[0]
+            numbers[_draw([1 - declining, declining], n) == 1] = np.nan
         return numbers
     if question.kind == "multiple-choice":
         guess = [0.1] * len(question.options) + [_DECLINE] * question.prefer_not_to_say
         shares = question.expected or guess
         boxes = np.stack([_draw([1 - share, share], n) for share in shares], axis=1)
-        if question.prefer_not_to_say:  # the last box empties the others
+        if question.prefer_not_to_say:  # the last box clears the others
             boxes[:, :-1] *= 1 - boxes[:, -1:]
         return boxes
     if question.anchor:

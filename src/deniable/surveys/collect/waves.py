@@ -1,14 +1,15 @@
-"""The same people asked again: answers remembered, so that waves do not wear the noise down.
+"""The same people asked in several waves: reports are remembered, so that noise does not
+average out.
 
-A fresh report of the same answer in every wave spends epsilon every time. A device that
-remembers sends the same report for the same answer for ever: k different answers over all waves
-cost at most k times epsilon, however many waves there are. Remembering needs no store: the
-coins are drawn from a secret of the device, the survey, the question and the answer.
+A fresh report of the same answer costs epsilon in every wave. A device that remembers always
+sends the same report for the same answer: k different answers over all waves cost at most k
+times epsilon, for any number of waves. Nothing needs to be stored: the coins are derived from a
+secret of the device, the survey, the question and the answer.
 
-That bound is about *what* was answered, between people whose answers changed in the same waves.
-*When* an answer changed is not protected by remembering: two reports that differ prove it.
-`Loloha` adds fresh noise in each wave, which hides a change for a while; `Loloha.loss_after`
-says how much of that is left after so many waves.
+That bound protects *what* was answered, between people whose answers changed in the same waves.
+It does not protect *when* an answer changed: two different reports prove a change. `Loloha`
+adds fresh noise in each wave, which hides a change for some waves; `Loloha.loss_after` states
+the loss after a number of waves.
 """
 
 from dataclasses import dataclass
@@ -31,8 +32,8 @@ from deniable.surveys.questionnaire.designs import DesignedQuestion
 class Memory:
     """One person's device: the same answer to the same question gives the same report.
 
-    Any design of one answer can be remembered, numbers (by their step of the grid) included,
-    and any question of a questionnaire as `asked` hands it out, multiple choices included.
+    It works for any design of one answer, numbers (by their step of the grid) included, and for
+    any `DesignedQuestion`, multiple choices included.
 
     >>> mine = Memory(b"0123456789abcdef", survey="doping")
     >>> coins = RandomizedResponse(odds=3)
@@ -44,28 +45,28 @@ class Memory:
     survey: str
 
     def report(self, question: str, design: Any, answer: Any) -> Any:
-        """What is sent: the first report of this answer, and the same ever after."""
+        """The report of this answer, the same every time."""
         if isinstance(design, DesignedQuestion):
-            return self._asked(question, design, answer)
+            return self._report_question(question, design, answer)
         label = "\x1f".join((self.survey, question, repr(design), _answer_name(design, answer)))
         sent = design.randomize(answer, source=KeyedBits(self.secret, label))
         return sent[0] if isinstance(design, FrequencyOracle | NumericDesign) else sent
 
-    def _asked(self, question: str, asked: DesignedQuestion, answer: Any) -> Any:
-        """A set of ticks that goes through the coins at once is remembered as one answer;
-        boxes that go one by one are remembered one by one, so that a changed tick costs again
-        what that box costs, and the others nothing."""
-        if asked.options == 1:
-            return self.report(question, asked.design, answer)
-        meant = asked.encode(answer)
-        if len(meant) != 1:
-            raise InvalidData("Remember one person's answer at a time.")
-        if asked.joint:
-            return self.report(question, asked.design, int(meant[0]))
+    def _report_question(self, name: str, question: DesignedQuestion, answer: Any) -> Any:
+        """A set of ticks that is randomized at once is remembered as one answer. Boxes that are
+        randomized separately are remembered separately, so a changed tick costs only what its
+        box costs."""
+        if question.options == 1:
+            return self.report(name, question.design, answer)
+        encoded = question.encode(answer)
+        if len(encoded) != 1:
+            raise InvalidData("Give one person's answer at a time.")
+        if question.joint:
+            return self.report(name, question.design, int(encoded[0]))
         return np.array(
             [
-                self.report(f"{question}\x1f{box}", asked.design, int(tick))
-                for box, tick in enumerate(meant[0])
+                self.report(f"{name}\x1f{box}", question.design, int(tick))
+                for box, tick in enumerate(encoded[0])
             ]
         )
 
@@ -73,11 +74,11 @@ class Memory:
 def over_waves(
     design: Any, *, waves: int, remembered: bool, changes: int | None = None
 ) -> Loss:
-    """What one person's reports of one question cost over all waves.
+    """The loss of one person's reports of one question over all waves.
 
-    Fresh coins cost once a wave. Remembered ones cost once a different answer: at most
-    `changes` + 1 of them, or as many as there are answers if nothing is known about changes.
-    The loss is about what was answered; in which waves an answer changed is shown as it is.
+    Fresh coins cost once per wave. Remembered coins cost once per different answer: at most
+    `changes` + 1 times, or as often as there are answers if `changes` is not given. The loss is
+    about what was answered; the waves in which an answer changed are not protected.
 
     >>> coins = RandomizedResponse(odds=3)
     >>> over_waves(coins, waves=10, remembered=False).epsilon() > 10
@@ -92,32 +93,32 @@ def over_waves(
 
 
 def _answer_name(design: Any, answer: Any) -> str:
-    """What tells an answer from others: the number of its category, or of its step."""
-    _count_answers(design)  # refuses what cannot be remembered
+    """The number of the answer's category or step, as text."""
+    _count_answers(design)  # refuses designs that cannot be remembered
     if isinstance(design, NumericDesign):
         places = design._places(answer)
     else:
         places = read_answers(answer, design.categories).numbers
     if places.size != 1:
-        raise InvalidData("Remember one person's answer at a time.")
+        raise InvalidData("Give one person's answer at a time.")
     return str(int(places[0]))
 
 
 def _count_answers(design: Any) -> int:
-    """How many different answers a design takes, each remembered by itself."""
+    """How many different answers a design takes; each is remembered separately."""
     if isinstance(design, Loloha):
         raise InvalidParameter(
-            "Loloha remembers by itself: make a `panel`; see `Loloha.loss`, `loss_after`."
+            "Loloha has its own memory. Use `Loloha.panel`, and `loss` or `loss_after`."
         )
     if isinstance(design, DesignedQuestion):
         if design.options == 1 or design.joint:
             return _count_answers(design.design)
-        return 2  # a box that goes by itself has two, all boxes together twice their number
+        return 2  # ticked or not; the loss of the design counts all boxes
     if isinstance(design, RandomizedResponse | Ordinal | FrequencyOracle):
         return design.categories
     if isinstance(design, NumericDesign):
         return design.steps + 1 + isinstance(design, NumberOrNot)
     raise InvalidParameter(
-        f"{type(design).__name__} cannot be remembered here. For text there is `Rappor`, whose "
-        "clients remember by themselves."
+        f"Memory does not support {type(design).__name__}. For text use `Rappor`, which has "
+        "its own memory."
     )

@@ -1,8 +1,8 @@
-"""The other reading: the share among these very respondents, not in the population.
+"""The share of yeses among the respondents themselves, not in the population.
 
-Who answered is then fixed, and only the coins are random: with m yeses among n people the
-number of yes reports is Bin(m, p) + Bin(n - m, q). The interval holds every m that a test
-at half the error on each side does not reject, so its coverage is exact (Neyman 1937).
+The respondents are fixed, and only the coins are random: with m yeses among n people the number
+of yes reports is Bin(m, p) + Bin(n - m, q). The interval holds every m that a test at half the
+error on each side does not reject, so its coverage is exact (Neyman 1937).
 """
 
 import math
@@ -20,7 +20,7 @@ from deniable.mechanisms.confidence import confidence_level
 from deniable.mechanisms.local.estimate import estimate_share
 from deniable.mechanisms.local.tally import read_tally
 
-_FAR = 12.0  # standard deviations: further out lies less than 1e-30
+_FAR = 12.0  # standard deviations; the probability beyond is below 1e-30
 
 
 class YesNo(Protocol):
@@ -51,7 +51,7 @@ def among_respondents(
     tally = read_tally(counts, design, 2)
     n, yes, p, q = tally.respondents, tally[1], design.p, design.q
     wide = estimate_share(yes, n, p=p, q=q, confidence=level)
-    if p < q:  # the same people, with the two reports renamed
+    if p < q:  # swap the two reports
         yes, p, q = n - yes, 1 - p, 1 - q
     half = float(1 - level) / 2
     least = _first(n, lambda m: _at_least(yes, m, n, float(p), float(q)) > half)
@@ -68,7 +68,7 @@ def among_respondents(
 
 
 def _first(n: int, holds: Callable[[int], bool]) -> int:
-    """The least m from 0 to n at which a condition, once true for good, holds; else n + 1."""
+    """The least m from 0 to n at which a monotone condition holds; n + 1 if there is none."""
     low, high = 0, n + 1
     while low < high:
         middle = (low + high) // 2
@@ -96,6 +96,6 @@ def _at_most(yes: int, m: int, n: int, p: float, q: float) -> float:
 
 
 def _middle(m: int, p: float) -> NDArray[Any]:
-    """The outcomes of Bin(m, p) that have any weight."""
+    """The outcomes of Bin(m, p) whose probability is not negligible."""
     reach = _FAR * math.sqrt(m * p * (1 - p)) + 20
     return np.arange(max(0, math.floor(m * p - reach)), min(m, math.ceil(m * p + reach)) + 1)

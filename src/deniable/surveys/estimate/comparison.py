@@ -1,9 +1,9 @@
 """Two groups: is the prevalence the same in both?
 
-The difference of two unbiased estimates has the sum of their variances. The interval is the
-normal one, with each report rate pulled towards one half as Agresti & Caffo ("Simple and
-effective confidence intervals for proportions", 2000) do, which keeps its coverage near the
-stated one for small groups too. Groups may have been asked through different designs.
+The variance of the difference is the sum of the two variances. The interval is normal, with
+each report rate pulled towards one half as in Agresti & Caffo ("Simple and effective confidence
+intervals for proportions", 2000), which keeps its coverage near the stated one for small groups
+too. The two groups may have different designs.
 """
 
 import math
@@ -19,7 +19,7 @@ from deniable.surveys.estimate.among_respondents import YesNo
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """The first group's prevalence less the second's; `p_value` is of "they are equal"."""
+    """The first group's prevalence minus the second's; `p_value` tests that they are equal."""
 
     value: float
     standard_error: float

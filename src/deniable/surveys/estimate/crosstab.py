@@ -1,21 +1,21 @@
-"""Two randomized questions at once: the table of true answers behind two lists of reports.
+"""The table of true answers to two questions, from two lists of randomized reports.
 
-Each report is read without bias (see `readings`), and the coins of two reports are independent,
-so the mean product of readings, T = mean of u v', is unbiased for the table of true answers,
-whatever the two designs are: the Kronecker product of two unbiased estimators. Its covariance
-is that of the products u v' over people. For designs whose reports are numbered this is the
-textbook's T = A^-1 R B^-1' with the channels A and B and the reported table R.
+Each report has an unbiased reading (see `unbiased_readings`), and the coins of two reports are
+independent. So the mean product of readings, T = mean of u v', is unbiased for the table of
+true answers, for any two designs. Its covariance is that of the products u v' over people. For
+designs with numbered reports this is the textbook's T = A^-1 R B^-1' with the channels A and B
+and the table R of reports.
 
-A number has two rows, its low and its high end, over which it is spread (see `readings`):
-`means` turns them into its mean for each answer of the other question. A multiple choice has a
-row a box; its rows need not add up to 1.
+A number has two rows, for its low and its high end (see `unbiased_readings`). `means` turns
+them into its mean for each answer of the other question. A multiple choice has one row per box;
+its rows need not add up to 1.
 
-Independence: if the two answers have nothing to do with each other, neither have the readings,
-so the covariance of sqrt(n) (T - mean(u) mean(v)') is exactly Cov(u) (x) Cov(v), and
+Independence: if the two answers are independent, so are the readings. The covariance of
+sqrt(n) D with D = T - mean(u) mean(v)' is then exactly Cov(u) (x) Cov(v), and
 n tr(Cov(u)^-1 D Cov(v)^-1 D') is chi-square in the limit. For numbered reports this is
-Pearson's statistic of the reported table. Where true answers add up to 1 but readings do not
-(`OUE` and its kin), D is first projected on tables whose rows add up to 0, along what the
-noise makes cheapest, so that the freedom is (a - 1) (b - 1) as it should be.
+Pearson's statistic of the table of reports. If true answers add up to 1 but readings do not
+(`OUE` and similar designs), D is first projected, by generalised least squares, on tables whose
+rows add up to 0, so that the degrees of freedom are (a - 1) (b - 1).
 """
 
 from collections.abc import Sequence
@@ -39,18 +39,18 @@ from deniable.surveys.estimate.unbiased_readings import ReportReader, count_pair
 
 Matrix = NDArray[Any]
 
-_NOTHING = 1e-9  # of the largest, in a covariance
-_MOST_CELLS = 1024  # whose covariances are still worth their memory
+_NOTHING = 1e-9  # relative to the largest value of a covariance
+_MOST_CELLS = 1024  # with more, covariances would take too much memory
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class CrossTab:
     """The estimated table of two questions.
 
-    `raw` is unbiased, but cells may be negative; `covariance` is that of its cells, row by
-    row, as estimates for the population, and None if only variances were asked for. `loss` is
-    what both answers of one person cost together. `counts` and `channels` are there if the
-    reports of both questions are numbered.
+    `raw` is unbiased, but cells may be negative. `covariance` is that of its cells, row by row,
+    as estimates for the population; it is None if only variances were computed. `loss` is what
+    both answers of one person cost together. `counts` and `channels` are given if the reports
+    of both questions are numbered.
     """
 
     raw: Matrix
@@ -67,29 +67,29 @@ class CrossTab:
 
     @property
     def standard_error(self) -> Matrix:
-        """Those of the cells."""
+        """The standard errors of the cells."""
         return np.asarray(np.sqrt(np.maximum(self.variance, 0)))
 
     @property
     def value(self) -> Matrix:
-        """The nearest table without negative cells, adding up to 1 where the answers do."""
-        if not all(one.adds_up for one in self.readers):
+        """The nearest table without negative cells; it adds up to 1 if the answers do."""
+        if not all(reader.adds_up for reader in self.readers):
             return np.clip(self.raw, 0.0, 1.0)
         return np.array(project_to_simplex(self.raw.ravel().tolist())).reshape(self.raw.shape)
 
     def maximum_likelihood(self) -> Matrix:
-        """The table under which the reports are likeliest, if they are numbered."""
+        """The table with the largest likelihood of the reports, if they are numbered."""
         if self.channels is None or self.counts is None:
             raise Unsupported(
-                "The likeliest table is known for designs whose reports are numbered answers: "
-                "RandomizedResponse and Ordinal. Use `value`."
+                "Maximum likelihood needs designs with numbered reports: RandomizedResponse or "
+                "Ordinal. For other designs use `value`."
             )
         channel = np.kron(*self.channels)
-        found = expectation_maximisation([(channel, self.counts.ravel().astype(float))])
-        return found.reshape(self.raw.shape)
+        table = expectation_maximisation([(channel, self.counts.ravel().astype(float))])
+        return table.reshape(self.raw.shape)
 
     def interval(self, confidence: Number = 0.95) -> tuple[Matrix, Matrix]:
-        """Lower and upper ends for every cell, by the normal approximation, within [0, 1]."""
+        """Lower and upper ends for every cell, by the normal approximation, cut to [0, 1]."""
         from scipy.special import ndtri
 
         z = float(ndtri((1 + float(confidence_level(confidence))) / 2))
@@ -97,7 +97,7 @@ class CrossTab:
         return np.clip(low, 0.0, 1.0), np.clip(high, 0.0, 1.0)
 
     def independence(self) -> "Independence":
-        """The chi-square test that the two answers have nothing to do with each other.
+        """The chi-square test that the two answers are independent.
 
         >>> from deniable.mechanisms import RandomizedResponse
         >>> coins = RandomizedResponse(odds=3)
@@ -108,27 +108,29 @@ class CrossTab:
         from scipy.stats import chi2
 
         apart = self.raw - np.outer(*self.margins)
-        freedom, turned = 1, []
-        for side, (one, spread) in enumerate(zip(self.readers, self.spreads, strict=True)):
-            keep = _onto_zero_sums(spread) if one.adds_up else np.eye(spread.shape[0])
-            apart = keep @ apart if side == 0 else apart @ keep.T
-            inverse, rank = _inverse(keep @ spread @ keep.T)
-            if rank < one.answers - one.adds_up:
+        freedom, inverses = 1, []
+        for side, (reader, spread) in enumerate(zip(self.readers, self.spreads, strict=True)):
+            project = _onto_zero_sums(spread) if reader.adds_up else np.eye(spread.shape[0])
+            apart = project @ apart if side == 0 else apart @ project.T
+            inverse, rank = _inverse(project @ spread @ project.T)
+            if rank < reader.answers - reader.adds_up:
                 raise InvalidData("A row or column has no reports: there is nothing to test.")
             freedom *= rank
-            turned.append(inverse)
-        statistic = self.respondents * float(np.trace(turned[0] @ apart @ turned[1] @ apart.T))
+            inverses.append(inverse)
+        statistic = self.respondents * float(
+            np.trace(inverses[0] @ apart @ inverses[1] @ apart.T)
+        )
         return Independence(statistic, freedom, float(chi2.sf(statistic, freedom)))
 
     def means(self, confidence: Number = 0.95) -> tuple[Estimate, ...]:
         """The mean of a number, one for each answer of the other question.
 
-        The number may be either question; if both are, it is the one in the rows, at the two
-        ends of the other. Errors are to first order, intervals normal.
+        The number may be either question. If both are numbers, it is the one in the rows, for
+        the two ends of the other. Errors are to first order; intervals are normal.
         """
-        number = next((i for i, one in enumerate(self.readers) if one.ends), None)
+        number = next((i for i, reader in enumerate(self.readers) if reader.ends), None)
         if number is None:
-            raise Unsupported("Means are known of numbers alone, and neither question is one.")
+            raise Unsupported("`means` needs a question for a number. Neither question is one.")
         limits, level = self.readers[number].ends, confidence_level(confidence)
         assert limits is not None
         raw, variance = (
@@ -287,23 +289,23 @@ def _from_counts(rows: Any, columns: Any, counts: Any) -> CrossTab:
 
 
 def _onto_zero_sums(spread: Matrix) -> Matrix:
-    """The projection on vectors that add up to 0, along what noise makes cheapest."""
+    """The projection on vectors that add up to 0, by generalised least squares."""
     pull = spread.sum(axis=1)
     total = float(pull.sum())
     if total <= _NOTHING * float(np.abs(spread).max()):
-        return np.eye(spread.shape[0])  # they add up as they are
+        return np.eye(spread.shape[0])  # they add up already
     return np.eye(spread.shape[0]) - np.outer(pull / total, np.ones(spread.shape[0]))
 
 
 def _inverse(spread: Matrix) -> tuple[Matrix, int]:
     values, vectors = np.linalg.eigh(spread)
-    kept = values > _NOTHING * max(float(values.max()), 0.0)
-    turned = vectors[:, kept]
-    return (turned / values[kept]) @ turned.T, int(kept.sum())
+    nonzero = values > _NOTHING * max(float(values.max()), 0.0)
+    basis = vectors[:, nonzero]
+    return (basis / values[nonzero]) @ basis.T, int(nonzero.sum())
 
 
 def _numbered(design: Any) -> bool:
-    """Whether reports are numbers of answers."""
+    """Whether the reports of a design are numbers of answers."""
     return isinstance(design, int) or hasattr(design, "matrix")
 
 

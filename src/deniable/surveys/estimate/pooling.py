@@ -1,9 +1,10 @@
-"""Several modes of asking, read together: each through its own channel, by one likelihood.
+"""One prevalence from several modes of asking, each with its own design.
 
-Phones, paper cards and kiosks may use different coins. Their counts must never be added up;
-their likelihoods may. With (p_i, q_i) and s_i yeses of n_i in mode i, the shared prevalence
-maximises sum_i s_i log(r_i) + (n_i - s_i) log(1 - r_i), r_i = q_i + (p_i - q_i) prevalence,
-which is concave. The interval holds every prevalence whose likelihood ratio is not rejected.
+Phones, paper cards and kiosks may use different coins. Their counts must not be added, but
+their log-likelihoods can be. With (p_i, q_i) and s_i yeses of n_i in mode i, the shared
+prevalence maximises sum_i s_i log(r_i) + (n_i - s_i) log(1 - r_i), where
+r_i = q_i + (p_i - q_i) prevalence. This is concave. The interval holds every prevalence that
+the likelihood ratio test does not reject.
 """
 
 import math
@@ -21,7 +22,7 @@ from deniable.surveys.estimate.among_respondents import YesNo
 @dataclass(frozen=True, slots=True)
 class PooledPrevalence:
     """One prevalence from several modes. `homogeneity` is the p-value of the test that all
-    modes measure the same one; a small one says that they should not be pooled."""
+    modes have the same prevalence; if it is small, they should not be pooled."""
 
     value: float
     standard_error: float
@@ -38,7 +39,7 @@ class PooledPrevalence:
 def pool(
     modes: Sequence[tuple[YesNo, Sequence[int] | Tally]], *, confidence: Number = 0.95
 ) -> PooledPrevalence:
-    """The likeliest prevalence behind the (no, yes) counts of several modes.
+    """The maximum-likelihood prevalence from the (no, yes) counts of several modes.
 
     >>> from deniable.mechanisms import RandomizedResponse
     >>> phone, paper = RandomizedResponse(odds=3), RandomizedResponse.warner(0.7)
@@ -46,7 +47,9 @@ def pool(
     0.300 (95 %: 0.253 to 0.348)
     """
     if not modes:
-        raise InvalidParameter("Give one mode or more: (design, counts) each. Found none.")
+        raise InvalidParameter(
+            "`modes` must hold one or more pairs (design, counts). Found none."
+        )
     level = confidence_level(confidence)
     parts = []
     for design, counts in modes:
@@ -90,7 +93,7 @@ def _likelihood(parts: Sequence[Part], prevalence: float) -> float:
 
 
 def _peak(parts: Sequence[Part]) -> float:
-    """Where the concave likelihood is highest in [0, 1], by bisecting its slope."""
+    """Where the concave likelihood is largest in [0, 1], by bisecting its slope."""
 
     def slope(x: float) -> float:
         total = 0.0

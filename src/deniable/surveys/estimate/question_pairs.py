@@ -1,10 +1,9 @@
-"""Which two questions of a survey make a table, and how it is labelled.
+"""Tables of two questions of a survey, with labels.
 
-Every pair does that has at least one private question and reports of the same people, while it
-can be read: at most a dozen columns, and five dozen rows. Of two questions the one with more
-answers takes the rows. A number has a row for its low and its high end, over which it is
-spread, and its mean for each answer of the other question stands below; a multiple choice has a
-row a box.
+Every pair of questions gets a table if at least one is private, the same people answered both,
+and the table is readable: at most 12 columns and 60 rows. The question with more answers takes
+the rows. A number has one row for its low end and one for its high end; its mean for each
+answer of the other question is also given. A multiple choice has one row per box.
 """
 
 from collections.abc import Iterator
@@ -34,63 +33,66 @@ class QuestionPair:
     table: CrossTab
 
     def means(self, confidence: Number = 0.95) -> tuple[tuple[str, Estimate], ...]:
-        """The mean of a number for each answer of the other question; none without a number."""
-        number = [one.ends is not None for one in self.table.readers]
-        if not any(number):
+        """The mean of a number for each answer of the other question; () without a number."""
+        is_number = [reader.ends is not None for reader in self.table.readers]
+        if not any(is_number):
             return ()
-        labels = self.column_labels if number[0] else self.row_labels
+        labels = self.column_labels if is_number[0] else self.row_labels
         return tuple(zip(labels, self.table.means(confidence), strict=True))
 
 
 def tabulate_pairs(
     survey: Questionnaire,
-    made: dict[str, DesignedQuestion],
+    designed: dict[str, DesignedQuestion],
     collected: CollectedReports,
     language: str,
 ) -> Iterator[QuestionPair]:
-    """Tables of all pairs that have one."""
-    for one, other in combinations(survey.questions, 2):
-        if not _fit(one, other) or not {one.id, other.id} <= collected.reports.keys():
+    """The tables of all pairs that have one."""
+    for first, second in combinations(survey.questions, 2):
+        if not _fit(first, second) or not {first.id, second.id} <= collected.reports.keys():
             continue
-        rows, columns = (other, one) if _size(other) > _COLUMNS else (one, other)
+        rows, columns = (second, first) if _size(second) > _COLUMNS else (first, second)
         reports = collected.both(rows.id, columns.id)
         if len(reports[0]):
-            yield _tabulate(survey, made, (rows, columns), reports, language)
+            yield _tabulate(survey, designed, (rows, columns), reports, language)
 
 
 def _tabulate(
     survey: Questionnaire,
-    made: dict[str, DesignedQuestion],
+    designed: dict[str, DesignedQuestion],
     sides: tuple[SurveyQuestion, SurveyQuestion],
     reports: tuple[Any, Any],
     language: str,
 ) -> QuestionPair:
-    designs = [made[one.id] if one.private else one.answers for one in sides]
-    labels = [_labels(one, language, survey) for one in sides]
-    rows, columns = (_bare(one) for one in designs)
+    designs = [
+        designed[question.id] if question.private else question.answers for question in sides
+    ]
+    labels = [_labels(question, language, survey) for question in sides]
+    rows, columns = (_design_of(design) for design in designs)
     table = crosstab(rows, columns, reports, covariances=False)
     return QuestionPair(sides[0].id, sides[1].id, labels[0], labels[1], table)
 
 
-def _bare(design: DesignedQuestion | int) -> Any:
-    """The design itself, if the question is no multiple choice."""
-    if isinstance(design, int) or design.options > 1:
-        return design
-    return design.design
+def _design_of(question: DesignedQuestion | int) -> Any:
+    """The design itself, unless the question is a multiple choice."""
+    if isinstance(question, int) or question.options > 1:
+        return question
+    return question.design
 
 
-def _fit(one: SurveyQuestion, other: SurveyQuestion) -> bool:
-    """Whether two questions make a table that can be read."""
-    open_ones = [not x.private for x in (one, other)]
-    listed = all(x.private or x.kind in _LISTED for x in (one, other))
-    if one.anchor or other.anchor or all(open_ones) or not listed:
+def _fit(first: SurveyQuestion, second: SurveyQuestion) -> bool:
+    """Whether two questions make a readable table."""
+    both = (first, second)
+    public = all(not question.private for question in both)
+    listed = all(question.private or question.kind in _LISTED for question in both)
+    if first.anchor or second.anchor or public or not listed:
         return False
-    few, many = sorted((_size(one), _size(other)))
+    few, many = sorted((_size(first), _size(second)))
     return 0 < few <= _COLUMNS and many <= _ROWS
 
 
 def _size(question: SurveyQuestion) -> int:
-    """How many rows or columns a question takes; none if it is not asked for tables."""
+    """How many rows or columns a question takes."""
     if question.kind == "number":
         return 2 + question.prefer_not_to_say
     return question.answers

@@ -1,6 +1,6 @@
 """Mean products of the readings of two questions, with their variances.
 
-One pass over the people, some at a time, so that no table of people by cells is kept.
+People are processed in chunks, so that no table of people by cells is kept in memory.
 """
 
 from dataclasses import dataclass
@@ -20,8 +20,9 @@ _AT_ONCE = 1 << 20
 class ReadingProducts:
     """`means` of u v' over people; `variance` and `covariance` are those of these means.
 
-    `margins` are the means of u and of v, `spreads` the covariances of a single u and v;
-    `ends` the covariances of the first two rows, a column each, and of the first two columns.
+    `margins` are the means of u and of v, `spreads` the covariances of a single u and v. `ends`
+    are the covariances between the first two rows, one for each column, and between the first
+    two columns, one for each row.
     """
 
     means: Matrix
@@ -39,7 +40,7 @@ def multiply_readings(
     weights: Any = None,
     covariances: bool = True,
 ) -> ReadingProducts:
-    """Of reports in pairs, each of which counts once, or `weights` times.
+    """Multiplies the readings of paired reports. Each pair counts once, or `weights` times.
 
     >>> from deniable.surveys.estimate.unbiased_readings import reader_for
     >>> plain = reader_for(2)
@@ -52,8 +53,8 @@ def multiply_readings(
     sums, n = _Sums(a, b, covariances), float(w.sum())
     people = max(1, _AT_ONCE // (a * b if covariances else a + b))
     for start in range(0, len(first), people):
-        some = slice(start, start + people)
-        sums.add(sides[0](first[some]), sides[1](second[some]), w[some, None])
+        chunk = slice(start, start + people)
+        sums.add(sides[0](first[chunk]), sides[1](second[chunk]), w[chunk, None])
     means, margins = sums.raw / n, (sums.margins[0] / n, sums.margins[1] / n)
     covariance = None
     if sums.products is not None:
@@ -68,7 +69,7 @@ def multiply_readings(
 
 
 class _Sums:
-    """What is added up over people."""
+    """The sums over people."""
 
     def __init__(self, a: int, b: int, covariances: bool) -> None:
         self.raw, self.cells = np.zeros((a, b)), np.zeros((a, b))
@@ -78,7 +79,7 @@ class _Sums:
         self.ends = [np.zeros(b), np.zeros(a)]
 
     def add(self, u: Matrix, v: Matrix, w: Matrix) -> None:
-        # einsum, not @: threads of small products cost more than they win on a busy machine
+        # einsum, not @: for small products threads cost more than they save on a busy machine
         weighed, squared = (w * u, v), (w * u**2, v**2)
         self.raw += np.einsum("ni,nj->ij", *weighed)
         self.cells += np.einsum("ni,nj->ij", *squared)

@@ -1,10 +1,10 @@
 """Logistic regression when the outcome is a randomized answer.
 
-With P(yes | x) = m(x) = 1 / (1 + exp(-x b)) a report is yes with probability q + c m(x). The
-likelihood of the reports is maximised by Fisher scoring with halved steps, and the errors come
-from the observed information: Scheers & Dayton, "Covariate randomized response models", 1988.
-The covariates are public or not protected here; the outcome costs what its design costs, and
-fitting costs nothing more.
+With P(yes | x) = m(x) = 1 / (1 + exp(-x b)) a report is yes with probability
+q + (p - q) m(x). The likelihood of the reports is maximised by Fisher scoring with halved
+steps, and the errors come from the observed information: Scheers & Dayton, "Covariate
+randomized response models", 1988. The covariates are not protected here. The outcome costs what
+its design costs, and the fit costs nothing more.
 """
 
 from collections.abc import Sequence
@@ -30,8 +30,8 @@ _STILL = 1e-10
 class Regression:
     """Coefficients of a logistic model, the constant first, with their errors.
 
-    `converged` is false when the reports do not settle the coefficients: more people, or
-    fewer covariates.
+    `converged` is false if the reports do not determine the coefficients. Then use more people
+    or fewer covariates.
     """
 
     names: tuple[str, ...]
@@ -43,12 +43,12 @@ class Regression:
 
     @property
     def standard_error(self) -> Vector:
-        """Those of the coefficients."""
+        """The standard errors of the coefficients."""
         return np.asarray(np.sqrt(np.diag(self.covariance)))
 
     @property
     def p_value(self) -> Vector:
-        """Of the test that a coefficient is 0, by the normal approximation."""
+        """The p-value of each coefficient being 0, by the normal approximation."""
         from scipy.special import ndtr
 
         return np.asarray(2 * ndtr(-np.abs(self.coefficients / self.standard_error)))
@@ -77,7 +77,7 @@ class Regression:
 def logistic(
     design: YesNo, reports: Any, covariates: Any, *, names: Sequence[str] | None = None
 ) -> Regression:
-    """Fits P(true answer is yes) to covariates, one row a person, one column a covariate.
+    """Fits P(true answer is yes) to covariates: one row per person, one column per covariate.
 
     >>> from deniable.mechanisms import RandomizedResponse
     >>> coins = RandomizedResponse(odds=3)
@@ -91,7 +91,8 @@ def logistic(
     x = _with_constant(covariates)
     if x.shape[0] != yes.size:
         raise InvalidData(
-            f"There must be one row of covariates a report. Found {x.shape[0]} and {yes.size}."
+            f"There must be one row of covariates per report. Found {x.shape[0]} rows and "
+            f"{yes.size} reports."
         )
     labels = ["constant", *(names or [f"x{i}" for i in range(1, x.shape[1])])]
     if len(labels) != x.shape[1]:
@@ -100,25 +101,25 @@ def logistic(
         )
     if np.linalg.matrix_rank(x) < x.shape[1]:
         raise InvalidData(
-            "The covariates are not independent of each other (or of the constant): leave out "
-            "what the others already say."
+            "The covariates are linearly dependent (perhaps with the constant). Leave out the "
+            "columns that follow from the others."
         )
     p, q = float(design.p), float(design.q)
-    coefficients, settled = _climb(x, yes, p, q)
+    coefficients, converged = _climb(x, yes, p, q)
     covariance = np.linalg.pinv(_observed(x, yes, p, q, coefficients))
-    usable = bool(settled and (np.diag(covariance) > 0).all())
+    converged = bool(converged and (np.diag(covariance) > 0).all())
     return Regression(
         names=tuple(labels),
         coefficients=coefficients,
         covariance=covariance,
         log_likelihood=_likelihood(x, yes, p, q, coefficients),
         respondents=yes.size,
-        converged=usable,
+        converged=converged,
     )
 
 
 def _climb(x: Vector, yes: Vector, p: float, q: float) -> tuple[Vector, bool]:
-    """Fisher scoring: steps along the expected information, halved while they lead down."""
+    """Fisher scoring: a step is halved while it makes the likelihood smaller."""
     b = np.zeros(x.shape[1])
     here = _likelihood(x, yes, p, q, b)
     for _ in range(_ROUNDS):
@@ -165,5 +166,7 @@ def _with_constant(covariates: Any) -> Vector:
     if x.ndim == 1:
         x = x[:, None]
     if x.ndim != 2 or not np.isfinite(x).all():
-        raise InvalidData("Covariates must be finite numbers: a column each, a row a person.")
+        raise InvalidData(
+            "Covariates must be finite numbers: one row per person, one column each."
+        )
     return np.column_stack([np.ones(x.shape[0]), x])

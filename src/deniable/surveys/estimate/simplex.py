@@ -1,7 +1,7 @@
-"""Shares that are shares: not below 0, adding up to 1.
+"""Corrects estimated shares so that they are at least 0 and add up to 1.
 
-Unbiased estimates may leave [0, 1], and averages of them stay right; keep them. For showing,
-there are two corrections. `on_simplex` is the nearest point, in squares, among all
+Unbiased estimates may lie outside [0, 1]. Keep them for averages, which stay unbiased. For
+display there are two corrections. `on_simplex` is the nearest point, in squares, among all
 distributions (what the local-privacy literature calls Norm-Sub). `likeliest` is the maximum
 of the likelihood, by expectation and maximisation through the reports' own channel
 (Dempster, Laird & Rubin 1977): it weighs each report as the channel says, and is the better of
@@ -20,7 +20,7 @@ from deniable.mechanisms.local.maximum_likelihood import expectation_maximisatio
 
 
 class MatrixChannel(Protocol):
-    """A design whose reports are numbered, with P(report | answer) as a matrix."""
+    """A design with numbered reports, and P(report | answer) as a matrix."""
 
     @property
     def matrix(self) -> tuple[tuple[Fraction, ...], ...]:
@@ -29,7 +29,7 @@ class MatrixChannel(Protocol):
 
 
 def project_to_simplex(raw: Sequence[float]) -> tuple[float, ...]:
-    """The distribution nearest to unbiased estimates.
+    """The distribution that is nearest to unbiased estimates.
 
     >>> [round(share, 6) for share in project_to_simplex([0.92, 0.20, -0.12])]
     [0.86, 0.14, 0.0]
@@ -39,12 +39,12 @@ def project_to_simplex(raw: Sequence[float]) -> tuple[float, ...]:
         raise InvalidData("`raw` must be a list of one or more finite numbers.")
     falling = np.sort(shares)[::-1]
     excess = (np.cumsum(falling) - 1) / np.arange(1, shares.size + 1)
-    kept = int(np.flatnonzero(falling > excess)[-1])
-    return tuple(np.maximum(shares - excess[kept], 0.0).tolist())
+    last = int(np.flatnonzero(falling > excess)[-1])
+    return tuple(np.maximum(shares - excess[last], 0.0).tolist())
 
 
 def maximum_likelihood(design: MatrixChannel, counts: Sequence[int]) -> tuple[float, ...]:
-    """The distribution of answers under which these counts of reports are likeliest.
+    """The distribution of answers with the largest likelihood of these counts of reports.
 
     >>> from deniable.mechanisms import RandomizedResponse
     >>> design = RandomizedResponse(odds=6, categories=3)
@@ -57,13 +57,13 @@ def maximum_likelihood(design: MatrixChannel, counts: Sequence[int]) -> tuple[fl
 
 
 def channel_of(design: MatrixChannel) -> NDArray[Any]:
-    """The channel as floats, for reading reports."""
+    """The channel matrix as floats."""
     return np.array([[float(chance) for chance in row] for row in design.matrix])
 
 
 def check_counts(counts: Sequence[Any]) -> NDArray[Any]:
-    """Counts of reports as floats; refused if there are none, or one is negative."""
-    found = np.array([int(one) for one in counts], dtype=np.float64)
-    if found.size == 0 or (found < 0).any() or found.sum() == 0:
-        raise InvalidData("`counts` must be whole numbers from 0 up, and not all of them 0.")
-    return found
+    """Counts of reports as floats. Refuses negative counts, and counts that are all 0."""
+    numbers = np.array([int(count) for count in counts], dtype=np.float64)
+    if numbers.size == 0 or (numbers < 0).any() or numbers.sum() == 0:
+        raise InvalidData("`counts` must be whole numbers, 0 or more, and not all of them 0.")
+    return numbers

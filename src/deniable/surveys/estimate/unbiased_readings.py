@@ -1,19 +1,19 @@
-"""What each report says about its answer, without bias: one row of numbers a report.
+"""Unbiased readings: one row of numbers per report, whose mean is the vector of the answer.
 
-Every design of this house can be *read*: there is a vector r(report) whose mean over the coins
-is that of the answer behind it. For choices that is 1 at the answer and 0 elsewhere; a number
-counts as a share t at its high end and 1 - t at its low end, where t is how far it lies from
-low to high; a multiple choice has 1 at each box that is ticked. Coins of different reports are
-independent, so products of readings of two questions are unbiased for the products of the
-answers: that is all that tables of two questions need, whatever the two designs are.
+Every design of this package can be *read*: there is a vector r(report) whose mean over the
+coins is the vector of the true answer. For choices the vector is 1 at the answer and 0
+elsewhere. For a number it is 1 - t at the low end and t at the high end, where t is the
+position between low and high. For a multiple choice it is 1 at each ticked box. Coins of
+different reports are independent, so products of readings of two questions are unbiased for the
+products of the answers. Tables of two questions need no more than that, for any two designs.
 
 | design | reading |
 |---|---|
 | `RandomizedResponse`, `Ordinal` | the report's column of the inverse channel |
 | `OUE`, `OLH`, `HadamardResponse`, `SubsetSelection` | (supported - q) / (p - q) |
-| `Duchi`, `Piecewise`, `Hybrid`, `SquareWave` | the line of mean reports, inverted |
-| `NumberOrNot` | that of the randomized response among low, high and not said |
-| a multiple choice | (ticked - q) / (p - q), box by box |
+| `Duchi`, `Piecewise`, `Hybrid`, `SquareWave` | the inverse of the line of mean reports |
+| `NumberOrNot` | as for randomized response among low, high and not said |
+| a multiple choice | (ticked - q) / (p - q) for each box |
 """
 
 from collections.abc import Callable
@@ -36,10 +36,10 @@ Matrix = NDArray[Any]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ReportReader:
-    """How the reports of a design are read.
+    """Computes the readings of a design's reports.
 
-    `careless` is the mean reading of people who pick their answer blindly. `adds_up` says
-    whether an answer's numbers add up to 1. `ends` are a number's, else None.
+    `careless` is the mean reading of people who answer at random. `adds_up` says whether the
+    numbers of an answer add up to 1. `ends` are the low and high end of a number, else None.
     """
 
     of: Callable[[Any], Matrix]
@@ -49,13 +49,13 @@ class ReportReader:
     ends: tuple[float, float] | None = None
 
     def __call__(self, reports: Any) -> Matrix:
-        """The readings, a row a report."""
+        """The readings, one row per report."""
         return self.of(reports)
 
 
 def reader_for(design: Any) -> ReportReader:
-    """How a design, or a question with its design, is read. A whole number stands for a column
-    without coins that has so many answers.
+    """The reader of a design or of a `DesignedQuestion`. A whole number k stands for a column
+    with k answers that was not randomized.
 
     >>> from deniable.mechanisms import OUE, RandomizedResponse
     >>> reader_for(RandomizedResponse(odds=3))([True]).tolist()
@@ -82,12 +82,12 @@ def reader_for(design: Any) -> ReportReader:
         part = (design.readings() - low) / (high - low)
         return _numbered_reader(np.stack([1 - part, part]), (low, high))
     raise InvalidParameter(
-        f"Reports of {type(design).__name__} cannot be read one by one. For text, see `decode`."
+        f"Reports of {type(design).__name__} have no unbiased readings. For text use `decode`."
     )
 
 
 def _numbered_reader(columns: Matrix, ends: tuple[float, float] | None = None) -> ReportReader:
-    """Reports that are numbered: a column each."""
+    """A reader of numbered reports, from one column of readings for each report."""
     many, k = columns.shape[1], columns.shape[0]
     return ReportReader(
         lambda reports: columns[:, _report_numbers(reports, many)].T,
@@ -102,16 +102,21 @@ def _report_numbers(reports: Any, many: int) -> NDArray[np.int64]:
     return read_answers(reports, many).numbers
 
 
-def _box_reader(asked: DesignedQuestion) -> ReportReader:
-    """A box is ticked by a coin, if blindly; the one to decline with empties the others."""
+def _box_reader(designed: DesignedQuestion) -> ReportReader:
+    """A reader of boxes. A careless person ticks each box with probability 1/2, and "prefer not
+    to say" clears the others."""
     p, q = (
-        np.array([float(getattr(one, side)) for one in asked.channels]) for side in ("p", "q")
+        np.array([float(getattr(channel, side)) for channel in designed.channels])
+        for side in ("p", "q")
     )
-    blindly = np.full(asked.options, 0.5)
-    if asked.question.prefer_not_to_say:
-        blindly[:-1] = 0.25
+    careless = np.full(designed.options, 0.5)
+    if designed.question.prefer_not_to_say:
+        careless[:-1] = 0.25
     return ReportReader(
-        lambda reports: (asked.boxes(reports) - q) / (p - q), asked.options, blindly, False
+        lambda reports: (designed.boxes(reports) - q) / (p - q),
+        designed.options,
+        careless,
+        False,
     )
 
 
@@ -120,13 +125,14 @@ def _ends(design: NumericDesign) -> tuple[float, float]:
 
 
 def count_pairs(first: Any, second: Any) -> int:
-    """How many people there are, if both questions have as many reports.
+    """How many people answered both questions. Both must have the same number of reports.
 
     >>> count_pairs([1, 0], [0, 0])
     2
     """
     if len(first) != len(second):
         raise InvalidData(
-            f"Both questions need as many reports. Found {len(first)} and {len(second)}."
+            "Both questions must have the same number of reports. Found "
+            f"{len(first)} and {len(second)}."
         )
     return len(first)

@@ -1,10 +1,9 @@
-"""The unrelated question whose own share of yeses nobody knows.
+"""The unrelated question design when the innocuous question's share of yeses is unknown.
 
-Two random halves are asked with different chances P_1 and P_2 of the real question. Their
-report rates r_i = P_i x + (1 - P_i) a have two unknowns, the prevalence x and the innocuous
-rate a, so both can be solved for: Greenberg, Abul-Ela, Simmons & Horvitz, "The unrelated
-question randomized response model", 1969. It is private only against those who do not know
-the innocuous trait.
+Two random halves get the real question with different chances P_1 and P_2. Their report rates
+r_i = P_i x + (1 - P_i) a have two unknowns, the prevalence x and the innocuous rate a, so both
+can be solved for: Greenberg, Abul-Ela, Simmons & Horvitz, "The unrelated question randomized
+response model", 1969. It is private only against people who do not know the innocuous trait.
 """
 
 import math
@@ -28,16 +27,16 @@ class UnrelatedEstimate:
 def unrelated_question(
     first: tuple[Number, Sequence[int]], second: tuple[Number, Sequence[int]]
 ) -> UnrelatedEstimate:
-    """Reads two halves, each (chance of the real question, (no, yes) counts).
+    """Estimates from two halves, each (chance of the real question, (no, yes) counts).
 
     >>> found = unrelated_question((0.7, (710, 290)), (0.3, (590, 410)))
     >>> round(found.prevalence, 6), round(found.innocuous, 6)
     (0.2, 0.5)
     """
-    one, other = (float(probability(chance, "chance")) for chance, _ in (first, second))
-    if one == other:
+    p1, p2 = (float(probability(chance, "chance")) for chance, _ in (first, second))
+    if p1 == p2:
         raise InvalidParameter(
-            f"The two halves must have different chances of the real question. Found {one}."
+            f"The two halves must have different chances of the real question. Found {p1}."
         )
     tallies = [read_tally(counts, None, 2) for _, counts in (first, second)]
     r, s = (tally[1] / tally.respondents for tally in tallies)
@@ -45,10 +44,10 @@ def unrelated_question(
         rate * (1 - rate) / tally.respondents
         for rate, tally in zip((r, s), tallies, strict=True)
     ]
-    gap = one - other
+    gap = p1 - p2
     return UnrelatedEstimate(
-        prevalence=(r * (1 - other) - s * (1 - one)) / gap,
-        standard_error=math.sqrt((1 - other) ** 2 * spread[0] + (1 - one) ** 2 * spread[1])
+        prevalence=(r * (1 - p2) - s * (1 - p1)) / gap,
+        standard_error=math.sqrt((1 - p2) ** 2 * spread[0] + (1 - p1) ** 2 * spread[1])
         / abs(gap),
-        innocuous=(one * s - other * r) / gap,
+        innocuous=(p1 * s - p2 * r) / gap,
     )

@@ -1,11 +1,11 @@
-"""Design weights: people who were likelier to be asked count for less.
+"""Design weights: people with a larger probability of being asked count for less.
 
 Each report y becomes r = (y - q) / (p - q), which is unbiased for that person's answer, and
-sum(w r) is unbiased for the number of yeses (Horvitz & Thompson 1952), w being one over the
-probability of having been asked. Its variance is the design variance computed on r, which
-holds sum((w**2 - w) V) of the coins' variance V, plus sum(w V); and r (r - 1) is unbiased for
-V, since answers are 0 or 1. Adding sum(w**2 V) instead, as is tempting, counts the coins twice.
-The formula for drawing with replacement needs no addition: it is a little too large.
+sum(w r) is unbiased for the number of yeses (Horvitz & Thompson 1952), where w is one over the
+probability of being asked. Its variance is the design variance computed on r, which holds
+sum((w**2 - w) V) of the coins' variance V, plus sum(w V). And r (r - 1) is unbiased for V,
+because answers are 0 or 1. Adding sum(w**2 V) instead would count the coins twice. The formula
+for drawing with replacement needs no addition: it is slightly too large.
 Chaudhuri, "Randomized response and indirect questioning techniques in surveys", 2011.
 """
 
@@ -28,7 +28,7 @@ Vector = NDArray[Any]
 
 @dataclass(frozen=True, slots=True)
 class WeightedShare:
-    """A weighted number of yeses (`total`) and their share of the population, with errors."""
+    """The weighted number of yeses (`total`) and their share of the population, with errors."""
 
     total: float
     total_error: float
@@ -38,7 +38,7 @@ class WeightedShare:
     population: float
 
     def interval(self, confidence: Number = 0.95) -> tuple[float, float]:
-        """For the share, by the normal approximation, within [0, 1]."""
+        """The interval of the share, by the normal approximation, cut to [0, 1]."""
         from scipy.special import ndtri
 
         z = float(ndtri((1 + float(confidence_level(confidence))) / 2))
@@ -57,10 +57,10 @@ def weighted_share(
 ) -> WeightedShare:
     """The weighted share of true yeses.
 
-    `sampling` says how people were drawn: "with-replacement" is a safe choice for any design;
-    "simple" is a simple random sample (within each of the `strata`, if given) and
-    "independent" asked each person by a coin of her own. Without a `population` the weights'
-    sum stands for it, and the share's error is that of a ratio.
+    `sampling` says how people were drawn. "with-replacement" is a safe choice for any design,
+    "simple" is a simple random sample (within each of the `strata`, if given), and
+    "independent" means that each person was drawn by an independent coin. Without `population`
+    the sum of the weights is used, and the error of the share is that of a ratio.
 
     >>> from deniable.mechanisms import RandomizedResponse
     >>> found = weighted_share(
@@ -73,11 +73,11 @@ def weighted_share(
     w = np.asarray(weights, dtype=float).ravel()
     if w.size != yes.size or not np.isfinite(w).all() or (w < 1).any():
         raise InvalidData(
-            "`weights` must be one finite number a report, 1 or more: one over the "
-            "probability of having been asked."
+            "`weights` must hold one finite number per report, 1 or more: one over the "
+            "probability of being asked."
         )
     if yes.size < 2:
-        raise InvalidData("An error needs at least two reports.")
+        raise InvalidData("A standard error needs at least two reports.")
     p, q = float(design.p), float(design.q)
     r = (yes - q) / (p - q)
     groups = _groups(strata, yes.size)
@@ -85,7 +85,7 @@ def weighted_share(
     size = float(w.sum()) if population is None else float(population)
     total_error = math.sqrt(_variance(r, r, w, groups, sampling))
     share = total / size
-    # A share of an estimated size is a ratio: its error is that of the residuals.
+    # With an estimated size the share is a ratio, so its error comes from the residuals.
     error = (
         math.sqrt(_variance(r - share, r, w, groups, sampling))
         if population is None
@@ -97,7 +97,7 @@ def weighted_share(
 def _variance(
     values: Vector, r: Vector, w: Vector, groups: Vector, sampling: Sampling
 ) -> float:
-    """Of sum(w values), where `values` is r or r less a constant."""
+    """The variance of sum(w values), where `values` is r, or r minus a constant."""
     if sampling == "independent":
         found = float(((w - 1) * w * values**2).sum())
     elif sampling in ("simple", "with-replacement"):
@@ -122,7 +122,7 @@ def _stratum_variance(values: Vector, w: Vector, sampling: Sampling) -> float:
     if sampling == "with-replacement":
         return spread
     if not np.allclose(w, w[0]):
-        raise InvalidData("In a simple random sample all weights (of a stratum) are equal.")
+        raise InvalidData("In a simple random sample all weights of a stratum must be equal.")
     return spread * (1 - 1 / float(w[0]))
 
 
@@ -132,6 +132,6 @@ def _groups(strata: Any, n: int) -> Vector:
     found = np.unique(np.asarray(strata), return_inverse=True)[1].astype(float).ravel()
     if found.size != n:
         raise InvalidData(
-            f"`strata` must name one stratum a report. Found {found.size}, not {n}."
+            f"`strata` must name one stratum per report. Found {found.size} for {n} reports."
         )
     return found

@@ -1,1 +1,1 @@
-"""What if people do not follow the design: careless, dishonest and forged reports."""
+"""Careless, dishonest and forged reports: how much they can change the estimates."""

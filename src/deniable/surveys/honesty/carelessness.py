@@ -1,19 +1,20 @@
-"""Careless answers taken out of any question, by an anchor.
+"""Removes careless answers from the estimates of any question, with an anchor question.
 
-A share g of the people answers truly, the others blindly: they give any answer, and the device
-randomizes it like any other. The mean reading of a question (see `readings`) is then
-F = g f + (1 - g) c, with f that of the attentive and c that of blind answers, which is known:
-every answer equally often, a number anywhere in its range, a box ticked by a coin. An anchor,
-to which every true answer is no, has F = (1 - g) / 2, which gives g; so f = c + (F - c) / g,
-for every design that can be read. After Atsusaka & Stevenson, "A bias-corrected estimator for
-the crosswise model", 2021, who do it for one yes/no design.
+A share g of the people are attentive and answer truly. The others are careless: they answer at
+random, and the device randomizes their answers like any other. The mean reading of a question
+(see `unbiased_readings`) is then F = g f + (1 - g) c, where f is the mean of the attentive and
+c that of careless people. c is known: all answers equally often, a number anywhere in its
+range, a box ticked with probability 1/2. An anchor is a question to which every true answer is
+no. It has F = (1 - g) / 2, which gives g, and so f = c + (F - c) / g for every design with
+unbiased readings. After Atsusaka & Stevenson, "A bias-corrected estimator for the crosswise
+model", 2021, who treat one yes/no design.
 
 Errors are to first order. With S the covariance of F and v that of g,
 
     Cov f = S / g**2 + (f - c)(f - c)' (v - 2 g (1 - g) s) / g**2,
 
-where s = (people who have both reports) / (reports of the question * of the anchor): who is
-careless is so in both, and that much of the two errors cancels.
+where s = (people who have both reports) / (reports of the question * reports of the anchor). A
+careless person is careless in both questions, so a part of the two errors cancels.
 """
 
 from dataclasses import dataclass
@@ -32,7 +33,7 @@ Matrix = NDArray[Any]
 
 @dataclass(frozen=True, slots=True)
 class Attention:
-    """The share of people who answer truly, its standard error, and how many were asked."""
+    """The share of attentive people, its standard error, and how many people were asked."""
 
     share: float
     error: float
@@ -40,7 +41,9 @@ class Attention:
 
 
 def attention(anchor: RandomizedResponse, counts: Any) -> Attention:
-    """From (no, yes) counts of an anchor, a yes/no question whose true answer is always no.
+    """The share of attentive people, from (no, yes) counts of an anchor question.
+
+    An anchor is a yes/no question to which everyone's true answer is no.
 
     >>> found = attention(RandomizedResponse(odds=3), (700, 300))  # honest noes: 25 % yes
     >>> round(found.share, 6)
@@ -52,16 +55,16 @@ def attention(anchor: RandomizedResponse, counts: Any) -> Attention:
     share = 1 - 2 * (rate - float(anchor.q)) / slope
     if share <= 0:
         raise InvalidParameter(
-            f"The anchor's rate of yeses, {rate:.3f}, is that of people who all answer at "
-            "random: nothing about the question can be learnt from them."
+            f"The anchor's rate of yeses is {rate:.3f}, as if all people answered at random. "
+            "Such reports say nothing about the question."
         )
     return Attention(share, 2 * float(np.sqrt(rate * (1 - rate) / n)) / abs(slope), n)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class AttentiveAnswers:
-    """What the attentive answer, on average: a share for each answer (or box, or end of a
-    number's range), with the covariance of these numbers."""
+    """The mean answer of attentive people: a share for each answer (or box, or end of a
+    number's range), with the covariance of these shares."""
 
     shares: Matrix
     covariance: Matrix
@@ -69,12 +72,12 @@ class AttentiveAnswers:
 
     @property
     def standard_error(self) -> Matrix:
-        """Those of the shares."""
+        """The standard errors of the shares."""
         return np.asarray(np.sqrt(np.diag(self.covariance)))
 
     def mean(self, scores: Any = None) -> tuple[float, float]:
-        """The mean of a number among those who said one, or of `scores` of the answers, with
-        its standard error.
+        """The mean of a number among people who gave one, or the mean of `scores` of the
+        answers, with its standard error.
 
         >>> from deniable.mechanisms import Hybrid
         >>> pay = Hybrid(odds=9, low=0, high=100)
@@ -87,25 +90,25 @@ class AttentiveAnswers:
         """
         if scores is not None:
             points = np.asarray(scores, dtype=float)
-            value, move = float(points @ self.shares), points
+            value, gradient = float(points @ self.shares), points
         elif self.reader.ends is not None:
             low, high = self.reader.ends
-            said = float(self.shares[:2].sum())
-            part = float(self.shares[1]) / said
+            answering = float(self.shares[:2].sum())
+            part = float(self.shares[1]) / answering
             value = low + (high - low) * part
-            move = np.zeros(self.shares.size)
-            move[:2] = np.array([-part, 1 - part]) * (high - low) / said
+            gradient = np.zeros(self.shares.size)
+            gradient[:2] = np.array([-part, 1 - part]) * (high - low) / answering
         else:
-            raise InvalidParameter("Give `scores`: these answers are no numbers.")
-        return value, float(np.sqrt(max(move @ self.covariance @ move, 0.0)))
+            raise InvalidParameter("These answers are not numbers. Give `scores` for them.")
+        return value, float(np.sqrt(max(gradient @ self.covariance @ gradient, 0.0)))
 
 
 def remove_careless_answers(
-    design: Any, reports: Any, found: Attention, *, both: int | None = None
+    design: Any, reports: Any, attention: Attention, *, both: int | None = None
 ) -> AttentiveAnswers:
-    """The answers of the attentive to a question of any design, from its reports.
+    """The mean answer of attentive people to a question of any design, from its reports.
 
-    `both` is how many people have a report of the question and of the anchor: by default all.
+    `both` is how many people answered the question and the anchor; by default all of them.
 
     >>> from deniable.mechanisms import OUE
     >>> sport = OUE(odds=9, categories=12)
@@ -119,11 +122,11 @@ def remove_careless_answers(
         raise InvalidData("Give two reports or more.")
     read = reader_for(design)
     readings = read(np.asarray(reports))
-    g, observed = found.share, readings.mean(axis=0)
+    g, observed = attention.share, readings.mean(axis=0)
     f = read.careless + (observed - read.careless) / g
-    common = min(n, found.respondents) if both is None else both
-    shared = 2 * g * (1 - g) * common / (n * found.respondents) if g < 1 else 0.0
+    common = min(n, attention.respondents) if both is None else both
+    shared = 2 * g * (1 - g) * common / (n * attention.respondents) if g < 1 else 0.0
     apart = np.outer(f - read.careless, f - read.careless)
     spread = np.cov(readings, rowvar=False).reshape(f.size, f.size) / n
-    covariance = (spread + apart * (found.error**2 - shared)) / g**2
+    covariance = (spread + apart * (attention.error**2 - shared)) / g**2
     return AttentiveAnswers(f, covariance, read)

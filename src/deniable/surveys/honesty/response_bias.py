@@ -1,11 +1,10 @@
-"""How far a report could be off because people do not follow the design.
+"""How far the results of a survey could be off because people do not follow the design.
 
-If the questionnaire marks an anchor (a question to which everybody's true answer is no), the
-share of attentive people is read from it and careless answers are taken out of every question,
-whatever its design (see `carelessness`). Whoever lies on purpose passes every anchor: for that
-there is only a range, what the truth would be if so many of the people concerned had denied (of
-a yes/no question), or if so many of all had said anything whatever (of any other). See
-`deniable.surveys.honesty.noncompliance`.
+The questionnaire may mark an anchor: a question to which everyone's true answer is no. It gives
+the share of attentive people, and careless answers are removed from every question, for any
+design (see `carelessness`). An anchor does not detect deliberate lies. For these there is only
+a range: the result if a certain share of the people concerned denied it (yes/no questions), or
+if a certain share of all people gave any false answer (other questions). See `noncompliance`.
 """
 
 from collections.abc import Mapping
@@ -34,11 +33,10 @@ from deniable.surveys.questionnaire.questionnaire import Questionnaire
 
 @dataclass(frozen=True, slots=True)
 class ResponseBias:
-    """`attentive` has one for each estimate, or none without an anchor that can tell.
+    """`attentive` has one element for each estimate; it is empty without a usable anchor.
 
-    `if_denied` gives, for shares of the people concerned who may have denied, the prevalence;
-    `if_lied`, for shares of all people who may have answered anything, the range of each
-    estimate.
+    `if_denied` gives the prevalence for shares of the people concerned who may have denied it.
+    `if_lied` gives the range of each estimate for shares of all people who may have lied.
     """
 
     attentive: tuple[AttentiveEstimate, ...] = ()
@@ -48,36 +46,36 @@ class ResponseBias:
 
 @dataclass(frozen=True, slots=True)
 class AnchorResult:
-    """The anchor of a survey and what it found. `problem` says why it cannot be used, if so."""
+    """The anchor of a survey and the attention that it shows, or why it cannot be used."""
 
     question: str
-    found: Attention | None
+    attention: Attention | None
     problem: str = ""
 
 
 def find_anchor(
-    survey: Questionnaire, made: Mapping[str, DesignedQuestion], collected: CollectedReports
+    survey: Questionnaire, designed: Mapping[str, DesignedQuestion], collected: CollectedReports
 ) -> AnchorResult | None:
     """The first anchor with reports."""
-    for one in survey.private:
-        if one.anchor and one.id in collected.reports:
-            design = made[one.id].design
+    for question in survey.private:
+        if question.anchor and question.id in collected.reports:
+            design = designed[question.id].design
             try:
-                found = attention(design, design.aggregate(collected.reports[one.id]))
+                attentive = attention(design, design.aggregate(collected.reports[question.id]))
             except InvalidParameter as problem:
-                return AnchorResult(one.id, None, str(problem))
-            return AnchorResult(one.id, found)
+                return AnchorResult(question.id, None, str(problem))
+            return AnchorResult(question.id, attentive)
     return None
 
 
 def find_response_bias(
-    one: DesignedQuestion,
+    designed: DesignedQuestion,
     collected: CollectedReports,
     estimates: tuple[Estimate, ...],
     anchor: AnchorResult | None,
 ) -> ResponseBias:
-    """Those about one question."""
-    question = one.question
+    """The response bias of one question."""
+    question = designed.question
     if question.anchor:
         return ResponseBias()
     denied: Mapping[float, float] = {}
@@ -86,40 +84,44 @@ def find_response_bias(
         denied = if_some_deny(estimates[1 if question.prefer_not_to_say else 0])
     else:
         lied = tuple(
-            if_some_lie(each, *ends)
-            for each, ends in zip(estimates, _ends(one, len(estimates)), strict=True)
+            if_some_lie(estimate, *ends)
+            for estimate, ends in zip(estimates, _ends(designed, len(estimates)), strict=True)
         )
-    if anchor is None or anchor.found is None:
+    if anchor is None or anchor.attention is None:
         return ResponseBias((), denied, lied)
     people = collected.people
     both = len(np.intersect1d(people[question.id], people[anchor.question]))
     reports = collected.reports[question.id]
-    bare = one if one.options > 1 else one.design
-    cleaned = remove_careless_answers(bare, reports, anchor.found, both=both)
-    found = tuple(
-        AttentiveEstimate(value, error, anchor.found.share, anchor.found.error)
-        for value, error in _as_estimates(one, cleaned)
+    design = designed if designed.options > 1 else designed.design
+    cleaned = remove_careless_answers(design, reports, anchor.attention, both=both)
+    attentive = tuple(
+        AttentiveEstimate(value, error, anchor.attention.share, anchor.attention.error)
+        for value, error in _as_estimates(designed, cleaned)
     )
-    return ResponseBias(found, denied, lied)
+    return ResponseBias(attentive, denied, lied)
 
 
 def _as_estimates(
-    one: DesignedQuestion, cleaned: AttentiveAnswers
+    designed: DesignedQuestion, cleaned: AttentiveAnswers
 ) -> list[tuple[float, float]]:
-    """Values and errors in the order of a result's estimates."""
+    """Values and errors, in the order of the question's estimates."""
     listed = list(zip(cleaned.shares.tolist(), cleaned.standard_error.tolist(), strict=True))
-    if isinstance(one.design, Hybrid):
+    if isinstance(designed.design, Hybrid):
         return [cleaned.mean()]
-    if isinstance(one.design, NumberOrNot):
+    if isinstance(designed.design, NumberOrNot):
         return [cleaned.mean(), listed[2]]
-    if isinstance(one.design, Ordinal):
-        return [*listed, cleaned.mean(np.arange(1, one.design.categories + 1))]
-    return listed[1:] if one.question.answers == 2 and one.question.kind == "yes-no" else listed
+    if isinstance(designed.design, Ordinal):
+        return [*listed, cleaned.mean(np.arange(1, designed.design.categories + 1))]
+    return (
+        listed[1:]
+        if designed.question.answers == 2 and designed.question.kind == "yes-no"
+        else listed
+    )
 
 
-def _ends(one: DesignedQuestion, estimates: int) -> list[tuple[float, float]]:
-    """Between which numbers each estimate lies."""
-    design = one.design
+def _ends(designed: DesignedQuestion, estimates: int) -> list[tuple[float, float]]:
+    """The range of each estimate."""
+    design = designed.design
     if isinstance(design, Hybrid | NumberOrNot):
         mean = (float(design.low), float(design.high))
         return [mean, *([(0.0, 1.0)] * (estimates - 1))]

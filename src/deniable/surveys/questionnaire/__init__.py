@@ -1,1 +1,1 @@
-"""What is asked, by which design, and how the reports are kept."""
+"""The questionnaire, the design of each question, and the file of reports."""

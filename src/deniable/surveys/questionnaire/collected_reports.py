@@ -1,7 +1,7 @@
-"""Reports of a survey, as they are kept: one JSON object a line, question by question.
+"""The reports of a survey: one JSON object per line.
 
-A line holds what one person's device sent and nothing else: no time, no order that means
-anything, no identity. Private answers are reports; others are sent as they are.
+A line holds only what one person's device sent: no time, no meaningful order, no identity.
+Private answers are randomized reports; other answers are sent as they are.
 
     {"doping": 1, "sport": [160, 3]}
 """
@@ -21,37 +21,37 @@ from deniable.surveys.questionnaire.questionnaire import Questionnaire
 
 @dataclass(frozen=True, slots=True, eq=False)
 class CollectedReports:
-    """For each question the reports, and the rows (people) that they belong to."""
+    """For each question the reports, and the lines (people) that they come from."""
 
     reports: Mapping[str, NDArray[Any]]
     people: Mapping[str, NDArray[np.int64]]
     respondents: int
 
-    def both(self, one: str, other: str) -> tuple[NDArray[Any], NDArray[Any]]:
+    def both(self, first: str, second: str) -> tuple[NDArray[Any], NDArray[Any]]:
         """The reports of two questions by those who answered both."""
-        _, a, b = np.intersect1d(self.people[one], self.people[other], return_indices=True)
-        return self.reports[one][a], self.reports[other][b]
+        _, a, b = np.intersect1d(self.people[first], self.people[second], return_indices=True)
+        return self.reports[first][a], self.reports[second][b]
 
     def lines(self) -> Iterable[str]:
-        """One JSON object a person."""
+        """One JSON object per person."""
         rows: list[dict[str, Any]] = [{} for _ in range(self.respondents)]
-        for name, found in self.reports.items():
-            for person, report in zip(self.people[name], found.tolist(), strict=True):
+        for name, reports in self.reports.items():
+            for person, report in zip(self.people[name], reports.tolist(), strict=True):
                 rows[int(person)][name] = report
         return (json.dumps(row, separators=(",", ":")) for row in rows)
 
 
 def read_reports(survey: Questionnaire, path: str | Path) -> CollectedReports:
-    """Reads a file of reports; refuses lines that cannot belong to the survey."""
+    """Reads a file of reports. Refuses lines that do not fit the survey."""
     try:
         lines = Path(path).read_text(encoding="utf-8").splitlines()
     except OSError as problem:
-        raise InvalidData(f"The reports cannot be read: {problem.strerror}.") from None
+        raise InvalidData(f"The file of reports cannot be read: {problem.strerror}.") from None
     return parse_reports(survey, lines)
 
 
 def parse_reports(survey: Questionnaire, lines: Iterable[str]) -> CollectedReports:
-    """Reports from their lines.
+    """Reads reports from lines of JSON.
 
     >>> from deniable.surveys.questionnaire.questionnaire import loads
     >>> survey = loads(
@@ -60,9 +60,9 @@ def parse_reports(survey: Questionnaire, lines: Iterable[str]) -> CollectedRepor
     >>> parse_reports(survey, ['{"a": 1}', '{"a": 0}']).reports["a"].tolist()
     [1, 0]
     """
-    names = {one.id for one in survey.questions}
-    found: dict[str, tuple[list[int], list[Any]]] = {
-        one.id: ([], []) for one in survey.questions
+    names = {question.id for question in survey.questions}
+    columns: dict[str, tuple[list[int], list[Any]]] = {
+        question.id: ([], []) for question in survey.questions
     }
     n = 0
     for number, line in enumerate(lines, start=1):
@@ -73,20 +73,22 @@ def parse_reports(survey: Questionnaire, lines: Iterable[str]) -> CollectedRepor
         except json.JSONDecodeError:
             raise InvalidData(f"Line {number} of the reports is not JSON.") from None
         if not isinstance(row, dict) or not row.keys() <= names:
-            raise InvalidData(f"Line {number} of the reports does not belong to this survey.")
+            raise InvalidData(
+                f"Line {number} of the reports is not an object with questions of this survey."
+            )
         if len(row) > 1 and survey.shuffler is not None and survey.shuffler.separates:
             raise InvalidData(
-                f"Line {number} of the reports holds several answers of one person, which the "
-                "shuffler of this survey takes apart."
+                f"Line {number} of the reports holds several answers. The shuffler of this "
+                "survey separates answers, so each line must hold one."
             )
         for name, report in row.items():
-            found[name][0].append(n)
-            found[name][1].append(report)
+            columns[name][0].append(n)
+            columns[name][1].append(report)
         n += 1
     if n == 0:
         raise InvalidData("There are no reports. Give one or more.")
     return CollectedReports(
-        reports={name: np.array(reports) for name, (_, reports) in found.items() if reports},
-        people={name: np.array(people) for name, (people, _) in found.items() if people},
+        reports={name: np.array(reports) for name, (_, reports) in columns.items() if reports},
+        people={name: np.array(people) for name, (people, _) in columns.items() if people},
         respondents=n,
     )

@@ -1,7 +1,7 @@
-"""The words that questionnaires speak by themselves, in the languages that are built in.
+"""The built-in words of questionnaires and reports, in four languages.
 
-Every language has every word, and every sentence the same figures: a test holds them to it.
-Other languages speak English, and `lint` says so, until the questionnaire's `[words]` say it.
+A test checks that every language has every word, and every sentence the same figures. Other
+languages use the English words, and `lint` warns, until the questionnaire gives `[words]`.
 """
 
 ENGLISH = {
@@ -13,32 +13,34 @@ ENGLISH = {
     "respondents": "{number} respondents",
     "reports": "{number} reports",
     "careless": "{label}, careless answers taken out: {value} ± {margin}",
-    "if_denied": "if so many of the people concerned denied: {list}",
-    "if_lied": "{label}, if so many of all lied: {list}",
+    "if_denied": "if this share of the people concerned denied it: {list}",
+    "if_lied": "{label}, if this share of all people lied: {list}",
     "range": "{low} to {high}",
     "inconsistent": (
         "{value}: inconsistent with the design (unbiased estimate {raw}, p-value {p_value})"
     ),
     "attention": (
-        "{question}: by this anchor {share} ± {margin} (95 %) of the respondents are attentive."
+        "{question}: by this control question {share} ± {margin} (95 %) of the respondents "
+        "are attentive."
     ),
     "proof_yes_no": (
         "Of 100 people whose true answer is {yes}, {p} send {yes}; of 100 whose true answer is "
-        "{no}, {q} send {yes}. A {yes} from you is not proof: it moves anybody's odds about "
-        "you by at most {odds} to 1."
+        "{no}, {q} send {yes}. A {yes} from you is not proof: it multiplies anyone's odds "
+        "about you by at most {odds}."
     ),
     "proof_choice": (
-        "Of 100 people, {p} send their true answer, and {q} each of the {others} others. What "
-        "you send is not proof: it moves anybody's odds about you by at most {odds} to 1."
+        "Of 100 people, {p} send their true answer, and {q} send each of the {others} other "
+        "answers. What you send is not proof: it multiplies anyone's odds about you by at most "
+        "{odds}."
     ),
     "proof_boxes": (
-        "Of 100 people who tick a box, {p} send it ticked; of 100 who do not, {q} do. What you "
-        "send is not proof: a box moves anybody's odds about you by at most {box_odds} to 1, "
-        "all {boxes} of them by at most {odds} to 1."
+        "Of 100 people who tick a box, {p} send it ticked; of 100 who do not tick it, {q} send "
+        "it ticked. What you send is not proof: one box multiplies anyone's odds about you by "
+        "at most {box_odds}, all {boxes} boxes together by at most {odds}."
     ),
     "proof_other": (
-        "What you send is drawn by chance around your answer. It is not proof: it moves "
-        "anybody's odds about you by at most {odds} to 1."
+        "What you send is drawn at random around your answer. It is not proof: it multiplies "
+        "anyone's odds about you by at most {odds}."
     ),
 }
 
@@ -167,7 +169,7 @@ LANGUAGES = {"en": ENGLISH, "de": GERMAN, "fr": FRENCH, "es": SPANISH}
 
 
 def built_in(language: str) -> dict[str, str] | None:
-    """The words of a language, by its code without the country; None if it has none here.
+    """The words of a language, by its code without the country; None if it is not built in.
 
     >>> built_in("de-AT")["yes"], built_in("pl")
     ('ja', None)

@@ -1,7 +1,7 @@
-"""What in a questionnaire would leak answers in spite of the coins, or waste them.
+"""Checks a questionnaire for leaks that coins cannot prevent, and for wasted epsilon.
 
-Each check is one function that yields findings; `CHECKS` is all of them. An *error* breaks the
-promise to respondents: such a survey must not go out. A *warning* is a likely mistake.
+Each check is one function that yields findings; `CHECKS` lists them all. An *error* breaks the
+promise to respondents: such a survey must not be used. A *warning* is a likely mistake.
 """
 
 import math
@@ -32,7 +32,7 @@ _NAMING = (
 
 @dataclass(frozen=True, slots=True)
 class LintFinding:
-    """Something wrong, and how to mend it."""
+    """A problem, and how to solve it."""
 
     level: Literal["error", "warning"]
     question: str
@@ -58,92 +58,92 @@ def lint(survey: Questionnaire) -> list[LintFinding]:
     ... text = "Why?"
     ... ''')
     >>> print(lint(survey)[0])
-    error: why: Free text cannot be randomized, and gives its writer away. Offer ...
+    error: why: Free text cannot be randomized and may identify its writer. Offer ...
     """
-    read = require_questionnaire(survey)
-    found = [finding for check in CHECKS for finding in check(read)]
-    return sorted(found, key=lambda one: one.level)
+    checked = require_questionnaire(survey)
+    findings = [finding for check in CHECKS for finding in check(checked)]
+    return sorted(findings, key=lambda finding: finding.level)
 
 
 def free_text(survey: Questionnaire) -> Iterator[LintFinding]:
-    """Text that people write themselves."""
-    for one in survey.questions:
-        if one.kind == "text":
+    """Questions with free text."""
+    for question in survey.questions:
+        if question.kind == "text":
             yield LintFinding(
                 "error",
-                one.id,
-                "Free text cannot be randomized, and gives its writer away.",
+                question.id,
+                "Free text cannot be randomized and may identify its writer.",
                 'Offer a closed list of options, with "other" among them.',
             )
 
 
 def skip_logic(survey: Questionnaire) -> Iterator[LintFinding]:
-    """Questions whose being asked tells a private answer."""
-    places = {one.id: place for place, one in enumerate(survey.questions)}
-    for one in survey.questions:
-        if one.ask_if is None:
+    """Questions that are asked only after a certain private answer."""
+    places = {question.id: place for place, question in enumerate(survey.questions)}
+    for question in survey.questions:
+        if question.ask_if is None:
             continue
-        if one.ask_if.question not in places:
+        if question.ask_if.question not in places:
             yield LintFinding(
                 "error",
-                one.id,
-                f"It depends on {one.ask_if.question!r}, which is not asked.",
+                question.id,
+                f"It depends on {question.ask_if.question!r}, which is not in this survey.",
                 "Name a question of this survey.",
             )
             continue
-        asked_before = survey.question(one.ask_if.question)
-        if asked_before.private:
+        earlier = survey.question(question.ask_if.question)
+        if earlier.private:
             yield LintFinding(
                 "error",
-                one.id,
-                f"Whether it is asked tells the private answer to {asked_before.id}.",
-                'Ask everybody, with an answer such as "does not apply" among the options.',
+                question.id,
+                f"Whether it is asked reveals the private answer to {earlier.id}.",
+                'Ask everybody, with an option such as "does not apply".',
             )
-        elif places[asked_before.id] >= places[one.id]:
+        elif places[earlier.id] >= places[question.id]:
             yield LintFinding(
                 "error",
-                one.id,
-                f"It depends on {asked_before.id}, which is asked later.",
+                question.id,
+                f"It depends on {earlier.id}, which is asked later.",
                 "Change the order.",
             )
 
 
 def missing_answers(survey: Questionnaire) -> Iterator[LintFinding]:
-    """Private questions that can only be declined by leaving them out, which is seen."""
-    for one in survey.private:
-        if one.kind != "text" and not one.prefer_not_to_say and not one.anchor:
+    """Private questions that people can decline only by not answering, which is visible."""
+    for question in survey.private:
+        if question.kind != "text" and not question.prefer_not_to_say and not question.anchor:
             yield LintFinding(
                 "warning",
-                one.id,
-                "Whoever will not answer has to leave it out, and that is seen.",
-                "Set `prefer_not_to_say = true`, or let the form send an answer always.",
+                question.id,
+                "A person who does not want to answer must leave it out, and that is visible.",
+                "Set `prefer_not_to_say = true`, or let the form always send an answer.",
             )
 
 
 def public_details(survey: Questionnaire) -> Iterator[LintFinding]:
-    """Questions sent as they are that may name a person."""
-    for one in survey.questions:
-        if one.private or one.kind == "text":
+    """Public questions that may identify a person."""
+    for question in survey.questions:
+        if question.private or question.kind == "text":
             continue
-        words = in_language(one.text, survey.languages[0]).lower()
-        named = [word for word in _NAMING if word in words]
-        if named or one.kind == "number":
+        text = in_language(question.text, survey.languages[0]).lower()
+        naming = [word for word in _NAMING if word in text]
+        if naming or question.kind == "number":
             yield LintFinding(
                 "warning",
-                one.id,
-                "It is sent as it is, and may single people out.",
+                question.id,
+                "It is sent as it is and may identify people.",
                 "Make it private, or ask for a coarse group.",
             )
 
 
 def loss_size(survey: Questionnaire) -> Iterator[LintFinding]:
-    """Losses that promise little, or designs that learn little."""
+    """A total epsilon that promises little, or a share of it that yields little."""
     if survey.epsilon * survey.waves > _LARGE:
         yield LintFinding(
             "warning",
             "",
             f"All answers of one person cost epsilon {survey.epsilon * survey.waves:g} "
-            f"over {survey.waves} wave(s): odds may move {_fold(survey):,.0f}-fold.",
+            f"over {survey.waves} wave(s): odds may change {_fold(survey):,.0f}-fold.",
             "Ask fewer questions, or give each person one question at random.",
         )
     for name, epsilon in split_epsilon(survey).items():
@@ -151,8 +151,8 @@ def loss_size(survey: Questionnaire) -> Iterator[LintFinding]:
             yield LintFinding(
                 "warning",
                 name,
-                f"Only epsilon {float(epsilon):g} is left for it: thousands of people will "
-                "tell next to nothing.",
+                f"It gets only epsilon {float(epsilon):g}: even the answers of thousands of "
+                "people say very little.",
                 'Set `collection = "one-question-each"`, or ask fewer questions.',
             )
 
@@ -162,12 +162,12 @@ def _fold(survey: Questionnaire) -> float:
 
 
 def wave_memory(survey: Questionnaire) -> Iterator[LintFinding]:
-    """Repeated waves, which spend again unless answers are remembered."""
+    """Repeated waves, which cost epsilon again unless reports are remembered."""
     if survey.waves > 1:
         yield LintFinding(
             "warning",
             "",
-            f"The same people are asked {survey.waves} times; fresh coins spend again.",
+            f"The same people are asked {survey.waves} times. Fresh coins cost epsilon again.",
             "Let devices remember (`deniable.surveys.Memory`), or use `Loloha`.",
         )
 
@@ -180,33 +180,34 @@ def shuffling(survey: Questionnaire) -> Iterator[LintFinding]:
             "",
             f"{survey.shuffler.who} keeps identity, order or time, or is not independent: no "
             "amplification may be claimed.",
-            "Let somebody independent strip all three, or leave `shuffler` out.",
+            "Use an independent shuffler that strips all three, or leave `shuffler` out.",
         )
     elif survey.shuffler is not None and not survey.amplifies:
         yield LintFinding(
             "warning",
             "",
-            "Open answers on the same line tell private ones apart: no amplification may be "
+            "Public answers on the same line identify private ones: no amplification may be "
             "claimed.",
-            "Set `separates = true` for the shuffler, or ask nothing openly.",
+            "Set `separates = true` for the shuffler, or make all questions private.",
         )
 
 
 def untranslated(survey: Questionnaire) -> Iterator[LintFinding]:
-    """Labels and promises that respondents would read in a language that is not theirs."""
+    """Labels and promises that are missing in a language of the survey."""
     needed = {"respondents", "reports"}
-    foreign = [one for one in survey.languages if built_in(one) is None]
+    foreign = [code for code in survey.languages if built_in(code) is None]
     if not foreign:
         return
-    for one in survey.questions:
-        needed |= {"yes", "no"} if one.kind == "yes-no" else set()
-        needed |= {"prefer_not_to_say"} if one.prefer_not_to_say else set()
+    for question in survey.questions:
+        needed |= {"yes", "no"} if question.kind == "yes-no" else set()
+        needed |= {"prefer_not_to_say"} if question.prefer_not_to_say else set()
     for name, epsilon in split_epsilon(survey).items():
         if survey.question(name).kind != "text" and epsilon:
-            made = design_question(survey.question(name), epsilon)
-            needed |= {template_name(made.design, 1 if made.joint else made.options), "about"}
-            needed |= {"mean"} if made.channel is None else set()
             private = survey.question(name)
+            designed = design_question(private, epsilon)
+            boxes = 1 if designed.joint else designed.options
+            needed |= {template_name(designed.design, boxes), "about"}
+            needed |= {"mean"} if designed.channel is None else set()
             needed |= {"if_denied"} if private.kind == "yes-no" else {"if_lied", "range"}
             needed |= {"careless", "attention"} if private.anchor else set()
     missing = sorted(needed - survey.words.keys())
@@ -215,14 +216,19 @@ def untranslated(survey: Questionnaire) -> Iterator[LintFinding]:
             "warning",
             "",
             f"In English for {', '.join(foreign)}: {', '.join(missing)}.",
-            "Give them under `[words]`, in each language.",
+            "Give them under `[words]` in each language.",
         )
 
 
-def public_alone(survey: Questionnaire) -> Iterator[LintFinding]:
-    """A survey with nothing private in it."""
+def no_private_questions(survey: Questionnaire) -> Iterator[LintFinding]:
+    """A survey without private questions."""
     if not survey.private:
-        yield LintFinding("warning", "", "No question is private.", "Then no coins are needed.")
+        yield LintFinding(
+            "warning",
+            "",
+            "No question is private.",
+            "Set `private = true` where answers need protection.",
+        )
 
 
 CHECKS: tuple[Callable[[Questionnaire], Iterator[LintFinding]], ...] = (
@@ -234,5 +240,5 @@ CHECKS: tuple[Callable[[Questionnaire], Iterator[LintFinding]], ...] = (
     wave_memory,
     shuffling,
     untranslated,
-    public_alone,
+    no_private_questions,
 )

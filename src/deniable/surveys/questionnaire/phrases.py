@@ -1,9 +1,9 @@
-"""What a questionnaire says by itself: labels such as "yes", and what an answer proves.
+"""Texts that are not part of a question: labels such as "yes", and what an answer proves.
 
-The questionnaire's `[words]` come first; else its language, if that is built in (see
-`languages`); else English, and `lint` says so. Sentences are templates: figures come from the
-design when the sentence is made, so a translation cannot promise other odds than the coins
-keep. A template that leaves a figure out is refused.
+The questionnaire's `[words]` come first, then the built-in language (see `languages`), then
+English, and `lint` warns. Sentences are templates. Their figures come from the design, so a
+translation cannot promise other odds than the coins give. A template that leaves a figure out
+is refused.
 """
 
 from collections.abc import Mapping
@@ -35,10 +35,11 @@ FIGURES = {
 
 @dataclass(frozen=True, slots=True)
 class Phrases:
-    """Labels and sentences, each a text or one for each language; those built in if not given.
+    """Labels and sentences. Each is a text, or one text for each language. Texts that are not
+    given are built in.
 
-    In the sentences `{p}` and `{q}` are how many of 100 send an answer that is, or is not,
-    theirs, and `{odds}` is the most by which a report moves odds.
+    In the sentences `{p}` and `{q}` are how many of 100 people send an answer that is, or is
+    not, true. `{odds}` is the most by which a report multiplies odds.
 
     >>> words = Phrases({"yes": {"en": "yes", "de": "ja"}})
     >>> words.say("yes", "de"), words.say("no", "fr"), words.say("about", "pl", number=73)
@@ -51,13 +52,15 @@ class Phrases:
         for name, text in self.given.items():
             if name not in ENGLISH:
                 raise InvalidParameter(
-                    f"No word is called {name!r}. There are {', '.join(ENGLISH)}."
+                    f"`words` has no entry {name!r}. Use one of {', '.join(ENGLISH)}."
                 )
-            wanted = FIGURES.get(name)
-            for one in [text] if isinstance(text, str) else text.values():
-                if wanted is not None and figures_in(one) != wanted:
-                    listed = ", ".join(f"{{{figure}}}" for figure in sorted(wanted))
-                    raise InvalidParameter(f"`{name}` must hold just these figures: {listed}.")
+            figures = FIGURES.get(name)
+            for template in [text] if isinstance(text, str) else text.values():
+                if figures is not None and figures_in(template) != figures:
+                    listed = ", ".join(f"{{{figure}}}" for figure in sorted(figures))
+                    raise InvalidParameter(
+                        f"`{name}` must hold exactly these figures: {listed}."
+                    )
 
     def say(self, name: str, language: str, **figures: Any) -> str:
         """A label, or a sentence with its figures."""
@@ -78,14 +81,14 @@ def in_language(text: Text, language: str) -> str:
 
 
 def figures_in(template: str) -> set[str]:
-    """The figures in a template; anything but a plain name counts as a wrong one.
+    """The figures in a template. A figure with a format or an attribute counts as wrong.
 
     >>> figures_in("at most {odds} to 1")
     {'odds'}
     """
     try:
         parts = list(Formatter().parse(template))
-    except ValueError:  # a brace too many
+    except ValueError:  # an unmatched brace
         return set()
     fields = [part for part in parts if part[1] is not None]
     if any(form or how for _, _, form, how in fields):

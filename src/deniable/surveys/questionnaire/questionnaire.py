@@ -1,7 +1,7 @@
-"""A questionnaire, as its owner writes it: TOML or JSON, read strictly.
+"""A questionnaire as its owner writes it, in TOML or JSON.
 
-Unknown words are refused, not ignored: a misspelt `prefer_not_to_say` would otherwise change
-what respondents are promised. Everything here is public.
+Unknown keys are refused, not ignored: a misspelt `prefer_not_to_say` would change what
+respondents are promised. Everything here is public.
 """
 
 import json
@@ -24,23 +24,23 @@ _ENGLISH = Phrases()
 
 
 class StrictModel(BaseModel):
-    """Nothing is guessed, nothing unknown is let through, nothing changes afterwards."""
+    """Values are not converted, unknown keys are refused, and instances are frozen."""
 
     model_config = ConfigDict(strict=True, extra="forbid", frozen=True)
 
 
 class AskCondition(StrictModel):
-    """When a question is asked: only after this answer to that question."""
+    """A question is asked only after this answer to that question."""
 
     question: Name
     answer: str
 
 
 class SurveyQuestion(StrictModel):
-    """One question. `private` answers go through coins; others are sent as they are.
+    """One question. `private` answers are randomized; others are sent as they are.
 
-    `expected` is a guess at the shares of the answers, for plans and simulations only; of a
-    number, at the share that prefers not to say.
+    `expected` is a guess at the shares of the answers, used only for plans and simulations. For
+    a number it is the share of people who prefer not to say.
     """
 
     id: Name
@@ -61,9 +61,9 @@ class SurveyQuestion(StrictModel):
     @model_validator(mode="after")
     def _whole(self) -> "SurveyQuestion":
         if self.kind in ("single-choice", "multiple-choice") and len(self.options) < 2:
-            raise ValueError("a choice needs `options`, two or more")
+            raise ValueError("a choice needs two or more `options`")
         if self.kind not in ("single-choice", "multiple-choice") and self.options:
-            raise ValueError("`options` belong to single-choice and multiple-choice")
+            raise ValueError("only single-choice and multiple-choice have `options`")
         if self.kind == "scale" and self.points is None:
             raise ValueError("a scale needs `points`, for example 5")
         if self.kind == "number" and (self.low is None or self.high is None):
@@ -87,30 +87,30 @@ class SurveyQuestion(StrictModel):
 
     @property
     def answers(self) -> int:
-        """How many different answers there are that can be listed; to a multiple choice: how
-        many boxes, of which "prefer not to say" is the last."""
+        """How many answers can be listed. For a multiple choice this is the number of boxes, of
+        which "prefer not to say" is the last."""
         listed = {"yes-no": 2, "scale": self.points or 0, "number": 0, "text": 0}
         return listed.get(self.kind, len(self.options)) + self.prefer_not_to_say
 
     def labels(self, language: str, words: Phrases = _ENGLISH) -> list[str]:
-        """What the answers are called, in the order of their numbers."""
+        """The labels of the answers, in the order of their numbers."""
         match self.kind:
             case "yes-no":
-                found = [words.say("no", language), words.say("yes", language)]
+                labels = [words.say("no", language), words.say("yes", language)]
             case "scale":
-                found = [str(point + 1) for point in range(self.points or 0)]
+                labels = [str(point + 1) for point in range(self.points or 0)]
             case _:
-                found = [in_language(option, language) for option in self.options]
+                labels = [in_language(option, language) for option in self.options]
         declined = words.say("prefer_not_to_say", language)
-        return found + [declined] * self.prefer_not_to_say
+        return labels + [declined] * self.prefer_not_to_say
 
 
 class Shuffler(StrictModel):
-    """Who takes the reports from respondents, and what is stripped before they are passed on.
+    """Who receives the reports from respondents, and what is removed before the analyst.
 
-    Only somebody independent who strips all three hides reports among each other. With
-    `separates` the answers of one person are taken apart, too, and each question is mixed by
-    itself: it is then hidden better, and no table of two questions can be made.
+    A shuffler hides reports among each other only if it is independent and strips identity,
+    order and time. With `separates` it also separates the answers of one person and mixes each
+    question by itself. Answers are then hidden better, but two questions cannot be tabulated.
     """
 
     who: str = Field(min_length=1)
@@ -125,7 +125,7 @@ class Shuffler(StrictModel):
 
 
 class Questionnaire(StrictModel):
-    """A whole survey: what is asked, and what all answers of one person may cost together.
+    """A survey: its questions, and the epsilon that all answers of one person may cost.
 
     >>> survey = loads('''
     ... id = "doping-2026"
@@ -155,26 +155,26 @@ class Questionnaire(StrictModel):
         names = [question.id for question in self.questions]
         twice = sorted({name for name in names if names.count(name) > 1})
         if twice:
-            raise ValueError(f"two questions are called {', '.join(twice)}")
+            raise ValueError(f"two questions have the id {', '.join(twice)}")
         try:
             Phrases(self.words)
         except InvalidParameter as problem:
             raise ValueError(str(problem).rstrip(".")) from None
         for where, text in self._texts():
             missing = [
-                one for one in self.languages if isinstance(text, dict) and one not in text
+                code for code in self.languages if isinstance(text, dict) and code not in text
             ]
             if missing or (isinstance(text, str) and len(self.languages) > 1):
                 lacks = ", ".join(missing or self.languages)
                 raise ValueError(f"{where} must be given in each language; missing: {lacks}")
-        asked = sum(rational(one.epsilon) for one in self.private if one.epsilon is not None)
-        rest = [one for one in self.private if one.epsilon is None]
+        own = [question.epsilon for question in self.private if question.epsilon is not None]
+        asked, rest = sum(map(rational, own)), len(self.private) - len(own)
         if self.collection == "everyone-answers-all" and (
             asked > self.total_epsilon or (rest and asked == self.total_epsilon)
         ):
             raise ValueError(
-                f"the questions ask for epsilon {float(asked):g}, and {len(rest)} more need "
-                f"some, but the survey has {self.epsilon:g}"
+                f"the questions ask for epsilon {float(asked):g}, and {rest} more need a part, "
+                f"but the survey has only {self.epsilon:g}"
             )
         return self
 
@@ -189,20 +189,20 @@ class Questionnaire(StrictModel):
 
     @property
     def total_epsilon(self) -> Fraction:
-        """What all answers of one person may cost together, exactly."""
+        """The epsilon that all answers of one person may cost together, exactly."""
         return rational(self.epsilon)
 
     @property
     def amplifies(self) -> bool:
-        """Whether a shuffler hides reports: none of them may come with an open answer."""
+        """Whether a shuffler hides reports. No report may come with a public answer."""
         hides = self.shuffler is not None and self.shuffler.hides_reports
         return hides and (self._separated or len(self.private) == len(self.questions))
 
     @property
     def sends_separately(self) -> bool:
         """Whether each report travels without the same person's other answers."""
-        alone = self.collection == "one-question-each" or len(self.questions) == 1
-        return self._separated or (alone and len(self.private) == len(self.questions))
+        single = self.collection == "one-question-each" or len(self.questions) == 1
+        return self._separated or (single and len(self.private) == len(self.questions))
 
     @property
     def _separated(self) -> bool:
@@ -210,22 +210,22 @@ class Questionnaire(StrictModel):
 
     @property
     def wording(self) -> Phrases:
-        """The labels and sentences that are not a question's own."""
+        """The labels and sentences that are not part of a question."""
         return Phrases(self.words)
 
     @property
     def private(self) -> list[SurveyQuestion]:
-        """The questions whose answers go through coins."""
+        """The questions whose answers are randomized."""
         return [question for question in self.questions if question.private]
 
     def question(self, name: str) -> SurveyQuestion:
-        """The question of that name."""
-        for one in self.questions:
-            if one.id == name:
-                return one
+        """The question with this id."""
+        for question in self.questions:
+            if question.id == name:
+                return question
         raise InvalidParameter(
-            f"No question is called {name!r}. There are "
-            f"{', '.join(one.id for one in self.questions)}."
+            f"No question has the id {name!r}. There are "
+            f"{', '.join(question.id for question in self.questions)}."
         )
 
 
@@ -248,12 +248,14 @@ def loads(text: str, *, form: str = "toml") -> Questionnaire:
     try:
         content: Any = tomllib.loads(text) if form == "toml" else json.loads(text)
     except (tomllib.TOMLDecodeError, json.JSONDecodeError) as problem:
-        raise InvalidParameter(f"This is not {form.upper()}: {problem}.") from None
+        raise InvalidParameter(
+            f"The questionnaire is not valid {form.upper()}: {problem}."
+        ) from None
     try:
         return Questionnaire.model_validate(content)
     except ValidationError as problem:
-        told = "; ".join(_describe_error(error) for error in problem.errors())
-        raise InvalidParameter(f"The questionnaire has mistakes. {told}.") from None
+        errors = "; ".join(_describe_error(error) for error in problem.errors())
+        raise InvalidParameter(f"The questionnaire has errors. {errors}.") from None
 
 
 def _describe_error(error: Any) -> str:
@@ -261,10 +263,11 @@ def _describe_error(error: Any) -> str:
     return f"{where}: {error['msg'].removeprefix('Value error, ')}"
 
 
-def require_questionnaire(found: Any) -> Questionnaire:
-    """A questionnaire that was read; a file's name is not one yet."""
-    if not isinstance(found, Questionnaire):
+def require_questionnaire(survey: Any) -> Questionnaire:
+    """Refuses anything but a questionnaire, such as the name of its file."""
+    if not isinstance(survey, Questionnaire):
         raise InvalidParameter(
-            f"A questionnaire is needed, as surveys.load(file) gives. Found {found!r}."
+            f"`survey` must be a Questionnaire. Found {survey!r}. Read a file with "
+            "surveys.load(path)."
         )
-    return found
+    return survey

@@ -1,6 +1,7 @@
-"""What may honestly be promised to a respondent, generated from the design's own numbers.
+"""What may be promised to a respondent, written from the design's own numbers.
 
-Never "anonymous", never "proves nothing": an answer moves the odds, by a stated factor.
+Never "anonymous", never "proves nothing": an answer changes the odds, by at most a stated
+factor.
 """
 
 import math
@@ -23,13 +24,14 @@ def what_an_answer_proves(
     words: Phrases = _ENGLISH,
     language: str = "en",
 ) -> str:
-    """The promise for a yes/no question, or for any other design the odds alone.
+    """The promise for a question. For designs without a sentence of their own it states only
+    the odds.
 
-    `boxes` is how many answers go through the design one by one, all from one person.
+    `boxes` is how many boxes of one person go through the design one by one.
 
     >>> print(what_an_answer_proves(RandomizedResponse(odds=3)))
     Of 100 people whose true answer is yes, 75 send yes; of 100 whose true answer is no, 25 send
-    yes. A yes from you is not proof: it moves anybody's odds about you by at most 3 to 1.
+    yes. A yes from you is not proof: it multiplies anyone's odds about you by at most 3.
     """
     name = template_name(design, boxes)
     if name == "proof_other":
@@ -52,7 +54,7 @@ def what_an_answer_proves(
 
 
 def template_name(design: Any, boxes: int = 1) -> str:
-    """Which of the sentences in `Words` fits a design.
+    """The name of the sentence (see `Phrases`) for a design.
 
     >>> (
     ...     template_name(RandomizedResponse(odds=3)),
@@ -68,7 +70,7 @@ def template_name(design: Any, boxes: int = 1) -> str:
 
 
 def odds_text(loss: Loss) -> str:
-    """The most by which odds are multiplied, rounded up.
+    """The largest factor on the odds, rounded up, as text.
 
     >>> from deniable.privacy import PureLoss
     >>> odds_text(PureLoss(odds=3)), odds_text(PureLoss(1))
@@ -81,7 +83,7 @@ def odds_text(loss: Loss) -> str:
 
 
 def _of_100(chance: Fraction, words: Phrases, language: str) -> str:
-    found = 100 * chance
-    if found.denominator == 1:
-        return f"{found.numerator}"
-    return words.say("about", language, number=f"{float(found):.0f}")
+    people = 100 * chance
+    if people.denominator == 1:
+        return f"{people.numerator}"
+    return words.say("about", language, number=f"{float(people):.0f}")

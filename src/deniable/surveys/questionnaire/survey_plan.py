@@ -1,8 +1,8 @@
-"""How many people a survey needs, before anybody is asked.
+"""How many people a survey needs, before anyone is asked.
 
 Each question's design is a yes/no channel for each of its answers, and `deniable.price` says
-how many people that channel needs for a margin. Where everybody gets one question at random,
-a question needs its n from a d-th of the people.
+how many people that channel needs for a margin. If each person gets one of d questions at
+random, the survey needs d times as many people.
 """
 
 import math
@@ -26,8 +26,8 @@ _DECLINING = 0.05
 class PlanLine:
     """One question's part of a plan. `people` counts all respondents of the survey.
 
-    `design_effect` is how many times more people the coins take than direct questions would,
-    and `power` how likely the survey finds that the expected share is not 0.
+    `design_effect` is how many times more people the coins need than a direct question, and
+    `power` is the probability that the survey finds that the expected share is not 0.
     """
 
     question: str
@@ -43,7 +43,7 @@ class PlanLine:
 
 @dataclass(frozen=True, slots=True)
 class SurveyPlan:
-    """What a survey needs. `people` is enough for every question at the wanted margin."""
+    """What a survey needs. `people` are enough for the margin of every question."""
 
     lines: tuple[PlanLine, ...]
     people: int
@@ -52,12 +52,12 @@ class SurveyPlan:
 
     def __str__(self) -> str:
         rows = [
-            f"{one.question}: {one.people:,} people ({one.direct:,} if asked directly), "
-            f"epsilon {one.epsilon:.4g}, {one.why}"
-            for one in self.lines
+            f"{line.question}: {line.people:,} people ({line.direct:,} if asked directly), "
+            f"epsilon {line.epsilon:.4g}, {line.why}"
+            for line in self.lines
         ]
         ending = [self.ways.why] if self.ways else []
-        return "\n".join([*rows, f"All together: {self.people:,} people.", *ending])
+        return "\n".join([*rows, f"In total: {self.people:,} people.", *ending])
 
 
 def plan(
@@ -68,9 +68,10 @@ def plan(
     people: int | None = None,
     response_rate: Number = 1,
 ) -> SurveyPlan:
-    """People needed for a margin (as a share; of a number's range, too), question by question.
+    """People needed for a margin, question by question. The margin is a share, or for a number
+    a share of its range.
 
-    With `people`, every line also says which margin so many buy.
+    With `people`, every line also states the margin for that many people.
 
     >>> from deniable.surveys.questionnaire.questionnaire import loads
     >>> survey = loads('''
@@ -85,40 +86,40 @@ def plan(
     >>> plan(survey, margin=0.03).people  # 1,068 if design_questions directly
     4269
     """
-    made = design_questions(require_questionnaire(survey))
-    if not made:
+    questions = design_questions(require_questionnaire(survey))
+    if not questions:
         raise InvalidParameter("No question is private: there is nothing to plan.")
-    groups = len(made) if survey.collection == "one-question-each" else 1
+    groups = len(questions) if survey.collection == "one-question-each" else 1
     lines = tuple(
-        _plan_question(one, groups, margin, confidence, people, response_rate)
-        for one in made.values()
+        _plan_question(designed, groups, margin, confidence, people, response_rate)
+        for designed in questions.values()
     )
-    compared = None
-    if len(made) > 1:
-        compared = compare_ways_to_ask(
-            len(made), epsilon=survey.total_epsilon, prevalence=_COMMON
+    ways = None
+    if len(questions) > 1:
+        ways = compare_ways_to_ask(
+            len(questions), epsilon=survey.total_epsilon, prevalence=_COMMON
         )
     return SurveyPlan(
         lines=lines,
-        people=max(one.people for one in lines),
+        people=max(line.people for line in lines),
         epsilon=float(survey.total_epsilon),
-        ways=compared,
+        ways=ways,
     )
 
 
 def _plan_question(
-    one: DesignedQuestion,
+    designed: DesignedQuestion,
     groups: int,
     margin: Number,
     confidence: Number,
     people: int | None,
     response_rate: Number,
 ) -> PlanLine:
-    name, kind = one.question.id, type(one.design).__name__
-    channel = one.channel
+    name, kind = designed.question.id, type(designed.design).__name__
+    channel = designed.channel
     finds: float | None = None
     if channel is None:
-        spread = _spread(one)
+        spread = _spread(designed)
         need, bought = _people_for_mean(
             spread, margin, confidence, response_rate, people, groups
         )
@@ -127,7 +128,7 @@ def _plan_question(
         need = price.sample_size(
             channel, margin=margin, confidence=confidence, response_rate=response_rate
         )
-        rate = _planned_share(one)
+        rate = _planned_share(designed)
         effect = price.design_effect(channel, rate)
         bought = None
         if people is not None:
@@ -139,16 +140,23 @@ def _plan_question(
         None, margin=margin, confidence=confidence, response_rate=response_rate
     )
     return PlanLine(
-        name, kind, one.why, one.loss.epsilon(), need * groups, direct, effect, bought, finds
+        name,
+        kind,
+        designed.why,
+        designed.loss.epsilon(),
+        need * groups,
+        direct,
+        effect,
+        bought,
+        finds,
     )
 
 
-def _planned_share(one: DesignedQuestion) -> float:
-    """The share to plan for: that of the yeses, of the rarest answer, or one in ten."""
-    question = one.question
+def _planned_share(designed: DesignedQuestion) -> float:
+    """The share to plan for: of the yeses, of the rarest answer, or else one in ten."""
+    question = designed.question
     shares = question.expected[1:2] if question.kind == "yes-no" else question.expected
-    found = [share for share in shares if 0 < share < 1]
-    return min(found, default=_COMMON)
+    return min((share for share in shares if 0 < share < 1), default=_COMMON)
 
 
 def _people_for_mean(
@@ -159,7 +167,7 @@ def _people_for_mean(
     people: int | None,
     groups: int,
 ) -> tuple[int, float | None]:
-    """People for the mean of a number or scale, the margin being a share of its range."""
+    """People for the mean of a number or scale; the margin is a share of its range."""
     from scipy.special import ndtri
 
     z = float(ndtri((1 + float(confidence)) / 2))
@@ -168,20 +176,20 @@ def _people_for_mean(
     return need, bought
 
 
-def _spread(one: DesignedQuestion) -> float:
-    """The most that one report adds to n times the variance of a mean, in squares of the range:
-    answers half at one end and half at the other."""
-    design = one.design
+def _spread(designed: DesignedQuestion) -> float:
+    """The largest variance of one report about a mean, in squares of the range: half of the
+    answers lie at one end and half at the other."""
+    design = designed.design
     if not isinstance(design, NumberOrNot):
         return _coin_variance(design) + 0.25
-    gone = rational((one.question.expected or [_DECLINING])[0])
+    gone = rational((designed.question.expected or [_DECLINING])[0])
     means = (design.low, (design.low + design.high) / 2, design.high)
     worst = max(design.variance(mean, respondents=1, declining=gone) for mean in means)
     return worst / float(design.high - design.low) ** 2
 
 
 def _coin_variance(design: Hybrid | Ordinal) -> float:
-    """The most that coins add to the variance of one answer, in squares of the range."""
+    """The largest variance that coins add to one answer, in squares of the range."""
     if isinstance(design, Hybrid):
         ends = [design.variance(x, respondents=1) for x in (design.low, design.high)]
         return max(ends) / float(design.high - design.low) ** 2

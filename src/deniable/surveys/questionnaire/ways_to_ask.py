@@ -1,14 +1,14 @@
-"""Several questions to one person: split epsilon, ask one at random, or ask all at once.
+"""Three ways to ask several questions: split epsilon, one question each, or all at once.
 
 With d yes/no questions and a total epsilon, n times the variance of one prevalence is
 
-* split: V(epsilon / d), every person answering all d;
-* one each: d V(epsilon), as each question has n / d people at the whole epsilon;
-* jointly: randomized response over all 2**d answers, which keeps cross-tabs.
+* split: V(epsilon / d), because every person answers all d questions;
+* one each: d V(epsilon), because each question has n / d people at the whole epsilon;
+* jointly: randomized response over all 2**d answers, which allows cross-tabs.
 
-V grows about as 1 / epsilon**2, so splitting costs d**2 and asking one costs d: one question
-each wins unless d is tiny. Which question somebody gets must be drawn by her device or
-publicly, whatever her answers are.
+V grows about as 1 / epsilon**2, so splitting costs d**2 and one question each costs d. One
+question each wins unless d is very small. The question that a person gets must be drawn
+independently of the person's answers, on the device or in public.
 """
 
 import math
@@ -32,17 +32,17 @@ class WaysToAsk:
 
     @property
     def best(self) -> str:
-        """The way that errs least: "split", "one each" or "jointly".
+        """The way with the least variance: "split", "one each" or "jointly".
 
         >>> compare_ways_to_ask(5, epsilon=2, prevalence=0.1).best
         'one each'
         """
-        found = {"split": self.split, "one each": self.one_each, "jointly": self.jointly}
-        return min(found, key=lambda way: found[way])
+        variances = {"split": self.split, "one each": self.one_each, "jointly": self.jointly}
+        return min(variances, key=lambda way: variances[way])
 
     @property
     def why(self) -> str:
-        """The choice, in a sentence."""
+        """The choice and its reason, in a sentence."""
         return (
             f"{self.questions} questions at a total epsilon of {self.epsilon:g}, at a "
             f"prevalence of {self.prevalence:g}: n times the variance is {self.split:.2f} if "
