@@ -5,7 +5,15 @@ import inspect
 import pytest
 
 from deniable import mechanisms
-from deniable.mechanisms import Gaussian, InverseSensitivity, Laplace, Loloha, Quantiles
+from deniable.mechanisms import (
+    Gaussian,
+    InverseSensitivity,
+    Laplace,
+    Loloha,
+    Quantiles,
+    Rappor,
+    RevealingResponse,
+)
 
 BY_NAME = [
     getattr(mechanisms, name)
@@ -35,6 +43,8 @@ def test_the_class_is_named(mechanism):
         (lambda: Quantiles(0.5, quantiles=0.5), "`quantiles` twice"),
         (lambda: InverseSensitivity([1, 2]), "needs `distance` and `neighbors`"),
         (lambda: Loloha(epsilon=1), "Loloha() needs `categories`."),
+        (lambda: Rappor(epsilon=1), "Rappor() has no parameter `epsilon`. It takes `bits`"),
+        (lambda: RevealingResponse(1, 0, 1), "takes at most 2 arguments: `p` and `q`."),
     ],
 )
 def test_the_message_says_how_to_mend_the_call(call, message):

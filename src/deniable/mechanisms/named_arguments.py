@@ -50,6 +50,8 @@ def check_arguments(constructor: Constructor) -> Constructor:
 
 
 def _too_many(call: str, positional: list[str], names: list[str]) -> str:
+    if positional == names:
+        return f"{call}() takes at most {len(names)} arguments: {_join(names)}."
     example = f"{next(name for name in names if name not in positional)}=..."
     if not positional:
         return f"{call}() takes named arguments only. Write {call}({example})."

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from deniable.mechanisms import Exponential, PermuteAndFlip
 from deniable.mechanisms.choose.permute_and_flip import choose_by_coins, coin_probabilities
-from deniable.mechanisms.choose.scores import read
+from deniable.mechanisms.choose.scores import read_scores
 from deniable.privacy import PureLoss
 from tests.exact.enumeration import enumerate_coins
 from tests.mechanisms.choice import ChoiceContract
@@ -64,7 +64,7 @@ def test_it_loses_no_more_than_the_exponential_mechanism(scores):
 def test_all_coin_strings_bracket_the_law(scores, size):
     depth = size(small=14, full=18, what="coins deep, all strings of permute-and-flip")
     mechanism = PermuteAndFlip(epsilon=1)
-    known = read(scores, step=None, sensitivity=Fraction(1))
+    known = read_scores(scores, step=None, sensitivity=Fraction(1))
     found = enumerate_coins(
         lambda source: choose_by_coins(
             known, mechanism.rate(known), source=source, word_bits=2

@@ -10,14 +10,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from deniable.errors import InvalidData
-from deniable.mechanisms.choose.scores import Scores, read
+from deniable.mechanisms.choose.scores import Scores, read_scores
 
 F = Fraction
 ONE = F(1)
 
 
 def units(scores, **options):
-    found = read(scores, **{"step": None, "sensitivity": ONE, **options})
+    found = read_scores(scores, **{"step": None, "sensitivity": ONE, **options})
     return found.units.tolist(), found.unit, found.real
 
 
@@ -38,7 +38,7 @@ def test_floats_go_to_a_public_grid():
 @given(st.floats(-100, 100), st.floats(0, 1), st.fractions(F(1, 50), 2), st.floats(-1e-9, 1e-9))
 def test_a_rounded_score_moves_by_at_most_its_reach(score, move, step, error):
     """Even if the two floats are each a little off, as sums in another order are."""
-    found = read([score, score + move + error], step=step, sensitivity=ONE)
+    found = read_scores([score, score + move + error], step=step, sensitivity=ONE)
     one, two = (int(unit) for unit in found.units)
     assert abs(two - one) <= found.units_per_change(ONE)
 
@@ -53,7 +53,7 @@ tiny = st.floats(-1e-9, 1e-9)
 def test_differences_of_monotone_scores_stay_within_their_span(candidates, step):
     scores, moves, errors = zip(*candidates, strict=True)
     moved = [s + m + e for s, m, e in zip(scores, moves, errors, strict=True)]
-    one, two = (read(list(s), step=step, sensitivity=ONE) for s in (scores, moved))
+    one, two = (read_scores(list(s), step=step, sensitivity=ONE) for s in (scores, moved))
     change = two.units - one.units
     assert change.max() - change.min() <= one.span(ONE, monotone=True)
     assert one.span(ONE, monotone=True) <= one.span(ONE, monotone=False)
@@ -61,25 +61,25 @@ def test_differences_of_monotone_scores_stay_within_their_span(candidates, step)
 
 def test_a_step_against_the_direction_is_covered():
     """Without the widening this would break: one score falls a step, another rises by two."""
-    one = read([0.5, 0.499], step=ONE, sensitivity=ONE)
-    two = read([0.5 - 1e-12, 1.5], step=ONE, sensitivity=ONE)
+    one = read_scores([0.5, 0.499], step=ONE, sensitivity=ONE)
+    two = read_scores([0.5 - 1e-12, 1.5], step=ONE, sensitivity=ONE)
     change = two.units - one.units
     assert change.max() - change.min() == one.span(ONE, monotone=True) == 3
 
 
 def test_reach_is_exact_without_rounding():
-    assert read([1, 2], step=None, sensitivity=ONE).units_per_change(F(5, 2)) == F(5, 2)
+    assert read_scores([1, 2], step=None, sensitivity=ONE).units_per_change(F(5, 2)) == F(5, 2)
 
 
 def test_distances_do_not_overflow():
-    far = read(np.array([-(2**63), 2**63 - 1]), step=None, sensitivity=ONE)
+    far = read_scores(np.array([-(2**63), 2**63 - 1]), step=None, sensitivity=ONE)
     assert far.gaps_to_best().tolist() == [2**64 - 1, 0]
 
 
 def test_names_and_places():
-    found = read({"a": 1, "b": 2}, step=None, sensitivity=ONE)
+    found = read_scores({"a": 1, "b": 2}, step=None, sensitivity=ONE)
     assert (found.name(1), found.index("b"), found.index("z")) == ("b", 1, None)
-    plain = read([1, 2], step=None, sensitivity=ONE)
+    plain = read_scores([1, 2], step=None, sensitivity=ONE)
     assert (plain.name(1), plain.index(1), plain.index(2), plain.index("b")) == (
         1,
         1,
@@ -89,13 +89,13 @@ def test_names_and_places():
 
 
 def test_scores_do_not_print():
-    assert "77" not in repr(read([77], step=None, sensitivity=ONE))
+    assert "77" not in repr(read_scores([77], step=None, sensitivity=ONE))
 
 
 @pytest.mark.parametrize("bad", [[Decimal("nan"), F(1)], [Decimal("inf"), 1], iter([1])])
 def test_bad_scores_are_refused(bad):
     with pytest.raises(InvalidData):
-        read(bad, step=None, sensitivity=ONE)
+        read_scores(bad, step=None, sensitivity=ONE)
 
 
 @given(

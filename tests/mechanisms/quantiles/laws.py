@@ -116,7 +116,7 @@ def of_places(places, targets, unit, total):
 
 
 def of_joint(method, records, rows=None, spread=spread_by_chance):
-    """`Joint`, or `FixedTarget` given its noisy number of rows."""
+    """`JointQuantiles`, or `FixedTargetQuantiles` given its noisy number of rows."""
     targets = [share * (len(records) if rows is None else rows) for share in method.shares]
     total = method.size << method.place_bits
     laws = {}

@@ -22,8 +22,8 @@ from deniable.mechanisms import epsilon_or_odds
 from deniable.mechanisms.choose.scores import (
     Candidates,
     Scores,
-    read,
     read_candidate_count,
+    read_scores,
 )
 from deniable.mechanisms.confidence import confidence_level
 from deniable.mechanisms.named_arguments import check_arguments
@@ -33,7 +33,7 @@ from deniable.privacy.arithmetic import floats
 
 @dataclass(frozen=True, slots=True, init=False)
 class ChoiceByScore(ABC):
-    """Reads scores and names the chosen candidate. Subclasses give the law and its sampler."""
+    """Reads scores and names the chosen candidate. Subclasses define how to choose."""
 
     epsilon: Fraction | None
     odds: Fraction | None
@@ -122,7 +122,7 @@ class ChoiceByScore(ABC):
         return epsilon_or_odds.rate(self.epsilon, self.odds) / span
 
     def _read(self, scores: Candidates) -> Scores:
-        return read(scores, step=self.step, sensitivity=self.sensitivity)
+        return read_scores(scores, step=self.step, sensitivity=self.sensitivity)
 
     @abstractmethod
     def _choose(self, scores: Scores) -> int:

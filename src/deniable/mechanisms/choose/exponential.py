@@ -4,8 +4,8 @@ P(t) is proportional to exp(epsilon * score(t) / span), where span bounds how fa
 of two scores can move between neighbours: twice the sensitivity, or once if the scores are
 monotone. The logarithm of P(t) / P'(t) is epsilon / span times the move of a score, plus a
 number common to all t. So its range over all t is at most epsilon (bounded range), and since
-both laws add up to one, it lies in [-epsilon, epsilon]. McSherry & Talwar, "Mechanism design
-via differential privacy", 2007; the zCDP charge of epsilon**2 / 8: Cesar & Rogers 2020.
+both distributions add up to one, it lies in [-epsilon, epsilon]. McSherry & Talwar, "Mechanism
+design via differential privacy", 2007; the zCDP charge of epsilon**2 / 8: Cesar & Rogers 2020.
 """
 
 import math

@@ -43,13 +43,13 @@ class LaplaceProbabilities:
         """P(Z < z)."""
         return self.at_least(1 - z)
 
-    def winning(self, behind: Sequence[int], index: int) -> Enclosure:
+    def winning(self, gaps: Sequence[int], index: int) -> Enclosure:
         """P(candidate `index` has the highest noisy score), ties broken evenly."""
-        own, low, high = behind[index], 0, 0
+        own, low, high = gaps[index], 0, 0
         for noise in range(-self.reach, self.reach + 1):
             value = noise - own
             lows, highs = [1 << self.work], [1 << self.work]  # P(k rivals tie, none is above)
-            for j, gap in enumerate(behind):
+            for j, gap in enumerate(gaps):
                 if j != index:
                     below, here = self.below(value + gap), self.at(value + gap)
                     lows = _add_rival(lows, below[0], here[0], self.work, up=False)

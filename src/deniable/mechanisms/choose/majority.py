@@ -25,7 +25,7 @@ from deniable.exact.enclosures import Enclosure, exp_neg
 from deniable.exact.least_integer import find_least
 from deniable.exact.rationals import Number
 from deniable.mechanisms import epsilon_or_odds
-from deniable.mechanisms.choose.scores import Candidates, Scores, read
+from deniable.mechanisms.choose.scores import Candidates, Scores, read_scores
 from deniable.mechanisms.confidence import confidence_level
 from deniable.mechanisms.named_arguments import check_arguments
 from deniable.privacy import Neighbors, PureLoss, neighboring
@@ -110,9 +110,12 @@ class Majority:
         """
         miss = 1 - confidence_level(confidence)
         halves = 1 if self.neighbors == "replace" else 2
-        return find_least(lambda votes: self._is_margin(Fraction(votes * halves, 2), miss)) - 1
+        return (
+            find_least(lambda votes: self._is_lead_enough(Fraction(votes * halves, 2), miss))
+            - 1
+        )
 
-    def _is_margin(self, lead: Fraction, miss: Fraction) -> bool:
+    def _is_lead_enough(self, lead: Fraction, miss: Fraction) -> bool:
         _, hi = self._error_probability(lead, 128)
         return hi <= miss * (1 << 128)
 
@@ -130,7 +133,7 @@ class Majority:
 
     def _lead(self, votes: Candidates) -> tuple[Scores, Fraction]:
         """By how many changes the first side leads."""
-        sides = read(votes, step=None, sensitivity=Fraction(1))
+        sides = read_scores(votes, step=None, sensitivity=Fraction(1))
         counts = [int(votes_of_side) for votes_of_side in sides.units]
         if len(counts) != 2 or sides.real or sides.unit != 1 or min(counts) < 0:
             raise InvalidData("`votes` must be two whole numbers, zero or more: one per side.")

@@ -30,7 +30,7 @@ from deniable.mechanisms.choose.choice_by_score import ChoiceByScore
 from deniable.mechanisms.choose.exponential import Exponential
 from deniable.mechanisms.choose.laplace_probabilities import LaplaceProbabilities, cumulative
 from deniable.mechanisms.choose.permute_and_flip import PermuteAndFlip
-from deniable.mechanisms.choose.scores import Candidates, Scores, read
+from deniable.mechanisms.choose.scores import Candidates, Scores, read_scores
 from deniable.mechanisms.named_arguments import check_arguments
 from deniable.privacy import PureLoss, RangeLoss
 
@@ -84,7 +84,7 @@ class NoisyMax(ChoiceByScore):
         return twin.loss if twin else epsilon_or_odds.loss(self.epsilon, self.odds)
 
     def _equivalent(self) -> Exponential | PermuteAndFlip | None:
-        """The mechanism that has the same law; None for Laplace noise."""
+        """The mechanism that has the same distribution; None for Laplace noise."""
         if self.noise == "laplace":
             return None
         kind = Exponential if self.noise == "gumbel" else PermuteAndFlip
@@ -98,7 +98,9 @@ class NoisyMax(ChoiceByScore):
 
     def _read(self, scores: Candidates) -> Scores:
         public = self.noise == "laplace"
-        return read(scores, step=self.step, sensitivity=self.sensitivity, public_grid=public)
+        return read_scores(
+            scores, step=self.step, sensitivity=self.sensitivity, public_grid=public
+        )
 
     def _scale(self, scores: Scores) -> Fraction:
         """The scale of Laplace noise in units; the span is a whole number of units."""
@@ -115,10 +117,10 @@ class NoisyMax(ChoiceByScore):
     def _probabilities(self, scores: Scores) -> NDArray[np.float64]:
         if twin := self._equivalent():
             return twin._probabilities(scores)
-        behind, place, counts = np.unique(
+        gaps, place, counts = np.unique(
             scores.gaps_to_best().astype(np.float64), return_inverse=True, return_counts=True
         )
-        return _winning_probabilities(behind, counts, float(self._scale(scores)))[place]
+        return _winning_probabilities(gaps, counts, float(self._scale(scores)))[place]
 
     def _enclose(self, scores: Scores, index: int, bits: int) -> Enclosure:
         if twin := self._equivalent():
@@ -144,7 +146,7 @@ class NoisyMax(ChoiceByScore):
 
 
 def _winning_probabilities(
-    behind: NDArray[np.float64], counts: NDArray[np.int64], scale: float
+    gaps: NDArray[np.float64], counts: NDArray[np.int64], scale: float
 ) -> NDArray[np.float64]:
     """For each gap to the best, the probability that such a candidate has the highest score.
 
@@ -153,13 +155,13 @@ def _winning_probabilities(
     P(below v) + y P(at v), integrated over y by Gauss-Legendre nodes.
     """
     nodes, weights = np.polynomial.legendre.leggauss(_NODES)
-    law = np.zeros(behind.size)
+    law = np.zeros(gaps.size)
     reach = math.ceil(45 * scale)
-    chunk = max(1, _CHUNK // (_NODES * behind.size))
+    chunk = max(1, _CHUNK // (_NODES * gaps.size))
     for start in range(-reach, reach + 1, chunk):
         values = np.arange(start, min(start + chunk, reach + 1), dtype=np.float64)[:, None]
-        below = cumulative(values - 1 + behind, scale)
-        here = cumulative(values + behind, scale) - below
+        below = cumulative(values - 1 + gaps, scale)
+        here = cumulative(values + gaps, scale) - below
         for node, weight in zip(nodes, weights, strict=True):
             with np.errstate(divide="ignore"):
                 logs = np.log(below + here * (node + 1) / 2)

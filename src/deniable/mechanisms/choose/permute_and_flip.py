@@ -8,8 +8,9 @@ exponential mechanism: McKenna & Sheldon, "Permute-and-flip", 2020. It equals th
 with exponential noise: Ding, Kifer et al., "The permute-and-flip mechanism is identical to
 report-noisy-max with exponential noise", 2021.
 
-Let x_j be the probability of heads, and K the number of heads among the others. The law is
-P(i) = x_i E(1 / (1 + K)) = x_i * integral over [0, 1] of the product of (1 - x_j t), j != i.
+Let x_j be the probability of heads, and K the number of heads among the others. The
+distribution is P(i) = x_i E(1 / (1 + K)) = x_i * integral over [0, 1] of the product of (1 -
+x_j t), j != i.
 """
 
 from collections import Counter
@@ -76,13 +77,13 @@ def choose_by_coins(
     return int(heads[int(uniform_below(heads.size, 1, source=source)[0])])
 
 
-def coin_probabilities(behind: NDArray[np.float64]) -> NDArray[np.float64]:
+def coin_probabilities(gaps: NDArray[np.float64]) -> NDArray[np.float64]:
     """The probability of each index, by quadrature on panels that grow away from zero.
 
     On a panel from t to 2t the integrand falls by about exp(-t * the expected number of heads),
     so either a few nodes are enough or almost nothing is left.
     """
-    chances, place, counts = np.unique(np.exp(-behind), return_inverse=True, return_counts=True)
+    chances, place, counts = np.unique(np.exp(-gaps), return_inverse=True, return_counts=True)
     halvings = max(0, ceil(log2(chances @ counts)))
     ends = [0.0, *(2.0**-k for k in range(halvings, -1, -1))]
     nodes, weights = np.polynomial.legendre.leggauss(_NODES)
@@ -96,7 +97,7 @@ def coin_probabilities(behind: NDArray[np.float64]) -> NDArray[np.float64]:
 
 
 def enclose_probability(scores: Scores, rate: Fraction, index: int, bits: int) -> Enclosure:
-    """x_i E(1 / (1 + K)); the law of K is built by adding one candidate after another."""
+    """x_i E(1 / (1 + K)); builds the distribution of K by adding one candidate at a time."""
     gaps = [int(gap) for gap in scores.gaps_to_best()]
     work = bits + 16 + len(gaps).bit_length()
     one = 1 << work
@@ -114,7 +115,7 @@ def enclose_probability(scores: Scores, rate: Fraction, index: int, bits: int) -
 
 
 def _convolve(law: list[int], tails: int, heads: int, work: int, *, up: bool) -> list[int]:
-    """The law with one more coin. All terms are positive, so each end is rounded outward."""
+    """The distribution with one more coin. All terms are positive; ends are rounded outward."""
     longer = [0, *law]
     fresh = [stay * tails + come * heads for stay, come in zip([*law, 0], longer, strict=True)]
     return [-(-p >> work) if up else p >> work for p in fresh]

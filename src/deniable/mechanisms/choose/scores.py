@@ -40,9 +40,9 @@ class Scores:
     def units_per_change(self, sensitivity: Fraction) -> Fraction:
         """How many units one change can move a score.
 
-        >>> read([0.5, 1.5], step=Fraction(1, 10), sensitivity=Fraction(1)).units_per_change(
-        ...     Fraction(1)
-        ... )
+        >>> read_scores(
+        ...     [0.5, 1.5], step=Fraction(1, 10), sensitivity=Fraction(1)
+        ... ).units_per_change(Fraction(1))
         Fraction(11, 1)
         """
         exact = sensitivity / self.unit
@@ -54,7 +54,9 @@ class Scores:
         Monotone scores move in one direction. But if they were rounded, an error in the last
         digit of a float may move one of them a step in the other direction.
 
-        >>> read([1, 2], step=None, sensitivity=Fraction(1)).span(Fraction(1), monotone=True)
+        >>> read_scores([1, 2], step=None, sensitivity=Fraction(1)).span(
+        ...     Fraction(1), monotone=True
+        ... )
         Fraction(1, 1)
         """
         reach = self.units_per_change(sensitivity)
@@ -88,7 +90,7 @@ class Scores:
         return dict(zip(self.names, numbers.tolist(), strict=True))
 
 
-def read(
+def read_scores(
     scores: Candidates,
     *,
     step: Fraction | None,
@@ -99,9 +101,11 @@ def read(
 
     With `public_grid` the unit never depends on a score; noise on a grid needs this.
 
-    >>> read({"Fr": 0, "So": 4}, step=None, sensitivity=Fraction(1)).gaps_to_best().tolist()
+    >>> read_scores(
+    ...     {"Fr": 0, "So": 4}, step=None, sensitivity=Fraction(1)
+    ... ).gaps_to_best().tolist()
     [4, 0]
-    >>> read([0.5, 0.25], step=None, sensitivity=Fraction(1)).units.tolist()
+    >>> read_scores([0.5, 0.25], step=None, sensitivity=Fraction(1)).units.tolist()
     [512, 256]
     """
     names = tuple(scores) if isinstance(scores, Mapping) else None

@@ -215,7 +215,7 @@ class RandomizedResponse(Generic[Found]):
         return design
 
     def worst_pair(self, *, values: int = 1, real: bool = False) -> "DiscretePair | None":
-        """The laws of a report under two answers; a third output stands for all others.
+        """The distributions of a report under two answers; a third output is all other reports.
 
         >>> len(RandomizedResponse(odds=3, categories=5).worst_pair().losses)
         3

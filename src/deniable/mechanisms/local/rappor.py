@@ -25,15 +25,16 @@ from numpy.typing import NDArray
 from deniable.errors import InvalidData, InvalidParameter
 from deniable.exact import bernoulli, uniform_below
 from deniable.exact.keyed_bits import KeyedBits
-from deniable.exact.rationals import probability, whole
+from deniable.exact.rationals import Number, probability, whole
 from deniable.mechanisms.local.answers import read_reports
 from deniable.mechanisms.local.tally import Tally
+from deniable.mechanisms.named_arguments import check_arguments
 from deniable.privacy import PureLoss
 
 _AT_ONCE = 1 << 16
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, init=False)
 class Rappor:
     """The parameters that clients and the collector share; the defaults are from the paper.
 
@@ -45,18 +46,27 @@ class Rappor:
     (4.394449, 1.074286)
     """
 
-    bits: int = 16
-    hashes: int = 2
-    cohorts: int = 64
-    f: Fraction = Fraction(1, 2)
-    p: Fraction = Fraction(1, 2)
-    q: Fraction = Fraction(3, 4)
+    bits: int
+    hashes: int
+    cohorts: int
+    f: Fraction
+    p: Fraction
+    q: Fraction
 
-    def __post_init__(self) -> None:
-        for name in ("bits", "hashes", "cohorts"):
-            object.__setattr__(self, name, whole(getattr(self, name), name))
-        for name in ("f", "p", "q"):
-            object.__setattr__(self, name, probability(getattr(self, name), name))
+    @check_arguments
+    def __init__(
+        self,
+        bits: int = 16,
+        hashes: int = 2,
+        cohorts: int = 64,
+        f: Number = Fraction(1, 2),
+        p: Number = Fraction(1, 2),
+        q: Number = Fraction(3, 4),
+    ) -> None:
+        for name, count in (("bits", bits), ("hashes", hashes), ("cohorts", cohorts)):
+            object.__setattr__(self, name, whole(count, name))
+        for name, rate in (("f", f), ("p", p), ("q", q)):
+            object.__setattr__(self, name, probability(rate, name))
         if not 0 < self.f < 1:
             raise InvalidParameter(
                 f"`f` must be above 0 and below 1. Found {self.f}. At 0 there is no permanent "

@@ -20,6 +20,7 @@ from deniable.mechanisms.confidence import confidence_level
 from deniable.mechanisms.local.answers import read_answers
 from deniable.mechanisms.local.estimate import Estimate, IntervalMethod, estimate_share
 from deniable.mechanisms.local.tally import Tally, read_tally
+from deniable.mechanisms.named_arguments import check_arguments
 
 _WHY = (
     "Under {design!r} some report proves an answer: its epsilon is infinite. Use it only to "
@@ -28,7 +29,7 @@ _WHY = (
 )
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, init=False)
 class RevealingResponse:
     """A yes/no channel of infinite epsilon: p = P(yes | yes), q = P(yes | no), one of them
     0 or 1. It can estimate, but not randomize.
@@ -41,15 +42,16 @@ class RevealingResponse:
     p: Fraction
     q: Fraction
 
-    def __post_init__(self) -> None:
-        p, q = probability(self.p, "p"), probability(self.q, "q")
-        object.__setattr__(self, "p", p)
-        object.__setattr__(self, "q", q)
-        if p == q:
+    @check_arguments
+    def __init__(self, p: Number, q: Number) -> None:
+        yes, no = probability(p, "p"), probability(q, "q")
+        object.__setattr__(self, "p", yes)
+        object.__setattr__(self, "q", no)
+        if yes == no:
             raise InvalidParameter(
                 f"`p` and `q` must differ. Found {p} for both: the reports say nothing."
             )
-        if 0 < p < 1 and 0 < q < 1:
+        if 0 < yes < 1 and 0 < no < 1:
             raise InvalidParameter(
                 f"At p = {p} and q = {q} no report proves an answer, so epsilon is finite. Use "
                 "RandomizedResponse.channel(p, q), which states its loss."

@@ -1,10 +1,10 @@
 """Shared by all mechanisms that add symmetric integer noise on a grid.
 
 A number x becomes step * (floor(x / step + 1/2) + Z), with a new Z for each number. All results
-follow from the law of Z: an exact sampler, and certified enclosures of P(Z = z) and P(|Z| > c).
-Integers that lie on the grid are not rounded. Reals are rounded, so two neighbouring vectors of
-d reals may end up d steps further apart (sqrt(d) in the L2 norm). The noise is made wider to
-cover that at the same loss.
+follow from the distribution of Z: an exact sampler, and certified enclosures of P(Z = z) and
+P(|Z| > c). Integers that lie on the grid are not rounded. Reals are rounded, so two
+neighbouring vectors of d reals may end up d steps further apart (sqrt(d) in the L2 norm). The
+noise is made wider to cover that at the same loss.
 """
 
 from abc import ABC, abstractmethod
@@ -28,7 +28,7 @@ _LEAST_FLOAT = 1080  # half of 2**-1074 and less is 0.0
 
 
 class Noise(Protocol):
-    """The law of a symmetric random integer Z. Enclosures are scaled by 2**bits."""
+    """The distribution of a symmetric random integer Z. Enclosures are scaled by 2**bits."""
 
     def draw(self, size: int) -> NDArray[Any]: ...
 
@@ -49,7 +49,7 @@ class AdditiveMechanism(ABC):
 
     @abstractmethod
     def noise(self, values: int = 1, *, real: bool = False) -> Noise:
-        """The law of the noise on each number, in steps, when `values` numbers are released."""
+        """The noise on each number, in steps, when `values` numbers are released."""
 
     @overload
     def release(self, values: int | float) -> int | float: ...

@@ -118,7 +118,7 @@ class Gaussian(AdditiveMechanism):
         return max(floats.up(root), enclosures.float_up(root))  # in decimals and in binary
 
     def noise(self, values: int = 1, *, real: bool = False) -> "GaussianNoise":
-        """The law of the noise on each number, in steps, when `values` numbers are released.
+        """The noise on each number, in steps, when `values` numbers are released.
 
         >>> law = Gaussian(sigma=3)
         >>> law.noise().variance, law.noise(4, real=True).variance

@@ -50,7 +50,7 @@ class Laplace(PureAdditiveMechanism):
         return None if values > 1 else worst_pairs.laplace(noise.scale, steps)
 
     def noise(self, values: int = 1, *, real: bool = False) -> "LaplaceNoise":
-        """The law of the noise on each number, in steps, when `values` numbers are released.
+        """The noise on each number, in steps, when `values` numbers are released.
 
         >>> Laplace(epsilon=0.5).noise().scale, Laplace(epsilon=0.5).noise(real=True).scale
         (Fraction(2, 1), Fraction(4, 1))

@@ -36,8 +36,9 @@ class Staircase(PureAdditiveMechanism):
     """Adds staircase noise to a number (and Laplace noise to a list of two or more).
 
     `sensitivity` is how far one privacy unit can move the number (for a list, all together:
-    L1). Use it when that is many steps and epsilon is 2 or more. The law is not bell-shaped:
-    do not build an interval from a standard deviation. `margin` inverts the law itself.
+    L1). Use it when that is many steps and epsilon is 2 or more. The distribution is not
+    bell-shaped: do not build an interval from a standard deviation. `margin` inverts the
+    distribution itself.
 
     >>> total = Staircase(epsilon=4, sensitivity=100)
     >>> total.loss.epsilon(), total.noise().flat, total.margin(0.9)
@@ -56,7 +57,7 @@ class Staircase(PureAdditiveMechanism):
         return None if values > 1 else worst_pairs.staircase(law.epsilon, law.stair, law.flat)
 
     def noise(self, values: int = 1, *, real: bool = False) -> "StaircaseNoise":
-        """The law of the noise on each number, in steps, when `values` numbers are released.
+        """The noise on each number, in steps, when `values` numbers are released.
 
         >>> Staircase(epsilon=3, sensitivity=10).noise(2).epsilon
         Fraction(3, 10)

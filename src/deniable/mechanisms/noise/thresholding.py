@@ -91,7 +91,7 @@ class Thresholding:
 
     @property
     def noise(self) -> "TruncatedNoise":
-        """The law of the noise on each group's number of units.
+        """The distribution of the noise on each group's number of units.
 
         >>> Thresholding(epsilon=1, delta=1e-5, groups=2).noise.scale
         Fraction(2, 1)

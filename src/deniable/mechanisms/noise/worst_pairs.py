@@ -1,4 +1,4 @@
-"""The two output laws that are easiest to distinguish, for mechanisms that have such a pair.
+"""The two output distributions that are easiest to distinguish, for mechanisms that have them.
 
 `LossDistribution.of(mechanism)` reads them through the mechanism's `worst_pair`. They show how
 rare the outputs are that lose the whole epsilon, which the pure loss does not show.
@@ -19,8 +19,8 @@ _TRIED = 2048
 def laplace(scale: Fraction, steps: int) -> DiscretePair | None:
     """Discrete Laplace noise at two inputs `steps` apart; None if there are too many to list.
 
-    The law is log-concave, so a larger shift is never harder to see. Between the two centres
-    the loss falls by 2 / scale per step; outside it is constant.
+    The distribution is log-concave, so a larger shift is never harder to see. Between the two
+    centres the loss falls by 2 / scale per step; outside it is constant.
 
     >>> laplace(Fraction(2), steps=2).losses
     (-1.0, 0.0, 1.0)

@@ -1,4 +1,4 @@
-"""One exact draw of many quantiles together, from the exponential law over all of them.
+"""One exact draw of many quantiles together, with exponential weights for all tuples.
 
 Candidates are the non-decreasing m-tuples o of places. Let n_j be the number of records between
 o_{j-1} and o_j, and tau_j the targets. P(o) is proportional to exp(-unit * D(o)), where
@@ -81,10 +81,10 @@ class BlockChoices:
 
 
 class JointDraw:
-    """The law of one joint draw, prepared.
+    """The distribution of one joint draw, prepared.
 
     `grain` rounds each row up to a multiple of it. It is for proofs: the coarser the rows, the
-    more often the exact coin decides; the law stays the same.
+    more often the exact coin decides; the distribution stays the same.
     """
 
     def __init__(
@@ -169,13 +169,13 @@ class JointDraw:
         ranks = [block.interval for block in reversed(blocks) for _ in range(block.count)]
         return self._distance(ranks)
 
-    def block(self, step: BlockChoices, index: int, last: int) -> QuantileBlock:
+    def block(self, choices: BlockChoices, index: int, last: int) -> QuantileBlock:
         """One of the blocks to choose from."""
-        interval, count = int(step.intervals[index]), int(step.counts[index])
+        interval, count = int(choices.intervals[index]), int(choices.counts[index])
         _, length = self._interval(interval, last)
         ways = math.comb(length + count - 1, count)
         return QuantileBlock(
-            interval, count, Fraction(step.total * ways, int(step.weights[index]))
+            interval, count, Fraction(choices.total * ways, int(choices.weights[index]))
         )
 
     def _distance(self, ranks: list[int]) -> Fraction:
@@ -256,16 +256,16 @@ class JointDraw:
     def _propose(self, source: BitSource) -> list[QuantileBlock]:
         """Draws blocks, the last quantile first."""
         blocks: list[QuantileBlock] = []
-        last, step = self.count, self._top
+        last, choices = self.count, self._top
         while True:
-            sums = np.cumsum(step.weights)
+            sums = np.cumsum(choices.weights)
             ticket = int(uniform_below(int(sums[-1]), 1, source=source)[0])
             index = int(np.searchsorted(sums, ticket, side="right"))
-            blocks.append(self.block(step, index, last))
+            blocks.append(self.block(choices, index, last))
             last -= blocks[-1].count
             if not last:
                 return blocks
-            step = self.choices(last, blocks[-1].interval)
+            choices = self.choices(last, blocks[-1].interval)
 
     def _toss(self, share: Fraction, distance: Fraction, source: BitSource) -> bool:
         """Heads with probability share * exp(-unit * distance)."""

@@ -28,7 +28,8 @@ class QuantileMethod(ABC):
     """Quantiles in ascending order, on a grid of `size` cells.
 
     A cell is cut into 2**`place_bits` places, to break ties at random; with few places, tests
-    can list the whole law. `atoms` are cells as wide as several, see `stretched_cells`.
+    can list the whole distribution. `atoms` are cells as wide as several, see
+    `stretched_cells`.
     """
 
     quantiles: tuple[Fraction, ...]

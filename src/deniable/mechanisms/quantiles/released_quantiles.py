@@ -48,14 +48,14 @@ class ReleasedQuantiles:
 
         It costs nothing: the ends are other released quantiles that lie further away than the
         margin in ranks, or the column's bounds. The margin depends on the number of rows. If
-        the release did not count the rows, give a number that the table has at least.
+        the release did not count the rows, give a lower bound on them as `rows`.
         """
         level, place = confidence_level(confidence), self._place(quantile)
         count = self.rows if rows is None else whole(rows, "rows")
         if count is None:
             raise InvalidParameter(
-                "`rows` is missing: this release did not count the rows. Give a number of rows "
-                "that the table has at least; a lower number makes the interval wider."
+                "`rows` is missing: this release did not count the rows. Give a lower bound on "
+                "the number of rows; a smaller one makes the interval wider."
             )
         margin = self._plan.rank_margin(float(1 - level), max(count, 1))
         if self._plan.neighbors == "add-remove" and rows is None:
