@@ -238,7 +238,7 @@ class LedgerContract:
         policy = Policy(tables, epsilon=1, units={"employee": Budget(2)})
         ledger = self.make(Terms.from_policy(policy))
         ledger.reserve(plan(0.5, table="more"))
-        with pytest.raises(BudgetExhausted, match="about more"):
+        with pytest.raises(BudgetExhausted, match="for table more"):
             ledger.reserve(plan(0.1, table="more"))
         ledger.reserve(plan(0.5))
         for used in ("data", "more"):
@@ -256,7 +256,7 @@ class LedgerContract:
         ledger = self.make(Terms.from_policy(Policy(tables, epsilon=3)))
         ledger.reserve(plan(1, table="a+b"))
         for table in ("a", "b", "a+b"):
-            with pytest.raises(BudgetExhausted, match=f"about {table[0]}"):
+            with pytest.raises(BudgetExhausted, match=f"for table {table[0]}"):
                 ledger.reserve(plan("0.1", table=table))
         assert ledger.remaining.epsilon == 2
 

@@ -165,8 +165,8 @@ class Partition:
 NOTHING = Amount(Fraction(0))
 
 
-def _add(one: Amount | None, other: Amount | None) -> Amount | None:
-    return None if one is None or other is None else one + other
+def _add(first: Amount | None, second: Amount | None) -> Amount | None:
+    return None if first is None or second is None else first + second
 
 
 def _sum_of_largest(values: Iterable[Fraction], count: int) -> Fraction:

@@ -218,8 +218,8 @@ class ChainedLedger(Ledger):
             body = how | {"of": entry.number, "place": entry.place, "time": self._time()}
             plan_hash = plans[entry.place]["plan"]
             if record is not None and plan_hash is not None:
-                asked = {name: reserved[name] for name in ("analyst", "version")}
-                body |= {"plan": plan_hash, "record": record} | asked
+                request = {name: reserved[name] for name in ("analyst", "version")}
+                body |= {"plan": plan_hash, "record": record} | request
             return (body,), json.loads(view.anchor.state)
 
         self._journal.append(decide)
@@ -228,10 +228,10 @@ class ChainedLedger(Ledger):
         self, plan: Plan, *, plan_hash: str, version: str = "", analyst: str | None = None
     ) -> RecalledAnswer | None:
         with self._journal.view() as view:
-            found = find_answer(view, plan_hash, version)
-            if found is None:
+            stored = find_answer(view, plan_hash, version)
+            if stored is None:
                 return None
-            row, received = found
+            row, received = stored
             own = self._current_terms(view, self._state(view)).analyst_account(analyst)
         answer = row.read()
         if own and analyst not in received:
@@ -241,8 +241,8 @@ class ChainedLedger(Ledger):
 
     def stored_answer(self, plan_hash: str, version: str = "") -> RecalledAnswer | None:
         with self._journal.view() as view:
-            found = find_answer(view, plan_hash, version)
-        return None if found is None else recalled_answer(found[0].read())
+            stored = find_answer(view, plan_hash, version)
+        return None if stored is None else recalled_answer(stored[0].read())
 
     def affords(
         self,

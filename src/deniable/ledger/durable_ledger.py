@@ -18,9 +18,7 @@ from deniable.ledger.signing_keys import PublicKey, SigningKey
 from deniable.ledger.terms import Terms
 from deniable.policy import Policy
 
-CHECKED_ON_OPENING = (
-    10_000  # entries, the last ones, whose hashes are checked whenever one is opened
-)
+CHECKED_ON_OPENING = 10_000  # the number of last entries whose hashes are checked
 
 
 class DurableLedger(ChainedLedger):

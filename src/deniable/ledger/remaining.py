@@ -131,11 +131,11 @@ def describe_account(account: str) -> str:
     ...     describe_account("table:visits"),
     ...     describe_account("unit:*"),
     ... )
-    (' to analyst ann', ' of what may be asked about visits', '')
+    (' to analyst ann', ' for table visits', '')
     """
     kind, name = account.split(":", 1)
     if kind == "analyst":
         return f" to analyst {name}"
     if kind == "table":
-        return f" of what may be asked about {name}"
+        return f" for table {name}"
     return "" if name == "*" else f" for each {name}"

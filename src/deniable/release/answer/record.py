@@ -77,10 +77,10 @@ def read_table(
 def fingerprint(table: "pa.Table") -> str:
     """The SHA-256 of a table's columns, in hexadecimal.
 
-    >>> one, two = pa.table({"n": [3]}), pa.table({"n": [4]})
-    >>> fingerprint(one) == fingerprint(pa.table({"n": [3]})), fingerprint(one)[:8]
+    >>> three, four = pa.table({"n": [3]}), pa.table({"n": [4]})
+    >>> fingerprint(three) == fingerprint(pa.table({"n": [3]})), fingerprint(three)[:8]
     (True, '449372aa')
-    >>> fingerprint(one) == fingerprint(two)
+    >>> fingerprint(three) == fingerprint(four)
     False
     """
     digest = hashlib.sha256()

@@ -6,8 +6,8 @@
   ceiling, or for the number of labels.
 - The margin of a quantile, in the column's own unit: it reaches to other released quantiles, or
   to the bounds. Which ones depends on the noisy number of rows, which is not released. So the
-  margin must reach to one of them, at the same distance on both sides, and not to a nearer one
-  than a table of the largest size allows.
+  margin must reach to some of them, the same difference of level on both sides, and at least
+  as far as in a table of the largest size.
 - Other margins (averages, variances) depend on noisy integers that are not released. They
   cannot be checked; `unchecked_outputs` names them.
 """

@@ -35,7 +35,7 @@ def write_statement(plan: Plan) -> dict[str, Any]:
     >>> _describe_block(Block(("n",), "rows", Laplace(epsilon=0.5)), Fraction(19, 20))["scale"]
     '2'
     """
-    outputs = [output for output in plan.outputs if not isinstance(output.node, KeyColumn)]
+    numbers = [output for output in plan.outputs if not isinstance(output.node, KeyColumn)]
     return {
         "table": plan.table,
         "beside": list(plan.beside),
@@ -56,27 +56,23 @@ def write_statement(plan: Plan) -> dict[str, Any]:
             {"key": key.name, "declared": None if key.values is None else len(key.values)}
             for key in plan.keys
         ],
-        "bounds": [
-            {
-                "output": output.name,
-                "low": _fraction_text(output.low),
-                "high": _fraction_text(output.high),
-            }
-            for output in outputs
-        ],
+        "bounds": [_describe_bounds(output) for output in numbers],
         "margins": {
             "confidence": str(plan.confidence),
-            "outputs": [
-                {
-                    "output": output.name,
-                    "about": output.about,
-                    "margin": noise_margin(plan, output),
-                }
-                for output in outputs
-            ],
+            "outputs": [_describe_margin(plan, output) for output in numbers],
         },
         "notes": list(plan.notes),
     }
+
+
+def _describe_bounds(output: Output) -> dict[str, str | None]:
+    low, high = _fraction_text(output.low), _fraction_text(output.high)
+    return {"output": output.name, "low": low, "high": high}
+
+
+def _describe_margin(plan: Plan, output: Output) -> dict[str, Any]:
+    margin = noise_margin(plan, output)
+    return {"output": output.name, "about": output.about, "margin": margin}
 
 
 def noise_margin(plan: Plan, output: Output) -> float | None:
