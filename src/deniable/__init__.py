@@ -10,6 +10,7 @@
 A name is imported when it is first used, so `import deniable` is fast.
 """
 
+import sys
 from importlib import import_module
 
 TYPE_CHECKING = False  # type checkers take it as true; importing `typing` would cost 10 ms
@@ -352,7 +353,9 @@ def __getattr__(name: str) -> object:
             )
             globals()[name] = value  # the next use is an ordinary attribute
             return value
-    raise AttributeError(f"module 'deniable' has no attribute {name!r}")
+    # With `name` and `obj` Python suggests the nearest name.
+    module = sys.modules[__name__]
+    raise AttributeError(f"module 'deniable' has no attribute {name!r}", name=name, obj=module)
 
 
 def __dir__() -> list[str]:

@@ -1,9 +1,12 @@
 """The session that an analyst uses: the door, plus SQL, the builder, parts and profiles."""
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, Unpack
+from pathlib import Path
+from typing import TYPE_CHECKING, Unpack
 
 from deniable.exact.rationals import Number
+from deniable.ledger.ledger import Ledger
+from deniable.policy import Policy
 from deniable.query.language.question import Question
 from deniable.query.plan.plan import KeyValue
 from deniable.query.planner.explain import Branch
@@ -11,6 +14,7 @@ from deniable.release.asking.builder_steps import BuiltQuestion
 from deniable.release.asking.stages import explain_question, release_question
 from deniable.release.session.ask_options import AskOptions
 from deniable.release.session.door import Door
+from deniable.release.session.engine_run import Engine
 from deniable.release.session.release import Release
 
 if TYPE_CHECKING:
@@ -19,6 +23,8 @@ if TYPE_CHECKING:
 
 class Session(Door):
     """Asks questions about the tables of one policy and pays from one ledger.
+
+    Open a session with `dp.open`, `dp.protect` or `dp.rehearse`.
 
     >>> import deniable as dp
     >>> import pyarrow as pa
@@ -31,6 +37,19 @@ class Session(Door):
     >>> answer.margin, str(visits.remaining)
     (6, 'epsilon 0.5, delta 0')
     """
+
+    def __init__(
+        self,
+        policy: Policy,
+        engine: Engine,
+        ledger: Ledger,
+        *,
+        analyst: str | None = None,
+        log: Path | None = None,
+        rehearsal: bool = False,
+    ) -> None:
+        # Repeats the signature so that errors about it name `Session`.
+        super().__init__(policy, engine, ledger, analyst=analyst, log=log, rehearsal=rehearsal)
 
     def sql(self, text: str, *, fresh: bool = False, **options: Unpack[AskOptions]) -> Release:
         """The private answer to a question in SQL.
@@ -53,7 +72,12 @@ class Session(Door):
         return BuiltQuestion.about(self, name)
 
     def profile(
-        self, table: str | None = None, *, epsilon: Number, **options: Any
+        self,
+        table: str | None = None,
+        *,
+        epsilon: Number,
+        delta: Number | None = None,
+        confidence: Number = 0.95,
     ) -> "Profile":
         """A first look at a table. It costs exactly `epsilon`, split over the columns.
 
@@ -62,7 +86,7 @@ class Session(Door):
         """
         from deniable.release.profile.profiling import profile
 
-        return profile(self, table, epsilon=epsilon, **options)
+        return profile(self, table, epsilon=epsilon, delta=delta, confidence=confidence)
 
     def partition(
         self, column: str, keys: Sequence[KeyValue], *, table: str | None = None

@@ -74,12 +74,13 @@ def ask_options(
     }
 
 
-def check_price(question: str, wishes: dict[str, Any]) -> None:
+def check_price(question: str, options: dict[str, Any]) -> None:
     """Refuses a question without a price or accuracy, or with two, in terms of CLI options."""
     from deniable.errors import InvalidParameter
     from deniable.query.language.within_clause import split_within_clause
 
-    given = [one for one in ("epsilon", "margin", "relative") if wishes[one] is not None]
+    prices = ("epsilon", "margin", "relative")
+    given = [option for option in prices if options[option] is not None]
     if len(given) + (split_within_clause(question)[1] is not None) != 1:
         raise InvalidParameter(
             "Give either a price or an accuracy: one of --epsilon 0.5, --margin 50 and "
@@ -131,10 +132,10 @@ def open_planner(policy: Path, doing: str) -> Iterator["Session"]:
     from deniable.release import Session
 
     with show_progress(doing), name_line_in_errors(str(policy)):
-        known = load(str(policy))
-        with open_engine(known) as engine:
-            columns = PlanningEngine({name: engine.schema(name) for name in known.tables})
-        yield Session(known, columns, MemoryLedger(terms=Terms.from_policy(known)))
+        declared = load(str(policy))
+        with open_engine(declared) as engine:
+            columns = PlanningEngine({name: engine.schema(name) for name in declared.tables})
+        yield Session(declared, columns, MemoryLedger(terms=Terms.from_policy(declared)))
 
 
 def describe_remaining(policy: Path) -> str:
@@ -144,12 +145,12 @@ def describe_remaining(policy: Path) -> str:
     from deniable.ledger.terms import Terms
     from deniable.policy import load
 
-    known = load(str(policy))
-    if not ledger_exists(known):
-        return str(MemoryLedger(terms=Terms.from_policy(known)).remaining)
+    declared = load(str(policy))
+    if not ledger_exists(declared):
+        return str(MemoryLedger(terms=Terms.from_policy(declared)).remaining)
     try:
-        with open_policy_ledger(policy) as opened:
-            return str(opened.remaining)
+        with open_policy_ledger(policy) as ledger:
+            return str(ledger.remaining)
     except LedgerUnavailable as problem:
         return f"what is left is not known. {problem}".rstrip(".")
 
@@ -168,10 +169,10 @@ def ledger_exists(policy: "Policy") -> bool:
     """Whether a policy's ledger exists, or existed. A command that only reads creates none."""
     from deniable.ledger.durable_ledger import CreationMark, default_key_path
 
-    where = policy.ledger
-    if where is None or "://" in where or Path(where).exists():
+    store = policy.ledger
+    if store is None or "://" in store or Path(store).exists():
         return True
-    return CreationMark(Path(policy.ledger_key or default_key_path(where)), where).exists
+    return CreationMark(Path(policy.ledger_key or default_key_path(store)), store).exists
 
 
 @contextmanager
@@ -181,13 +182,14 @@ def open_policy_ledger(policy: Path) -> Iterator["Ledger"]:
     from deniable.ledger.durable_ledger import open_ledger
     from deniable.policy import load
 
-    known = load(str(policy))
-    if not ledger_exists(known):
+    declared = load(str(policy))
+    if not ledger_exists(declared):
         raise LedgerUnavailable(
-            f"There is no ledger {known.ledger!r} yet: no question was asked under this policy."
+            f"There is no ledger {declared.ledger!r} yet: no question was asked under this "
+            "policy."
         )
-    opened = open_ledger(known)
+    ledger = open_ledger(declared)
     try:
-        yield opened
+        yield ledger
     finally:
-        opened.close()
+        ledger.close()

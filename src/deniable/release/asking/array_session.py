@@ -76,11 +76,11 @@ def is_column_name(of: Values, *given: object) -> bool:
 
 
 def _check_options(name: str, how: Mapping[str, Any]) -> None:
-    known = ArrayOptions.__annotations__
+    optional = ArrayOptions.__annotations__
     for option in how:
-        if option not in known:
-            hint = suggest(option, ("epsilon", "bounds", *known), "The options are")
-            raise InvalidParameter(f"{name}(): Unknown option `{option}`. {hint}")
+        if option not in optional:
+            hint = suggest(option, ("epsilon", "bounds", *optional), "The options are")
+            raise InvalidParameter(f"`{option}`: Unknown option of {name}(). {hint}")
 
 
 def release_array(

@@ -31,7 +31,7 @@ class BuiltQuestion:
     """
 
     session: Door
-    asking: QuestionBuilder
+    builder: QuestionBuilder
 
     @classmethod
     def about(cls, session: Door, table: str) -> "BuiltQuestion":
@@ -40,11 +40,11 @@ class BuiltQuestion:
 
     def where(self, condition: str) -> "BuiltQuestion":
         """Keeps the rows for which a condition holds. Several conditions must all hold."""
-        return BuiltQuestion(self.session, self.asking.where(condition))
+        return BuiltQuestion(self.session, self.builder.where(condition))
 
     def group_by(self, *columns: str, **named: str) -> "BuiltQuestion":
         """Groups by columns, or by expressions under a name."""
-        return BuiltQuestion(self.session, self.asking.group_by(*columns, **named))
+        return BuiltQuestion(self.session, self.builder.group_by(*columns, **named))
 
     def agg(
         self,
@@ -56,7 +56,7 @@ class BuiltQuestion:
         **outputs: Aggregate | str,
     ) -> "ReadyQuestion":
         """Returns the group keys and these aggregates, under these names."""
-        question = self.asking.agg(
+        question = self.builder.agg(
             having=having, order_by=order_by, descending=descending, limit=limit, **outputs
         )
         return ReadyQuestion(self.session, question)

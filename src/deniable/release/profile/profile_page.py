@@ -9,7 +9,7 @@ from deniable.release.answer.formatting import format_confidence
 from deniable.release.profile.profile_text import format_number, name_quantile
 from deniable.release.profile.table_profile import ColumnProfile, NoisyNumber, TableProfile
 
-_STYLE = """
+_CSS = """
 .profile { --ink: #1d2733; --soft: #667382; --line: #d9dfe6; --card: #fff; --bar: #3d6fb4;
   --whisker: #d9822b; font: 15px/1.45 system-ui, sans-serif; color: var(--ink); }
 .profile h1 { font-size: 1.5em; margin: 0 0 .2em; }
@@ -36,7 +36,7 @@ _STYLE = """
 @media (prefers-color-scheme: dark) {
   .profile { --ink: #e6ebf1; --soft: #9aa7b5; --line: #36424f; --card: #1c242d;
     --bar: #6d9fe0; }
-  body.alone { background: #12181f; }
+  body.page { background: #12181f; }
 }
 """
 
@@ -47,8 +47,8 @@ def write_page(profile: TableProfile) -> str:
     return (
         '<!doctype html><html lang="en"><head><meta charset="utf-8">'
         '<meta name="viewport" content="width=device-width, initial-scale=1">'
-        f"<title>{title}</title><style>body.alone {{ background: #f3f5f8; margin: 0 auto; "
-        'padding: 28px; max-width: 1180px; }</style></head><body class="alone">'
+        f"<title>{title}</title><style>body.page {{ background: #f3f5f8; margin: 0 auto; "
+        'padding: 28px; max-width: 1180px; }</style></head><body class="page">'
         f"{write_body(profile)}</body></html>\n"
     )
 
@@ -65,7 +65,7 @@ def write_body(profile: TableProfile) -> str:
         f"them. Cost: {profile.price}. Left: {profile.remaining}."
     )
     return (
-        f'<div class="profile"><style>{_STYLE}</style><h1>{escape(profile.table)}</h1>'
+        f'<div class="profile"><style>{_CSS}</style><h1>{escape(profile.table)}</h1>'
         f'<p class="lead">{escape(size)}. {escape(foot)}</p>'
         f'<div class="grid">{cards}</div></div>'
     )

@@ -6,12 +6,13 @@ from dataclasses import dataclass
 from deniable.errors import InvalidParameter
 from deniable.ledger.accounts import PartPath
 from deniable.policy import Policy
+from deniable.policy.suggestions import suggest
 from deniable.query.plan.plan import KeyValue, Plan
 from deniable.query.statements.partition import (
     Part,
     check_part_keys,
-    reads_only_part,
     partition_name,
+    reads_only_part,
     restrict_to_part,
 )
 
@@ -77,9 +78,13 @@ class TablePart:
 def _only_table_with(policy: Policy, column: str) -> str:
     private = [table for table in policy.tables.values() if not table.public]
     names = [table.name for table in private if column.lower() in map(str.lower, table.columns)]
-    if len(names) != 1:
+    if not names:
+        columns = [name for table in private for name in table.columns]
+        hint = suggest(column, columns, "The columns are")
+        raise InvalidParameter(f"There is no column {column!r} to divide by. {hint}")
+    if len(names) > 1:
         raise InvalidParameter(
-            f"{len(names) or 'No'} tables have a column {column!r}. Name the table to divide, "
-            f"for example   table={next(iter(policy.tables))!r}."
+            f"Several tables have a column {column!r}: {', '.join(names)}. Name one of them, "
+            f"for example   table={names[0]!r}."
         )
     return names[0]

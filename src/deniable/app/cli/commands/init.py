@@ -97,8 +97,8 @@ def names_one_table(source: str) -> bool:
     """
     from deniable.policy.source_addresses import read_address
 
-    found = read_address(source)
-    return found.table is not None or "parquet=" in found.address
+    place = read_address(source)
+    return place.table is not None or "parquet=" in place.address
 
 
 def unique_names(tables: list[str]) -> dict[str, str]:

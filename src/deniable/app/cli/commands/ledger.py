@@ -111,11 +111,11 @@ def read_head(path: Path) -> "Head":
     from deniable.ledger import Head
     from deniable.query.plan.canonical import parse_json
 
-    found: Any = parse_json(read_text(path))
+    head: Any = parse_json(read_text(path))
     try:
-        found = found.get("certificate", found)
-        found = found["statement"]["ledger"]["head"] if "statement" in found else found
-        return Head(*(found[name] for name in ("number", "hash", "state", "signature")))
+        head = head.get("certificate", head)
+        head = head["statement"]["ledger"]["head"] if "statement" in head else head
+        return Head(*(head[name] for name in ("number", "hash", "state", "signature")))
     except (AttributeError, KeyError, TypeError):
         raise dp.InvalidParameter(
             f"{str(path)!r} holds no ledger head. Give a file from `deniable ledger head`, or "

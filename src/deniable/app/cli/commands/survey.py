@@ -51,13 +51,13 @@ expected = [0.85, 0.1, 0.05]              # a guess, for plans and rehearsals: n
 id = "supplier"
 kind = "single-choice"
 text = "Who offered it to you?"
-options = ["nobody", "a coach", "a doctor", "another athlete", "somebody else"]
+options = ["no one", "a coach", "a doctor", "another athlete", "someone else"]
 prefer_not_to_say = true
 
 [[questions]]
 id = "pressure"
 kind = "scale"
-text = "How much pressure do you feel to use one? (1: none, 5: much)"
+text = "How much pressure do you feel to use one? (1: none, 5: very much)"
 points = 5
 prefer_not_to_say = true
 
@@ -255,7 +255,10 @@ def cross_table(pair: "QuestionPair") -> "Table":
     for label, row, error in zip(pair.row_labels, pair.table.raw, errors, strict=True):
         cells = [f"{percent(x)} ± {percent(1.96 * e)}" for x, e in zip(row, error, strict=True)]
         table.add_row(label, *cells)
-    means = [f"{label}: {one.value:.4g} ± {one.margin:.2g}" for label, one in pair.means()]
+    means = [
+        f"{label}: {estimate.value:.4g} ± {estimate.margin:.2g}"
+        for label, estimate in pair.means()
+    ]
     table.caption = "\n".join(
         [ending, *([f"mean by answer: {', '.join(means)}"] if means else [])]
     )

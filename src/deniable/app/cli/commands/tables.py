@@ -23,13 +23,13 @@ def tables(policy: session_options.PolicyFile = session_options.POLICY) -> None:
     left = session_options.describe_remaining(policy)
     for table in declared.values():
         console.print(f"[bold]{escape(table.name)}[/bold]: {escape(describe_unit(table))}")
-        drawn = Drawn("column", "kind", "bounds", "step", "keys", box=box.SIMPLE_HEAD)
+        columns = Drawn("column", "kind", "bounds", "step", "keys", box=box.SIMPLE_HEAD)
         for column in table.columns.values():
             low_high = " to ".join(map(decimal_text, column.bounds or ()))
             step = "" if column.step is None else decimal_text(column.step)
             cells = column.name, column.kind or "-", low_high, step, describe_keys(column)
-            drawn.add_row(*map(escape, cells))
-        console.print(drawn)
+            columns.add_row(*map(escape, cells))
+        console.print(columns)
     console.print(f"Budget: {escape(left)}.")
 
 
