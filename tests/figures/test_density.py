@@ -1,4 +1,4 @@
-from deniable.figures.density import density, made_up
+from deniable.figures.density import density, example_density
 from deniable.mechanisms import Density
 
 
@@ -13,7 +13,7 @@ def test_the_curve_and_its_band_are_drawn():
 
 
 def test_made_up_data_show_the_data_too():
-    (axes,) = made_up(rows=500).axes
+    (axes,) = example_density(rows=500).axes
     labels = [text.get_text() for text in axes.get_legend().get_texts()]
     assert labels[0] == "the data"
     assert len(labels) == 3

@@ -17,7 +17,7 @@ def lines(figure):
 def test_count_shows_noise_above_the_bound():
     curves = lines(price.count(epsilon=0.5))
     for (epsilon, noise), (_, bound) in zip(
-        curves["Laplace noise"], curves["no unbiased method below"], strict=True
+        curves["Laplace noise"], curves["limit of unbiased methods"], strict=True
     ):
         assert noise == pytest.approx(prices.count(epsilon=float(epsilon)).standard_error)
         assert noise == pytest.approx(math.sqrt(2) * bound)
@@ -26,7 +26,7 @@ def test_count_shows_noise_above_the_bound():
 def test_proportion_shows_the_verdict():
     curves = lines(price.proportion(margin=0.01, n=400, epsilon=0.1))
     assert curves["impossible"].tolist() == [[400, 0.95]]
-    limits, reached = curves["no method whatever above"], curves["Laplace noise"]
+    limits, reached = curves["limit of all methods"], curves["Laplace noise"]
     assert (limits[:, 1] >= reached[:, 1]).all()
 
 

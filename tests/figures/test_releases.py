@@ -49,7 +49,7 @@ def test_many_groups_are_not_named():
 
 
 def test_what_cannot_be_drawn_is_refused(answer):
-    with pytest.raises(dp.InvalidParameter, match="It has n, cost"):
+    with pytest.raises(dp.InvalidParameter, match="of the answer: n, cost"):
         answer.plot("ward")
     data = dp.protect(pa.table({"a": [1] * 50}), keys={"a": [1]}, epsilon=1)
     empty = data.sql("SELECT a, COUNT(*) AS n FROM data GROUP BY a LIMIT 0", epsilon=1)

@@ -46,7 +46,7 @@ def test_groups_and_private_keys_are_on_the_right():
 
 
 def test_nothing_is_no_picture():
-    with pytest.raises(InvalidParameter, match="nothing to draw"):
+    with pytest.raises(InvalidParameter, match="at least one point"):
         growth([], groups=1, rows=1)
 
 

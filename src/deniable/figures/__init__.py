@@ -1,5 +1,5 @@
-"""Pictures of losses, releases, surveys and attacks; the only room that imports matplotlib.
+"""Figures of losses, releases and surveys; the only room that imports matplotlib.
 
-A picture is a function that returns a matplotlib `Figure` drawn on `canvas.canvas`; what
-`make figures` draws is listed in `gallery.FIGURES`. Needs the extra `deniable[figures]`.
+A figure is a function that returns a matplotlib `Figure` made with `canvas.canvas`. The list
+of figures for `make figures` is `gallery.FIGURES`. Needs the extra `deniable[figures]`.
 """

@@ -1,8 +1,8 @@
-"""One style for all pictures, and files that come out the same every time.
+"""One style for all figures, and files that are the same every time.
 
 Figures are made without pyplot, so nothing is global and no display is needed. The same
-figure gives the same bytes: no dates, no random identifiers, and a font that matplotlib
-brings along.
+figure gives the same bytes: no dates, no random identifiers, and a font that comes with
+matplotlib.
 """
 
 from pathlib import Path
@@ -13,7 +13,7 @@ try:
     import matplotlib
 except ImportError as missing:  # pragma: no cover - every development environment has it
     raise MissingExtra(
-        "Pictures need matplotlib, which is not installed. "
+        "Figures need matplotlib, which is not installed. "
         "Install it with: pip install 'deniable[figures]'"
     ) from missing
 
@@ -22,9 +22,9 @@ from matplotlib.axes import Axes
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 
-# Okabe & Ito's palette: told apart by colour-blind readers, too. Black last.
+# Okabe & Ito's palette, which colour-blind readers can distinguish. Black last.
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
-QUIET = "#767676"  # reference lines, notes: readable on white, but behind the data
+QUIET = "#767676"  # for reference lines and notes: readable on white, weaker than the data
 
 STYLE: dict[str, object] = {
     "axes.axisbelow": True,
@@ -46,13 +46,13 @@ STYLE: dict[str, object] = {
     "legend.frameon": False,
     "lines.linewidth": 1.8,
     "savefig.dpi": 160,
-    "svg.fonttype": "none",  # text stays text: searchable, and read aloud
+    "svg.fonttype": "none",  # text stays text, for search and screen readers
     "svg.hashsalt": "deniable",  # identifiers do not change from run to run
     "xtick.color": QUIET,
     "ytick.color": QUIET,
 }
 
-# What would differ from run to run, or from version to version, is left out.
+# Without anything that differs between runs or versions.
 _METADATA = {
     "svg": {"Date": None, "Creator": "deniable"},
     "png": {"Software": "deniable"},
@@ -62,7 +62,7 @@ _METADATA = {
 def canvas(
     title: str, *, x: str, y: str, size: tuple[float, float] = (6.4, 4.0)
 ) -> tuple[Figure, Axes]:
-    """An empty figure in the house style, with its one pair of axes.
+    """An empty figure in our style, with one pair of axes.
 
     >>> figure, axes = canvas("A line", x="years", y="people")
     >>> line = axes.plot([1, 2, 3], [1, 4, 9], label="growth")
@@ -76,23 +76,21 @@ def canvas(
 
 
 def save(figure: Figure, path: str | Path) -> Path:
-    """Writes a figure as .svg or .png, whichever `path` ends in; the same bytes every time.
+    """Writes a figure as .svg or .png, by the ending of `path`; the same bytes every time.
 
-    A folder that is not there is made.
+    A missing folder is created.
     """
     target = Path(path)
     kind = target.suffix.removeprefix(".").lower()
     if kind not in _METADATA:
-        raise InvalidParameter(
-            f"A picture's file must end in .svg or .png. Found {target.name!r}."
-        )
+        raise InvalidParameter(f"`path` must end in .svg or .png. Found {target.name!r}.")
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
         with matplotlib.rc_context(STYLE):  # type: ignore[arg-type]
             figure.savefig(target, format=kind, metadata=_METADATA[kind])
     except OSError as error:
         raise InvalidParameter(
-            f"The picture cannot be written to {str(target)!r}: {error.strerror or error}. "
-            "Name a file in a folder that you may write to."
+            f"The figure cannot be written to {str(target)!r}: {error.strerror or error}. "
+            "Give a path in a folder that you may write to."
         ) from error
     return target

@@ -1,4 +1,4 @@
-"""A private density as a curve, with the band that its noise may move it within."""
+"""A private density as a curve, with a band for the margin of its noise."""
 
 from typing import Any
 
@@ -19,8 +19,8 @@ def density(
 ) -> Figure:
     """The curve, and around it a band of `margin`.
 
-    `data` adds a histogram of the true values. It is for made-up columns: do not show it to
-    anyone who may not see the data.
+    `data` adds a histogram of the true values. Use it only for made-up data: it shows the
+    values without noise.
 
     >>> mechanism = Density(epsilon=1, bounds=(0, 9), neighbors="replace", terms=3)
     >>> figure = density(mechanism.release([3, 4, 4, 5]), margin=0.02)
@@ -41,10 +41,10 @@ def density(
 
 
 def example_density(*, epsilon: Number = 1, rows: int = 5000) -> Figure:
-    """A column with two humps, beside its private density."""
+    """A made-up column with two peaks, and its private density."""
     generator = np.random.default_rng(4)
-    humps = generator.normal(45, 7, rows), generator.normal(70, 5, rows)
-    data = np.where(generator.random(rows) < 0.6, *humps)
+    peaks = generator.normal(45, 7, rows), generator.normal(70, 5, rows)
+    data = np.where(generator.random(rows) < 0.6, *peaks)
     mechanism = Density(epsilon=epsilon, bounds=(0, 100), neighbors="add-remove", rows=rows)
     margin = mechanism.margin(0.9, rows=rows)
     return density(mechanism.release(data), margin=margin, x="made-up value", data=data)

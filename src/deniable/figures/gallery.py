@@ -1,6 +1,6 @@
-"""Every picture that `make figures` draws, by name: `python -m deniable.figures FOLDER`.
+"""Every figure that `make figures` draws, by name: `python -m deniable.figures FOLDER`.
 
-A new picture is a function without arguments that returns a `Figure`, and a line here.
+To add a figure, add a line here with a function that takes no arguments and returns a `Figure`.
 """
 
 from collections.abc import Callable, Mapping
@@ -46,7 +46,7 @@ FIGURES: Mapping[str, Callable[[], Figure]] = {
 
 
 def draw(folder: str | Path) -> list[Path]:
-    """Draws every figure into a folder, as SVG, and says where each went."""
+    """Draws every figure into a folder, as SVG, and returns the paths."""
     target = Path(folder)
     target.mkdir(parents=True, exist_ok=True)
     return [save(figure(), target / f"{name}.svg") for name, figure in FIGURES.items()]

@@ -1,4 +1,4 @@
-"""Pictures of what releases cost: trade-off curves, delta over epsilon, growth by composing."""
+"""Figures of losses: trade-off curves, delta over epsilon, growth under composition."""
 
 from collections.abc import Mapping, Sequence
 
@@ -16,18 +16,18 @@ _POINTS = 81
 def tradeoff(losses: Mapping[str, Loss]) -> Figure:
     """False alarms against misses, for the best test of "was this person in the data?".
 
-    The nearer to the dotted line, the nearer to blind guessing.
+    The closer a curve is to the dotted line, the closer the test is to guessing.
 
     >>> from deniable.privacy import PureLoss
     >>> figure = tradeoff({"epsilon 1": PureLoss(1)})
     """
     figure, axes = canvas(
         "How well can anyone tell whether you are in the data?",
-        x="false alarms: rate of naming people who are not",
-        y="misses: rate of overlooking people who are",
+        x="false alarms: people who are not in the data, but named",
+        y="misses: people who are in the data, but not named",
         size=(5.2, 5.0),
     )
-    axes.plot([0, 1], [1, 0], color=QUIET, linestyle=":", label="blind guessing")
+    axes.plot([0, 1], [1, 0], color=QUIET, linestyle=":", label="guessing")
     alphas = _false_alarm_rates()
     for name, loss in _require_losses(losses).items():
         axes.plot(alphas, _misses(loss, alphas), label=name)
@@ -42,13 +42,13 @@ def deltas(losses: Mapping[str, Loss], *, up_to: float | None = None) -> Figure:
     >>> from deniable.privacy import PureLoss
     >>> figure = deltas({"ten releases": PureLoss(0.1) * 10})
     """
-    figure, axes = canvas("What each epsilon leaves over", x="epsilon", y="delta")
+    figure, axes = canvas("The least delta at each epsilon", x="epsilon", y="delta")
     given = _require_losses(losses)
     far = up_to or 1.05 * max(loss.epsilon(1e-12) for loss in given.values())
     epsilons = np.linspace(0, far, _POINTS).tolist()
     for name, loss in given.items():
-        found = [loss.delta(epsilon) for epsilon in epsilons]
-        axes.plot(epsilons, [delta if delta > 0 else np.nan for delta in found], label=name)
+        values = [loss.delta(epsilon) for epsilon in epsilons]
+        axes.plot(epsilons, [delta if delta > 0 else np.nan for delta in values], label=name)
     axes.set_yscale("log")
     axes.set(xlim=(0, far), ylim=(1e-12, 1))
     axes.legend(loc="upper right")
@@ -58,7 +58,7 @@ def deltas(losses: Mapping[str, Loss], *, up_to: float | None = None) -> Figure:
 def growth(
     losses: Mapping[str, Loss], *, delta: Number, counts: Sequence[int] = (1, 2, 5, 10, 20, 50)
 ) -> Figure:
-    """The epsilon of many such releases together, beside the plain sum.
+    """The epsilon of many such releases together, and the plain sum for comparison.
 
     >>> from deniable.privacy import PureLoss
     >>> figure = growth({"epsilon 0.1": PureLoss(0.1)}, delta=1e-6, counts=(1, 10, 100))
@@ -82,13 +82,13 @@ def growth(
 
 def _require_losses(losses: Mapping[str, Loss]) -> Mapping[str, Loss]:
     if not losses:
-        raise InvalidParameter("A picture needs at least one loss. Found none.")
+        raise InvalidParameter("`losses` must hold at least one loss. Found none.")
     return losses
 
 
 def _misses(loss: Loss, alphas: list[float]) -> list[float]:
-    """The trade-off at every false-alarm rate: as it is where it has a formula; for sums of
-    releases by the lines that `_POINTS` of its deltas rule out, which are all below it."""
+    """The trade-off at every false-alarm rate. For a composition it is a lower bound, from the
+    lines that belong to `_POINTS` values of epsilon."""
     if not isinstance(loss, Composition):
         return [loss.tradeoff(alpha) for alpha in alphas]
     epsilons = np.linspace(0, loss.epsilon(1e-6), _POINTS)
@@ -96,11 +96,11 @@ def _misses(loss: Loss, alphas: list[float]) -> list[float]:
     rates = np.array(alphas)[:, None]
     steep = left - np.exp(epsilons) * rates
     flat = (left - rates) * np.exp(-epsilons)
-    found: list[float] = np.maximum(np.maximum(steep, flat).max(axis=1), 0).tolist()
-    return found
+    misses: list[float] = np.maximum(np.maximum(steep, flat).max(axis=1), 0).tolist()
+    return misses
 
 
 def _false_alarm_rates() -> list[float]:
-    """False-alarm rates from 0 to 1, closer together where curves bend most."""
+    """False-alarm rates from 0 to 1, closer together at the ends, where curves bend most."""
     angles = np.linspace(0, np.pi, _POINTS)
     return [0.0, *((1 - np.cos(angles[1:-1])) / 2).tolist(), 1.0]

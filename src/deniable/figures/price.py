@@ -1,4 +1,4 @@
-"""Pictures of what privacy must cost: bounds no method passes, and how near ours comes."""
+"""Figures of what privacy must cost: lower bounds, and how close our methods are."""
 
 import numpy as np
 from matplotlib.figure import Figure
@@ -21,11 +21,13 @@ def count(*, epsilon: Number = 0.5) -> Figure:
     )
     here = float(positive(epsilon, "epsilon"))
     epsilons = np.geomspace(min(0.01, here / 2), max(5.0, 2 * here), _POINTS).tolist()
-    prices = [price.count(epsilon=one) for one in epsilons]
-    axes.plot(epsilons, [one.standard_error for one in prices], label="Laplace noise")
-    axes.plot(epsilons, [one.least_error for one in prices], label="no unbiased method below")
-    known = [price.unbiased_classical(one).value ** 0.5 for one in epsilons]
-    axes.plot(epsilons, known, color=QUIET, linestyle="--", label="the textbooks' bound")
+    prices = [price.count(epsilon=value) for value in epsilons]
+    axes.plot(epsilons, [each.standard_error for each in prices], label="Laplace noise")
+    axes.plot(
+        epsilons, [each.least_error for each in prices], label="limit of unbiased methods"
+    )
+    textbook = [price.unbiased_classical(value).value ** 0.5 for value in epsilons]
+    axes.plot(epsilons, textbook, color=QUIET, linestyle="--", label="textbook bound")
     axes.axvline(here, color=QUIET, linestyle=":", label=f"epsilon {here:g}")
     axes.set(xscale="log", yscale="log")
     axes.legend(loc="lower left")
@@ -33,26 +35,27 @@ def count(*, epsilon: Number = 0.5) -> Figure:
 
 
 def proportion(*, margin: Number, n: int, epsilon: Number, confidence: Number = 0.95) -> Figure:
-    """The confidence in a proportion over the number of records: possible, reached, asked for.
+    """The confidence in a proportion over the number of records: the limit, what Laplace noise
+    reaches, and what was asked for.
 
     >>> figure = proportion(margin=0.01, n=400, epsilon=0.1)
     """
-    asked = price.proportion(margin=margin, n=n, epsilon=epsilon, confidence=confidence)
+    request = price.proportion(margin=margin, n=n, epsilon=epsilon, confidence=confidence)
     figure, axes = canvas(
-        f"A proportion within {asked.margin:g} at epsilon {asked.epsilon:g}",
+        f"A proportion within {request.margin:g} at epsilon {request.epsilon:g}",
         x="records",
         y="confidence",
     )
-    far = 2 * max(asked.enough_n, n)
-    sizes = sorted({round(one) for one in np.geomspace(max(1, min(10, n)), far, _POINTS)})
-    found = [
-        price.proportion(margin=margin, n=one, epsilon=epsilon, confidence=confidence)
-        for one in sizes
+    far = 2 * max(request.enough_n, n)
+    sizes = sorted({round(size) for size in np.geomspace(max(1, min(10, n)), far, _POINTS)})
+    prices = [
+        price.proportion(margin=margin, n=size, epsilon=epsilon, confidence=confidence)
+        for size in sizes
     ]
-    axes.plot(sizes, [one.limit for one in found], label="no method whatever above")
-    axes.plot(sizes, [one.reached for one in found], label="Laplace noise")
-    axes.axhline(asked.confidence, color=QUIET, linestyle="--", label="asked for")
-    axes.plot([n], [asked.confidence], "o", color="black", label=asked.verdict)
+    axes.plot(sizes, [each.limit for each in prices], label="limit of all methods")
+    axes.plot(sizes, [each.reached for each in prices], label="Laplace noise")
+    axes.axhline(request.confidence, color=QUIET, linestyle="--", label="asked for")
+    axes.plot([n], [request.confidence], "o", color="black", label=request.verdict)
     axes.set(xscale="log", ylim=(0, 1.03))
     axes.legend(loc="lower right")
     return figure
@@ -65,7 +68,7 @@ def survey(
     confidence: Number = 0.95,
     prevalence: Number | None = None,
 ) -> Figure:
-    """How many people a margin takes over epsilon, through coins and asked directly.
+    """How many people a margin needs, over epsilon: with coins, and asked directly.
 
     >>> figure = survey(RandomizedResponse(odds=3), margin=0.03)
     """
@@ -77,16 +80,16 @@ def survey(
     )
     here = mechanism.loss.epsilon()
     epsilons = np.geomspace(min(0.1, here / 2), max(6.0, 2 * here), _POINTS).tolist()
-    through = [
+    people = [
         price.sample_size(
-            RandomizedResponse(epsilon=one),
+            RandomizedResponse(epsilon=value),
             margin=margin,
             confidence=confidence,
             prevalence=prevalence,
         )
-        for one in epsilons
+        for value in epsilons
     ]
-    axes.plot(epsilons, through, label="randomized response")
+    axes.plot(epsilons, people, label="randomized response")
     planned = price.survey(
         mechanism, margin=margin, confidence=confidence, prevalence=prevalence
     )

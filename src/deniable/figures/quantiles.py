@@ -1,4 +1,4 @@
-"""How far private quantiles are off: all methods, by how many are released at once."""
+"""The error of private quantiles: all methods, by the number released at once."""
 
 from collections.abc import Callable, Mapping
 from fractions import Fraction
@@ -18,8 +18,8 @@ ROWS = 1000
 TRIALS = 20
 COUNTS = (1, 3, 9, 29, 60, 120)
 METHODS = ("independent", "joint", "fixed-target", "recursive", "tree")
-_LEAST = 0.1  # what misses less is drawn here, so that zero has a place
-_MOST_JOINT = 60  # beyond, the joint methods are slow and far off
+_LEAST = 0.1  # smaller errors are drawn here, because the scale is logarithmic
+_MOST_JOINT = 60  # with more quantiles the joint methods are slow and inaccurate
 
 Column = Callable[[np.random.Generator], NDArray[Any]]
 
@@ -41,25 +41,25 @@ LAWS: Mapping[str, tuple[Column, tuple[float, float], float]] = {
 
 
 def comparison(*, epsilon: float = 1) -> Figure:
-    """The mean rank error against the number of quantiles, for five laws of the data.
+    """The mean rank error against the number of quantiles, for five distributions of the data.
 
-    Five panels for add-remove neighbours, one for replace. Repeats of a value cover all of
-    their ranks. Means over `TRIALS` columns of `ROWS` values.
+    Five panels for add-remove neighbours, one for replace. Equal values share all their ranks.
+    Means are over `TRIALS` columns of `ROWS` values.
     """
     with matplotlib.rc_context(STYLE):  # type: ignore[arg-type]
         figure, first = canvas("", x="", y="", size=(10, 6.4))
         first.remove()
         panels = figure.subplots(2, 3, sharex=True, sharey=True).ravel()
-        wanted: list[tuple[str, Neighbors]] = [(law, "add-remove") for law in LAWS]
-        wanted.append((next(iter(LAWS)), "replace"))
-        for axes, (law, relation) in zip(panels, wanted, strict=True):
+        cases: list[tuple[str, Neighbors]] = [(law, "add-remove") for law in LAWS]
+        cases.append((next(iter(LAWS)), "replace"))
+        for axes, (law, relation) in zip(panels, cases, strict=True):
             _draw_panel(axes, law, relation, epsilon)
         for axes in panels[3:]:
             axes.set_xlabel("quantiles released at once")
         for axes in panels[::3]:
             axes.set_ylabel(f"mean rank error, of {ROWS} rows")
         panels[0].legend(loc="upper left")
-        title = f"Private quantiles at epsilon {epsilon:g}: how many ranks they miss"
+        title = f"Private quantiles at epsilon {epsilon:g}: mean rank error"
         figure.suptitle(title, x=0.01, ha="left", weight="bold")
     return figure
 
@@ -87,7 +87,7 @@ def _is_compared(method: str, count: int, relation: Neighbors) -> bool:
 def rank_error(
     law: str, count: int, relation: Neighbors, method: str, epsilon: float = 1
 ) -> float:
-    """The mean over columns and quantiles of how many ranks a release misses."""
+    """The mean over columns and quantiles of how many ranks a release is off."""
     draw, bounds, step = LAWS[law]
     mechanism = Quantiles(
         [Fraction(k, count + 1) for k in range(1, count + 1)],

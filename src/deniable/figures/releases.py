@@ -1,4 +1,4 @@
-"""Pictures of answers: one number over its groups, each with its margin."""
+"""Figures of answers: one number for each group, with its margin."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -9,13 +9,13 @@ from deniable.errors import InvalidParameter
 from deniable.figures.canvas import COLOURS, QUIET, canvas
 from deniable.release import Release
 
-NAMED = 40  # groups that get a name each; more are numbered
+NAMED = 40  # up to this many groups are labelled
 
 
 def bars(release: Release, column: str | None = None) -> Figure:
-    """The groups of an answer from top to bottom: a bar to the value, a whisker to its margin.
+    """The groups of an answer, top to bottom: a bar for the value, a whisker for the margin.
 
-    `column` is the number to draw, the first one if not given.
+    `column` is the number to draw; by default the first one.
 
     >>> import deniable as dp
     >>> import pyarrow as pa
@@ -26,8 +26,8 @@ def bars(release: Release, column: str | None = None) -> Figure:
     """
     name = _choose_column(release, column)
     table = release.to_arrow()
-    values = [_as_float(one) for one in table[name].to_pylist()]
-    margins = [_as_float(one) for one in table[release.answer.margins[name]].to_pylist()]
+    values = [_as_float(cell) for cell in table[name].to_pylist()]
+    margins = [_as_float(cell) for cell in table[release.answer.margins[name]].to_pylist()]
     labels = _labels(release)
     level = f"{100 * float(release.plan.confidence):g} %"
     about = f"{name} of {release.plan.table}, with {level} margins"
@@ -52,22 +52,24 @@ def bars(release: Release, column: str | None = None) -> Figure:
 def _choose_column(release: Release, column: str | None) -> str:
     numbers = list(release.answer.margins)
     if not numbers or not len(release):
-        raise InvalidParameter("There is nothing to draw: the answer holds no number.")
+        raise InvalidParameter(
+            "There is nothing to draw: the answer has no numbers or no rows."
+        )
     if column is not None and column not in numbers:
         raise InvalidParameter(
-            f"There is no number {column!r} in the answer. It has {', '.join(numbers)}."
+            f"`column` must be a number of the answer: {', '.join(numbers)}. Found {column!r}."
         )
     return column or numbers[0]
 
 
 def _labels(release: Release) -> Sequence[str]:
-    """The groups' names, from their keys."""
+    """The labels of the groups, from their keys."""
     margins = release.answer.margins
     keys = [name for name in release.columns if name not in margins]
     if not keys:
         return ["" for _ in range(len(release))]
     rows = zip(*(release.to_arrow()[name].to_pylist() for name in keys), strict=True)
-    return [", ".join("NULL" if one is None else str(one) for one in row) for row in rows]
+    return [", ".join("NULL" if key is None else str(key) for key in row) for row in rows]
 
 
 def _as_float(value: Any) -> float:

@@ -1,4 +1,4 @@
-"""How the time of a private query grows with rows and with groups, beside a plain one's."""
+"""The time of a private query by rows and by groups, compared with a plain query."""
 
 import math
 import statistics
@@ -16,10 +16,11 @@ Point: TypeAlias = Mapping[str, Any]  # engine, policy, rows, groups, ours, plai
 
 
 def growth(points: Iterable[Point], *, groups: int, rows: int) -> Figure:
-    """Seconds over rows at so many groups, and over groups at so many rows; both logarithmic.
+    """Seconds over rows for `groups` groups, and over groups for `rows` rows; both logarithmic.
 
-    Ours are full lines, the same engine's plain query dashed ones. The legend names the
-    exponent: the slope of the best line through the logarithms, 1 for time in proportion.
+    Private queries are full lines, plain queries of the same engine are dashed. The legend
+    states the exponent: the slope of the best line through the logarithms. It is 1 if time is
+    proportional to rows.
 
     >>> points = [
     ...     {"engine": "DuckDB", "policy": "rows", "rows": 10**k, "groups": 1000}
@@ -32,31 +33,40 @@ def growth(points: Iterable[Point], *, groups: int, rows: int) -> Figure:
     """
     listed = list(points)
     if not listed:
-        raise InvalidParameter("There is nothing to draw: no point was measured.")
+        raise InvalidParameter("`points` must hold at least one point. Found none.")
     with matplotlib.rc_context(STYLE):  # type: ignore[arg-type]
         figure, first = canvas("", x="", y="", size=(10, 4.2))
         first.remove()
         left, right = figure.subplots(1, 2, sharey=True)
-        for place, engine in enumerate(dict.fromkeys(one["engine"] for one in listed)):
-            own = [one for one in listed if one["engine"] == engine]
+        for place, engine in enumerate(dict.fromkeys(point["engine"] for point in listed)):
+            own = [point for point in listed if point["engine"] == engine]
             by_rows = [
-                one for one in own if _has_policy(one, "rows") and one["groups"] == groups
+                point
+                for point in own
+                if _has_policy(point, "rows") and point["groups"] == groups
             ]
             _draw_lines(left, by_rows, "rows", engine, place, fitted=True)
-            by_groups = [one for one in own if one["rows"] == rows]
+            by_groups = [point for point in own if point["rows"] == rows]
             _draw_lines(
                 right,
-                [one for one in by_groups if _has_policy(one, "rows")],
+                [point for point in by_groups if _has_policy(point, "rows")],
                 "groups",
                 engine,
                 place,
             )
             _draw_marks(
-                right, [one for one in by_groups if _has_policy(one, "private")], engine, place
+                right,
+                [point for point in by_groups if _has_policy(point, "private")],
+                engine,
+                place,
             )
         _draw_proportional(
             left,
-            [one for one in listed if _has_policy(one, "rows") and one["groups"] == groups],
+            [
+                point
+                for point in listed
+                if _has_policy(point, "rows") and point["groups"] == groups
+            ],
         )
         left.set(xlabel=f"rows, in {groups:,} groups", ylabel="seconds")
         right.set(xlabel=f"groups, of {rows:,} rows")
@@ -82,12 +92,12 @@ def _draw_lines(
     fitted: bool = False,
 ) -> None:
     """One line for the private query and one for the plain one."""
-    ordered = sorted(points, key=lambda one: one[over])
+    ordered = sorted(points, key=lambda point: point[over])
     if not ordered:
         return
-    x = [one[over] for one in ordered]
+    x = [point[over] for point in ordered]
     for side, style, word in (("ours", "-", "private"), ("plain", "--", "not private")):
-        y = [one[side] for one in ordered]
+        y = [point[side] for point in ordered]
         label = f"{engine}, {word}"
         if fitted and len(x) > 1:
             label += f": exponent {exponent(x, y):.2f}"
@@ -95,21 +105,21 @@ def _draw_lines(
 
 
 def _draw_marks(axes: Axes, points: Sequence[Point], engine: str, place: int) -> None:
-    """Private keys, of which hardly any is shown: points without a line."""
+    """Queries whose keys are not declared: points without a line."""
     if points:
-        x, y = [one["groups"] for one in points], [one["ours"] for one in points]
+        x, y = [point["groups"] for point in points], [point["ours"] for point in points]
         label = f"{engine}, keys not declared"
         axes.plot(x, y, "s", fillstyle="none", color=COLOURS[place], label=label)
 
 
 def _draw_proportional(axes: Axes, points: Sequence[Point]) -> None:
-    """A quiet line of slope one, for the eye."""
+    """A reference line of slope one."""
     if points:
-        x, y = [one["rows"] for one in points], [one["ours"] for one in points]
+        x, y = [point["rows"] for point in points], [point["ours"] for point in points]
         low = max(y) * min(x) / max(x)
         quiet: dict[str, Any] = {"color": QUIET, "linewidth": 1, "label": "in proportion"}
         axes.plot([min(x), max(x)], [low, max(y)], ":", **quiet)
-        axes.set_ylim(bottom=min(one["plain"] for one in points) / 2)
+        axes.set_ylim(bottom=min(point["plain"] for point in points) / 2)
 
 
 def exponent(sizes: Sequence[float], times: Sequence[float]) -> float:
@@ -119,6 +129,6 @@ def exponent(sizes: Sequence[float], times: Sequence[float]) -> float:
     1.0
     """
     line = statistics.linear_regression(
-        [math.log(one) for one in sizes], [math.log(one) for one in times]
+        [math.log(size) for size in sizes], [math.log(time) for time in times]
     )
     return line.slope

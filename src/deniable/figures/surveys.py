@@ -1,4 +1,4 @@
-"""Pictures of surveys: estimates with their intervals, what a plan buys, what coins hide."""
+"""Figures of surveys: estimates with intervals, margins by people, designs by answers."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -17,7 +17,7 @@ _POINTS = 60
 
 
 def estimates(result: QuestionResult) -> Figure:
-    """Each answer's share with its interval; a mean has a picture of its own scale.
+    """The share of each answer with its interval; if the result is a mean, only the mean.
 
     >>> from deniable.surveys import parse_reports, loads, report
     >>> survey = loads(
@@ -27,8 +27,10 @@ def estimates(result: QuestionResult) -> Figure:
     >>> figure = estimates(report(survey, parse_reports(survey, ['{"a":1}'] * 9)).results[0])
     """
     shown = [
-        (label, one)
-        for place, (label, one) in enumerate(zip(result.labels, result.estimates, strict=True))
+        (label, estimate)
+        for place, (label, estimate) in enumerate(
+            zip(result.labels, result.estimates, strict=True)
+        )
         if (place == result.mean) == (result.mean == 0)
     ]
     confidence = f"{100 * result.estimates[0].confidence:g} % interval"
@@ -39,11 +41,11 @@ def estimates(result: QuestionResult) -> Figure:
         y="",
         size=(6.4, 1.4 + 0.4 * len(shown)),
     )
-    for place, (_, one) in enumerate(reversed(shown)):
-        colour = COLOURS[0] if one.consistent else QUIET
-        if one.consistent:
-            axes.plot(one.interval, [place, place], color=colour, linewidth=2.5)
-        axes.plot([one.value], [place], marker="o", color=colour)
+    for place, (_, estimate) in enumerate(reversed(shown)):
+        colour = COLOURS[0] if estimate.consistent else QUIET
+        if estimate.consistent:
+            axes.plot(estimate.interval, [place, place], color=colour, linewidth=2.5)
+        axes.plot([estimate.value], [place], marker="o", color=colour)
     axes.set_yticks(range(len(shown)), [label for label, _ in reversed(shown)])
     axes.set_ylim(-0.6, len(shown) - 0.4)
     if not a_mean:
@@ -57,14 +59,14 @@ def margins(
     people: Sequence[int] = (100, 100_000),
     confidence: Number = 0.95,
 ) -> Figure:
-    """The margin that people buy, for designs by name; None is a direct question.
+    """The margin over the number of people, for designs by name; None is a direct question.
 
     >>> figure = margins({"two coins": RandomizedResponse(odds=3), "asked directly": None})
     """
     if not designs:
-        raise InvalidParameter("A picture needs at least one design. Found none.")
+        raise InvalidParameter("`designs` must hold at least one design. Found none.")
     figure, axes = canvas(
-        "How many people a margin takes", x="people", y="margin of the share, worst case"
+        "How many people a margin needs", x="people", y="margin of the share, worst case"
     )
     counts = np.unique(np.geomspace(people[0], people[-1], _POINTS).astype(int)).tolist()
     for name, design in designs.items():

@@ -77,7 +77,7 @@ def test_frames_stay_frames(library):
 def test_bad_requests(copy):
     with pytest.raises(InvalidParameter, match="one or more columns"):
         randomize({"a": [1]}, columns={"b": COINS})
-    with pytest.raises(InvalidParameter, match="name columns"):
+    with pytest.raises(InvalidParameter, match="one or more columns"):
         randomize({"a": [1]}, columns={})
     with pytest.raises(InvalidParameter, match="one number"):
         randomize({"a": [1]}, columns={"a": OUE(odds=3, categories=4)})
