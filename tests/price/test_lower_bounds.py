@@ -100,7 +100,7 @@ def test_bounds_of_other_losses():
         1 / math.expm1(0.2)
     )
     assert lower_bounds.unbiased(RangeLoss(1)).value > lower_bounds.unbiased(PureLoss(1)).value
-    with pytest.raises(Unsupported, match="may tell all"):
+    with pytest.raises(Unsupported, match="may reveal everything"):
         lower_bounds.unbiased(ApproximateLoss(1, 1e-6))
 
 

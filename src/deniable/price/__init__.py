@@ -1,4 +1,4 @@
-"""What privacy must cost: lower bounds, sample sizes, and how near a mechanism comes.
+"""What privacy must cost: lower bounds, sample sizes, and how close a mechanism is to them.
 
 >>> import deniable as dp
 >>> print(dp.price.efficiency(dp.Laplace(epsilon=1)).bound)

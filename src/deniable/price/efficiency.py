@@ -1,4 +1,4 @@
-"""How near a mechanism comes to the best that any mechanism of the same loss could do.
+"""How close a mechanism is to the best that is possible at the same loss.
 
 | mechanism | error | bound |
 |---|---|---|
@@ -6,9 +6,9 @@
 | `Density` | total variance of its sums | unbiased answers, in the record's direction |
 | `RandomizedResponse` of yes/no | variance of one reading | unbiased answers |
 | `Duchi`, `Piecewise`, `Hybrid`, `SquareWave`, `NumberOrNot` | the same | the same |
-| `OUE` and its kin, `Ordinal`, more answers | total variance of all shares | Ye & Barg |
+| `OUE` and similar, `Ordinal`, more answers | total variance of all shares | Ye & Barg |
 | `Exponential`, `PermuteAndFlip`, `NoisyMax` | missing the best score | packing, ties |
-| `SparseVector` | telling the wrong side of the threshold | two points |
+| `SparseVector` | reporting the wrong side of the threshold | two points |
 | `Quantiles` | margin in ranks | packing |
 | `Thresholding` | a group that is not shown | Desfontaines et al. |
 | `Majority`, `InverseSensitivity` | a wrong answer | two points, unbiased choices |
@@ -47,9 +47,9 @@ _CONFIDENCE = 0.95
 
 @dataclass(frozen=True, slots=True)
 class Efficiency:
-    """A mechanism's error beside the least that is possible.
+    """A mechanism's error, and the least that is possible.
 
-    The error is what `measure` says: the variance of a released number (or of all of them
+    `measure` says what the error is: the variance of a released number (or of all of them
     together), the probability of a wrong answer, or a margin in ranks. `among` names the
     mechanisms that the bound is about.
 
@@ -66,7 +66,7 @@ class Efficiency:
 
     @property
     def ratio(self) -> float:
-        """The error over the least possible; 1 is the best there is.
+        """The error divided by the least possible error; 1 is the best.
 
         >>> round(efficiency(Laplace(epsilon=3)).ratio, 9)
         2.0
@@ -97,8 +97,8 @@ class Efficiency:
 def efficiency(mechanism: Any, data: Any = None) -> Efficiency:
     """A mechanism's error against the strongest bound that applies to its loss.
 
-    How often a choice is wrong depends on the data, so choices are compared on some, made-up
-    ones for example: votes for `Majority`, records for `InverseSensitivity`, scores for
+    How often a choice is wrong depends on the data, so choices are compared on `data`, which
+    may be made up: votes for `Majority`, records for `InverseSensitivity`, scores for
     `Exponential`, `PermuteAndFlip` and `NoisyMax`, a number's distance from the threshold for
     `SparseVector`, a number of rows for `Quantiles`, of units for `Thresholding`.
 
@@ -110,22 +110,22 @@ def efficiency(mechanism: Any, data: Any = None) -> Efficiency:
     >>> round(efficiency(PermuteAndFlip(epsilon=1), [0, 4]).ratio, 6)
     1.0
     """
-    for kinds, compare in _ALONE:
+    for kinds, compare in _WITHOUT_DATA:
         if isinstance(mechanism, kinds):
             return compare(mechanism)
     if local_bounds.is_numeric(mechanism):
         return _mean(mechanism)
-    for kinds, judge, wanted in _ON_DATA:
+    for kinds, judge, example in _ON_DATA:
         if isinstance(mechanism, kinds):
             if data is None:
                 raise InvalidParameter(
-                    f"{type(mechanism).__name__} errs more on some data than on others: give "
-                    f"some, as in efficiency(mechanism, {wanted}). The answer is about those, "
-                    "so it is not private."
+                    f"The error of {type(mechanism).__name__} depends on the data. Give "
+                    f"some, as in efficiency(mechanism, {example}). The result depends on "
+                    "them, so it is not private."
                 )
             return judge(mechanism, data)
     raise Unsupported(
-        f"No bound is known here for {type(mechanism).__name__}. If you know how many records "
+        f"There is no bound for {type(mechanism).__name__} here. If you know how many records "
         "must change for each answer to become the right one, see price.discrete(distances, "
         "epsilon)."
     )
@@ -149,15 +149,18 @@ def _density(mechanism: Density) -> Efficiency:
     every direction d in which one record can move it, so its trace is |d|**2 / chi2 or more."""
     if mechanism.terms == "private":
         raise Unsupported(
-            'Density(terms="private") releases as many numbers as it chooses to: no bound is '
-            "known here. Compare it at a number of terms."
+            'Density(terms="private") chooses how many numbers it releases: there is no bound '
+            "for it here. Compare it at a fixed number of terms."
         )
-    terms, widest = int(mechanism.terms), squared_l2_reach(int(mechanism.terms), mechanism.neighbors)
+    terms, widest = (
+        int(mechanism.terms),
+        squared_l2_reach(int(mechanism.terms), mechanism.neighbors),
+    )
     released = terms + (mechanism.neighbors == "add-remove")
-    found = released * noise_variance(mechanism.noise(terms))
+    total = released * noise_variance(mechanism.noise(terms))
     bound = unbiased(mechanism.loss, reach=math.isqrt(widest))
     among = "unbiased mechanism of this loss for these sums"
-    return Efficiency(found, bound.value, "total variance", bound, among)
+    return Efficiency(total, bound.value, "total variance", bound, among)
 
 
 def _shares(mechanism: Any) -> Efficiency:
@@ -165,14 +168,14 @@ def _shares(mechanism: Any) -> Efficiency:
     single = mechanism.loss_once if isinstance(mechanism, Loloha) else mechanism.loss
     epsilon = math.log(odds) if odds is not None else single.epsilon()
     bound = local_bounds.all_shares(mechanism.categories, rational(epsilon))
-    found = local_bounds.total_variance(mechanism)
+    total = local_bounds.total_variance(mechanism)
     among = "locally private mechanism, for many people and equal shares,"
-    return Efficiency(found, bound.value, "total variance", bound, among)
+    return Efficiency(total, bound.value, "total variance", bound, among)
 
 
 def _mean(mechanism: Any) -> Efficiency:
-    found, width = local_bounds.mean_variance(mechanism)
-    return _variance(found, unbiased(mechanism.loss, reach=rational(width)))
+    variance, width = local_bounds.mean_variance(mechanism)
+    return _variance(variance, unbiased(mechanism.loss, reach=rational(width)))
 
 
 def _selection(mechanism: ChoiceByScore, scores: Any) -> Efficiency:
@@ -210,7 +213,7 @@ def _ranks(mechanism: Quantiles, rows: Any) -> Efficiency:
             )
             for q in mechanism.quantiles
         ),
-        key=lambda one: one.value,
+        key=lambda bound: bound.value,
     )
     margin = float(mechanism.margin(_CONFIDENCE, rows=rows))
     among = "method of this loss at 95 % confidence"
@@ -240,12 +243,12 @@ def noise_variance(mechanism: Laplace | Staircase | Gaussian) -> float:
     return square * _stairs(mechanism.noise())
 
 
-def _variance(found: float, bound: Bound) -> Efficiency:
-    return Efficiency(found, bound.value, "variance", bound)
+def _variance(variance: float, bound: Bound) -> Efficiency:
+    return Efficiency(variance, bound.value, "variance", bound)
 
 
 def _majority(mechanism: Majority, votes: Any) -> Efficiency:
-    """Its own error is the least: see the proof beside the mechanism."""
+    """Its own error is the least: see the proof in the mechanism's file."""
     law = mechanism.pmf(votes)
     wrong = float(min(law.values() if isinstance(law, dict) else law))
     bound = Bound(1 - wrong, "probability", "tight at every lead; Ghosh et al. 2009 for counts")
@@ -253,7 +256,7 @@ def _majority(mechanism: Majority, votes: Any) -> Efficiency:
 
 
 def _choice(mechanism: InverseSensitivity, data: Any) -> Efficiency:
-    distances = [int(one) for one in mechanism.distance(data)]
+    distances = [int(distance) for distance in mechanism.distance(data)]
     law = mechanism.pmf(data)
     right = sum(p for p, d in zip(law.values(), distances, strict=True) if d == 0)
     bound = discrete(distances, rational(mechanism.loss.epsilon()))
@@ -262,7 +265,7 @@ def _choice(mechanism: InverseSensitivity, data: Any) -> Efficiency:
 
 
 def _rounded_variance(variance: float) -> float:
-    """Of the integer nearest to a normal number: variance + 1/12, unless it is small."""
+    """The variance of the integer nearest to a normal number: variance + 1/12, if large."""
     from scipy.special import ndtr
 
     if variance > 4:
@@ -291,7 +294,7 @@ def _squares(first: int, count: int) -> float:
     return count * first**2 + first * count * n + n * count * (2 * n + 1) / 6
 
 
-_ALONE: tuple[tuple[Any, Callable[[Any], Efficiency]], ...] = (
+_WITHOUT_DATA: tuple[tuple[Any, Callable[[Any], Efficiency]], ...] = (
     (RandomizedResponse, _response),
     (Laplace | Staircase | Gaussian, _noise),
     (Density, _density),

@@ -1,12 +1,12 @@
-"""What is impossible, for any private method at all, biased ones included.
+"""What is impossible for any private method, biased ones included.
 
-A method that tells a proportion within `margin` at `confidence`, whatever the data are, tells
-two tables apart whose proportions differ by more than twice the margin. Take two that differ
-in k = floor(2 margin n) + 1 records. Under the one the answer falls into the one's interval
-with probability at least c, under the other with probability at most 1 - c; privacy links the
-two by c <= e**(k epsilon) (1 - c). So c is at most e**(k epsilon) / (1 + e**(k epsilon)). No
-assumption is made on the method: this is the two-point argument of Le Cam at one pair of
-tables.
+A method that gives a proportion within `margin` at `confidence`, whatever the data, can
+distinguish two tables whose proportions differ by more than twice the margin. Take two tables
+that differ in k = floor(2 margin n) + 1 records. The answer falls into the interval of the
+first table with probability at least c if the data are the first table, and at most 1 - c if
+they are the second. Privacy requires c <= e**(k epsilon) (1 - c), so c is at most
+e**(k epsilon) / (1 + e**(k epsilon)). Nothing is assumed about the method: this is Le Cam's
+two-point argument at one pair of tables.
 """
 
 import math
@@ -19,23 +19,23 @@ from deniable.price.survey_sizes import inside
 from deniable.privacy import Neighbors, neighboring
 from deniable.privacy.arithmetic import floats
 
-_LARGEST = 10**4  # an epsilon beyond which nothing is asked for
+_LARGEST = 10**4  # the search for an epsilon ends here
 
 
 @dataclass(frozen=True, slots=True)
 class Feasibility:
-    """Whether a proportion of n records can be told within a margin, and what it would take.
+    """Whether a proportion of n records can be given within a margin, and what it takes.
 
-    `limit` is the highest confidence that any method can have, `reached` the one that Laplace
-    noise has. `least_n` and `least_epsilon` are needed by any method; `enough_n` and
-    `enough_epsilon` do, with Laplace noise.
+    `limit` is the highest confidence that any method can have, `reached` the confidence of
+    Laplace noise. Every method needs at least `least_n` and `least_epsilon`; with Laplace
+    noise, `enough_n` or `enough_epsilon` is enough.
 
     >>> print(proportion(margin=0.01, n=400, epsilon=0.1))
-    impossible: at epsilon 0.1 no method whatever tells a proportion of 400 records within 0.01
-    at 95 % confidence. Tables that differ in 9 records need different answers, and privacy lets
-    nobody tell them apart with more than 71.1 % confidence.
-    What can: 3000 records (fewer than 1450 never can), or epsilon 0.6541 (less than 0.3271
-    never can).
+    impossible: at epsilon 0.1 no method gives a proportion of 400 records within 0.01
+    at 95 % confidence. Tables that differ in 9 records need different answers, and no private
+    method can distinguish them with more than 71.1 % confidence.
+    Enough: 3000 records (fewer than 1450 never are), or epsilon 0.6541 (less than 0.3271
+    never is).
     """
 
     margin: float
@@ -71,20 +71,21 @@ class Feasibility:
                 f"{self.least_n} records for {level}."
             )
         needs = (
-            f"{self.enough_n} records (fewer than {self.least_n} never can), or epsilon "
-            f"{_up(self.enough_epsilon)} (less than {_down(self.least_epsilon)}\nnever can)."
+            f"{self.enough_n} records (fewer than {self.least_n} never are), or epsilon "
+            f"{_round_up(self.enough_epsilon)} (less than {_round_down(self.least_epsilon)}\n"
+            "never is)."
         )
         if self.verdict == "open":
             return (
                 f"open: Laplace noise of epsilon {self.epsilon:g} keeps {task}\nwith "
                 f"{_percent_down(self.reached)} confidence only, and "
-                f"{_percent_down(self.limit)} is not ruled out.\nWhat surely can: {needs}"
+                f"{_percent_down(self.limit)} is not ruled out.\nCertainly enough: {needs}"
             )
         return (
-            f"impossible: at epsilon {self.epsilon:g} no method whatever tells {task}\nat "
-            f"{level} confidence. Tables that differ in {self.changes} records need different "
-            f"answers, and privacy lets\nnobody tell them apart with more than "
-            f"{math.ceil(1000 * self.limit) / 10:g} % confidence.\nWhat can: {needs}"
+            f"impossible: at epsilon {self.epsilon:g} no method gives {task}\nat {level} "
+            f"confidence. Tables that differ in {self.changes} records need different answers, "
+            f"and no private\nmethod can distinguish them with more than "
+            f"{math.ceil(1000 * self.limit) / 10:g} % confidence.\nEnough: {needs}"
         )
 
 
@@ -96,10 +97,11 @@ def proportion(
     confidence: Number = 0.95,
     neighbors: Neighbors = "replace",
 ) -> Feasibility:
-    """Can any epsilon-private method tell the proportion of these n records within `margin`?
+    """Can any epsilon-private method give the proportion of these n records within `margin`?
 
-    The proportion is that of the n records themselves, n is public. With add-remove neighbours
-    replacing a record costs two changes, so less is ruled out and Laplace noise serves as well.
+    The proportion is that of the n records themselves, and n is public. With add-remove
+    neighbours, replacing a record takes two changes, so the lower bounds are weaker. Laplace
+    noise is as good as before.
 
     >>> proportion(margin=0.01, n=400, epsilon=0.1).verdict
     'impossible'
@@ -110,7 +112,7 @@ def proportion(
     changes = most_changes(half, people)
     need = math.log(level / (1 - level))  # changes * epsilon must reach this
     exponent = float(changes * steps * eps)
-    whole_range = changes > people  # a margin of one half or more asks for nothing
+    whole_range = changes > people  # a margin of one half or more is always met
     trivial = whole_range or need <= 0
     return Feasibility(
         margin=float(half),
@@ -148,7 +150,7 @@ def _reached(margin: Fraction, n: int, epsilon: Fraction) -> float:
 
 
 def enough_epsilon(steps: int, level: Fraction) -> float:
-    """The least epsilon, to six digits, whose Laplace noise stays within so many steps.
+    """The least epsilon, to six digits, whose Laplace noise stays within this many steps.
 
     >>> round(enough_epsilon(6, Fraction(19, 20)), 5)
     0.4569
@@ -168,15 +170,15 @@ def enough_epsilon(steps: int, level: Fraction) -> float:
 
 
 def _percent_down(share: float) -> str:
-    """Two decimals, never rounded up to a certainty."""
+    """In two decimals, rounded down, so that it never shows 100 % by rounding."""
     return f"{math.floor(share * 10_000) / 100:g} %"
 
 
-def _up(x: float) -> str:
+def _round_up(x: float) -> str:
     power = 10 ** (4 - max(0, math.ceil(math.log10(x)))) if x < 1000 else 1
     return f"{math.ceil(x * power) / power:g}"
 
 
-def _down(x: float) -> str:
+def _round_down(x: float) -> str:
     power = 10 ** (4 - max(0, math.ceil(math.log10(x)))) if 0 < x < 1000 else 1
     return f"{math.floor(x * power) / power:g}"

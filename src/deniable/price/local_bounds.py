@@ -1,15 +1,16 @@
-"""Lower bounds where everybody randomizes an answer before it is sent.
+"""Lower bounds for surveys in which each respondent randomizes the answer before sending it.
 
 **All shares of k answers.** Subset selection with the best size of its sets has, at equal
 shares, a total variance of
 
     M = min over d of (k - 1)**2 (d e + k - d)**2 / (k d (k - d) (e - 1)**2),   e = e**epsilon,
 
-over n people M / n, and no locally private scheme has asymptotically less at the worst shares:
+or M / n for n people. No locally private scheme has asymptotically less at the worst shares:
 Ye & Barg, "Optimal locally private estimation under l_p loss for 1 <= p <= 2", 2019.
 
-**A mean.** One person's report, read without bias, is an unbiased answer about one record: the
-bound of Hammersley, Chapman and Robbins applies with the width of the range as its reach.
+**A mean.** One person's report, read without bias, is an unbiased answer about one record. The
+bound of Hammersley, Chapman and Robbins applies, where one change moves the answer by the width
+of the range.
 """
 
 import math
@@ -40,7 +41,7 @@ def all_shares(categories: int, epsilon: Number) -> Bound:
 
 
 def total_variance(design: Any) -> float:
-    """That of the shares of all answers at equal shares, times the number of people.
+    """The total variance of all shares, at equal shares, times the number of people.
 
     >>> from deniable.mechanisms import SubsetSelection
     >>> round(total_variance(SubsetSelection(epsilon=1, categories=16)), 4)

@@ -1,21 +1,21 @@
-"""Lower bounds: the error that no private method can go below, each with its reference.
+"""Lower bounds: the least error that any private method can have, each with its reference.
 
 **Unbiased answers.** Let an unbiased mechanism answer f, and let k changes of the data move f
-by reach(k). Then reach(k) = E((A - f)(L - 1)) with L the likelihood ratio of the two outputs,
-so by Cauchy and Schwarz the variance is at least reach(k)**2 / chi2, chi2 the variance of L:
-Hammersley 1950, Chapman & Robbins 1951. At distance k, epsilon-privacy allows no more than
-chi2 = e**(k eps) + e**(-k eps) - 2 = 4 sinh(k eps / 2)**2; mu-Gaussian privacy e**(k**2 mu**2)
-- 1, and rho-zCDP e**(2 k**2 rho) - 1.
+by reach(k). Then reach(k) = E((A - f)(L - 1)), where L is the likelihood ratio of the two
+outputs. By Cauchy and Schwarz the variance is at least reach(k)**2 / chi2, where chi2 is the
+variance of L: Hammersley 1950, Chapman & Robbins 1951. At distance k, epsilon-privacy allows at
+most chi2 = e**(k eps) + e**(-k eps) - 2 = 4 sinh(k eps / 2)**2, mu-Gaussian privacy
+e**(k**2 mu**2) - 1, and rho-zCDP e**(2 k**2 rho) - 1.
 
-**Unbiased choices**, which give no answer a higher probability than the true one: the true
-one's is at most 1 / sum over t of exp(-2 epsilon D(x, t)), D being the number of changes that
-make t true: Asi & Duchi 2020.
+**Unbiased choices** give no answer a higher probability than the true one. The probability of
+the true one is at most 1 / sum over t of exp(-2 epsilon D(x, t)), where D is the number of
+changes that make t true: Asi & Duchi 2020.
 
-**Two hypotheses** whose parameters lie d apart, n independent records each. Couple the two
+**Two hypotheses** whose parameters lie d apart, with n independent records each. Couple the two
 samples so that they differ in h records, h ~ Binomial(n, total variation). At distance h the
-two error probabilities add up to at least 2 / (1 + e**(h eps)); the risk is d / 4 times the
-mean of that: Acharya, Sun & Zhang, "Differentially private Assouad, Fano, and Le Cam", 2021,
-sharpened.
+two error probabilities add up to at least 2 / (1 + e**(h eps)), and the risk is d / 4 times the
+mean of that. This sharpens Acharya, Sun & Zhang, "Differentially private Assouad, Fano, and Le
+Cam", 2021.
 """
 
 import math
@@ -33,10 +33,10 @@ _FAR = 700.0  # e**700 is nearly the largest float
 
 @dataclass(frozen=True, slots=True)
 class Bound:
-    """A limit that no method of the kind it names can pass.
+    """A limit for every method of the kind that it names.
 
     `value` is a least variance (or risk), or a greatest probability, as `kind` says. `changes`
-    is the number of records whose change it rests on.
+    is the number of changed records that the argument uses.
 
     >>> print(unbiased(PureLoss(1)))
     variance >= 0.920674 (Hammersley 1950; Chapman & Robbins 1951; at 1 change)
@@ -49,8 +49,8 @@ class Bound:
 
     def __str__(self) -> str:
         sign = "<=" if self.kind == "probability" else ">="
-        many = f"{self.changes} change{'s' * (self.changes != 1)}"
-        return f"{self.kind} {sign} {self.value:.6g} ({self.reference}; at {many})"
+        changes = f"{self.changes} change{'s' * (self.changes != 1)}"
+        return f"{self.kind} {sign} {self.value:.6g} ({self.reference}; at {changes})"
 
 
 def unbiased(
@@ -59,11 +59,11 @@ def unbiased(
     reach: Number | Callable[[int], Number] = 1,
     changes: int = 1,
 ) -> Bound:
-    """The least variance of any unbiased answer of this loss: the strongest bound known here.
+    """The least variance of any unbiased answer of this loss, by the strongest known bound.
 
-    `reach` is how far one change can move the answer, or a function that tells it for k
-    changes; then the best k up to `changes` is taken. Where k changes move it k times as far as
-    one, k = 1 is the best.
+    `reach` is how far one change can move the answer, or a function of the number of changes k;
+    then the best k up to `changes` is taken. Where k changes move it k times as far as one
+    does, k = 1 is the best.
 
     >>> round(unbiased(PureLoss(0.5)).value, 6)  # the geometric mechanism has twice this
     3.917698
@@ -82,9 +82,10 @@ def unbiased_classical(
     reach: Number | Callable[[int], Number] = 1,
     changes: int | None = None,
 ) -> Bound:
-    """The bound of the textbooks: max over k of reach(k)**2 / (4 (1 + e**(2 k epsilon))).
+    """The textbook bound: max over k of reach(k)**2 / (4 (1 + e**(2 k epsilon))).
 
-    Valid, and 33 times weaker or more than `unbiased` while epsilon is small; here to compare.
+    It is valid, and at least 33 times weaker than `unbiased` for small epsilon. Use it only to
+    compare.
 
     >>> round(unbiased_classical(0.5).value, 6)
     0.119203
@@ -100,7 +101,7 @@ def unbiased_classical(
 
 
 def unbiased_simple(epsilon: Number, *, reach: Number = 1) -> Bound:
-    """The textbooks' short form, reach**2 / (68 epsilon**2), for epsilon of at most 1.
+    """The short form of the textbook bound, reach**2 / (68 epsilon**2), for epsilon up to 1.
 
     >>> round(unbiased_simple(0.5).value, 6)
     0.058824
@@ -129,29 +130,29 @@ def discrete(distances: Iterable[int], epsilon: Number) -> Bound:
     0.866813
     """
     exact = float(positive(epsilon, "epsilon"))
-    found = [whole(int(one), "distances", least=0) for one in distances if one >= 0]
-    if not found or min(found) != 0:
-        raise InvalidParameter("`distances` must hold a 0, for the answer that is true now.")
-    total = sum(math.exp(-2 * exact * one) for one in found)
-    nearest = min((one for one in found if one), default=1)
+    changes = [whole(int(d), "distances", least=0) for d in distances if d >= 0]
+    if not changes or min(changes) != 0:
+        raise InvalidParameter("`distances` must contain a 0, for the true answer.")
+    total = sum(math.exp(-2 * exact * d) for d in changes)
+    nearest = min((d for d in changes if d), default=1)
     return Bound(1 / total, "probability", "Asi & Duchi 2020, discrete case", nearest)
 
 
 def quarter_optimality(mechanism: InverseSensitivity, data: Any) -> tuple[float, Bound]:
-    """The probability of the true answer, and the bound it attains: that of all unbiased
+    """The probability of the true answer, and the bound that it attains: that of all unbiased
     choices with a quarter of its epsilon (half of it, between two answers).
 
     >>> middle = InverseSensitivity.median(range(9), epsilon=1, neighbors="replace")
-    >>> found, bound = quarter_optimality(middle, [3, 4, 4, 5, 8])
-    >>> abs(found - bound.value) < 1e-12
+    >>> probability, bound = quarter_optimality(middle, [3, 4, 4, 5, 8])
+    >>> abs(probability - bound.value) < 1e-12
     True
     """
-    distances = [int(one) for one in mechanism.distance(data)]
+    distances = [int(distance) for distance in mechanism.distance(data)]
     law = mechanism.pmf(data)
     true = [t for t, d in zip(mechanism.outputs, distances, strict=True) if d == 0]
     if len(true) != 1:
         raise Unsupported(
-            f"The bound is about data with one true answer. Here there are {len(true)}."
+            f"The bound needs data with one true answer. Found {len(true)} true answers."
         )
     share = 2 if isinstance(mechanism.loss, PureLoss) else 4
     epsilon = rational(mechanism.loss.epsilon()) / share
@@ -167,7 +168,7 @@ def two_point(
     kullback_leibler: Number | None = None,
 ) -> Bound:
     """The least risk, E|estimate - parameter|, of any epsilon-private estimator from n records,
-    at the worse of two laws whose parameters lie `apart`: the strongest of all forms.
+    at the worse of two distributions whose parameters lie `apart`: the strongest form.
 
     >>> print(two_point(apart=0.1, n=100, epsilon=0.5, total_variation=0.02))
     risk >= 0.014468 (Acharya, Sun & Zhang 2021, by coupling; at 2 changes)
@@ -192,7 +193,8 @@ def two_point_forms(
     total_variation: Number,
     kullback_leibler: Number | None = None,
 ) -> tuple[Bound, ...]:
-    """Every form of the two-point bound; the first is never below the others but the last.
+    """Every form of the two-point bound. The first is at least as large as all other private
+    ones; the last, without privacy, may be larger.
 
     >>> forms = two_point_forms(apart=1, n=10, epsilon=1, total_variation=0.1)
     >>> [round(form.value, 4) for form in forms]
@@ -227,27 +229,27 @@ def _divergence(loss: Loss, k: int) -> float:
     """The largest chi-square divergence that the loss allows over k changes, rounded up."""
     if loss.slack:
         raise Unsupported(
-            f"{loss!r} sets no limit to the variance: with probability delta it may tell all. "
-            "Take a pure, a Gaussian or a concentrated loss."
+            f"{loss!r} does not limit the variance: with probability delta it may reveal "
+            "everything. Use a pure, a Gaussian or a concentrated loss."
         )
-    found = []
+    limits = []
     if loss.exact_epsilon is not None:
         exponent = min(k * loss.epsilon(), _FAR)
-        found.append(4 * math.sinh(exponent / 2) ** 2)
+        limits.append(4 * math.sinh(exponent / 2) ** 2)
     if loss.mu_squared is not None:
-        found.append(math.expm1(min(float(k * k * loss.mu_squared), _FAR)))
+        limits.append(math.expm1(min(float(k * k * loss.mu_squared), _FAR)))
     elif loss.rho is not None:
-        found.append(math.expm1(min(float(2 * k * k * loss.rho), _FAR)))
-    if not found:
-        raise Unsupported(f"{loss!r} has no charge that limits the variance of an output.")
-    return max(min(found), 1e-300)
+        limits.append(math.expm1(min(float(2 * k * k * loss.rho), _FAR)))
+    if not limits:
+        raise Unsupported(f"{loss!r} does not limit the variance of an output.")
+    return max(min(limits), 1e-300)
 
 
 def _mean_overlap(n: int, tv: float, epsilon: float) -> float:
-    """E(2 / (1 + e**(epsilon h))), h ~ Binomial(n, tv); what is cut off is left out."""
+    """E(2 / (1 + e**(epsilon h))), h ~ Binomial(n, tv), without the far tails."""
     from scipy.stats import binom
 
-    low, high = (int(one) for one in binom.interval(1 - 1e-12, n, tv))
+    low, high = (int(end) for end in binom.interval(1 - 1e-12, n, tv))
     return float(
         sum(
             float(binom.pmf(h, n, tv)) * 2 / (1 + math.exp(min(epsilon * h, _FAR)))

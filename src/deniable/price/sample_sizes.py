@@ -1,10 +1,10 @@
 """How many records a private answer needs, where a trusted curator adds the noise.
 
-The error of a published mean or proportion is the chance of the sample plus the noise. Laplace
-noise on the sum has variance v, about 2 (range / epsilon)**2, so the mean of n records has
-variance sd**2 / n + v / n**2: privacy costs a term that dies out faster than the sample's own.
-It is negligible once epsilon is well above 1 / sqrt(n), and no method avoids it where epsilon
-is below (Acharya, Sun & Zhang 2021). Numbers of records are rounded up.
+The error of a published mean or proportion is the sampling error plus the noise. Laplace noise
+on the sum has variance v, about 2 (range / epsilon)**2, so the mean of n records has variance
+sd**2 / n + v / n**2: the term for privacy falls faster with n than the sampling error. It is
+negligible if epsilon is well above 1 / sqrt(n), and no method avoids it if epsilon is below
+(Acharya, Sun & Zhang 2021). Numbers of records are rounded up.
 """
 
 import math
@@ -23,7 +23,7 @@ from deniable.privacy import PureLoss
 
 @dataclass(frozen=True, slots=True)
 class CountPrice:
-    """What a private count costs in accuracy, and the least that any could.
+    """What a private count costs in accuracy, and the least that any method could.
 
     >>> print(count(epsilon=0.5))
     ± 6 at 95 % confidence (Laplace noise of epsilon 0.5; standard error 2.799).
@@ -38,7 +38,7 @@ class CountPrice:
 
     @property
     def least_error(self) -> float:
-        """The standard error that no unbiased method goes below.
+        """The least standard error of any unbiased method.
 
         >>> round(count(epsilon=1).least_error, 4)
         0.9595
@@ -56,7 +56,7 @@ class CountPrice:
 
 
 def count(*, epsilon: Number, confidence: Number = 0.95, sensitivity: Number = 1) -> CountPrice:
-    """The margin of a private count, beside the bound for every unbiased method.
+    """The margin of a private count, and the bound for every unbiased method.
 
     >>> count(epsilon=0.1).margin
     30
@@ -96,8 +96,8 @@ def sample_size_for_mean(
 ) -> int:
     """The least n whose private mean lies within `margin` of the population's, at `confidence`.
 
-    Records are clipped to [lo, hi] and n is public (replace-one neighbours). Without a standard
-    deviation it is the largest there can be, (hi - lo) / 2. By the normal approximation.
+    Records are clipped to [lo, hi] and n is public (replace-one neighbours). The standard
+    deviation defaults to the largest possible, (hi - lo) / 2. By the normal approximation.
 
     >>> sample_size_for_mean(margin=1, lo=0, hi=100, epsilon=0.5, standard_deviation=20)
     1716
@@ -139,8 +139,8 @@ def sample_size_for_proportion(
 def overhead(*, epsilon: Number, n: int, prevalence: Number = 0.5) -> float:
     """How many times wider privacy makes the margin of a population's proportion.
 
-    About sqrt(1 + 8 / (n epsilon**2)) at one half: there is no price to speak of while epsilon
-    is well above 1 / sqrt(n).
+    About sqrt(1 + 8 / (n epsilon**2)) at one half: almost 1 while epsilon is well above
+    1 / sqrt(n).
 
     >>> [round(overhead(epsilon=e, n=10_000), 3) for e in (1, 0.1, 0.01, 0.001)]
     [1.0, 1.039, 3.0, 28.302]

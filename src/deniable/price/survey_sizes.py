@@ -2,10 +2,10 @@
 
 A channel says "yes" with probability p to a yes and q to a no. With slope c = p - q and report
 rate r = q + c * prevalence, the unbiased estimate of the prevalence from n reports has variance
-r (1 - r) / (n c**2), the chance of the sample included: Warner, "Randomized response", 1965.
-All plans follow from that one formula and the normal approximation, or, where a guarantee is
-wanted, from Hoeffding's inequality ("Probability inequalities for sums of bounded random
-variables", 1963), which holds for every n. Numbers of people are rounded up.
+r (1 - r) / (n c**2), which includes the sampling error: Warner, "Randomized response", 1965.
+All sizes follow from this formula and the normal approximation or, for a guarantee, from
+Hoeffding's inequality ("Probability inequalities for sums of bounded random variables", 1963),
+which holds for every n. Numbers of people are rounded up.
 
 A mechanism is anything with `p` and `q`, such as `RandomizedResponse`; None stands for a
 direct question, answered honestly.
@@ -21,7 +21,7 @@ from deniable.exact.rationals import Number, probability, rational, whole
 
 
 class Channel(Protocol):
-    """A yes/no answer on its way through coins."""
+    """A mechanism that randomizes a yes/no answer."""
 
     @property
     def p(self) -> Fraction:
@@ -45,9 +45,9 @@ def sample_size(
 ) -> int:
     """The least n whose estimate lies within `margin` of the prevalence, at `confidence`.
 
-    Without a `prevalence` it is the worst one's n. With `guaranteed` the promise holds for
-    every n and every prevalence, by Hoeffding's inequality, and asks for more people. Where
-    not all who are asked answer, n counts those to be asked.
+    Without a `prevalence`, n is that of the worst one. With `guaranteed`, the margin holds for
+    every n and every prevalence, by Hoeffding's inequality, which takes more people. With a
+    `response_rate` below 1, n counts the people to ask.
 
     >>> from deniable.mechanisms import RandomizedResponse
     >>> sample_size(RandomizedResponse(odds=3), margin=0.03)
@@ -67,7 +67,7 @@ def sample_size(
 
 @dataclass(frozen=True, slots=True)
 class SurveyPrice:
-    """What asking through coins costs in people.
+    """How many people a survey with randomized answers takes.
 
     >>> from deniable.mechanisms import RandomizedResponse
     >>> print(survey(RandomizedResponse(odds=3), margin=0.03))
@@ -114,7 +114,7 @@ def survey(
     confidence: Number = 0.95,
     prevalence: Number | None = None,
 ) -> SurveyPrice:
-    """How many people a margin takes through coins, directly, and with a guarantee.
+    """How many people a margin takes: with randomized answers, directly, and guaranteed.
 
     >>> from deniable.mechanisms import RandomizedResponse
     >>> survey(RandomizedResponse(epsilon=1), margin=0.03).people
@@ -141,7 +141,7 @@ def expected_margin(
     confidence: Number = 0.95,
     prevalence: Number | None = None,
 ) -> float:
-    """The half-width that n respondents buy; without a `prevalence`, at the worst one.
+    """The half-width of n respondents; without a `prevalence`, at the worst one.
 
     >>> from deniable.mechanisms import RandomizedResponse
     >>> round(expected_margin(RandomizedResponse(odds=3), n=4269), 4)
@@ -152,7 +152,7 @@ def expected_margin(
 
 
 def design_effect(mechanism: Channel | None, prevalence: Number) -> float:
-    """How many times more people the coins cost than a direct, honest question would.
+    """How many times more people than a direct question, answered honestly.
 
     >>> from deniable.mechanisms import RandomizedResponse
     >>> [round(design_effect(RandomizedResponse(odds=3), pi), 1) for pi in (0.5, 0.1, 0.02)]
@@ -172,16 +172,16 @@ def power(
     two_sided: bool = True,
     groups: int = 1,
 ) -> float:
-    """How often a survey of n finds that the prevalence is not `null`, when it is not.
+    """The probability that a survey of n people finds that the prevalence is not `null`.
 
-    The test rejects when the estimate lies z standard errors (at `null`) away. With two groups,
-    of n each, `prevalence` and `null` are those of the one and of the other, and the test is
-    of their difference.
+    The test rejects if the estimate is more than z standard errors (at `null`) away. With two
+    groups of n people each, `prevalence` and `null` are the prevalences of the two groups, and
+    the test is about their difference.
 
     >>> from deniable.mechanisms import RandomizedResponse
     >>> forced = RandomizedResponse.from_coins(truth=Fraction(2, 3))  # forced yes, no: 1/6 each
-    >>> found = power(forced, n=200, prevalence=0.2, significance=0.01, two_sided=False)
-    >>> round(found, 7)
+    >>> detected = power(forced, n=200, prevalence=0.2, significance=0.01, two_sided=False)
+    >>> round(detected, 7)
     0.9868872
     """
     from scipy.special import ndtr
@@ -213,9 +213,8 @@ def sample_size_for_power(
     before, after, gap, level = _test(
         mechanism, prevalence, null, significance, two_sided, groups
     )
-    wanted = inside(power, "power")
-    reach = level * before + normal_quantile(1 - wanted) * after
-    return _people((max(reach, 0.0) / gap) ** 2, response_rate)
+    needed = level * before + normal_quantile(1 - inside(power, "power")) * after
+    return _people((max(needed, 0.0) / gap) ** 2, response_rate)
 
 
 def inside(value: Number, name: str) -> Fraction:
@@ -239,27 +238,27 @@ def _test(
     groups: int,
 ) -> tuple[float, float, float, float]:
     """Standard errors at n = 1 under both hypotheses, their distance, and the test's z."""
-    one, other = probability(prevalence, "prevalence"), probability(null, "null")
-    if one == other:
+    true, other = probability(prevalence, "prevalence"), probability(null, "null")
+    if true == other:
         raise InvalidParameter(
-            f"`prevalence` and `null` must differ. Found {prevalence} for both: there would be "
-            "nothing to find."
+            f"`prevalence` and `null` must differ, or there is nothing to find. Found "
+            f"{prevalence} for both."
         )
     if groups not in (1, 2):
         raise InvalidParameter(f"`groups` must be 1 or 2. Found {groups}.")
     level = inside(significance, "significance")
     z = normal_quantile(level / 2 if two_sided else level)
     if groups == 1:
-        before, after = _spread(mechanism, other), _spread(mechanism, one)
+        before, after = _spread(mechanism, other), _spread(mechanism, true)
     else:
-        before = 2 * _spread(mechanism, (one + other) / 2)
-        after = _spread(mechanism, one) + _spread(mechanism, other)
+        before = 2 * _spread(mechanism, (true + other) / 2)
+        after = _spread(mechanism, true) + _spread(mechanism, other)
     if after == 0:
         raise InvalidParameter(
-            "Direct answers of people who are all alike leave nothing to chance: there is no "
-            "power to compute. Choose a prevalence strictly between 0 and 1."
+            "Direct answers of people who are all alike do not vary, so there is no power to "
+            "compute. Choose a prevalence strictly between 0 and 1."
         )
-    return math.sqrt(before), math.sqrt(after), float(abs(one - other)), z
+    return math.sqrt(before), math.sqrt(after), float(abs(true - other)), z
 
 
 def _error(mechanism: Channel | None, prevalence: Number | None, n: int) -> float:
@@ -281,7 +280,7 @@ def _slope(mechanism: Channel | None) -> Fraction:
     if slope == 0:
         raise InvalidParameter(
             "`p` and `q` of the mechanism are equal: its reports say nothing about answers, "
-            "and no number of people could mend that."
+            "however many people are asked."
         )
     return slope
 
@@ -300,7 +299,5 @@ def normal_quantile(miss: Fraction) -> float:
 def _people(need: float, response_rate: Number) -> int:
     rate = probability(response_rate, "response_rate")
     if rate == 0:
-        raise InvalidParameter(
-            "`response_rate` must be above 0: somebody has to answer. Found 0."
-        )
+        raise InvalidParameter("`response_rate` must be above 0, or no one answers. Found 0.")
     return max(1, math.ceil(math.ceil(need) / rate))

@@ -115,7 +115,7 @@ def test_every_statement_of_every_golden_plan_is_restricted(path):
         assert again == before.sql  # reading changes nothing else
         assert "'A'" in after.sql
     assert (part.loss, part.epsilon, part.part) == (made.loss, made.epsilon, (("ward", "A"),))
-    with pytest.raises(InvalidParameter, match="part already"):
+    with pytest.raises(InvalidParameter, match="restricted to a part"):
         restrict_to_part(part, table, (("ward", "B"),))
 
 

@@ -24,7 +24,7 @@ def build_nodes(draft: Draft) -> None:
     measured = {}
     for place, statistic in enumerate(draft.statistics):
         features = tuple(Feature(name, place) for name in statistic.feature_names(place))
-        kind = MeasuredStatistic if statistic.beside is None else MeasuredPair
+        kind = MeasuredStatistic if statistic.second is None else MeasuredPair
         measured[statistic] = kind(statistic, features)
     draft.nodes |= dict.fromkeys(draft.free, UNITS)
     for aggregate, statistic in draft.statistic_of.items():
@@ -96,7 +96,7 @@ class MeasuredPair:
 
     def node(self, aggregate: Aggregate) -> Node:
         """The aggregate of (first, second) as post-processing."""
-        first, second = self.statistic, self.statistic.beside
+        first, second = self.statistic, self.statistic.second
         assert second is not None
         y, x = (Fraction(one.width * one.step) for one in (first, second))
         if aggregate.name == "corr":

@@ -1,4 +1,4 @@
-"""A Plan as a tree to read before anything is spent: what is measured, how, at what price."""
+"""A Plan as a tree of text, to read before anything is spent."""
 
 from dataclasses import dataclass
 from fractions import Fraction
@@ -17,7 +17,7 @@ from deniable.query.plan.plan import (
 
 @dataclass(frozen=True, slots=True)
 class Branch:
-    """A line of the tree and what hangs below it."""
+    """A line of the tree, and the branches below it."""
 
     text: str
     below: tuple["Branch", ...] = ()
@@ -27,9 +27,9 @@ class Branch:
 
     def _lines(self, first: str, rest: str) -> list[str]:
         lines = [first + self.text]
-        for i, one in enumerate(self.below):
+        for i, branch in enumerate(self.below):
             last = i == len(self.below) - 1
-            lines += one._lines(
+            lines += branch._lines(
                 rest + ("└── " if last else "├── "), rest + ("    " if last else "│   ")
             )
         return lines
@@ -46,22 +46,22 @@ def explain(plan: Plan) -> Branch:
             Branch(
                 "outputs",
                 tuple(
-                    Branch(_output(one, plan.confidence))
-                    for one in plan.outputs
-                    if not isinstance(one.node, KeyColumn)
+                    Branch(_output(output, plan.confidence))
+                    for output in plan.outputs
+                    if not isinstance(output.node, KeyColumn)
                 ),
             ),
             *_groups(plan),
-            *_below("measured", [_block(one) for one in plan.blocks]),
-            *_below("chosen", [_choice(one) for one in plan.choices]),
-            Branch(_stability(plan)),
-            *_below("notes", [Branch(one) for one in plan.notes]),
+            *_below("measured", [_block(block) for block in plan.blocks]),
+            *_below("chosen", [_choice(choice) for choice in plan.choices]),
+            Branch(_unit(plan)),
+            *_below("notes", [Branch(note) for note in plan.notes]),
         ),
     )
 
 
 def _below(text: str, lines: list[Branch]) -> tuple[Branch, ...]:
-    """A branch with these below it, if there are any."""
+    """A branch with these lines below it, or nothing if there are none."""
     return (Branch(text, tuple(lines)),) if lines else ()
 
 
@@ -129,7 +129,7 @@ def _choice(choice: Choice) -> Branch:
     return Branch(choice.about, (Branch(how), Branch(steps), Branch(f"{choice.loss}")))
 
 
-def _stability(plan: Plan) -> str:
+def _unit(plan: Plan) -> str:
     tables = " and ".join(plan.tables)
     if plan.unit is None:
         return f"one unit is one row of {tables} ({plan.neighbors})"

@@ -199,8 +199,8 @@ def expected_features(statistics: Sequence[Statistic], rows: float) -> dict[str,
 def _range(aggregate: Aggregate, statistic: Statistic, rows: float) -> float:
     """The public range of an aggregate over this many rows."""
     width = float(statistic.width * statistic.step)
-    if statistic.beside is not None:
-        other = float(statistic.beside.width * statistic.beside.step)
+    if statistic.second is not None:
+        other = float(statistic.second.width * statistic.second.step)
         sizes = {"corr": 2.0, "regr_slope": width / other, "regr_intercept": width}
         return sizes.get(aggregate.name, width * other / 4)
     if aggregate.name.startswith("count") or aggregate.name == "histogram":
@@ -236,11 +236,11 @@ def _weights(draft: Draft) -> tuple[list[Fraction], list[Fraction]]:
 
 def describe(statistic: Statistic) -> str:
     """What a block measures, as `explain` shows it."""
-    argument, beside = statistic.argument, statistic.beside
+    argument, second = statistic.argument, statistic.second
     text = {
         "count": "rows",
         "units": "units",
-        "pair": f"means and products of {argument} and {beside and beside.argument}",
+        "pair": f"means and products of {argument} and {second and second.argument}",
         "distinct": f"distinct values of {argument}",
         "present": f"rows with {argument}",
         "sum": f"sum of {argument}",

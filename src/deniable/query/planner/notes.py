@@ -12,11 +12,11 @@ def write_notes(draft: Draft) -> None:
 
 def _about_statistics(draft: Draft) -> list[str]:
     statistics, table = draft.statistics, draft.table
-    second = (one.beside for one in statistics if one.beside is not None)
+    seconds = (one.second for one in statistics if one.second is not None)
     notes = [
         f"{one.argument} is cut to {decimal_text(one.low * one.step)} to "
         f"{decimal_text(one.high * one.step)} and rounded to {decimal_text(one.step)}."
-        for one in (*statistics, *second)
+        for one in (*statistics, *seconds)
         if one.kind in ("sum", "mean", "moments", "pair")
     ]
     if any(one.kind == "pair" for one in statistics):

@@ -26,11 +26,11 @@ from deniable.query.statements.statistics import Statistic
 
 def products(i: int, statistic: Statistic) -> list[Sql]:
     """The features of one row; NULL where either argument is NULL."""
-    beside = statistic.beside
-    assert beside is not None
-    first = _polynomials(exp.column(f"x{i}"), statistic, statistic.degrees[0])
-    second = _polynomials(exp.column(f"x{i}b"), beside, statistic.degrees[1])
-    return [exp.Mul(this=a.copy(), expression=b.copy()) for a in first for b in second]
+    assert statistic.second is not None
+    a, b = statistic.degrees
+    first = _polynomials(exp.column(f"x{i}"), statistic, a)
+    second = _polynomials(exp.column(f"x{i}b"), statistic.second, b)
+    return [exp.Mul(this=t.copy(), expression=s.copy()) for t in first for s in second]
 
 
 def _polynomials(value: Sql, statistic: Statistic, degree: int) -> list[Sql]:

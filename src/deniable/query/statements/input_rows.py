@@ -163,8 +163,8 @@ class InputRows:
         for i, one in enumerate(self.statistics):
             if one.argument is not None and one.kind not in ("units", "distinct"):
                 arguments.append((f"{i}", one, one.argument))
-            if one.beside is not None and one.beside.argument is not None:
-                arguments.append((f"{i}b", one.beside, one.beside.argument))
+            if one.second is not None and one.second.argument is not None:
+                arguments.append((f"{i}b", one.second, one.second.argument))
         return arguments
 
 

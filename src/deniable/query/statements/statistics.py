@@ -55,7 +55,7 @@ class Statistic:
     step: Fraction = Fraction(1)
     unknown: bool = False
     bins: tuple[str, ...] = ()  # labels of a histogram's bins
-    beside: "Statistic | None" = None  # of a pair: the second argument, with its own limits
+    second: "Statistic | None" = None  # of a pair: the second argument, with its own limits
     degrees: tuple[int, int] = (1, 1)  # of a pair: the highest power of each
 
     @property
@@ -68,14 +68,14 @@ class Statistic:
         """What one row's features add up to, at most; of a sum, its largest size."""
         if self.kind == "sum":
             return max(1, abs(self.low), abs(self.high))
-        if self.beside is not None:
-            return int(self.width ** self.degrees[0] * self.beside.width ** self.degrees[1])
+        if self.second is not None:
+            return int(self.width ** self.degrees[0] * self.second.width ** self.degrees[1])
         return {"mean": self.width, "moments": self.width**2}.get(self.kind, 1)
 
     @property
     def size(self) -> int:
         """How many features there are."""
-        if self.beside is not None:
+        if self.second is not None:
             return (1 + self.degrees[0]) * (1 + self.degrees[1])
         plain = {"mean": 2, "moments": 3, "histogram": len(self.bins)}.get(self.kind, 1)
         return plain + self.unknown
@@ -158,7 +158,7 @@ def _pair(
         for argument in pair
         if argument is not None
     )
-    return replace(first, kind="pair", beside=second, degrees=degrees)
+    return replace(first, kind="pair", second=second, degrees=degrees)
 
 
 def _single(
