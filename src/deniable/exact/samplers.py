@@ -27,7 +27,7 @@ from deniable.exact.table_sampler import TableSampler
 from deniable.exact.uniform_comparison import uniform_is_below
 from deniable.exact.wide_sampler import WideSampler
 
-Integers: TypeAlias = npt.NDArray[Any]  # int64, or Python integers where one does not fit
+Integers: TypeAlias = npt.NDArray[Any]  # int64, or Python integers if one does not fit
 
 LARGEST_SCALE = 1 << 50
 _CELLS_PER_SCALE = 64  # of an exponential distribution; a Gaussian has twice as many

@@ -1,4 +1,4 @@
-"""Dominating pairs: two distributions that are as easy to distinguish as any neighbours.
+"""Dominating pairs: two distributions at least as easy to distinguish as any neighbours.
 
 A pair P, Q is described by the privacy loss L = ln(P / Q) of an output, under P and under Q.
 A `DiscretePair` has finitely many losses. A `ContinuousPair` gives its distribution functions
@@ -80,10 +80,10 @@ class DiscretePair:
                 f"`p` and `q` must list the probabilities of the same outputs. Found "
                 f"{len(first)} and {len(second)} probabilities."
             )
-        for name, law in (("p", first), ("q", second)):
-            if sum(law) != 1:
+        for name, probabilities in (("p", first), ("q", second)):
+            if (total := sum(probabilities)) != 1:
                 raise InvalidParameter(
-                    f"The probabilities of `{name}` must add up to 1. Found {float(sum(law))}. "
+                    f"The probabilities of `{name}` must add up to 1. Found {float(total)}. "
                     "Use Fraction or Decimal for exact numbers."
                 )
         return cls._grouped(first, second)
@@ -147,7 +147,7 @@ def _reverse(pair: DiscretePair) -> DiscretePair:
 
 @dataclass(frozen=True)
 class GaussianPair:
-    """N(mu, 1) against N(0, 1): the loss is N(mu**2/2, mu**2) under P, and -L is so under Q."""
+    """N(mu, 1) against N(0, 1): L is N(mu**2/2, mu**2) under P, N(-mu**2/2, mu**2) under Q."""
 
     mu: float
     symmetric: bool = True
@@ -225,9 +225,8 @@ class RangePair:
         p = np.expm1(-gap / 2) / math.expm1(-self.epsilon)
         return p, p * np.exp(-gap / 2 - loss)
 
-    def within(
-        self, loss: Floats
-    ) -> UnderPAndQ:  # only its upper half serves, through `Mirrored`
+    def within(self, loss: Floats) -> UnderPAndQ:
+        # Only the losses above zero are used, by `SymmetrizedPair`.
         p, q = self.above(loss)
         return 1 - p, 1 - q
 

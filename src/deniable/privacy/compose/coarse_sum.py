@@ -1,4 +1,4 @@
-"""An approximation of a sum of many losses, to choose the tilt for the exact computation.
+"""An approximation of a sum of many losses, to choose the tilt for the certified one.
 
 Nothing here is a bound. A poor choice makes the bounds of `numerical_curve` wider, not wrong.
 """
