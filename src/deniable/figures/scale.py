@@ -38,36 +38,14 @@ def growth(points: Iterable[Point], *, groups: int, rows: int) -> Figure:
         figure, first = canvas("", x="", y="", size=(10, 4.2))
         first.remove()
         left, right = figure.subplots(1, 2, sharey=True)
+        at_groups = [point for point in listed if point["groups"] == groups]
+        at_rows = [point for point in listed if point["rows"] == rows]
+        by_rows = _with_policy(at_groups, "rows")
         for place, engine in enumerate(dict.fromkeys(point["engine"] for point in listed)):
-            own = [point for point in listed if point["engine"] == engine]
-            by_rows = [
-                point
-                for point in own
-                if _has_policy(point, "rows") and point["groups"] == groups
-            ]
             _draw_lines(left, by_rows, "rows", engine, place, fitted=True)
-            by_groups = [point for point in own if point["rows"] == rows]
-            _draw_lines(
-                right,
-                [point for point in by_groups if _has_policy(point, "rows")],
-                "groups",
-                engine,
-                place,
-            )
-            _draw_marks(
-                right,
-                [point for point in by_groups if _has_policy(point, "private")],
-                engine,
-                place,
-            )
-        _draw_proportional(
-            left,
-            [
-                point
-                for point in listed
-                if _has_policy(point, "rows") and point["groups"] == groups
-            ],
-        )
+            _draw_lines(right, _with_policy(at_rows, "rows"), "groups", engine, place)
+            _draw_marks(right, _with_policy(at_rows, "private"), engine, place)
+        _draw_proportional(left, by_rows)
         left.set(xlabel=f"rows, in {groups:,} groups", ylabel="seconds")
         right.set(xlabel=f"groups, of {rows:,} rows")
         for axes in (left, right):
@@ -78,8 +56,8 @@ def growth(points: Iterable[Point], *, groups: int, rows: int) -> Figure:
     return figure
 
 
-def _has_policy(point: Point, policy: str) -> bool:
-    return bool(point["policy"] == policy)
+def _with_policy(points: Sequence[Point], policy: str) -> list[Point]:
+    return [point for point in points if point["policy"] == policy]
 
 
 def _draw_lines(
@@ -92,7 +70,8 @@ def _draw_lines(
     fitted: bool = False,
 ) -> None:
     """One line for the private query and one for the plain one."""
-    ordered = sorted(points, key=lambda point: point[over])
+    own = [point for point in points if point["engine"] == engine]
+    ordered = sorted(own, key=lambda point: point[over])
     if not ordered:
         return
     x = [point[over] for point in ordered]
@@ -106,8 +85,9 @@ def _draw_lines(
 
 def _draw_marks(axes: Axes, points: Sequence[Point], engine: str, place: int) -> None:
     """Queries whose keys are not declared: points without a line."""
-    if points:
-        x, y = [point["groups"] for point in points], [point["ours"] for point in points]
+    own = [point for point in points if point["engine"] == engine]
+    if own:
+        x, y = [point["groups"] for point in own], [point["ours"] for point in own]
         label = f"{engine}, keys not declared"
         axes.plot(x, y, "s", fillstyle="none", color=COLOURS[place], label=label)
 

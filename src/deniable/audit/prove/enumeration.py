@@ -98,16 +98,17 @@ def _compare(
     bits: int,
 ) -> EnumerationResult:
     """Compares all pairs of one group."""
-    laws = _enclose_distributions(mechanism, group, outputs, bits)
-    unseen = max(1 - Fraction(sum(lo for lo, _ in law), 1 << bits) for law in laws.rows)
+    distributions = _enclose_distributions(mechanism, group, outputs, bits)
+    rows = distributions.rows
+    unseen = max(1 - Fraction(sum(lo for lo, _ in row), 1 << bits) for row in rows)
     worst = EnumerationResult(
         True, False, "no output exceeds the claim", float(max(unseen, Fraction(0)))
     )
-    for (value, law), (other, rival) in permutations(zip(group, laws.rows, strict=True), 2):
+    for (value, row), (other, other_row) in permutations(zip(group, rows, strict=True), 2):
         if loss.exact_epsilon is not None and loss.slack == 0:
-            private, violated, event = _compare_odds(loss, laws, law, rival)
+            private, violated, event = _compare_odds(loss, distributions, row, other_row)
         else:
-            private, violated, event = _compare_excess(loss, law, rival, epsilons, bits)
+            private, violated, event = _compare_excess(loss, row, other_row, epsilons, bits)
         if not private and not worst.violated:
             worst = replace(
                 worst,
@@ -119,43 +120,43 @@ def _compare(
 
 
 def _compare_odds(
-    loss: Loss, laws: _Distributions, law: list[Enclosure], rival: list[Enclosure]
+    loss: Loss, distributions: _Distributions, row: list[Enclosure], other_row: list[Enclosure]
 ) -> tuple[bool, bool, str]:
     limit = 1 / Fraction(exp_neg(rational(loss.epsilon()), 512)[0], 1 << 512)
     private = True
-    items = zip(laws.outputs, law, rival, strict=True)
+    items = zip(distributions.outputs, row, other_row, strict=True)
     for output, (lo, hi), (low, high) in sorted(items, key=lambda item: -item[1][0]):
         if lo > limit * high:
             return False, True, f"output {output}"
-        if hi > limit * (1 + laws.slack) * low:
+        if hi > limit * (1 + distributions.slack) * low:
             private = False
-    return private, False, "some odds are too close to call"
+    return private, False, "some odds are too close to the claim to decide"
 
 
 def _compare_excess(
     loss: Loss,
-    law: list[Enclosure],
-    rival: list[Enclosure],
+    row: list[Enclosure],
+    other_row: list[Enclosure],
     epsilons: Sequence[float],
     bits: int,
 ) -> tuple[bool, bool, str]:
-    unseen = (1 << bits) - sum(lo for lo, _ in law)
+    unseen = (1 << bits) - sum(lo for lo, _ in row)
     private = True
     for epsilon in epsilons:
         e_lo, e_hi = exp_neg(rational(epsilon), bits)  # e**-epsilon
         allowed = rational(loss.delta(epsilon)) * (1 << bits)
         most = unseen + sum(
             max(0, hi - (low << bits) // e_hi)
-            for (_, hi), (low, _) in zip(law, rival, strict=True)
+            for (_, hi), (low, _) in zip(row, other_row, strict=True)
         )
         least = sum(
             max(0, lo - -(-(high << bits) // max(e_lo, 1)))
-            for (lo, _), (_, high) in zip(law, rival, strict=True)
+            for (lo, _), (_, high) in zip(row, other_row, strict=True)
         )
         if least > allowed:
             return False, True, f"excess {least / 2**bits:.3g} at epsilon {epsilon}"
         private = private and most <= math.floor(allowed)
-    return private, False, "the excess is too close to call"
+    return private, False, "the excess is too close to the claim to decide"
 
 
 def _enclose_distributions(
@@ -163,21 +164,21 @@ def _enclose_distributions(
 ) -> _Distributions:
     if not _has_pmf_by_output(mechanism):
         whole = [mechanism.pmf(scores) for scores in group]
-        exact = all(isinstance(p, Fraction | int) for law in whole for p in law)
+        exact = all(isinstance(p, Fraction | int) for row in whole for p in row)
         error = Fraction(0) if exact else _FLOAT_ERROR
-        rows = [[_enclose(Fraction(p), error, bits) for p in law] for law in whole]
+        rows = [[_enclose(Fraction(p), error, bits) for p in row] for row in whole]
         return _Distributions(range(len(rows[0])), rows, SLACK if exact else _FLOAT_SLACK)
     if outputs is not None:
         return _Distributions(outputs, _enclose_rows(mechanism, group, outputs, bits), SLACK)
     for tried in _candidate_outputs(mechanism, group):
         rows = _enclose_rows(mechanism, group, tried, bits)
-        least = min(sum(lo for lo, _ in law) for law in rows)
+        least = min(sum(lo for lo, _ in row) for row in rows)
         if (1 << bits) - least <= 1 << bits // 2:
             break
     # Very rare outputs would need more bits; they count as `missing`.
-    common = [i for i in range(len(tried)) if max(law[i][1] for law in rows) >> bits // 2 - 16]
+    common = [i for i in range(len(tried)) if max(row[i][1] for row in rows) >> bits // 2 - 16]
     return _Distributions(
-        [tried[i] for i in common], [[law[i] for i in common] for law in rows], SLACK
+        [tried[i] for i in common], [[row[i] for i in common] for row in rows], SLACK
     )
 
 

@@ -117,7 +117,7 @@ class Proof:
         return max(self._excess(x, y, factor) for x, y in self._ordered)
 
     def feasible(self, output: Any) -> tuple[Any, ...]:
-        """The inputs that could have led to an output; an output that rules out none has all.
+        """The inputs that could have led to an output.
 
         An input with runs that were cut off stays possible.
         """

@@ -13,7 +13,7 @@ _Source: TypeAlias = Callable[[int], Iterator[Batch]]  # n -> n outputs, in batc
 
 @dataclass(frozen=True, eq=False)
 class Comparison:
-    """Two sources of outputs that are hard to tell apart if the claim is true."""
+    """Two sources of outputs, and the loss that is claimed between them."""
 
     name: str
     left: _Source

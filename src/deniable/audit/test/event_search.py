@@ -186,9 +186,7 @@ def _edges(x: Floats, y: Floats, cells: int) -> Floats:
     if len(few) <= _DISTINCT:
         return few
     both.sort()
-    ends = np.geomspace(
-        3, len(both) / cells, 8
-    )  # close together in the tails, where odds are large
+    ends = np.geomspace(3, len(both) / cells, 8)  # dense in the tails, where odds are large
     places = np.concatenate([ends, len(both) - ends, np.linspace(0, len(both) - 1, cells)])
     places = np.clip(places.astype(np.int64), 0, len(both) - 1)
     return np.unique(both[places])

@@ -53,8 +53,8 @@ class Caller:
     def __init__(self, mechanism: Any, meter: CallMeter) -> None:
         self.reader = OutputReader()
         self._meter = meter
-        self._many = _many(mechanism)
-        self._one = _one(mechanism)
+        self._call_batch = _find_batch_call(mechanism)
+        self._call = _find_single_call(mechanism)
         self._rows = 1_024
 
     def probe(self, inputs: list[Any]) -> None:
@@ -62,7 +62,11 @@ class Caller:
         problem: Exception | None = None
         for data in inputs:
             try:
-                outputs = [self._one(data)] * 2 if self._many is None else self._many(data, 2)
+                outputs = (
+                    [self._call(data)] * 2
+                    if self._call_batch is None
+                    else self._call_batch(data, 2)
+                )
             except Exception as error:
                 problem = error
             else:
@@ -79,7 +83,7 @@ class Caller:
         """`count` pairs of outputs, of two calls in a row."""
 
         def pairs(n: int) -> Batch:
-            if self._many is not None:
+            if self._call_batch is not None:
                 return self._call_and_read(first, n).pair_with(self._call_and_read(second, n))
             both = [output for _ in range(n) for output in self._call_each(first, second)]
             return self.reader.read(both[0::2]).pair_with(self.reader.read(both[1::2]))
@@ -99,7 +103,7 @@ class Caller:
         while count > 0:
             n = min(count, self._rows)
             batch = draw(n)
-            if self._many is None:
+            if self._call_batch is None:
                 self._rows = _ONE_BY_ONE
             else:
                 self._rows = max(1_024, min(_MOST_ROWS, _NUMBERS // batch.width))
@@ -115,14 +119,14 @@ class Caller:
         return self.reader.read(_check_outputs(outputs, n))
 
     def _call_many(self, data: Any, n: int) -> Any:
-        if self._many is None:
+        if self._call_batch is None:
             return [output for _ in range(n) for output in self._call_each(data)]
-        return self._many(data, n)
+        return self._call_batch(data, n)
 
     def _call_each(self, *inputs: Any) -> Iterator[Any]:
         for data in inputs:
             try:
-                yield self._one(data)
+                yield self._call(data)
             except Exception as error:
                 yield Raised(type(error).__name__)
 
@@ -144,7 +148,7 @@ def gather(chunks: Iterator[Batch]) -> Batch:
     return join_batches(list(chunks))
 
 
-def _one(mechanism: Any) -> Callable[[Any], Any]:
+def _find_single_call(mechanism: Any) -> Callable[[Any], Any]:
     for verb in ("release", "randomize"):
         if hasattr(mechanism, verb):
             method: Callable[[Any], Any] = getattr(mechanism, verb)
@@ -159,7 +163,7 @@ def _one(mechanism: Any) -> Callable[[Any], Any]:
     )
 
 
-def _many(mechanism: Any) -> Callable[[Any, int], Any] | None:
+def _find_batch_call(mechanism: Any) -> Callable[[Any, int], Any] | None:
     if hasattr(mechanism, "many"):
         method: Callable[[Any, int], Any] = mechanism.many
         return method

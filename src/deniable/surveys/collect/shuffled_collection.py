@@ -68,9 +68,8 @@ def survey_loss(
         losses = [
             question_loss(survey, questions[name], reports=n) for name, n in counts.items()
         ]
-        return parallel(
-            *losses, neighbors="add-remove"
-        )  # the question does not depend on the answer
+        # A person's question does not depend on the answers, so add-remove is enough.
+        return parallel(*losses, neighbors="add-remove")
     if not survey.sends_separately:
         return shuffled(local, reports=collected.respondents)
     each, total = rational(delta) / len(counts), PureLoss(0) + PureLoss(0)

@@ -1,10 +1,9 @@
-"""The same people asked in several waves: reports are remembered, so that noise does not
-average out.
+"""The same people asked in several waves, with reports that are remembered.
 
-A fresh report of the same answer costs epsilon in every wave. A device that remembers always
-sends the same report for the same answer: k different answers over all waves cost at most k
-times epsilon, for any number of waves. Nothing needs to be stored: the coins are derived from a
-secret of the device, the survey, the question and the answer.
+A fresh report of the same answer costs epsilon in every wave, and noise averages out. A device
+that remembers always sends the same report for the same answer: k different answers over all
+waves cost at most k times epsilon, for any number of waves. Nothing needs to be stored: the
+coins are derived from a secret of the device, the survey, the question and the answer.
 
 That bound protects *what* was answered, between people whose answers changed in the same waves.
 It does not protect *when* an answer changed: two different reports prove a change. `Loloha`

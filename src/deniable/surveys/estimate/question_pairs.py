@@ -1,8 +1,8 @@
 """Tables of two questions of a survey, with labels.
 
 Every pair of questions gets a table if at least one is private, the same people answered both,
-and the table is readable: at most 12 columns and 60 rows. The question with more answers takes
-the rows. A number has one row for its low end and one for its high end; its mean for each
+and the table is readable: at most 12 columns and 60 rows. A question with more than 12 answers
+takes the rows. A number has one row for its low end and one for its high end; its mean for each
 answer of the other question is also given. A multiple choice has one row per box.
 """
 

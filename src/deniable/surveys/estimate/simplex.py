@@ -1,11 +1,10 @@
 """Corrects estimated shares so that they are at least 0 and add up to 1.
 
 Unbiased estimates may lie outside [0, 1]. Keep them for averages, which stay unbiased. For
-display there are two corrections. `on_simplex` is the nearest point, in squares, among all
-distributions (what the local-privacy literature calls Norm-Sub). `likeliest` is the maximum
-of the likelihood, by expectation and maximisation through the reports' own channel
-(Dempster, Laird & Rubin 1977): it weighs each report as the channel says, and is the better of
-the two when shares are near 0. Both cost nothing: they never see an answer.
+display there are two corrections. `project_to_simplex` gives the distribution with the least
+squared distance (Norm-Sub in the local-privacy literature). `maximum_likelihood` uses
+expectation-maximisation with the channel of the reports (Dempster, Laird & Rubin 1977) and is
+the better one when shares are near 0. Both are post-processing of reports and cost nothing.
 """
 
 from collections.abc import Sequence

@@ -63,9 +63,8 @@ def weighted_share(
     the sum of the weights is used, and the error of the share is that of a ratio.
 
     >>> from deniable.mechanisms import RandomizedResponse
-    >>> found = weighted_share(
-    ...     RandomizedResponse(odds=3), [1, 1, 0, 0, 0], [10, 10, 10, 30, 40]
-    ... )
+    >>> coins = RandomizedResponse(odds=3)
+    >>> found = weighted_share(coins, [1, 1, 0, 0, 0], [10, 10, 10, 30, 40])
     >>> round(found.share, 6)
     -0.1
     """
@@ -86,11 +85,9 @@ def weighted_share(
     total_error = math.sqrt(_variance(r, r, w, groups, sampling))
     share = total / size
     # With an estimated size the share is a ratio, so its error comes from the residuals.
-    error = (
-        math.sqrt(_variance(r - share, r, w, groups, sampling))
-        if population is None
-        else total_error
-    )
+    error = total_error
+    if population is None:
+        error = math.sqrt(_variance(r - share, r, w, groups, sampling))
     return WeightedShare(total, total_error, share, error / size, yes.size, size)
 
 

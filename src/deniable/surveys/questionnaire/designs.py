@@ -64,7 +64,7 @@ class DesignedQuestion:
         return boxes + [declined] * self.question.prefer_not_to_say
 
     def randomize(self, answers: Any) -> NDArray[Any]:
-        """One report per person. Answers to a multiple choice are rows of booleans, one a box;
+        """One report per person. Each answer to a multiple choice is a row of booleans (boxes);
         a tick at "prefer not to say" clears all other boxes. For a number, nan declines."""
         encoded = answers if self.options == 1 else self.encode(answers)
         return np.asarray(self.design.randomize(encoded))

@@ -59,7 +59,7 @@ class SurveyQuestion(StrictModel):
     ask_if: AskCondition | None = None
 
     @model_validator(mode="after")
-    def _whole(self) -> "SurveyQuestion":
+    def _check(self) -> "SurveyQuestion":
         if self.kind in ("single-choice", "multiple-choice") and len(self.options) < 2:
             raise ValueError("a choice needs two or more `options`")
         if self.kind not in ("single-choice", "multiple-choice") and self.options:
@@ -106,7 +106,7 @@ class SurveyQuestion(StrictModel):
 
 
 class Shuffler(StrictModel):
-    """Who receives the reports from respondents, and what is removed before the analyst.
+    """Who receives the reports, and what is removed before the analyst sees them.
 
     A shuffler hides reports among each other only if it is independent and strips identity,
     order and time. With `separates` it also separates the answers of one person and mixes each
@@ -151,7 +151,7 @@ class Questionnaire(StrictModel):
     words: dict[str, Text] = {}
 
     @model_validator(mode="after")
-    def _whole(self) -> "Questionnaire":
+    def _check(self) -> "Questionnaire":
         names = [question.id for question in self.questions]
         twice = sorted({name for name in names if names.count(name) > 1})
         if twice:
@@ -200,7 +200,7 @@ class Questionnaire(StrictModel):
 
     @property
     def sends_separately(self) -> bool:
-        """Whether each report travels without the same person's other answers."""
+        """Whether each report is sent without the same person's other answers."""
         single = self.collection == "one-question-each" or len(self.questions) == 1
         return self._separated or (single and len(self.private) == len(self.questions))
 
