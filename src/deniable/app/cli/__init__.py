@@ -28,7 +28,7 @@ from deniable.app.cli.commands import (
 from deniable.errors import DeniableError
 
 app = typer.Typer(
-    help="Private answers with exact noise, and what they cost.",
+    help="Private answers with exact noise, and their price.",
     add_completion=False,
     no_args_is_help=True,
     pretty_exceptions_enable=False,

@@ -77,7 +77,8 @@ def _release_in_two_steps(
     if not session.affords((first, second), fresh=fresh):
         raise BudgetExhausted(
             f"Bounds and answer cost epsilon {decimal_text(whole)} together, and "
-            f"{session.remaining} is left. Nothing was spent and nothing was read."
+            f"{session.remaining} is left. Ask with a smaller epsilon. Nothing was spent and "
+            "nothing was read."
         )
     bounds = session.release(first, fresh=fresh)
     return session.release(plan_second(bounds.answer), fresh=fresh)

@@ -202,8 +202,10 @@ def _quote(name: str) -> str:
 
 
 def _frequent_values(table: Table, name: str) -> Question:
-    """The most frequent values. Units are counted if there are any: private keys need that
-    count for their threshold, so it costs nothing more."""
+    """The most frequent values, with their numbers of units (of rows if there is no unit).
+
+    Private keys need the number of units for their threshold, so it costs nothing more.
+    """
     count = ROWS
     if table.unit is not None:
         count = Aggregate("count_units", ColumnRef(table.unit))

@@ -71,8 +71,8 @@ def _check_affordable(session: Door, prepared: ProfilePlans) -> None:
         [*prepared.plans, *_plan_within_bounds(session, prepared, kept_answer)[1]]
     ):
         raise BudgetExhausted(
-            f"This profile costs {prepared.price}, and {session.remaining} is left. "
-            "Nothing was spent and nothing was read."
+            f"This profile costs {prepared.price}, and {session.remaining} is left. Choose a "
+            "smaller epsilon. Nothing was spent and nothing was read."
         )
 
 

@@ -45,8 +45,9 @@ class RequestFacts(TypedDict):
 class Door:
     """The only way from the tables of one policy to released numbers, paid from one ledger.
 
-    A plan is checked, charged, run, noised, settled and handed over, in this order. `asking`
-    and `profile` make plans for it; `Session` is this class with the ways to ask.
+    A plan is checked, charged and run; its integers get noise; then the charge is settled and
+    the answer is handed over. `asking` and `profile` make plans for it; `Session` is this class
+    with the ways to ask.
     """
 
     def __init__(

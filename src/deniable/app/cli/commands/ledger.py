@@ -22,7 +22,9 @@ ledger = typer.Typer(
 @ledger.command()
 def log(
     policy: session_options.PolicyFile = session_options.POLICY,
-    analyst: session_options.Analyst = None,
+    analyst: Annotated[
+        str | None, typer.Option(help="Only the charges of this analyst.", metavar="NAME")
+    ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="One JSON object per line.")] = False,
 ) -> None:
     """List every charge: its time, analyst, table, amount, and how it ended."""
