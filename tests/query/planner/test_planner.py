@@ -142,7 +142,7 @@ def test_delta_is_a_stated_share_of_the_budget():
         ("SELECT HISTOGRAM(note) FROM visits", InvalidQuery, "Declare them"),
         ("SELECT 1 + HISTOGRAM(age) FROM visits", InvalidQuery, "on its own"),
         ("SELECT SQRT(age) FROM visits", InvalidQuery, "no aggregate"),
-        ("SELECT COUNT(*) FROM visits WHERE admitted::TEXT = 'x'", InvalidQuery, "into text"),
+        ("SELECT COUNT(*) FROM visits WHERE admitted::TEXT = 'x'", InvalidQuery, "to text"),
         ("SELECT CLIPPED(patient) FROM visits", InvalidQuery, "no bounds"),
         ("SELECT COUNT(*) + 'a' FROM visits", InvalidQuery, "use numbers"),
     ],

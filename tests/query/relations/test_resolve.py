@@ -184,15 +184,15 @@ def test_the_engine_finds_what_sql_means(engine, sql, found, tables, neighbors):
         ("SELECT COUNT(*) FROM (SELECT DISTINCT ward FROM visits)", "SELECT DISTINCT patient"),
         ("SELECT COUNT(*) FROM (SELECT ward FROM visits GROUP BY 1)", "GROUP BY patient"),
         ("SELECT COUNT(*) FROM (SELECT SUM(cost) AS s FROM visits)", "GROUP BY patient"),
-        ("SELECT COUNT(*) FROM (SELECT ward FROM rows GROUP BY 1)", "Group outside"),
+        ("SELECT COUNT(*) FROM (SELECT ward FROM rows GROUP BY 1)", "Group in the outer question"),
         ("SELECT COUNT(*) FROM wards LEFT JOIN visits USING (ward)", "private LEFT JOIN"),
         ("SELECT COUNT(*) FROM visits RIGHT JOIN wards USING (ward)", "private LEFT JOIN"),
         ("SELECT COUNT(*) FROM visits FULL JOIN wards USING (ward)", "private LEFT JOIN"),
         (
             "SELECT COUNT(*) FROM visits v JOIN bills b ON v.cost = b.amount",
-            "on something else",
+            "not joined on the unit",
         ),
-        ("SELECT COUNT(*) FROM visits v, bills b", "on something else"),
+        ("SELECT COUNT(*) FROM visits v, bills b", "not joined on the unit"),
         (
             "SELECT COUNT(*) FROM visits v JOIN bills b ON v.patient <> b.patient",
             "Join them on",
@@ -213,7 +213,7 @@ def test_the_engine_finds_what_sql_means(engine, sql, found, tables, neighbors):
         ("SELECT COUNT(*) FROM rows a JOIN rows b ON a.x = b.x", "protects single rows"),
         (
             "SELECT COUNT(*) FROM (SELECT ward FROM visits UNION ALL SELECT ward FROM wards)",
-            "belong to nobody",
+            "have no privacy unit",
         ),
         (
             "SELECT COUNT(*) FROM (SELECT ward FROM visits UNION ALL SELECT ward FROM rows)",
@@ -225,7 +225,7 @@ def test_the_engine_finds_what_sql_means(engine, sql, found, tables, neighbors):
         ),
         (
             "SELECT COUNT(*) FROM (SELECT ward FROM visits UNION ALL SELECT 1, 2 FROM visits)",
-            "as many columns",
+            "same number of columns",
         ),
         ("SELECT COUNT(*) FROM visits WHERE EXISTS (SELECT 1 FROM bills)", "other people's"),
         ("SELECT COUNT(*) FROM visits WHERE cost IN (SELECT amount FROM bills)", "same person"),
@@ -256,13 +256,13 @@ def test_the_engine_finds_what_sql_means(engine, sql, found, tables, neighbors):
         ),
         ("SELECT COUNT(*) FROM wards", "is public"),
         ("SELECT COUNT(*) FROM (SELECT * FROM wards JOIN tariffs USING (floor))", "public"),
-        ("SELECT ward, COUNT(*) FROM visits JOIN wards ON TRUE GROUP BY ward", "say which"),
+        ("SELECT ward, COUNT(*) FROM visits JOIN wards ON TRUE GROUP BY ward", "is ambiguous"),
         ("SELECT COUNT(*) FROM visits JOIN visits ON TRUE", "twice"),
         ("SELECT x.ward, COUNT(*) FROM visits GROUP BY 1", "no table x"),
         ("SELECT CLIPPED(cost) FROM visits JOIN wards USING (ward)", "without joins"),
         (
             "SELECT COUNT(*) FROM (SELECT patient, cost FROM visits GROUP BY patient)",
-            "outside of an aggregate",
+            "outside an aggregate",
         ),
         (
             "SELECT COUNT(*) FROM "
@@ -274,7 +274,7 @@ def test_the_engine_finds_what_sql_means(engine, sql, found, tables, neighbors):
                 "SELECT COUNT(*) FROM visits, "
                 + ", ".join(f"wards AS w{i}" for i in range(3))
                 + end,
-                "each row meets",
+                "each row is joined",
             )
             for end in ("", " WHERE w0.floor < w1.floor", " WHERE w1.floor = w1.floor")
         ),
@@ -296,13 +296,13 @@ def test_tables_that_meet_where_something_is_equal_are_not_crossed():
 
 def test_a_public_column_called_like_the_unit_is_not_taken_for_it():
     hidden = "SELECT COUNT(*) FROM (SELECT cost FROM visits) AS v JOIN {} ON TRUE"
-    with pytest.raises(InvalidQuery, match="private, and joined on something else"):
+    with pytest.raises(InvalidQuery, match="private, but not joined on the unit"):
         planned(hidden.format("bills AS b"))
     made = (
         "SELECT COUNT(*) FROM (SELECT b.patient FROM (SELECT cost FROM visits) AS v "
         "JOIN (SELECT floor AS patient FROM wards) AS b ON TRUE GROUP BY b.patient)"
     )
-    with pytest.raises(InvalidQuery, match="tie people"):
+    with pytest.raises(InvalidQuery, match="several people"):
         planned(made)
 
 

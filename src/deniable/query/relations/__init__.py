@@ -1,1 +1,1 @@
-"""Names, joins, sub-queries, functions and value ranges of a Question."""
+"""The relations of a question: names, joins, sub-queries, functions and value ranges."""

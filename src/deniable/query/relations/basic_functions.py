@@ -1,7 +1,7 @@
-"""The functions that a question may use on rows: each total, each with its limits.
+"""Functions of rows: arithmetic, comparisons, logic, CASE and CAST.
 
-Nothing here can raise in an engine, whatever the rows hold: division by zero is NULL, casts
-that fail are NULL, numbers are doubles. What is not in `FUNCTIONS` is refused.
+Each function is total: it cannot fail in an engine, whatever the rows hold. Division by zero is
+NULL, casts that fail are NULL, and numbers are doubles.
 """
 
 from collections.abc import Callable
@@ -15,16 +15,16 @@ from deniable.query.relations import value_ranges
 from deniable.query.relations.sql_nodes import Sql, case, clip, double
 from deniable.query.relations.value_ranges import ValueRange
 
-ANY = 10_000  # so many arguments
+ANY = 10_000  # any number of arguments
 
 
 @dataclass(frozen=True, slots=True)
 class Function:
-    """How many arguments, of which kinds, with what limits, written how."""
+    """A function: its arguments, the range of its values, and its SQL."""
 
-    least: int
+    least: int  # arguments
     most: int
-    # Of every argument; "same": all alike; None: anything; several: of each, in order.
+    # The kind of all arguments; "same": all the same; None: any; a tuple: one for each.
     kind: str | tuple[str, ...] | None
     value_range: Callable[[list[ValueRange]], ValueRange]
     sql: Callable[[list[Sql]], Sql]
@@ -37,15 +37,15 @@ def _infix(kind: type[exp.Expr]) -> Callable[[list[Sql]], Sql]:
 
 
 def _chain(kind: type[exp.Expr]) -> Callable[[list[Sql]], Sql]:
-    def made(arguments: list[Sql]) -> Sql:
+    def balanced(arguments: list[Sql]) -> Sql:
         """A balanced tree, so that a long chain does not nest deeply."""
         if len(arguments) == 1:
             return arguments[0]
         middle = len(arguments) // 2
-        halves = made(arguments[:middle]), made(arguments[middle:])
-        return exp.paren(kind(this=halves[0], expression=halves[1]), copy=False)
+        left, right = balanced(arguments[:middle]), balanced(arguments[middle:])
+        return exp.paren(kind(this=left, expression=right), copy=False)
 
-    return made
+    return balanced
 
 
 def _function(name: str) -> Callable[[list[Sql]], Sql]:
@@ -63,7 +63,7 @@ def _always(kind: str) -> Callable[[list[ValueRange]], ValueRange]:
 
 
 def _branches(arguments: list[ValueRange]) -> ValueRange:
-    """Limits of CASE: those of its values, every second argument, and of its ELSE."""
+    """The range of CASE: of its values, which are every second argument, and of its ELSE."""
     values = arguments[1::2] + (arguments[-1:] if len(arguments) % 2 else [])
     return value_ranges.hull(values)
 
@@ -161,5 +161,5 @@ def _rounded(value: Sql) -> Sql:
 
 
 def _outside(column: Sql) -> Sql:
-    """Whether a cleaned column was clipped: the query's first step keeps that beside it."""
+    """Whether a clean column was clipped: the first step has a column for that."""
     return exp.column(f"{column.name}_out")

@@ -1,6 +1,6 @@
-"""The first step of every statement: the columns that are used, cast to their kind, clipped.
+"""The first step of every statement: the columns that it uses, cast to their kind and clipped.
 
-Rows whose unit is NULL belong to nobody that could be protected, so they count for nothing.
+Rows whose unit is NULL belong to no unit, so they are left out.
 """
 
 from collections.abc import Iterable
@@ -14,9 +14,9 @@ from deniable.query.relations.sql_nodes import column, named, number
 
 
 def select_clean_columns(
-    scope: Scope, used: Iterable[Expression], whole: Iterable[str], *, outermost: bool
+    scope: Scope, used: Iterable[Expression], integers: Iterable[str], *, outermost: bool
 ) -> exp.Select:
-    """The columns that expressions use, c0, c1, ..., integers among `whole` also as keys."""
+    """The columns that expressions use as c0, c1, ..., and those in `integers` also as keys."""
     leaves = [leaf for expression in used for leaf in walk(expression)]
     columns = dict.fromkeys(leaf.name for leaf in leaves if isinstance(leaf, ColumnRef))
     flagged = dict.fromkeys(
@@ -26,23 +26,24 @@ def select_clean_columns(
         and leaf.name == "outside"
         and isinstance(leaf.arguments[0], ColumnRef)
     )
-    wanted = list(dict.fromkeys(whole))
+    keys = list(dict.fromkeys(integers))
     selected = [named(scope.clean_column(name), scope.alias(name)) for name in columns]
     selected += [
         named(scope.is_outside_bounds(name), f"{scope.alias(name)}_out") for name in flagged
     ]
     selected += [
-        named(scope.clean_integer_column(name), f"{scope.alias(name)}_key") for name in wanted
+        named(scope.clean_integer_column(name), f"{scope.alias(name)}_key") for name in keys
     ]
-    made = exp.Select(expressions=selected)
+    statement = exp.Select(expressions=selected)
     if scope.source is None:
-        made = made.from_(exp.to_identifier(scope.table.name, quoted=True), copy=False)
+        table = exp.to_identifier(scope.table.name, quoted=True)
+        statement = statement.from_(table, copy=False)
     else:
-        inner = scope.source.select(list(dict.fromkeys([*columns, *wanted])))
+        inner = scope.source.select(list(dict.fromkeys([*columns, *keys])))
         inner = scope.define_row_numbers(inner) if outermost else inner
-        made = made.from_(inner.subquery("source", copy=False), copy=False)
+        statement = statement.from_(inner.subquery("source", copy=False), copy=False)
     if scope.table.unit is None:
-        return made if selected else made.select(number(1), copy=False)
+        return statement if selected else statement.select(number(1), copy=False)
     unit = column("u") if scope.source else exp.column(scope.table.unit, quoted=True)
-    owned = exp.Not(this=exp.Is(this=unit.copy(), expression=exp.null()))
-    return made.select(named(unit, "u"), copy=False).where(owned, copy=False)
+    has_unit = exp.Not(this=exp.Is(this=unit.copy(), expression=exp.null()))
+    return statement.select(named(unit, "u"), copy=False).where(has_unit, copy=False)

@@ -1,6 +1,6 @@
-"""Functions of dates: parts, beginnings of months and the like, and days between.
+"""Functions of dates: parts, truncation to units, and differences.
 
-A date outside of the years 1 to 9999 is NULL to them: beyond, engines fail or disagree.
+A date outside the years 1 to 9999 counts as NULL: there, engines fail or disagree.
 """
 
 from fractions import Fraction
@@ -12,14 +12,14 @@ from deniable.query.relations.basic_functions import Function
 from deniable.query.relations.sql_nodes import Sql, case, try_cast
 from deniable.query.relations.value_ranges import ValueRange
 
-_DAYS = 3_653_000  # from the first to the last, and some
+_DAYS = 3_653_000  # a little more than from the first date to the last
 
 
 def _within(date: Sql) -> Sql:
-    """The date, NULL where it is no day of the years 1 to 9999."""
+    """The date, or NULL if it is outside the years 1 to 9999."""
     first, last = (
-        exp.cast(exp.Literal.string(one), "timestamp", copy=False)
-        for one in ("0001-01-02 00:00:00", "9999-12-30 23:59:59")
+        exp.cast(exp.Literal.string(text), "timestamp", copy=False)
+        for text in ("0001-01-02 00:00:00", "9999-12-30 23:59:59")
     )
     return case(exp.Between(this=date, low=first, high=last), date.copy())
 

@@ -1,8 +1,9 @@
-"""All functions of rows, by the name that our own trees give them.
+"""All functions of rows, by their name in our own trees.
 
-Left out on purpose: whatever makes text longer (CONCAT, REPEAT, LPAD), for text could then grow
-without bound from step to step; regular expressions, which fail on some patterns; dates made
-by arithmetic, which leave the calendar; and all that reads the clock, the machine or chance.
+Left out on purpose: functions that make text longer (CONCAT, REPEAT, LPAD), because repeated
+use could fill the memory; regular expressions, which fail on some patterns; arithmetic on
+dates, which can leave the calendar; and functions that read the clock, the machine or random
+numbers.
 """
 
 from deniable.query.relations.basic_functions import FUNCTIONS as PLAIN

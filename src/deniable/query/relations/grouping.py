@@ -1,10 +1,10 @@
-"""Groups inside FROM: of one person's rows, or of public ones.
+"""Groups inside FROM: of the rows of one unit, or of public rows.
 
-What is added up inside one unit's rows is a matter of that unit alone, so it may be any
-function of them, as long as its value has limits and does not depend on the order of rows.
-Sums and averages are therefore made of whole grid steps. The sum of at most
-`max_rows_per_unit_per_group` values lies between that many times the column's bounds. The outer
-statement clips to this limit, like to any column's bounds; it is not a promise about the rows.
+An aggregate over the rows of one unit depends only on that unit. So it may be any function of
+these rows whose value has bounds and does not depend on the order of rows. Sums and averages
+therefore use whole grid steps. The sum of at most `max_rows_per_unit_per_group` values lies
+between that many times the column's bounds. The outer statement clips to these bounds, as it
+does for any column. They are not a claim about the rows.
 """
 
 from collections.abc import Iterable, Sequence
@@ -39,9 +39,9 @@ from deniable.query.relations.views import (
     integer_column,
 )
 
-_WIDEST = 1 << 40  # steps of a value that is added up
+_MOST_STEPS = 1 << 40  # the widest range of a value that is added up
 _MOMENTS = {"avg", "var_samp", "var_pop", "stddev_samp", "stddev_pop"}
-_OWN = {"count", "count_units", "sum", "min", "max", *_MOMENTS}
+_SUPPORTED = {"count", "count_units", "sum", "min", "max", *_MOMENTS}
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +54,7 @@ class GroupedRows:
     table: Table
 
     def select(self, names: Sequence[str]) -> exp.Select:
-        """Those keys and aggregates, one row a group."""
+        """These keys and aggregates, one row per group."""
         places = [list(self.table.columns).index(name) for name in names]
         first = len(self.keys)
         rows = subquery(
@@ -62,40 +62,40 @@ class GroupedRows:
         )
         unit = [column("u")] if self.view.private else []
         keys = [column(f"k{i}") for i in range(first)]
-        chosen = [
+        outputs = [
             named(column(f"k{place}"), f"d{place}")
             if place < first
             else named(self._aggregate(place - first), f"d{place}")
             for place in places
         ]
-        made = rows.select(*(unit + chosen or [number(1)]), copy=False)
+        select = rows.select(*(unit + outputs or [number(1)]), copy=False)
         by = [*(one.copy() for one in unit), *keys]
-        return made.group_by(*by, copy=False) if by else made
+        return select.group_by(*by, copy=False) if by else select
 
-    def _rows(self, wanted: list[int]) -> exp.Select:
-        """The keys k0, k1, ... and what the wanted aggregates are over, y0, y1, ..."""
+    def _rows(self, places: list[int]) -> exp.Select:
+        """The keys k0, k1, ... and the arguments y0, y1, ... of the aggregates at `places`."""
         scope, view = self.view.scope, self.view
         used: list[Expression] = [] if view.where is None else [view.where]
-        whole: list[str] = []
-        chosen: list[Sql] = [column("u")] if view.private else []
+        integers: list[str] = []
+        outputs: list[Sql] = [column("u")] if view.private else []
         for i, key in enumerate(self.keys):
-            kept = integer_column(key, scope)
+            integer = integer_column(key, scope)
             if key == view.unit:
-                chosen.append(named(column("u"), f"k{i}"))
-            elif kept is not None:
-                whole.append(kept)
-                chosen.append(named(column(f"{scope.alias(kept)}_key"), f"k{i}"))
+                outputs.append(named(column("u"), f"k{i}"))
+            elif integer is not None:
+                integers.append(integer)
+                outputs.append(named(column(f"{scope.alias(integer)}_key"), f"k{i}"))
             else:
                 used.append(key)
-                chosen.append(named(scope.sql(key), f"k{i}"))
-        for i in wanted:
+                outputs.append(named(scope.sql(key), f"k{i}"))
+        for i in places:
             argument = self.aggregates[i].argument
             if argument is not None:
                 used.append(argument)
-                chosen.append(named(self._argument(self.aggregates[i], argument), f"y{i}"))
-        rows = subquery(select_clean_columns(scope, used, whole, outermost=False), "clean")
-        made = rows.select(*(chosen or [number(1)]), copy=False)
-        return made if view.where is None else made.where(scope.sql(view.where), copy=False)
+                outputs.append(named(self._argument(self.aggregates[i], argument), f"y{i}"))
+        clean = subquery(select_clean_columns(scope, used, integers, outermost=False), "clean")
+        rows = clean.select(*(outputs or [number(1)]), copy=False)
+        return rows if view.where is None else rows.where(scope.sql(view.where), copy=False)
 
     def _argument(self, aggregate: Aggregate, argument: Expression) -> Sql:
         value = self.view.scope.sql(argument)
@@ -108,20 +108,20 @@ class GroupedRows:
         return exp.cast(clip(scaled, number(low), number(high)), "bigint")
 
     def _aggregate(self, place: int) -> Sql:
-        one = self.aggregates[place]
-        if one.argument is None:
+        name, argument = self.aggregates[place].name, self.aggregates[place].argument
+        if argument is None:
             return exp.Count(this=exp.Star())
         value = column(f"y{place}")
-        if one.name == "count":
+        if name == "count":
             return exp.Count(this=value)
-        if one.name == "count_units":
+        if name == "count_units":
             return exp.Count(this=exp.Distinct(expressions=[value]))
-        if one.name in ("min", "max"):
-            return exp.Min(this=value) if one.name == "min" else exp.Max(this=value)
-        step = double_literal(_steps(one.argument, self.view.scope)[2])
-        if one.name == "sum":
+        if name in ("min", "max"):
+            return exp.Min(this=value) if name == "min" else exp.Max(this=value)
+        step = double_literal(_steps(argument, self.view.scope)[2])
+        if name == "sum":
             return exp.Mul(this=double(exp.Sum(this=wide(value))), expression=step)
-        return self._moment(one.name, value, step)
+        return self._moment(name, value, step)
 
     def _moment(self, name: str, value: Sql, step: Sql) -> Sql:
         """Averages and variances from exact sums."""
@@ -148,9 +148,9 @@ class GroupedRows:
 def group_view(
     view: RelationView, keys: Sequence[Named], aggregates: Sequence[Aggregate]
 ) -> RelationView:
-    """The view of groups: an item for each key, and one for each aggregate, by its text.
+    """The view of groups: a column for each key, and one for each aggregate, named by its text.
 
-    Keys and arguments are over the rows that the view reads.
+    Keys and arguments are expressions over the scope of the view.
     """
     scope = view.scope
     unit = next((key.name for key in keys if key.expression == view.unit), None)
@@ -159,7 +159,7 @@ def group_view(
     columns = {key.name: declare_column(key.name, key.expression, scope) for key in keys}
     for one in aggregates:
         name = _name(one, columns)
-        columns[name] = column_from_range(name, _facts(one, view))
+        columns[name] = column_from_range(name, _aggregate_range(one, view))
     single = view.private and len({key.expression for key in keys}) == 1
     origin = replace(scope.origin, one_row_per_unit=single)
     private = view.private
@@ -195,30 +195,31 @@ def _not_by_the_unit(view: RelationView) -> InvalidQuery:
     unit, name = view.scope.origin.unit, view.scope.table.name
     if unit is None:
         return InvalidQuery(
-            f"GROUP BY and DISTINCT inside FROM would tie rows of {name} together, and each is "
-            "protected on its own there. Group outside, in the question itself, or declare "
-            'in the policy whose the rows are, for example   unit = "patient".'
+            f"GROUP BY and DISTINCT inside FROM would combine rows of {name}, but each of its "
+            "rows is protected on its own. Group in the outer question, or declare in the "
+            'policy which column identifies a person, for example   unit = "patient".'
         )
     return InvalidQuery(
-        f"GROUP BY and DISTINCT inside FROM tie people of {name} together unless the unit is "
-        f"among what is grouped by: GROUP BY {unit}, ... or SELECT DISTINCT {unit}, ...; or "
-        "group outside, in the question itself."
+        f"GROUP BY and DISTINCT inside FROM would combine rows of several people of {name}, "
+        f"unless the unit is one of the keys. Use GROUP BY {unit}, ... or SELECT DISTINCT "
+        f"{unit}, ..., or group in the outer question."
     )
 
 
 def _steps(argument: Expression, scope: Scope) -> tuple[int, int, Fraction]:
+    """The argument's bounds in whole steps, and the step: coarse enough to be added up."""
     low, high, step = scope.grid(argument)
-    while max(high - low, abs(low), abs(high)) > _WIDEST:
+    while max(high - low, abs(low), abs(high)) > _MOST_STEPS:
         low, high, step = low // 10, -(-high // 10), step * 10
     return low, high, step
 
 
-def _facts(aggregate: Aggregate, view: RelationView) -> ValueRange:
-    """The limits of an aggregate over one group's rows."""
-    if aggregate.name not in _OWN:
+def _aggregate_range(aggregate: Aggregate, view: RelationView) -> ValueRange:
+    """The range of an aggregate over the rows of one group."""
+    if aggregate.name not in _SUPPORTED:
         raise InvalidQuery(
-            f"{aggregate} is not supported inside FROM: COUNT, COUNT(DISTINCT ...), SUM, AVG, "
-            "VARIANCE, STDDEV, MIN and MAX are."
+            f"{aggregate} is not supported inside FROM. Use COUNT, COUNT(DISTINCT ...), SUM, "
+            "AVG, VARIANCE, STDDEV, MIN or MAX there."
         )
     most = Fraction(view.scope.origin.max_rows_per_unit_per_group) if view.private else None
     one = Fraction(1)

@@ -1,10 +1,11 @@
-"""Joins: whose rows may meet, and the engine's SQL for it.
+"""Joins: which rows may be joined, and the engine's SQL of a join.
 
 A join of a private table with public ones, on any condition, turns each private row into some
-rows, by itself and public data alone. A join of two private tables on the unit turns the rows
-of one unit into some rows, by themselves alone. So in either case all that comes of one unit's
-rows still belongs to that unit, and its limits are enforced afterwards, once (a unit that
-vanishes, or changes, does so in both tables at once). Nothing else keeps units apart.
+rows that depend only on that row and on public data. A join of two private tables on the unit
+turns the rows of one unit into some rows that depend only on the rows of that unit. So in both
+cases all resulting rows still belong to one unit. Its contribution is bounded once, after the
+join. (A unit that vanishes, or changes, does so in both tables at once.) No other join keeps
+the rows of different units apart.
 """
 
 from collections.abc import Sequence
@@ -22,57 +23,57 @@ from deniable.query.relations.scope import Scope
 from deniable.query.relations.sql_nodes import Sql, double, named, try_cast
 from deniable.query.relations.views import RelationView, ViewColumn, declare_column
 
-MOST_ROWS = 10**15  # that any engine can add up
+MOST_ROWS = 10**15  # the most rows that every engine can add up
 _SIDES = {"inner": "", "left": "LEFT", "right": "RIGHT", "full": "FULL", "cross": ""}
 
 
 @dataclass(frozen=True, slots=True)
 class JoinedRows:
-    """The rows of two views side by side."""
+    """The joined rows of two views."""
 
     left: RelationView
     right: RelationView
     kind: str
-    table: Table  # of both: the left one's columns, then the right one's
+    table: Table  # has the columns of the left view, then those of the right view
     on: tuple[Expression, ...] = ()  # conditions over those columns
     by_unit: bool = False
 
     @property
     def keyed(self) -> bool:
-        """Whether rows meet where something of theirs is equal, and not each with all."""
+        """Whether some equality limits which rows are joined, so not every pair is."""
         first = len(self.left.columns)
         places = {name: place < first for place, name in enumerate(self.table.columns)}
-        sides = (
+        equalities = (
             [
                 {places[leaf.name] for leaf in walk(part) if isinstance(leaf, ColumnRef)}
-                for part in one.arguments
+                for part in condition.arguments
             ]
-            for one in self.on
-            if isinstance(one, Call) and one.name == "="
+            for condition in self.on
+            if isinstance(condition, Call) and condition.name == "="
         )
         return self.by_unit or any(
-            sorted(map(sorted, side)) == [[False], [True]] for side in sides
+            sorted(map(sorted, sides)) == [[False], [True]] for sides in equalities
         )
 
     def select(self, names: Sequence[str]) -> exp.Select:
-        """Those columns and the unit, wherever all conditions hold."""
-        places = list(self.table.columns)
-        asked = [places.index(name) for name in names]
+        """These columns and the unit, of all rows for which all conditions hold."""
+        columns = list(self.table.columns)
+        selected = [columns.index(name) for name in names]
         tested = [
-            places.index(leaf.name)
-            for one in self.on
-            for leaf in walk(one)
+            columns.index(leaf.name)
+            for condition in self.on
+            for leaf in walk(condition)
             if isinstance(leaf, ColumnRef)
         ]
-        first, wanted = len(self.left.columns), sorted({*asked, *tested})
-        left = self.left.select([name for name in wanted if name < first])
-        right = self.right.select([name - first for name in wanted if name >= first])
-        chosen = [named(self._raw(one), f"d{one}") for one in asked]
-        chosen += [] if self.table.unit is None else [named(self._unit(), "u")]
+        first, used = len(self.left.columns), sorted({*selected, *tested})
+        left = self.left.select([place for place in used if place < first])
+        right = self.right.select([place - first for place in used if place >= first])
+        outputs = [named(self._raw(place), f"d{place}") for place in selected]
+        outputs += [] if self.table.unit is None else [named(self._unit(), "u")]
         conditions = [self._same_unit()] if self.by_unit else []
-        conditions += [self._condition(one) for one in self.on]
-        made = exp.Select(expressions=chosen or [exp.Literal.number(1)])
-        return made.from_(left.subquery("a", copy=False), copy=False).join(
+        conditions += [self._condition(condition) for condition in self.on]
+        select = exp.Select(expressions=outputs or [exp.Literal.number(1)])
+        return select.from_(left.subquery("a", copy=False), copy=False).join(
             right.subquery("b", copy=False),
             on=exp.and_(*conditions) if conditions else exp.true(),
             join_type=_SIDES[self.kind],
@@ -89,18 +90,18 @@ class JoinedRows:
         if not self.by_unit:
             return left if self.left.private else right
         if self.kind == "full":
-            return exp.func("COALESCE", *(self._as_unit(side) for side in (left, right)))
+            return exp.func("COALESCE", *(self._cast_unit(side) for side in (left, right)))
         return right if self.kind == "right" else left
 
     def _same_unit(self) -> Sql:
-        sides = [self._as_unit(exp.column("u", table=side)) for side in ("a", "b")]
+        sides = [self._cast_unit(exp.column("u", table=side)) for side in ("a", "b")]
         return exp.EQ(this=sides[0], expression=sides[1])
 
-    def _as_unit(self, unit: Sql) -> Sql:
+    def _cast_unit(self, unit: Sql) -> Sql:
         return cast_unit(unit, self.left.scope.origin.unit_type)
 
     def _condition(self, condition: Expression) -> Sql:
-        """Numbers are compared as doubles, but integers with integers as what they are."""
+        """A condition as SQL. Integers are compared as integers, other numbers as doubles."""
         scope, columns = Scope(self.table), list(self.table.columns)
         if isinstance(condition, Call) and condition.name == "=":
             both = [
@@ -121,7 +122,7 @@ class JoinedRows:
 
 
 def cast_unit(unit: Sql, kind: str | None) -> Sql:
-    """A unit, as units of several tables are compared."""
+    """A unit, cast to the type in which units of several tables are compared."""
     return unit if kind in (None, "bigint") else try_cast(unit, kind)
 
 
@@ -134,14 +135,14 @@ def join_views(
     using: Sequence[tuple[int, int]] = (),
     unique: bool = False,
 ) -> RelationView:
-    """The view of a join; `on` names columns of either side, `using` pairs their places.
+    """The view of a join. `on` uses columns of both sides; `using` pairs their positions.
 
-    `unique` says that no row of the left view meets two of the right view.
+    `unique` says that each row of the left view is joined with at most one of the right view.
     """
     _check_sides(left, right, kind)
-    columns, items = _side_by_side(left, right)
+    columns, outputs = _side_by_side(left, right)
     names, first = list(columns), len(left.columns)
-    bare = RelationView(Scope(Table("joined", public=True, columns=columns)), items)
+    bare = RelationView(Scope(Table("joined", public=True, columns=columns)), outputs)
     same = [Call("=", (ColumnRef(names[a]), ColumnRef(names[first + b]))) for a, b in using]
     conditions = conjuncts(
         bare.filter(conjunction([None if on is None else bare.resolve(on), *same])).where
@@ -154,49 +155,50 @@ def join_views(
     rest = tuple(condition for condition in conditions if condition not in pairs)
     unit = units[1] if kind == "right" or not left.private else units[0]
     if both and kind == "full":
-        unit = []  # it is in one column here and in the other there
+        unit = []  # in some rows the left column holds it, in others the right one
     if both and kind == "inner":
-        items = _with_one_unit(items, units)
+        outputs = _with_one_unit(outputs, units)
     for a, b in using if kind != "full" else ():
         place = a if kind == "right" else first + b
-        items = (*items[:place], replace(items[place], hidden=True), *items[place + 1 :])
+        hidden = replace(outputs[place], hidden=True)
+        outputs = (*outputs[:place], hidden, *outputs[place + 1 :])
     origin = _origin(left, right, both=both, unique=unique)
     table = _table(left, right, origin, columns, unit[0] if unit else None)
     source = JoinedRows(left, right, kind, table, rest, by_unit=both)
-    return RelationView(Scope(table, source, origin), items)
+    return RelationView(Scope(table, source, origin), outputs)
 
 
 def _side_by_side(
     left: RelationView, right: RelationView
 ) -> tuple[dict[str, Declared], tuple[ViewColumn, ...]]:
-    """The columns of both views under distinct names, and the items that refer to them."""
-    pairs = [(side, item) for side in (left, right) for item in side.columns]
-    names = _names(tuple(item for _, item in pairs))
+    """The columns of both views under distinct names, and the view columns that use them."""
+    pairs = [(side, column) for side in (left, right) for column in side.columns]
+    names = _distinct_names([column for _, column in pairs])
     columns = {
-        name: declare_column(name, item.expression, side.scope)
-        for name, (side, item) in zip(names, pairs, strict=True)
+        name: declare_column(name, column.expression, side.scope)
+        for name, (side, column) in zip(names, pairs, strict=True)
     }
-    items = (
-        replace(item, expression=ColumnRef(name))
-        for name, (_, item) in zip(names, pairs, strict=True)
+    outputs = (
+        replace(column, expression=ColumnRef(name))
+        for name, (_, column) in zip(names, pairs, strict=True)
     )
-    return columns, tuple(items)
+    return columns, tuple(outputs)
 
 
 def _with_one_unit(
-    items: tuple[ViewColumn, ...], units: tuple[list[str], list[str]]
+    columns: tuple[ViewColumn, ...], units: tuple[list[str], list[str]]
 ) -> tuple[ViewColumn, ...]:
-    """An inner join makes both units equal, so the right one is read as the left one."""
+    """An inner join makes both units equal, so the left one is used for both."""
     return tuple(
-        replace(item, expression=ColumnRef(units[0][0]))
-        if isinstance(item.expression, ColumnRef) and item.expression.name in units[1]
-        else item
-        for item in items
+        replace(column, expression=ColumnRef(units[0][0]))
+        if isinstance(column.expression, ColumnRef) and column.expression.name in units[1]
+        else column
+        for column in columns
     )
 
 
 def _origin(left: RelationView, right: RelationView, *, both: bool, unique: bool) -> RowOrigin:
-    """Whose rows a join holds."""
+    """The origin of the rows of a join."""
     single = (
         left.scope.origin.one_row_per_unit
         if unique
@@ -243,52 +245,53 @@ def _check_sides(left: RelationView, right: RelationView, kind: str) -> None:
     if not left.private and not right.private:
         return
     optional = {"left": [right], "right": [left], "full": [left, right]}.get(kind, [])
-    if any(one.private for one in optional):
+    if any(side.private for side in optional):
         (table,) = {name for side in (left, right) for name in side.scope.origin.tables[:1]}
         raise InvalidQuery(
             f"Table {table} is private, and on the optional side of a {kind.upper()} JOIN with "
-            "a public one: rows would appear where nobody's are. Use JOIN, or put the private "
-            "table first: private LEFT JOIN public."
+            "a public table: the answer would have rows that belong to no unit. Use JOIN, or "
+            "put the private table first: private LEFT JOIN public."
         )
 
 
 def _check_same(left: RelationView, right: RelationView) -> None:
-    one, two = left.scope, right.scope
-    names = f"{one.table.name} and {two.table.name}"
-    if one.origin.numbered or two.origin.numbered or None in (one.origin.unit, two.origin.unit):
+    names = f"{left.scope.table.name} and {right.scope.table.name}"
+    origins = left.scope.origin, right.scope.origin
+    if any(origin.numbered or origin.unit is None for origin in origins):
         raise InvalidQuery(
-            f"{names} cannot be joined: at least one of them protects single rows, and a row "
-            "of one could meet any number of the other's. Declare in the policy which column "
-            'tells people apart in both, for example   unit = "patient"   or ask about each.'
+            f"{names} cannot be joined: at least one of them protects single rows, and one of "
+            "its rows could be joined with any number of rows. Declare in the policy which "
+            'column identifies a person in both, for example   unit = "patient"   or ask about '
+            "each table on its own."
         )
-    check_same_unit(one, two, "joined")
+    check_same_unit(left.scope, right.scope, "joined")
 
 
-def check_same_unit(one: Scope, two: Scope, verb: str) -> None:
-    """Refuses tables whose units are not the same people, or not protected alike."""
-    names = f"{one.table.name} and {two.table.name}"
-    units = one.origin.unit, two.origin.unit
+def check_same_unit(left: Scope, right: Scope, verb: str) -> None:
+    """Refuses tables with different privacy units, or with different neighbours."""
+    names = f"{left.table.name} and {right.table.name}"
+    units = left.origin.unit, right.origin.unit
     if (units[0] or "").lower() != (units[1] or "").lower():
         raise InvalidQuery(
             f"{names} cannot be {verb}: the unit is {units[0] or 'one row'} in one and "
-            f"{units[1] or 'one row'} in the other, so nobody is the same in both. Name the "
-            "unit's column alike in both tables if it is the same."
+            f"{units[1] or 'one row'} in the other. If both mean the same people, give both "
+            "columns the same name."
         )
-    if one.table.neighbors != two.table.neighbors:
+    if left.table.neighbors != right.table.neighbors:
         raise InvalidQuery(
-            f"{names} cannot be {verb}: one is protected by {one.table.neighbors}, the other "
-            f"by {two.table.neighbors}. Declare `neighbors` alike in the policy."
+            f"{names} cannot be {verb}: one has neighbors = {left.table.neighbors!r}, the "
+            f"other {right.table.neighbors!r}. Declare the same `neighbors` in the policy."
         )
-    types = one.origin.unit_type, two.origin.unit_type
+    types = left.origin.unit_type, right.origin.unit_type
     if units[0] is not None and (None in types or types[0] != types[1]):
         raise InvalidQuery(
-            f"{names} cannot be {verb}: {units[0]} must be whole numbers in both, or text in "
-            "both, so that nobody is taken for another."
+            f"{names} cannot be {verb}: the unit {units[0]} must be an integer in both, or "
+            "text in both. Otherwise two people could be taken for one."
         )
 
 
 def _equates(condition: Expression, units: tuple[list[str], list[str]]) -> bool:
-    """Whether a condition says that the unit of the left is that of the right."""
+    """Whether a condition says that the left unit equals the right unit."""
     if not isinstance(condition, Call) or condition.name != "=":
         return False
     a, b = (
@@ -303,27 +306,31 @@ def _not_on_the_unit(left: RelationView, right: RelationView) -> InvalidQuery:
     tables = left.scope.table.name, right.scope.table.name
     unit = left.scope.origin.unit
     return InvalidQuery(
-        f"{tables[0]} and {tables[1]} are both private, and joined on something else than "
-        f"the unit, so that one person's rows would meet those of others. Join them on it: "
-        f"... JOIN ... ON {tables[0]}.{unit} = {tables[1]}.{unit} [AND ...], selecting {unit} "
-        "in sub-queries."
+        f"{tables[0]} and {tables[1]} are both private, but not joined on the unit, so one "
+        "person's rows would be joined with those of others. Join them on the unit: "
+        f"... JOIN ... ON {tables[0]}.{unit} = {tables[1]}.{unit} [AND ...]. Sub-queries must "
+        f"select {unit} for that."
     )
 
 
 def _unit_places(view: RelationView, first: int, names: list[str]) -> list[str]:
-    unit = view.unit
-    return [names[first + i] for i, one in enumerate(view.columns) if one.expression == unit]
+    """The names of the columns that hold the unit of a view."""
+    return [
+        names[first + place]
+        for place, column in enumerate(view.columns)
+        if column.expression == view.unit
+    ]
 
 
-def _names(items: tuple[ViewColumn, ...]) -> list[str]:
-    """Names that no two columns share, as short as they can be."""
-    short = [item.name.lower() for item in items]
-    found: list[str] = []
-    for one in items:
-        name = one.name
+def _distinct_names(columns: Sequence[ViewColumn]) -> list[str]:
+    """A distinct name for each column, as short as possible."""
+    short = [column.name.lower() for column in columns]
+    names: list[str] = []
+    for column in columns:
+        name = column.name
         if short.count(name.lower()) > 1:
-            name = f"{one.table}.{name}" if one.table else name
-        while name.lower() in map(str.lower, found):
+            name = f"{column.table}.{name}" if column.table else name
+        while name.lower() in map(str.lower, names):
             name += "'"
-        found.append(name)
-    return found
+        names.append(name)
+    return names

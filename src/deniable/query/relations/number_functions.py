@@ -1,4 +1,4 @@
-"""Functions of numbers, each NULL where it is not defined."""
+"""Functions of numbers. Each is NULL where it is not defined."""
 
 import math
 from collections.abc import Callable
@@ -13,7 +13,7 @@ from deniable.query.relations.basic_functions import Function
 from deniable.query.relations.sql_nodes import Sql, case, try_cast
 from deniable.query.relations.value_ranges import ValueRange
 
-_STEEPEST = 700  # e to this power is still a double
+_LARGEST_EXPONENT = 700  # e to this power is still a double
 _ZERO = Fraction(0)
 _MOST_DIGITS = 12
 
@@ -36,45 +36,50 @@ def _at_least(value: Sql, least: int, *, strictly: bool = False) -> Sql:
 
 
 def _at_most(value: Sql, most: int) -> Sql:
-    """LEAST would make the greatest of NULL."""
+    """The value, or `most` if it is greater. LEAST(NULL, most) would be `most`, not NULL."""
     high = _number(Fraction(most))
     return case(exp.GT(this=value, expression=high), high.copy(), value.copy())
 
 
 def _rising(function: Callable[[float], float], a: ValueRange, lowest: float) -> ValueRange:
-    """Limits of a function that rises with its argument, which counts from `lowest` on.
+    """The range of an increasing function, for arguments above `lowest`.
 
-    Doubles are widened by far more than they are wrong; and clipping makes up for the rest.
+    The bounds are widened by far more than the error of doubles, and values are clipped anyway.
     """
 
     def end(value: Fraction | None, wider: float) -> Fraction | None:
         if value is None or float(value) <= lowest:
             return None
         try:
-            made = function(float(value))
+            result = function(float(value))
         except OverflowError:
             return None
-        return Fraction(made + wider * max(abs(made), 1e-300) * 1e-12).limit_denominator(10**15)
+        margin = wider * max(abs(result), 1e-300) * 1e-12
+        return Fraction(result + margin).limit_denominator(10**15)
 
     return ValueRange("number", end(a.low, -1), end(a.high, 1))
 
 
 def _root(arguments: list[ValueRange]) -> ValueRange:
-    made = _rising(math.sqrt, arguments[0], 0)
-    return ValueRange("number", made.low or _ZERO, made.high)
+    values = _rising(math.sqrt, arguments[0], 0)
+    return ValueRange("number", values.low or _ZERO, values.high)
 
 
 def _exponential(arguments: list[ValueRange]) -> ValueRange:
     (a,) = arguments
-    top = Fraction(_STEEPEST) if a.high is None else min(a.high, Fraction(_STEEPEST))
-    made = _rising(math.exp, ValueRange("number", top, top), -_STEEPEST)
+    top = (
+        Fraction(_LARGEST_EXPONENT)
+        if a.high is None
+        else min(a.high, Fraction(_LARGEST_EXPONENT))
+    )
+    made = _rising(math.exp, ValueRange("number", top, top), -_LARGEST_EXPONENT)
     return ValueRange("number", _ZERO, made.high or Fraction(1))
 
 
 def _raised(arguments: list[ValueRange]) -> ValueRange:
     base, power = arguments
     if power.low is None or power.low != power.high:
-        raise InvalidQuery("POWER takes a constant exponent in rows, as in POWER(x, 2).")
+        raise InvalidQuery("POWER takes a constant exponent, as in POWER(x, 2).")
     times = power.low
     if times.denominator != 1 or not 0 <= times <= 20 or not base.bounded:
         return ValueRange("number")
@@ -88,7 +93,7 @@ def _raised(arguments: list[ValueRange]) -> ValueRange:
 
 
 def _power(arguments: list[Sql]) -> Sql:
-    """NULL for roots of negative numbers and for what lies beyond any double."""
+    """NULL for roots of negative numbers and for results beyond all doubles."""
     base, power = arguments
     made = _call("POWER", base, power)
     rational = exp.EQ(this=_call("FLOOR", power.copy()), expression=power.copy())
@@ -120,11 +125,13 @@ def _whole_quotient(arguments: list[Sql]) -> Sql:
 
 
 def digits(places: ValueRange) -> int:
-    """How many digits ROUND keeps: a whole constant."""
+    """The number of digits that ROUND keeps, which must be a whole constant."""
     if places.low is None or places.low != places.high or places.low.denominator != 1:
         raise InvalidQuery("ROUND takes a whole number of digits, as in ROUND(x, 2).")
     if abs(places.low) > _MOST_DIGITS:
-        raise InvalidQuery(f"ROUND keeps at most {_MOST_DIGITS} digits.")
+        raise InvalidQuery(
+            f"ROUND keeps at most {_MOST_DIGITS} digits. Found {int(places.low)}."
+        )
     return int(places.low)
 
 
@@ -174,7 +181,7 @@ NUMBERS: dict[str, Function] = {
         1,
         "number",
         _exponential,
-        lambda a: _call("EXP", _at_most(a[0], _STEEPEST)),
+        lambda a: _call("EXP", _at_most(a[0], _LARGEST_EXPONENT)),
     ),
     "ln": _logarithm("LN", math.log),
     "log10": _logarithm("LOG10", math.log10),

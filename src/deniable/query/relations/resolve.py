@@ -1,10 +1,11 @@
-"""Relations looked up in a policy: every name found, and what ties people together refused."""
+"""Relations looked up in a policy: names are resolved, and queries that mix units refused."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 
 from deniable.errors import InvalidQuery
 from deniable.policy import Policy, Table
+from deniable.policy.plurals import pluralize
 from deniable.policy.suggestions import suggest
 from deniable.query.language.expressions import aggregates_in, check_sizes
 from deniable.query.language.question import Question
@@ -31,8 +32,8 @@ from deniable.query.relations.subqueries import Rewrite, join_subqueries
 from deniable.query.relations.unions import unite_views
 from deniable.query.relations.views import RelationView, ViewColumn
 
-_MOST = 50  # tables and sub-queries of one question
-_MOST_CROSSED = 2  # joins of each row with all of another table: rows grow like its powers
+_MOST_RELATIONS = 50  # tables and sub-queries of one question
+_MOST_CROSSED = 2  # joins of each row with all rows of a table: each multiplies the rows
 
 
 @dataclass(slots=True)
@@ -40,34 +41,37 @@ class Resolver:
     """Looks up the relations of one question."""
 
     policy: Policy
-    _met: int = field(default=0)
+    _relations: int = field(default=0)
     _crossed: int = field(default=0)
 
     def resolve_relation(self, relation: Relation) -> RelationView:
-        """What a relation means."""
-        self._met += 1
-        if self._met > _MOST:
-            raise InvalidQuery(f"The question reads too many tables: at most {_MOST}.")
+        """The view of a relation."""
+        self._relations += 1
+        if self._relations > _MOST_RELATIONS:
+            raise InvalidQuery(
+                f"The question reads too many tables and sub-queries. At most "
+                f"{_MOST_RELATIONS} are allowed."
+            )
         if isinstance(relation, TableRef):
-            return self._table(relation)
+            return self._resolve_table(relation)
         if isinstance(relation, Join):
-            return self._join(relation)
+            return self._resolve_join(relation)
         assert isinstance(relation, Derived)
         query = relation.query
-        made = (
+        view = (
             self._resolve_union(query)
             if isinstance(query, UnionAll)
             else self.resolve_selection(query)
         )
-        return _renamed(made, relation.columns).rename_table(relation.alias)
+        return _rename_columns(view, relation.columns).rename_table(relation.alias)
 
-    def _table(self, ref: TableRef) -> RelationView:
-        table = self.table(ref.name)
-        return RelationView.of_scope(_scope(table), ref.alias or table.name)
+    def _resolve_table(self, ref: TableRef) -> RelationView:
+        table = self.find_table(ref.name)
+        return RelationView.of_scope(_table_scope(table), ref.alias or table.name)
 
-    def table(self, name: str) -> Table:
-        """The table of that name, in any case of letters."""
-        by_name = {one.lower(): table for one, table in self.policy.tables.items()}
+    def find_table(self, name: str) -> Table:
+        """The table of that name, in upper or lower case."""
+        by_name = {key.lower(): table for key, table in self.policy.tables.items()}
         table = by_name.get(name.lower())
         if table is None:
             raise InvalidQuery(
@@ -76,32 +80,35 @@ class Resolver:
             )
         return table
 
-    def _join(self, join: Join) -> RelationView:
+    def _resolve_join(self, join: Join) -> RelationView:
         left, right = (
-            self.number_rows(self.resolve_relation(one)) for one in (join.left, join.right)
+            self.number_rows(self.resolve_relation(side)) for side in (join.left, join.right)
         )
         names = {column.table.lower() for column in left.columns if column.table is not None}
-        twice = next((i.table for i in right.columns if (i.table or "").lower() in names), None)
+        tables = (column.table for column in right.columns)
+        twice = next((table for table in tables if (table or "").lower() in names), None)
         if twice is not None:
-            raise InvalidQuery(f"FROM has {twice} twice: call one of them something else, AS.")
+            raise InvalidQuery(
+                f"FROM has the table {twice} twice. Give each an alias: {twice} AS a, {twice} "
+                "AS b."
+            )
         using = []
-        names_alike = _alike(left, right) if join.natural else join.using
-        for name in names_alike:
-            sides = left.item(ColumnRef(name)), right.item(ColumnRef(name))
+        for name in _common_names(left, right) if join.natural else join.using:
+            sides = left.column(ColumnRef(name)), right.column(ColumnRef(name))
             using.append((left.columns.index(sides[0]), right.columns.index(sides[1])))
-        made = join_views(left, right, join.kind, join.on, using=using)
-        self._crossed += (
-            isinstance(made.scope.source, JoinedRows) and not made.scope.source.keyed
-        )
+        view = join_views(left, right, join.kind, join.on, using=using)
+        source = view.scope.source
+        self._crossed += isinstance(source, JoinedRows) and not source.keyed
         if self._crossed > _MOST_CROSSED:
             raise InvalidQuery(
-                "Too many tables are joined on nothing that is equal, so that each row meets "
-                f"all of theirs: at most {_MOST_CROSSED} may be. Join the others ON a.x = b.x."
+                "Too many tables are joined without an equality, so each row is joined with "
+                f"all of their rows. At most {_MOST_CROSSED} such joins are allowed. Join the "
+                "others ON a.x = b.x."
             )
-        return made
+        return view
 
     def number_rows(self, view: RelationView) -> RelationView:
-        """The view with a number for each row, where each row is protected on its own."""
+        """The view with a number for each row, if each row is a privacy unit."""
         origin, table = view.scope.origin, view.scope.table
         if not view.private or table.unit is not None:
             return view
@@ -109,7 +116,7 @@ class Resolver:
         while name.lower() in map(str.lower, self.policy.tables):
             name += "'"
         source = NumberedRows(table, name)
-        known = Table(
+        numbered = Table(
             table.name,
             unit=hidden_name("row", table.columns),
             neighbors=table.neighbors,
@@ -117,14 +124,15 @@ class Resolver:
             expected_rows=table.expected_rows,
             columns=table.columns,
         )
-        return replace(view, scope=Scope(known, source, replace(origin, numbered=(source,))))
+        scope = Scope(numbered, source, replace(origin, numbered=(source,)))
+        return replace(view, scope=scope)
 
     def _resolve_union(self, union: UnionAll) -> RelationView:
         parts = [self.number_rows(self.resolve_selection(part)) for part in union.parts]
         return unite_views(tuple(parts))
 
     def resolve_selection(self, query: Selection) -> RelationView:
-        """A sub-query: expressions named anew, kept rows, and groups where it makes some."""
+        """The view of a sub-query: its named expressions, its filter and its groups."""
         parts = [
             named.expression
             for named in (*query.outputs, *query.keys)
@@ -132,93 +140,99 @@ class Resolver:
         ]
         parts += [] if query.where is None else [query.where]
         view, rewrite = join_subqueries(self, self.resolve_relation(query.source), parts)
-        query = _rewritten(query, rewrite)
-        outputs = list(_outputs(view, query))
+        query = _rewrite_selection(query, rewrite)
+        outputs = list(_resolve_outputs(view, query))
         where = None if query.where is None else view.resolve(query.where)
         view = view.filter(where)
-        asked = list(
-            dict.fromkeys(a for output in outputs for a in aggregates_in(output.expression))
-        )
         having = None if query.having is None else view.resolve(query.having)
-        if having is not None:
-            asked += [
-                aggregate for aggregate in aggregates_in(having) if aggregate not in asked
-            ]
+        parts = [output.expression for output in outputs]
+        parts += [] if having is None else [having]
+        aggregates = list(dict.fromkeys(a for part in parts for a in aggregates_in(part)))
         keys = [replace(key, expression=view.resolve(key.expression)) for key in query.keys]
         if query.distinct:
-            if asked or keys:
-                raise InvalidQuery("DISTINCT beside GROUP BY or aggregates: leave it out.")
+            if aggregates or keys:
+                raise InvalidQuery(
+                    "SELECT DISTINCT cannot be combined with GROUP BY or aggregates: groups "
+                    "are distinct anyway. Remove DISTINCT."
+                )
             keys = outputs
-        if not (keys or asked):
-            items = tuple(
-                ViewColumn(None, output.name, output.expression) for output in outputs
-            )
-            return replace(view, columns=items)
-        return _in_groups(view, keys, asked, outputs, having)
+        if not (keys or aggregates):
+            columns = (ViewColumn(None, output.name, output.expression) for output in outputs)
+            return replace(view, columns=tuple(columns))
+        return _resolve_groups(view, keys, aggregates, outputs, having)
 
 
 def resolve_question(question: Question, policy: Policy) -> tuple[Question, Scope]:
-    """The question over the rows that it reads, every name spelt as they spell it."""
+    """The question over the columns of the rows that it reads, and their scope."""
     relation = question.table
     resolver = Resolver(policy)
     view = resolver.resolve_relation(
         TableRef(relation) if isinstance(relation, str) else relation
     )
-    parts = [one.expression for one in (*question.keys, *question.outputs)]
+    parts = [named.expression for named in (*question.keys, *question.outputs)]
     parts += [] if question.where is None else [question.where]
-    check_sizes([*parts, question.having, *(one for one, _ in question.order)])
+    check_sizes([*parts, question.having, *(by for by, _ in question.order)])
     view, rewrite = join_subqueries(resolver, view, parts)
     if not view.private:
         raise InvalidQuery(
-            f"Table {view.scope.table.name} is public: read it as it is, at no cost."
+            f"Table {view.scope.table.name} is public, so it needs no private answer. Query "
+            "its source directly, at no cost."
         )
 
-    def over(expression: Expression) -> Expression:
+    def resolve(expression: Expression) -> Expression:
         return view.resolve(rewrite(expression))
 
-    def named(one: Named) -> Named:
-        return replace(one, expression=over(one.expression))
+    def resolve_named(named: Named) -> Named:
+        return replace(named, expression=resolve(named.expression))
 
-    kept = view.filter(None if question.where is None else over(question.where))
+    filtered = view.filter(None if question.where is None else resolve(question.where))
     return replace(
         question,
         table=view.scope.table.name,
-        where=kept.where,
-        keys=tuple(named(key) for key in question.keys),
-        outputs=tuple(named(output) for output in question.outputs),
-        having=None if question.having is None else over(question.having),
-        order=tuple((over(one), down) for one, down in question.order),
+        where=filtered.where,
+        keys=tuple(resolve_named(key) for key in question.keys),
+        outputs=tuple(resolve_named(output) for output in question.outputs),
+        having=None if question.having is None else resolve(question.having),
+        order=tuple((resolve(by), down) for by, down in question.order),
     ), view.scope
 
 
-def _renamed(view: RelationView, names: tuple[str, ...]) -> RelationView:
-    """The view with its first columns called anew."""
+def _rename_columns(view: RelationView, names: tuple[str, ...]) -> RelationView:
+    """The view with new names for its first columns."""
     if len(names) > len(view.columns) or len({name.lower() for name in names}) < len(names):
         raise InvalidQuery(
-            f"({', '.join(names)}) names {len(names)} columns of a sub-query that has "
-            f"{len(view.columns)}: as many at most, each once."
+            f"({', '.join(names)}) has {len(names)} names for a sub-query with "
+            f"{pluralize(len(view.columns), 'column')}. Give at most one name per column, each "
+            "once."
         )
-    first = (replace(one, name=name) for one, name in zip(view.columns, names, strict=False))
-    items = (*first, *view.columns[len(names) :])
-    if len({item.name.lower() for item in items}) < len(items):
-        raise InvalidQuery(f"({', '.join(names)}): another column has one of these names.")
-    return replace(view, columns=items)
+    renamed = (
+        replace(column, name=name) for column, name in zip(view.columns, names, strict=False)
+    )
+    columns = (*renamed, *view.columns[len(names) :])
+    if len({column.name.lower() for column in columns}) < len(columns):
+        raise InvalidQuery(
+            f"({', '.join(names)}): Another column of the sub-query has one of these names. "
+            "Choose other names."
+        )
+    return replace(view, columns=columns)
 
 
-def _alike(left: RelationView, right: RelationView) -> list[str]:
+def _common_names(left: RelationView, right: RelationView) -> list[str]:
     """The columns of NATURAL JOIN."""
     other = {column.name.lower() for column in right.columns if not column.hidden}
-    found = dict.fromkeys(
+    names = dict.fromkeys(
         column.name
         for column in left.columns
         if not column.hidden and column.name.lower() in other
     )
-    if not found:
-        raise InvalidQuery("NATURAL JOIN: no column is called alike in both. Use JOIN ... ON.")
-    return list(found)
+    if not names:
+        raise InvalidQuery(
+            "NATURAL JOIN: The two sides have no column name in common. Use JOIN ... ON."
+        )
+    return list(names)
 
 
-def _scope(table: Table) -> Scope:
+def _table_scope(table: Table) -> Scope:
     if table.public:
         return Scope(table, None, RowOrigin(public=(table.name,)))
     unit = None if table.unit is None else table.columns.get(table.unit)
@@ -233,90 +247,97 @@ def _scope(table: Table) -> Scope:
     )
 
 
-def _rewritten(query: Selection, rewrite: Rewrite) -> Selection:
-    def named(one: Named) -> Named:
-        return replace(one, expression=rewrite(one.expression))
+def _rewrite_selection(query: Selection, rewrite: Rewrite) -> Selection:
+    def rewrite_named(named: Named) -> Named:
+        return replace(named, expression=rewrite(named.expression))
 
     return replace(
         query,
         outputs=tuple(
-            output if isinstance(output, Star) else named(output) for output in query.outputs
+            output if isinstance(output, Star) else rewrite_named(output)
+            for output in query.outputs
         ),
-        keys=tuple(map(named, query.keys)),
+        keys=tuple(map(rewrite_named, query.keys)),
         where=None if query.where is None else rewrite(query.where),
         having=None if query.having is None else rewrite(query.having),
     )
 
 
-def _outputs(view: RelationView, query: Selection) -> Iterator[Named]:
+def _resolve_outputs(view: RelationView, query: Selection) -> Iterator[Named]:
     seen: set[str] = set()
-    for one in query.outputs:
-        if isinstance(one, Named):
-            found = [Named(one.name, view.resolve(one.expression))]
+    for output in query.outputs:
+        if isinstance(output, Named):
+            columns = [Named(output.name, view.resolve(output.expression))]
         else:
-            found = [Named(item.name, item.expression) for item in _starred(view, one)]
-        for named in found:
+            columns = [
+                Named(column.name, column.expression) for column in _expand_star(view, output)
+            ]
+        for named in columns:
             if named.name.lower() in seen:
                 raise InvalidQuery(
-                    f"Two columns of a sub-query are called {named.name}: rename one with AS."
+                    f"Two columns of a sub-query have the name {named.name}. Rename one "
+                    "with AS."
                 )
             seen.add(named.name.lower())
             yield named
 
 
-def _starred(view: RelationView, star: Star) -> list[ViewColumn]:
-    found = [
+def _expand_star(view: RelationView, star: Star) -> list[ViewColumn]:
+    columns = [
         column
         for column in view.columns
         if not column.hidden
         and (star.table is None or (column.table or "").lower() == star.table.lower())
     ]
-    if not found:
-        raise InvalidQuery(f"FROM has no table {star.table}.")
-    return found
+    if not columns:
+        raise InvalidQuery(f"FROM has no table {star.table}. Name a table or alias of FROM.")
+    return columns
 
 
-def _in_groups(
+def _resolve_groups(
     view: RelationView,
     keys: list[Named],
-    asked: list[Aggregate],
+    aggregates: list[Aggregate],
     outputs: list[Named],
     having: Expression | None,
 ) -> RelationView:
-    """Groups, with each output over their keys and aggregates."""
-    shown = {output.expression: output.name for output in outputs}
-    named: list[Named] = []
-    for key in {one.expression: one for one in keys}.values():
-        name = shown.get(key.expression, key.name)
-        while name.lower() in {one.name.lower() for one in named}:
+    """The view of groups, with each output as an expression of keys and aggregates."""
+    output_names = {output.expression: output.name for output in outputs}
+    distinct_keys: list[Named] = []
+    for key in {key.expression: key for key in keys}.values():
+        name = output_names.get(key.expression, key.name)
+        while name.lower() in {other.name.lower() for other in distinct_keys}:
             name += "'"
-        named.append(Named(name, key.expression))
-    made = group_view(view, named, asked)
-    places = dict(
+        distinct_keys.append(Named(name, key.expression))
+    groups = group_view(view, distinct_keys, aggregates)
+    columns = dict(
         zip(
-            [one.expression for one in named] + list(asked),
-            [column.expression for column in made.columns],
+            [key.expression for key in distinct_keys] + list(aggregates),
+            [column.expression for column in groups.columns],
             strict=True,
         )
     )
 
-    def over(expression: Expression) -> Expression:
-        return made.scope.resolve(_replaced(expression, places))
+    def resolve(expression: Expression) -> Expression:
+        return groups.scope.resolve(_use_columns(expression, columns))
 
-    items = tuple(ViewColumn(None, output.name, over(output.expression)) for output in outputs)
-    kept = made if having is None else made.filter(over(having))
-    return replace(kept, columns=items)
+    selected = tuple(
+        ViewColumn(None, output.name, resolve(output.expression)) for output in outputs
+    )
+    filtered = groups if having is None else groups.filter(resolve(having))
+    return replace(filtered, columns=selected)
 
 
-def _replaced(expression: Expression, places: dict[Expression, Expression]) -> Expression:
-    if expression in places:
-        return places[expression]
+def _use_columns(expression: Expression, columns: dict[Expression, Expression]) -> Expression:
+    """The expression with keys and aggregates replaced by the columns that hold them."""
+    if expression in columns:
+        return columns[expression]
     if isinstance(expression, Call):
-        inner = tuple(_replaced(argument, places) for argument in expression.arguments)
+        inner = tuple(_use_columns(argument, columns) for argument in expression.arguments)
         return Call(expression.name, inner)
     if isinstance(expression, ColumnRef):
         raise InvalidQuery(
-            f"{expression} stands outside of an aggregate and is not grouped by, in a "
-            f"sub-query: use MAX({expression}) or GROUP BY {expression}."
+            f"In a sub-query, {expression} is outside an aggregate and not in GROUP BY. Use "
+            f"MAX({expression}) or GROUP BY {expression}."
         )
     return expression

@@ -1,10 +1,10 @@
-"""Rows told apart by a number, where a table protects each row on its own.
+"""Row numbers, for tables in which each row is a privacy unit.
 
-Before a join or UNION ALL each row gets a number, and that number is the unit whose
-contribution is bounded: a public table with a key twice makes two rows of one, and a table put
-below itself likewise. The numbers are made once in a statement, so a row has the same one
-wherever it is read. Which number a row has hangs on the other rows, so nothing but telling
-rows apart may use it: it enters no hash.
+Before a join or UNION ALL each row gets a number. The number is the unit whose contribution is
+bounded, because one row may become several: by a join with a public table that has a key twice,
+or by UNION ALL of a table with itself. The numbers are made once in a statement, so a row has
+the same number wherever it is read. The number of a row depends on the other rows, so it is
+used only to tell rows apart, and never in a hash.
 """
 
 from collections.abc import Sequence
@@ -17,13 +17,13 @@ from deniable.policy import Table
 
 @dataclass(frozen=True, slots=True)
 class NumberedRows:
-    """The rows of a table with their numbers, kept under a name beside the statement."""
+    """The rows of a table with their numbers, defined under a name in the statement's WITH."""
 
-    table: Table = field(compare=False)  # which the name stands for
+    table: Table = field(compare=False)  # implied by the name
     name: str
 
     def select(self, names: Sequence[str]) -> exp.Select:
-        """The columns d0, d1, ... as the table has them, and the number u."""
+        """The columns of the table as d0, d1, ... and the number as u."""
         places = list(self.table.columns)
         columns = [
             exp.alias_(exp.column(name, quoted=True), f"d{places.index(name)}")
@@ -33,7 +33,8 @@ class NumberedRows:
         return exp.select(*columns, number).from_(exp.to_identifier(self.name, quoted=True))
 
     def define_in(self, statement: exp.Select, place: int, of: int) -> exp.Select:
-        """The statement with these rows defined beside it; numbers of several tables differ."""
+        """The statement with these rows in its WITH. They are number `place` of `of` tables,
+        and numbers of different tables differ."""
         count: exp.Expr = exp.Window(this=exp.RowNumber(), over="OVER")
         if of > 1:
             count = exp.Mul(this=count, expression=exp.Literal.number(of))
@@ -45,7 +46,7 @@ class NumberedRows:
         return statement.with_(name, as_=rows, materialized=True)
 
     def _number(self) -> str:
-        """A name for the number that no column has."""
+        """A name for the number that is not the name of a column."""
         taken, name = {column.lower() for column in self.table.columns}, "u"
         while name in taken:
             name += "_"

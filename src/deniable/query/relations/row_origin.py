@@ -10,24 +10,24 @@ from deniable.query.relations.row_numbers import NumberedRows
 
 
 class RowSource(Protocol):
-    """What rows are made of, where they are not simply those of a table."""
+    """Makes the rows of a relation that is not simply a table."""
 
     def select(self, names: Sequence[str]) -> exp.Select:
-        """Those columns, each as d and its place among the scope's, and the unit as u."""
+        """These columns, each as d and its position in the scope, and the unit as u."""
 
 
 @dataclass(frozen=True, slots=True)
 class RowOrigin:
-    """Whose rows something is made of, and what one unit may contribute to an answer.
+    """The tables that rows come from, and what one unit may contribute to an answer.
 
-    `one_row_per_unit` says that a unit has one row at most. It only sets how much noise there is: the
-    limit holds in the engine whatever the rows are.
+    `one_row_per_unit` says that a unit has at most one row. It only sets the amount of noise:
+    the engine enforces the limit whatever the rows are.
     """
 
     tables: tuple[str, ...] = ()  # the private ones, each once
     public: tuple[str, ...] = ()
     numbered: tuple[NumberedRows, ...] = ()
-    unit: str | None = None  # the column that tells units apart; None: rows are units
+    unit: str | None = None  # the column that identifies the unit; None: each row is a unit
     unit_type: str | None = None  # the type in which units of several tables are compared
     one_row_per_unit: bool = False
     max_groups_per_unit: int = 1
@@ -35,7 +35,7 @@ class RowOrigin:
 
     @classmethod
     def combine(cls, parts: "Sequence[RowOrigin]", *, one_row_per_unit: bool) -> "RowOrigin":
-        """Of what is made of several: all their tables, and the wider limits."""
+        """The origin of rows made of several parts: all their tables, and the wider limits."""
         public = tuple(dict.fromkeys(name for part in parts for name in part.public))
         private = [part for part in parts if part.tables]
         if not private:
@@ -56,12 +56,12 @@ NO_ORIGIN = RowOrigin()
 
 
 def hidden_name(name: str, columns: Iterable[str]) -> str:
-    """What a unit is called that no column shows, so that no column is taken for it.
+    """A name for a unit that no column holds. It differs from the names of all columns.
 
     >>> hidden_name("row", ["age", "(row)"])
     '((row))'
     """
-    taken, made = {column.lower() for column in columns}, f"({name.strip('()')})"
-    while made.lower() in taken:
-        made = f"({made})"
-    return made
+    taken, hidden = {column.lower() for column in columns}, f"({name.strip('()')})"
+    while hidden.lower() in taken:
+        hidden = f"({hidden})"
+    return hidden

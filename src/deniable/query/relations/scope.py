@@ -1,10 +1,8 @@
-"""Row expressions of one table: checked, limited and written as the engine's SQL."""
+"""Row expressions over one table: their names, value ranges and SQL."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from difflib import get_close_matches
 from fractions import Fraction
-from typing import TypeVar
 
 from sqlglot import exp
 
@@ -14,34 +12,34 @@ from deniable.policy import Table
 from deniable.query.language.date_parts import DATE_PARTS, DIFFERENCE_UNITS
 from deniable.query.language.syntax_tree import Aggregate, Call, ColumnRef, Expression, Literal
 from deniable.query.relations import value_ranges
+from deniable.query.relations.basic_functions import ANY, Function
 from deniable.query.relations.function_table import FUNCTIONS
+from deniable.query.relations.kind_checks import case_parts, check_case, check_kinds
 from deniable.query.relations.row_origin import NO_ORIGIN, RowOrigin, RowSource
 from deniable.query.relations.sql_nodes import Sql, clip, double, double_literal, try_cast
 from deniable.query.relations.value_ranges import ValueRange
 
 _TYPES = {"text": "text", "boolean": "boolean", "date": "timestamp"}
 _COMPARISONS = {"=", "<>", "<", "<=", ">", ">=", "in", "coalesce", "nullif"}
-# What SQL makes integers of, and what leaves integers what they are.
-_WHOLE = {
+# Functions whose results are integers in SQL, and those that keep integers as integers.
+_INTEGER = {
     "cast integer",
     "length",
     "strpos",
     *DATE_PARTS,
-    *(f"{one}s between" for one in DIFFERENCE_UNITS),
+    *(f"{unit}s between" for unit in DIFFERENCE_UNITS),
 }
-_KEEP_WHOLE = {"+", "-", "*", "negative", "abs", "mod", "quotient", "least", "greatest"}
-_KEEP_WHOLE |= {"clamp", "coalesce", "nullif"}
-_FINEST = 20  # bits of a grid that nobody declared
-
-_Part = TypeVar("_Part")
+_KEEP_INTEGER = {"+", "-", "*", "negative", "abs", "mod", "quotient", "least", "greatest"}
+_KEEP_INTEGER |= {"clamp", "coalesce", "nullif"}
+_DEFAULT_BITS = 20  # of a grid without a declared step
 
 
 @dataclass(frozen=True, slots=True)
 class Scope:
-    """The columns that an expression may name: those of a table, or of what is made of some.
+    """The columns that an expression may name: those of a table, or of a relation.
 
-    Where rows are made of others, `source` makes them, and `table` holds what is known about
-    them before any is read.
+    `source` makes the rows, if they are not simply those of a table. `table` holds what is
+    known about the rows before any row is read.
     """
 
     table: Table
@@ -51,20 +49,22 @@ class Scope:
     def resolve(
         self, expression: Expression, _known: dict[int, Expression] | None = None
     ) -> Expression:
-        """The expression with columns spelt as the table spells them, and with text that is
-        compared to a date read as one. A part that stands in many places stays one part."""
+        """The expression with the table's spelling of columns. Text that is compared to a date
+        is read as a date. A part that is used in many places stays one part."""
         known = {} if _known is None else _known
         if id(expression) not in known:
-            known[id(expression)] = self._resolved(expression, known)
+            known[id(expression)] = self._resolve(expression, known)
         return known[id(expression)]
 
-    def _resolved(self, expression: Expression, known: dict[int, Expression]) -> Expression:
+    def _resolve(self, expression: Expression, known: dict[int, Expression]) -> Expression:
         if isinstance(expression, ColumnRef):
             return ColumnRef(self.column(expression.name).name)
         if isinstance(expression, Aggregate):
-            two = expression.argument, expression.second
-            one, other = (None if part is None else self.resolve(part, known) for part in two)
-            return replace(expression, argument=one, second=other)
+            first, second = (
+                None if argument is None else self.resolve(argument, known)
+                for argument in (expression.argument, expression.second)
+            )
+            return replace(expression, argument=first, second=second)
         if not isinstance(expression, Call):
             return expression
         arguments = tuple(self.resolve(argument, known) for argument in expression.arguments)
@@ -88,8 +88,8 @@ class Scope:
             return any(map(self._is_date, expression.arguments))
         return expression.name == "cast date" or expression.name.startswith("start of ")
 
-    def _is_whole(self, expression: Expression) -> bool:
-        """Whether a value is an integer to SQL, and so is written without a point."""
+    def _is_integer(self, expression: Expression) -> bool:
+        """Whether a value has an integer type in SQL, and so is written without a point."""
         if isinstance(expression, ColumnRef):
             return bool(self.column(expression.name).integer)
         if isinstance(expression, Literal):
@@ -97,54 +97,62 @@ class Scope:
             return value is None or (isinstance(value, Fraction) and value.denominator == 1)
         assert isinstance(expression, Call)
         if expression.name == "case":
-            _, branches = _case_parts(expression.arguments)
-            return all(map(self._is_whole, branches))
-        if expression.name in _KEEP_WHOLE:
-            return all(map(self._is_whole, expression.arguments))
-        return expression.name in _WHOLE
+            _, branches = case_parts(expression.arguments)
+            return all(map(self._is_integer, branches))
+        if expression.name in _KEEP_INTEGER:
+            return all(map(self._is_integer, expression.arguments))
+        return expression.name in _INTEGER
 
     def value_range(
         self, expression: Expression, _known: dict[int, ValueRange] | None = None
     ) -> ValueRange:
-        """What the policy says about an expression's value; refuses what has no meaning.
+        """The range of an expression's values, from the policy. Refuses invalid expressions.
 
-        A part that stands in many places is looked at once.
+        A part that is used in many places is visited once.
         """
         known = {} if _known is None else _known
         if id(expression) not in known:
-            known[id(expression)] = self._facts(expression, known)
+            known[id(expression)] = self._range(expression, known)
         return known[id(expression)]
 
-    def _facts(self, expression: Expression, known: dict[int, ValueRange]) -> ValueRange:
+    def _range(self, expression: Expression, known: dict[int, ValueRange]) -> ValueRange:
         if isinstance(expression, Literal):
-            return _literal_facts(expression)
+            return _literal_range(expression)
         if isinstance(expression, ColumnRef):
-            return self._column_facts(self.column(expression.name))
+            return self._column_range(self.column(expression.name))
         if isinstance(expression, Aggregate):
             raise InvalidQuery(
-                f"{expression} stands where a value of a single row is needed. Aggregates "
-                "belong into SELECT, HAVING or ORDER BY, and not inside one another."
+                f"{expression} is an aggregate, but a value of a single row is needed here. "
+                "Use aggregates in SELECT, HAVING or ORDER BY, and not inside one another."
             )
         assert isinstance(expression, Call)
-        return self._call_facts(
+        return self._call_range(
             expression, [self.value_range(argument, known) for argument in expression.arguments]
         )
 
-    def _call_facts(self, call: Call, known: list[ValueRange]) -> ValueRange:
+    def _call_range(self, call: Call, ranges: list[ValueRange]) -> ValueRange:
         function = FUNCTIONS.get(call.name)
         if function is None:
-            raise InvalidQuery(f"{call} works on aggregates only, such as {call.name}(AVG(x)).")
-        if not function.least <= len(known) <= function.most:
-            raise InvalidQuery(f"{call} has the wrong number of arguments.")
-        _check_kinds(call, function.kind, [one.kind for one in known])
+            raise InvalidQuery(
+                f"{call} works only on aggregates, as in {call.name.upper()}(AVG(x))."
+            )
+        if not function.least <= len(ranges) <= function.most:
+            raise InvalidQuery(
+                f"{call} has the wrong number of arguments: {_arguments(function)}. Found "
+                f"{len(ranges)}."
+            )
+        check_kinds(call, function.kind, [argument.kind for argument in ranges])
         if call.name == "case":
-            _check_case(call, known)
-        if call.name == "cast text" and known[0].kind == "date":
+            check_case(call, [argument.kind for argument in ranges])
+        if call.name == "cast text" and ranges[0].kind == "date":
             # DuckDB 2.0 fails on timestamps out of range, which a row could hold.
-            raise InvalidQuery(f"{call}: dates are compared to dates here, not made into text.")
-        return value_ranges.shorten(function.value_range(known))
+            raise InvalidQuery(
+                f"{call}: Dates cannot be cast to text. Compare them to dates, or group by "
+                "YEAR(...), MONTH(...) or DATE_TRUNC."
+            )
+        return value_ranges.shorten(function.value_range(ranges))
 
-    def _column_facts(self, column: Declared) -> ValueRange:
+    def _column_range(self, column: Declared) -> ValueRange:
         if column.kind != "number":
             return ValueRange(column.kind)
         if column.bounds is None:
@@ -154,20 +162,20 @@ class Scope:
         return ValueRange("number", low, high, step)
 
     def column(self, name: str) -> Declared:
-        """The column of that name, in any case of letters."""
-        by_name = {one.lower(): declared for one, declared in self.table.columns.items()}
-        found = by_name.get(name.lower())
-        if found is None:
+        """The column of that name, in upper or lower case."""
+        by_name = {key.lower(): column for key, column in self.table.columns.items()}
+        column = by_name.get(name.lower())
+        if column is None:
             near = get_close_matches(name, list(self.table.columns), n=1)
-            hint = f" Did you mean {near[0]}?" if near else ""
+            hint = f" Did you mean `{near[0]}`?" if near else ""
             raise InvalidQuery(
-                f"Table {self.table.name} has no column {name}.{hint} It has "
+                f"Table {self.table.name} has no column {name}.{hint} Its columns are "
                 f"{', '.join(sorted(self.table.columns))}."
             )
-        return found
+        return column
 
     def sql(self, expression: Expression) -> Sql:
-        """The expression in the engine's words, over columns that `leaf` has cleaned."""
+        """The expression as SQL for the engine, over clean columns (`clean_column`)."""
         self.value_range(expression)
         return self._sql(expression)
 
@@ -178,12 +186,12 @@ class Scope:
             return exp.column(self.alias(expression.name))
         assert isinstance(expression, Call)
         arguments = [self._sql(argument) for argument in expression.arguments]
-        if expression.name == "cast text" and self._is_whole(expression.arguments[0]):
+        if expression.name == "cast text" and self._is_integer(expression.arguments[0]):
             arguments = [try_cast(argument, "bigint") for argument in arguments]
         return FUNCTIONS[expression.name].sql(arguments)
 
     def alias(self, name: str) -> str:
-        """What a cleaned column is called inside a query, whatever the table calls it."""
+        """The name of a clean column inside a statement: c0, c1, ..."""
         return f"c{list(self.table.columns).index(self.column(name).name)}"
 
     def _raw(self, column: Declared) -> Sql:
@@ -194,18 +202,19 @@ class Scope:
 
     @property
     def identity(self) -> list[Sql]:
-        """What of a unit a keyed hash may draw on: a row's number hangs on other rows."""
+        """What a keyed hash may use of a unit. A row's number depends on other rows, so it is
+        not used."""
         return [] if self.origin.numbered else [exp.column("u")]
 
     def define_row_numbers(self, inner: exp.Select) -> exp.Select:
-        """The statement, with the numbers of rows that it draws on."""
-        counted = self.origin.numbered
-        for place, one in enumerate(counted):
-            inner = one.define_in(inner, place, len(counted))
+        """The statement, with definitions of the numbered rows that it uses."""
+        numbered = self.origin.numbered
+        for place, rows in enumerate(numbered):
+            inner = rows.define_in(inner, place, len(numbered))
         return inner
 
     def clean_column(self, name: str) -> Sql:
-        """A column as it enters a query: cast to its kind, NULL where that fails, clipped."""
+        """A column as it enters a statement: cast to its kind (NULL if that fails), clipped."""
         column = self.column(name)
         raw = self._raw(column)
         if column.kind != "number":
@@ -218,7 +227,7 @@ class Scope:
         return clip(double(raw), low, high)
 
     def clean_integer_column(self, name: str) -> Sql:
-        """A column of integers as it enters a query as a group key: an integer, clipped."""
+        """A column of integers as it enters a statement as a group key: an integer, clipped."""
         column = self.column(name)
         bare = self._raw(column)
         if column.narrow and column.bounds is None:
@@ -231,15 +240,18 @@ class Scope:
         return clip(raw, *ends)
 
     def is_outside_bounds(self, name: str) -> Sql:
-        """Whether a column's value lies outside of its bounds, before it is clipped."""
+        """SQL for whether a column's value lies outside its bounds, before it is clipped."""
         column = self.column(name)
         if self.source is not None:
             raise InvalidQuery(
-                f"CLIPPED({name}) counts what the bounds of a table's own column cut: ask it "
-                "of the table alone, without joins and groups."
+                f"CLIPPED({name}) counts the values of a table's own column outside its "
+                "bounds. Ask for it without joins, groups and sub-queries in FROM."
             )
         if column.bounds is None:
-            raise InvalidQuery(f"{column.name} has no bounds, so nothing of it is clipped.")
+            raise InvalidQuery(
+                f"CLIPPED({column.name}): {column.name} has no bounds, so no value is clipped. "
+                "Declare bounds in the policy to clip values."
+            )
         raw = double(self._raw(column))
         low, high = (double_literal(end) for end in column.bounds)
         return exp.or_(
@@ -247,40 +259,49 @@ class Scope:
         )
 
     def grid(self, argument: Expression) -> tuple[int, int, Fraction]:
-        """The argument's limits in whole steps, and the step; refuses what has no limit."""
-        known = self.value_range(argument)
-        if known.kind == "boolean":
+        """The argument's bounds in whole steps, and the step. Refuses unbounded arguments."""
+        values = self.value_range(argument)
+        if values.kind == "boolean":
             return 0, 1, Fraction(1)
-        if known.kind != "number":
+        if values.kind != "number":
             raise InvalidQuery(
-                f"{argument} is {known.kind}, and only numbers can be added up or ranked. "
-                "COUNT it; or ask for its most frequent values, with MODE or TOP_K."
+                f"{argument} is {values.kind or 'NULL'}, and only numbers can be added up or "
+                "ranked. COUNT it, or ask for its most frequent values with MODE or TOP_K."
             )
-        if known.low is None or known.high is None:
+        if values.low is None or values.high is None:
             raise UnboundedColumn(_no_limit(argument))
-        step = known.step
-        # A constant has no width, and any power of ten is more than nothing.
-        width = known.high - known.low or abs(known.high) or Fraction(1)
+        step = values.step
+        # A constant has width 0. Then any power of ten will do.
+        width = values.high - values.low or abs(values.high) or Fraction(1)
         if step is None or width / step > 1 << 40:
-            step = _nice_step(width / (1 << _FINEST))
-        low, high = known.low / step, known.high / step
+            step = _power_of_ten(width / (1 << _DEFAULT_BITS))
+        low, high = values.low / step, values.high / step
         return low.__floor__(), high.__ceil__(), step
+
+
+def _arguments(function: Function) -> str:
+    """How many arguments a function takes, for an error message."""
+    if function.most == ANY:
+        return f"it takes {function.least} or more"
+    if function.least == function.most:
+        return f"it takes {function.least}"
+    return f"it takes {function.least} to {function.most}"
 
 
 def _no_limit(argument: Expression) -> str:
     if isinstance(argument, ColumnRef):
         return (
             f"SUM({argument}) has no limit: one person could change it by any amount.\n"
-            f"  Declare bounds in the policy, for example   "
+            "  Declare bounds in the policy, for example   "
             f"{argument} = {{ bounds = [0, 1000], step = 1 }}"
         )
     return (
         f"SUM({argument}) has no limit: one person could change it by any amount.\n"
-        f"  Declare bounds of its columns in the policy, or write CLAMP({argument}, 0, 1000)."
+        f"  Declare bounds for its columns in the policy, or write CLAMP({argument}, 0, 1000)."
     )
 
 
-def _nice_step(step: Fraction) -> Fraction:
+def _power_of_ten(step: Fraction) -> Fraction:
     """The largest power of ten that is at most `step`."""
     power = Fraction(1)
     while power > step:
@@ -290,41 +311,7 @@ def _nice_step(step: Fraction) -> Fraction:
     return power
 
 
-def _check_kinds(
-    call: Call, kind: str | tuple[str, ...] | None, found: list[str | None]
-) -> None:
-    if isinstance(kind, tuple):
-        last = len(kind) - 1
-        wrong = [one for i, one in enumerate(found) if one not in (kind[min(i, last)], None)]
-        takes = ", then ".join(kind)
-    else:
-        kinds = {one for one in found if one is not None}
-        alike = kinds if kind == "same" else {kind}
-        wrong = [] if kind is None or (kinds <= alike and len(kinds) < 2) else sorted(kinds)
-        takes = "values of one kind" if kind == "same" else str(kind)
-    if wrong:
-        shown = ", ".join(sorted({str(one) for one in found if one is not None}))
-        raise InvalidQuery(
-            f"{call} mixes kinds: it takes {takes}. Found {shown}. CAST one of them."
-        )
-
-
-def _case_parts(parts: Sequence[_Part]) -> tuple[list[_Part], list[_Part]]:
-    """The conditions of CASE, and its values."""
-    odd = len(parts) % 2
-    return [*parts[: len(parts) - odd : 2]], [*parts[1::2], *(parts[-1:] if odd else ())]
-
-
-def _check_case(call: Call, known: list[ValueRange]) -> None:
-    conditions, branches = _case_parts(known)
-    values = {branch.kind for branch in branches if branch.kind is not None}
-    if any(condition.kind not in ("boolean", None) for condition in conditions):
-        raise InvalidQuery(f"{call}: what follows WHEN must be true or false.")
-    if len(values) > 1:
-        raise InvalidQuery(f"{call}: its values must be of one kind. Found {sorted(values)}.")
-
-
-def _literal_facts(literal: Literal) -> ValueRange:
+def _literal_range(literal: Literal) -> ValueRange:
     if literal.value is None:
         return ValueRange(None)
     if isinstance(literal.value, bool):

@@ -1,4 +1,4 @@
-"""The words that the engine's statements are written with: columns, casts, sums."""
+"""Small sqlglot trees that statements are made of: columns, casts, sums, CASE."""
 
 from fractions import Fraction
 from typing import TypeAlias
@@ -11,16 +11,16 @@ Sql: TypeAlias = exp.Expr
 
 
 def subquery(inner: exp.Select, name: str) -> exp.Select:
-    """SELECT ... FROM (inner) AS name; its columns are still to be said.
+    """SELECT ... FROM (inner) AS name, without columns yet.
 
-    The inner one becomes part of it. Where statements nest, a copy at every level would take
-    longer than all the rest.
+    The inner statement is not copied: in nested statements, a copy at every level would take
+    most of the time.
     """
     return exp.Select().from_(inner.subquery(name, copy=False), copy=False)
 
 
 def column(name: str) -> Sql:
-    """A column of the statement's own making."""
+    """A column that the statement itself has named."""
     return exp.column(name)
 
 
@@ -30,35 +30,35 @@ def named(sql: Sql, name: str) -> Sql:
 
 
 def try_cast(sql: Sql, kind: str) -> Sql:
-    """The value as another kind, NULL where it cannot be one."""
+    """The value cast to another type, NULL if that fails."""
     return exp.TryCast(this=sql, to=exp.DataType.build(kind), safe=True)
 
 
 def wide(sql: Sql) -> Sql:
-    """As an integer of 128 bits."""
+    """The value as an integer of 128 bits."""
     return exp.cast(sql, "int128", copy=False)
 
 
 def number(value: int) -> Sql:
-    """A whole number, in parentheses if it is negative."""
+    """An integer, in parentheses if it is negative."""
     return exp.Literal.number(value) if value >= 0 else exp.paren(exp.Literal.number(value))
 
 
 def double(sql: Sql) -> Sql:
-    """A value as a double, NULL where it is none."""
+    """A value as a double, NULL if the cast fails."""
     return exp.TryCast(this=sql, to=exp.DataType.build("double"), safe=True)
 
 
 def case(*arguments: Sql) -> Sql:
     """CASE WHEN a THEN b [WHEN ...] [ELSE z] END from a flat list."""
-    made = exp.Case()
+    tree = exp.Case()
     for when, then in zip(arguments[::2], arguments[1::2], strict=False):
-        made = made.when(when, then, copy=False)
-    return made.else_(arguments[-1], copy=False) if len(arguments) % 2 else made
+        tree = tree.when(when, then, copy=False)
+    return tree.else_(arguments[-1], copy=False) if len(arguments) % 2 else tree
 
 
 def clip(value: Sql, low: Sql, high: Sql) -> Sql:
-    """The value cut to limits; NULL stays NULL, and NaN, sorted last, becomes `high`."""
+    """The value clipped to bounds. NULL stays NULL; NaN, which sorts last, becomes `high`."""
     return case(
         exp.GT(this=value, expression=high),
         high.copy(),
@@ -69,5 +69,5 @@ def clip(value: Sql, low: Sql, high: Sql) -> Sql:
 
 
 def double_literal(number: Fraction) -> Sql:
-    """A double, whatever the engine makes of decimals."""
+    """A constant double, however the engine reads decimals."""
     return exp.cast(exp.Literal.number(decimal_text(number)), "double", copy=False)

@@ -1,8 +1,8 @@
 """Sub-queries inside expressions, as joins: EXISTS, IN, and single values of an aggregate.
 
-Each becomes a LEFT JOIN with groups that have one row for each key, so it adds no rows. Over
-a public table the keys may be anything. Over a private one the unit must be among them, the
-same on both sides: what is looked up is then that very unit's own.
+Each becomes a LEFT JOIN with groups that have one row for each key, so it adds no rows. For a
+public table the keys may be anything. For a private table the unit must be one of the keys, and
+equal on both sides. So each unit looks up only its own rows.
 """
 
 from collections.abc import Callable, Iterable
@@ -37,122 +37,135 @@ class RelationLookup(Protocol):
     """Looks up relations in a policy."""
 
     def resolve_relation(self, relation: Relation) -> RelationView:
-        """What a relation means."""
+        """The view of a relation."""
 
     def number_rows(self, view: RelationView) -> RelationView:
-        """The view with a number for each row, where each row is protected on its own."""
+        """The view with a number for each row, if each row is a privacy unit."""
 
 
 def join_subqueries(
-    resolver: RelationLookup, view: RelationView, expressions: Iterable[Expression]
+    lookup: RelationLookup, view: RelationView, expressions: Iterable[Expression]
 ) -> tuple[RelationView, Rewrite]:
-    """The view joined with every sub-query, and how expressions refer to them then."""
-    found = dict.fromkeys(
-        leaf for one in expressions for leaf in walk(one) if isinstance(leaf, SubQuery)
+    """The view joined with every sub-query, and a function that makes expressions use it."""
+    subqueries = dict.fromkeys(
+        part
+        for expression in expressions
+        for part in walk(expression)
+        if isinstance(part, SubQuery)
     )
-    places: dict[Expression, Expression] = {}
-    for one in found:
-        view, places[one] = _SubqueryJoin(resolver, view, one, len(places)).join()
+    results: dict[Expression, Expression] = {}
+    for subquery in subqueries:
+        join = _SubqueryJoin(lookup, view, subquery, len(results))
+        view, results[subquery] = join.join()
 
-    def rewritten(expression: Expression) -> Expression:
-        if expression in places:
-            return places[expression]
+    def rewrite(expression: Expression) -> Expression:
+        if expression in results:
+            return results[expression]
         if isinstance(expression, Call):
-            return Call(expression.name, tuple(map(rewritten, expression.arguments)))
+            return Call(expression.name, tuple(map(rewrite, expression.arguments)))
         if isinstance(expression, Aggregate):
-            two = expression.argument, expression.second
-            one, other = (None if part is None else rewritten(part) for part in two)
-            return replace(expression, argument=one, second=other)
+            first, second = (
+                None if argument is None else rewrite(argument)
+                for argument in (expression.argument, expression.second)
+            )
+            return replace(expression, argument=first, second=second)
         return expression
 
-    return view, rewritten if places else lambda expression: expression
+    return view, rewrite if results else lambda expression: expression
 
 
 class _SubqueryJoin:
-    """One sub-query on its way into FROM."""
+    """The join of a view with one sub-query."""
 
     def __init__(
-        self, resolver: RelationLookup, view: RelationView, one: SubQuery, place: int
+        self, lookup: RelationLookup, view: RelationView, subquery: SubQuery, place: int
     ) -> None:
-        self.resolver, self.view, self.one = resolver, resolver.number_rows(view), one
+        self.lookup, self.view, self.subquery = lookup, lookup.number_rows(view), subquery
         self.name = f"sub-query {place}"
-        if one.query.keys or one.query.having is not None:
+        if subquery.query.keys or subquery.query.having is not None:
             raise InvalidQuery(
-                f"{one} with GROUP BY or HAVING is not supported: JOIN it, in FROM."
+                f"{subquery} with GROUP BY or HAVING is not supported. JOIN the sub-query in "
+                "FROM instead."
             )
 
     def join(self) -> tuple[RelationView, Expression]:
-        """The view with the sub-query beside it, and the expression that stands for it."""
-        query, inner = self.one.query, self.resolver.resolve_relation(self.one.query.source)
-        own, pairs = self._correlated(query, inner)
+        """The view joined with the sub-query, and the expression that replaces it."""
+        query = self.subquery.query
+        inner = self.lookup.resolve_relation(query.source)
+        own, pairs = self._split_conditions(query, inner)
         selected = self._selected(query)
-        inner, rewrite = join_subqueries(self.resolver, inner, [*own, *selected])
+        inner, rewrite = join_subqueries(self.lookup, inner, [*own, *selected])
         condition = conjunction(map(rewrite, own))
         inner = inner.filter(None if condition is None else inner.resolve(condition))
-        if self.one.kind == "in":
-            assert self.one.argument is not None
-            pairs.append((selected[0], self.one.argument))
-        keys = [inner.resolve(rewrite(one)) for one, _ in pairs]
-        self._check_unit(inner, keys, [one for _, one in pairs])
-        value = inner.resolve(rewrite(selected[0])) if self.one.kind == "value" else None
-        asked = [_ROWS] if value is None else aggregates_in(value)
-        if not asked:
+        if self.subquery.kind == "in":
+            assert self.subquery.argument is not None
+            pairs.append((selected[0], self.subquery.argument))
+        keys = [inner.resolve(rewrite(own_side)) for own_side, _ in pairs]
+        self._check_unit(inner, keys, [outer for _, outer in pairs])
+        value = inner.resolve(rewrite(selected[0])) if self.subquery.kind == "value" else None
+        aggregates = [_ROWS] if value is None else aggregates_in(value)
+        if not aggregates:
             raise InvalidQuery(
-                f"{self.one} may be several values at once: select an aggregate, such as "
+                f"{self.subquery} may return several values. Select an aggregate, such as "
                 "(SELECT MAX(...) FROM ...)."
             )
-        names = [Named(f"key {i}", one) for i, one in enumerate(keys)]
-        groups = group_view(inner, names, asked).rename_table(self.name, hidden=True)
-        ends = [ColumnRef(column.name, self.name) for column in groups.columns]
-        on = [Call("=", (outer, end)) for (_, outer), end in zip(pairs, ends, strict=False)]
+        names = [Named(f"key {i}", key) for i, key in enumerate(keys)]
+        groups = group_view(inner, names, aggregates).rename_table(self.name, hidden=True)
+        columns = [ColumnRef(column.name, self.name) for column in groups.columns]
+        on = [
+            Call("=", (outer, column))
+            for (_, outer), column in zip(pairs, columns, strict=False)
+        ]
         view = join_views(self.view, groups, "left", conjunction(on), unique=True)
-        return view, self._stands_for(value, dict(zip(asked, ends[len(keys) :], strict=True)))
+        results = dict(zip(aggregates, columns[len(keys) :], strict=True))
+        return view, self._replacement(value, results)
 
-    def _stands_for(
-        self, value: Expression | None, ends: dict[Aggregate, ColumnRef]
+    def _replacement(
+        self, value: Expression | None, results: dict[Aggregate, ColumnRef]
     ) -> Expression:
+        """The expression that replaces the sub-query."""
         if value is not None:
-            return _over(value, ends)
-        some = Call(">", (Call("coalesce", (ends[_ROWS], _ZERO)), _ZERO))
-        if self.one.argument is None:
-            return some
-        unknown = Call("is null", (self.one.argument,))
-        return Call("case", (unknown, Literal(None), some))
+            return _use_results(value, results)
+        exists = Call(">", (Call("coalesce", (results[_ROWS], _ZERO)), _ZERO))
+        if self.subquery.argument is None:
+            return exists
+        unknown = Call("is null", (self.subquery.argument,))
+        return Call("case", (unknown, Literal(None), exists))
 
     def _selected(self, query: Selection) -> list[Expression]:
-        if self.one.kind == "exists":
+        if self.subquery.kind == "exists":
             return []
         if len(query.outputs) != 1 or not isinstance(query.outputs[0], Named):
-            raise InvalidQuery(f"{self.one} must select one column.")
+            raise InvalidQuery(f"{self.subquery} must select exactly one column.")
         return [query.outputs[0].expression]
 
-    def _correlated(
+    def _split_conditions(
         self, query: Selection, inner: RelationView
     ) -> tuple[list[Expression], list[tuple[Expression, Expression]]]:
-        """The sub-query's own conditions, and what of it must equal what of the outside."""
+        """The sub-query's own conditions, and pairs (own, outer) that must be equal."""
         own: list[Expression] = []
         pairs: list[tuple[Expression, Expression]] = []
         for condition in conjuncts(query.where):
-            if not self._outside(condition, inner):
+            if not self._uses_outer(condition, inner):
                 own.append(condition)
                 continue
             sides = condition.arguments if isinstance(condition, Call) else ()
             if not isinstance(condition, Call) or condition.name != "=":
-                raise self._entangled(condition)
-            within = [side for side in sides if not self._outside(side, inner)]
-            if len(within) != 1:
-                raise self._entangled(condition)
-            (outer,) = (side for side in sides if side is not within[0])
+                raise self._not_an_equality(condition)
+            own_sides = [side for side in sides if not self._uses_outer(side, inner)]
+            if len(own_sides) != 1:
+                raise self._not_an_equality(condition)
+            (outer,) = (side for side in sides if side is not own_sides[0])
             if any(
                 isinstance(leaf, ColumnRef) and inner.find(leaf) is not None
                 for leaf in walk(outer)
             ):
-                raise self._entangled(condition)
-            pairs.append((within[0], outer))
+                raise self._not_an_equality(condition)
+            pairs.append((own_sides[0], outer))
         return own, pairs
 
-    def _outside(self, expression: Expression, inner: RelationView) -> bool:
-        """Whether an expression names a column that is not the sub-query's own."""
+    def _uses_outer(self, expression: Expression, inner: RelationView) -> bool:
+        """Whether an expression uses a column of the outer question."""
         return any(
             isinstance(leaf, ColumnRef)
             and inner.find(leaf) is None
@@ -160,10 +173,10 @@ class _SubqueryJoin:
             for leaf in walk(expression)
         )
 
-    def _entangled(self, condition: Expression) -> InvalidQuery:
+    def _not_an_equality(self, condition: Expression) -> InvalidQuery:
         return InvalidQuery(
-            f"{condition} ties {self.one} to the question around it by more than an equality "
-            "of one of its columns with something outside. JOIN the two instead."
+            f"{condition} links {self.subquery} to the outer question, and only equalities of "
+            "its own columns with outer ones are supported. JOIN the two instead."
         )
 
     def _check_unit(
@@ -173,37 +186,41 @@ class _SubqueryJoin:
             return
         unit = self.view.unit
         for key, other in zip(keys, outer, strict=True):
-            mine = unit is not None and key == inner.unit
-            if mine and self.view.resolve(other) == unit:
+            is_unit = unit is not None and key == inner.unit
+            if is_unit and self.view.resolve(other) == unit:
                 return
-        name = inner.scope.origin.unit
+        name, table = inner.scope.origin.unit, inner.scope.table.name
         if name is not None and not self.view.private:
+            outer_table = self.view.scope.table.name
             raise InvalidQuery(
-                f"{self.one} looks from the public rows of {self.view.scope.table.name} into "
-                f"the private table {inner.scope.table.name}, where it would find somebody or "
-                f"not. Ask about {inner.scope.table.name}, joined with "
-                f"{self.view.scope.table.name}."
+                f"{self.subquery} looks from the public table {outer_table} into the private "
+                f"table {table}, so a public row would show who is there. Ask about {table}, "
+                f"joined with {outer_table}."
             )
         if name is None or unit is None:
             raise InvalidQuery(
-                f"{self.one} looks into the private table {inner.scope.table.name}, where each "
-                "row is protected on its own: nothing there can be looked up for another row. "
-                "Ask about that table itself."
+                f"{self.subquery} looks into the private table {table}, where each row is "
+                "protected on its own, so no other row may depend on it. Ask about that table "
+                "itself."
             )
         raise InvalidQuery(
-            f"{self.one} looks at other people's rows of the private table "
-            f"{inner.scope.table.name}. Tie it to the same person, in its WHERE: "
-            f"{inner.scope.table.name}.{name} = ...{name} of the table outside."
+            f"{self.subquery} looks at other people's rows of the private table {table}. Link "
+            f"it to the same person in its WHERE: {table}.{name} = ...{name} of the outer "
+            "table."
         )
 
 
-def _over(value: Expression, ends: dict[Aggregate, ColumnRef]) -> Expression:
-    """The selected expression over the joined aggregates; nothing there counts as 0."""
+def _use_results(value: Expression, results: dict[Aggregate, ColumnRef]) -> Expression:
+    """The selected expression over the joined aggregates. A count without a group is 0."""
     if isinstance(value, Aggregate):
-        end = ends[value]
-        return Call("coalesce", (end, _ZERO)) if value.name.startswith("count") else end
+        result = results[value]
+        return Call("coalesce", (result, _ZERO)) if value.name.startswith("count") else result
     if isinstance(value, Call):
-        return Call(value.name, tuple(_over(argument, ends) for argument in value.arguments))
+        inner = tuple(_use_results(argument, results) for argument in value.arguments)
+        return Call(value.name, inner)
     if isinstance(value, ColumnRef):
-        raise InvalidQuery(f"{value} stands outside of an aggregate, in a sub-query.")
+        raise InvalidQuery(
+            f"In a sub-query, {value} is outside an aggregate. Use MAX({value}) or another "
+            "aggregate."
+        )
     return value

@@ -1,4 +1,4 @@
-"""Functions of text: none makes it longer, so none can fill the memory."""
+"""Functions of text. None makes text longer, so none can fill the memory."""
 
 from collections.abc import Callable
 from fractions import Fraction
@@ -10,7 +10,7 @@ from deniable.query.relations.basic_functions import Function
 from deniable.query.relations.sql_nodes import Sql, try_cast
 from deniable.query.relations.value_ranges import ValueRange
 
-_FARTHEST = 10**6  # places in a text
+_LAST_PLACE = 10**6  # in a text
 _MOST_PARTS = 1000
 
 
@@ -19,7 +19,7 @@ def _call(name: str, *arguments: Sql) -> Sql:
 
 
 def _plain(name: str, most: int = 1) -> Function:
-    """Text to text."""
+    """A function from text to text."""
     return Function(1, most, "text", lambda a: ValueRange("text"), lambda a: _call(name, *a))
 
 
@@ -28,14 +28,14 @@ def _test(name: str) -> Function:
 
 
 def _place(name: str, most: int) -> Function:
-    """Part of a text, from or up to places that are whole constants."""
+    """A part of a text, given by positions that are whole constants."""
 
     def known(arguments: list[ValueRange]) -> ValueRange:
         for one in arguments[1:]:
             place = one.low if one.low == one.high else None
-            if place is None or place.denominator != 1 or abs(place) > _FARTHEST:
+            if place is None or place.denominator != 1 or abs(place) > _LAST_PLACE:
                 raise InvalidQuery(
-                    f"{name} takes whole constants for places, as in {name}(x, 1)."
+                    f"{name} takes whole constants as positions, as in {name}(x, 1)."
                 )
         return ValueRange("text")
 
@@ -58,7 +58,7 @@ def _count(name: str, least: int) -> Function:
 
 
 def _escaped(kind: type[exp.Expr]) -> Function:
-    """A pattern in which one sign takes the meaning from the next."""
+    """A pattern with an escape character."""
 
     def sql(a: list[Sql]) -> Sql:
         like = kind(this=a[0], expression=a[1])
@@ -68,13 +68,13 @@ def _escaped(kind: type[exp.Expr]) -> Function:
 
 
 def _split() -> Function:
-    """A part of a text between signs; none there is is empty."""
+    """A part of a text between separators; empty if there is no such part."""
 
     def known(arguments: list[ValueRange]) -> ValueRange:
         place = arguments[2].low if arguments[2].low == arguments[2].high else None
         if place is None or place.denominator != 1 or not 1 <= place <= _MOST_PARTS:
             raise InvalidQuery(
-                f"SPLIT_PART takes the number of a part, 1 to {_MOST_PARTS:,}: "
+                f"SPLIT_PART takes the number of a part from 1 to {_MOST_PARTS:,}, as in "
                 "SPLIT_PART(x, '-', 1)."
             )
         return ValueRange("text")

@@ -1,7 +1,6 @@
-"""UNION ALL: the rows of several views one after the other, each with its unit.
+"""UNION ALL: the rows of several views together, each with its unit.
 
-All rows of a unit, in whichever part, are that unit's, and its limits hold for all of them
-together.
+The contribution of a unit is bounded for its rows in all parts together.
 """
 
 from collections.abc import Sequence
@@ -40,50 +39,51 @@ class UnitedRows:
     table: Table
 
     def select(self, names: Sequence[str]) -> exp.Select:
-        """Those columns and the unit, of all parts."""
+        """These columns and the unit, of all parts."""
         places = [list(self.table.columns).index(name) for name in names]
-        selects = [self._part(part, places) for part in self.parts]
-        whole = exp.union(*selects, distinct=False, copy=False)
+        selects = [self._select_part(part, places) for part in self.parts]
+        union = exp.union(*selects, distinct=False, copy=False)
         alias = exp.TableAlias(this=exp.to_identifier("parts"))
-        made = exp.Select(expressions=[exp.Star()])
-        return made.from_(exp.Subquery(this=whole, alias=alias), copy=False)
+        select = exp.Select(expressions=[exp.Star()])
+        return select.from_(exp.Subquery(this=union, alias=alias), copy=False)
 
-    def _part(self, view: RelationView, places: list[int]) -> exp.Select:
-        """Numbers are doubles, unless the column holds integers in every part."""
-        chosen = []
+    def _select_part(self, view: RelationView, places: list[int]) -> exp.Select:
+        """One part. Numbers are doubles, unless the column holds integers in every part."""
+        outputs = []
         for place in places:
             declared = list(self.table.columns.values())[place]
             value = column(f"d{place}")
             if declared.kind == "number" and not declared.integer:
                 value = try_cast(value, "double")
-            chosen.append(named(value, f"d{place}"))
+            outputs.append(named(value, f"d{place}"))
         if view.private:
-            chosen.append(named(cast_unit(column("u"), view.scope.origin.unit_type), "u"))
-        made = subquery(view.select(places), "part")
-        return made.select(*(chosen or [named(exp.Literal.number(1), "one")]), copy=False)
+            outputs.append(named(cast_unit(column("u"), view.scope.origin.unit_type), "u"))
+        part = subquery(view.select(places), "part")
+        return part.select(*(outputs or [named(exp.Literal.number(1), "one")]), copy=False)
 
 
 def unite_views(parts: tuple[RelationView, ...]) -> RelationView:
-    """The view of all parts; columns go by their place and take the names of the first."""
+    """The view of all parts. Columns match by position and take the names of the first part."""
     first = parts[0]
     for other in parts[1:]:
-        _check(first, other)
+        _check_parts(first, other)
     columns = {
-        item.name: _column(item.name, parts, place) for place, item in enumerate(first.columns)
+        output.name: _column(output.name, parts, place)
+        for place, output in enumerate(first.columns)
     }
     unit = next(
         (
-            item.name
-            for place, item in enumerate(first.columns)
+            output.name
+            for place, output in enumerate(first.columns)
             if first.unit is not None
             and all(part.columns[place].expression == part.unit for part in parts)
         ),
         None,
     )
     tables = [part.scope.table for part in parts]
-    name = " and ".join(dict.fromkeys(one.name for one in tables))
+    name = " and ".join(dict.fromkeys(part.scope.table.name for part in parts))
     origin = RowOrigin.combine([part.scope.origin for part in parts], one_row_per_unit=False)
-    expected = [one.expected_rows for one in tables]
+    expected = [part.scope.table.expected_rows for part in parts]
     private = first.private
     table = Table(
         name,
@@ -92,60 +92,59 @@ def unite_views(parts: tuple[RelationView, ...]) -> RelationView:
         neighbors=tables[0].neighbors,
         max_groups_per_unit=origin.max_groups_per_unit if private else None,
         max_rows_per_unit_per_group=origin.max_rows_per_unit_per_group if private else None,
-        row_ceiling=min(MOST_ROWS, sum(one.row_ceiling for one in tables)),
+        row_ceiling=min(MOST_ROWS, sum(part.scope.table.row_ceiling for part in parts)),
         expected_rows=None if None in expected else sum(filter(None, expected)),
         columns=columns,
     )
-    items = tuple(ViewColumn(None, name, ColumnRef(name)) for name in columns)
-    return RelationView(Scope(table, UnitedRows(parts, table), origin), items)
+    outputs = tuple(ViewColumn(None, name, ColumnRef(name)) for name in columns)
+    return RelationView(Scope(table, UnitedRows(parts, table), origin), outputs)
 
 
-def _check(first: RelationView, other: RelationView) -> None:
+def _check_parts(first: RelationView, other: RelationView) -> None:
     if len(first.columns) != len(other.columns):
         raise InvalidQuery(
-            f"UNION ALL needs as many columns in each part. Found {len(first.columns)} and "
-            f"{len(other.columns)}."
+            "All parts of UNION ALL need the same number of columns. Found "
+            f"{len(first.columns)} and {len(other.columns)}."
         )
     if first.private != other.private:
         raise InvalidQuery(
-            "UNION ALL of private and public rows: the public ones belong to nobody. Ask about "
-            "the private ones, and add what is public to the answer."
+            "UNION ALL of private and public rows is not supported: public rows have no "
+            "privacy unit. Ask about the private rows, and add the public ones to the answer."
         )
     if first.private:
-        check_same_unit(first.scope, other.scope, "put below one another")
+        check_same_unit(first.scope, other.scope, "combined by UNION ALL")
 
 
 def _column(name: str, parts: tuple[RelationView, ...], place: int) -> Declared:
     expressions = [(part.columns[place].expression, part.scope) for part in parts]
-    known = [scope.value_range(expression) for expression, scope in expressions]
-    kinds = {one.kind for one in known} - {None}
+    ranges = [scope.value_range(expression) for expression, scope in expressions]
+    kinds = {values.kind for values in ranges} - {None}
     if len(kinds) > 1:
         raise InvalidQuery(
-            f"UNION ALL: column {place + 1} ({name}) is of different kinds, "
+            f"UNION ALL: Column {place + 1} ({name}) has different kinds in its parts, "
             f"{' and '.join(sorted(map(str, kinds)))}. CAST one of them."
         )
-    hull = value_ranges.hull(known)
-    made = column_from_range(name, hull)
-    whole = all(integer_column(expression, scope) for expression, scope in expressions)
+    column = column_from_range(name, value_ranges.hull(ranges))
+    integer = all(integer_column(expression, scope) for expression, scope in expressions)
     return Declared(
         name,
-        kind=made.kind,
-        bounds=made.bounds,
-        step=made.step,
+        kind=column.kind,
+        bounds=column.bounds,
+        step=column.step,
         keys=_keys(expressions),
-        integer=whole,
-        narrow=whole,
+        integer=integer,
+        narrow=integer,
     )
 
 
 def _keys(expressions: Sequence[tuple[Expression, Scope]]) -> Keys:
-    """All declared keys, where every part declares some."""
-    found: dict[KeyValue, None] = {}
+    """All declared keys, if every part declares some."""
+    values: dict[KeyValue, None] = {}
     private = False
     for expression, scope in expressions:
         keys = scope.column(expression.name).keys if isinstance(expression, ColumnRef) else None
         if keys is None:
             return None
         private = private or isinstance(keys, str)
-        found.update(dict.fromkeys(keys if isinstance(keys, tuple) else ()))
-    return "private" if private else tuple(found)
+        values.update(dict.fromkeys(keys if isinstance(keys, tuple) else ()))
+    return "private" if private else tuple(values)

@@ -1,8 +1,8 @@
-"""What is known about a value before any row is read: its kind, limits and grid.
+"""What is known about a value before any row is read: its kind, bounds and grid.
 
-Limits are carried through expressions by interval arithmetic on exact rationals. They follow
-from the policy alone. The engine clips the argument of every aggregate to them once more, so
-a limit derived wrongly would cost accuracy and never privacy.
+Bounds are carried through expressions by interval arithmetic on exact rationals. They follow
+only from the policy. The engine clips the argument of every aggregate to them once more, so a
+wrong bound would cost accuracy and never privacy.
 """
 
 import math
@@ -12,16 +12,16 @@ from fractions import Fraction
 
 from deniable.query.plan.grid_steps import common_step
 
-_FARTHEST = Fraction(10) ** 100  # of a limit that is worth knowing; doubles go thrice as far
-_LONGEST = 1000  # bits of a limit that is carried on as it is
+_LARGEST = Fraction(10) ** 100  # a bound beyond it is dropped; doubles reach to 1e308
+_MOST_BITS = 1000  # a bound with more bits is rounded outwards
 
 
 @dataclass(frozen=True, slots=True)
 class ValueRange:
-    """Kind ("number", "text", "boolean", "date"; None for NULL), limits and grid.
+    """The kind of a value ("number", "text", "boolean", "date"; None: NULL), bounds and grid.
 
-    Where `step` is known, the value is a whole multiple of it; where `low` and `high` are
-    None, nothing limits it.
+    If there is a `step`, the value is a multiple of it. If `low` or `high` is None, the value
+    has no bound on that side.
     """
 
     kind: str | None
@@ -31,15 +31,15 @@ class ValueRange:
 
     @property
     def bounded(self) -> bool:
-        """Whether both limits are known."""
+        """Whether there are both bounds."""
         return self.low is not None and self.high is not None
 
 
 def shorten(a: ValueRange) -> ValueRange:
-    """The same with limits and a grid that are short enough to be reckoned with further.
+    """The same range, with bounds and a step that are short enough for further arithmetic.
 
-    Powers of powers soon have more digits than a machine has room for. A limit beyond 1e100 is
-    none; one with very many digits is moved outwards a little.
+    Powers of powers soon have more digits than fit into memory. A bound beyond 1e100 is
+    dropped, and a bound with very many digits is rounded outwards.
 
     >>> far = shorten(ValueRange("number", Fraction(1, 3**999), Fraction(10) ** 101))
     >>> far.low, far.high
@@ -48,19 +48,19 @@ def shorten(a: ValueRange) -> ValueRange:
     if a.kind != "number":
         return a
     step = a.step
-    if step is not None and not 1 / _FARTHEST <= step <= _FARTHEST:
+    if step is not None and not 1 / _LARGEST <= step <= _LARGEST:
         step = None
-    if step is not None and _bits(step) > _LONGEST:
+    if step is not None and _bits(step) > _MOST_BITS:
         step = None
     low, high = _outwards(a.low, math.floor), _outwards(a.high, math.ceil)
     return ValueRange("number", low, high, step)
 
 
 def _outwards(end: Fraction | None, whole: Callable[[Fraction], int]) -> Fraction | None:
-    if end is None or abs(end) > _FARTHEST:
+    if end is None or abs(end) > _LARGEST:
         return None
-    tiny = end != 0 and abs(end) < 1 / _FARTHEST
-    return whole(end * _FARTHEST) / _FARTHEST if tiny or _bits(end) > _LONGEST else end
+    tiny = end != 0 and abs(end) < 1 / _LARGEST
+    return whole(end * _LARGEST) / _LARGEST if tiny or _bits(end) > _MOST_BITS else end
 
 
 def _bits(number: Fraction) -> int:
@@ -68,12 +68,12 @@ def _bits(number: Fraction) -> int:
 
 
 def constant(value: Fraction) -> ValueRange:
-    """Facts of a literal number: its own grid is the coarsest that holds it."""
+    """The range of a literal number. Its grid is the coarsest that contains it."""
     return ValueRange("number", value, value, abs(value) or Fraction(1))
 
 
 def hull(parts: list[ValueRange]) -> ValueRange:
-    """What holds of a value that is one of several."""
+    """The range of a value that is one of several."""
     kinds = [part for part in parts if part.kind is not None]
     if not kinds:
         return ValueRange(None)
@@ -106,7 +106,7 @@ def times(a: ValueRange, b: ValueRange) -> ValueRange:
 
 
 def quotient(a: ValueRange, b: ValueRange) -> ValueRange:
-    """a / b, NULL where b is 0: limited only where b stays away from 0."""
+    """a / b, NULL if b is 0. It has bounds only if the range of b does not contain 0."""
     if b.low is None or b.high is None or b.low <= 0 <= b.high:
         return ValueRange("number")
     return ValueRange("number", *_corners(a, b, lambda x, y: x / y), None)
@@ -129,10 +129,10 @@ def rounded(a: ValueRange) -> ValueRange:
 
 
 def least(parts: list[ValueRange]) -> ValueRange:
-    """The least of several numbers (NULLs are passed over)."""
+    """The least of several numbers, ignoring NULLs."""
     highs = [part.high for part in parts if part.high is not None]
     whole_hull = hull(parts)
-    # A NULL may hide the argument that limits from above, so all of them must.
+    # The argument with the least upper bound may be NULL, so the greatest of them counts.
     high = max(highs) if len(highs) == len(parts) else None
     return ValueRange("number", whole_hull.low, high, whole_hull.step)
 

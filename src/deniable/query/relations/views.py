@@ -1,7 +1,8 @@
-"""What a relation means to a policy: named expressions over rows that are read, and a filter.
+"""The view of a relation: named expressions over the rows of a scope, and a filter.
 
-A selection of columns only names expressions anew, and its WHERE joins that of the question
-around it. So a sub-query that does no more than that makes the same plan as the flat question.
+A sub-query that only selects columns and filters rows adds no step: its expressions are
+renamed, and its WHERE is added to that of the outer question. So it makes the same plan as the
+question without the sub-query.
 """
 
 from collections.abc import Iterable, Sequence
@@ -25,17 +26,17 @@ from deniable.query.relations.value_ranges import ValueRange, shorten
 
 @dataclass(frozen=True, slots=True)
 class ViewColumn:
-    """A column of a view: what it is called, and what it is over the rows that are read."""
+    """A column of a view: its name, and its expression over the columns of the scope."""
 
     table: str | None
     name: str
     expression: Expression
-    hidden: bool = False  # found by its table's name only, and no part of *
+    hidden: bool = False  # needs the name of its table, and is not part of *
 
 
 @dataclass(frozen=True, slots=True)
 class RelationView:
-    """Items over the rows of a scope, of those rows that a condition keeps."""
+    """Columns over those rows of a scope for which a condition holds."""
 
     scope: Scope
     columns: tuple[ViewColumn, ...]
@@ -43,74 +44,87 @@ class RelationView:
 
     @classmethod
     def of_scope(cls, scope: Scope, name: str | None) -> "RelationView":
-        """All columns of a scope under one name."""
-        return cls(
-            scope, tuple(ViewColumn(name, one, ColumnRef(one)) for one in scope.table.columns)
-        )
+        """All columns of a scope, under one table name."""
+        columns = (ViewColumn(name, key, ColumnRef(key)) for key in scope.table.columns)
+        return cls(scope, tuple(columns))
 
     def rename_table(self, name: str | None, *, hidden: bool = False) -> "RelationView":
-        """The same items, all under one table's name."""
-        items = (ViewColumn(name, one.name, one.expression, hidden) for one in self.columns)
-        return replace(self, columns=tuple(items))
+        """The same columns, all under one table name."""
+        columns = (
+            ViewColumn(name, column.name, column.expression, hidden) for column in self.columns
+        )
+        return replace(self, columns=tuple(columns))
 
-    def find(self, wanted: ColumnRef) -> ViewColumn | None:
-        """The item of that name; None where there is none."""
-        found = [
-            one
-            for one in self.columns
-            if one.name.lower() == wanted.name.lower()
+    def find(self, ref: ColumnRef) -> ViewColumn | None:
+        """The column of that name; None if there is none."""
+        matches = [
+            column
+            for column in self.columns
+            if column.name.lower() == ref.name.lower()
             and (
-                not one.hidden
-                if wanted.table is None
-                else (one.table or "").lower() == wanted.table.lower()
+                not column.hidden
+                if ref.table is None
+                else (column.table or "").lower() == ref.table.lower()
             )
         ]
-        if len({one.expression for one in found}) > 1:
-            tables = ", ".join(f"{one.table}.{one.name}" for one in found)
-            raise InvalidQuery(f"{wanted} may be any of {tables}: say which.")
-        return found[0] if found else None
+        if len({column.expression for column in matches}) > 1:
+            names = ", ".join(f"{column.table}.{column.name}" for column in matches)
+            raise InvalidQuery(f"{ref} is ambiguous: it may be {names}. Write one of these.")
+        return matches[0] if matches else None
 
-    def item(self, wanted: ColumnRef) -> ViewColumn:
-        """The item of that name; refuses what is not there."""
-        found = self.find(wanted)
-        if found is not None:
-            return found
-        shown = [one for one in self.columns if not one.hidden]
-        near = get_close_matches(wanted.name, [one.name for one in shown], n=1)
-        hint = f" Did you mean {near[0]}?" if near else ""
-        tables = sorted({one.table for one in shown if one.table is not None})
-        if wanted.table is not None and wanted.table.lower() not in map(str.lower, tables):
-            raise InvalidQuery(f"FROM has no table {wanted.table}: {', '.join(tables)}.")
-        of = f"Table {tables[0]}" if len(tables) == 1 else "FROM"
+    def column(self, ref: ColumnRef) -> ViewColumn:
+        """The column of that name; an error if there is none."""
+        match = self.find(ref)
+        if match is not None:
+            return match
+        visible = [column for column in self.columns if not column.hidden]
+        tables = sorted({column.table for column in visible if column.table is not None})
+        if ref.table is not None and ref.table.lower() not in map(str.lower, tables):
+            raise InvalidQuery(
+                f"FROM has no table {ref.table}. Its tables are {', '.join(tables)}."
+            )
+        names = {column.name: None for column in visible}
+        near = get_close_matches(ref.name, list(names), n=1)
+        hint = f" Did you mean `{near[0]}`?" if near else ""
+        owner = f"Table {tables[0]}" if len(tables) == 1 else "FROM"
         raise InvalidQuery(
-            f"{of} has no column {wanted}.{hint} It has "
-            f"{', '.join(sorted({one.name for one in shown}))}."
+            f"{owner} has no column {ref}.{hint} Its columns are {', '.join(sorted(names))}."
         )
 
     def resolve(self, expression: Expression) -> Expression:
-        """The expression over the rows that are read."""
+        """The expression over the columns of the scope."""
         check_sizes([expression])
-        made = replace_columns(expression, lambda one: self.item(one).expression)
-        check_sizes([made])
-        for leaf in walk(made):
-            if isinstance(leaf, SubQuery):
-                raise InvalidQuery(_misplaced(leaf))
-            of = leaf.arguments if isinstance(leaf, Call) and leaf.name == "outside" else ()
-            if any(not isinstance(one, ColumnRef) for one in of):
-                raise InvalidQuery(f"{of[0]} has no bounds of its own: name a column.")
-        return self.scope.resolve(made)
+        resolved = replace_columns(expression, lambda ref: self.column(ref).expression)
+        check_sizes([resolved])
+        for part in walk(resolved):
+            if isinstance(part, SubQuery):
+                raise InvalidQuery(
+                    f"{part} is supported in WHERE, SELECT and GROUP BY, but not in HAVING, "
+                    "ORDER BY or ON."
+                )
+            clipped = (
+                part.arguments if isinstance(part, Call) and part.name == "outside" else ()
+            )
+            if any(not isinstance(argument, ColumnRef) for argument in clipped):
+                raise InvalidQuery(
+                    f"CLIPPED takes a column with bounds of its own. Found {clipped[0]}."
+                )
+        return self.scope.resolve(resolved)
 
     def filter(self, condition: Expression | None) -> "RelationView":
-        """Only the rows for which a condition, over the rows that are read, holds."""
+        """Only the rows for which a condition over the scope holds."""
         if condition is None:
             return self
         if self.scope.value_range(condition).kind not in ("boolean", None):
-            raise InvalidQuery(f"WHERE {condition} is neither true nor false.")
+            raise InvalidQuery(
+                f"WHERE {condition} is not a condition. Write one that is true or false, such "
+                "as cost > 0."
+            )
         return replace(self, where=conjunction([self.where, condition]))
 
     @property
     def private(self) -> bool:
-        """Whether anybody's rows are read."""
+        """Whether rows of a private table are read."""
         return bool(self.scope.origin.tables)
 
     @property
@@ -122,48 +136,42 @@ class RelationView:
         )
 
     def select(
-        self, wanted: Iterable[int], extras: Sequence[tuple[Sql, str]] = ()
+        self, places: Iterable[int], extras: Sequence[tuple[Sql, str]] = ()
     ) -> exp.Select:
-        """The items at some places as d0, d1, ... (d and the place), and the unit as u."""
-        places = list(dict.fromkeys(wanted))
+        """The columns at some positions as d0, d1, ... (d and the position), the unit as u."""
         used: list[Expression] = [] if self.where is None else [self.where]
-        whole: list[str] = []
-        chosen = [named(sql, name) for sql, name in extras]
-        for place in places:
+        integers: list[str] = []
+        outputs = [named(sql, name) for sql, name in extras]
+        for place in dict.fromkeys(places):
             expression = self.columns[place].expression
-            kept = integer_column(expression, self.scope)
-            if kept is not None:
-                whole.append(kept)
-                value = column(f"{self.scope.alias(kept)}_key")
+            integer = integer_column(expression, self.scope)
+            if integer is not None:
+                integers.append(integer)
+                value = column(f"{self.scope.alias(integer)}_key")
             else:
                 used.append(expression)
                 value = self.scope.sql(expression)
-            chosen.append(named(value, f"d{place}"))
-        chosen += [named(column("u"), "u")] if self.scope.table.unit is not None else []
-        rows = subquery(select_clean_columns(self.scope, used, whole, outermost=False), "clean")
-        made = rows.select(*(chosen or [exp.Literal.number(1)]), copy=False)
-        return (
-            made if self.where is None else made.where(self.scope.sql(self.where), copy=False)
+            outputs.append(named(value, f"d{place}"))
+        outputs += [named(column("u"), "u")] if self.scope.table.unit is not None else []
+        clean = select_clean_columns(self.scope, used, integers, outermost=False)
+        rows = subquery(clean, "clean").select(
+            *(outputs or [exp.Literal.number(1)]), copy=False
         )
+        if self.where is None:
+            return rows
+        return rows.where(self.scope.sql(self.where), copy=False)
 
 
 def integer_column(expression: Expression, scope: Scope) -> str | None:
-    """The column, if an expression is one of integers: they need not go through doubles."""
+    """The name of a column of integers, which need no conversion to doubles; else None."""
     if isinstance(expression, ColumnRef) and scope.column(expression.name).integer:
         return expression.name
     return None
 
 
-def _misplaced(query: SubQuery) -> str:
-    return (
-        f"{query} may stand in WHERE, and in what is selected or grouped by; not in HAVING, "
-        "ORDER BY or ON."
-    )
-
-
 def declare_column(name: str, expression: Expression, scope: Scope) -> Declared:
-    """What is public about a column that an expression makes."""
-    known = scope.value_range(expression)
+    """What is public about the column that an expression makes."""
+    values = scope.value_range(expression)
     if isinstance(expression, ColumnRef):
         source = scope.column(expression.name)
         return Declared(
@@ -175,19 +183,19 @@ def declare_column(name: str, expression: Expression, scope: Scope) -> Declared:
             integer=source.integer,
             narrow=bool(source.integer),
         )
-    return column_from_range(name, known)
+    return column_from_range(name, values)
 
 
-def column_from_range(name: str, known: ValueRange) -> Declared:
-    """A column with the limits and grid that are known of its values, widened to the grid."""
-    known, kind = shorten(known), cast(Kind, known.kind or "text")
-    if kind != "number" or known.low is None or known.high is None:
-        whole = kind == "number" and known.step is not None and known.step.denominator == 1
+def column_from_range(name: str, values: ValueRange) -> Declared:
+    """A column with the bounds and grid of a range of values; the bounds move to the grid."""
+    values, kind = shorten(values), cast(Kind, values.kind or "text")
+    if kind != "number" or values.low is None or values.high is None:
+        whole = kind == "number" and values.step is not None and values.step.denominator == 1
         return Declared(name, kind=kind, integer=whole)
-    step = known.step
-    if step is not None and (known.high - known.low) / step > 1 << 60:
+    step = values.step
+    if step is not None and (values.high - values.low) / step > 1 << 60:
         step = None
-    low, high = known.low, known.high
+    low, high = values.low, values.high
     if step is not None:
         low, high = (low / step).__floor__() * step, (high / step).__ceil__() * step
     if low == high:
