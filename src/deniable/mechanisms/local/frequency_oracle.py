@@ -161,7 +161,7 @@ class FrequencyOracle:
         """The share of each answer, from reports or from their tally.
 
         Each is unbiased by itself, so they need not add up to 1: see
-        `deniable.surveys.on_simplex`.
+        `deniable.surveys.project_to_simplex`.
         """
         if (responses is None) == (counts is None):
             raise InvalidParameter("Give either the responses or `counts=`, and not both.")
