@@ -97,7 +97,7 @@ class UsesContract:
     refused_uses: ClassVar[set[str]] = set()
 
     def valued(self, engine, sql) -> pa.Table:
-        return pa.Table.from_batches(list(engine._rows(sql)))
+        return pa.Table.from_batches(list(engine._run_statement(sql)))
 
     def test_every_function_has_duckdbs_values(self):
         asked = list(dict.fromkeys([*(one for uses in USES.values() for one in uses), *MORE]))
@@ -123,7 +123,7 @@ class UsesContract:
 
 def _refused(engine, sql):
     try:
-        engine._check(sql)
+        engine._check_statement(sql)
     except Unsupported:
         return True
     return False

@@ -1,1 +1,1 @@
-"""Engines run a Plan's one statement and return integers: one driver a file."""
+"""Engines run a Plan's statements and return integers: one driver per folder."""

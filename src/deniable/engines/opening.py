@@ -1,4 +1,4 @@
-"""Which engine a policy's sources need: DuckDB for files and frames, or the one they name."""
+"""Opens the engine that a policy's sources need: DuckDB for files and frames, or another."""
 
 from collections.abc import Mapping
 from importlib import import_module
@@ -32,7 +32,7 @@ def engine_of(source: Any) -> str:
 
 
 def list_tables(source: str) -> list[str]:
-    """The tables that a file or an address holds, by name; none if it names its one table.
+    """The tables in a file or at an address, by name; empty if it names a single table.
 
     >>> list_tables("visits.parquet"), list_tables("postgresql://reader@db/hospital#visits")
     ([], [])
@@ -43,7 +43,7 @@ def list_tables(source: str) -> list[str]:
 
 
 def open_engine(tables: Policy | Mapping[str, Any]) -> PlanRunner:
-    """The one engine over all sources of a policy, or over sources by name.
+    """Opens one engine over all sources of a policy, or over sources by name.
 
     >>> import pyarrow as pa
     >>> open_engine({"visits": pa.table({"ward": ["A"]})})
@@ -61,21 +61,21 @@ def open_engine(tables: Policy | Mapping[str, Any]) -> PlanRunner:
         except InvalidPolicy as problem:
             raise InvalidPolicy(str(problem), where=("tables", name, "source")) from None
     if len(needed) > 1:
-        told = ", ".join(f"{name!r} in {engine}" for engine, name in needed.items())
+        listed = ", ".join(f"{name!r} in {engine}" for engine, name in needed.items())
         raise InvalidPolicy(
-            f"The tables of a policy must be in one engine, and these are in several: {told}. "
-            "Write a policy for each, or copy the smaller tables."
+            f"All tables of a policy must be in one engine; these are in several: {listed}. "
+            "Write one policy per engine, or copy the smaller tables."
         )
     return _engine_class(next(iter(needed))).open(tables)
 
 
-def _engine_class(called: str) -> type[PlanRunner]:
-    module, name = _ENGINES[called]
+def _engine_class(engine_name: str) -> type[PlanRunner]:
+    module, name = _ENGINES[engine_name]
     try:
         engine: type[PlanRunner] = getattr(import_module(module), name)
     except ImportError:
         raise MissingExtra(
             f"{name} needs a package that is not installed. Add it with   "
-            f"pip install 'deniable[{called}]'"
+            f"pip install 'deniable[{engine_name}]'"
         ) from None
     return engine

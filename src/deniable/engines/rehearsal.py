@@ -13,7 +13,7 @@ _TYPES = {"number": "DOUBLE", "boolean": "BOOLEAN", "date": "DATE", "text": "VAR
 
 
 def open_rehearsal(policy: Policy) -> DuckDB:
-    """An engine over made-up rows for every table of a policy.
+    """Opens an engine over made-up rows for every table of a policy.
 
     >>> from deniable.policy import Table
     >>> table = Table.declare("visits", bounds={"cost": (0, 9)}, keys={"ward": ["A", "B"]})
@@ -28,18 +28,18 @@ def open_rehearsal(policy: Policy) -> DuckDB:
 
 
 def _read_schemas(policy: Policy) -> dict[str, dict[str, str]]:
-    """Of each table's source, if it is here; else of the columns that are declared."""
-    found = {}
+    """The columns of each table's source, or the declared columns if it cannot be opened."""
+    schemas = {}
     for name, table in policy.tables.items():
         try:
             if table.source is None:
                 raise InvalidPolicy("There is no source.")
             with open_engine({name: table.source}) as engine:
-                found[name] = engine.schema(name)
+                schemas[name] = engine.schema(name)
         except InvalidPolicy:
-            found[name] = {
-                one.name: _TYPES[one.kind or "text"] for one in table.columns.values()
+            schemas[name] = {
+                column.name: _TYPES[column.kind or "text"] for column in table.columns.values()
             }
             if table.unit is not None:
-                found[name].setdefault(table.unit, "VARCHAR")
-    return found
+                schemas[name].setdefault(table.unit, "VARCHAR")
+    return schemas

@@ -1,4 +1,4 @@
-"""Lines that are no rows are left out, and the owner learns of it; nobody else does."""
+"""Malformed lines are left out, and only the owner learns of it."""
 
 import gzip
 import logging
@@ -42,7 +42,7 @@ def test_the_owners_log_says_how_many_and_where(opened, caplog, case):
     content, line = BAD[case]
     assert shown(opened(content).run(FEW)) == [(2, 2)]
     (said,) = caplog.messages
-    assert "table visits: 1 line of its CSV files is no row" in said
+    assert "table visits: 1 line of its CSV files is malformed" in said
     assert f"line {line} of " in said
     assert "secret" not in said
 
@@ -77,7 +77,7 @@ def test_the_log_beside_the_ledger_has_it(tmp_path):
     (tmp_path / "deniable.toml").write_text(policy)
     dp.open(str(tmp_path / "deniable.toml"))
     (log,) = tmp_path.glob("*.log")
-    assert "1 line of its CSV files is no row" in log.read_text()
+    assert "1 line of its CSV files is malformed" in log.read_text()
 
 
 def test_several_lines_and_files_are_counted(tmp_path, caplog):
@@ -85,7 +85,7 @@ def test_several_lines_and_files_are_counted(tmp_path, caplog):
         (tmp_path / name).write_bytes(content)
     table = Table("visits", str(tmp_path / "*.csv"))
     assert shown(DuckDB.open(Policy([table], epsilon=1)).run(FEW)) == [(4, 4)]
-    assert "3 lines of its CSV files are no rows" in caplog.text
+    assert "3 lines of its CSV files are malformed" in caplog.text
     assert "line 4 of " in caplog.text
     assert "a.csv" in caplog.text
 

@@ -24,7 +24,7 @@ def test_batches_make_up_the_whole(engine):
     found = engine.stream(MANY).reveal_to(list)
     assert len(found) > 1
     assert max(one.groups for one in found) < GROUPS
-    joined = ExactGroups.joined(found)
+    joined = ExactGroups.join(found)
     assert np.array_equal(np.sort(joined.features["n"]), np.arange(GROUPS))
     assert np.array_equal(np.asarray(joined.keys[0]), joined.features["n"])
     whole = engine.run(MANY).reveal_to(lambda exact: exact)

@@ -35,10 +35,10 @@ def test_endings_decide(folder):
         ("http://example.org/a.csv", "address"),
         ("s3://bucket/a.parquet", "address"),
         ("a\0.csv", "address"),
-        ("absent.csv", "not there"),
-        ("*.parq.csv", "not there"),
-        (".", "no known kind"),
-        ("a.xlsx", "no known kind"),
+        ("absent.csv", "was not found"),
+        ("*.parq.csv", "was not found"),
+        (".", "unknown file extension"),
+        ("a.xlsx", "unknown file extension"),
     ],
 )
 def test_what_is_not_a_file_is_refused(folder, source, told):
@@ -65,5 +65,5 @@ def test_a_header_that_names_nothing_is_refused(folder, line):
 def test_what_is_not_packed_as_its_ending_says_is_refused(folder, packed):
     content = b"one,two\n" * 99
     (folder / "v.csv.gz").write_bytes(gzip.compress(content)[:15] if packed else content)
-    with pytest.raises(InvalidPolicy, match="not what its ending says"):
+    with pytest.raises(InvalidPolicy, match="does not match its file extension"):
         source_files.read_header(source_files.find_files("v.csv.gz"))

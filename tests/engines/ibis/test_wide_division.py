@@ -78,7 +78,7 @@ def test_wide_integers_become_the_nearest_double(backend):
     rows = list(itertools.product(parts, parts))
     columns = zip("ab", zip(*rows, strict=True), strict=True)
     connection, table = connected(backend, pa.table(dict(columns)))
-    made = table.mutate(x=WideInteger(((3, table.a), (-2, table.b))).real())
+    made = table.mutate(x=WideInteger(((3, table.a), (-2, table.b))).to_double())
     for row in connection.to_pyarrow(made).to_pylist():
         exact = 3 * row["a"] - 2 * row["b"]
         if max(3 * row["a"], 2 * row["b"]) < 2**59:

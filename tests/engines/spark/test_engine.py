@@ -7,7 +7,7 @@ import pyarrow.parquet
 import pytest
 
 import deniable as dp
-from deniable.app.cli.commands.init import drafted
+from deniable.app.cli.commands.init import write_draft
 from deniable.engines.spark import writer
 from deniable.engines.spark.engine import Spark
 from deniable.errors import EngineFailed, InvalidPolicy, Unsupported
@@ -45,11 +45,11 @@ known = DuckDB.open({"visits": within_limits()})
 with Spark.open({"visits": source}) as engine:
     engine.progress = seen.append
     same(engine, known, plans)
-    frame = engine._connected().read.parquet(sys.argv[1])
+    frame = engine._connect().read.parquet(sys.argv[1])
     assert seen and seen[-1] == 1.0 and all(0 <= one <= 1 for one in seen), seen
     with Spark.open({"visits": frame}) as again:
         same(again, known, {"average": plans["average"]})
-    assert "connect" in type(engine._connected()).__module__
+    assert "connect" in type(engine._connect()).__module__
 print("done")
 """
 
@@ -173,13 +173,13 @@ def test_a_draft_holds_the_tables_of_the_catalog(session, tmp_path):
         "odd"
     )
     assert "odd" in Spark.list_tables("spark://local")
-    text = drafted("spark://local", tmp_path)
+    text = write_draft("spark://local", tmp_path)
     assert "[tables.odd]" in text
     assert 'source = "spark://local#odd"' in text
     assert not any(one in text for one in ("4711", "CANARY"))
     pyarrow.parquet.write_table(within_limits(), tmp_path / "0.parquet")
     folder = f"spark://local?parquet={tmp_path}"
-    assert f'source = "{folder}"' in drafted(folder, tmp_path)
+    assert f'source = "{folder}"' in write_draft(folder, tmp_path)
 
 
 def test_a_source_that_is_not_there_is_said(session):
@@ -188,7 +188,7 @@ def test_a_source_that_is_not_there_is_said(session):
 
 
 def test_rows_are_told_apart_also_where_very_many_are_the_same(session, monkeypatch):
-    monkeypatch.setattr(writer, "_ROWS_PER_EXPLODE", 3)
+    monkeypatch.setattr(writer, "_RUN_ROWS", 3)
     session.createDataFrame([(1,)] * 8 + [(None,)] * 3, "x int").createOrReplaceTempView("same")
     with Spark.open({"same": "spark://local"}) as engine:
         asked = plan(
@@ -205,6 +205,6 @@ def test_a_frame_that_is_made_anew_each_time_has_no_rows_to_tell_apart(session):
     with dp.protect(frame, bounds={"x": (0, 1)}, epsilon=9) as asked:
         asked.sql("SELECT COUNT(*) FROM data", epsilon=1)
         twice = "SELECT COUNT(*) FROM (SELECT x FROM data UNION ALL SELECT x FROM data)"
-        with pytest.raises(Unsupported, match="made anew"):
+        with pytest.raises(Unsupported, match="new rows each time"):
             asked.sql(twice, epsilon=1)
         assert asked.remaining.epsilon == 8

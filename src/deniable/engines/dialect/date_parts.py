@@ -1,6 +1,6 @@
-"""Parts of moments, by the names that DuckDB, Spark and PostgreSQL have for them."""
+"""Parts of dates and moments, by their names in DuckDB, Spark and PostgreSQL."""
 
-# DuckDB's name: Spark's, PostgreSQL's, and what Spark's number must be lowered by.
+# DuckDB's name: Spark's, PostgreSQL's, and the number to subtract from Spark's result.
 DATE_PARTS: dict[str, tuple[str, str, int]] = {
     "YEAR": ("YEAR", "YEAR", 0),
     "QUARTER": ("QUARTER", "QUARTER", 0),

@@ -1,7 +1,7 @@
-"""Which letters DuckDB takes for one another, and which for space: asked of DuckDB itself.
+"""DuckDB's pairs of upper and lower case letters, and its spaces, asked from DuckDB itself.
 
-DuckDB maps letters one by one, so that text never becomes longer; other engines map "ß" to
-two letters, or know another edition of Unicode. They are given DuckDB's own letters instead.
+DuckDB maps letters one by one, so a text never becomes longer. Other engines map "ß" to two
+letters, or use another version of Unicode. They get DuckDB's own letters instead.
 """
 
 from functools import cache
@@ -9,8 +9,8 @@ from typing import Literal
 
 import duckdb
 
-_END = 0x20000  # no letter from here on has a case, and none is a space
-_SURROGATES = (0xD800, 0xE000)  # which are no letters
+_END = 0x20000  # above this, no letter has a case and none is a space
+_SURROGATES = (0xD800, 0xE000)  # halves of letters, which are not characters
 _LETTERS = (
     f"SELECT chr(i::INTEGER) AS c FROM range(1, {_SURROGATES[0]}) AS r(i) UNION ALL "
     f"SELECT chr(i::INTEGER) AS c FROM range({_SURROGATES[1]}, {_END}) AS r(i)"
@@ -33,7 +33,7 @@ def case_pairs(which: Literal["lower", "upper"]) -> tuple[str, str]:
 
 @cache
 def spaces() -> str:
-    """What TRIM takes away.
+    """The letters that TRIM removes.
 
     >>> " " in spaces(), "\\t" in spaces()
     (True, False)
@@ -46,6 +46,6 @@ def spaces() -> str:
 
 def _query_duckdb(sql: str) -> tuple[str, str]:
     with duckdb.connect() as connection:
-        found = connection.execute(sql).fetchone()
-    assert found is not None
-    return str(found[0]), str(found[1])
+        row = connection.execute(sql).fetchone()
+    assert row is not None
+    return str(row[0]), str(row[1])

@@ -1,11 +1,11 @@
-"""Our statements in another engine's words, node by node, with the kind of every value.
+"""Writes our statements in another engine's dialect, node by node, with the kind of each value.
 
-A Plan's SQL is in DuckDB's dialect, and what it means is what DuckDB does with it: a cast
-that fails is NULL, rounding a double to an integer goes to the even neighbour, NaN is the
-greatest number, integers of 128 bits do not overflow. Other engines differ in each of these,
-so nothing is handed over as it is. A writer reads the statement, knows of every value
-whether it is a double, an integer, text, a day or a moment, and asks its engine's subclass
-for words that mean the same. What it does not know it refuses, before anything is spent.
+A Plan's SQL is in DuckDB's dialect, and DuckDB defines its meaning: a cast that fails is NULL,
+a double is rounded to the nearest even integer, NaN is the greatest number, 128-bit integers
+do not overflow. Other engines differ in each of these, so no text is passed on unchanged. A
+writer parses the statement, knows for every value whether it is a double, an integer, text, a
+day or a moment, and asks its engine's subclass for SQL with the same meaning. It refuses what
+it does not know, before anything is spent.
 """
 
 from abc import abstractmethod
@@ -16,7 +16,7 @@ from typing import ClassVar
 import sqlglot
 from sqlglot import exp
 
-from deniable.engines.dialect.engine_dialect import Columns, Kind
+from deniable.engines.dialect.typed_sql import Columns, Kind
 from deniable.engines.dialect.value_writer import ColumnKinds, ValueWriter
 from deniable.errors import Unsupported
 
@@ -36,27 +36,27 @@ _JOINS = {"", "INNER", "LEFT", "CROSS", "LEFT OUTER", "FULL", "FULL OUTER"}
 
 @dataclass(frozen=True, slots=True)
 class WrittenRelation:
-    """What can stand behind FROM: its SQL, and its columns."""
+    """What can follow FROM: its SQL, and its columns."""
 
     sql: str
     columns: Columns
-    steady: bool = True  # holds the same rows each time that it is read
+    deterministic: bool = True  # has the same rows each time that it is read
 
 
 class StatementWriter(ValueWriter):
-    """Writes statements about these tables in the words of one engine."""
+    """Writes statements about these tables in the dialect of one engine."""
 
-    once: ClassVar[str] = ""  # how a WITH is told to be run once
+    once: ClassVar[str] = ""  # the keyword that makes a WITH run only once
 
     def __init__(self, tables: Mapping[str, WrittenRelation]) -> None:
         self._tables = {name.lower(): relation for name, relation in tables.items()}
 
     def write(self, sql: str) -> str:
-        """The statement, written anew; raises Unsupported on what has no words here."""
+        """The statement in the engine's dialect; raises Unsupported if it cannot be written."""
         return self.write_relation(sql).sql
 
     def write_relation(self, sql: str) -> WrittenRelation:
-        """The same, with the columns that it finds."""
+        """The same, with the columns of its result."""
         return self._write_query(sqlglot.parse_one(sql, dialect="duckdb"), {})
 
     def _write_query(self, node: exp.Expr, defined: Mapping[str, Columns]) -> WrittenRelation:
@@ -66,17 +66,20 @@ class StatementWriter(ValueWriter):
             return self._write_union(node, defined)
         if not isinstance(node, exp.Select):
             raise self._unsupported(node)
-        unread = {key for key, value in node.args.items() if value} - _SUPPORTED_CLAUSES
-        if unread:
-            raise Unsupported(f"{self.engine} has no words for {', '.join(sorted(unread))}.")
+        unsupported = {key for key, value in node.args.items() if value} - _SUPPORTED_CLAUSES
+        if unsupported:
+            raise Unsupported(
+                f"{self.engine} does not support these clauses in a statement: "
+                f"{', '.join(sorted(unsupported))}. Nothing was spent."
+            )
         return self._write_select(node, defined)
 
     def _write_union(self, node: exp.Union, defined: Mapping[str, Columns]) -> WrittenRelation:
         head, defined = self._write_with(node, defined)
         if node.args.get("distinct"):
             raise self._unsupported(node)
-        parts = [self._write_query(one, defined) for one in (node.this, node.expression)]
-        sql = " UNION ALL ".join(f"({one.sql})" for one in parts)
+        parts = [self._write_query(part, defined) for part in (node.this, node.expression)]
+        sql = " UNION ALL ".join(f"({part.sql})" for part in parts)
         columns = {
             name: left if left != "null" else right
             for (name, left), right in zip(
@@ -88,22 +91,22 @@ class StatementWriter(ValueWriter):
     def _write_with(
         self, node: exp.Query, defined: Mapping[str, Columns]
     ) -> tuple[str, dict[str, Columns]]:
-        known, parts = dict(defined), []
-        for one in node.ctes:
-            kept = bool(one.args.get("materialized"))
+        relations, parts = dict(defined), []
+        for cte in node.ctes:
+            materialized = bool(cte.args.get("materialized"))
             relation = (
-                self._write_numbered_rows(one, node)
-                if kept
-                else self._write_query(one.this, known)
+                self._write_numbered_rows(cte, node)
+                if materialized
+                else self._write_query(cte.this, relations)
             )
-            known[one.alias] = relation.columns
-            word = f"AS{self.once}" if kept else "AS"
-            parts.append(f"{self.quote_name(one.alias)} {word} ({relation.sql})")
-        return (f"WITH {', '.join(parts)} " if parts else ""), known
+            relations[cte.alias] = relation.columns
+            word = f"AS{self.once}" if materialized else "AS"
+            parts.append(f"{self.quote_name(cte.alias)} {word} ({relation.sql})")
+        return (f"WITH {', '.join(parts)} " if parts else ""), relations
 
     def _write_numbered_rows(self, numbered: exp.Expr, reader: exp.Query) -> WrittenRelation:
-        """The rows of a table in which each is somebody, with what tells them apart: of the
-        columns that are read, and no others."""
+        """The rows of a table whose privacy unit is the row, each with an identifier; only
+        the columns that are read."""
         number, source = numbered.this.expressions[0], numbered.this.args["from_"].this
         table = self._tables.get(source.name.lower())
         of, place = read_numbering(number.this)
@@ -111,25 +114,25 @@ class StatementWriter(ValueWriter):
             raise self._unsupported(numbered.this)
         read = {column.name for column in reader.find_all(exp.Column)}
         columns = {name: kind for name, kind in table.columns.items() if name in read}
-        apart, kind = self.number_rows(replace(table, columns=columns), number.alias, of, place)
-        return WrittenRelation(apart, {number.alias: kind, **columns})
+        sql, kind = self.number_rows(replace(table, columns=columns), number.alias, of, place)
+        return WrittenRelation(sql, {number.alias: kind, **columns})
 
     @abstractmethod
     def number_rows(
         self, table: WrittenRelation, number: str, of: int, place: int
     ) -> tuple[str, Kind]:
-        """The columns of a table, and beside them a value that no other row has: neither one
-        of this table, nor of the others, which have other places of so many. Wherever the
-        statement reads these rows, each has the same value again."""
+        """The columns of a table, and an identifier that no other row has, in this table or
+        in the other numbered tables: this one is number `place` of `of`. Wherever the
+        statement reads these rows, each has the same identifier."""
 
     def _write_select(
         self, node: exp.Select, defined: Mapping[str, Columns]
     ) -> WrittenRelation:
-        head, known = self._write_with(node, defined)
-        scope = ColumnKinds(known)
+        head, relations = self._write_with(node, defined)
+        scope = ColumnKinds(relations)
         source = self._write_from(node, scope)
         columns: dict[str, Kind] = {}
-        selected = [self._write_selected(one, scope, columns) for one in node.expressions]
+        selected = [self._write_selected(column, scope, columns) for column in node.expressions]
         sql = head + ("SELECT DISTINCT " if node.args.get("distinct") else "SELECT ")
         sql += ", ".join(selected) + source
         for key, word in (("where", "WHERE"), ("having", "HAVING")):
@@ -176,23 +179,23 @@ class StatementWriter(ValueWriter):
         self, node: exp.Expr, scope: ColumnKinds, columns: dict[str, Kind]
     ) -> str:
         if isinstance(node, exp.Star):
-            for held in scope.read.values():
-                columns.update(held)
+            for read in scope.read.values():
+                columns.update(read)
             return "*"
-        said = self.write_value(node.unalias(), scope)
+        value = self.write_value(node.unalias(), scope)
         name = node.alias_or_name or f"_{len(columns)}"
-        columns[name] = said.kind
-        return f"{said.sql} AS {self.quote_name(name)}"
+        columns[name] = value.kind
+        return f"{value.sql} AS {self.quote_name(name)}"
 
 
 def read_numbering(node: exp.Expr) -> tuple[int | None, int]:
-    """How many tables are numbered, and which of them this one is; None where nothing is.
+    """How many tables are numbered, and which one this is; None if this numbers no rows.
 
     >>> read_numbering(sqlglot.parse_one("ROW_NUMBER() OVER () * 3 + 1"))
     (3, 1)
     """
     if isinstance(node, exp.Add) and isinstance(node.this, exp.Mul):
-        of, place = (int(one.name) for one in (node.this.expression, node.expression))
+        of, place = (int(number.name) for number in (node.this.expression, node.expression))
         return (of if read_numbering(node.this.this)[0] else None), place
     whole = isinstance(node, exp.Window) and isinstance(node.this, exp.RowNumber)
     return (1 if whole and not node.args.get("partition_by") else None), 0

@@ -1,19 +1,13 @@
-"""Values in another engine's words, each with its kind."""
+"""Writes values in another engine's dialect, each with its kind."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
 from sqlglot import exp
 
-from deniable.engines.dialect.engine_dialect import (
-    INTEGERS,
-    NUMBERS,
-    Columns,
-    Kind,
-    TypedSQL,
-    digits_of,
-)
+from deniable.engines.dialect.constants import digits_of
 from deniable.engines.dialect.function_writer import FunctionWriter
+from deniable.engines.dialect.typed_sql import INTEGERS, NUMBERS, Columns, Kind, TypedSQL
 from deniable.errors import Unsupported
 
 _TYPES: dict[str, Kind] = {
@@ -30,7 +24,7 @@ _TYPES: dict[str, Kind] = {
     "TIMESTAMP": "timestamp",
     "TIMESTAMPNTZ": "timestamp",
 }
-_LONGEST = 1_000_000  # words of a value: some must say their argument several times
+_LONGEST = 1_000_000  # letters of one value: some functions repeat their argument
 _COMPARISONS: dict[type[exp.Expr], str] = {
     exp.EQ: "=",
     exp.NEQ: "<>",
@@ -56,31 +50,33 @@ class ColumnKinds:
 
     def kind(self, column: exp.Column) -> Kind:
         """The kind of a column."""
-        held = [self.read[column.table]] if column.table else list(self.read.values())
-        found = [one[column.name] for one in held if column.name in one]
-        if not found:
+        relations = [self.read[column.table]] if column.table else list(self.read.values())
+        kinds = [columns[column.name] for columns in relations if column.name in columns]
+        if not kinds:
             raise Unsupported(f"The statement has no column {column.name!r} here.")
-        return found[0]
+        return kinds[0]
 
 
 class ValueWriter(FunctionWriter):
-    """Writes values, with the words of one engine."""
+    """Writes values in the dialect of one engine."""
 
     def write_value(self, node: exp.Expr, scope: ColumnKinds) -> TypedSQL:
-        """A value in the engine's words."""
+        """A value in the engine's dialect; raises Unsupported if it cannot be written."""
         writes = _WRITES.get(type(node))
         if writes is not None:
-            found: TypedSQL | None = writes(self, node, scope)
+            value: TypedSQL | None = writes(self, node, scope)
         else:
-            found = self.write_function(node, lambda one: self.write_value(one, scope))
-        if found is None or len(found.sql) > _LONGEST:
+            value = self.write_function(
+                node, lambda argument: self.write_value(argument, scope)
+            )
+        if value is None or len(value.sql) > _LONGEST:
             raise self._unsupported(node)
-        return found
+        return value
 
     def _unsupported(self, node: exp.Expr) -> Unsupported:
         return Unsupported(
-            f"{self.engine} has no exact words for {type(node).__name__.upper()} as DuckDB "
-            "means it. Ask without it, or copy the table into DuckDB. Nothing was spent."
+            f"{self.engine} cannot reproduce DuckDB's {type(node).__name__.upper()} exactly. "
+            "Leave it out, or copy the table into DuckDB. Nothing was spent."
         )
 
     def _column(self, node: exp.Expr, scope: ColumnKinds) -> TypedSQL:
@@ -127,17 +123,20 @@ class ValueWriter(FunctionWriter):
             return self.integer_arithmetic(sign, left, right, kind)
         if not kinds <= {*NUMBERS, "null"}:
             raise self._unsupported(node)
-        real = [
-            one if one.kind == "double" else self.cast(one, "double") for one in (left, right)
+        doubles = [
+            operand if operand.kind == "double" else self.cast(operand, "double")
+            for operand in (left, right)
         ]
-        return self.double_arithmetic(sign, *real)
+        return self.double_arithmetic(sign, *doubles)
 
     def _negative(self, node: exp.Expr, scope: ColumnKinds) -> TypedSQL:
         inner = self.write_value(node.this, scope)
         return TypedSQL(f"(- {inner.sql})", inner.kind)
 
     def _divide_wide(self, node: exp.Expr, scope: ColumnKinds) -> TypedSQL:
-        left, right = (self.write_value(one, scope) for one in (node.this, node.expression))
+        left, right = (
+            self.write_value(operand, scope) for operand in (node.this, node.expression)
+        )
         if not {left.kind, right.kind} <= set(INTEGERS):
             raise self._unsupported(node)
         return self.divide_wide(left, right)
@@ -168,7 +167,7 @@ class ValueWriter(FunctionWriter):
     def _in(self, node: exp.Expr, scope: ColumnKinds) -> TypedSQL:
         if not node.expressions:
             raise self._unsupported(node)
-        listed = ", ".join(self.write_value(one, scope).sql for one in node.expressions)
+        listed = ", ".join(self.write_value(item, scope).sql for item in node.expressions)
         return TypedSQL(f"({self.write_value(node.this, scope).sql} IN ({listed}))", "boolean")
 
     def _between(self, node: exp.Expr, scope: ColumnKinds) -> TypedSQL:
@@ -178,24 +177,24 @@ class ValueWriter(FunctionWriter):
         )
 
     def _case(self, node: exp.Expr, scope: ColumnKinds) -> TypedSQL:
-        tests = [self.write_value(one.this, scope).sql for one in node.args["ifs"]]
+        tests = [self.write_value(branch.this, scope).sql for branch in node.args["ifs"]]
         if node.this is not None:
             subject = self.write_value(node.this, scope).sql
-            tests = [f"({subject} = {one})" for one in tests]
-        values = [self.write_value(one.args["true"], scope) for one in node.args["ifs"]]
-        other = node.args.get("default")
-        last = [] if other is None else [self.write_value(other, scope)]
+            tests = [f"({subject} = {test})" for test in tests]
+        values = [self.write_value(branch.args["true"], scope) for branch in node.args["ifs"]]
+        default = node.args.get("default")
+        last = [] if default is None else [self.write_value(default, scope)]
         kind = self._common_kind([*values, *last])
-        values, last = ([self.cast(one, kind) for one in part] for part in (values, last))
+        values, last = ([self.cast(value, kind) for value in part] for part in (values, last))
         pairs = zip(tests, values, strict=True)
-        sql = "CASE" + "".join(f" WHEN {test} THEN {one.sql}" for test, one in pairs)
+        sql = "CASE" + "".join(f" WHEN {test} THEN {value.sql}" for test, value in pairs)
         return TypedSQL(f"{sql} ELSE {last[0].sql} END" if last else f"{sql} END", kind)
 
     def _coalesce_or_extreme(self, node: exp.Expr, scope: ColumnKinds) -> TypedSQL:
-        """COALESCE, LEAST, GREATEST: of one kind, and NULL where all are."""
-        values = [self.write_value(one, scope) for one in (node.this, *node.expressions)]
+        """COALESCE, LEAST, GREATEST: of one kind; NULL if all values are NULL."""
+        values = [self.write_value(value, scope) for value in (node.this, *node.expressions)]
         kind = self._common_kind(values)
-        listed = ", ".join(self.cast(one, kind).sql for one in values)
+        listed = ", ".join(self.cast(value, kind).sql for value in values)
         return TypedSQL(f"{type(node).__name__.upper()}({listed})", kind)
 
     def _nullif(self, node: exp.Expr, scope: ColumnKinds) -> TypedSQL:
@@ -211,10 +210,12 @@ class ValueWriter(FunctionWriter):
 
     def _rounding(self, node: exp.Expr, scope: ColumnKinds) -> TypedSQL:
         if node.args.get("decimals") is not None:
-            made = self.round_to_digits(node, lambda one: self.write_value(one, scope))
-            if made is None:
+            rounded = self.round_to_digits(
+                node, lambda argument: self.write_value(argument, scope)
+            )
+            if rounded is None:
                 raise self._unsupported(node)
-            return made
+            return rounded
         value = self.write_value(node.this, scope)
         return (
             value
@@ -248,36 +249,43 @@ class ValueWriter(FunctionWriter):
     def _window(self, node: exp.Expr, scope: ColumnKinds) -> TypedSQL:
         words = {exp.RowNumber: "ROW_NUMBER", exp.DenseRank: "DENSE_RANK"}
         word = words.get(type(node.this))
-        # Numbers over a whole table would be others each time that it is read.
+        # Row numbers over a whole table may change each time that it is read.
         if word is None or node.args.get("spec") or not node.args.get("partition_by"):
             raise self._unsupported(node)
-        parts = ", ".join(self.write_value(one, scope).sql for one in node.args["partition_by"])
+        partition = ", ".join(
+            self.write_value(key, scope).sql for key in node.args["partition_by"]
+        )
         order = node.args.get("order")
         sorted_ = f" ORDER BY {self._write_list(order, scope)}" if order else ""
-        return TypedSQL(f"{word}() OVER (PARTITION BY {parts}{sorted_})", "bigint")
+        return TypedSQL(f"{word}() OVER (PARTITION BY {partition}{sorted_})", "bigint")
 
     def _write_list(self, node: exp.Expr, scope: ColumnKinds) -> str:
         parts = []
-        for one in node.expressions:
-            ordered = isinstance(one, exp.Ordered)
-            said = self.write_value(one.this if ordered else one, scope)
-            parts.append(said.sql + (" DESC" if ordered and one.args.get("desc") else ""))
+        for item in node.expressions:
+            ordered = isinstance(item, exp.Ordered)
+            value = self.write_value(item.this if ordered else item, scope)
+            parts.append(value.sql + (" DESC" if ordered and item.args.get("desc") else ""))
         return ", ".join(parts)
 
     def _keyed_hash(self, node: exp.Expr, scope: ColumnKinds) -> TypedSQL:
         if node.name.upper() != "HASH" or not isinstance(node.expressions[-1], exp.Placeholder):
             raise self._unsupported(node)
-        return self.keyed_hash([self.write_value(one, scope) for one in node.expressions[:-1]])
+        return self.keyed_hash(
+            [self.write_value(argument, scope) for argument in node.expressions[:-1]]
+        )
 
     def _common_kind(self, values: list[TypedSQL]) -> Kind:
-        """The kind that values of one CASE or COALESCE share."""
-        kinds = {one.kind for one in values} - {"null"}
+        """The common kind of the values of one CASE or COALESCE."""
+        kinds = {value.kind for value in values} - {"null"}
         if len(kinds) < 2:
             return kinds.pop() if kinds else "null"
         if kinds <= set(NUMBERS):
             whole = kinds <= set(INTEGERS)
             return "double" if not whole else "wide" if "wide" in kinds else "bigint"
-        raise Unsupported(f"{self.engine} has no value of several kinds at once.")
+        raise Unsupported(
+            f"{self.engine} cannot mix values of the kinds {', '.join(sorted(kinds))} in one "
+            "CASE or COALESCE. Cast them to one kind. Nothing was spent."
+        )
 
 
 _WRITES: dict[type[exp.Expr], Callable[[ValueWriter, exp.Expr, ColumnKinds], TypedSQL]] = {

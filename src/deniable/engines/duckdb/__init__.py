@@ -1,1 +1,1 @@
-"""DuckDB, in this process: files, frames and DuckDB databases."""
+"""DuckDB, in this process: over files, frames and DuckDB databases."""

@@ -1,9 +1,9 @@
-"""Cells counted here rather than by an engine, where there are very many of them.
+"""Counts rows per cell in this process, instead of in DuckDB, if there are many cells.
 
-A GROUP BY of millions of groups takes far longer than to hand over the rows: each row is one
-small number, and adding one at its place in an array is all there is to do. So an engine in
-this process runs the statement without its last step, and the rows are counted as they come.
-Which way is taken hangs on the number of cells, which is public. What comes out is the same.
+A GROUP BY with millions of groups takes much longer than handing over the rows: each row is
+one small number, and counting it only adds 1 to an array. So DuckDB runs the statement
+without its GROUP BY, and the rows are counted as they arrive. The choice depends on the
+number of cells, which is public. Both ways give the same counts.
 """
 
 from collections.abc import Iterable
@@ -16,13 +16,13 @@ from numpy.typing import NDArray
 from deniable.engines.handover.exact_groups import CellCounts, to_integers
 from deniable.query.plan.plan import Plan, Statement
 
-ENGINE_COUNTS_UP_TO = 1 << 16  # cells that an engine groups as fast
-_BUFFER_ROWS = 1 << 20  # rows that are counted at once, or as many as there are cells
-_SPARSE = 32  # so few rows, a cell in so many, are sorted faster
+ENGINE_COUNTS_UP_TO = 1 << 16  # with so few cells, DuckDB is as fast
+_BUFFER_ROWS = 1 << 20  # rows counted at a time; at least the number of cells
+_SPARSE = 32  # with fewer than one row per 32 cells, sorting is faster
 
 
 def cells_to_count(plan: Plan, statement: Statement) -> int:
-    """How many cells of a statement are counted here; 0 where the engine does it."""
+    """The number of cells if a statement's cells are counted here; 0 if DuckDB counts them."""
     for choice in plan.choices:
         if (
             choice.name == statement.name
@@ -34,7 +34,9 @@ def cells_to_count(plan: Plan, statement: Statement) -> int:
 
 
 def without_counting(sql: str) -> str | None:
-    """A statement about cells without its GROUP BY: the cell of each row. None if it has none.
+    """A statement that counts cells, without its GROUP BY: it returns the cell of each row.
+
+    None if the statement does not have the expected form.
 
     >>> without_counting(
     ...     "SELECT v AS cell, COUNT(*) AS n FROM (SELECT x AS v FROM t) AS k GROUP BY v"
@@ -44,7 +46,7 @@ def without_counting(sql: str) -> str | None:
     """
     statement = sqlglot.parse_one(sql, dialect="duckdb")
     grouped, selected = statement.args.get("group"), statement.expressions
-    names = [one.alias_or_name for one in selected]
+    names = [column.alias_or_name for column in selected]
     if grouped is None or len(grouped.expressions) != 1 or names != ["cell", "n"]:
         return None
     statement.set("group", None)
@@ -53,7 +55,7 @@ def without_counting(sql: str) -> str | None:
 
 
 def count_cells(batches: "Iterable[pa.RecordBatch]", size: int) -> CellCounts:
-    """How many rows are in each of `size` cells, of those that hold any.
+    """Counts the rows in each of `size` cells, without empty cells.
 
     >>> found = count_cells(
     ...     [pa.record_batch({"cell": [7, 2]}), pa.record_batch({"cell": [7]})], 9
@@ -61,29 +63,29 @@ def count_cells(batches: "Iterable[pa.RecordBatch]", size: int) -> CellCounts:
     >>> found.cell, found.count
     (array([2, 7]), array([1, 2]))
     """
-    every: NDArray[np.int64] | None = None
-    room = np.empty(max(size, _BUFFER_ROWS), dtype=np.int64)
-    held = 0
+    counts: NDArray[np.int64] | None = None
+    buffer = np.empty(max(size, _BUFFER_ROWS), dtype=np.int64)
+    filled = 0
     for batch in batches:
         cells = to_integers(batch["cell"])
         while cells.size:
-            fits = cells[: room.size - held]
-            room[held : held + fits.size] = fits
-            held, cells = held + fits.size, cells[fits.size :]
-            if held == room.size:
-                every, held = _add_counts(every, room, size), 0
-    if every is None and held * _SPARSE < size:
-        return CellCounts((), *np.unique(room[:held], return_counts=True))
-    every = _add_counts(every, room[:held], size)
-    cell = np.flatnonzero(every)
-    return CellCounts((), cell, every[cell])
+            fits = cells[: buffer.size - filled]
+            buffer[filled : filled + fits.size] = fits
+            filled, cells = filled + fits.size, cells[fits.size :]
+            if filled == buffer.size:
+                counts, filled = _add_counts(counts, buffer, size), 0
+    if counts is None and filled * _SPARSE < size:
+        return CellCounts((), *np.unique(buffer[:filled], return_counts=True))
+    counts = _add_counts(counts, buffer[:filled], size)
+    cell = np.flatnonzero(counts)
+    return CellCounts((), cell, counts[cell])
 
 
 def _add_counts(
-    every: NDArray[np.int64] | None, cells: NDArray[np.int64], size: int
+    counts: NDArray[np.int64] | None, cells: NDArray[np.int64], size: int
 ) -> NDArray[np.int64]:
     here = np.bincount(cells, minlength=size)
-    if every is None:
+    if counts is None:
         return here
-    every += here
-    return every
+    counts += here
+    return counts

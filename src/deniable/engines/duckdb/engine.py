@@ -1,8 +1,8 @@
 """DuckDB, embedded and locked down: runs a Plan's statements and returns integers.
 
-Sources are named before the lock; after it the database reads those files and nothing else,
-loads nothing, and its configuration cannot change. The only text that it runs is the Plan's,
-which our own trees wrote.
+Sources are added before the lock. After it the database reads only those files, loads no
+extension, and its configuration cannot change. It runs only the Plan's SQL, which our own
+syntax trees wrote.
 """
 
 import contextlib
@@ -24,8 +24,8 @@ from deniable.errors import InvalidPolicy
 from deniable.policy import Policy, Table
 from deniable.query.plan.plan import Plan, Statement
 
-# Beyond the lock: a quotient by zero is NULL, a day begins at midnight UTC, the order of rows
-# is nobody's business (the release sorts), and long keys may have more than 2**31 bytes.
+# Besides the lock: division by zero is NULL, a day begins at midnight UTC, the order of rows is
+# not kept (the release sorts), and a batch of long keys may have more than 2**31 bytes.
 _SETTINGS = {
     "autoinstall_known_extensions": "false",
     "autoload_known_extensions": "false",
@@ -56,22 +56,22 @@ class DuckDB(PlanRunner):
         super().__init__(sources)
         self._memory = memory
         self._spill = Spill()
-        self._connection: duckdb.DuckDBPyConnection | None = self._connect()
+        self._connection: duckdb.DuckDBPyConnection | None = self._open_connection()
 
     @classmethod
     def open(cls, tables: Policy | Mapping[str, Any]) -> Self:
-        """The engine over a policy's sources, or over sources by name: paths and frames."""
+        """Opens the engine over a policy's sources, or over paths and frames by name."""
         if isinstance(tables, Policy):
             sources = {name: table.source for name, table in tables.tables.items()}
-            opened = cls(sources, memory=tables.memory)
+            engine = cls(sources, memory=tables.memory)
             try:
                 for table in tables.tables.values():
-                    opened._check_unit(table)
+                    engine._check_unit(table)
                 csv_files.check_csv_files(tables)
             except BaseException:
-                opened.close()
+                engine.close()
                 raise
-            return opened
+            return engine
         return cls(tables)
 
     @classmethod
@@ -79,7 +79,7 @@ class DuckDB(PlanRunner):
         return list_tables(source)
 
     def close(self) -> None:
-        """Lets go of the sources and of what was spilt to disk."""
+        """Closes the sources and deletes what was spilled to disk."""
         with self._lock:
             if self._connection is not None:
                 self._connection.close()
@@ -87,47 +87,49 @@ class DuckDB(PlanRunner):
             self._spill.remove()
 
     def _check_unit(self, table: Table) -> None:
-        """Refuses a unit by which a database takes 'a' for 'A', or not, by rules of its own."""
+        """Refuses a privacy unit that the database compares by a collation."""
         files = find_files(str(table.source)) if isinstance(table.source, str | Path) else None
         if table.unit is None or files is None or files.format != "duckdb":
             return
         place = list(self._sources).index(table.name)
         inner = _attached_table(place, files.inner or table.name)
         texts = [name for name, kind in self.schema(table.name).items() if kind == "VARCHAR"]
-        unit = next((one for one in texts if one.lower() == table.unit.lower()), None)
-        if unit is not None and _has_collation(self._connected(), inner, unit):
+        unit = next((name for name in texts if name.lower() == table.unit.lower()), None)
+        if unit is not None and _has_collation(self._connect(), inner, unit):
             raise InvalidPolicy(
-                f"Table {table.name!r} tells people apart by {unit}, and the database compares "
-                "that column by a collation, such as NOCASE, in which 'a' and 'A' are one: "
-                "who is whom would hang on the order of rows. Store it without a collation, "
+                f"The privacy unit of table {table.name!r} is {unit}. The database compares it "
+                "by a collation, such as NOCASE, in which 'a' and 'A' are equal, so the units "
+                "would depend on the order of rows. Store it without a collation, "
                 f"as in   CREATE TABLE ... AS SELECT lower({unit}) AS {unit}, ...",
                 where=("tables", table.name, "unit"),
             )
 
     def _columns(self, table: str) -> dict[str, str]:
-        found = self._connected().execute(f"DESCRIBE {_quote_name(table)}").fetchall()
-        # The values of an ENUM are a list of keys, so they are no part of the type here.
-        return {row[0]: "ENUM" if row[1].startswith("ENUM(") else row[1] for row in found}
+        rows = self._connect().execute(f"DESCRIBE {_quote_name(table)}").fetchall()
+        # The type of an ENUM lists its values, which are data, so they are left out.
+        return {
+            name: "ENUM" if type_.startswith("ENUM(") else type_ for name, type_, *_ in rows
+        }
 
-    def _mend(self) -> None:
-        """Lets go of a database that may be unusable, and of what it has spilt."""
+    def _recover(self) -> None:
+        """Closes a database that may be unusable, and deletes what it has spilled."""
         broken, self._connection = self._connection, None
         with contextlib.suppress(Exception):
             if broken is not None:
                 broken.close()
         self._spill.clear()
 
-    def _cells(self, plan: Plan, statement: Statement) -> CellCounts:
-        """Where there are very many, the rows are counted as they come."""
+    def _count_cells(self, plan: Plan, statement: Statement) -> CellCounts:
+        """If there are many cells, the rows are counted here as they arrive."""
         size = cell_counting.cells_to_count(plan, statement)
         rows = cell_counting.without_counting(statement.sql) if size else None
         if rows is None:
-            return super()._cells(plan, statement)
-        return cell_counting.count_cells(self._rows(rows), size)
+            return super()._count_cells(plan, statement)
+        return cell_counting.count_cells(self._run_statement(rows), size)
 
-    def _rows(self, sql: str) -> "Iterator[pa.RecordBatch]":
-        """What one statement finds, with the salt where it asks for it: a batch or more."""
-        connection = self._connected()
+    def _run_statement(self, sql: str) -> "Iterator[pa.RecordBatch]":
+        """Runs one statement, with the salt if it has that parameter."""
+        connection = self._connect()
         (statement,) = connection.extract_statements(sql)
         salt = {"salt": self._salt} if "salt" in statement.named_parameters else {}
         with self._spill.private():
@@ -136,14 +138,14 @@ class DuckDB(PlanRunner):
                 yield _first_batch(reader)
                 yield from reader
             finally:
-                reader.close()  # the connection is free, also where nobody wants the rest
-
-    def _connected(self) -> duckdb.DuckDBPyConnection:
-        if self._connection is None:
-            self._connection = self._connect()
-        return self._connection
+                reader.close()  # frees the connection, even if the rest is never read
 
     def _connect(self) -> duckdb.DuckDBPyConnection:
+        if self._connection is None:
+            self._connection = self._open_connection()
+        return self._connection
+
+    def _open_connection(self) -> duckdb.DuckDBPyConnection:
         connection = duckdb.connect(":memory:")
         for name, value in _SETTINGS.items():
             connection.execute(f"SET {name} = '{value}'")
@@ -164,7 +166,7 @@ class DuckDB(PlanRunner):
 
 
 def list_tables(source: str) -> list[str]:
-    """The tables that a source holds: those of a database, by name; else none to choose from.
+    """The tables of a DuckDB database, by name; empty for any other source.
 
     >>> list_tables("visits.parquet")
     []
@@ -178,17 +180,17 @@ def list_tables(source: str) -> list[str]:
             )
         except duckdb.Error:
             raise _unreadable_source(source) from None
-        found = connection.execute(
+        rows = connection.execute(
             "SELECT table_name FROM information_schema.tables "
             "WHERE table_catalog = 'it' AND table_schema = 'main' ORDER BY table_name"
         ).fetchall()
-    return [name for (name,) in found]
+    return [name for (name,) in rows]
 
 
 def _add_source(
     connection: duckdb.DuckDBPyConnection, name: str, source: Any, place: int
 ) -> tuple[str, ...]:
-    """Makes a source a table of that name; the files that must stay readable."""
+    """Adds a source as a table of that name; returns the files that must stay readable."""
     if not isinstance(source, str | Path):
         connection.register(name, frames.to_arrow(source))
         return ()
@@ -201,9 +203,9 @@ def _add_source(
         if any(map(_in_milliseconds, schema)):
             connection.register(name, _arrow_dataset(files.paths, schema))
             return ()
-        # Parquet's statistics pass over NaN. Unless told so, DuckDB believes them and drops
-        # the very comparison that clips a NaN, as long as no other row exceeds the bound.
-        # Bytes that are no text become question marks; left alone, they would be an error.
+        # Parquet's statistics ignore NaN. Without the first option, DuckDB trusts them and
+        # drops the comparison that clips a NaN, if no other row exceeds the bound. With the
+        # second, bytes that are not text become question marks instead of an error.
         options = "can_have_nan = true, utf8_validation = 'replace'"
         _create_view(connection, name, f"read_parquet({listed}, {options})")
     else:
@@ -218,12 +220,12 @@ def _add_source(
 
 
 def _attached_table(place: int, name: str) -> str:
-    """A table of the database that is the source at some place."""
+    """A table of the attached database with this number."""
     return f"source{place}.{_quote_name(name)}"
 
 
 def _has_collation(connection: duckdb.DuckDBPyConnection, relation: str, column: str) -> bool:
-    """Whether a column of text has a collation; two different ones cannot be compared."""
+    """Whether a text column has a collation: two different collations cannot be compared."""
     for other in ("nocase", "nfc"):
         test = f"SELECT {_quote_name(column)} = ('' COLLATE {other}) FROM {relation} LIMIT 0"
         try:
@@ -236,19 +238,19 @@ def _has_collation(connection: duckdb.DuckDBPyConnection, relation: str, column:
 def _create_view(
     connection: duckdb.DuckDBPyConnection, name: str, relation: str, *, plain: bool = False
 ) -> None:
-    """`plain` takes collations away: which of 'a' and 'A' a group is called by, if they are
-    one, hangs on the order of rows, and a declared key would be found or not."""
+    """Creates a view; `plain` removes collations. If 'a' and 'A' are equal, the name of their
+    group depends on the order of rows, and a declared key may or may not be found."""
     try:
         how = ""
         if plain:
-            found = connection.execute(f"DESCRIBE {relation}").fetchall()
-            texts = [_quote_name(row[0]) for row in found if row[1] == "VARCHAR"]
-            replaced = ", ".join(f'{one} COLLATE "binary" AS {one}' for one in texts)
+            columns = connection.execute(f"DESCRIBE {relation}").fetchall()
+            texts = [_quote_name(column[0]) for column in columns if column[1] == "VARCHAR"]
+            replaced = ", ".join(f'{text} COLLATE "binary" AS {text}' for text in texts)
             how = f" REPLACE ({replaced})" if texts else ""
         connection.execute(f"CREATE VIEW {_quote_name(name)} AS SELECT *{how} FROM {relation}")
     except duckdb.CatalogException:
         raise InvalidPolicy(
-            f"The database of table {name!r} has no such table. Name the one inside it after "
+            f"The database of table {name!r} has no such table. Name one of its tables after "
             f'a #, as in   source = "hospital.duckdb#visits"'
         ) from None
     except duckdb.Error:
@@ -257,8 +259,8 @@ def _create_view(
 
 def _unreadable_source(name: str) -> InvalidPolicy:
     return InvalidPolicy(
-        f"The source of table {name!r} cannot be opened: it is not what its ending says, or "
-        "not all of it is there."
+        f"The source of table {name!r} cannot be opened: its content does not match its file "
+        "extension, or it is incomplete."
     )
 
 
@@ -270,12 +272,12 @@ def _read_parquet_schema(name: str, path: str) -> "pa.Schema":
 
 
 def _in_milliseconds(field: "pa.Field[Any]") -> bool:
-    """Whether DuckDB's own Parquet reader raises on far values of such a column."""
+    """Whether DuckDB's own Parquet reader raises on extreme values of such a column."""
     return pa.types.is_timestamp(field.type) and field.type.unit in ("s", "ms")
 
 
 def _arrow_dataset(files: tuple[str, ...], schema: "pa.Schema") -> "pyarrow.dataset.Dataset":
-    """Parquet files as Arrow reads them, with timestamps that have no zone."""
+    """Parquet files as Arrow reads them, with timestamps without a zone."""
     plain = [
         field.with_type(pa.timestamp(field.type.unit))
         if pa.types.is_timestamp(field.type)
@@ -286,7 +288,7 @@ def _arrow_dataset(files: tuple[str, ...], schema: "pa.Schema") -> "pyarrow.data
 
 
 def _first_batch(reader: Any) -> "pa.RecordBatch":
-    """The next batch; where there is none, an empty one."""
+    """The first batch, or an empty one if there is none."""
     try:
         return reader.read_next_batch()
     except StopIteration:

@@ -1,7 +1,7 @@
-"""Made-up hospital visits, made inside DuckDB: the same ones every time, about nobody.
+"""Made-up hospital visits, generated in DuckDB: always the same rows, about no real person.
 
-For demonstrations, pages and trials. About one visit in three thousand has a diagnosis that
-hardly anybody shares, so that private keys have something to hide.
+For demonstrations, documentation and trials. About one visit in three thousand has a rare
+diagnosis, so that private keys have something to hide.
 """
 
 from typing import Any
@@ -11,8 +11,8 @@ import duckdb
 VISITS_PER_PATIENT = 2  # on average
 WARDS = ("emergency", "medicine", "surgery", "heart", "cancer", "bones", "skin", "eyes")
 
-# hash() of DuckDB is a fixed function. Six visits of ten are to a
-# patient's usual ward, six of ten for the usual complaint.
+# DuckDB's hash() is a fixed function. Six in ten visits are to the patient's usual ward, and
+# six in ten are for the usual complaint.
 _VISITS = """
 CREATE TABLE visits AS
 WITH made AS (
@@ -51,8 +51,8 @@ def write_hospital(path: str, visits: int = 300_000) -> None:
 
 
 def exact_answer(path: str, sql: str) -> list[dict[str, Any]]:
-    """The exact answer, which only data about nobody may be asked for."""
+    """The exact answer to a query: only for made-up rows."""
     with duckdb.connect(path, read_only=True) as database:
-        found: Any = database.sql(sql).to_arrow_table()
-        rows: list[dict[str, Any]] = found.to_pylist()
+        table: Any = database.sql(sql).to_arrow_table()
+        rows: list[dict[str, Any]] = table.to_pylist()
     return rows

@@ -1,10 +1,10 @@
-"""Frames as sources: pandas, Polars, Arrow and whatever narwhals reads, as Arrow tables.
+"""Frames as sources: pandas, Polars, Arrow and all that narwhals reads, as Arrow tables.
 
-What becomes of a column is decided by its declared type and never by its values, so that no
-row can change the schema or make the reading fail. Categories become text: their list is
-data. Columns of Python objects and integers of 128 bits become text. Times of day, durations
-and nested columns have no use in a question and are left out. Timestamps are put in
-microseconds, where those that no calendar holds become NULL.
+How a column is converted depends on its declared type and never on its values, so no row can
+change the schema or make reading fail. Categories become text, because their list is data.
+Columns of Python objects and 128-bit integers become text. Times of day, durations and nested
+columns cannot be queried and are left out. Timestamps are converted to microseconds; those
+that are too far away become NULL.
 """
 
 import math
@@ -35,7 +35,7 @@ def is_frame(source: object) -> bool:
 
 
 def to_arrow(frame: Any) -> "pa.Table":
-    """The frame as an Arrow table whose columns an engine can read without fail.
+    """The frame as an Arrow table; no value in it can make an engine fail.
 
     >>> to_arrow(pa.table({"a": [1.5], "b": [[1, 2]]})).column_names
     ['a']
@@ -43,19 +43,19 @@ def to_arrow(frame: Any) -> "pa.Table":
     if isinstance(frame, nw.DataFrame):
         frame = frame.to_native()
     columns = _column_readers(frame)
-    kept: dict[str, Any] = {}
-    for name, column in columns:
-        if name.lower() in {one.lower() for one in kept}:
+    readable: dict[str, Any] = {}
+    for name, read in columns:
+        if name.lower() in {other.lower() for other in readable}:
             raise InvalidData(
-                f"The frame has the column {name!r} twice (upper and lower case are one). "
+                f"The frame has the column {name!r} twice (upper and lower case are equal). "
                 "Rename one of them."
             )
-        total = _to_safe_type(column())
-        if total is not None:
-            kept[name] = total
-    if not kept:
-        raise InvalidData("The frame has no column that a question could be about.")
-    return pa.table(kept)
+        converted = _to_safe_type(read())
+        if converted is not None:
+            readable[name] = converted
+    if not readable:
+        raise InvalidData("The frame has no column that can be queried.")
+    return pa.table(readable)
 
 
 def _column_readers(frame: Any) -> list[tuple[str, Callable[[], Any]]]:
@@ -69,7 +69,7 @@ def _column_readers(frame: Any) -> list[tuple[str, Callable[[], Any]]]:
         read = nw.from_native(frame, eager_only=True, pass_through=True)
     except nw.exceptions.DuplicateError:
         raise InvalidData(
-            "The frame has two columns of one name. Rename one of them."
+            "The frame has two columns with the same name. Rename one of them."
         ) from None
     if isinstance(read, nw.DataFrame):
         _check_names(read.columns)
@@ -77,9 +77,9 @@ def _column_readers(frame: Any) -> list[tuple[str, Callable[[], Any]]]:
     if hasattr(frame, "__arrow_c_stream__"):
         try:
             return _column_readers(pa.table(frame))
-        except pa.ArrowInvalid:  # one column, of Arrow's or whosever
+        except pa.ArrowInvalid:  # a single column
             raise InvalidData(
-                f"A table must have columns with names, and a {type(frame).__name__} is one "
+                f"A table must have named columns; a {type(frame).__name__} is a single "
                 'column. Make a frame of it, for example with   series.to_frame("cost")'
             ) from None
     raise InvalidData(
@@ -89,23 +89,24 @@ def _column_readers(frame: Any) -> list[tuple[str, Callable[[], Any]]]:
 
 
 def _check_names(names: Iterable[object]) -> None:
-    """Questions name columns by text; pandas allows anything."""
+    """Refuses column names that are not text, which pandas allows."""
     for name in names:
         if not isinstance(name, str):
             raise InvalidData(
-                f"Columns must be named by text, so that a question can name them. Found "
+                f"The name of a column must be text, so that a query can use it. Found "
                 f"{name!r} of type {type(name).__name__}. Rename them, for example with   "
                 "frame.columns = [str(one) for one in frame.columns]"
             )
 
 
 def _series_to_arrow(series: "nw.Series[Any]") -> Any:
-    """One column of a frame as Arrow; objects as text, whatever they are."""
+    """One column of a frame as Arrow; any Python object becomes text."""
     dtype = str(getattr(series.to_native(), "dtype", ""))
     if dtype.lower() == "object":
-        return pa.array([_object_to_text(one) for one in series.to_list()], pa.large_string())
+        texts = [_object_to_text(value) for value in series.to_list()]
+        return pa.array(texts, pa.large_string())
     if isinstance(series.dtype, nw.Int128 | nw.UInt128):
-        series = series.cast(nw.String)  # doubles would make one person of near-by ids
+        series = series.cast(nw.String)  # as doubles, two large ids could become equal
     return series.to_arrow()
 
 
@@ -116,12 +117,12 @@ def _object_to_text(value: object) -> str | None:
         return None
     try:
         return str(value).encode("utf-8", "replace").decode("utf-8")
-    except Exception:  # an object that cannot be written down is missing, and nothing else
+    except Exception:  # an object without a text form is treated as missing
         return None
 
 
 def _to_safe_type(column: Any) -> Any | None:
-    """The column in a type that no value of it can make an engine trip over."""
+    """The column in a type in which no value can make an engine fail; None to leave it out."""
     kind = column.type
     if isinstance(kind, pa.BaseExtensionType):
         return None
@@ -135,7 +136,7 @@ def _to_safe_type(column: Any) -> Any | None:
 
 
 def _to_microseconds(column: Any) -> Any:
-    """Timestamps in UTC and microseconds; NULL where they are too far away."""
+    """Timestamps in UTC and microseconds; NULL if they are too far away."""
     per_second = _PER_SECOND[column.type.unit]
     count = column.cast(pa.timestamp(column.type.unit)).cast(pa.int64())
     if per_second > 10**6:
@@ -143,8 +144,8 @@ def _to_microseconds(column: Any) -> Any:
     factor = max(1, 10**6 // per_second)
     near = pc.less(pc.abs(pc.if_else(pc.equal(count, -(2**63)), 0, count)), _FARTHEST // factor)
     near = pc.and_(near, pc.not_equal(count, -(2**63)))
-    kept = pc.multiply(pc.if_else(near, count, pa.scalar(None, pa.int64())), factor)
-    return kept.cast(pa.timestamp("us"))
+    microseconds = pc.multiply(pc.if_else(near, count, pa.scalar(None, pa.int64())), factor)
+    return microseconds.cast(pa.timestamp("us"))
 
 
 _READABLE: Iterable[Callable[[Any], bool]] = (

@@ -1,7 +1,7 @@
-"""Made-up rows for a rehearsal: they fit a table's schema, bounds and keys, and nobody.
+"""Made-up rows for a rehearsal: they fit a table's schema, bounds and keys.
 
-All that is used is public: the names and types of the columns, and what the policy declares
-about them. The rows are the same every time, made by a fixed function of their number.
+Only public facts are used: the names and types of the columns, and what the policy declares
+about them. The rows are always the same: each is a fixed function of its row number.
 """
 
 import math
@@ -15,46 +15,53 @@ from deniable.policy import Column, Table
 
 DEFAULT_ROWS = 1000
 _MAX_ROWS = 100_000
-_DISTINCT_TEXTS = 20  # different texts in a column that declares none
+_DISTINCT_TEXTS = 20  # distinct texts in a column without declared keys
 
 
 def make_rows(table: Table, schema: Mapping[str, str]) -> Any:
-    """The rows of one table, as an Arrow table of just the types of its source."""
+    """The rows of one table, as an Arrow table with the types of its source."""
     count = min(table.expected_rows or DEFAULT_ROWS, _MAX_ROWS)
     units = max(1, count // max(1, table.max_rows_per_unit_per_group))
-    chosen = [
-        f"TRY_CAST({_value_sql(table.columns[name], place, name == table.unit, units)} AS "
+    selected = [
+        f"TRY_CAST({_value_sql(table.columns[name], number, name == table.unit, units)} AS "
         f"{'VARCHAR' if type_ == 'ENUM' else type_}) AS {_quote_name(name)}"
-        for place, (name, type_) in enumerate(schema.items())
+        for number, (name, type_) in enumerate(schema.items())
     ]
     with duckdb.connect(":memory:") as database:
-        rows = f"SELECT {', '.join(chosen)} FROM range({count}) AS made(i) ORDER BY i"
+        rows = f"SELECT {', '.join(selected)} FROM range({count}) AS made(i) ORDER BY i"
         return database.sql(rows).to_arrow_table()
 
 
-def _value_sql(column: Column, place: int, is_unit: bool, units: int) -> str:
+def _value_sql(column: Column, number: int, is_unit: bool, units: int) -> str:
     """The value of one column in row i, in SQL."""
-    drawn = f"hash(i, {place})"
+    random_number = f"hash(i, {number})"
     if is_unit:
-        return f"{drawn} % {units}"
+        return f"{random_number} % {units}"
     if isinstance(column.keys, tuple):
         listed = ", ".join(map(_literal, column.keys))
-        return f"[{listed}][1 + ({drawn} % {len(column.keys)})::INTEGER]"
+        return f"[{listed}][1 + ({random_number} % {len(column.keys)})::INTEGER]"
     if column.bounds is not None:
-        return _number_sql(drawn, *column.bounds, column.step)
+        return _number_sql(random_number, *column.bounds, column.step)
     if column.kind == "number":
-        return f"{drawn} % 10"
+        return f"{random_number} % 10"
     if column.kind == "boolean":
-        return f"{drawn} % 2 = 0"
+        return f"{random_number} % 2 = 0"
     if column.kind == "date":
-        return f"DATE '2025-01-01' + ({drawn} % 365)::INTEGER"
-    return f"'made up ' || {drawn} % {_DISTINCT_TEXTS}" if column.kind == "text" else "NULL"
+        return f"DATE '2025-01-01' + ({random_number} % 365)::INTEGER"
+    return (
+        f"'made up ' || {random_number} % {_DISTINCT_TEXTS}"
+        if column.kind == "text"
+        else "NULL"
+    )
 
 
-def _number_sql(drawn: str, low: Fraction, high: Fraction, step: Fraction | None) -> str:
+def _number_sql(
+    random_number: str, low: Fraction, high: Fraction, step: Fraction | None
+) -> str:
     parts = 1000 if step is None else max(1, min(10**6, math.floor((high - low) / step)))
     width = float(high - low) if step is None else float(step * parts)
-    return f"{float(low)!r}::DOUBLE + {width!r}::DOUBLE * ({drawn} % {parts + 1}) / {parts}"
+    share = f"({random_number} % {parts + 1}) / {parts}"
+    return f"{float(low)!r}::DOUBLE + {width!r}::DOUBLE * {share}"
 
 
 def _literal(value: Any) -> str:

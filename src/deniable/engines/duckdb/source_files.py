@@ -1,7 +1,8 @@
-"""Files as sources: which they are, without a look at a value.
+"""Files as sources: which files a source names, without reading a value.
 
-A source is a path or a pattern with a known ending, taken literally: no addresses, and no
-folder that lists more than the pattern says. In a CSV file only the first line is read here.
+A source is a path or a pattern with a known file extension. It is taken literally: addresses
+are refused, and only files that match the pattern are read. Of a CSV file only the first line
+is read here.
 """
 
 import csv
@@ -30,7 +31,7 @@ _ENDINGS: dict[str, tuple[Format, str]] = {
 
 @dataclass(frozen=True, slots=True)
 class SourceFiles:
-    """The files of one source, in an order that is theirs and not the data's."""
+    """The files of one source, ordered by name and not by content."""
 
     format: Format
     paths: tuple[str, ...]  # absolute
@@ -39,7 +40,7 @@ class SourceFiles:
 
 
 def find_files(source: str) -> SourceFiles:
-    """The files that a source names.
+    """Finds the files that a source names.
 
     >>> find_files("https://example.org/visits.csv")
     Traceback (most recent call last):
@@ -47,44 +48,44 @@ def find_files(source: str) -> SourceFiles:
     """
     if "://" in source or "\0" in source:
         raise InvalidPolicy(
-            f"Source {source!r} is an address; sources are files on this machine. Fetch it "
-            "first and name the file."
+            f"Source {source!r} is an address; a source must be a file on this machine. "
+            "Download it first and name the file."
         )
     path, mark, inner = source, "", ""
     if "#" in source and not source.lower().endswith(tuple(_ENDINGS)):
         path, mark, inner = source.rpartition("#")
     format_, delimiter = _format_of(path)
-    found = [Path(path)] if Path(path).is_file() else _match_pattern(path)
-    if not found:
+    files = [Path(path)] if Path(path).is_file() else _match_pattern(path)
+    if not files:
         raise InvalidPolicy(
-            f"Source {source!r} is not there. Paths are taken from the policy's folder."
+            f"Source {source!r} was not found. Paths are relative to the policy's folder."
         )
-    if format_ == "duckdb" and len(found) > 1:
-        raise InvalidPolicy(f"Source {source!r} names several databases.")
-    absolute = tuple(str(one.resolve()) for one in found)
+    if format_ == "duckdb" and len(files) > 1:
+        raise InvalidPolicy(f"Source {source!r} names several databases. Name one.")
+    absolute = tuple(str(file.resolve()) for file in files)
     return SourceFiles(format_, absolute, delimiter, inner if mark else None)
 
 
 def read_header(files: SourceFiles) -> list[str]:
-    """The names in the first line of a CSV file, the only line that is read."""
+    """The names in the first line of a CSV file; reads no other line."""
     path = files.paths[0]
-    opened: Callable[[str, str], io.BufferedIOBase] = (
+    open_file: Callable[[str, str], io.BufferedIOBase] = (
         gzip.open if path.endswith(".gz") else open  # type: ignore[assignment]
     )
     try:
-        with opened(path, "rb") as file:
+        with open_file(path, "rb") as file:
             line = file.readline(1 << 20).decode("utf-8-sig", errors="replace")
     except (OSError, EOFError, zlib.error):
         raise InvalidPolicy(
-            f"{path!r} cannot be opened: it is not what its ending says, or not all of it is "
-            "there, or it may not be read."
+            f"{path!r} cannot be opened: its content does not match its file extension, it is "
+            "incomplete, or reading it is not permitted."
         ) from None
     names = next(csv.reader([line], delimiter=files.delimiter), [])
     distinct = {name.lower() for name in names}
     if not names or "" in distinct or len(distinct) < len(names):
         raise InvalidPolicy(
-            f"The first line of {path!r} must name its columns, each with a name of its own "
-            "(upper and lower case are one)."
+            f"The first line of {path!r} must name its columns, all differently (upper and "
+            "lower case are equal)."
         )
     return names
 
@@ -98,9 +99,9 @@ def _match_pattern(pattern: str) -> list[Path]:
 
 
 def _format_of(path: str) -> tuple[Format, str]:
-    for ending, found in sorted(_ENDINGS.items(), key=lambda one: -len(one[0])):
+    for ending in sorted(_ENDINGS, key=len, reverse=True):
         if path.lower().endswith(ending):
-            return found
+            return _ENDINGS[ending]
     raise InvalidPolicy(
-        f"Source {path!r} is of no known kind. Known endings are {', '.join(_ENDINGS)}."
+        f"Source {path!r} has an unknown file extension. Known ones are {', '.join(_ENDINGS)}."
     )

@@ -1,9 +1,9 @@
-"""Where an engine in our process puts what does not fit into its memory: rows, in the clear.
+"""The folder for what does not fit into DuckDB's memory: rows, not encrypted.
 
-The folder is its owner's alone (0700), the files in it too (0600), and both are deleted: the
-files as soon as a statement ends, however it ends, and the folder with the engine. What a
-killed process leaves behind goes when the next engine opens: a living process holds a lock
-on its folder, and a lock ends with the process.
+Only the owner can read the folder (0700) and the files in it (0600). Both are deleted: the
+files when a statement ends, in any way, and the folder when the engine closes. What a killed
+process leaves behind is deleted when the next engine opens: a running process holds a lock on
+its folder, and the lock ends with the process.
 """
 
 import contextlib
@@ -46,19 +46,19 @@ class Spill:
         self._end = weakref.finalize(self, _remove, self.path, lock)
 
     def clear(self) -> None:
-        """Deletes what was spilt; for when nothing uses it any more."""
-        for one in Path(self.path).glob("*"):
-            if one.name != _LOCK:
+        """Deletes what was spilled, after its last use."""
+        for path in Path(self.path).glob("*"):
+            if path.name != _LOCK:
                 with contextlib.suppress(OSError):
-                    shutil.rmtree(one) if one.is_dir() else one.unlink()
+                    shutil.rmtree(path) if path.is_dir() else path.unlink()
 
     def remove(self) -> None:
-        """Deletes the folder and all that is in it."""
+        """Deletes the folder and its content."""
         self._end()
 
     @contextlib.contextmanager
     def private(self) -> Iterator[None]:
-        """While this lasts, new files in the folder are for their owner alone."""
+        """Inside this context, only the owner can read new files in the folder."""
         if self._inherited:
             yield
             return
@@ -67,10 +67,10 @@ class Spill:
 
 
 def _set_owner_only_acl(folder: str) -> bool:
-    """Makes files that are created in a folder 0600; whether the file system knows how.
+    """Makes new files in a folder 0600; returns whether the file system supports it.
 
-    A default access list does so whoever creates them and with whatever mode. It is written
-    as Linux stores it: version 2, then owner, group and others with their permissions.
+    A default access control list does this for any creator and any mode. It is written as
+    Linux stores it: version 2, then owner, group and others with their permissions.
     """
     entries = ((0x01, 7), (0x04, 0), (0x20, 0))
     listed = (struct.pack("<HHI", who, may, 0xFFFFFFFF) for who, may in entries)
@@ -82,7 +82,7 @@ def _set_owner_only_acl(folder: str) -> bool:
 
 
 class _Umask:
-    """The process's mask for new files, narrowed while anybody needs it."""
+    """The process's mask for new files, narrowed while at least one user needs it."""
 
     def __init__(self) -> None:
         self._guard, self._users, self._before = threading.Lock(), 0, 0
@@ -104,7 +104,7 @@ _umask = _Umask()
 
 
 def _lock_file(path: Path) -> int | None:
-    """An open, locked file; None where it is locked already, or nothing can be locked."""
+    """Opens and locks a file; None if it is locked already, or if locking is not possible."""
     if fcntl is None:
         return None
     try:
@@ -126,12 +126,12 @@ def _remove(path: str, lock: int | None) -> None:
 
 
 def _remove_abandoned() -> None:
-    """Removes what processes left behind that are no more."""
+    """Removes the folders of processes that no longer run."""
     if fcntl is None:
         return
     for folder in Path(tempfile.gettempdir()).glob(f"{PREFIX}*"):
         with contextlib.suppress(OSError):
-            # A folder without a lock is being made this very moment, or is not ours.
+            # A folder without a lock file is just being created, or is not ours.
             if folder.is_symlink() or folder.stat().st_uid != os.getuid():
                 continue
             if not (folder / _LOCK).is_file():

@@ -1,1 +1,1 @@
-"""What every engine does: run a Plan, and hand over integers that nobody can print."""
+"""What every engine does: run a Plan, and hand over integers that cannot be printed."""

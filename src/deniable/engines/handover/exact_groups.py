@@ -1,7 +1,7 @@
 """What an engine hands over: for each group its keys, and exact integers.
 
-There may be more groups than fit into memory, so they come in batches, each of which is an
-`Aggregated` of its own; no group is in two of them.
+The groups may not fit into memory, so they come in batches. Each batch is an `ExactGroups`,
+and no group is in two batches.
 """
 
 from collections.abc import Iterable
@@ -12,12 +12,12 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-Integers: TypeAlias = NDArray[Any]  # int64, or Python integers where they do not fit
+Integers: TypeAlias = NDArray[Any]  # int64, or Python integers if they do not fit
 
 
 @dataclass(frozen=True, slots=True)
 class CellCounts:
-    """How many rows of each group fall into each cell; only where there are any. Private.
+    """How many rows of each group fall into each cell, without empty cells. Private.
 
     >>> CellCounts((pa.array(["A", "B"]),), np.array([4, 7]), np.array([1, 20]))
     Cells(...)
@@ -33,7 +33,7 @@ class CellCounts:
 
 @dataclass(frozen=True, slots=True)
 class ExactGroups:
-    """Groups in no particular order. Everything but their number is exact and private.
+    """Groups in no particular order, with exact integers. Private.
 
     >>> ExactGroups((pa.array(["A", "B"]),), None, {"n": np.array([3, 4])})
     Aggregated(...)
@@ -49,30 +49,32 @@ class ExactGroups:
 
     @property
     def groups(self) -> int:
-        """How many groups there are; private too, unless all keys are declared."""
+        """The number of groups; also private, unless all keys are declared."""
         columns = [*self.keys, *self.features.values()]
         columns += [] if self.units is None else [self.units]
         return len(columns[0]) if columns else 0
 
     @classmethod
-    def joined(cls, batches: "Iterable[ExactGroups]") -> "ExactGroups":
+    def join(cls, batches: "Iterable[ExactGroups]") -> "ExactGroups":
         """All groups of one batch or more.
 
-        >>> one = ExactGroups((), None, {"n": np.array([3])})
-        >>> ExactGroups.joined([one, one]).features
+        >>> batch = ExactGroups((), None, {"n": np.array([3])})
+        >>> ExactGroups.join([batch, batch]).features
         {'n': array([3, 3])}
         """
-        parts = list(batches)
-        first = parts[0]
-        if len(parts) == 1:
+        groups = list(batches)
+        first = groups[0]
+        if len(groups) == 1:
             return first
         return cls(
-            keys=tuple(map(pa.concat_arrays, zip(*(one.keys for one in parts), strict=True))),
+            keys=tuple(
+                map(pa.concat_arrays, zip(*(batch.keys for batch in groups), strict=True))
+            ),
             units=None
             if first.units is None
-            else np.concatenate([one.units for one in parts if one.units is not None]),
+            else np.concatenate([batch.units for batch in groups if batch.units is not None]),
             features={
-                name: np.concatenate([one.features[name] for one in parts])
+                name: np.concatenate([batch.features[name] for batch in groups])
                 for name in first.features
             },
             cells=first.cells,
@@ -80,9 +82,9 @@ class ExactGroups:
 
 
 def to_integers(column: "pa.ChunkedArray[Any] | pa.Array[Any]") -> Integers:
-    """A column of whole numbers as int64, or as Python integers where they do not fit.
+    """A column of whole numbers as int64, or as Python integers if they do not fit.
 
-    Sums come as decimals of 38 digits, whose 128 bits are read as they are. NULL is 0.
+    Sums arrive as decimals of 38 digits; their 128 bits are read directly. NULL becomes 0.
 
     >>> (
     ...     to_integers(pa.chunked_array([[1, None]])),
@@ -99,16 +101,16 @@ def to_integers(column: "pa.ChunkedArray[Any] | pa.Array[Any]") -> Integers:
 
 def _chunk_to_integers(chunk: "pa.Array[Any]") -> Integers:
     if pa.types.is_decimal128(chunk.type):
-        found = _read_128_bits(chunk)
+        values = _read_128_bits(chunk)
     else:
-        found = np.asarray(chunk.fill_null(0).cast(pa.int64()))
+        values = np.asarray(chunk.fill_null(0).cast(pa.int64()))
     if chunk.null_count:
-        found = np.where(np.asarray(chunk.is_valid()), found, 0)
-    return found
+        values = np.where(np.asarray(chunk.is_valid()), values, 0)
+    return values
 
 
 def _read_128_bits(chunk: "pa.Array[Any]") -> Integers:
-    """128-bit integers, from the low and the high half of each."""
+    """128-bit integers, from their low and high halves."""
     buffer = chunk.buffers()[1]
     halves = np.frombuffer(buffer if buffer is not None else b"", dtype=np.int64)
     rows = halves.reshape(-1, 2)[chunk.offset : chunk.offset + len(chunk)]

@@ -1,9 +1,9 @@
 """What every engine does with a Plan, whatever its driver: run, hand over, fail in one way.
 
-An engine says how one statement is run (`_rows`), what its tables hold (`_columns`) and how
-it recovers (`_mend`); the rest is here. Whatever goes wrong once a statement has started has
-one message and a reference number. A driver's own words may quote a row, so they are kept
-out of the log as well, and out of the exception's context.
+A subclass runs one statement (`_run_statement`), describes its tables (`_columns`) and
+recovers from failures (`_recover`). The rest is here. Every failure after a statement has
+started has the same message, with a reference number. A driver's own message may quote a
+row, so it appears neither in the log nor in the exception's context.
 """
 
 import logging
@@ -27,10 +27,9 @@ log = logging.getLogger("deniable.engine")
 
 
 class PlanRunner(ABC):
-    """An engine over sources by name.
+    """An engine over named sources.
 
-    `progress` is called with the share of a statement that is done, from 0 to 1, by engines
-    that know it.
+    Engines that know the progress of a statement call `progress` with a number from 0 to 1.
     """
 
     name: ClassVar[str]
@@ -39,25 +38,25 @@ class PlanRunner(ABC):
     def __init__(self, sources: Mapping[str, Any]) -> None:
         self._sources = dict(sources)
         self._lock = threading.Lock()
-        # Which groups of a unit are kept hangs on this number and on nothing else about the
-        # session. Always 63 bits long, so that its type is always the same.
+        # The choice of the groups that a unit keeps depends on this number, and on nothing
+        # else about the session. It always has 63 bits, so its type is always the same.
         self._salt = 2**62 + int(SYSTEM.draw(62, 1)[0])
 
     @classmethod
     def open(cls, tables: Policy | Mapping[str, Any]) -> Self:
-        """The engine over a policy's sources, or over sources by name."""
+        """Opens the engine over a policy's sources, or over sources by name."""
         if isinstance(tables, Policy):
             return cls({name: table.source for name, table in tables.tables.items()})
         return cls(tables)
 
     @classmethod
     def list_tables(cls, source: str) -> list[str]:
-        """The tables that a source holds, as they may stand after # in it; none where there
-        is nothing to choose from."""
+        """The tables in a source, as they can be written after # in it; empty if the source
+        is a single table."""
         return []
 
     def schema(self, table: str) -> dict[str, str]:
-        """The table's columns and their types, which are public; no value is read."""
+        """The table's columns and their types, which are public. Reads no value."""
         if table not in self._sources:
             raise InvalidPolicy(
                 f"There is no table {table!r}. "
@@ -67,72 +66,74 @@ class PlanRunner(ABC):
             return self._columns(table)
 
     def check(self, plan: Plan) -> None:
-        """Raises Unsupported if this engine has no words for the plan; nothing is run."""
+        """Raises Unsupported if this engine cannot run the plan. Runs nothing."""
         for statement in plan.statements:
-            self._check(statement.sql)
+            self._check_statement(statement.sql)
 
     def run(self, plan: Plan) -> Withheld[ExactGroups]:
-        """The Plan's integers, withheld; or the one error, whatever went wrong."""
-        return Withheld(ExactGroups.joined(self._batches(plan)))
+        """Runs the Plan and withholds its integers; any failure raises EngineFailed."""
+        return Withheld(ExactGroups.join(self._batches(plan)))
 
     def stream(self, plan: Plan) -> Withheld[Iterator[ExactGroups]]:
-        """The same in batches, so that no more than one need be in memory. The statement
-        starts when the first is asked for, and no other does before the last was read."""
+        """The same in batches, so that memory need hold only one. The statement starts when
+        the first batch is read; no other statement starts before the last batch is read."""
         return Withheld(self._batches(plan))
 
-    def _check(self, sql: str) -> None:
+    def _check_statement(self, sql: str) -> None:
         """Raises Unsupported if a statement cannot be written for this engine."""
         return
 
     @abstractmethod
     def close(self) -> None:
-        """Lets go of the sources."""
+        """Closes the sources."""
 
     @abstractmethod
     def _columns(self, table: str) -> dict[str, str]:
         """The columns of a source, and their types as DuckDB calls them."""
 
     @abstractmethod
-    def _rows(self, sql: str) -> "Iterator[pa.RecordBatch]":
-        """What one statement finds: a batch or more."""
+    def _run_statement(self, sql: str) -> "Iterator[pa.RecordBatch]":
+        """Runs one statement; yields one batch or more."""
 
     @abstractmethod
-    def _mend(self) -> None:
-        """After a failure: lets go of what may be broken, so that the next statement works."""
+    def _recover(self) -> None:
+        """Closes what a failure may have broken, so that the next statement works."""
 
     def _batches(self, plan: Plan) -> Iterator[ExactGroups]:
         with self._lock:
             try:
-                yield from self._read(plan)
+                yield from self._read_groups(plan)
                 return
             except Exception as problem:
-                self._mend()
+                self._recover()
                 reference = secrets.token_hex(4)
                 log.error(
                     "reference %s: %s while running %s",
                     reference,
                     type(problem).__name__,
-                    "; ".join(one.sql for one in plan.statements),
+                    "; ".join(statement.sql for statement in plan.statements),
                 )
         raise EngineFailed(reference)
 
-    def _read(self, plan: Plan) -> Iterator[ExactGroups]:
-        """The groups, a batch at a time; cells come whole, with the first of them."""
+    def _read_groups(self, plan: Plan) -> Iterator[ExactGroups]:
+        """The groups in batches; all cells come with the first batch."""
         cells = {
-            one.name: self._cells(plan, one) for one in plan.statements if one.kind == "cells"
+            statement.name: self._count_cells(plan, statement)
+            for statement in plan.statements
+            if statement.kind == "cells"
         }
         if not plan.engine_sql:
             yield ExactGroups((), None, {}, cells)
             return
-        for batch in self._rows(plan.engine_sql):
+        for batch in self._run_statement(plan.engine_sql):
             yield _to_groups(plan, batch, cells)
             cells = {}
 
-    def _cells(self, plan: Plan, statement: Statement) -> CellCounts:
-        """What one statement about cells finds."""
-        found = pa.Table.from_batches(list(self._rows(statement.sql)))
-        keys = (_widen_integers(found[f"k{i}"].combine_chunks()) for i in range(len(plan.keys)))
-        return CellCounts(tuple(keys), to_integers(found["cell"]), to_integers(found["n"]))
+    def _count_cells(self, plan: Plan, statement: Statement) -> CellCounts:
+        """Runs one statement that counts cells."""
+        rows = pa.Table.from_batches(list(self._run_statement(statement.sql)))
+        keys = (_widen_integers(rows[f"k{i}"].combine_chunks()) for i in range(len(plan.keys)))
+        return CellCounts(tuple(keys), to_integers(rows["cell"]), to_integers(rows["n"]))
 
     def __enter__(self) -> Self:
         return self
@@ -156,5 +157,5 @@ def _to_groups(
 
 
 def _widen_integers(column: "pa.Array[Any]") -> "pa.Array[Any]":
-    """A column of keys; integers in one width."""
+    """A column of keys, with every integer type widened to 64 bits."""
     return column.cast(pa.int64()) if pa.types.is_integer(column.type) else column

@@ -1,4 +1,4 @@
-"""What an engine returns: held, and shown to nobody but the step that adds the noise."""
+"""What an engine returns: a value that only the step that adds the noise can read."""
 
 from collections.abc import Callable
 from typing import Generic, NoReturn, TypeVar
@@ -15,8 +15,8 @@ _WHY = (
 class Withheld(Generic[T]):
     """A value that does not print, copy, iterate, compare or leave as JSON or pickle.
 
-    It guards against accidents (a log line, a debugger's repr, a cache), not against code
-    that sets out to read it: such code could as well read the table.
+    It guards against accidents (a log line, a debugger's repr, a cache). It does not guard
+    against code that wants to read it: such code could read the table too.
 
     >>> secret = Withheld([41, 7])
     >>> secret, f"{secret}", str(secret)
@@ -31,7 +31,7 @@ class Withheld(Generic[T]):
         self.__value = value
 
     def reveal_to(self, step: Callable[[T], S]) -> S:
-        """What `step` makes of the value: the one exit, used by the release alone."""
+        """Calls `step` with the value: the only exit, used only by the release."""
         return step(self.__value)
 
     def __repr__(self) -> str:

@@ -1,1 +1,1 @@
-"""Any connection that Ibis opens."""
+"""Any connection that Ibis can open."""

@@ -1,4 +1,4 @@
-"""Casts through Ibis that no value makes fail and that say what DuckDB's say."""
+"""Casts through Ibis: no value makes them fail, and they give DuckDB's results."""
 
 import datetime
 
@@ -9,15 +9,15 @@ from deniable.engines.dialect import text_patterns
 from deniable.engines.ibis.wide_integers import Value
 from deniable.errors import Unsupported
 
-WHOLE_FROM = 2.0**52  # from here on doubles are whole
+WHOLE_FROM = 2.0**52  # larger doubles are whole numbers
 _MONTHS_OF_31_DAYS = (1, 3, 5, 7, 8, 10, 12)  # months of 31 days
 
 
 def unsupported(node: exp.Expr) -> Unsupported:
-    """What cannot be said through Ibis."""
+    """The error for an expression that Ibis cannot reproduce."""
     return Unsupported(
-        f"Ibis has no exact words for {type(node).__name__.upper()} as DuckDB means it. Ask "
-        "without it, or copy the table into DuckDB. Nothing was spent."
+        f"Ibis cannot reproduce DuckDB's {type(node).__name__.upper()} exactly. Leave it out, "
+        "or copy the table into DuckDB. Nothing was spent."
     )
 
 
@@ -29,14 +29,14 @@ def to_double(value: Value) -> Value:
 
 
 def divide(value: Value, by: Value) -> Value:
-    """value / by. Polars would multiply by 1 / by where that is a constant, which is another
-    number: so it is made a column."""
-    constant_ = not hasattr(by, "op") or by.op().shape.is_scalar()
-    return value / (ibis.cases((value.notnull(), by)) if constant_ else by)
+    """value / by. Polars multiplies by the constant 1 / by, which gives another number; so a
+    constant is made a column."""
+    is_constant = not hasattr(by, "op") or by.op().shape.is_scalar()
+    return value / (ibis.cases((value.notnull(), by)) if is_constant else by)
 
 
 def cast(value: Value, to: str) -> Value:
-    """The value as another type, NULL where it cannot be one."""
+    """The value as another type; NULL if it cannot be converted."""
     kind = value.type()
     if kind.is_null() or str(kind) == to or (to == "int64" and kind.is_integer()):
         return value.cast(to) if kind.is_integer() else value
@@ -70,14 +70,18 @@ def cast(value: Value, to: str) -> Value:
         return value.date()
     if kind.is_temporal() and to in ("float64", "boolean", "int64"):
         return ibis.null(to)
-    raise Unsupported(f"Ibis does not make {to} of {kind} as DuckDB does. Nothing was spent.")
+    raise Unsupported(
+        f"Ibis cannot cast {kind} to {to} exactly as DuckDB does. Nothing was spent."
+    )
 
 
 def _double_to_text(value: Value) -> Value:
-    """A double in its shortest digits, as DuckDB and Python write it."""
+    """A double with its shortest digits, as DuckDB and Python write it."""
     backend = value.get_backend().name
     if backend not in ("duckdb", "polars"):
-        raise Unsupported("Ibis does not write numbers as DuckDB does. Nothing was spent.")
+        raise Unsupported(
+            f"Through Ibis, {backend} does not write numbers as DuckDB does. Nothing was spent."
+        )
     return (
         _shortest_digits(value.cast("float64")) if backend == "polars" else value.cast("string")
     )
@@ -89,7 +93,7 @@ _shortest_digits = ibis.udf.scalar.python(
 
 
 def _text_to_double(value: Value) -> Value:
-    """Text as a number, as DuckDB reads it."""
+    """Text as a double, as DuckDB reads it."""
     bare = value.re_replace(text_patterns.NOISE, "")
     number = ibis.cases((value.re_search(text_patterns.NUMBER), bare)).try_cast("float64")
     return ibis.cases(
@@ -101,17 +105,17 @@ def _text_to_double(value: Value) -> Value:
 
 
 def _text_to_moment(value: Value) -> Value:
-    """Text as a moment, if it is one."""
+    """Text as a moment; NULL if it is not one."""
     if value.get_backend().name == "polars":
         return _moment_from_parts(value)
-    told = ibis.cases((value.re_search(text_patterns.MOMENT), value))
-    return told.replace("T", " ").try_cast("timestamp(6)")
+    matched = ibis.cases((value.re_search(text_patterns.MOMENT), value))
+    return matched.replace("T", " ").try_cast("timestamp(6)")
 
 
 def _moment_from_parts(value: Value) -> Value:
-    """A moment of its parts: Polars, as Ibis has it, fails where text is none."""
+    """A moment from its parts: through Ibis, Polars fails on text that is not a moment."""
     parts = [value.re_extract(text_patterns.MOMENT_PARTS, place) for place in range(1, 7)]
-    year, month, day, hour, minute, second = (one.try_cast("int64") for one in parts)
+    year, month, day, hour, minute, second = (part.try_cast("int64") for part in parts)
     fraction = (
         value.re_extract(text_patterns.MOMENT_PARTS, 7)
         .rpad(6, "0")
@@ -122,26 +126,26 @@ def _moment_from_parts(value: Value) -> Value:
     days = ibis.cases(
         (month.isin(_MONTHS_OF_31_DAYS), 31), (month != 2, 30), (leap, 29), else_=28
     )
-    hour, minute, second = (one.fill_null(0) for one in (hour, minute, second))
-    there = (year >= 1) & month.between(1, 12) & (day >= 1) & (day <= days)
-    there = (there & (hour <= 23) & (minute <= 59) & (second <= 59)).fill_null(False)
+    hour, minute, second = (part.fill_null(0) for part in (hour, minute, second))
+    valid = (year >= 1) & month.between(1, 12) & (day >= 1) & (day <= days)
+    valid = (valid & (hour <= 23) & (minute <= 59) & (second <= 59)).fill_null(False)
     parts = [year, month, day, hour, minute, second]
     harmless = (1970, 1, 1, 0, 0, 0)
     safe = [
-        ibis.cases((there, one), else_=instead)
-        for one, instead in zip(parts, harmless, strict=True)
+        ibis.cases((valid, part), else_=harmless_part)
+        for part, harmless_part in zip(parts, harmless, strict=True)
     ]
-    made = ibis.timestamp(*safe) + fraction.as_interval("us")
-    return ibis.cases((there, made.cast("timestamp(6)")))
+    moment = ibis.timestamp(*safe) + fraction.as_interval("us")
+    return ibis.cases((valid, moment.cast("timestamp(6)")))
 
 
 def _round_to_even(value: Value) -> Value:
-    """A double as an integer, to the even neighbour; NULL where it does not fit."""
+    """A double as an integer, rounded half to even; NULL if it does not fit."""
     small = value.abs() < WHOLE_FROM
     safe = ibis.cases((small, value), else_=0.0)
     floor = safe.floor().cast("int64")
-    over = safe - floor
-    up = (over > 0.5) | ((over == 0.5) & (floor % 2 != 0))
+    fraction = safe - floor
+    up = (fraction > 0.5) | ((fraction == 0.5) & (floor % 2 != 0))
     fits = (value >= -(2.0**63)) & (value < 2.0**63)
     large = ibis.cases((fits, value), else_=0.0).try_cast("int64")
     return ibis.cases((small, floor + ibis.cases((up, 1), else_=0)), (fits, large))
@@ -153,7 +157,7 @@ def is_double(value: Value) -> bool:
 
 
 def moment_literal(text: str) -> Value:
-    """The moment that a literal says, or NULL."""
+    """The moment in a literal, or NULL."""
     try:
         return ibis.literal(datetime.datetime.fromisoformat(text), type="timestamp(6)")
     except ValueError:

@@ -1,6 +1,6 @@
-"""Functions of days and moments through Ibis, as DuckDB has them.
+"""Functions of days and moments through Ibis, with DuckDB's results.
 
-Their arguments are moments of the years 1 to 9999, or NULL: the planner sees to that.
+The planner ensures that their arguments are moments of the years 1 to 9999, or NULL.
 """
 
 from collections.abc import Callable
@@ -14,30 +14,30 @@ from deniable.engines.ibis.wide_integers import Value
 
 ReadPlain = Callable[[exp.Expr], Value]
 _PARTS: dict[str, Callable[[Value], Value]] = {
-    "YEAR": lambda one: one.year(),
-    "QUARTER": lambda one: one.quarter(),
-    "MONTH": lambda one: one.month(),
-    "WEEK": lambda one: one.week_of_year(),
-    "DAY": lambda one: one.day(),
-    "DAYOFYEAR": lambda one: one.day_of_year(),
-    "DAYOFWEEK": lambda one: (one.day_of_week.index().cast("int64") + 1) % 7,
-    "ISODOW": lambda one: one.day_of_week.index().cast("int64") + 1,
-    "HOUR": lambda one: one.hour(),
-    "MINUTE": lambda one: one.minute(),
+    "YEAR": lambda moment: moment.year(),
+    "QUARTER": lambda moment: moment.quarter(),
+    "MONTH": lambda moment: moment.month(),
+    "WEEK": lambda moment: moment.week_of_year(),
+    "DAY": lambda moment: moment.day(),
+    "DAYOFYEAR": lambda moment: moment.day_of_year(),
+    "DAYOFWEEK": lambda moment: (moment.day_of_week.index().cast("int64") + 1) % 7,
+    "ISODOW": lambda moment: moment.day_of_week.index().cast("int64") + 1,
+    "HOUR": lambda moment: moment.hour(),
+    "MINUTE": lambda moment: moment.minute(),
 }
 _TRUNCATION_UNITS = {"YEAR": "Y", "QUARTER": "Q", "MONTH": "M", "WEEK": "W", "HOUR": "h"}
 _SECONDS = {"DAY": 86_400, "HOUR": 3600}
 
 
-def _part(node: exp.Expr, say: ReadPlain, backend: str) -> Value:
+def _part(node: exp.Expr, translate: ReadPlain, backend: str) -> Value:
     part = _PARTS.get(node.this.name.upper())
     if part is None:
         raise unsupported(node)
-    return part(cast(say(node.expression), "timestamp(6)")).cast("int64")
+    return part(cast(translate(node.expression), "timestamp(6)")).cast("int64")
 
 
-def _truncate(node: exp.Expr, say: ReadPlain, backend: str) -> Value:
-    unit, moment = node.text("unit").upper(), cast(say(node.this), "timestamp(6)")
+def _truncate(node: exp.Expr, translate: ReadPlain, backend: str) -> Value:
+    unit, moment = node.text("unit").upper(), cast(translate(node.this), "timestamp(6)")
     if unit == "DAY":
         return cast(cast(moment, "date"), "timestamp(6)")
     if unit not in _TRUNCATION_UNITS:
@@ -45,10 +45,12 @@ def _truncate(node: exp.Expr, say: ReadPlain, backend: str) -> Value:
     return moment.truncate(_TRUNCATION_UNITS[unit]).cast("timestamp(6)")
 
 
-def _date_diff(node: exp.Expr, say: ReadPlain, backend: str) -> Value:
-    """Beginnings of days, months and the like that lie between; weeks are seven days."""
+def _date_diff(node: exp.Expr, translate: ReadPlain, backend: str) -> Value:
+    """DATE_DIFF: the starts of days, months and so on in between; a week is seven days."""
     unit = node.text("unit").upper()
-    until, since = (cast(say(one), "timestamp(6)") for one in (node.this, node.expression))
+    until, since = (
+        cast(translate(argument), "timestamp(6)") for argument in (node.this, node.expression)
+    )
     if unit in _SECONDS:
         return _count_from_1970(until, unit) - _count_from_1970(since, unit)
     if unit == "WEEK":
@@ -64,9 +66,9 @@ def _date_diff(node: exp.Expr, say: ReadPlain, backend: str) -> Value:
 
 
 def _count_from_1970(moment: Value, unit: str) -> Value:
-    """The days or hours from 1970 to a moment's own."""
-    begun = moment.truncate("D" if unit == "DAY" else "h")
-    return divide(begun.epoch_seconds().cast("int64"), _SECONDS[unit]).cast("int64")
+    """The number of days or hours from 1970 to a moment."""
+    start = moment.truncate("D" if unit == "DAY" else "h")
+    return divide(start.epoch_seconds().cast("int64"), _SECONDS[unit]).cast("int64")
 
 
 DATE_FUNCTIONS: dict[type[exp.Expr], Callable[[Any, ReadPlain, str], Value]] = {

@@ -1,12 +1,12 @@
-"""Any connection of Ibis: the Plan's tree becomes an expression, and runs where the data is.
+"""Any Ibis connection: the Plan becomes an Ibis expression, and runs where the data is.
 
     ibis://duckdb/visits.duckdb#visits        ibis.connect("duckdb://visits.duckdb")
     ibis://bigquery/project/dataset#visits    ibis.connect("bigquery://project/dataset")
 
-A table of Ibis may also be handed over from Python. Rows stay where they are: what is fetched
-are groups. DuckDB and Polars through Ibis keep the engine contract in our tests; other
-backends run the same expressions, in which nothing hangs on how a backend rounds or casts,
-but nobody has compared their integers.
+A source can also be an Ibis table in Python. Rows stay where they are; only groups are
+fetched. Our tests run the engine contract on DuckDB and Polars through Ibis. Other backends
+run the same expressions, which do not depend on how a backend rounds or casts, but their
+integers were not compared.
 """
 
 import datetime
@@ -32,7 +32,7 @@ _MAX_CACHED = 64  # statements
 _COMPILING = threading.Lock()
 _WIDE = pa.decimal128(38, 0)
 _FIRST, _LAST = datetime.datetime.min, datetime.datetime(9999, 12, 31, 23, 59, 59, 999999)
-# Where NaN is the greatest number, as in DuckDB; elsewhere a row could slip through a clip.
+# Backends in which NaN is the greatest number, as in DuckDB; elsewhere clipping may miss a NaN.
 _NAN_LAST = frozenset({"duckdb", "polars", "postgres", "pyspark", "snowflake", "datafusion"})
 _TYPES = {
     "int8": "TINYINT",
@@ -51,7 +51,7 @@ _TYPES = {
 
 
 class Ibis(PlanRunner):
-    """A connection of Ibis over the tables of a policy.
+    """An Ibis connection over the tables of a policy.
 
     >>> import pyarrow as pa
     >>> table = ibis.memtable(pa.table({"ward": ["A"], "cost": [10]}))
@@ -65,8 +65,8 @@ class Ibis(PlanRunner):
         super().__init__(sources)
         self._backend: Any = None
         self._tables: dict[str, Any] = {}
-        self._kept: dict[str, tuple[IbisRelation, Any]] = {}
-        self._connected()
+        self._cache: dict[str, tuple[IbisRelation, Any]] = {}
+        self._connect()
 
     @classmethod
     def list_tables(cls, source: str) -> list[str]:
@@ -75,33 +75,33 @@ class Ibis(PlanRunner):
         try:
             backend = ibis.connect(_with_password(f"{scheme}://{rest}"))
             return sorted(backend.list_tables())
-        except Exception as problem:  # whose words may repeat the address
+        except Exception as problem:  # its message may repeat the address
             raise InvalidPolicy(
-                f"Ibis cannot list the tables there with its backend {scheme} "
-                f"({type(problem).__name__}). Name one after #, as in   #visits"
+                f"Ibis cannot list the tables of this source with its backend {scheme} "
+                f"({type(problem).__name__}). Name a table after #, as in   #visits"
             ) from None
 
     def close(self) -> None:
-        """Ends a connection that was opened here; tables of somebody else's are left alone."""
+        """Closes the connection if it was opened here."""
         with self._lock:
             backend, self._backend = self._backend, None
             if backend is not None and any(map(is_address, self._sources.values())):
                 backend.disconnect()
 
     def _columns(self, table: str) -> dict[str, str]:
-        self._connected()
+        self._connect()
         schema = self._tables[table].schema()
         return {
             name: _TYPES.get(_type_name(kind), "TIMESTAMP") for name, kind in schema.items()
         }
 
-    def _check(self, sql: str) -> None:
-        self._connected()
-        self._said(sql)
+    def _check_statement(self, sql: str) -> None:
+        self._connect()
+        self._translate(sql)
 
-    def _rows(self, sql: str) -> "Iterator[pa.RecordBatch]":
-        self._connected()
-        relation, query = self._said(sql)
+    def _run_statement(self, sql: str) -> "Iterator[pa.RecordBatch]":
+        self._connect()
+        relation, query = self._translate(sql)
         try:
             reader = self._reader(relation, query)
             empty = True
@@ -113,63 +113,64 @@ class Ibis(PlanRunner):
                     pa.RecordBatch.from_pylist([], schema=reader.schema), relation
                 )
         except BaseException as problem:
-            if type(problem).__name__ == "PanicException":  # Polars, beside all exceptions
-                raise RuntimeError("The backend broke off.") from None
+            # Polars raises it, and it is not an Exception.
+            if type(problem).__name__ == "PanicException":
+                raise RuntimeError("The backend failed.") from None
             raise
 
     def _reader(self, relation: IbisRelation, query: Any) -> Any:
-        """What a backend finds, in batches; Ibis 12 asks DuckDB 2 for them in vain."""
+        """The rows of a query, in batches; Ibis 12 cannot get them from DuckDB 2 itself."""
         if self._backend.name == "duckdb":
             return self._backend.con.sql(query).to_arrow_reader(_BATCH)
         return self._backend.to_pyarrow_batches(relation.table, chunk_size=_BATCH)
 
-    def _mend(self) -> None:
+    def _recover(self) -> None:
         if all(map(is_address, self._sources.values())):
             self._backend = None
 
-    def _said(self, sql: str) -> tuple[IbisRelation, Any]:
-        """A statement as Ibis has it and as its backend has it; the last ones are kept."""
-        if sql not in self._kept:
+    def _translate(self, sql: str) -> tuple[IbisRelation, Any]:
+        """A statement as an Ibis expression and as its backend's query, cached."""
+        if sql not in self._cache:
             tree = IbisStatements(self._tables, salt=self._salt, backend=self._backend.name)
-            relation = tree.statement(sql)
+            relation = tree.build(sql)
             try:
                 query = _compile(self._backend, relation.table)
-            except Exception as problem:  # whatever Ibis says there; no row was read
+            except Exception as problem:  # no row was read yet
                 raise Unsupported(
-                    f"{self._backend.name} has no words for this through Ibis "
+                    f"{self._backend.name} does not support this query through Ibis "
                     f"({type(problem).__name__}). Nothing was spent."
                 ) from None
-            while len(self._kept) >= _MAX_CACHED:
-                self._kept.pop(next(iter(self._kept)))
-            self._kept[sql] = relation, query
-        return self._kept[sql]
+            while len(self._cache) >= _MAX_CACHED:
+                self._cache.pop(next(iter(self._cache)))
+            self._cache[sql] = relation, query
+        return self._cache[sql]
 
-    def _connected(self) -> None:
+    def _connect(self) -> None:
         if self._backend is not None:
             return
-        self._kept.clear()
+        self._cache.clear()
         backends: dict[int, Any] = {}
-        opened: dict[str, Any] = {}
+        connections: dict[str, Any] = {}
         for name, source in self._sources.items():
-            table = _open_table(name, source, opened)
+            table = _open_table(name, source, connections)
             self._tables[name] = _select_plain_columns(name, table)
             backend = table.get_backend()
             backends[id(backend)] = backend
             if backend.name == "duckdb" and table.op().find(ops.InMemoryTable):
-                backend.to_pyarrow(table.limit(0))  # so that DuckDB learns of it
+                backend.to_pyarrow(table.limit(0))  # registers it in DuckDB
         if len(backends) != 1:
-            raise InvalidPolicy("All tables of a policy must be in one connection of Ibis.")
+            raise InvalidPolicy("All tables of a policy must be in one Ibis connection.")
         (self._backend,) = backends.values()
         if self._backend.name not in _NAN_LAST:
             raise InvalidPolicy(
-                f"{self._backend.name} does not sort NaN last, so a NaN could pass by a limit. "
-                f"Ibis serves {', '.join(sorted(_NAN_LAST))} here."
+                f"{self._backend.name} does not sort NaN last, so clipping could miss a NaN. "
+                f"Backends that do are {', '.join(sorted(_NAN_LAST))}."
             )
 
 
 def _compile(backend: Any, table: Any) -> Any:
-    """A table in its backend's words. Ibis would put our steps together again, which takes
-    longer than the answer; it is told not to, one at a time, because all share its options."""
+    """A table as its backend's query. Ibis would merge our steps, which takes longer than the
+    query; an option turns that off. The option is global, so only one thread compiles."""
     with _COMPILING:
         before = ibis.options.sql.fuse_selects
         ibis.options.sql.fuse_selects = False
@@ -179,18 +180,18 @@ def _compile(backend: Any, table: Any) -> Any:
             ibis.options.sql.fuse_selects = before
 
 
-def _open_table(name: str, source: Any, opened: dict[str, Any]) -> Any:
+def _open_table(name: str, source: Any, connections: dict[str, Any]) -> Any:
     if not isinstance(source, str):
         return source
-    found = read_address(source)
-    resource = found.address.removeprefix("ibis://")
+    address = read_address(source)
+    resource = address.address.removeprefix("ibis://")
     scheme, _, rest = resource.partition("/")
     try:
-        if resource not in opened:
-            opened[resource] = ibis.connect(_with_password(f"{scheme}://{rest}"))
-        return opened[resource].table(found.table or name)
+        if resource not in connections:
+            connections[resource] = ibis.connect(_with_password(f"{scheme}://{rest}"))
+        return connections[resource].table(address.table or name)
     except Exception as problem:
-        # Its words may repeat the address, with the password in it.
+        # Its own message may repeat the address, with the password in it.
         raise InvalidPolicy(
             f"Ibis cannot open the source of table {name!r} with its backend {scheme} "
             f"({type(problem).__name__}). The backend must be installed, as in   "
@@ -209,34 +210,33 @@ def _with_password(resource: str) -> str:
 
 
 def _select_plain_columns(name: str, table: Any) -> Any:
-    """The table's columns of plain types: days and moments of the years 1 to 9999, in UTC.
-
-    Others are NULL: beyond, backends fail, each at another day."""
-    chosen = {}
+    """The table's columns of plain types. Days and moments outside the years 1 to 9999, in UTC,
+    become NULL: each backend fails at a different day outside them."""
+    selected = {}
     for column, kind in table.schema().items():
         if kind.is_timestamp():
-            chosen[column] = _to_moment(table[column], kind)
+            selected[column] = _to_moment(table[column], kind)
         elif kind.is_date():
             days = ibis.literal(_FIRST.date()), ibis.literal(_LAST.date())
-            chosen[column] = ibis.cases((table[column].between(*days), table[column]))
+            selected[column] = ibis.cases((table[column].between(*days), table[column]))
         elif kind.is_decimal():
-            chosen[column] = table[column].cast("float64")
+            selected[column] = table[column].cast("float64")
         elif _type_name(kind) in _TYPES:
-            chosen[column] = table[column]
-    if not chosen:
-        raise InvalidPolicy(f"Table {name!r} has no column that can be asked about.")
-    return table.select(**chosen)
+            selected[column] = table[column]
+    if not selected:
+        raise InvalidPolicy(f"Table {name!r} has no column whose type can be queried.")
+    return table.select(**selected)
 
 
 def _to_moment(value: Any, kind: Any) -> Any:
-    """A moment, in microseconds; Polars, as Ibis has it, tries no cast and needs none."""
-    tries = value.get_backend().name != "polars"
-    if tries:
+    """A moment, in microseconds; through Ibis, Polars has no TRY_CAST and needs none."""
+    has_try_cast = value.get_backend().name != "polars"
+    if has_try_cast:
         value = value.try_cast("timestamp(6)")
     elif (kind.scale or 0) > 6:
         return value.cast("timestamp(6)")
-    zone = None if tries or kind.timezone is None else datetime.UTC
-    ends = (ibis.literal(one.replace(tzinfo=zone), value.type()) for one in (_FIRST, _LAST))
+    zone = None if has_try_cast or kind.timezone is None else datetime.UTC
+    ends = (ibis.literal(end.replace(tzinfo=zone), value.type()) for end in (_FIRST, _LAST))
     return ibis.cases((value.between(*ends), value)).cast("timestamp(6)")
 
 
@@ -244,22 +244,30 @@ def _type_name(kind: Any) -> str:
     return str(kind).removeprefix("!")
 
 
-def _to_plan_columns(found: "pa.RecordBatch", relation: IbisRelation) -> "pa.RecordBatch":
-    columns = {name: _assemble_column(found, held) for name, held in relation.columns.items()}
+def _to_plan_columns(batch: "pa.RecordBatch", relation: IbisRelation) -> "pa.RecordBatch":
+    columns = {
+        name: _assemble_column(batch, source) for name, source in relation.columns.items()
+    }
     return pa.RecordBatch.from_pydict(columns)
 
 
-def _assemble_column(found: "pa.RecordBatch", held: str | Parts) -> Any:
-    """One of our columns; a wide integer is put together from its parts, exactly."""
-    if isinstance(held, str):
-        return found[held]
-    parts = [(weight, pc.fill_null(found[one], 0).cast(pa.int64())) for weight, one in held]
-    arrays = [(weight, np.asarray(one)) for weight, one in parts]
-    most = sum(abs(weight) * max(map(abs, _range_of(one))) for weight, one in arrays)
-    if most < 2**63:
-        small = sum((weight * one for weight, one in arrays), np.zeros(len(found), np.int64))
+def _assemble_column(batch: "pa.RecordBatch", source: str | Parts) -> Any:
+    """One column of the Plan; a wide integer is computed from its parts, exactly."""
+    if isinstance(source, str):
+        return batch[source]
+    parts = [
+        (weight, pc.fill_null(batch[values], 0).cast(pa.int64())) for weight, values in source
+    ]
+    arrays = [(weight, np.asarray(values)) for weight, values in parts]
+    largest = sum(abs(weight) * max(map(abs, _range_of(values))) for weight, values in arrays)
+    if largest < 2**63:
+        small = sum(
+            (weight * values for weight, values in arrays), np.zeros(len(batch), np.int64)
+        )
         return pa.array(small).cast(_WIDE)
-    sums = sum((weight * one.astype(object) for weight, one in arrays), np.zeros(1, object))
+    sums = sum(
+        (weight * values.astype(object) for weight, values in arrays), np.zeros(1, object)
+    )
     return pa.array(list(sums), _WIDE)
 
 

@@ -1,8 +1,8 @@
-"""Two tables side by side; Polars, as Ibis has it, joins by what is equal alone.
+"""Joins of two tables; through Ibis, Polars joins only on equality.
 
-A condition about one side is then put into what is compared: where it fails the key is NULL,
-which equals nothing. Whatever else a JOIN asks for is a filter of what was joined; where rows
-without a partner are kept (LEFT, RIGHT, FULL) that would be another question, and is refused.
+There a condition on one side becomes part of a compared key: if it fails, the key is NULL,
+which equals nothing. Other conditions of an inner join filter its result. In a join that keeps
+rows without a partner (LEFT, RIGHT, FULL) that would change the result, so they are refused.
 """
 
 from collections.abc import Callable
@@ -21,38 +21,38 @@ _HOW |= {"FULL": "outer", "LEFT OUTER": "left", "RIGHT OUTER": "right", "FULL OU
 
 @dataclass(frozen=True, slots=True)
 class JoinSide:
-    """A table whose columns have names that no other has, and ours for them: alias.name."""
+    """A table with unique column names, and our names for its columns: alias.name."""
 
     table: Value
     names: dict[str, str]
 
     def values(self) -> dict[str, Value]:
-        """Our columns."""
-        return {key: self.table[one] for key, one in self.names.items()}
+        """The columns, by our names."""
+        return {key: self.table[column] for key, column in self.names.items()}
 
     def has(self, node: exp.Expr) -> bool:
-        """Whether all that a value is made of is here."""
-        found = [f"{one.table}.{one.name}" for one in node.find_all(exp.Column)]
-        return bool(found) and all(one in self.names for one in found)
+        """Whether a value uses columns, and all of them are on this side."""
+        columns = [f"{column.table}.{column.name}" for column in node.find_all(exp.Column)]
+        return bool(columns) and all(name in self.names for name in columns)
 
 
 def join_sides(
     left: JoinSide, right: JoinSide, join: exp.Join, read: ReadValue, *, by_equals: bool
 ) -> JoinSide:
-    """Both sides; `by_equals` says that a backend joins by nothing else."""
+    """Joins both sides; with `by_equals` the backend joins only on equality."""
     how = _HOW.get(" ".join(filter(None, (join.side, join.kind))).upper())
     on = join.args.get("on")
     if how is None or join.args.get("using") or (on is None and how != "inner"):
         raise unsupported(join)
-    whole = [] if on is None else list(on.flatten()) if isinstance(on, exp.And) else [on]
-    tests = [one for one in whole if not (isinstance(one, exp.Boolean) and one.this)]
+    conditions = [] if on is None else list(on.flatten()) if isinstance(on, exp.And) else [on]
+    tests = [test for test in conditions if not (isinstance(test, exp.Boolean) and test.this)]
     names = left.names | right.names
     if by_equals:
         table = _join_on_equality(left, right, tests, how, read, join)
     else:
         values = left.values() | right.values()
-        said = [read(values, one) for one in tests] or [ibis.literal(True)]
-        table = left.table.join(right.table, said, how=how)
+        predicates = [read(values, test) for test in tests] or [ibis.literal(True)]
+        table = left.table.join(right.table, predicates, how=how)
     return JoinSide(table.select(*names.values()), names)
 
 
@@ -65,15 +65,17 @@ def _join_on_equality(
     join: exp.Join,
 ) -> Value:
     values = left.values() | right.values()
-    pairs = {one: _split_equality(one, left, right) for one in tests}
-    keys = [[_widen_key(read(values, one)) for one in pair] for pair in pairs.values() if pair]
-    rest = [one for one, pair in pairs.items() if pair is None]
+    pairs = {test: _split_equality(test, left, right) for test in tests}
+    keys = [
+        [_widen_key(read(values, test)) for test in pair] for pair in pairs.values() if pair
+    ]
+    rest = [test for test, pair in pairs.items() if pair is None]
     if not keys and how == "inner":
         return _filter(left.table.cross_join(right.table), left, right, rest, read)
     for place, side in enumerate((left, right)):
-        for one in [one for one in rest if keys and side.has(one)]:
-            keys[0][place] = ibis.cases((read(values, one), keys[0][place]))
-            rest.remove(one)
+        for test in [test for test in rest if keys and side.has(test)]:
+            keys[0][place] = ibis.cases((read(values, test), keys[0][place]))
+            rest.remove(test)
     if not keys or (rest and how != "inner"):
         raise unsupported(join)
     table = left.table.join(right.table, [a == b for a, b in keys], how=how)
@@ -83,15 +85,15 @@ def _join_on_equality(
 def _filter(
     table: Value, left: JoinSide, right: JoinSide, tests: list[exp.Expr], read: ReadValue
 ) -> Value:
-    for one in tests:
-        table = table.filter(read(JoinSide(table, left.names | right.names).values(), one))
+    for test in tests:
+        table = table.filter(read(JoinSide(table, left.names | right.names).values(), test))
     return table
 
 
 def _split_equality(
     test: exp.Expr, left: JoinSide, right: JoinSide
 ) -> tuple[exp.Expr, exp.Expr] | None:
-    """The left one's and the right one's part of what must be equal."""
+    """The left and the right side of an equality between both tables; None otherwise."""
     equal = test.unnest()
     if not isinstance(equal, exp.EQ):
         return None
@@ -104,5 +106,5 @@ def _split_equality(
 
 
 def _widen_key(value: Value) -> Value:
-    """Integers of one width, because others are never equal there."""
+    """Widens integers to 64 bits: in Polars, integers of different widths are never equal."""
     return value.cast("int64") if value.type().is_integer() else value

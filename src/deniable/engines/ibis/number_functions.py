@@ -1,8 +1,8 @@
-"""Functions of numbers through Ibis, total, and to the last bit as DuckDB has them.
+"""Functions of numbers through Ibis, total, and equal to DuckDB's to the last bit.
 
-FLOOR and its kin, ROUND and SIGN are spelt out. What is not made of +, -, * and / is the C
-library's in DuckDB. Polars reckons powers, logarithms and remainders in ways of its own; there
-Python does it, in this process, which asks the same library.
+FLOOR, CEIL, TRUNC, ROUND and SIGN are written out. For the other functions DuckDB calls the C
+library. Polars computes powers, logarithms and remainders in another way, so there Python
+computes them in this process, with the same C library.
 """
 
 import math
@@ -12,7 +12,7 @@ from typing import Any
 import ibis
 from sqlglot import exp
 
-from deniable.engines.dialect.engine_dialect import constant_of
+from deniable.engines.dialect.constants import constant_of
 from deniable.engines.ibis.casts import (
     WHOLE_FROM,
     divide,
@@ -24,8 +24,8 @@ from deniable.engines.ibis.wide_integers import Value
 ReadPlain = Callable[[exp.Expr], Value]
 
 
-def _rounding(node: exp.Expr, say: ReadPlain, backend: str) -> Value:
-    value = to_double(say(node.this))
+def _rounding(node: exp.Expr, translate: ReadPlain, backend: str) -> Value:
+    value = to_double(translate(node.this))
     digits = node.args.get("decimals")
     if digits is None:
         return round_double(type(node), value)
@@ -34,81 +34,81 @@ def _rounding(node: exp.Expr, say: ReadPlain, backend: str) -> Value:
         raise unsupported(node)
     scale = 10.0 ** abs(int(places))
     if places < 0:
-        made = round_double(exp.Round, divide(value, scale)) * scale
+        rounded = round_double(exp.Round, divide(value, scale)) * scale
     else:
-        made = divide(round_double(exp.Round, value * scale), scale)
-    return ibis.cases((made.isnan() | made.isinf(), value), else_=made)
+        rounded = divide(round_double(exp.Round, value * scale), scale)
+    return ibis.cases((rounded.isnan() | rounded.isinf(), value), else_=rounded)
 
 
 def round_double(how: type[exp.Expr], value: Value) -> Value:
-    """A double's FLOOR, CEIL, TRUNC or ROUND (half away from zero), as a double."""
+    """FLOOR, CEIL, TRUNC or ROUND (half away from zero) of a double, as a double."""
     small = value.abs() < WHOLE_FROM
     safe = ibis.cases((small, value), else_=0.0)
     if how is exp.Floor:
-        made = safe.floor()
+        rounded = safe.floor()
     elif how is exp.Ceil:
-        made = safe.ceil()
+        rounded = safe.ceil()
     else:
         size = safe.abs().floor().cast("float64")
         if how is exp.Round:
             size = size + ibis.cases((safe.abs() - size >= 0.5, 1.0), else_=0.0)
-        made = ibis.cases((safe < 0, -1.0), else_=1.0) * size
-    return ibis.cases((small, made.cast("float64")), else_=value)
+        rounded = ibis.cases((safe < 0, -1.0), else_=1.0) * size
+    return ibis.cases((small, rounded.cast("float64")), else_=value)
 
 
-def _sign(node: exp.Expr, say: ReadPlain, backend: str) -> Value:
-    value = to_double(say(node.this))
-    nothing = (value == 0.0) | value.isnan()
-    return ibis.cases((nothing, 0), (value > 0.0, 1), (value < 0.0, -1))
+def _sign(node: exp.Expr, translate: ReadPlain, backend: str) -> Value:
+    value = to_double(translate(node.this))
+    zero = (value == 0.0) | value.isnan()
+    return ibis.cases((zero, 0), (value > 0.0, 1), (value < 0.0, -1))
 
 
-def _root(node: exp.Expr, say: ReadPlain, backend: str) -> Value:
-    value = to_double(say(node.this))
+def _root(node: exp.Expr, translate: ReadPlain, backend: str) -> Value:
+    value = to_double(translate(node.this))
     return ibis.cases((value >= 0.0, value)).sqrt()
 
 
-def _transcendental(node: exp.Expr, say: ReadPlain, backend: str) -> Value:
-    """EXP, LN, SIN, COS: Polars and DuckDB both ask the C library."""
+def _transcendental(node: exp.Expr, translate: ReadPlain, backend: str) -> Value:
+    """EXP, LN, SIN, COS: Polars and DuckDB both call the C library."""
     if backend not in ("duckdb", "polars"):
         raise unsupported(node)
-    value = to_double(say(node.this))
+    value = to_double(translate(node.this))
     if isinstance(node, exp.Ln):
         return ibis.cases((value > 0.0, value)).ln()
     return getattr(value, type(node).__name__.lower())()
 
 
-def _logarithm(node: exp.Expr, say: ReadPlain, backend: str) -> Value:
-    base, value = constant_of(node.this), to_double(say(node.expression))
+def _logarithm(node: exp.Expr, translate: ReadPlain, backend: str) -> Value:
+    base, value = constant_of(node.this), to_double(translate(node.expression))
     if base not in (2, 10) or backend not in ("duckdb", "polars"):
         raise unsupported(node)
-    above = ibis.cases((value > 0.0, value))
-    tens = _log10(above) if backend == "polars" else above.log10()
-    return divide(tens, math.log10(float(base)))
+    positive = ibis.cases((value > 0.0, value))
+    log10 = _log10(positive) if backend == "polars" else positive.log10()
+    return divide(log10, math.log10(float(base)))
 
 
-def _power(node: exp.Expr, say: ReadPlain, backend: str) -> Value:
-    return _of_two_doubles(node, say, backend, _pow, lambda a, b: a.pow(b))
+def _power(node: exp.Expr, translate: ReadPlain, backend: str) -> Value:
+    return _of_two_doubles(node, translate, backend, _pow, lambda a, b: a.pow(b))
 
 
-def _remainder(node: exp.Expr, say: ReadPlain, backend: str) -> Value:
-    return _of_two_doubles(node, say, backend, _fmod, lambda a, b: a % b)
+def _remainder(node: exp.Expr, translate: ReadPlain, backend: str) -> Value:
+    return _of_two_doubles(node, translate, backend, _fmod, lambda a, b: a % b)
 
 
 def _of_two_doubles(
-    node: exp.Expr, say: ReadPlain, backend: str, own: Any, theirs: Any
+    node: exp.Expr, translate: ReadPlain, backend: str, in_python: Any, in_backend: Any
 ) -> Value:
     if backend not in ("duckdb", "polars"):
         raise unsupported(node)
-    both = to_double(say(node.this)), to_double(say(node.expression))
-    return (own if backend == "polars" else theirs)(*both)
+    both = to_double(translate(node.this)), to_double(translate(node.expression))
+    return (in_python if backend == "polars" else in_backend)(*both)
 
 
-def _distinct(node: exp.Expr, say: ReadPlain, backend: str) -> Value:
-    return ~say(node.this).identical_to(say(node.expression))
+def _distinct(node: exp.Expr, translate: ReadPlain, backend: str) -> Value:
+    return ~translate(node.this).identical_to(translate(node.expression))
 
 
 def _power_of(base: float | None, power: float | None) -> float | None:
-    """As C has it: no error where there is no number, or none so large."""
+    """C's pow: no error if the result is undefined or too large."""
     if base is None or power is None:
         return None
     odd = math.isfinite(power) and power % 2 == 1

@@ -1,6 +1,6 @@
-"""What Polars lacks of functions of text, made by Python; and what DuckDB has under a name.
+"""Text functions that Polars lacks, in Python; and DuckDB's own text functions, by name.
 
-Each takes any text or NULL, and fails on none.
+Each accepts any text or NULL, and never fails.
 """
 
 import re
@@ -17,11 +17,11 @@ from deniable.engines.dialect.duckdb_letters import case_pairs
 @cache
 def _translation(which: Any) -> dict[int, str]:
     before, after = case_pairs(which)
-    return {ord(one): other for one, other in zip(before, after, strict=True)}
+    return {ord(letter): other for letter, other in zip(before, after, strict=True)}
 
 
 def lower(text: str) -> str:
-    """A text in small letters, letter by letter.
+    """A text in lower case, letter by letter.
 
     >>> lower("ÀΣß")
     'àσß'
@@ -30,7 +30,7 @@ def lower(text: str) -> str:
 
 
 def upper(text: str) -> str:
-    """A text in capitals, letter by letter.
+    """A text in upper case, letter by letter.
 
     >>> upper("straße")
     'STRAẞE'
@@ -40,31 +40,31 @@ def upper(text: str) -> str:
 
 @lru_cache(1000)
 def like_to_regex(like: str) -> str:
-    """A regular expression for a pattern of LIKE.
+    """The regular expression for a LIKE pattern.
 
     >>> like_to_regex("a_.%")
     '(?s)^a.\\\\..*$'
     """
-    words = {"%": ".*", "_": "."}
-    return f"(?s)^{''.join(words.get(one) or re.escape(one) for one in like)}$"
+    wildcards = {"%": ".*", "_": "."}
+    return f"(?s)^{''.join(wildcards.get(letter) or re.escape(letter) for letter in like)}$"
 
 
 def _matches_like(text: str, like: str) -> bool:
-    """LIKE, in time that the lengths bound: a `%` takes another letter where the rest fails."""
-    here = there = 0
-    back, taken = -1, 0
-    while here < len(text):
-        one = like[there] if there < len(like) else None
-        if one == "%":
-            back, taken, there = there, here, there + 1
-        elif one is not None and one in ("_", text[here]):
-            here, there = here + 1, there + 1
-        elif back >= 0:
+    """LIKE, in bounded time: if the rest does not match, the last `%` takes one more letter."""
+    position = like_position = 0
+    last_percent, taken = -1, 0
+    while position < len(text):
+        wanted = like[like_position] if like_position < len(like) else None
+        if wanted == "%":
+            last_percent, taken, like_position = like_position, position, like_position + 1
+        elif wanted is not None and wanted in ("_", text[position]):
+            position, like_position = position + 1, like_position + 1
+        elif last_percent >= 0:
             taken += 1
-            here, there = taken, back + 1
+            position, like_position = taken, last_percent + 1
         else:
             return False
-    return set(like[there:]) <= {"%"}
+    return set(like[like_position:]) <= {"%"}
 
 
 def _trim(text: str, letters: str) -> str:
@@ -94,21 +94,21 @@ _OF_TWO_TEXTS: dict[Any, tuple[Callable[[str, str], Any], str]] = {
 
 
 def _python_udf(function: Callable[..., Any], takes: int, to: str) -> Any:
-    """The function where no text is NULL; with named arguments, as Ibis wants them."""
+    """The function with NULL for NULL; with named arguments, as Ibis requires."""
 
-    def one(a: str | None) -> Any:
+    def of_one(a: str | None) -> Any:
         return None if a is None else function(a)
 
-    def two(a: str | None, b: str | None) -> Any:
+    def of_two(a: str | None, b: str | None) -> Any:
         return None if a is None or b is None else function(a, b)
 
     signature = ((_TEXT,) * takes, to)
-    return ibis.udf.scalar.python(one if takes == 1 else two, signature=signature)
+    return ibis.udf.scalar.python(of_one if takes == 1 else of_two, signature=signature)
 
 
 def _builtin_udf(name: str, to: str) -> Any:
     def word(a, b):  # type: ignore[no-untyped-def]
-        """Never run: the backend has a function of that name."""
+        """Never called: the backend has a function of this name."""
 
     return ibis.udf.scalar.builtin(word, name=name, signature=((_TEXT, _TEXT), to))
 
@@ -118,7 +118,7 @@ PYTHON_FUNCTIONS: dict[Any, Any] = {
     exp.Upper: _python_udf(upper, 1, _TEXT),
     **{name: _python_udf(function, 2, to) for name, (function, to) in _OF_TWO_TEXTS.items()},
 }
-# DuckDB's own, by the names that it has for them.
+# DuckDB's own functions, by their names.
 DUCKDB_FUNCTIONS: dict[Any, Any] = {
     "trim": _builtin_udf("trim", _TEXT),
     "trim leading": _builtin_udf("ltrim", _TEXT),

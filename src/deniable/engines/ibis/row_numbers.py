@@ -1,13 +1,13 @@
-"""Numbers of rows within a group: by windows, or by sorted lists where Ibis has no windows.
+"""Row numbers within a group: by window functions, or by sorted lists for Polars.
 
-Polars has none through Ibis. There the rows of a group are collected into a list, in order,
-and taken out of it again beside the numbers 1, 2, ...; for DENSE_RANK rows of equal order
-become one row first. NULL is a group like any other.
+Through Ibis, Polars has no window functions. There the rows of a group are collected into a
+sorted list, and taken out again together with the numbers 1, 2, ...; for DENSE_RANK, rows with
+equal sort keys become one row first. NULL is a group like any other.
 
-Where rows are units they must keep their numbers however often a statement reads them, and a
-backend may number a table anew each time. So a row is told by what it holds: a hash of its
-columns, and its place among the rows of that hash in the order of those columns. Rows that
-share a place there are equal, so it makes no difference which of them is which.
+If the privacy unit is the row, a row must keep its number however often a statement reads it,
+but a backend may number a table differently each time. So a row is identified by its content:
+a hash of its columns, and its place among the rows with that hash, sorted by those columns.
+Rows whose order is not determined are equal, so it does not matter which gets which number.
 """
 
 from collections.abc import Callable, Sequence
@@ -16,7 +16,7 @@ import ibis
 
 from deniable.engines.ibis.wide_integers import Value
 
-FreshName = Callable[[], str]  # names of columns that nobody has
+FreshName = Callable[[], str]  # makes unused column names
 
 
 def number_rows(
@@ -28,51 +28,53 @@ def number_rows(
     fresh: FreshName | None,
     dense: bool = False,
 ) -> Value:
-    """The table with the place of each row in its group, from 1; of equal rows one, if dense.
+    """The table with each row's number in its group, from 1; equal rows share one if dense.
 
-    `fresh` makes names for the lists of backends without windows, and is None for others.
+    `fresh` makes column names for backends without window functions; None for other backends.
     """
     if fresh is None:
         count = (ibis.dense_rank if dense else ibis.row_number)()
         return table.mutate(**{name: count.over(group_by=within, order_by=order) + 1})
-    sorted_by = {fresh(): one for one in order}
-    kept = list(table.columns)
-    told = table.mutate(**sorted_by) if sorted_by else table
+    sorted_by = {fresh(): column for column in order}
+    columns = list(table.columns)
+    with_keys = table.mutate(**sorted_by) if sorted_by else table
     if not dense:
-        return _number_by_list(told, within, list(sorted_by), name, fresh).select(*kept, name)
-    own = [*within, *sorted_by]
-    rest = [one for one in kept if one not in within]
+        return _number_by_list(with_keys, within, list(sorted_by), name, fresh).select(
+            *columns, name
+        )
+    group_keys = [*within, *sorted_by]
+    rest = [column for column in columns if column not in within]
     rows, row = fresh(), fresh()
-    held = told.group_by(own).aggregate(
-        **{rows: _struct(told, rest).collect(include_null=True)}
+    grouped = with_keys.group_by(group_keys).aggregate(
+        **{rows: _struct(with_keys, rest).collect(include_null=True)}
     )
-    numbered = _number_by_list(held, within, list(sorted_by), name, fresh)
-    opened = numbered.select(*within, name, **{row: numbered[rows].unnest()})
-    taken = opened.select(*within, name, **{one: opened[row][one] for one in rest})
-    return taken.select(*kept, name)
+    numbered = _number_by_list(grouped, within, list(sorted_by), name, fresh)
+    unnested = numbered.select(*within, name, **{row: numbered[rows].unnest()})
+    flat = unnested.select(*within, name, **{column: unnested[row][column] for column in rest})
+    return flat.select(*columns, name)
 
 
 def _number_by_list(
     table: Value, within: Sequence[str], order: Sequence[str], name: str, fresh: FreshName
 ) -> Value:
-    rest = [one for one in table.columns if one not in within]
+    rest = [column for column in table.columns if column not in within]
     rows, row, count = fresh(), fresh(), fresh()
-    made = {count: table.count()}
+    aggregates = {count: table.count()}
     if rest:
-        by = [table[one] for one in order]
-        made[rows] = _struct(table, rest).collect(order_by=by or None, include_null=True)
-    held = table.group_by(list(within)).aggregate(**made)
-    opened = {name: ibis.range(0, held[count]).unnest()}
+        by = [table[column] for column in order]
+        aggregates[rows] = _struct(table, rest).collect(order_by=by or None, include_null=True)
+    grouped = table.group_by(list(within)).aggregate(**aggregates)
+    unnested = {name: ibis.range(0, grouped[count]).unnest()}
     if rest:
-        opened[row] = held[rows].unnest()
-    taken = held.select(*within, **opened)
-    return taken.select(
-        *within, **{one: taken[row][one] for one in rest}, **{name: taken[name] + 1}
+        unnested[row] = grouped[rows].unnest()
+    flat = grouped.select(*within, **unnested)
+    return flat.select(
+        *within, **{column: flat[row][column] for column in rest}, **{name: flat[name] + 1}
     )
 
 
 def _struct(table: Value, names: Sequence[str]) -> Value:
-    return ibis.struct({one: table[one] for one in names})
+    return ibis.struct({name: table[name] for name in names})
 
 
 def identify_rows(
@@ -84,22 +86,23 @@ def identify_rows(
     *,
     lists: bool,
 ) -> Value:
-    """The table with a name for each row, as text, that is the same whenever it is read."""
+    """The table with an identifier for each row, as text, the same at every reading."""
     hashed, place = fresh(), fresh()
-    own = text_to_hash([table[one] for one in columns], which)
-    told = table.mutate(**{hashed: own.hash()})
-    order = [told[one] for one in columns]
-    found = number_rows(told, [hashed], order, place, fresh=fresh if lists else None)
-    number = found[hashed].cast("string") + f"/{which}/" + found[place].cast("string")
-    return found.mutate(**{name: number})
+    content = text_to_hash([table[column] for column in columns], which)
+    with_hash = table.mutate(**{hashed: content.hash()})
+    order = [with_hash[column] for column in columns]
+    numbered = number_rows(with_hash, [hashed], order, place, fresh=fresh if lists else None)
+    identifier = numbered[hashed].cast("string") + f"/{which}/" + numbered[place].cast("string")
+    return numbered.mutate(**{name: identifier})
 
 
 def text_to_hash(values: Sequence[Value], first: int) -> Value:
-    """Values as one text, to be hashed; what is not short and plain text is hashed before."""
-    told: Value = ibis.literal(str(first))
-    for one in values:
-        kind = one.type()
+    """Values as one text, to be hashed; a value that is not an integer, text or boolean is
+    hashed first."""
+    joined: Value = ibis.literal(str(first))
+    for value in values:
+        kind = value.type()
         plain = kind.is_integer() or kind.is_string() or kind.is_boolean()
-        text = (one if plain else one.hash()).cast("string")
-        told = told + "|" + text.fill_null("")
-    return told
+        text = (value if plain else value.hash()).cast("string")
+        joined = joined + "|" + text.fill_null("")
+    return joined

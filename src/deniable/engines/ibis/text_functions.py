@@ -1,7 +1,7 @@
-"""Functions of text through Ibis: places are counted in letters, spaces are those of Unicode.
+"""Functions of text through Ibis: positions count letters, spaces are those of Unicode.
 
-Polars, as Ibis has it, counts bytes and takes constants alone, and its own capitals differ
-("ß" becomes "SS"): there Python does it, in this process, with DuckDB's own letters.
+Through Ibis, Polars counts bytes and accepts only constants, and its upper case differs ("ß"
+becomes "SS"). There Python computes the function, in this process, with DuckDB's own letters.
 """
 
 import re
@@ -11,8 +11,8 @@ from typing import Any
 import ibis
 from sqlglot import exp
 
+from deniable.engines.dialect.constants import constant_of
 from deniable.engines.dialect.duckdb_letters import spaces
-from deniable.engines.dialect.engine_dialect import constant_of
 from deniable.engines.ibis.casts import unsupported
 from deniable.engines.ibis.python_text_functions import (
     DUCKDB_FUNCTIONS,
@@ -23,34 +23,34 @@ from deniable.engines.ibis.python_text_functions import (
 from deniable.engines.ibis.wide_integers import Value
 
 ReadPlain = Callable[[exp.Expr], Value]
-_MAX_REPEAT = 1000  # letters that a pattern can count
-# Backends whose letters were compared with DuckDB's, one by one.
+_MAX_REPEAT = 1000  # the largest count in a regular expression
+# Backends whose upper and lower case were compared with DuckDB's, letter by letter.
 _SAME_LETTERS = ("duckdb", "polars")
 
 
-def _change_case(node: exp.Expr, say: ReadPlain, backend: str) -> Value:
+def _change_case(node: exp.Expr, translate: ReadPlain, backend: str) -> Value:
     if backend not in _SAME_LETTERS:
         raise unsupported(node)
-    text = say(node.this)
+    text = translate(node.this)
     if backend == "polars":
         return PYTHON_FUNCTIONS[type(node)](text)
     return text.lower() if isinstance(node, exp.Lower) else text.upper()
 
 
-def _reverse(node: exp.Expr, say: ReadPlain, backend: str) -> Value:
+def _reverse(node: exp.Expr, translate: ReadPlain, backend: str) -> Value:
     if backend not in _SAME_LETTERS:
         raise unsupported(node)
-    return say(node.this).reverse()
+    return translate(node.this).reverse()
 
 
-def _trim(node: exp.Expr, say: ReadPlain, backend: str) -> Value:
-    text, position = say(node.this), node.text("position")
+def _trim(node: exp.Expr, translate: ReadPlain, backend: str) -> Value:
+    text, position = translate(node.this), node.text("position")
     letters = "".join(map(_escape, spaces()))
     if node.args.get("expression") is not None:
-        known = _constant_text(node.args["expression"])
-        if known is None:
-            return _of_two_texts(node, say, backend, f"trim {position}".strip().lower())
-        letters = "".join(map(_escape, known))
+        constant = _constant_text(node.args["expression"])
+        if constant is None:
+            return _of_two_texts(node, translate, backend, f"trim {position}".strip().lower())
+        letters = "".join(map(_escape, constant))
     if letters and position != "TRAILING":
         text = text.re_replace(f"^[{letters}]+", "")
     if letters and position != "LEADING":
@@ -62,29 +62,29 @@ def _escape(letter: str) -> str:
     return f"\\{letter}" if letter in "\\]^-[&~" else letter
 
 
-def _of_two_texts(node: exp.Expr, say: ReadPlain, backend: str, name: str) -> Value:
-    """A function of two texts, none of them constant."""
+def _of_two_texts(node: exp.Expr, translate: ReadPlain, backend: str, name: str) -> Value:
+    """A function of two texts that are not constant."""
     if backend not in _SAME_LETTERS:
         raise unsupported(node)
-    by = PYTHON_FUNCTIONS if backend == "polars" else DUCKDB_FUNCTIONS
+    functions = PYTHON_FUNCTIONS if backend == "polars" else DUCKDB_FUNCTIONS
     other = node.args["substr"] if isinstance(node, exp.StrPosition) else node.expression
-    return by[name](say(node.this), say(other))
+    return functions[name](translate(node.this), translate(other))
 
 
-def _length(node: exp.Expr, say: ReadPlain, backend: str) -> Value:
-    return _count_letters(say(node.this), backend)
+def _length(node: exp.Expr, translate: ReadPlain, backend: str) -> Value:
+    return _count_letters(translate(node.this), backend)
 
 
 def _count_letters(text: Value, backend: str) -> Value:
-    """How many letters a text has; in Polars each is made a byte first."""
+    """The number of letters in a text; for Polars each letter becomes one byte first."""
     if backend == "polars":
         text = text.re_replace("(?s).", "a")
     return text.length().cast("int64")
 
 
-def _substring(node: exp.Expr, say: ReadPlain, backend: str) -> Value:
-    """LEFT, RIGHT and SUBSTRING with constant places, which may count from the end."""
-    text = say(node.this)
+def _substring(node: exp.Expr, translate: ReadPlain, backend: str) -> Value:
+    """LEFT, RIGHT and SUBSTRING with constant positions, which may count from the end."""
+    text = translate(node.this)
     if isinstance(node, exp.Left | exp.Right):
         (place,) = _constant_places(node, node.expression)
         if isinstance(node, exp.Left):
@@ -119,44 +119,44 @@ def _without_last(text: Value, letters: int, node: exp.Expr) -> Value:
     return text.re_replace(f"(?s).{{1,{letters}}}$", "")
 
 
-def _position(node: exp.Expr, say: ReadPlain, backend: str) -> Value:
-    """STRPOS: the place of the first, from 1, or 0."""
-    text, word = say(node.this), _constant_text(node.args["substr"])
+def _position(node: exp.Expr, translate: ReadPlain, backend: str) -> Value:
+    """STRPOS: the position of the first match, from 1, or 0."""
+    text, word = translate(node.this), _constant_text(node.args["substr"])
     if backend != "polars":
-        return text.find(say(node.args["substr"])) + 1
+        return text.find(translate(node.args["substr"])) + 1
     if word is None:
-        return _of_two_texts(node, say, backend, "strpos")
+        return _of_two_texts(node, translate, backend, "strpos")
     before = text.re_extract(f"(?s)^(.*?){re.escape(word)}", 1)
     return ibis.cases(
         (text.contains(word), _count_letters(before, backend) + 1), (text.notnull(), 0)
     )
 
 
-def _contains(node: exp.Expr, say: ReadPlain, backend: str) -> Value:
-    text, word = say(node.this), _constant_text(node.expression)
+def _contains(node: exp.Expr, translate: ReadPlain, backend: str) -> Value:
+    text, word = translate(node.this), _constant_text(node.expression)
     if word is None and backend == "polars":
-        return _of_two_texts(node, say, backend, type(node).__name__.lower())
-    other = say(node.expression) if word is None else word
+        return _of_two_texts(node, translate, backend, type(node).__name__.lower())
+    other = translate(node.expression) if word is None else word
     if isinstance(node, exp.StartsWith):
         return text.startswith(other)
     return text.endswith(other) if isinstance(node, exp.EndsWith) else text.contains(other)
 
 
-def _like(node: exp.Expr, say: ReadPlain, backend: str) -> Value:
-    known = _constant_text(node.expression)
-    if known is None:
-        return _of_two_texts(node, say, backend, type(node).__name__.lower())
+def _like(node: exp.Expr, translate: ReadPlain, backend: str) -> Value:
+    constant = _constant_text(node.expression)
+    if constant is None:
+        return _of_two_texts(node, translate, backend, type(node).__name__.lower())
     if isinstance(node, exp.ILike):
-        text = _change_case(exp.Lower(this=node.this), say, backend)
-        return text.re_search(like_to_regex(lower(known)))
-    return say(node.this).re_search(like_to_regex(known))
+        text = _change_case(exp.Lower(this=node.this), translate, backend)
+        return text.re_search(like_to_regex(lower(constant)))
+    return translate(node.this).re_search(like_to_regex(constant))
 
 
 def _constant_places(node: exp.Expr, *places: exp.Expr) -> list[int]:
-    found = [constant_of(one) for one in places]
-    if not all(one is not None and one == int(one) for one in found):
+    constants = [constant_of(place) for place in places]
+    if not all(place is not None and place == int(place) for place in constants):
         raise unsupported(node)
-    return [int(one) for one in found if one is not None]
+    return [int(place) for place in constants if place is not None]
 
 
 def _constant_text(node: exp.Expr) -> str | None:

@@ -1,8 +1,9 @@
-"""Wide integers divided by numbers of rows, towards zero, where engines divide doubles.
+"""Divides wide integers by numbers of rows, rounded towards zero, exactly.
 
-Of w1 * e1 + w2 * e2 + ... each e is a multiple of the rows and a rest. The rests times their
-weights are divided as on paper, a digit of the weights at a time, from the highest down. Every
-step is a column for the next one to use, and all quotients of a SELECT are made side by side.
+Backends would divide doubles. In w1 * e1 + w2 * e2 + ... each e is a multiple of the rows plus
+a remainder. The remainders times their weights are divided by long division, one digit of the
+weights at a time, from the highest down. Each step is a column that the next one uses, and all
+quotients of a SELECT are computed in parallel.
 """
 
 from collections.abc import Callable, Sequence
@@ -18,12 +19,12 @@ from deniable.engines.ibis.wide_integers import (
 )
 
 _BITS = BASE.bit_length() - 1
-_MOST_ROWS = 1 << 32  # of one unit in one group; whoever has more counts for nothing there
+_MOST_ROWS = 1 << 32  # of one unit in one group; a unit with more counts as 0 there
 
 
 @dataclass(frozen=True, slots=True)
 class _Division:
-    """The columns of one division: its parts with their weights, the rows, what is left."""
+    """The columns of one division: its parts with their weights, the rows, the remainders."""
 
     parts: tuple[tuple[int, str], ...]
     rests: tuple[str, ...]
@@ -34,80 +35,90 @@ class _Division:
 
     @property
     def places(self) -> int:
-        """How many digits the longest weight has."""
+        """The number of digits of the longest weight."""
         return max(-(-abs(weight).bit_length() // _BITS) for weight, _ in self.parts)
 
-    def step(self, table: Value, place: int) -> Value:
-        """What is divided at one place: never negative."""
+    def dividend(self, table: Value, place: int) -> Value:
+        """The number to divide at one place; never negative."""
         digits = [_digit(weight, place) for weight, _ in self.parts]
-        made = table[self.by] * self.below(place)
+        dividend = table[self.by] * self.rows_added(place)
         for name, digit in zip(self.rests, digits, strict=True):
-            made = made + table[name] * digit if digit else made
-        return made if place == self.places - 1 else made + table[self.rest] * BASE
+            dividend = dividend + table[name] * digit if digit else dividend
+        return dividend if place == self.places - 1 else dividend + table[self.rest] * BASE
 
-    def below(self, place: int) -> int:
-        """How many times the rows are added so that nothing is negative."""
+    def rows_added(self, place: int) -> int:
+        """How many times the rows are added, so that nothing is negative."""
         digits = [_digit(weight, place) for weight, _ in self.parts]
         return sum(-digit for digit in digits if digit < 0)
 
-    def found(self, table: Value, place: int) -> Value:
+    def quotient_so_far(self, table: Value, place: int) -> Value:
         """The quotient of all places down to this one."""
-        made = _divide_small(table[self.rest], table[self.by]) - self.below(place)
-        return made if place == self.places - 1 else made + table[self.whole] * BASE
+        quotient_here = _divide_small(table[self.rest], table[self.by]) - self.rows_added(place)
+        return (
+            quotient_here
+            if place == self.places - 1
+            else quotient_here + table[self.whole] * BASE
+        )
 
     def total(self, table: Value) -> Value:
         """The quotient, rounded down."""
-        made = table[self.whole]
-        for weight, one in self.parts:
-            made = made + _divide_small(table[one], table[self.by]) * weight
-        return made
+        quotient_sum = table[self.whole]
+        for weight, part in self.parts:
+            quotient_sum = quotient_sum + _divide_small(table[part], table[self.by]) * weight
+        return quotient_sum
 
-    def nearer(self, table: Value) -> Value:
-        """The quotient towards zero."""
+    def towards_zero(self, table: Value) -> Value:
+        """The quotient, rounded towards zero."""
         up = (table[self.whole] < 0) & (table[self.rest] > 0)
         few = table[self.rows] < _MOST_ROWS
         return ibis.cases((few & up, table[self.whole] + 1), (few, table[self.whole]), else_=0)
 
 
 def divide_by_rows(
-    table: Value, asked: Sequence[tuple[WideInteger, Value]], fresh: Callable[[], str]
+    table: Value, requests: Sequence[tuple[WideInteger, Value]], fresh: Callable[[], str]
 ) -> tuple[Value, list[str]]:
-    """The table with a column for each wide integer over its rows, and those columns' names."""
-    kept = list(table.columns)
-    table, divisions = _prepare(table, asked, fresh)
-    for place in reversed(range(max(one.places for one in divisions))):
-        now = [one for one in divisions if one.places > place]
-        table = table.mutate(**{one.rest: one.step(table, place) for one in now})
-        wholes = {one.whole: one.found(table, place) for one in now}
-        rests = {one.rest: table[one.rest] % table[one.by] for one in now}
+    """The table with a column for each wide integer divided by its rows, and their names."""
+    columns = list(table.columns)
+    table, divisions = _prepare(table, requests, fresh)
+    for place in reversed(range(max(division.places for division in divisions))):
+        now = [division for division in divisions if division.places > place]
+        table = table.mutate(
+            **{division.rest: division.dividend(table, place) for division in now}
+        )
+        wholes = {division.whole: division.quotient_so_far(table, place) for division in now}
+        rests = {division.rest: table[division.rest] % table[division.by] for division in now}
         table = table.mutate(**wholes, **rests)
-    table = table.mutate(**{one.whole: one.total(table) for one in divisions})
-    table = table.mutate(**{one.whole: one.nearer(table) for one in divisions})
-    names = [one.whole for one in divisions]
-    return table.select(*kept, *names), names
+    table = table.mutate(**{division.whole: division.total(table) for division in divisions})
+    table = table.mutate(
+        **{division.whole: division.towards_zero(table) for division in divisions}
+    )
+    names = [division.whole for division in divisions]
+    return table.select(*columns, *names), names
 
 
 def _prepare(
-    table: Value, asked: Sequence[tuple[WideInteger, Value]], fresh: Callable[[], str]
+    table: Value, requests: Sequence[tuple[WideInteger, Value]], fresh: Callable[[], str]
 ) -> tuple[Value, list[_Division]]:
-    """The table with what is divided, by what, and the rests; each of them once."""
-    held: dict[Value, str] = {}
-    by: dict[str, str] = {}
+    """The table with columns for the dividends, the divisors and the remainders, each once."""
+    names_of: dict[Value, str] = {}
+    divisors: dict[str, str] = {}
     rests: dict[tuple[str, str], str] = {}
-    made = []
-    for over, rows in asked:
-        count = held.setdefault(rows.op(), fresh())
-        names = [held.setdefault(one.op(), fresh()) for _, one in over.parts]
-        few = by.setdefault(count, fresh())
-        left = tuple(rests.setdefault((one, few), fresh()) for one in names)
+    divisions = []
+    for over, rows in requests:
+        count = names_of.setdefault(rows.op(), fresh())
+        names = [names_of.setdefault(part.op(), fresh()) for _, part in over.parts]
+        divisor = divisors.setdefault(count, fresh())
+        remainders = tuple(rests.setdefault((part, divisor), fresh()) for part in names)
         weights = (weight for weight, _ in over.parts)
         parts = tuple(zip(weights, names, strict=True))
-        made.append(_Division(parts, left, count, few, fresh(), fresh()))
-    table = table.mutate(**{name: one.to_expr() for one, name in held.items()})
-    safe = {few: _at_least_one(table[count]) for count, few in by.items()}
+        divisions.append(_Division(parts, remainders, count, divisor, fresh(), fresh()))
+    table = table.mutate(**{name: part.to_expr() for part, name in names_of.items()})
+    safe = {divisor: _at_least_one(table[count]) for count, divisor in divisors.items()}
     table = table.mutate(**safe)
-    left_ = {name: table[one] % table[few] for (one, few), name in rests.items()}
-    return table.mutate(**left_), made
+    remainder_columns = {
+        name: table[part] % table[divisor] for (part, divisor), name in rests.items()
+    }
+    return table.mutate(**remainder_columns), divisions
 
 
 def _at_least_one(rows: Value) -> Value:
@@ -115,7 +126,7 @@ def _at_least_one(rows: Value) -> Value:
 
 
 def _divide_small(value: Value, by: Value) -> Value:
-    """value // by of integers from 0 to 2^62, the latter up to 2^32: in two digits."""
+    """value // by, for value from 0 to 2^62 and by up to 2^32: in two digits."""
     high = quotient(value, BASE)
     low = (high % by) * BASE + value % BASE
     return quotient(high, by) * BASE + quotient(low, by)

@@ -2,9 +2,9 @@
 
     postgresql://reader@db.example.org/hospital?timeout=600#public.visits
 
-Everything but `timeout` (seconds that one statement may take) is as for any PostgreSQL
-program, passwords included: PGPASSWORD, a password file, or the whole address from the
-environment. Only groups come over the line, row by row, and the noise is drawn here.
+`timeout` is the number of seconds that one statement may take. Everything else is as for any
+PostgreSQL program, including passwords: PGPASSWORD, a password file, or the whole address from
+the environment. Only groups are transferred, row by row, and the noise is drawn here.
 """
 
 from collections.abc import Iterator, Mapping
@@ -14,8 +14,8 @@ from urllib.parse import parse_qsl, urlencode, urlsplit, urlunsplit
 
 import pyarrow as pa
 
-from deniable.engines.dialect.engine_dialect import Kind
 from deniable.engines.dialect.statement_writer import WrittenRelation
+from deniable.engines.dialect.typed_sql import Kind
 from deniable.engines.handover.exact_groups import ExactGroups
 from deniable.engines.handover.plan_runner import PlanRunner
 from deniable.engines.postgresql.writer import PostgreSQLWriter
@@ -25,7 +25,7 @@ from deniable.query.plan.plan import Plan
 
 _TIMEOUT_SECONDS = 600
 _BATCH = 1 << 16  # groups
-# Nothing but PostgreSQL's own functions can be meant, and no setting of the role's matters.
+# Only PostgreSQL's own functions can be called, and the role's settings make no difference.
 _SETTINGS = {
     "search_path": "pg_catalog",
     "TimeZone": "UTC",
@@ -33,7 +33,7 @@ _SETTINGS = {
     "extra_float_digits": "1",
     "standard_conforming_strings": "on",
     "client_encoding": "UTF8",
-    "jit": "off",  # compiling our long expressions takes longer than running them
+    "jit": "off",  # compiling our long expressions would take longer than running them
 }
 _TEXT = '({0})::text COLLATE "C"'
 # PostgreSQL's type, DuckDB's, the writer's kind, and how the column enters a statement.
@@ -91,93 +91,93 @@ class PostgreSQL(PlanRunner):
     def __init__(self, sources: Mapping[str, Any]) -> None:
         super().__init__(sources)
         self._places = {name: read_address(source) for name, source in sources.items()}
-        if len({one.address for one in self._places.values()}) > 1:
+        if len({address.address for address in self._places.values()}) > 1:
             raise InvalidPolicy("All tables of a policy must be in one PostgreSQL database.")
         self._connection: Any = None
         self._utf8 = True
         self._types: dict[str, dict[str, str]] = {}
         self._relations: dict[str, WrittenRelation] = {}
-        self._connected()
+        self._connect()
 
     @classmethod
     def list_tables(cls, source: str) -> list[str]:
         """The tables and views that the role may read, with their schemas."""
-        with _connect(read_address(source)) as connection:
+        with _open_connection(read_address(source)) as connection:
             return [name for (name,) in connection.execute(_TABLES).fetchall()]
 
     def close(self) -> None:
-        """Ends the connection."""
+        """Closes the connection."""
         with self._lock:
-            self._mend()
+            self._recover()
 
     def _columns(self, table: str) -> dict[str, str]:
         return dict(self._types[table])
 
-    def _check(self, sql: str) -> None:
+    def _check_statement(self, sql: str) -> None:
         self._writer().write(sql)
 
     def _writer(self) -> PostgreSQLWriter:
         return PostgreSQLWriter(self._relations, self._salt, utf8=self._utf8)
 
-    def _read(self, plan: Plan) -> Iterator[ExactGroups]:
-        """All statements of a plan see the table at one moment."""
-        with self._connected().transaction():
-            yield from super()._read(plan)
+    def _read_groups(self, plan: Plan) -> Iterator[ExactGroups]:
+        """All statements of a plan run in one transaction, so they see the same rows."""
+        with self._connect().transaction():
+            yield from super()._read_groups(plan)
 
-    def _rows(self, sql: str) -> "Iterator[pa.RecordBatch]":
+    def _run_statement(self, sql: str) -> "Iterator[pa.RecordBatch]":
         written = self._writer().write_relation(sql)
         schema = pa.schema([(name, _ARROW[kind]) for name, kind in written.columns.items()])
         with self._connection.cursor(binary=True) as cursor:
             rows = cursor.stream(written.sql.replace("%", "%%"), [])
             yield _to_batch(list(islice(rows, _BATCH)), schema)
-            while found := list(islice(rows, _BATCH)):
-                yield _to_batch(found, schema)
+            while more := list(islice(rows, _BATCH)):
+                yield _to_batch(more, schema)
 
-    def _mend(self) -> None:
+    def _recover(self) -> None:
         broken, self._connection = self._connection, None
         if broken is not None:
             broken.close()
 
-    def _connected(self) -> Any:
+    def _connect(self) -> Any:
         if self._connection is None:
-            self._connection = _connect(next(iter(self._places.values())))
+            self._connection = _open_connection(next(iter(self._places.values())))
             encoding = self._connection.info.parameter_status("server_encoding")
             self._utf8 = encoding == "UTF8"
             try:
                 for name, where in self._places.items():
-                    self._add(name, where)
+                    self._add_source(name, where)
             except BaseException:
-                self._mend()
+                self._recover()
                 raise
         return self._connection
 
-    def _add(self, name: str, where: SourceAddress) -> None:
+    def _add_source(self, name: str, where: SourceAddress) -> None:
         """Reads a table's columns: names and types, no value."""
-        asked = where.table or _quote_name(name)
+        table = where.table or _quote_name(name)
         try:
             with self._connection.transaction():
-                found = self._connection.execute(_COLUMNS, {"t": asked}).fetchall()
-        except Exception:  # no name at all, or one of another database
-            found = []
-        known = {
-            column: made
-            for _, column, type_, category, scale in found
-            if (made := _convert_type(type_, category, scale))
+                columns = self._connection.execute(_COLUMNS, {"t": table}).fetchall()
+        except Exception:  # not a valid name, or a name in another database
+            columns = []
+        converted = {
+            column: conversion
+            for _, column, type_, category, scale in columns
+            if (conversion := _convert_type(type_, category, scale))
         }
-        if not known:
+        if not converted:
             raise InvalidPolicy(
-                f"There is no table {asked} in this database, or the role may not read it. "
+                f"There is no table {table} in this database, or the role may not read it. "
                 "Name it with its schema after #, as in   #public.visits",
                 where=("tables", name, "source"),
             )
-        chosen = ", ".join(
-            f"{how.format(_quote_name(column))} AS {_quote_name(column)}"
-            for column, (_, _, how) in known.items()
+        selected = ", ".join(
+            f"{expression.format(_quote_name(column))} AS {_quote_name(column)}"
+            for column, (_, _, expression) in converted.items()
         )
-        self._types[name] = {column: type_ for column, (type_, _, _) in known.items()}
+        self._types[name] = {column: type_ for column, (type_, _, _) in converted.items()}
         self._relations[name] = WrittenRelation(
-            f"(SELECT {chosen} FROM {found[0][0]})",
-            {column: kind for column, (_, kind, _) in known.items()},
+            f"(SELECT {selected} FROM {columns[0][0]})",
+            {column: kind for column, (_, kind, _) in converted.items()},
         )
 
 
@@ -190,7 +190,8 @@ def _convert_type(name: str, category: str, scale: int | None) -> tuple[str, Kin
     return _TYPES.get(name)
 
 
-def _connect(where: SourceAddress) -> Any:
+def _open_connection(where: SourceAddress) -> Any:
+    """Opens a read-only connection, with our settings and a time limit."""
     try:
         import psycopg
     except ImportError:
@@ -199,11 +200,13 @@ def _connect(where: SourceAddress) -> Any:
             "pip install 'deniable[postgresql]'"
         ) from None
     parts = urlsplit(where.address)
-    asked = dict(parse_qsl(parts.query))
-    seconds = asked.pop("timeout", str(_TIMEOUT_SECONDS))
+    options = dict(parse_qsl(parts.query))
+    seconds = options.pop("timeout", str(_TIMEOUT_SECONDS))
     if not seconds.isdigit() or int(seconds) < 1:
-        raise InvalidPolicy(f"`timeout` is a whole number of seconds. Found {seconds!r}.")
-    address = urlunsplit(parts._replace(query=urlencode(asked)))
+        raise InvalidPolicy(
+            f"`timeout` must be a positive whole number of seconds. Found {seconds!r}."
+        )
+    address = urlunsplit(parts._replace(query=urlencode(options)))
     try:
         connection = psycopg.connect(address, autocommit=True, connect_timeout=30)
         connection.isolation_level = psycopg.IsolationLevel.REPEATABLE_READ
@@ -213,24 +216,26 @@ def _connect(where: SourceAddress) -> Any:
         connection.execute(f"SET statement_timeout = '{seconds}s'")
         encoding = connection.info.parameter_status("server_encoding")
     except psycopg.Error as problem:
-        # The server's words may repeat the address, so they are not.
+        # The server's own message is left out: it may repeat the address.
         raise InvalidPolicy(
-            f"PostgreSQL at {parts.hostname or 'the usual socket'} cannot be used "
-            f"({type(problem).__name__}). See that it runs, and that the role and its password "
-            "(in PGPASSWORD or a password file) are right."
+            f"Cannot connect to PostgreSQL at {parts.hostname or 'the default socket'} "
+            f"({type(problem).__name__}). Check that it runs, and that the role and its "
+            "password (in PGPASSWORD or a password file) are correct."
         ) from None
     if encoding == "SQL_ASCII":
         connection.close()
         raise InvalidPolicy(
-            "This database says nothing about how its text is written (SQL_ASCII), so a row "
-            "could make reading it fail. Use one with an encoding, such as UTF8."
+            "This database does not declare the encoding of its text (SQL_ASCII), so a row "
+            "could make reading fail. Use a database with an encoding, such as UTF8."
         )
     return connection
 
 
 def _to_batch(rows: list[tuple[Any, ...]], schema: "pa.Schema") -> "pa.RecordBatch":
     columns = zip(*rows, strict=True) if rows else ([] for _ in schema)
-    arrays = [pa.array(column, one.type) for column, one in zip(columns, schema, strict=True)]
+    arrays = [
+        pa.array(column, field.type) for column, field in zip(columns, schema, strict=True)
+    ]
     return pa.RecordBatch.from_arrays(arrays, schema=schema)
 
 

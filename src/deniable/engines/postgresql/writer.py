@@ -1,11 +1,11 @@
-"""Our statements in PostgreSQL's words, where a cast or a product can be an error.
+"""Writes our statements for PostgreSQL, in which a cast or a product can be an error.
 
-PostgreSQL raises where DuckDB answers: text that is no number, a double that leaves its
-range on either side, a day that no moment holds. It has no cast that tries. So text is
-matched before it is read, and a product, quotient or sum of doubles is infinite, or zero,
-before it could leave the range: beyond 1.6e308, and below 1e-304, where DuckDB still has some
-doubles. What is said several times is bound once, in a sub-query that stays where it is
-(OFFSET 0). Wide integers are `numeric`, whose `div` goes towards zero and is exact.
+PostgreSQL raises errors that DuckDB does not: for text that is not a number, for a double out
+of range on either side, for a day that is out of range for a timestamp. It has no TRY_CAST. So
+text is matched before it is cast, and a product, quotient or sum of doubles becomes infinite,
+or zero, before it could leave the range (`doubles`). A value that is used several times is
+computed once, in a sub-query that the optimizer does not merge (OFFSET 0). Wide integers are
+`numeric`, whose `div` rounds towards zero and is exact.
 """
 
 from collections.abc import Callable, Mapping
@@ -14,9 +14,9 @@ from sqlglot import exp
 
 from deniable.engines.dialect import text_patterns
 from deniable.engines.dialect.date_parts import DATE_PARTS, TRUNCATION_UNITS
-from deniable.engines.dialect.engine_dialect import Kind, TypedSQL
 from deniable.engines.dialect.function_writer import Side
 from deniable.engines.dialect.statement_writer import StatementWriter, WrittenRelation
+from deniable.engines.dialect.typed_sql import Kind, TypedSQL
 from deniable.engines.postgresql import doubles
 from deniable.errors import Unsupported
 
@@ -26,11 +26,11 @@ _ARITHMETIC = {
     "*": doubles.multiply,
     "/": doubles.divide,
 }
-_LAST_DAY = "'294247-01-10'::date"  # whose microseconds still fit in 64 bits
+_LAST_DAY = "'294247-01-10'::date"  # the last day whose microseconds fit in 64 bits
 
 
 class PostgreSQLWriter(StatementWriter):
-    """Writes for PostgreSQL; text stands in the statement, quoted.
+    """Writes PostgreSQL's SQL; text is part of the statement, quoted.
 
     >>> writer = PostgreSQLWriter({"visits": WrittenRelation('"v"', {"ward": "text"})})
     >>> writer.write('SELECT COUNT(*) AS n FROM "visits" WHERE "ward" = \\'A\\'')
@@ -51,11 +51,13 @@ class PostgreSQLWriter(StatementWriter):
 
     def text_literal(self, value: str) -> str:
         if "\0" in value:
-            raise Unsupported("PostgreSQL has no text with a zero in it. Nothing was spent.")
+            raise Unsupported(
+                "PostgreSQL does not support text that contains a zero byte. Nothing was spent."
+            )
         if not self._utf8 and not value.isascii():
             raise Unsupported(
-                "This database is not encoded in UTF8, and the question needs letters that it "
-                "may not have. Nothing was spent."
+                "This database is not encoded in UTF8, and the query uses letters that it may "
+                "not have. Nothing was spent."
             )
         return "'" + value.replace("'", "''") + "'"
 
@@ -63,8 +65,8 @@ class PostgreSQLWriter(StatementWriter):
         return f"'{value!r}'::float8"
 
     def convert(self, value: TypedSQL, kind: Kind) -> str | None:
-        sql, known = value.sql, value.kind
-        match known, kind:
+        sql, source = value.sql, value.kind
+        match source, kind:
             case "int" | "bigint", "double":
                 return f"({sql})::float8"
             case "wide" | "decimal", "double":
@@ -73,7 +75,7 @@ class PostgreSQLWriter(StatementWriter):
                 return self.bind([value], self._text_to_double)
             case "double", "int" | "bigint":
                 half = 2**31 if kind == "int" else 2**63
-                return self.bind([value], lambda one: doubles.round_to_even(one, half))
+                return self.bind([value], lambda number: doubles.round_to_even(number, half))
             case "wide" | "decimal", "int" | "bigint":
                 return self.bind([value], _to_bigint)
             case "int" | "bigint", "int" | "bigint":
@@ -94,19 +96,19 @@ class PostgreSQLWriter(StatementWriter):
                 return None
 
     def bind(self, values: list[TypedSQL], body: Callable[..., str]) -> str:
-        """What `body` makes of values; each is computed once, however often it is said."""
-        if all(one.simple for one in values):
-            return f"({body(*(one.sql for one in values))})"
+        """Each value is computed once, in a sub-query, unless it is simple."""
+        if all(value.simple for value in values):
+            return f"({body(*(value.sql for value in values))})"
         self._bound += 1
         names = [f"b{self._bound}_{place}" for place in range(len(values))]
         bound = ", ".join(
-            f"{one.sql} AS {name}" for one, name in zip(values, names, strict=True)
+            f"{value.sql} AS {name}" for value, name in zip(values, names, strict=True)
         )
         return f"(SELECT {body(*names)} FROM (SELECT {bound} OFFSET 0) AS b{self._bound})"
 
-    def _text_to_double(self, one: str) -> str:
-        """Text as a number, as DuckDB reads it; what is longer than 2,000 letters is none."""
-        number, infinite, neither, noise = map(
+    def _text_to_double(self, text: str) -> str:
+        """Text as a double, as DuckDB reads it; NULL if it has more than 2,000 letters."""
+        number, infinite, not_a_number, noise = map(
             self.text_literal,
             (
                 text_patterns.NUMBER,
@@ -115,39 +117,41 @@ class PostgreSQLWriter(StatementWriter):
                 text_patterns.NOISE,
             ),
         )
-        bare = f"REGEXP_REPLACE({one}, {noise}, '', 'g')"
-        far = (  # an exponent that no 2,000 digits make up for
+        bare = f"REGEXP_REPLACE({text}, {noise}, '', 'g')"
+        far = (  # an exponent so large that 2,000 digits cannot balance it
             f"CASE WHEN {bare} ~ '^-?[0.]*[eE]' OR {bare} ~ '[eE]-' THEN 0::float8 "
             f"WHEN {bare} ~ '^-' THEN '-Infinity'::float8 ELSE 'Infinity'::float8 END"
         )
         near = self.bind([TypedSQL(f"({bare})::numeric", "wide")], doubles.to_double)
         return (
-            f"CASE WHEN LENGTH({one}) > 2000 THEN NULL "
-            f"WHEN {one} ~ {infinite} AND {one} ~ '-' THEN '-Infinity'::float8 "
-            f"WHEN {one} ~ {infinite} THEN 'Infinity'::float8 "
-            f"WHEN {one} ~ {neither} THEN 'NaN'::float8 "
-            f"WHEN {one} ~ {number} THEN CASE WHEN {bare} ~ '[eE]-?0*[1-9][0-9]{{4,}}$' "
+            f"CASE WHEN LENGTH({text}) > 2000 THEN NULL "
+            f"WHEN {text} ~ {infinite} AND {text} ~ '-' THEN '-Infinity'::float8 "
+            f"WHEN {text} ~ {infinite} THEN 'Infinity'::float8 "
+            f"WHEN {text} ~ {not_a_number} THEN 'NaN'::float8 "
+            f"WHEN {text} ~ {number} THEN CASE WHEN {bare} ~ '[eE]-?0*[1-9][0-9]{{4,}}$' "
             f"THEN {far} ELSE {near} END END"
         )
 
-    def _text_to_moment(self, one: str) -> str:
-        """Text as a moment, if there is such a day and such a time."""
-        found = f"REGEXP_MATCH({one}, {self.text_literal(text_patterns.MOMENT_PARTS)})"
+    def _text_to_moment(self, text: str) -> str:
+        """Text as a moment; NULL if there is no such day or time."""
+        match = f"REGEXP_MATCH({text}, {self.text_literal(text_patterns.MOMENT_PARTS)})"
         bound = "(SELECT m[1]::int AS y, m[2]::int AS mo, m[3]::int AS d, m[4]::int AS h, "
         bound += "m[5]::int AS mi, m[6]::int AS s, m[7] AS f FROM "
-        bound += f"(SELECT {found} AS m OFFSET 0) AS found OFFSET 0) AS parts"
+        bound += f"(SELECT {match} AS m OFFSET 0) AS found OFFSET 0) AS parts"
         leap = "y % 4 = 0 AND (y % 100 <> 0 OR y % 400 = 0)"
-        last = f"CASE WHEN mo = 2 AND ({leap}) THEN 29 WHEN mo = 2 THEN 28 "
-        last += "WHEN mo IN (4, 6, 9, 11) THEN 30 ELSE 31 END"
-        there = f"mo BETWEEN 1 AND 12 AND d BETWEEN 1 AND {last} AND COALESCE(h, 0) < 24 "
-        there += "AND COALESCE(mi, 0) < 60 AND COALESCE(s, 0) < 60"
+        last_day = f"CASE WHEN mo = 2 AND ({leap}) THEN 29 WHEN mo = 2 THEN 28 "
+        last_day += "WHEN mo IN (4, 6, 9, 11) THEN 30 ELSE 31 END"
+        exists = f"mo BETWEEN 1 AND 12 AND d BETWEEN 1 AND {last_day} AND COALESCE(h, 0) < 24 "
+        exists += "AND COALESCE(mi, 0) < 60 AND COALESCE(s, 0) < 60"
         moment = "MAKE_TIMESTAMP(CASE WHEN y = 0 THEN -1 ELSE y END, mo, d, COALESCE(h, 0), "
         moment += "COALESCE(mi, 0), (COALESCE(s, 0)::text || '.' || COALESCE(f, '0'))::float8)"
-        return f"(SELECT CASE WHEN {there} THEN {moment} END FROM {bound})"
+        return f"(SELECT CASE WHEN {exists} THEN {moment} END FROM {bound})"
 
     def double_arithmetic(self, sign: str, left: TypedSQL, right: TypedSQL) -> TypedSQL:
-        body = _ARITHMETIC[sign]
-        return TypedSQL(self.bind([left, right], lambda *both: body(sign, *both)), "double")
+        operation = _ARITHMETIC[sign]
+        return TypedSQL(
+            self.bind([left, right], lambda *both: operation(sign, *both)), "double"
+        )
 
     def integer_arithmetic(
         self, sign: str, left: TypedSQL, right: TypedSQL, kind: Kind
@@ -157,7 +161,7 @@ class PostgreSQLWriter(StatementWriter):
         return super().integer_arithmetic(sign, left, right, kind)
 
     def divide_wide(self, left: TypedSQL, right: TypedSQL) -> TypedSQL:
-        over, by = (self.cast(one, "wide").sql for one in (left, right))
+        over, by = (self.cast(operand, "wide").sql for operand in (left, right))
         return TypedSQL(f"DIV({over}, NULLIF({by}, 0))", "wide")
 
     def sum_integers(self, value: TypedSQL) -> TypedSQL:
@@ -167,11 +171,11 @@ class PostgreSQLWriter(StatementWriter):
         )
 
     def keyed_hash(self, values: list[TypedSQL]) -> TypedSQL:
-        row = f"ROW({', '.join(one.sql for one in values)})::text"
+        row = f"ROW({', '.join(value.sql for value in values)})::text"
         return TypedSQL(f'HASHTEXTEXTENDED({row} COLLATE "C", {self._salt})', "bigint")
 
     def round_double(self, how: str, value: TypedSQL) -> TypedSQL:
-        if how == "round":  # PostgreSQL's own goes to the even neighbour
+        if how == "round":  # PostgreSQL's own ROUND rounds half to even
             return TypedSQL(self.bind([value], doubles.round_half_away), "double")
         return TypedSQL(f"{how.upper()}({value.sql})", "double")
 
@@ -181,10 +185,10 @@ class PostgreSQLWriter(StatementWriter):
     def number_rows(
         self, table: WrittenRelation, number: str, of: int, place: int
     ) -> tuple[str, Kind]:
-        """A number; what is MATERIALIZED is run once, however often it is read."""
+        """Row numbers: the statement is MATERIALIZED, so it runs only once."""
         columns = ", ".join(
             [f"ROW_NUMBER() OVER () * {of} + {place} AS {self.quote_name(number)}"]
-            + [self.quote_name(one) for one in table.columns]
+            + [self.quote_name(column) for column in table.columns]
         )
         return f"SELECT {columns} FROM {table.sql} AS numbered", "bigint"
 
@@ -218,20 +222,20 @@ class PostgreSQLWriter(StatementWriter):
     ) -> TypedSQL | None:
         match node:
             case exp.StartsWith():
-                words = write(node.this).sql, write(node.expression).sql
-                return TypedSQL(f"STARTS_WITH({words[0]}, {words[1]})", "boolean")
+                arguments = write(node.this).sql, write(node.expression).sql
+                return TypedSQL(f"STARTS_WITH({arguments[0]}, {arguments[1]})", "boolean")
             case exp.TimestampTrunc() if node.text("unit") in TRUNCATION_UNITS:
-                made = f"DATE_TRUNC('{node.text('unit').lower()}', {write(node.this).sql})"
-                return TypedSQL(made, "timestamp")
+                truncated = f"DATE_TRUNC('{node.text('unit').lower()}', {write(node.this).sql})"
+                return TypedSQL(truncated, "timestamp")
             case _:
                 return super().write_function(node, write)
 
 
-def _to_bigint(one: str) -> str:
-    near = f"ROUND({one}) BETWEEN -{2**63} AND {2**63 - 1}"
-    return f"CASE WHEN {near} THEN ({one})::bigint END"
+def _to_bigint(number: str) -> str:
+    fits = f"ROUND({number}) BETWEEN -{2**63} AND {2**63 - 1}"
+    return f"CASE WHEN {fits} THEN ({number})::bigint END"
 
 
-def _to_timestamp(one: str) -> str:
-    near = f"NOT ISFINITE({one}) OR {one} <= {_LAST_DAY}"
-    return f"CASE WHEN {near} THEN ({one})::timestamp END"
+def _to_timestamp(day: str) -> str:
+    fits = f"NOT ISFINITE({day}) OR {day} <= {_LAST_DAY}"
+    return f"CASE WHEN {fits} THEN ({day})::timestamp END"

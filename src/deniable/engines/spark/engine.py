@@ -1,11 +1,11 @@
 """Apache Spark, in this process or through Spark Connect: the Plan runs on its executors.
 
-Each source becomes a view of plain types; the statements are written in Spark's words
-(`spark_words`), so that ANSI mode, time zone and other settings make no difference. Only
-groups reach the driver, as a stream of Arrow batches, and the noise is drawn here, once.
+Each source becomes a view with plain types. The statements are written for Spark (`writer`)
+so that ANSI mode, time zone and other settings make no difference. Only groups reach the
+driver, as a stream of Arrow batches, and the noise is drawn here, once.
 
-Where the driver dies in the middle of a question, the next question starts a new one. Frames
-belong to the session that made them and cannot be had again from another.
+If the driver dies during a query, the next query starts a new one. Frames belong to the
+session that made them; a new session cannot read them.
 """
 
 import logging
@@ -17,8 +17,8 @@ from urllib.parse import parse_qs, urlsplit
 
 import pyarrow as pa
 
-from deniable.engines.dialect.engine_dialect import Kind
 from deniable.engines.dialect.statement_writer import WrittenRelation
+from deniable.engines.dialect.typed_sql import Kind
 from deniable.engines.handover.plan_runner import PlanRunner
 from deniable.engines.spark.progress import report_progress
 from deniable.engines.spark.session import session_of, stop_session
@@ -58,22 +58,22 @@ class Spark(PlanRunner):
         self._ours = False
         self._types: dict[str, dict[str, str]] = {}
         self._relations: dict[str, WrittenRelation] = {}
-        for logger in _QUIET:  # PySpark logs an exception's words, which may quote a row
+        for logger in _QUIET:  # PySpark logs an exception's message, which may quote a row
             logging.getLogger(logger).disabled = True
-        self._connected()
+        self._connect()
 
     @classmethod
     def list_tables(cls, source: str) -> list[str]:
-        """The tables of the catalog's current database; a folder is a table itself."""
+        """The tables of the catalog's current database; empty for a folder of Parquet."""
         if _parquet_folder(source):
             return []
         session, ours = session_of({"": source})
         try:
-            found = session.catalog.listTables()
+            tables = session.catalog.listTables()
         finally:
             if ours:
                 stop_session(session)
-        return sorted(".".join([*(one.namespace or ()), one.name]) for one in found)
+        return sorted(".".join([*(table.namespace or ()), table.name]) for table in tables)
 
     def close(self) -> None:
         """Drops the views; stops the session if it was started here."""
@@ -88,34 +88,34 @@ class Spark(PlanRunner):
                     session.catalog.dropTempView(relation.sql)
 
     def _columns(self, table: str) -> dict[str, str]:
-        self._connected()
+        self._connect()
         return dict(self._types[table])
 
-    def _check(self, sql: str) -> None:
+    def _check_statement(self, sql: str) -> None:
         SparkWriter(self._relations).write(sql)
 
-    def _rows(self, sql: str) -> "Iterator[pa.RecordBatch]":
-        session = self._connected()
+    def _run_statement(self, sql: str) -> "Iterator[pa.RecordBatch]":
+        session = self._connect()
         writer = SparkWriter(self._relations, self._salt)
         frame = session.sql(writer.write(sql), args=writer.parameters)
         with report_progress(session, self.progress):
             yield from stream_batches(frame)
 
-    def _mend(self) -> None:
+    def _recover(self) -> None:
         session = self._session
         try:
             session.range(1).count()
-        except Exception:  # whatever is wrong with it, it is of no more use
+        except Exception:  # the session is broken, for whatever reason
             self._session = None
             if self._ours:
                 stop_session(session)
 
-    def _connected(self) -> Any:
+    def _connect(self) -> Any:
         if self._session is None:
             session, ours = session_of(self._sources)
             try:
                 for number, (name, source) in enumerate(self._sources.items()):
-                    self._add(session, name, source, f"{self._prefix}_{number}")
+                    self._add_source(session, name, source, f"{self._prefix}_{number}")
             except BaseException:
                 if ours:
                     stop_session(session)
@@ -123,11 +123,13 @@ class Spark(PlanRunner):
             self._session, self._ours = session, ours
         return self._session
 
-    def _add(self, session: Any, name: str, source: Any, view: str) -> None:
-        """Makes a source a view of plain types."""
+    def _add_source(self, session: Any, name: str, source: Any, view: str) -> None:
+        """Creates a view of a source, with plain types."""
         try:
             frame = _read_frame(session, name, source)
-            fields = {one.name: one.dataType.simpleString() for one in frame.schema.fields}
+            fields = {
+                field.name: field.dataType.simpleString() for field in frame.schema.fields
+            }
         except InvalidPolicy as problem:
             raise InvalidPolicy(str(problem), where=("tables", name, "source")) from None
         except Exception as problem:
@@ -135,30 +137,35 @@ class Spark(PlanRunner):
                 f"Spark cannot open the source of table {name!r} ({type(problem).__name__}).",
                 where=("tables", name, "source"),
             ) from None
-        if len({one.lower() for one in fields}) < len(fields):
-            raise InvalidPolicy(f"Table {name!r} has two columns of one name.")
-        known = {
-            column: made for column, type_ in fields.items() if (made := _convert_type(type_))
+        if len({column.lower() for column in fields}) < len(fields):
+            raise InvalidPolicy(
+                f"Table {name!r} has two columns with the same name (upper and lower case are "
+                "equal). Rename one of them."
+            )
+        converted = {
+            column: conversion
+            for column, type_ in fields.items()
+            if (conversion := _convert_type(type_))
         }
-        if not known:
-            raise InvalidPolicy(f"Table {name!r} has no column that can be asked about.")
-        chosen = [
-            f"{how.format(_quote_name(one))} AS {_quote_name(one)}"
-            for one, (_, _, how) in known.items()
+        if not converted:
+            raise InvalidPolicy(f"Table {name!r} has no column whose type can be queried.")
+        selected = [
+            f"{expression.format(_quote_name(column))} AS {_quote_name(column)}"
+            for column, (_, _, expression) in converted.items()
         ]
-        frame.selectExpr(*chosen).createOrReplaceTempView(view)
-        self._types[name] = {column: type_ for column, (type_, _, _) in known.items()}
+        frame.selectExpr(*selected).createOrReplaceTempView(view)
+        self._types[name] = {column: type_ for column, (type_, _, _) in converted.items()}
         self._relations[name] = WrittenRelation(
             view,
-            {column: kind for column, (_, kind, _) in known.items()},
+            {column: kind for column, (_, kind, _) in converted.items()},
             _is_deterministic(frame),
         )
 
 
 def _is_deterministic(frame: Any) -> bool:
-    """Whether a frame is the same each time; Spark Connect does not tell."""
-    here = getattr(frame, "_jdf", None)
-    return here is None or bool(here.queryExecution().analyzed().deterministic())
+    """Whether a frame always has the same rows; Spark Connect cannot say, so True there."""
+    java_frame = getattr(frame, "_jdf", None)
+    return java_frame is None or bool(java_frame.queryExecution().analyzed().deterministic())
 
 
 def _convert_type(spark: str) -> tuple[str, Kind, str] | None:
@@ -177,14 +184,16 @@ def _read_frame(session: Any, name: str, source: Any) -> Any:
     folder = _parquet_folder(source)
     if folder is None:
         return session.table(read_address(source).table or name)
-    # Days before 1582 are what they are; left alone, some settings make them an error.
+    # Read days before 1582 as they are stored; some settings would make them an error.
     reader = session.read.option("datetimeRebaseMode", "CORRECTED")
     return reader.option("int96RebaseMode", "CORRECTED").parquet(folder)
 
 
 def _parquet_folder(source: str) -> str | None:
-    """The folder of Parquet that an address names."""
-    return next(iter(parse_qs(urlsplit(read_address(source).address).query).get("parquet", [])), None)
+    """The folder of Parquet files that an address names; None if it names none."""
+    return next(
+        iter(parse_qs(urlsplit(read_address(source).address).query).get("parquet", [])), None
+    )
 
 
 def _quote_name(column: str) -> str:

@@ -1,7 +1,7 @@
-"""How far a statement has come in Spark: the share of its tasks that are done.
+"""The progress of a statement in Spark: the share of its tasks that are done.
 
-A share says nothing about a row that the duration does not say as well; it goes to whoever
-runs the engine, never into a release.
+The share reveals no more about a row than the duration does. It goes to the caller that runs
+the engine, never into a release.
 """
 
 import threading
@@ -9,12 +9,12 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
-_POLL_SECONDS = 0.2  # between two looks
+_POLL_SECONDS = 0.2  # between two polls
 
 
 @contextmanager
 def report_progress(session: Any, tell: Callable[[float], None] | None) -> Iterator[None]:
-    """Tells the share of tasks that are done, while the session is at work."""
+    """Calls `tell` with the share of tasks that are done, while the body runs."""
     if tell is None:
         yield
     elif hasattr(session, "registerProgressHandler") and "connect" in type(session).__module__:
@@ -27,22 +27,22 @@ def report_progress(session: Any, tell: Callable[[float], None] | None) -> Itera
             tell(1.0)
     else:
         done = threading.Event()
-        looking = threading.Thread(
+        poller = threading.Thread(
             target=_poll_progress, args=(session, tell, done), daemon=True
         )
-        looking.start()
+        poller.start()
         try:
             yield
         finally:
             done.set()
-            looking.join(5)
+            poller.join(5)
             tell(1.0)
 
 
 def _handler(tell: Callable[[float], None]) -> Callable[..., None]:
     def handler(stages: Any, **_: Any) -> None:
-        whole = sum(stage.num_tasks for stage in stages or ())
-        tell(sum(stage.num_completed_tasks for stage in stages) / whole if whole else 0.0)
+        total = sum(stage.num_tasks for stage in stages or ())
+        tell(sum(stage.num_completed_tasks for stage in stages) / total if total else 0.0)
 
     return handler
 
@@ -51,10 +51,12 @@ def _poll_progress(session: Any, tell: Callable[[float], None], done: threading.
     tracker = session.sparkContext.statusTracker()
     while not done.wait(_POLL_SECONDS):
         try:
-            stages = [tracker.getStageInfo(one) for one in tracker.getActiveStageIds()]
-            known = [stage for stage in stages if stage is not None]
-            whole = sum(stage.numTasks for stage in known)
-            if whole:
-                tell(sum(stage.numCompletedTasks for stage in known) / whole)
-        except Exception:  # the driver is gone; the statement itself will say so
+            stages = [
+                tracker.getStageInfo(stage_id) for stage_id in tracker.getActiveStageIds()
+            ]
+            active = [stage for stage in stages if stage is not None]
+            total = sum(stage.numTasks for stage in active)
+            if total:
+                tell(sum(stage.numCompletedTasks for stage in active) / total)
+        except Exception:  # the driver is gone; the statement itself raises the error
             return

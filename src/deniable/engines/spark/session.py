@@ -1,6 +1,6 @@
-"""Sessions of Spark: started in this process, or joined through Spark Connect.
+"""Spark sessions: started in this process, or opened through Spark Connect.
 
-A session that was started here is stopped here; one that somebody else runs is left alone.
+A session that was started here is stopped here. A session that was already running is not.
 """
 
 import contextlib
@@ -23,7 +23,7 @@ _RETRIES: dict[str, Any] = {
     "max_backoff": 4000,
 }  # about ten seconds, not ten minutes
 
-# For a session of our own. What Spark logs may quote rows, so it logs nothing.
+# For a session that we start. Spark's log may quote rows, so it is off.
 _LOCAL = {
     "spark.ui.enabled": "false",
     "spark.driver.host": "127.0.0.1",
@@ -33,7 +33,7 @@ _LOCAL = {
 
 
 def is_spark_frame(source: object) -> bool:
-    """Whether a source is a frame of Spark; asks nothing of Spark.
+    """Whether a source is a Spark frame; does not import Spark.
 
     >>> is_spark_frame("spark://local"), is_spark_frame([1])
     (False, False)
@@ -45,29 +45,31 @@ def is_spark_frame(source: object) -> bool:
 
 def session_of(sources: Mapping[str, Any]) -> tuple[Any, bool]:
     """The session of the sources, and whether it was started here."""
-    frames = {id(one.sparkSession): one for one in sources.values() if is_spark_frame(one)}
-    places = {_cluster_address(one) for one in sources.values() if is_address(one)}
-    if len(frames) + len(places) != 1:
+    frames = {
+        id(source.sparkSession): source for source in sources.values() if is_spark_frame(source)
+    }
+    clusters = {_cluster_address(source) for source in sources.values() if is_address(source)}
+    if len(frames) + len(clusters) != 1:
         raise InvalidPolicy(
-            "All tables of a policy must be in one session of Spark: one address, or frames "
-            "of one session."
+            "All tables of a policy must be in one session of Spark: use one address, or "
+            "frames of one session."
         )
     if frames:
         return next(iter(frames.values())).sparkSession, False
-    return _start_session(places.pop())
+    return _start_session(clusters.pop())
 
 
 def _cluster_address(source: str) -> str:
-    """The server; with settings of the client, such as a token, if the environment has them."""
+    """The server of an address, with the client settings after it, such as a token."""
     parts = urlsplit(read_address(source).address)
     return parts.netloc + (parts.path if parts.path.startswith("/;") else "")
 
 
 def _start_session(cluster: str) -> tuple[Any, bool]:
-    """A session at an address; one that runs in this process already is not ours to stop."""
+    """The session at an address, and whether it was started here."""
     try:
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # about versions of pandas, which is not used
+            warnings.simplefilter("ignore")  # about the version of pandas, which is not used
             import pyspark.sql.dataframe  # noqa: F401
             from pyspark.sql import SparkSession
     except ImportError:
@@ -100,19 +102,19 @@ def _connect_session(factory: Any, cluster: str) -> Any:
         session.range(1).count()
     except Exception as problem:
         raise InvalidPolicy(
-            f"There is no Spark Connect server at {_public_host(cluster)} that can be used "
-            f"({type(problem).__name__})."
+            f"Cannot connect to a Spark Connect server at {_public_host(cluster)} "
+            f"({type(problem).__name__}). Check that it runs, and the port and the token."
         ) from None
     return session
 
 
 def _public_host(cluster: str) -> str:
-    """What may be said of a cluster's address."""
+    """The part of a cluster's address that may be shown."""
     return cluster.partition("/")[0].rpartition("@")[2]
 
 
 def stop_session(session: Any) -> None:
-    """Stops a session; also one whose driver is dead, so that another can be started."""
+    """Stops a session. Also works if its driver is dead, so that another can be started."""
     with contextlib.suppress(Exception):
         session.stop()
     if "connect" in type(session).__module__:
@@ -129,19 +131,20 @@ def stop_session(session: Any) -> None:
 
 
 def _check_java() -> None:
-    """One sentence where there is no Java, or one that Spark no longer runs on."""
+    """Raises MissingExtra if there is no Java, or one that is too old for Spark."""
     home = os.environ.get("JAVA_HOME")
     java = str(Path(home) / "bin" / "java") if home else shutil.which("java")
-    told = ""
+    version_text = ""
     if java is not None and Path(java).is_file():
         command = [java, "-version"]
         done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
-        told = re.sub(r'^"1\.', '"', "".join(re.findall(r'"\d[^"]*"', done.stderr)[:1]))
-    version = int(re.findall(r"\d+", told)[0]) if told else 0
+        quoted = "".join(re.findall(r'"\d[^"]*"', done.stderr)[:1])
+        version_text = re.sub(r'^"1\.', '"', quoted)  # Java 8 calls itself "1.8"
+    version = int(re.findall(r"\d+", version_text)[0]) if version_text else 0
     if version >= OLDEST_JAVA:
         return
     found = f"Java {version} was found" if version else "none was found"
     raise MissingExtra(
-        f"Spark runs on Java {OLDEST_JAVA} or later, and {found}: install it (on Debian   apt "
-        "install default-jre-headless) or set JAVA_HOME to where it is."
+        f"Spark needs Java {OLDEST_JAVA} or later; {found}. Install it (on Debian   apt "
+        "install default-jre-headless) or set JAVA_HOME to its folder."
     )

@@ -1,8 +1,8 @@
-"""Groups out of Spark as a stream of Arrow batches, of which few are in memory at once.
+"""Reads groups from Spark as a stream of Arrow batches, with few in memory at once.
 
-Spark's driver hands batches on as partitions end, in whatever order; PySpark's `toArrow`
-waits for the last to put them in order. Groups have no order, so each is taken as it comes.
-A stream that breaks off is told from one that ends: Spark closes with the number of batches.
+Spark's driver sends batches as partitions end, in any order. PySpark's `toArrow` waits for the
+last one to sort them. Groups have no order, so each batch is used as it arrives. A stream that
+breaks off is detected: at its end Spark sends the number of batches.
 """
 
 import contextlib
@@ -14,14 +14,14 @@ import pyarrow as pa
 
 
 def stream_batches(frame: Any) -> "Iterator[pa.RecordBatch]":
-    """What a frame finds, in no order: one batch or more, of which one may be empty."""
+    """The rows of a frame, in no order: one batch or more, which may be empty."""
     if "connect" in type(frame).__module__:
         return _stream_from_connect(frame)
     return _stream_from_driver(frame) if hasattr(frame, "_jdf") else _fetch_all(frame)
 
 
 class ArrowStreamReader:
-    """Reads what Spark's driver sends: Arrow's stream, then how many batches it held."""
+    """Reads what Spark's driver sends: an Arrow stream, then its number of batches."""
 
     def load_stream(self, stream: IO[bytes]) -> "Iterator[pa.RecordBatch]":
         reader = pa.ipc.open_stream(stream)
@@ -29,9 +29,9 @@ class ArrowStreamReader:
         for batch in reader:
             number += 1
             yield batch
-        told = stream.read(4)
-        if len(told) < 4 or struct.unpack("!i", told)[0] != number:
-            raise EOFError("Spark's driver broke off.")
+        count = stream.read(4)
+        if len(count) < 4 or struct.unpack("!i", count)[0] != number:
+            raise EOFError("Spark's driver ended the stream too early.")
         if not number:
             yield pa.RecordBatch.from_pylist([], schema=reader.schema)
 
@@ -42,18 +42,18 @@ def _stream_from_driver(frame: Any) -> "Iterator[pa.RecordBatch]":
     port, secret, server = frame._jdf.collectAsArrowToPython()
     opened: Any = util._load_from_socket((port, secret), ArrowStreamReader())  # type: ignore[arg-type]
     with contextlib.ExitStack() as stack:
-        # A context in PySpark 4.1 and later; before, the batches themselves.
-        found = stack.enter_context(opened) if hasattr(opened, "__enter__") else opened
-        yield from found
-        server.getResult()  # waits for the driver's end of it; what failed there is raised
+        # In PySpark 4.1 and later a context manager; before, the batches themselves.
+        received = stack.enter_context(opened) if hasattr(opened, "__enter__") else opened
+        yield from received
+        server.getResult()  # waits for the driver, and raises its failure
 
 
 def _stream_from_connect(frame: Any) -> "Iterator[pa.RecordBatch]":
-    client, asked = frame.sparkSession.client, frame._plan
+    client, plan = frame.sparkSession.client, frame._plan
     empty = True
-    for found in client.to_table_as_iterator(asked.to_proto(client), asked.observations):
-        if isinstance(found, pa.Table):
-            for batch in found.to_batches():
+    for received in client.to_table_as_iterator(plan.to_proto(client), plan.observations):
+        if isinstance(received, pa.Table):
+            for batch in received.to_batches():
                 empty = False
                 yield batch
     if empty:
@@ -61,5 +61,5 @@ def _stream_from_connect(frame: Any) -> "Iterator[pa.RecordBatch]":
 
 
 def _fetch_all(frame: Any) -> "Iterator[pa.RecordBatch]":
-    found = frame.toArrow()
-    yield from found.to_batches() or [pa.RecordBatch.from_pylist([], schema=found.schema)]
+    table = frame.toArrow()
+    yield from table.to_batches() or [pa.RecordBatch.from_pylist([], schema=table.schema)]

@@ -1,0 +1,33 @@
+"""Pieces of SQL in another engine's dialect, each with the kind of its value."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Literal, TypeAlias
+
+# "int" fits in 32 bits and a sign, "wide" in 128 bits; "decimal" has a fraction; "opaque" can
+# only be compared.
+Kind: TypeAlias = Literal[
+    "int",
+    "bigint",
+    "wide",
+    "decimal",
+    "double",
+    "text",
+    "boolean",
+    "date",
+    "timestamp",
+    "null",
+    "opaque",
+]
+Columns: TypeAlias = Mapping[str, Kind]
+INTEGERS: tuple[Kind, ...] = ("int", "bigint", "wide")
+NUMBERS: tuple[Kind, ...] = (*INTEGERS, "decimal", "double")
+
+
+@dataclass(frozen=True, slots=True)
+class TypedSQL:
+    """A piece of SQL, and the kind of its value."""
+
+    sql: str
+    kind: Kind
+    simple: bool = False  # a column or a literal, which may be written twice at no cost
