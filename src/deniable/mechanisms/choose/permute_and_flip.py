@@ -8,9 +8,8 @@ exponential mechanism: McKenna & Sheldon, "Permute-and-flip", 2020. It equals th
 with exponential noise: Ding, Kifer et al., "The permute-and-flip mechanism is identical to
 report-noisy-max with exponential noise", 2021.
 
-Let x_j be the probability of heads, and K the number of heads among the others. The
-distribution is P(i) = x_i E(1 / (1 + K)) = x_i * integral over [0, 1] of the product of (1 -
-x_j t), j != i.
+Let x_j be the probability of heads, and K the number of heads among the others. Then
+P(i) = x_i E(1 / (1 + K)) = x_i * integral over [0, 1] of the product of (1 - x_j t), j != i.
 """
 
 from collections import Counter

@@ -1,7 +1,7 @@
 """Estimates of shares from randomized answers, with their intervals.
 
 If a report is "yes" with probability q + c * share, an exact binomial interval for that
-probability (Clopper & Pearson 1934) maps to an interval for the share by the same line. Cutting
+probability (Clopper & Pearson 1934) maps to an interval for the share by this line. Cutting
 it to [0, 1] loses no coverage. If nothing is left, the reports are too extreme for every
 possible share: the estimate says so, with the p-value of the nearest possible share.
 """

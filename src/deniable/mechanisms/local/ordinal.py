@@ -2,10 +2,10 @@
 
 P(y | x) is proportional to r**|x - y|. r is rational, so all weights are integers. The loss is
 exactly the largest ratio of two probabilities of one report. Given `epsilon` or `odds`, r is
-the least (in parts of 2**20) whose loss fits. That is better than the r = exp(-epsilon / (2 (k
-- 1))) of the exponential mechanism (McSherry & Talwar 2007), whose proof assumes the worst
-normaliser. It is better than randomized response for the mean of a scale, and worse for single
-shares.
+the least (in parts of 2**20) whose loss fits. That is better than the
+r = exp(-epsilon / (2 (k - 1))) of the exponential mechanism (McSherry & Talwar 2007), whose
+proof assumes the worst normaliser. It is better than randomized response for the mean of a
+scale, and worse for single shares.
 """
 
 import math
@@ -114,14 +114,14 @@ class Ordinal:
         >>> type(Ordinal(ratio=0.5, categories=3).randomize(2))
         <class 'int'>
         """
-        given = read_answers(answers, self.categories)
-        drawn = np.empty(given.numbers.size, dtype=np.int64)
+        numbered = read_answers(answers, self.categories)
+        drawn = np.empty(numbered.numbers.size, dtype=np.int64)
         top, bottom, k = self.ratio.numerator, self.ratio.denominator, self.categories
         for x in range(k):
-            people = np.flatnonzero(given.numbers == x)
+            people = np.flatnonzero(numbered.numbers == x)
             weights = [top ** abs(x - y) * bottom ** (k - 1 - abs(x - y)) for y in range(k)]
             drawn[people] = categorical(weights, [Fraction(0)] * k, people.size, source=source)
-        return given.restore_shape(drawn)
+        return numbered.restore_shape(drawn)
 
     def aggregate(self, reports: Any) -> Tally:
         """How many reports each point of the scale has; tallies of batches add up.

@@ -1,7 +1,7 @@
 """Optimized unary encoding: one bit for each answer, randomized one by one.
 
-The bit of the true answer is sent as 1 with probability 1/2, every other bit with probability q
-= 1 / (odds + 1). Two answers differ in two bits. So under one answer no report is more than
+The bit of the true answer is sent as 1 with probability 1/2, every other bit with probability
+q = 1 / (odds + 1). Two answers differ in two bits. So under one answer no report is more than
 (1/2 : q) * (1 - q : 1/2) = (1 - q) / q = odds times as likely as under the other. Near share 0
 the variance, 4 odds / (n (odds - 1)**2), does not grow with the number of answers: Wang,
 Blocki, Li & Jha, "Locally differentially private protocols for frequency estimation", 2017.

@@ -41,18 +41,18 @@ if TYPE_CHECKING:
 
     from deniable.privacy.arithmetic.dominating_pairs import DiscretePair
 
-    Found = TypeVar("Found", bound=Estimate | Estimates, default=Estimate)
+    EstimateKind = TypeVar("EstimateKind", bound=Estimate | Estimates, default=Estimate)
 else:
     from typing import TypeVar  # before Python 3.13 it takes no default
 
-    Found = TypeVar("Found")
+    EstimateKind = TypeVar("EstimateKind")
 
 _HALF = Fraction(1, 2)
 _IF_UNKNOWN = "private only against those who do not know the innocuous trait"
 
 
 @dataclass(frozen=True, slots=True, init=False)
-class RandomizedResponse(Generic[Found]):
+class RandomizedResponse(Generic[EstimateKind]):
     """Randomizes answers, one by one, and estimates shares from the reports.
 
     Answers are booleans, or whole numbers from 0 to `categories` - 1 (0 is "no", 1 is "yes").
@@ -310,7 +310,7 @@ class RandomizedResponse(Generic[Found]):
         counts: Sequence[int] | Tally | None = None,
         confidence: Number = 0.95,
         method: IntervalMethod = "exact",
-    ) -> Found:
+    ) -> EstimateKind:
         """The share of true yeses (or of each category), from reports or from their counts.
 
         The interval is the exact binomial one, or Wilson's (shorter, but right only on
@@ -327,13 +327,14 @@ class RandomizedResponse(Generic[Found]):
             tally = self.aggregate(responses)
         else:
             tally = read_tally(counts, self, self.categories)
-        found = tuple(
+        counted = tally.counts[1:] if self.categories == 2 else tally.counts
+        shares = tuple(
             estimate_share(
-                one, tally.respondents, p=self.p, q=self.q, confidence=level, method=method
+                count, tally.respondents, p=self.p, q=self.q, confidence=level, method=method
             )
-            for one in (tally.counts[1:] if self.categories == 2 else tally.counts)
+            for count in counted
         )
-        return cast(Found, found[0] if self.categories == 2 else Estimates(found))
+        return cast(EstimateKind, shares[0] if self.categories == 2 else Estimates(shares))
 
     def variance(self, share: Number, *, respondents: int, population: bool = True) -> float:
         """The variance of the unbiased estimate of a share, with sampling error or without.

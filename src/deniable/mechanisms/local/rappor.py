@@ -5,12 +5,12 @@ groups; a client stays in one group. Its *permanent* noise is drawn once per val
 each bit is 1 with probability f/2, 0 with probability f/2, else the true bit. Every report then
 draws *fresh* noise: 1 with probability q where the permanent bit is 1, p where it is 0.
 
-Two values differ in at most 2 `hashes` bits. The permanent noise hides each with odds (1 - f/2)
-/ (f/2), so all reports of a value together cost at most ((2 - f) / f)**(2 hashes). Let q* and
-p* be the probabilities of a 1 from a true 1 and a true 0. One report costs at most (q* (1 - p*)
-/ (p* (1 - q*)))**hashes. A value that changes costs again, and only the fresh noise hides that
-it changed. Erlingsson, Pihur & Korolova, "RAPPOR: randomized aggregatable privacy-preserving
-ordinal response", 2014.
+Two values differ in at most 2 `hashes` bits. The permanent noise hides each with odds
+(1 - f/2) / (f/2), so all reports of a value together cost at most ((2 - f) / f)**(2 hashes).
+Let q* and p* be the probabilities of a 1 from a true 1 and a true 0. One report costs at most
+(q* (1 - p*) / (p* (1 - q*)))**hashes. A value that changes costs again, and only the fresh
+noise hides that it changed. Erlingsson, Pihur & Korolova, "RAPPOR: randomized aggregatable
+privacy-preserving ordinal response", 2014.
 """
 
 import hashlib

@@ -1,13 +1,13 @@
 """The density of a column: noisy coefficients in a cosine basis, cut off after a few terms.
 
-Let u in (0, 1) be a value's place between the bounds. The density is 1 + 2 sum_k c_k cos(pi k
-u), where c_k is the mean of cos(pi k u) over all rows. Each value first goes to one of `BINS`
-places, and each cosine is rounded to a multiple of 2**-20. So every sum is an integer, and what
-one record adds is one column of a table of integers. This table gives the exact sensitivities:
-under add-remove the largest L1 norm of a column (with the row count as one more sum), under
-replace the largest L1 distance of two columns. The noise is discrete Laplace; setting negative
-heights to zero is post-processing. Wasserman & Zhou, "A statistical framework for differential
-privacy", 2010.
+Let u in (0, 1) be a value's place between the bounds. The density is
+1 + 2 sum_k c_k cos(pi k u), where c_k is the mean of cos(pi k u) over all rows. Each value
+first goes to one of `BINS` places, and each cosine is rounded to a multiple of 2**-20. So every
+sum is an integer, and what one record adds is one column of a table of integers. This table
+gives the exact sensitivities: under add-remove the largest L1 norm of a column (with the row
+count as one more sum), under replace the largest L1 distance of two columns. The noise is
+discrete Laplace; setting negative heights to zero is post-processing. Wasserman & Zhou, "A
+statistical framework for differential privacy", 2010.
 
 Few terms blur the density. Many terms carry more noise, because they share one epsilon. The
 number of terms follows from public facts: for a density with two square-integrable
@@ -142,8 +142,8 @@ class Density:
         sums = scale * float(gammaincinv(count, 1 - missed / 2)) + count
         size = float(_UNIT) * whole(rows, "rows")
         if self.neighbors == "add-remove":
-            off = scale * math.log(2 / missed) + 1
-            sums, size = sums + count * off, size - off
+            count_error = scale * math.log(2 / missed) + 1
+            sums, size = sums + count * count_error, size - count_error
         width = float(self.grid.step * self.grid.size)
         return 2 * sums / size / width if size > 0 else math.inf
 

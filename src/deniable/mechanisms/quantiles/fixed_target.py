@@ -52,9 +52,10 @@ class FixedTargetQuantiles(QuantileMethod):
         return DrawnQuantiles([order.cell(place) for place in places], rows)
 
     def rank_margin(self, chance: float, rows: int) -> float:
-        off = math.log(2 / (chance / 2)) / float(self.count_epsilon)  # error of the count
-        many, fewest = len(self.quantiles), max(0.0, rows - off)
-        room = self.apart(fewest), self.inside(fewest) - off
-        stray = largest_distance(self.width, rows, float(self.unit), chance / 2, many, *room)
-        # |e_j| <= (D + off) / 2. The best D may be larger by `off`, and so may the target.
-        return stray / 2 + 2 * off
+        count_error = math.log(2 / (chance / 2)) / float(self.count_epsilon)
+        choices, fewest = len(self.quantiles), max(0.0, rows - count_error)
+        room = self.apart(fewest), self.inside(fewest) - count_error
+        stray = largest_distance(self.width, rows, float(self.unit), chance / 2, choices, *room)
+        # |e_j| <= (D + count_error) / 2. The best D may be larger by `count_error`, and so may
+        # the target.
+        return stray / 2 + 2 * count_error

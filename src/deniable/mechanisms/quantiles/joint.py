@@ -46,5 +46,5 @@ class JointQuantiles(QuantileMethod):
 
     def rank_margin(self, chance: float, rows: int) -> float:
         # Records that are missing below a quantile are too many above it: D counts both.
-        many, room = len(self.quantiles), (self.apart(rows), self.inside(rows))
-        return largest_distance(self.width, rows, float(self.unit), chance, many, *room) / 2
+        choices, room = len(self.quantiles), (self.apart(rows), self.inside(rows))
+        return largest_distance(self.width, rows, float(self.unit), chance, choices, *room) / 2

@@ -125,8 +125,8 @@ def _largest_distance_far_apart(
     best = math.inf
     for k in range(1, min(65, math.ceil(room))):  # less than `room`
         spacings = 2 * k
-        few = math.lgamma(spacings + 1) + math.log(chance / (2 * choices))
-        share = math.exp(few / spacings) / rows - 2.0**-PLACE_BITS
+        log_probability = math.lgamma(spacings + 1) + math.log(chance / (2 * choices))
+        share = math.exp(log_probability / spacings) / rows - 2.0**-PLACE_BITS
         if share > 0:
             logs = choices * (math.log(size) - math.log(share)) + math.log(2 / chance)
             logs -= _log_orders(size, choices)

@@ -1,10 +1,10 @@
 """The mean of numbers from one bit each.
 
-An answer at share x of the way from `low` to `high` sends 1 with probability (1 + (odds - 1) x)
-/ (odds + 1). This is between 1 and `odds` parts in odds + 1, so the loss is `odds`. It is drawn
-with coins: with probability (odds - 1) / (odds + 1) send a 1 with probability x, else flip a
-fair coin. Duchi, Jordan & Wainwright, "Minimax optimal procedures for locally private
-estimation", 2018. Best for a small epsilon.
+An answer at share x of the way from `low` to `high` sends 1 with probability
+(1 + (odds - 1) x) / (odds + 1). This is between 1 and `odds` parts in odds + 1, so the loss is
+`odds`. It is drawn with coins: with probability (odds - 1) / (odds + 1) send a 1 with
+probability x, else flip a fair coin. Duchi, Jordan & Wainwright, "Minimax optimal procedures
+for locally private estimation", 2018. Best for a small epsilon.
 """
 
 from dataclasses import dataclass, replace
@@ -45,8 +45,8 @@ class Duchi(NumericDesign):
         return 2
 
     def _probability(self, report: int, place: int) -> Fraction:
-        one = (1 + (self.odds - 1) * Fraction(place, self.steps)) / (self.odds + 1)
-        return one if report else 1 - one
+        rate = (1 + (self.odds - 1) * Fraction(place, self.steps)) / (self.odds + 1)
+        return rate if report else 1 - rate
 
     def _randomize(self, places: NDArray[np.int64], source: BitSource) -> NDArray[np.int64]:
         n = places.size
@@ -98,7 +98,7 @@ class Duchi(NumericDesign):
         4.68269
         """
         x = (rational(value, "value") - self.low) / (self.high - self.low)
-        one = (1 + (self.odds - 1) * x) / (self.odds + 1)
+        rate = (1 + (self.odds - 1) * x) / (self.odds + 1)
         slope = (self.odds - 1) / (self.odds + 1)
-        spread = one * (1 - one) * ((self.high - self.low) / slope) ** 2
+        spread = rate * (1 - rate) * ((self.high - self.low) / slope) ** 2
         return float(spread / whole(respondents, "respondents"))

@@ -62,10 +62,10 @@ class Hybrid(UnbiasedMean):
         return self.piecewise.outputs + 2
 
     def _probability(self, report: int, place: int) -> Fraction:
-        many = self.piecewise.outputs
-        if report < many:
+        piecewise_outputs = self.piecewise.outputs
+        if report < piecewise_outputs:
             return self.share * self.piecewise._probability(report, place)
-        return (1 - self.share) * self.duchi._probability(report - many, place)
+        return (1 - self.share) * self.duchi._probability(report - piecewise_outputs, place)
 
     def _randomize(self, places: NDArray[np.int64], source: BitSource) -> NDArray[np.int64]:
         which = bernoulli(self.share, places.size, source=source)

@@ -95,14 +95,14 @@ class NumberOrNot(NumericDesign):
         tally = self._tally(responses, counts)
         n, level = tally.respondents, confidence_level(confidence)
         rates = np.array(tally.counts, dtype=float) / n
-        high, said = self._read(rates)
+        high, answered = self._read(rates)
         spread = self._spread(rates) / n
-        mean = high / said if said > 0 else 0.5
+        mean = high / answered if answered > 0 else 0.5
         error = math.inf
-        if said > 0:
-            move = np.array([1.0, -mean]) / said
+        if answered > 0:
+            move = np.array([1.0, -mean]) / answered
             error = math.sqrt(float(move @ spread @ move))
-        ends = _fieller_interval(high, said, spread, float(level))
+        ends = _fieller_interval(high, answered, spread, float(level))
         consistent = ends[1] >= 0 and ends[0] <= 1
         within = self._from_share(max(ends[0], 0.0)), self._from_share(min(ends[1], 1.0))
         return Estimate(
@@ -171,15 +171,15 @@ class NumberOrNot(NumericDesign):
 
 
 def _fieller_interval(
-    high: float, said: float, spread: NDArray[Any], confidence: float
+    high: float, answered: float, spread: NDArray[Any], confidence: float
 ) -> tuple[float, float]:
     from scipy.special import ndtri  # slow to import
 
     z2 = float(ndtri((1 + confidence) / 2)) ** 2
-    a = said**2 - z2 * float(spread[1, 1])
-    b = high * said - z2 * float(spread[0, 1])
+    a = answered**2 - z2 * float(spread[1, 1])
+    b = high * answered - z2 * float(spread[0, 1])
     c = high**2 - z2 * float(spread[0, 0])
-    if said <= 0 or a <= 0:
+    if answered <= 0 or a <= 0:
         return 0.0, 1.0
     root = math.sqrt(max(b * b - a * c, 0.0))
     return (b - root) / a, (b + root) / a

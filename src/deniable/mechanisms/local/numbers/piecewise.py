@@ -1,10 +1,11 @@
 """The piecewise mechanism for means, on a grid.
 
-Reports near the answer are `odds` times as likely as others, and the window is a share 1 /
-(sqrt(odds) + 1) of all reports, as in Wang et al., "Collecting and analyzing multidimensional
-data with local differential privacy", 2019. In the paper answers and reports are real numbers;
-here both are whole numbers, and everything holds exactly: see `moving_window`. It is better
-than one bit (`Duchi`) for an epsilon above about 1.3; `Hybrid` mixes both.
+Reports near the answer are `odds` times as likely as others, and the window is a share
+1 / (sqrt(odds) + 1) of all reports, as in Wang et al., "Collecting and analyzing
+multidimensional data with local differential privacy", 2019. In the paper answers and reports
+are real numbers; here both are whole numbers, and everything holds exactly: see
+`moving_window`. It is better than one bit (`Duchi`) for an epsilon above about 1.3; `Hybrid`
+mixes both.
 """
 
 import math
