@@ -154,7 +154,7 @@ unit = "employee"
 
 
 def test_budgets_of_all_kinds_are_read_exactly():
-    policy = parse(BUDGETS, beside=Path("folder/hospital.toml"))
+    policy = parse(BUDGETS, policy_file=Path("folder/hospital.toml"))
     assert policy.filters == ("pure", "gdp")
     assert policy.budget.at(None).epsilon == Fraction(42, 10)
     assert policy.units["employee"] == Budget(2, 1e-6)

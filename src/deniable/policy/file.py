@@ -163,11 +163,11 @@ def load(path: str | Path) -> Policy:
         ) from None
     except (OSError, UnicodeDecodeError) as problem:
         raise InvalidPolicy(f"The policy {str(path)!r} cannot be read: {problem}.") from None
-    return parse(text, str(path), beside=file)
+    return parse(text, str(path), policy_file=file)
 
 
-def parse(text: str, name: str = "deniable.toml", *, beside: Path | None = None) -> Policy:
-    """The policy in TOML text. Errors use `name`; relative paths start next to `beside`."""
+def parse(text: str, name: str = "deniable.toml", *, policy_file: Path | None = None) -> Policy:
+    """The policy in TOML text. Errors use `name`; paths are relative to `policy_file`."""
     text = text.removeprefix("\ufeff")  # the byte order mark that some editors write
     try:
         tree = tomllib.loads(text, parse_float=Decimal)
@@ -180,7 +180,7 @@ def parse(text: str, name: str = "deniable.toml", *, beside: Path | None = None)
         ) from None
     try:
         _check_filled(tree)
-        return _policy(_File.model_validate(tree), beside)
+        return _policy(_File.model_validate(tree), policy_file)
     except ValidationError as problem:
         path, message = _first_mistake(problem)
     except InvalidPolicy as problem:
@@ -219,10 +219,10 @@ def _check_filled(tree: object, path: tuple[str, ...] = ()) -> None:
             _check_filled(below, (*path, key))
 
 
-def _policy(file: _File, beside: Path | None) -> Policy:
+def _policy(file: _File, policy_file: Path | None) -> Policy:
     budget = _allowance(file.budget, ("budget",))
     return Policy(
-        [_table(name, table, beside) for name, table in file.tables.items()],
+        [_table(name, table, policy_file) for name, table in file.tables.items()],
         epsilon=budget.epsilon,
         delta=budget.delta,
         schedule=budget.schedule,
@@ -232,11 +232,11 @@ def _policy(file: _File, beside: Path | None) -> Policy:
             name: _allowance(own, ("analysts", name)) for name, own in file.analysts.items()
         },
         memory=file.engine.memory,
-        **locate_ledger(file.ledger.store, file.ledger.key, beside),
+        **locate_ledger(file.ledger.store, file.ledger.key, policy_file),
     )
 
 
-def _table(name: str, table: _Table, beside: Path | None) -> Table:
+def _table(name: str, table: _Table, policy_file: Path | None) -> Table:
     rest = _fields(table)
     own = {key: rest.pop(key) for key in ("epsilon", "delta")}
     try:
@@ -252,7 +252,7 @@ def _table(name: str, table: _Table, beside: Path | None) -> Table:
             column: Column(column, **_fields(declared))
             for column, declared in table.columns.items()
         }
-        folder = None if beside is None else beside.parent
+        folder = None if policy_file is None else policy_file.parent
         rest["source"] = _resolve_source(table.source, folder)
         return Table(name, **rest)
     except InvalidPolicy as problem:

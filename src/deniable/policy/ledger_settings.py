@@ -22,16 +22,18 @@ class LedgerSettings(TypedDict):
     ledger_key: str | None
 
 
-def locate_ledger(store: str | None, key: str | None, beside: Path | None) -> LedgerSettings:
-    """The ledger and the key of a policy in the file `beside`; without a file, in memory.
+def locate_ledger(
+    store: str | None, key: str | None, policy_file: Path | None
+) -> LedgerSettings:
+    """The ledger and the key of a policy in the file `policy_file`; without a file, in memory.
 
     >>> locate_ledger(None, None, Path("hospital.toml"))
     {'ledger': 'hospital.ledger.sqlite', 'ledger_key': 'hospital.ledger.key'}
     """
-    if store == MEMORY or (store is None and beside is None):
+    if store == MEMORY or (store is None and policy_file is None):
         return {"ledger": None, "ledger_key": None}
-    folder = Path() if beside is None else beside.parent
-    usual = folder / f"{'deniable' if beside is None else beside.stem}.ledger.sqlite"
+    folder = Path() if policy_file is None else policy_file.parent
+    usual = folder / f"{'deniable' if policy_file is None else policy_file.stem}.ledger.sqlite"
     ledger = str(usual) if store is None else _resolve(store, folder)
     if key is not None:
         key_file = folder / key

@@ -27,4 +27,4 @@ def suggest(name: str, known: Iterable[str], listed: str) -> str:
     close = get_close_matches(name.lower(), lower, n=1)
     if close:
         return f"Did you mean `{lower[close[0]]}`?"
-    return f"{listed} {', '.join(f'`{known}`' for known in names)}." if names else ""
+    return f"{listed} {', '.join(f'`{key}`' for key in names)}." if names else ""

@@ -27,7 +27,7 @@ class Table:
     row is one. A unit counts in at most `max_groups_per_unit` groups of an answer, and in each
     of them with at most `max_rows_per_unit_per_group` rows.
     At most `row_ceiling` rows are summed. `expected_rows` is a public guess, only used to
-    predict margins. A `public` table protects nobody.
+    predict margins. A `public` table is not protected.
     Malformed lines of a CSV file are left out. `malformed` says what opening does: count them
     and write the number to the owner's log ("report"), raise an error ("refuse"), or nothing
     ("skip").
@@ -231,7 +231,7 @@ def _check_unit(
         )
     if public and unit is not None:
         raise InvalidPolicy(
-            f"Table {name!r} is `public` and has a `unit`. A public table protects nobody: "
+            f"Table {name!r} is `public` and has a `unit`. A public table is not protected: "
             "remove one of the two.",
             where=("public",),
         )

@@ -191,11 +191,11 @@ def test_group_by_all_groups_by_all_that_is_no_aggregate():
     ("source", "because"),
     [
         ("data AS a NATURAL JOIN (SELECT n FROM data) AS s", "both private"),
-        ("data AS a NATURAL JOIN (SELECT id AS i FROM data) AS s", "called alike"),
+        ("data AS a NATURAL JOIN (SELECT id AS i FROM data) AS s", "no column name in common"),
         ("data AS a SEMI JOIN data AS b ON a.n = b.n", "other people's rows"),
         ("data AS a ANTI JOIN data AS b USING (n)", "other people's rows"),
-        ("(SELECT id FROM data) AS s(i, j)", "names 2 columns"),
-        ("(SELECT id, n FROM data) AS s(n)", "another column"),
+        ("(SELECT id FROM data) AS s(i, j)", "has 2 names"),
+        ("(SELECT id, n FROM data) AS s(n)", "Another column"),
         ("(SELECT id, n FROM data) AS s(i, i)", "each once"),
     ],
 )

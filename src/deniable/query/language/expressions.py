@@ -42,7 +42,7 @@ def repeats(name: str) -> int:
     return 2 if dates else _REPEATED.get(name, 1)
 
 
-def size(expression: "Part", _known: dict[int, int] | None = None) -> int:
+def size(expression: "Part", _cache: dict[int, int] | None = None) -> int:
     """The approximate length of the engine's SQL of an expression, in words.
 
     A tree may hold one part in many places (`CASE x WHEN`, `BETWEEN`), and the SQL may repeat
@@ -53,22 +53,22 @@ def size(expression: "Part", _known: dict[int, int] | None = None) -> int:
     >>> size(Call("+", (ColumnRef("x"), ColumnRef("y"))))
     3
     """
-    known = {} if _known is None else _known
-    if id(expression) not in known:
+    cache = {} if _cache is None else _cache
+    if id(expression) not in cache:
         parts: tuple[Part, ...] = ()
         if isinstance(expression, Call | Aggregate):
             parts = expression.arguments
         elif not isinstance(expression, ColumnRef | Literal):
             parts = expression.parts
         times = repeats(expression.name) if isinstance(expression, Call) else 1
-        known[id(expression)] = 1 + times * sum(size(part, known) for part in parts)
-    return known[id(expression)]
+        cache[id(expression)] = 1 + times * sum(size(part, cache) for part in parts)
+    return cache[id(expression)]
 
 
 def replace_columns(
     expression: Expression,
     rename: Callable[[ColumnRef], Expression],
-    _known: dict[int, Expression] | None = None,
+    _cache: dict[int, Expression] | None = None,
 ) -> Expression:
     """The expression with its columns replaced, except those inside sub-queries.
 
@@ -77,28 +77,28 @@ def replace_columns(
     >>> str(replace_columns(Call("abs", (ColumnRef("x"),)), lambda column: ColumnRef("y")))
     'ABS(y)'
     """
-    known = {} if _known is None else _known
-    if id(expression) not in known:
+    cache = {} if _cache is None else _cache
+    if id(expression) not in cache:
         result = expression
         if isinstance(expression, ColumnRef):
             result = rename(expression)
         elif isinstance(expression, Call):
             inner = tuple(
-                replace_columns(argument, rename, known) for argument in expression.arguments
+                replace_columns(argument, rename, cache) for argument in expression.arguments
             )
             result = Call(expression.name, inner)
         elif isinstance(expression, Aggregate):
             first, second = (
-                None if argument is None else replace_columns(argument, rename, known)
+                None if argument is None else replace_columns(argument, rename, cache)
                 for argument in (expression.argument, expression.second)
             )
             result = replace(expression, argument=first, second=second)
         elif isinstance(expression, SubQuery) and expression.argument is not None:
             result = replace(
-                expression, argument=replace_columns(expression.argument, rename, known)
+                expression, argument=replace_columns(expression.argument, rename, cache)
             )
-        known[id(expression)] = result
-    return known[id(expression)]
+        cache[id(expression)] = result
+    return cache[id(expression)]
 
 
 def check_sizes(expressions: Iterable[Expression | None]) -> None:

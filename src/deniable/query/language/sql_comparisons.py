@@ -105,7 +105,7 @@ def read_escape(node: exp.Expr, read: Reader) -> Expression:
     text = str(pattern.value)
     if (len(text) - len(text.rstrip(sign.this))) % 2:
         raise InvalidQuery(
-            f"The pattern {pattern} ends with its ESCAPE character, which must stand before "
+            f"The pattern {pattern} ends with its ESCAPE character, which must come before "
             "another character."
         )
     call = Call(f"{like.name} escape", (*like.arguments, Literal(sign.this)))

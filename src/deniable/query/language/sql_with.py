@@ -28,23 +28,25 @@ class _WithExpansion:
     def __init__(self) -> None:
         self.nodes = 0
 
-    def expand(self, node: exp.Expr, known: Mapping[str, exp.Expr]) -> exp.Expr:
+    def expand(self, node: exp.Expr, definitions: Mapping[str, exp.Expr]) -> exp.Expr:
         """The node with every use of a known name replaced. Its children change in place."""
         clause = node.args.get("with_")
         if clause is not None:
-            known = self._define(clause, dict(known))
+            definitions = self._define(clause, dict(definitions))
             node.set("with_", None)
         if isinstance(node, exp.Table):
-            definition = known.get(node.name.lower()) if not node.args.get("db") else None
+            definition = definitions.get(node.name.lower()) if not node.args.get("db") else None
             if definition is not None and isinstance(node.this, exp.Identifier):
                 return self._use(node, definition)
         for child in list(node.iter_expressions()):
-            expanded = self.expand(child, known)
+            expanded = self.expand(child, definitions)
             if expanded is not child:
                 child.replace(expanded)
         return node
 
-    def _define(self, clause: exp.Expr, known: dict[str, exp.Expr]) -> dict[str, exp.Expr]:
+    def _define(
+        self, clause: exp.Expr, definitions: dict[str, exp.Expr]
+    ) -> dict[str, exp.Expr]:
         if clause.args.get("recursive"):
             raise InvalidQuery(
                 "WITH RECURSIVE is not supported: one row could lead to any number of others. "
@@ -54,11 +56,11 @@ class _WithExpansion:
             if not isinstance(definition, exp.CTE):
                 raise InvalidQuery("WITH takes sub-queries: WITH name AS (SELECT ...).")
             columns = definition.args["alias"].args.get("columns") or []
-            expanded = self.expand(definition.this, known)
-            known[definition.alias.lower()] = exp.Subquery(
+            expanded = self.expand(definition.this, definitions)
+            definitions[definition.alias.lower()] = exp.Subquery(
                 this=expanded, alias=exp.TableAlias(columns=columns)
             )
-        return known
+        return definitions
 
     def _use(self, node: exp.Expr, definition: exp.Expr) -> exp.Expr:
         self.nodes += sum(1 for _ in definition.walk())

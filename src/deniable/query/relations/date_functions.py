@@ -39,10 +39,10 @@ def _part(name: str) -> Function:
 
 def _truncated(name: str) -> Function:
     def sql(arguments: list[Sql]) -> Sql:
-        made = exp.func(
+        truncated = exp.func(
             "DATE_TRUNC", exp.Literal.string(name), _within(arguments[0]), dialect="duckdb"
         )
-        return try_cast(made, "timestamp")
+        return try_cast(truncated, "timestamp")
 
     return Function(1, 1, "date", lambda a: ValueRange("date"), sql)
 
@@ -52,8 +52,8 @@ def _between(name: str) -> Function:
 
     def sql(arguments: list[Sql]) -> Sql:
         ends = [_within(argument) for argument in arguments]
-        made = exp.func("DATE_DIFF", exp.Literal.string(name), *ends, dialect="duckdb")
-        return try_cast(made, "double")
+        difference = exp.func("DATE_DIFF", exp.Literal.string(name), *ends, dialect="duckdb")
+        return try_cast(difference, "double")
 
     return Function(
         2,

@@ -157,9 +157,9 @@ def group_view(
     if view.private and unit is None:
         raise _not_by_the_unit(view)
     columns = {key.name: declare_column(key.name, key.expression, scope) for key in keys}
-    for one in aggregates:
-        name = _name(one, columns)
-        columns[name] = column_from_range(name, _aggregate_range(one, view))
+    for aggregate in aggregates:
+        name = _name(aggregate, columns)
+        columns[name] = column_from_range(name, _aggregate_range(aggregate, view))
     single = view.private and len({key.expression for key in keys}) == 1
     origin = replace(scope.origin, one_row_per_unit=single)
     private = view.private
@@ -179,9 +179,9 @@ def group_view(
         row_ceiling=scope.table.row_ceiling,
         columns=columns,
     )
-    made = GroupedRows(view, tuple(key.expression for key in keys), tuple(aggregates), table)
-    items = tuple(ViewColumn(None, name, ColumnRef(name)) for name in columns)
-    return RelationView(Scope(table, made, origin), items)
+    source = GroupedRows(view, tuple(key.expression for key in keys), tuple(aggregates), table)
+    outputs = tuple(ViewColumn(None, name, ColumnRef(name)) for name in columns)
+    return RelationView(Scope(table, source, origin), outputs)
 
 
 def _name(aggregate: Aggregate, taken: Iterable[str]) -> str:
@@ -222,14 +222,14 @@ def _aggregate_range(aggregate: Aggregate, view: RelationView) -> ValueRange:
             "AVG, VARIANCE, STDDEV, MIN or MAX there."
         )
     most = Fraction(view.scope.origin.max_rows_per_unit_per_group) if view.private else None
-    one = Fraction(1)
+    step = Fraction(1)
     if aggregate.argument is None:
-        return ValueRange("number", Fraction(0), most, one)
-    known = view.scope.value_range(aggregate.argument)
+        return ValueRange("number", Fraction(0), most, step)
+    values = view.scope.value_range(aggregate.argument)
     if aggregate.name in ("count", "count_units"):
-        return ValueRange("number", Fraction(0), most, one)
+        return ValueRange("number", Fraction(0), most, step)
     if aggregate.name in ("min", "max"):
-        return known
+        return values
     low, high, step = _steps(aggregate.argument, view.scope)
     if aggregate.name == "sum":
         if most is None:

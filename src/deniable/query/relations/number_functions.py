@@ -72,8 +72,8 @@ def _exponential(arguments: list[ValueRange]) -> ValueRange:
         if a.high is None
         else min(a.high, Fraction(_LARGEST_EXPONENT))
     )
-    made = _rising(math.exp, ValueRange("number", top, top), -_LARGEST_EXPONENT)
-    return ValueRange("number", _ZERO, made.high or Fraction(1))
+    values = _rising(math.exp, ValueRange("number", top, top), -_LARGEST_EXPONENT)
+    return ValueRange("number", _ZERO, values.high or Fraction(1))
 
 
 def _raised(arguments: list[ValueRange]) -> ValueRange:
@@ -95,10 +95,10 @@ def _raised(arguments: list[ValueRange]) -> ValueRange:
 def _power(arguments: list[Sql]) -> Sql:
     """NULL for roots of negative numbers and for results beyond all doubles."""
     base, power = arguments
-    made = _call("POWER", base, power)
+    result = _call("POWER", base, power)
     rational = exp.EQ(this=_call("FLOOR", power.copy()), expression=power.copy())
     defined = exp.or_(_at_least(base.copy(), 0), rational)
-    return _where(exp.paren(defined), made)
+    return _where(exp.paren(defined), result)
 
 
 def _remainder(arguments: list[ValueRange]) -> ValueRange:
@@ -120,8 +120,8 @@ def _mod(arguments: list[Sql]) -> Sql:
 
 
 def _whole_quotient(arguments: list[Sql]) -> Sql:
-    made = exp.Div(this=arguments[0], expression=_nonzero(arguments[1]), typed=False)
-    return _call("TRUNC", exp.paren(made))
+    quotient = exp.Div(this=arguments[0], expression=_nonzero(arguments[1]), typed=False)
+    return _call("TRUNC", exp.paren(quotient))
 
 
 def digits(places: ValueRange) -> int:

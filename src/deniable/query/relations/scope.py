@@ -47,27 +47,27 @@ class Scope:
     origin: RowOrigin = NO_ORIGIN
 
     def resolve(
-        self, expression: Expression, _known: dict[int, Expression] | None = None
+        self, expression: Expression, _cache: dict[int, Expression] | None = None
     ) -> Expression:
         """The expression with the table's spelling of columns. Text that is compared to a date
         is read as a date. A part that is used in many places stays one part."""
-        known = {} if _known is None else _known
-        if id(expression) not in known:
-            known[id(expression)] = self._resolve(expression, known)
-        return known[id(expression)]
+        cache = {} if _cache is None else _cache
+        if id(expression) not in cache:
+            cache[id(expression)] = self._resolve(expression, cache)
+        return cache[id(expression)]
 
-    def _resolve(self, expression: Expression, known: dict[int, Expression]) -> Expression:
+    def _resolve(self, expression: Expression, cache: dict[int, Expression]) -> Expression:
         if isinstance(expression, ColumnRef):
             return ColumnRef(self.column(expression.name).name)
         if isinstance(expression, Aggregate):
             first, second = (
-                None if argument is None else self.resolve(argument, known)
+                None if argument is None else self.resolve(argument, cache)
                 for argument in (expression.argument, expression.second)
             )
             return replace(expression, argument=first, second=second)
         if not isinstance(expression, Call):
             return expression
-        arguments = tuple(self.resolve(argument, known) for argument in expression.arguments)
+        arguments = tuple(self.resolve(argument, cache) for argument in expression.arguments)
         if expression.name in _COMPARISONS and any(
             self._is_date(argument) for argument in arguments
         ):
@@ -104,18 +104,18 @@ class Scope:
         return expression.name in _INTEGER
 
     def value_range(
-        self, expression: Expression, _known: dict[int, ValueRange] | None = None
+        self, expression: Expression, _cache: dict[int, ValueRange] | None = None
     ) -> ValueRange:
         """The range of an expression's values, from the policy. Refuses invalid expressions.
 
         A part that is used in many places is visited once.
         """
-        known = {} if _known is None else _known
-        if id(expression) not in known:
-            known[id(expression)] = self._range(expression, known)
-        return known[id(expression)]
+        cache = {} if _cache is None else _cache
+        if id(expression) not in cache:
+            cache[id(expression)] = self._range(expression, cache)
+        return cache[id(expression)]
 
-    def _range(self, expression: Expression, known: dict[int, ValueRange]) -> ValueRange:
+    def _range(self, expression: Expression, cache: dict[int, ValueRange]) -> ValueRange:
         if isinstance(expression, Literal):
             return _literal_range(expression)
         if isinstance(expression, ColumnRef):
@@ -127,7 +127,7 @@ class Scope:
             )
         assert isinstance(expression, Call)
         return self._call_range(
-            expression, [self.value_range(argument, known) for argument in expression.arguments]
+            expression, [self.value_range(argument, cache) for argument in expression.arguments]
         )
 
     def _call_range(self, call: Call, ranges: list[ValueRange]) -> ValueRange:

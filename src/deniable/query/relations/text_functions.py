@@ -30,9 +30,9 @@ def _test(name: str) -> Function:
 def _place(name: str, most: int) -> Function:
     """A part of a text, given by positions that are whole constants."""
 
-    def known(arguments: list[ValueRange]) -> ValueRange:
-        for one in arguments[1:]:
-            place = one.low if one.low == one.high else None
+    def value_range(arguments: list[ValueRange]) -> ValueRange:
+        for argument in arguments[1:]:
+            place = argument.low if argument.low == argument.high else None
             if place is None or place.denominator != 1 or abs(place) > _LAST_PLACE:
                 raise InvalidQuery(
                     f"{name} takes whole constants as positions, as in {name}(x, 1)."
@@ -44,7 +44,7 @@ def _place(name: str, most: int) -> Function:
             name, arguments[0], *(try_cast(argument, "bigint") for argument in arguments[1:])
         )
 
-    return Function(2, most, ("text", "number"), known, sql)
+    return Function(2, most, ("text", "number"), value_range, sql)
 
 
 def _count(name: str, least: int) -> Function:
@@ -70,7 +70,7 @@ def _escaped(kind: type[exp.Expr]) -> Function:
 def _split() -> Function:
     """A part of a text between separators; empty if there is no such part."""
 
-    def known(arguments: list[ValueRange]) -> ValueRange:
+    def value_range(arguments: list[ValueRange]) -> ValueRange:
         place = arguments[2].low if arguments[2].low == arguments[2].high else None
         if place is None or place.denominator != 1 or not 1 <= place <= _MOST_PARTS:
             raise InvalidQuery(
@@ -82,7 +82,7 @@ def _split() -> Function:
     def sql(a: list[Sql]) -> Sql:
         return _call("SPLIT_PART", a[0], a[1], try_cast(a[2], "int"))
 
-    return Function(3, 3, ("text", "text", "number"), known, sql)
+    return Function(3, 3, ("text", "text", "number"), value_range, sql)
 
 
 def _like(kind: type[exp.Expr]) -> Callable[[list[Sql]], Sql]:

@@ -146,5 +146,5 @@ def _corners(
 ) -> tuple[Fraction | None, Fraction | None]:
     if a.low is None or a.high is None or b.low is None or b.high is None:
         return None, None
-    found = [operation(x, y) for x in (a.low, a.high) for y in (b.low, b.high)]
-    return min(found), max(found)
+    corners = [operation(x, y) for x in (a.low, a.high) for y in (b.low, b.high)]
+    return min(corners), max(corners)
