@@ -309,7 +309,7 @@ def test_a_plan_is_about_a_part_by_what_it_reads_not_by_its_word():
 
 
 def test_an_answer_to_another_question_is_not_handed_out(monkeypatch):
-    """Both were signed; but one was filed under the other, by someone who can write the file."""
+    """Both were signed; but one was filed under the other, by someone with access."""
     session, _ = opened()
     other = session.sql(f"{COUNT} WHERE age > 50", epsilon=1)
     session.sql(COUNT, epsilon=1)
