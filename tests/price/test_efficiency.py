@@ -96,7 +96,7 @@ def test_choices_are_compared_on_data():
     assert found.measure == "error probability"
     assert found.ratio > 1
     assert "standard error" not in str(found)
-    with pytest.raises(InvalidParameter, match="give some"):
+    with pytest.raises(InvalidParameter, match="Give some"):
         efficiency(median)
 
 
@@ -132,7 +132,7 @@ def test_others_that_need_data(mechanism, data):
     found = efficiency(mechanism, data)
     assert 1 - 1e-9 <= found.ratio < 10**6
     assert found.bound.reference
-    with pytest.raises(InvalidParameter, match="give some"):
+    with pytest.raises(InvalidParameter, match="Give some"):
         efficiency(mechanism)
 
 

@@ -8,7 +8,7 @@ import pytest
 
 from deniable.mechanisms import Gaussian, Laplace, Thresholding
 from deniable.query.language.syntax_tree import Aggregate, ColumnRef
-from deniable.query.margins.margins import laws_of, margins, shown
+from deniable.query.margins.margins import margins, noise_of_features, shown_values
 from deniable.query.plan.plan import (
     Block,
     Feature,
@@ -66,14 +66,14 @@ def build(kind, name, n, low, high):
 
 
 def outcome(node, mechanism, true, low, high, draws=DRAWS):
-    laws = laws_of([Block(tuple(true), "test", mechanism)], None)
+    laws = noise_of_features([Block(tuple(true), "test", mechanism)], None)
     noisy = {
         name: np.asarray(mechanism.release([value] * draws), dtype=np.float64)
         for name, value in true.items()
     }
     limits = {"low": low, "high": high}
     exact = {name: np.array([float(value)]) for name, value in true.items()}
-    error = np.abs(shown(node, noisy, **limits) - shown(node, exact, **limits))
+    error = np.abs(shown_values(node, noisy, **limits) - shown_values(node, exact, **limits))
     return error, margins(node, laws, noisy, confidence=LEVEL, **limits)
 
 
@@ -170,13 +170,13 @@ def test_arithmetic_on_aggregates(name):
 
 def test_the_thresholded_number_of_units():
     thresholding = Thresholding(epsilon=0.5, delta=1e-6)
-    laws = laws_of([], thresholding)
+    laws = noise_of_features([], thresholding)
     half = margins(Feature("units", 0), laws, {"units": np.array([90.0])}, confidence=LEVEL)
     assert half.tolist() == [thresholding.margin(0.95)]
 
 
 def test_keys_carry_no_noise():
-    laws = laws_of([Block(("a",), "count", Laplace(epsilon=1))], None)
+    laws = noise_of_features([Block(("a",), "count", Laplace(epsilon=1))], None)
     node = Operation("*", (Feature("a", 0), KeyColumn(0)))
     got = {"a": np.array([10.0, 10.0])}
     half = margins(node, laws, got, confidence=LEVEL, keys=(np.array([1.0, 5.0]),))
@@ -193,7 +193,7 @@ def test_a_prediction_is_the_margin_at_what_is_expected():
     mechanism = Laplace(epsilon=0.5, sensitivity=statistic.total)
     _, half = outcome(node, mechanism, true, 18, 90, draws=500)
     expected = {name: np.array([float(value)]) for name, value in true.items()}
-    laws = laws_of([Block(tuple(true), "test", mechanism)], None)
+    laws = noise_of_features([Block(tuple(true), "test", mechanism)], None)
     predicted = margins(node, laws, expected, confidence=LEVEL, low=18, high=90)
     assert predicted[0] == pytest.approx(np.median(half), rel=0.05)
 

@@ -8,7 +8,7 @@ import pytest
 from deniable.mechanisms import Gaussian, Laplace
 from deniable.query.language.syntax_tree import Aggregate, ColumnRef
 from deniable.query.margins.linear_forms import form
-from deniable.query.margins.margins import laws_of, margins, shown
+from deniable.query.margins.margins import margins, noise_of_features, shown_values
 from deniable.query.margins.variances import interval, variance_form
 from deniable.query.plan.plan import (
     Block,
@@ -97,7 +97,7 @@ def test_margins_cover_wherever_the_mean_and_the_variance_lie(name, n, shape, no
         if noise == "Laplace"
         else Gaussian(mu=0.5, sensitivity=STATISTIC.total)
     )
-    laws = laws_of([Block(NAMES, "test", mechanism)], None)
+    laws = noise_of_features([Block(NAMES, "test", mechanism)], None)
     true = features(SHAPES[shape](n))
     noisy = {
         key: np.asarray(mechanism.release([one] * DRAWS), dtype=np.float64)
@@ -105,25 +105,29 @@ def test_margins_cover_wherever_the_mean_and_the_variance_lie(name, n, shape, no
     }
     node, limits = node_of(name), {"low": Fraction(0), "high": high}
     exact = {key: np.array([float(one)]) for key, one in true.items()}
-    error = np.abs(shown(node, noisy, **limits) - shown(node, exact, **limits))
+    error = np.abs(shown_values(node, noisy, **limits) - shown_values(node, exact, **limits))
     half = margins(node, laws, noisy, confidence=Fraction(19, 20), **limits)
     assert np.mean(error <= half) >= 0.942
     assert half.max() <= float(high)
 
 
 def test_far_from_zero_both_tails_are_alike():
-    laws = laws_of([Block(NAMES, "test", Laplace(epsilon=1, sensitivity=WIDTH**2))], None)
+    laws = noise_of_features(
+        [Block(NAMES, "test", Laplace(epsilon=1, sensitivity=WIDTH**2))], None
+    )
     true = features([100, 900] * 10_000)
     at = {key: np.array([float(one)]) for key, one in true.items()}
     found = variance_form(node_of("var_pop"))
-    truth = shown(node_of("var_pop"), at)[0]
+    truth = shown_values(node_of("var_pop"), at)[0]
     for rooted in (False, True):
         (lower,), (upper,) = interval(found, laws, at, Fraction(19, 20), rooted=rooted)
         assert upper - truth == pytest.approx(truth - lower, rel=0.02)
 
 
 def test_a_count_that_may_be_zero_leaves_everything():
-    laws = laws_of([Block(NAMES, "test", Laplace(epsilon=1, sensitivity=WIDTH**2))], None)
+    laws = noise_of_features(
+        [Block(NAMES, "test", Laplace(epsilon=1, sensitivity=WIDTH**2))], None
+    )
     at = {key: np.array([float(one)]) for key, one in features([400]).items()}
     (lower,), (upper,) = interval(variance_form(node_of("var_pop")), laws, at, Fraction(19, 20))
     assert lower == -np.inf

@@ -14,7 +14,7 @@ from deniable.engines.handover.exact_groups import ExactGroups
 from deniable.mechanisms import Gaussian, Laplace
 from deniable.query.language.parse import parse
 from deniable.query.margins.evaluation import evaluate
-from deniable.query.margins.margins import shown
+from deniable.query.margins.margins import shown_values
 from deniable.query.plan.plan import (
     Block,
     Feature,
@@ -96,7 +96,7 @@ def test_margins_cover_and_are_not_padded(engine, aggregate, noise):
     answer = repeated(made, exact)
     integers = {name: values.astype(np.float64) for name, values in exact.features.items()}
     for output in made.outputs:
-        true = float(shown(output.node, integers, low=output.low, high=output.high)[0])
+        true = float(shown_values(output.node, integers, low=output.low, high=output.high)[0])
         value = np.asarray(answer.table[output.name], dtype=np.float64)
         margin = np.asarray(answer.table[answer.margins[output.name]], dtype=np.float64)
         error = np.abs(value - true)

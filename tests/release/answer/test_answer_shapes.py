@@ -6,7 +6,7 @@ import pytest
 
 from deniable.engines.duckdb.engine import DuckDB
 from deniable.query.language.parse import parse
-from deniable.query.margins.margins import shown
+from deniable.query.margins.margins import shown_values
 from deniable.query.planner.planner import plan
 from tests.query.town import SOURCES, policy
 from tests.release.answer.test_answer import repeated
@@ -63,7 +63,7 @@ def test_margins_cover_and_are_not_padded(engine, shape):
     answer = repeated(made, exact)
     integers = {name: values.astype(np.float64) for name, values in exact.features.items()}
     for output in made.outputs:
-        true = float(shown(output.node, integers, low=output.low, high=output.high)[0])
+        true = float(shown_values(output.node, integers, low=output.low, high=output.high)[0])
         value = np.asarray(answer.table[output.name], dtype=np.float64)
         margin = np.asarray(answer.table[answer.margins[output.name]], dtype=np.float64)
         error = np.abs(value - true)

@@ -55,24 +55,26 @@ Floats: TypeAlias = NDArray[np.float64]
 Interval: TypeAlias = tuple[Floats, Floats]
 
 
-def laws_of(blocks: Sequence[Block], thresholding: Thresholding | None) -> dict[str, Noise]:
+def noise_of_features(
+    blocks: Sequence[Block], thresholding: Thresholding | None
+) -> dict[str, Noise]:
     """The noise of each feature, by name; `units` is the thresholded number of units.
 
     >>> from deniable.mechanisms import Laplace
-    >>> laws_of([Block(("n",), "count", Laplace(epsilon=1))], None)["n"].scale
+    >>> noise_of_features([Block(("n",), "count", Laplace(epsilon=1))], None)["n"].scale
     Fraction(1, 1)
     """
-    laws: dict[str, Noise] = {}
+    noises: dict[str, Noise] = {}
     for block in blocks:  # all integers of a block have noise of one distribution
-        laws |= dict.fromkeys(block.features, block.mechanism.noise(len(block.features)))
+        noises |= dict.fromkeys(block.features, block.mechanism.noise(len(block.features)))
     if thresholding is not None:
-        laws["units"] = thresholding.noise
-    return laws
+        noises["units"] = thresholding.noise
+    return noises
 
 
 def margins(
     node: Node,
-    laws: Mapping[str, Noise],
+    noises: Mapping[str, Noise],
     features: Mapping[str, Values],
     *,
     confidence: Fraction,
@@ -81,27 +83,27 @@ def margins(
     keys: Sequence[Values] = (),
     shown_as: Floats | None = None,
 ) -> Floats:
-    """The half-width for each group around `shown(node, ...)`; infinite where nothing is known.
+    """The half-width for each group around `shown_values`; infinite if nothing is known.
 
     `features` are the noisy integers of all groups or, before anything is spent, their expected
     values. Pass `shown_as` if the shown values are already computed.
 
     >>> from deniable.mechanisms import Laplace
     >>> from deniable.query.plan.plan import Feature
-    >>> laws = laws_of([Block(("s", "n"), "mean", Laplace(epsilon=1))], None)
+    >>> noises = noise_of_features([Block(("s", "n"), "mean", Laplace(epsilon=1))], None)
     >>> mean = Operation("/", (Feature("s", 0), Feature("n", 0)))
     >>> got = {"s": np.array([500.0, 0.0]), "n": np.array([1000.0, 1.0])}
-    >>> margins(mean, laws, got, confidence=Fraction(19, 20), low=0, high=1).round(4).tolist()
+    >>> margins(mean, noises, got, confidence=Fraction(19, 20), low=0, high=1).round(4).tolist()
     [0.0032, 1.0]
     """
-    value = (
-        shown(node, features, low=low, high=high, keys=keys) if shown_as is None else shown_as
-    )
-    if has_chosen(node):  # the margin of a chosen value does not carry over to formulas
+    value = shown_as
+    if value is None:
+        value = shown_values(node, features, low=low, high=high, keys=keys)
+    shape = form(node)
+    if shape is None and has_chosen(node):  # no margin is known for formulas of choices
         return np.full(np.shape(value), np.inf)
-    lower, upper = _interval(node, laws, features, confidence, keys)
-    fixed = isinstance(form(node), LinearForm)
-    if not fixed:  # a linear form is not cut: its margin is that of its noise
+    lower, upper = _interval(node, noises, features, confidence, keys)
+    if not isinstance(shape, LinearForm):  # a linear form is not cut
         lower = np.maximum(lower, -np.inf if low is None else float(low))
         upper = np.minimum(upper, np.inf if high is None else float(high))
     with np.errstate(all="ignore"):
@@ -110,7 +112,7 @@ def margins(
     return np.broadcast_to(half, np.shape(value)).astype(np.float64)
 
 
-def shown(
+def shown_values(
     node: Node,
     features: Mapping[str, Values],
     *,
@@ -125,7 +127,7 @@ def shown(
 
     >>> from deniable.query.plan.plan import Feature
     >>> mean = Operation("/", (Feature("s", 0), Feature("n", 0)))
-    >>> shown(mean, {"s": np.array([7.0]), "n": np.array([5.0])}, low=0, high=1).tolist()
+    >>> shown_values(mean, {"s": np.array([7.0]), "n": np.array([5.0])}, low=0, high=1).tolist()
     [1.0]
     """
     value = np.asarray(evaluate(node, features, keys), dtype=np.float64)
@@ -137,7 +139,7 @@ def shown(
 
 def _interval(
     node: Node,
-    laws: Mapping[str, Noise],
+    noises: Mapping[str, Noise],
     features: Mapping[str, Values],
     confidence: Fraction,
     keys: Sequence[Values],
@@ -146,27 +148,27 @@ def _interval(
     shape = form(node)
     if isinstance(shape, LinearForm):
         value = np.asarray(evaluate(node, features, keys), dtype=np.float64)
-        half = fixed_margin(dict(shape.weights), laws, confidence)
+        half = fixed_margin(dict(shape.weights), noises, confidence)
         return value - half, value + half
     if isinstance(shape, RatioForm):
-        return _fieller(shape, laws, features, confidence)
+        return _fieller(shape, noises, features, confidence)
     rooted = isinstance(node, Operation) and node.name == "sqrt"
     spread = variance_form(
         node.arguments[0] if isinstance(node, Operation) and rooted else node
     )
     if spread is not None:
-        lower, upper = variances.interval(spread, laws, features, confidence, rooted=rooted)
+        lower, upper = variances.interval(spread, noises, features, confidence, rooted=rooted)
         lower, upper = np.maximum(lower, 0.0), np.maximum(upper, 0.0)
         return (np.sqrt(lower), np.sqrt(upper)) if rooted else (lower, upper)
     inner = _monotone_argument(node)
     if inner is not None and isinstance(node, Operation):
-        ends = _interval(inner, laws, features, confidence, keys)
+        ends = _interval(inner, noises, features, confidence, keys)
         place = node.arguments.index(inner)
-        mapped = [_applied(node, place, end, features, keys) for end in ends]
+        mapped = [_apply(node, place, end, features, keys) for end in ends]
         if node.name == "abs":
             mapped.append(np.where((ends[0] <= 0) & (ends[1] >= 0), 0.0, mapped[0]))
         return np.fmin.reduce(mapped), np.fmax.reduce(mapped)
-    return _by_slopes(node, laws, features, confidence, keys)
+    return _by_slopes(node, noises, features, confidence, keys)
 
 
 def _monotone_argument(node: Node) -> "Node | None":
@@ -185,7 +187,7 @@ def _monotone_argument(node: Node) -> "Node | None":
     return None
 
 
-def _applied(
+def _apply(
     node: Operation,
     place: int,
     end: Floats,
@@ -201,7 +203,7 @@ def _applied(
 
 def _fieller(
     ratio: RatioForm,
-    laws: Mapping[str, Noise],
+    noises: Mapping[str, Noise],
     features: Mapping[str, Values],
     confidence: Fraction,
 ) -> Interval:
@@ -212,7 +214,7 @@ def _fieller(
     S varies least. There the noises of N and D are uncorrelated, and no digits cancel.
     """
     named = {name for name, _ in (*ratio.above.weights, *ratio.below.weights)}
-    spread = _spread(ratio, tuple((name, laws[name]) for name in sorted(named)))
+    spread = _spread(ratio, tuple((name, noises[name]) for name in sorted(named)))
     n, d = (
         np.atleast_1d(np.asarray(linear.at(features), dtype=np.float64))
         for linear in (spread.above, ratio.below)
@@ -228,7 +230,7 @@ def _fieller(
             for sign in (-1.0, 1.0)
             for near in (_end(sign, spread, terms, first),)
         )
-        weak = ~(np.abs(d) > fixed_margin(dict(ratio.below.weights), laws, confidence))
+        weak = ~(np.abs(d) > fixed_margin(dict(ratio.below.weights), noises, confidence))
         weak |= np.isnan(lower) | np.isnan(upper)
         lower += float(spread.middle)
         upper += float(spread.middle)
@@ -279,9 +281,9 @@ class _Spread:
 
 
 @lru_cache(maxsize=256)  # groups come in slices, and all slices share one spread
-def _spread(ratio: RatioForm, laws: tuple[tuple[str, Noise], ...]) -> _Spread:
+def _spread(ratio: RatioForm, noises: tuple[tuple[str, Noise], ...]) -> _Spread:
     over, under = dict(ratio.above.weights), dict(ratio.below.weights)
-    cumulants = {name: moments(law) for name, law in laws}
+    cumulants = {name: moments(noise) for name, noise in noises}
     below_variance = sum(
         float(under.get(name, 0)) ** 2 * v for name, (v, _) in cumulants.items()
     )
@@ -307,17 +309,17 @@ def _spread(ratio: RatioForm, laws: tuple[tuple[str, Noise], ...]) -> _Spread:
 
 def _by_slopes(
     node: Node,
-    laws: Mapping[str, Noise],
+    noises: Mapping[str, Noise],
     features: Mapping[str, Values],
     confidence: Fraction,
     keys: Sequence[Values],
 ) -> Interval:
     """The interval by linear approximation, and infinite where a denominator may be 0."""
-    node = _uncut(node)
+    node = _remove_cuts(node)
     value = np.asarray(evaluate(node, features, keys), dtype=np.float64)
     variance, fourth = np.zeros_like(value), np.zeros_like(value)
     for name in features_of(node):
-        own, own_fourth = moments(laws[name])
+        own, own_fourth = moments(noises[name])
         step = own**0.5
         at = np.asarray(features[name], dtype=np.float64)
         ahead, behind = (
@@ -331,19 +333,19 @@ def _by_slopes(
     half = spread_quantile(variance, fourth, confidence)
     half = np.where(np.isnan(variance), np.inf, half)
     for below in _denominators(node):
-        lower, upper = _interval(below, laws, features, confidence, keys)
+        lower, upper = _interval(below, noises, features, confidence, keys)
         half = np.where((lower <= 0) & (upper >= 0), np.inf, half)
     return value - half, value + half
 
 
-def _uncut(node: Node) -> Node:
+def _remove_cuts(node: Node) -> Node:
     """The node without its cuts to public limits, where slopes would vanish."""
     if not isinstance(node, Operation):
         return node
     if node.name in ("least", "greatest", "clamp"):
         inner = _monotone_argument(node)
-        return node if inner is None else _uncut(inner)
-    return Operation(node.name, tuple(_uncut(argument) for argument in node.arguments))
+        return node if inner is None else _remove_cuts(inner)
+    return Operation(node.name, tuple(_remove_cuts(argument) for argument in node.arguments))
 
 
 def _denominators(node: Node) -> Iterator[Node]:

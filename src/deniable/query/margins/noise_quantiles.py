@@ -26,7 +26,6 @@ from deniable.mechanisms.noise.laplace import LaplaceNoise
 from deniable.mechanisms.noise.thresholding import TruncatedNoise
 
 Floats: TypeAlias = NDArray[np.float64]
-Law: TypeAlias = LaplaceNoise | GaussianNoise | TruncatedNoise
 
 _LAPLACE_SCALES = 45  # beyond this many scales lies exp(-45) of a Laplace distribution
 _LONGEST_LATTICE = 1 << 15  # the longest exact lattice
@@ -34,33 +33,33 @@ _TABLE_SIZE = 2049
 _CELLS = 128  # to a standard deviation, where cells approximate a continuous distribution
 
 
-def moments(law: Noise) -> tuple[float, float]:
+def moments(noise: Noise) -> tuple[float, float]:
     """The variance and the fourth cumulant of a noise, in steps.
 
     >>> variance, fourth = moments(LaplaceNoise(Fraction(1000)))
     >>> round(variance / 2e6, 3), round(fourth / 12e12, 3)
     (1.0, 1.0)
     """
-    if isinstance(law, GaussianNoise):
-        return float(law.variance) + 1 / 12, 0.0
-    assert isinstance(law, LaplaceNoise | TruncatedNoise)
-    s = float(law.scale)
+    if isinstance(noise, GaussianNoise):
+        return float(noise.variance) + 1 / 12, 0.0
+    assert isinstance(noise, LaplaceNoise | TruncatedNoise)
+    s = float(noise.scale)
     a, rest = math.exp(-1 / s), -math.expm1(-1 / s)
     return 2 * a / rest**2, 2 * a * (rest**2 + 6 * a) / rest**4
 
 
 def fixed_margin(
-    weights: Mapping[str, Fraction], laws: Mapping[str, Noise], confidence: Fraction
+    weights: Mapping[str, Fraction], noises: Mapping[str, Noise], confidence: Fraction
 ) -> float:
     """The least m (to a thousandth) with P(|sum of w Z| <= m) >= confidence.
 
-    >>> laws = {"a": LaplaceNoise(Fraction(10)), "b": LaplaceNoise(Fraction(10))}
-    >>> fixed_margin({"a": Fraction(1)}, laws, Fraction(19, 20))
+    >>> noises = {"a": LaplaceNoise(Fraction(10)), "b": LaplaceNoise(Fraction(10))}
+    >>> fixed_margin({"a": Fraction(1)}, noises, Fraction(19, 20))
     30.0
-    >>> fixed_margin({"a": Fraction(1), "b": Fraction(-1)}, laws, Fraction(19, 20))
+    >>> fixed_margin({"a": Fraction(1), "b": Fraction(-1)}, noises, Fraction(19, 20))
     41.0
     """
-    parts = tuple((abs(w), laws[name]) for name, w in sorted(weights.items()) if w)
+    parts = tuple((abs(w), noises[name]) for name, w in sorted(weights.items()) if w)
     return _cached_margin(parts, confidence)
 
 
@@ -69,17 +68,17 @@ def _cached_margin(parts: tuple[tuple[Fraction, Noise], ...], confidence: Fracti
     if not parts:
         return 0.0
     if len(parts) == 1:
-        weight, law = parts[0]
-        return float(weight * least_margin(law, confidence))
+        weight, noise = parts[0]
+        return float(weight * least_margin(noise, confidence))
     unit = _common_unit([weight for weight, _ in parts])
-    width = sum(weight / unit * _half_width(law) for weight, law in parts)
+    width = sum(weight / unit * _half_width(noise) for weight, noise in parts)
     level = float(confidence)
     if width < _LONGEST_LATTICE:
-        lattices = [_on_lattice(law, int(weight / unit)) for weight, law in parts]
+        lattices = [_on_lattice(noise, int(weight / unit)) for weight, noise in parts]
         return float(unit) * _read_quantile(_cumulative(lattices), level, exact=True)
-    spread = math.sqrt(sum(float(weight) ** 2 * moments(law)[0] for weight, law in parts))
+    spread = math.sqrt(sum(float(weight) ** 2 * moments(noise)[0] for weight, noise in parts))
     cell = spread / _CELLS
-    cells = [_in_cells(law, float(weight) / cell) for weight, law in parts]
+    cells = [_in_cells(noise, float(weight) / cell) for weight, noise in parts]
     return cell * _read_quantile(_cumulative(cells), level, exact=False)
 
 
@@ -89,36 +88,37 @@ def _common_unit(weights: list[Fraction]) -> Fraction:
     return Fraction(math.gcd(*(int(weight * below) for weight in weights)), below)
 
 
-def _scale(law: Noise) -> float:
-    return math.sqrt(law.variance) if isinstance(law, GaussianNoise) else float(law.scale)  # type: ignore[attr-defined]
+def _scale(noise: Noise) -> float:
+    return math.sqrt(noise.variance) if isinstance(noise, GaussianNoise) else float(noise.scale)  # type: ignore[attr-defined]
 
 
-def _half_width(law: Noise) -> int:
+def _half_width(noise: Noise) -> int:
     """How many steps on either side of 0 hold nearly all of the noise."""
     most = (
-        math.ceil(_scale(law) * (10 if isinstance(law, GaussianNoise) else _LAPLACE_SCALES)) + 2
+        math.ceil(_scale(noise) * (10 if isinstance(noise, GaussianNoise) else _LAPLACE_SCALES))
+        + 2
     )
-    return min(most, law.bound) if isinstance(law, TruncatedNoise) else most
+    return min(most, noise.bound) if isinstance(noise, TruncatedNoise) else most
 
 
-def _on_lattice(law: Noise, stride: int) -> Floats:
+def _on_lattice(noise: Noise, stride: int) -> Floats:
     """Probabilities of stride * Z at -n, ..., n."""
-    n = _half_width(law)
+    n = _half_width(noise)
     z = np.arange(-n, n + 1)
-    if isinstance(law, GaussianNoise):
-        edge = _normal_cdf(np.append(z - 0.5, n + 0.5) / _scale(law))
+    if isinstance(noise, GaussianNoise):
+        edge = _normal_cdf(np.append(z - 0.5, n + 0.5) / _scale(noise))
         weights = np.diff(edge)
     else:
-        weights = np.exp(-np.abs(z) / _scale(law))
+        weights = np.exp(-np.abs(z) / _scale(noise))
     spaced = np.zeros(2 * n * stride + 1)
     spaced[::stride] = weights / weights.sum()
     return spaced
 
 
-def _in_cells(law: Noise, weight: float) -> Floats:
+def _in_cells(noise: Noise, weight: float) -> Floats:
     """Probabilities of the cells around -n, ..., n, with weight * Z taken as continuous."""
-    scale = weight * math.sqrt(moments(law)[0])
-    gaussian = isinstance(law, GaussianNoise)
+    scale = weight * math.sqrt(moments(noise)[0])
+    gaussian = isinstance(noise, GaussianNoise)
     n = math.ceil(scale * (10 if gaussian else 34)) + 2
     edges = np.arange(-n - 0.5, n + 1) / scale
     if gaussian:
@@ -127,12 +127,12 @@ def _in_cells(law: Noise, weight: float) -> Floats:
     return np.diff(np.where(edges < 0, tail, 1 - tail))
 
 
-def _cumulative(laws: list[Floats]) -> Floats:
+def _cumulative(distributions: list[Floats]) -> Floats:
     """The probability that |sum| is at most 0, 1, 2, ... steps."""
-    length = sum(probabilities.size - 1 for probabilities in laws) + 1
+    length = sum(probabilities.size - 1 for probabilities in distributions) + 1
     padded = 1 << (length - 1).bit_length()
     product: Any = 1.0
-    for probabilities in laws:
+    for probabilities in distributions:
         product = product * np.fft.rfft(probabilities, padded)
     total = np.fft.irfft(product, padded)[:length]
     middle = length // 2
@@ -249,11 +249,11 @@ def _equal_laplaces_and_one(m: int, c: float, level: float) -> tuple[float, floa
 @lru_cache(maxsize=64)
 def _cumulative_equal(m: int, c: float) -> Floats:
     cell = math.sqrt(2 * (m + c * c)) / _CELLS
-    law = LaplaceNoise(Fraction(1 << 20))
-    laws = [_in_cells(law, 1 / cell / 2**20)] * m
+    noise = LaplaceNoise(Fraction(1 << 20))
+    distributions = [_in_cells(noise, 1 / cell / 2**20)] * m
     if c:
-        laws.append(_in_cells(law, c / cell / 2**20))
-    return _cumulative(laws)
+        distributions.append(_in_cells(noise, c / cell / 2**20))
+    return _cumulative(distributions)
 
 
 def _two_laplaces(c: float, level: float) -> tuple[float, float]:

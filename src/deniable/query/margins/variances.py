@@ -119,14 +119,14 @@ def _cut(spread: VarianceForm, at: LinearForm | RatioForm) -> VarianceForm | Non
 
 def interval(
     spread: VarianceForm,
-    laws: Mapping[str, Noise],
+    noises: Mapping[str, Noise],
     features: Mapping[str, Values],
     confidence: Fraction,
     *,
     rooted: bool = False,
 ) -> Interval:
     """Both ends of what the true variance may be; `rooted` if its root is shown."""
-    tested = _TestStatistic(spread, laws, features)
+    tested = _TestStatistic(spread, noises, features)
     shares = _EVEN if confidence < _SURE else _ROOT if rooted else _PLAIN
     scale = float(spread.scale)
     return (
@@ -139,7 +139,7 @@ class _TestStatistic:
     """N_c - r E and the distribution of its noise, for any r and c."""
 
     def __init__(
-        self, spread: VarianceForm, laws: Mapping[str, Noise], features: Mapping[str, Values]
+        self, spread: VarianceForm, noises: Mapping[str, Noise], features: Mapping[str, Values]
     ) -> None:
         forms = spread.squares, spread.values, spread.count, spread.below
         values = (np.asarray(linear.at(features), dtype=np.float64) for linear in forms)
@@ -147,7 +147,7 @@ class _TestStatistic:
         parts = [dict(linear.weights) for linear in forms]
         names = sorted({name for part in parts for name in part})
         self.weights = [tuple(float(part.get(name, 0)) for part in parts) for name in names]
-        self.moments = [moments(laws[name]) for name in names]
+        self.moments = [moments(noises[name]) for name in names]
         self.between = _range(spread)
 
     def end(self, sign: int, confidence: Fraction, shares: Shares) -> Floats:

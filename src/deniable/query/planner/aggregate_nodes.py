@@ -82,7 +82,7 @@ class MeasuredStatistic:
         spread: Node = Operation("-", (square, Operation("*", (mean, mean))))
         spread = Operation("greatest", (Operation("*", (Number(step**2), spread)), _ZERO))
         if name.endswith("samp"):
-            spread = _corrected(spread, count)
+            spread = _correct_for_sample(spread, count)
         return Operation("sqrt", (spread,)) if name.startswith("stddev") else spread
 
 
@@ -105,7 +105,7 @@ class MeasuredPair:
         if aggregate.name.startswith("covar"):
             covariance: Node = Operation("*", (Number(x * y), self._covariance()))
             if aggregate.name == "covar_samp":
-                covariance = _corrected(covariance, self._count())
+                covariance = _correct_for_sample(covariance, self._count())
             return covariance
         ratio = Operation("/", (self._covariance(), self._variance(1)))
         if aggregate.name == "regr_slope":
@@ -154,7 +154,7 @@ def _power(i: int, degree: int, power: int) -> Fraction:
     return Fraction(comb(i, power), comb(degree, power))
 
 
-def _corrected(spread: Node, count: Node) -> Node:
+def _correct_for_sample(spread: Node, count: Node) -> Node:
     """Of a sample: times n / (n - 1)."""
     fewer = Operation("-", (count, _ONE))
     return Operation("*", (spread, Operation("/", (count, fewer))))

@@ -35,7 +35,7 @@ from deniable.query.language.syntax_tree import (
     Literal,
     Named,
 )
-from deniable.query.margins.margins import laws_of
+from deniable.query.margins.margins import noise_of_features
 from deniable.query.margins.noise_quantiles import fixed_margin
 from deniable.query.plan.plan import Feature, Output, Plan
 
@@ -151,19 +151,19 @@ def _read_bins(
     outputs: Sequence[Output],
 ) -> FoundBounds:
     """The bounds around the outermost bins that stand out."""
-    laws = laws_of(plan.blocks, plan.thresholding)
+    noises = noise_of_features(plan.blocks, plan.thresholding)
     features = [output.node.name for output in outputs if isinstance(output.node, Feature)]
     bins = len(features)
     # Noise is symmetric, and only a high count is taken for a full bin.
     level = Fraction(f"{1 - 2 * _RARELY / bins:.12f}")
-    stands_out = fixed_margin({features[0]: Fraction(1)}, laws, level)
+    stands_out = fixed_margin({features[0]: Fraction(1)}, noises, level)
     inside = [i for i, count in enumerate(noisy) if count > stands_out]
     clear = bool(inside)
     if not clear:
         inside = [max(range(bins), key=lambda i: noisy[i])]
     first, last = inside[0], inside[-1]
     outer = [*range(first), *range(last + 1, bins)]
-    margin = fixed_margin({features[i]: Fraction(1) for i in outer}, laws, _CONFIDENCE)
+    margin = fixed_margin({features[i]: Fraction(1) for i in outer}, noises, _CONFIDENCE)
     beyond = sum(noisy[i] for i in outer)
     return FoundBounds(name, ends[first], ends[last + 1], beyond, margin, clear)
 

@@ -18,7 +18,7 @@ from deniable.privacy import GaussianLoss
 from deniable.query.language.expressions import aggregates_in
 from deniable.query.language.syntax_tree import Aggregate
 from deniable.query.margins.linear_forms import features_of
-from deniable.query.margins.margins import laws_of, margins
+from deniable.query.margins.margins import margins, noise_of_features
 from deniable.query.plan.plan import (
     Block,
     Chosen,
@@ -116,14 +116,14 @@ def _difficulties(
         )
     ]
     features = expected_features(draft.statistics, rows)
-    laws = laws_of(blocks, None)
+    noises = noise_of_features(blocks, None)
     largest = [0.0] * len(blocks)
     for aggregate, node in draft.nodes.items():
         places = {feature.block for feature in features_of(node).values()}
         if len(places) != 1 or -1 in places:
             continue
         place = places.pop()
-        margin = margins(node, laws, features, confidence=draft.request.confidence)
+        margin = margins(node, noises, features, confidence=draft.request.confidence)
         size = _range(aggregate, draft.statistics[place], rows)
         # Where the noise leaves nothing known, the margin is the whole range.
         share = float(margin[0]) / size if np.isfinite(margin[0]) else 1.0

@@ -25,7 +25,7 @@ from deniable.query.language.syntax_tree import (
 )
 from deniable.query.margins.evaluation import Values
 from deniable.query.margins.linear_forms import LinearForm, features_of, form
-from deniable.query.margins.margins import laws_of, margins
+from deniable.query.margins.margins import margins, noise_of_features
 from deniable.query.plan.plan import (
     Choice,
     Chosen,
@@ -62,10 +62,12 @@ def name_outputs(draft: Draft) -> None:
         if isinstance(expression, Aggregate) and expression.name == "histogram":
             statistic = draft.statistic_of[expression]
             place = draft.statistics.index(statistic)
-            outputs += _bins(named, statistic, place)
+            outputs += _bin_outputs(named, statistic, place)
         elif isinstance(expression, Aggregate) and expression in draft.choice_of:
             choice = draft.choice_of[expression]
-            outputs += _chosen(named.name, expression, choice, draft.unpriced.index(choice))
+            outputs += _chosen_outputs(
+                named.name, expression, choice, draft.unpriced.index(choice)
+            )
         else:
             low, high = _limits(expression, draft.scope)
             counts = isinstance(expression, Aggregate) and expression.name.startswith("count")
@@ -79,7 +81,7 @@ def name_outputs(draft: Draft) -> None:
     draft.order = tuple((_node(expression, draft), down) for expression, down in order)
 
 
-def _bins(named: Named, statistic: Statistic, place: int) -> Iterator[Output]:
+def _bin_outputs(named: Named, statistic: Statistic, place: int) -> Iterator[Output]:
     names = statistic.feature_names(place)
     about = str(named.expression)
     for name, label in zip(names, statistic.bins, strict=True):
@@ -88,7 +90,7 @@ def _bins(named: Named, statistic: Statistic, place: int) -> Iterator[Output]:
         yield Output(shown, about, node, Fraction(0), None, True, None, False)
 
 
-def _chosen(
+def _chosen_outputs(
     name: str, aggregate: Aggregate, choice: UnpricedChoice, place: int
 ) -> Iterator[Output]:
     names = choice.names(place)
@@ -179,19 +181,19 @@ def predict_margins(draft: Draft) -> None:
     rows = draft.rows_per_group
     features = expected_features(draft.statistics, rows or 1.0)
     features |= {"units": np.array([rows or 1.0])}
-    laws = laws_of(draft.blocks, draft.thresholding)
+    noises = noise_of_features(draft.blocks, draft.thresholding)
     outputs = []
     for output in draft.outputs:
         if isinstance(output.node, Chosen):
             choice = draft.choices[output.node.choice]
             outputs.append(_predict_chosen(output, choice, rows))
         else:
-            outputs.append(_predict(output, laws, features, draft))
+            outputs.append(_predict(output, noises, features, draft))
     draft.outputs = tuple(outputs)
 
 
 def _predict(
-    output: Output, laws: Mapping[str, Noise], features: Mapping[str, Values], draft: Draft
+    output: Output, noises: Mapping[str, Noise], features: Mapping[str, Values], draft: Draft
 ) -> Output:
     """The output with its margin, unless it is a key or its margin depends on the data."""
     certain = isinstance(form(output.node), LinearForm)
@@ -199,7 +201,7 @@ def _predict(
         return output
     confidence = draft.request.confidence
     margin = margins(
-        output.node, laws, features, confidence=confidence, low=output.low, high=output.high
+        output.node, noises, features, confidence=confidence, low=output.low, high=output.high
     )
     half = float(np.ceil(margin[0]) if output.count else margin[0])  # as it is released
     return replace(output, margin=half, estimated=not certain)

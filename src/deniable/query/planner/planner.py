@@ -62,8 +62,8 @@ def plan(
     price = positive(epsilon, "epsilon")
     if not _LEAST_EPSILON <= price <= _MOST_EPSILON or _bits(price, share, level) > _MOST_BITS:
         raise InvalidParameter(
-            "`epsilon` is out of any useful range, or it, `delta` or `confidence` has "
-            "thousands of digits."
+            "`epsilon` is out of any useful range, 1e-30 to 1e30, or it, `delta` or "
+            "`confidence` has thousands of digits."
         )
     # Without groups all rows are in the only one, so there is no `other` group.
     other = other and bool(question.keys)

@@ -55,7 +55,7 @@ class AggregateStatement:
         if self.scope.table.unit is None:
             source, features = subquery(rows, "rows"), self._sums_over_rows()
         else:
-            source = subquery(self._bounded(rows, keys), "bounded")
+            source = subquery(self._bound_contributions(rows, keys), "bounded")
             features = [
                 named(_total(exp.column(name)), name)
                 for place, statistic in self._listed()
@@ -64,7 +64,7 @@ class AggregateStatement:
         answer = source.select(*keys, *units, *features, copy=False)
         return answer.group_by(*_copies(keys), copy=False) if keys else answer
 
-    def _bounded(self, rows: exp.Select, keys: list[Sql]) -> exp.Select:
+    def _bound_contributions(self, rows: exp.Select, keys: list[Sql]) -> exp.Select:
         """Each unit's features in its groups, within both contribution bounds."""
         by_unit = [exp.column("u"), *keys]
         held = subquery(rows, "rows").select(
@@ -76,10 +76,10 @@ class AggregateStatement:
         )
         most = most_groups(self.groupings, other=self.other)
         if most is None or most > self.max_groups_per_unit:
-            return self._chosen(bounded, keys)
+            return self._limit_groups(bounded, keys)
         return bounded
 
-    def _chosen(self, bounded: exp.Select, keys: list[Sql]) -> exp.Select:
+    def _limit_groups(self, bounded: exp.Select, keys: list[Sql]) -> exp.Select:
         """At most `max_groups_per_unit` groups a unit, those with the least keyed hash."""
         identity = [*self.scope.identity, *_copies(keys)]
         drawn = exp.func("HASH", *identity, exp.Placeholder(this="salt"))
@@ -92,14 +92,19 @@ class AggregateStatement:
         ranked = subquery(bounded, "ranked").select(
             exp.Star(), named(place, "place"), copy=False
         )
-        kept = exp.LTE(
+        within_limit = exp.LTE(
             this=exp.column("place"), expression=exp.Literal.number(self.max_groups_per_unit)
         )
-        return subquery(ranked, "chosen").select(exp.Star(), copy=False).where(kept, copy=False)
+        return (
+            subquery(ranked, "chosen")
+            .select(exp.Star(), copy=False)
+            .where(within_limit, copy=False)
+        )
 
     def _listed(self) -> list[tuple[int, Statistic]]:
         """The statistics of this statement; distinct values have a statement of their own."""
-        return [(i, one) for i, one in enumerate(self.statistics) if one.kind != "distinct"]
+        listed = enumerate(self.statistics)
+        return [(i, statistic) for i, statistic in listed if statistic.kind != "distinct"]
 
     def _sums_over_rows(self) -> list[Sql]:
         """The features of a group, added up over its rows."""
@@ -107,10 +112,10 @@ class AggregateStatement:
         for i, statistic in self._listed():
             above = _above(i, statistic)
             rows, present = exp.Count(this=exp.Star()), exp.Count(this=exp.column(f"x{i}"))
-            found = self._formulas(
+            formulas = self._formulas(
                 i, statistic, rows, present, _total(above), _total(_square(above))
             )
-            features += _name_all(found, statistic.feature_names(i))
+            features += _name_all(formulas, statistic.feature_names(i))
         return features
 
     def _sums_of_unit(self) -> list[Sql]:
@@ -136,16 +141,16 @@ class AggregateStatement:
         features: list[Sql] = []
         for i, statistic in self._listed():
             if statistic.kind in ("histogram", "pair"):
-                found: list[Sql] = [exp.column(f"b{i}_{j}") for j in range(statistic.size)]
+                formulas: list[Sql] = [exp.column(f"b{i}_{j}") for j in range(statistic.size)]
             else:
                 sums = (exp.column(f"{letter}{i}") for letter in "ntq")
-                found = self._formulas(i, statistic, exp.column("c"), *sums)
+                formulas = self._formulas(i, statistic, exp.column("c"), *sums)
             if statistic.kind != "units":
-                found = [self._scaled(feature) for feature in found]
-            features += _name_all(found, statistic.feature_names(i))
+                formulas = [self._scale_down(feature) for feature in formulas]
+            features += _name_all(formulas, statistic.feature_names(i))
         return features
 
-    def _scaled(self, feature: Sql) -> Sql:
+    def _scale_down(self, feature: Sql) -> Sql:
         """feature * limit / c, towards zero, where the number of rows c is above the limit."""
         most = exp.Literal.number(self.max_rows_per_unit_per_group)
         product = exp.Mul(this=wide(feature.copy()), expression=most.copy())

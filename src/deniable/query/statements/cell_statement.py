@@ -48,7 +48,7 @@ class CellStatement:
     def count_grid(self, argument: Expression, low: int, high: int, step: Fraction) -> str:
         """Cell 0 is the grid point `low`, cell 1 the next one."""
         rows = self._rows(Statistic("cells", argument, low, high, step))
-        kept = subquery(self._kept(rows, exp.column("x0"), once=False), "kept")
+        kept = subquery(self._limit_rows(rows, exp.column("x0"), once=False), "kept")
         cell = (
             exp.column("v")
             if low == 0
@@ -62,7 +62,7 @@ class CellStatement:
         groupings = (*self.groupings, Grouping(key, argument))
         rows = InputRows(self.scope, self.where, groupings, (), self.other).sql()
         place = exp.column(f"k{len(self.groupings)}")
-        kept = subquery(self._kept(rows, place, once=False), "kept")
+        kept = subquery(self._limit_rows(rows, place, once=False), "kept")
         counted = kept.select(*self._keys(), exp.column("v"), _count())
         counted = counted.group_by(*self._keys(), exp.column("v"))
         cell = exp.Case(this=exp.column("v"))
@@ -74,7 +74,7 @@ class CellStatement:
     def count_distinct(self, argument: Expression) -> str:
         """One cell, 0, that holds the number of distinct values."""
         rows = self._rows(Statistic("present", argument))
-        kept = subquery(self._kept(rows, exp.column("x0"), once=True), "kept")
+        kept = subquery(self._limit_rows(rows, exp.column("x0"), once=True), "kept")
         distinct = exp.Count(this=exp.Distinct(expressions=[exp.column("v")]))
         counted = kept.select(*self._keys(), named(number(0), "cell"), named(distinct, "n"))
         return _text(counted.group_by(*self._keys()) if self.groupings else counted)
@@ -82,13 +82,13 @@ class CellStatement:
     def _rows(self, statistic: Statistic) -> exp.Select:
         return InputRows(self.scope, self.where, self.groupings, (statistic,), self.other).sql()
 
-    def _kept(self, rows: exp.Select, value: Sql, *, once: bool) -> exp.Select:
+    def _limit_rows(self, rows: exp.Select, value: Sql, *, once: bool) -> exp.Select:
         """The keys and the value v of each row that counts."""
-        known = exp.Not(this=exp.Is(this=value.copy(), expression=exp.null()))
+        is_known = exp.Not(this=exp.Is(this=value.copy(), expression=exp.null()))
         parts = [*self._keys(), named(value, "v")]
         if self.scope.table.unit is None:
-            return subquery(rows, "rows").select(*parts).where(known)
-        held = subquery(rows, "rows").select(exp.column("u"), *parts).where(known)
+            return subquery(rows, "rows").select(*parts).where(is_known)
+        held = subquery(rows, "rows").select(exp.column("u"), *parts).where(is_known)
         if once:
             numbered = held.distinct()
             number_of: list[Sql] = []
@@ -97,9 +97,9 @@ class CellStatement:
             place = _window(exp.RowNumber(), equal, [exp.column("v")])
             numbered = subquery(held, "held").select(exp.Star(), named(place, "j"))
             number_of = [exp.column("j")]
-        return self._ranked(numbered, number_of)
+        return self._keep_by_hash(numbered, number_of)
 
-    def _ranked(self, numbered: exp.Select, number_of: list[Sql]) -> exp.Select:
+    def _keep_by_hash(self, numbered: exp.Select, number_of: list[Sql]) -> exp.Select:
         unit, keys = exp.column("u"), self._keys()
         own = [exp.column("v"), *number_of]
         drawn = _hash(*self.scope.identity, *keys, *own)

@@ -60,12 +60,12 @@ class InputRows:
             for place, statistic, argument in arguments
         ]
         keys = key_columns(self.groupings)
-        rows = subquery(self._filtered(arguments), "said").select(
+        rows = subquery(self._filter_rows(arguments), "said").select(
             *(unit + keys + steps or [number(1)]), copy=False
         )
         return rows.where(*self._declared_keys_only(), copy=False)
 
-    def _filtered(self, arguments: list[_Argument]) -> exp.Select:
+    def _filter_rows(self, arguments: list[_Argument]) -> exp.Select:
         """Keys and arguments of the rows that pass WHERE."""
         unit = [exp.column("u")] if self.scope.table.unit is not None else []
         keys = [
@@ -74,15 +74,19 @@ class InputRows:
         values = [
             named(self.scope.sql(argument), f"y{place}") for place, _, argument in arguments
         ]
-        filtered = subquery(self._clean(arguments), "clean").select(
+        filtered = subquery(self._select_clean(arguments), "clean").select(
             *(unit + keys + values or [number(1)]), copy=False
         )
         if self.where is None:
             return filtered
         return filtered.where(self.scope.sql(self.where), copy=False)
 
-    def _clean(self, arguments: list[_Argument]) -> exp.Select:
-        used = [one.expression for one in self.groupings if self._integer_key(one) is None]
+    def _select_clean(self, arguments: list[_Argument]) -> exp.Select:
+        used = [
+            grouping.expression
+            for grouping in self.groupings
+            if self._integer_key(grouping) is None
+        ]
         used += [argument for _, _, argument in arguments]
         used += [] if self.where is None else [self.where]
         integers = dict.fromkeys(filter(None, map(self._integer_key, self.groupings)))
@@ -154,17 +158,19 @@ class InputRows:
             return exp.In(this=value, expressions=listed)
         if key.kind == "boolean" and len(key.values) == 2:
             return exp.Not(this=exp.Is(this=value, expression=exp.null()))
-        values = [one if isinstance(one, bool) else str(one) for one in key.values]
-        return exp.In(this=value, expressions=[self.scope.sql(Literal(one)) for one in values])
+        declared = [one if isinstance(one, bool) else str(one) for one in key.values]
+        literals = [self.scope.sql(Literal(one)) for one in declared]
+        return exp.In(this=value, expressions=literals)
 
     def _arguments(self) -> list[_Argument]:
         """Every argument with its place: a number, and a letter for the second of a pair."""
         arguments: list[_Argument] = []
-        for i, one in enumerate(self.statistics):
-            if one.argument is not None and one.kind not in ("units", "distinct"):
-                arguments.append((f"{i}", one, one.argument))
-            if one.second is not None and one.second.argument is not None:
-                arguments.append((f"{i}b", one.second, one.second.argument))
+        for i, first in enumerate(self.statistics):
+            if first.argument is not None and first.kind not in ("units", "distinct"):
+                arguments.append((f"{i}", first, first.argument))
+            second = first.second
+            if second is not None and second.argument is not None:
+                arguments.append((f"{i}b", second, second.argument))
         return arguments
 
 

@@ -18,7 +18,7 @@ from deniable.engines.handover.exact_groups import ExactGroups, Integers
 from deniable.mechanisms import Gaussian, Laplace, Quantiles
 from deniable.query.margins.evaluation import Values, evaluate
 from deniable.query.margins.linear_forms import LinearForm, form
-from deniable.query.margins.margins import laws_of, margins, shown
+from deniable.query.margins.margins import margins, noise_of_features, shown_values
 from deniable.query.plan.plan import (
     Chosen,
     Feature,
@@ -122,16 +122,16 @@ def _number_columns(
     plan: Plan, output: Output, noisy: Mapping[str, Values], keys: Sequence[Values], count: int
 ) -> tuple["pa.Array[Any]", "pa.Array[Any]"]:
     limits = {"low": output.low, "high": output.high}
-    laws = laws_of(plan.blocks, plan.thresholding)
+    noises = noise_of_features(plan.blocks, plan.thresholding)
     value, half = np.empty(count), np.empty(count)
 
     def compute(part: slice) -> None:
         features = {name: values[part] for name, values in noisy.items()}
         key_values = [column[part] for column in keys]
-        value[part] = shown(output.node, features, keys=key_values, **limits)
+        value[part] = shown_values(output.node, features, keys=key_values, **limits)
         half[part] = margins(
             output.node,
-            laws,
+            noises,
             features,
             confidence=plan.confidence,
             keys=key_values,

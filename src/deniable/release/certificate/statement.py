@@ -12,7 +12,7 @@ from deniable.mechanisms import Gaussian
 from deniable.mechanisms.noise.additive import AdditiveMechanism, least_margin
 from deniable.privacy import Loss
 from deniable.query.margins.linear_forms import LinearForm, form
-from deniable.query.margins.margins import laws_of
+from deniable.query.margins.margins import noise_of_features
 from deniable.query.margins.noise_quantiles import fixed_margin
 from deniable.query.plan import canonical
 from deniable.query.plan.plan import (
@@ -78,10 +78,12 @@ def _describe_margin(plan: Plan, output: Output) -> dict[str, Any]:
 def noise_margin(plan: Plan, output: Output) -> float | None:
     """An output's margin if it depends only on the noise; None if it depends on the answer."""
     linear = form(output.node)
-    laws = laws_of([block for block in plan.blocks if _adds_noise(block)], plan.thresholding)
-    if not isinstance(linear, LinearForm) or not _feature_names(output.node) <= set(laws):
+    noises = noise_of_features(
+        [block for block in plan.blocks if _adds_noise(block)], plan.thresholding
+    )
+    if not isinstance(linear, LinearForm) or not _feature_names(output.node) <= set(noises):
         return None
-    half = fixed_margin(dict(linear.weights), laws, plan.confidence)
+    half = fixed_margin(dict(linear.weights), noises, plan.confidence)
     return float(math.ceil(half)) if output.count else half
 
 
