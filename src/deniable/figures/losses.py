@@ -43,10 +43,10 @@ def deltas(losses: Mapping[str, Loss], *, up_to: float | None = None) -> Figure:
     >>> figure = deltas({"ten releases": PureLoss(0.1) * 10})
     """
     figure, axes = canvas("The least delta at each epsilon", x="epsilon", y="delta")
-    given = _require_losses(losses)
-    far = up_to or 1.05 * max(loss.epsilon(1e-12) for loss in given.values())
+    checked = _require_losses(losses)
+    far = up_to or 1.05 * max(loss.epsilon(1e-12) for loss in checked.values())
     epsilons = np.linspace(0, far, _POINTS).tolist()
-    for name, loss in given.items():
+    for name, loss in checked.items():
         values = [loss.delta(epsilon) for epsilon in epsilons]
         axes.plot(epsilons, [delta if delta > 0 else np.nan for delta in values], label=name)
     axes.set_yscale("log")

@@ -19,8 +19,8 @@ def count(*, epsilon: Number = 0.5) -> Figure:
     figure, axes = canvas(
         "What a private count must cost", x="epsilon", y="standard error, in people"
     )
-    here = float(positive(epsilon, "epsilon"))
-    epsilons = np.geomspace(min(0.01, here / 2), max(5.0, 2 * here), _POINTS).tolist()
+    chosen = float(positive(epsilon, "epsilon"))
+    epsilons = np.geomspace(min(0.01, chosen / 2), max(5.0, 2 * chosen), _POINTS).tolist()
     prices = [price.count(epsilon=value) for value in epsilons]
     axes.plot(epsilons, [each.standard_error for each in prices], label="Laplace noise")
     axes.plot(
@@ -28,7 +28,7 @@ def count(*, epsilon: Number = 0.5) -> Figure:
     )
     textbook = [price.unbiased_classical(value).value ** 0.5 for value in epsilons]
     axes.plot(epsilons, textbook, color=QUIET, linestyle="--", label="textbook bound")
-    axes.axvline(here, color=QUIET, linestyle=":", label=f"epsilon {here:g}")
+    axes.axvline(chosen, color=QUIET, linestyle=":", label=f"epsilon {chosen:g}")
     axes.set(xscale="log", yscale="log")
     axes.legend(loc="lower left")
     return figure
@@ -78,8 +78,8 @@ def survey(
         x="epsilon",
         y="people",
     )
-    here = mechanism.loss.epsilon()
-    epsilons = np.geomspace(min(0.1, here / 2), max(6.0, 2 * here), _POINTS).tolist()
+    chosen = mechanism.loss.epsilon()
+    epsilons = np.geomspace(min(0.1, chosen / 2), max(6.0, 2 * chosen), _POINTS).tolist()
     people = [
         price.sample_size(
             RandomizedResponse(epsilon=value),
@@ -94,8 +94,8 @@ def survey(
         mechanism, margin=margin, confidence=confidence, prevalence=prevalence
     )
     axes.axhline(planned.direct, color=QUIET, linestyle="--", label="a direct question")
-    label = f"{planned.people:,} at epsilon {here:.4g}"
-    axes.plot([here], [planned.people], "o", color="black", label=label)
+    label = f"{planned.people:,} at epsilon {chosen:.4g}"
+    axes.plot([chosen], [planned.people], "o", color="black", label=label)
     axes.set(xscale="log", yscale="log")
     axes.legend(loc="upper right")
     return figure

@@ -69,8 +69,8 @@ def _draw_panel(axes: Axes, law: str, relation: Neighbors, epsilon: float) -> No
         counts = [m for m in COUNTS if _is_compared(method, m, relation)]
         errors = [rank_error(law, m, relation, method, epsilon) for m in counts]
         if counts:
-            shown = np.maximum(errors, _LEAST)
-            axes.plot(counts, shown, marker=".", color=colour, label=method)
+            visible = np.maximum(errors, _LEAST)
+            axes.plot(counts, visible, marker=".", color=colour, label=method)
     axes.set_title(f"{law}; {relation}", fontsize=9)
     axes.set(xscale="log", yscale="log", ylim=(_LEAST * 0.9, 400))
     axes.set_yticks([_LEAST, 1, 10, 100], [f"≤ {_LEAST:g}", "1", "10", "100"])

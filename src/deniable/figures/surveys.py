@@ -17,7 +17,7 @@ _POINTS = 60
 
 
 def estimates(result: QuestionResult) -> Figure:
-    """The share of each answer with its interval; if the result is a mean, only the mean.
+    """The share of each answer with its interval; for a number only its mean.
 
     >>> from deniable.surveys import parse_reports, loads, report
     >>> survey = loads(
@@ -26,7 +26,7 @@ def estimates(result: QuestionResult) -> Figure:
     ... )
     >>> figure = estimates(report(survey, parse_reports(survey, ['{"a":1}'] * 9)).results[0])
     """
-    shown = [
+    rows = [
         (label, estimate)
         for place, (label, estimate) in enumerate(
             zip(result.labels, result.estimates, strict=True)
@@ -39,15 +39,15 @@ def estimates(result: QuestionResult) -> Figure:
         result.text,
         x=f"{'mean' if a_mean else 'share'}, {confidence}, {result.respondents:,} reports",
         y="",
-        size=(6.4, 1.4 + 0.4 * len(shown)),
+        size=(6.4, 1.4 + 0.4 * len(rows)),
     )
-    for place, (_, estimate) in enumerate(reversed(shown)):
+    for place, (_, estimate) in enumerate(reversed(rows)):
         colour = COLOURS[0] if estimate.consistent else QUIET
         if estimate.consistent:
             axes.plot(estimate.interval, [place, place], color=colour, linewidth=2.5)
         axes.plot([estimate.value], [place], marker="o", color=colour)
-    axes.set_yticks(range(len(shown)), [label for label, _ in reversed(shown)])
-    axes.set_ylim(-0.6, len(shown) - 0.4)
+    axes.set_yticks(range(len(rows)), [label for label, _ in reversed(rows)])
+    axes.set_ylim(-0.6, len(rows) - 0.4)
     if not a_mean:
         axes.set_xlim(0, 1)
     return figure

@@ -8,9 +8,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from deniable.errors import InvalidData, InvalidParameter
-from deniable.exact.rationals import Number
+from deniable.exact.rationals import Number, confidence_level
 from deniable.mechanisms import Estimate, Hybrid, NumberOrNot, Ordinal
-from deniable.mechanisms.confidence import confidence_level
 from deniable.mechanisms.local.estimate import estimate_share
 from deniable.privacy import Loss
 from deniable.surveys.collect.shuffled_collection import (

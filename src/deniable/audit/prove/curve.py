@@ -177,7 +177,7 @@ def _candidates(
     """Every odds function with the first output that has it; and an output, if there is one,
     that shows the program is not private."""
     worst: dict[RationalFunction, Key] = {}
-    ordered = [both for x, y in datasets.pairs for both in ((x, y), (y, x))]
+    ordered = [pair for x, y in datasets.pairs for pair in ((x, y), (y, x))]
     for x, y in ordered:
         for output, p in table[x].items():
             other = table[y].get(output)

@@ -156,7 +156,7 @@ class Proof:
 
     @property
     def _ordered(self) -> list[tuple[Any, Any]]:
-        return [both for x, y in self.pairs for both in ((y, x), (x, y))]
+        return [pair for x, y in self.pairs for pair in ((y, x), (x, y))]
 
     def _candidates(self, x: Any, y: Any) -> list[WorstOutput]:
         """The odds of each output of x against y. They are infinite where y has no such output
@@ -189,9 +189,9 @@ class Proof:
     def _prior(self, prior: Mapping[Any, Number] | None) -> dict[Any, Fraction]:
         if prior is None:
             return dict.fromkeys(self.table, Fraction(1, len(self.table)))
-        given = {freeze(x): probability(p, "prior") for x, p in prior.items()}
-        belief = {x: given.get(x, Fraction(0)) for x in self.table}
-        if sum(belief.values()) != 1 or len(given.keys() - belief.keys()) > 0:
+        probabilities = {freeze(x): probability(p, "prior") for x, p in prior.items()}
+        belief = {x: probabilities.get(x, Fraction(0)) for x in self.table}
+        if sum(belief.values()) != 1 or len(probabilities.keys() - belief.keys()) > 0:
             raise InvalidParameter(
                 "`prior` must give each input of the proof a probability; these add up to 1. "
                 f"Found a sum of {sum(belief.values())}; the inputs are "

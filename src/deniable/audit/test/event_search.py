@@ -178,18 +178,18 @@ def _propose_of_feature(fit: TwoSamples, feature: OutputFeature) -> list[Candida
 
 def _edges(x: Floats, y: Floats, cells: int) -> Floats:
     """All distinct values if they are few, else quantiles of both samples together."""
-    both = np.concatenate([x, y])
-    both = both[np.isfinite(both)]
-    if len(both) == 0:
+    values = np.concatenate([x, y])
+    values = values[np.isfinite(values)]
+    if len(values) == 0:
         return np.array([])
-    few = np.unique(both[:: max(1, len(both) // 20_000)])
-    if len(few) <= _DISTINCT:
-        return few
-    both.sort()
-    ends = np.geomspace(3, len(both) / cells, 8)  # dense in the tails, where odds are large
-    places = np.concatenate([ends, len(both) - ends, np.linspace(0, len(both) - 1, cells)])
-    places = np.clip(places.astype(np.int64), 0, len(both) - 1)
-    return np.unique(both[places])
+    distinct = np.unique(values[:: max(1, len(values) // 20_000)])
+    if len(distinct) <= _DISTINCT:
+        return distinct
+    values.sort()
+    ends = np.geomspace(3, len(values) / cells, 8)  # dense in the tails, where odds are large
+    places = np.concatenate([ends, len(values) - ends, np.linspace(0, len(values) - 1, cells)])
+    places = np.clip(places.astype(np.int64), 0, len(values) - 1)
+    return np.unique(values[places])
 
 
 def _best_places(
@@ -198,21 +198,21 @@ def _best_places(
     """The places with the best counts, by each measure and in both directions."""
     if len(a) == 0:
         return []
-    found: dict[int, tuple[float, float]] = {}
+    scores: dict[int, tuple[float, float]] = {}
     for way in (0, 1):
         evidence = fit.evidence(a, b, way)
         measures = [evidence, *(fit.epsilon(a, b, z, way) for z in (1.5, 3.0, 6.0))]
         for measure in measures:
             place = int(np.argmax(measure))
-            found[place] = (float(measures[2][place]), float(evidence[place]))
-    return list(found.items())
+            scores[place] = (float(measures[2][place]), float(evidence[place]))
+    return list(scores.items())
 
 
 def _best_cell_sets(
     fit: TwoSamples, a: Counts, b: Counts
 ) -> list[tuple[NDArray[np.int64], tuple[float, float]]]:
     """Sets of cells: the first ones in the order of their likelihood ratio."""
-    found: list[tuple[NDArray[np.int64], tuple[float, float]]] = []
+    sets: list[tuple[NDArray[np.int64], tuple[float, float]]] = []
     used = np.flatnonzero(a + b)
     for way in (0, 1):
         first, second = (a, b) if way == 0 else (b, a)
@@ -220,8 +220,8 @@ def _best_cell_sets(
         low -= np.sqrt(1 / (first[used] + 1) + 1 / (second[used] + 1))
         order = used[np.argsort(-low, kind="stable")]
         for place, numbers in _best_places(fit, np.cumsum(a[order]), np.cumsum(b[order])):
-            found.append((order[: place + 1], numbers))
-    return found
+            sets.append((order[: place + 1], numbers))
+    return sets
 
 
 def _propose_of_pair(
@@ -254,15 +254,15 @@ def _propose_of_outputs(fit: TwoSamples) -> list[CandidateEvent]:
     a = np.bincount(place[: len(fit.x)], minlength=len(keys))
     b = np.bincount(place[len(fit.x) :], minlength=len(keys))
     frequent = np.argsort(-(a + b), kind="stable")[:_KEYS]
-    found = []
+    candidates = []
     for cells, numbers in _best_cell_sets(fit, a[frequent], b[frequent]):
-        found.append(CandidateEvent(_exact_event(fit, keys[frequent[cells]]), *numbers))
+        candidates.append(CandidateEvent(_exact_event(fit, keys[frequent[cells]]), *numbers))
     if len(keys) > _KEYS:  # else every output is frequent
         for only, other in ((a, b), (b, a)):
             seen = keys[(only > 0) & (other == 0)]
             if len(seen):
-                found.append(CandidateEvent(_exact_event(fit, seen), math.inf, math.inf))
-    return found
+                candidates.append(CandidateEvent(_exact_event(fit, seen), math.inf, math.inf))
+    return candidates
 
 
 def _exact_event(fit: TwoSamples, keys: NDArray[np.uint64]) -> ExactOutputEvent:
@@ -271,9 +271,11 @@ def _exact_event(fit: TwoSamples, keys: NDArray[np.uint64]) -> ExactOutputEvent:
         if len(rows):
             break
     row = int(rows[0])
-    shown = ", ".join(_leaf_text(batch, row, j) for j in range(min(batch.width, 6)))
+    example = ", ".join(_leaf_text(batch, row, j) for j in range(min(batch.width, 6)))
     more = ", ..." if batch.width > 6 else ""
-    return ExactOutputEvent(np.sort(keys), shown if batch.width == 1 else f"({shown}{more})")
+    return ExactOutputEvent(
+        np.sort(keys), example if batch.width == 1 else f"({example}{more})"
+    )
 
 
 def _leaf_text(batch: Batch, row: int, j: int) -> str:

@@ -135,10 +135,10 @@ def _check_outputs(outputs: Any, n: int) -> Sequence[Any]:
     """Checks that `many(data, n)` returned n outputs."""
     is_list = hasattr(outputs, "__getitem__") and not isinstance(outputs, str | bytes | Mapping)
     if not is_list or len(outputs) != n:
-        found = len(outputs) if is_list else type(outputs).__name__
+        returned = len(outputs) if is_list else type(outputs).__name__
         raise InvalidParameter(
-            f"`many(data, n)` must return a list or an array of n outputs. Found {found} for "
-            f"n = {n}."
+            f"`many(data, n)` must return a list or an array of n outputs. Found {returned} "
+            f"for n = {n}."
         )
     return outputs  # type: ignore[no-any-return]
 

@@ -47,25 +47,25 @@ def simulate(survey: Questionnaire, people: int) -> SimulatedSurvey:
     everybody = np.arange(n)
     turn = uniform_below(max(1, len(designed)), n)  # which private question each person gets
     reports: dict[str, NDArray[Any]] = {}
-    whose: dict[str, NDArray[np.int64]] = {}
+    people_of: dict[str, NDArray[np.int64]] = {}
     for place, name in enumerate(designed):
         one_each = survey.collection == "one-question-each"
         people_asked = np.flatnonzero(turn == place) if one_each else everybody
         if people_asked.size:
             reports[name] = designed[name].randomize(truth[name][people_asked])
-            whose[name] = people_asked
+            people_of[name] = people_asked
     for question in survey.questions:
         if not question.private:
             reports[question.id] = truth[question.id]
-            whose[question.id] = everybody
+            people_of[question.id] = everybody
     lines = n
     if survey.shuffler is not None and survey.shuffler.separates:  # one line per answer
         sizes = np.cumsum([0, *(len(listed) for listed in reports.values())])
-        whose = {
+        people_of = {
             name: np.arange(a, b) for name, a, b in zip(reports, sizes, sizes[1:], strict=False)
         }
         lines = int(sizes[-1])
-    return SimulatedSurvey(CollectedReports(reports, whose, lines), truth)
+    return SimulatedSurvey(CollectedReports(reports, people_of, lines), truth)
 
 
 def _draw_answers(question: SurveyQuestion, n: int) -> NDArray[Any]:

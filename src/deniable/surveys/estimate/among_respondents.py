@@ -14,9 +14,8 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from deniable.exact.rationals import Number
+from deniable.exact.rationals import Number, confidence_level
 from deniable.mechanisms import Estimate, Tally
-from deniable.mechanisms.confidence import confidence_level
 from deniable.mechanisms.local.estimate import estimate_share
 from deniable.mechanisms.local.tally import read_tally
 

@@ -26,9 +26,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from deniable.errors import InvalidData, InvalidParameter, Unsupported
-from deniable.exact.rationals import Number
+from deniable.exact.rationals import Number, confidence_level
 from deniable.mechanisms import Estimate
-from deniable.mechanisms.confidence import confidence_level
 from deniable.mechanisms.local.answers import read_answers
 from deniable.mechanisms.local.estimate import normal_estimate
 from deniable.mechanisms.local.maximum_likelihood import expectation_maximisation
@@ -232,16 +231,16 @@ def _from_reports(
         )
         flat = np.bincount(a * sides[1].answers + b, minlength=cells)
         return _from_counts(rows, columns, flat.reshape(sides[0].answers, -1))
-    found = multiply_readings(sides, reports, covariances=covariances)
+    products = multiply_readings(sides, reports, covariances=covariances)
     return CrossTab(
-        raw=found.means,
-        variance=found.variance,
-        covariance=found.covariance,
+        raw=products.means,
+        variance=products.variance,
+        covariance=products.covariance,
         respondents=respondents,
         loss=_loss(rows) + _loss(columns),
-        margins=found.margins,
-        spreads=found.spreads,
-        ends=found.ends,
+        margins=products.margins,
+        spreads=products.spreads,
+        ends=products.ends,
         readers=sides,
     )
 
@@ -272,16 +271,16 @@ def _from_counts(rows: Any, columns: Any, counts: Any) -> CrossTab:
         )
     sides = (reader_for(rows), reader_for(columns))
     cells = np.divmod(np.arange(table.size), table.shape[1])
-    found = multiply_readings(sides, cells, weights=table.ravel())
+    products = multiply_readings(sides, cells, weights=table.ravel())
     return CrossTab(
-        raw=found.means,
-        variance=found.variance,
-        covariance=found.covariance,
+        raw=products.means,
+        variance=products.variance,
+        covariance=products.covariance,
         respondents=int(table.sum()),
         loss=_loss(rows) + _loss(columns),
-        margins=found.margins,
-        spreads=found.spreads,
-        ends=found.ends,
+        margins=products.margins,
+        spreads=products.spreads,
+        ends=products.ends,
         readers=sides,
         counts=table,
         channels=(channels[0], channels[1]),

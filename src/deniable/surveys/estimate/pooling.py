@@ -12,9 +12,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from deniable.errors import InvalidParameter
-from deniable.exact.rationals import Number
+from deniable.exact.rationals import Number, confidence_level
 from deniable.mechanisms import Tally
-from deniable.mechanisms.confidence import confidence_level
 from deniable.mechanisms.local.tally import read_tally
 from deniable.surveys.estimate.among_respondents import YesNo
 

@@ -30,9 +30,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from deniable.errors import InvalidData, InvalidParameter
-from deniable.exact.rationals import Number
+from deniable.exact.rationals import Number, confidence_level
 from deniable.mechanisms import Estimate, Tally
-from deniable.mechanisms.confidence import confidence_level
 from deniable.mechanisms.local.estimate import normal_estimate
 from deniable.mechanisms.local.rappor import Rappor
 

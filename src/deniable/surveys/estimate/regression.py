@@ -15,8 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from deniable.errors import InvalidData, InvalidParameter
-from deniable.exact.rationals import Number
-from deniable.mechanisms.confidence import confidence_level
+from deniable.exact.rationals import Number, confidence_level
 from deniable.mechanisms.local.answers import read_answers
 from deniable.surveys.estimate.among_respondents import YesNo
 
@@ -121,7 +120,7 @@ def logistic(
 def _climb(x: Vector, yes: Vector, p: float, q: float) -> tuple[Vector, bool]:
     """Fisher scoring: a step is halved while it makes the likelihood smaller."""
     b = np.zeros(x.shape[1])
-    here = _likelihood(x, yes, p, q, b)
+    likelihood = _likelihood(x, yes, p, q, b)
     for _ in range(_ROUNDS):
         m = _logistic(x @ b)
         rate, slope = q + (p - q) * m, (p - q) * m * (1 - m)
@@ -130,12 +129,12 @@ def _climb(x: Vector, yes: Vector, p: float, q: float) -> tuple[Vector, bool]:
         step = np.linalg.lstsq(information, score, rcond=None)[0]
         step *= min(1.0, 5.0 / max(1e-300, float(np.abs(step).max())))
         for _halving in range(40):
-            there = _likelihood(x, yes, p, q, b + step)
-            if there >= here:
+            next_likelihood = _likelihood(x, yes, p, q, b + step)
+            if next_likelihood >= likelihood:
                 break
             step /= 2
-        b, gain, here = b + step, there - here, there
-        if float(np.abs(step).max()) < _STILL or gain < _STILL * abs(here) * 1e-3:
+        b, gain, likelihood = b + step, next_likelihood - likelihood, next_likelihood
+        if float(np.abs(step).max()) < _STILL or gain < _STILL * abs(likelihood) * 1e-3:
             return b, True
     return b, False
 

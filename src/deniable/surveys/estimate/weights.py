@@ -17,8 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from deniable.errors import InvalidData, InvalidParameter
-from deniable.exact.rationals import Number
-from deniable.mechanisms.confidence import confidence_level
+from deniable.exact.rationals import Number, confidence_level
 from deniable.mechanisms.local.answers import read_answers
 from deniable.surveys.estimate.among_respondents import YesNo
 
@@ -96,9 +95,9 @@ def _variance(
 ) -> float:
     """The variance of sum(w values), where `values` is r, or r minus a constant."""
     if sampling == "independent":
-        found = float(((w - 1) * w * values**2).sum())
+        variance = float(((w - 1) * w * values**2).sum())
     elif sampling in ("simple", "with-replacement"):
-        found = sum(
+        variance = sum(
             _stratum_variance(values[groups == g], w[groups == g], sampling)
             for g in np.unique(groups)
         )
@@ -108,7 +107,7 @@ def _variance(
             f"Found {sampling!r}."
         )
     coins = 0.0 if sampling == "with-replacement" else float((w * r * (r - 1)).sum())
-    return max(found + coins, 0.0)
+    return max(variance + coins, 0.0)
 
 
 def _stratum_variance(values: Vector, w: Vector, sampling: Sampling) -> float:
@@ -126,9 +125,9 @@ def _stratum_variance(values: Vector, w: Vector, sampling: Sampling) -> float:
 def _groups(strata: Any, n: int) -> Vector:
     if strata is None:
         return np.zeros(n)
-    found = np.unique(np.asarray(strata), return_inverse=True)[1].astype(float).ravel()
-    if found.size != n:
+    numbers = np.unique(np.asarray(strata), return_inverse=True)[1].astype(float).ravel()
+    if numbers.size != n:
         raise InvalidData(
-            f"`strata` must name one stratum per report. Found {found.size} for {n} reports."
+            f"`strata` must name one stratum per report. Found {numbers.size} for {n} reports."
         )
-    return found
+    return numbers

@@ -90,10 +90,10 @@ def find_response_bias(
     if anchor is None or anchor.attention is None:
         return ResponseBias((), denied, lied)
     people = collected.people
-    both = len(np.intersect1d(people[question.id], people[anchor.question]))
+    overlap = len(np.intersect1d(people[question.id], people[anchor.question]))
     reports = collected.reports[question.id]
     design = designed if designed.options > 1 else designed.design
-    cleaned = remove_careless_answers(design, reports, anchor.attention, both=both)
+    cleaned = remove_careless_answers(design, reports, anchor.attention, both=overlap)
     attentive = tuple(
         AttentiveEstimate(value, error, anchor.attention.share, anchor.attention.error)
         for value, error in _as_estimates(designed, cleaned)

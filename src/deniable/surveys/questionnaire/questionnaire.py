@@ -168,13 +168,13 @@ class Questionnaire(StrictModel):
                 lacks = ", ".join(missing or self.languages)
                 raise ValueError(f"{where} must be given in each language; missing: {lacks}")
         own = [question.epsilon for question in self.private if question.epsilon is not None]
-        asked, rest = sum(map(rational, own)), len(self.private) - len(own)
+        needed, rest = sum(map(rational, own)), len(self.private) - len(own)
         if self.collection == "everyone-answers-all" and (
-            asked > self.total_epsilon or (rest and asked == self.total_epsilon)
+            needed > self.total_epsilon or (rest and needed == self.total_epsilon)
         ):
             raise ValueError(
-                f"the questions ask for epsilon {float(asked):g}, and {rest} more need a part, "
-                f"but the survey has only {self.epsilon:g}"
+                f"the questions ask for epsilon {float(needed):g}, and {rest} more need a "
+                f"part, but the survey has only {self.epsilon:g}"
             )
         return self
 

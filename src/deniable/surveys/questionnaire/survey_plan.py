@@ -182,9 +182,9 @@ def _spread(designed: DesignedQuestion) -> float:
     design = designed.design
     if not isinstance(design, NumberOrNot):
         return _coin_variance(design) + 0.25
-    gone = rational((designed.question.expected or [_DECLINING])[0])
+    declining = rational((designed.question.expected or [_DECLINING])[0])
     means = (design.low, (design.low + design.high) / 2, design.high)
-    worst = max(design.variance(mean, respondents=1, declining=gone) for mean in means)
+    worst = max(design.variance(mean, respondents=1, declining=declining) for mean in means)
     return worst / float(design.high - design.low) ** 2
 
 
