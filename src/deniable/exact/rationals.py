@@ -69,3 +69,30 @@ def whole(value: int, name: str = "count", *, least: int = 1) -> int:
             f"`{name}` must be a whole number, {least} or more. Found {value!r}."
         )
     return int(value)
+
+
+def confidence_level(confidence: Number) -> Fraction:
+    """The confidence as an exact rational; above 0 and below 1.
+
+    >>> confidence_level(0.95)
+    Fraction(19, 20)
+    """
+    level = rational(confidence, "confidence")
+    if not 0 < level < 1:
+        raise InvalidParameter(
+            f"`confidence` must be above 0 and below 1. Found {confidence}. No margin holds "
+            "with certainty, because the noise is random."
+        )
+    return level
+
+
+def decimal_text(number: Fraction) -> str:
+    """A rational as the shortest exact decimal; if there is none, with seventeen digits.
+
+    >>> decimal_text(Fraction(3)), decimal_text(Fraction(1, 8)), decimal_text(Fraction(1, 3))
+    ('3', '0.125', '0.33333333333333331')
+    """
+    if number.denominator == 1:
+        return str(number.numerator)
+    short = repr(float(number))
+    return short if Fraction(short) == number else format(float(number), ".17g")

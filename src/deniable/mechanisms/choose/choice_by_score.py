@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from deniable.errors import InvalidParameter
 from deniable.exact.enclosures import Enclosure
-from deniable.exact.rationals import Number, positive
+from deniable.exact.rationals import Number, confidence_level, positive
 from deniable.mechanisms import epsilon_or_odds
 from deniable.mechanisms.choose.scores import (
     Candidates,
@@ -25,7 +25,6 @@ from deniable.mechanisms.choose.scores import (
     read_candidate_count,
     read_scores,
 )
-from deniable.mechanisms.confidence import confidence_level
 from deniable.mechanisms.named_arguments import check_arguments
 from deniable.privacy import Loss
 from deniable.privacy.arithmetic import floats

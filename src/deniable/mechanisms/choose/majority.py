@@ -23,10 +23,9 @@ from deniable.errors import InvalidData
 from deniable.exact import bernoulli, discrete_laplace
 from deniable.exact.enclosures import Enclosure, exp_neg
 from deniable.exact.least_integer import find_least
-from deniable.exact.rationals import Number
+from deniable.exact.rationals import Number, confidence_level
 from deniable.mechanisms import epsilon_or_odds
 from deniable.mechanisms.choose.scores import Candidates, Scores, read_scores
-from deniable.mechanisms.confidence import confidence_level
 from deniable.mechanisms.named_arguments import check_arguments
 from deniable.privacy import Neighbors, PureLoss, neighboring
 

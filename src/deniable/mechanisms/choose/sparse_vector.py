@@ -28,10 +28,9 @@ from deniable.errors import InvalidData, InvalidParameter, UsedUp
 from deniable.exact import discrete_laplace
 from deniable.exact.enclosures import Enclosure
 from deniable.exact.least_integer import find_least
-from deniable.exact.rationals import Number, positive, rational, whole
+from deniable.exact.rationals import Number, confidence_level, positive, rational, whole
 from deniable.mechanisms import epsilon_or_odds
 from deniable.mechanisms.choose.laplace_probabilities import LaplaceProbabilities, cumulative
-from deniable.mechanisms.confidence import confidence_level
 from deniable.mechanisms.grid import Numbers, put_on_grid
 from deniable.mechanisms.named_arguments import check_arguments
 from deniable.privacy import PureLoss

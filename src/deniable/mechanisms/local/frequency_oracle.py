@@ -19,9 +19,8 @@ from numpy.typing import NDArray
 from deniable.errors import InvalidData, InvalidParameter
 from deniable.exact.bits import SYSTEM, BitSource
 from deniable.exact.enclosures import Enclosure
-from deniable.exact.rationals import Number, whole
+from deniable.exact.rationals import Number, confidence_level, whole
 from deniable.mechanisms import epsilon_or_odds
-from deniable.mechanisms.confidence import confidence_level
 from deniable.mechanisms.local.answers import read_answers, read_reports
 from deniable.mechanisms.local.estimate import (
     Estimates,

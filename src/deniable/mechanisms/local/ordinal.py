@@ -21,9 +21,8 @@ from deniable.errors import InvalidParameter
 from deniable.exact import categorical
 from deniable.exact.bits import SYSTEM, BitSource
 from deniable.exact.enclosures import Enclosure
-from deniable.exact.rationals import Number, probability, rational, whole
+from deniable.exact.rationals import Number, confidence_level, probability, rational, whole
 from deniable.mechanisms import epsilon_or_odds
-from deniable.mechanisms.confidence import confidence_level
 from deniable.mechanisms.local.answers import read_answers
 from deniable.mechanisms.local.estimate import Estimate, Estimates, normal_estimate
 from deniable.mechanisms.local.tally import Tally, read_tally

@@ -15,8 +15,7 @@ from typing import Any, NoReturn
 import numpy as np
 
 from deniable.errors import InvalidParameter, Unsupported
-from deniable.exact.rationals import Number, probability
-from deniable.mechanisms.confidence import confidence_level
+from deniable.exact.rationals import Number, confidence_level, probability
 from deniable.mechanisms.local.answers import read_answers
 from deniable.mechanisms.local.estimate import Estimate, IntervalMethod, estimate_share
 from deniable.mechanisms.local.tally import Tally, read_tally

@@ -9,6 +9,7 @@ noise is made wider to cover that at the same loss.
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable
+from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, Protocol, overload
 
@@ -18,9 +19,11 @@ from numpy.typing import NDArray
 from deniable.exact import enclosures
 from deniable.exact.enclosures import Enclosure
 from deniable.exact.least_integer import find_least
-from deniable.exact.rationals import Number, whole
-from deniable.mechanisms.confidence import confidence_level
+from deniable.exact.rationals import Number, confidence_level, positive, whole
+from deniable.mechanisms import epsilon_or_odds
 from deniable.mechanisms.grid import GridNumbers, Numbers, put_on_grid
+from deniable.mechanisms.named_arguments import check_arguments
+from deniable.privacy import PureLoss
 from deniable.privacy.arithmetic import floats
 
 _MOST_BITS = 4096
@@ -219,3 +222,48 @@ def _least(
         return False  # too close to decide: take the wider margin
 
     return find_least(enough, start=0)
+
+
+@dataclass(frozen=True, slots=True, init=False)
+class PureAdditiveMechanism(AdditiveMechanism):
+    """Adds noise on a grid. The loss is given by `epsilon=` or by `odds=`."""
+
+    epsilon: Fraction | None
+    odds: Fraction | None
+    sensitivity: Fraction
+    step: Fraction
+
+    @check_arguments
+    def __init__(
+        self,
+        *,
+        epsilon: Number | None = None,
+        odds: Number | None = None,
+        sensitivity: Number = 1,
+        step: Number = 1,
+    ) -> None:
+        exact_epsilon, exact_odds = epsilon_or_odds.read(epsilon, odds)
+        object.__setattr__(self, "epsilon", exact_epsilon)
+        object.__setattr__(self, "odds", exact_odds)
+        object.__setattr__(self, "sensitivity", positive(sensitivity, "sensitivity"))
+        object.__setattr__(self, "step", positive(step, "step"))
+
+    @property
+    def loss(self) -> PureLoss:
+        """What one release costs, for any number of values.
+
+        >>> from deniable.mechanisms import Laplace
+        >>> Laplace(epsilon=0.5).loss.epsilon()
+        0.5
+        """
+        return epsilon_or_odds.loss(self.epsilon, self.odds)
+
+    @property
+    def rate(self) -> Fraction:
+        """The rational epsilon that the noise is drawn with.
+
+        >>> from deniable.mechanisms import Laplace
+        >>> float(Laplace(odds=3).rate)
+        1.0986122886681098
+        """
+        return epsilon_or_odds.rate(self.epsilon, self.odds)

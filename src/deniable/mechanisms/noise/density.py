@@ -27,10 +27,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from deniable.errors import InvalidParameter
-from deniable.exact.rationals import Number, rational, whole
+from deniable.exact.rationals import Number, confidence_level, rational, whole
 from deniable.exact.weighted_choice import choose
 from deniable.mechanisms import epsilon_or_odds
-from deniable.mechanisms.confidence import confidence_level
 from deniable.mechanisms.grid import Numbers
 from deniable.mechanisms.histogram import ColumnGrid, Histogram
 from deniable.mechanisms.named_arguments import check_arguments

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from deniable.exact import discrete_laplace
 from deniable.exact.enclosures import Enclosure, exp_neg
-from deniable.mechanisms.noise.pure_additive import PureAdditiveMechanism
+from deniable.mechanisms.noise.additive import PureAdditiveMechanism
 
 if TYPE_CHECKING:
     from deniable.privacy.arithmetic.dominating_pairs import DiscretePair

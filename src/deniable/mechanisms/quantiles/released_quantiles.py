@@ -6,8 +6,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from deniable.errors import InvalidParameter
-from deniable.exact.rationals import Number, rational, whole
-from deniable.mechanisms.confidence import confidence_level
+from deniable.exact.rationals import Number, confidence_level, rational, whole
 from deniable.mechanisms.histogram import ColumnGrid
 from deniable.mechanisms.quantiles.quantile_method import QuantileMethod
 from deniable.privacy import Loss

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import TypeAlias
 
-from deniable.query.language.decimal_text import decimal_text
+from deniable.exact.rationals import decimal_text
 
 _LONGEST_SHOWN, _MOST_SHOWN = 1000, 400  # characters and arguments of a printed expression
 _INFIX = {"+", "-", "*", "/", "=", "<>", "<", "<=", ">", ">=", "and", "or"}

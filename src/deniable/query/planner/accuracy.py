@@ -14,9 +14,8 @@ from fractions import Fraction
 from typing import Any, TypeAlias
 
 from deniable.errors import InvalidParameter, InvalidQuery
-from deniable.exact.rationals import Number, positive
+from deniable.exact.rationals import Number, decimal_text, positive
 from deniable.policy import Policy
-from deniable.query.language.decimal_text import decimal_text
 from deniable.query.language.question import Question
 from deniable.query.margins.linear_forms import features_of, has_chosen
 from deniable.query.plan.plan import Node, Output, Plan

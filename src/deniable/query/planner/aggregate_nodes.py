@@ -98,7 +98,7 @@ class MeasuredPair:
         """The aggregate of (first, second) as post-processing."""
         first, second = self.statistic, self.statistic.second
         assert second is not None
-        y, x = (Fraction(one.width * one.step) for one in (first, second))
+        y, x = Fraction(first.width * first.step), Fraction(second.width * second.step)
         if aggregate.name == "corr":
             spread = Operation("*", (self._variance(0), self._variance(1)))
             return Operation("/", (self._covariance(), Operation("sqrt", (spread,))))

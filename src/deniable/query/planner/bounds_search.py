@@ -21,9 +21,9 @@ from types import MappingProxyType
 from typing import TypeAlias
 
 from deniable.errors import InvalidParameter, InvalidQuery
+from deniable.exact.rationals import decimal_text
 from deniable.policy import Column as Declared
 from deniable.policy import Policy, Table
-from deniable.query.language.decimal_text import decimal_text
 from deniable.query.language.expressions import aggregates_in, walk
 from deniable.query.language.question import Question
 from deniable.query.language.sql_aggregates import quantiles

@@ -18,10 +18,10 @@ from collections.abc import Sequence
 from fractions import Fraction
 
 from deniable.errors import InvalidQuery
+from deniable.exact.rationals import decimal_text
 from deniable.mechanisms import PermuteAndFlip, Quantiles
 from deniable.mechanisms.quantiles.best_method import choose_method
 from deniable.privacy.neighbors import neighboring
-from deniable.query.language.decimal_text import decimal_text
 from deniable.query.language.syntax_tree import Aggregate, Expression, Named
 from deniable.query.plan.plan import Choice
 from deniable.query.planner.draft import TYPICAL_ROWS, Draft, UnpricedChoice
@@ -38,20 +38,22 @@ _FEW = 3
 
 def choose_values(draft: Draft) -> None:
     """A step of the planner: for each aggregate the values that it is chosen with."""
-    aggregates = [one for one in draft.aggregates if one.name in QUANTILES | MODES]
+    aggregates = [
+        aggregate for aggregate in draft.aggregates if aggregate.name in QUANTILES | MODES
+    ]
     # About what each may cost. It only sets how far inside of the range MIN and MAX lie.
     epsilon = draft.request.epsilon / (len(draft.aggregates) + draft.private or 1)
     chosen: dict[Aggregate, UnpricedChoice] = {}
-    for argument in dict.fromkeys(one.argument for one in aggregates):
+    for argument in dict.fromkeys(aggregate.argument for aggregate in aggregates):
         assert argument is not None
-        same = [one for one in aggregates if one.argument == argument]
-        ranked = [one for one in same if one.name in QUANTILES]
+        same = [aggregate for aggregate in aggregates if aggregate.argument == argument]
+        ranked = [aggregate for aggregate in same if aggregate.name in QUANTILES]
         if ranked:
             chosen |= dict.fromkeys(ranked, _quantiles(argument, ranked, draft, epsilon))
-        frequent = [one for one in same if one.name in MODES]
+        frequent = [aggregate for aggregate in same if aggregate.name in MODES]
         if frequent:
             chosen |= dict.fromkeys(frequent, _modes(argument, frequent, draft.scope))
-    draft.choice_of = {one: chosen[one] for one in aggregates}
+    draft.choice_of = {aggregate: chosen[aggregate] for aggregate in aggregates}
     draft.unpriced = tuple(dict.fromkeys(draft.choice_of.values()))
 
 
@@ -59,8 +61,8 @@ def _quantiles(
     argument: Expression, aggregates: Sequence[Aggregate], draft: Draft, epsilon: Fraction
 ) -> UnpricedChoice:
     low, high, step = _grid(argument, draft.scope)
-    levels = {level for one in aggregates for level in one.levels}
-    ends = {one.name for one in aggregates} & {"min", "max"}
+    levels = {level for aggregate in aggregates for level in aggregate.levels}
+    ends = {aggregate.name for aggregate in aggregates} & {"min", "max"}
     share = Fraction(0)
     if ends:
         share = _share_beyond(high - low + 1, len(levels) + len(ends), epsilon, draft)
@@ -90,9 +92,9 @@ def _grid(argument: Expression, scope: Scope) -> tuple[int, int, Fraction]:
 def _share_beyond(cells: int, levels: int, epsilon: Fraction, draft: Draft) -> Fraction:
     """The share of the rows that lie above MAX, and below MIN.
 
-    The largest value belongs to one person. So that many ranks are left out that the answer is
-    one of the empty cells beyond with a probability of only a twentieth. In two digits, and at
-    most a quarter.
+    The largest value belongs to one person. Enough ranks are left out that the answer is an
+    empty cell beyond them with a probability of only a twentieth. The share has two digits and
+    is at most a quarter.
     """
     changes = draft.groups * draft.table.max_rows_per_unit_per_group
     changes *= 1 + (draft.table.neighbors == "replace")
@@ -109,7 +111,7 @@ def _modes(
     argument: Expression, aggregates: Sequence[Aggregate], scope: Scope
 ) -> UnpricedChoice:
     key = key_of(Named(str(argument), argument), scope)
-    most = max(one.bins or 1 for one in aggregates)
+    most = max(aggregate.bins or 1 for aggregate in aggregates)
     if key.values is None:
         raise InvalidQuery(
             f"{aggregates[0]} chooses among declared values, and {argument} has none. Declare "

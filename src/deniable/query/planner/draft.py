@@ -4,10 +4,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
 
-from deniable.exact.rationals import Number
+from deniable.exact.rationals import Number, decimal_text
 from deniable.mechanisms import Thresholding
 from deniable.policy import Table
-from deniable.query.language.decimal_text import decimal_text
 from deniable.query.language.question import Question
 from deniable.query.language.syntax_tree import Aggregate, Expression
 from deniable.query.plan.plan import (

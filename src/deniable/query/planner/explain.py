@@ -3,9 +3,9 @@
 from dataclasses import dataclass
 from fractions import Fraction
 
+from deniable.exact.rationals import decimal_text
 from deniable.mechanisms import Gaussian, Quantiles
 from deniable.policy.plurals import pluralize
-from deniable.query.language.decimal_text import decimal_text
 from deniable.query.plan.plan import (
     Block,
     Choice,

@@ -81,8 +81,8 @@ def _split_among_blocks(
         if other_margin < margin:
             noise, gaussian = other_noise, True
     draft.blocks = tuple(
-        Block(one.feature_names(i), describe(one), mechanism, reach=one.contribution)
-        for i, (one, mechanism) in enumerate(zip(draft.statistics, noise, strict=True))
+        Block(part.feature_names(i), describe(part), mechanism, reach=part.contribution)
+        for i, (part, mechanism) in enumerate(zip(draft.statistics, noise, strict=True))
     )
     return gaussian
 
@@ -90,7 +90,7 @@ def _split_among_blocks(
 def _sensitivities(draft: Draft) -> list[tuple[int, int]]:
     """L1, and the square of L2, for each statistic."""
     table = draft.table
-    found = [
+    sensitivities = [
         statistic.sensitivities(
             groups=draft.groups,
             rows=table.max_rows_per_unit_per_group,
@@ -100,8 +100,8 @@ def _sensitivities(draft: Draft) -> list[tuple[int, int]]:
         for statistic in draft.statistics
     ]
     if draft.request.other:  # a unit's groups may all end up in `other`, where they add up
-        found = [(l1, l1**2) for l1, _ in found]
-    return found
+        sensitivities = [(l1, l1**2) for l1, _ in sensitivities]
+    return sensitivities
 
 
 def _difficulties(
@@ -157,11 +157,12 @@ def _gaussian(
     hard = _difficulties(
         draft, weights, [Gaussian(mu=1, sensitivity=l2) for l2 in sensitivities]
     )
+    hard_squared = [difficulty**2 for difficulty in hard]
     noise: list[Laplace | Gaussian] = [
         Gaussian(variance=l2**2 / (mu_squared * share), sensitivity=l2)
-        for share, l2 in zip(shares([one**2 for one in hard]), sensitivities, strict=True)
+        for share, l2 in zip(shares(hard_squared), sensitivities, strict=True)
     ]
-    return noise, float(np.sqrt(sum(one**2 for one in hard) / float(mu_squared)))
+    return noise, float(np.sqrt(sum(hard_squared) / float(mu_squared)))
 
 
 def shares(sizes: Sequence[float]) -> list[Fraction]:

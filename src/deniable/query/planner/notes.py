@@ -1,8 +1,9 @@
 """What a reader of the answer should know: clipping, rounding, limits, defaults."""
 
+from deniable.exact.rationals import decimal_text
 from deniable.policy.plurals import pluralize
-from deniable.query.language.decimal_text import decimal_text
 from deniable.query.planner.draft import Draft
+from deniable.query.statements.statistics import Statistic
 
 
 def write_notes(draft: Draft) -> None:
@@ -12,29 +13,36 @@ def write_notes(draft: Draft) -> None:
 
 def _about_statistics(draft: Draft) -> list[str]:
     statistics, table = draft.statistics, draft.table
-    seconds = (one.second for one in statistics if one.second is not None)
+    seconds = (statistic.second for statistic in statistics if statistic.second is not None)
     notes = [
-        f"{one.argument} is cut to {decimal_text(one.low * one.step)} to "
-        f"{decimal_text(one.high * one.step)} and rounded to {decimal_text(one.step)}."
-        for one in (*statistics, *seconds)
-        if one.kind in ("sum", "mean", "moments", "pair")
+        _about_grid(statistic)
+        for statistic in (*statistics, *seconds)
+        if statistic.kind in ("sum", "mean", "moments", "pair")
     ]
-    if any(one.kind == "pair" for one in statistics):
+    if any(statistic.kind == "pair" for statistic in statistics):
         notes.append(
             "Correlations, covariances and slopes are computed from noisy means and products "
             "of both columns, where both are known."
         )
     notes += [
-        f"COUNT(DISTINCT {one.argument}) counts at most "
+        f"COUNT(DISTINCT {statistic.argument}) counts at most "
         f"{table.max_rows_per_unit_per_group:,} values of one unit in a group."
-        for one in statistics
-        if one.kind == "distinct" and table.unit is not None
+        for statistic in statistics
+        if statistic.kind == "distinct" and table.unit is not None
     ]
     if draft.delta and draft.request.delta_by_default:
         notes.append(f"Delta is {decimal_text(draft.delta)}, a hundredth of the budget's.")
     if draft.request.nonnegative:
         notes.append("Negative counts are shown as 0.")
     return notes
+
+
+def _about_grid(statistic: Statistic) -> str:
+    low, high = statistic.low * statistic.step, statistic.high * statistic.step
+    return (
+        f"{statistic.argument} is cut to {decimal_text(low)} to {decimal_text(high)} and "
+        f"rounded to {decimal_text(statistic.step)}."
+    )
 
 
 def _about_choices(draft: Draft) -> list[str]:
@@ -61,7 +69,9 @@ def _about_choices(draft: Draft) -> list[str]:
 def _about_limits(draft: Draft) -> list[str]:
     """What the contribution bounds may leave out, which no margin covers."""
     origin, table = draft.scope.origin, draft.table
-    only_units = not draft.keys and all(one.name == "count_units" for one in draft.aggregates)
+    only_units = not draft.keys and all(
+        aggregate.name == "count_units" for aggregate in draft.aggregates
+    )
     if table.unit is None or origin.one_row_per_unit or only_units:
         return []
     rows = pluralize(table.max_rows_per_unit_per_group, "row")

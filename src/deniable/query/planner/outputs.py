@@ -12,9 +12,9 @@ from fractions import Fraction
 import numpy as np
 
 from deniable.errors import InvalidQuery
+from deniable.exact.rationals import decimal_text
 from deniable.mechanisms import Quantiles
 from deniable.mechanisms.noise.additive import Noise
-from deniable.query.language.decimal_text import decimal_text
 from deniable.query.language.syntax_tree import (
     Aggregate,
     Call,

@@ -116,13 +116,15 @@ def collect_aggregates(draft: Draft) -> None:
     expressions += [expression for expression, _ in question.order]
     if question.having is not None:
         expressions.append(question.having)
-    found = dict.fromkeys(one for part in expressions for one in aggregates_in(part))
-    if not found and not question.keys:
+    listed = dict.fromkeys(
+        aggregate for part in expressions for aggregate in aggregates_in(part)
+    )
+    if not listed and not question.keys:
         raise InvalidQuery(
             "The question asks for no aggregate: rows cannot be released. Ask for COUNT(*), "
             "SUM, AVG, MEDIAN, VARIANCE, STDDEV or HISTOGRAM."
         )
-    if not found and not draft.private:
+    if not listed and not draft.private:
         raise InvalidQuery(
             f"The groups of {draft.keys[0].name} are declared, so their names are public, and "
             "the question asks for nothing else. Add an aggregate, such as COUNT(*)."
@@ -130,20 +132,21 @@ def collect_aggregates(draft: Draft) -> None:
     if draft.private:  # selecting the groups counts their units, so the count is free
         unit = draft.table.unit
         units = COUNT_ROWS if unit is None else Aggregate("count_units", ColumnRef(unit))
-        draft.free = [units] if units in found else []
-    draft.aggregates = [one for one in found if one not in draft.free]
+        draft.free = [units] if units in listed else []
+    draft.aggregates = [aggregate for aggregate in listed if aggregate not in draft.free]
 
 
 def choose_statistics(draft: Draft) -> None:
     """For each aggregate that is added up, the statistic that it is read from."""
     table, request = draft.table, draft.request
-    noisy = [one for one in draft.aggregates if one.name not in QUANTILES | MODES]
+    chosen = QUANTILES | MODES
+    noisy = [aggregate for aggregate in draft.aggregates if aggregate.name not in chosen]
     # No grid is so fine that its noise would be too large to draw.
     steps = 2 * draft.groups * table.max_rows_per_unit_per_group * (len(draft.aggregates) + 1)
     finest = int(_LARGEST_NOISE * request.epsilon / steps)
     draft.statistic_of = statistics_for(noisy, draft.scope, finest=finest)
     draft.statistics = tuple(dict.fromkeys(draft.statistic_of.values()))
-    if request.other and any(one.kind == "distinct" for one in draft.statistics):
+    if request.other and any(part.kind == "distinct" for part in draft.statistics):
         raise InvalidQuery(
             "COUNT(DISTINCT ...) has no `other` group: a value that occurs in several groups "
             "that are not shown cannot be counted once. Ask without `other`."
@@ -171,7 +174,7 @@ def write_statements(draft: Draft) -> None:
             sql = draft.cells.count_distinct(statistic.argument)
             blocks[place] = replace(blocks[place], sql=sql)
     draft.blocks = tuple(blocks)
-    if draft.private or any(one.kind != "distinct" for one in draft.statistics):
+    if draft.private or any(part.kind != "distinct" for part in draft.statistics):
         statement = AggregateStatement(
             draft.scope, where, groupings, draft.statistics, *limits, draft.private, other
         )

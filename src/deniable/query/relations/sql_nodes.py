@@ -5,7 +5,7 @@ from typing import TypeAlias
 
 from sqlglot import exp
 
-from deniable.query.language.decimal_text import decimal_text
+from deniable.exact.rationals import decimal_text
 
 Sql: TypeAlias = exp.Expr
 

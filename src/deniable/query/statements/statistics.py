@@ -15,8 +15,8 @@ from fractions import Fraction
 from math import isqrt
 
 from deniable.errors import InvalidQuery
+from deniable.exact.rationals import decimal_text
 from deniable.privacy.neighbors import Neighbors
-from deniable.query.language.decimal_text import decimal_text
 from deniable.query.language.syntax_tree import Aggregate, ColumnRef, Expression
 from deniable.query.plan.contribution import Contribution
 from deniable.query.relations.scope import Scope

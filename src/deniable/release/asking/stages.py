@@ -11,8 +11,7 @@ from fractions import Fraction
 from typing import Any
 
 from deniable.errors import BudgetExhausted, InvalidParameter
-from deniable.exact.rationals import positive
-from deniable.query.language.decimal_text import decimal_text
+from deniable.exact.rationals import decimal_text, positive
 from deniable.query.language.parse import parse
 from deniable.query.language.question import Question
 from deniable.query.language.within_clause import split_within_clause

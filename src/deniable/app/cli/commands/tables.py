@@ -15,7 +15,7 @@ def tables(policy: session_options.PolicyFile = session_options.POLICY) -> None:
     from rich.markup import escape
     from rich.table import Table as Drawn
 
-    from deniable.query.language.decimal_text import decimal_text
+    from deniable.exact.rationals import decimal_text
 
     console = Console(highlight=False)
     with session_options.open_planner(policy, "opening") as session:

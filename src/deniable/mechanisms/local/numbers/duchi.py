@@ -16,8 +16,7 @@ from numpy.typing import NDArray
 
 from deniable.exact import bernoulli, uniform_below
 from deniable.exact.bits import BitSource
-from deniable.exact.rationals import Number, rational, whole
-from deniable.mechanisms.confidence import confidence_level
+from deniable.exact.rationals import Number, confidence_level, rational, whole
 from deniable.mechanisms.local.estimate import Estimate, estimate_share
 from deniable.mechanisms.local.numbers.numeric_design import NumericDesign
 from deniable.mechanisms.local.tally import Tally

@@ -6,8 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from deniable.exact.rationals import Number
-from deniable.mechanisms.confidence import confidence_level
+from deniable.exact.rationals import Number, confidence_level
 from deniable.mechanisms.local.estimate import Estimate, estimate_mean
 from deniable.mechanisms.local.numbers.numeric_design import NumericDesign
 from deniable.mechanisms.local.tally import Tally
