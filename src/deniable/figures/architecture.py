@@ -1,6 +1,7 @@
 """The way of a query and the way of a survey, each as a row of boxes: for the documentation."""
 
 from dataclasses import dataclass
+from typing import Any
 
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
@@ -43,7 +44,7 @@ SURVEY = (
 
 
 def ways() -> Figure:
-    """Both ways, one above the other; colours say where private data is, and where is paid."""
+    """Both ways, one above the other. Colours show private data and charges to the budget."""
     width = len(QUERY) * (WIDTH + GAP) + GAP
     figure, axes = canvas("", x="", y="", size=(width, 4.4))
     axes.set(xlim=(0, width), ylim=(0, 4.4))
@@ -60,7 +61,11 @@ def _draw_row(axes: Axes, title: str, boxes: tuple[Box, ...], *, bottom: float) 
     axes.text(GAP, bottom + HEIGHT + 0.22, title, fontsize=12, fontweight="bold")
     for i, box in enumerate(boxes):
         left = GAP + i * (WIDTH + GAP)
-        outline = {"edgecolor": box.colour, "facecolor": "white", "linewidth": 1.8}
+        outline: dict[str, Any] = {
+            "edgecolor": box.colour,
+            "facecolor": "white",
+            "linewidth": 1.8,
+        }
         shape = "round,pad=0,rounding_size=0.08"
         axes.add_patch(FancyBboxPatch((left, bottom), WIDTH, HEIGHT, boxstyle=shape, **outline))
         middle = left + WIDTH / 2
