@@ -185,7 +185,7 @@ def is_encodable(text: str) -> bool:
 def _kind(
     name: str, kind: Kind | None, bounds: tuple[Fraction, Fraction] | None, keys: Keys
 ) -> Kind | None:
-    """The kind that all declarations agree on; None if there are none."""
+    """The kind that all declarations agree on; None without declarations."""
     if kind is not None and kind not in KINDS:
         raise _bad(name, "kind", f"must be one of {', '.join(KINDS)}. Found {kind!r}")
     by_keys = kind_of_keys(keys) if isinstance(keys, tuple) else None

@@ -52,7 +52,7 @@ class Policy:
         memory: int | str | None = None,
     ) -> None:
         listed = list(tables.values()) if isinstance(tables, Mapping) else list(tables)
-        object.__setattr__(self, "tables", MappingProxyType(_distinct(listed)))
+        object.__setattr__(self, "tables", MappingProxyType(_check_names(listed)))
         object.__setattr__(self, "budget", _budget(epsilon, delta, schedule))
         own = {name.lower(): budget for name, budget in (units or {}).items()}
         if len(own) < len(units or {}):
@@ -111,9 +111,9 @@ class Policy:
         for where, budget in named:
             if budget.delta == 0:
                 raise InvalidPolicy(
-                    "The filters zcdp and gdp need a `delta` above 0, and "
-                    f"[{'.'.join(where)}] has none. Set one, for example   delta = 1e-6   or "
-                    'use   filters = ["pure"]',
+                    "The filters zcdp and gdp need a `delta` above 0, but "
+                    f"it is 0 in [{'.'.join(where)}]. Set one, for example   delta = 1e-6   "
+                    'or use   filters = ["pure"]',
                     where=(*where, "delta"),
                 )
 
@@ -126,7 +126,7 @@ class Policy:
         True
         """
         tables = [
-            _completed(table, schemas[name]) if name in schemas else table
+            _complete(table, schemas[name]) if name in schemas else table
             for name, table in self.tables.items()
         ]
         return Policy(
@@ -143,7 +143,7 @@ class Policy:
         )
 
 
-def _completed(table: Table, schema: Mapping[str, str]) -> Table:
+def _complete(table: Table, schema: Mapping[str, str]) -> Table:
     try:
         return table.with_schema(schema)
     except InvalidPolicy as problem:
@@ -151,7 +151,7 @@ def _completed(table: Table, schema: Mapping[str, str]) -> Table:
         raise InvalidPolicy(str(problem), where=path) from None
 
 
-def _distinct(tables: list[Table]) -> dict[str, Table]:
+def _check_names(tables: list[Table]) -> dict[str, Table]:
     if not tables:
         raise InvalidPolicy(
             "A policy needs at least one table. Add one, for example   [tables.visits]",

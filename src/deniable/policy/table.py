@@ -79,18 +79,19 @@ class Table:
         }
         _check_unit(name, unit, limits, public)
         values = {
-            "name": _named(name),
+            "name": _check_name(name),
             "source": source,
             "unit": unit,
-            "neighbors": _at("neighbors", lambda: neighboring(neighbors)),
+            "neighbors": _check_at("neighbors", lambda: neighboring(neighbors)),
             **{
-                key: _whole(key, 1 if limit is None else limit) for key, limit in limits.items()
+                key: _check_integer(key, 1 if limit is None else limit)
+                for key, limit in limits.items()
             },
-            "row_ceiling": _whole("row_ceiling", row_ceiling),
-            "expected_rows": expected_rows and _whole("expected_rows", expected_rows),
+            "row_ceiling": _check_integer("row_ceiling", row_ceiling),
+            "expected_rows": expected_rows and _check_integer("expected_rows", expected_rows),
             "public": public,
-            "malformed": _malformed(malformed),
-            "columns": MappingProxyType(_distinct(name, dict(columns or {}))),
+            "malformed": _check_malformed(malformed),
+            "columns": MappingProxyType(_check_names(name, dict(columns or {}))),
             "budget": budget,
             "version": version,
         }
@@ -203,7 +204,7 @@ def _check_declared(properties: Mapping[str, Any], limits: Mapping[str, Any]) ->
             )
 
 
-def _malformed(choice: str) -> str:
+def _check_malformed(choice: str) -> str:
     if choice in get_args(Malformed):
         return choice
     raise InvalidPolicy(
@@ -212,7 +213,7 @@ def _malformed(choice: str) -> str:
     )
 
 
-def _named(name: str) -> str:
+def _check_name(name: str) -> str:
     if isinstance(name, str) and name and name.isprintable():
         return name
     raise InvalidPolicy(
@@ -245,11 +246,11 @@ def _check_unit(
             )
 
 
-def _whole(key: str, value: int) -> int:
-    return _at(key, lambda: whole(value, key))
+def _check_integer(key: str, value: int) -> int:
+    return _check_at(key, lambda: whole(value, key))
 
 
-def _at(key: str, check: Callable[[], T]) -> T:
+def _check_at(key: str, check: Callable[[], T]) -> T:
     """The result of a check. Its error becomes an error of the policy, at that key."""
     try:
         return check()
@@ -257,7 +258,7 @@ def _at(key: str, check: Callable[[], T]) -> T:
         raise InvalidPolicy(str(problem), where=(key,)) from None
 
 
-def _distinct(table: str, columns: dict[str, Column]) -> dict[str, Column]:
+def _check_names(table: str, columns: dict[str, Column]) -> dict[str, Column]:
     seen: dict[str, str] = {}
     for name in columns:
         if name.lower() in seen:

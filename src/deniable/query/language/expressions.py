@@ -134,7 +134,7 @@ def conjuncts(condition: Expression | None) -> tuple[Expression, ...]:
 
 
 def conjunction(conditions: Iterable[Expression | None]) -> Expression | None:
-    """All conditions as one flat AND; None if there are none.
+    """All conditions as one flat AND; None for an empty list.
 
     >>> str(conjunction([ColumnRef("a"), None, ColumnRef("b")]))
     '(a AND b)'

@@ -58,29 +58,29 @@ def _try_cast(kind: str) -> Callable[[list[Sql]], Sql]:
     )
 
 
-def _always(kind: str) -> Callable[[list[ValueRange]], ValueRange]:
+def _unbounded(kind: str) -> Callable[[list[ValueRange]], ValueRange]:
     return lambda arguments: ValueRange(kind)
 
 
-def _branches(arguments: list[ValueRange]) -> ValueRange:
+def _case_range(arguments: list[ValueRange]) -> ValueRange:
     """The range of CASE: of its values, which are every second argument, and of its ELSE."""
     values = arguments[1::2] + (arguments[-1:] if len(arguments) % 2 else [])
     return value_ranges.hull(values)
 
 
-def _divided(arguments: list[Sql]) -> Sql:
+def _divide(arguments: list[Sql]) -> Sql:
     zero = exp.Literal.number(0)
     below = exp.func("NULLIF", arguments[1], zero, copy=False)
     return exp.paren(exp.Div(this=arguments[0], expression=below, typed=False), copy=False)
 
 
-def _greatest(arguments: list[ValueRange]) -> ValueRange:
+def _greatest_range(arguments: list[ValueRange]) -> ValueRange:
     return value_ranges.negative(
         value_ranges.least([value_ranges.negative(argument) for argument in arguments])
     )
 
 
-def _bounded_below(arguments: list[ValueRange]) -> ValueRange:
+def _clamp_range(arguments: list[ValueRange]) -> ValueRange:
     _, low, high = arguments
     if low.low is None or high.high is None:
         return ValueRange("number")
@@ -89,13 +89,13 @@ def _bounded_below(arguments: list[ValueRange]) -> ValueRange:
     )
 
 
-def _clamped(arguments: list[Sql]) -> Sql:
+def _clamp(arguments: list[Sql]) -> Sql:
     value, low, high = arguments
     return clip(value, low, high)
 
 
 def _comparison(kind: type[exp.Expr]) -> Function:
-    return Function(2, 2, "same", _always("boolean"), _infix(kind))
+    return Function(2, 2, "same", _unbounded("boolean"), _infix(kind))
 
 
 FUNCTIONS: dict[str, Function] = {
@@ -108,7 +108,7 @@ FUNCTIONS: dict[str, Function] = {
         _infix(exp.Sub),
     ),
     "*": Function(2, 2, "number", lambda a: value_ranges.times(*a), _infix(exp.Mul)),
-    "/": Function(2, 2, "number", lambda a: value_ranges.quotient(*a), _divided),
+    "/": Function(2, 2, "number", lambda a: value_ranges.quotient(*a), _divide),
     "negative": Function(
         1, 1, "number", lambda a: value_ranges.negative(a[0]), lambda a: exp.Neg(this=a[0])
     ),
@@ -117,49 +117,53 @@ FUNCTIONS: dict[str, Function] = {
     "ceil": Function(1, 1, "number", lambda a: value_ranges.rounded(a[0]), _function("CEIL")),
     "round": Function(1, 1, "number", lambda a: value_ranges.rounded(a[0]), _function("ROUND")),
     "least": Function(1, ANY, "number", value_ranges.least, _function("LEAST")),
-    "greatest": Function(1, ANY, "number", _greatest, _function("GREATEST")),
-    "clamp": Function(3, 3, "number", _bounded_below, _clamped),
+    "greatest": Function(1, ANY, "number", _greatest_range, _function("GREATEST")),
+    "clamp": Function(3, 3, "number", _clamp_range, _clamp),
     "coalesce": Function(1, ANY, "same", value_ranges.hull, _function("COALESCE")),
-    "case": Function(2, ANY, None, _branches, lambda a: case(*a)),
+    "case": Function(2, ANY, None, _case_range, lambda a: case(*a)),
     "=": _comparison(exp.EQ),
     "<>": _comparison(exp.NEQ),
     "<": _comparison(exp.LT),
     "<=": _comparison(exp.LTE),
     ">": _comparison(exp.GT),
     ">=": _comparison(exp.GTE),
-    "and": Function(2, ANY, "boolean", _always("boolean"), _chain(exp.And)),
-    "or": Function(2, ANY, "boolean", _always("boolean"), _chain(exp.Or)),
+    "and": Function(2, ANY, "boolean", _unbounded("boolean"), _chain(exp.And)),
+    "or": Function(2, ANY, "boolean", _unbounded("boolean"), _chain(exp.Or)),
     "not": Function(
-        1, 1, "boolean", _always("boolean"), lambda a: exp.Not(this=exp.paren(a[0], copy=False))
+        1,
+        1,
+        "boolean",
+        _unbounded("boolean"),
+        lambda a: exp.Not(this=exp.paren(a[0], copy=False)),
     ),
     "is null": Function(
-        1, 1, None, _always("boolean"), lambda a: exp.Is(this=a[0], expression=exp.null())
+        1, 1, None, _unbounded("boolean"), lambda a: exp.Is(this=a[0], expression=exp.null())
     ),
-    "outside": Function(1, 1, "number", _always("boolean"), lambda a: _outside(a[0])),
+    "outside": Function(1, 1, "number", _unbounded("boolean"), lambda a: _was_clipped(a[0])),
     "in": Function(
-        2, ANY, "same", _always("boolean"), lambda a: exp.In(this=a[0], expressions=a[1:])
+        2, ANY, "same", _unbounded("boolean"), lambda a: exp.In(this=a[0], expressions=a[1:])
     ),
-    "like": Function(2, 2, "text", _always("boolean"), _infix(exp.Like)),
+    "like": Function(2, 2, "text", _unbounded("boolean"), _infix(exp.Like)),
     "cast integer": Function(
-        1, 1, None, lambda a: value_ranges.rounded(_as_number(a[0])), lambda a: _rounded(a[0])
+        1, 1, None, lambda a: value_ranges.rounded(_number_range(a[0])), lambda a: _round(a[0])
     ),
-    "cast number": Function(1, 1, None, lambda a: _as_number(a[0]), lambda a: double(a[0])),
-    "cast text": Function(1, 1, None, _always("text"), _try_cast("text")),
-    "cast boolean": Function(1, 1, None, _always("boolean"), _try_cast("boolean")),
-    "cast date": Function(1, 1, None, _always("date"), _try_cast("timestamp")),
+    "cast number": Function(1, 1, None, lambda a: _number_range(a[0]), lambda a: double(a[0])),
+    "cast text": Function(1, 1, None, _unbounded("text"), _try_cast("text")),
+    "cast boolean": Function(1, 1, None, _unbounded("boolean"), _try_cast("boolean")),
+    "cast date": Function(1, 1, None, _unbounded("date"), _try_cast("timestamp")),
 }
 
 
-def _as_number(value: ValueRange) -> ValueRange:
+def _number_range(value: ValueRange) -> ValueRange:
     if value.kind == "boolean":
         return ValueRange("number", Fraction(0), Fraction(1), Fraction(1))
     return value if value.kind == "number" else ValueRange("number")
 
 
-def _rounded(value: Sql) -> Sql:
+def _round(value: Sql) -> Sql:
     return exp.func("ROUND", double(value), copy=False)
 
 
-def _outside(column: Sql) -> Sql:
+def _was_clipped(column: Sql) -> Sql:
     """Whether a clean column was clipped: the first step has a column for that."""
     return exp.column(f"{column.name}_out")

@@ -15,7 +15,7 @@ from deniable.query.relations.value_ranges import ValueRange
 _DAYS = 3_653_000  # a little more than from the first date to the last
 
 
-def _within(date: Sql) -> Sql:
+def _in_calendar(date: Sql) -> Sql:
     """The date, or NULL if it is outside the years 1 to 9999."""
     first, last = (
         exp.cast(exp.Literal.string(text), "timestamp", copy=False)
@@ -32,26 +32,26 @@ def _part(name: str) -> Function:
         "date",
         lambda a: ValueRange("number", Fraction(low), Fraction(high), Fraction(1)),
         lambda a: try_cast(
-            exp.Extract(this=exp.var(name.upper()), expression=_within(a[0])), "double"
+            exp.Extract(this=exp.var(name.upper()), expression=_in_calendar(a[0])), "double"
         ),
     )
 
 
-def _truncated(name: str) -> Function:
+def _truncation(name: str) -> Function:
     def sql(arguments: list[Sql]) -> Sql:
         truncated = exp.func(
-            "DATE_TRUNC", exp.Literal.string(name), _within(arguments[0]), dialect="duckdb"
+            "DATE_TRUNC", exp.Literal.string(name), _in_calendar(arguments[0]), dialect="duckdb"
         )
         return try_cast(truncated, "timestamp")
 
     return Function(1, 1, "date", lambda a: ValueRange("date"), sql)
 
 
-def _between(name: str) -> Function:
+def _difference(name: str) -> Function:
     most = (_DAYS / DIFFERENCE_UNITS[name]).__ceil__()
 
     def sql(arguments: list[Sql]) -> Sql:
-        ends = [_within(argument) for argument in arguments]
+        ends = [_in_calendar(argument) for argument in arguments]
         difference = exp.func("DATE_DIFF", exp.Literal.string(name), *ends, dialect="duckdb")
         return try_cast(difference, "double")
 
@@ -66,6 +66,6 @@ def _between(name: str) -> Function:
 
 DATES: dict[str, Function] = {
     **{name: _part(name) for name in DATE_PARTS},
-    **{f"start of {name}": _truncated(name) for name in TRUNCATION_UNITS},
-    **{f"{name}s between": _between(name) for name in DIFFERENCE_UNITS},
+    **{f"start of {name}": _truncation(name) for name in TRUNCATION_UNITS},
+    **{f"{name}s between": _difference(name) for name in DIFFERENCE_UNITS},
 }

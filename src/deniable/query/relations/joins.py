@@ -149,7 +149,7 @@ def join_views(
     )
     both = left.private and right.private
     units = _unit_places(left, 0, names), _unit_places(right, first, names)
-    pairs = [condition for condition in conditions if both and _equates(condition, units)]
+    pairs = [condition for condition in conditions if both and _equates_units(condition, units)]
     if both and not pairs:
         raise _not_on_the_unit(left, right)
     rest = tuple(condition for condition in conditions if condition not in pairs)
@@ -162,8 +162,8 @@ def join_views(
         place = a if kind == "right" else first + b
         hidden = replace(outputs[place], hidden=True)
         outputs = (*outputs[:place], hidden, *outputs[place + 1 :])
-    origin = _origin(left, right, both=both, unique=unique)
-    table = _table(left, right, origin, columns, unit[0] if unit else None)
+    origin = _joined_origin(left, right, both=both, unique=unique)
+    table = _joined_table(left, right, origin, columns, unit[0] if unit else None)
     source = JoinedRows(left, right, kind, table, rest, by_unit=both)
     return RelationView(Scope(table, source, origin), outputs)
 
@@ -197,7 +197,9 @@ def _with_one_unit(
     )
 
 
-def _origin(left: RelationView, right: RelationView, *, both: bool, unique: bool) -> RowOrigin:
+def _joined_origin(
+    left: RelationView, right: RelationView, *, both: bool, unique: bool
+) -> RowOrigin:
     """The origin of the rows of a join."""
     single = (
         left.scope.origin.one_row_per_unit
@@ -210,7 +212,7 @@ def _origin(left: RelationView, right: RelationView, *, both: bool, unique: bool
     )
 
 
-def _table(
+def _joined_table(
     left: RelationView,
     right: RelationView,
     origin: RowOrigin,
@@ -240,7 +242,7 @@ def _table(
 
 def _check_sides(left: RelationView, right: RelationView, kind: str) -> None:
     if left.private and right.private:
-        _check_same(left, right)
+        _check_private_sides(left, right)
         return
     if not left.private and not right.private:
         return
@@ -254,7 +256,7 @@ def _check_sides(left: RelationView, right: RelationView, kind: str) -> None:
         )
 
 
-def _check_same(left: RelationView, right: RelationView) -> None:
+def _check_private_sides(left: RelationView, right: RelationView) -> None:
     names = f"{left.scope.table.name} and {right.scope.table.name}"
     origins = left.scope.origin, right.scope.origin
     if any(origin.numbered or origin.unit is None for origin in origins):
@@ -290,7 +292,7 @@ def check_same_unit(left: Scope, right: Scope, verb: str) -> None:
         )
 
 
-def _equates(condition: Expression, units: tuple[list[str], list[str]]) -> bool:
+def _equates_units(condition: Expression, units: tuple[list[str], list[str]]) -> bool:
     """Whether a condition says that the left unit equals the right unit."""
     if not isinstance(condition, Call) or condition.name != "=":
         return False

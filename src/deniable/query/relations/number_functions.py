@@ -41,7 +41,9 @@ def _at_most(value: Sql, most: int) -> Sql:
     return case(exp.GT(this=value, expression=high), high.copy(), value.copy())
 
 
-def _rising(function: Callable[[float], float], a: ValueRange, lowest: float) -> ValueRange:
+def _increasing_range(
+    function: Callable[[float], float], a: ValueRange, lowest: float
+) -> ValueRange:
     """The range of an increasing function, for arguments above `lowest`.
 
     The bounds are widened by far more than the error of doubles, and values are clipped anyway.
@@ -60,23 +62,23 @@ def _rising(function: Callable[[float], float], a: ValueRange, lowest: float) ->
     return ValueRange("number", end(a.low, -1), end(a.high, 1))
 
 
-def _root(arguments: list[ValueRange]) -> ValueRange:
-    values = _rising(math.sqrt, arguments[0], 0)
+def _root_range(arguments: list[ValueRange]) -> ValueRange:
+    values = _increasing_range(math.sqrt, arguments[0], 0)
     return ValueRange("number", values.low or _ZERO, values.high)
 
 
-def _exponential(arguments: list[ValueRange]) -> ValueRange:
+def _exponential_range(arguments: list[ValueRange]) -> ValueRange:
     (a,) = arguments
     top = (
         Fraction(_LARGEST_EXPONENT)
         if a.high is None
         else min(a.high, Fraction(_LARGEST_EXPONENT))
     )
-    values = _rising(math.exp, ValueRange("number", top, top), -_LARGEST_EXPONENT)
+    values = _increasing_range(math.exp, ValueRange("number", top, top), -_LARGEST_EXPONENT)
     return ValueRange("number", _ZERO, values.high or Fraction(1))
 
 
-def _raised(arguments: list[ValueRange]) -> ValueRange:
+def _power_range(arguments: list[ValueRange]) -> ValueRange:
     base, power = arguments
     if power.low is None or power.low != power.high:
         raise InvalidQuery("POWER takes a constant exponent, as in POWER(x, 2).")
@@ -101,7 +103,7 @@ def _power(arguments: list[Sql]) -> Sql:
     return _where(exp.paren(defined), result)
 
 
-def _remainder(arguments: list[ValueRange]) -> ValueRange:
+def _remainder_range(arguments: list[ValueRange]) -> ValueRange:
     a, b = arguments
     if b.low is None or b.high is None:
         return ValueRange("number")
@@ -124,7 +126,7 @@ def _whole_quotient(arguments: list[Sql]) -> Sql:
     return _call("TRUNC", exp.paren(quotient))
 
 
-def digits(places: ValueRange) -> int:
+def round_digits(places: ValueRange) -> int:
     """The number of digits that ROUND keeps, which must be a whole constant."""
     if places.low is None or places.low != places.high or places.low.denominator != 1:
         raise InvalidQuery("ROUND takes a whole number of digits, as in ROUND(x, 2).")
@@ -135,9 +137,9 @@ def digits(places: ValueRange) -> int:
     return int(places.low)
 
 
-def _rounded(arguments: list[ValueRange]) -> ValueRange:
+def _round_range(arguments: list[ValueRange]) -> ValueRange:
     value, places = arguments
-    step = Fraction(1, 10) ** digits(places)
+    step = Fraction(1, 10) ** round_digits(places)
     low = None if value.low is None else (value.low / step).__floor__() * step
     high = None if value.high is None else (value.high / step).__ceil__() * step
     return ValueRange("number", low, high, step)
@@ -148,7 +150,7 @@ def _round(arguments: list[Sql]) -> Sql:
     return _call("ROUND", value, try_cast(places, "int"))
 
 
-def _between(
+def _fixed_range(
     low: int, high: int, step: Fraction | None
 ) -> Callable[[list[ValueRange]], ValueRange]:
     return lambda arguments: ValueRange("number", Fraction(low), Fraction(high), step)
@@ -159,13 +161,13 @@ def _logarithm(name: str, function: Callable[[float], float]) -> Function:
         1,
         1,
         "number",
-        lambda a: _rising(function, a[0], 0),
+        lambda a: _increasing_range(function, a[0], 0),
         lambda a: _where(_at_least(a[0], 0, strictly=True), _call(name, a[0].copy())),
     )
 
 
 def _wave(name: str) -> Function:
-    return Function(1, 1, "number", _between(-1, 1, None), lambda a: _call(name, a[0]))
+    return Function(1, 1, "number", _fixed_range(-1, 1, None), lambda a: _call(name, a[0]))
 
 
 NUMBERS: dict[str, Function] = {
@@ -173,21 +175,21 @@ NUMBERS: dict[str, Function] = {
         1,
         1,
         "number",
-        _root,
+        _root_range,
         lambda a: _where(_at_least(a[0], 0), _call("SQRT", a[0].copy())),
     ),
     "exp": Function(
         1,
         1,
         "number",
-        _exponential,
+        _exponential_range,
         lambda a: _call("EXP", _at_most(a[0], _LARGEST_EXPONENT)),
     ),
     "ln": _logarithm("LN", math.log),
     "log10": _logarithm("LOG10", math.log10),
     "log2": _logarithm("LOG2", math.log2),
-    "power": Function(2, 2, "number", _raised, _power),
-    "mod": Function(2, 2, "number", _remainder, _mod),
+    "power": Function(2, 2, "number", _power_range, _power),
+    "mod": Function(2, 2, "number", _remainder_range, _mod),
     "quotient": Function(
         2,
         2,
@@ -198,9 +200,9 @@ NUMBERS: dict[str, Function] = {
     "trunc": Function(
         1, 1, "number", lambda a: value_ranges.rounded(a[0]), lambda a: _call("TRUNC", a[0])
     ),
-    "round to": Function(2, 2, "number", _rounded, _round),
+    "round to": Function(2, 2, "number", _round_range, _round),
     "sign": Function(
-        1, 1, "number", _between(-1, 1, Fraction(1)), lambda a: _call("SIGN", a[0])
+        1, 1, "number", _fixed_range(-1, 1, Fraction(1)), lambda a: _call("SIGN", a[0])
     ),
     "sin": _wave("SIN"),
     "cos": _wave("COS"),

@@ -75,8 +75,8 @@ class Resolver:
         table = by_name.get(name.lower())
         if table is None:
             raise InvalidQuery(
-                f"There is no table {name}. "
-                + suggest(name, self.policy.tables, "The policy declares")
+                f"The policy has no table {name}. "
+                + suggest(name, self.policy.tables, "Its tables are")
             )
         return table
 

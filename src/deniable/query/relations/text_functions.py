@@ -18,16 +18,16 @@ def _call(name: str, *arguments: Sql) -> Sql:
     return exp.func(name, *arguments, dialect="duckdb", copy=False)
 
 
-def _plain(name: str, most: int = 1) -> Function:
+def _text_function(name: str, most: int = 1) -> Function:
     """A function from text to text."""
     return Function(1, most, "text", lambda a: ValueRange("text"), lambda a: _call(name, *a))
 
 
-def _test(name: str) -> Function:
+def _test_function(name: str) -> Function:
     return Function(2, 2, "text", lambda a: ValueRange("boolean"), lambda a: _call(name, *a))
 
 
-def _place(name: str, most: int) -> Function:
+def _part_function(name: str, most: int) -> Function:
     """A part of a text, given by positions that are whole constants."""
 
     def value_range(arguments: list[ValueRange]) -> ValueRange:
@@ -47,7 +47,7 @@ def _place(name: str, most: int) -> Function:
     return Function(2, most, ("text", "number"), value_range, sql)
 
 
-def _count(name: str, least: int) -> Function:
+def _count_function(name: str, least: int) -> Function:
     return Function(
         least,
         least,
@@ -57,7 +57,7 @@ def _count(name: str, least: int) -> Function:
     )
 
 
-def _escaped(kind: type[exp.Expr]) -> Function:
+def _escape_function(kind: type[exp.Expr]) -> Function:
     """A pattern with an escape character."""
 
     def sql(a: list[Sql]) -> Sql:
@@ -67,7 +67,7 @@ def _escaped(kind: type[exp.Expr]) -> Function:
     return Function(3, 3, "text", lambda a: ValueRange("boolean"), sql)
 
 
-def _split() -> Function:
+def _split_function() -> Function:
     """A part of a text between separators; empty if there is no such part."""
 
     def value_range(arguments: list[ValueRange]) -> ValueRange:
@@ -90,22 +90,22 @@ def _like(kind: type[exp.Expr]) -> Callable[[list[Sql]], Sql]:
 
 
 TEXTS: dict[str, Function] = {
-    "lower": _plain("LOWER"),
-    "upper": _plain("UPPER"),
-    "trim": _plain("TRIM", 2),
-    "ltrim": _plain("LTRIM", 2),
-    "rtrim": _plain("RTRIM", 2),
-    "reverse": _plain("REVERSE"),
-    "substring": _place("SUBSTRING", 3),
-    "left": _place("LEFT", 2),
-    "right": _place("RIGHT", 2),
-    "length": _count("LENGTH", 1),
-    "strpos": _count("STRPOS", 2),
-    "starts with": _test("STARTS_WITH"),
-    "ends with": _test("ENDS_WITH"),
-    "contains": _test("CONTAINS"),
-    "like escape": _escaped(exp.Like),
-    "ilike escape": _escaped(exp.ILike),
-    "split part": _split(),
+    "lower": _text_function("LOWER"),
+    "upper": _text_function("UPPER"),
+    "trim": _text_function("TRIM", 2),
+    "ltrim": _text_function("LTRIM", 2),
+    "rtrim": _text_function("RTRIM", 2),
+    "reverse": _text_function("REVERSE"),
+    "substring": _part_function("SUBSTRING", 3),
+    "left": _part_function("LEFT", 2),
+    "right": _part_function("RIGHT", 2),
+    "length": _count_function("LENGTH", 1),
+    "strpos": _count_function("STRPOS", 2),
+    "starts with": _test_function("STARTS_WITH"),
+    "ends with": _test_function("ENDS_WITH"),
+    "contains": _test_function("CONTAINS"),
+    "like escape": _escape_function(exp.Like),
+    "ilike escape": _escape_function(exp.ILike),
+    "split part": _split_function(),
     "ilike": Function(2, 2, "text", lambda a: ValueRange("boolean"), _like(exp.ILike)),
 }

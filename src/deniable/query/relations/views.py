@@ -56,7 +56,7 @@ class RelationView:
         return replace(self, columns=tuple(columns))
 
     def find(self, ref: ColumnRef) -> ViewColumn | None:
-        """The column of that name; None if there is none."""
+        """The column of that name, or None."""
         matches = [
             column
             for column in self.columns
@@ -73,7 +73,7 @@ class RelationView:
         return matches[0] if matches else None
 
     def column(self, ref: ColumnRef) -> ViewColumn:
-        """The column of that name; an error if there is none."""
+        """The column of that name. Raises an error if the view lacks it."""
         match = self.find(ref)
         if match is not None:
             return match
