@@ -166,10 +166,12 @@ class Composition(Loss):
             (loss._delta_above(epsilon) for _, loss in self._price_by_form()), default=ONE
         )
 
-    def _tradeoff_below(self, alpha: Fraction) -> Decimal:
-        return max(
-            (loss._tradeoff_below(alpha) for _, loss in self._price_by_form()), default=ZERO
-        )
+    def _tradeoff_below(self, alpha: Fraction, known: Decimal = ZERO) -> Decimal:
+        losses = [loss for _, loss in self._price_by_form()]
+        losses.sort(key=lambda loss: loss._delta_above(ExactEpsilon()))  # the tightest first
+        for loss in losses:
+            known = max(known, loss._tradeoff_below(alpha, known))
+        return known
 
     def group(self, k: int) -> Loss:
         """The composition of the groups of its parts.

@@ -13,7 +13,7 @@ computed share may be wrong. Larger losses under P only raise the result.
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cached_property, lru_cache
 
 import numpy as np
 
@@ -40,7 +40,7 @@ class GridCells:
     infinite: float  # the probability of losses beyond the grid
     doubt: Floats  # how much mass of each cell may have been moved a step too far
 
-    @property
+    @cached_property
     def losses(self) -> Floats:
         return self.step * np.arange(self.first, self.first + self.mass.size)
 
@@ -67,7 +67,7 @@ class GridCells:
         most = float(logs.max())
         return math.log(float(np.exp(logs - most).sum())) + most
 
-    @property
+    @cached_property
     def moments(self) -> tuple[float, float]:
         """Approximates mean and variance."""
         mean = float((self.mass * self.losses).sum())

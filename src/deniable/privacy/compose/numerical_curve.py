@@ -5,6 +5,7 @@ error that each of them may cause.
 """
 
 import math
+from functools import lru_cache
 
 from deniable.privacy.arithmetic.dominating_pairs import CountedPairs
 from deniable.privacy.arithmetic.floats import UNIT
@@ -25,9 +26,7 @@ def compute_curve(
     """The curve of the pairs, tilted for losses near `origin`, where it is about `delta`."""
     grid = choose_grid(pairs, precision)
     h = grid.step
-    cells = tuple(
-        (discretize(pair, h, effective_range(pair, RARE)), count) for pair, count in pairs
-    )
+    cells = _discretize_all(pairs, h)
     terms, heights, doubt, slop = [], [], 0.0, 0.0
     for cell, count in cells:
         mass, log, unsure = cell.tilted(tilt)
@@ -54,6 +53,13 @@ def compute_curve(
         (beyond + _infinite(cells)) * (1 + 1e-12), wrapped, doubt, variance, grid.drift,
         slop + 1e-12,
     )  # fmt: skip
+
+
+@lru_cache(maxsize=4)  # the curves of one sum share their cells
+def _discretize_all(pairs: CountedPairs, step: float) -> CountedCells:
+    return tuple(
+        (discretize(pair, step, effective_range(pair, RARE)), count) for pair, count in pairs
+    )
 
 
 def _infinite(cells: CountedCells) -> float:

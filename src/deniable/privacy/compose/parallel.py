@@ -15,6 +15,7 @@ from itertools import combinations_with_replacement
 from deniable.errors import InvalidParameter, Unsupported
 from deniable.exact.rationals import whole
 from deniable.privacy.arithmetic.exact_epsilon import ExactEpsilon
+from deniable.privacy.arithmetic.intervals import ZERO
 from deniable.privacy.compose.composition import compose
 from deniable.privacy.losses.concentrated import ConcentratedLoss
 from deniable.privacy.losses.gaussian import GaussianLoss
@@ -100,7 +101,7 @@ class Parallel(Loss):
     def _delta_above(self, epsilon: ExactEpsilon) -> Decimal:
         return max(loss._delta_above(epsilon) for loss in self.touched)
 
-    def _tradeoff_below(self, alpha: Fraction) -> Decimal:
+    def _tradeoff_below(self, alpha: Fraction, known: Decimal = ZERO) -> Decimal:
         return min(loss._tradeoff_below(alpha) for loss in self.touched)
 
     def group(self, k: int) -> "Parallel":

@@ -85,7 +85,7 @@ class ApproximateLoss(Loss):
             INFINITY if rest is None else PureLoss.of(self.exact_epsilon)._epsilon_below(rest)
         )
 
-    def _tradeoff_below(self, alpha: Fraction) -> Decimal:
+    def _tradeoff_below(self, alpha: Fraction, known: Decimal = ZERO) -> Decimal:
         return certify(lambda p: tradeoff_lines(self.exact_epsilon, self.slack, alpha, p)).lo
 
     def group(self, k: int) -> "ApproximateLoss":

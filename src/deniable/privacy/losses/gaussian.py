@@ -121,7 +121,7 @@ class GaussianLoss(Loss):
     def _delta_interval(self, epsilon: Decimal) -> Interval:
         return certify(lambda p: _delta(p(epsilon), p(self.mu_squared).sqrt()))
 
-    def _tradeoff_below(self, alpha: Fraction) -> Decimal:
+    def _tradeoff_below(self, alpha: Fraction, known: Decimal = ZERO) -> Decimal:
         if alpha in (0, 1):
             return ONE - int(alpha)
         z = normal.quantile_below(alpha)

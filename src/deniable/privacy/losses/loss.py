@@ -15,7 +15,7 @@ has no neighbouring relation: functions that depend on the relation have a param
 
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from decimal import Decimal
 from fractions import Fraction
 from typing import ClassVar, Protocol
@@ -31,9 +31,9 @@ from deniable.privacy.arithmetic.intervals import (
     ZERO,
     precision,
 )
+from deniable.privacy.losses.tradeoff_search import TradeoffSearch
 
 _NEARLY_ONE = Fraction(999, 1000)
-_GOLDEN = (math.sqrt(5) - 1) / 2
 
 
 class Algebra(Protocol):
@@ -149,33 +149,23 @@ class Loss(ABC):
         """
         return floats.down(max(self._tradeoff_below(probability(alpha, "alpha")), ZERO))
 
-    def _tradeoff_below(self, alpha: Fraction) -> Decimal:
-        """The greatest of the lower bounds that the delta curve gives (Dong, Roth & Su 2019):
-        1 - delta - e**epsilon alpha and e**-epsilon (1 - delta - alpha). Any epsilon gives
-        valid bounds, so the search need not be exact."""
+    def _tradeoff_below(self, alpha: Fraction, known: Decimal = ZERO) -> Decimal:
+        """A lower bound on the trade-off. `known` is another one: if no greater bound is found,
+        the result may be any number up to `known`."""
         if alpha == 0:
             return precision(60)(1 - self._certain_delta).lo
         if alpha == 1:
             return ZERO
-        p = precision(60)
 
-        def steep(epsilon: float) -> Decimal:
-            odds = p(Decimal(epsilon)).exp()
-            excess = p(self._delta_above(ExactEpsilon(Fraction(epsilon))))
-            return (1 - excess - odds * alpha).lo
-
-        def flat(epsilon: float) -> Decimal:
-            odds = p(Decimal(epsilon)).exp()
-            excess = p(self._delta_above(ExactEpsilon(Fraction(epsilon))))
-            return ((1 - excess - alpha) / odds).lo
+        def delta(epsilon: float) -> Decimal:
+            return self._delta_above(ExactEpsilon(Fraction(epsilon)))
 
         half = self._epsilon_above((1 - alpha) / 2)
         far = float(half) + 0.7 if half.is_finite() else 0.0
         near = float(self._epsilon_above(max(self.slack, _NEARLY_ONE)))
         # If `near` is large, the curve below it is too flat to guide a search from 0.
         starts = (0.0, near) if near > 5 else (0.0,)
-        ends = ((steep, -_log(alpha)), (flat, far))
-        return max(_search_maximum(line, start, end) for start in starts for line, end in ends)
+        return TradeoffSearch(delta, alpha).greatest(starts=starts, far=far, known=known)
 
     def fits(self, budget: "Loss") -> bool:
         """Whether this loss certainly stays within `budget`; pure sums are compared exactly."""
@@ -230,26 +220,3 @@ def add_slack(slack: Fraction, delta: Decimal) -> Decimal:
 def remove_slack(slack: Fraction, delta: Fraction) -> Fraction | None:
     """The delta left for the rest of such a mechanism; None if `slack` is greater."""
     return None if delta < slack else (delta - slack) / (1 - slack)
-
-
-def _log(x: Fraction) -> float:
-    return math.log(x.numerator) - math.log(x.denominator)  # x may be smaller than any float
-
-
-def _search_maximum(function: Callable[[float], Decimal], near: float, far: float) -> Decimal:
-    """The greatest value seen in a golden-section search on [near, far]."""
-    lo, hi = near, max(near, far)
-    left, right = hi - _GOLDEN * (hi - lo), lo + _GOLDEN * (hi - lo)
-    at_left, at_right = function(left), function(right)
-    best = max(function(lo), at_left, at_right)
-    for _ in range(36):
-        if at_left >= at_right:
-            hi, right, at_right = right, left, at_left
-            left = hi - _GOLDEN * (hi - lo)
-            at_left = function(left)
-        else:
-            lo, left, at_left = left, right, at_right
-            right = lo + _GOLDEN * (hi - lo)
-            at_right = function(right)
-        best = max(best, at_left, at_right)
-    return best

@@ -73,7 +73,7 @@ class PureLoss(EpsilonLoss):
 
         return certify(least)
 
-    def _tradeoff_below(self, alpha: Fraction) -> Decimal:
+    def _tradeoff_below(self, alpha: Fraction, known: Decimal = ZERO) -> Decimal:
         return certify(lambda p: tradeoff_lines(self.exact_epsilon, Fraction(0), alpha, p)).lo
 
     def group(self, k: int) -> "PureLoss":
