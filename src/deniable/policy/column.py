@@ -111,7 +111,7 @@ def _step(name: str, step: Number, bounds: tuple[Fraction, Fraction] | None) -> 
         raise _bad(
             name,
             "step",
-            "needs `bounds`, because it is the grid between them. Add both or none",
+            "needs `bounds`, because it is the grid between them. Declare both, or remove it",
         )
     try:
         grid = positive(step, "step")
