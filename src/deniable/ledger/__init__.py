@@ -1,6 +1,6 @@
 """Ledgers: what is spent and what is left, as a chain of signed entries."""
 
-from deniable.ledger.chained_ledger import ChainedLedger, MemoryLedger
+from deniable.ledger.chained_ledger import ChainedLedger
 from deniable.ledger.durable_ledger import DurableLedger, verify_ledger
 from deniable.ledger.ledger import (
     Entry,
@@ -11,6 +11,7 @@ from deniable.ledger.ledger import (
     Remaining,
     VerifiedLedger,
 )
+from deniable.ledger.memory_ledger import MemoryLedger
 
 __all__ = [
     "ChainedLedger",

@@ -13,7 +13,7 @@ from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
-from deniable.errors import BudgetExhausted, InvalidParameter, InvalidPolicy, LedgerBroken
+from deniable.errors import BudgetExhausted, InvalidParameter, LedgerBroken
 from deniable.exact.rationals import Number, probability
 from deniable.ledger.accounts import NOTHING, Charge, PartPath
 from deniable.ledger.charges import charge_for
@@ -33,7 +33,6 @@ from deniable.ledger.journal import (
     Journal,
     JournalRow,
     JournalView,
-    MemoryJournal,
     recall_key,
     reservation_id,
 )
@@ -64,9 +63,7 @@ from deniable.ledger.replay import (
     grant_day,
     replay_ledger,
 )
-from deniable.ledger.signing_keys import SigningKey
 from deniable.ledger.terms import Terms
-from deniable.policy.budget import Budget
 from deniable.query.plan.plan import Plan
 
 Clock = Callable[[], datetime.datetime]
@@ -361,38 +358,6 @@ class ChainedLedger(Ledger):
 
     def _time(self) -> str:
         return self._clock().isoformat(timespec="seconds")
-
-
-class MemoryLedger(ChainedLedger):
-    """A ledger in memory: it lives as long as the process.
-
-    >>> ledger = MemoryLedger(epsilon=1, delta=1e-6)
-    >>> print(ledger.remaining)
-    epsilon 1, delta 1e-06
-    """
-
-    def __init__(
-        self,
-        epsilon: Number | None = None,
-        delta: Number = 0,
-        *,
-        terms: Terms | None = None,
-        clock: Clock = utc_now,
-    ) -> None:
-        if terms is None:
-            terms = Terms.from_budget(_budget(epsilon, delta))
-        super().__init__(terms, MemoryJournal(SigningKey.new()), clock=clock)
-
-
-def _budget(epsilon: Number | None, delta: Number) -> Budget:
-    if epsilon is None:
-        raise InvalidParameter(
-            "A ledger needs a budget. Give `epsilon`, or `terms` made from a policy."
-        )
-    try:
-        return Budget(epsilon, delta)
-    except InvalidPolicy as problem:
-        raise InvalidParameter(str(problem)) from None
 
 
 def _charges(

@@ -6,13 +6,9 @@ from contextlib import suppress
 from pathlib import Path
 
 from deniable.errors import LedgerBroken, LedgerUnavailable
-from deniable.ledger.chained_ledger import (
-    ChainedLedger,
-    Clock,
-    MemoryLedger,
-    utc_now,
-)
+from deniable.ledger.chained_ledger import ChainedLedger, Clock, utc_now
 from deniable.ledger.ledger import Head, Ledger, VerifiedLedger
+from deniable.ledger.memory_ledger import MemoryLedger
 from deniable.ledger.replay import replay_ledger
 from deniable.ledger.signing_keys import PublicKey, SigningKey
 from deniable.ledger.terms import Terms

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from deniable.exact.rationals import Number
-from deniable.ledger.chained_ledger import MemoryLedger
+from deniable.ledger.memory_ledger import MemoryLedger
 from deniable.ledger.terms import Terms
 from deniable.policy import Policy, Table, load
 from deniable.release.public_session import Session

@@ -184,7 +184,7 @@ def test_the_engine_finds_what_sql_means(engine, sql, found, tables, neighbors):
         ("SELECT COUNT(*) FROM (SELECT DISTINCT ward FROM visits)", "SELECT DISTINCT patient"),
         ("SELECT COUNT(*) FROM (SELECT ward FROM visits GROUP BY 1)", "GROUP BY patient"),
         ("SELECT COUNT(*) FROM (SELECT SUM(cost) AS s FROM visits)", "GROUP BY patient"),
-        ("SELECT COUNT(*) FROM (SELECT ward FROM rows GROUP BY 1)", "Group in the outer question"),
+        ("SELECT COUNT(*) FROM (SELECT ward FROM rows GROUP BY 1)", "in the outer question"),
         ("SELECT COUNT(*) FROM wards LEFT JOIN visits USING (ward)", "private LEFT JOIN"),
         ("SELECT COUNT(*) FROM visits RIGHT JOIN wards USING (ward)", "private LEFT JOIN"),
         ("SELECT COUNT(*) FROM visits FULL JOIN wards USING (ward)", "private LEFT JOIN"),

@@ -246,7 +246,10 @@ def test_a_plan_that_protects_somebody_else_is_refused_and_costs_nothing():
             lambda data: data.table("data").agg(**{"\ud800": dp.count()}),
             "The name of a column of the answer has a lone surrogate",
         ),
-        (lambda data: data.sql(f'{COUNT} WHERE x > 1 AND "\ud800" > 2', epsilon=1), "lone surrogate"),
+        (
+            lambda data: data.sql(f'{COUNT} WHERE x > 1 AND "\ud800" > 2', epsilon=1),
+            "lone surrogate",
+        ),
     ],
 )
 def test_what_cannot_be_asked_is_refused_in_words_and_costs_nothing(ask, told):

@@ -5,7 +5,9 @@ whose loss the plan states. The steps after it (outputs, HAVING, ORDER BY, LIMIT
 noisy values only: they are post-processing and cost nothing.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+import os
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Any
 
@@ -30,7 +32,30 @@ from deniable.query.plan.plan import (
 )
 from deniable.release.answer.choices import DrawnChoices, draw_choices
 from deniable.release.answer.groups import Groups, form_groups
-from deniable.release.answer.slices import run_in_slices
+
+SLICE_LENGTH = 1 << 15  # groups
+_MOST_THREADS = 4
+_FEWEST_SLICES = 8  # with fewer slices, starting threads is not worth it
+
+
+def run_in_slices(count: int, work: Callable[[slice], None]) -> None:
+    """Calls `work` with slices that make up range(count), in no particular order.
+
+    >>> seen = []
+    >>> run_in_slices(3, seen.append)
+    >>> seen
+    [slice(0, 3, None)]
+    """
+    slices = [slice(at, min(at + SLICE_LENGTH, count)) for at in range(0, count, SLICE_LENGTH)]
+    threads = min(_MOST_THREADS, os.cpu_count() or 1)
+    if threads < 2 or len(slices) < _FEWEST_SLICES:
+        for part in slices:
+            work(part)
+        return
+    with ThreadPoolExecutor(threads, "deniable") as pool:
+        for future in [pool.submit(work, part) for part in slices]:
+            future.result()
+
 
 _WHOLE_BELOW = 2.0**53  # from here on, a double cannot represent every whole number
 

@@ -5,7 +5,7 @@ import threading
 import numpy as np
 import pytest
 
-from deniable.release.answer.slices import SLICE_LENGTH, run_in_slices
+from deniable.release.answer.answer import SLICE_LENGTH, run_in_slices
 
 
 @pytest.mark.parametrize(
