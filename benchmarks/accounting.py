@@ -16,7 +16,13 @@ import numpy as np
 
 import deniable as dp
 from benchmarks.stopwatch import REPEATS, Row, medians
-from deniable.privacy.compose import coarse_sum, grid_cells, loss_grid, numerical_loss
+from deniable.privacy.compose import (
+    coarse_sum,
+    grid_cells,
+    loss_grid,
+    numerical_curve,
+    numerical_loss,
+)
 
 UNIT = "answers/s"
 LEAST = 10
@@ -88,6 +94,7 @@ def forgetful(answer: Answer) -> Answer:
             numerical_loss.directions,
             numerical_loss._curve_near_delta,
             numerical_loss._curve_near_epsilon,
+            numerical_curve._discretize_all,
             grid_cells.effective_range,
         )
         for cache in kept:
