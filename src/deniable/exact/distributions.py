@@ -39,7 +39,7 @@ class CellDistribution(Protocol):
 
     def weights(self, count: int, bits: int) -> Weights:
         """Lower and upper bounds, at scale 2**bits, of the first `count` weights in order, and
-        an upper bound of all weights after them (zero if there are none)."""
+        an upper bound of all weights after them (zero if these are all)."""
         ...
 
 

@@ -87,7 +87,7 @@ def confidence_level(confidence: Number) -> Fraction:
 
 
 def decimal_text(number: Fraction) -> str:
-    """A rational as the shortest exact decimal; if there is none, with seventeen digits.
+    """A rational as its shortest exact decimal if it has one, else with seventeen digits.
 
     >>> decimal_text(Fraction(3)), decimal_text(Fraction(1, 8)), decimal_text(Fraction(1, 3))
     ('3', '0.125', '0.33333333333333331')

@@ -86,7 +86,7 @@ class WeightedCells:
         share = Fraction(int(self._lengths[index]), int(self._ceilings[index]))
         share *= Fraction(2) ** self._shift
         x = self._unit * int(self._distances[index])
-        # So many more digits of exp(-x) that `bits` of them are correct after the product.
+        # With these extra digits of exp(-x), the product has `bits` correct ones.
         extra = max(0, share.numerator.bit_length() - share.denominator.bit_length()) + 8
 
         def enclose(bits: int) -> Enclosure:

@@ -107,7 +107,7 @@ class Filter(ABC):
 
     @abstractmethod
     def _charge(self, loss: Loss) -> FilterCharge | None:
-        """The charge of a loss in the unit of this filter; None if it has none."""
+        """The charge of a loss in the unit of this filter, or None."""
 
     @property
     def remaining(self) -> FilterRemainder:

@@ -100,7 +100,7 @@ class Loss(ABC):
 
     @abstractmethod
     def _epsilon_above(self, delta: Fraction) -> Decimal:
-        """An upper bound on the least epsilon at 0 <= delta < 1; INFINITY if there is none."""
+        """An upper bound on the least epsilon at 0 <= delta < 1, or INFINITY."""
 
     @abstractmethod
     def _delta_above(self, epsilon: ExactEpsilon) -> Decimal:
@@ -115,7 +115,7 @@ class Loss(ABC):
         """The loss for k people at once, for example a household."""
 
     def epsilon(self, delta: Number = 0) -> float:
-        """The least epsilon at this delta, rounded up; `math.inf` if there is none."""
+        """The least epsilon at this delta, rounded up, or `math.inf`."""
         exact = delta_of(delta)
         return floats.up(max(self._epsilon_above(exact), ZERO))
 
