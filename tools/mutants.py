@@ -113,7 +113,7 @@ def _parse(code: str) -> list[ast.AST]:
     return list(body)
 
 
-def _candidates(scope: ast.AST, pattern: list[ast.AST]) -> Iterator[list[ast.AST]]:
+def _candidates(scope: ast.AST, pattern: Sequence[ast.AST]) -> Iterator[Sequence[ast.AST]]:
     if len(pattern) == 1 and isinstance(pattern[0], ast.expr):
         yield from ([node] for node in ast.walk(scope) if isinstance(node, ast.expr))
         return

@@ -11,9 +11,9 @@ from deniable.engines.duckdb.engine import DuckDB
 from deniable.errors import Unsupported
 from deniable.policy import Table
 from deniable.query.language.parse import parse_expression
-from deniable.query.relations.clean_columns import select_clean_columns
 from deniable.query.relations.scope import Scope
 from deniable.query.relations.sql_nodes import named, subquery
+from deniable.query.relations.views import select_clean_columns
 from tests.query.relations.test_function_table import DUCKDBS_OWN, USES
 
 NUMBERS = [None, math.nan, math.inf, -math.inf, 1e308, -1.7e308, 1e-308, 5e-324, -0.0, 0.0]

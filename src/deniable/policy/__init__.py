@@ -4,10 +4,9 @@ Everything in a policy is public. It decides the plan and the cost of a question
 is read. So its error messages quote what they found, and name the line of the file.
 """
 
-from deniable.policy.column import Column, Keys, KeyValue
+from deniable.policy.column import Column, Keys, KeyValue, Kind
 from deniable.policy.policy import Policy
 from deniable.policy.table import Table
-from deniable.policy.value_kinds import Kind
 
 __all__ = ["Column", "KeyValue", "Keys", "Kind", "Policy", "Table", "load", "parse"]
 

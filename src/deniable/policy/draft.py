@@ -7,8 +7,8 @@ declares what is public about them.
 
 from collections.abc import Mapping
 
+from deniable.policy.column import is_integer_type, kind_of_type
 from deniable.policy.source_addresses import is_address
-from deniable.policy.value_kinds import is_integer_type, kind_of_type
 
 MARK = "FILL IN"
 

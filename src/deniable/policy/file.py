@@ -46,7 +46,7 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationEr
 
 from deniable.errors import InvalidPolicy
 from deniable.policy.budget import Budget, FilterName, Schedule
-from deniable.policy.column import Column, KeyValue
+from deniable.policy.column import Column, KeyValue, Kind
 from deniable.policy.draft import MARK
 from deniable.policy.ledger_settings import locate_ledger
 from deniable.policy.policy import Policy
@@ -54,7 +54,6 @@ from deniable.policy.source_addresses import check_address, is_address
 from deniable.policy.suggestions import suggest
 from deniable.policy.table import ROW_CEILING, Malformed, Table
 from deniable.policy.toml_lines import line_of
-from deniable.policy.value_kinds import Kind
 from deniable.privacy.neighbors import Neighbors
 
 

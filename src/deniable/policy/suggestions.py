@@ -28,3 +28,12 @@ def suggest(name: str, known: Iterable[str], listed: str) -> str:
     if close:
         return f"Did you mean `{lower[close[0]]}`?"
     return f"{listed} {', '.join(f'`{key}`' for key in names)}." if names else ""
+
+
+def pluralize(number: int, noun: str) -> str:
+    """The number and the noun, with an s unless the number is 1.
+
+    >>> pluralize(1, "group"), pluralize(1200, "row")
+    ('1 group', '1,200 rows')
+    """
+    return f"{number:,} {noun}{'' if number == 1 else 's'}"

@@ -8,9 +8,8 @@ from typing import Any, Literal, TypeAlias, TypeVar, get_args
 from deniable.errors import InvalidParameter, InvalidPolicy
 from deniable.exact.rationals import Number, whole
 from deniable.policy.budget import Budget
-from deniable.policy.column import Column
+from deniable.policy.column import Column, Kind
 from deniable.policy.suggestions import suggest
-from deniable.policy.value_kinds import Kind
 from deniable.privacy.neighbors import Neighbors, neighboring
 
 ROW_CEILING = 10**12

@@ -9,10 +9,10 @@ import pytest
 from deniable.errors import InvalidQuery
 from deniable.policy import Table
 from deniable.query.language.parse import parse_expression
-from deniable.query.relations.clean_columns import select_clean_columns
 from deniable.query.relations.function_table import FUNCTIONS
 from deniable.query.relations.scope import Scope
 from deniable.query.relations.sql_nodes import subquery
+from deniable.query.relations.views import select_clean_columns
 
 NUMBERS = ["NULL", "'nan'", "'inf'", "'-inf'", "1e308", "-1e308", "-0.0", "0", "5e-324"]
 NUMBERS += ["0.5", "-3", "7.25", "1e18", "9007199254740993"]

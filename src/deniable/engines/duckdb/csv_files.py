@@ -17,7 +17,7 @@ import duckdb
 from deniable.engines.duckdb.source_files import SourceFiles, find_files, read_header
 from deniable.errors import InvalidPolicy
 from deniable.policy import Policy, Table
-from deniable.policy.plurals import pluralize
+from deniable.policy.suggestions import pluralize
 
 log = logging.getLogger("deniable.engine")
 
@@ -55,12 +55,14 @@ def _check_table(table: Table, files: SourceFiles) -> None:
         return  # opening the file raises the error
     where = ("tables", table.name, "malformed")
     if malformed.broken is not None:
-        log.warning("table %s: a quote is not closed in %s.", table.name, malformed.broken)
+        log.warning(
+            "table %s: a quote is not closed correctly in %s.", table.name, malformed.broken
+        )
         raise InvalidPolicy(
-            f"Table {table.name!r} has a line in its CSV files whose quotes are not closed: "
-            "the lines after it become part of its value, so one row may hide many. The "
-            "owner's log says where. Write a quote inside a value twice. If you are certain "
-            'that the file is right, turn this check off with   malformed = "skip"',
+            f"Table {table.name!r} has a line in its CSV files whose quotes are not closed "
+            "correctly: the lines after it become part of its value, so one row may hide many. "
+            "The owner's log says where. Write a quote inside a value twice. If you are sure "
+            'that the file is correct, turn this check off with   malformed = "skip"',
             where=where,
         )
     if not malformed.lines:

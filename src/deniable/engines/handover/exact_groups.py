@@ -39,7 +39,7 @@ class ExactGroups:
     Aggregated(...)
     """
 
-    keys: tuple["pa.Array[Any]", ...] = field(repr=False)  # one column of keys each
+    keys: tuple["pa.Array[Any]", ...] = field(repr=False)  # one array per key column
     units: NDArray[np.int64] | None = field(repr=False)  # how many units each group has
     features: dict[str, Integers] = field(repr=False)
     cells: dict[str, CellCounts] = field(repr=False, default_factory=dict)  # by statement

@@ -155,7 +155,7 @@ def _power(i: int, degree: int, power: int) -> Fraction:
 
 
 def _correct_for_sample(spread: Node, count: Node) -> Node:
-    """Of a sample: times n / (n - 1)."""
+    """Bessel's correction: times n / (n - 1)."""
     fewer = Operation("-", (count, _ONE))
     return Operation("*", (spread, Operation("/", (count, fewer))))
 

@@ -5,7 +5,7 @@ from fractions import Fraction
 
 from deniable.exact.rationals import decimal_text
 from deniable.mechanisms import Gaussian, Quantiles
-from deniable.policy.plurals import pluralize
+from deniable.policy.suggestions import pluralize
 from deniable.query.plan.plan import (
     Block,
     Choice,

@@ -209,7 +209,7 @@ def _predict(
 
 def _predict_chosen(output: Output, choice: Choice, rows: float | None) -> Output:
     """The margin in ranks or rows is certain. In the column's own unit it is an estimate, as if
-    the rows were spread evenly, until neighbouring quantiles are released with it."""
+    the rows were spread evenly. Other quantiles around it show the real margin afterwards."""
     likely = None
     assert choice.margin is not None
     if isinstance(choice.mechanism, Quantiles) and rows is not None:

@@ -110,7 +110,7 @@ def find_keys(draft: Draft) -> None:
 
 
 def collect_aggregates(draft: Draft) -> None:
-    """Every aggregate of the question, each once; those that cost nothing on their own."""
+    """Every aggregate of the question, each once, and which of them cost nothing extra."""
     question = draft.question
     expressions: list[Expression] = [named.expression for named in question.outputs]
     expressions += [expression for expression, _ in question.order]

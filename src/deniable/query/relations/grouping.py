@@ -16,7 +16,6 @@ from sqlglot import exp
 from deniable.errors import InvalidQuery
 from deniable.policy import Table
 from deniable.query.language.syntax_tree import Aggregate, ColumnRef, Expression, Named
-from deniable.query.relations.clean_columns import select_clean_columns
 from deniable.query.relations.row_origin import hidden_name
 from deniable.query.relations.scope import Scope
 from deniable.query.relations.sql_nodes import (
@@ -37,6 +36,7 @@ from deniable.query.relations.views import (
     column_from_range,
     declare_column,
     integer_column,
+    select_clean_columns,
 )
 
 _MOST_STEPS = 1 << 40  # the widest range of a value that is added up

@@ -5,8 +5,7 @@ from dataclasses import dataclass, field, replace
 
 from deniable.errors import InvalidQuery
 from deniable.policy import Policy, Table
-from deniable.policy.plurals import pluralize
-from deniable.policy.suggestions import suggest
+from deniable.policy.suggestions import pluralize, suggest
 from deniable.query.language.expressions import aggregates_in, check_sizes
 from deniable.query.language.question import Question
 from deniable.query.language.syntax_tree import (

@@ -235,7 +235,7 @@ def _square(value: Sql) -> Sql:
 
 
 def _total(value: Sql) -> Sql:
-    """The sum, 0 of nothing."""
+    """The sum; 0 if there are no rows."""
     return exp.func("COALESCE", exp.Sum(this=value), exp.Literal.number(0), copy=False)
 
 

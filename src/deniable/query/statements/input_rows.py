@@ -14,7 +14,6 @@ from sqlglot import exp
 from deniable.query.language.syntax_tree import ColumnRef, Expression, Literal
 from deniable.query.plan.key_list import is_consecutive, key_list_of
 from deniable.query.plan.plan import GroupKey
-from deniable.query.relations.clean_columns import select_clean_columns
 from deniable.query.relations.scope import Scope
 from deniable.query.relations.sql_nodes import (
     Sql,
@@ -27,6 +26,7 @@ from deniable.query.relations.sql_nodes import (
     subquery,
     try_cast,
 )
+from deniable.query.relations.views import select_clean_columns
 from deniable.query.statements.statistics import Statistic
 
 _LARGEST_INT = 2_000_000_000

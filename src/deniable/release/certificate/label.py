@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
-from deniable.policy.plurals import pluralize
+from deniable.policy.suggestions import pluralize
 from deniable.privacy import ApproximateLoss
 from deniable.privacy.losses.hypothesis_testing import odds_factor, posterior
 from deniable.release.answer.formatting import format_confidence, format_margin
