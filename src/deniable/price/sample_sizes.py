@@ -23,7 +23,7 @@ from deniable.privacy import PureLoss
 
 @dataclass(frozen=True, slots=True)
 class CountPrice:
-    """What a private count costs in accuracy, and the least that any method could.
+    """What a private count costs in accuracy, and the least that any method costs.
 
     >>> print(count(epsilon=0.5))
     ± 6 at 95 % confidence (Laplace noise of epsilon 0.5; standard error 2.799).

@@ -72,7 +72,7 @@ class SurveyPrice:
     >>> from deniable.mechanisms import RandomizedResponse
     >>> print(survey(RandomizedResponse(odds=3), margin=0.03))
     4269 people for ± 0.03 at 95 % confidence, at the worst prevalence.
-    A direct question, answered honestly, needs 1068: the coins cost 4 times as many.
+    A direct question, answered honestly, needs 1068: randomized answers need 4 times as many.
     8198 people guarantee it, whatever the prevalence and without approximation.
     """
 
@@ -102,8 +102,8 @@ class SurveyPrice:
         return (
             f"{self.people} people for ± {self.margin:g} at {100 * self.confidence:g} % "
             f"confidence, {where}.\nA direct question, answered honestly, needs {self.direct}: "
-            f"the coins cost {self.factor:.3g} times as many.\n{self.guaranteed} people "
-            "guarantee it, whatever the prevalence and without approximation."
+            f"randomized answers need {self.factor:.3g} times as many.\n{self.guaranteed} "
+            "people guarantee it, whatever the prevalence and without approximation."
         )
 
 
