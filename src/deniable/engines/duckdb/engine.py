@@ -288,7 +288,7 @@ def _arrow_dataset(files: tuple[str, ...], schema: "pa.Schema") -> "pyarrow.data
 
 
 def _first_batch(reader: Any) -> "pa.RecordBatch":
-    """The first batch, or an empty one if there is none."""
+    """The first batch, or an empty one at the end of the stream."""
     try:
         return reader.read_next_batch()
     except StopIteration:

@@ -6,7 +6,7 @@ sensitivity, c the count and e1 + e2 = epsilon. With noise of scale D / e1 on th
 2 c D / e2 on the numbers, the whole transcript is epsilon-private. Proof: shift the noisy
 threshold by D, which costs e1, and each of the c hits by 2 D, which costs e2 / c; the misses
 then cost nothing. If all numbers move in the same direction between neighbours, a shift of D is
-enough, hence c D / e2. Lyu, Su & Li, "Understanding the sparse vector technique for
+enough, so it is c D / e2. Lyu, Su & Li, "Understanding the sparse vector technique for
 differential privacy", 2017: of seven variants only this one is both private and usable, and the
 best split is e1 : e2 = 1 : (2 c)**(2/3), or 1 : c**(2/3). All noise is discrete Laplace on one
 public grid, and a tie counts as above: the shifts are whole steps, so the proof holds on the

@@ -70,7 +70,7 @@ class RandomizedResponse(Generic[EstimateKind]):
     p: Fraction
     q: Fraction
     categories: int
-    caveat: str  # a further condition for the loss; empty if there is none
+    caveat: str  # a further condition for the loss; may be empty
 
     # For type checkers: yes/no designs estimate one share, others one for each category.
     @overload

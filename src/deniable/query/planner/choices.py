@@ -114,8 +114,8 @@ def _modes(
     most = max(aggregate.bins or 1 for aggregate in aggregates)
     if key.values is None:
         raise InvalidQuery(
-            f"{aggregates[0]} chooses among declared values, and {argument} has none. Declare "
-            f'them, for example   {argument} = {{ keys = ["A", "B"] }},   or ask SELECT '
+            f"{aggregates[0]} chooses among declared values, but {argument} has no declared "
+            f'values. Declare them, for example   {argument} = {{ keys = ["A", "B"] }},   or ask SELECT '
             f"{argument}, COUNT(*) AS n ... GROUP BY {argument} ORDER BY n DESC LIMIT {most}."
         )
     if most > len(key.values):

@@ -61,7 +61,7 @@ def explain(plan: Plan) -> Branch:
 
 
 def _below(text: str, lines: list[Branch]) -> tuple[Branch, ...]:
-    """A branch with these lines below it, or nothing if there are none."""
+    """A branch with these lines below it, or nothing if the list is empty."""
     return (Branch(text, tuple(lines)),) if lines else ()
 
 

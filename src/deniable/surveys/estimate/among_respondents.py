@@ -67,7 +67,7 @@ def among_respondents(
 
 
 def _first(n: int, holds: Callable[[int], bool]) -> int:
-    """The least m from 0 to n at which a monotone condition holds; n + 1 if there is none."""
+    """The least m from 0 to n at which a monotone condition holds; else n + 1."""
     low, high = 0, n + 1
     while low < high:
         middle = (low + high) // 2

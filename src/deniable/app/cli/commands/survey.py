@@ -222,7 +222,7 @@ def plan_table(plan: "SurveyPlan", margin: str, people: int | None) -> "Table":
 
 
 def format_power(chance: float | None) -> str:
-    """The probability of detecting a share above 0; a mean has none."""
+    """The probability of detecting a share above 0; "-" for a mean."""
     return "-" if chance is None else percent(chance)
 
 
