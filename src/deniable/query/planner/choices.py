@@ -115,8 +115,9 @@ def _modes(
     if key.values is None:
         raise InvalidQuery(
             f"{aggregates[0]} chooses among declared values, but {argument} has no declared "
-            f'values. Declare them, for example   {argument} = {{ keys = ["A", "B"] }},   or ask '
-            f"SELECT {argument}, COUNT(*) AS n ... GROUP BY {argument} ORDER BY n DESC LIMIT {most}."
+            f'values. Declare them, for example   {argument} = {{ keys = ["A", "B"] }},   or '
+            f"ask SELECT {argument}, COUNT(*) AS n ... GROUP BY {argument} "
+            f"ORDER BY n DESC LIMIT {most}."
         )
     if most > len(key.values):
         raise InvalidQuery(
