@@ -83,7 +83,7 @@ def plan(
     ... kind = "yes-no"
     ... text = "Do you?"
     ... ''')
-    >>> plan(survey, margin=0.03).people  # 1,068 if design_questions directly
+    >>> plan(survey, margin=0.03).people  # 1,068 if asked directly
     4269
     """
     questions = design_questions(require_questionnaire(survey))
