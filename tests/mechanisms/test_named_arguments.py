@@ -43,6 +43,7 @@ def test_the_class_is_named(mechanism):
         (lambda: Quantiles(0.5, quantiles=0.5), "`quantiles` twice"),
         (lambda: InverseSensitivity([1, 2]), "needs `distance` and `neighbors`"),
         (lambda: Loloha(epsilon=1), "Loloha() needs `categories`."),
+        (lambda: Quantiles(0.5, bounds=(0, 1)), 'Write neighbors="add-remove" if a record'),
         (lambda: Rappor(epsilon=1), "Rappor() has no parameter `epsilon`. It takes `bits`"),
         (lambda: RevealingResponse(1, 0, 1), "takes at most 2 arguments: `p` and `q`."),
     ],

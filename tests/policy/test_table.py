@@ -103,7 +103,7 @@ def test_what_is_said_of_columns_is_said_by_their_names(what):
 
 
 def test_a_misspelt_word_names_the_nearest():
-    with pytest.raises(InvalidParameter, match=r"`bound`: Unknown option.*mean `bounds`"):
+    with pytest.raises(InvalidParameter, match=r"Unknown option `bound`.*mean `bounds`"):
         Table.declare("visits", bound={"cost": (0, 1)})
     with pytest.raises(
         InvalidParameter, match=r"The options are `bounds`, .*`max_rows_per_unit_per_group`"

@@ -43,10 +43,19 @@ def check_arguments(constructor: Constructor) -> Constructor:
         if twice := [name for name in by_place if name in arguments]:
             raise TypeError(f"{call}() got `{twice[0]}` twice, with its name and without.")
         if missing := [name for name in required if name not in given]:
-            raise TypeError(f"{call}() needs {_join(missing)}.")
+            raise TypeError(f"{call}() needs {_join(missing)}.{_example(missing)}")
         constructor(self, *values, **arguments)
 
     return cast(Constructor, checked)
+
+
+def _example(missing: list[str]) -> str:
+    if "neighbors" not in missing:
+        return ""
+    return (
+        ' Write neighbors="add-remove" if a record may be added or removed, or '
+        'neighbors="replace" if one may be replaced by another.'
+    )
 
 
 def _too_many(call: str, positional: list[str], names: list[str]) -> str:

@@ -171,7 +171,7 @@ def parse(text: str, name: str = "deniable.toml", *, policy_file: Path | None = 
     try:
         tree = tomllib.loads(text, parse_float=Decimal)
     except tomllib.TOMLDecodeError as problem:
-        raise InvalidPolicy(f"{name} is not valid TOML: {problem}.") from None
+        raise InvalidPolicy(f"{name} is not valid TOML: {problem}.{_data_hint(name)}") from None
     except (ValueError, RecursionError):
         raise InvalidPolicy(
             f"{name} has a number with thousands of digits, or lists nested thousands of "
@@ -285,6 +285,15 @@ def _resolve_source(source: str, folder: Path | None) -> str:
     return source if folder is None else str(folder / source)
 
 
+def _data_hint(name: str) -> str:
+    if name.lower().endswith(".toml"):
+        return ""
+    return (
+        " A policy is a TOML file. If this is a data file, use dp.protect, or draft a policy "
+        f"with   deniable init {name}"
+    )
+
+
 def _first_mistake(problem: ValidationError) -> tuple[tuple[str, ...], str]:
     """The path and the message of the mistake to report first.
 
@@ -296,7 +305,7 @@ def _first_mistake(problem: ValidationError) -> tuple[tuple[str, ...], str]:
     path = _keys_only(mistake["loc"])
     if unknown:
         hint = suggest(path[-1], _keys_of(path[:-1]), "Known keys are")
-        return path, f"`{path[-1]}`: Unknown key of {_title(path[:-1])}. {hint}"
+        return path, f"Unknown key `{path[-1]}` of {_title(path[:-1])}. {hint}"
     if mistake["type"] == "missing":
         title = _title(path[:-1])
         return path[:-1], f"{title[0].upper()}{title[1:]} needs the key `{path[-1]}`."

@@ -190,7 +190,7 @@ def _check_declared(properties: Mapping[str, Any], limits: Mapping[str, Any]) ->
     for option in limits:
         if option not in known:
             raise InvalidParameter(
-                f"`{option}`: Unknown option of a table. "
+                f"Unknown option `{option}` of a table. "
                 + suggest(option, known, "The options are")
             )
     examples = {"bounds": "(0, 100)", "step": "0.01", "keys": '["A", "B"]', "kind": '"date"'}

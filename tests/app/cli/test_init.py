@@ -82,3 +82,18 @@ def test_a_quick_command_loads_nothing_slow():
         [sys.executable, "-c", code], capture_output=True, text=True, check=True
     )
     assert not set(run.stdout.split()) & {"numpy", "scipy", "rich.console", "rich.table"}
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (("sql", "SELECT 1", "--epsilom", "1"), "Unknown option --epsilom. Did you mean `--ep"),
+        (("budget", "--polic=x"), "Unknown option --polic. Did you mean `--policy`?"),
+        (("sql", "SELECT", "COUNT(*)"), "Unexpected argument: COUNT(*). Put a question in quo"),
+        (("sql", "SELECT 1", "0.5"), "write the name of each option, such as --epsilon 0.5."),
+    ],
+)
+def test_a_stray_argument_gets_a_hint(deniable, words, message):
+    status, _, err = deniable(*words)
+    assert status == 2
+    assert message in err

@@ -129,7 +129,7 @@ def test_a_column_has_no_price_of_its_own():
 
 
 def test_unknown_arguments_are_refused():
-    with pytest.raises(InvalidParameter, match="`unit`: Unknown option"):
+    with pytest.raises(InvalidParameter, match="Unknown option `unit`"):
         dp.mean(VALUES, bounds=(0, 1), epsilon=1, unit="patient")
 
 

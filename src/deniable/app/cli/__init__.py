@@ -1,7 +1,9 @@
 """The command line `deniable`: one file for each command, assembled here."""
 
+import re
 import sys
 from collections.abc import Sequence
+from typing import Any
 
 import typer
 
@@ -72,9 +74,34 @@ def report_error(problem: Exception, words: Sequence[str]) -> int:
     context = getattr(problem, "ctx", None)
     command = context.command_path if context else f"deniable {words[0]}"
     message = (
-        problem.format_message() if isinstance(problem, typer.TyperException) else str(problem)
+        describe_usage_error(problem.format_message(), context, words)
+        if isinstance(problem, typer.TyperException)
+        else str(problem)
     )
     line = " ".join(message.split())
     end = "" if line.endswith((".", "?", "!")) else "."
     print(f"{command}: {line}{end} See {command} --help", file=sys.stderr)
     return 2
+
+
+def describe_usage_error(message: str, context: Any, words: Sequence[str]) -> str:
+    """Typer's message; for an unknown option or a stray argument, one that says how to go on.
+
+    Commands that take a question pass unknown options on, so Typer cannot name them.
+    """
+    from deniable.policy.suggestions import suggest  # slow to import
+
+    extra = message.removeprefix("Got unexpected extra argument(s) ")
+    if context is None or (extra == message and not message.startswith("No such option")):
+        return message
+    known = [name for parameter in context.command.params for name in parameter.opts]
+    for word in words:
+        name = word.partition("=")[0]
+        if re.fullmatch("--[a-z][a-z-]*", name) and name not in known:
+            return f"Unknown option {name}. {suggest(name, known, 'The options are')}"
+    if extra == message:
+        return message
+    return (
+        f"Unexpected argument: {extra[1:-1]}. Put a question in quotes, and write the name of "
+        "each option, such as --epsilon 0.5."
+    )

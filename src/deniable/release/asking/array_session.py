@@ -80,7 +80,7 @@ def _check_options(name: str, how: Mapping[str, Any]) -> None:
     for option in how:
         if option not in optional:
             hint = suggest(option, ("epsilon", "bounds", *optional), "The options are")
-            raise InvalidParameter(f"`{option}`: Unknown option of {name}(). {hint}")
+            raise InvalidParameter(f"Unknown option `{option}` of {name}(). {hint}")
 
 
 def release_array(

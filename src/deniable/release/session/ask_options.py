@@ -1,9 +1,30 @@
 """The options of a question: its price or its accuracy, and how the answer is shown."""
 
-from collections.abc import Mapping, Sequence
-from typing import NotRequired, TypedDict
+from collections.abc import Callable, Mapping, Sequence
+from functools import wraps
+from typing import Any, NotRequired, TypedDict, TypeVar, cast
 
 from deniable.exact.rationals import Number
+
+Method = TypeVar("Method", bound=Callable[..., Any])
+
+
+def question_first(method: Method) -> Method:
+    """Decorates a method that takes a question: all other arguments must have a name.
+
+    Python's own TypeError counts arguments, but does not say that a name is missing.
+    """
+
+    @wraps(method)
+    def checked(self: Any, *values: Any, **options: Any) -> Any:
+        if len(values) > 1:
+            raise TypeError(
+                f"{method.__name__}() takes only the question without a name. Name the other "
+                f"arguments: {method.__name__}(question, epsilon=0.5)"
+            )
+        return method(self, *values, **options)
+
+    return cast(Method, checked)
 
 
 class AskOptions(TypedDict):

@@ -50,7 +50,7 @@ def test_the_command(run):
     assert "everybody" in out
     assert "1 of 3" in out
     assert "█" in out
-    assert "1 charges so far" in out
+    assert "1 charge so far" in out
 
 
 def test_before_anything_was_asked(run):

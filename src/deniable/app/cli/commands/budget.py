@@ -27,6 +27,7 @@ def budget(policy: session_options.PolicyFile = session_options.POLICY) -> None:
     from deniable.ledger import MemoryLedger
     from deniable.ledger.terms import Terms
     from deniable.policy import load
+    from deniable.policy.suggestions import pluralize
 
     declared = load(str(policy))
     if session_options.ledger_exists(declared):
@@ -46,7 +47,8 @@ def budget(policy: session_options.PolicyFile = session_options.POLICY) -> None:
         table.add_row(account, UNITS[usage.filter], draw_bar(usage), *format_amounts(usage))
     console = Console(highlight=False)
     console.print(table)
-    console.print(f"{len(entries):,} charges so far. See them with   deniable ledger log")
+    charges = pluralize(len(entries), "charge")
+    console.print(f"{charges} so far. List them with   deniable ledger log")
 
 
 def describe_account(name: str) -> str:
