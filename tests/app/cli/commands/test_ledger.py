@@ -32,7 +32,7 @@ def test_the_log(asked):
 def test_a_sound_ledger(asked):
     status, out, err = asked("ledger", "verify")
     assert (status, err) == (0, "")
-    assert "sound: 5 entries" in out
+    assert "sound. It has 5 entries" in out
 
 
 def test_earlier_heads(asked, hospital):

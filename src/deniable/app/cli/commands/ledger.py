@@ -86,6 +86,8 @@ def verify(
     With an earlier head (from `deniable ledger head` or a release) it also finds a ledger that
     was replaced by an older copy.
     """
+    from deniable.policy.suggestions import pluralize  # slow to import
+
     heads = [read_head(path) for path in head or ()]
     if store is not None:
         if key is None:
@@ -96,8 +98,9 @@ def verify(
     else:
         with session_options.open_policy_ledger(policy) as opened:
             verified = opened.verify(heads)
-    earlier = f", with {verified.earlier} earlier head(s) in place" if verified.earlier else ""
-    print(f"The ledger is sound: {verified.entries:,} entries{earlier}.")
+    heads_found = pluralize(verified.earlier, "earlier head")
+    earlier = f", and it contains {heads_found}" if verified.earlier else ""
+    print(f"The ledger is sound. It has {verified.entries:,} entries{earlier}.")
     print(f"Its head is entry {verified.head.number}, {verified.head.hash}")
 
 
