@@ -12,7 +12,7 @@ from deniable.query.plan.plan import KeyValue
 from deniable.query.planner.explain import Branch
 from deniable.release.asking.builder_steps import BuiltQuestion
 from deniable.release.asking.stages import explain_question, release_question
-from deniable.release.session.ask_options import AskOptions, question_first
+from deniable.release.session.ask_options import AskOptions, with_names
 from deniable.release.session.door import Door
 from deniable.release.session.engine_run import Engine
 from deniable.release.session.release import Release
@@ -51,7 +51,7 @@ class Session(Door):
         # Repeats the signature so that errors about it name `Session`.
         super().__init__(policy, engine, ledger, analyst=analyst, log=log, rehearsal=rehearsal)
 
-    @question_first
+    @with_names("question, epsilon=0.5")
     def sql(self, text: str, *, fresh: bool = False, **options: Unpack[AskOptions]) -> Release:
         """The private answer to a question in SQL.
 
@@ -64,7 +64,7 @@ class Session(Door):
         """
         return release_question(self, text, options, fresh=fresh)
 
-    @question_first
+    @with_names("question, epsilon=0.5")
     def explain(self, question: str | Question, **options: Unpack[AskOptions]) -> Branch:
         """The plan as a tree to print: aggregates, noise, price and expected margins."""
         return explain_question(self, question, options)

@@ -9,7 +9,7 @@ from deniable.query.language.syntax_tree import Aggregate
 from deniable.query.plan.plan import Plan
 from deniable.query.planner.explain import Branch
 from deniable.release.asking.stages import explain_question, release_question
-from deniable.release.session.ask_options import AskOptions
+from deniable.release.session.ask_options import AskOptions, with_names
 from deniable.release.session.door import Door
 from deniable.release.session.release import Release
 
@@ -46,6 +46,7 @@ class BuiltQuestion:
         """Groups by columns, or by expressions under a name."""
         return BuiltQuestion(self.session, self.builder.group_by(*columns, **named))
 
+    @with_names("n=dp.count()")
     def agg(
         self,
         *,
@@ -69,14 +70,17 @@ class ReadyQuestion:
     session: Door
     question: Question
 
+    @with_names("epsilon=0.5")
     def plan(self, **options: Unpack[AskOptions]) -> Plan:
         """The plan, equal to that of the same question in SQL."""
         return self.session.plan(self.question, **options)
 
+    @with_names("epsilon=0.5")
     def explain(self, **options: Unpack[AskOptions]) -> Branch:
         """The plan as a tree to print."""
         return explain_question(self.session, self.question, options)
 
+    @with_names("epsilon=0.5")
     def release(self, *, fresh: bool = False, **options: Unpack[AskOptions]) -> Release:
         """The private answer. A kept answer costs nothing; `fresh` pays for a new one."""
         return release_question(self.session, self.question, options, fresh=fresh)

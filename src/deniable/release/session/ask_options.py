@@ -9,22 +9,26 @@ from deniable.exact.rationals import Number
 Method = TypeVar("Method", bound=Callable[..., Any])
 
 
-def question_first(method: Method) -> Method:
-    """Decorates a method that takes a question: all other arguments must have a name.
+def with_names(example: str) -> Callable[[Method], Method]:
+    """Decorates a method whose arguments, except a question, must have names.
 
     Python's own TypeError counts arguments, but does not say that a name is missing.
     """
+    most = int(example.startswith("question"))
 
-    @wraps(method)
-    def checked(self: Any, *values: Any, **options: Any) -> Any:
-        if len(values) > 1:
-            raise TypeError(
-                f"{method.__name__}() takes only the question without a name. Name the other "
-                f"arguments: {method.__name__}(question, epsilon=0.5)"
-            )
-        return method(self, *values, **options)
+    def decorate(method: Method) -> Method:
+        @wraps(method)
+        def checked(self: Any, *values: Any, **options: Any) -> Any:
+            if len(values) > most:
+                raise TypeError(
+                    f"{method.__name__}() takes arguments{' after the question' * most} only "
+                    f"with their names. Write {method.__name__}({example})."
+                )
+            return method(self, *values, **options)
 
-    return cast(Method, checked)
+        return cast(Method, checked)
+
+    return decorate
 
 
 class AskOptions(TypedDict):

@@ -26,7 +26,7 @@ from deniable.release.certificate.certificate import (
     budget_cap,
     certify,
 )
-from deniable.release.session.ask_options import AskOptions, question_first
+from deniable.release.session.ask_options import AskOptions, with_names
 from deniable.release.session.engine_run import Engine, run
 from deniable.release.session.plan_check import check_plan
 from deniable.release.session.receipt import read_receipt, write_receipt
@@ -226,7 +226,7 @@ class Door:
             last = self._last_canonical = plan, written, canonical.digest_json(written)
         return last[1:]
 
-    @question_first
+    @with_names("question, epsilon=0.5")
     def plan(self, question: str | Question, **options: Unpack[AskOptions]) -> Plan:
         """The plan for a question in SQL or built in Python. Nothing is spent or read.
 
