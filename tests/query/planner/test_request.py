@@ -26,7 +26,7 @@ def test_the_words_and_the_arguments_say_the_same():
     [{}, {"epsilon": 1, "margin": 5}, {"margin": 5, "relative": 1, "of": 3}, {"epsilon": None}],
 )
 def test_one_of_price_and_accuracy(wishes):
-    with pytest.raises(InvalidParameter, match="give one of `epsilon"):
+    with pytest.raises(InvalidParameter, match="one of `epsilon"):
         make_plan(ASK, policy(), **wishes)
 
 
@@ -64,7 +64,7 @@ def test_what_is_no_question_is_refused(question):
 
 
 def test_a_misspelt_wish_names_the_nearest():
-    with pytest.raises(InvalidParameter, match=r"`epsilom`: Unknown option.*mean `epsilon`"):
+    with pytest.raises(InvalidParameter, match=r"Unknown option `epsilom`.*mean `epsilon`"):
         make_plan(ASK, policy(), epsilom=1)
     with pytest.raises(InvalidParameter, match="Options are `epsilon`, `margin`"):
         make_plan(ASK, policy(), epsilon=1, xyzzy=2)

@@ -58,7 +58,8 @@ def find_files(source: str) -> SourceFiles:
     files = [Path(path)] if Path(path).is_file() else _match_pattern(path)
     if not files:
         raise InvalidPolicy(
-            f"Source {source!r} was not found. Paths are relative to the policy's folder."
+            f"Source {source!r} was not found. A path in a policy is relative to the policy's "
+            "folder, any other path to the current folder."
         )
     if format_ == "duckdb" and len(files) > 1:
         raise InvalidPolicy(f"Source {source!r} names several databases. Name one.")

@@ -328,8 +328,8 @@ def _not_understood(text: str, problem: Exception) -> InvalidQuery:
         first = errors[0]
         where = f" Near line {first.get('line')}, column {first.get('col')}."
     return InvalidQuery(
-        f"This is not SQL that can be understood.{where} Found {text[:80]!r}. Check the "
-        "spelling, quotes and brackets."
+        f"This is not valid SQL.{where} Found {text[:80]!r}. Check the spelling, quotes and "
+        "brackets."
     )
 
 

@@ -127,8 +127,8 @@ def _node(expression: Expression, draft: Draft) -> Node:
         raise InvalidQuery(f"{expression} cannot be combined with aggregates: use numbers.")
     if isinstance(expression, ColumnRef):
         raise InvalidQuery(
-            f"{expression} is neither inside an aggregate nor grouped by: its rows would be "
-            f"released. Use AVG({expression}) or GROUP BY {expression}."
+            f"{expression} is neither in an aggregate nor in GROUP BY, so its rows would be "
+            f"released. Add GROUP BY {expression}, or use an aggregate: AVG({expression})."
         )
     assert isinstance(expression, Call)
     if expression.name not in ALLOWED:

@@ -64,13 +64,13 @@ def _check_options(question: object, options: Mapping[str, Any]) -> None:
     """Refuses what is not a question, and unknown options."""
     if not isinstance(question, str | Question):
         raise InvalidQuery(
-            "A question is SQL text, such as SELECT COUNT(*) FROM data, or built in Python. "
-            f"Found {type(question).__name__}."
+            "A question is SQL text, such as SELECT COUNT(*) FROM data, or is built with "
+            f"table(...).agg(...). Found {type(question).__name__}."
         )
     for name in options:
         if name not in _REST:
             raise InvalidParameter(
-                f"`{name}`: Unknown option. "
+                f"Unknown option `{name}`. "
                 + suggest(name, (*_PRICES, *_REST[:-1]), "Options are")
             )
     weights = options.get("weights")
@@ -85,8 +85,8 @@ def _check_one_of(epsilon: Any, margin: Any, relative: Any, of: Any) -> None:
     given = [value for value in (epsilon, margin, relative) if value is not None]
     if len(given) != 1:
         raise InvalidParameter(
-            "An answer has a price or an accuracy, and one follows from the other: give one "
-            "of `epsilon=0.5`, `margin=50` and `relative=0.05, of=10_000`. Found "
+            "Give either a price or an accuracy: one of `epsilon=0.5`, `margin=50` and "
+            "`relative=0.05, of=10_000`. Found "
             f"{'none of them' if not given else 'more than one'}."
         )
     if of is not None and relative is None:

@@ -308,10 +308,10 @@ def _not_on_the_unit(left: RelationView, right: RelationView) -> InvalidQuery:
     tables = left.scope.table.name, right.scope.table.name
     unit = left.scope.origin.unit
     return InvalidQuery(
-        f"{tables[0]} and {tables[1]} are both private, but not joined on the unit, so one "
-        "person's rows would be joined with those of others. Join them on the unit: "
-        f"... JOIN ... ON {tables[0]}.{unit} = {tables[1]}.{unit} [AND ...]. Sub-queries must "
-        f"select {unit} for that."
+        f"{tables[0]} and {tables[1]} are both private, but not joined on the unit: "
+        "one person's rows would be joined with rows of other people. Join them on the unit: "
+        f"{tables[0]} JOIN {tables[1]} ON {tables[0]}.{unit} = {tables[1]}.{unit} [AND ...]. A "
+        f"sub-query must select {unit} for that."
     )
 
 

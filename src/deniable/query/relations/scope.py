@@ -264,10 +264,7 @@ class Scope:
         if values.kind == "boolean":
             return 0, 1, Fraction(1)
         if values.kind != "number":
-            raise InvalidQuery(
-                f"{argument} is {values.kind or 'NULL'}, and only numbers can be added up or "
-                "ranked. COUNT it, or ask for its most frequent values with MODE or TOP_K."
-            )
+            raise InvalidQuery(_not_a_number(argument, values.kind))
         if values.low is None or values.high is None:
             raise UnboundedColumn(_no_limit(argument))
         step = values.step
@@ -288,17 +285,30 @@ def _arguments(function: Function) -> str:
     return f"it takes {function.least} to {function.most}"
 
 
+def _not_a_number(argument: Expression, kind: str | None) -> str:
+    hint = "COUNT it, or ask for its most frequent values with MODE or TOP_K."
+    if kind == "text" and isinstance(argument, ColumnRef):
+        hint += (
+            "\n  All columns of a CSV file are text unless declared. If it holds numbers, "
+            f"declare bounds in the policy, for example   {_bounds_for(argument)}"
+        )
+    return f"{argument} is {kind or 'NULL'}, and only numbers can be added up or ranked. {hint}"
+
+
 def _no_limit(argument: Expression) -> str:
     if isinstance(argument, ColumnRef):
         return (
-            f"SUM({argument}) has no limit: one person could change it by any amount.\n"
-            "  Declare bounds in the policy, for example   "
-            f"{argument} = {{ bounds = [0, 1000], step = 1 }}"
+            f"{argument} has no limit: one person could change the answer by any amount.\n"
+            f"  Declare bounds in the policy, for example   {_bounds_for(argument)}"
         )
     return (
-        f"SUM({argument}) has no limit: one person could change it by any amount.\n"
+        f"{argument} has no limit: one person could change the answer by any amount.\n"
         f"  Declare bounds for its columns in the policy, or write CLAMP({argument}, 0, 1000)."
     )
+
+
+def _bounds_for(column: ColumnRef) -> str:
+    return f"{column} = {{ bounds = [0, 1000], step = 1 }}"
 
 
 def _power_of_ten(step: Fraction) -> Fraction:
