@@ -7,7 +7,7 @@
     ├── InvalidPolicy (ValueError)      a policy that cannot be read or contradicts itself
     ├── InvalidCertificate (ValueError) a certificate that was changed or does not add up
     ├── InvalidQuery (ValueError)       a question that cannot be parsed or answered privately
-    │   └── UnboundedColumn             a sum that one person could change by any amount
+    │   └── UnboundedColumn             an answer that one person could change by any amount
     ├── BudgetExhausted                 the answer costs more than is left of the budget
     ├── LedgerUnavailable               the ledger cannot be read or written now
     ├── LedgerBroken                    the ledger was changed, or belongs to another policy
@@ -74,7 +74,7 @@ class InvalidQuery(DeniableError, ValueError):
 
 
 class UnboundedColumn(InvalidQuery):
-    """A sum over a column without bounds: one person could change it by any amount."""
+    """A column without bounds: one person could change the answer by any amount."""
 
 
 class BudgetExhausted(DeniableError):
