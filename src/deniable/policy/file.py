@@ -314,6 +314,7 @@ def _first_mistake(problem: ValidationError) -> tuple[tuple[str, ...], str]:
     found = f" Found {value}." if isinstance(value, Decimal) else found
     message = "must be a number" if mistake["type"] == "is_instance_of" else mistake["msg"]
     message = message.replace("Input should", "must").replace("List should", "the list must")
+    message = message.replace("a valid list", "a list, in square brackets")
     return path, f"`{path[-1]}` of {_title(path[:-1])}: {message}.{found}"
 
 

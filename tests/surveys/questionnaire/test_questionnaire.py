@@ -59,7 +59,7 @@ def test_json_is_read_too(tmp_path):
 @pytest.mark.parametrize(
     ("text", "told"),
     [
-        (HEAD + YES_NO + "prefer_not_to_sya = true", "prefer_not_to_sya"),
+        (HEAD + YES_NO + "prefer_not_to_sya = true", "question 1.*mean `prefer_not_to_say`"),
         (HEAD + YES_NO + "prefer_not_to_say = 1", "boolean"),
         (HEAD + YES_NO + YES_NO, "have the id a"),
         (HEAD, "questions"),

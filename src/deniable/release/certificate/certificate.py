@@ -69,7 +69,7 @@ class Certificate:
             algorithm, key, value = (signature[name] for name in ("algorithm", "key", "value"))
         except (KeyError, TypeError):
             raise InvalidCertificate(
-                "This is no certificate: `statement`, `plan` or `signature` is missing."
+                "This is not a certificate: `statement`, `plan` or `signature` is missing."
             ) from None
         texts = algorithm == "Ed25519" and isinstance(key, str) and isinstance(value, str)
         if not (texts and isinstance(statement, dict) and isinstance(plan, dict)):

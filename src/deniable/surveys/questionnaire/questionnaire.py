@@ -259,8 +259,29 @@ def loads(text: str, *, form: str = "toml") -> Questionnaire:
 
 
 def _describe_error(error: Any) -> str:
-    where = ".".join(str(part) for part in error["loc"]) or "as a whole"
-    return f"{where}: {error['msg'].removeprefix('Value error, ')}"
+    """Where a mistake is, counted from 1, and what is expected there."""
+    parts: list[str] = []
+    for key in error["loc"]:
+        if isinstance(key, str):
+            parts.append(f"`{key}`")
+        else:
+            of_questions = parts[-1] == "`questions`"
+            parts[-1] = (
+                f"question {key + 1}" if of_questions else f"{parts[-1]}, item {key + 1}"
+            )
+    where = ", ".join(parts) or "as a whole"
+    if error["type"] == "extra_forbidden":
+        return f"{where}: unknown key{_suggest_key(*error['loc'])}"
+    message = error["msg"].removeprefix("Value error, ")
+    return f"{where}: {message.replace('Input should', 'must')}"
+
+
+def _suggest_key(*path: str | int) -> str:
+    from difflib import get_close_matches  # slow to import
+
+    kind = SurveyQuestion if len(path) == 3 and path[0] == "questions" else Questionnaire
+    near = get_close_matches(str(path[-1]), kind.model_fields, n=1)
+    return f" (did you mean `{near[0]}`?)" if near else ""
 
 
 def require_questionnaire(survey: Any) -> Questionnaire:
