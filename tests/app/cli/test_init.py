@@ -90,10 +90,11 @@ def test_a_quick_command_loads_nothing_slow():
         (("sql", "SELECT 1", "--epsilom", "1"), "Unknown option --epsilom. Did you mean `--ep"),
         (("budget", "--polic=x"), "Unknown option --polic. Did you mean `--policy`?"),
         (("sql", "SELECT", "COUNT(*)"), "Unexpected argument: COUNT(*). Put a question in quo"),
+        (("price", "count", "--epsilon", "0"), "See deniable price count --help"),
         (("sql", "SELECT 1", "0.5"), "write the name of each option, such as --epsilon 0.5."),
     ],
 )
-def test_a_stray_argument_gets_a_hint(deniable, words, message):
+def test_a_wrong_argument_gets_a_hint(deniable, words, message):
     status, _, err = deniable(*words)
     assert status == 2
     assert message in err

@@ -72,7 +72,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
 def report_error(problem: Exception, words: Sequence[str]) -> int:
     """Prints one line to standard error: what is wrong, why, and where to find help."""
     context = getattr(problem, "ctx", None)
-    command = context.command_path if context else f"deniable {words[0]}"
+    groups = {group.name for group in app.registered_groups}
+    named = words[:2] if words[0] in groups else words[:1]
+    command = context.command_path if context else " ".join(["deniable", *named])
     message = (
         describe_usage_error(problem.format_message(), context, words)
         if isinstance(problem, typer.TyperException)

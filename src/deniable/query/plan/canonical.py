@@ -153,7 +153,10 @@ def parse_json(source: str | bytes) -> Json:
             json.loads(source, object_pairs_hook=_refuse_repeats, parse_constant=_refuse),
         )
     except (ValueError, RecursionError) as problem:
-        raise InvalidCertificate(f"This is not JSON: {problem}.") from None
+        raise InvalidCertificate(
+            f"This is not valid JSON ({problem}). Give the file of a release, a certificate or "
+            "a ledger head as it was written."
+        ) from None
 
 
 def _refuse_repeats(pairs: list[tuple[str, Any]]) -> dict[str, Any]:

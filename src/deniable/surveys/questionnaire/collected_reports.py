@@ -71,7 +71,10 @@ def parse_reports(survey: Questionnaire, lines: Iterable[str]) -> CollectedRepor
         try:
             row = json.loads(line)
         except json.JSONDecodeError:
-            raise InvalidData(f"Line {number} of the reports is not JSON.") from None
+            raise InvalidData(
+                f"Line {number} of the reports is not JSON. Each line must be one report, as "
+                "`deniable survey simulate` writes them."
+            ) from None
         if not isinstance(row, dict) or not row.keys() <= names:
             raise InvalidData(
                 f"Line {number} of the reports is not an object with questions of this survey."
