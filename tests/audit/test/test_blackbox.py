@@ -101,11 +101,12 @@ def test_our_own_mechanisms_bring_their_claim():
     assert wider.violated
 
 
-def test_staircase_noise_is_audited_as_it_is_released_alone():
+def test_staircase_noise_is_audited_as_it_is_released_alone(size):
     """Several numbers at once would get another shape."""
     stairs = Staircase(epsilon=3, sensitivity=5)
-    assert audit.test(stairs, [(0, 5)], PureLoss(2), calls=20_000).violated
-    assert not audit.test(stairs, [(0, 5)], calls=10_000, error=1e-9).violated
+    calls = size(small=8_000, full=20_000, what="calls of single staircase noise")
+    assert audit.test(stairs, [(0, 5)], PureLoss(2), calls=calls).violated
+    assert not audit.test(stairs, [(0, 5)], calls=calls // 2, error=1e-9).violated
 
 
 def test_a_plain_function_is_enough():
