@@ -33,8 +33,7 @@ def main() -> int:
         if not run_step(f"[{number}/{len(STEPS) + 1}] {name}", command, show=name in SHOWN)
     ]
     print(f"[{len(STEPS) + 1}/{len(STEPS) + 1}] guards, doctests and tests", flush=True)
-    # One worker more than cores: some tests wait for Java, PostgreSQL or a killed process.
-    if subprocess.call([*TESTS, "-n", str(cores() + 1)]) != 0:
+    if subprocess.call([*TESTS, "-n", str(cores())]) != 0:
         failed.append("tests")
     if failed:
         print(f"make test: failed: {', '.join(failed)}.", file=sys.stderr)

@@ -73,7 +73,7 @@ class Folders:
     @pytest.fixture(autouse=True)
     def _session(self, session, tmp_path, size):
         self.folder = tmp_path
-        self.most = size(small=6, full=1_000, what="compiled plans of Spark in a test")
+        self.most = size(small=12, full=1_000, what="compiled plans of Spark in a test")
         session.conf.set("spark.sql.ansi.enabled", self.ansi)
 
     @contextlib.contextmanager
