@@ -145,6 +145,29 @@ FUNCTIONS = [
 ]
 
 
+EDGES = 8  # rows of `edges`
+FAR = 8895551372899.62, 8895551372999.62
+FARTHER = 590_000_000_000_000_000, 590_000_000_000_000_100
+AT_A_BOUND = [
+    "SELECT MEDIAN(real) AS a, MEDIAN(whole) AS b FROM edge",
+    "SELECT AVG(real) AS a, AVG(whole) AS b, HISTOGRAM(real, 3) AS c FROM edge",
+]
+
+
+def edges() -> pa.Table:
+    """Rows at bounds far from zero, next to them and beyond them."""
+    real = [*FAR, math.nextafter(FAR[1], 0), FAR[1] - 0.001, *FAR, math.inf, -math.inf]
+    whole = [*FARTHER, FARTHER[1] - 1, 2**63 - 1, -(2**63), *FARTHER, FARTHER[0] + 1]
+    return pa.table({"real": real, "whole": pa.array(whole, pa.int64())})
+
+
+def edge_policy() -> Policy:
+    table = Table.declare(
+        "edge", bounds={"real": FAR, "whole": FARTHER}, step={"real": 0.001, "whole": 1}
+    )
+    return Policy([table.with_schema({"real": "DOUBLE", "whole": "BIGINT"})], epsilon=1000)
+
+
 def exact(withheld):
     """All that an engine withheld, in an order of its own."""
 
@@ -248,6 +271,23 @@ class EngineContract:
             refused = {name.partition(": ")[2] for name in plans.keys() - kept.keys()}
             assert refused == self.refused_questions
             same(engine, reference, kept)
+
+    def test_no_integer_leaves_its_limits_at_a_bound(self):
+        """The bounds times 1 / step round to a step beyond them."""
+        tables = {"edge": edges()}
+        plans = {sql: plan(parse(sql), edge_policy(), epsilon=50) for sql in AT_A_BOUND}
+        with self.opened(tables) as engine, DuckDB.open(tables) as reference:
+            same(engine, reference, plans)
+            found = reference.run(plans[AT_A_BOUND[0]]).reveal_to(lambda exact: exact)
+            for choice in plans[AT_A_BOUND[0]].choices:
+                cells = found.cells[choice.name]
+                assert 0 <= cells.cell.min() <= cells.cell.max() < choice.cells
+                assert cells.count.sum() == EDGES
+            found = reference.run(plans[AT_A_BOUND[1]]).reveal_to(lambda exact: exact)
+            for block in plans[AT_A_BOUND[1]].blocks:
+                integers = [int(found.features[name][0]) for name in block.features]
+                assert min(integers) >= 0
+                assert sum(integers) == EDGES * block.reach.total
 
     def test_functions_of_odd_rows_have_duckdbs_integers(self):
         tables = {"odd": hostile()}

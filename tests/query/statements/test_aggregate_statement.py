@@ -69,8 +69,9 @@ def test_a_wrong_derivation_costs_accuracy_and_never_privacy(monkeypatch):
     """Were the limits of a function derived wrongly, what is added up would still keep them."""
     lie = ValueRange("number", Fraction(0), Fraction(1), Fraction(1))
     monkeypatch.setitem(FUNCTIONS, "abs", replace(FUNCTIONS["abs"], value_range=lambda _: lie))
-    rows = pa.table({"p": [1, 1, 2], "x": [-100, 100, 0]})
-    declared = {"bounds": {"x": (-100, 100)}, "epsilon": 1}
+    far = 10**12  # no 32-bit integer holds it, and the cast to one must not fail
+    rows = pa.table({"p": [1, 1, 2], "x": [-far, far, 0]})
+    declared = {"bounds": {"x": (-far, far)}, "epsilon": 1}
     session = dp.protect(rows, **declared)
     plan = session.plan("SELECT SUM(ABS(x)) AS s FROM data", epsilon=1)
     assert exact(session, plan) == [(2,)]

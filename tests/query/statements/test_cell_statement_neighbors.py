@@ -211,20 +211,31 @@ def test_with_a_limit_removed_it_fails(mutant, aggregate, relation):
         assert any(steps > most for steps, most in probe.excess(engine, MUTANTS[mutant]))
 
 
-def test_without_a_clip_there_are_cells_beyond_the_grid():
-    """Clipping keeps the cells on the grid; the mechanism refuses all others."""
-    probe = Probe("MEDIAN(x)", "", "", count=50, relation="add-remove", person=False)
-    table = pairs(50, relation="add-remove", person=False, seed=3, wild=False)
-    clip = (
+CLIPS = {
+    "of the column": (
         r"CASE WHEN (TRY_CAST\(\"x\" AS DOUBLE\)) > CAST\([^()]*\) THEN CAST\([^()]*\) "
         r"WHEN \1 < CAST\([^()]*\) THEN CAST\([^()]*\) ELSE \1 END",
         r"\1",
-    )
+    ),
+    "of its integer": (
+        r"CASE WHEN (x0) > \S+ THEN \S+ WHEN \1 < \S+ THEN \S+ ELSE \1 END",
+        r"\1",
+    ),
+}
+
+
+def test_without_its_clips_there_are_cells_beyond_the_grid():
+    """Each of the two clips keeps the cells on the grid by itself."""
+    probe = Probe("MEDIAN(x)", "", "", count=50, relation="add-remove", person=False)
+    table = pairs(50, relation="add-remove", person=False, seed=3, wild=False)
+    ways = [changed(probe.plan, *clip) for clip in CLIPS.values()]
+    neither = changed(ways[0], *CLIPS["of its integer"])
     size = probe.plan.choices[0].mechanism.grid.size
     with DuckDB.open({"data": table}) as engine:
-        for made, inside in ((probe.plan, True), (changed(probe.plan, *clip), False)):
+        for made in (probe.plan, *ways, neither):
             (cells,) = engine.run(made).reveal_to(lambda exact: exact).cells.values()
-            assert bool(np.all((cells.cell >= 0) & (cells.cell < size))) is inside
+            inside = bool(np.all((cells.cell >= 0) & (cells.cell < size)))
+            assert inside is (made is not neither)
 
 
 @pytest.mark.parametrize("relation", ["add-remove", "replace"])

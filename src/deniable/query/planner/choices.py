@@ -23,6 +23,7 @@ from deniable.mechanisms import PermuteAndFlip, Quantiles
 from deniable.mechanisms.quantiles.best_method import choose_method
 from deniable.privacy.neighbors import neighboring
 from deniable.query.language.syntax_tree import Aggregate, Expression, Named
+from deniable.query.plan.grid_steps import coarsen_by_tens
 from deniable.query.plan.plan import Choice
 from deniable.query.planner.draft import TYPICAL_ROWS, Draft, UnpricedChoice
 from deniable.query.relations.scope import Scope
@@ -71,14 +72,11 @@ def _quantiles(
 
 
 def _grid(argument: Expression, scope: Scope) -> tuple[int, int, Fraction]:
-    """The cells. An undeclared grid is made coarse enough; a declared one may be refused.
-
-    A double cannot hold all whole numbers beyond 2**53, so no grid is finer than that.
-    """
+    """The cells. An undeclared grid is made coarse enough; a declared one may be refused."""
     low, high, step = scope.grid(argument)
     declared = scope.value_range(argument).step is not None
-    while max(-low, high) >> 53 or (not declared and high - low >= MOST_CELLS):
-        low, high, step = low // 10, -(-high // 10), step * 10
+    if not declared:
+        low, high, step = coarsen_by_tens(low, high, step, widest=MOST_CELLS - 1)
     if high - low >= MOST_CELLS:
         coarser = decimal_text(step * 10 ** (len(str((high - low) // MOST_CELLS))))
         raise InvalidQuery(

@@ -16,6 +16,7 @@ from sqlglot import exp
 from deniable.errors import InvalidQuery
 from deniable.policy import Table
 from deniable.query.language.syntax_tree import Aggregate, ColumnRef, Expression, Named
+from deniable.query.plan.grid_steps import coarsen_by_tens
 from deniable.query.relations.row_origin import hidden_name
 from deniable.query.relations.scope import Scope
 from deniable.query.relations.sql_nodes import (
@@ -208,10 +209,7 @@ def _not_by_the_unit(view: RelationView) -> InvalidQuery:
 
 def _steps(argument: Expression, scope: Scope) -> tuple[int, int, Fraction]:
     """The argument's bounds in whole steps, and the step: coarse enough to be added up."""
-    low, high, step = scope.grid(argument)
-    while max(high - low, abs(low), abs(high)) > _MOST_STEPS:
-        low, high, step = low // 10, -(-high // 10), step * 10
-    return low, high, step
+    return coarsen_by_tens(*scope.grid(argument), most=_MOST_STEPS, widest=_MOST_STEPS)
 
 
 def _aggregate_range(aggregate: Aggregate, view: RelationView) -> ValueRange:

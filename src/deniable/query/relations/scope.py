@@ -11,6 +11,7 @@ from deniable.policy import Column as Declared
 from deniable.policy import Table
 from deniable.query.language.date_parts import DATE_PARTS, DIFFERENCE_UNITS
 from deniable.query.language.syntax_tree import Aggregate, Call, ColumnRef, Expression, Literal
+from deniable.query.plan.grid_steps import coarsen_by_tens
 from deniable.query.relations import value_ranges
 from deniable.query.relations.basic_functions import ANY, Function
 from deniable.query.relations.function_table import FUNCTIONS
@@ -259,7 +260,10 @@ class Scope:
         )
 
     def grid(self, argument: Expression) -> tuple[int, int, Fraction]:
-        """The argument's bounds in whole steps, and the step. Refuses unbounded arguments."""
+        """The argument's bounds in whole steps, and the step. Refuses unbounded arguments.
+
+        Where a bound lies too many steps from zero, the grid is coarser than declared.
+        """
         values = self.value_range(argument)
         if values.kind == "boolean":
             return 0, 1, Fraction(1)
@@ -273,7 +277,7 @@ class Scope:
         if step is None or width / step > 1 << 40:
             step = _power_of_ten(width / (1 << _DEFAULT_BITS))
         low, high = values.low / step, values.high / step
-        return low.__floor__(), high.__ceil__(), step
+        return coarsen_by_tens(low.__floor__(), high.__ceil__(), step)
 
 
 def _arguments(function: Function) -> str:

@@ -2,7 +2,11 @@
 
 clean      the columns that are used, cast to their kind and clipped
 said       of the rows that pass WHERE: the keys k0, k1, ... and the arguments y0, y1, ...
-rows       the arguments in whole steps x0, x1, ..., clipped once more; declared keys only
+steps      the arguments in whole steps x0, x1, ...; declared keys only
+rows       the integers x0, x1, ... clipped to their limits
+
+The integers are clipped last, always. A double at its bound may round to one step beyond, and
+the sensitivity counts on the limits.
 """
 
 from dataclasses import dataclass
@@ -55,15 +59,21 @@ class InputRows:
         """Of each row: its unit u, its keys and its arguments."""
         arguments = self._arguments()
         unit = [exp.column("u")] if self.scope.table.unit is not None else []
+        carried = unit + key_columns(self.groupings)
         steps = [
             named(self._in_steps(place, statistic, argument), f"x{place}")
             for place, statistic, argument in arguments
         ]
-        keys = key_columns(self.groupings)
         rows = subquery(self._filter_rows(arguments), "said").select(
-            *(unit + keys + steps or [number(1)]), copy=False
+            *(carried + steps or [number(1)]), copy=False
         )
-        return rows.where(*self._declared_keys_only(), copy=False)
+        rows = rows.where(*self._declared_keys_only(), copy=False)
+        if not any(self._is_counted_in_steps(which, what) for _, which, what in arguments):
+            return rows
+        clipped = [
+            named(self._clip_steps(*argument), f"x{argument[0]}") for argument in arguments
+        ]
+        return subquery(rows, "steps").select(*_copies(carried), *clipped, copy=False)
 
     def _filter_rows(self, arguments: list[_Argument]) -> exp.Select:
         """Keys and arguments of the rows that pass WHERE."""
@@ -103,13 +113,18 @@ class InputRows:
             return expression.name if self.scope.column(expression.name).integer else None
         return None
 
-    def _in_steps(self, place: str, statistic: Statistic, argument: Expression) -> Sql:
-        """An argument in whole steps. A column was already clipped to the same limits."""
-        value: Sql = exp.column(f"y{place}")
+    def _is_counted_in_steps(self, statistic: Statistic, argument: Expression) -> bool:
+        """Whether an argument is a number that is added up, ranked or put into bins."""
         kind = self.scope.value_range(argument).kind
-        if statistic.kind == "present" or kind not in ("number", "boolean"):
+        return statistic.kind != "present" and kind in ("number", "boolean")
+
+    def _in_steps(self, place: str, statistic: Statistic, argument: Expression) -> Sql:
+        """An argument in whole steps. It is clipped first, so that the cast cannot fail; a
+        column was already clipped to its bounds."""
+        value: Sql = exp.column(f"y{place}")
+        if not self._is_counted_in_steps(statistic, argument):
             return value
-        if kind == "boolean":
+        if self.scope.value_range(argument).kind == "boolean":
             value = double(value)
         if statistic.step != 1:
             value = exp.Mul(this=value, expression=double_literal(1 / statistic.step))
@@ -118,6 +133,13 @@ class InputRows:
             value = clip(value, number(low), number(high))
         wide = max(abs(low), abs(high), high - low) > _LARGEST_INT
         return exp.cast(value, "bigint" if wide else "int", copy=False)
+
+    def _clip_steps(self, place: str, statistic: Statistic, argument: Expression) -> Sql:
+        """The integer of an argument, clipped to its limits. NULL stays NULL."""
+        value = exp.column(f"x{place}")
+        if not self._is_counted_in_steps(statistic, argument):
+            return value
+        return clip(value, number(statistic.low), number(statistic.high))
 
     def _key_sql(self, grouping: Grouping) -> Sql:
         key, value = grouping.key, self.scope.sql(grouping.expression)
@@ -172,6 +194,10 @@ class InputRows:
             if second is not None and second.argument is not None:
                 arguments.append((f"{i}b", second, second.argument))
         return arguments
+
+
+def _copies(parts: list[Sql]) -> list[Sql]:
+    return [part.copy() for part in parts]
 
 
 def key_columns(groupings: tuple[Grouping, ...]) -> list[Sql]:

@@ -19,6 +19,7 @@ from deniable.exact.rationals import decimal_text
 from deniable.privacy.neighbors import Neighbors
 from deniable.query.language.syntax_tree import Aggregate, ColumnRef, Expression
 from deniable.query.plan.contribution import Contribution
+from deniable.query.plan.grid_steps import FARTHEST_STEP, coarsen_by_tens
 from deniable.query.relations.scope import Scope
 
 COUNT_ROWS = Aggregate("count", None)
@@ -34,9 +35,6 @@ PAIR_DEGREES = {
 # The most grid steps of a column whose squares are measured. The scale of their noise is up to
 # the square of this, times the rows of a unit over epsilon, and samplers serve up to 2**50.
 MOST_STEPS_SQUARED = 1 << 14
-# How many steps from zero a limit may lie. Beyond, a double could round to the wrong step; far
-# beyond, a cast to 64 bits would fail on any row, and the failure would reveal the row.
-FARTHEST_STEP = 1 << 50
 
 
 @dataclass(frozen=True, slots=True)
@@ -187,7 +185,7 @@ def _coarser(low: int, high: int, step: Fraction, most: int) -> tuple[int, int, 
     while True:
         by = next(factors)
         lower, upper = low // by, -(-high // by)
-        if upper - lower <= most and max(abs(lower), abs(upper)) <= FARTHEST_STEP:
+        if upper - lower <= most:
             return lower, upper, step * by
 
 
@@ -197,9 +195,7 @@ def _coarser_by_tens(
     """The grid, made coarser by a power of ten until limits and range are at most `most`."""
     if most < 2:
         raise _too_noisy()
-    while max(high - low, abs(low), abs(high)) > most:
-        low, high, step = low // 10, -(-high // 10), step * 10
-    return low, high, step
+    return coarsen_by_tens(low, high, step, most=most, widest=most)
 
 
 def _too_noisy() -> InvalidQuery:
@@ -215,7 +211,7 @@ def _histogram(aggregate: Aggregate, scope: Scope) -> Statistic:
     assert argument is not None
     if scope.value_range(argument).kind in ("text", "boolean"):
         return Statistic("histogram", argument, bins=tuple(map(str, labels(argument, scope))))
-    low, high, step = _coarser_by_tens(*scope.grid(argument), FARTHEST_STEP)
+    low, high, step = scope.grid(argument)
     ends = bin_ends(low, high, aggregate.bins or 10)
     bins = tuple(
         f"{decimal_text(start * step)} to {decimal_text(end * step)}"
