@@ -3,12 +3,7 @@
 This holds only if an independent party removes all that *before* the analyst sees any report.
 Otherwise a report costs what its randomizer costs.
 
-Yes/no randomized response, exactly: the reports are equivalent to their count of "yes". Let p
-be the probability of the true answer, X the count of "yes" of the others, f its distribution
-and F(t) = P(X >= t). A person who says "yes" with probability p instead of 1 - p gives
-delta(x) = max over t of (p - e**x (1 - p)) f(t - 1) - (e**x - 1) F(t), for the worst number of
-true "yes" among the others. For large n these are too many to try, and the privacy blanket
-gives an upper bound.
+Yes/no randomized response: `yes_counts` computes it from the count of "yes".
 
 Privacy blanket (Balle, Bell, Gascon & Nissim 2019), for k answers: each report of the others
 is, with probability k / (odds + k - 1), uniform whatever the true answer is. Suppose that all
@@ -20,29 +15,25 @@ m first: that treats m as hidden, and the result would be too small.
 
 Any randomizer of epsilon0 (Feldman, McMillan & Talwar 2021, "clones"): the same with C ~
 Bin(n - 1, e**-epsilon0), p = e**epsilon0 / (1 + e**epsilon0), q = 1 - p. Their closed form
-(theorem 3.1) is the fallback. The sharper theorem 3.2 of their 2023 paper has an erratum for
-general randomizers; here it is used only for yes/no randomized response.
+(theorem 3.1) is the fallback.
 """
 
 import math
 from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
-from functools import cached_property, lru_cache
 from typing import Any, Protocol
 
 import numpy as np
 
 from deniable.errors import InvalidParameter, Unsupported
 from deniable.exact.rationals import whole
-from deniable.privacy.arithmetic.dominating_pairs import Floats
+from deniable.privacy.amplify.yes_counts import least_epsilon, yes_counts
 from deniable.privacy.arithmetic.exact_epsilon import ExactEpsilon
 from deniable.privacy.arithmetic.intervals import ONE, ZERO, certify
 from deniable.privacy.losses.loss import Loss
 
-LARGEST_EXACT = 1024  # up to this many reports, each number of true "yes" is tried
 _ROUNDING = 1e-10  # relative, of sums of probabilities with errors below 1e-12
-_CLOSE = 2.0**-40
 _FEW = 32  # up to this many other reports, each number of uniform ones is considered
 _STEPS = (
     -9,
@@ -95,55 +86,34 @@ class Shuffled(Loss):
         if delta == 0:
             return most
         target = float(delta) * (1 - 1e-12)
-        if self.answers == 2 and self.reports <= LARGEST_EXACT:
+        if self.answers == 2:
             exact = yes_counts(self.reports, self.odds).epsilon(target, float(most))
             return min(most, Decimal(exact))
         closed = Decimal(self._closed_form(target))
-        return min(most, closed, Decimal(_least_epsilon(self._delta, target, float(most))))
+        return min(most, closed, Decimal(least_epsilon(self._delta, target, float(most))))
 
     def _epsilon_below(self, delta: Fraction, precision: float | None = None) -> Decimal:
         if self.answers != 2 or delta == 0:
             return ZERO
-        epsilon = _least_epsilon(
-            self._extreme, float(delta) * (1 + 1e-9), float(self._epsilon_above(delta))
-        )
-        return Decimal(epsilon * (1 - 1e-9))
+        most = float(self._epsilon_above(delta))
+        counts = yes_counts(self.reports, self.odds)
+        return Decimal(counts.epsilon_below(float(delta) * (1 + 1e-9), most) * (1 - 1e-9))
 
     def _delta(self, epsilon: float) -> float:
-        if self.answers == 2 and self.reports <= LARGEST_EXACT:
+        if self.answers == 2:
             return yes_counts(self.reports, self.odds).delta(epsilon)
-        if self.answers > 2:
-            return _blanket_of_many_answers(self.reports, self.answers, self.odds, epsilon)
         if self.answers:
-            share = 2 / (self.odds + self.answers - 1)
-            truth, lie = self.odds * share / 2, share / 2
-            return _blanket(self.reports, share, truth, lie, epsilon)
+            return _blanket_of_many_answers(self.reports, self.answers, self.odds, epsilon)
         lie = 1 / (1 + self.odds)
         return _blanket(self.reports, 1 / self.odds, 1 - lie, lie, epsilon)
 
-    def _extreme(self, epsilon: float) -> float:
-        """A lower bound on delta: all others have the same true answer."""
-        from scipy.stats import binom
-
-        lie = 1 / (1 + self.odds)
-        distributions = np.stack(
-            [binom.pmf(np.arange(self.reports), self.reports - 1, p) for p in (lie, 1 - lie)]
-        )
-        tails = np.cumsum(distributions[:, ::-1], axis=1)[:, ::-1]
-        beyond = np.hstack([tails[:, 1:], np.zeros((2, 1))])
-        return float(hockey_stick(distributions, beyond, self.odds, epsilon, -1).max())
-
     def _closed_form(self, delta: float) -> float:
-        """The closed forms: looser, but valid for any number of reports."""
+        """Looser, but valid for any number of reports."""
         n, odds, log = self.reports, self.odds, math.log(4 / delta)
-        epsilon = math.inf
-        if math.log(odds) <= math.log(n / (16 * math.log(2 / delta))):
-            spread = 8 * math.sqrt(odds * log / n) + 8 * odds / n
-            epsilon = math.log1p((odds - 1) / (odds + 1) * spread)
-        if self.answers == 2 and odds <= n / (8 * math.log(2 / delta)) - 1:
-            spread = 4 * math.sqrt(2 * log) / math.sqrt((odds + 1) * n) + 4 / n
-            epsilon = min(epsilon, math.log1p((odds - 1) * spread))
-        return epsilon * (1 + 1e-12)
+        if math.log(odds) > math.log(n / (16 * math.log(2 / delta))):
+            return math.inf
+        spread = 8 * math.sqrt(odds * log / n) + 8 * odds / n
+        return math.log1p((odds - 1) / (odds + 1) * spread) * (1 + 1e-12)
 
     def group(self, k: int) -> Loss:
         if k == 1:
@@ -157,10 +127,10 @@ class Shuffled(Loss):
 def shuffled(source: "ShuffledAnswers | Loss", *, reports: int) -> Shuffled:
     """The loss of one person's report among `reports` that an independent party shuffles.
 
-    From a `RandomizedResponse`: exact for yes/no answers (above a thousand reports a close
-    bound), the privacy blanket for more answers. From a pure loss: a bound for any randomizer.
-    It holds only if the shuffler removes identity, order and time before the analyst sees a
-    report.
+    From a `RandomizedResponse`: exact for yes/no answers (above a thousand reports within half
+    a percent), the privacy blanket for more answers. From a pure loss: a bound for any
+    randomizer. It holds only if the shuffler removes identity, order and time before the
+    analyst sees a report.
 
     >>> from deniable.mechanisms import RandomizedResponse
     >>> f"{shuffled(RandomizedResponse(odds=3), reports=1000).epsilon(1e-6):.6f}"
@@ -184,85 +154,6 @@ def _count_answers(source: Any) -> int:
     if not isinstance(p, Fraction) or not isinstance(q, Fraction) or p <= q:
         return 0
     return k if p + (k - 1) * q == 1 else 0
-
-
-def _least_epsilon(function: Any, delta: float, high: float) -> float:
-    """An epsilon with function(epsilon) <= delta, about the least."""
-    low = 0.0
-    if function(0.0) <= delta:
-        return 0.0
-    while high - low > _CLOSE * high:
-        middle = (low + high) / 2
-        low, high = (low, middle) if function(middle) <= delta else (middle, high)
-    return high
-
-
-@dataclass(frozen=True)
-class YesCounts:
-    """Distributions of the others' count of "yes", one row for each number of true "yes"."""
-
-    reports: int
-    odds: float
-
-    @cached_property
-    def distributions(self) -> Floats:
-        others = self.reports - 1
-        logs = np.concatenate([[0.0], np.cumsum(np.log(np.arange(1, self.reports + 1)))])
-        wide = np.arange(self.reports)
-
-        def binomial(n: int, log_p: float, log_q: float) -> Floats:
-            k = wide[: n + 1]
-            found: Floats = np.exp(
-                logs[n] - logs[k] - logs[n - k] + k * log_p + (n - k) * log_q
-            )
-            return found
-
-        truth, lie = -math.log1p(1 / self.odds), -math.log1p(self.odds)
-        out = np.zeros((self.reports, self.reports))
-        for true in range(self.reports):
-            rest = binomial(others - true, lie, truth)
-            out[true] = np.convolve(binomial(true, truth, lie), rest)
-        return out
-
-    @cached_property
-    def beyond(self) -> Floats:
-        """P(more than t) for each row and each count t."""
-        tails = np.cumsum(self.distributions[:, ::-1], axis=1)[:, ::-1]
-        return np.hstack([tails[:, 1:], np.zeros((self.reports, 1))])
-
-    def deltas(self, epsilon: float, rows: Any = slice(None)) -> Floats:
-        """The delta of each row, rounded up."""
-        return hockey_stick(self.distributions[rows], self.beyond[rows], self.odds, epsilon, 1)
-
-    def delta(self, epsilon: float) -> float:
-        return float(self.deltas(epsilon).max())
-
-    def epsilon(self, delta: float, most: float) -> float:
-        """The least epsilon for all rows: starts with two rows, adds those that need more."""
-        rows = [0, self.reports - 1]
-        while True:
-            epsilon = _least_epsilon(lambda x: float(self.deltas(x, rows).max()), delta, most)
-            every = self.deltas(epsilon)
-            if float(every.max()) <= delta:
-                return epsilon
-            rows.append(int(every.argmax()))
-
-
-@lru_cache(maxsize=4)
-def yes_counts(reports: int, odds: float) -> YesCounts:
-    """`YesCounts(reports, odds)`, cached."""
-    return YesCounts(reports, odds)
-
-
-def hockey_stick(
-    distributions: Floats, beyond: Floats, odds: float, epsilon: float, sign: int
-) -> Floats:
-    """max over t of (p - e**x (1 - p)) f(t - 1) - (e**x - 1) F(t), for each distribution f;
-    rounded up if `sign` is 1, down if it is -1."""
-    lie = 1 / (1 + odds)
-    gain = max(1 - lie - math.exp(epsilon) * lie, 0.0) * (1 + sign * _ROUNDING) * distributions
-    cost = math.expm1(epsilon) * (1 - sign * _ROUNDING) * beyond
-    return np.asarray(np.maximum((gain - cost).max(axis=1), 0.0))
 
 
 def _blanket_of_many_answers(reports: int, answers: int, odds: float, epsilon: float) -> float:
