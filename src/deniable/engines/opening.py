@@ -49,11 +49,28 @@ def open_engine(tables: Policy | Mapping[str, Any]) -> PlanRunner:
     >>> open_engine({"visits": pa.table({"ward": ["A"]})})
     DuckDB(visits)
     """
-    sources = (
-        {name: table.source for name, table in tables.tables.items()}
-        if isinstance(tables, Policy)
-        else dict(tables)
-    )
+    return _find_engine_class(_list_sources(tables)).open(tables)
+
+
+def read_schemas(tables: Policy | Mapping[str, Any]) -> dict[str, dict[str, str]]:
+    """The columns of each source and their types, which are public. Reads no value.
+
+    >>> import pyarrow as pa
+    >>> read_schemas({"visits": pa.table({"ward": ["A"]})})
+    {'visits': {'ward': 'VARCHAR'}}
+    """
+    sources = _list_sources(tables)
+    return _find_engine_class(sources).read_schemas(sources)
+
+
+def _list_sources(tables: Policy | Mapping[str, Any]) -> dict[str, Any]:
+    if isinstance(tables, Policy):
+        return {name: table.source for name, table in tables.tables.items()}
+    return dict(tables)
+
+
+def _find_engine_class(sources: Mapping[str, Any]) -> type[PlanRunner]:
+    """The one engine that can read all sources."""
     needed: dict[str, str] = {}
     for name, source in sources.items():
         try:
@@ -66,7 +83,7 @@ def open_engine(tables: Policy | Mapping[str, Any]) -> PlanRunner:
             f"All tables of a policy must be in one engine; these are in several: {listed}. "
             "Write one policy per engine, or copy the smaller tables."
         )
-    return _engine_class(next(iter(needed))).open(tables)
+    return _engine_class(next(iter(needed)))
 
 
 def _engine_class(engine_name: str) -> type[PlanRunner]:

@@ -5,7 +5,7 @@ Only public facts are used: the names and types of the columns, and what the pol
 
 from deniable.engines.duckdb.engine import DuckDB
 from deniable.engines.duckdb.made_up_rows import make_rows
-from deniable.engines.opening import open_engine
+from deniable.engines.opening import read_schemas
 from deniable.errors import InvalidPolicy
 from deniable.policy import Policy
 
@@ -29,13 +29,12 @@ def open_rehearsal(policy: Policy) -> DuckDB:
 
 def _read_schemas(policy: Policy) -> dict[str, dict[str, str]]:
     """The columns of each table's source, or the declared columns if it cannot be opened."""
-    schemas = {}
+    schemas: dict[str, dict[str, str]] = {}
     for name, table in policy.tables.items():
         try:
             if table.source is None:
                 raise InvalidPolicy("There is no source.")
-            with open_engine({name: table.source}) as engine:
-                schemas[name] = engine.schema(name)
+            schemas |= read_schemas({name: table.source})
         except InvalidPolicy:
             schemas[name] = {
                 column.name: _TYPES[column.kind or "text"] for column in table.columns.values()

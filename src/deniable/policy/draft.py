@@ -14,7 +14,7 @@ MARK = "FILL IN"
 
 _HEAD = """\
 # A policy: what is public about the data, and how much may be learned about a person in it.
-# Drafted from the names and types of columns: no value was read. Decide everything below
+# Drafted from the names and types of columns: no value was used. Decide everything below
 # without looking at the data, because everything in this file counts as public.
 # Replace every "{mark}" before you use this policy.
 

@@ -115,7 +115,7 @@ class _Table(_Strict):
     row_ceiling: int = ROW_CEILING
     expected_rows: int | None = None
     public: bool = False
-    malformed: Malformed = "report"
+    malformed: Malformed = "refuse"
     epsilon: Amount | None = None
     delta: Amount | None = None
     version: str = ""

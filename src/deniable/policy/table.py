@@ -15,7 +15,7 @@ from deniable.privacy.neighbors import Neighbors, neighboring
 ROW_CEILING = 10**12
 
 T = TypeVar("T")
-Malformed: TypeAlias = Literal["report", "refuse", "skip"]
+Malformed: TypeAlias = Literal["refuse", "skip"]
 
 
 @dataclass(frozen=True, slots=True, init=False)
@@ -27,9 +27,8 @@ class Table:
     of them with at most `max_rows_per_unit_per_group` rows.
     At most `row_ceiling` rows are summed. `expected_rows` is a public guess, only used to
     predict margins. A `public` table is not protected.
-    Malformed lines of a CSV file are left out. `malformed` says what opening does: count them
-    and write the number to the owner's log ("report"), raise an error ("refuse"), or nothing
-    ("skip").
+    `malformed` says what opening does with malformed lines of a CSV file: raise an error
+    ("refuse"), or leave them out ("skip"). Only the owner's log says where they are.
     `budget` limits what questions about this table may cost, within the budget of its unit.
     `version` is the owner's label of the data. A question that is repeated on the same version
     gets the same answer, at no further cost.
@@ -67,7 +66,7 @@ class Table:
         row_ceiling: int = ROW_CEILING,
         expected_rows: int | None = None,
         public: bool = False,
-        malformed: Malformed = "report",
+        malformed: Malformed = "refuse",
         columns: Mapping[str, Column] | None = None,
         budget: Budget | None = None,
         version: str = "",
@@ -207,7 +206,7 @@ def _check_malformed(choice: str) -> str:
     if choice in get_args(Malformed):
         return choice
     raise InvalidPolicy(
-        f'`malformed` must be "report", "refuse" or "skip". Found {choice!r}.',
+        f'`malformed` must be "refuse" or "skip". Found {choice!r}.',
         where=("malformed",),
     )
 

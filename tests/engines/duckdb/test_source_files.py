@@ -1,7 +1,5 @@
 """Sources that are files: found literally, refused with the reason, never sniffed."""
 
-import gzip
-
 import pytest
 
 from deniable.engines.duckdb import source_files
@@ -44,26 +42,3 @@ def test_endings_decide(folder):
 def test_what_is_not_a_file_is_refused(folder, source, told):
     with pytest.raises(InvalidPolicy, match=told):
         source_files.find_files(source)
-
-
-def test_only_the_first_line_is_read(folder):
-    (folder / "c.csv").write_bytes(b'\xef\xbb\xbfid,"a, b"\r\n\xff\xfe broken')
-    assert source_files.read_header(source_files.find_files("c.csv")) == ["id", "a, b"]
-    with gzip.open(folder / "z.csv.gz", "wt") as file:
-        file.write("x,y\n1,2\n")
-    assert source_files.read_header(source_files.find_files("z.csv.gz")) == ["x", "y"]
-
-
-@pytest.mark.parametrize("line", ["", "a,A\n", "a,,b\n"])
-def test_a_header_that_names_nothing_is_refused(folder, line):
-    (folder / "c.csv").write_text(line)
-    with pytest.raises(InvalidPolicy, match="first line"):
-        source_files.read_header(source_files.find_files("c.csv"))
-
-
-@pytest.mark.parametrize("packed", [False, True])
-def test_what_is_not_packed_as_its_ending_says_is_refused(folder, packed):
-    content = b"one,two\n" * 99
-    (folder / "v.csv.gz").write_bytes(gzip.compress(content)[:15] if packed else content)
-    with pytest.raises(InvalidPolicy, match="does not match its file extension"):
-        source_files.read_header(source_files.find_files("v.csv.gz"))

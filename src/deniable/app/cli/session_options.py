@@ -105,7 +105,7 @@ def open_session(policy: Path, doing: str, analyst: str | None = None) -> Iterat
 class PlanningEngine:
     """An engine that knows the columns of the tables but no rows, so it can run nothing."""
 
-    def __init__(self, schemas: dict[str, Mapping[str, str]]) -> None:
+    def __init__(self, schemas: Mapping[str, Mapping[str, str]]) -> None:
         self.schemas = schemas
 
     def schema(self, table: str) -> Mapping[str, str]:
@@ -124,7 +124,7 @@ class PlanningEngine:
 def open_planner(policy: Path, doing: str) -> Iterator["Session"]:
     """A session that can only make plans, so it needs no ledger."""
     from deniable.app.cli.progress import show_progress
-    from deniable.engines.opening import open_engine
+    from deniable.engines.opening import read_schemas
     from deniable.ledger import MemoryLedger
     from deniable.ledger.terms import Terms
     from deniable.policy import load
@@ -133,8 +133,7 @@ def open_planner(policy: Path, doing: str) -> Iterator["Session"]:
 
     with show_progress(doing), name_line_in_errors(str(policy)):
         declared = load(str(policy))
-        with open_engine(declared) as engine:
-            columns = PlanningEngine({name: engine.schema(name) for name in declared.tables})
+        columns = PlanningEngine(read_schemas(declared))
         yield Session(declared, columns, MemoryLedger(terms=Terms.from_policy(declared)))
 
 

@@ -1,118 +1,170 @@
-"""CSV files as DuckDB reads them: every column as text, without malformed lines.
+"""CSV files are read once, when they are opened, into a private copy that questions read.
 
-A line with too few columns, or with bytes that are not text, must not be an error: one row
-could then block all questions. It is left out, and the owner's log says, when the table is
-opened, how many such lines there are and where the first one is. That number depends on the
-data, so it is reported nowhere else.
+Every column is text, and no line can change how another is read: see `csv_lines`. A file with
+malformed lines is refused, unless the policy says that they are left out; one whose quotes are
+not closed always is. This depends on the data, so it is decided before any question, and only
+the owner's log says how many such lines there are and where the first one is.
 
-A quote that is not closed is different: the lines after it become part of the same value. One
-row can then hide any number of others, and no sensitivity holds. Such a file is not opened.
+The copy is an Arrow file in the engine's private folder, mapped into memory, and goes with it.
+So what happens to the CSV file while a session is open changes no answer.
 """
 
 import logging
+import os
+from collections import deque
+from collections.abc import Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
+from functools import partial
+from io import BufferedIOBase
+from pathlib import Path
 
-import duckdb
+import pyarrow as pa
 
-from deniable.engines.duckdb.source_files import SourceFiles, find_files, read_header
+from deniable.engines.duckdb.csv_header import open_csv, read_header
+from deniable.engines.duckdb.csv_lines import LONGEST, LineFormat, Lines, read_lines
+from deniable.engines.duckdb.source_files import SourceFiles
 from deniable.errors import InvalidPolicy
-from deniable.policy import Policy, Table
 from deniable.policy.suggestions import pluralize
+from deniable.policy.table import Malformed
 
 log = logging.getLogger("deniable.engine")
 
-
-def csv_relation(files: SourceFiles, options: str = "strict_mode = false") -> str:
-    """The files as an SQL relation."""
-    listed = ", ".join(map(_quote_text, files.paths))
-    columns = ", ".join(f"{_quote_text(column)}: 'VARCHAR'" for column in read_header(files))
-    return (
-        f"read_csv([{listed}], auto_detect = false, columns = {{{columns}}}, header = true, "
-        f"delim = {_quote_text(files.delimiter)}, quote = '\"', escape = '\"', "
-        f"ignore_errors = true, {options})"
-    )
+_BLOCK = LONGEST // 2  # bytes that are read at a time, so only the last line may be too long
+_THREADS = min(4, os.cpu_count() or 1)
 
 
-def check_csv_files(policy: Policy) -> None:
-    """Writes to the owner's log which lines of the policy's CSV files are malformed.
+def copy_csv_files(
+    table: str, files: SourceFiles, malformed: Malformed, copy: Path
+) -> "pa.Table":
+    """Copies a table's CSV files to an Arrow file; returns its rows, mapped into memory.
 
-    Refuses a table with broken quotes, and a table with `malformed = "refuse"` that has any
-    malformed line. A table with "skip" is not checked, which saves reading it once.
+    Refuses malformed lines, or leaves them out ("skip"), and tells the owner's log.
     """
-    for table in policy.tables.values():
-        source = table.source if isinstance(table.source, str) else ""
-        if table.malformed != "skip" and source.lower().endswith(_ENDINGS):
-            _check_table(table, find_files(source))
-
-
-_ENDINGS = (".csv", ".csv.gz", ".tsv", ".tsv.gz")
-
-
-def _check_table(table: Table, files: SourceFiles) -> None:
+    names = read_header(files.paths[0], files.delimiter).names
+    schema = pa.schema([(name, pa.string()) for name in names])
+    found = MalformedLines()
     try:
-        malformed = _find_malformed_lines(files)
-    except duckdb.Error:
-        return  # opening the file raises the error
-    where = ("tables", table.name, "malformed")
-    if malformed.broken is not None:
-        log.warning(
-            "table %s: a quote is not closed correctly in %s.", table.name, malformed.broken
-        )
+        with pa.OSFile(str(copy), "wb") as sink, pa.ipc.new_file(sink, schema) as writer:
+            for rows in _read_rows(files, names, found):
+                writer.write_table(rows.rename_columns(names))
+    except OSError as problem:
         raise InvalidPolicy(
-            f"Table {table.name!r} has a line in its CSV files whose quotes are not closed "
-            "correctly: the lines after it become part of its value, so one row may hide many. "
-            "The owner's log says where. Write a quote inside a value twice. If you are sure "
-            'that the file is correct, turn this check off with   malformed = "skip"',
-            where=where,
-        )
-    if not malformed.lines:
-        return
-    log.warning(
-        "table %s: %s of its CSV files %s malformed and left out of every answer; the first "
-        "is %s.",
-        table.name,
-        pluralize(malformed.lines, "line"),
-        "is" if malformed.lines == 1 else "are",
-        malformed.first,
-    )
-    if table.malformed == "refuse":
-        raise InvalidPolicy(
-            f"Table {table.name!r} has malformed lines in its CSV files; the owner's log says "
-            "where. Correct them, or leave them out with   "
-            'malformed = "report"',
-            where=where,
-        )
+            f"The CSV files of table {table!r} cannot be copied to {str(copy.parent)!r}: "
+            f"{problem.strerror}. The copy is about as large as the files. Choose a folder "
+            "with enough space in the environment variable TMPDIR."
+        ) from None
+    _judge(table, found, malformed)
+    return pa.ipc.open_file(pa.memory_map(str(copy))).read_all()
 
 
-@dataclass(frozen=True, slots=True)
-class _MalformedLines:
+@dataclass(slots=True)
+class MalformedLines:
     """The malformed lines of some files: how many and where, never their content."""
 
-    lines: int = 0
+    count: int = 0
     first: str = ""
-    broken: str | None = None  # the first line whose quotes are not closed
+    first_unclosed: str = ""
+
+    def add(self, lines: Lines, number: int, path: str) -> None:
+        """Adds those of a block that begins with the line of this number."""
+        if lines.malformed and not self.count:
+            self.first = f"line {number + lines.malformed[0]} of {path}"
+        if lines.unclosed and not self.first_unclosed:
+            self.first_unclosed = f"line {number + lines.unclosed[0]} of {path}"
+        self.count += len(lines.malformed)
+
+    def __str__(self) -> str:
+        lines = pluralize(self.count, "line")
+        verb = "is" if self.count == 1 else "are"
+        text = f"{lines} of its CSV files {verb} malformed; the first is {self.first}"
+        if self.first_unclosed:
+            text += f"; the first with an odd number of quotes is {self.first_unclosed}"
+        return f"{text}."
 
 
-def _find_malformed_lines(files: SourceFiles) -> _MalformedLines:
-    """Finds malformed lines; a line with too many columns is not one."""
-    counts = ", ".join(f"COUNT(c{i})" for i in range(len(read_header(files))))
-    names = ", ".join(f"c{i}" for i in range(len(read_header(files))))
-    read = csv_relation(files, "strict_mode = true, store_rejects = true, rejects_limit = 0")
-    with duckdb.connect(":memory:") as database:
-        database.execute("SET enable_progress_bar = false")
-        database.execute(f"SELECT {counts} FROM {read} AS read({names})").fetchall()
-        lines = database.execute(
-            "SELECT bool_or(error_type IN ('UNQUOTED VALUE', 'LINE SIZE OVER MAXIMUM')), "
-            "line, file_path FROM reject_errors JOIN reject_scans USING (scan_id, file_id) "
-            "WHERE error_type <> 'TOO MANY COLUMNS' "
-            "GROUP BY file_id, line, file_path ORDER BY file_id, line"
-        ).fetchall()
-    if not lines:
-        return _MalformedLines()
-    places = [f"line {number} of {path}" for _, number, path in lines]
-    broken = next((place for place, line in zip(places, lines, strict=True) if line[0]), None)
-    return _MalformedLines(len(lines), places[0], broken)
+def _judge(table: str, found: MalformedLines, malformed: Malformed) -> None:
+    """Tells the owner's log of malformed lines, and refuses them if it must."""
+    if not found.count:
+        return
+    log.warning("table %s: %s", table, found)
+    where = ("tables", table, "malformed")
+    if found.first_unclosed:
+        raise InvalidPolicy(
+            f"Table {table!r} has a line in its CSV files with an odd number of quotes; the "
+            "owner's log says where. Either a quote inside a value is not written twice, or a "
+            "value has a line break: one record could then hide others, or look like many. "
+            "Write such values without line breaks, or store the table as Parquet.",
+            where=where,
+        )
+    if malformed == "refuse":
+        raise InvalidPolicy(
+            f"Table {table!r} has malformed lines in its CSV files; the owner's log says "
+            "where. Each line must be one record, with a value for each column; a value with a "
+            "quote must be in quotes, with the quotes inside written twice. Correct them, or "
+            'leave them out with   malformed = "skip"',
+            where=where,
+        )
 
 
-def _quote_text(value: str) -> str:
-    return "'" + value.replace("'", "''") + "'"
+def find_malformed_lines(files: SourceFiles) -> MalformedLines:
+    """Reads CSV files only to find their malformed lines."""
+    found = MalformedLines()
+    names = read_header(files.paths[0], files.delimiter).names
+    for _ in _read_rows(files, names, found):
+        pass
+    return found
+
+
+def _read_rows(
+    files: SourceFiles, names: tuple[str, ...], found: MalformedLines
+) -> "Iterator[pa.Table]":
+    """The rows of all files, in order; adds malformed lines to those that are found."""
+    with ThreadPoolExecutor(_THREADS) as pool:
+        for path in files.paths:
+            with open_csv(path, files.delimiter) as (header, file):
+                if header.names != names:
+                    raise InvalidPolicy(
+                        f"The first lines of {files.paths[0]!r} and {path!r} differ. Files "
+                        "that are read together must have the same columns in the same order."
+                    )
+                number = 2  # of the next line
+                for lines in _read_blocks(pool, file, header.lines):
+                    found.add(lines, number, path)
+                    number += lines.count
+                    yield from lines.rows
+
+
+def _read_blocks(
+    pool: ThreadPoolExecutor, file: BufferedIOBase, form: LineFormat
+) -> Iterator[Lines]:
+    """Reads blocks in parallel, a few ahead, and gives what was read in order."""
+    ahead: deque[Future[Lines]] = deque()
+    try:
+        for block in iter(partial(_next_block, file, form), b""):
+            ahead.append(pool.submit(read_lines, block, form))
+            if len(ahead) > 2 * _THREADS:
+                yield ahead.popleft().result()
+        while ahead:
+            yield ahead.popleft().result()
+    finally:
+        for future in ahead:
+            future.cancel()
+
+
+def _next_block(file: BufferedIOBase, form: LineFormat) -> bytes:
+    """The next whole lines; a line that is too long is cut, and stays too long.
+
+    If an odd number of quotes is cut off, one is put back.
+    """
+    block = file.read(_BLOCK)
+    if not block or block.endswith(b"\n"):
+        return block
+    block += file.readline(LONGEST + 1)
+    if block.endswith(b"\n"):
+        return block
+    quotes, rest = 0, block
+    while rest and not rest.endswith(b"\n"):
+        rest = file.readline(_BLOCK)
+        quotes += rest.count(b'"')
+    return block + b'"' * (quotes % 2) + form.end

@@ -16,12 +16,14 @@ import pyarrow.dataset
 import pyarrow.parquet
 
 from deniable.engines.duckdb import cell_counting, csv_files, frames
-from deniable.engines.duckdb.source_files import find_files
+from deniable.engines.duckdb.csv_header import read_header
+from deniable.engines.duckdb.source_files import SourceFiles, find_files
 from deniable.engines.duckdb.spill import Spill
 from deniable.engines.handover.exact_groups import CellCounts
 from deniable.engines.handover.plan_runner import PlanRunner
 from deniable.errors import InvalidPolicy
 from deniable.policy import Policy, Table
+from deniable.policy.table import Malformed
 from deniable.query.plan.plan import Plan, Statement
 
 # Besides the lock: division by zero is NULL, a day begins at midnight UTC, the order of rows is
@@ -52,27 +54,57 @@ class DuckDB(PlanRunner):
 
     name = "DuckDB"
 
-    def __init__(self, sources: Mapping[str, Any], *, memory: int | None = None) -> None:
+    def __init__(
+        self,
+        sources: Mapping[str, Any],
+        *,
+        memory: int | None = None,
+        malformed: Mapping[str, Malformed] | None = None,
+    ) -> None:
         super().__init__(sources)
         self._memory = memory
         self._spill = Spill()
-        self._connection: duckdb.DuckDBPyConnection | None = self._open_connection()
+        self._copies: dict[str, pa.Table] = {}
+        self._connection: duckdb.DuckDBPyConnection | None = None
+        try:
+            self._copy_csv_files(malformed or {})
+            self._connection = self._open_connection()
+        except BaseException:
+            self.close()
+            raise
 
     @classmethod
     def open(cls, tables: Policy | Mapping[str, Any]) -> Self:
         """Opens the engine over a policy's sources, or over paths and frames by name."""
         if isinstance(tables, Policy):
             sources = {name: table.source for name, table in tables.tables.items()}
-            engine = cls(sources, memory=tables.memory)
+            malformed = {name: table.malformed for name, table in tables.tables.items()}
+            engine = cls(sources, memory=tables.memory, malformed=malformed)
             try:
                 for table in tables.tables.values():
                     engine._check_unit(table)
-                csv_files.check_csv_files(tables)
             except BaseException:
                 engine.close()
                 raise
             return engine
         return cls(tables)
+
+    @classmethod
+    def read_schemas(cls, sources: Mapping[str, Any]) -> dict[str, dict[str, str]]:
+        """The columns of each source. Of a CSV file only the first line is read."""
+        headers: dict[str, Any] = {}
+        for name, source in sources.items():
+            with _at_source(name):
+                files = _csv_files(source)
+                if files is not None:
+                    headers[name] = read_header(files.paths[0], files.delimiter)
+        with cls({name: sources[name] for name in sources if name not in headers}) as engine:
+            return {
+                name: dict.fromkeys(headers[name].names, "VARCHAR")
+                if name in headers
+                else engine.schema(name)
+                for name in sources
+            }
 
     @classmethod
     def list_tables(cls, source: str) -> list[str]:
@@ -84,6 +116,7 @@ class DuckDB(PlanRunner):
             if self._connection is not None:
                 self._connection.close()
             self._connection = None
+            self._copies = {}
             self._spill.remove()
 
     def _check_unit(self, table: Table) -> None:
@@ -140,6 +173,16 @@ class DuckDB(PlanRunner):
             finally:
                 reader.close()  # frees the connection, even if the rest is never read
 
+    def _copy_csv_files(self, malformed: Mapping[str, Malformed]) -> None:
+        """Reads each CSV source once, before any question; the copies stay until the end."""
+        for place, (name, source) in enumerate(self._sources.items()):
+            with _at_source(name), self._spill.private():
+                files = _csv_files(source)
+                if files is not None:
+                    self._copies[name] = csv_files.copy_csv_files(
+                        name, files, malformed.get(name, "refuse"), self._spill.keep(place)
+                    )
+
     def _connect(self) -> duckdb.DuckDBPyConnection:
         if self._connection is None:
             self._connection = self._open_connection()
@@ -154,11 +197,8 @@ class DuckDB(PlanRunner):
             connection.execute(f"SET memory_limit = '{self._memory} B'")
         readable: list[str] = []
         for place, (name, source) in enumerate(self._sources.items()):
-            try:
-                readable += _add_source(connection, name, source, place)
-            except InvalidPolicy as problem:
-                where = ("tables", name, "source")
-                raise InvalidPolicy(str(problem), where=where) from None
+            with _at_source(name):
+                readable += _add_source(connection, name, self._copies.get(name, source), place)
         connection.execute(f"SET allowed_paths = [{', '.join(map(_quote_text, readable))}]")
         connection.execute("SET enable_external_access = false")
         connection.execute("SET lock_configuration = true")
@@ -196,9 +236,7 @@ def _add_source(
         return ()
     files = find_files(str(source))
     listed = f"[{', '.join(map(_quote_text, files.paths))}]"
-    if files.format == "csv":
-        _create_view(connection, name, csv_files.csv_relation(files))
-    elif files.format == "parquet":
+    if files.format == "parquet":
         schema = _read_parquet_schema(name, files.paths[0])
         if any(map(_in_milliseconds, schema)):
             connection.register(name, _arrow_dataset(files.paths, schema))
@@ -217,6 +255,22 @@ def _add_source(
             raise _unreadable_source(name) from None
         _create_view(connection, name, _attached_table(place, files.inner or name), plain=True)
     return files.paths
+
+
+def _csv_files(source: Any) -> SourceFiles | None:
+    """The CSV files of a source; None if it is something else."""
+    files = find_files(str(source)) if isinstance(source, str | Path) else None
+    return files if files is not None and files.format == "csv" else None
+
+
+@contextlib.contextmanager
+def _at_source(table: str) -> Iterator[None]:
+    """Names the table's source as the place of errors that name no place."""
+    try:
+        yield
+    except InvalidPolicy as problem:
+        where = problem.where or ("tables", table, "source")
+        raise InvalidPolicy(str(problem), where=where) from None
 
 
 def _attached_table(place: int, name: str) -> str:

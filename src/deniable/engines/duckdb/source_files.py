@@ -1,15 +1,9 @@
 """Files as sources: which files a source names, without reading a value.
 
 A source is a path or a pattern with a known file extension. It is taken literally: addresses
-are refused, and only files that match the pattern are read. Of a CSV file only the first line
-is read here.
+are refused, and only files that match the pattern are read.
 """
 
-import csv
-import gzip
-import io
-import zlib
-from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
@@ -65,30 +59,6 @@ def find_files(source: str) -> SourceFiles:
         raise InvalidPolicy(f"Source {source!r} names several databases. Name one.")
     absolute = tuple(str(file.resolve()) for file in files)
     return SourceFiles(format_, absolute, delimiter, inner if mark else None)
-
-
-def read_header(files: SourceFiles) -> list[str]:
-    """The names in the first line of a CSV file; reads no other line."""
-    path = files.paths[0]
-    open_file: Callable[[str, str], io.BufferedIOBase] = (
-        gzip.open if path.endswith(".gz") else open  # type: ignore[assignment]
-    )
-    try:
-        with open_file(path, "rb") as file:
-            line = file.readline(1 << 20).decode("utf-8-sig", errors="replace")
-    except (OSError, EOFError, zlib.error):
-        raise InvalidPolicy(
-            f"{path!r} cannot be opened: its content does not match its file extension, it is "
-            "incomplete, or reading it is not permitted."
-        ) from None
-    names = next(csv.reader([line], delimiter=files.delimiter), [])
-    distinct = {name.lower() for name in names}
-    if not names or "" in distinct or len(distinct) < len(names):
-        raise InvalidPolicy(
-            f"The first line of {path!r} must name its columns, all differently (upper and "
-            "lower case are equal)."
-        )
-    return names
 
 
 def _match_pattern(pattern: str) -> list[Path]:

@@ -1,7 +1,8 @@
 """The folder for what does not fit into DuckDB's memory: rows, not encrypted.
 
 Only the owner can read the folder (0700) and the files in it (0600). Both are deleted: the
-files when a statement ends, in any way, and the folder when the engine closes. What a killed
+files when a statement ends, in any way, and the folder when the engine closes. Copies of CSV
+files are here too, until the folder is deleted. What a killed
 process leaves behind is deleted when the next engine opens: a running process holds a lock on
 its folder, and the lock ends with the process.
 """
@@ -23,6 +24,7 @@ except ImportError:  # not on Windows
 
 PREFIX = "deniable-spill-"
 _LOCK = "in-use"
+_KEPT = "kept-"
 _OWNER_ONLY_MASK = 0o077
 
 
@@ -45,10 +47,14 @@ class Spill:
         self._inherited = _set_owner_only_acl(self.path)
         self._end = weakref.finalize(self, _remove, self.path, lock)
 
+    def keep(self, place: int) -> Path:
+        """A file that stays until the folder is deleted."""
+        return Path(self.path) / f"{_KEPT}{place}"
+
     def clear(self) -> None:
         """Deletes what was spilled, after its last use."""
         for path in Path(self.path).glob("*"):
-            if path.name != _LOCK:
+            if path.name != _LOCK and not path.name.startswith(_KEPT):
                 with contextlib.suppress(OSError):
                     shutil.rmtree(path) if path.is_dir() else path.unlink()
 

@@ -50,6 +50,12 @@ class PlanRunner(ABC):
         return cls(tables)
 
     @classmethod
+    def read_schemas(cls, sources: Mapping[str, Any]) -> dict[str, dict[str, str]]:
+        """The columns of each source and their types, which are public. Reads no value."""
+        with cls.open(sources) as engine:
+            return {name: engine.schema(name) for name in sources}
+
+    @classmethod
     def list_tables(cls, source: str) -> list[str]:
         """The tables in a source, as they can be written after # in it; empty if the source
         is a single table."""

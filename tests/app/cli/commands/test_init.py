@@ -57,6 +57,32 @@ def test_no_line_of_a_csv_file_changes_the_draft(line, folder):
     assert write_draft("visits.csv", folder) == plain
 
 
+@pytest.mark.parametrize(
+    ("line", "told"), [(b"1,2\n", "line 2 of"), (b'1,2,3,"x\n', "odd number of quotes")]
+)
+def test_a_file_with_malformed_lines_is_not_drafted_in_silence(folder, capsys, line, told):
+    (folder / "visits.csv").write_bytes(b"patient,cost,age,seen\n" + line + b"1,2,3,4\n")
+    with pytest.raises(SystemExit) as left:
+        main(["init", "visits.csv"])
+    assert left.value.code == 0
+    said = capsys.readouterr().out
+    assert "cannot be opened as it is: 1 line of its CSV files is malformed" in said
+    assert told in said
+    (folder / "visits.csv").write_bytes(b"patient,cost,age,seen\n1,2,3,4\n")
+    with pytest.raises(SystemExit):
+        main(["init", "visits.csv", "--force"])
+    assert "malformed" not in capsys.readouterr().out
+
+
+def test_a_file_in_another_encoding_is_not_drafted(folder, capsys):
+    (folder / "visits.csv").write_text("patient,cost\n1,2\n", encoding="utf-16")
+    with pytest.raises(SystemExit) as left:
+        main(["init", "visits.csv"])
+    assert left.value.code == 2
+    assert "is not UTF-8 text" in capsys.readouterr().err
+    assert not (folder / "deniable.toml").exists()
+
+
 def test_categories_and_statistics_are_values_too(folder):
     """A dictionary's entries and a file's least and largest values lie outside its rows."""
     texts = set()

@@ -1,4 +1,4 @@
-"""`deniable init`: draft a policy from the names and types of columns. No value is read."""
+"""`deniable init`: draft a policy from the names and types of columns. No value is in it."""
 
 import os
 from pathlib import Path
@@ -25,15 +25,15 @@ def init(
 ) -> None:
     """Draft a policy for a file or a database, from the names and types of its columns.
 
-    No value is read. Lines marked FILL IN need your decision. Passwords and tokens come from
-    the environment, never from an address on the command line.
+    No value is in the draft. Lines marked FILL IN need your decision. Passwords and tokens come
+    from the environment, never from an address on the command line.
     """
     if out.exists() and not force:
         raise dp.InvalidParameter(
             f"{str(out)!r} exists already. Write another file with --out, or replace it with "
             "--force."
         )
-    text = write_draft(source, out.parent)
+    text, warning = write_draft(source, out.parent), describe_malformed_lines(source)
     try:
         out.write_text(text, encoding="utf-8")
         key = create_signing_key(out)
@@ -45,6 +45,23 @@ def init(
     print(f"{out} is drafted. Decide the {text.count(MARK_LINE)} lines marked FILL IN.")
     print(f"The key that signs its ledger is {key}: keep it secret.")
     print("Then list the tables with   deniable tables")
+    if warning:
+        print(f"\nThe file cannot be opened as it is: {warning}")
+        print("Correct it first. docs/scale.md says how CSV files are read.")
+
+
+def describe_malformed_lines(source: str) -> str:
+    """What is malformed in a CSV file, for the owner to know now; the draft is the same."""
+    from deniable.app.cli.progress import show_progress
+    from deniable.engines.duckdb.csv_files import find_malformed_lines
+    from deniable.engines.duckdb.source_files import find_files
+    from deniable.policy.source_addresses import is_address
+
+    if is_address(source) or (files := find_files(source)).format != "csv":
+        return ""
+    with show_progress("reading the file"):
+        found = find_malformed_lines(files)
+    return str(found) if found.count else ""
 
 
 def create_signing_key(policy: Path) -> Path:
@@ -62,7 +79,7 @@ MARK_LINE = '= "FILL IN"'
 
 def write_draft(source: str, folder: Path) -> str:
     """The text of a draft for a file or an address; paths are relative to the folder."""
-    from deniable.engines.opening import list_tables, open_engine
+    from deniable.engines.opening import list_tables, read_schemas
     from deniable.policy.draft import draft
     from deniable.policy.source_addresses import is_address
 
@@ -75,8 +92,7 @@ def write_draft(source: str, folder: Path) -> str:
     names = unique_names(tables) if remote else dict(zip(tables, tables, strict=True))
     sources = {name: f"{source}#{table}" for name, table in names.items()}
     sources = sources or {table_name(source): source}
-    with open_engine(sources) as engine:
-        schemas = {name: engine.schema(name) for name in sources}
+    schemas = read_schemas(sources)
     if remote:
         return draft(schemas, sources)
     relative = os.path.relpath(source, folder)
