@@ -5,6 +5,10 @@ import pytest
 
 from deniable.errors import InvalidData, InvalidParameter, MissingRelation
 from deniable.mechanisms.quantiles import Quantiles
+from deniable.mechanisms.quantiles.fixed_target import FixedTargetQuantiles
+from deniable.mechanisms.quantiles.joint import JointQuantiles
+from deniable.mechanisms.quantiles.quantile_method import MOST_UNIT
+from deniable.mechanisms.quantiles.recursive import RecursiveQuantiles
 from tests.mechanisms.quantiles.contract import rank_errors
 
 
@@ -121,3 +125,33 @@ def test_bad_arguments_are_refused():
         Quantiles(0.5, epsilon=1, bounds=(0, 9), neighbors="replace", method="best")
     with pytest.raises(InvalidData):
         Quantiles(0.5, epsilon=1, bounds=(0, 9), neighbors="replace").release([float("nan")])
+
+
+@pytest.mark.parametrize(
+    "method", ["independent", "joint", "recursive", "fixed-target", "tree"]
+)
+@pytest.mark.parametrize("epsilon", ["1e-12", "1e-6", "1e4", "1e12"])
+def test_no_epsilon_is_too_small_or_too_large(method, epsilon):
+    mechanism = Quantiles(
+        [0.1, 0.2, 0.4, 0.8],
+        epsilon=F(epsilon),
+        bounds=(0, 9),
+        neighbors="add-remove",
+        method=method,
+    )
+    for cells, counts in (([], []), ([3], [1]), ([1, 4, 9], [300, 300, 400])):
+        values = mechanism.release_cells(cells, counts).values
+        assert len(values) == 4
+        if len(cells) == 3 and float(epsilon) > 1:
+            assert values == (1, 1, 4, 9)
+    assert 0 <= mechanism.margin(rows=1000) <= 1000
+
+
+def test_units_of_joint_draws_have_a_limit():
+    """Beyond it, the integers of a draw would have as many bits as epsilon."""
+    levels, epsilon = (F(1, 5), F(1, 2)), F(10**12)
+    joint, fixed, recursive = (
+        kind(levels, epsilon, "add-remove", 10)
+        for kind in (JointQuantiles, FixedTargetQuantiles, RecursiveQuantiles)
+    )
+    assert joint.unit == fixed.unit == recursive.unit(F(1, 2)) == MOST_UNIT

@@ -112,3 +112,14 @@ def test_the_ends_of_the_table():
     assert normal == pytest.approx(2 * 1.6448536, rel=1e-6)
     assert spread_quantile(np.zeros(1), np.zeros(1), level)[0] == 0
     assert sqrt(2) < one
+
+
+def test_noises_that_are_zero_almost_surely_leave_the_others_alone():
+    """Their variance is below the least double: a cell of the others would have no width."""
+    quiet, loud = LaplaceNoise(Fraction(1, 10**5)), LaplaceNoise(Fraction(10**6))
+    weights = {"a": Fraction(1, 3), "b": Fraction(10**6, 7)}
+    assert fixed_margin(weights, {"a": quiet, "b": quiet}, LEVEL) == 0
+    alone = fixed_margin({"a": Fraction(1, 3)}, {"a": loud}, LEVEL)
+    assert fixed_margin(weights, {"a": loud, "b": quiet}, LEVEL) == alone
+    assert 0 < moments(quiet)[0] < 1e-80
+    assert 0 < moments(quiet)[1] < 1e-80

@@ -15,6 +15,7 @@ from deniable.mechanisms.histogram import Histogram
 from deniable.mechanisms.quantiles.joint_draw import JointDraw
 from deniable.mechanisms.quantiles.order_statistics import OrderStatistics
 from deniable.mechanisms.quantiles.quantile_method import (
+    MOST_UNIT,
     DrawnQuantiles,
     QuantileMethod,
     largest_distance,
@@ -41,7 +42,7 @@ class FixedTargetQuantiles(QuantileMethod):
     @property
     def unit(self) -> Fraction:
         """The rate at which the weight decays with D."""
-        return (self.epsilon - self.count_epsilon) / 2
+        return min((self.epsilon - self.count_epsilon) / 2, MOST_UNIT)
 
     def draw(self, data: Histogram, source: BitSource) -> DrawnQuantiles:
         noise = discrete_laplace(1 / self.count_epsilon, 1, source=source)[0]

@@ -16,6 +16,7 @@ from deniable.mechanisms.histogram import Histogram
 from deniable.mechanisms.quantiles.joint_draw import JointDraw
 from deniable.mechanisms.quantiles.order_statistics import OrderStatistics
 from deniable.mechanisms.quantiles.quantile_method import (
+    MOST_UNIT,
     DrawnQuantiles,
     QuantileMethod,
     largest_distance,
@@ -36,7 +37,7 @@ class JointQuantiles(QuantileMethod):
     def unit(self) -> Fraction:
         """The rate at which the weight decays with D."""
         least = min(self.shares) if self.neighbors == "add-remove" else Fraction(0)
-        return self.epsilon / (4 * (1 - least))
+        return min(self.epsilon / (4 * (1 - least)), MOST_UNIT)
 
     def draw(self, data: Histogram, source: BitSource) -> DrawnQuantiles:
         order = OrderStatistics(data, source, place_bits=self.place_bits, atoms=self.atoms)

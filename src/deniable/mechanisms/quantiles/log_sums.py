@@ -63,10 +63,17 @@ def sum_over_gaps(
     """The log of the sum over i' < i of w_{i'} c**|i - i' - target|, for i in `window`.
 
     The row begins at index `start`. `target` is a pair: its whole part t and the rest f. Gaps
-    up to t decay towards small gaps, gaps from t + 1 on towards large gaps.
+    up to t decay towards small gaps, gaps from t + 1 on towards large gaps. A target beyond all
+    gaps (a noisy number of rows may be far too large) decays by its distance to them first.
+
+    >>> far = sum_over_gaps(np.zeros(1), 0, (10**12, 0.0), 1e-12, (1, 1))
+    >>> far.round(3).tolist()
+    [-1.0]
     """
     t, f = target
     first, last = window
+    beyond = max(0, t - max(0, last - start + 1))
+    t -= beyond
     # Indices start at `low`, so that i - t - 1 is one of them for every i in the window.
     low = min(start, first - t - 1)
     high = max(start + row.size - 1, last - t)
@@ -79,7 +86,7 @@ def sum_over_gaps(
     if t:
         near = sum_decayed(padded, t, unit)
         total = np.logaddexp(total, near[at : at + count] - unit * f)
-    return total
+    return total - unit * beyond if beyond else total
 
 
 def operation_count(size: int) -> int:

@@ -14,6 +14,10 @@ from deniable.mechanisms.quantiles.order_statistics import PLACE_BITS
 from deniable.mechanisms.quantiles.stretched_cells import StretchedCells
 from deniable.privacy import Loss, Neighbors
 
+# The fastest decay of a joint draw. A candidate that is one rank worse is then exp(-256) as
+# likely. A larger epsilon would need integers of 1.4 epsilon bits and change nothing else.
+MOST_UNIT = Fraction(256)
+
 
 @dataclass(frozen=True, slots=True)
 class DrawnQuantiles:

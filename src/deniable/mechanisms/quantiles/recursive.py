@@ -18,6 +18,7 @@ from deniable.mechanisms.histogram import Histogram
 from deniable.mechanisms.quantiles.joint_draw import JointDraw
 from deniable.mechanisms.quantiles.order_statistics import OrderStatistics, RecordSlice
 from deniable.mechanisms.quantiles.quantile_method import (
+    MOST_UNIT,
     DrawnQuantiles,
     QuantileMethod,
     largest_distance,
@@ -44,7 +45,7 @@ class RecursiveQuantiles(QuantileMethod):
         change = max(quantile, 1 - quantile)
         if self.neighbors == "replace":
             change = Fraction(1) if root else max(Fraction(1), 2 * change)
-        return self.epsilon / self.levels / (2 * change)
+        return min(self.epsilon / self.levels / (2 * change), MOST_UNIT)
 
     def draw(self, data: Histogram, source: BitSource) -> DrawnQuantiles:
         order = OrderStatistics(data, source, place_bits=self.place_bits, atoms=self.atoms)

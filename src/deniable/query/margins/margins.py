@@ -9,6 +9,7 @@ noise and nothing else.
   quantile of the noise of N - r D. Its confidence holds however small D is. Where D may be 0,
   the interval is the whole public range.
 - A variance: the same for the mean square around the noisy mean (`variances`).
+- Where all noises are 0 with this confidence (a very large epsilon): the value itself.
 - Everything else (POWER, CORR): the slope of the formula over one standard deviation of each
   noise, at the noisy values. STDDEV and other monotone functions of one of these map its
   interval.
@@ -39,6 +40,7 @@ from deniable.query.margins.linear_forms import (
 )
 from deniable.query.margins.noise_quantiles import (
     fixed_margin,
+    is_silent,
     moments,
     spread_quantile,
     standard_quantile_squared,
@@ -150,6 +152,10 @@ def _interval(
         value = np.asarray(evaluate(node, features, keys), dtype=np.float64)
         half = fixed_margin(dict(shape.weights), noises, confidence)
         return value - half, value + half
+    used = tuple(noises[name] for name in sorted(features_of(node)))
+    if is_silent(used, 1 - confidence):
+        value = np.asarray(evaluate(node, features, keys), dtype=np.float64)
+        return value, value
     if isinstance(shape, RatioForm):
         return _fieller(shape, noises, features, confidence)
     rooted = isinstance(node, Operation) and node.name == "sqrt"

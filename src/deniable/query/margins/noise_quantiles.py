@@ -30,11 +30,15 @@ Floats: TypeAlias = NDArray[np.float64]
 _LAPLACE_SCALES = 45  # beyond this many scales lies exp(-45) of a Laplace distribution
 _LONGEST_LATTICE = 1 << 15  # the longest exact lattice
 _TABLE_SIZE = 2049
+_MOST_RATE = 200  # of a Laplace noise; its variance is then 1e-86, and must not be 0
+_SILENT = Fraction(1, 1 << 43)  # a noise that is not 0 with less than this chance is left out
+_BITS = 128  # of enclosures
 _CELLS = 128  # to a standard deviation, where cells approximate a continuous distribution
 
 
 def moments(noise: Noise) -> tuple[float, float]:
-    """The variance and the fourth cumulant of a noise, in steps.
+    """The variance and the fourth cumulant of a noise, in steps; both are positive for Laplace
+    noise, however small its scale.
 
     >>> variance, fourth = moments(LaplaceNoise(Fraction(1000)))
     >>> round(variance / 2e6, 3), round(fourth / 12e12, 3)
@@ -43,8 +47,8 @@ def moments(noise: Noise) -> tuple[float, float]:
     if isinstance(noise, GaussianNoise):
         return float(noise.variance) + 1 / 12, 0.0
     assert isinstance(noise, LaplaceNoise | TruncatedNoise)
-    s = float(noise.scale)
-    a, rest = math.exp(-1 / s), -math.expm1(-1 / s)
+    rate = float(min(1 / noise.scale, _MOST_RATE))
+    a, rest = math.exp(-rate), -math.expm1(-rate)
     return 2 * a / rest**2, 2 * a * (rest**2 + 6 * a) / rest**4
 
 
@@ -64,7 +68,21 @@ def fixed_margin(
 
 
 @lru_cache(maxsize=4096)
+def is_silent(noises: tuple[Noise, ...], chance: Fraction) -> bool:
+    """Whether all these noises are 0, except with at most this probability.
+
+    >>> quiet, loud = LaplaceNoise(Fraction(1, 100)), LaplaceNoise(Fraction(10))
+    >>> is_silent((quiet, quiet), Fraction(1, 20)), is_silent((quiet, loud), Fraction(1, 20))
+    (True, False)
+    """
+    most = chance * (1 << _BITS)
+    return sum(noise.outside(0, _BITS)[1] for noise in noises) <= most
+
+
+@lru_cache(maxsize=4096)
 def _cached_margin(parts: tuple[tuple[Fraction, Noise], ...], confidence: Fraction) -> float:
+    if len(parts) > 1:
+        parts = tuple(part for part in parts if not is_silent((part[1],), _SILENT))
     if not parts:
         return 0.0
     if len(parts) == 1:
