@@ -12,11 +12,11 @@ from typing import Any, Self
 
 import duckdb
 import pyarrow as pa
-import pyarrow.dataset
-import pyarrow.parquet
 
 from deniable.engines.duckdb import cell_counting, csv_files, frames
 from deniable.engines.duckdb.csv_header import read_header
+from deniable.engines.duckdb.parquet_files import add_parquet_files, unreadable_source
+from deniable.engines.duckdb.quoting import quote_name, quote_text
 from deniable.engines.duckdb.source_files import SourceFiles, find_files
 from deniable.engines.duckdb.spill import Spill
 from deniable.engines.handover.exact_groups import CellCounts
@@ -138,7 +138,7 @@ class DuckDB(PlanRunner):
             )
 
     def _columns(self, table: str) -> dict[str, str]:
-        rows = self._connect().execute(f"DESCRIBE {_quote_name(table)}").fetchall()
+        rows = self._connect().execute(f"DESCRIBE {quote_name(table)}").fetchall()
         # The type of an ENUM lists its values, which are data, so they are left out.
         return {
             name: "ENUM" if type_.startswith("ENUM(") else type_ for name, type_, *_ in rows
@@ -192,14 +192,14 @@ class DuckDB(PlanRunner):
         connection = duckdb.connect(":memory:")
         for name, value in _SETTINGS.items():
             connection.execute(f"SET {name} = '{value}'")
-        connection.execute(f"SET temp_directory = {_quote_text(self._spill.path)}")
+        connection.execute(f"SET temp_directory = {quote_text(self._spill.path)}")
         if self._memory is not None:
             connection.execute(f"SET memory_limit = '{self._memory} B'")
         readable: list[str] = []
         for place, (name, source) in enumerate(self._sources.items()):
             with _at_source(name):
                 readable += _add_source(connection, name, self._copies.get(name, source), place)
-        connection.execute(f"SET allowed_paths = [{', '.join(map(_quote_text, readable))}]")
+        connection.execute(f"SET allowed_paths = [{', '.join(map(quote_text, readable))}]")
         connection.execute("SET enable_external_access = false")
         connection.execute("SET lock_configuration = true")
         return connection
@@ -216,10 +216,10 @@ def list_tables(source: str) -> list[str]:
     with duckdb.connect(":memory:") as connection:
         try:
             connection.execute(
-                f"ATTACH {_quote_text(find_files(source).paths[0])} AS it (READ_ONLY)"
+                f"ATTACH {quote_text(find_files(source).paths[0])} AS it (READ_ONLY)"
             )
         except duckdb.Error:
-            raise _unreadable_source(source) from None
+            raise unreadable_source(source) from None
         rows = connection.execute(
             "SELECT table_name FROM information_schema.tables "
             "WHERE table_catalog = 'it' AND table_schema = 'main' ORDER BY table_name"
@@ -235,25 +235,13 @@ def _add_source(
         connection.register(name, frames.to_arrow(source))
         return ()
     files = find_files(str(source))
-    listed = f"[{', '.join(map(_quote_text, files.paths))}]"
     if files.format == "parquet":
-        schema = _read_parquet_schema(name, files.paths[0])
-        if any(map(_in_milliseconds, schema)):
-            connection.register(name, _arrow_dataset(files.paths, schema))
-            return ()
-        # Parquet's statistics ignore NaN. Without the first option, DuckDB trusts them and
-        # drops the comparison that clips a NaN, if no other row exceeds the bound. With the
-        # second, bytes that are not text become question marks instead of an error.
-        options = "can_have_nan = true, utf8_validation = 'replace'"
-        _create_view(connection, name, f"read_parquet({listed}, {options})")
-    else:
-        try:
-            connection.execute(
-                f"ATTACH {_quote_text(files.paths[0])} AS source{place} (READ_ONLY)"
-            )
-        except duckdb.Error:
-            raise _unreadable_source(name) from None
-        _create_view(connection, name, _attached_table(place, files.inner or name), plain=True)
+        return add_parquet_files(connection, name, files.paths)
+    try:
+        connection.execute(f"ATTACH {quote_text(files.paths[0])} AS source{place} (READ_ONLY)")
+    except duckdb.Error:
+        raise unreadable_source(name) from None
+    _create_view(connection, name, _attached_table(place, files.inner or name))
     return files.paths
 
 
@@ -275,13 +263,13 @@ def _at_source(table: str) -> Iterator[None]:
 
 def _attached_table(place: int, name: str) -> str:
     """A table of the attached database with this number."""
-    return f"source{place}.{_quote_name(name)}"
+    return f"source{place}.{quote_name(name)}"
 
 
 def _has_collation(connection: duckdb.DuckDBPyConnection, relation: str, column: str) -> bool:
     """Whether a text column has a collation: two different collations cannot be compared."""
     for other in ("nocase", "nfc"):
-        test = f"SELECT {_quote_name(column)} = ('' COLLATE {other}) FROM {relation} LIMIT 0"
+        test = f"SELECT {quote_name(column)} = ('' COLLATE {other}) FROM {relation} LIMIT 0"
         try:
             connection.execute(test)
         except duckdb.BinderException:
@@ -289,56 +277,22 @@ def _has_collation(connection: duckdb.DuckDBPyConnection, relation: str, column:
     return False
 
 
-def _create_view(
-    connection: duckdb.DuckDBPyConnection, name: str, relation: str, *, plain: bool = False
-) -> None:
-    """Creates a view; `plain` removes collations. If 'a' and 'A' are equal, the name of their
-    group depends on the order of rows, and a declared key may or may not be found."""
+def _create_view(connection: duckdb.DuckDBPyConnection, name: str, relation: str) -> None:
+    """Creates a view without collations. If 'a' and 'A' are equal, the name of their group
+    depends on the order of rows, and a declared key may or may not be found."""
     try:
-        how = ""
-        if plain:
-            columns = connection.execute(f"DESCRIBE {relation}").fetchall()
-            texts = [_quote_name(column[0]) for column in columns if column[1] == "VARCHAR"]
-            replaced = ", ".join(f'{text} COLLATE "binary" AS {text}' for text in texts)
-            how = f" REPLACE ({replaced})" if texts else ""
-        connection.execute(f"CREATE VIEW {_quote_name(name)} AS SELECT *{how} FROM {relation}")
+        columns = connection.execute(f"DESCRIBE {relation}").fetchall()
+        texts = [quote_name(column[0]) for column in columns if column[1] == "VARCHAR"]
+        replaced = ", ".join(f'{text} COLLATE "binary" AS {text}' for text in texts)
+        how = f" REPLACE ({replaced})" if texts else ""
+        connection.execute(f"CREATE VIEW {quote_name(name)} AS SELECT *{how} FROM {relation}")
     except duckdb.CatalogException:
         raise InvalidPolicy(
             f"The database of table {name!r} has no such table. Name one of its tables after "
             f'a #, as in   source = "hospital.duckdb#visits"'
         ) from None
     except duckdb.Error:
-        raise _unreadable_source(name) from None
-
-
-def _unreadable_source(name: str) -> InvalidPolicy:
-    return InvalidPolicy(
-        f"The source of table {name!r} cannot be opened: its content does not match its file "
-        "extension, or it is incomplete."
-    )
-
-
-def _read_parquet_schema(name: str, path: str) -> "pa.Schema":
-    try:
-        return pyarrow.parquet.read_schema(path)
-    except (OSError, pa.ArrowException):
-        raise _unreadable_source(name) from None
-
-
-def _in_milliseconds(field: "pa.Field[Any]") -> bool:
-    """Whether DuckDB's own Parquet reader raises on extreme values of such a column."""
-    return pa.types.is_timestamp(field.type) and field.type.unit in ("s", "ms")
-
-
-def _arrow_dataset(files: tuple[str, ...], schema: "pa.Schema") -> "pyarrow.dataset.Dataset":
-    """Parquet files as Arrow reads them, with timestamps without a zone."""
-    plain = [
-        field.with_type(pa.timestamp(field.type.unit))
-        if pa.types.is_timestamp(field.type)
-        else field
-        for field in schema
-    ]
-    return pyarrow.dataset.dataset(list(files), schema=pa.schema(plain), format="parquet")
+        raise unreadable_source(name) from None
 
 
 def _first_batch(reader: Any) -> "pa.RecordBatch":
@@ -347,11 +301,3 @@ def _first_batch(reader: Any) -> "pa.RecordBatch":
         return reader.read_next_batch()
     except StopIteration:
         return pa.RecordBatch.from_pylist([], schema=reader.schema)
-
-
-def _quote_text(value: str) -> str:
-    return "'" + value.replace("'", "''") + "'"
-
-
-def _quote_name(value: str) -> str:
-    return '"' + value.replace('"', '""') + '"'

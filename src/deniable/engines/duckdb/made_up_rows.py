@@ -11,6 +11,7 @@ from typing import Any
 
 import duckdb
 
+from deniable.engines.duckdb.quoting import quote_name
 from deniable.policy import Column, Table
 
 DEFAULT_ROWS = 1000
@@ -24,7 +25,7 @@ def make_rows(table: Table, schema: Mapping[str, str]) -> Any:
     units = max(1, count // max(1, table.max_rows_per_unit_per_group))
     selected = [
         f"TRY_CAST({_value_sql(table.columns[name], number, name == table.unit, units)} AS "
-        f"{'VARCHAR' if type_ == 'ENUM' else type_}) AS {_quote_name(name)}"
+        f"{'VARCHAR' if type_ == 'ENUM' else type_}) AS {quote_name(name)}"
         for number, (name, type_) in enumerate(schema.items())
     ]
     with duckdb.connect(":memory:") as database:
@@ -68,7 +69,3 @@ def _literal(value: Any) -> str:
     if isinstance(value, bool | int | float):
         return str(value)
     return "'" + str(value).replace("'", "''") + "'"
-
-
-def _quote_name(value: str) -> str:
-    return '"' + value.replace('"', '""') + '"'
