@@ -17,6 +17,8 @@
     ├── UsedUp                          a session has given all answers that its loss covers
     └── MissingExtra (ImportError)      an optional package is not installed
 
+    FrameWarning (UserWarning)          values chose the types of a frame, or they do not fit
+
 A message says what is wrong, why, and how to fix it. Parameters are public, so messages about
 them quote the value. Messages about data never quote a value.
 """
@@ -90,6 +92,10 @@ class LedgerUnavailable(DeniableError):
 
 class LedgerBroken(DeniableError):
     """The ledger was changed since it was written, or belongs to another policy."""
+
+
+class FrameWarning(UserWarning):
+    """The types of a frame's columns were chosen by its values, or do not fit the policy."""
 
 
 class EngineFailed(DeniableError):

@@ -1,12 +1,21 @@
-"""Rehearsals: planned as for real, on rows about nobody, at no cost, and marked as such."""
+"""Rehearsals: planned as for real, on rows about nobody, at no cost, and marked as such.
 
+And frames: no value in them decides between an error and an answer.
+"""
+
+import random
+import warnings
+
+import pandas as pd
+import polars as pl
 import pyarrow as pa
 import pyarrow.parquet
 import pytest
 
 import deniable as dp
-from deniable.errors import BudgetExhausted, InvalidPolicy
+from deniable.errors import BudgetExhausted, DeniableError, FrameWarning, InvalidPolicy
 from deniable.policy import Policy, Table
+from tests.engines.odd_values import draw_frames
 
 POLICY = """
 [budget]
@@ -108,3 +117,85 @@ def test_the_analyst_is_who_is_charged(path):
         assert session.ledger.entries[0].analyst == "anna"
     with dp.open(str(path)) as nobody, pytest.raises(dp.InvalidParameter, match="who asks"):
         nobody.sql(QUESTIONS[0], epsilon=0.5)
+
+
+KINDS = ("number", "integer", "text", "boolean", "date")
+DECLARED = {
+    "unit": "unit",
+    "max_groups_per_unit": 2,
+    "bounds": {"number": (-5, 5), "integer": (-5, 5), "bounded": (-5, 5)},
+    "step": {"bounded": 0.5},
+    "keys": {"text": ["a", "1", "2024-02-29"], "known": ["a", "b"], "yes": [True, False]},
+    "kind": {**{kind: kind for kind in KINDS}, "bounded": "number", "unit": "text"},
+}
+FRAME_QUESTIONS = [
+    "SELECT SUM(number) AS a, AVG(integer) AS b, SUM(bounded) AS c, COUNT(date) AS d FROM data "
+    "WHERE number < 4 OR date > '2020-01-01' OR text LIKE 'a%' OR boolean OR yes",
+    "SELECT text, known, COUNT(*) AS n FROM data GROUP BY text, known",
+    "SELECT MEDIAN(integer) AS m, HISTOGRAM(bounded, 3) AS h, MODE(known) AS k FROM data",
+    "SELECT yes, VAR_SAMP(number) AS v, COUNT(DISTINCT unit) AS u FROM data GROUP BY yes",
+    "SELECT integer, COUNT(*) AS n FROM data GROUP BY integer",
+    "SELECT SUM(text) AS n FROM data",  # refused: no number
+    "SELECT COUNT(*) AS n FROM data WHERE boolean > 5",  # refused: no number
+]
+
+
+def outcome(frame, question, **declared):
+    """The plan of the answer, or the error's type and message."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", FrameWarning)
+        try:
+            with dp.protect(frame, epsilon=1, **declared) as data:
+                return data.sql(question, epsilon=1).plan
+        except DeniableError as problem:
+            return type(problem), str(problem)
+
+
+def test_neighbouring_frames_get_the_same_status_and_message(size):
+    rng = random.Random(14)
+    names = [*DECLARED["kind"], "known", "yes"]
+    for _ in range(size(small=5, full=2_000, what="pairs of frames, asked about")):
+        _, first, second, _ = draw_frames(rng, names)
+        place = rng.randrange(len(FRAME_QUESTIONS))
+        one, other = (
+            outcome(frame, FRAME_QUESTIONS[place], **DECLARED) for frame in (first, second)
+        )
+        assert one == other
+        assert isinstance(one, tuple) == (place > 4), one
+
+
+@pytest.mark.parametrize(
+    ("kind", "step"), [("integer", 1), ("number", None)], ids=["integer", "number"]
+)
+def test_a_missing_value_does_not_change_the_grid_of_a_declared_kind(kind, step):
+    """pandas turns a column of integers with a missing value into doubles."""
+    plans = [
+        outcome(pd.DataFrame({"age": ages}), "SELECT SUM(age) AS s FROM data",
+                bounds={"age": (0, 120)}, kind={"age": kind})
+        for ages in ([30, 40], [30, None], [30, "x"], [None, None])
+    ]  # fmt: skip
+    assert plans[0] == plans[1] == plans[2] == plans[3]
+    typed = pa.table({"age": pa.array([30], pa.int64() if step else pa.float64())})
+    asked = "SELECT SUM(age) AS s FROM data"
+    declared = {"bounds": {"age": (0, 120)}, "kind": {"age": kind}}
+    assert outcome(typed, asked, **declared) == plans[0]
+
+
+def test_a_rehearsal_has_the_types_of_declared_kinds():
+    frame = pl.DataFrame({"age": [1.0, 2.0], "day": ["2024-01-01", "x"]})
+    table = Table.declare("data", frame, kind={"age": "integer", "day": "date"})
+    with dp.rehearse(Policy([table], epsilon=1)) as data:
+        columns = data.policy.tables["data"].columns
+        assert (columns["age"].integer, columns["day"].kind) == (True, "date")
+    with dp.rehearse(
+        Policy([Table.declare("data", kind={"age": "integer"})], epsilon=1)
+    ) as data:
+        assert data.policy.tables["data"].columns["age"].integer
+
+
+def test_a_stream_is_read_once():
+    """After a failure the engine opens its sources again, and a stream is then at its end."""
+    batches = pa.table({"x": range(500)}).to_reader()
+    with dp.protect(batches, epsilon=2) as data:
+        data._engine._recover()
+        assert abs(data.sql("SELECT COUNT(*) AS n FROM data", epsilon=1).value - 500) < 60

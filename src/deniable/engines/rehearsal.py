@@ -3,11 +3,15 @@
 Only public facts are used: the names and types of the columns, and what the policy declares.
 """
 
+from pathlib import Path
+from typing import Any
+
 from deniable.engines.duckdb.engine import DuckDB
+from deniable.engines.duckdb.frames import to_arrow
 from deniable.engines.duckdb.made_up_rows import make_rows
-from deniable.engines.opening import read_schemas
+from deniable.engines.opening import engine_of, read_schemas
 from deniable.errors import InvalidPolicy
-from deniable.policy import Policy
+from deniable.policy import Policy, Table
 
 _TYPES = {"number": "DOUBLE", "boolean": "BOOLEAN", "date": "DATE", "text": "VARCHAR"}
 
@@ -34,11 +38,19 @@ def _read_schemas(policy: Policy) -> dict[str, dict[str, str]]:
         try:
             if table.source is None:
                 raise InvalidPolicy("There is no source.")
-            schemas |= read_schemas({name: table.source})
+            schemas |= read_schemas({name: _read_frame(table)})
         except InvalidPolicy:
             schemas[name] = {
-                column.name: _TYPES[column.kind or "text"] for column in table.columns.values()
+                column.name: "BIGINT" if column.integer else _TYPES[column.kind or "text"]
+                for column in table.columns.values()
             }
             if table.unit is not None:
                 schemas[name].setdefault(table.unit, "VARCHAR")
     return schemas
+
+
+def _read_frame(table: Table) -> Any:
+    """The table's source; a frame with the types that a session would give it."""
+    if isinstance(table.source, str | Path) or engine_of(table.source) != "duckdb":
+        return table.source
+    return to_arrow(table.source, table.columns)

@@ -10,7 +10,8 @@ from deniable.errors import InvalidParameter, InvalidPolicy
 from deniable.exact.rationals import Number, positive, rational
 
 Kind: TypeAlias = Literal["number", "text", "boolean", "date"]
-KINDS: tuple[Kind, ...] = get_args(Kind)
+DeclaredKind: TypeAlias = Literal["number", "integer", "text", "boolean", "date"]
+_DECLARED: tuple[DeclaredKind, ...] = get_args(DeclaredKind)
 
 _SIGNED = ("TINYINT", "SMALLINT", "INTEGER", "BIGINT", "HUGEINT")
 _INTEGERS = frozenset((*_SIGNED, *(f"U{name}" for name in _SIGNED)))
@@ -87,6 +88,8 @@ class Column:
     Values are clipped to `bounds`; the bounds are never checked against the data. Both are
     multiples of `step`, if there is one. `keys` are the values that a group may have, and all
     of them appear in an answer; "private" means that a key appears if enough units have it.
+    The kind "integer" is a number that is rounded to the step 1. A column of a frame whose kind
+    is declared is read as that kind, whatever type the frame's values gave it.
 
     >>> cost = Column("cost", bounds=(0, 10_000), step=0.01)
     >>> cost.kind, cost.step
@@ -98,14 +101,14 @@ class Column:
     bounds: tuple[Fraction, Fraction] | None
     step: Fraction | None
     keys: Keys
-    integer: bool | None  # whether the source's type holds only integers; None: not yet known
+    integer: bool | None  # whether it holds only integers; None: nothing was declared or read
     narrow: bool  # whether it certainly holds integers of at most 64 bits
 
     def __init__(
         self,
         name: str,
         *,
-        kind: Kind | None = None,
+        kind: DeclaredKind | None = None,
         bounds: Sequence[Number] | None = None,
         step: Number | None = None,
         keys: Sequence[KeyValue] | str | None = None,
@@ -113,6 +116,8 @@ class Column:
         narrow: bool = False,
     ) -> None:
         limits = None if bounds is None else _bounds(name, bounds)
+        if kind == "integer" and step is None and limits is not None:
+            step = 1
         grid = None if step is None else _step(name, step, limits)
         values = _keys(name, keys)
         object.__setattr__(self, "name", name)
@@ -120,8 +125,21 @@ class Column:
         object.__setattr__(self, "step", grid)
         object.__setattr__(self, "keys", values)
         object.__setattr__(self, "kind", _kind(name, kind, limits, values))
+        if kind is not None and integer is None:
+            integer = kind == "integer"
+        if kind == "integer" and grid is not None and grid.denominator != 1:
+            raise _bad(name, "step", f"must be whole for integers. Found {_decimal(grid)}")
         object.__setattr__(self, "integer", integer)
         object.__setattr__(self, "narrow", narrow)
+
+    @property
+    def has_declared_kind(self) -> bool:
+        """Whether `kind` was declared, and does not only follow from bounds or keys.
+
+        >>> Column("age", bounds=(0, 120)).has_declared_kind, Column("age", kind="integer").step
+        (False, None)
+        """
+        return self.integer is not None
 
     def with_type(self, name: str, type_: str) -> "Column":
         """This column with the name and the type that it has in its source.
@@ -242,11 +260,15 @@ def is_encodable(text: str) -> bool:
 
 
 def _kind(
-    name: str, kind: Kind | None, bounds: tuple[Fraction, Fraction] | None, keys: Keys
+    name: str,
+    declared: DeclaredKind | None,
+    bounds: tuple[Fraction, Fraction] | None,
+    keys: Keys,
 ) -> Kind | None:
     """The kind that all declarations agree on; None without declarations."""
-    if kind is not None and kind not in KINDS:
-        raise _bad(name, "kind", f"must be one of {', '.join(KINDS)}. Found {kind!r}")
+    if declared is not None and declared not in _DECLARED:
+        raise _bad(name, "kind", f"must be one of {', '.join(_DECLARED)}. Found {declared!r}")
+    kind: Kind | None = "number" if declared == "integer" else declared
     by_keys = kind_of_keys(keys) if isinstance(keys, tuple) else None
     if kind == "date" and by_keys == "text":
         by_keys = "date"  # dates in keys are text

@@ -46,7 +46,7 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationEr
 
 from deniable.errors import InvalidPolicy
 from deniable.policy.budget import Budget, FilterName, Schedule
-from deniable.policy.column import Column, KeyValue, Kind
+from deniable.policy.column import Column, DeclaredKind, KeyValue
 from deniable.policy.draft import MARK
 from deniable.policy.ledger_settings import locate_ledger
 from deniable.policy.policy import Policy
@@ -73,7 +73,7 @@ class _Strict(BaseModel):
 
 
 class _Column(_Strict):
-    kind: Kind | None = None
+    kind: DeclaredKind | None = None
     bounds: Annotated[list[Amount], Field(min_length=2, max_length=2)] | None = None
     step: Amount | None = None
     keys: list[KeyInFile] | str | None = None

@@ -8,7 +8,7 @@ from typing import Any, Literal, TypeAlias, TypeVar, get_args
 from deniable.errors import InvalidParameter, InvalidPolicy
 from deniable.exact.rationals import Number, whole
 from deniable.policy.budget import Budget
-from deniable.policy.column import Column, Kind
+from deniable.policy.column import Column, DeclaredKind
 from deniable.policy.suggestions import suggest
 from deniable.privacy.neighbors import Neighbors, neighboring
 
@@ -105,7 +105,7 @@ class Table:
         bounds: Mapping[str, tuple[Number, Number]] | None = None,
         step: Mapping[str, Number] | None = None,
         keys: Mapping[str, Any] | None = None,
-        kind: Mapping[str, Kind] | None = None,
+        kind: Mapping[str, DeclaredKind] | None = None,
         **limits: Any,
     ) -> "Table":
         """A table from one mapping per property, which is convenient in Python.

@@ -136,7 +136,8 @@ COLUMNS = {"ward": ["A", "B"] * 500, "age": [30, 60] * 500, "patient": list(rang
     "frame", [pa.table, pd.DataFrame, pl.DataFrame], ids=["arrow", "pandas", "polars"]
 )
 def test_protect_takes_frames_of_every_kind(frame):
-    with dp.protect(frame(COLUMNS), bounds={"age": (0, 99)}, epsilon=10) as data:
+    kinds = {"ward": "text", "age": "integer", "patient": "integer"}
+    with dp.protect(frame(COLUMNS), bounds={"age": (0, 99)}, kind=kinds, epsilon=10) as data:
         release = data.sql("SELECT COUNT(*) AS n, AVG(age) AS age FROM data", epsilon=5)
         row = release.to_arrow().to_pylist()[0]
         assert abs(row["n"] - 1000) < 60

@@ -22,7 +22,7 @@ from deniable.engines.duckdb.spill import Spill
 from deniable.engines.handover.exact_groups import CellCounts
 from deniable.engines.handover.plan_runner import PlanRunner
 from deniable.errors import InvalidPolicy
-from deniable.policy import Policy, Table
+from deniable.policy import Column, Policy, Table
 from deniable.policy.table import Malformed
 from deniable.query.plan.plan import Plan, Statement
 
@@ -60,8 +60,18 @@ class DuckDB(PlanRunner):
         *,
         memory: int | None = None,
         malformed: Mapping[str, Malformed] | None = None,
+        declared: Mapping[str, Mapping[str, Column]] | None = None,
     ) -> None:
-        super().__init__(sources)
+        # Frames are read once: a stream cannot be read again after a failure.
+        columns = declared or {}
+        super().__init__(
+            {
+                name: source
+                if isinstance(source, str | Path)
+                else frames.to_arrow(source, columns.get(name))
+                for name, source in sources.items()
+            }
+        )
         self._memory = memory
         self._spill = Spill()
         self._copies: dict[str, pa.Table] = {}
@@ -79,7 +89,8 @@ class DuckDB(PlanRunner):
         if isinstance(tables, Policy):
             sources = {name: table.source for name, table in tables.tables.items()}
             malformed = {name: table.malformed for name, table in tables.tables.items()}
-            engine = cls(sources, memory=tables.memory, malformed=malformed)
+            declared = {name: table.columns for name, table in tables.tables.items()}
+            engine = cls(sources, memory=tables.memory, malformed=malformed, declared=declared)
             try:
                 for table in tables.tables.values():
                     engine._check_unit(table)
@@ -232,7 +243,7 @@ def _add_source(
 ) -> tuple[str, ...]:
     """Adds a source as a table of that name; returns the files that must stay readable."""
     if not isinstance(source, str | Path):
-        connection.register(name, frames.to_arrow(source))
+        connection.register(name, source)
         return ()
     files = find_files(str(source))
     if files.format == "parquet":

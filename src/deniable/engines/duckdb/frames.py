@@ -1,25 +1,46 @@
 """Frames as sources: pandas, Polars, Arrow and all that narwhals reads, as Arrow tables.
 
-How a column is converted depends on its declared type and never on its values, so no row can
-change the schema or make reading fail. Categories become text, because their list is data.
-Columns of Python objects and 128-bit integers become text. Times of day, durations and nested
-columns cannot be queried and are left out. Timestamps are converted to microseconds; those
-that are too far away become NULL.
+A column whose `kind` is declared has the type of that kind, whatever the frame holds; a value
+that cannot be read is missing. Any other column is converted by its type, and by what is
+declared about it, never by its values. So no value can change the schema or make reading fail.
+Categories become text, because their list is data. Columns of Python objects, of 128-bit
+integers and of nothing become text. Times of day, durations and nested columns cannot be
+queried and are left out. Timestamps are converted to microseconds; those that are too far away
+become NULL.
 """
 
-import math
-from collections.abc import Callable, Iterable
+import datetime
+from collections.abc import Callable, Iterable, Mapping
 from functools import partial
-from typing import Any
+from typing import Any, TypeAlias
 
 import narwhals as nw
 import pyarrow as pa
-import pyarrow.compute as pc
 
+from deniable.engines.duckdb.column_kinds import (
+    FrameKind,
+    can_read,
+    clean_text,
+    is_date,
+    is_number,
+    is_text,
+    read_as,
+    to_chunks,
+    to_microseconds,
+)
+from deniable.engines.duckdb.frame_warnings import warn_inferred, warn_unreadable
+from deniable.engines.duckdb.series import (
+    ReadObjects,
+    is_type_inferred,
+    read_series,
+    read_values,
+)
 from deniable.errors import InvalidData
+from deniable.policy import Column
 
-_FARTHEST = 2**62  # microseconds from 1970: the year 148,108
-_PER_SECOND = {"s": 1, "ms": 10**3, "us": 10**6, "ns": 10**9}
+# A column's name, how to read it as Arrow, and whether pandas may have chosen its type by its
+# values.
+Reader: TypeAlias = tuple[str, Callable[[ReadObjects], Any], bool]
 
 
 def is_frame(source: object) -> bool:
@@ -34,35 +55,47 @@ def is_frame(source: object) -> bool:
     )
 
 
-def to_arrow(frame: Any) -> "pa.Table":
+def to_arrow(frame: Any, declared: Mapping[str, Column] | None = None) -> "pa.Table":
     """The frame as an Arrow table; no value in it can make an engine fail.
 
     >>> to_arrow(pa.table({"a": [1.5], "b": [[1, 2]]})).column_names
     ['a']
+    >>> to_arrow(pa.table({"a": [1.5]}), {"a": Column("a", kind="text")}).schema.field("a").type
+    DataType(large_string)
     """
     if isinstance(frame, nw.DataFrame):
         frame = frame.to_native()
-    columns = _column_readers(frame)
+    columns = {name.lower(): column for name, column in (declared or {}).items()}
     readable: dict[str, Any] = {}
-    for name, read in columns:
+    chosen: list[str] = []
+    for name, read, inferred in _column_readers(frame):
         if name.lower() in {other.lower() for other in readable}:
             raise InvalidData(
                 f"The frame has the column {name!r} twice (upper and lower case are equal). "
                 "Rename one of them."
             )
-        converted = _to_safe_type(read())
+        column = columns.get(name.lower(), Column(name))
+        kind = _declared_kind(column)
+        values = to_chunks(read(partial(read_values, kind=kind or "text")))
+        if (inferred or pa.types.is_null(values.type)) and not _fixes_type(column):
+            chosen.append(name)
+        if kind is not None and not can_read(values.type, kind):
+            warn_unreadable(f"column {name!r}", kind)
+        converted = _convert(values, column, kind, inferred)
         if converted is not None:
             readable[name] = converted
     if not readable:
         raise InvalidData("The frame has no column that can be queried.")
+    if chosen and declared is not None:
+        warn_inferred(chosen)
     return pa.table(readable)
 
 
-def _column_readers(frame: Any) -> list[tuple[str, Callable[[], Any]]]:
-    """Each column's name and how to read it as Arrow."""
+def _column_readers(frame: Any) -> list[Reader]:
+    """The frame's columns."""
     if isinstance(frame, pa.Table | pa.RecordBatch):
         return [
-            (name, partial(frame.column, place))
+            (name, partial(_take, frame.column(place)), False)
             for place, name in enumerate(frame.schema.names)
         ]
     try:
@@ -73,7 +106,10 @@ def _column_readers(frame: Any) -> list[tuple[str, Callable[[], Any]]]:
         ) from None
     if isinstance(read, nw.DataFrame):
         _check_names(read.columns)
-        return [(str(name), partial(_series_to_arrow, read[name])) for name in read.columns]
+        return [
+            (str(name), partial(read_series, read[name]), is_type_inferred(read[name]))
+            for name in read.columns
+        ]
     if hasattr(frame, "__arrow_c_stream__"):
         try:
             return _column_readers(pa.table(frame))
@@ -88,6 +124,10 @@ def _column_readers(frame: Any) -> list[tuple[str, Callable[[], Any]]]:
     )
 
 
+def _take(column: Any, _: ReadObjects) -> Any:
+    return column
+
+
 def _check_names(names: Iterable[object]) -> None:
     """Refuses column names that are not text, which pandas allows."""
     for name in names:
@@ -99,53 +139,57 @@ def _check_names(names: Iterable[object]) -> None:
             )
 
 
-def _series_to_arrow(series: "nw.Series[Any]") -> Any:
-    """One column of a frame as Arrow; any Python object becomes text."""
-    dtype = str(getattr(series.to_native(), "dtype", ""))
-    if dtype.lower() == "object":
-        texts = [_object_to_text(value) for value in series.to_list()]
-        return pa.array(texts, pa.large_string())
-    if isinstance(series.dtype, nw.Int128 | nw.UInt128):
-        series = series.cast(nw.String)  # as doubles, two large ids could become equal
-    return series.to_arrow()
+def _declared_kind(column: Column) -> FrameKind | None:
+    """The kind that is declared by `kind`, `bounds` or `keys`."""
+    return "integer" if column.kind == "number" and column.integer else column.kind
 
 
-def _object_to_text(value: object) -> str | None:
-    if value is None or type(value).__name__ in ("NAType", "NaTType"):
-        return None
-    if isinstance(value, float) and math.isnan(value):
-        return None
+def _fixes_type(column: Column) -> bool:
+    """Whether the policy alone decides the type of a column that pandas made."""
+    if column.has_declared_kind or column.kind == "boolean":
+        return True
+    if column.kind == "text":
+        return not _are_dates(column.keys)
+    return column.kind == "number" and column.step is not None
+
+
+def _are_dates(keys: object) -> bool:
+    """Whether all keys are dates in text, so that the column may hold dates."""
     try:
-        return str(value).encode("utf-8", "replace").decode("utf-8")
-    except Exception:  # an object without a text form is treated as missing
-        return None
+        return isinstance(keys, tuple) and all(map(datetime.datetime.fromisoformat, keys))
+    except ValueError:
+        return False
+
+
+def _convert(values: Any, column: Column, kind: FrameKind | None, inferred: bool) -> Any | None:
+    """A column in a type in which no value can make an engine fail; None to leave it out."""
+    by_type = kind is None or not (
+        column.has_declared_kind or (inferred and _fixes_type(column))
+    )
+    if kind is not None and by_type:  # bounds allow all types of numbers, keys may be dates
+        dates = kind == "text" and is_date(values.type) and _are_dates(column.keys)
+        by_type = dates or (kind == "number" and is_number(values.type))
+    safe = _to_safe_type(values) if by_type else None
+    return read_as(values, kind) if safe is None and kind is not None else safe
 
 
 def _to_safe_type(column: Any) -> Any | None:
-    """The column in a type in which no value can make an engine fail; None to leave it out."""
     kind = column.type
     if isinstance(kind, pa.BaseExtensionType):
         return None
     if pa.types.is_dictionary(kind):
         return _to_safe_type(column.cast(kind.value_type))
     if pa.types.is_timestamp(kind):
-        return _to_microseconds(column)
+        return to_microseconds(column)
     if pa.types.is_float16(kind):
         return column.cast(pa.float32())
+    if pa.types.is_null(kind):
+        return column.cast(pa.string())
+    if is_text(kind):
+        return clean_text(column)
+    if pa.types.is_decimal(kind) and kind.scale < 0:
+        return column.cast(pa.float64())
     return column if any(test(kind) for test in _READABLE) else None
-
-
-def _to_microseconds(column: Any) -> Any:
-    """Timestamps in UTC and microseconds; NULL if they are too far away."""
-    per_second = _PER_SECOND[column.type.unit]
-    count = column.cast(pa.timestamp(column.type.unit)).cast(pa.int64())
-    if per_second > 10**6:
-        count = pc.divide(count, per_second // 10**6)
-    factor = max(1, 10**6 // per_second)
-    near = pc.less(pc.abs(pc.if_else(pc.equal(count, -(2**63)), 0, count)), _FARTHEST // factor)
-    near = pc.and_(near, pc.not_equal(count, -(2**63)))
-    microseconds = pc.multiply(pc.if_else(near, count, pa.scalar(None, pa.int64())), factor)
-    return microseconds.cast(pa.timestamp("us"))
 
 
 _READABLE: Iterable[Callable[[Any], bool]] = (
@@ -156,9 +200,6 @@ _READABLE: Iterable[Callable[[Any], bool]] = (
     pa.types.is_decimal64,
     pa.types.is_decimal128,
     pa.types.is_date,
-    pa.types.is_string,
-    pa.types.is_large_string,
-    pa.types.is_string_view,
     pa.types.is_binary,
     pa.types.is_large_binary,
     pa.types.is_fixed_size_binary,

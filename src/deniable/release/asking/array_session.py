@@ -1,21 +1,22 @@
 """A session for one question about one array.
 
-The array becomes a table with one column, `value`; the privacy unit is the row. How values are
-read depends only on their declared type and on public arguments, never on the values: lists are
-read as doubles, or as text if the keys are text. A value that cannot be read is missing, like
-NaN.
+The array becomes a table with one column, `value`; the privacy unit is the row. The function
+and its arguments decide how values are read, never the values or the type that they gave the
+array: as the kind of the keys if there are keys, else as doubles. `count` only looks which
+values are there. A value that cannot be read is missing, like NaN. So no value can change the
+plan or make a call fail.
 """
 
-import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Literal, NotRequired, TypeAlias, TypedDict
 
-import numpy as np
 import pyarrow as pa
 
-from deniable.errors import InvalidData, InvalidParameter
+from deniable.engines.duckdb.series import read_array, read_presence
+from deniable.errors import InvalidParameter
 from deniable.exact.rationals import Number
 from deniable.policy import KeyValue, Policy, Table
+from deniable.policy.column import kind_of_keys, to_tuple
 from deniable.policy.suggestions import suggest
 from deniable.privacy.neighbors import Neighbors
 from deniable.query.language.builder import QuestionBuilder
@@ -58,9 +59,7 @@ def name_or_release(
             "bounds that are known without looking at the data, such as bounds=(0, 100); or "
             'bounds="find", which spends a fifth of epsilon on finding them.'
         )
-    kind = "text" if keys is not None and isinstance(next(iter(keys), ""), str) else "number"
-    values = to_arrow_column(of, kind)
-    return release_array(name, aggregate("value"), values, bounds, epsilon, how, keys)
+    return release_array(name, aggregate("value"), of, bounds, epsilon, how, keys)
 
 
 def is_column_name(of: Values, *given: object) -> bool:
@@ -86,7 +85,7 @@ def _check_options(name: str, how: Mapping[str, Any]) -> None:
 def release_array(
     name: str,
     aggregate: Aggregate,
-    values: "pa.Array[Any]",
+    values: Values,
     bounds: Bounds | None,
     epsilon: Number | None,
     how: dict[str, Any],
@@ -106,11 +105,16 @@ def release_array(
         "step": how.get("step"),
         "keys": keys,
     }
+    column = (
+        read_presence(values)
+        if bounds is None and keys is None
+        else read_array(values, kind_of_keys(to_tuple(keys) or ()) or "number")
+    )
     table = Table.declare(
         "data",
-        pa.table({"value": values}),
+        pa.table({"value": column}),
         neighbors=how.get("neighbors", "add-remove"),
-        **{option: {"value": fact} for option, fact in facts.items() if fact},
+        **{option: {"value": fact} for option, fact in facts.items() if fact is not None},
     )
     outputs: dict[str, Any] = {name: aggregate}
     question = QuestionBuilder(table.name).agg(**outputs)
@@ -119,49 +123,3 @@ def release_array(
         return release_question(
             session, question, {**options, "bounds": "find" if find else None}
         )
-
-
-def to_arrow_column(values: Values, kind: str, *, count: bool = False) -> Any:
-    """The values as one Arrow column, whose type depends on no value.
-
-    With `count`, the list of whether each value is present.
-    """
-    if isinstance(values, np.ndarray) and values.ndim != 1:
-        raise InvalidData(f"The array must have one dimension. Found {values.ndim}.")
-    if isinstance(values, np.ndarray) and values.dtype.kind in "biuf":
-        column = pa.array(values, from_pandas=True)  # NaN is missing
-    elif str(getattr(values, "dtype", "")).lower() != "object" and (
-        hasattr(values, "__arrow_c_stream__") or hasattr(values, "__arrow_c_array__")
-    ):
-        column = _from_arrow(values)
-    elif isinstance(values, Iterable) and not isinstance(values, bytes | dict):
-        read = _to_double if kind == "number" and not count else _to_text
-        type_ = pa.float64() if read is _to_double else pa.string()
-        column = pa.array([read(value) for value in values], type_)
-    else:
-        raise InvalidData(
-            f"Give an array, a Series or a list of values. Found {type(values).__name__}."
-        )
-    return column.is_valid().to_pylist() if count else column
-
-
-def _from_arrow(values: Any) -> Any:
-    if isinstance(values, pa.Array | pa.ChunkedArray):
-        return values
-    stream = hasattr(values, "__arrow_c_stream__")
-    return pa.chunked_array(values) if stream else pa.array(values)
-
-
-def _to_double(value: object) -> float | None:
-    """A number as a double. Anything else, and NaN, is missing."""
-    try:
-        number = float(value)  # type: ignore[arg-type]
-    except (TypeError, ValueError, OverflowError):
-        return None
-    return None if math.isnan(number) else number
-
-
-def _to_text(value: object) -> str | None:
-    if value is None or (isinstance(value, float) and math.isnan(value)):
-        return None
-    return str(value)

@@ -7,8 +7,6 @@ is that of the question's plan.
 from collections.abc import Sequence
 from typing import Any, Unpack, overload
 
-import pyarrow as pa
-
 from deniable.exact.rationals import Number
 from deniable.policy import KeyValue
 from deniable.query.language import builder
@@ -20,7 +18,6 @@ from deniable.release.asking.array_session import (
     is_column_name,
     name_or_release,
     release_array,
-    to_arrow_column,
 )
 from deniable.release.session.release import Release
 
@@ -39,9 +36,7 @@ def count(of: Values = None, *, epsilon: Number | None = None, **how: Any) -> An
     """
     if is_column_name(of, epsilon) or of is None:
         return builder.count(of)
-    present = to_arrow_column(of, "number", count=True)
-    column = pa.array([True if valid else None for valid in present])
-    return release_array("count", builder.count("value"), column, None, epsilon, how)
+    return release_array("count", builder.count("value"), of, None, epsilon, how)
 
 
 @overload
