@@ -21,7 +21,7 @@ DRIVERS: dict[str, str | tuple[str, ...]] = {
     "cryptography": ("exact/bits.py", "ledger/signing_keys.py"),
     "duckdb": ("engines/duckdb/", "engines/dialect/duckdb_letters.py"),
     "matplotlib": "figures/",
-    "narwhals": "engines/duckdb/frames.py",
+    "narwhals": ("engines/duckdb/frames.py", "engines/duckdb/series.py"),
     "pyspark": "engines/spark/",
     "pydantic": ("policy/file.py", "surveys/questionnaire/questionnaire.py"),
     "rich": ("app/", "audit/test/progress.py"),

@@ -145,3 +145,36 @@ def test_keys_that_no_engine_can_be_told_are_refused():
 def test_bounds_that_are_no_two_numbers_are_refused(bounds):
     with pytest.raises(InvalidPolicy, match="`bounds` must be two numbers"):
         Column("cost", bounds=bounds)
+
+
+def test_integers_are_numbers_of_step_1():
+    age = Column("age", kind="integer", bounds=(0, 120))
+    assert (age.kind, age.integer, age.step) == ("number", True, 1)
+    assert Column("age", kind="integer").step is None
+    assert Column("salary", kind="integer", bounds=(0, 1000), step=100).step == 100
+
+
+@pytest.mark.parametrize(
+    ("declared", "told"),
+    [
+        ({"bounds": (0, 10), "step": 0.5}, "`step` must be whole for integers. Found 0.5"),
+        ({"bounds": (0.5, 10)}, "`bounds` must be multiples of the step, 1"),
+        ({"keys": ["A"]}, "number and text"),
+    ],
+)
+def test_integers_that_are_not_whole_are_refused(declared, told):
+    with pytest.raises(InvalidPolicy, match=told):
+        Column("age", kind="integer", **declared)
+
+
+@pytest.mark.parametrize("type_", ["VARCHAR", "DOUBLE"])
+def test_integers_from_a_source_of_other_numbers_keep_their_step(type_):
+    found = Column("age", kind="integer", bounds=(0, 120)).with_type("age", type_)
+    assert (found.kind, found.integer, found.step) == ("number", False, 1)
+
+
+def test_only_kind_declares_a_kind():
+    assert Column("age", kind="number").has_declared_kind
+    assert Column("ward", kind="text").has_declared_kind
+    for declared in ({}, {"bounds": (0, 1)}, {"keys": ["A"]}, {"keys": "private"}):
+        assert not Column("c", **declared).has_declared_kind

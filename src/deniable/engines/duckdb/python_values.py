@@ -58,7 +58,7 @@ def is_missing(value: object) -> bool:
 
 @_or_missing
 def to_double(value: Any) -> float | None:
-    """A number as a double; beyond all doubles it is infinite. Text is no number here.
+    """A number as a double; beyond all doubles it is infinite. Texts are parsed elsewhere.
 
     >>> to_double(Decimal("0.5")), to_double(-(10**400)), to_double(True), to_double("1")
     (0.5, -inf, 1.0, None)
