@@ -175,7 +175,7 @@ def test_a_missing_value_does_not_change_the_grid_of_a_declared_kind(kind, step)
         for ages in ([30, 40], [30, None], [30, "x"], [None, None])
     ]  # fmt: skip
     assert plans[0] == plans[1] == plans[2] == plans[3]
-    typed = pa.table({"age": pa.array([30], pa.int64() if step else pa.float64())})
+    typed = pa.table({"age": pa.array([30], pa.float64() if step else pa.int64())})
     asked = "SELECT SUM(age) AS s FROM data"
     declared = {"bounds": {"age": (0, 120)}, "kind": {"age": kind}}
     assert outcome(typed, asked, **declared) == plans[0]
@@ -197,5 +197,7 @@ def test_a_stream_is_read_once():
     """After a failure the engine opens its sources again, and a stream is then at its end."""
     batches = pa.table({"x": range(500)}).to_reader()
     with dp.protect(batches, epsilon=2) as data:
-        data._engine._recover()
-        assert abs(data.sql("SELECT COUNT(*) AS n FROM data", epsilon=1).value - 500) < 60
+        for epsilon in (0.9, 1):
+            answer = data.sql("SELECT COUNT(*) AS n FROM data", epsilon=epsilon)
+            assert abs(answer.value - 500) < 60
+            data._engine._recover()
