@@ -7,6 +7,7 @@ groups of its own choice, which must depend on that unit's own rows alone.
 
 import contextlib
 import datetime
+import itertools
 import math
 from pathlib import Path
 from typing import ClassVar
@@ -15,7 +16,7 @@ import pyarrow as pa
 import pytest
 
 from deniable.engines.duckdb.engine import DuckDB
-from deniable.errors import EngineFailed, InvalidPolicy, Unsupported
+from deniable.errors import EngineFailed, InvalidPolicy, InvalidQuery, Unsupported
 from deniable.policy import Policy, Table
 from deniable.query.language.parse import parse
 from deniable.query.planner.planner import plan
@@ -133,6 +134,31 @@ QUESTIONS = [
     "SELECT FLOOR(real / 10) * 10 AS tens, COUNT(*) FROM odd GROUP BY FLOOR(real / 10) * 10",
 ]
 
+# Every aggregate, of one person's rows in a sub-query, and of a column of the table.
+OF_A_PERSON = ["MIN({})", "MAX({})", "COUNT({})", "SUM({})", "AVG({})", "COUNT(DISTINCT {})"]
+AGGREGATES = ["HISTOGRAM({}, 5)", "HISTOGRAM({})", "MIN({})", "MAX({})", "COUNT({})", "SUM({})"]
+AGGREGATES += ["AVG({})", "VARIANCE({})", "STDDEV_POP({})", "MEDIAN({})", "MODE({})"]
+AGGREGATES += ["TOP_K({}, 2)", "COUNT(DISTINCT {})", "CLIPPED({})", "CORR({}, real)"]
+
+
+def aggregates():
+    """A plan for every aggregate that a policy allows, of every column."""
+    limits = {"unit": "id", "max_groups_per_unit": 50, "max_rows_per_unit_per_group": 4}
+    for column in ("flag", "real", "whole", "word", "said", "day", "moment"):
+        inner = [
+            f"(SELECT id, {one.format(column)} AS v FROM odd GROUP BY id)"
+            for one in OF_A_PERSON
+        ]
+        outer = [f"{one.format(column)} AS a" for one in AGGREGATES]
+        asked = [f"SELECT {one} FROM odd" for one in outer]
+        asked[1:1] = [f"SELECT v, COUNT(*) AS a FROM {one} GROUP BY v" for one in inner]
+        asked += [f"SELECT word, {one} FROM odd GROUP BY word" for one in outer]
+        asked += [f"SELECT COUNT(v), SUM(CAST(v AS INTEGER)) AS b FROM {one}" for one in inner]
+        for sql in asked:
+            with contextlib.suppress(InvalidQuery):
+                yield sql, plan(parse(sql), hostile_policy(**limits), epsilon=50)
+
+
 # The same with functions that not every engine has.
 FUNCTIONS = [
     "SELECT SUM(EXTRACT(year FROM moment)) AS a, SUM(EXTRACT(quarter FROM day)) AS b FROM odd",
@@ -228,6 +254,11 @@ class EngineContract:
         raise NotImplementedError
         yield
 
+    def collated(self):
+        """The engine's class, and a source: a table `people` with a column `name` that has a
+        collation in which its rows 'Bob' and 'bob' are equal; None if there are none."""
+        raise NotImplementedError
+
     def chosen(self, plans):
         """The plans that are run, by name: all, unless a class has others run the rest."""
         return plans
@@ -289,6 +320,14 @@ class EngineContract:
                 assert min(integers) >= 0
                 assert sum(integers) == EDGES * block.reach.total
 
+    def test_every_aggregate_of_every_kind_has_duckdbs_integers(self, size):
+        number = size(small=3, full=1_000, what="aggregates of columns, on each engine")
+        plans = dict(itertools.islice(aggregates(), number))
+        table = hostile().set_column(0, "id", pa.array([str(i) for i in range(200)]))
+        with self.opened({"odd": table}) as engine, DuckDB.open({"odd": table}) as reference:
+            assert [sql for sql, one in plans.items() if _refused(engine, one)] == []
+            same(engine, reference, plans)
+
     def test_functions_of_odd_rows_have_duckdbs_integers(self):
         tables = {"odd": hostile()}
         plans = {sql: plan(parse(sql), hostile_policy(), epsilon=50) for sql in FUNCTIONS}
@@ -325,6 +364,21 @@ class EngineContract:
                 before = summed.get(ward, (0,) * len(integers))
                 summed[ward] = tuple(a + b for a, b in zip(before, integers, strict=True))
         assert summed == found["all"]
+
+    def test_text_is_compared_by_its_bytes_and_no_unit_otherwise(self):
+        if (found := self.collated()) is None:
+            return
+        engine_class, source = found
+        asked = by_hand(
+            'SELECT "name" AS k0, COUNT(*) AS n FROM people GROUP BY "name"', keys="k"
+        )
+        compared = by_hand("SELECT COUNT(*) AS n FROM people WHERE \"name\" = 'BOB'")
+        with engine_class.open({"people": source}) as engine:
+            assert exact(engine.run(asked))[0] == [("Bob", 1), ("bob", 1)]
+            assert exact(engine.run(compared))[0] == [(0,)]
+        with pytest.raises(InvalidPolicy, match="unit of table 'people' is name") as refused:
+            engine_class.open(Policy([Table("people", source=source, unit="NAME")], epsilon=1))
+        assert refused.value.where == ("tables", "people", "unit")
 
     def test_no_rows_are_no_groups_and_zeros(self):
         table = visits(8).slice(0, 0)

@@ -39,7 +39,8 @@ TEXTS += [
     "2020-02-29",
     "true",
 ]
-TEXTS += ["K", "aBc", "Straße"]
+TEXTS += ["K", "aBc", "Straße", "2024-01-01T12:30:45Z", "2024-01-01 02:30:45.5-05:30"]
+TEXTS += ["2024-01-01 12:30 +0200", "2024-01-01 1:30 UTC", "2024-01-01Z", "2024-01-01T12:30+5"]
 MOMENTS = [
     None,
     datetime.datetime(1, 1, 1),
@@ -52,6 +53,8 @@ MOMENTS = [
     datetime.datetime(1582, 10, 10, 5),
     datetime.datetime(2020, 1, 5),
     datetime.datetime(2019, 12, 31, 23, 30),
+    datetime.datetime(2024, 3, 10, 2, 30),  # an hour that does not exist in New York
+    datetime.datetime(2024, 11, 3, 1, 30),  # and one that it has twice
 ]
 COLUMNS = {"i": "BIGINT", "x": "DOUBLE", "y": "DOUBLE", "t": "VARCHAR", "s": "VARCHAR"}
 COLUMNS |= {"b": "BOOLEAN", "d": "TIMESTAMP", "e": "TIMESTAMP"}
@@ -59,6 +62,7 @@ MORE = [
     *("SUBSTRING(t, -2, 2)", "SUBSTRING(t, 3, -2)", "SUBSTRING(t, -5, 4)", "SUBSTRING(t, 2)"),
     *("RIGHT(t, -1)", "LEFT(t, 1 + 1)", "TRIM(t, s)", "LTRIM(t, s)", "UPPER(LOWER(TRIM(t)))"),
     *("ROUND(x, 12)", "ROUND(x, -12)", "ROUND(x * y, 2)", "(x * 3) % (y / 7)", "POWER(x, -2)"),
+    "CAST(t AS TIMESTAMP)",
     *("SIGN(x) * 3", "ROUND(ROUND(SQRT(x), 1), 1) + x % 7", "x * y", "x + y", "LOWER(t) = s"),
 ]
 # Their last digit is the engine's own, and PostgreSQL's may be zero where it is hardly more.

@@ -5,18 +5,22 @@ Both answer every golden query; what they refused would be named here, as `refus
 
 import contextlib
 import datetime
+import threading
 
+import duckdb
 import ibis
+import polars as pl
 import pyarrow as pa
 import pytest
 
 from deniable.engines.ibis.engine import Ibis
-from deniable.errors import EngineFailed, Unsupported
+from deniable.errors import EngineFailed, InvalidPolicy, Unsupported
 from deniable.policy import Policy, Table
 from deniable.query.language.parse import parse
 from deniable.query.planner.planner import plan
 from tests.engines import ibises
 from tests.engines.contract import EngineContract, exact
+from tests.engines.plans import plan as by_hand
 from tests.engines.uses import UsesContract
 from tests.query.hospital import policy, visits
 
@@ -28,10 +32,19 @@ class TestDuckDBThroughIbis(UsesContract, EngineContract):
     def opened(self, tables):
         return ibises.over_duckdb(tables)
 
+    def collated(self):
+        connection = ibis.duckdb.connect()
+        connection.con.execute("CREATE TABLE people (name VARCHAR COLLATE NOCASE)")
+        connection.con.execute("INSERT INTO people VALUES ('Bob'), ('bob')")
+        return Ibis, connection.table("people")
+
 
 class TestPolarsThroughIbis(UsesContract, EngineContract):
     def opened(self, tables):
         return ibises.over_polars(tables)
+
+    def collated(self):
+        return None
 
 
 BY_WARD = "SELECT ward, COUNT(*) AS n FROM visits GROUP BY ward"
@@ -133,6 +146,50 @@ def test_a_panic_is_the_one_error(monkeypatch):
         assert "41" not in str(failed.value)
         monkeypatch.undo()
         assert exact(engine.run(by_ward()))[0]
+
+
+COUNTED = by_hand("SELECT COUNT(*) AS n FROM t WHERE x <> 3")
+
+
+def test_duckdb_is_interrupted_when_the_time_is_up():
+    connection = ibis.duckdb.connect()
+    endless = "SELECT a.range % 7 AS x FROM range(1000000000) AS a, range(1000000000) AS b"
+    connection.con.execute(f"CREATE VIEW t AS {endless}")
+    with Ibis.open({"t": connection.table("t")}) as engine:
+        engine._seconds = 0.2
+        with pytest.raises(EngineFailed):
+            engine.run(COUNTED)
+        connection.con.execute("CREATE OR REPLACE VIEW t AS SELECT 1::BIGINT AS x")
+        engine._seconds = 600
+        assert exact(engine.run(COUNTED))[0] == [(1,)]
+
+
+def test_polars_is_left_alone_when_the_time_is_up():
+    connection, ended = ibis.polars.connect(), threading.Event()
+
+    def wait(rows):
+        ended.wait()
+        return rows
+
+    connection.create_table("t", pl.LazyFrame({"x": [1, 2]}).map_batches(wait))
+    with Ibis.open({"t": connection.table("t")}) as engine:
+        engine._seconds = 0.2
+        with pytest.raises(EngineFailed):
+            engine.run(COUNTED)
+        ended.set()
+        engine._seconds = 600
+        assert exact(engine.run(COUNTED))[0] == [(2,)]
+
+
+def test_the_time_limit_is_part_of_the_address(tmp_path):
+    with duckdb.connect(str(tmp_path / "it.duckdb")) as database:
+        database.execute("CREATE TABLE t AS SELECT 1 AS x")
+    source = f"ibis://duckdb/{tmp_path}/it.duckdb?timeout={{}}#t"
+    with Ibis.open({"t": source.format(7)}) as engine:
+        assert engine._seconds == 7
+        assert exact(engine.run(COUNTED))[0] == [(1,)]
+    with pytest.raises(InvalidPolicy, match="timeout"):
+        Ibis.open({"t": source.format("never")})
 
 
 def test_a_table_in_memory_is_asked_where_it_is():

@@ -70,6 +70,20 @@ def test_rows_have_the_same_names_whenever_they_are_read(backend):
     assert found[0] == found[1]
 
 
+@pytest.mark.parametrize("backend", ibises.OPENED)
+def test_rows_that_differ_in_the_sign_of_zero_do_not_swap_places(backend):
+    told = []
+    for values in ([0.0, -0.0] * 20, [-0.0] * 20 + [0.0] * 20):
+        table = pa.table({"x": values, "word": ["same"] * 40})
+        with ibises.OPENED[backend]({"t": table}) as engine:
+            read, lists = engine._tables["t"], backend == "polars"
+            made = identify_rows(read, ["x", "word"], "name", 0, fresh(), lists=lists)
+            rows = engine._backend.to_pyarrow(made.select("x", "name")).to_pylist()
+        told.append({row["name"]: math.copysign(1, row["x"]) for row in rows})
+    assert len(told[0]) == 40
+    assert told[0] == told[1]
+
+
 ROWS = [
     "SELECT COUNT(*) FROM (SELECT word FROM odd WHERE flag "
     "UNION ALL SELECT said FROM odd WHERE flag)",

@@ -14,9 +14,11 @@ import pytest
 import deniable as dp
 from deniable.app.cli.commands.init import write_draft
 from deniable.engines.postgresql.engine import PostgreSQL
+from deniable.engines.postgresql.source_definitions import check_definition
 from deniable.engines.postgresql.writer import PostgreSQLWriter
 from deniable.errors import EngineFailed, InvalidPolicy
 from tests.engines.contract import EngineContract
+from tests.engines.plans import plan, shown
 from tests.engines.uses import UsesContract
 from tools.postgresql import mortal
 
@@ -64,6 +66,16 @@ class TestPostgreSQL(EngineContract, UsesContract):
         with PostgreSQL.open(sources) as engine:
             yield engine
 
+    def collated(self):
+        schema = own(
+            self.folder,
+            "CREATE COLLATION {s}.careless (PROVIDER = icu, LOCALE = 'und-u-ks-level2', "
+            "DETERMINISTIC = false)",
+            "CREATE TABLE {s}.people (name text COLLATE {s}.careless)",
+            "INSERT INTO {s}.people VALUES ('Bob'), ('bob')",
+        )
+        return PostgreSQL, address(self.folder, f"{schema}.people")
+
     def valued(self, engine, sql):
         if engine.name != "PostgreSQL":
             return super().valued(engine, sql)
@@ -85,28 +97,23 @@ source = "{address}{schema}.quick"
 """
 
 
-def slow_and_quick(base, schema):
-    """A table that takes ten minutes to read, and one that takes no time."""
-    with psycopg.connect(base.rstrip("#"), autocommit=True) as owner:
-        owner.execute(f"CREATE SCHEMA {schema}")
-        owner.execute(f"CREATE TABLE {schema}.quick AS SELECT 1 AS x")
-        owner.execute(
-            f"CREATE VIEW {schema}.slow AS SELECT CASE WHEN pg_sleep(0.05) IS NOT NULL "
-            "THEN i END AS x FROM generate_series(1, 12000) AS i"
-        )
-
-
 @contextlib.contextmanager
 def asked(base, schema, folder):
-    """A session, and the slow question that it is being asked."""
-    slow_and_quick(base, schema)
+    """A session, and a question to a table that the owner holds, so that it waits."""
+    with psycopg.connect(base.rstrip("#"), autocommit=True) as owner:
+        owner.execute(f"CREATE SCHEMA {schema}")
+        for table in ("slow", "quick"):
+            owner.execute(f"CREATE TABLE {schema}.{table} AS SELECT 1 AS x")
     (folder / "deniable.toml").write_text(POLICY.format(address=base, schema=schema))
     with dp.open(str(folder / "deniable.toml")) as hospital:
+        holder = psycopg.connect(base.rstrip("#"))
+        holder.execute(f"LOCK TABLE {schema}.slow")
         asking = Future()
         threading.Thread(
             target=_told, args=(asking, hospital, "SELECT COUNT(x) FROM slow"), daemon=True
         ).start()
         yield hospital, asking
+        holder.close()
 
 
 def test_killed_in_the_middle_the_charge_stands_and_the_next_question_is_served(
@@ -220,3 +227,193 @@ def test_a_server_that_is_not_there_is_said_without_the_address(tmp_path, monkey
         PostgreSQL.open({"visits": "$HOSPITAL"})
     assert "open-sesame" not in str(refused.value)
     assert refused.value.__cause__ is None
+
+
+def own(postgresql, *statements):
+    """Runs statements as the owner, in a schema of its own ({s}); its name."""
+    schema = f"s{secrets.token_hex(6)}"
+    with psycopg.connect(address(postgresql, "").rstrip("#"), autocommit=True) as owner:
+        owner.execute(f"CREATE SCHEMA {schema}")
+        for statement in statements:
+            owner.execute(statement.format(s=schema))
+    return schema
+
+
+def grouped(name):
+    return plan(f'SELECT "{name}" AS k0, COUNT(*) AS n FROM x GROUP BY "{name}"', keys=[name])
+
+
+def test_types_are_known_by_their_number_and_enumerations_by_their_labels(postgresql):
+    schema = own(
+        postgresql,
+        "CREATE DOMAIN {s}.int4 AS text",
+        "CREATE TYPE {s}.text AS (a int)",
+        "CREATE TYPE {s}.mood AS ENUM ('sad', 'glad')",
+        "CREATE FUNCTION {s}.lie({s}.mood) RETURNS text IMMUTABLE LANGUAGE sql "
+        "AS $$SELECT 'the same'::text$$",
+        "CREATE CAST ({s}.mood AS text) WITH FUNCTION {s}.lie({s}.mood)",
+        "CREATE TABLE {s}.x (a {s}.int4, b {s}.text, c {s}.mood, d int4)",
+        "INSERT INTO {s}.x VALUES ('twelve', NULL, 'sad', 1), ('13', NULL, 'glad', 2)",
+    )
+    with PostgreSQL.open({"x": address(postgresql, f"{schema}.x")}) as engine:
+        assert engine.schema("x") == {"c": "VARCHAR", "d": "INTEGER"}
+        assert shown(engine.run(grouped("c"))) == [("glad", 1), ("sad", 1)]
+
+
+ADDED = {
+    "CAST (uuid AS text)": "CREATE CAST (uuid AS text) WITH FUNCTION {s}.f(uuid)",
+    "FUNCTION pg_catalog.strpos(name, name)": "CREATE FUNCTION pg_catalog.strpos(name, name) "
+    "RETURNS int LANGUAGE sql AS 'SELECT 1'",
+    "OPERATOR pg_catalog.+ (text, text)": "CREATE OPERATOR pg_catalog.+ (LEFTARG = text, "
+    "RIGHTARG = text, FUNCTION = textcat)",
+}
+
+
+@pytest.mark.parametrize("what", ADDED)
+def test_nothing_may_be_added_to_postgresqls_own(postgresql, what):
+    function = "CREATE FUNCTION {s}.f(uuid) RETURNS text LANGUAGE sql AS $$SELECT 'a'::text$$"
+    schema = own(postgresql, "CREATE TABLE {s}.x (a int)", function, ADDED[what])
+    try:
+        with pytest.raises(InvalidPolicy, match=f"adds a {what.split()[0].lower()} "):
+            PostgreSQL.open({"x": address(postgresql, f"{schema}.x")})
+    finally:
+        own(postgresql, f"DROP {what}")
+    PostgreSQL.open({"x": address(postgresql, f"{schema}.x")}).close()
+
+
+TABLES = (
+    "CREATE TABLE {s}.x (a int, b varchar(9), d text, e bytea, f date)",
+    "CREATE TABLE {s}.y (a int, b varchar(9), d text, e bytea, f date)",
+    "CREATE FUNCTION {s}.f(int) RETURNS int IMMUTABLE LANGUAGE sql AS 'SELECT 1'",
+)
+HARMLESS = [
+    "SELECT * FROM {s}.x WHERE b = 'x' AND d LIKE 'a%' AND a IN (1, 2) AND f >= '2020-01-01'",
+    "SELECT a FROM {s}.x UNION ALL SELECT a FROM {s}.y",
+    "SELECT CASE WHEN a > 1 THEN b ELSE d END AS z, COALESCE(d, 'x') AS w FROM {s}.x",
+    "SELECT a FROM (SELECT a, b FROM {s}.x) AS q WHERE b = 'y'",
+    'SELECT a IS DISTINCT FROM 3 AS a, d COLLATE "C" AS d FROM {s}.x WHERE d = CURRENT_USER',
+]
+RISKY = [
+    "SELECT d::int AS a FROM {s}.x",
+    "SELECT 1 / a AS a FROM {s}.x",
+    "SELECT a + 1 AS a FROM {s}.x",
+    "SELECT {s}.f(a) AS a FROM {s}.x",
+    "SELECT e::text AS a FROM {s}.x",
+    "SELECT a FROM {s}.x WHERE d LIKE 'a\\'",
+    "SELECT (SELECT COUNT(*) FROM {s}.y) AS a FROM {s}.x",
+    "SELECT a FROM {s}.x WHERE EXISTS (SELECT 1 FROM {s}.y)",
+    "SELECT a FROM {s}.x WHERE a IN (SELECT a FROM {s}.y)",
+    "SELECT a, COUNT(*) OVER () AS n FROM {s}.x",
+    "SELECT a, COUNT(*) AS n FROM {s}.x GROUP BY a",
+    "SELECT x.a FROM {s}.x JOIN {s}.y USING (a)",
+    "SELECT x.a FROM {s}.x, {s}.y",
+    "SELECT DISTINCT a FROM {s}.x",
+    "SELECT a FROM {s}.x UNION SELECT a FROM {s}.y",
+    "SELECT a FROM {s}.x UNION ALL SELECT a FROM {s}.x",
+    "SELECT a FROM {s}.x ORDER BY a LIMIT 3",
+    "SELECT a FROM {s}.x TABLESAMPLE BERNOULLI (10)",
+    "WITH q AS (SELECT a FROM {s}.x) SELECT a FROM q",
+    "SELECT i AS a FROM generate_series(1, 3) AS i",
+]
+
+
+def test_a_view_may_choose_rows_and_columns_and_no_more(postgresql):
+    views = [*HARMLESS, *RISKY]
+    made = [f"CREATE VIEW {{s}}.v{i} AS {sql}" for i, sql in enumerate(views)]
+    over = [f"CREATE VIEW {{s}}.w{i} AS SELECT * FROM {{s}}.v{i}" for i in range(len(views))]
+    schema = own(postgresql, *TABLES, *made, *over)
+    accepted = {"v": [], "w": []}
+    with psycopg.connect(address(postgresql, "").rstrip("#")) as connection:
+        connection.execute("SET search_path = pg_catalog")
+        oid = "SELECT '{}.{}{}'::regclass::oid"
+        for letter, kept in accepted.items():
+            for i, sql in enumerate(views):
+                (view,) = connection.execute(oid.format(schema, letter, i)).fetchone()
+                with contextlib.suppress(InvalidPolicy):
+                    check_definition(connection, view)
+                    kept.append(sql)
+    assert accepted == {"v": HARMLESS, "w": HARMLESS}
+    with pytest.raises(InvalidPolicy, match="is a view with CAST") as told:
+        PostgreSQL.open({"x": address(postgresql, f"{schema}.v{len(HARMLESS)}")})
+    assert told.value.where == ("tables", "x", "source")
+
+
+def test_two_views_of_one_table_are_not_put_together(postgresql):
+    one = "CREATE VIEW {s}.v AS SELECT a FROM {s}.x"
+    both = "CREATE VIEW {s}.both AS SELECT a FROM {s}.v UNION ALL SELECT a FROM {s}.x"
+    schema = own(postgresql, *TABLES, one, both)
+    with pytest.raises(InvalidPolicy, match="more than once"):
+        PostgreSQL.open({"x": address(postgresql, f"{schema}.both")})
+
+
+def test_a_cast_of_the_owners_in_a_view_is_refused(postgresql):
+    schema = own(
+        postgresql,
+        "CREATE TYPE {s}.mood AS ENUM ('sad', 'glad')",
+        "CREATE FUNCTION {s}.lie({s}.mood) RETURNS text LANGUAGE sql AS $$SELECT 'a'::text$$",
+        "CREATE CAST ({s}.mood AS text) WITH FUNCTION {s}.lie({s}.mood)",
+        "CREATE TABLE {s}.t (a {s}.mood)",
+        "CREATE VIEW {s}.x AS SELECT a::text AS a FROM {s}.t",
+    )
+    with pytest.raises(InvalidPolicy, match="not PostgreSQL's own"):
+        PostgreSQL.open({"x": address(postgresql, f"{schema}.x")})
+
+
+def test_foreign_tables_are_refused_also_as_parts_of_others(postgresql):
+    schema = own(
+        postgresql,
+        "CREATE FOREIGN DATA WRAPPER w{s}",
+        "CREATE SERVER v{s} FOREIGN DATA WRAPPER w{s}",
+        "CREATE FOREIGN TABLE {s}.far (a int) SERVER v{s}",
+        "CREATE TABLE {s}.parts (a int) PARTITION BY LIST (a)",
+        "CREATE FOREIGN TABLE {s}.part PARTITION OF {s}.parts DEFAULT SERVER v{s}",
+        "CREATE VIEW {s}.seen AS SELECT a FROM {s}.far",
+    )
+    for table in ("far", "parts", "seen"):
+        with pytest.raises(InvalidPolicy, match="is a foreign table"):
+            PostgreSQL.open({"x": address(postgresql, f"{schema}.{table}")})
+
+
+@pytest.mark.parametrize(
+    ("condition", "risk"),
+    [
+        ("b = 'A' OR d = CURRENT_USER", None),
+        ("1 / a > 0", "DIV"),
+        ("a < (SELECT COUNT(*) FROM {s}.y)", "SUBQUERY"),
+        ("{s}.f(a) = 1", "code that is not PostgreSQL's own"),
+    ],
+)
+def test_a_row_level_policy_may_compare_and_no_more(postgresql, condition, risk):
+    policy = f"CREATE POLICY p ON {{s}}.x USING ({condition})"
+    enabled = "ALTER TABLE {s}.x ENABLE ROW LEVEL SECURITY"
+    schema = own(postgresql, *TABLES, policy, enabled)
+    source = {"x": address(postgresql, f"{schema}.x")}
+    if risk is None:
+        PostgreSQL.open(source).close()
+    else:
+        with pytest.raises(InvalidPolicy, match=f"A row-level policy of .* has {risk}"):
+            PostgreSQL.open(source)
+
+
+@pytest.mark.parametrize("encoding", ["WIN1252", "EUC_JP", "LATIN1"])
+def test_an_encoding_must_have_a_letter_for_every_byte(postgresql, encoding):
+    name, base = f"d{secrets.token_hex(6)}", address(postgresql, "").rstrip("#")
+    with psycopg.connect(base, autocommit=True) as owner:
+        owner.execute(
+            f"CREATE DATABASE {name} ENCODING '{encoding}' LOCALE 'C' TEMPLATE template0"
+        )
+    place = base.replace("/postgres", f"/{name}")
+    with psycopg.connect(place, autocommit=True) as owner:
+        owner.execute("CREATE TABLE x (a text)")
+        if encoding != "LATIN1":
+            with pytest.raises(InvalidPolicy, match=f"encodes its text as {encoding}"):
+                PostgreSQL.open({"x": f"{place}#x"})
+            return
+        owner.execute(
+            "INSERT INTO x SELECT convert_from(set_byte('x', 0, i), 'LATIN1') "
+            "FROM generate_series(1, 255) AS i"
+        )
+    with PostgreSQL.open({"x": f"{place}#x"}) as engine:
+        assert {key for key, _ in shown(engine.run(grouped("a")))} == set(
+            map(chr, range(1, 256))
+        )

@@ -89,7 +89,19 @@ class Folders:
             yield engine
 
 
-class TestSpark(Folders, EngineContract):
+class Tables(Folders, EngineContract):
+    """The contract, over folders of Parquet, and a collation in the session."""
+
+    @pytest.fixture(autouse=True)
+    def _collated(self, session):
+        rows = session.createDataFrame([("Bob",), ("bob",)], "name string")
+        self.people = rows.selectExpr("name COLLATE UTF8_LCASE AS name")
+
+    def collated(self):
+        return Spark, self.people
+
+
+class TestSpark(Tables):
     """Compiled: some plans, or all at full size. No golden case is refused.
 
     A plan that is asked for once costs Spark its planning and its compilation, hardly its
@@ -103,7 +115,7 @@ class TestSpark(Folders, EngineContract):
 
 
 @pytest.mark.usefixtures("interpreted")
-class TestSparkWithoutANSI(Folders, EngineContract):
+class TestSparkWithoutANSI(Tables):
     """The older mode, where casts and sums wrap around, and without compiled code."""
 
     ansi = "false"
@@ -208,3 +220,22 @@ def test_a_frame_that_is_made_anew_each_time_has_no_rows_to_tell_apart(session):
         with pytest.raises(Unsupported, match="new rows each time"):
             asked.sql(twice, epsilon=1)
         assert asked.remaining.epsilon == 8
+
+
+SHADOWED = {"4.0": "rint", "an aggregate": "sum", "a keyword": "coalesce"}
+
+
+@pytest.mark.parametrize("name", SHADOWED.values(), ids=SHADOWED)
+def test_functions_with_the_names_of_sparks_own_are_refused(session, name):
+    frame = session.createDataFrame([(0.5,), (7.5,)], "x double")
+    with dp.protect(frame, bounds={"x": (0, 9)}, step={"x": 0.5}, epsilon=9) as asked:
+        session.udf.register(name, lambda *_: 10**9, "bigint")
+        session.udf.register("harmless", lambda *_: 1, "bigint")
+        try:
+            with pytest.raises(Unsupported, match=f"of its own .*: {name}\\."):
+                asked.sql("SELECT SUM(x) FROM data", epsilon=1)
+            assert asked.remaining.epsilon == 9
+        finally:
+            session.sql(f"DROP TEMPORARY FUNCTION {name}")
+        asked.sql("SELECT SUM(x) FROM data", epsilon=1)
+    session.sql("DROP TEMPORARY FUNCTION harmless")

@@ -84,6 +84,10 @@ class EngineDialect(ABC):
     def sum_integers(self, value: TypedSQL) -> TypedSQL:
         """The sum of integers, as a wide integer."""
 
+    def extreme(self, name: str, value: TypedSQL) -> str:
+        """The MIN or MAX of values."""
+        return f"{name}({value.sql})"
+
     @abstractmethod
     def keyed_hash(self, values: list[TypedSQL]) -> TypedSQL:
         """A hash of the values, keyed with the engine's salt."""

@@ -1,8 +1,9 @@
 """Text that DuckDB reads as a number or a date: patterns that work in every engine.
 
 A number may have underscores between digits and white space around it. A day or moment is
-written as in ISO 8601, without a zone. (DuckDB also reads "epoch", "infinity", "24:00" and
-days before Christ; in other engines such text is not a day.)
+written as in ISO 8601. A zone after it (Z, UTC or an offset) is ignored, as DuckDB does in a
+cast to TIMESTAMP. DuckDB also reads "epoch", "infinity", "24:00", names of zones, days before
+Christ, years of other lengths and days with slashes; in other engines such text is no day.
 """
 
 _SPACE = "[ \\t\\n\\v\\f\\r]*"
@@ -15,8 +16,11 @@ NOISE = "[+_ \\t\\n\\v\\f\\r]"  # ignored inside a number
 
 _TWO = "([0-9]{1,2})"
 _TIME = f"[ T]{_TWO}:{_TWO}(?::{_TWO}(?:[.]([0-9]{{1,6}})[0-9]*)?)?"
-MOMENT_PARTS = f"^([0-9]{{4}})-{_TWO}-{_TWO}(?:{_TIME})?$"  # year to seconds and microseconds
-MOMENT = MOMENT_PARTS.replace("(?:", "(")
+_ZONE = "(?: ?(?:Z|[+-][0-9]{2}(?::?[0-9]{2}(?::[0-9]{2})?)?)| UTC)?"
+MOMENT_PARTS = f"^([0-9]{{4}})-{_TWO}-{_TWO}(?:{_TIME}{_ZONE})?$"  # year to microseconds
+_DAY = "[0-9]{4}-[0-9]{1,2}-[0-9]{1,2}"
+_CLOCK = "[ T][0-9]{1,2}:[0-9]{1,2}(?::[0-9]{1,2}(?:[.][0-9]+)?)?"
+MOMENT = f"^({_DAY})(?:({_CLOCK}){_ZONE})?$"  # its day, and its time without a zone
 
 TRUE = ("true", "t", "yes", "y", "1")
 FALSE = ("false", "f", "no", "n", "0")

@@ -146,7 +146,15 @@ class ValueWriter(FunctionWriter):
             self.write_value(node.this, scope),
             self.write_value(node.expression, scope),
         )
+        self._check_comparable(node, left, right)
         return TypedSQL(f"({left.sql} {_COMPARISONS[type(node)]} {right.sql})", "boolean")
+
+    def _check_comparable(self, node: exp.Expr, *values: TypedSQL) -> None:
+        """DuckDB converts values of different kinds before it compares them; others fail."""
+        kinds = {value.kind for value in values} - {"null"}
+        alike = (set(NUMBERS), {"date", "timestamp"})
+        if len(kinds) > 1 and not any(kinds <= group for group in alike):
+            raise self._unsupported(node)
 
     def _and_or(self, node: exp.Expr, scope: ColumnKinds) -> TypedSQL:
         word = "AND" if isinstance(node, exp.And) else "OR"
@@ -167,20 +175,27 @@ class ValueWriter(FunctionWriter):
     def _in(self, node: exp.Expr, scope: ColumnKinds) -> TypedSQL:
         if not node.expressions:
             raise self._unsupported(node)
-        listed = ", ".join(self.write_value(item, scope).sql for item in node.expressions)
-        return TypedSQL(f"({self.write_value(node.this, scope).sql} IN ({listed}))", "boolean")
+        value, *items = (
+            self.write_value(part, scope) for part in (node.this, *node.expressions)
+        )
+        self._check_comparable(node, value, *items)
+        listed = ", ".join(item.sql for item in items)
+        return TypedSQL(f"({value.sql} IN ({listed}))", "boolean")
 
     def _between(self, node: exp.Expr, scope: ColumnKinds) -> TypedSQL:
-        low, high = (self.write_value(node.args[end], scope).sql for end in ("low", "high"))
-        return TypedSQL(
-            f"({self.write_value(node.this, scope).sql} BETWEEN {low} AND {high})", "boolean"
+        value, low, high = (
+            self.write_value(node.args[part], scope) for part in ("this", "low", "high")
         )
+        self._check_comparable(node, value, low, high)
+        return TypedSQL(f"({value.sql} BETWEEN {low.sql} AND {high.sql})", "boolean")
 
     def _case(self, node: exp.Expr, scope: ColumnKinds) -> TypedSQL:
-        tests = [self.write_value(branch.this, scope).sql for branch in node.args["ifs"]]
+        conditions = [self.write_value(branch.this, scope) for branch in node.args["ifs"]]
+        tests = [condition.sql for condition in conditions]
         if node.this is not None:
-            subject = self.write_value(node.this, scope).sql
-            tests = [f"({subject} = {test})" for test in tests]
+            subject = self.write_value(node.this, scope)
+            self._check_comparable(node, subject, *conditions)
+            tests = [f"({subject.sql} = {test})" for test in tests]
         values = [self.write_value(branch.args["true"], scope) for branch in node.args["ifs"]]
         default = node.args.get("default")
         last = [] if default is None else [self.write_value(default, scope)]
@@ -244,7 +259,7 @@ class ValueWriter(FunctionWriter):
 
     def _extreme(self, node: exp.Expr, scope: ColumnKinds) -> TypedSQL:
         value = self.write_value(node.this, scope)
-        return TypedSQL(f"{type(node).__name__.upper()}({value.sql})", value.kind)
+        return TypedSQL(self.extreme(type(node).__name__.upper(), value), value.kind)
 
     def _window(self, node: exp.Expr, scope: ColumnKinds) -> TypedSQL:
         words = {exp.RowNumber: "ROW_NUMBER", exp.DenseRank: "DENSE_RANK"}

@@ -13,6 +13,7 @@ from typing import Any, Self
 import duckdb
 import pyarrow as pa
 
+from deniable.engines.dialect.duckdb_collations import has_collation
 from deniable.engines.duckdb import cell_counting, csv_files, frames
 from deniable.engines.duckdb.csv_header import read_header
 from deniable.engines.duckdb.parquet_files import add_parquet_files, unreadable_source
@@ -22,7 +23,7 @@ from deniable.engines.duckdb.spill import Spill
 from deniable.engines.handover.exact_groups import CellCounts
 from deniable.engines.handover.plan_runner import PlanRunner
 from deniable.errors import InvalidPolicy
-from deniable.policy import Column, Policy, Table
+from deniable.policy import Column, Policy
 from deniable.policy.table import Malformed
 from deniable.query.plan.plan import Plan, Statement
 
@@ -84,21 +85,14 @@ class DuckDB(PlanRunner):
             raise
 
     @classmethod
-    def open(cls, tables: Policy | Mapping[str, Any]) -> Self:
-        """Opens the engine over a policy's sources, or over paths and frames by name."""
-        if isinstance(tables, Policy):
-            sources = {name: table.source for name, table in tables.tables.items()}
-            malformed = {name: table.malformed for name, table in tables.tables.items()}
-            declared = {name: table.columns for name, table in tables.tables.items()}
-            engine = cls(sources, memory=tables.memory, malformed=malformed, declared=declared)
-            try:
-                for table in tables.tables.values():
-                    engine._check_unit(table)
-            except BaseException:
-                engine.close()
-                raise
-            return engine
-        return cls(tables)
+    def _open_policy(cls, policy: Policy) -> Self:
+        tables = policy.tables
+        return cls(
+            {name: table.source for name, table in tables.items()},
+            memory=policy.memory,
+            malformed={name: table.malformed for name, table in tables.items()},
+            declared={name: table.columns for name, table in tables.items()},
+        )
 
     @classmethod
     def read_schemas(cls, sources: Mapping[str, Any]) -> dict[str, dict[str, str]]:
@@ -130,23 +124,14 @@ class DuckDB(PlanRunner):
             self._copies = {}
             self._spill.remove()
 
-    def _check_unit(self, table: Table) -> None:
-        """Refuses a privacy unit that the database compares by a collation."""
-        files = find_files(str(table.source)) if isinstance(table.source, str | Path) else None
-        if table.unit is None or files is None or files.format != "duckdb":
-            return
-        place = list(self._sources).index(table.name)
-        inner = _attached_table(place, files.inner or table.name)
-        texts = [name for name, kind in self.schema(table.name).items() if kind == "VARCHAR"]
-        unit = next((name for name in texts if name.lower() == table.unit.lower()), None)
-        if unit is not None and _has_collation(self._connect(), inner, unit):
-            raise InvalidPolicy(
-                f"The privacy unit of table {table.name!r} is {unit}. The database compares it "
-                "by a collation, such as NOCASE, in which 'a' and 'A' are equal, so the units "
-                "would depend on the order of rows. Store it without a collation, "
-                f"as in   CREATE TABLE ... AS SELECT lower({unit}) AS {unit}, ...",
-                where=("tables", table.name, "unit"),
-            )
+    def _has_collation(self, table: str, column: str) -> bool:
+        source = self._sources[table]
+        files = find_files(str(source)) if isinstance(source, str | Path) else None
+        if files is None or files.format != "duckdb" or self.schema(table)[column] != "VARCHAR":
+            return False
+        place = list(self._sources).index(table)
+        inner = _attached_table(place, files.inner or table)
+        return has_collation(self._connect(), inner, column)
 
     def _columns(self, table: str) -> dict[str, str]:
         rows = self._connect().execute(f"DESCRIBE {quote_name(table)}").fetchall()
@@ -275,17 +260,6 @@ def _at_source(table: str) -> Iterator[None]:
 def _attached_table(place: int, name: str) -> str:
     """A table of the attached database with this number."""
     return f"source{place}.{quote_name(name)}"
-
-
-def _has_collation(connection: duckdb.DuckDBPyConnection, relation: str, column: str) -> bool:
-    """Whether a text column has a collation: two different collations cannot be compared."""
-    for other in ("nocase", "nfc"):
-        test = f"SELECT {quote_name(column)} = ('' COLLATE {other}) FROM {relation} LIMIT 0"
-        try:
-            connection.execute(test)
-        except duckdb.BinderException:
-            return True
-    return False
 
 
 def _create_view(connection: duckdb.DuckDBPyConnection, name: str, relation: str) -> None:

@@ -45,9 +45,39 @@ class PlanRunner(ABC):
     @classmethod
     def open(cls, tables: Policy | Mapping[str, Any]) -> Self:
         """Opens the engine over a policy's sources, or over sources by name."""
-        if isinstance(tables, Policy):
-            return cls({name: table.source for name, table in tables.tables.items()})
-        return cls(tables)
+        if not isinstance(tables, Policy):
+            return cls(tables)
+        engine = cls._open_policy(tables)
+        try:
+            engine._check_policy(tables)
+        except BaseException:
+            engine.close()
+            raise
+        return engine
+
+    @classmethod
+    def _open_policy(cls, policy: Policy) -> Self:
+        return cls({name: table.source for name, table in policy.tables.items()})
+
+    def _check_policy(self, policy: Policy) -> None:
+        """Refuses what a policy declares about a source if the source does not allow it."""
+        for table in policy.tables.values():
+            columns = () if table.unit is None else self.schema(table.name)
+            for column in columns:
+                if column.lower() == str(table.unit).lower():
+                    self._check_unit(table.name, column)
+
+    def _check_unit(self, table: str, unit: str) -> None:
+        """Refuses a privacy unit that the database compares by a collation."""
+        if self._has_collation(table, unit):
+            raise InvalidPolicy(
+                f"The privacy unit of table {table!r} is {unit}. The database compares it "
+                "by a collation in which different texts are equal, such as 'a' and 'A'; "
+                "Deniable compares text by its bytes, so one person could be two units. Store "
+                "it without that collation, "
+                f"as in   CREATE TABLE ... AS SELECT lower({unit}) AS {unit}, ...",
+                where=("tables", table, "unit"),
+            )
 
     @classmethod
     def read_schemas(cls, sources: Mapping[str, Any]) -> dict[str, dict[str, str]]:
@@ -84,6 +114,10 @@ class PlanRunner(ABC):
         """The same in batches, so that memory need hold only one. The statement starts when
         the first batch is read; no other statement starts before the last batch is read."""
         return Withheld(self._batches(plan))
+
+    def _has_collation(self, table: str, column: str) -> bool:
+        """Whether the source takes different texts of a column for equal."""
+        return False
 
     def _check_statement(self, sql: str) -> None:
         """Raises Unsupported if a statement cannot be written for this engine."""

@@ -108,8 +108,9 @@ def _text_to_moment(value: Value) -> Value:
     """Text as a moment; NULL if it is not one."""
     if value.get_backend().name == "polars":
         return _moment_from_parts(value)
-    matched = ibis.cases((value.re_search(text_patterns.MOMENT), value))
-    return matched.replace("T", " ").try_cast("timestamp(6)")
+    day, time = (value.re_extract(text_patterns.MOMENT, place) for place in (1, 2))
+    matched = ibis.cases((value.re_search(text_patterns.MOMENT), day + time.replace("T", " ")))
+    return matched.try_cast("timestamp(6)")
 
 
 def _moment_from_parts(value: Value) -> Value:
@@ -159,6 +160,7 @@ def is_double(value: Value) -> bool:
 def moment_literal(text: str) -> Value:
     """The moment in a literal, or NULL."""
     try:
-        return ibis.literal(datetime.datetime.fromisoformat(text), type="timestamp(6)")
+        moment = datetime.datetime.fromisoformat(text).replace(tzinfo=None)
+        return ibis.literal(moment, type="timestamp(6)")
     except ValueError:
         return ibis.null("timestamp(6)")

@@ -4,11 +4,12 @@
     ibis://bigquery/project/dataset#visits    ibis.connect("bigquery://project/dataset")
 
 A source can also be an Ibis table in Python. Rows stay where they are; only groups are
-fetched. Our tests run the engine contract on DuckDB and Polars through Ibis. Other backends
-run the same expressions, which do not depend on how a backend rounds or casts, but their
-integers were not compared.
+fetched, within `?timeout=` seconds. Our tests run the engine contract on
+DuckDB and Polars through Ibis. Other backends run the same expressions, which do not depend on
+how a backend rounds or casts, but their integers were not compared.
 """
 
+import contextlib
 import datetime
 import os
 import threading
@@ -22,8 +23,11 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from deniable.engines.dialect.duckdb_collations import has_collation
 from deniable.engines.handover.plan_runner import PlanRunner
+from deniable.engines.handover.time_limits import TIMEOUT_SECONDS, split_time_limit
 from deniable.engines.ibis.statements import IbisRelation, IbisStatements, Parts
+from deniable.engines.ibis.time_limit import call_within, interrupt_after
 from deniable.errors import InvalidPolicy, Unsupported
 from deniable.policy.source_addresses import is_address, read_address
 
@@ -63,15 +67,17 @@ class Ibis(PlanRunner):
 
     def __init__(self, sources: Mapping[str, Any]) -> None:
         super().__init__(sources)
+        self._seconds = min(map(_time_limit, sources.values()), default=TIMEOUT_SECONDS)
         self._backend: Any = None
         self._tables: dict[str, Any] = {}
+        self._collated: dict[str, set[str]] = {}
         self._cache: dict[str, tuple[IbisRelation, Any]] = {}
         self._connect()
 
     @classmethod
     def list_tables(cls, source: str) -> list[str]:
         """The tables of a connection."""
-        scheme, _, rest = read_address(source).address.removeprefix("ibis://").partition("/")
+        scheme, rest = _resource(read_address(source).address)
         try:
             backend = ibis.connect(_with_password(f"{scheme}://{rest}"))
             return sorted(backend.list_tables())
@@ -95,6 +101,9 @@ class Ibis(PlanRunner):
             name: _TYPES.get(_type_name(kind), "TIMESTAMP") for name, kind in schema.items()
         }
 
+    def _has_collation(self, table: str, column: str) -> bool:
+        return column in self._collated[table]
+
     def _check_statement(self, sql: str) -> None:
         self._connect()
         self._translate(sql)
@@ -103,26 +112,33 @@ class Ibis(PlanRunner):
         self._connect()
         relation, query = self._translate(sql)
         try:
-            reader = self._reader(relation, query)
-            empty = True
-            for batch in reader:
-                empty = False
-                yield _to_plan_columns(batch, relation)
-            if empty:
-                yield _to_plan_columns(
-                    pa.RecordBatch.from_pylist([], schema=reader.schema), relation
-                )
+            with self._read_batches(relation, query) as reader:
+                empty = True
+                for batch in reader:
+                    empty = False
+                    yield _to_plan_columns(batch, relation)
+                if empty:
+                    yield _to_plan_columns(
+                        pa.RecordBatch.from_pylist([], schema=reader.schema), relation
+                    )
         except BaseException as problem:
             # Polars raises it, and it is not an Exception.
             if type(problem).__name__ == "PanicException":
                 raise RuntimeError("The backend failed.") from None
             raise
 
-    def _reader(self, relation: IbisRelation, query: Any) -> Any:
-        """The rows of a query, in batches; Ibis 12 cannot get them from DuckDB 2 itself."""
-        if self._backend.name == "duckdb":
-            return self._backend.con.sql(query).to_arrow_reader(_BATCH)
-        return self._backend.to_pyarrow_batches(relation.table, chunk_size=_BATCH)
+    @contextlib.contextmanager
+    def _read_batches(self, relation: IbisRelation, query: Any) -> Iterator[Any]:
+        """The rows of a query, in batches, within the time limit."""
+        backend = self._backend
+        if backend.name == "duckdb":  # Ibis 12 cannot get batches from DuckDB 2 itself
+            with interrupt_after(self._seconds, backend.con):
+                yield backend.con.sql(query).to_arrow_reader(_BATCH)
+        else:
+            yield call_within(
+                self._seconds,
+                lambda: backend.to_pyarrow_batches(relation.table, chunk_size=_BATCH),
+            )
 
     def _recover(self) -> None:
         if all(map(is_address, self._sources.values())):
@@ -153,11 +169,12 @@ class Ibis(PlanRunner):
         connections: dict[str, Any] = {}
         for name, source in self._sources.items():
             table = _open_table(name, source, connections)
-            self._tables[name] = _select_plain_columns(name, table)
             backend = table.get_backend()
             backends[id(backend)] = backend
             if backend.name == "duckdb" and table.op().find(ops.InMemoryTable):
                 backend.to_pyarrow(table.limit(0))  # registers it in DuckDB
+            self._collated[name] = _find_collated(backend, table)
+            self._tables[name] = _select_plain_columns(name, table, self._collated[name])
         if len(backends) != 1:
             raise InvalidPolicy("All tables of a policy must be in one Ibis connection.")
         (self._backend,) = backends.values()
@@ -184,11 +201,11 @@ def _open_table(name: str, source: Any, connections: dict[str, Any]) -> Any:
     if not isinstance(source, str):
         return source
     address = read_address(source)
-    resource = address.address.removeprefix("ibis://")
-    scheme, _, rest = resource.partition("/")
+    scheme, rest = _resource(address.address)
+    resource = f"{scheme}://{rest}"
     try:
         if resource not in connections:
-            connections[resource] = ibis.connect(_with_password(f"{scheme}://{rest}"))
+            connections[resource] = ibis.connect(_with_password(resource))
         return connections[resource].table(address.table or name)
     except Exception as problem:
         # Its own message may repeat the address, with the password in it.
@@ -200,6 +217,19 @@ def _open_table(name: str, source: Any, connections: dict[str, Any]) -> Any:
         ) from None
 
 
+def _resource(address: str) -> tuple[str, str]:
+    """The backend that an address names, and what it shall open."""
+    scheme, _, rest = split_time_limit(address)[0].removeprefix("ibis://").partition("/")
+    return scheme, rest
+
+
+def _time_limit(source: Any) -> int:
+    """How many seconds a statement about a source may take."""
+    if not isinstance(source, str):
+        return TIMEOUT_SECONDS
+    return split_time_limit(read_address(source).address)[1]
+
+
 def _with_password(resource: str) -> str:
     password = os.environ.get("DENIABLE_IBIS_PASSWORD")
     scheme, _, rest = resource.partition("://")
@@ -209,7 +239,25 @@ def _with_password(resource: str) -> str:
     return f"{scheme}://{user}:{quote(password, safe='')}@{host}"
 
 
-def _select_plain_columns(name: str, table: Any) -> Any:
+# DuckDB's own functions; text that was bytes has no collation.
+_to_bytes = ibis.udf.scalar.builtin(
+    lambda text: None, name="encode", signature=(("string",), "binary")
+)
+_from_bytes = ibis.udf.scalar.builtin(
+    lambda bytes_: None, name="decode", signature=(("binary",), "string")
+)
+
+
+def _find_collated(backend: Any, table: Any) -> set[str]:
+    """The text columns that DuckDB compares by a collation; Polars has no collations."""
+    texts = [name for name, kind in table.schema().items() if kind.is_string()]
+    if backend.name != "duckdb" or not texts:
+        return set()
+    relation = f"({_compile(backend, table)}) AS source"
+    return {name for name in texts if has_collation(backend.con, relation, name)}
+
+
+def _select_plain_columns(name: str, table: Any, collated: set[str]) -> Any:
     """The table's columns of plain types. Days and moments outside the years 1 to 9999, in UTC,
     become NULL: each backend fails at a different day outside them."""
     selected = {}
@@ -221,6 +269,8 @@ def _select_plain_columns(name: str, table: Any) -> Any:
             selected[column] = ibis.cases((table[column].between(*days), table[column]))
         elif kind.is_decimal():
             selected[column] = table[column].cast("float64")
+        elif column in collated:
+            selected[column] = _from_bytes(_to_bytes(table[column]))
         elif _type_name(kind) in _TYPES:
             selected[column] = table[column]
     if not selected:

@@ -90,10 +90,18 @@ def identify_rows(
     hashed, place = fresh(), fresh()
     content = text_to_hash([table[column] for column in columns], which)
     with_hash = table.mutate(**{hashed: content.hash()})
-    order = [with_hash[column] for column in columns]
+    order = [key for column in columns for key in _total_order(with_hash[column])]
     numbered = number_rows(with_hash, [hashed], order, place, fresh=fresh if lists else None)
     identifier = numbered[hashed].cast("string") + f"/{which}/" + numbered[place].cast("string")
     return numbered.mutate(**{name: identifier})
+
+
+def _total_order(value: Value) -> list[Value]:
+    """Keys that sort a column so that values with the same keys cannot be told apart: 0.0
+    equals -0.0, but their powers and texts differ."""
+    if not value.type().is_floating():
+        return [value]
+    return [value, ibis.cases((value == 0, value.cast("string").startswith("-")), else_=False)]
 
 
 def text_to_hash(values: Sequence[Value], first: int) -> Value:

@@ -10,7 +10,7 @@ the environment. Only groups are transferred, row by row, and the noise is drawn
 from collections.abc import Iterator, Mapping
 from itertools import islice
 from typing import Any
-from urllib.parse import parse_qsl, urlencode, urlsplit, urlunsplit
+from urllib.parse import urlsplit
 
 import pyarrow as pa
 
@@ -18,23 +18,25 @@ from deniable.engines.dialect.statement_writer import WrittenRelation
 from deniable.engines.dialect.typed_sql import Kind
 from deniable.engines.handover.exact_groups import ExactGroups
 from deniable.engines.handover.plan_runner import PlanRunner
+from deniable.engines.handover.time_limits import split_time_limit
+from deniable.engines.postgresql.source_definitions import check_database, check_definition
 from deniable.engines.postgresql.writer import PostgreSQLWriter
 from deniable.errors import InvalidPolicy, MissingExtra
 from deniable.policy.source_addresses import SourceAddress, read_address
 from deniable.query.plan.plan import Plan
 
-_TIMEOUT_SECONDS = 600
 _BATCH = 1 << 16  # groups
 # Only PostgreSQL's own functions can be called, and the role's settings make no difference.
 _SETTINGS = {
-    "search_path": "pg_catalog",
-    "TimeZone": "UTC",
+    "search_path": "pg_catalog, pg_temp",
+    "TimeZone": "'UTC'",
     "DateStyle": "ISO, YMD",
     "extra_float_digits": "1",
     "standard_conforming_strings": "on",
-    "client_encoding": "UTF8",
+    "client_encoding": "'UTF8'",
     "jit": "off",  # compiling our long expressions would take longer than running them
 }
+_ENCODINGS = ("UTF8", "LATIN1")  # each of their texts can be written in UTF8
 _TEXT = '({0})::text COLLATE "C"'
 # PostgreSQL's type, DuckDB's, the writer's kind, and how the column enters a statement.
 _TYPES: dict[str, tuple[str, Kind, str]] = {
@@ -54,15 +56,22 @@ _TYPES: dict[str, tuple[str, Kind, str]] = {
     "bpchar": ("VARCHAR", "text", _TEXT),
     "name": ("VARCHAR", "text", _TEXT),
     "uuid": ("VARCHAR", "text", _TEXT),
+    "enum": ("VARCHAR", "text", '(ENUM_OUT({0}))::text COLLATE "C"'),
     "bytea": ("BLOB", "opaque", "{0}"),
 }
+# Types of the owner's may have the names of PostgreSQL's own, but not their numbers. Only their
+# enumerations are read, by PostgreSQL's own function. PostgreSQL 18 may compute a column when
+# it is read; such a column is left out.
 _COLUMNS = """
-SELECT c.oid::regclass::text, a.attname, t.typname, t.typtype,
+SELECT c.oid, c.oid::regclass::text, a.attname,
+       CASE WHEN t.oid < 16384 AND t.typtype = 'b' THEN t.typname
+            WHEN t.typtype = 'e' THEN 'enum' END,
        CASE WHEN t.typname = 'numeric' AND a.atttypmod > 3
-       THEN (a.atttypmod - 4) & 65535 END AS scale
+       THEN (a.atttypmod - 4) & 65535 END AS scale, NOT k.collisdeterministic
 FROM pg_class AS c JOIN pg_attribute AS a ON a.attrelid = c.oid
-JOIN pg_type AS t ON t.oid = a.atttypid
-WHERE c.oid = COALESCE(to_regclass(%(t)s), CASE WHEN %(t)s NOT LIKE '%%.%%'
+JOIN pg_type AS t ON t.oid = a.atttypid LEFT JOIN pg_collation AS k ON k.oid = a.attcollation
+WHERE c.relkind IN ('r', 'p', 'v', 'm', 'f') AND a.attgenerated <> 'v'
+  AND c.oid = COALESCE(to_regclass(%(t)s), CASE WHEN %(t)s NOT LIKE '%%.%%'
                       THEN to_regclass('public.' || %(t)s) END)
   AND a.attnum > 0 AND NOT a.attisdropped ORDER BY a.attnum
 """
@@ -96,6 +105,7 @@ class PostgreSQL(PlanRunner):
         self._connection: Any = None
         self._utf8 = True
         self._types: dict[str, dict[str, str]] = {}
+        self._collated: dict[str, set[str]] = {}
         self._relations: dict[str, WrittenRelation] = {}
         self._connect()
 
@@ -112,6 +122,9 @@ class PostgreSQL(PlanRunner):
 
     def _columns(self, table: str) -> dict[str, str]:
         return dict(self._types[table])
+
+    def _has_collation(self, table: str, column: str) -> bool:
+        return column in self._collated[table]
 
     def _check_statement(self, sql: str) -> None:
         self._writer().write(sql)
@@ -144,6 +157,7 @@ class PostgreSQL(PlanRunner):
             encoding = self._connection.info.parameter_status("server_encoding")
             self._utf8 = encoding == "UTF8"
             try:
+                check_database(self._connection)
                 for name, where in self._places.items():
                     self._add_source(name, where)
             except BaseException:
@@ -161,8 +175,8 @@ class PostgreSQL(PlanRunner):
             columns = []
         converted = {
             column: conversion
-            for _, column, type_, category, scale in columns
-            if (conversion := _convert_type(type_, category, scale))
+            for _, _, column, type_, scale, _ in columns
+            if (conversion := _convert_type(type_, scale))
         }
         if not converted:
             raise InvalidPolicy(
@@ -170,24 +184,28 @@ class PostgreSQL(PlanRunner):
                 "Name it with its schema after #, as in   #public.visits",
                 where=("tables", name, "source"),
             )
+        oid, relation = columns[0][:2]
+        try:
+            check_definition(self._connection, oid)
+        except InvalidPolicy as problem:
+            raise InvalidPolicy(str(problem), where=("tables", name, "source")) from None
+        self._collated[name] = {column for _, _, column, *_, unequal in columns if unequal}
         selected = ", ".join(
             f"{expression.format(_quote_name(column))} AS {_quote_name(column)}"
             for column, (_, _, expression) in converted.items()
         )
         self._types[name] = {column: type_ for column, (type_, _, _) in converted.items()}
         self._relations[name] = WrittenRelation(
-            f"(SELECT {selected} FROM {columns[0][0]})",
+            f"(SELECT {selected} FROM {relation})",
             {column: kind for column, (_, kind, _) in converted.items()},
         )
 
 
-def _convert_type(name: str, category: str, scale: int | None) -> tuple[str, Kind, str] | None:
+def _convert_type(name: str | None, scale: int | None) -> tuple[str, Kind, str] | None:
     """DuckDB's type, the kind and the expression for a column of PostgreSQL's type."""
-    if category == "e":
-        return "VARCHAR", "text", _TEXT
     if name == "numeric" and scale == 0:
         return "DECIMAL(38,0)", "wide", "{0}"
-    return _TYPES.get(name)
+    return _TYPES.get(name or "")
 
 
 def _open_connection(where: SourceAddress) -> Any:
@@ -199,34 +217,29 @@ def _open_connection(where: SourceAddress) -> Any:
             "PostgreSQL needs the package psycopg. Add it with   "
             "pip install 'deniable[postgresql]'"
         ) from None
-    parts = urlsplit(where.address)
-    options = dict(parse_qsl(parts.query))
-    seconds = options.pop("timeout", str(_TIMEOUT_SECONDS))
-    if not seconds.isdigit() or int(seconds) < 1:
-        raise InvalidPolicy(
-            f"`timeout` must be a positive whole number of seconds. Found {seconds!r}."
-        )
-    address = urlunsplit(parts._replace(query=urlencode(options)))
+    address, seconds = split_time_limit(where.address)
     try:
         connection = psycopg.connect(address, autocommit=True, connect_timeout=30)
         connection.isolation_level = psycopg.IsolationLevel.REPEATABLE_READ
         connection.read_only = True
         for name, value in _SETTINGS.items():
-            connection.execute(f"SET {name} = {value!r}")
+            connection.execute(f"SET {name} = {value}")
         connection.execute(f"SET statement_timeout = '{seconds}s'")
         encoding = connection.info.parameter_status("server_encoding")
     except psycopg.Error as problem:
         # The server's own message is left out: it may repeat the address.
+        host = urlsplit(address).hostname or "the default socket"
         raise InvalidPolicy(
-            f"Cannot connect to PostgreSQL at {parts.hostname or 'the default socket'} "
+            f"Cannot connect to PostgreSQL at {host} "
             f"({type(problem).__name__}). Check that it runs, and that the role and its "
             "password (in PGPASSWORD or a password file) are correct."
         ) from None
-    if encoding == "SQL_ASCII":
+    if encoding not in _ENCODINGS:
         connection.close()
         raise InvalidPolicy(
-            "This database does not declare the encoding of its text (SQL_ASCII), so a row "
-            "could make reading fail. Use a database with an encoding, such as UTF8."
+            f"This database encodes its text as {encoding}, in which a row can have bytes that "
+            "are no letter in UTF8; reading it would fail. Use a database with the encoding "
+            f"{' or '.join(_ENCODINGS)}."
         )
     return connection
 

@@ -170,6 +170,12 @@ class PostgreSQLWriter(StatementWriter):
             f"SUM(({value.sql})::bigint)" if narrow else f"SUM({value.sql})", "wide"
         )
 
+    def extreme(self, name: str, value: TypedSQL) -> str:
+        """PostgreSQL has no MIN and MAX of booleans."""
+        if value.kind == "boolean":
+            name = {"MIN": "BOOL_AND", "MAX": "BOOL_OR"}[name]
+        return super().extreme(name, value)
+
     def keyed_hash(self, values: list[TypedSQL]) -> TypedSQL:
         row = f"ROW({', '.join(value.sql for value in values)})::text"
         return TypedSQL(f'HASHTEXTEXTENDED({row} COLLATE "C", {self._salt})', "bigint")

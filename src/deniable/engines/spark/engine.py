@@ -21,11 +21,12 @@ from deniable.engines.dialect.statement_writer import WrittenRelation
 from deniable.engines.dialect.typed_sql import Kind
 from deniable.engines.handover.plan_runner import PlanRunner
 from deniable.engines.spark.progress import report_progress
-from deniable.engines.spark.session import session_of, stop_session
+from deniable.engines.spark.session import check_functions, session_of, stop_session
 from deniable.engines.spark.stream import stream_batches
 from deniable.engines.spark.writer import SparkWriter
 from deniable.errors import InvalidPolicy
 from deniable.policy.source_addresses import read_address
+from deniable.query.plan.plan import Plan
 
 _UTC = "TIMESTAMPADD(MICROSECOND, UNIX_MICROS({0}), TIMESTAMP_NTZ'1970-01-01 00:00:00')"
 # Spark's type, DuckDB's, the writer's kind, and how the column enters the view.
@@ -57,6 +58,7 @@ class Spark(PlanRunner):
         self._session: Any = None
         self._ours = False
         self._types: dict[str, dict[str, str]] = {}
+        self._collated: dict[str, set[str]] = {}
         self._relations: dict[str, WrittenRelation] = {}
         for logger in _QUIET:  # PySpark logs an exception's message, which may quote a row
             logging.getLogger(logger).disabled = True
@@ -90,6 +92,13 @@ class Spark(PlanRunner):
     def _columns(self, table: str) -> dict[str, str]:
         self._connect()
         return dict(self._types[table])
+
+    def _has_collation(self, table: str, column: str) -> bool:
+        return column in self._collated[table]
+
+    def check(self, plan: Plan) -> None:
+        super().check(plan)
+        check_functions(self._connect())
 
     def _check_statement(self, sql: str) -> None:
         SparkWriter(self._relations).write(sql)
@@ -155,6 +164,7 @@ class Spark(PlanRunner):
         ]
         frame.selectExpr(*selected).createOrReplaceTempView(view)
         self._types[name] = {column: type_ for column, (type_, _, _) in converted.items()}
+        self._collated[name] = {column for column in converted if "collate" in fields[column]}
         self._relations[name] = WrittenRelation(
             view,
             {column: kind for column, (_, kind, _) in converted.items()},

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
-from deniable.errors import InvalidPolicy, MissingExtra
+from deniable.errors import InvalidPolicy, MissingExtra, Unsupported
 from deniable.policy.source_addresses import is_address, read_address
 
 OLDEST_JAVA = 17
@@ -111,6 +111,21 @@ def _connect_session(factory: Any, cluster: str) -> Any:
 def _public_host(cluster: str) -> str:
     """The part of a cluster's address that may be shown."""
     return cluster.partition("/")[0].rpartition("@")[2]
+
+
+def check_functions(session: Any) -> None:
+    """Raises Unsupported if the session has a function of its own with the name of one of
+    Spark's: our statements could call it instead (in Spark 4.0 always, later by a setting)."""
+    own, built_in = (
+        {row[0].rpartition(".")[2].lower() for row in session.sql(sql).collect()}
+        for sql in ("SHOW USER FUNCTIONS", "SHOW SYSTEM FUNCTIONS")
+    )
+    if own & built_in:
+        raise Unsupported(
+            "This Spark session has functions of its own with the names of Spark's functions: "
+            f"{', '.join(sorted(own & built_in))}. Drop them, as in   DROP TEMPORARY FUNCTION "
+            f"{min(own & built_in)}   or use another session. Nothing was spent."
+        )
 
 
 def stop_session(session: Any) -> None:

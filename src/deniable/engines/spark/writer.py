@@ -85,8 +85,8 @@ class SparkWriter(StatementWriter):
                 return f"CASE WHEN {fits} THEN CAST({sql} AS TIMESTAMP_NTZ) END"
             case "text", "timestamp":
                 pattern = self.text_literal(text_patterns.MOMENT)
-                matched = f"CASE WHEN {sql} RLIKE {pattern} THEN {sql} END"
-                return f"TRY_CAST({matched} AS TIMESTAMP_NTZ)"
+                day, time = (f"REGEXP_EXTRACT({sql}, {pattern}, {part})" for part in (1, 2))
+                return f"TRY_CAST(CONCAT({day}, {time}) AS TIMESTAMP_NTZ)"
             case "timestamp", "date":
                 return f"CAST({sql} AS DATE)"
             case _:
@@ -259,13 +259,21 @@ class SparkWriter(StatementWriter):
                 arguments = write(node.this).sql, write(node.expression).sql
                 return TypedSQL(f"STARTSWITH({arguments[0]}, {arguments[1]})", "boolean")
             case exp.TimestampTrunc() if node.text("unit") in TRUNCATION_UNITS:
-                moment = write(node.this).sql
-                return TypedSQL(
-                    f"CAST(DATE_TRUNC('{node.text('unit')}', {moment}) AS TIMESTAMP_NTZ)",
-                    "timestamp",
-                )
+                unit = node.text("unit")
+                truncated = self.bind([write(node.this)], lambda it: _truncate(unit, it))
+                return TypedSQL(truncated, "timestamp")
             case _:
                 return super().write_function(node, write)
+
+
+def _truncate(unit: str, moment: str) -> str:
+    """The start of an hour, a day or a longer unit. Spark's own DATE_TRUNC would compute it in
+    the session's time zone, in which some hours do not exist."""
+    day = f"CAST({moment} AS DATE)"
+    if unit not in ("DAY", "HOUR"):
+        day = f"TRUNC({day}, '{unit}')"
+    start = f"CAST({day} AS TIMESTAMP_NTZ)"
+    return f"TIMESTAMPADD(HOUR, HOUR({moment}), {start})" if unit == "HOUR" else start
 
 
 def _exact_text(name: str, kind: Kind) -> str:

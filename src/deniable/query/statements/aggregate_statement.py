@@ -198,7 +198,12 @@ class AggregateStatement:
         value = exp.column(f"x{i}")
         if self.scope.value_range(statistic.argument).kind != "number":
             return [
-                exp.EQ(this=value.copy(), expression=self.scope.sql(Literal(label)))
+                exp.EQ(
+                    this=value.copy(),
+                    expression=number(int(label))  # the argument of a statistic is a number
+                    if isinstance(label, bool)
+                    else self.scope.sql(Literal(label)),
+                )
                 for label in labels(statistic.argument, self.scope)
             ]
         ends = bin_ends(statistic.low, statistic.high, len(statistic.bins))

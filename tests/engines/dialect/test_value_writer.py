@@ -1,0 +1,24 @@
+"""Values in another engine's dialect: what it would fail at is refused before the charge."""
+
+import pytest
+
+from deniable.engines.dialect.statement_writer import WrittenRelation
+from deniable.engines.postgresql.writer import PostgreSQLWriter
+from deniable.engines.spark.writer import SparkWriter
+from deniable.errors import Unsupported
+
+KINDS = {"i": "int", "x": "double", "t": "text", "b": "boolean", "d": "date", "m": "timestamp"}
+COMPARABLE = [("i", "x"), ("x", "NULL"), ("d", "m"), ("t", "'a'"), ("b", "TRUE")]
+DIFFERENT = [("i", "b"), ("x", "'a'"), ("t", "d"), ("b", "1"), ("m", "i")]
+COMPARED = ["{} = {}", "{} IN ({})", "{0} BETWEEN {1} AND {1}", "CASE {} WHEN {} THEN TRUE END"]
+
+
+@pytest.mark.parametrize("writer", [PostgreSQLWriter, SparkWriter])
+@pytest.mark.parametrize("compared", COMPARED)
+def test_values_of_different_kinds_are_not_compared(writer, compared):
+    made = writer({"rows": WrittenRelation("r", KINDS)})
+    for left, right in COMPARABLE:
+        made.write(f"SELECT COUNT(*) AS n FROM rows WHERE {compared.format(left, right)}")
+    for left, right in DIFFERENT:
+        with pytest.raises(Unsupported, match="Nothing was spent"):
+            made.write(f"SELECT COUNT(*) AS n FROM rows WHERE {compared.format(left, right)}")
