@@ -89,7 +89,7 @@ def test_floats_mean_what_they_print():
         ({}, "UBIGINT", "number", True),
         ({}, "TIMESTAMP WITH TIME ZONE", "date", False),
         ({}, "INTEGER[]", None, False),
-        ({"bounds": (0, 1)}, "VARCHAR", "number", False),
+        ({"bounds": (0, 1), "kind": "number"}, "VARCHAR", "number", False),
         ({"bounds": (0, 1)}, "BOOLEAN", "number", False),
         ({"keys": ["2020-01-01"]}, "DATE", "date", False),
         ({"kind": "date"}, "VARCHAR", "date", False),
@@ -113,6 +113,25 @@ def test_the_source_completes_a_column(declared, type_, kind, integer):
 def test_a_type_that_cannot_be_read_so_is_refused(declared, type_):
     with pytest.raises(InvalidPolicy, match="declared as"):
         Column("c", **declared).with_type("c", type_)
+
+
+@pytest.mark.parametrize("declared", [{"bounds": (0, 1)}, {"keys": [1, 2]}, {"keys": [True]}])
+@pytest.mark.parametrize("type_", ["VARCHAR", "ENUM", "UUID"])
+def test_text_is_read_as_another_kind_only_if_that_is_declared(declared, type_):
+    with pytest.raises(InvalidPolicy, match="its source holds text") as refused:
+        Column("c", **declared).with_type("c", type_)
+    assert refused.value.where == ("columns", "c")
+    kind = Column("c", **declared).kind
+    assert Column("c", **declared).with_type("c", type_, untyped=True).kind == kind
+    assert Column("c", kind=kind, **declared).with_type("c", type_).kind == kind
+
+
+@pytest.mark.parametrize("type_", ["BIGINT", "UTINYINT", "HUGEINT", "DECIMAL(38,0)"])
+def test_bounds_of_integers_hold_an_integer(type_):
+    with pytest.raises(InvalidPolicy, match=r"an integer between them.*\[0.2, 0.8\]"):
+        Column("c", bounds=(0.2, 0.8)).with_type("c", type_)
+    assert Column("c", bounds=(0.2, 1)).with_type("c", type_).bounds == (Fraction(1, 5), 1)
+    assert Column("c", bounds=(0.2, 0.8)).with_type("c", "DOUBLE").bounds is not None
 
 
 @pytest.mark.parametrize(

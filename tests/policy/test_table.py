@@ -1,5 +1,7 @@
 """Tables: whose privacy, which limits, and the columns of the source."""
 
+from pathlib import Path
+
 import pytest
 
 from deniable.errors import InvalidParameter, InvalidPolicy
@@ -127,3 +129,18 @@ def test_a_unit_is_the_name_of_a_column():
         with pytest.raises(InvalidPolicy, match="`unit` must be the name") as found:
             Table("visits", unit=unit)
         assert found.value.where == ("unit",)
+
+
+@pytest.mark.parametrize("type_", ["BLOB", "INTERVAL", "TIME", "JSON", "LIST", "something new"])
+def test_a_unit_of_a_type_that_no_question_can_use_is_refused(type_):
+    with pytest.raises(InvalidPolicy, match=f"unit patient has the type {type_}") as refused:
+        Table("visits", unit="Patient").with_schema(SCHEMA | {"patient": type_})
+    assert refused.value.where == ("unit",)
+
+
+@pytest.mark.parametrize("source", ["a.csv", Path("b.TSV.gz")])
+def test_bounds_alone_make_numbers_of_a_file_without_types(source):
+    declared = Table.declare("visits", source, bounds={"ward": (0, 9)})
+    assert declared.with_schema(SCHEMA).columns["ward"].kind == "number"
+    with pytest.raises(InvalidPolicy, match="its source holds text"):
+        Table.declare("visits", "a.parquet", bounds={"ward": (0, 9)}).with_schema(SCHEMA)

@@ -141,16 +141,28 @@ class Column:
         """
         return self.integer is not None
 
-    def with_type(self, name: str, type_: str) -> "Column":
+    def with_type(self, name: str, type_: str, *, untyped: bool = False) -> "Column":
         """This column with the name and the type that it has in its source.
+
+        Text is read as numbers or booleans if `kind` says so. In an `untyped` source, such as
+        a CSV file, everything is text, so bounds or keys say enough.
 
         >>> Column("Age", bounds=(0, 120)).with_type("age", "BIGINT").integer
         True
         """
         source_kind = kind_of_type(type_)
         kind = self.kind or source_kind
+        if source_kind == "text" and kind != "text" and not (self.has_declared_kind or untyped):
+            raise InvalidPolicy(
+                f"Column {name!r} has bounds or keys of kind {kind}, but its source holds text "
+                f"({type_}). If all of its values are of that kind, but written as text, "
+                f'declare that too:   {name} = {{ kind = "{kind}", ... }}',
+                where=("columns", self.name),
+            )
         if kind == "text" and source_kind == "date":
             kind = "date"  # keys that are dates are written as text
+        if is_integer_type(type_) and self.bounds is not None:
+            _check_integers_between(name, self.bounds)
         if kind is not None and not _can_read_as(kind, source_kind):
             raise InvalidPolicy(
                 f"Column {name!r} is declared as {self.kind}, but its source has the type "
@@ -285,6 +297,16 @@ def _kind(
                     f"must lie within the bounds, because values are clipped. Found {key!r}",
                 )
     return kinds.pop() if kinds else None
+
+
+def _check_integers_between(name: str, bounds: tuple[Fraction, Fraction]) -> None:
+    if math.ceil(bounds[0]) > math.floor(bounds[1]):
+        raise _bad(
+            name,
+            "bounds",
+            "must have an integer between them, because the column holds integers. Found "
+            f"[{_decimal(bounds[0])}, {_decimal(bounds[1])}]",
+        )
 
 
 def _can_read_as(kind: Kind, source_kind: Kind | None) -> bool:

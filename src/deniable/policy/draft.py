@@ -8,7 +8,7 @@ declares what is public about them.
 from collections.abc import Mapping
 
 from deniable.policy.column import is_integer_type, kind_of_type
-from deniable.policy.source_addresses import is_address
+from deniable.policy.source_addresses import is_untyped
 
 MARK = "FILL IN"
 
@@ -54,8 +54,7 @@ def draft(tables: Mapping[str, Mapping[str, str]], sources: Mapping[str, str]) -
     parts = [_HEAD.format(mark=MARK)]
     for name, schema in tables.items():
         head = _TABLE.format(name=_key(name), source=_text(sources[name]), mark=MARK)
-        file = "" if is_address(sources[name]) else sources[name].lower()
-        untyped = file.endswith((".csv", ".tsv", ".csv.gz", ".tsv.gz"))
+        untyped = is_untyped(sources[name])
         lines = [_column(column, type_, untyped) for column, type_ in schema.items()]
         parts.append(head + "\n".join(lines) + "\n")
     return "".join(parts)

@@ -13,6 +13,7 @@ address does, as in   source = "$HOSPITAL"   or   source = "$HOSPITAL#public.vis
 
 import os
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Literal, TypeAlias, get_args
 from urllib.parse import parse_qsl, urlsplit
 
@@ -45,6 +46,17 @@ def is_address(source: object) -> bool:
     (True, False)
     """
     return isinstance(source, str) and (source.startswith("$") or "://" in source)
+
+
+def is_untyped(source: object) -> bool:
+    """Whether a source is a file of text: its columns have no types.
+
+    >>> is_untyped("visits.csv"), is_untyped("visits.parquet")
+    (True, False)
+    """
+    if not isinstance(source, str | Path) or is_address(source):
+        return False
+    return str(source).lower().endswith((".csv", ".tsv", ".csv.gz", ".tsv.gz"))
 
 
 def check_address(source: str) -> str:

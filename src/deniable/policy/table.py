@@ -8,7 +8,8 @@ from typing import Any, Literal, TypeAlias, TypeVar, get_args
 from deniable.errors import InvalidParameter, InvalidPolicy
 from deniable.exact.rationals import Number, whole
 from deniable.policy.budget import Budget
-from deniable.policy.column import Column, DeclaredKind
+from deniable.policy.column import Column, DeclaredKind, kind_of_type
+from deniable.policy.source_addresses import is_untyped
 from deniable.policy.suggestions import suggest
 from deniable.privacy.neighbors import Neighbors, neighboring
 
@@ -149,11 +150,15 @@ class Table:
                     + suggest(name, schema, "Its columns are"),
                     where=("columns", name) if name in self.columns else ("unit",),
                 )
+        unit = None if self.unit is None else spelt[self.unit.lower()]
+        if unit is not None:
+            _check_unit_type(self.name, unit, schema[unit])
         declared = {name.lower(): column for name, column in self.columns.items()}
+        untyped = is_untyped(self.source)
         return Table(
             self.name,
             self.source,
-            unit=None if self.unit is None else spelt[self.unit.lower()],
+            unit=unit,
             neighbors=self.neighbors,
             max_groups_per_unit=self.max_groups_per_unit if self.unit is not None else None,
             max_rows_per_unit_per_group=self.max_rows_per_unit_per_group
@@ -164,7 +169,9 @@ class Table:
             public=self.public,
             malformed=self.malformed,
             columns={
-                name: declared.get(name.lower(), Column(name)).with_type(name, type_)
+                name: declared.get(name.lower(), Column(name)).with_type(
+                    name, type_, untyped=untyped
+                )
                 for name, type_ in schema.items()
             },
             budget=self.budget,
@@ -242,6 +249,15 @@ def _check_unit(
                 f'person, for example   unit = "patient"   or remove `{key}`.',
                 where=(key,),
             )
+
+
+def _check_unit_type(table: str, unit: str, type_: str) -> None:
+    if kind_of_type(type_) is None:
+        raise InvalidPolicy(
+            f"Table {table!r}: the unit {unit} has the type {type_}. A unit must be a number, "
+            "text, boolean, date or timestamp. Convert it in the source.",
+            where=("unit",),
+        )
 
 
 def _check_integer(key: str, value: int) -> int:

@@ -5,6 +5,9 @@ import pytest
 
 import deniable as dp
 from deniable.errors import InvalidQuery
+from deniable.policy import Column, Policy, Table
+from deniable.query.language.parse import parse
+from deniable.query.planner.planner import plan
 from tests.query.statements.test_aggregate_statement import exact
 
 BY_A = "SELECT a, COUNT(*) AS n FROM data GROUP BY a"
@@ -14,11 +17,19 @@ BY_A = "SELECT a, COUNT(*) AS n FROM data GROUP BY a"
 @pytest.mark.parametrize("neighbors", ["add-remove", "replace"])
 def test_numbers_between_declared_keys_count_as_none_of_them(kind, neighbors):
     rows = pa.table({"a": pa.array([10, 12, 14, 20, 24], pa.int64()).cast(kind)})
-    session = dp.protect(rows, keys={"a": [10, 20]}, neighbors=neighbors, epsilon=1000)
+    declared = {"keys": {"a": [10, 20]}, "kind": {"a": "number"}}
+    session = dp.protect(rows, **declared, neighbors=neighbors, epsilon=1000)
     assert sorted(exact(session, session.plan(BY_A, epsilon=1)).values()) == [(1,), (1,)]
     answer = session.sql(BY_A, epsilon=500, other=True).to_arrow().to_pydict()
     assert answer["a"] == [10, 20, None]
     assert answer["n"] == [1, 1, 3]
+
+
+def test_integers_without_one_between_their_bounds_make_no_groups():
+    column = Column("a", bounds=(0.2, 0.8), integer=True)
+    policy = Policy([Table("data", columns={"a": column})], epsilon=1)
+    with pytest.raises(InvalidQuery, match="GROUP BY a has no groups: no multiple of its step"):
+        plan(parse(BY_A), policy, epsilon=1)
 
 
 def test_fractions_declared_are_shown_as_declared():

@@ -6,7 +6,7 @@ import pytest
 
 import deniable as dp
 from deniable.engines.duckdb.engine import DuckDB
-from deniable.errors import BudgetExhausted, InvalidParameter, InvalidQuery
+from deniable.errors import BudgetExhausted, InvalidParameter, InvalidQuery, Unsupported
 from deniable.ledger.durable_ledger import open_ledger
 from deniable.policy import Policy, Table
 from deniable.policy.budget import Budget
@@ -201,3 +201,48 @@ def test_what_others_found_is_had_for_the_analysts_own_budget_alone():
         Session(policy, engine, ledger, analyst="eve").sql(SUM, **asked)
     assert not [one for one in ledger.entries if one.analyst == "eve"]
     bob.close()
+
+
+KEYED = [
+    ({"bounds": {"age": (0, 120)}, "keys": {"age": [10, 90]}}, ["age"]),
+    ({"keys": {"age": [10, 90]}}, "find"),
+]
+
+
+@pytest.mark.parametrize(("declared", "option"), KEYED)
+def test_bounds_that_could_cut_off_declared_keys_are_refused_at_no_cost(declared, option):
+    with dp.protect(pa.table({"age": [30, 40] * 100}), epsilon=4, **declared) as session:
+        with pytest.raises(InvalidParameter, match="age has declared keys"):
+            session.sql("SELECT SUM(age) AS s FROM data", epsilon=1, bounds=option)
+        assert session.remaining.epsilon == 4
+
+
+def test_a_question_that_the_bounds_found_do_not_suit_is_answered_all_the_same():
+    frame = pa.table({"age": [100] * 5000})
+    sql = "SELECT TOP_K(age, 100) FROM data"
+    with dp.protect(frame, epsilon=4, bounds={"age": (0, 600)}) as session:
+        answer = session.sql(sql, epsilon=1, bounds=["age"])
+        assert session.remaining.epsilon == 3
+    assert "64 to 128" in str(answer)
+    assert "the widest bounds are used" in str(answer)
+
+
+def test_bounds_found_for_integers_hold_integers():
+    """Between 0.5 and 1, where the first bin ends, there is none."""
+    frame = pa.table({"age": [-7] * 5000})
+    with dp.protect(frame, epsilon=4, bounds={"age": (0.5, 3.5)}) as session:
+        answer = session.sql(
+            "SELECT age, COUNT(*) AS n FROM data GROUP BY age", epsilon=1, bounds=["age"]
+        )
+    assert answer.to_arrow()["age"].to_pylist() == [0, 1]
+
+
+def test_a_question_that_the_engine_cannot_run_costs_nothing(costs, monkeypatch):
+    def refuse(plan):
+        if len(plan.features) < 100:
+            raise Unsupported("Not here.")
+
+    monkeypatch.setattr(costs._engine, "check", refuse)
+    with pytest.raises(Unsupported):
+        costs.sql(SUM, epsilon=1, bounds="find")
+    assert costs.remaining.epsilon == 4

@@ -135,10 +135,7 @@ class DuckDB(PlanRunner):
 
     def _columns(self, table: str) -> dict[str, str]:
         rows = self._connect().execute(f"DESCRIBE {quote_name(table)}").fetchall()
-        # The type of an ENUM lists its values, which are data, so they are left out.
-        return {
-            name: "ENUM" if type_.startswith("ENUM(") else type_ for name, type_, *_ in rows
-        }
+        return {name: _type_name(type_) for name, type_, *_ in rows}
 
     def _recover(self) -> None:
         """Closes a database that may be unusable, and deletes what it has spilled."""
@@ -278,6 +275,19 @@ def _create_view(connection: duckdb.DuckDBPyConnection, name: str, relation: str
         ) from None
     except duckdb.Error:
         raise unreadable_source(name) from None
+
+
+def _type_name(type_: str) -> str:
+    """A type as DuckDB names it. The type of an ENUM lists its values, which are data, so they
+    are left out; so is all that a nested type holds.
+
+    >>> _type_name("ENUM('a', 'b')"), _type_name("ENUM('a')[]"), _type_name("DECIMAL(9,2)")
+    ('ENUM', 'LIST', 'DECIMAL(9,2)')
+    """
+    if type_.endswith("]"):
+        return "LIST"
+    name = type_.partition("(")[0]
+    return type_ if name == "DECIMAL" else name
 
 
 def _first_batch(reader: Any) -> "pa.RecordBatch":

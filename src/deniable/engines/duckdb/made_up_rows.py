@@ -13,6 +13,7 @@ import duckdb
 
 from deniable.engines.duckdb.quoting import quote_name
 from deniable.policy import Column, Table
+from deniable.policy.column import kind_of_type
 
 DEFAULT_ROWS = 1000
 _MAX_ROWS = 100_000
@@ -25,12 +26,19 @@ def make_rows(table: Table, schema: Mapping[str, str]) -> Any:
     units = max(1, count // max(1, table.max_rows_per_unit_per_group))
     selected = [
         f"TRY_CAST({_value_sql(table.columns[name], number, name == table.unit, units)} AS "
-        f"{'VARCHAR' if type_ == 'ENUM' else type_}) AS {quote_name(name)}"
+        f"{_made_up_type(type_)}) AS {quote_name(name)}"
         for number, (name, type_) in enumerate(schema.items())
     ]
     with duckdb.connect(":memory:") as database:
         rows = f"SELECT {', '.join(selected)} FROM range({count}) AS made(i) ORDER BY i"
         return database.sql(rows).to_arrow_table()
+
+
+def _made_up_type(type_: str) -> str:
+    """The type of made-up values; BLOB instead of types that no question can use."""
+    if kind_of_type(type_) is None:
+        return "BLOB"
+    return "VARCHAR" if type_ == "ENUM" else type_
 
 
 def _value_sql(column: Column, number: int, is_unit: bool, units: int) -> str:

@@ -234,9 +234,10 @@ def with_bounds(policy: Policy, table: str, found: Sequence[FoundBounds]) -> Pol
     )
     columns = dict(old.columns)
     for bounds in found:
-        columns[bounds.column] = replace(
-            columns[bounds.column], bounds=(bounds.low, bounds.high), step=None
-        )
+        column, ends = columns[bounds.column], (bounds.low, bounds.high)
+        if column.integer:
+            ends = Fraction(math.floor(bounds.low)), Fraction(math.ceil(bounds.high))
+        columns[bounds.column] = replace(column, bounds=ends, step=None)
     tables = {**policy.tables, old.name: replace(old, columns=columns)}
     return Policy(tables, epsilon=policy.epsilon, delta=policy.delta)
 
@@ -264,14 +265,26 @@ def _columns_to_search(question: Question, table: Table, option: BoundsOption) -
         ]
         used = [e.name for part in arguments for e in walk(part) if isinstance(e, ColumnRef)]
         columns = [spelt[name.lower()] for name in used if name.lower() in spelt]
-        return [name for name in dict.fromkeys(columns) if _lacks_bounds(table.columns[name])]
+        lacking = [name for name in columns if _lacks_bounds(table.columns[name])]
+        return _check_keys(lacking, table)
     names = list(option)
     for name in names:
         if isinstance(option, Mapping) and option[name] != "find":
             raise InvalidParameter(f'`bounds[{name}]` must be "find". Found {option[name]!r}.')
         if name.lower() not in spelt or table.columns[spelt[name.lower()]].kind != "number":
             raise InvalidParameter(f"`bounds` names {name}, which is not a column of numbers.")
-    return [spelt[name.lower()] for name in names]
+    return _check_keys([spelt[name.lower()] for name in names], table)
+
+
+def _check_keys(names: Sequence[str], table: Table) -> list[str]:
+    """The names, each once. Refuses columns with keys, which the bounds could cut off."""
+    for name in names:
+        if isinstance(table.columns[name].keys, tuple):
+            raise InvalidParameter(
+                f"`bounds`: {name} has declared keys, and the bounds found might leave some of "
+                "them out. Declare bounds around the keys in the policy instead."
+            )
+    return list(dict.fromkeys(names))
 
 
 def _lacks_bounds(column: Declared) -> bool:

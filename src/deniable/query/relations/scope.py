@@ -154,6 +154,11 @@ class Scope:
         return value_ranges.shorten(function.value_range(ranges))
 
     def _column_range(self, column: Declared) -> ValueRange:
+        if column.kind is None:
+            raise InvalidQuery(
+                f"Column {column.name} cannot be used in a question: its type is not a number, "
+                "text, boolean, date or timestamp. Convert it in the source, or leave it out."
+            )
         if column.kind != "number":
             return ValueRange(column.kind)
         if column.bounds is None:
@@ -219,9 +224,8 @@ class Scope:
         column = self.column(name)
         raw = self._raw(column)
         if column.kind != "number":
-            return exp.TryCast(
-                this=raw, to=exp.DataType.build(_TYPES[column.kind or "text"]), safe=True
-            )
+            assert column.kind is not None  # `value_range` refuses it
+            return try_cast(raw, _TYPES[column.kind])
         if column.bounds is None:
             return double(raw)
         low, high = (double_literal(end) for end in column.bounds)

@@ -176,7 +176,6 @@ def integer_column(expression: Expression, scope: Scope) -> str | None:
 
 def declare_column(name: str, expression: Expression, scope: Scope) -> Declared:
     """What is public about the column that an expression makes."""
-    values = scope.value_range(expression)
     if isinstance(expression, ColumnRef):
         source = scope.column(expression.name)
         return Declared(
@@ -188,7 +187,7 @@ def declare_column(name: str, expression: Expression, scope: Scope) -> Declared:
             integer=source.integer,
             narrow=bool(source.integer),
         )
-    return column_from_range(name, values)
+    return column_from_range(name, scope.value_range(expression))
 
 
 def column_from_range(name: str, values: ValueRange) -> Declared:

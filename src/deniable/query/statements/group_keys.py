@@ -6,6 +6,7 @@ A private key appears only if enough units are in its group.
 from fractions import Fraction
 
 from deniable.errors import InvalidQuery
+from deniable.exact.rationals import decimal_text
 from deniable.query.language.syntax_tree import ColumnRef, Expression, Named
 from deniable.query.plan.grid_steps import common_step
 from deniable.query.plan.key_list import MOST_STEPS, key_list_of
@@ -37,6 +38,11 @@ def key_of(named: Named, scope: Scope) -> GroupKey:
             "its step in the policy."
         )
     listed = _values_on_grid(values) if declared is None else None
+    if listed == ():
+        raise InvalidQuery(
+            f"GROUP BY {named.expression} has no groups: no multiple of its step, "
+            f"{decimal_text(values.step)}, lies between its limits."
+        )
     return _check_size(GroupKey(named.name, "number", listed, values.step))
 
 

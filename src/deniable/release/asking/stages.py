@@ -10,7 +10,7 @@ from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
-from deniable.errors import BudgetExhausted, InvalidParameter
+from deniable.errors import BudgetExhausted, InvalidParameter, InvalidQuery
 from deniable.exact.rationals import decimal_text, positive
 from deniable.query.language.parse import parse
 from deniable.query.language.question import Question
@@ -66,10 +66,14 @@ def _release_in_two_steps(
         table = answer.table
         found = step.read(first, [table[output.name][0].as_py() for output in first.outputs])
         policy = with_bounds(session.policy, first.table, found)
-        plan = session.plan_under(policy, parsed, {**rest, "delta": wide.delta})
-        return replace(
-            plan, notes=(*plan.notes, cost_note, *(bounds.description for bounds in found))
-        )
+        notes = [bounds.description for bounds in found]
+        try:
+            plan = session.plan_under(policy, parsed, {**rest, "delta": wide.delta})
+        except InvalidQuery:
+            # The first step is paid for, so an answer must follow. This plan is possible.
+            plan = wide
+            notes.append("That is too narrow for this question: the widest bounds are used.")
+        return replace(plan, notes=(*plan.notes, cost_note, *notes))
 
     kept_answer = None if fresh else session.recall_answer(first)
     second = wide if kept_answer is None else plan_second(kept_answer)

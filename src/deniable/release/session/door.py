@@ -153,10 +153,13 @@ class Door:
         return None if stored is None else self._read_receipt(plan, stored)[0]
 
     def affords(self, plans: Sequence[Plan], *, fresh: bool = False) -> bool:
-        """Whether the ledger would grant all of these plans now, at `release`'s prices."""
+        """Whether the ledger would grant all of these plans now, at `release`'s prices.
+
+        Raises an error for a plan that `release` would refuse.
+        """
         requests = [
             (plan, None if fresh else self._canonical_form(plan)[1], self._version(plan))
-            for plan in plans
+            for plan in map(self._checked, plans)
         ]
         return self._ledger.affords(requests, self.analyst, part=self._rows.path)
 
