@@ -69,14 +69,21 @@ def _about_choices(draft: Draft) -> list[str]:
 def _about_limits(draft: Draft) -> list[str]:
     """What the contribution bounds may leave out, which no margin covers."""
     origin, table = draft.scope.origin, draft.table
+    unit = origin.unit or "row"
+    notes = []
+    if origin.most_joined is not None:
+        notes.append(
+            f"Tables are joined with at most {pluralize(origin.most_joined, 'row')} of one "
+            f"{unit} each: margins do not cover what is left out."
+        )
     only_units = not draft.keys and all(
         aggregate.name == "count_units" for aggregate in draft.aggregates
     )
     if table.unit is None or origin.one_row_per_unit or only_units:
-        return []
+        return notes
     rows = pluralize(table.max_rows_per_unit_per_group, "row")
     limit = f"with at most {rows}"
     if draft.keys:
         limit = f"in at most {pluralize(draft.groups, 'group')}, with {rows} in each"
-    unit = origin.unit or "row"
-    return [f"One {unit} counts {limit}: margins do not cover what is left out."]
+    notes.append(f"One {unit} counts {limit}: margins do not cover what is left out.")
+    return notes

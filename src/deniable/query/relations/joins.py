@@ -18,6 +18,7 @@ from deniable.policy import Column as Declared
 from deniable.policy import Table
 from deniable.query.language.expressions import conjunction, conjuncts, walk
 from deniable.query.language.syntax_tree import Call, ColumnRef, Expression
+from deniable.query.relations.join_limits import limit_rows, most_joined
 from deniable.query.relations.row_origin import RowOrigin, hidden_name
 from deniable.query.relations.scope import Scope
 from deniable.query.relations.sql_nodes import Sql, double, named, try_cast
@@ -37,6 +38,7 @@ class JoinedRows:
     table: Table  # has the columns of the left view, then those of the right view
     on: tuple[Expression, ...] = ()  # conditions over those columns
     by_unit: bool = False
+    most: int | None = None  # rows of one unit that each side keeps
 
     @property
     def keyed(self) -> bool:
@@ -66,8 +68,8 @@ class JoinedRows:
             if isinstance(leaf, ColumnRef)
         ]
         first, used = len(self.left.columns), sorted({*selected, *tested})
-        left = self.left.select([place for place in used if place < first])
-        right = self.right.select([place - first for place in used if place >= first])
+        left = self._side(self.left, [place for place in used if place < first])
+        right = self._side(self.right, [place - first for place in used if place >= first])
         outputs = [named(self._raw(place), f"d{place}") for place in selected]
         outputs += [] if self.table.unit is None else [named(self._unit(), "u")]
         conditions = [self._same_unit()] if self.by_unit else []
@@ -79,6 +81,9 @@ class JoinedRows:
             join_type=_SIDES[self.kind],
             copy=False,
         )
+
+    def _side(self, view: RelationView, places: Sequence[int]) -> exp.Select:
+        return view.select(places) if self.most is None else limit_rows(view, places, self.most)
 
     def _raw(self, place: int) -> Sql:
         first = len(self.left.columns)
@@ -162,9 +167,10 @@ def join_views(
         place = a if kind == "right" else first + b
         hidden = replace(outputs[place], hidden=True)
         outputs = (*outputs[:place], hidden, *outputs[place + 1 :])
-    origin = _joined_origin(left, right, both=both, unique=unique)
+    most = None if unique or not both else most_joined(left, right)
+    origin = _joined_origin(left, right, both=both, unique=unique, most=most)
     table = _joined_table(left, right, origin, columns, unit[0] if unit else None)
-    source = JoinedRows(left, right, kind, table, rest, by_unit=both)
+    source = JoinedRows(left, right, kind, table, rest, by_unit=both, most=most)
     return RelationView(Scope(table, source, origin), outputs)
 
 
@@ -198,7 +204,7 @@ def _with_one_unit(
 
 
 def _joined_origin(
-    left: RelationView, right: RelationView, *, both: bool, unique: bool
+    left: RelationView, right: RelationView, *, both: bool, unique: bool, most: int | None
 ) -> RowOrigin:
     """The origin of the rows of a join."""
     single = (
@@ -206,10 +212,11 @@ def _joined_origin(
         if unique
         else both and right.scope.origin.one_row_per_unit
     )
-    return RowOrigin.combine(
+    origin = RowOrigin.combine(
         [side.scope.origin for side in (left, right)],
         one_row_per_unit=single and left.scope.origin.one_row_per_unit,
     )
+    return replace(origin, most_joined=max(most or 0, origin.most_joined or 0) or None)
 
 
 def _joined_table(

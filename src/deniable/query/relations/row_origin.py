@@ -32,6 +32,7 @@ class RowOrigin:
     one_row_per_unit: bool = False
     max_groups_per_unit: int = 1
     max_rows_per_unit_per_group: int = 1
+    most_joined: int | None = None  # rows of one unit that each side of a join keeps
 
     @classmethod
     def combine(cls, parts: "Sequence[RowOrigin]", *, one_row_per_unit: bool) -> "RowOrigin":
@@ -49,6 +50,7 @@ class RowOrigin:
             one_row_per_unit,
             max(part.max_groups_per_unit for part in private),
             max(part.max_rows_per_unit_per_group for part in private),
+            max(part.most_joined or 0 for part in private) or None,
         )
 
 

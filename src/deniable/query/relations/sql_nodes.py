@@ -1,5 +1,6 @@
 """Small sqlglot trees that statements are made of: columns, casts, sums, CASE."""
 
+from collections.abc import Iterable
 from fractions import Fraction
 from typing import TypeAlias
 
@@ -66,6 +67,25 @@ def clip(value: Sql, low: Sql, high: Sql) -> Sql:
         low.copy(),
         value.copy(),
     )
+
+
+def keep_rows(rows: exp.Select, order: Iterable[Sql], most: int) -> exp.Select:
+    """At most `most` rows of each unit u: the first ones in an order."""
+    place = exp.Window(
+        this=exp.RowNumber(),
+        partition_by=[column("u")],
+        order=exp.Order(expressions=[exp.Ordered(this=part) for part in order]),
+        over="OVER",
+    )
+    ranked = subquery(rows, "ranked").select(exp.Star(), named(place, "place"), copy=False)
+    within = exp.LTE(this=column("place"), expression=exp.Literal.number(most))
+    chosen = subquery(ranked, "chosen").select(exp.Star(), copy=False)
+    return chosen.where(within, copy=False)
+
+
+def keyed_hash(values: Iterable[Sql]) -> Sql:
+    """A hash of the values, keyed with the engine's salt."""
+    return exp.func("HASH", *values, exp.Placeholder(this="salt"))
 
 
 def double_literal(number: Fraction) -> Sql:

@@ -22,6 +22,8 @@ from deniable.query.relations.scope import Scope
 from deniable.query.relations.sql_nodes import (
     Sql,
     case,
+    keep_rows,
+    keyed_hash,
     named,
     number,
     subquery,
@@ -81,25 +83,8 @@ class AggregateStatement:
 
     def _limit_groups(self, bounded: exp.Select, keys: list[Sql]) -> exp.Select:
         """At most `max_groups_per_unit` groups a unit, those with the least keyed hash."""
-        identity = [*self.scope.identity, *_copies(keys)]
-        drawn = exp.func("HASH", *identity, exp.Placeholder(this="salt"))
-        order = exp.Order(
-            expressions=[exp.Ordered(this=part) for part in (drawn, *_copies(keys))]
-        )
-        place = exp.Window(
-            this=exp.RowNumber(), partition_by=[exp.column("u")], order=order, over="OVER"
-        )
-        ranked = subquery(bounded, "ranked").select(
-            exp.Star(), named(place, "place"), copy=False
-        )
-        within_limit = exp.LTE(
-            this=exp.column("place"), expression=exp.Literal.number(self.max_groups_per_unit)
-        )
-        return (
-            subquery(ranked, "chosen")
-            .select(exp.Star(), copy=False)
-            .where(within_limit, copy=False)
-        )
+        drawn = keyed_hash([*self.scope.identity, *_copies(keys)])
+        return keep_rows(bounded, [drawn, *_copies(keys)], self.max_groups_per_unit)
 
     def _listed(self) -> list[tuple[int, Statistic]]:
         """The statistics of this statement; distinct values have a statement of their own."""
