@@ -20,6 +20,7 @@ from deniable.engines.duckdb.parquet_files import add_parquet_files, unreadable_
 from deniable.engines.duckdb.quoting import quote_name, quote_text
 from deniable.engines.duckdb.source_files import SourceFiles, find_files
 from deniable.engines.duckdb.spill import Spill
+from deniable.engines.duckdb.view_checks import check_definition
 from deniable.engines.handover.exact_groups import CellCounts
 from deniable.engines.handover.plan_runner import PlanRunner
 from deniable.errors import InvalidPolicy
@@ -234,6 +235,7 @@ def _add_source(
         connection.execute(f"ATTACH {quote_text(files.paths[0])} AS source{place} (READ_ONLY)")
     except duckdb.Error:
         raise unreadable_source(name) from None
+    check_definition(connection, f"source{place}", files.inner or name)
     _create_view(connection, name, _attached_table(place, files.inner or name))
     return files.paths
 
