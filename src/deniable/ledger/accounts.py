@@ -24,8 +24,11 @@ from fractions import Fraction
 from functools import reduce
 from typing import Any, NamedTuple
 
+from deniable.exact.foreign_text import read_rational
+
 PartPath = tuple[tuple[str, str], ...]  # (partition, part) pairs, the outermost first
 
+_MOST_DIGITS = 4000  # of a price: a plan may state it to any length that Python writes
 _MAX_BITS = 256  # a fraction with a longer denominator is rounded up
 
 
@@ -74,7 +77,12 @@ def charge_to_json(charge: Charge) -> dict[str, list[str] | None]:
 
 def _amount_from_json(pair: list[str]) -> Amount:
     amount, slack = pair
-    return Amount(Fraction(amount), Fraction(slack))
+    return Amount(fraction_from_json(amount), fraction_from_json(slack))
+
+
+def fraction_from_json(text: object) -> Fraction:
+    """A number as the ledger writes it, such as "3/4"; a ValueError for anything else."""
+    return read_rational(text, most_digits=_MOST_DIGITS)
 
 
 @dataclass(slots=True)

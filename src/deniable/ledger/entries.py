@@ -5,7 +5,7 @@ from fractions import Fraction
 from functools import lru_cache
 from typing import Any
 
-from deniable.ledger.accounts import Charge, PartPath, charge_to_json
+from deniable.ledger.accounts import Charge, PartPath, charge_to_json, fraction_from_json
 from deniable.ledger.journal import (
     Body,
     JournalRow,
@@ -99,4 +99,4 @@ def part_of(body: Body) -> PartPath:
 
 @lru_cache(maxsize=4096)
 def _fraction(amount: str) -> Fraction:
-    return Fraction(amount)
+    return fraction_from_json(amount)

@@ -7,7 +7,6 @@ database's isolation of transactions. The anchor's signature is checked before i
 """
 
 import hashlib
-import json
 import os
 import threading
 from abc import ABC, abstractmethod
@@ -17,6 +16,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from deniable.errors import LedgerBroken, LedgerUnavailable
+from deniable.exact.foreign_text import read_json
 from deniable.ledger.ledger import Head
 from deniable.ledger.signing_keys import PublicKey, SigningKey, signature_is_valid
 from deniable.query.plan.canonical import canonical_text
@@ -40,7 +40,10 @@ class JournalRow:
 
     def read(self) -> dict[str, Any]:
         """The body, parsed."""
-        body: dict[str, Any] = json.loads(self.body)
+        try:
+            body: dict[str, Any] = read_json(self.body)
+        except ValueError as problem:
+            raise LedgerBroken(f"Entry {self.number} cannot be read: {problem}.") from None
         return body
 
 

@@ -287,12 +287,14 @@ def touched_parts(neighbors: str) -> int:
     return 2 if neighbors == "replace" else 1
 
 
-def check_price(plan: Plan) -> None:
-    """Refuses a plan whose mechanisms cost more than its price."""
+def check_price(plan: Plan, *, to_draw: bool = True) -> None:
+    """Refuses a plan whose mechanisms cost more than its price; and, before its noise is to be
+    drawn, one whose noise cannot be drawn."""
     if plan.epsilon < 0 or plan.delta < 0:
         raise InvalidParameter("The cost of a plan cannot be negative. Nothing was spent.")
-    for block in plan.blocks:
-        _check_drawable(block.mechanism, len(block.features))
+    if to_draw:
+        for block in plan.blocks:
+            _check_drawable(block.mechanism, len(block.features))
     for choice in plan.choices:
         if choice.changes < (least := plan.least_changes(choice)):
             raise InvalidParameter(

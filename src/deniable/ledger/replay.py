@@ -3,7 +3,6 @@
 import datetime
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from fractions import Fraction
 from typing import Any
 
 from deniable.errors import LedgerBroken
@@ -11,6 +10,7 @@ from deniable.ledger.accounts import (
     Accounts,
     Amount,
     charge_from_json,
+    fraction_from_json,
     round_up,
 )
 from deniable.ledger.charges import exact_sum
@@ -102,7 +102,10 @@ def _charge_fault(body: Body, terms: Terms) -> str | None:
             return f"does not charge {account} in every filter"
         if any(amount is not None and min(amount) < 0 for amount in charge.values()):
             return f"refunds a charge to {account}"
-        price = [round_up(exact_sum(Fraction(plan[side]) for plan in plans)) for side in _SIDES]
+        price = [
+            round_up(exact_sum(fraction_from_json(plan[side]) for plan in plans))
+            for side in _SIDES
+        ]
         pure, delta = charge["pure"], body.get("together")
         right = pure == Amount(*price) if delta is None else _is_tight_price(pure, delta)
         if not right:
@@ -111,7 +114,11 @@ def _charge_fault(body: Body, terms: Terms) -> str | None:
 
 
 def _is_tight_price(pure: Amount | None, delta: str) -> bool:
-    return pure is not None and pure.amount > 0 and pure.slack == round_up(Fraction(delta))
+    return (
+        pure is not None
+        and pure.amount > 0
+        and pure.slack == round_up(fraction_from_json(delta))
+    )
 
 
 class Replay:

@@ -9,11 +9,10 @@ only narrow the budgets of units, so the owner may change these later. Each chan
 import datetime
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from fractions import Fraction
 from typing import Any
 
 from deniable.errors import InvalidParameter, LedgerBroken
-from deniable.ledger.accounts import Amount
+from deniable.ledger.accounts import Amount, fraction_from_json
 from deniable.ledger.charges import filter_limits
 from deniable.policy import Policy
 from deniable.policy.budget import Budget, Schedule
@@ -209,8 +208,9 @@ def _budget_from_json(read: Mapping[str, Any]) -> Budget:
         schedule = Schedule(
             start=datetime.date.fromisoformat(json["start"]),
             every=json["every"],
-            epsilon=Fraction(json["epsilon"]),
-            delta=Fraction(json["delta"]),
+            epsilon=fraction_from_json(json["epsilon"]),
+            delta=fraction_from_json(json["delta"]),
             times=json["times"],
         )
-    return Budget(Fraction(read["epsilon"]), Fraction(read["delta"]), schedule=schedule)
+    epsilon, delta = (fraction_from_json(read[name]) for name in ("epsilon", "delta"))
+    return Budget(epsilon, delta, schedule=schedule)

@@ -22,6 +22,8 @@ ODD = {"patient": 99, "ward": "A", "cost": float("nan"), "day": None, "note": "%
 class Recording:
     """DuckDB, and all that it was given to run."""
 
+    name = "DuckDB"
+
     def __init__(self, sources):
         self.engine, self.plans = DuckDB.open(sources), []
 

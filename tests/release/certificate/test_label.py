@@ -1,6 +1,7 @@
 """Labels say what certificates say: in words, rounded against us."""
 
 import datetime
+from dataclasses import replace
 from fractions import Fraction
 from math import exp
 
@@ -12,16 +13,16 @@ from deniable.policy.budget import Budget, Schedule
 from deniable.release.certificate.label import make_label
 
 
-def statement(sql="SELECT COUNT(*) AS n FROM data", epsilon=0.5, delta=None, **declared):
+def verified(sql="SELECT COUNT(*) AS n FROM data", epsilon=0.5, delta=None, **declared):
     frame = pa.table({"p": list(range(100)) * 2, "x": [1.0] * 200, "w": ["A"] * 200})
     with dp.protect(
         frame, bounds={"x": (0, 10)}, **({"epsilon": 2, "delta": 1e-5} | declared)
     ) as data:
-        return data.sql(sql, epsilon=epsilon, delta=delta).certificate.statement
+        return dp.verify(data.sql(sql, epsilon=epsilon, delta=delta).to_json())
 
 
 def test_a_row_each():
-    text = str(make_label(statement()))
+    text = str(make_label(verified()))
     assert "Each row of data is protected." in text
     assert "The release hides whether they are in the data at all." in text
     assert "n: ± 6" in text
@@ -29,7 +30,7 @@ def test_a_row_each():
 
 def test_units_and_their_limits():
     text = str(
-        make_label(statement(unit="p", max_groups_per_unit=3, max_rows_per_unit_per_group=7))
+        make_label(verified(unit="p", max_groups_per_unit=3, max_rows_per_unit_per_group=7))
     )
     assert "Each p in data is protected, with all of its rows" in text
     assert "at most 3 groups" not in text  # a question without groups: one
@@ -37,13 +38,13 @@ def test_units_and_their_limits():
 
 
 def test_replace_hides_values_and_not_numbers():
-    text = str(make_label(statement(neighbors="replace")))
+    text = str(make_label(verified(neighbors="replace")))
     assert "hides what their rows contain, but not how many there are." in text
 
 
 @pytest.mark.parametrize("epsilon", [0.1, 0.5, 1, 2])
 def test_odds_and_guesses_are_upper_bounds(epsilon):
-    made = make_label(statement(epsilon=epsilon))
+    made = make_label(verified(epsilon=epsilon))
     line = next(line for line in made.sections[1][1] if "multiply" in line)
     told = float(line.split("odds about them by at most ")[1].split()[0])
     assert exp(epsilon) <= told < exp(epsilon) + 0.011
@@ -56,7 +57,7 @@ def test_odds_and_guesses_are_upper_bounds(epsilon):
 
 def test_delta_and_thresholds():
     sql = "SELECT w, COUNT(*) AS n FROM data GROUP BY w"
-    made = make_label(statement(sql, delta=1e-6, keys={"w": "private"}, unit="p"))
+    made = make_label(verified(sql, delta=1e-6, keys={"w": "private"}, unit="p"))
     text = str(made)
     assert "fail with a probability of at most 1 in 1,000,000." in text
     assert "Groups are shown only above a noisy number of" in text
@@ -65,15 +66,19 @@ def test_delta_and_thresholds():
 def test_gaussian_noise_and_margins_beside():
     sql = "SELECT w, COUNT(*) AS n, AVG(x) AS x FROM data GROUP BY w"
     keys = {"w": [chr(65 + i) for i in range(20)]}
-    found = statement(sql, 0.1, 1e-6, keys=keys, unit="p", max_groups_per_unit=20)
+    found = verified(sql, 0.1, 1e-6, keys=keys, unit="p", max_groups_per_unit=20)
     text = str(make_label(found))
     assert "Gaussian noise with deviation" in text
     assert "The margins of the other numbers are in the answer." in text
 
 
 def test_a_budget_that_grows_is_told_whole():
-    found = dict(statement())
+    found = verified()
     grows = Schedule(start=datetime.date(2026, 1, 1), every=30, epsilon=1, times=2)
     whole = Budget(1, schedule=grows).at(None)
-    found["cap"] = {"epsilon": str(whole.epsilon), "delta": "0", "by": "2026-03-02"}
-    assert "epsilon 3, which the budget reaches on 2026-03-02" in str(make_label(found))
+    cap = {"epsilon": str(whole.epsilon), "delta": "0", "by": "2026-03-02"}
+    changed = replace(
+        found.certificate, statement=dict(found.certificate.statement) | {"cap": cap}
+    )
+    label = str(make_label(replace(found, certificate=changed)))
+    assert "epsilon 3, which the budget reaches on 2026-03-02" in label

@@ -43,20 +43,18 @@ def read(html):
 
 
 def test_everything_is_said_and_escaped():
-    html = label_page(LABEL, title="<script>", key="ab12")
+    html = label_page(LABEL, title="<script>")
     assert "<row>" not in html
     assert "<script" not in html
     text = read(html).text
-    for words in ("Each <row> & more.", "Little.", "Here.", "<script>", "ab12"):
+    for words in ("Each <row> & more.", "Little.", "Here.", "<script>"):
         assert words in text
     assert unescape("guess 10 % → 25 %") in text
     assert "share of the budget 33.4 %" in text  # rounded up
 
 
 def test_bars_are_as_long_as_they_should():
-    rects = [
-        attrs for tag, attrs in read(label_page(LABEL, title="", key="")).tags if tag == "rect"
-    ]
+    rects = [attrs for tag, attrs in read(label_page(LABEL, title="")).tags if tag == "rect"]
     widths = [(one.get("x"), one["width"]) for one in rects]
     assert widths[1:3] == [(None, "10.00"), ("10.00", "15.00")]
     assert widths[4:6] == [(None, "50.00"), ("50.00", "25.00")]
@@ -64,5 +62,5 @@ def test_bars_are_as_long_as_they_should():
 
 
 def test_nothing_comes_from_elsewhere():
-    html = label_page(LABEL, title="", key="")
+    html = label_page(LABEL, title="")
     assert not any(word in html for word in ("http", "src=", "url(", "@import"))

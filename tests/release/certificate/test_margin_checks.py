@@ -32,9 +32,8 @@ def session():
 def signed(session, release, plan, table):
     """What a dishonest owner would hand over: any plan and rows, correctly signed."""
     head = session.ledger.head
-    placed = CertificateContext(
-        "", "", None, head.number, head, {"epsilon": "1000", "delta": "0"}
-    )
+    cap = {"epsilon": "1000", "delta": "0", "by": None}
+    placed = CertificateContext("0" * 64, "", None, head.number, head, cap, engine="DuckDB")
     answer = replace(release.answer, table=table)
     certificate = certify(plan, answer, placed, session.ledger)
     lie = replace(release, plan=plan, answer=answer, certificate=certificate)

@@ -16,10 +16,12 @@ from deniable.mechanisms import Gaussian, Laplace, PermuteAndFlip, Thresholding
 from deniable.query.language.parse import parse
 from deniable.query.plan import canonical
 from deniable.query.planner.planner import plan as planned
+from deniable.release.answer.answer import Answer
 from deniable.release.certificate.certificate import (
     Certificate,
     CertificateContext,
     certify,
+    document_text,
     signed_message,
 )
 from deniable.release.certificate.statement import noise_margin
@@ -85,11 +87,19 @@ def signed(session):
     return sign
 
 
+def context(session, cap=None):
+    """A place in the ledger, and a cap."""
+    head, cap = session.ledger.head, cap or {"epsilon": "10", "delta": "1/1000"}
+    return CertificateContext(
+        "0" * 64, "", None, head.number, head, {**cap, "by": None}, engine="DuckDB"
+    )
+
+
 def test_a_true_certificate_holds(document, session):
     found = verify(document, key=session.ledger.public_key)
     assert found.plan.epsilon == Fraction(document["cost"]["epsilon"])
     assert len(found.checks) == 10
-    assert verify(json.dumps(document)).checks[1:] == found.checks[1:]
+    assert verify(document_text(document)).checks[1:] == found.checks[1:]
 
 
 def test_a_certificate_alone_holds(document):
@@ -112,10 +122,8 @@ def test_every_golden_plan_can_be_certified_and_verified(path, session):
     which = {"person": {}, "row": {"person": False}, "replace": {"neighbors": "replace"}}
     known = policy(**which[first.removeprefix("-- policy: ")])
     made = planned(parse("\n".join(sql)), known, epsilon=0.5)
-    placed = CertificateContext(
-        "", "", None, 0, session.ledger.head, {"epsilon": "1", "delta": "1"}
-    )
-    answer = type("Answer", (), {"table": pa.table({"n": [1]})})
+    placed = context(session, {"epsilon": "1", "delta": "1"})
+    answer = Answer(pa.table({"n": [1]}), {})
     certificate = certify(made, answer, placed, session.ledger)
     assert verify(certificate.to_dict()).plan == made
 
@@ -131,10 +139,8 @@ def test_the_rest_of_all_groups_moves_by_all_that_a_unit_has(session):
     narrow = Gaussian(
         variance=without.blocks[0].mechanism.variance, sensitivity=block.mechanism.sensitivity
     )
-    placed = CertificateContext(
-        "", "", None, 0, session.ledger.head, {"epsilon": "1", "delta": "1"}
-    )
-    answer = type("Answer", (), {"table": pa.table({"n": [1]})})
+    placed = context(session, {"epsilon": "1", "delta": "1"})
+    answer = Answer(pa.table({"n": [1]}), {})
     assert verify(certify(made, answer, placed, session.ledger).to_dict())
     bad = replace(made, blocks=(replace(block, mechanism=narrow),))
     with pytest.raises(InvalidCertificate, match="price"):
@@ -169,7 +175,13 @@ def changed(value):
         return value + "x"
 
 
-FREE = {"policy_hash", "data_version", "software", "analyst"}  # nothing in it can check these
+FREE = {
+    "policy_hash",
+    "data_version",
+    "software",
+    "engine",
+    "analyst",
+}  # nothing in it can check these
 
 
 def test_no_number_of_the_statement_can_be_falsified(document, signed):
@@ -209,10 +221,7 @@ def falsified(session, change):
     sql, wishes = QUESTIONS["laplace"]
     release = session.sql(sql, epsilon=1, **wishes)
     made = change(release.plan)
-    head = session.ledger.head
-    placed = CertificateContext(
-        "", "", None, head.number, head, {"epsilon": "10", "delta": "1/1000"}
-    )
+    placed = context(session)
     certificate = certify(made, release.answer, placed, session.ledger)
     return release.to_dict() | {"certificate": certificate.to_dict()}
 
@@ -277,11 +286,8 @@ def test_the_same_way_of_making_it_holds_for_the_true_plan(session):
 )
 def test_choices_are_checked_too(session, sql, change):
     plan = session.plan(sql, epsilon=1)
-    head = session.ledger.head
-    placed = CertificateContext(
-        "", "", None, head.number, head, {"epsilon": "10", "delta": "1/1000"}
-    )
-    answer = type("Answer", (), {"table": pa.table({"n": [1]})})
+    placed = context(session)
+    answer = Answer(pa.table({"n": [1]}), {})
     assert verify(certify(plan, answer, placed, session.ledger).to_dict())
     (choice,) = plan.choices
     bad = replace(plan, choices=(replace(choice, **change),))
@@ -297,11 +303,8 @@ def test_a_threshold_is_for_all_groups_of_a_unit(session, change):
     rule = made.thresholding
     known = {name: getattr(rule, name) for name in ("epsilon", "delta", "groups", "neighbors")}
     bad = replace(made, thresholding=Thresholding(**known | change))
-    head = session.ledger.head
-    placed = CertificateContext(
-        "", "", None, head.number, head, {"epsilon": "10", "delta": "1/1000"}
-    )
-    answer = type("Answer", (), {"table": pa.table({"n": [1]})})
+    placed = context(session)
+    answer = Answer(pa.table({"n": [1]}), {})
     assert verify(certify(made, answer, placed, session.ledger).to_dict())
     with pytest.raises(InvalidCertificate, match="the groups of one unit"):
         verify(certify(bad, answer, placed, session.ledger).to_dict())
@@ -322,10 +325,7 @@ def test_a_falsified_delta_is_refused(session):
     sql, wishes = QUESTIONS["private"]
     release = session.sql(sql, epsilon=1, **wishes)
     made = replace(release.plan, delta=release.plan.delta / 2)
-    head = session.ledger.head
-    placed = CertificateContext(
-        "", "", None, head.number, head, {"epsilon": "10", "delta": "1/1000"}
-    )
+    placed = context(session)
     certificate = certify(made, release.answer, placed, session.ledger)
     with pytest.raises(InvalidCertificate, match="price"):
         verify(certificate.to_dict())
@@ -415,7 +415,7 @@ def test_what_a_release_says_beside_its_certificate_is_checked_too(session, lie)
     part = session.partition("ward", ["A"])["A"]
     document = part.sql("SELECT COUNT(*) AS n FROM visits", epsilon=0.5).to_dict()
     assert document["notes"]
-    assert "cost, confidence and notes" in verify(document).checks[-1]
+    assert "byte for byte" in verify(document).checks[-1]
     with pytest.raises(InvalidCertificate, match=next(iter(lie))):
         verify(document | lie)
 
@@ -437,10 +437,9 @@ def test_what_another_filter_granted_is_within_the_cap(session):
     (output,) = made.outputs
     margin = noise_margin(made, output)
     made = replace(made, outputs=(replace(output, margin=margin),))
-    head = session.ledger.head
     for cap, holds in ((Fraction(1), True), (Fraction(1, 10), False)):
         told = {"epsilon": str(cap), "delta": "1/1000000"}
-        placed = CertificateContext("", "", None, head.number, head, told)
+        placed = context(session, told)
         answer = session.sql("SELECT COUNT(*) AS n FROM visits", epsilon=1).answer
         certificate = certify(made, answer, placed, session.ledger).to_dict()
         if holds:

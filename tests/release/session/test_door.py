@@ -29,6 +29,8 @@ COUNT = "SELECT COUNT(*) AS n FROM data"
 class FakeEngine:
     """Returns what it is told to, or fails so; notes what happened when."""
 
+    name = "fake"
+
     def __init__(self, outcome, notes):
         self.outcome, self.notes = outcome, notes
 

@@ -30,6 +30,8 @@ FRAME = pa.table(
 class Counting:
     """An engine that counts how often it is asked."""
 
+    name = "counting"
+
     def __init__(self, engine):
         self.engine, self.runs = engine, 0
 

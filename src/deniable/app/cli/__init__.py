@@ -27,6 +27,7 @@ from deniable.app.cli.commands import (
     verify,
     version,
 )
+from deniable.app.cli.terminal_text import escape_output
 from deniable.errors import DeniableError
 
 app = typer.Typer(
@@ -61,7 +62,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
     """Runs one command and exits: with status 0, or with one line of error and status 2."""
     words = list(sys.argv[1:] if arguments is None else arguments)
     try:
-        status = app(words or ["--help"], prog_name="deniable", standalone_mode=False)
+        with escape_output():
+            status = app(words or ["--help"], prog_name="deniable", standalone_mode=False)
     except (DeniableError, typer.TyperException) as problem:
         status = report_error(problem, words)
     except typer.Abort:
@@ -71,6 +73,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
 def report_error(problem: Exception, words: Sequence[str]) -> int:
     """Prints one line to standard error: what is wrong, why, and where to find help."""
+    from deniable.exact.foreign_text import printable  # slow to import
+
     context = getattr(problem, "ctx", None)
     groups = {group.name for group in app.registered_groups}
     named = words[:2] if words[0] in groups else words[:1]
@@ -80,7 +84,7 @@ def report_error(problem: Exception, words: Sequence[str]) -> int:
         if isinstance(problem, typer.TyperException)
         else str(problem)
     )
-    line = " ".join(message.split())
+    line = printable(" ".join(message.split()))
     end = "" if line.endswith((".", "?", "!")) else "."
     print(f"{command}: {line}{end} See {command} --help", file=sys.stderr)
     return 2

@@ -105,6 +105,8 @@ def open_session(policy: Path, doing: str, analyst: str | None = None) -> Iterat
 class PlanningEngine:
     """An engine that knows the columns of the tables but no rows, so it can run nothing."""
 
+    name = "none"
+
     def __init__(self, schemas: Mapping[str, Mapping[str, str]]) -> None:
         self.schemas = schemas
 

@@ -3,7 +3,7 @@
 Only the classes in `KINDS` can be written or read. Each is a frozen dataclass that can be built
 again from its fields, or from the arguments that `_ARGUMENTS` names. A new kind of block needs
 one line there. A list of more than a thousand consecutive integers is written as its first
-element and its length.
+element and its length, and read as a `range`.
 A field with its default value is left out, so plans keep their hash when a later version adds
 a field. Rationals are text such as "3/4", so nothing is rounded.
 
@@ -15,14 +15,21 @@ import datetime
 import hashlib
 import json
 import math
-import re
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from fractions import Fraction
 from functools import cache
 from types import NoneType, UnionType
 from typing import Any, Literal, TypeAlias, Union, cast, get_args, get_origin, get_type_hints
 
 from deniable.errors import InvalidCertificate, Unsupported
+from deniable.exact.foreign_text import (
+    MOST_DIGITS,
+    MOST_LEVELS,
+    nests_deeper,
+    read_json,
+    read_rational,
+)
 from deniable.mechanisms import Gaussian, Laplace, PermuteAndFlip, Quantiles, Thresholding
 from deniable.policy import Column, Policy, Table
 from deniable.policy.budget import Budget, Schedule
@@ -72,7 +79,8 @@ _PRIVATE = {"source", "ledger", "ledger_key"}  # where the data is stored is not
 _PLAIN = {bool, int, str, NoneType}
 _LONG = 1000  # a list of more consecutive integers is written as a range
 _LONGEST = 10**8  # the most integers in a range
-_RATIONAL = re.compile(r"-?[0-9]{1,4000}(/[0-9]{1,4000})?")
+_LONGEST_NUMBER = 10**MOST_DIGITS
+_LEVELS_AROUND = 2  # a plan lies in a certificate, which lies in a release
 _INFINITE = {"inf": math.inf, "-inf": -math.inf}
 
 
@@ -86,8 +94,15 @@ def to_json(value: object) -> Json:
         return value
     if isinstance(value, float):
         return value if math.isfinite(value) else str(value)
+    if isinstance(value, Fraction) and _is_too_long(value):
+        raise Unsupported(
+            f"A plan with a number of more than {MOST_DIGITS} digits cannot be certified: "
+            "write epsilon, delta and other parameters with fewer digits."
+        )
     if isinstance(value, Fraction | datetime.date):
         return str(value)
+    if isinstance(value, range):
+        return {"class": "range", "first": value.start, "count": len(value)}
     if isinstance(value, tuple | list):
         if len(value) > _LONG and (run := _run(value)) is not None:
             return run
@@ -123,6 +138,18 @@ def canonical_text(data: Json) -> str:
     return json.dumps(data, sort_keys=True, separators=(",", ":"), allow_nan=False)
 
 
+def plan_form(plan: Plan) -> tuple[Json, str]:
+    """A plan as JSON and its hash. Refuses a plan that could not be read again."""
+    data = to_json(plan)
+    text = canonical_text(data).encode("ascii")
+    if nests_deeper(text, MOST_LEVELS - _LEVELS_AROUND):
+        raise Unsupported(
+            "The question nests too deeply for its certificate to be checked: split its "
+            "expressions, or add up fewer terms. Nothing was spent."
+        )
+    return data, hashlib.sha256(text).hexdigest()
+
+
 def digest(value: object) -> str:
     """The SHA-256 of a value's canonical text, in hexadecimal.
 
@@ -142,32 +169,22 @@ def digest_json(data: Json) -> str:
 
 
 def parse_json(source: str | bytes) -> Json:
-    """JSON from text. Refuses an object with a key twice.
+    """JSON from a file that someone else may have written, within the limits of `read_json`.
 
     >>> parse_json('{"a": 1}')
     {'a': 1}
     """
     try:
-        return cast(
-            Json,
-            json.loads(source, object_pairs_hook=_refuse_repeats, parse_constant=_refuse),
-        )
-    except (ValueError, RecursionError) as problem:
+        return cast(Json, read_json(source))
+    except ValueError as problem:
         raise InvalidCertificate(
-            f"This is not valid JSON ({problem}). Give the file of a release, a certificate or "
-            "a ledger head as it was written."
+            f"This is not a file that Deniable wrote: {problem}. Give the file of a release, a "
+            "certificate or a ledger head as it was written."
         ) from None
 
 
-def _refuse_repeats(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    fields = dict(pairs)
-    if len(fields) < len(pairs):
-        raise ValueError("an object has a key twice")
-    return fields
-
-
-def _refuse(constant: str) -> Any:
-    raise ValueError(f"{constant} is not a number")
+def _is_too_long(number: Fraction) -> bool:
+    return not -_LONGEST_NUMBER < number.numerator < _LONGEST_NUMBER > number.denominator
 
 
 def _arguments(value: Any) -> dict[str, object]:
@@ -206,10 +223,9 @@ def _read(data: Json, hint: Any) -> Any:
         data in get_args(allowed) for allowed in types if _origin(allowed) is Literal
     ):
         return data
-    elif isinstance(data, str) and Fraction in types and _RATIONAL.fullmatch(data):
-        top, _, bottom = data.partition("/")
-        if bottom == "" or int(bottom):
-            return Fraction(int(top), int(bottom or 1))
+    elif isinstance(data, str) and Fraction in types:
+        with suppress(ValueError):
+            return read_rational(data)
     elif isinstance(data, str) and float in types and data in _INFINITE:
         return _INFINITE[data]
     raise InvalidCertificate(f"A plan cannot hold {json.dumps(data)[:60]} in this place.")
@@ -225,12 +241,13 @@ def _run(value: Sequence[Any]) -> dict[str, Any] | None:
     return {"class": "range", "first": value[0], "count": len(value)}
 
 
-def _read_range(data: dict[str, Any], types: tuple[Any, ...]) -> tuple[int, ...]:
+def _read_range(data: dict[str, Any], types: tuple[Any, ...]) -> range:
+    """A range stays one: a line of a file cannot make a hundred million integers."""
     first, count = data.get("first"), data.get("count")
     if len(data) == 3 and isinstance(first, int) and isinstance(count, int):
         allowed = any(_origin(kind) is tuple for kind in types)
         if allowed and _LONG < count <= _LONGEST and bool not in (type(first), type(count)):
-            return tuple(range(first, first + count))
+            return range(first, first + count)
     raise InvalidCertificate(
         "A plan cannot hold this range: it needs integers `first` and `count`, with `count` "
         f"above {_LONG:,} and at most {_LONGEST:,}."

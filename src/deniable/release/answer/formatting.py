@@ -3,10 +3,11 @@
 import math
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
-from html import escape
 from typing import Any
 
 import pyarrow as pa
+
+from deniable.exact.foreign_text import escape_html, printable
 
 MOST_ROWS = 40  # rows that are printed; the others are only counted
 
@@ -17,7 +18,10 @@ def format_cells(
     most: int = MOST_ROWS,
     units: Mapping[str, str] | None = None,
 ) -> tuple[list[str], list[list[str]], list[bool]]:
-    """Headings, rows of text, and which columns are numbers."""
+    """Headings, rows of text, and which columns are numbers.
+
+    Keys are text from the data: what a terminal would obey is shown as an escape.
+    """
     margin_names = set(margins.values())
     names = [name for name in table.column_names if name not in margin_names]
     first = table.slice(0, most)
@@ -27,7 +31,8 @@ def format_cells(
         halves = first[margins[name]].to_pylist() if name in margins else None
         columns.append(_format_column(values, halves, (units or {}).get(name, "")))
     numeric = [_is_numeric(table[name].type) for name in names]
-    return names, [list(row) for row in zip(*columns, strict=True)], numeric
+    rows = [list(map(printable, row)) for row in zip(*columns, strict=True)]
+    return list(map(printable, names)), rows, numeric
 
 
 def _is_numeric(kind: "pa.DataType") -> bool:
@@ -131,7 +136,7 @@ def html_table(
 
     def write_row(tag: str, cells: Sequence[str]) -> str:
         inner = "".join(
-            f"<{tag}{style}>{escape(cell)}</{tag}>"
+            f"<{tag}{style}>{escape_html(cell)}</{tag}>"
             for cell, style in zip(cells, styles, strict=True)
         )
         return f"<tr>{inner}</tr>"
@@ -139,7 +144,7 @@ def html_table(
     body = "".join(write_row("td", row) for row in rows)
     if more > 0:
         body += f'<tr><td colspan="{len(headings)}">{more:,} more rows</td></tr>'
-    notes = "<br>".join(escape(line) for line in below.splitlines())
+    notes = "<br>".join(escape_html(line) for line in below.splitlines())
     return (
         f"<table><thead>{write_row('th', headings)}</thead><tbody>{body}</tbody></table>"
         f"<p>{notes}</p>"

@@ -13,7 +13,7 @@ import datetime
 import hashlib
 import json
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import numpy as np
@@ -50,10 +50,10 @@ def rows(table: "pa.Table") -> list[dict[str, Any]]:
     return [{name: _to_json(value) for name, value in row.items()} for row in table.to_pylist()]
 
 
-def read_table(
-    listed: Sequence[Mapping[str, str]], written: Sequence[Mapping[str, Any]]
-) -> "pa.Table":
-    """The table that `columns` and `rows` wrote.
+def read_table(listed: Any, written: Any) -> "pa.Table":
+    """The table that `columns` and `rows` wrote, as far as it can be read from JSON.
+
+    It does not notice fields that are too many: compare what `columns` and `rows` write.
 
     >>> table = pa.table({"ward": ["A", None], "n": [3, 4]})
     >>> read_table(columns(table), rows(table)) == table

@@ -1,9 +1,10 @@
 """A certificate: what a release protects, costs and promises, signed by the table's owner.
 
-The statement is what is signed. It holds the hashes of the plan, of the policy and of the
-released rows, and the place of the charge in the ledger. The certificate also carries the plan,
-so anyone can compute every number again (see `verification`). Only the hash of the released
-rows depends on the data.
+The statement is what is signed. It holds everything that is handed over, or its hash: the
+hashes of the plan, of the policy and of the released rows, the place of the charge in the
+ledger, the engine and the signer's key. The certificate also carries the plan, so anyone can
+compute every number again (see `verification`). Only the hash of the released rows, and the
+warnings about them, depend on the data, and both follow from the released rows.
 
 Versions: the meaning of a field never changes. A later version adds fields under new names and
 increases `version`, so an old certificate keeps its meaning.
@@ -15,15 +16,18 @@ from functools import cache
 from importlib import metadata
 from typing import Any
 
-from deniable.errors import InvalidCertificate
+from deniable.errors import InvalidCertificate, InvalidParameter
+from deniable.exact.foreign_text import MOST_BYTES
 from deniable.ledger.ledger import Head, Ledger
 from deniable.policy import Policy
 from deniable.query.plan import canonical
 from deniable.query.plan.plan import Plan
 from deniable.release.answer.answer import Answer
 from deniable.release.answer.record import fingerprint
+from deniable.release.answer.wide_margins import warn_of_wide_margins
 from deniable.release.certificate.statement import write_statement
 
+CERTIFICATE_FORMAT = "deniable certificate"
 VERSION = 1
 _PURPOSE = b"deniable certificate 1\n"  # no other signed message begins like this
 
@@ -59,18 +63,15 @@ class Certificate:
             "signature": signature,
         }
 
+    def to_json(self) -> str:
+        """The certificate as `deniable verify` reads it, without the rows."""
+        return document_text(self.to_dict())
+
     @classmethod
     def from_dict(cls, document: Any) -> "Certificate":
         """The certificate that `to_dict` wrote. It is not verified."""
-        try:
-            statement, plan, signature = (
-                document[name] for name in ("statement", "plan", "signature")
-            )
-            algorithm, key, value = (signature[name] for name in ("algorithm", "key", "value"))
-        except (KeyError, TypeError):
-            raise InvalidCertificate(
-                "This is not a certificate: `statement`, `plan` or `signature` is missing."
-            ) from None
+        statement, plan, signature = _fields(document, "statement", "plan", "signature")
+        algorithm, key, value = _fields(signature, "algorithm", "key", "value")
         texts = algorithm == "Ed25519" and isinstance(key, str) and isinstance(value, str)
         if not (texts and isinstance(statement, dict) and isinstance(plan, dict)):
             raise InvalidCertificate(
@@ -87,6 +88,14 @@ class Certificate:
         )
 
 
+def _fields(document: Any, *names: str) -> list[Any]:
+    """The values of exactly these fields."""
+    if not isinstance(document, Mapping) or set(document) != set(names):
+        listed = ", ".join(f"`{name}`" for name in names)
+        raise InvalidCertificate(f"This is not a certificate: it must hold {listed}, only.")
+    return [document[name] for name in names]
+
+
 @dataclass(frozen=True, slots=True)
 class CertificateContext:
     """What a certificate states about a release in addition to the plan."""
@@ -97,6 +106,7 @@ class CertificateContext:
     position: int  # of the charge in the ledger
     head: Head  # of the ledger, after that charge
     cap: Mapping[str, Any]  # what all releases together may ever cost
+    engine: str  # its name
     plan_hash: str | None = None  # None: computed here
     plan_json: canonical.Json = None  # None: computed here
 
@@ -107,17 +117,21 @@ def certify(
     """The certificate of an answer, signed with the ledger's key."""
     plan_json: Any = context.plan_json or canonical.to_json(plan)
     statement = {
-        "format": "deniable certificate",
+        "format": CERTIFICATE_FORMAT,
         "version": VERSION,
         **write_statement(plan),
         "plan_hash": context.plan_hash or canonical.digest_json(plan_json),
         "policy_hash": context.policy_hash,
         "data_version": context.data_version,
         "answer_hash": fingerprint(answer.table),
+        "warnings": list(warn_of_wide_margins(plan, answer)),
+        "rehearsal": False,  # a rehearsal gets no certificate
+        "engine": context.engine,
         "software": software_version(),
         "analyst": context.analyst,
         "ledger": {"position": context.position, "head": asdict(context.head)},
         "cap": dict(context.cap),
+        "key": ledger.public_key,
     }
     signature = ledger.sign(signed_message(statement))
     return Certificate(statement, plan_json, ledger.public_key, signature)
@@ -144,6 +158,22 @@ def budget_cap(policy: Policy, table: str) -> dict[str, str | None]:
 def signed_message(statement: Mapping[str, Any]) -> bytes:
     """The bytes that are signed."""
     return _PURPOSE + canonical.canonical_text(dict(statement)).encode("ascii")
+
+
+def document_text(document: dict[str, Any]) -> str:
+    """The one way to write a release or a certificate: canonical JSON and a line end.
+
+    >>> document_text({"version": 1, "format": "deniable release"})
+    '{"format":"deniable release","version":1}\\n'
+    """
+    text = canonical.canonical_text(document) + "\n"
+    if len(text) > MOST_BYTES:
+        raise InvalidParameter(
+            f"As JSON this release has more than {MOST_BYTES:,} bytes, and `deniable verify` "
+            "would refuse to read it. Hand the rows over with to_arrow(), to_pandas() or "
+            "to_polars(), or ask for fewer groups."
+        )
+    return text
 
 
 @cache

@@ -1,7 +1,8 @@
 """The privacy label: what a certificate states, in words for the people in the data.
 
-Every number is an upper bound and rounded up. A label reads only the certificate: verify the
-certificate first (see `verification`).
+Every number is an upper bound and rounded up. A label reads only a verified certificate. What
+comes from the file and is not a plain name or number stands in quotation marks, so that it
+cannot be taken for our own words.
 """
 
 import math
@@ -10,11 +11,15 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
+from deniable.errors import InvalidCertificate
+from deniable.exact.foreign_text import quoted
 from deniable.policy.suggestions import pluralize
 from deniable.privacy import ApproximateLoss
 from deniable.privacy.losses.hypothesis_testing import odds_factor, posterior
 from deniable.release.answer.formatting import format_confidence, format_margin
+from deniable.release.certificate.verification import VerifiedCertificate
 
+_LARGEST_EPSILON = 10**6
 GUESSES = (Fraction(1, 100), Fraction(1, 10), Fraction(1, 2))
 
 
@@ -40,11 +45,17 @@ class Label:
         return "\n".join(parts)
 
 
-def make_label(statement: Mapping[str, Any]) -> Label:
-    """The label of a certificate's statement."""
+def make_label(verified: VerifiedCertificate) -> Label:
+    """The label of a certificate."""
+    statement = verified.certificate.statement
     epsilon, delta = (Fraction(statement["loss"][name]) for name in ("epsilon", "delta"))
     cap = statement["cap"]
     whole = Fraction(cap["epsilon"]), Fraction(cap["delta"])
+    if max(epsilon, whole[0]) > _LARGEST_EPSILON:
+        raise InvalidCertificate(
+            f"The label has no words for an epsilon above {_LARGEST_EPSILON:,}: it promises "
+            "nothing."
+        )
     guesses = tuple((before, _posterior(epsilon, delta, before)) for before in GUESSES)
     sections = (
         ("Whose privacy", _describe_units(statement)),
@@ -55,20 +66,29 @@ def make_label(statement: Mapping[str, Any]) -> Label:
         ("How much all releases together can reveal", _describe_cap(cap, *whole)),
         ("How exact the numbers are", _describe_margins(statement)),
         ("What was done to the data", _describe_noise(statement)),
-        ("Where this label comes from", _describe_origin(statement)),
+        ("Where this label comes from", _describe_origin(statement, verified.signer_known)),
     )
     return Label(sections, guesses, epsilon / whole[0] if whole[0] else Fraction(1))
 
 
+def label_title(verified: VerifiedCertificate) -> str:
+    """What was asked, in one line."""
+    outputs = verified.certificate.statement["margins"]["outputs"]
+    keys = [f" by {quoted(column.name)}" for column in verified.plan.keys]
+    about = ", ".join(quoted(output["about"]) for output in outputs)
+    return f"{about}{''.join(keys)}, from {', '.join(map(quoted, verified.plan.tables))}"
+
+
 def _describe_units(statement: Mapping[str, Any]) -> tuple[str, ...]:
     unit = statement["unit"]
-    table = " and ".join([statement["table"], *statement["beside"]])
+    table = " and ".join(map(quoted, [statement["table"], *statement["beside"]]))
     if unit["column"] is None:
         first = f"Each row of {table} is protected."
     else:
+        name = quoted(unit["column"])
         first = (
-            f"Each {unit['column']} in {table} is protected, with all of its rows. In one "
-            f"answer a {unit['column']} counts in at most "
+            f"Each {name} in {table} is protected, with all of its rows. In one "
+            f"answer a {name} counts in at most "
             f"{pluralize(unit['max_groups_per_unit'], 'group')}, with at most "
             f"{pluralize(unit['max_rows_per_unit_per_group'], 'row')} in each."
         )
@@ -111,7 +131,8 @@ def _describe_margins(statement: Mapping[str, Any]) -> tuple[str, ...]:
     outputs = statement["margins"]["outputs"]
     known = [output for output in outputs if output["margin"] is not None]
     lines = [
-        f"{output['output']}: ± {format_margin(output['margin'])}" for output in known[:12]
+        f"{quoted(output['output'])}: ± {format_margin(output['margin'])}"
+        for output in known[:12]
     ]
     if len(known) > 12:
         lines.append(f"and {len(known) - 12:,} more")
@@ -122,11 +143,12 @@ def _describe_margins(statement: Mapping[str, Any]) -> tuple[str, ...]:
 
 def _describe_noise(statement: Mapping[str, Any]) -> tuple[str, ...]:
     noises = dict.fromkeys(map(_describe_mechanism, statement["mechanisms"]))
-    return (*noises, *statement["notes"])
+    notes = (quoted(note, most=1000) for note in statement["notes"])
+    return (*noises, *(f"The release notes: {note}" for note in notes))
 
 
 def _describe_mechanism(mechanism: Mapping[str, Any]) -> str:
-    about = mechanism["about"]
+    about = quoted(mechanism["about"])
     if "scale" in mechanism:
         scale = _number(Fraction(mechanism["scale"]))
         return f"Laplace noise of scale {scale} was added to whole numbers: {about}."
@@ -141,15 +163,19 @@ def _describe_mechanism(mechanism: Mapping[str, Any]) -> str:
     return f"Chosen at random, and better values are more probable: {about}."
 
 
-def _describe_origin(statement: Mapping[str, Any]) -> tuple[str, ...]:
-    place = statement["ledger"]
+def _describe_origin(statement: Mapping[str, Any], signer_known: bool) -> tuple[str, ...]:
     versions = statement["data_version"].split(";")
     labels = [version for version in versions if not version.endswith("=")]
-    version = f", data {', '.join(labels).replace('=', ' ')}" if labels else ""
+    shown = quoted(", ".join(labels).replace("=", " ")) if labels else ""
     return (
-        f"Entry {place['position']:,} of the owner's ledger{version}; made by "
-        f"{statement['software']}.",
-        "Check it with   deniable verify release.json",
+        f"Entry {statement['ledger']['position']:,} of the owner's ledger"
+        f"{shown and f', data {shown}'}; made by {quoted(statement['software'])} with "
+        f"{quoted(statement['engine'])}.",
+        f"Signed with the key {statement['key']}, which was given as the owner's."
+        if signer_known
+        else f"Signed, but by whom is unknown: with the key {statement['key']}. Compare it "
+        "with the owner's.",
+        "Check it with   deniable verify release.json --key KEY",
     )
 
 

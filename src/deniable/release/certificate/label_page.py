@@ -1,8 +1,8 @@
 """The privacy label as one HTML page, without scripts or other files."""
 
 from fractions import Fraction
-from html import escape
 
+from deniable.exact.foreign_text import escape_html
 from deniable.release.certificate.label import Label
 
 _STYLE = """
@@ -24,10 +24,10 @@ svg { flex: 1; height: 1rem; }
 """
 
 
-def label_page(label: Label, *, title: str, key: str) -> str:
+def label_page(label: Label, *, title: str) -> str:
     """The label's text, and bars that show how much more certain a guess can become.
 
-    >>> html = label_page(Label((), (), Fraction(1, 2)), title="visits", key="ab12")
+    >>> html = label_page(Label((), (), Fraction(1, 2)), title="visits")
     >>> html.startswith("<!doctype html>"), "<script" in html
     (True, False)
     """
@@ -40,14 +40,13 @@ def label_page(label: Label, *, title: str, key: str) -> str:
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
-<title>Privacy label: {escape(title)}</title>
+<title>Privacy label: {escape_html(title)}</title>
 <style>{_STYLE}</style>
 </head>
 <body>
 <main>
-<header><h1>Privacy label</h1><p>{escape(title)}</p></header>
+<header><h1>Privacy label</h1><p>{escape_html(title)}</p></header>
 {sections}
-<p style="color:#55524c;font-size:.85rem">Signed with the key {escape(key)}</p>
 </main>
 </body>
 </html>
@@ -55,8 +54,8 @@ def label_page(label: Label, *, title: str, key: str) -> str:
 
 
 def _section(heading: str, lines: tuple[str, ...], pictures: str) -> str:
-    paragraphs = "".join(f"<p>{escape(line)}</p>" for line in lines)
-    return f"<section><h2>{escape(heading)}</h2>{paragraphs}{pictures}</section>"
+    paragraphs = "".join(f"<p>{escape_html(line)}</p>" for line in lines)
+    return f"<section><h2>{escape_html(heading)}</h2>{paragraphs}{pictures}</section>"
 
 
 def _pictures(label: Label) -> str:

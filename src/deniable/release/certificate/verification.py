@@ -3,24 +3,41 @@
 A signature says who made a statement, not that it is right. So, in addition to the signature,
 all numbers are computed again from the plan: the sensitivity from the contribution bounds, the
 scale from sensitivity and loss, the margins from the scale, and the price from the composed
-loss of all mechanisms. This needs no data, no ledger and no network.
+loss of all mechanisms. Then the whole release is written again from certificate and rows, and
+must be the file that was given, byte for byte. This needs no data, no ledger and no network.
+
+Whatever is given, the result is a verified certificate or an `InvalidCertificate`.
 """
 
-from collections.abc import Mapping
+import datetime
+import re
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
 from deniable.errors import DeniableError, InvalidCertificate
+from deniable.exact.foreign_text import quoted, read_rational
 from deniable.ledger.ledger import Head, check_price
 from deniable.ledger.signing_keys import signature_is_valid
 from deniable.mechanisms import Gaussian
 from deniable.privacy import ApproximateLoss
 from deniable.query.plan import canonical
 from deniable.query.plan.plan import Plan
-from deniable.release.answer.answer import margin_columns
+from deniable.release.answer.answer import Answer, margin_columns
 from deniable.release.answer.record import fingerprint, read_table
-from deniable.release.certificate.certificate import VERSION, Certificate, signed_message
+from deniable.release.certificate.certificate import (
+    CERTIFICATE_FORMAT,
+    VERSION,
+    Certificate,
+    document_text,
+    signed_message,
+)
+from deniable.release.certificate.document import (
+    RELEASE_FORMAT,
+    RELEASE_VERSION,
+    write_document,
+)
 from deniable.release.certificate.margin_checks import (
     choice_margin,
     margins_agree,
@@ -29,10 +46,24 @@ from deniable.release.certificate.margin_checks import (
 )
 from deniable.release.certificate.statement import noise_margin, write_statement
 
-_FORMAT = {"format": "deniable certificate", "version": VERSION}
-_CONTEXT_FIELDS = {
-    *("plan_hash", "policy_hash", "data_version", "answer_hash"),
-    *("software", "analyst", "ledger", "cap"),
+_MOST_MECHANISMS = 1000  # a question may have as many columns
+_DIGITS = re.compile("[0-9a-f]{64}")
+
+
+def _is_hash(value: object) -> bool:
+    return isinstance(value, str) and _DIGITS.fullmatch(value) is not None
+
+
+def _is_text(value: object) -> bool:
+    return isinstance(value, str)
+
+
+# Fields of a statement that do not follow from its plan, and what each must be.
+_CONTEXT: dict[str, Callable[[Any], bool]] = {
+    **dict.fromkeys(("plan_hash", "policy_hash", "answer_hash", "key"), _is_hash),
+    **dict.fromkeys(("data_version", "software", "engine"), _is_text),
+    "analyst": lambda value: value is None or _is_text(value),
+    "rehearsal": lambda value: value is False,
 }
 
 
@@ -43,13 +74,15 @@ class VerifiedCertificate:
     certificate: Certificate
     plan: Plan
     checks: tuple[str, ...]
+    signer_known: bool  # whether it was signed with the key that was given
 
 
 def verify(document: Any, *, key: str | None = None) -> VerifiedCertificate:
     """Checks a release or a certificate, given as JSON text or as a parsed dictionary.
 
     `key` is the public key that must have signed it. Without it, the key in the certificate is
-    used: compare that key with the owner's. Raises `InvalidCertificate` at the first fault.
+    used, and `signer_known` is false: compare that key with the owner's. Raises
+    `InvalidCertificate` at the first fault.
 
     >>> import deniable as dp
     >>> import pyarrow as pa
@@ -58,12 +91,22 @@ def verify(document: Any, *, key: str | None = None) -> VerifiedCertificate:
     >>> verify(answer.to_json()).checks[3]
     'every sensitivity covers all that one privacy unit can change'
     """
-    release = canonical.parse_json(document) if isinstance(document, str | bytes) else document
-    if not isinstance(release, dict):
-        raise InvalidCertificate("A release must be a JSON object that holds a certificate.")
-    if release.get("rehearsal") is True and release.get("certificate") is None:
+    try:
+        return _verify(document, key)
+    except InvalidCertificate:
+        raise
+    except Exception as problem:  # numbers far out of range; the message may quote the file
         raise InvalidCertificate(
-            "This release is a rehearsal: its rows are made up, so it has no certificate."
+            "The certificate cannot be checked: its plan holds values that no plan of Deniable "
+            f"has ({type(problem).__name__})."
+        ) from None
+
+
+def _verify(document: Any, key: str | None) -> VerifiedCertificate:
+    release = _read_document(document)
+    if "certificate" in release and release["certificate"] is None:
+        raise InvalidCertificate(
+            "This release has no certificate. A rehearsal has none: its rows are made up."
         )
     certificate = Certificate.from_dict(release.get("certificate", release))
     checks = [_check_signature(certificate, key), _check_format(certificate.statement)]
@@ -77,18 +120,56 @@ def verify(document: Any, *, key: str | None = None) -> VerifiedCertificate:
         _check_cap(plan, certificate.statement),
     ]
     if "certificate" in release:
-        checks += [
-            _check_rows(release, plan, certificate.statement),
-            _check_release_fields(release, plan),
-        ]
-    return VerifiedCertificate(certificate, plan, tuple(checks))
+        answer, rows_check = _check_rows(release, plan, certificate.statement)
+        checks += [rows_check, _check_document(release, plan, answer, certificate)]
+    return VerifiedCertificate(certificate, plan, tuple(checks), key is not None)
+
+
+def _read_document(document: Any) -> dict[str, Any]:
+    """The release or certificate as a dictionary. Its text must be the one that we write."""
+    if isinstance(document, str | bytes):
+        text = document
+    else:
+        try:
+            text = document_text(document)
+        except (TypeError, ValueError, RecursionError):
+            raise InvalidCertificate(
+                "A release must be JSON text, or a dictionary that was read from it."
+            ) from None
+    read = canonical.parse_json(text)
+    if not isinstance(read, dict):
+        raise InvalidCertificate("A release must be a JSON object that holds a certificate.")
+    if "format" in read:
+        _check_version(read, "release", RELEASE_FORMAT, RELEASE_VERSION)
+    written = document_text(read)
+    if text != (written if isinstance(text, str) else written.encode("ascii")):
+        raise InvalidCertificate(
+            "This file was changed: its spaces, the order of its fields, the way in which a "
+            "number or a character is written, or its end. Get it again, byte for byte."
+        )
+    return read
+
+
+def _check_version(fields: Mapping[str, Any], what: str, format_: str, version: int) -> None:
+    found = fields.get("version")
+    if fields.get("format") == format_ and type(found) is int and found > version:
+        raise InvalidCertificate(
+            f"This {what} is of version {found}. This version of Deniable knows version "
+            f"{version} and cannot say what a later one means. Try a newer version of Deniable."
+        )
+    if fields.get("format") != format_ or type(found) is not int or found != version:
+        raise InvalidCertificate(
+            f"This is not a {what} of Deniable: its format must be {format_!r} and its version "
+            f"{version}."
+        )
 
 
 def _check_signature(certificate: Certificate, key: str | None) -> str:
-    if key is not None and key.strip().lower() != certificate.key.lower():
+    if key is not None and key.strip().lower() != certificate.key:
         raise InvalidCertificate(
-            f"This certificate is signed with another key, {certificate.fingerprint}..., not "
-            f"with the key given, {key.strip()[:16]}..."
+            "This certificate is signed with another key, "
+            f"{quoted(certificate.fingerprint)}..., not with the key given, "
+            f"{quoted(key.strip()[:16])}..."
         )
     if not signature_is_valid(
         signed_message(certificate.statement), certificate.signature, certificate.key
@@ -96,17 +177,13 @@ def _check_signature(certificate: Certificate, key: str | None) -> str:
         raise InvalidCertificate(
             "The signature does not fit the statement: one of them was changed."
         )
-    whose = "the key given" if key is not None else "the key that it names"
-    return f"signed with {whose}, {certificate.fingerprint}..."
+    if key is None:
+        return f"signed, but by whom is unknown: with the key {certificate.fingerprint}..."
+    return f"signed with the key given, {certificate.fingerprint}..."
 
 
 def _check_format(statement: Mapping[str, Any]) -> str:
-    for name, value in _FORMAT.items():
-        if statement.get(name) != value:
-            raise InvalidCertificate(
-                f"The {name} of this certificate is {statement.get(name)!r}; this version of "
-                f"Deniable knows only {value!r}. Try a newer version."
-            )
+    _check_version(statement, "certificate", CERTIFICATE_FORMAT, VERSION)
     return f"a certificate of version {VERSION}"
 
 
@@ -118,6 +195,10 @@ def _read_plan(certificate: Certificate) -> Plan:
     plan = canonical.from_json(dict(certificate.plan))
     if not isinstance(plan, Plan) or not (plan.blocks or plan.choices or plan.thresholding):
         raise InvalidCertificate("The certificate's `plan` is not a plan with a mechanism.")
+    if len(plan.blocks) + len(plan.choices) > _MOST_MECHANISMS:
+        raise InvalidCertificate(
+            f"The plan has more than {_MOST_MECHANISMS:,} mechanisms, which no question needs."
+        )
     if canonical.canonical_text(canonical.to_json(plan)) != canonical.canonical_text(
         dict(certificate.plan)
     ):
@@ -127,11 +208,12 @@ def _read_plan(certificate: Certificate) -> Plan:
 
 def _check_sensitivities(plan: Plan) -> str:
     """No sensitivity may be below what one unit can change, by the plan's own bounds."""
-    checked = 0
     for block in plan.blocks:
         if block.reach is None:
-            continue
-        checked += 1
+            raise InvalidCertificate(
+                f"The plan does not state what one row adds to {quoted(block.about)}, so its "
+                "sensitivity cannot be checked."
+            )
         l1, square = block.reach.sensitivities(
             groups=plan.max_groups_per_unit,
             rows=plan.max_rows_per_unit_per_group,
@@ -142,26 +224,23 @@ def _check_sensitivities(plan: Plan) -> str:
         has = block.mechanism.sensitivity ** (2 if gaussian else 1)
         needs = l1 if not gaussian else l1**2 if plan.other else square
         if block.reach.size != len(block.features) or has < needs:
-            raise _mismatch(f"the sensitivity of {block.about}", str(has), str(needs))
+            raise _mismatch(f"the sensitivity of {quoted(block.about)}", str(has), str(needs))
     rule = plan.thresholding
     if rule is not None and (
         rule.groups < plan.max_groups_per_unit or rule.neighbors != plan.neighbors
     ):
         raise _mismatch("the groups of one unit", rule.groups, plan.max_groups_per_unit)
     for choice in plan.choices:
-        checked += 1
         if choice.changes < (needs := plan.least_changes(choice)):
             raise _mismatch(
-                f"the sensitivity of {choice.about}", str(choice.changes), str(needs)
+                f"the sensitivity of {quoted(choice.about)}", str(choice.changes), str(needs)
             )
-    if checked == len(plan.blocks) + len(plan.choices):
-        return "every sensitivity covers all that one privacy unit can change"
-    return f"{checked} sensitivities cover all that one privacy unit can change"
+    return "every sensitivity covers all that one privacy unit can change"
 
 
 def _check_price(plan: Plan) -> str:
     try:
-        check_price(plan)
+        check_price(plan, to_draw=False)  # nothing is drawn here, and tables take long
     except DeniableError as problem:
         raise InvalidCertificate(f"The price is wrong: {problem}") from None
     return "the composed loss of all mechanisms fits the price"
@@ -178,14 +257,23 @@ def _check_numbers(plan: Plan, statement: Mapping[str, Any]) -> str:
         ranks = choice_margin(choice, plan.confidence)
         if ranks is not None and choice.margin != ranks:
             raise _mismatch(f"the margin of {choice.about}", choice.margin, ranks)
-    _compare(
-        write_statement(plan),
-        {k: v for k, v in statement.items() if k not in {*_FORMAT, *_CONTEXT_FIELDS}},
-    )
-    missing = _CONTEXT_FIELDS - set(statement)
-    if missing:
-        raise InvalidCertificate(f"Missing in the statement: {', '.join(sorted(missing))}.")
+    follows = write_statement(plan)
+    _compare(follows, {name: statement.get(name) for name in follows})
+    _check_context(statement, set(follows))
     return "unit, sensitivities, scales, losses and margins follow from the plan"
+
+
+def _check_context(statement: Mapping[str, Any], others: set[str]) -> None:
+    """What does not follow from the plan must be there, of the right type, and be all."""
+    fields = {"format", "version", "ledger", "cap", "warnings", *_CONTEXT}
+    if strangers := set(statement) - others - fields:
+        named = ", ".join(quoted(name) for name in sorted(strangers))
+        raise InvalidCertificate(f"Unknown fields in the statement: {named}.")
+    if missing := fields - set(statement):
+        raise InvalidCertificate(f"Missing in the statement: {', '.join(sorted(missing))}.")
+    for name, is_right in _CONTEXT.items():
+        if not is_right(statement[name]):
+            raise InvalidCertificate(f"Invalid `{name}` in the statement.")
 
 
 def _compare(ours: Any, theirs: Any, place: str = "") -> None:
@@ -216,19 +304,23 @@ def _mismatch(place: str, stated: object, computed: object) -> InvalidCertificat
 def _check_ledger_place(certificate: Certificate) -> str:
     """The ledger's head must be signed with the same key and not be older than the charge."""
     try:
-        position = certificate.statement["ledger"]["position"]
-        head = Head(**certificate.statement["ledger"]["head"])
-        signed = signature_is_valid(head.message, head.signature, certificate.key)
-        later = head.number >= position
-    except (KeyError, TypeError, AttributeError):
+        place = certificate.statement["ledger"]
+        position, head = place["position"], Head(**place["head"])
+        known = set(place) == {"position", "head"}
+    except (KeyError, TypeError):
+        known = False
+    if not known or type(position) is not int or type(head.number) is not int:
         raise InvalidCertificate(
             "Invalid `ledger` in the statement: it must hold a position and a signed head."
-        ) from None
-    if not (signed and later):
-        raise InvalidCertificate(
-            "The ledger's head in this certificate is not signed with its key, or is older "
-            "than the charge."
         )
+    signed = signature_is_valid(head.message, head.signature, certificate.key)
+    if certificate.statement["key"] != certificate.key or not signed:
+        raise InvalidCertificate(
+            "The statement or the ledger's head in it names another key than the one that "
+            "signed the certificate."
+        )
+    if not 0 <= position <= head.number:
+        raise InvalidCertificate("The ledger's head in this certificate predates the charge.")
     return f"charged as entry {position} of the ledger; its head then was entry {head.number}"
 
 
@@ -236,11 +328,16 @@ def _check_cap(plan: Plan, statement: Mapping[str, Any]) -> str:
     """One release may not cost more than the cap on all releases."""
     cap = statement["cap"]
     try:
-        epsilon, delta = (Fraction(str(cap[name])) for name in ("epsilon", "delta"))
-    except (KeyError, TypeError, ValueError, ZeroDivisionError):
+        epsilon, delta = (read_rational(cap[name]) for name in ("epsilon", "delta"))
+        known = set(cap) == {"epsilon", "delta", "by"}
+        if cap["by"] is not None:
+            datetime.date.fromisoformat(cap["by"])
+    except (KeyError, TypeError, ValueError):
+        known = False
+    if not known or [str(epsilon), str(delta)] != [cap["epsilon"], cap["delta"]]:
         raise InvalidCertificate(
-            "Invalid `cap` in the statement: it must hold an epsilon and a delta."
-        ) from None
+            "Invalid `cap` in the statement: it must hold an epsilon, a delta and a date."
+        )
     if not _fits_cap(plan, epsilon, delta):
         raise InvalidCertificate("The release costs more than the cap on all releases.")
     return f"within the cap on all releases, epsilon {cap['epsilon']} and delta {cap['delta']}"
@@ -256,33 +353,38 @@ def _fits_cap(plan: Plan, epsilon: Fraction, delta: Fraction) -> bool:
         return False
 
 
-def _check_release_fields(release: Mapping[str, Any], plan: Plan) -> str:
-    """The other fields of a release must match its certificate."""
-    notes, cost = release.get("notes"), {"epsilon": str(plan.epsilon), "delta": str(plan.delta)}
-    fields: dict[str, tuple[object, object]] = {
-        "cost": (release.get("cost"), cost),
-        "confidence": (release.get("confidence"), float(plan.confidence)),
-        "rehearsal": (release.get("rehearsal"), False),
-        "margins": (release.get("margins"), margin_columns(plan)),
-    }
-    if isinstance(notes, list):
-        fields["notes"] = (notes[: len(plan.notes)], list(plan.notes))
-    for name, (theirs, ours) in fields.items():
-        if name in release and theirs != ours:
-            raise _mismatch(name, theirs, ours)
-    return "cost, confidence and notes of the release match its certificate"
-
-
-def _check_rows(release: Mapping[str, Any], plan: Plan, statement: Mapping[str, Any]) -> str:
-    table = read_table(release.get("columns", ()), release.get("rows", ()))
+def _check_rows(
+    release: Mapping[str, Any], plan: Plan, statement: Mapping[str, Any]
+) -> tuple[Answer, str]:
+    table = read_table(release.get("columns"), release.get("rows"))
     if fingerprint(table) != statement["answer_hash"]:
         raise InvalidCertificate("The rows do not match the hash in the certificate.")
     for column, stated, computed in wrong_margins(plan, table):
-        raise _mismatch(f"rows.{column}", stated, computed)
+        raise _mismatch(f"rows.{quoted(column)}", stated, computed)
+    answer = Answer(table, margin_columns(plan))
     unchecked = unchecked_outputs(plan)
     if not unchecked:
-        return "the rows are those that were released, and their margins follow from the noise"
-    return (
+        return answer, (
+            "the rows are those that were released, and their margins follow from the noise"
+        )
+    return answer, (
         "the rows are those that were released; margins not checked, because they depend on "
-        f"integers that are not released: {', '.join(unchecked)}"
+        f"integers that are not released: {', '.join(map(quoted, unchecked))}"
     )
+
+
+def _check_document(
+    release: Mapping[str, Any], plan: Plan, answer: Answer, certificate: Certificate
+) -> str:
+    """The release must be the one that follows from its certificate and its rows."""
+    follows = write_document(plan, answer, certificate)
+    if list(follows["notes"]) != [*plan.notes, *certificate.statement["warnings"]]:
+        raise _mismatch("warnings", certificate.statement["warnings"], follows["notes"])
+    if strangers := set(release) - set(follows):
+        named = ", ".join(quoted(name) for name in sorted(strangers))
+        raise InvalidCertificate(f"Nobody signed these fields of the release: {named}.")
+    for name, ours in follows.items():
+        theirs = release.get(name)
+        if canonical.canonical_text(theirs) != canonical.canonical_text(ours):
+            raise _mismatch(name, theirs, ours)
+    return "everything else in the release follows from its certificate, byte for byte"

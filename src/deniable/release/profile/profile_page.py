@@ -3,8 +3,7 @@
 All text from the table is escaped. Pictures are SVG, drawn from noisy numbers only.
 """
 
-from html import escape
-
+from deniable.exact.foreign_text import escape_html
 from deniable.release.answer.formatting import format_confidence
 from deniable.release.profile.profile_text import format_number, name_quantile
 from deniable.release.profile.table_profile import ColumnProfile, NoisyNumber, TableProfile
@@ -43,7 +42,7 @@ _CSS = """
 
 def write_page(profile: TableProfile) -> str:
     """The whole page."""
-    title = escape(f"A first look at {profile.table}")
+    title = escape_html(f"A first look at {profile.table}")
     return (
         '<!doctype html><html lang="en"><head><meta charset="utf-8">'
         '<meta name="viewport" content="width=device-width, initial-scale=1">'
@@ -65,15 +64,18 @@ def write_body(profile: TableProfile) -> str:
         f"them. Cost: {profile.price}. Left: {profile.remaining}."
     )
     return (
-        f'<div class="profile"><style>{_CSS}</style><h1>{escape(profile.table)}</h1>'
-        f'<p class="lead">{escape(size)}. {escape(foot)}</p>'
+        f'<div class="profile"><style>{_CSS}</style><h1>{escape_html(profile.table)}</h1>'
+        f'<p class="lead">{escape_html(size)}. {escape_html(foot)}</p>'
         f'<div class="grid">{cards}</div></div>'
     )
 
 
 def column_card(column: ColumnProfile) -> str:
     """The card of one column."""
-    parts = [f"<h2>{escape(column.name)}</h2>", f'<p class="about">{escape(column.about)}</p>']
+    parts = [
+        f"<h2>{escape_html(column.name)}</h2>",
+        f'<p class="about">{escape_html(column.about)}</p>',
+    ]
     rows = [] if column.missing is None else [("missing", format_number(column.missing))]
     rows += [(name_quantile(level), format_number(value)) for level, value in column.quantiles]
     if rows:
@@ -82,12 +84,12 @@ def column_card(column: ColumnProfile) -> str:
         parts.append(draw_histogram(column.counts))
     elif column.counts:
         parts.append(draw_frequencies(column.counts))
-    parts += [f'<p class="note">{escape(note)}</p>' for note in column.notes]
+    parts += [f'<p class="note">{escape_html(note)}</p>' for note in column.notes]
     return f"<section>{''.join(parts)}</section>"
 
 
 def _table_row(name: str, value: str) -> str:
-    return f'<tr><td>{escape(name)}</td><td class="number">{escape(value)}</td></tr>'
+    return f'<tr><td>{escape_html(name)}</td><td class="number">{escape_html(value)}</td></tr>'
 
 
 def draw_histogram(counts: tuple[tuple[str, NoisyNumber], ...]) -> str:
@@ -103,7 +105,7 @@ def draw_histogram(counts: tuple[tuple[str, NoisyNumber], ...]) -> str:
         high, low = (
             height * (1 - min(top, max(0.0, value + sign * margin)) / top) for sign in (1, -1)
         )
-        tooltip = escape(f"{label}: {format_number(count)}")
+        tooltip = escape_html(f"{label}: {format_number(count)}")
         bars.append(
             f'<g><title>{tooltip}</title><rect class="bar" x="{i * bar_width + 1:.1f}" '
             f'y="{height - bar_height:.1f}" width="{bar_width - 2:.1f}" '
@@ -114,8 +116,8 @@ def draw_histogram(counts: tuple[tuple[str, NoisyNumber], ...]) -> str:
     first, last = counts[0][0].partition(" to ")[0], counts[-1][0].rpartition(" to ")[2]
     return (
         f'<svg viewBox="0 0 {width:.0f} {height:.0f}" role="img" aria-label="histogram">'
-        f'{"".join(bars)}</svg><div class="ends"><span>{escape(first)}</span>'
-        f"<span>{escape(last)}</span></div>"
+        f'{"".join(bars)}</svg><div class="ends"><span>{escape_html(first)}</span>'
+        f"<span>{escape_html(last)}</span></div>"
     )
 
 
@@ -123,10 +125,10 @@ def draw_frequencies(counts: tuple[tuple[str, NoisyNumber], ...]) -> str:
     """Values and their counts, as horizontal bars."""
     largest = max([1.0, *((count.value or 0) for _, count in counts)])
     rows = "".join(
-        f'<tr><td class="name" title="{escape(label)}">{escape(label)}</td>'
+        f'<tr><td class="name" title="{escape_html(label)}">{escape_html(label)}</td>'
         f'<td><div class="track"><span style="width: '
         f'{100 * max(0.0, (count.value or 0) / largest):.1f}%"></span></div></td>'
-        f'<td class="number">{escape(format_number(count))}</td></tr>'
+        f'<td class="number">{escape_html(format_number(count))}</td></tr>'
         for label, count in counts
     )
     return f"<table>{rows}</table>"

@@ -3,6 +3,7 @@
 import math
 from fractions import Fraction
 
+from deniable.exact.foreign_text import printable
 from deniable.release.answer.formatting import format_confidence, format_with_margin
 from deniable.release.profile.table_profile import ColumnProfile, NoisyNumber, TableProfile
 
@@ -40,7 +41,7 @@ def column_lines(column: ColumnProfile) -> list[str]:
         for label, count in column.counts:
             bar = draw_bar(count.value or 0, largest)
             lines.append(f"  {label:<{width}}  {bar} {format_number(count)}")
-    return lines + [f"  {note}" for note in column.notes]
+    return [printable(line) for line in (*lines, *(f"  {note}" for note in column.notes))]
 
 
 def format_number(number: NoisyNumber) -> str:

@@ -64,7 +64,7 @@ class Door:
         self.policy = policy.with_schemas(schemas)
         self.analyst, self.rehearsal = analyst, rehearsal
         self._engine, self._ledger, self._log = engine, ledger, log
-        self._policy_hash = canonical.digest(policy)
+        self._engine_name, self._policy_hash = engine.name, canonical.digest(policy)
         self._rows = TablePart()
         self._last_canonical: tuple[Plan, canonical.Json, str] | None = None
 
@@ -180,6 +180,7 @@ class Door:
             position=entry.number,
             head=self._ledger.head,
             cap=budget_cap(self.policy, plan.table),
+            engine=self._engine_name,
             plan_hash=entry.plan_hash,
             plan_json=self._canonical_form(plan)[0],
         )
@@ -225,8 +226,7 @@ class Door:
         """The plan as canonical JSON, and its hash; cached for the last plan."""
         last = self._last_canonical
         if last is None or last[0] is not plan:
-            written = canonical.to_json(plan)
-            last = self._last_canonical = plan, written, canonical.digest_json(written)
+            last = self._last_canonical = plan, *canonical.plan_form(plan)
         return last[1:]
 
     @with_names("question, epsilon=0.5")

@@ -25,6 +25,9 @@ log = logging.getLogger("deniable.engine")
 class Engine(Protocol):
     """What a session needs from an engine."""
 
+    @property
+    def name(self) -> str: ...
+
     def schema(self, table: str) -> Mapping[str, str]: ...
 
     def run(self, plan: Plan) -> Withheld[ExactGroups]: ...

@@ -13,6 +13,7 @@ from collections.abc import Iterator
 from contextvars import ContextVar
 from pathlib import Path
 
+from deniable.exact.foreign_text import printable
 from deniable.policy import Policy
 
 _LOGGER = logging.getLogger("deniable.engine")
@@ -31,7 +32,7 @@ class _OwnerLogHandler(logging.Handler):
         if path is None:
             return
         time = datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds")
-        line = f"{time} {record.getMessage()}".replace("\n", " ")
+        line = printable(f"{time} {record.getMessage()}".replace("\n", " "))
         with contextlib.suppress(OSError):  # a full disk must not change what is answered
             flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT
             with os.fdopen(os.open(path, flags, 0o600), "a", encoding="utf-8") as file:

@@ -3,7 +3,10 @@
 import base64
 import json
 
+import pyarrow as pa
+
 from deniable.errors import LedgerBroken
+from deniable.exact.foreign_text import read_json
 from deniable.ledger.signing_keys import signature_is_valid
 from deniable.release.answer.answer import Answer
 from deniable.release.answer.record import fingerprint, from_bytes, to_bytes
@@ -24,16 +27,18 @@ def read_receipt(
     record: str, public_key: str, *, plan_hash: str, version: str
 ) -> tuple[Answer, Certificate]:
     """The kept answer, after checking that it was signed and answers this question."""
-    receipt = json.loads(record)
-    certificate = Certificate.from_dict(receipt["certificate"])
-    answer = from_bytes(base64.b64decode(receipt["answer"]))
-    signed = signature_is_valid(
-        signed_message(certificate.statement), certificate.signature, public_key
-    )
-    expected = {"plan_hash": plan_hash, "data_version": version}
-    expected["answer_hash"] = fingerprint(answer.table)
-    statement = certificate.statement
-    if not signed or any(statement[key] != value for key, value in expected.items()):
+    try:
+        receipt = read_json(record)
+        certificate = Certificate.from_dict(receipt["certificate"])
+        answer = from_bytes(base64.b64decode(receipt["answer"], validate=True))
+        expected = {"plan_hash": plan_hash, "data_version": version}
+        expected["answer_hash"] = fingerprint(answer.table)
+        signed = signature_is_valid(
+            signed_message(certificate.statement), certificate.signature, public_key
+        )
+    except (ValueError, KeyError, TypeError, pa.ArrowException):
+        signed = False
+    if not signed or not expected.items() <= certificate.statement.items():
         raise LedgerBroken(
             "A kept answer differs from the answer that was released: the ledger was changed. "
             "`deniable ledger verify` shows where. fresh=True pays for a new answer."

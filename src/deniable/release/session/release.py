@@ -1,21 +1,22 @@
 """A release: the noisy numbers with their margins, the price, and what is left."""
 
-import json
 from dataclasses import dataclass, field
 from importlib import import_module
 from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from deniable.errors import InvalidParameter
+from deniable.exact.foreign_text import printable
 from deniable.ledger.ledger import Remaining
 from deniable.privacy import Loss
 from deniable.query.plan.plan import Plan
-from deniable.release.answer import formatting, record
+from deniable.release.answer import formatting
 from deniable.release.answer.answer import Answer
-from deniable.release.certificate.certificate import Certificate
+from deniable.release.answer.wide_margins import margin_units, warn_of_wide_margins
+from deniable.release.certificate.certificate import Certificate, document_text
+from deniable.release.certificate.document import write_document
 
 _NOT_KEPT = "This answer is too large to be kept (over 4 MB): asking again is charged again."
 
@@ -56,9 +57,7 @@ class Release:
     @property
     def units(self) -> dict[str, str]:
         """The unit of the margins of quantiles ("ranks") and modes ("rows"), by column."""
-        return {
-            output.name: output.margin_in for output in self.plan.outputs if output.margin_in
-        }
+        return margin_units(self.plan)
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -88,22 +87,7 @@ class Release:
     @property
     def warnings(self) -> tuple[str, ...]:
         """Warns about numbers that are smaller than their own margins."""
-        wide = total = 0
-        for name, margin_name in self.answer.margins.items():
-            if name in self.units:
-                continue
-            value, margin = self.answer.table[name], self.answer.table[margin_name]
-            larger = pc.greater(margin.cast(pa.float64()), pc.abs(value.cast(pa.float64())))
-            unknown = pc.and_(value.is_valid(), margin.is_null())
-            total += len(value) - value.null_count
-            wide += (pc.sum(larger).as_py() or 0) + (pc.sum(unknown).as_py() or 0)
-        if not wide:
-            return ()
-        which = "the number" if total == 1 else f"{wide:,} of {total:,} numbers"
-        return (
-            f"Warning: the margin of {which} is larger than the value. A larger epsilon, fewer "
-            "groups or more rows would help.",
-        )
+        return warn_of_wide_margins(self.plan, self.answer)
 
     def to_arrow(self) -> "pa.Table":
         """An Arrow table; the margins of column `n` are in column `n_margin`."""
@@ -119,28 +103,19 @@ class Release:
 
     def to_dict(self) -> dict[str, Any]:
         """Rows, margins, costs and the certificate, ready for JSON; amounts as exact text."""
-        return {
-            "columns": record.columns(self.answer.table),
-            "rows": record.rows(self.answer.table),
-            "margins": dict(self.answer.margins),
-            "confidence": float(self.plan.confidence),
-            "cost": {"epsilon": str(self.plan.epsilon), "delta": str(self.plan.delta)},
-            "left": {
-                "epsilon": str(self.remaining.epsilon),
-                "delta": str(self.remaining.delta),
-            },
-            "notes": [*self.plan.notes, *self.warnings],
-            "rehearsal": self.rehearsal,
-            "certificate": None if self.certificate is None else self.certificate.to_dict(),
-        }
+        return write_document(self.plan, self.answer, self.certificate)
 
     def to_json(self) -> str:
-        """The release as `deniable verify` and `deniable label` read it."""
-        return json.dumps(self.to_dict(), indent=2, ensure_ascii=False)
+        """The release as `deniable verify` and `deniable label` read it: one line of JSON.
+
+        Keys are sorted and other characters than ASCII are escaped, so there is one way to
+        write a release. A file that was written in another way is refused.
+        """
+        return document_text(self.to_dict())
 
     def save(self, path: str | Path) -> None:
         """Writes `to_json` to a file."""
-        Path(path).write_text(self.to_json() + "\n", encoding="utf-8")
+        Path(path).write_bytes(self.to_json().encode("ascii"))
 
     def __arrow_c_stream__(self, requested_schema: object | None = None) -> object:
         return self.answer.table.__arrow_c_stream__(requested_schema)
@@ -175,9 +150,8 @@ class Release:
             f"Margins hold at {level} each. Cost: {cost}{again}. Left: {self.remaining}.{more}"
         )
         size = [] if self.kept else [_NOT_KEPT]
-        return "\n".join(
-            [*self._rehearsal_notice(), price, *size, *self.plan.notes, *self.warnings]
-        )
+        notes = map(printable, self.plan.notes)
+        return "\n".join([*self._rehearsal_notice(), price, *size, *notes, *self.warnings])
 
     def _rehearsal_notice(self) -> list[str]:
         return (

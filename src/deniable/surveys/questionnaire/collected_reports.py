@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from deniable.errors import InvalidData
+from deniable.exact.foreign_text import read_json
 from deniable.surveys.questionnaire.questionnaire import Questionnaire
 
 
@@ -47,6 +48,8 @@ def read_reports(survey: Questionnaire, path: str | Path) -> CollectedReports:
         lines = Path(path).read_text(encoding="utf-8").splitlines()
     except OSError as problem:
         raise InvalidData(f"The file of reports cannot be read: {problem.strerror}.") from None
+    except UnicodeDecodeError:
+        raise InvalidData("The file of reports is not text, written as UTF-8.") from None
     return parse_reports(survey, lines)
 
 
@@ -69,11 +72,12 @@ def parse_reports(survey: Questionnaire, lines: Iterable[str]) -> CollectedRepor
         if not line.strip():
             continue
         try:
-            row = json.loads(line)
-        except json.JSONDecodeError:
+            row = read_json(line)
+        except ValueError:
             raise InvalidData(
-                f"Line {number} of the reports is not JSON. Each line must be one report, as "
-                "`deniable survey simulate` writes them."
+                f"Line {number} of the reports is not JSON, or not as strict as it must be: "
+                "each question once, and no number beyond a double. Each line must be one "
+                "report, as `deniable survey simulate` writes them."
             ) from None
         if not isinstance(row, dict) or not row.keys() <= names:
             raise InvalidData(

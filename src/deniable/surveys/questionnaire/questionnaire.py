@@ -4,16 +4,17 @@ Unknown keys are refused, not ignored: a misspelt `prefer_not_to_say` would chan
 respondents are promised. Everything here is public.
 """
 
-import json
 import tomllib
 from collections.abc import Iterator
 from fractions import Fraction
 from pathlib import Path
 from typing import Annotated, Any, Literal
+from unicodedata import category
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
 from deniable.errors import InvalidParameter
+from deniable.exact.foreign_text import read_json
 from deniable.exact.rationals import rational
 from deniable.surveys.questionnaire.phrases import Phrases, Text, in_language
 
@@ -246,8 +247,9 @@ def load(path: str | Path) -> Questionnaire:
 def loads(text: str, *, form: str = "toml") -> Questionnaire:
     """Reads a questionnaire from text, written in TOML or JSON."""
     try:
-        content: Any = tomllib.loads(text) if form == "toml" else json.loads(text)
-    except (tomllib.TOMLDecodeError, json.JSONDecodeError) as problem:
+        content: Any = tomllib.loads(text) if form == "toml" else read_json(text)
+        _refuse_control_characters(content)
+    except (ValueError, RecursionError) as problem:
         raise InvalidParameter(
             f"The questionnaire is not valid {form.upper()}: {problem}."
         ) from None
@@ -256,6 +258,19 @@ def loads(text: str, *, form: str = "toml") -> Questionnaire:
     except ValidationError as problem:
         errors = "; ".join(_describe_error(error) for error in problem.errors())
         raise InvalidParameter(f"The questionnaire has errors. {errors}.") from None
+
+
+def _refuse_control_characters(content: Any) -> None:
+    """A text of the questionnaire is shown as it is, so it must not steer a terminal."""
+    if isinstance(content, dict):
+        content = [*content, *content.values()]
+    if isinstance(content, list):
+        for part in content:
+            _refuse_control_characters(part)
+    elif isinstance(content, str) and any(
+        category(one) == "Cc" and one not in "\n\t" for one in content
+    ):
+        raise ValueError("a text holds control characters")
 
 
 def _describe_error(error: Any) -> str:

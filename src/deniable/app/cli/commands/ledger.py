@@ -1,6 +1,7 @@
 """`deniable ledger`: the charges so far, a check that none was changed, and the head."""
 
 import json
+import re
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -39,11 +40,13 @@ def log(
     from rich.markup import escape
     from rich.table import Table
 
+    from deniable.exact.foreign_text import printable
+
     table = Table(
         *("entry", "time", "analyst", "about", "epsilon", "delta", "state"), box=box.SIMPLE_HEAD
     )
     for entry in entries:
-        table.add_row(*(escape(cell) for cell in entry_cells(entry)))
+        table.add_row(*(escape(printable(cell)) for cell in entry_cells(entry)))
     Console(highlight=False).print(table)
 
 
@@ -116,32 +119,51 @@ def read_head(path: Path) -> "Head":
     from deniable.ledger import Head
     from deniable.query.plan.canonical import parse_json
 
-    head: Any = parse_json(read_text(path))
+    head: Any = parse_json(read_bytes(path))
     try:
         head = head.get("certificate", head)
         head = head["statement"]["ledger"]["head"] if "statement" in head else head
-        return Head(*(head[name] for name in ("number", "hash", "state", "signature")))
+        found = Head(**{name: value for name, value in head.items() if name != "key"})
     except (AttributeError, KeyError, TypeError):
+        found = Head(-1, "", "", "")
+    number, *texts = asdict(found).values()
+    if type(number) is not int or number < 0 or set(map(type, texts)) != {str}:
         raise dp.InvalidParameter(
             f"{str(path)!r} holds no ledger head. Give a file from `deniable ledger head`, or "
             "a release."
-        ) from None
+        )
+    return found
 
 
 def read_public_key(text: str) -> str:
     """A public key: the text itself, or the content of the file that it names.
 
-    >>> read_public_key(" ab12\\n")
-    'ab12'
+    >>> read_public_key(f" {'ab' * 32}\\n") == "ab" * 32
+    True
     """
-    return (read_text(Path(text)) if Path(text).is_file() else text).strip()
-
-
-def read_text(path: Path) -> str:
-    """The text of a file."""
     try:
-        return path.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError):
+        given = read_bytes(Path(text)).decode("ascii") if Path(text).is_file() else text
+    except (OSError, ValueError):  # too long for a name, or not the content of a key's file
+        given = text
+    key = given.strip().lower()
+    if not re.fullmatch("[0-9a-f]{64}", key):
+        from deniable.exact.foreign_text import quoted
+
         raise dp.InvalidParameter(
-            f"{str(path)!r} cannot be read: it does not exist, or is not a text file."
+            "A public key is 64 hexadecimal digits, or the file that holds them, such as "
+            f"deniable.ledger.key.pub. Found {quoted(text)}."
+        )
+    return key
+
+
+def read_bytes(path: Path) -> bytes:
+    """The content of a file, up to the most that is read of any file."""
+    from deniable.exact.foreign_text import MOST_BYTES  # slow to import
+
+    try:
+        with path.open("rb") as file:
+            return file.read(MOST_BYTES + 1)
+    except (OSError, ValueError):
+        raise dp.InvalidParameter(
+            f"{str(path)!r} cannot be read: it does not exist, or is not a file."
         ) from None

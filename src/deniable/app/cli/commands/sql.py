@@ -72,7 +72,7 @@ def sql(
 def print_answer(answer: "Release", *, as_json: bool, as_csv: bool) -> None:
     """Prints an answer as JSON, as CSV (with the costs on standard error) or as a table."""
     if as_json:
-        print(answer.to_json())
+        print(answer.to_json(), end="")
     elif as_csv:
         write_csv(answer, sys.stdout)
         print(str(answer).rpartition("\n\n")[2], file=sys.stderr)

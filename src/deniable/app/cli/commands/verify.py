@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 import deniable as dp
-from deniable.app.cli.commands.ledger import read_public_key, read_text
+from deniable.app.cli.commands.ledger import read_bytes, read_public_key
 
 ReleaseFile = Annotated[
     Path, typer.Argument(help="A release, or its certificate.", metavar="RELEASE")
@@ -20,12 +20,13 @@ PublicKey = Annotated[
 def verify(release: ReleaseFile, key: PublicKey = None) -> None:
     """Check a release: recompute its signature, sensitivities, noise, price and margins.
 
-    Needs no data, no ledger and no network. Without --key, the key in the release is used:
-    compare it with the key that the owner published.
+    Needs no data, no ledger and no network. Exit status 0: all holds, and it was signed with
+    the key given. 1: all holds, but without --key nobody knows whose key it is. 2: refused.
     """
-    given = None if key is None else read_public_key(key)
-    verified = dp.verify(read_text(release), key=given)
+    verified = dp.verify(read_bytes(release), key=None if key is None else read_public_key(key))
     for check in verified.checks:
         print(f"✓ {check}")
-    if given is None:
-        print(f"It names the key {verified.certificate.key}. Ask the owner if it is theirs.")
+    if not verified.signer_known:
+        print(f"Signed, but by whom is unknown. The key is {verified.certificate.key}")
+        print("Ask the owner for theirs, and give it with --key.")
+        raise typer.Exit(1)

@@ -1,0 +1,35 @@
+"""A release as it is handed over. It follows from the certificate and the rows, to the byte.
+
+The certificate's statement holds, or has the hash of, everything in the document. So a verifier
+can write the document again and compare: nothing can be added to it, left out or written in
+another way.
+"""
+
+from typing import Any
+
+from deniable.query.plan.plan import Plan
+from deniable.release.answer.answer import Answer
+from deniable.release.answer.record import columns, rows
+from deniable.release.answer.wide_margins import warn_of_wide_margins
+from deniable.release.certificate.certificate import Certificate
+
+RELEASE_FORMAT = "deniable release"
+RELEASE_VERSION = 1
+
+
+def write_document(
+    plan: Plan, answer: Answer, certificate: Certificate | None
+) -> dict[str, Any]:
+    """The release as a dictionary for JSON. A rehearsal has no certificate."""
+    return {
+        "format": RELEASE_FORMAT,
+        "version": RELEASE_VERSION,
+        "columns": columns(answer.table),
+        "rows": rows(answer.table),
+        "margins": dict(answer.margins),
+        "confidence": float(plan.confidence),
+        "cost": {"epsilon": str(plan.epsilon), "delta": str(plan.delta)},
+        "notes": [*plan.notes, *warn_of_wide_margins(plan, answer)],
+        "rehearsal": certificate is None,
+        "certificate": None if certificate is None else certificate.to_dict(),
+    }
