@@ -3,8 +3,14 @@
 import pytest
 
 from deniable.errors import InvalidPolicy
-from deniable.policy import parse
-from deniable.policy.source_addresses import SourceAddress, is_address, read_address
+from deniable.policy import Table, parse
+from deniable.policy.source_addresses import (
+    _AROUND,
+    SourceAddress,
+    is_address,
+    public_address,
+    read_address,
+)
 
 SECRET = "open-sesame"
 
@@ -82,3 +88,47 @@ def test_an_address_is_not_beside_the_policy():
         '[budget]\nepsilon = 1\n[tables.visits]\nsource = "spark://local#db.visits"\n'
     )
     assert policy.tables["visits"].source == "spark://local#db.visits"
+
+
+@pytest.mark.parametrize(
+    ("address", "public"),
+    [
+        ("postgresql://ann:pw@db/h#t", "postgresql://ann@db/h#t"),
+        ("postgresql://ann:p@pw@db:5432/h", "postgresql://ann@db:5432/h#"),
+        ("postgresql://ann@db/h?password=pw&sslmode=on", "postgresql://ann@db/h?&sslmode=on#"),
+        ("spark://host:15002/;token=pw;user_id=a#db.t", "spark://host:15002/;;user_id=a#db.t"),
+        ("ibis://mysql/ann:pw@host/h#t", "ibis://mysql/ann@host/h#t"),
+    ],
+)
+def test_an_address_is_known_without_its_secrets(monkeypatch, address, public):
+    """The name under which answers are kept must not help to guess a password."""
+    monkeypatch.setenv("HOSPITAL", address)
+    for name in (*_AROUND["postgresql"], *_AROUND["spark"]):
+        monkeypatch.delenv(name, raising=False)
+    assert public_address("$HOSPITAL") == public
+    assert "pw" not in public
+
+
+def test_what_a_driver_reads_from_the_environment_is_part_of_the_address(monkeypatch):
+    seen = set()
+    for host in ("north", "south"):
+        monkeypatch.setenv("PGHOST", host)
+        monkeypatch.setenv("PGPASSWORD", f"secret {host}")
+        seen.add(public_address("postgresql:///hospital#visits"))
+    assert len(seen) == 2
+    assert "secret" not in str(seen)
+
+
+def test_the_path_of_a_file_is_absolute_and_follows_links(tmp_path, monkeypatch):
+    (tmp_path / "real.csv").write_text("x\n1\n")
+    (tmp_path / "link.csv").symlink_to(tmp_path / "real.csv")
+    monkeypatch.chdir(tmp_path)
+    assert public_address("link.csv") == public_address("real.csv")
+    assert public_address("real.csv") == str((tmp_path / "real.csv").resolve())
+    assert public_address("h.duckdb#visits").endswith("/h.duckdb#visits")
+
+
+def test_an_address_that_cannot_be_read_is_left_to_the_engine_to_refuse(monkeypatch):
+    monkeypatch.delenv("NOWHERE", raising=False)
+    assert Table("visits", "$NOWHERE").address == "$NOWHERE"
+    assert Table("visits", "a\0b.csv").address == "a\0b.csv"

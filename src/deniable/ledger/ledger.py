@@ -155,8 +155,8 @@ class Ledger(ABC):
         """Charges the plan. If there is no room, raises `BudgetExhausted` and charges nothing.
 
         Once this returns, the charge is durable. `recall` finds the answer again by `plan_hash`
-        and `version` (of the data). `part` names the part of a partition that the plan is
-        restricted to; no privacy unit may be in two parts of a partition.
+        and `version` (the name of the data, see `Policy.data_name`). `part` names the part of a
+        partition that the plan is restricted to; no privacy unit may be in two of its parts.
         """
         hashes = None if plan_hash is None else (plan_hash,)
         options = {"analyst": analyst, "plan_hashes": hashes, "version": version, "part": part}

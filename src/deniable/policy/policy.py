@@ -1,5 +1,7 @@
 """The whole policy: tables, and one budget for all questions about them."""
 
+import hashlib
+import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -87,6 +89,25 @@ class Policy:
         """
         labels = ((name, self.tables[name].version) for name in sorted(set(tables)))
         return ";".join(f"{name}={label}" for name, label in labels)
+
+    def data_name(self, tables: Sequence[str]) -> str:
+        """A name of the data in these tables: their versions, and a hash of their addresses.
+
+        Under this name a ledger finds an answer again. It follows from what the owner wrote,
+        and from no row, size or time of the data.
+
+        >>> old, new = (
+        ...     Policy([Table("visits", source, version="1")], epsilon=1)
+        ...     for source in ("/old.csv", "/new.csv")
+        ... )
+        >>> old.data_name(["visits"]) == new.data_name(["visits"])
+        False
+        >>> old.data_name(["visits"]).partition("#")[0]
+        'visits=1'
+        """
+        named = [self.tables[name] for name in sorted(set(tables))]
+        facts = json.dumps([[table.name, table.version, table.address] for table in named])
+        return f"{self.version(tables)}#{hashlib.sha256(facts.encode()).hexdigest()}"
 
     def _check_budgets(self) -> None:
         """Every filter except "pure" needs a delta. Every unit belongs to some table."""

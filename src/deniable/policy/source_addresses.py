@@ -12,6 +12,7 @@ address does, as in   source = "$HOSPITAL"   or   source = "$HOSPITAL#public.vis
 """
 
 import os
+import re
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal, TypeAlias, get_args
@@ -22,6 +23,17 @@ from deniable.errors import InvalidPolicy
 RemoteEngine: TypeAlias = Literal["spark", "postgresql", "ibis"]
 
 _SECRET = ("password", "passwd", "pwd", "token", "secret", "credential", "apikey", "api_key")
+_SECRET_OPTION = re.compile(rf"[^?&;/ ]*({'|'.join(_SECRET)})[^=?&;/ ]*=[^&;]*", re.IGNORECASE)
+# What drivers read from the environment if an address does not say it.
+_AROUND: dict[str, tuple[str, ...]] = {
+    "postgresql": (
+        *("PGHOST", "PGHOSTADDR", "PGPORT", "PGDATABASE", "PGUSER"),
+        *("PGSERVICE", "PGSERVICEFILE", "PGOPTIONS"),
+    ),
+    "spark": ("SPARK_REMOTE", "SPARK_CONF_DIR", "SPARK_HOME"),
+    "ibis": (),
+}
+_ON_THIS_MACHINE = ("", "local", "duckdb", "sqlite", "polars", "datafusion")
 _WHERE_SECRETS_GO = {
     "spark": "DENIABLE_SPARK_TOKEN",
     "postgresql": "PGPASSWORD (or PostgreSQL's password file)",
@@ -104,6 +116,38 @@ def read_address(source: str) -> SourceAddress:
             f"address. Set it, for example   export {variable}=postgresql://..."
         )
     return SourceAddress(engine, address, table or None)  # type: ignore[arg-type]
+
+
+def public_address(source: str) -> str:
+    """Where a source is, without secrets. Two sources with one address hold the same data, if
+    the owner's `version` is the same. Nothing of the data itself is in it: no content, size
+    or time.
+
+    The path of a file is absolute and follows links. An address from the environment, and what
+    a driver reads from there if the address does not say it, are part of it.
+
+    >>> public_address("postgresql://reader@db.example.org/hospital#public.visits")
+    'postgresql://reader@db.example.org/hospital#public.visits'
+    """
+    if not is_address(source):
+        path, mark, inner = source.rpartition("#") if "#" in source else (source, "", "")
+        return f"{os.path.realpath(path)}{mark}{inner}"
+    found = read_address(source)
+    around = [
+        f"{name}={os.environ[name]}" for name in _AROUND[found.engine] if name in os.environ
+    ]
+    backend = urlsplit(found.address).netloc.partition(":")[0]
+    if found.engine != "postgresql" and backend in _ON_THIS_MACHINE:
+        around.append(f"in={Path.cwd()}")
+    shown = "".join(f" {_without_secrets(setting)}" for setting in around)
+    return f"{_without_secrets(found.address)}#{found.table or ''}{shown}"
+
+
+def _without_secrets(address: str) -> str:
+    """An address without passwords and tokens."""
+    parts = [part.rpartition("@") for part in address.split("/")]
+    users = "/".join(f"{user.partition(':')[0]}{at}{rest}" for user, at, rest in parts)
+    return _SECRET_OPTION.sub("", users)
 
 
 def _has_secret(source: str) -> bool:

@@ -1,5 +1,6 @@
 """One table: its source, its privacy unit, and what one unit may contribute."""
 
+import secrets
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
@@ -9,7 +10,7 @@ from deniable.errors import InvalidParameter, InvalidPolicy
 from deniable.exact.rationals import Number, whole
 from deniable.policy.budget import Budget
 from deniable.policy.column import Column, DeclaredKind, kind_of_type
-from deniable.policy.source_addresses import is_untyped
+from deniable.policy.source_addresses import is_untyped, public_address
 from deniable.policy.suggestions import suggest
 from deniable.privacy.neighbors import Neighbors, neighboring
 
@@ -32,7 +33,8 @@ class Table:
     ("refuse"), or leave them out ("skip"). Only the owner's log says where they are.
     `budget` limits what questions about this table may cost, within the budget of its unit.
     `version` is the owner's label of the data. A question that is repeated on the same version
-    gets the same answer, at no further cost.
+    of the same source gets the same answer, at no further cost. A frame has no address, so its
+    answers are repeated only for this very object, and not for another with the same name.
 
     >>> visits = Table(
     ...     "visits", unit="patient", max_groups_per_unit=4, max_rows_per_unit_per_group=10
@@ -54,6 +56,7 @@ class Table:
     columns: Mapping[str, Column]
     budget: Budget | None
     version: str
+    address: str = field(init=False, repr=False, compare=False)  # of the source; no secrets
 
     def __init__(
         self,
@@ -93,6 +96,7 @@ class Table:
             "columns": MappingProxyType(_check_names(name, dict(columns or {}))),
             "budget": budget,
             "version": version,
+            "address": _find_address(source),
         }
         for key, value in values.items():
             object.__setattr__(self, key, value)
@@ -155,7 +159,7 @@ class Table:
             _check_unit_type(self.name, unit, schema[unit])
         declared = {name.lower(): column for name, column in self.columns.items()}
         untyped = is_untyped(self.source)
-        return Table(
+        completed = Table(
             self.name,
             self.source,
             unit=unit,
@@ -177,6 +181,8 @@ class Table:
             budget=self.budget,
             version=self.version,
         )
+        object.__setattr__(completed, "address", self.address)
+        return completed
 
 
 _LIMITS = (
@@ -207,6 +213,16 @@ def _check_declared(properties: Mapping[str, Any], limits: Mapping[str, Any]) ->
                 f'{key}={{"name": {examples[key]}}}. Found {values!r}.',
                 where=(key,),
             )
+
+
+def _find_address(source: Any) -> str:
+    """Where the rows come from, as it is now, without secrets; a random name for a frame."""
+    if not isinstance(source, str):
+        return f"frame {secrets.token_hex(16)}"
+    try:
+        return public_address(source)
+    except ValueError:  # it cannot be opened either, and opening says why
+        return source
 
 
 def _check_malformed(choice: str) -> str:

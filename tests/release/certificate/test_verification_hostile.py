@@ -133,10 +133,40 @@ def test_a_plan_without_its_contribution_is_refused(session):
 def test_the_signer_is_signed_too(document):
     """Nobody can put their own key and signature under a statement that names another."""
     certificate = document["certificate"]
+    owner = certificate["statement"]["key"]
+    mutations.sign_again(document)
+    assert verify(certificate)
+    certificate["statement"]["key"] = owner
     value = mutations.STRANGER.sign(signed_message(certificate["statement"]))
-    certificate["signature"] |= {"key": mutations.STRANGER.public, "value": value}
+    certificate["signature"]["value"] = value
     with pytest.raises(InvalidCertificate, match="another key"):
         verify(document)
+
+
+def test_a_statement_is_about_the_plan_beside_it(document):
+    """Well signed, and every number fits; but the hash is that of another plan."""
+    certificate = document["certificate"]
+    mutations.sign_again(document)
+    certificate["statement"]["plan_hash"] = canonical.digest_json([])
+    value = mutations.STRANGER.sign(signed_message(certificate["statement"]))
+    certificate["signature"]["value"] = value
+    with pytest.raises(InvalidCertificate, match="plan_hash"):
+        verify(document)
+
+
+def test_a_field_that_is_missing_is_named(document):
+    del document["certificate"]["statement"]["engine"]
+    mutations.sign_again(document)
+    with pytest.raises(InvalidCertificate, match="Missing in the statement: engine"):
+        verify(document)
+
+
+@pytest.mark.parametrize("where", ["certificate", "signature"])
+def test_nothing_is_added_to_a_certificate_alone(document, where):
+    certificate = document["certificate"]
+    (certificate if where == "certificate" else certificate["signature"])["seal"] = "royal"
+    with pytest.raises(InvalidCertificate, match="only"):
+        verify(certificate)
 
 
 def test_a_signature_has_one_spelling(document, session):

@@ -1,8 +1,12 @@
 """The same question again: no cost to the table, no new noise; and parts, analysts, batches."""
 
 import datetime
+import os
+import shutil
+import tempfile
 from dataclasses import replace
 from fractions import Fraction
+from pathlib import Path
 
 import pyarrow as pa
 import pyarrow.parquet
@@ -25,6 +29,17 @@ FRAME = pa.table(
         "age": [i % 90 for i in range(1200)],
     }
 )
+
+
+FILE = Path(tempfile.gettempdir()) / f"deniable-{os.getpid()}-visits.parquet"
+
+
+@pytest.fixture(scope="module", autouse=True)
+def file():
+    """The same rows in a file: a source with an address."""
+    pa.parquet.write_table(FRAME, FILE)
+    yield
+    FILE.unlink()
 
 
 class Counting:
@@ -53,7 +68,7 @@ def opened(
 
     table = Table.declare(
         "visits",
-        FRAME,
+        str(FILE),
         unit="patient",
         max_rows_per_unit_per_group=2,
         neighbors=neighbors,
@@ -61,7 +76,7 @@ def opened(
         version=version,
     )
     known = Policy([table], **({"epsilon": 4} | policy))
-    engine = Counting(DuckDB.open({"visits": FRAME}))
+    engine = Counting(DuckDB.open({"visits": str(FILE)}))
     found = Session(
         known, engine, ledger or MemoryLedger(terms=Terms.from_policy(known)), analyst=analyst
     )
@@ -448,3 +463,100 @@ def test_a_failure_among_several_leaves_nothing_open():
     states = [one.state for one in session.ledger.entries]
     assert states == ["settled", "failed", "failed", "failed"]
     assert session.remaining.epsilon == 2
+
+
+def people(folder, count, source="visits.parquet", store=""):
+    """A policy about a table with this many people."""
+    folder.mkdir(exist_ok=True)
+    pa.parquet.write_table(pa.table({"x": range(count)}), folder / source)
+    ledger = f'[ledger]\nstore = "{store}"\n' if store else ""
+    path = folder / "deniable.toml"
+    path.write_text(f'[budget]\nepsilon = 4\n{ledger}[tables.visits]\nsource = "{source}"\n')
+    return str(path)
+
+
+def ask(path):
+    with dp.open(path) as session:
+        return session.sql(COUNT, epsilon=1)
+
+
+def test_an_edited_source_does_not_get_the_old_answer(tmp_path):
+    old = ask(people(tmp_path, 289))
+    new = ask(people(tmp_path, 100_000, source="all.parquet"))
+    assert (old.repeated, new.repeated) == (False, False)
+    assert abs(old.value - 289) < 60
+    assert abs(new.value - 100_000) < 60
+    assert new.remaining.epsilon == 2
+    again = ask(people(tmp_path, 289))
+    assert (again.repeated, again.value) == (True, old.value)
+
+
+def test_two_policies_with_one_ledger_and_one_table_name_are_about_two_tables(tmp_path):
+    ledger = str(tmp_path / "ledger.sqlite")
+    old = ask(people(tmp_path / "small", 289, store=ledger))
+    new = ask(people(tmp_path / "large", 100_000, store=ledger))
+    assert not new.repeated
+    assert abs(new.value - 100_000) < 60
+    assert (old.remaining.epsilon, new.remaining.epsilon) == (3, 2)
+
+
+def test_a_link_to_another_file_is_another_source(tmp_path):
+    for name, count in (("march", 289), ("april", 100_000)):
+        path = people(tmp_path, count, source=f"{name}.parquet")
+    Path(path).write_text(Path(path).read_text().replace("april", "now"))
+    link = tmp_path / "now.parquet"
+    for name, count in (("march", 289), ("april", 100_000)):
+        link.unlink(missing_ok=True)
+        link.symlink_to(tmp_path / f"{name}.parquet")
+        assert abs(ask(path).value - count) < 60
+
+
+def test_a_frame_is_not_taken_for_another_with_its_name():
+    """A frame has no address: its answers are repeated only for the table that was declared."""
+    from deniable.engines.duckdb.engine import DuckDB
+
+    ledger, found = MemoryLedger(epsilon=4), []
+    for count in (289, 100_000):
+        frame = pa.table({"x": range(count)})
+        known = Policy([Table.declare("visits", frame, version="1")], epsilon=4)
+        with_it = [Session(known, DuckDB.open({"visits": frame}), ledger) for _ in range(2)]
+        found += [session.sql(COUNT, epsilon=1) for session in with_it]
+    assert [one.repeated for one in found] == [False, True, False, True]
+    assert abs(found[2].value - 100_000) < 60
+
+
+def test_people_may_be_in_other_parts_of_another_source(tmp_path):
+    """So the parts of two sources are two partitions, and their costs add up."""
+    ledger = str(tmp_path / "ledger.sqlite")
+    for name, part in (("one", 1), ("two", 2)):
+        with dp.open(people(tmp_path / name, 500, store=ledger)) as session:
+            session.partition("x", [part])[part].sql(COUNT, epsilon=1)
+            left = session.remaining.epsilon
+    assert left == 2
+
+
+def told_about(folder):
+    """What ledger, certificate and log say about the data, without noise, keys and times."""
+    with dp.open(str(folder / "deniable.toml")) as session:
+        answer = session.sql(COUNT, epsilon=1)
+        rows, anchor = session.ledger._journal.read_all()
+    bodies = [row.read() for row in rows]
+    for body in bodies:
+        for name in ("record", "time", "begun", "key"):
+            body.pop(name, None)
+    statement = dict(answer.certificate.statement)
+    for name in ("answer_hash", "key", "ledger", "warnings"):
+        del statement[name]
+    log = folder / "deniable.ledger.log"
+    files = sorted(one.name for one in folder.iterdir())
+    return bodies, statement, anchor.state, files, log.exists() and log.read_text()
+
+
+def test_nothing_told_depends_on_content_size_or_time_of_the_data(tmp_path):
+    """With a digest of the rows, anyone who knows all but one could test the last."""
+    folder, told = tmp_path / "hospital", []
+    for count in (289, 290, 100_000):
+        people(folder, count)
+        told.append(told_about(folder))
+        shutil.rmtree(folder)
+    assert told[0] == told[1] == told[2]

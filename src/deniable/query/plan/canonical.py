@@ -74,7 +74,12 @@ _ARGUMENTS: dict[type, tuple[Callable[[Any], dict[str, object]], dict[str, Any]]
     ),
 }
 _DECLARED: tuple[type, ...] = (Policy, Table, Column, Budget, Schedule)  # written, never read
-_PRIVATE = {"source", "ledger", "ledger_key"}  # where the data is stored is not published
+_PRIVATE = {
+    "source",
+    "address",
+    "ledger",
+    "ledger_key",
+}  # where data lies is not told
 
 _PLAIN = {bool, int, str, NoneType}
 _LONG = 1000  # a list of more consecutive integers is written as a range

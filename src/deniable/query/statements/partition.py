@@ -82,10 +82,18 @@ def check_part_keys(
 def partition_name(table: Table, column: str) -> str:
     """A partition's name in a ledger: table, column, and a digest of what assigns the units.
 
+    This is all that the owner wrote about it: in another source or version of the table, a unit
+    may be in another part.
+
     >>> from deniable.policy import Column
     >>> old, new = (
-    ...     Table("visits", columns={"ward": Column("ward", kind="text")}, version=version)
-    ...     for version in ("2026-03", "2026-04")
+    ...     Table(
+    ...         "visits",
+    ...         "/visits.csv",
+    ...         columns={"ward": Column("ward", kind="text")},
+    ...         version=v,
+    ...     )
+    ...     for v in ("2026-03", "2026-04")
     ... )
     >>> (
     ...     partition_name(old, "ward").partition("#")[0],
@@ -95,7 +103,7 @@ def partition_name(table: Table, column: str) -> str:
     """
     read = _value(Scope(table), column).sql(dialect="duckdb")
     unit = None if table.unit is None else table.unit.lower()
-    facts = json.dumps([table.name, column, table.version, unit, read])
+    facts = json.dumps([table.name, column, table.version, table.address, unit, read])
     return f"{table.name}.{column}#{hashlib.sha256(facts.encode()).hexdigest()[:16]}"
 
 

@@ -53,7 +53,7 @@ def make_label(verified: VerifiedCertificate) -> Label:
     whole = Fraction(cap["epsilon"]), Fraction(cap["delta"])
     if max(epsilon, whole[0]) > _LARGEST_EPSILON:
         raise InvalidCertificate(
-            f"The label has no words for an epsilon above {_LARGEST_EPSILON:,}: it promises "
+            f"A label cannot express an epsilon above {_LARGEST_EPSILON:,}: it promises "
             "nothing."
         )
     guesses = tuple((before, _posterior(epsilon, delta, before)) for before in GUESSES)

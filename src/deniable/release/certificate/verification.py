@@ -106,7 +106,8 @@ def _verify(document: Any, key: str | None) -> VerifiedCertificate:
     release = _read_document(document)
     if "certificate" in release and release["certificate"] is None:
         raise InvalidCertificate(
-            "This release has no certificate. A rehearsal has none: its rows are made up."
+            "There is no certificate in this release. If it is a rehearsal, its rows are made "
+            "up, and nothing can be certified."
         )
     certificate = Certificate.from_dict(release.get("certificate", release))
     checks = [_check_signature(certificate, key), _check_format(certificate.statement)]

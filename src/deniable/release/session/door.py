@@ -71,8 +71,8 @@ class Door:
     def release(self, plan: Plan, *, fresh: bool = False) -> Release:
         """Charges a plan, runs it, adds noise and returns the answer.
 
-        A plan that was answered before, on the same version of the data, gets the same answer
-        at no further cost. `fresh` pays for a new answer.
+        A plan that was answered before, on the same version of the same sources, gets the same
+        answer at no further cost. `fresh` pays for a new answer.
         """
         if not fresh and (kept := self._recall(self._checked(plan))) is not None:
             return kept
@@ -107,7 +107,7 @@ class Door:
             checked,
             analyst=self.analyst,
             plan_hashes=[self._canonical_form(plan)[1] for plan in plans],
-            version=self.policy.version(tables),
+            version=self.policy.data_name(tables),
             part=self._rows.path,
             delta=delta,
         )
@@ -140,7 +140,7 @@ class Door:
             recalled.record,
             self._ledger.public_key,
             plan_hash=self._canonical_form(plan)[1],
-            version=self._version(plan),
+            version=self.policy.version((*plan.tables, *plan.public)),
         )
 
     def recall_answer(self, plan: Plan) -> Answer | None:
@@ -158,7 +158,7 @@ class Door:
         Raises an error for a plan that `release` would refuse.
         """
         requests = [
-            (plan, None if fresh else self._canonical_form(plan)[1], self._version(plan))
+            (plan, None if fresh else self._canonical_form(plan)[1], self._data_name(plan))
             for plan in map(self._checked, plans)
         ]
         return self._ledger.affords(requests, self.analyst, part=self._rows.path)
@@ -175,7 +175,7 @@ class Door:
             return self._hand_over(plan, answer, None)
         context = CertificateContext(
             policy_hash=self._policy_hash,
-            data_version=self._version(plan),
+            data_version=self.policy.version((*plan.tables, *plan.public)),
             analyst=self.analyst,
             position=entry.number,
             head=self._ledger.head,
@@ -211,12 +211,12 @@ class Door:
         )
 
     def _request_facts(self, plan: Plan) -> RequestFacts:
-        """The analyst, the hash of the plan and the version of the data."""
-        plan_hash, version = self._canonical_form(plan)[1], self._version(plan)
+        """The analyst, the hash of the plan and the name of the data."""
+        plan_hash, version = self._canonical_form(plan)[1], self._data_name(plan)
         return {"analyst": self.analyst, "plan_hash": plan_hash, "version": version}
 
-    def _version(self, plan: Plan) -> str:
-        return self.policy.version((*plan.tables, *plan.public))
+    def _data_name(self, plan: Plan) -> str:
+        return self.policy.data_name((*plan.tables, *plan.public))
 
     def _checked(self, plan: Plan) -> Plan:
         check_plan(plan, self.policy, self._rows, self._engine)

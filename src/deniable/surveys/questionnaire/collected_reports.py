@@ -75,9 +75,8 @@ def parse_reports(survey: Questionnaire, lines: Iterable[str]) -> CollectedRepor
             row = read_json(line)
         except ValueError:
             raise InvalidData(
-                f"Line {number} of the reports is not JSON, or not as strict as it must be: "
-                "each question once, and no number beyond a double. Each line must be one "
-                "report, as `deniable survey simulate` writes them."
+                f"Line {number} of the reports is not JSON, or holds a question twice. Each "
+                "line must be one report, as `deniable survey simulate` writes them."
             ) from None
         if not isinstance(row, dict) or not row.keys() <= names:
             raise InvalidData(
