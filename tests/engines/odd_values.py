@@ -178,7 +178,6 @@ PANDAS = {
     "pandas": lambda values: pd.Series(list(values)),
     "objects": lambda values: pd.Series(objects(values)),
     "python text": lambda values: pd.Series(objects(values), dtype="string[python]"),
-    "categories": lambda values: pd.Series(pd.Categorical(objects(values))),
 }
 POLARS = {"polars objects": lambda values: pl.Series(values=values, dtype=pl.Object)}
 KEEPING = {
@@ -193,6 +192,8 @@ KEEPING = {
     **POLARS,
 }
 PANDAS_TYPED = {
+    # pandas makes one category of 1 and True, and keeps the first of the two.
+    "categories": lambda values: pd.Series(pd.Categorical(objects(values))),
     "nullable": lambda values: pd.Series(list(values)).convert_dtypes(),
     "arrow in pandas": _to_arrow_in_pandas,
 }
