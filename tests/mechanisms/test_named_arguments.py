@@ -2,8 +2,10 @@
 
 import inspect
 
+import pyarrow as pa
 import pytest
 
+import deniable as dp
 from deniable import mechanisms
 from deniable.mechanisms import (
     Gaussian,
@@ -11,6 +13,7 @@ from deniable.mechanisms import (
     Laplace,
     Loloha,
     Quantiles,
+    RandomizedResponse,
     Rappor,
     RevealingResponse,
 )
@@ -49,6 +52,45 @@ def test_the_class_is_named(mechanism):
     ],
 )
 def test_the_message_says_how_to_mend_the_call(call, message):
+    with pytest.raises(TypeError) as caught:
+        call()
+    assert message in str(caught.value)
+
+
+WAYS = [
+    getattr(kind, name)
+    for kind in (Gaussian, InverseSensitivity, RandomizedResponse, RevealingResponse)
+    for name, member in vars(kind).items()
+    if isinstance(member, classmethod) and not name.startswith("_")
+]
+
+
+@pytest.mark.parametrize("way", WAYS, ids=lambda way: way.__qualname__)
+def test_other_ways_to_make_a_mechanism_are_named(way):
+    for values, arguments in (([1] * 9, {}), ([], {"unheard": 1})):
+        with pytest.raises(TypeError) as caught:
+            way(*values, **arguments)
+        assert str(caught.value).startswith(f"{way.__qualname__}() ")
+
+
+FRAME = pa.table({"x": [1]})
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: dp.protect(FRAME), "protect() needs `epsilon`. Give a price, for example"),
+        (dp.protect, "protect() needs `source` and `epsilon`."),
+        (lambda: dp.protect(FRAME, epsilom=1), "`epsilom`. Did you mean `epsilon`?"),
+        (lambda: dp.protect(FRAME, 1), "protect() takes only `source` without a name."),
+        (lambda: dp.open("x.toml", analist="ann"), "`analist`. Did you mean `analyst`?"),
+        (dp.open, "open() needs `path`."),
+        (lambda: dp.rehearse("x.toml", "ann"), "rehearse() takes only `policy` without a name"),
+        (lambda: Gaussian.calibrated(epsilon=1), "needs `delta`. Give a delta well below 1 /"),
+    ],
+    ids=["price", "nothing", "epsilom", "place", "analist", "path", "rehearsal", "delta"],
+)
+def test_functions_say_how_to_mend_the_call(call, message):
     with pytest.raises(TypeError) as caught:
         call()
     assert message in str(caught.value)

@@ -1,15 +1,16 @@
-"""Errors for a wrong call of a constructor. They name the class that the user wrote.
+"""Errors for a wrong call. They name the class or function that the user wrote.
 
 Several mechanisms inherit one constructor. Python's own TypeError would name the class that
-defines it, which the user does not know.
+defines it, which the user does not know; and it does not say how to mend the call.
 """
 
 import inspect
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Mapping, Sequence
 from functools import wraps
 from typing import Any, TypeVar, cast
 
 Constructor = TypeVar("Constructor", bound=Callable[..., None])
+Function = TypeVar("Function", bound=Callable[..., Any])
 
 
 def check_arguments(constructor: Constructor) -> Constructor:
@@ -24,38 +25,77 @@ def check_arguments(constructor: Constructor) -> Constructor:
     TypeError: Laplace() has no parameter `epsilom`. Did you mean `epsilon`?
     """
     _, *parameters = inspect.signature(constructor).parameters.values()
-    positional = [p.name for p in parameters if p.kind is p.POSITIONAL_OR_KEYWORD]
-    names = [p.name for p in parameters]
-    required = [p.name for p in parameters if p.default is p.empty]
 
     @wraps(constructor)
     def checked(self: Any, *values: Any, **arguments: Any) -> None:
-        by_place = positional[: len(values)]
-        given = {*by_place, *arguments}
-        call = type(self).__name__
-        if unknown := [name for name in arguments if name not in names]:
-            raise TypeError(
-                f"{call}() has no parameter `{unknown[0]}`. "
-                f"{_hint(type(self), unknown[0], names)}"
-            )
-        if len(values) > len(positional):
-            raise TypeError(_too_many(call, positional, names))
-        if twice := [name for name in by_place if name in arguments]:
-            raise TypeError(f"{call}() got `{twice[0]}` twice, with its name and without.")
-        if missing := [name for name in required if name not in given]:
-            raise TypeError(f"{call}() needs {_join(missing)}.{_example(missing)}")
+        _check(type(self).__name__, parameters, values, arguments, type(self))
         constructor(self, *values, **arguments)
 
     return cast(Constructor, checked)
 
 
+def check_call(function: Function) -> Function:
+    """Decorates a function, or a method below @classmethod, in the same way.
+
+    >>> from deniable.mechanisms import Gaussian
+    >>> Gaussian.calibrated(epsilon=1, delt=1e-6)
+    Traceback (most recent call last):
+    TypeError: Gaussian.calibrated() has no parameter `delt`. Did you mean `delta`?
+    """
+    parameters = [*inspect.signature(function).parameters.values()]
+    of_class = parameters[0].name == "cls"
+    if of_class:
+        del parameters[0]
+
+    @wraps(function)
+    def checked(*values: Any, **arguments: Any) -> Any:
+        owner = f"{values[0].__name__}." if of_class else ""
+        call = f"{owner}{function.__name__}"
+        _check(call, parameters, values[of_class:], arguments)
+        return function(*values, **arguments)
+
+    return cast(Function, checked)
+
+
+def _check(
+    call: str,
+    parameters: Sequence[inspect.Parameter],
+    values: Sequence[Any],
+    arguments: Mapping[str, Any],
+    kind: type = object,
+) -> None:
+    """Raises a TypeError if the parameters cannot take the values and named arguments."""
+    named = [p for p in parameters if p.kind is not p.VAR_KEYWORD]
+    positional = [p.name for p in named if p.kind is p.POSITIONAL_OR_KEYWORD]
+    names = [p.name for p in named]
+    by_place = positional[: len(values)]
+    given = {*by_place, *arguments}
+    missing = [p.name for p in named if p.default is p.empty and p.name not in given]
+    unknown = [name for name in arguments if name not in names]
+    if len(named) < len(parameters):  # others are taken too, but may be a missing one misspelt
+        unknown = [name for name in unknown if _near(name, missing)]
+    if unknown:
+        hint = _hint(kind, unknown[0], names)
+        raise TypeError(f"{call}() has no parameter `{unknown[0]}`. {hint}")
+    if len(values) > len(positional):
+        raise TypeError(_too_many(call, positional, names))
+    if twice := [name for name in by_place if name in arguments]:
+        raise TypeError(f"{call}() got `{twice[0]}` twice, with its name and without.")
+    if missing:
+        raise TypeError(f"{call}() needs {_join(missing)}.{_example(missing)}")
+
+
+_EXAMPLES = {
+    "epsilon": " Give a price, for example epsilon=1: a smaller epsilon is safer, and margins "
+    "are wider.",
+    "delta": " Give a delta well below 1 / (number of people), for example delta=1e-6.",
+    "neighbors": ' Write neighbors="add-remove" if a record may be added or removed, or '
+    'neighbors="replace" if one may be replaced by another.',
+}
+
+
 def _example(missing: list[str]) -> str:
-    if "neighbors" not in missing:
-        return ""
-    return (
-        ' Write neighbors="add-remove" if a record may be added or removed, or '
-        'neighbors="replace" if one may be replaced by another.'
-    )
+    return "".join(text for name, text in _EXAMPLES.items() if name in missing)
 
 
 def _too_many(call: str, positional: list[str], names: list[str]) -> str:
@@ -71,9 +111,7 @@ def _too_many(call: str, positional: list[str], names: list[str]) -> str:
 
 
 def _hint(kind: type, unknown: str, names: list[str]) -> str:
-    from difflib import get_close_matches  # slow to import
-
-    if near := get_close_matches(unknown, names, n=1):
+    if near := _near(unknown, names):
         return f"Did you mean `{near[0]}`?"
     others = [
         f"{kind.__name__}.{name}()"
@@ -84,6 +122,12 @@ def _hint(kind: type, unknown: str, names: list[str]) -> str:
     if others:
         return f"Use {' or '.join(others)}, or give {_join(names, 'or')}."
     return f"It takes {_join(names)}."
+
+
+def _near(unknown: str, names: list[str]) -> list[str]:
+    from difflib import get_close_matches  # slow to import
+
+    return get_close_matches(unknown, names, n=1)
 
 
 def _join(names: Collection[str], word: str = "and") -> str:

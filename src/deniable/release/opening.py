@@ -7,11 +7,13 @@ from typing import Any
 from deniable.exact.rationals import Number
 from deniable.ledger.memory_ledger import MemoryLedger
 from deniable.ledger.terms import Terms
+from deniable.mechanisms.named_arguments import check_call
 from deniable.policy import Policy, Table, load
 from deniable.release.public_session import Session
 from deniable.release.session.connecting import connect
 
 
+@check_call
 def open(
     path: str,
     *,
@@ -43,6 +45,7 @@ def open(
         return connect(load(path), Session, analyst=analyst, progress=progress)
 
 
+@check_call
 def protect(
     source: Any,
     *,
@@ -69,6 +72,7 @@ def protect(
     return connect(Policy([table], epsilon=epsilon, delta=delta, memory=memory), Session)
 
 
+@check_call
 def rehearse(policy: str | Path | Policy, *, analyst: str | None = None) -> Session:
     """A session on made-up rows that fit a policy's schema and bounds, for trying out code.
 

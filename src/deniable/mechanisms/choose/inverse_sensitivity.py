@@ -36,7 +36,7 @@ from deniable.mechanisms.choose.distances import (
     SearchedDistance,
 )
 from deniable.mechanisms.choose.exponential import Exponential
-from deniable.mechanisms.named_arguments import check_arguments
+from deniable.mechanisms.named_arguments import check_arguments, check_call
 from deniable.privacy import Neighbors, PureLoss, RangeLoss, neighboring
 
 
@@ -91,6 +91,7 @@ class InverseSensitivity:
         object.__setattr__(self, "exhaustive", bool(exhaustive))
 
     @classmethod
+    @check_call
     def quantile(
         cls,
         q: Number,
@@ -114,6 +115,7 @@ class InverseSensitivity:
         return cls(outputs, distance, neighbors=relation, epsilon=epsilon, odds=odds)
 
     @classmethod
+    @check_call
     def median(
         cls,
         values: Sequence[Any],
@@ -133,6 +135,7 @@ class InverseSensitivity:
         )
 
     @classmethod
+    @check_call
     def mode(
         cls,
         categories: Sequence[Hashable],
@@ -158,6 +161,7 @@ class InverseSensitivity:
         )
 
     @classmethod
+    @check_call
     def majority(
         cls,
         sides: Sequence[Hashable] = (False, True),
@@ -177,6 +181,7 @@ class InverseSensitivity:
         return cls.mode(sides, neighbors=neighbors, epsilon=epsilon, odds=odds)
 
     @classmethod
+    @check_call
     def mean(
         cls,
         lo: int,
@@ -213,6 +218,7 @@ class InverseSensitivity:
         )
 
     @classmethod
+    @check_call
     def search(
         cls,
         function: Callable[[tuple[Any, ...]], Any],

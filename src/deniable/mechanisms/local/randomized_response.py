@@ -32,7 +32,7 @@ from deniable.mechanisms.local.estimate import (
     share_variance,
 )
 from deniable.mechanisms.local.tally import Tally, read_tally
-from deniable.mechanisms.named_arguments import check_arguments
+from deniable.mechanisms.named_arguments import check_arguments, check_call
 from deniable.privacy import PureLoss
 
 if TYPE_CHECKING:
@@ -108,6 +108,7 @@ class RandomizedResponse(Generic[EstimateKind]):
         object.__setattr__(self, "caveat", caveat)
 
     @classmethod
+    @check_call
     def channel(cls, p: Number, q: Number) -> "RandomizedResponse[Estimate]":
         """Yes/no answers through any channel: p = P(yes | yes), q = P(yes | no).
 
@@ -132,6 +133,7 @@ class RandomizedResponse(Generic[EstimateKind]):
         return design
 
     @classmethod
+    @check_call
     def from_gamma(cls, gamma: Number) -> "RandomizedResponse[Estimate]":
         """Tells the truth with probability 1/2 + gamma, else the opposite.
 
@@ -147,6 +149,7 @@ class RandomizedResponse(Generic[EstimateKind]):
         return cls.channel(_HALF + exact, _HALF - exact)
 
     @classmethod
+    @check_call
     def from_coins(
         cls, truth: Number = 0.5, yes: Number = 0.5
     ) -> "RandomizedResponse[Estimate]":
@@ -161,6 +164,7 @@ class RandomizedResponse(Generic[EstimateKind]):
         return cls.channel(first + (1 - first) * second, (1 - first) * second)
 
     @classmethod
+    @check_call
     def warner(cls, p: Number) -> "RandomizedResponse[Estimate]":
         """Warner's cards: a share p of them asks "are you?", the others "are you not?".
 
@@ -171,6 +175,7 @@ class RandomizedResponse(Generic[EstimateKind]):
         return cls.channel(cards, 1 - cards)
 
     @classmethod
+    @check_call
     def forced(cls, truth: Number, yes: Number, no: Number) -> "RandomizedResponse[Estimate]":
         """Tells the truth, or is forced to say yes or no, with these probabilities.
 
@@ -188,6 +193,7 @@ class RandomizedResponse(Generic[EstimateKind]):
         return cls.channel(parts[0] + parts[1], parts[1])
 
     @classmethod
+    @check_call
     def unrelated(cls, truth: Number, rate: Number) -> "RandomizedResponse[Estimate]":
         """Answers the question with probability `truth`, else an innocuous question, to which
         a share `rate` of people says yes.
@@ -201,6 +207,7 @@ class RandomizedResponse(Generic[EstimateKind]):
         return coins
 
     @classmethod
+    @check_call
     def crosswise(cls, rate: Number) -> "RandomizedResponse[Estimate]":
         """Reports only whether the answer equals that to an innocuous question, to which a
         share `rate` of people says yes. A report of 1 means "the same".

@@ -19,7 +19,7 @@ from deniable.exact.rationals import Number, confidence_level, probability
 from deniable.mechanisms.local.answers import read_answers
 from deniable.mechanisms.local.estimate import Estimate, IntervalMethod, estimate_share
 from deniable.mechanisms.local.tally import Tally, read_tally
-from deniable.mechanisms.named_arguments import check_arguments
+from deniable.mechanisms.named_arguments import check_arguments, check_call
 
 _WHY = (
     "Under {design!r} some report proves an answer: its epsilon is infinite. Use it only to "
@@ -57,6 +57,7 @@ class RevealingResponse:
             )
 
     @classmethod
+    @check_call
     def mangat(cls, p: Number) -> "RevealingResponse":
         """Those with the trait say yes; the others use Warner's cards: a "no" proves "no".
 
@@ -66,6 +67,7 @@ class RevealingResponse:
         return cls(Fraction(1), 1 - probability(p, "p"))
 
     @classmethod
+    @check_call
     def triangular(cls, rate: Number) -> "RevealingResponse":
         """Says "no" only if neither the trait nor an innocuous one (of share `rate`) applies.
 
@@ -75,6 +77,7 @@ class RevealingResponse:
         return cls(Fraction(1), probability(rate, "rate"))
 
     @classmethod
+    @check_call
     def forced_yes(cls, yes: Number) -> "RevealingResponse":
         """Is forced to say yes with probability `yes`, else tells the truth.
 

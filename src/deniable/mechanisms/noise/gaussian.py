@@ -19,7 +19,7 @@ from deniable.errors import InvalidParameter
 from deniable.exact import enclosures, rounded_gaussian
 from deniable.exact.enclosures import Enclosure
 from deniable.exact.rationals import Number, positive, rational
-from deniable.mechanisms.named_arguments import check_arguments
+from deniable.mechanisms.named_arguments import check_arguments, check_call
 from deniable.mechanisms.noise.additive import AdditiveMechanism
 from deniable.privacy import GaussianLoss
 from deniable.privacy.arithmetic import floats
@@ -73,6 +73,7 @@ class Gaussian(AdditiveMechanism):
         object.__setattr__(self, "step", positive(step, "step"))
 
     @classmethod
+    @check_call
     def calibrated(
         cls, *, epsilon: Number, delta: Number, sensitivity: Number = 1, step: Number = 1
     ) -> "Gaussian":
