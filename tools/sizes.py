@@ -3,8 +3,15 @@
     def test_tails(size):
         draws = sampler(size(small=10_000, full=10_000_000, what="draws of discrete Laplace"))
 
-`--full` or DENIABLE_FULL=1 chooses full size, for Hypothesis too. The run ends by stating the
-sizes that it used; they travel on the tests' reports, so that workers need no extra channel.
+A test with many cases, each slow, may run some of them:
+
+    @pytest.mark.one_in(3)
+    @pytest.mark.parametrize("shape", SHAPES)
+    def test_shapes(shape): ...
+
+`--full` or DENIABLE_FULL=1 chooses full size, for Hypothesis too. A case that is asked for by
+its name is always run. The run ends by stating the sizes that it used; they travel on the
+tests' reports, so that workers need no extra channel.
 """
 
 import os
@@ -59,6 +66,29 @@ def pytest_configure(config: pytest.Config) -> None:
             database=None,
         )
     hypothesis.settings.load_profile(_name(config))
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Leaves out what `one_in` says, and notes on the other cases how many there are."""
+    if config.stash[_full] or any("::" in argument for argument in config.args):
+        return
+    cases: dict[str, list[pytest.Item]] = defaultdict(list)
+    for item in items:
+        if item.get_closest_marker("one_in"):
+            cases[item.nodeid.partition("[")[0]].append(item)
+    left_out: list[pytest.Item] = []
+    for all_cases in cases.values():
+        marker = all_cases[0].get_closest_marker("one_in")
+        step = marker.args[0] if marker else 1
+        for item in all_cases[::step]:
+            kept = len(all_cases[::step])
+            text = f"{kept:,} of {len(all_cases):,} cases of {item.name.partition('[')[0]}"
+            item.user_properties.append(("size", text))
+        left_out += [item for place, item in enumerate(all_cases) if place % step]
+    if left_out:
+        config.hook.pytest_deselected(items=left_out)
+        dropped = set(left_out)
+        items[:] = [item for item in items if item not in dropped]
 
 
 @pytest.hookimpl(wrapper=True)

@@ -449,6 +449,19 @@ class EngineContract:
             engine.schema("visit")
 
 
+class Sampled:
+    """For an engine that takes long to compile: some plans of a test, and all at full size."""
+
+    @pytest.fixture(autouse=True)
+    def _most(self, size):
+        self.most = size(small=12, full=1_000, what="compiled plans in a test")
+
+    def chosen(self, plans):
+        names = sorted(plans)
+        kept = min(self.most, len(names))
+        return {(name := names[i * len(names) // kept]): plans[name] for i in range(kept)}
+
+
 def _refused(engine, asked):
     """Whether an engine refuses a plan, as it may before anything is spent."""
     try:

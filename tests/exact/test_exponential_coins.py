@@ -37,7 +37,7 @@ def is_bracketed(distances, unit, depth, word_bits=2):
 
 @pytest.mark.parametrize("distances", [[1], [0, 3], [2, 5], [1, 1, 9]], ids=str)
 def test_all_coin_strings_bracket_the_chances(distances, size):
-    depth = size(small=14, full=19, what="coins deep, all strings of unequal coins")
+    depth = size(small=12, full=19, what="coins deep, all strings of unequal coins")
     assert is_bracketed(distances, F(1, 3), depth)
 
 

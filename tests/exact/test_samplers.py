@@ -71,7 +71,7 @@ FAMILIES = {
 @pytest.mark.parametrize("family", FAMILIES)
 def test_draws_follow_the_law_and_not_one_ten_per_cent_off(family, scale, size):
     draw, cdf = FAMILIES[family]
-    drawn = draw(scale, size(small=400_000, full=20_000_000, what="draws of each sampler"))
+    drawn = draw(scale, size(small=200_000, full=20_000_000, what="draws of each sampler"))
     assert p_value(drawn, cdf, float(scale)) > MISTAKE
     assert p_value(drawn, cdf, float(scale) * 1.1) < MISTAKE
     assert p_value(drawn, cdf, float(scale) / 1.1) < MISTAKE

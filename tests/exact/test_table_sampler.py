@@ -47,13 +47,13 @@ def is_bracketed(table, depth):
 
 @pytest.mark.parametrize("law", LAWS, ids=str)
 def test_all_coin_strings_bracket_the_law(law, size):
-    depth = size(small=15, full=19, what="coins deep, all strings of a table")
+    depth = size(small=13, full=19, what="coins deep, all strings of a table")
     assert is_bracketed(TableSampler(law, slot_bits=3, word_bits=4), depth)
 
 
 @pytest.mark.parametrize("law", LAWS, ids=str)
 def test_without_slots_every_draw_takes_the_slow_path_and_the_law_holds(law, size):
-    depth = size(small=14, full=18, what="coins deep, all strings of a table of one slot")
+    depth = size(small=12, full=18, what="coins deep, all strings of a table of one slot")
     assert is_bracketed(TableSampler(law, slot_bits=1, word_bits=2), depth)
 
 

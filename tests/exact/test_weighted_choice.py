@@ -48,7 +48,7 @@ def is_bracketed(buckets, cells, depth):
 @pytest.mark.parametrize("cells", CELLS, ids=str)
 @pytest.mark.parametrize(("weight_bits", "word_bits"), [(3, 2), (2, 3), (6, 4)])
 def test_all_coin_strings_bracket_the_law(cells, weight_bits, word_bits, size):
-    depth = size(small=14, full=20, what="coins deep, all strings of a choice")
+    depth = size(small=12, full=20, what="coins deep, all strings of a choice")
     buckets = WeightedCells(*cells, weight_bits=weight_bits, word_bits=word_bits)
     assert is_bracketed(buckets, cells, depth)
 

@@ -37,7 +37,7 @@ class ChoiceContract:
     """Subclasses give the mechanism; its monotone twin and a stronger one are derived."""
 
     mechanism: ClassVar[Any]  # epsilon given, sensitivity 1, not monotone
-    draws: ClassVar[int] = 10_000
+    draws: ClassVar[int] = 5_000
 
     def variant(self, **changes: Any) -> Any:
         return replace(self.mechanism, **changes)

@@ -19,7 +19,7 @@ from deniable.policy import Policy, Table
 from deniable.query.language.parse import parse
 from deniable.query.planner.planner import plan
 from tests.engines import ibises
-from tests.engines.contract import EngineContract, exact
+from tests.engines.contract import EngineContract, Sampled, exact
 from tests.engines.plans import plan as by_hand
 from tests.engines.uses import UsesContract
 from tests.query.hospital import policy, visits
@@ -28,7 +28,9 @@ from tests.query.hospital import policy, visits
 pytestmark = pytest.mark.filterwarnings("ignore:fetch_arrow_table:DeprecationWarning")
 
 
-class TestDuckDBThroughIbis(UsesContract, EngineContract):
+class TestDuckDBThroughIbis(Sampled, UsesContract, EngineContract):
+    """Some plans: Ibis takes long to compile for DuckDB. The class below runs them all."""
+
     def opened(self, tables):
         return ibises.over_duckdb(tables)
 

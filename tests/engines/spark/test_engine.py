@@ -11,7 +11,7 @@ from deniable.app.cli.commands.init import write_draft
 from deniable.engines.spark import writer
 from deniable.engines.spark.engine import Spark
 from deniable.errors import EngineFailed, InvalidPolicy, Unsupported
-from tests.engines.contract import EngineContract, within_limits
+from tests.engines.contract import EngineContract, Sampled, within_limits
 from tests.engines.plans import plan, shown
 from tests.engines.sparks import connect_port, local, ran
 from tests.engines.uses import UsesContract
@@ -71,9 +71,8 @@ class Folders:
     ansi = "true"
 
     @pytest.fixture(autouse=True)
-    def _session(self, session, tmp_path, size):
+    def _session(self, session, tmp_path):
         self.folder = tmp_path
-        self.most = size(small=12, full=1_000, what="compiled plans of Spark in a test")
         session.conf.set("spark.sql.ansi.enabled", self.ansi)
 
     @contextlib.contextmanager
@@ -101,17 +100,12 @@ class Tables(Folders, EngineContract):
         return Spark, self.people
 
 
-class TestSpark(Tables):
+class TestSpark(Sampled, Tables):
     """Compiled: some plans, or all at full size. No golden case is refused.
 
     A plan that is asked for once costs Spark its planning and its compilation, hardly its
     rows; the class below runs them all at any size.
     """
-
-    def chosen(self, plans):
-        names = sorted(plans)
-        kept = min(self.most, len(names))
-        return {(name := names[i * len(names) // kept]): plans[name] for i in range(kept)}
 
 
 @pytest.mark.usefixtures("interpreted")

@@ -62,7 +62,7 @@ def test_it_loses_no_more_than_the_exponential_mechanism(scores):
 
 @pytest.mark.parametrize("scores", [[0, 1], [2, 0, 1], [3, 3, 1]], ids=str)
 def test_all_coin_strings_bracket_the_law(scores, size):
-    depth = size(small=14, full=18, what="coins deep, all strings of permute-and-flip")
+    depth = size(small=12, full=18, what="coins deep, all strings of permute-and-flip")
     mechanism = PermuteAndFlip(epsilon=1)
     known = read_scores(scores, step=None, sensitivity=Fraction(1))
     found = enumerate_coins(

@@ -131,9 +131,9 @@ def test_transcripts_add_up():
 
 
 @pytest.mark.parametrize("monotone", [False, True])
-def test_the_sampler_follows_the_law_and_nothing_near_it(monotone):
+def test_the_sampler_follows_the_law_and_nothing_near_it(monotone, size):
     mechanism = SparseVector(epsilon=2, count=2, monotone=monotone)
-    values, draws = [3, 1, 4], 8_000
+    values, draws = [3, 1, 4], size(small=4_000, full=100_000, what="draws of a sparse vector")
     seen = Counter(tuple(mechanism.release(values, threshold=2)) for _ in range(draws))
 
     def fit(one):
@@ -201,7 +201,7 @@ def test_the_split_is_the_best_one(count, monotone):
 @pytest.mark.parametrize("queries", [1, 20])
 @pytest.mark.parametrize("confidence", [0.5, 0.95])
 def test_margin_holds_for_all_answers_at_once(queries, confidence, size):
-    draws = size(small=2_000, full=200_000, what="sparse vectors against their margin")
+    draws = size(small=500, full=200_000, what="sparse vectors against their margin")
     mechanism = SparseVector(epsilon=1)
     margin = mechanism.margin(confidence, queries=queries)
     below = [-margin - 1] * queries

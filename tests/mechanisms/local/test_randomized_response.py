@@ -172,7 +172,7 @@ def test_the_truth_is_recovered(mechanism):
 
 @pytest.mark.parametrize("k", [2, 5])
 def test_squared_errors_are_those_of_theory(k, size):
-    groups = size(small=2000, full=40_000, what=f"groups of 100 people, {k} answers")
+    groups = size(small=1000, full=40_000, what=f"groups of 100 people, {k} answers")
     design = RandomizedResponse(epsilon=1, categories=k)
     answers = np.arange(100) % 10 % k
     truth = np.bincount(answers, minlength=k) / 100

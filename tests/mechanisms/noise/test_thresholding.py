@@ -100,9 +100,9 @@ def test_a_unit_in_two_groups_at_once(mechanism):
     assert mechanism.noise.scale == 1
     top = 2 * mechanism.threshold + 3
     if mechanism.neighbors == "replace":
-        pairs = [([a, b + 1], [a + 1, b]) for a, b in product((0, 1, 3, top), repeat=2)]
+        pairs = [([a, b + 1], [a + 1, b]) for a, b in product((0, 1, top), repeat=2)]
     else:
-        pairs = [([a, b], [a + 1, b + 1]) for a, b in product((0, 1, 3, top), repeat=2)]
+        pairs = [([a, b], [a + 1, b + 1]) for a, b in product((0, 1, top), repeat=2)]
     one = [None, *range(mechanism.threshold + 1, top + mechanism.threshold + 2)]
     outputs = [list(two) for two in product(one, repeat=2)]
     assert check(mechanism, pairs, outputs, epsilons=(0, 1, 2)).private

@@ -66,7 +66,7 @@ class MethodContract:
             assert least > limit(method.epsilon)
 
     def test_draws_follow_the_law_and_nothing_near_it(self, size):
-        count = size(small=1_200, full=10_000, what=f"draws of {self.methods[0].name}")
+        count = size(small=500, full=10_000, what=f"draws of {self.methods[0].name}")
         for method in self.methods:
             records = (0, 0, 1, method.size - 1)
             data = histogram(records, method.size)
@@ -76,7 +76,7 @@ class MethodContract:
             assert pvalue(counts, self.law(other, records)) < THRESHOLD
 
     def test_the_margin_is_honest(self, size):
-        count = size(small=60, full=500, what=f"margins of {self.methods[0].name}")
+        count = size(small=30, full=500, what=f"margins of {self.methods[0].name}")
         rng = np.random.default_rng(5)
         columns = [
             rng.integers(500, 700, 3000),

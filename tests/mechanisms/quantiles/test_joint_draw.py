@@ -105,7 +105,7 @@ def fit(counts, law):
 
 @pytest.mark.parametrize("grain", [0.0, 2.0])
 def test_draws_follow_the_law_and_nothing_near_it(grain, size):
-    count = size(small=3_000, full=30_000, what="joint draws")
+    count = size(small=1_500, full=30_000, what="joint draws")
     records, targets, unit = (0, 2, 2, 5), [Fraction(4, 3)] * 3, Fraction(1, 2)
     counts = sampled(prepared(records, targets, unit, grain), count)
     assert fit(counts, of_places(records, targets, unit, SIZE)) > THRESHOLD

@@ -98,6 +98,7 @@ def bounded(text):
     return made
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize("shape", CONDITIONS)
 @pytest.mark.parametrize("depth", [6, 25])
 def test_conditions(shape, depth):
@@ -105,12 +106,14 @@ def test_conditions(shape, depth):
     bounded(f"SELECT COUNT(*) AS n FROM visits WHERE {condition}")
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize("shape", NUMBERS)
 @pytest.mark.parametrize("depth", [4, 14])
 def test_numbers(shape, depth):
     bounded(f"SELECT SUM({nested(NUMBERS[shape], depth, 'cost')}) AS s FROM visits")
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize("shape", SELECTED)
 @pytest.mark.parametrize("depth", [8, 24])
 def test_sub_queries_in_from(shape, depth):
@@ -118,6 +121,7 @@ def test_sub_queries_in_from(shape, depth):
     bounded(f"SELECT SUM(cost) AS s FROM {source} AS s")
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize("shape", CHAINS)
 @pytest.mark.parametrize("depth", [3, 25])
 def test_chains_of_with(shape, depth):

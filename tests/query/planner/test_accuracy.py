@@ -70,6 +70,7 @@ def engines():
         yield {name: several if name.startswith("town") else one for name in POLICIES}
 
 
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize("path", CASES + TOWN, ids=lambda path: path.stem)
 def test_the_epsilon_is_the_least_to_one_per_cent(path, size, engines):
     """1 % less would miss; and what is released then is no wider than asked."""

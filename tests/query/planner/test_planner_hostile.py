@@ -183,10 +183,11 @@ def test_there_are_two_hundred():
     assert len(TEMPLATES) >= 200
 
 
-def test_a_row_that_means_harm_changes_nothing_but_noise(both):
+def test_a_row_that_means_harm_changes_nothing_but_noise(both, size):
+    step = size(small=4, full=1, what="hostile questions, one in so many")
     answered = 0
-    for text in TEMPLATES:
+    for text in TEMPLATES[::step]:
         one, two = (told(asked, text) for asked in both)
         assert one == two, text
         answered += len(one) == 6
-    assert answered >= 150
+    assert answered >= 150 // step

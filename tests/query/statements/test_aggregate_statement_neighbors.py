@@ -165,6 +165,7 @@ PROTECTED = [
 ]
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize(("aggregate", "whose"), PROTECTED)
 @pytest.mark.parametrize("relation", ["add-remove", "replace"])
 def test_no_unit_moves_the_integers_further_than_declared(engines, aggregate, whose, relation):

@@ -153,6 +153,7 @@ def engines(size):
         engine.close()
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize("whose", ["person", "row"])
 @pytest.mark.parametrize("aggregate", AGGREGATES)
 @pytest.mark.parametrize("relation", ["add-remove", "replace"])
@@ -196,6 +197,7 @@ def hoarders(relation, schema):
     return pa.Table.from_pylist(rows, schema=schema)
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize("relation", ["add-remove", "replace"])
 @pytest.mark.parametrize(("mutant", "aggregate"), CAUGHT)
 def test_with_a_limit_removed_it_fails(mutant, aggregate, relation):

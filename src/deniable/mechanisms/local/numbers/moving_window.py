@@ -7,6 +7,7 @@ one exact coin: with probability (odds - 1) w / Z uniform in the window, else un
 reports. The piecewise mechanism and the square wave are two choices of w.
 """
 
+from abc import abstractmethod
 from fractions import Fraction
 
 import numpy as np
@@ -21,30 +22,46 @@ FINE = 1024  # the least number of shifts from `low` to `high`
 
 
 class MovingWindow(UnbiasedMean):
-    """Subclasses define `window_size`."""
+    """Subclasses define `_window_for`."""
 
     __slots__ = ()
 
-    window_size: int
+    @abstractmethod
+    def _window_for(self, span: int) -> int:
+        """How many reports the window holds, if it moves by `span` from `low` to `high`."""
+
+    def _layout(self) -> tuple[int, int, int]:
+        """How far the window moves for one step, its size, and how many reports there are."""
+        steps = self.steps
+        shift = -(-FINE // steps)
+        size = self._window_for(steps * shift)
+        return shift, size, steps * shift + size
 
     @property
     def shift(self) -> int:
         """How many reports the window moves when the answer moves by one step."""
-        return -(-FINE // self.steps)
+        return self._layout()[0]
+
+    @property
+    def window_size(self) -> int:
+        """How many reports the window holds."""
+        return self._layout()[1]
 
     @property
     def outputs(self) -> int:
         """How many different reports there are."""
-        return self.steps * self.shift + self.window_size
+        return self._layout()[2]
 
     @property
     def total(self) -> Fraction:
         """The sum of the weights: `odds` inside the window, 1 outside."""
-        return self.outputs + (self.odds - 1) * self.window_size
+        _, size, outputs = self._layout()
+        return outputs + (self.odds - 1) * size
 
     def _probability(self, report: int, place: int) -> Fraction:
-        inside = 0 <= report - place * self.shift < self.window_size
-        return (self.odds if inside else 1) / self.total
+        shift, size, outputs = self._layout()
+        inside = 0 <= report - place * shift < size
+        return (self.odds if inside else 1) / (outputs + (self.odds - 1) * size)
 
     def _randomize(self, places: NDArray[np.int64], source: BitSource) -> NDArray[np.int64]:
         n = places.size

@@ -30,7 +30,5 @@ class Piecewise(MovingWindow):
     high: Fraction
     step: Fraction
 
-    @property
-    def window_size(self) -> int:  # type: ignore[override]
-        """How many reports the window holds."""
-        return max(1, round(self.steps * self.shift / math.sqrt(self.odds)))
+    def _window_for(self, span: int) -> int:
+        return max(1, round(span / math.sqrt(self.odds)))

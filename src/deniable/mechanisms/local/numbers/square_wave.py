@@ -44,12 +44,10 @@ class SquareWave(MovingWindow):
     high: Fraction
     step: Fraction
 
-    @property
-    def window_size(self) -> int:  # type: ignore[override]
-        """How many reports the window holds."""
+    def _window_for(self, span: int) -> int:
         e, x = float(self.odds), math.log(self.odds)
         half = (e * x - e + 1) / (2 * e * (e - 1 - x)) if x > 1e-4 else 0.5
-        return max(1, round(2 * half * self.steps * self.shift))
+        return max(1, round(2 * half * span))
 
     def distribution(
         self, responses: Any = None, *, counts: Tally | None = None, smooth: bool = True
