@@ -54,6 +54,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 def pytest_configure(config: pytest.Config) -> None:
     config.stash[_full] = bool(config.getoption("full") or os.environ.get("DENIABLE_FULL"))
     config.stash[_unreported] = []
+    config.addinivalue_line("markers", "one_in(n): one case in n; all of them at full size")
     # No deadline and no complaint of slowness: other work on the machine is not a bug.
     slow = [hypothesis.HealthCheck.too_slow]
     for name, examples in EXAMPLES.items():

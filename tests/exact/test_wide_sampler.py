@@ -116,7 +116,7 @@ def value_probability(law, value, bits=80):
 @pytest.mark.parametrize("law", LAWS, ids=str)
 def test_whole_draws_are_bracketed(law, size):
     """First looks, second looks and redraws together."""
-    depth = size(small=12, full=19, what="coins deep, all strings of a wide draw")
+    depth = size(small=14, full=19, what="coins deep, all strings of a wide draw")
     sampler = shrunken(law, word_bits=7)
     enumerated = enumerate_coins(lambda source: int(sampler.draw(1, source)[0]), depth)
     assert enumerated.open < F(4, 5)

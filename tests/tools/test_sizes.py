@@ -13,6 +13,11 @@ def sample(size):
 def test_sample(sample, size, k):
     assert sample == EXPECTED
     size(small=7, full=7, what="draws in a test")
+
+@pytest.mark.one_in(3)
+@pytest.mark.parametrize("k", range(7))
+def test_cases(k):
+    assert k in (0, 3, 6) or EXPECTED == 10_000
 """
 
 
@@ -23,10 +28,19 @@ def test_sizes_are_chosen_and_stated(pytester, monkeypatch, workers, full, expec
     monkeypatch.setenv("PYTHONPATH", str(Path(__file__).parents[2]))
     pytester.makepyfile(SUITE.replace("EXPECTED", str(expected)))
     result = pytester.runpytest_subprocess("-p", "tools.sizes", "-n", str(workers), *full)
-    result.assert_outcomes(passed=4)
+    result.assert_outcomes(passed=11 if full else 7)
+    cases = "" if full else " 3 of 7 cases of test_cases;"
     result.stdout.fnmatch_lines(
         [
             f"*sizes: {'full' if full else 'small'}*",
-            f"*.py: {expected:,} draws in a fixture; 7 draws in a test",
+            f"*.py: {expected:,} draws in a fixture;{cases} 7 draws in a test",
         ]
     )
+
+
+def test_a_case_that_is_named_is_run(pytester, monkeypatch):
+    monkeypatch.setenv("PYTHONPATH", str(Path(__file__).parents[2]))
+    file = pytester.makepyfile("import pytest\n" + SUITE.replace("EXPECTED", "10_000"))
+    named = f"{file.name}::test_cases[1]"
+    result = pytester.runpytest_subprocess("-p", "tools.sizes", named)
+    result.assert_outcomes(passed=1)

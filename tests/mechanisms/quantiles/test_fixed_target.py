@@ -26,6 +26,7 @@ class TestFixedTarget(MethodContract):
     """Here the law runs over the noisy counts too, up to those of no weight."""
 
     methods = (FixedTargetQuantiles((F(1, 4), F(3, 4)), F(10), "add-remove", 3, 0),)
+    draws = 1_200
 
     def law(self, method, records):
         noise = LaplaceNoise(1 / method.count_epsilon)
