@@ -5,7 +5,20 @@ from fractions import Fraction
 
 import pytest
 
-from deniable import ApproximateLoss, GaussianLoss, Laplace, PureLoss, RandomizedResponse
+from deniable import (
+    ApproximateLoss,
+    ConcentratedLoss,
+    Gaussian,
+    GaussianLoss,
+    Laplace,
+    LossDistribution,
+    PureLoss,
+    RandomizedResponse,
+    RangeLoss,
+    RenyiLoss,
+    poisson,
+    shuffled,
+)
 from deniable.audit import check
 from deniable.errors import InvalidParameter, Unsupported
 
@@ -56,6 +69,81 @@ def test_a_claim_with_delta_is_held_to_its_curve():
     assert check(Laplace(epsilon=1), [(0, 1)], claim=ApproximateLoss(1, 1e-6)).private
     assert check(Laplace(epsilon=1), [(0, 1)], claim=ApproximateLoss(0.5, 1e-3)).violated
     assert check(Laplace(epsilon=1), [(0, 1)], claim=GaussianLoss(0.5)).violated
+
+
+def two_events(p, q):
+    """One event of probability p under one input and q under the other."""
+    weights = {0: [1 - Fraction(p), Fraction(p)], 1: [1 - Fraction(q), Fraction(q)]}
+    return Table(weights)
+
+
+@dataclass
+class Table:
+    """Whatever probabilities are given."""
+
+    weights: dict
+
+    def pmf(self, scores):
+        return self.weights[scores]
+
+
+RARE = two_events("0.006", Fraction("0.006") / 37)  # most odds at epsilon 3.6
+UNEVEN = two_events("0.1", "0.01")  # a divergence of 0.598 at order 2, and a harmless curve
+SHUFFLED = shuffled(RandomizedResponse(odds=3), reports=100)
+FALSE = [
+    (Gaussian(sigma=0.3), ApproximateLoss(5, 1e-9)),
+    (Gaussian(sigma=0.3), ApproximateLoss(3, 1e-3)),
+    (Laplace(epsilon=1), ApproximateLoss(0.99, 1e-3)),
+    (RandomizedResponse(odds=8), ApproximateLoss(odds=7, delta=0.1)),
+    (RARE, GaussianLoss(1)),
+    (RARE, GaussianLoss(mu_squared=Fraction(1, 2)) * 2),
+    (RARE, LossDistribution.of(GaussianLoss(1))),
+    (Laplace(epsilon=1), PureLoss(0.1) * 10),
+    (Laplace(epsilon=1), PureLoss(0.5) + PureLoss(0.5)),
+    (Laplace(epsilon=1), RangeLoss(1)),
+    (Laplace(epsilon=1), RangeLoss(0.5) * 2),
+    (RandomizedResponse(odds=3), SHUFFLED),
+    (UNEVEN, RenyiLoss({2: Fraction("0.59")})),
+    (UNEVEN, ConcentratedLoss(Fraction("0.28"))),
+    (UNEVEN, ConcentratedLoss(Fraction("0.14")) * 2),
+    (Gaussian(sigma=1), ApproximateLoss(1, 1e-6) * 3),
+    (Gaussian(sigma=1), poisson(GaussianLoss(1), rate=0.5, neighbors="add-remove")),
+]
+
+
+@pytest.mark.parametrize(("mechanism", "claim"), FALSE, ids=str)
+def test_a_false_claim_of_any_kind_is_refused(mechanism, claim):
+    """All of them held at epsilon 0, 1/4, 1/2, 1, 2 and 4, or at delta 0."""
+    found = check(mechanism, [(0, 1)], claim=claim)
+    assert found.violated, found
+
+
+TRUE = [
+    (Gaussian(sigma=0.3), ApproximateLoss(5, 0.05), "at epsilon 5"),
+    (RARE, GaussianLoss(2), "at any epsilon"),
+    (Laplace(epsilon=1), PureLoss(1) * 3, "at any epsilon"),
+    (Laplace(epsilon=1), RangeLoss(2), "no output"),
+    (Laplace(epsilon=1), LossDistribution.of(Laplace(epsilon=1)), "nor elsewhere by more than"),
+    (UNEVEN, RenyiLoss({2: Fraction("0.6")}), "at 1 orders"),
+    (Gaussian(sigma=1), GaussianLoss(1), "nor elsewhere by more than"),
+    (Gaussian(sigma=1), ConcentratedLoss(0.5), "at 15 orders"),
+    (Gaussian(sigma=2), GaussianLoss(1), "at any epsilon"),
+    (Laplace(epsilon=Fraction(1, 2)), PureLoss(0.5) + GaussianLoss(1), "at any epsilon"),
+]
+
+
+@pytest.mark.parametrize(("mechanism", "claim", "words"), TRUE, ids=str)
+def test_a_true_claim_of_any_kind_passes_and_says_what_was_checked(mechanism, claim, words):
+    found = check(mechanism, [(0, 1)], claim=claim)
+    assert found.private, found
+    assert words in str(found)
+
+
+def test_outputs_that_were_left_out_are_mentioned():
+    found = check(Laplace(epsilon=1), [(0, 1)], range(-3, 5))
+    assert found.private
+    assert "of probability was not checked" in str(found)
+    assert "not checked" not in str(check(Laplace(epsilon=1), [(0, 1)]))
 
 
 def test_a_grid_is_walked_in_its_own_steps():

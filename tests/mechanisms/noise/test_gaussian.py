@@ -59,7 +59,7 @@ def test_the_classical_sigma_is_caught_above_epsilon_one():
     sigma = math.sqrt(2 * math.log(1.25e10)) / 10
     claim = Gaussian.calibrated(epsilon=10, delta=1e-10, sensitivity=100)
     broken = Claims(Gaussian(sigma=100 * sigma, sensitivity=100), claim)
-    verdict = check(broken, [(0, 100)], range(-700, 800), epsilons=[10])
+    verdict = check(broken, [(0, 100)], range(-700, 800))
     assert verdict.violated, verdict
 
 
@@ -90,8 +90,8 @@ def test_pmf_agrees_with_another_library(sigma):
 def test_vectors_share_the_l2_sensitivity():
     mechanism = Gaussian(mu=1, sensitivity=Fraction(7, 5))
     grid = [[a, b] for a in range(-12, 14) for b in range(-12, 14)]
-    assert check(mechanism, [([0, 0], [1, 0])], grid, epsilons=[0.5, 1, 2]).private
-    verdict = check(mechanism, [([0, 0], [3, 3])], grid, epsilons=[0.5, 1, 2])
+    assert check(mechanism, [([0, 0], [1, 0])], grid).private
+    verdict = check(mechanism, [([0, 0], [3, 3])], grid)
     assert verdict.violated
 
 
@@ -106,5 +106,5 @@ def test_a_grid_other_than_one():
     assert tenths.noise().variance == 900
     assert tenths.pmf(0.7, 0) == Gaussian(sigma=30).pmf(7, 0)
     assert tenths.margin(real=False) == Gaussian(sigma=30).margin() / 10
-    assert check(tenths, [(0, 1)], [k / 10 for k in range(-300, 310)], epsilons=[0, 1]).private
+    assert check(tenths, [(0, 1)], [k / 10 for k in range(-300, 310)]).private
     assert Gaussian(sigma=30, sensitivity=10, step=5).noise().variance == 36

@@ -1,10 +1,10 @@
 """Checks a mechanism's loss with certainty, by enumerating its outputs.
 
 Works on mechanisms with `loss` and `pmf_bounds(output, value, bits)`, and on mechanisms that
-choose by scores and have `pmf(scores)`. A pure loss bounds the odds of every output between
-neighbours. Any other loss bounds the hockey-stick excess at each epsilon. Sums and ratios use
-certified integers, so floats decide nothing. The exception is a mechanism whose `pmf` returns
-floats: they are trusted to one part in 2**30.
+choose by scores and have `pmf(scores)`. What is checked depends on the claim: see
+`claim_checks`. Sums and ratios use certified integers, so floats decide nothing. The exceptions
+are Renyi divergences, and mechanisms whose `pmf` returns floats: both are trusted to one part
+in 2**30.
 """
 
 import inspect
@@ -15,10 +15,10 @@ from fractions import Fraction
 from itertools import permutations
 from typing import Any
 
+from deniable.audit.prove.claim_checks import Rows, check_claim
 from deniable.audit.prove.datasets import list_groups
 from deniable.errors import InvalidParameter, Unsupported
-from deniable.exact.enclosures import Enclosure, exp_neg
-from deniable.exact.rationals import rational
+from deniable.exact.enclosures import Enclosure
 from deniable.privacy import Loss
 
 BITS = (256, 512, 1024, 2048)  # more bits are used if fewer cannot decide
@@ -26,13 +26,15 @@ SLACK = Fraction(1, 1 << 60)  # allowed relative error of odds that equal e**eps
 _FLOAT_SLACK = Fraction(1, 1 << 30)
 _FLOAT_ERROR = Fraction(1, 1 << 44)
 _MOST_OUTPUTS = 1 << 14
+_NEGLIGIBLE = 1e-15
 
 
 @dataclass(frozen=True, slots=True)
 class EnumerationResult:
     """If `private` or `violated` is true, it is certain. If neither is, the check is undecided.
 
-    `missing` is an upper bound on the probability of outputs that were not checked.
+    `event` names what violates the claim, or says what was checked. `missing` is an upper bound
+    on the probability of outputs that were not checked.
     """
 
     private: bool
@@ -42,7 +44,8 @@ class EnumerationResult:
 
     def __str__(self) -> str:
         word = "violated" if self.violated else "private" if self.private else "undecided"
-        return f"{word}: {self.event}"
+        rest = f" ({self.missing:.2g} of probability was not checked)"
+        return f"{word}: {self.event}{rest if self.missing > _NEGLIGIBLE else ''}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,32 +63,36 @@ def check(
     outputs: Iterable[Any] | None = None,
     *,
     claim: Loss | None = None,
-    epsilons: Sequence[float] = (0, 0.25, 0.5, 1, 2, 4),
     bits: Sequence[int] = BITS,
 ) -> EnumerationResult:
     """Compares all pairs of each group of neighbours.
 
     Without `outputs` it enumerates nearly all of them. The claim is the mechanism's own `loss`
-    unless another one is given.
+    unless another one is given. It is checked as what it is: the odds of every output for a
+    pure loss, its own epsilon and delta for an approximate one, all epsilons for a curve.
 
-    >>> from deniable import Laplace, PureLoss
+    >>> from deniable import ApproximateLoss, Gaussian, Laplace, PureLoss
     >>> print(check(Laplace(epsilon=1), [(0, 1)]))
     private: no output exceeds the claim
     >>> print(check(Laplace(epsilon=2), [(0, 1)], claim=PureLoss(1)))
     violated: output 0, inputs 0 and 1
+    >>> print(check(Gaussian(sigma=0.3), [(0, 1)], claim=ApproximateLoss(5, 1e-9)))
+    violated: excess 0.0477 at epsilon 5, inputs 0 and 1
     """
     loss = mechanism.loss if claim is None else claim
     listed = None if outputs is None else list(outputs)
-    worst = EnumerationResult(True, False, "no output exceeds the claim", 0.0)
+    worst = EnumerationResult(True, False, "", 0.0)
     for group in list_groups(neighbors):
         for precision in bits:
-            result = _compare(mechanism, loss, group, listed, epsilons, precision)
+            result = _compare(mechanism, loss, group, listed, precision)
             if result.private or result.violated:
                 break
         missing = max(worst.missing, result.missing)
         if result.violated:
             return replace(result, missing=missing)
-        worst = replace(worst if result.private else result, missing=missing)
+        if not result.private or (worst.private and len(result.event) >= len(worst.event)):
+            worst = result  # undecided, or the most cautious words
+        worst = replace(worst, missing=missing)
     return worst
 
 
@@ -94,69 +101,24 @@ def _compare(
     loss: Loss,
     group: list[Any],
     outputs: list[Any] | None,
-    epsilons: Sequence[float],
     bits: int,
 ) -> EnumerationResult:
     """Compares all pairs of one group."""
     distributions = _enclose_distributions(mechanism, group, outputs, bits)
     rows = distributions.rows
     unseen = max(1 - Fraction(sum(lo for lo, _ in row), 1 << bits) for row in rows)
-    worst = EnumerationResult(
-        True, False, "no output exceeds the claim", float(max(unseen, Fraction(0)))
-    )
+    worst = EnumerationResult(True, False, "", float(max(unseen, Fraction(0))))
     for (value, row), (other, other_row) in permutations(zip(group, rows, strict=True), 2):
-        if loss.exact_epsilon is not None and loss.slack == 0:
-            private, violated, event = _compare_odds(loss, distributions, row, other_row)
-        else:
-            private, violated, event = _compare_excess(loss, row, other_row, epsilons, bits)
-        if not private and not worst.violated:
-            worst = replace(
-                worst,
-                private=False,
-                violated=violated,
-                event=f"{event}, inputs {value} and {other}",
-            )
+        pair = Rows(distributions.outputs, row, other_row, bits, distributions.slack)
+        found = check_claim(loss, pair)
+        if found.violated or (worst.private and not found.private):
+            event = f"{found.event}, inputs {value} and {other}"
+            worst = replace(worst, private=False, violated=found.violated, event=event)
+            if found.violated:
+                break
+        elif worst.private and len(found.event) >= len(worst.event):  # the most cautious words
+            worst = replace(worst, event=found.event)
     return worst
-
-
-def _compare_odds(
-    loss: Loss, distributions: _Distributions, row: list[Enclosure], other_row: list[Enclosure]
-) -> tuple[bool, bool, str]:
-    limit = 1 / Fraction(exp_neg(rational(loss.epsilon()), 512)[0], 1 << 512)
-    private = True
-    items = zip(distributions.outputs, row, other_row, strict=True)
-    for output, (lo, hi), (low, high) in sorted(items, key=lambda item: -item[1][0]):
-        if lo > limit * high:
-            return False, True, f"output {output}"
-        if hi > limit * (1 + distributions.slack) * low:
-            private = False
-    return private, False, "some odds are too close to the claim to decide"
-
-
-def _compare_excess(
-    loss: Loss,
-    row: list[Enclosure],
-    other_row: list[Enclosure],
-    epsilons: Sequence[float],
-    bits: int,
-) -> tuple[bool, bool, str]:
-    unseen = (1 << bits) - sum(lo for lo, _ in row)
-    private = True
-    for epsilon in epsilons:
-        e_lo, e_hi = exp_neg(rational(epsilon), bits)  # e**-epsilon
-        allowed = rational(loss.delta(epsilon)) * (1 << bits)
-        most = unseen + sum(
-            max(0, hi - (low << bits) // e_hi)
-            for (_, hi), (low, _) in zip(row, other_row, strict=True)
-        )
-        least = sum(
-            max(0, lo - -(-(high << bits) // max(e_lo, 1)))
-            for (lo, _), (_, high) in zip(row, other_row, strict=True)
-        )
-        if least > allowed:
-            return False, True, f"excess {least / 2**bits:.3g} at epsilon {epsilon}"
-        private = private and most <= math.floor(allowed)
-    return private, False, "the excess is too close to the claim to decide"
 
 
 def _enclose_distributions(
