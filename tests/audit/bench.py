@@ -253,6 +253,29 @@ def truncated(data, n):
     return data + np.clip(Laplace(epsilon=1).release(np.zeros(n, dtype=np.int64)), -6, 6)
 
 
+def beside_harmless(case, pairs):
+    """The same mechanism with so many more pairs of inputs on which it is right: every second
+    pair is of equal inputs, the others just keep the claim."""
+    inputs = [data for pair in case.neighbors for data in pair]
+    mu = getattr(case.claim, "mu_squared", None)
+    fine = exact(case.claim.exact_epsilon.rational) if case.claim is ONE else exact(0.5)
+    fine = fine if mu is None else gaussian(1 / math.sqrt(mu))
+
+    def many(data, n):
+        kind, true = data
+        return case.many(true, n) if kind != "fine" else fine(true, n)
+
+    extra = [
+        (("fine", 2 * i), ("fine", 2 * i + 1))
+        if i % 2
+        else ((f"left {i}", inputs[i % len(inputs)]), (f"right {i}", inputs[i % len(inputs)]))
+        for i in range(pairs)
+    ]
+    own = [tuple(("own", data) for data in pair) for pair in case.neighbors]
+    half = pairs // 2
+    return Case(case.name, many, [*extra[:half], *own, *extra[half:]], case.claim)
+
+
 WRONG = [
     Case("sparse vector without its factor", sparse_vector(2.0), QUERIES),
     Case("sparse vector that prints values", sparse_vector_with_values, QUERIES),

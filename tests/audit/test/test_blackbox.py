@@ -4,6 +4,7 @@ import math
 
 import numpy as np
 import pytest
+from scipy.stats import binom
 
 from deniable import (
     ApproximateLoss,
@@ -14,9 +15,10 @@ from deniable import (
     Staircase,
     audit,
 )
+from deniable.audit.test import blackbox
 from deniable.audit.test.blackbox import plan_rounds
 from deniable.errors import InvalidParameter
-from tests.audit.bench import OTHERS, RIGHT, WRONG, Case
+from tests.audit.bench import OTHERS, RIGHT, WRONG, Case, beside_harmless, laplace
 
 CALLS = 10_000_000
 
@@ -39,6 +41,79 @@ def test_right_mechanisms_are_not_accused(case, size):
         assert not verdict.violated, verdict
         assert verdict.calls <= calls
         assert "no violation" in str(verdict)
+
+
+BLATANT = ["noise of half the scale", "plain numpy Laplace", "NaN through clip"]
+
+
+def count_caught(case, pairs, audits, calls):
+    case = beside_harmless(case, pairs) if pairs else case
+    return sum(
+        audit.test(case, case.neighbors, case.claim, calls=calls).violated
+        for _ in range(audits)
+    )
+
+
+def test_harmless_pairs_do_not_hide_a_broken_one(size):
+    """Caught as often as alone, with the same calls, less one time in ten."""
+    audits = size(small=1, full=10, what="audits of each broken mechanism and set of pairs")
+    calls = size(small=100_000, full=10_000_000, what="calls in each of them")
+    broken = sorted([*WRONG, *OTHERS], key=lambda case: case.name not in BLATANT)
+    several = size(small=len(BLATANT), full=len(broken), what="broken mechanisms among others")
+    caught = {
+        case.name: [count_caught(case, pairs, audits, calls) for pairs in (0, 5, 20)]
+        for case in broken[:several]
+    }
+    print(caught)
+    assert all(min(counts) >= counts[0] - audits // 10 > 0 for counts in caught.values())
+
+
+def test_no_more_right_mechanisms_are_accused_among_many_pairs(size):
+    """Pairs that just keep the claim, judged at a rate that would show."""
+    audits = size(small=5, full=600, what="audits of many tight pairs")
+    pairs = [(2 * i, 2 * i + 1) for i in range(size(small=6, full=20, what="pairs"))]
+    noise = Laplace(epsilon=1)
+    accused = sum(
+        audit.test(noise, pairs, calls=12_000, error=0.1).violated for _ in range(audits)
+    )
+    assert binom.sf(accused - 1, audits, 0.1) > 1e-6
+    assert audit.test(Laplace(epsilon=2), pairs, PureLoss(1), calls=12_000).violated  # power
+
+
+@pytest.mark.parametrize("pairs", [1, 9])
+def test_all_that_is_tested_shares_one_error(pairs, monkeypatch):
+    """The union bound: what all tests of an audit may err together is at most `error`."""
+    spent = []
+    confirm = blackbox.confirm_events
+
+    def record(comparison, tests, count, error, delta):
+        spent.append(len(tests) * error)
+        return confirm(comparison, tests, count, error, delta)
+
+    monkeypatch.setattr(blackbox, "confirm_events", record)
+    neighbors = [(2 * i, 2 * i + 1) for i in range(pairs)]
+    audit.test(Laplace(epsilon=1), neighbors, calls=70_000, error=1e-6)
+    assert spent
+    assert sum(spent) <= 1e-6 * (1 + 1e-9)
+
+
+@pytest.mark.parametrize("scale", [1.0, 0.5])
+@pytest.mark.parametrize("pairs", [0, 20])
+def test_floating_point_noise_is_accused_first_and_in_those_words(scale, pairs):
+    """Even if the scale is wrong too."""
+    case = Case("floats", lambda data, n: data + laplace(scale, n), [(0, 1)])
+    case = beside_harmless(case, pairs) if pairs else case
+    verdict = audit.test(case, case.neighbors, case.claim, calls=200_000)
+    words = "floating-point noise: the low digits tell the inputs apart"
+    assert str(verdict).startswith(f"violates PureLoss(1): {words}"), verdict
+
+
+@pytest.mark.parametrize("name", ["a mean divided by the true n", "NaN through clip"])
+def test_floats_that_are_exact_are_not_called_floating_point_noise(name):
+    case = next(one for one in WRONG if one.name == name)
+    verdict = audit.test(case, case.neighbors, case.claim, calls=60_000)
+    assert verdict.violated
+    assert "floating-point noise" not in str(verdict)
 
 
 # Truths of epsilon_low.

@@ -1,10 +1,16 @@
 """A statistical audit of any mechanism, as a black box.
 
-Rounds grow eightfold. Each round searches one sample for a pair of inputs and an event, then
-tests them on fresh outputs with Clopper-Pearson bounds on the event's probability under both
-inputs, each at its share of the family-wise error. Let the event have probability at least p
-under one input and at most q under the other. A claim f (as a trade-off) is violated when
-1 - p < f(q), and epsilon is at least ln((p - delta) / q).
+Rounds grow eightfold. Each round searches for pairs of inputs and events, then tests the best
+few on fresh outputs with Clopper-Pearson bounds on the event's probability under both inputs.
+Let the event have probability at least p under one input and at most q under the other. A claim
+f (as a trade-off) is violated when 1 - p < f(q), and epsilon is at least ln((p - delta) / q).
+
+The search spends its calls by evidence (`races`), so that many harmless pairs hardly hide a
+harmful one. The error rate does not depend on how: given everything that the search saw, the
+outputs of the test are fresh, so each bound of it is wrong with probability at most its share
+of the round's error. A round divides its error among the bounds that it tests, however they
+were chosen, and the errors of all rounds add up to `error`. So by the union bound all bounds of
+an audit hold together with probability 1 - `error`, however many pairs there are.
 
 The audit also compares two calls in a row, x then x against x then y. With fresh noise the
 first call says nothing about the second, so the claim for one call must hold for the two
@@ -23,15 +29,15 @@ from typing import Any
 
 from deniable.audit.prove.datasets import list_groups
 from deniable.audit.test.comparisons import Comparison, list_comparisons
-from deniable.audit.test.event_confirmation import EventBounds, claim_lines, confirm_events
-from deniable.audit.test.event_search import EventTest, EventTests, search_events
+from deniable.audit.test.event_confirmation import EventBounds, confirm_events
+from deniable.audit.test.event_search import EventTest, EventTests
 from deniable.audit.test.mechanism_calls import (
     Caller,
     CallMeter,
     OutOfTime,
-    gather,
 )
 from deniable.audit.test.progress import progress
+from deniable.audit.test.races import Found, race
 from deniable.errors import InvalidParameter
 from deniable.exact.rationals import Number, probability, whole
 from deniable.privacy import Loss
@@ -39,10 +45,9 @@ from deniable.privacy.losses.loss import delta_of
 
 _FIRST = 20_000
 _GROWTH = 8
-_FEWEST = 50  # outputs needed for a search
-_NUMBERS = 1 << 21  # numbers kept of one sample in the search
 _TESTS = 3  # events tested on fresh outputs, for each of the two measures
 _SUSPICIOUS = 2.0  # standard errors above the claim
+_FLOATING = 4.0  # the same, for low digits alone
 _USUAL_DELTA = 1e-5
 
 
@@ -182,45 +187,29 @@ class _Audit:
 
     def _run_round(self, size: int, error: float, last: bool) -> None:
         start = self.meter.used
-        found = self._search(size // 3 if last else size // 2)
+        found = race(self.comparisons, size // 3 if last else size // 2)
         chosen = _choose_tests(found)
         left = size - (self.meter.used - start)
-        weights = {comparison: 4 if comparison.single else 1 for comparison in chosen}
-        share = error / sum(len(tests) for tests in chosen.values())
+        weights = _weigh(chosen)
+        share = error / max(1, sum(len(tests) for tests in chosen.values()))
         for comparison, tests in chosen.items():
             count = left * weights[comparison] // sum(weights.values()) // (2 * comparison.cost)
             self.confirmed += confirm_events(comparison, tests, count, share, self.delta)
         self._narrow(found)
 
-    def _search(self, calls: int) -> dict[Comparison, EventTests]:
-        weights = [3 if comparison.single else 1 for comparison in self.comparisons]
-        found = {}
-        for comparison, weight in zip(self.comparisons, weights, strict=True):
-            count = calls * weight // sum(weights) // (2 * comparison.cost)
-            width = next(comparison.left(min(count, 16))).width
-            count = min(count - 16, _NUMBERS // width)
-            if count >= _FEWEST:
-                left, right = gather(comparison.left(count)), gather(comparison.right(count))
-                found[comparison] = search_events(left, right, claim_lines(comparison.claim))
-        return found
-
-    def _narrow(self, found: dict[Comparison, EventTests]) -> None:
-        """Keeps the most promising comparisons, because the next round is larger."""
-        single = [comparison for comparison in found if comparison.single]
-        best = sorted(single, key=lambda comparison: -found[comparison].evidence[0].value)[:2]
-        best += sorted(single, key=lambda comparison: -found[comparison].epsilon[0].value)[:1]
-        best += [
-            comparison
-            for comparison, tests in found.items()
-            if not comparison.single and tests.evidence[0].value > _SUSPICIOUS
-        ][:2]
-        self.comparisons = list(dict.fromkeys(best)) or self.comparisons
+    def _narrow(self, found: Found) -> None:
+        """Of comparisons of two calls in a row only suspicious ones stay, because the next
+        round is larger. Single calls always have another chance."""
+        singles = [comparison for comparison in self.comparisons if comparison.single]
+        suspects = [each for each in found if not each.single and _suspicious(found[each])]
+        self.comparisons = [*singles, *suspects[: max(2, len(singles) // 4)]]
 
     def _conclude(self) -> Verdict:
         singles = [event for event in self.confirmed if event.single]
         violations = [event for event in self.confirmed if event.violates]
         ranked = sorted(
-            violations or singles, key=lambda event: (not event.single, -event.epsilon_low)
+            violations or singles,
+            key=lambda event: (not event.floating, not event.single, -event.epsilon_low),
         )
         most = max((event.epsilon_low for event in singles), default=0.0)
         return Verdict(
@@ -236,18 +225,37 @@ class _Audit:
         )
 
 
-def _choose_tests(found: dict[Comparison, EventTests]) -> dict[Comparison, list[EventTest]]:
-    """The best tests of the comparison with the largest epsilon and of suspicious ones."""
+def _suspicious(tests: EventTests) -> bool:
+    return tests.evidence[0].value > _SUSPICIOUS
+
+
+def _choose_tests(found: Found) -> dict[Comparison, list[EventTest]]:
+    """The best tests: of low digits, of suspicious comparisons and of the largest epsilon."""
     if not found:
         return {}
+    chosen: dict[Comparison, list[EventTest]] = {}
+    digits = {
+        each: tests.low_digits[0].value for each, tests in found.items() if tests.low_digits
+    }
+    for comparison in sorted(digits, key=lambda each: -digits[each])[:1]:
+        if digits[comparison] > _FLOATING:
+            chosen[comparison] = found[comparison].low_digits[:1]
+    suspects = [each for each, tests in found.items() if _suspicious(tests)]
+    for comparison in sorted(suspects, key=lambda each: -found[each].evidence[0].value)[:2]:
+        chosen.setdefault(comparison, []).extend(found[comparison].evidence[:_TESTS])
     singles = [comparison for comparison in found if comparison.single]
     most = max(singles or found, key=lambda comparison: found[comparison].epsilon[0].value)
-    chosen = {most: [*found[most].epsilon[:_TESTS], *found[most].evidence[:_TESTS]]}
-    evidence = {comparison: tests.evidence for comparison, tests in found.items()}
-    suspects = [each for each, tests in evidence.items() if tests[0].value > _SUSPICIOUS]
-    for comparison in sorted(suspects, key=lambda each: -evidence[each][0].value)[:2]:
-        chosen.setdefault(comparison, evidence[comparison][:_TESTS])
+    tests = [*found[most].epsilon[:_TESTS], *found[most].evidence[:_TESTS]]
+    chosen.setdefault(most, []).extend(tests)
     return {comparison: _remove_repeats(tests) for comparison, tests in chosen.items()}
+
+
+def _weigh(chosen: dict[Comparison, list[EventTest]]) -> dict[Comparison, int]:
+    """Shares of the calls: most for the first, and less for calls in a row, which cost more."""
+    return {
+        comparison: (4 if comparison.single else 1) * (1 if place else 3)
+        for place, comparison in enumerate(chosen)
+    }
 
 
 def _remove_repeats(tests: list[EventTest]) -> list[EventTest]:

@@ -43,6 +43,7 @@ class EventBounds:
     delta_low: float
     violates: bool
     single: bool
+    floating: bool  # whether it is about the low digits of float noise
 
     def __str__(self) -> str:
         first, second = self.inputs
@@ -128,6 +129,7 @@ def _bound_event(
         delta_low=max(0.0, low - most * high),
         violates=violates,
         single=comparison.single,
+        floating=test.floating,
     )
 
 

@@ -9,7 +9,7 @@ made here are harmless: events are tested again on fresh outputs.
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TypeAlias
 
 import numpy as np
@@ -23,19 +23,21 @@ from deniable.audit.test.events import (
     ExactOutputEvent,
     ThresholdEvent,
 )
-from deniable.audit.test.features import OutputFeature, list_features
+from deniable.audit.test.features import OutputFeature, list_features, looks_continuous
 from deniable.audit.test.logistic_score import fit_logistic_score
 from deniable.audit.test.outputs import Batch, Floats
 
 Counts: TypeAlias = NDArray[np.int64]
 ClaimLine: TypeAlias = tuple[float, float]  # (epsilon, delta) that the claim allows
 
+FLOATING = "floating-point noise: the low digits tell the inputs apart"
 _CELLS = 64
 _DISTINCT = 256
 _BOARD = 12
 _PAIRED = 6
 _KEYS = 4096
 _PROPOSED = 60
+_LOW = 6
 
 
 @dataclass(frozen=True)
@@ -56,18 +58,24 @@ class EventTest:
     turned: bool
     value: float  # its score, by the measure that it was chosen for
     rate: float  # its probability, roughly, under the first input of that order
+    floating: bool = False  # whether it is about the low digits of float noise
 
     @property
     def text(self) -> str:
-        return f"not {self.event.text}" if self.negated else self.event.text
+        text = f"not {self.event.text}" if self.negated else self.event.text
+        return f"{FLOATING} ({text})" if self.floating else text
 
 
 @dataclass(frozen=True)
 class EventTests:
-    """The events with the best bounds on epsilon, and with the best evidence; best first."""
+    """The events with the best bounds on epsilon, and with the best evidence; best first.
+
+    `low_digits` are those of the latter that only look at where the digits of floats end.
+    """
 
     epsilon: list[EventTest]
     evidence: list[EventTest]
+    low_digits: list[EventTest]
 
 
 def search_events(x: Batch, y: Batch, lines: Sequence[ClaimLine]) -> EventTests:
@@ -77,13 +85,23 @@ def search_events(x: Batch, y: Batch, lines: Sequence[ClaimLine]) -> EventTests:
     rank = TwoSamples(x.rows(slice(half_x, None)), y.rows(slice(half_y, None)), tuple(lines))
     by_evidence = sorted(_propose(fit), key=lambda candidate: -candidate.evidence)
     by_epsilon = sorted(by_evidence, key=lambda candidate: -candidate.epsilon)
-    best = [*by_evidence[:_PROPOSED], *by_epsilon[:_PROPOSED]]
+    low = [candidate for candidate in by_evidence if candidate.event.low_digits]
+    floating = bool(low) and (looks_continuous(x) or looks_continuous(y))
+    best = [*by_evidence[:_PROPOSED], *by_epsilon[:_PROPOSED], *low[: floating * _LOW]]
     events = {id(candidate.event): candidate.event for candidate in best}
     tests = [rank.best_tests(event) for event in events.values()]
+    if floating:
+        tests = [(_mark_floating(first), _mark_floating(second)) for first, second in tests]
+    evidence = sorted((test for _, test in tests), key=lambda test: -test.value)
     return EventTests(
         sorted((test for test, _ in tests), key=lambda test: -test.value),
-        sorted((test for _, test in tests), key=lambda test: -test.value),
+        evidence,
+        [test for test in evidence if test.floating],
     )
+
+
+def _mark_floating(test: EventTest) -> EventTest:
+    return replace(test, floating=test.event.low_digits)
 
 
 @dataclass(frozen=True)

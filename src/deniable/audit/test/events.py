@@ -12,6 +12,7 @@ from deniable.audit.test.outputs import Batch, Floats
 
 Hits: TypeAlias = NDArray[np.bool_]
 
+_MANY = 64  # more outputs than a clamp or a default makes frequent
 _NAMED = 3  # this many are named, the others are counted
 
 
@@ -20,6 +21,9 @@ class Event(Protocol):
 
     @property
     def text(self) -> str: ...
+
+    @property
+    def low_digits(self) -> bool: ...
 
     def hits(self, batch: Batch) -> Hits: ...
 
@@ -40,6 +44,10 @@ class ThresholdEvent:
             )
         sign = ">=" if self.above else "<"
         return f"{self.feature.text} {sign} {self.threshold:.17g}"
+
+    @property
+    def low_digits(self) -> bool:
+        return self.feature.low_digits
 
     def hits(self, batch: Batch) -> Hits:
         read = self.feature(batch)
@@ -97,6 +105,10 @@ class CellEvent:
         more = f", or in {len(cells) - 3} more ranges" if len(cells) > 3 else ""
         return f"{self.feature.text} {text}{more}"
 
+    @property
+    def low_digits(self) -> bool:
+        return self.feature.low_digits
+
     def hits(self, batch: Batch) -> Hits:
         return np.asarray(self.chosen[self.bins.place(self.feature(batch))])
 
@@ -120,6 +132,10 @@ class CellPairEvent:
             for feature, bins, cell in zip((first, second), self.bins, (a, b), strict=True)
         )
         return f"{first_text} and {second_text}{more}"
+
+    @property
+    def low_digits(self) -> bool:
+        return all(feature.low_digits for feature in self.features)
 
     def hits(self, batch: Batch) -> Hits:
         a, b = (
@@ -161,6 +177,10 @@ class ExactOutputEvent:
         if len(self.keys) == 1:
             return f"output is exactly {self.example}"
         return f"output is exactly one of {len(self.keys)}, such as {self.example}"
+
+    @property
+    def low_digits(self) -> bool:
+        return len(self.keys) > _MANY  # of outputs that hardly repeat
 
     def hits(self, batch: Batch) -> Hits:
         place = np.minimum(np.searchsorted(self.keys, batch.keys), len(self.keys) - 1)

@@ -15,6 +15,7 @@ from deniable.audit.test.outputs import Batch, Floats
 
 _MOST_COLUMNS = 12
 _MOST_DIFFERENCES = 15
+_MANY_DIGITS = 20  # binary; a noisy multiple of a step has fewer, or repeats
 _NEVER = 1100.0  # stands for the last digit of zero, which is a multiple of every 2**k
 
 
@@ -22,12 +23,14 @@ _NEVER = 1100.0  # stands for the last digit of zero, which is a multiple of eve
 class OutputFeature:
     """A name, and how to compute the feature from a batch; the batch caches the result.
 
-    If the numbers are codes, `codes` says what they mean.
+    If the numbers are codes, `codes` says what they mean. `low_digits` is true if the feature
+    looks only at where the binary digits of a float end.
     """
 
     text: str
     read: Callable[[Batch], Floats]
     codes: Mapping[float, str] | None = None
+    low_digits: bool = False
 
     def __call__(self, batch: Batch) -> Floats:
         if self not in batch.memo:
@@ -166,12 +169,24 @@ def _float_features(j: int, width: int) -> list[OutputFeature]:
         OutputFeature(
             f"exponent of the last binary digit of {name}",
             lambda batch: last_digit(batch.column(j)),
+            low_digits=True,
         ),
         OutputFeature(
-            f"trailing zero bits of {name}", lambda batch: _trailing_zeros(batch.column(j))
+            f"trailing zero bits of {name}",
+            lambda batch: _trailing_zeros(batch.column(j)),
+            low_digits=True,
         ),
         OutputFeature(f"fractional part of {name}", lambda batch: _fraction(batch.column(j))),
     ]
+
+
+def looks_continuous(batch: Batch) -> bool:
+    """Whether outputs are floats that hardly repeat, with many digits, as float noise has."""
+    if not batch.floating or len(np.unique(batch.keys)) < len(batch) / 2:
+        return False
+    zeros = np.column_stack([_trailing_zeros(batch.column(j)) for j in range(batch.width)])
+    with np.errstate(invalid="ignore"):
+        return bool((zeros < 53 - _MANY_DIGITS).any(axis=1).mean() > 0.5)
 
 
 def last_digit(x: Floats) -> Floats:

@@ -1,0 +1,88 @@
+"""Spends calls by evidence: which comparisons of an audit are worth testing.
+
+All comparisons start with small samples. Those with little evidence against the claim are
+dropped, and the others get larger samples, with the same number of calls in every heat
+(successive halving: Karnin, Koren & Somekh 2013). With k comparisons each of the last few gets
+about 1 / log(k) of the calls, instead of 1 / k. Nothing here is a test: errors only cost power,
+because what is found is tested again on fresh outputs.
+"""
+
+import math
+from collections.abc import Sequence
+
+from deniable.audit.test.comparisons import Comparison
+from deniable.audit.test.event_confirmation import claim_lines
+from deniable.audit.test.event_search import EventTests, search_events
+from deniable.audit.test.mechanism_calls import gather
+from deniable.audit.test.outputs import Batch, join_batches
+
+_FEWEST = 50  # outputs needed for a search
+_NUMBERS = 1 << 21  # numbers kept of one sample
+_FINALISTS = 4
+_DROPPED = 4  # one of so many stays in the race
+_SINGLE_WEIGHT = 3
+
+Found = dict[Comparison, EventTests]
+
+
+def race(comparisons: Sequence[Comparison], calls: int) -> Found:
+    """The best events of the comparisons that are left at the end, in at most so many calls."""
+    samples: dict[Comparison, tuple[Batch, Batch]] = {}
+    active, found = list(comparisons), {}
+    heats = count_heats(active, calls)
+    for heat in range(heats):
+        found = _look(active, calls // heats, samples)
+        if heat < heats - 1 and found:
+            active = keep_best(found)
+    return found
+
+
+def count_heats(comparisons: Sequence[Comparison], calls: int) -> int:
+    """As many as it takes to leave the finalists, if the first samples are large enough.
+
+    >>> count_heats([], 1000)
+    1
+    """
+    wanted = math.ceil(math.log(max(len(comparisons), 1) / _FINALISTS, _DROPPED))
+    heats = 1 + max(wanted, 0)
+    share = calls // heats * _SINGLE_WEIGHT // max(sum(map(_weight, comparisons)), 1)
+    return heats if share >= 4 * _FEWEST else 1
+
+
+def keep_best(found: Found) -> list[Comparison]:
+    """The comparisons with most evidence, and the one with the largest epsilon."""
+    kept = max(_FINALISTS, len(found) // _DROPPED)
+    best = sorted(found, key=lambda each: -_evidence(found[each]))[:kept]
+    singles = [each for each in found if each.single] or list(found)
+    best.append(max(singles, key=lambda each: found[each].epsilon[0].value))
+    return list(dict.fromkeys(best))
+
+
+def _evidence(tests: EventTests) -> float:
+    return tests.evidence[0].value
+
+
+def _weight(comparison: Comparison) -> int:
+    return _SINGLE_WEIGHT if comparison.single else 1
+
+
+def _look(
+    comparisons: list[Comparison], calls: int, samples: dict[Comparison, tuple[Batch, Batch]]
+) -> Found:
+    """Draws more outputs of each comparison and searches all that were drawn in this race."""
+    total = sum(map(_weight, comparisons))
+    numbers = _NUMBERS * _FINALISTS // max(len(comparisons), _FINALISTS)
+    found = {}
+    for comparison in comparisons:
+        count = calls * _weight(comparison) // total // (2 * comparison.cost)
+        width = next(comparison.left(min(count, 16))).width if count else 1
+        count = min(count - 16, numbers // width)
+        if count < _FEWEST:
+            continue
+        drawn = gather(comparison.left(count)), gather(comparison.right(count))
+        if comparison in samples:
+            left, right = samples[comparison]
+            drawn = join_batches([left, drawn[0]]), join_batches([right, drawn[1]])
+        samples[comparison] = drawn
+        found[comparison] = search_events(*drawn, claim_lines(comparison.claim))
+    return found
