@@ -158,7 +158,6 @@ class Table:
         if unit is not None:
             _check_unit_type(self.name, unit, schema[unit])
         declared = {name.lower(): column for name, column in self.columns.items()}
-        untyped = is_untyped(self.source)
         completed = Table(
             self.name,
             self.source,
@@ -174,7 +173,7 @@ class Table:
             malformed=self.malformed,
             columns={
                 name: declared.get(name.lower(), Column(name)).with_type(
-                    name, type_, untyped=untyped
+                    name, type_, untyped=is_untyped(self.source)
                 )
                 for name, type_ in schema.items()
             },
