@@ -17,6 +17,7 @@ import pyarrow as pa
 import pytest
 
 from deniable.engines.duckdb.engine import DuckDB
+from deniable.engines.handover.long_texts import LONGEST_TEXT
 from deniable.errors import EngineFailed, InvalidPolicy, InvalidQuery, Unsupported
 from deniable.policy import Policy, Table
 from deniable.query.language.parse import parse
@@ -366,6 +367,20 @@ class EngineContract:
                 before = summed.get(ward, (0,) * len(integers))
                 summed[ward] = tuple(a + b for a, b in zip(before, integers, strict=True))
         assert summed == found["all"]
+
+    def test_text_that_is_too_long_is_missing(self):
+        """Whoever has such a name belongs to nobody, and functions of it do not fail."""
+        kept = ["x" * LONGEST_TEXT, "é" * (LONGEST_TEXT // 2), ""]
+        names = pa.array([*kept, "x" * LONGEST_TEXT + "y", "é" * 40_000, None], pa.string())
+        tables = {"long": pa.table({"id": names, "name": names})}
+        declared = Table.declare("long", unit="id").with_schema(
+            dict.fromkeys(("id", "name"), "VARCHAR")
+        )
+        sql = "SELECT COUNT(*) FROM long WHERE UPPER(TRIM(name)) <> 'a'"
+        asked = plan(parse(sql), Policy([declared], epsilon=9), epsilon=1)
+        with self.opened(tables) as engine, DuckDB.open(tables) as reference:
+            assert exact(reference.run(asked))[0] == [(3,)]
+            same(engine, reference, {sql: asked})
 
     def test_text_is_compared_by_its_bytes_and_no_unit_otherwise(self):
         if (found := self.collated()) is None:

@@ -17,6 +17,9 @@ from deniable.engines.postgresql.engine import PostgreSQL
 from deniable.engines.postgresql.source_definitions import check_definition
 from deniable.engines.postgresql.writer import PostgreSQLWriter
 from deniable.errors import EngineFailed, InvalidPolicy
+from deniable.policy import Policy, Table
+from deniable.query.language.parse import parse
+from deniable.query.planner.planner import plan as plan_of
 from tests.engines.contract import EngineContract
 from tests.engines.plans import plan, shown
 from tests.engines.uses import UsesContract
@@ -417,3 +420,15 @@ def test_an_encoding_must_have_a_letter_for_every_byte(postgresql, encoding):
         assert {key for key, _ in shown(engine.run(grouped("a")))} == set(
             map(chr, range(1, 256))
         )
+
+
+def test_functions_of_a_very_long_text_do_not_fail(postgresql):
+    long = "INSERT INTO {s}.x SELECT repeat('é', 70000000)"  # TRIM would need 1.1 GB
+    schema = own(postgresql, "CREATE TABLE {s}.x (a text)", long)
+    declared = Table.declare("x").with_schema({"a": "VARCHAR"})
+    sql = "SELECT COUNT(*) FROM x WHERE TRIM(a) = 'a' OR UPPER(a) = 'B' OR a ILIKE '%x'"
+    sql += " OR a IS NULL"
+    asked = plan_of(parse(sql), Policy([declared], epsilon=9), epsilon=1)
+    with PostgreSQL.open({"x": address(postgresql, f"{schema}.x")}) as engine:
+        assert shown(engine.run(asked)) == [(1,)]
+    own(postgresql, f"DROP TABLE {schema}.x")

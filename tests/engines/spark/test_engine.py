@@ -233,3 +233,13 @@ def test_functions_with_the_names_of_sparks_own_are_refused(session, name):
             session.sql(f"DROP TEMPORARY FUNCTION {name}")
         asked.sql("SELECT SUM(x) FROM data", epsilon=1)
     session.sql("DROP TEMPORARY FUNCTION harmless")
+
+
+def test_a_long_number_does_not_end_the_driver(session):
+    texts = ["1_" * 30_000 + "1", "1_" * 900 + "1", "7", "x" * 60_000, " " * 60_000]
+    frame = session.createDataFrame([(text,) for text in texts], "t string")
+    with dp.protect(frame, kind={"t": "text"}, epsilon=200) as asked:
+        counted = "SELECT COUNT(CAST(t AS DOUBLE)) AS n, COUNT(CAST(t AS DATE)) AS m FROM data"
+        answer = asked.sql(counted, epsilon=190).to_arrow()
+    assert answer["n"].to_pylist() == [2]
+    assert answer["m"].to_pylist() == [0]

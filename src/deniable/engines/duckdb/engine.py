@@ -22,6 +22,7 @@ from deniable.engines.duckdb.source_files import SourceFiles, find_files
 from deniable.engines.duckdb.spill import Spill
 from deniable.engines.duckdb.view_checks import check_definition
 from deniable.engines.handover.exact_groups import CellCounts
+from deniable.engines.handover.long_texts import LONGEST_TEXT
 from deniable.engines.handover.plan_runner import PlanRunner
 from deniable.errors import InvalidPolicy
 from deniable.policy import Column, Policy
@@ -193,6 +194,7 @@ class DuckDB(PlanRunner):
         for place, (name, source) in enumerate(self._sources.items()):
             with _at_source(name):
                 readable += _add_source(connection, name, self._copies.get(name, source), place)
+                _leave_out_long_texts(connection, name, place)
         connection.execute(f"SET allowed_paths = [{', '.join(map(quote_text, readable))}]")
         connection.execute("SET enable_external_access = false")
         connection.execute("SET lock_configuration = true")
@@ -238,6 +240,20 @@ def _add_source(
     check_definition(connection, f"source{place}", files.inner or name)
     _create_view(connection, name, _attached_table(place, files.inner or name))
     return files.paths
+
+
+def _leave_out_long_texts(connection: duckdb.DuckDBPyConnection, name: str, place: int) -> None:
+    """Puts a view without long texts in the place of a source."""
+    columns = connection.execute(f"DESCRIBE {quote_name(name)}").fetchall()
+    texts = [quote_name(column) for column, type_, *_ in columns if type_ == "VARCHAR"]
+    if texts:
+        stored = quote_name(f"(source {place})")
+        short = f"CASE WHEN strlen({{0}}) <= {LONGEST_TEXT} THEN {{0}} END AS {{0}}"
+        replaced = ", ".join(short.format(text) for text in texts)
+        connection.execute(f"ALTER VIEW {quote_name(name)} RENAME TO {stored}")
+        connection.execute(
+            f"CREATE VIEW {quote_name(name)} AS SELECT * REPLACE ({replaced}) FROM {stored}"
+        )
 
 
 def _csv_files(source: Any) -> SourceFiles | None:

@@ -24,6 +24,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from deniable.engines.dialect.duckdb_collations import has_collation
+from deniable.engines.handover.long_texts import LONGEST_TEXT
 from deniable.engines.handover.plan_runner import PlanRunner
 from deniable.engines.handover.time_limits import TIMEOUT_SECONDS, split_time_limit
 from deniable.engines.ibis.statements import IbisRelation, IbisStatements, Parts
@@ -246,6 +247,16 @@ _to_bytes = ibis.udf.scalar.builtin(
 _from_bytes = ibis.udf.scalar.builtin(
     lambda bytes_: None, name="decode", signature=(("binary",), "string")
 )
+# The number of bytes of a text.
+_duckdb_bytes = ibis.udf.scalar.builtin(
+    lambda text: None, name="strlen", signature=(("string",), "int64")
+)
+_octets = ibis.udf.scalar.builtin(
+    lambda text: None, name="octet_length", signature=(("string",), "int64")
+)
+_polars_bytes = ibis.udf.scalar.pyarrow(
+    lambda text: pc.binary_length(text).cast(pa.int64()), signature=(("string",), "int64")
+)
 
 
 def _find_collated(backend: Any, table: Any) -> set[str]:
@@ -269,13 +280,21 @@ def _select_plain_columns(name: str, table: Any, collated: set[str]) -> Any:
             selected[column] = ibis.cases((table[column].between(*days), table[column]))
         elif kind.is_decimal():
             selected[column] = table[column].cast("float64")
-        elif column in collated:
-            selected[column] = _from_bytes(_to_bytes(table[column]))
+        elif kind.is_string():
+            selected[column] = _short_text(table[column], collated=column in collated)
         elif _type_name(kind) in _TYPES:
             selected[column] = table[column]
     if not selected:
         raise InvalidPolicy(f"Table {name!r} has no column whose type can be queried.")
     return table.select(**selected)
+
+
+def _short_text(value: Any, *, collated: bool) -> Any:
+    """Text without its collation; NULL if it is too long."""
+    lengths = {"duckdb": _duckdb_bytes, "polars": _polars_bytes}
+    length = lengths.get(value.get_backend().name, _octets)(value)
+    text = _from_bytes(_to_bytes(value)) if collated else value
+    return ibis.cases((length <= LONGEST_TEXT, text))
 
 
 def _to_moment(value: Any, kind: Any) -> Any:

@@ -17,6 +17,7 @@ import pyarrow as pa
 from deniable.engines.dialect.statement_writer import WrittenRelation
 from deniable.engines.dialect.typed_sql import Kind
 from deniable.engines.handover.exact_groups import ExactGroups
+from deniable.engines.handover.long_texts import LONGEST_TEXT
 from deniable.engines.handover.plan_runner import PlanRunner
 from deniable.engines.handover.time_limits import split_time_limit
 from deniable.engines.postgresql.source_definitions import check_database, check_definition
@@ -37,7 +38,15 @@ _SETTINGS = {
     "jit": "off",  # compiling our long expressions would take longer than running them
 }
 _ENCODINGS = ("UTF8", "LATIN1")  # each of their texts can be written in UTF8
-_TEXT = '({0})::text COLLATE "C"'
+_COLLATION = ' COLLATE "C"'
+_LIMITED = f"CASE WHEN OCTET_LENGTH({{0}}) <= {LONGEST_TEXT} THEN {{1}} END"
+_TEXT = _LIMITED.format("({0})::text", "({0})::text") + _COLLATION
+_TEXT_IN_LATIN1 = (
+    _LIMITED.format(
+        "({0})::text", _LIMITED.format("CONVERT_TO(({0})::text, 'UTF8')", "({0})::text")
+    )
+    + _COLLATION
+)
 # PostgreSQL's type, DuckDB's, the writer's kind, and how the column enters a statement.
 _TYPES: dict[str, tuple[str, Kind, str]] = {
     "int2": ("SMALLINT", "int", "({0})::bigint"),
@@ -54,9 +63,9 @@ _TYPES: dict[str, tuple[str, Kind, str]] = {
     "text": ("VARCHAR", "text", _TEXT),
     "varchar": ("VARCHAR", "text", _TEXT),
     "bpchar": ("VARCHAR", "text", _TEXT),
-    "name": ("VARCHAR", "text", _TEXT),
-    "uuid": ("VARCHAR", "text", _TEXT),
-    "enum": ("VARCHAR", "text", '(ENUM_OUT({0}))::text COLLATE "C"'),
+    "name": ("VARCHAR", "text", "({0})::text" + _COLLATION),
+    "uuid": ("VARCHAR", "text", "({0})::text" + _COLLATION),
+    "enum": ("VARCHAR", "text", "(ENUM_OUT({0}))::text" + _COLLATION),
     "bytea": ("BLOB", "opaque", "{0}"),
 }
 # Types of the owner's may have the names of PostgreSQL's own, but not their numbers. Only their
@@ -176,7 +185,7 @@ class PostgreSQL(PlanRunner):
         converted = {
             column: conversion
             for _, _, column, type_, scale, _ in columns
-            if (conversion := _convert_type(type_, scale))
+            if (conversion := _convert_type(type_, scale, utf8=self._utf8))
         }
         if not converted:
             raise InvalidPolicy(
@@ -201,8 +210,12 @@ class PostgreSQL(PlanRunner):
         )
 
 
-def _convert_type(name: str | None, scale: int | None) -> tuple[str, Kind, str] | None:
+def _convert_type(
+    name: str | None, scale: int | None, *, utf8: bool
+) -> tuple[str, Kind, str] | None:
     """DuckDB's type, the kind and the expression for a column of PostgreSQL's type."""
+    if name in ("text", "varchar", "bpchar") and not utf8:
+        return "VARCHAR", "text", _TEXT_IN_LATIN1
     if name == "numeric" and scale == 0:
         return "DECIMAL(38,0)", "wide", "{0}"
     return _TYPES.get(name or "")

@@ -19,6 +19,7 @@ import pyarrow as pa
 
 from deniable.engines.dialect.statement_writer import WrittenRelation
 from deniable.engines.dialect.typed_sql import Kind
+from deniable.engines.handover.long_texts import LONGEST_TEXT
 from deniable.engines.handover.plan_runner import PlanRunner
 from deniable.engines.spark.progress import report_progress
 from deniable.engines.spark.session import check_functions, session_of, stop_session
@@ -29,6 +30,7 @@ from deniable.policy.source_addresses import read_address
 from deniable.query.plan.plan import Plan
 
 _UTC = "TIMESTAMPADD(MICROSECOND, UNIX_MICROS({0}), TIMESTAMP_NTZ'1970-01-01 00:00:00')"
+_TEXT = f"CASE WHEN OCTET_LENGTH({{0}}) <= {LONGEST_TEXT} THEN MAKE_VALID_UTF8({{0}}) END"
 # Spark's type, DuckDB's, the writer's kind, and how the column enters the view.
 _TYPES: dict[str, tuple[str, Kind, str]] = {
     "tinyint": ("TINYINT", "int", "{0}"),
@@ -41,7 +43,7 @@ _TYPES: dict[str, tuple[str, Kind, str]] = {
     "date": ("DATE", "date", "{0}"),
     "timestamp_ntz": ("TIMESTAMP", "timestamp", "{0}"),
     "timestamp": ("TIMESTAMP", "timestamp", _UTC),
-    "string": ("VARCHAR", "text", "MAKE_VALID_UTF8({0})"),
+    "string": ("VARCHAR", "text", _TEXT),
     "binary": ("BLOB", "opaque", "{0}"),
 }
 _QUIET = ("SQLQueryContextLogger", "DataFrameQueryContextLogger")
@@ -184,7 +186,7 @@ def _convert_type(spark: str) -> tuple[str, Kind, str] | None:
         digits, scale = decimal.groups()
         return f"DECIMAL({digits},{scale})", "decimal" if int(scale) else "wide", "{0}"
     if spark.startswith("string collate"):
-        return "VARCHAR", "text", "MAKE_VALID_UTF8({0} COLLATE UTF8_BINARY)"
+        return "VARCHAR", "text", _TEXT.replace("{0}", "({0} COLLATE UTF8_BINARY)")
     return _TYPES.get("string" if spark.startswith(("varchar", "char")) else spark)
 
 

@@ -23,6 +23,7 @@ _MAX_DAYS = 106_751_991  # days from 1970, so that microseconds fit in 64 bits
 _SHIFTS = {"int": (16, 0), "bigint": (48, 32, 16, 0)}  # the lowest bit of each partial sum
 _INLINE_LENGTH = 100  # a shorter value may be written several times
 _RUN_ROWS = 1 << 16  # rows that one EXPLODE creates
+_LONGEST_NUMBER = 2000  # letters
 _QUOTED = "'%d'"
 _CHUNK = f"CAST(1000000000000000000 AS {_WIDE})"
 
@@ -93,7 +94,8 @@ class SparkWriter(StatementWriter):
                 return None
 
     def _text_to_double(self, sql: str) -> str:
-        """Text as a double, as DuckDB reads it."""
+        """Text as a double, as DuckDB reads it; NULL if it is so long that Java's regular
+        expressions could need more stack than there is, which ends the driver."""
         number, infinite, not_a_number, noise = (
             self.text_literal(pattern)
             for pattern in (
@@ -105,7 +107,8 @@ class SparkWriter(StatementWriter):
         )
         bare = f"REGEXP_REPLACE({sql}, {noise}, '')"
         return (
-            f"CASE WHEN {sql} RLIKE {number} OR {sql} RLIKE {infinite} "
+            f"CASE WHEN LENGTH({sql}) > {_LONGEST_NUMBER} THEN NULL "
+            f"WHEN {sql} RLIKE {number} OR {sql} RLIKE {infinite} "
             f"THEN TRY_CAST({bare} AS DOUBLE) "
             f"WHEN {sql} RLIKE {not_a_number} THEN DOUBLE('NaN') END"
         )
