@@ -146,6 +146,16 @@ def test_a_table_of_the_catalog_by_name(session):
     assert shares[-1] == 1.0
 
 
+def test_a_view_of_the_catalog_is_refused(session):
+    session.sql("CREATE OR REPLACE VIEW risky AS SELECT 1 / id AS x FROM range(3)")
+    try:
+        with pytest.raises(InvalidPolicy, match="risky is a view") as refused:
+            Spark.open({"people": "spark://local#default.risky"})
+        assert refused.value.where == ("tables", "people", "source")
+    finally:
+        session.sql("DROP VIEW risky")
+
+
 def test_connect_gives_the_same_integers_and_tells_its_progress(session, tmp_path):
     pyarrow.parquet.write_table(within_limits(), tmp_path / "0.parquet")
     assert "done" in ran(CONNECTED, tmp_path, connect_port(session))

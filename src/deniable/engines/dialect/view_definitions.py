@@ -26,6 +26,8 @@ _TEXTS = {exp.DataType.Type.TEXT, exp.DataType.Type.VARCHAR}
 def describe_risk(sql: str, dialect: str, not_to_text: Collection[str] = ()) -> str | None:
     """What a view's query contains that is not on the list; None if it is harmless.
 
+    All conversions must be written as casts, as in PostgreSQL's own text of a view: a database
+    may convert values before it compares them, and fail for a row.
     `not_to_text` are columns that may become too long as text.
 
     >>> describe_risk("SELECT a, b FROM t WHERE (b)::text = 'x'::text", "postgres")
@@ -34,7 +36,7 @@ def describe_risk(sql: str, dialect: str, not_to_text: Collection[str] = ()) -> 
     """
     try:
         tree = sqlglot.parse_one(sql, dialect=dialect)
-    except sqlglot.ParseError:
+    except sqlglot.errors.SqlglotError:
         return "a part that cannot be read"
     risky = next(_find_risks(tree, set(not_to_text)), None)
     if risky is None:

@@ -195,10 +195,23 @@ def _read_frame(session: Any, name: str, source: Any) -> Any:
         return source
     folder = _parquet_folder(source)
     if folder is None:
-        return session.table(read_address(source).table or name)
+        table = read_address(source).table or name
+        frame = session.table(table)
+        _refuse_view(session, table)
+        return frame
     # Read days before 1582 as they are stored; some settings would make them an error.
     reader = session.read.option("datetimeRebaseMode", "CORRECTED")
     return reader.option("int96RebaseMode", "CORRECTED").parquet(folder)
+
+
+def _refuse_view(session: Any, table: str) -> None:
+    """Refuses a view that the catalog stores: a conversion in it may fail for a row, and it
+    may join or count the rows of others. A temporary view is a frame of the session."""
+    if session.catalog.getTable(table).tableType == "VIEW":
+        raise InvalidPolicy(
+            f"{table} is a view. One row could make it fail, or change other rows. Write it to "
+            "a table, in which each row is about one privacy unit."
+        )
 
 
 def _parquet_folder(source: str) -> str | None:
