@@ -1,5 +1,7 @@
 """Cells that are counted here are those that the engine would count."""
 
+from decimal import Decimal
+
 import numpy as np
 import pyarrow as pa
 import pytest
@@ -68,3 +70,13 @@ def test_rows_are_counted_in_any_number_of_batches(rows, size):
     assert np.array_equal(found.cell, cell)
     assert np.array_equal(found.count, count)
     assert found.keys == ()
+
+
+def test_cells_beyond_the_grid_count_as_its_ends():
+    """They cannot occur, and must not make the counting fail if they do."""
+    wide = pa.array([Decimal(10**30), Decimal(-5), None], pa.decimal128(38, 0))
+    for batch in (pa.record_batch({"cell": [-1, 9, 3]}), pa.record_batch({"cell": wide})):
+        found = cell_counting.count_cells([batch], 9)
+        assert found.cell.min() == 0
+        assert found.cell.max() == 8
+        assert found.count.sum() == 3

@@ -1,6 +1,8 @@
 """Integers of any width arrive exactly."""
 
 import decimal
+import math
+from decimal import Decimal
 
 import numpy as np
 import pyarrow as pa
@@ -8,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from deniable.engines.handover.exact_groups import ExactGroups, to_integers
+from deniable.engines.handover.exact_groups import ExactGroups, to_integer, to_integers
 
 WIDE = pa.decimal128(38, 0)
 
@@ -43,3 +45,25 @@ def test_it_does_not_print_and_knows_its_length():
     found = ExactGroups((pa.array(["secret"]),), np.array([41]), {"n": np.array([42])})
     assert found.groups == 1
     assert not any(text in f"{found!r}{found}" for text in ("secret", "41", "42"))
+
+
+def test_every_type_of_column_becomes_integers():
+    columns = [
+        (pa.array([2**64 - 1, None], pa.uint64()), [2**64 - 1, 0]),
+        (pa.array([1.9, math.nan, math.inf]), [1, 0, 2**127 - 1]),
+        (pa.array([-math.inf, None]), [-(2**127 - 1), 0]),
+        (pa.array([Decimal("-7.25"), None], pa.decimal128(9, 2)), [-7, 0]),
+        (pa.array([Decimal(10**70)], pa.decimal256(76, 0)), [10**70]),
+        (pa.array([True, None]), [1, 0]),
+        (pa.array(["12", None]), [0, 0]),
+        (pa.array([[1]], pa.list_(pa.int8())), [0]),
+        (pa.nulls(2), [0, 0]),
+    ]
+    for column, integers in columns:
+        assert to_integers(column).tolist() == integers
+        assert to_integers(pa.chunked_array([column, column])).tolist() == integers * 2
+
+
+def test_decimals_out_of_range_are_cut():
+    assert to_integer(Decimal("NaN")) == to_integer(Decimal("sNaN")) == to_integer(None) == 0
+    assert to_integer(Decimal("-Infinity")) == to_integer(Decimal("-1e999999")) == 1 - 2**127

@@ -67,7 +67,8 @@ def count_cells(batches: "Iterable[pa.RecordBatch]", size: int) -> CellCounts:
     buffer = np.empty(max(size, _BUFFER_ROWS), dtype=np.int64)
     filled = 0
     for batch in batches:
-        cells = to_integers(batch["cell"])
+        # A cell beyond the grid would make the counting fail, so it counts as the last one.
+        cells = np.clip(to_integers(batch["cell"]), 0, size - 1).astype(np.int64, copy=False)
         while cells.size:
             fits = cells[: buffer.size - filled]
             buffer[filled : filled + fits.size] = fits

@@ -4,8 +4,10 @@ The groups may not fit into memory, so they come in batches. Each batch is an `E
 and no group is in two batches.
 """
 
+import math
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from decimal import Decimal
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -13,6 +15,9 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 Integers: TypeAlias = NDArray[Any]  # int64, or Python integers if they do not fit
+
+_LARGEST = 2**127 - 1
+_MOST_DIGITS = 80  # of a decimal; Arrow's have at most 76
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +89,8 @@ class ExactGroups:
 def to_integers(column: "pa.ChunkedArray[Any] | pa.Array[Any]") -> Integers:
     """A column of whole numbers as int64, or as Python integers if they do not fit.
 
-    Sums arrive as decimals of 38 digits; their 128 bits are read directly. NULL becomes 0.
+    Sums arrive as decimals of 38 digits; their 128 bits are read directly. NULL becomes 0, and
+    so does every value that is not a number: no value makes this fail.
 
     >>> (
     ...     to_integers(pa.chunked_array([[1, None]])),
@@ -99,14 +105,45 @@ def to_integers(column: "pa.ChunkedArray[Any] | pa.Array[Any]") -> Integers:
     return parts[0] if len(parts) == 1 else np.concatenate(parts)
 
 
+def to_integer(value: object) -> int:
+    """A number as an integer, cut to 128 bits if it is infinite; 0 for anything else.
+
+    >>> to_integer(True), to_integer(2.7), to_integer(float("nan")), to_integer("7")
+    (1, 2, 0, 0)
+    """
+    if isinstance(value, int | np.integer):
+        return int(value)
+    if isinstance(value, Decimal):
+        if value.is_nan():
+            return 0
+        if value.is_infinite() or value.adjusted() > _MOST_DIGITS:
+            return _LARGEST if value > 0 else -_LARGEST
+        return int(value)
+    if isinstance(value, float | np.floating):
+        if math.isnan(value):
+            return 0
+        return int(value) if math.isfinite(value) else _LARGEST if value > 0 else -_LARGEST
+    return 0
+
+
 def _chunk_to_integers(chunk: "pa.Array[Any]") -> Integers:
-    if pa.types.is_decimal128(chunk.type):
+    kind = chunk.type
+    if pa.types.is_decimal128(kind) and kind.scale == 0:
         values = _read_128_bits(chunk)
-    else:
+    elif pa.types.is_integer(kind) and kind != pa.uint64():
         values = np.asarray(chunk.fill_null(0).cast(pa.int64()))
+    elif _is_number(kind):
+        values = np.array([to_integer(value) for value in chunk.to_pylist()], dtype=object)
+    else:
+        return np.zeros(len(chunk), np.int64)
     if chunk.null_count:
         values = np.where(np.asarray(chunk.is_valid()), values, 0)
     return values
+
+
+def _is_number(kind: "pa.DataType") -> bool:
+    tests = (pa.types.is_integer, pa.types.is_floating, pa.types.is_decimal)
+    return any(test(kind) for test in tests) or pa.types.is_boolean(kind)
 
 
 def _read_128_bits(chunk: "pa.Array[Any]") -> Integers:

@@ -172,7 +172,7 @@ class PlanRunner(ABC):
     def _count_cells(self, plan: Plan, statement: Statement) -> CellCounts:
         """Runs one statement that counts cells."""
         rows = pa.Table.from_batches(list(self._run_statement(statement.sql)))
-        keys = (_widen_integers(rows[f"k{i}"].combine_chunks()) for i in range(len(plan.keys)))
+        keys = (rows[f"k{i}"].combine_chunks() for i in range(len(plan.keys)))
         return CellCounts(tuple(keys), to_integers(rows["cell"]), to_integers(rows["n"]))
 
     def __enter__(self) -> Self:
@@ -189,13 +189,8 @@ def _to_groups(
     plan: Plan, batch: "pa.RecordBatch", cells: dict[str, CellCounts]
 ) -> ExactGroups:
     return ExactGroups(
-        keys=tuple(_widen_integers(batch[f"k{i}"]) for i in range(len(plan.keys))),
+        keys=tuple(batch[f"k{i}"] for i in range(len(plan.keys))),
         units=None if plan.thresholding is None else to_integers(batch["units"]),
         features={name: to_integers(batch[name]) for name in plan.features},
         cells=cells,
     )
-
-
-def _widen_integers(column: "pa.Array[Any]") -> "pa.Array[Any]":
-    """A column of keys, with every integer type widened to 64 bits."""
-    return column.cast(pa.int64()) if pa.types.is_integer(column.type) else column

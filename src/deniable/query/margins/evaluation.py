@@ -78,6 +78,20 @@ def _missing(a: Any) -> Any:
     return np.isnan(a)
 
 
+def _order(compare: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
+    """A comparison that is false where a key is NULL, or is a date too far away to be read as
+    one: Python cannot order None and text."""
+
+    def of_keys(a: Any, b: Any) -> Any:
+        if object not in (np.asarray(a).dtype, np.asarray(b).dtype):
+            return compare(a, b)
+        pairs = np.broadcast(a, b)
+        holds = [x is not None and type(x) is type(y) and bool(compare(x, y)) for x, y in pairs]
+        return np.array(holds, dtype=np.bool_).reshape(pairs.shape)
+
+    return of_keys
+
+
 _OPERATIONS: dict[str, Callable[..., Any]] = {
     "+": lambda *all_: reduce(np.add, all_),
     "-": _minus,
@@ -100,10 +114,10 @@ _OPERATIONS: dict[str, Callable[..., Any]] = {
     "is null": _missing,
     "=": lambda a, b: a == b,
     "<>": lambda a, b: a != b,
-    "<": lambda a, b: a < b,
-    "<=": lambda a, b: a <= b,
-    ">": lambda a, b: a > b,
-    ">=": lambda a, b: a >= b,
+    "<": _order(lambda a, b: a < b),
+    "<=": _order(lambda a, b: a <= b),
+    ">": _order(lambda a, b: a > b),
+    ">=": _order(lambda a, b: a >= b),
     "in": lambda a, *all_: reduce(np.logical_or, [a == value for value in all_]),
     "and": lambda *all_: reduce(np.logical_and, all_),
     "or": lambda *all_: reduce(np.logical_or, all_),

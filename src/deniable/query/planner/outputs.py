@@ -49,6 +49,9 @@ ALLOWED = frozenset(
     ]
 )
 
+_COMPARISONS = frozenset(("=", "<>", "<", "<=", ">", ">="))
+_LOGIC = frozenset(("and", "or", "not"))
+
 
 def name_outputs(draft: Draft) -> None:
     """A step of the planner: outputs, HAVING and ORDER BY as post-processing.
@@ -136,9 +139,35 @@ def _node(expression: Expression, draft: Draft) -> Node:
             f"{expression} is not supported on aggregates: + - * /, POWER, SQRT, ABS, ROUND, "
             "LEAST, GREATEST and comparisons are."
         )
-    return Operation(
-        expression.name, tuple(_node(argument, draft) for argument in expression.arguments)
-    )
+    arguments = tuple(_node(argument, draft) for argument in expression.arguments)
+    _check_kinds(expression, [_kind(argument, draft) for argument in arguments])
+    return Operation(expression.name, arguments)
+
+
+def _check_kinds(call: Call, kinds: list[str]) -> None:
+    """Refuses what would fail on released keys and modes: only numbers can be computed with,
+    and only values of one kind can be compared."""
+    if call.name in _COMPARISONS:
+        fits = len(set(kinds)) == 1
+    elif call.name in _LOGIC:
+        fits = set(kinds) <= {"number", "boolean"}
+    else:
+        fits = set(kinds) <= {"number"}
+    if not fits:
+        raise InvalidQuery(
+            f"{call} combines values of the kinds {', '.join(kinds)}. Released values can be "
+            "compared if they are of one kind; everything else needs numbers."
+        )
+
+
+def _kind(node: Node, draft: Draft) -> str:
+    """The kind of a released value. The result of a comparison counts as a number, 0 or 1."""
+    if isinstance(node, KeyColumn):
+        return draft.keys[node.place].kind
+    if isinstance(node, Chosen):
+        key = draft.unpriced[node.choice].key
+        return "number" if key is None else key.kind
+    return "number"
 
 
 def _limits(expression: Expression, scope: Scope) -> tuple[Fraction | None, Fraction | None]:

@@ -194,7 +194,9 @@ def _choice_columns(
         margin = pa.array(chosen.margins[name])
     if isinstance(choice.mechanism, Quantiles):
         grid = choice.mechanism.grid
+        farthest = max(abs(grid.value(0)), abs(grid.value(grid.size - 1)))
         whole = grid.lowest.denominator == grid.step.denominator == 1
+        whole = whole and farthest < _WHOLE_BELOW
         return _to_array(value, np.ones(count, dtype=np.bool_), whole), margin
     kind = pa.array(list(choice.labels or ())).type
     return pa.array(value.tolist(), type=kind), margin
@@ -233,7 +235,8 @@ def _select_groups(
 def _key_values(column: "pa.Array[Any]") -> Values:
     """A column of keys for arithmetic: numbers as floats, with NaN for NULL."""
     if pa.types.is_integer(column.type) or pa.types.is_floating(column.type):
-        return np.asarray(column.cast(pa.float64()).fill_null(float("nan")))
+        floats = column.cast(pa.float64(), safe=False)  # far from zero, the nearest double
+        return np.asarray(floats.fill_null(float("nan")))
     return np.array(column.to_pylist(), dtype=object)
 
 

@@ -14,6 +14,8 @@ from deniable.query.plan.plan import Plan
 
 Keys: TypeAlias = Sequence["pa.Array[Any]"]
 
+_WIDE = 2**62
+
 
 @dataclass(frozen=True, slots=True)
 class PlacedCells:
@@ -54,8 +56,9 @@ def features_from_cells(
     for block in plan.blocks:
         if block.sql:
             own = cells[block.features[0]]
+            most = int(own.count.max(initial=0)) * own.count.size
             for j, name in enumerate(block.features):
-                features[name] = np.zeros(count, dtype=np.int64)
+                features[name] = np.zeros(count, dtype=np.int64 if most < _WIDE else object)
                 at = own.cell == j
                 np.add.at(features[name], own.group[at], own.count[at])
     return features

@@ -18,9 +18,13 @@ from deniable.query.margins.evaluation import Values
 from deniable.query.plan.plan import Choice, Plan
 from deniable.release.answer.cell_places import PlacedCells
 from deniable.release.answer.groups import Groups
+from deniable.release.answer.saturation import MOST_ROWS, limit_rows
 
 Integers = NDArray[np.int64]
 
+# The most rows of one cell that count, for methods that draw a place for each row of a cell:
+# one gigabyte of places. More would depend on the memory that there is, and so on the rows.
+MOST_IN_A_CELL = 1 << 27
 _MOST_DENSE_CELLS = 1 << 24  # up to here, counting into all cells is faster than sorting
 
 
@@ -53,21 +57,20 @@ def _cells_by_group(
     A cell may occur twice, as in the group of all other keys; its counts are added up.
     """
     if count == 1 and (placed.cell[1:] > placed.cell[:-1]).all():
-        yield placed.cell, placed.count
+        yield placed.cell, limit_rows(placed.count)
         return
     place = placed.group * size + placed.cell
     if count * size <= _MOST_DENSE_CELLS:
         every = np.bincount(place, weights=placed.count, minlength=count * size)
         filled = np.flatnonzero(every)
-        number = every[filled].astype(np.int64)  # whole, and below 2**53
+        number = np.minimum(every[filled], MOST_ROWS).astype(np.int64)  # exact up to 2**53
     else:
         filled, same = np.unique(place, return_inverse=True)
-        number = np.zeros(filled.size, dtype=np.int64)
-        np.add.at(number, same, placed.count)
+        number = np.minimum(np.bincount(same, placed.count), MOST_ROWS).astype(np.int64)
     group, cell = np.divmod(filled, size)
     ends = np.searchsorted(group, np.arange(count + 1))
     for start, end in pairwise(ends.tolist()):
-        yield cell[start:end], number[start:end]
+        yield cell[start:end], limit_rows(number[start:end])
 
 
 def _draw_quantiles(
@@ -77,7 +80,9 @@ def _draw_quantiles(
     confidence: Fraction,
     drawn: DrawnChoices,
 ) -> None:
-    released = [mechanism.release_cells(*group) for group in cells]
+    placed = mechanism.method in ("joint", "recursive", "fixed-target")
+    most = MOST_IN_A_CELL if placed else MOST_ROWS
+    released = [mechanism.release_cells(cell, np.minimum(n, most)) for cell, n in cells]
     has_margins = mechanism.method in ("fixed-target", "tree")
     for name, level in zip(choice.names, mechanism.quantiles, strict=True):
         drawn.values[name] = np.array([group[level] for group in released], dtype=np.float64)

@@ -25,6 +25,7 @@ from deniable.release.answer.cell_places import (
     place_among_declared,
     place_among_shown,
 )
+from deniable.release.answer.saturation import saturate
 
 _WIDE = 2**63
 
@@ -42,7 +43,8 @@ class Groups:
 
 def form_groups(plan: Plan, exact: ExactGroups | Iterator[ExactGroups]) -> Groups:
     """The groups of the answer. Batches are read one by one; hidden groups are not stored."""
-    batches = exact if isinstance(exact, Iterator) else (exact,)
+    listed = exact if isinstance(exact, Iterator) else (exact,)
+    batches = (saturate(plan, batch) for batch in listed)
     return (
         _declared_groups(plan, batches)
         if plan.thresholding is None

@@ -19,7 +19,9 @@ def warn_of_wide_margins(plan: Plan, answer: Answer) -> tuple[str, ...]:
         if name in margin_units(plan):
             continue
         value, margin = answer.table[name], answer.table[margin_name]
-        larger = pc.greater(margin.cast(pa.float64()), pc.abs(value.cast(pa.float64())))
+        # Far from zero, the nearest double is enough.
+        size, half = (one.cast(pa.float64(), safe=False) for one in (value, margin))
+        larger = pc.greater(half, pc.abs(size))
         unknown = pc.and_(value.is_valid(), margin.is_null())
         total += len(value) - value.null_count
         wide += (pc.sum(larger).as_py() or 0) + (pc.sum(unknown).as_py() or 0)

@@ -1,0 +1,92 @@
+"""Integers and keys out of range are cut, and the rest stays as it is."""
+
+from dataclasses import replace
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+from deniable.engines.handover.exact_groups import CellCounts, ExactGroups
+from deniable.release.answer import choices
+from deniable.release.answer.saturation import MOST_SUM, cell_numbers, limit_rows, saturate
+from tests.release.session.test_engine_run import not_utf8, plans
+
+PLANS = plans(1)
+
+
+def grouped(*kinds):
+    """A plan with keys of these kinds."""
+    return next(plan for plan in PLANS if [key.kind for key in plan.keys] == list(kinds))
+
+
+def test_what_is_in_range_stays_as_it_is():
+    exact = ExactGroups(
+        (pa.array(["a", None]),), np.array([3, 4]), {"n": np.array([-1, 2**62])}
+    )
+    found = saturate(grouped("text"), exact)
+    assert found.keys[0] is exact.keys[0]
+    assert found.units.tolist() == [3, 4]
+    assert found.features["n"] is exact.features["n"]
+
+
+def test_sums_are_cut():
+    wide = np.array([10**400, -(10**400), 5, 2.5, None, "x"], dtype=object)
+    found = saturate(PLANS[0], ExactGroups((), None, {"n": wide}))
+    assert found.features["n"].tolist() == [MOST_SUM, -MOST_SUM, 5, 2, 0, 0]
+
+
+def test_text_that_is_not_utf8_is_mended():
+    broken = not_utf8([b"ok", b"a\xff", None], pa.string(), pa.binary())
+    found = saturate(grouped("text"), ExactGroups((broken,), None, {}))
+    assert found.keys[0].to_pylist() == ["ok", "a\ufffd", None]
+    assert found.keys[0].type == pa.string()
+
+
+def test_keys_of_another_kind_are_missing():
+    for column in (pa.array([[1], None]), pa.array([b"\xff", None])):
+        found = saturate(grouped("text"), ExactGroups((column,), None, {}))
+        assert found.keys[0].to_pylist() == [None, None]
+    wide = pa.array([2**64 - 1, None], pa.uint64())
+    found = saturate(grouped("number"), ExactGroups((wide,), None, {}))
+    assert found.keys[0].to_pylist() == [2**63 - 1, None]
+    found = saturate(grouped("boolean"), ExactGroups((pa.array(["x"]),), None, {}))
+    assert found.keys[0].to_pylist() == [None]
+
+
+def test_cells_and_counts_are_cut():
+    plan = next(plan for plan in PLANS if plan.choices and not plan.keys)
+    name, size = next(iter(cell_numbers(plan).items()))
+    cells = CellCounts((), np.array([-4, 10**9, 1]), np.array([-1, 2**62, 7]))
+    found = saturate(plan, ExactGroups((), None, {}, {name: cells})).cells[name]
+    assert found.cell.tolist() == [0, size - 1, 1]
+    assert found.count.tolist() == [0, 2**53, 7]
+
+
+def test_rows_beyond_the_limit_do_not_count():
+    assert limit_rows(np.array([5, 7])).tolist() == [5, 7]
+    assert limit_rows(np.array([2**53, 2**53, 1])).tolist() == [2**53, 0, 0]
+
+
+def test_a_full_cell_takes_no_memory_for_each_row(monkeypatch):
+    """With four quantiles and more, each row of a cell is drawn a place: at most so many."""
+    monkeypatch.setattr(choices, "MOST_IN_A_CELL", 1000)
+    seen = []
+
+    class Noting:
+        method, quantiles = "recursive", ()
+
+        def release_cells(self, cells, counts):
+            seen.append(counts.tolist())
+
+    plan = next(plan for plan in PLANS if any(len(c.names) > 3 for c in plan.choices))
+    choice = replace(plan.choices[0], names=())
+    drawn = choices.DrawnChoices({}, {})
+    cells = iter([(np.array([1, 2]), np.array([2**40, 3]))])
+    choices._draw_quantiles(choice, Noting(), cells, plan.confidence, drawn)
+    assert seen == [[1000, 3]]
+
+
+@pytest.mark.parametrize("plan", PLANS, ids=lambda plan: plan.outputs[0].name)
+def test_every_statement_of_cells_has_a_size(plan):
+    names = {statement.name for statement in plan.statements if statement.kind == "cells"}
+    assert set(cell_numbers(plan)) == names
