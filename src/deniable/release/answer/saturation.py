@@ -58,7 +58,7 @@ def limit_rows(counts: NDArray[np.int64]) -> NDArray[np.int64]:
     if float(counts.sum(dtype=np.float64)) < MOST_ROWS:
         return counts
     upto = np.minimum(np.cumsum(counts.astype(object)), MOST_ROWS)
-    return np.diff(upto, prepend=0).astype(np.int64)
+    return np.asarray(np.diff(upto, prepend=0), dtype=np.int64)
 
 
 def _cut_cells(plan: Plan, cells: CellCounts, size: int) -> CellCounts:
