@@ -188,6 +188,7 @@ def _read_table(block: bytes, form: LineFormat) -> "pa.Table":
         pyarrow.csv.ParseOptions(delimiter=form.delimiter, ignore_empty_lines=form.columns > 1),
         pyarrow.csv.ConvertOptions(
             column_types=dict.fromkeys(names, pa.string()),
+            check_utf8=not block.isascii(),
             null_values=[""],
             strings_can_be_null=True,
         ),
