@@ -254,7 +254,7 @@ def truncated(data, n):
 
 
 def beside_harmless(case, pairs):
-    """The same mechanism with so many more pairs of inputs on which it is right: every second
+    """The same mechanism with more pairs of inputs, on which it is right: every second
     pair is of equal inputs, the others just keep the claim."""
     inputs = [data for pair in case.neighbors for data in pair]
     mu = getattr(case.claim, "mu_squared", None)

@@ -35,7 +35,7 @@ def test_means_and_proportions_without_noise_are_the_classical_sizes():
 
 
 def covered(n, share, epsilon, margin):
-    """P(|K + Z - n share| <= n margin), exactly but for float sums."""
+    """P(|K + Z - n share| <= n margin), exactly, up to the rounding of float sums."""
     low, high = math.ceil(n * (share - margin)), math.floor(n * (share + margin))
     reach = 8 * math.sqrt(n * share * (1 - share)) + 40
     k = np.arange(max(0, int(n * share - reach)), min(n, int(n * share + reach)) + 1)

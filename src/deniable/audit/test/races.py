@@ -19,14 +19,14 @@ from deniable.audit.test.outputs import Batch, join_batches
 _FEWEST = 50  # outputs needed for a search
 _NUMBERS = 1 << 21  # numbers kept of one sample
 _FINALISTS = 4
-_DROPPED = 4  # one of so many stays in the race
+_DROPPED = 4  # of four comparisons one stays in the race
 _SINGLE_WEIGHT = 3
 
 Found = dict[Comparison, EventTests]
 
 
 def race(comparisons: Sequence[Comparison], calls: int) -> Found:
-    """The best events of the comparisons that are left at the end, in at most so many calls."""
+    """The best events of the comparisons that are left at the end; `calls` at most."""
     samples: dict[Comparison, tuple[Batch, Batch]] = {}
     active, found = list(comparisons), {}
     heats = count_heats(active, calls)

@@ -34,13 +34,13 @@ _STEPS = np.arange(-1, 3)  # from the mean of h to the places that are tried
 _TOGETHER = 64  # rows whose frequencies are the same
 _ROUNDING = 1e-10  # relative, of sums of a few hundred terms
 _FAR = 46.0  # e**-46 is 1e-20
-_MOST = 3e4  # at most about so many frequencies
+_MOST = 3e4  # at most about that many frequencies
 _CLOSE = 2.0**-40
 
 
 @dataclass(frozen=True)
 class YesCounts:
-    """The others' counts of "yes" among so many reports; `odds` are those of one report."""
+    """The others' counts of "yes" among this many reports; `odds` are those of one report."""
 
     reports: int
     odds: float
