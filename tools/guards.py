@@ -32,6 +32,7 @@ DRIVERS: dict[str, str | tuple[str, ...]] = {
         "query/",
         "engines/dialect/",
         "engines/duckdb/cell_counting.py",
+        "engines/duckdb/view_checks.py",
         "engines/ibis/",
         "engines/postgresql/writer.py",
         "engines/spark/writer.py",
