@@ -19,7 +19,11 @@ NO_RANDOM = ("exact/", "mechanisms/", "ledger/", "release/", "surveys/")
 # A third-party module and the file or folder (or several) that may import it.
 DRIVERS: dict[str, str | tuple[str, ...]] = {
     "cryptography": ("exact/bits.py", "ledger/signing_keys.py"),
-    "duckdb": ("engines/duckdb/", "engines/dialect/duckdb_letters.py"),
+    "duckdb": (
+        "engines/duckdb/",
+        "engines/dialect/duckdb_collations.py",
+        "engines/dialect/duckdb_letters.py",
+    ),
     "matplotlib": "figures/",
     "narwhals": ("engines/duckdb/frames.py", "engines/duckdb/series.py"),
     "pyspark": "engines/spark/",

@@ -259,7 +259,7 @@ class EngineContract:
 
     def collated(self):
         """The engine's class, and a source: a table `people` with a column `name` that has a
-        collation in which its rows 'Bob' and 'bob' are equal; None if there are none."""
+        collation in which its rows 'Bob' and 'bob' are equal; None if it has no such thing."""
         raise NotImplementedError
 
     def chosen(self, plans):
@@ -369,7 +369,7 @@ class EngineContract:
         assert summed == found["all"]
 
     def test_text_that_is_too_long_is_missing(self):
-        """Whoever has such a name belongs to nobody, and functions of it do not fail."""
+        """A person with such a name belongs to nobody, and functions of it do not fail."""
         kept = ["x" * LONGEST_TEXT, "é" * (LONGEST_TEXT // 2), ""]
         names = pa.array([*kept, "x" * LONGEST_TEXT + "y", "é" * 40_000, None], pa.string())
         tables = {"long": pa.table({"id": names, "name": names})}

@@ -4,6 +4,7 @@ import contextlib
 import os
 import subprocess
 import sys
+import tempfile
 import textwrap
 import warnings
 from pathlib import Path
@@ -25,6 +26,7 @@ SETTINGS = {
     "spark.driver.bindAddress": "127.0.0.1",
     "spark.log.level": "OFF",
     "spark.sql.shuffle.partitions": "2",
+    "spark.sql.warehouse.dir": str(Path(tempfile.gettempdir()) / "spark-warehouse"),
     "spark.sql.session.timeZone": "America/New_York",  # which must make no difference
     "spark.sql.adaptive.enabled": "false",
     # A Spark Connect server in the same Java process, on a port that the system chooses.
