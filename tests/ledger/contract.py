@@ -270,25 +270,25 @@ class LedgerContract:
         asked = plan(0.01)
         count = both.how_many(asked)
         assert pure.how_many(asked) == 100
-        rho = PureLoss(0.01).rho  # half of delta for each filter, half of that for the way back
-        assert ConcentratedLoss(rho * count).epsilon(2.5e-7) <= 1
-        assert ConcentratedLoss(rho * (count + 1)).epsilon(2.5e-7) > 1
+        rho, third = PureLoss(0.01).rho, Fraction(1, 3 * 10**6)  # of delta, for the way back
+        assert ConcentratedLoss(rho * count).epsilon(third) <= 1
+        assert ConcentratedLoss(rho * (count + 1)).epsilon(third) > 1
         both.reserve_all([asked] * count)
         with pytest.raises(BudgetExhausted):
             both.reserve(asked)
         assert both.remaining.epsilon == 0  # in the pure sum; the concentrated one granted
         assert both.how_many(asked) == 0
 
-    def test_a_charge_that_a_filter_does_not_know_closes_it(self):
+    def test_deltas_of_plans_count_in_every_filter(self):
         filters = ("pure", "zcdp", "gdp")
         ledger = self.make(
             Terms.from_policy(Policy([Table("data")], epsilon=1, delta=3e-6, filters=filters))
         )
         assert {one.filter for one in ledger.remaining.others} == {"zcdp", "gdp"}
-        ledger.reserve(plan(0.1, 1e-8))  # private keys have a delta, which has no mu
-        assert {one.filter for one in ledger.remaining.others} == {"zcdp"}
-        closed = [one for one in ledger.filter_usages() if one.spent is None]
-        assert [one.filter for one in closed] == ["gdp"]
+        ledger.reserve(plan(0.1, 1e-8))  # private keys have a delta
+        assert {one.filter for one in ledger.remaining.others} == {"zcdp", "gdp"}
+        used = {one.filter: one.spent_delta for one in ledger.filter_usages()}
+        assert used == dict.fromkeys(filters, Fraction(1, 10**8))
 
     def test_gaussian_plans_go_by_the_gaussian_sum(self):
         filters = ("pure", "zcdp", "gdp")

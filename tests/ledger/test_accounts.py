@@ -116,3 +116,11 @@ def test_what_a_part_has_left_fits_just_so(asked, touches, path):
         after = Spent.from_json(spent.to_json())
         after.charge(pure(more), path, touches)
         assert (after.total("pure").amount <= limit) == fits
+
+
+def test_a_charge_that_a_filter_does_not_know_closes_it():
+    spent = Spent()
+    spent.charge({"pure": Amount(Fraction(1)), "gdp": None})
+    spent.charge({"pure": Amount(Fraction(1)), "gdp": Amount(Fraction(1))})
+    assert spent.total("pure") == Amount(Fraction(2))
+    assert spent.total("gdp") is None

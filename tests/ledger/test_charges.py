@@ -15,7 +15,7 @@ from deniable.ledger.terms import Terms
 from deniable.mechanisms import Gaussian
 from deniable.policy import Policy, Table
 from deniable.policy.budget import Budget
-from deniable.privacy import ConcentratedFilter, GaussianFilter, PureFilter, UnionFilter
+from deniable.privacy import UnionFilter
 from deniable.query.plan.plan import Block
 from tests.ledger.contract import plan
 
@@ -36,18 +36,19 @@ def test_the_filters_together_keep_the_budget(filters, epsilon, delta):
 
 
 def union(budget, filters):
-    """The union filter with the ledger's limits."""
+    """The public filter of the same budget."""
+    return UnionFilter.within(epsilon=budget.epsilon, delta=budget.delta, kinds=filters)
+
+
+@pytest.mark.parametrize("filters", [("pure",), ("pure", "zcdp"), ("pure", "gdp"), ALL])
+def test_the_ledger_and_the_public_filter_split_delta_alike(filters):
+    budget = Budget(1, Fraction(1, 10**6))
     found = filter_limits(budget, filters)
-    made = {
-        "pure": lambda one: PureFilter(one.amount, delta=one.slack),
-        "zcdp": lambda one: ConcentratedFilter(one.amount, delta=one.slack),
-        "gdp": lambda one: GaussianFilter(mu_squared=one.amount),
-    }
-    return UnionFilter(
-        *(made[kind](found[kind]) for kind in filters),
-        epsilon=budget.epsilon,
-        deltas=[budget.delta / len(filters)] * len(filters),
-    )
+    for kind, member in zip(filters, union(budget, filters).filters, strict=True):
+        assert found[kind] == (member.limit.amount.rational, member.limit.slack)
+    spent = {kind: limit.slack for kind, limit in found.items()}
+    assert spent.pop("pure") == budget.delta / (3 if spent else 1)
+    assert all(slack == budget.delta / 3 for slack in spent.values())
 
 
 @given(
@@ -78,7 +79,8 @@ def test_charges_are_those_of_the_filters():
     assert charge["gdp"] == (asked.loss.mu_squared, 0)
     keyed = charge_for((plan(1, 1e-6),), ALL)
     assert keyed["zcdp"].slack == Fraction(1, 10**6)
-    assert keyed["gdp"] is None  # a delta of its own has no mu
+    assert keyed["gdp"].slack == Fraction(1, 10**6)
+    assert keyed["gdp"].amount > 0
 
 
 def test_a_price_fixed_in_advance_lies_below_the_sum():

@@ -8,14 +8,10 @@ from operator import add
 from deniable.errors import InvalidParameter
 from deniable.ledger.accounts import Amount, Charge, round_up
 from deniable.policy.budget import Budget
-from deniable.privacy import (
-    ApproximateLoss,
-    ConcentratedLoss,
-    GaussianLoss,
-    Loss,
-)
+from deniable.privacy import ApproximateLoss, Loss
 from deniable.privacy.arithmetic import floats
-from deniable.privacy.filters.adaptive import gaussian_charge
+from deniable.privacy.filters.adaptive import CHARGES
+from deniable.privacy.filters.union import filters_within
 from deniable.query.plan.plan import Plan
 
 
@@ -23,23 +19,16 @@ from deniable.query.plan.plan import Plan
 def filter_limits(budget: Budget, filters: tuple[str, ...]) -> dict[str, Amount]:
     """The limit of each filter's sum, such that all filters together keep the budget.
 
-    Each filter has an equal share of delta. The pure filter keeps its share for the deltas of
-    plans. The concentrated filter spends half of it on the conversion from rho to epsilon, and
-    keeps half for plans. The Gaussian filter spends all of it on the conversion, so a plan with
-    private keys closes it.
+    The split of delta is that of `UnionFilter.within`.
 
     >>> filter_limits(Budget(1, 1e-6), ("pure",))["pure"]
     Amount(amount=Fraction(1, 1), slack=Fraction(1, 1000000))
     """
-    epsilon, share = budget.epsilon, budget.delta / len(filters)
-    limits = {"pure": Amount(epsilon, share)}
-    if "zcdp" in filters:
-        loss = ConcentratedLoss.calibrated(epsilon=epsilon, delta=share / 2)
-        limits["zcdp"] = Amount(loss.rho, share / 2)
-    if "gdp" in filters:
-        gaussian = GaussianLoss.calibrated(epsilon=epsilon, delta=share)
-        limits["gdp"] = Amount(gaussian.mu_squared)
-    return limits
+    split = filters_within(epsilon=budget.epsilon, delta=budget.delta, kinds=filters)
+    return {
+        kind: Amount(member.limit.amount.rational, member.limit.slack)
+        for kind, member in zip(filters, split.filters, strict=True)
+    }
 
 
 def charge_for(
@@ -55,9 +44,7 @@ def charge_for(
     charge: dict[str, Amount | None] = {"pure": Amount(*map(round_up, price))}
     if len(filters) > 1:
         loss = reduce(add, (plan.loss for plan in plans))
-        charge |= {
-            kind: _filter_charge(kind, loss, *price) for kind in filters if kind != "pure"
-        }
+        charge |= {kind: _charge_in(kind, loss, *price) for kind in filters if kind != "pure"}
     return charge
 
 
@@ -93,9 +80,11 @@ def _tight_epsilon(loss: Loss, delta: Fraction) -> Fraction:
 
 
 @lru_cache(maxsize=1024)
-def _filter_charge(kind: str, loss: Loss, epsilon: Fraction, delta: Fraction) -> Amount | None:
-    if kind == "zcdp":
-        charged = loss if loss.rho is not None else ApproximateLoss(epsilon, delta)
-        return None if charged.rho is None else Amount(round_up(charged.rho), charged.slack)
-    square = None if loss.slack else gaussian_charge(loss)
-    return None if square is None else Amount(round_up(square))
+def _charge_in(kind: str, loss: Loss, epsilon: Fraction, delta: Fraction) -> Amount | None:
+    """A filter's charge for a loss or, if that has no rho, for its price. All filters but the
+    pure one charge it in the same way: they share the limit of its delta."""
+    charged = loss if loss.rho is not None else ApproximateLoss(epsilon, delta)
+    charge = CHARGES[kind](charged)
+    if charge is None:
+        return None
+    return Amount(round_up(charge.amount.rational), round_up(charge.slack))

@@ -12,7 +12,7 @@ releases so far: an analyst could stop, or go on, exactly where it looks best.
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
@@ -110,6 +110,11 @@ class Filter(ABC):
         """The charge of a loss in the unit of this filter, or None."""
 
     @property
+    def limit(self) -> FilterCharge:
+        """The most that it will ever grant, in its unit, and the most that deltas add up to."""
+        return self._limit
+
+    @property
     def remaining(self) -> FilterRemainder:
         """What is left, in the unit of the filter."""
         left = self._limit.amount - self._spent.amount
@@ -160,7 +165,7 @@ class Filter(ABC):
         takes = {
             "PureFilter": loss.exact_epsilon is not None,
             "ConcentratedFilter": loss.rho is not None,
-            "GaussianFilter": gaussian_charge(loss) is not None and not loss.slack,
+            "GaussianFilter": gaussian_charge(loss) is not None,
         }
         takers = [name for name, does in takes.items() if does]
         if not takers:
@@ -203,9 +208,7 @@ class PureFilter(Filter):
         return ApproximateLoss.of(self._limit.amount, self._limit.slack)
 
     def _charge(self, loss: Loss) -> FilterCharge | None:
-        return (
-            None if loss.exact_epsilon is None else FilterCharge(loss.exact_epsilon, loss.slack)
-        )
+        return CHARGES["pure"](loss)
 
 
 class ConcentratedFilter(Filter):
@@ -233,11 +236,12 @@ class ConcentratedFilter(Filter):
         return whole + ApproximateLoss(0, self._limit.slack) if self._limit.slack else whole
 
     def _charge(self, loss: Loss) -> FilterCharge | None:
-        return None if loss.rho is None else FilterCharge(ExactEpsilon(loss.rho), loss.slack)
+        return CHARGES["zcdp"](loss)
 
 
 class GaussianFilter(Filter):
-    """Squares of mu add up. A pure loss is charged the mu at which both trade-offs touch.
+    """Squares of mu add up, and deltas of approximate losses add up separately. A pure loss is
+    charged the mu at which both trade-offs touch.
 
     >>> study = GaussianFilter(mu=1)
     >>> study.spend(GaussianLoss(0.6))
@@ -247,9 +251,15 @@ class GaussianFilter(Filter):
 
     unit = "mu squared"
 
-    def __init__(self, mu: Number | None = None, *, mu_squared: Number | None = None) -> None:
+    def __init__(
+        self,
+        mu: Number | None = None,
+        *,
+        mu_squared: Number | None = None,
+        delta: Number = 0,
+    ) -> None:
         limit = GaussianLoss(mu, mu_squared=mu_squared)
-        super().__init__(FilterCharge(ExactEpsilon(limit.mu_squared)))
+        super().__init__(FilterCharge(ExactEpsilon(limit.mu_squared), delta_of(delta)))
 
     @classmethod
     def within(cls, *, epsilon: Number, delta: Number) -> "GaussianFilter":
@@ -259,11 +269,11 @@ class GaussianFilter(Filter):
 
     @property
     def promise(self) -> Loss:
-        return GaussianLoss(mu_squared=self._limit.amount.rational)
+        whole: Loss = GaussianLoss(mu_squared=self._limit.amount.rational)
+        return whole + ApproximateLoss(0, self._limit.slack) if self._limit.slack else whole
 
     def _charge(self, loss: Loss) -> FilterCharge | None:
-        square = gaussian_charge(loss)
-        return None if square is None else FilterCharge(ExactEpsilon(square), loss.slack)
+        return CHARGES["gdp"](loss)
 
 
 def gaussian_charge(loss: Loss) -> Fraction | None:
@@ -296,6 +306,28 @@ def _touching_mu_squared(epsilon: ExactEpsilon | None) -> Fraction | None:
         return Fraction(0)
     z = -normal.quantile_below(1 - Fraction(tail.lo))
     return floats.ceiling(max(z, Decimal(0)) * 2) ** 2
+
+
+def _pure_charge(loss: Loss) -> FilterCharge | None:
+    exact = loss.exact_epsilon
+    return None if exact is None else FilterCharge(exact, loss.slack)
+
+
+def _concentrated_charge(loss: Loss) -> FilterCharge | None:
+    return None if loss.rho is None else FilterCharge(ExactEpsilon(loss.rho), loss.slack)
+
+
+def _gaussian_charge(loss: Loss) -> FilterCharge | None:
+    square = gaussian_charge(loss)
+    return None if square is None else FilterCharge(ExactEpsilon(square), loss.slack)
+
+
+# What a loss adds to the sum of each kind of filter; None if it has no charge of that kind.
+CHARGES: Mapping[str, Callable[[Loss], FilterCharge | None]] = {
+    "pure": _pure_charge,
+    "zcdp": _concentrated_charge,
+    "gdp": _gaussian_charge,
+}
 
 
 class RenyiFilter(Filter):
