@@ -19,9 +19,9 @@ from benchmarks.stopwatch import REPEATS, Row, medians
 from deniable.privacy.compose import (
     coarse_sum,
     grid_cells,
-    loss_grid,
     numerical_curve,
     numerical_loss,
+    precision_search,
 )
 
 UNIT = "answers/s"
@@ -90,7 +90,7 @@ def forgetful(answer: Answer) -> Answer:
     def run() -> float:
         kept = (
             coarse_sum.coarse_sum,
-            loss_grid.choose_grid,
+            precision_search.choose_grid,
             numerical_loss.directions,
             numerical_loss._curve_near_delta,
             numerical_loss._curve_near_epsilon,

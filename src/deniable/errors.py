@@ -13,7 +13,8 @@
     ├── LedgerBroken                    the ledger was changed, or belongs to another policy
     ├── EngineFailed                    the only error after an engine has started
     ├── Unsupported                     a valid request that this loss or mechanism cannot serve
-    │   └── InvalidStoppingRule         a cost that must not decide when to stop asking
+    │   ├── InvalidStoppingRule         a cost that must not decide when to stop asking
+    │   └── PrecisionNotReached         bounds that cannot be as close together as was asked for
     ├── UsedUp                          a session has given all answers that its loss covers
     └── MissingExtra (ImportError)      an optional package is not installed
 
@@ -46,6 +47,10 @@ class Unsupported(DeniableError):
 
 class InvalidStoppingRule(Unsupported):
     """A cost that holds only for releases fixed in advance, used for adaptive releases."""
+
+
+class PrecisionNotReached(Unsupported):
+    """Bounds that cannot be as close together as was asked for. The message gives the best."""
 
 
 class UsedUp(DeniableError):

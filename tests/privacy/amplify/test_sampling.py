@@ -162,3 +162,24 @@ def test_disjoint_parts_are_sampled_under_their_own_relation():
     with pytest.raises(InvalidParameter, match="composed under"):
         poisson(wards + PureLoss(1), rate=0.5, neighbors="add-remove")
     assert without_replacement(wards, sample=1, population=2, neighbors="replace").epsilon() < 2
+
+
+@pytest.mark.parametrize("loss", [GaussianLoss(1), PureLoss(1), ApproximateLoss(1, 1e-9)])
+@pytest.mark.parametrize("delta", [1e-3, 1e-6])
+def test_one_sampled_use_has_a_tight_lower_bound(loss, delta):
+    few = without_replacement(loss, sample=1, population=100, neighbors="replace")
+    for sampled in (poisson(loss, rate=0.01, neighbors="add-remove"), few):
+        low, high = sampled.epsilon_bounds(delta)
+        assert high > 0
+        assert high * (1 - 1e-9) <= low <= high
+
+
+@pytest.mark.parametrize("count", [2, 10])
+def test_a_plan_without_replacement_has_a_lower_bound(count):
+    """Its worst mechanism is at least as bad as one that depends on a single record."""
+    step = without_replacement(GaussianLoss(1), sample=1, population=100, neighbors="replace")
+    poisson_step = poisson(GaussianLoss(1), rate=0.01, neighbors="add-remove")
+    low, high = (step * count).epsilon_bounds(1e-6)
+    attained = (poisson_step * count).epsilon_bounds(1e-6)
+    assert 0.9 * high < low <= attained[1] <= high + 1e-9
+    assert low == pytest.approx(attained[0], abs=2e-4)

@@ -13,11 +13,13 @@ from deniable.privacy import (
     Composition,
     ConcentratedLoss,
     GaussianLoss,
+    LossDistribution,
     PureLoss,
     RenyiLoss,
     poisson,
     reserved,
 )
+from deniable.privacy.compose import composition
 from tests.privacy import curves
 from tests.privacy.contract import LossContract, assert_just_above, mp, read
 
@@ -132,3 +134,29 @@ def test_the_price_of_a_reserved_plan_is_no_lower_bound():
     plan = reserved(PureLoss(0.1) * 100, delta=1e-6) + PureLoss(1)
     low, _ = plan.epsilon_bounds(1e-7)
     assert low <= (PureLoss(0.1) * 100 + PureLoss(1)).epsilon(1e-7)
+
+
+def test_a_long_sum_is_sorted_once(monkeypatch):
+    """Sorting at every `+` would take time that grows with the square of the sum."""
+    calls, merge = [], composition._merge_parts
+
+    def counted(parts):
+        calls.append(1)
+        return merge(parts)
+
+    monkeypatch.setattr(composition, "_merge_parts", counted)
+    parts = [PureLoss(Fraction(k, 10_000)) for k in range(1, 1001)]
+    whole = sum(parts)
+    assert not calls
+    assert whole.epsilon() == 50.05
+    assert len(calls) == 1
+    assert whole == Composition(tuple((part, 1) for part in reversed(parts)))
+    assert whole + parts[0] == Composition(((whole, 1), (parts[0], 1)))
+
+
+def test_a_sum_of_a_thousand_different_losses_is_close_to_its_lower_bound(size):
+    count = size(small=100, full=1000, what="different losses in a sum")
+    bells = [GaussianLoss(Fraction(10 + k, 10_000)) for k in range(count // 2)]
+    tents = [LossDistribution.laplace(Fraction(10 + k, 5000)) for k in range(count // 2)]
+    low, high = sum([*bells, *tents]).epsilon_bounds(1e-6)
+    assert 0 < high - low <= 1e-4

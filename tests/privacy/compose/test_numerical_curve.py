@@ -6,15 +6,20 @@ from fractions import Fraction
 
 import pytest
 
+from deniable.privacy import GaussianLoss
 from deniable.privacy.arithmetic.dominating_pairs import (
     DiscretePair,
     GaussianPair,
     LaplacePair,
+    SubsampledPair,
     count_pairs,
 )
+from deniable.privacy.compose import numerical_curve
 from deniable.privacy.compose.coarse_sum import coarse_sum
+from deniable.privacy.compose.loss_grid import LossGrid
 from deniable.privacy.compose.numerical_curve import compute_curve
 from deniable.privacy.compose.numerical_loss import NumericalLoss
+from deniable.privacy.compose.precision_search import choose_grid
 from tests.privacy import exactly
 
 
@@ -45,7 +50,8 @@ def near(pairs, epsilon, tilt=None):
     seen = coarse_sum(plan)
     t = tilt or seen.tilt_for_epsilon(epsilon)
     log = seen.height(t) - t * epsilon
-    return compute_curve(plan, t, epsilon, math.exp(min(max(log, -57), 0)))
+    grid = choose_grid(plan, None, None)
+    return compute_curve(plan, grid, t, epsilon, math.exp(min(max(log, -57), 0)))
 
 
 def cases(dice, count):
@@ -122,3 +128,35 @@ def test_all_told_apart():
     loss = NumericalLoss(count_pairs([(DiscretePair.of([1, 0], [0, 1]), 1)]))
     assert loss.delta(5) == 1
     assert loss.epsilon_bounds(0.5)[1] == math.inf
+
+
+def in_window(monkeypatch, low, high, tilt):
+    """The curve of one Gaussian pair, computed on that window only, and its exact delta."""
+    grid, pairs = LossGrid(0.001, 1, 0.0), ((GaussianPair(1.0), 1),)
+    window = round(low / grid.step), round((high - low) / grid.step)
+    monkeypatch.setattr(numerical_curve, "_window", lambda *_: window)
+    return numerical_curve.compute_curve(pairs, grid, tilt, 1.0, 0.1), GaussianLoss(1).delta
+
+
+def test_a_read_below_the_window_counts_what_lies_between(monkeypatch):
+    found, exact = in_window(monkeypatch, 1.0, 9.0, tilt=4.0)
+    assert exact(0.3) <= found.above(0.3) <= 1
+    assert exact(1.5) <= found.above(1.5) <= exact(1.5) * (1 + 1e-3)
+
+
+def test_what_is_wrapped_into_a_narrow_window_is_subtracted(monkeypatch):
+    found, exact = in_window(monkeypatch, -8.0, 2.0, tilt=2.0)
+    for epsilon in (0.2, 0.5, 1.0, 1.5):
+        assert found.below(epsilon) <= exact(epsilon) <= found.above(epsilon)
+
+
+def test_heavy_tails_in_two_parts_are_the_same_curve():
+    """One or two jumps, and none: together all of the distribution, but for three of them."""
+    pairs = ((SubsampledPair(GaussianPair(1.0), 0.01), 20),)
+    grid = LossGrid(0.0005, 20, 0.0)
+    whole = numerical_curve.compute_curve(pairs, grid, 8.0, 0.6, 1e-6)
+    parts = numerical_curve.compute_curve(pairs, grid, 12.0, 0.6, 1e-6, heavy=True)
+    assert len(parts.parts) == 2
+    for epsilon in (0.5, 0.6, 0.7):
+        assert parts.above(epsilon) == pytest.approx(whole.above(epsilon), rel=1e-6)
+        assert parts.below(epsilon) <= whole.above(epsilon)

@@ -12,6 +12,8 @@ from deniable.privacy import (
     LossDistribution,
     PureLoss,
     RenyiLoss,
+    poisson,
+    without_replacement,
 )
 from deniable.privacy.losses.renyi import divergence
 from tests.privacy.contract import mp, read
@@ -61,3 +63,38 @@ def test_what_has_no_divergence_is_refused():
         RenyiLoss({})
     with pytest.raises(Unsupported, match=r"no group\(2\)"):
         RenyiLoss({2: 1}).group(2)
+
+
+def sampled(mu, rate):
+    return poisson(GaussianLoss(mu), rate=rate, neighbors="add-remove")
+
+
+def moment(mu, rate, order, *, forward=True):
+    """ln(E R**order) of the sampled Gaussian by quadrature, in either direction."""
+
+    def term(z):
+        ratio = 1 - rate + rate * mp.exp(mu * z - mu**2 / 2)
+        return mp.npdf(z) * (ratio**order if forward else ratio ** (1 - order))
+
+    with mp.workdps(40):
+        return mp.log(mp.quad(term, list(range(-14, 15 + 2 * int(order * mu), 2))))
+
+
+@pytest.mark.parametrize(("mu", "rate"), [(1, 0.01), (0.5, 0.3), (2, 0.001)])
+@pytest.mark.parametrize("order", [1.25, 2, 2.5, 5, 8])
+def test_sampled_gaussians_are_never_below_their_divergence(mu, rate, order):
+    found = float(divergence(sampled(mu, rate) * 10, order))
+    exact = 10 * moment(mu, mp.mpf(str(rate)), mp.mpf(order)) / (order - 1)
+    back = 10 * moment(mu, mp.mpf(str(rate)), mp.mpf(order), forward=False) / (order - 1)
+    assert found >= exact * (1 - mp.mpf(10) ** -14) >= back * (1 - mp.mpf(10) ** -14)
+    if order == int(order):
+        assert found == pytest.approx(float(exact), rel=1e-12)
+
+
+def test_a_sampled_gaussian_has_a_renyi_loss():
+    steps = sampled(1, 0.01) * 1000
+    tight = steps.epsilon(1e-6)
+    assert tight < RenyiLoss.of(steps).epsilon(1e-6) < 1.2 * tight
+    loss = without_replacement(GaussianLoss(1), sample=1, population=9, neighbors="replace")
+    with pytest.raises(Unsupported, match="Poisson sampling"):
+        RenyiLoss.of(loss)

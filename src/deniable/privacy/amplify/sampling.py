@@ -18,10 +18,11 @@ from typing import Literal
 
 from deniable.errors import InvalidParameter, Unsupported
 from deniable.exact.rationals import Number, positive, whole
+from deniable.privacy.amplify.sampled_gaussian import sampled_gaussian_divergence
 from deniable.privacy.arithmetic import floats
 from deniable.privacy.arithmetic.dominating_pairs import CountedPairs, subsample, symmetrize
 from deniable.privacy.arithmetic.exact_epsilon import ExactEpsilon
-from deniable.privacy.arithmetic.intervals import ZERO, precision
+from deniable.privacy.arithmetic.intervals import ZERO, Precision, precision
 from deniable.privacy.losses.loss import Loss
 from deniable.privacy.losses.pure import PureLoss
 from deniable.privacy.neighbors import Neighbors, neighboring
@@ -80,12 +81,15 @@ class Sampled(Loss):
 
     @property
     def attained_pairs(self) -> CountedPairs | None:
-        """The same, for Poisson sampling of a mechanism that attains its own pairs."""
-        return (
-            self.dominating_pairs
-            if self.kind == "poisson" and self.whole.attained_pairs
-            else None
-        )
+        """The sampled pair, without mirroring, if the mechanism attains its own pair.
+
+        A mechanism whose output depends on the presence of one record attains it: under both
+        relations its outputs are (1 - q) Q + q P and Q.
+        """
+        inner = self.whole.attained_pairs
+        if not inner or inner != self.whole.dominating_pairs or self.dominating_pairs is None:
+            return None
+        return inner if self.rate == 1 else ((subsample(inner[0][0], self.rate), 1),)
 
     def _delta_above(self, epsilon: ExactEpsilon) -> Decimal:
         p = precision(_WORK)
@@ -103,11 +107,32 @@ class Sampled(Loss):
         p = precision(_WORK)
         return (1 + (p(epsilon).exp() - 1) * self.rate).log().hi
 
+    def _epsilon_below(self, delta: Fraction, precision: float | None = None) -> Decimal:
+        """The same mapping of the mechanism's lower bound: one sampled use attains it."""
+        inner = delta / self.rate
+        if inner >= 1:
+            return ZERO
+        epsilon = self.whole._epsilon_below(inner, precision)
+        if not epsilon.is_finite():
+            return epsilon
+        p = _at_work()
+        return max((1 + (p(epsilon).exp() - 1) * self.rate).log().lo, ZERO)
+
+    def _renyi_divergence(self, order: Fraction) -> Fraction | None:
+        square = self.whole.mu_squared
+        if self.kind != "poisson" or square is None or self.whole.slack:
+            return None
+        return sampled_gaussian_divergence(square, self.rate, order)
+
     def group(self, k: int) -> Loss:
         raise Unsupported(
             f"A sampled loss has no group({k}): it depends on how many of the people are "
             "sampled, which the loss of one person does not determine."
         )
+
+
+def _at_work() -> Precision:
+    return precision(_WORK)
 
 
 def poisson(loss: Loss, *, rate: Number, neighbors: Neighbors | None = None) -> Sampled:

@@ -2,7 +2,7 @@
 
 A pair P, Q is described by the privacy loss L = ln(P / Q) of an output, under P and under Q.
 A `DiscretePair` has finitely many losses. A `ContinuousPair` gives its distribution functions
-with a relative error of at most `ACCURACY`, in both tails. `reverse` swaps P and Q. A pair
+with a relative error of at most `tail_accuracy`, in both tails. `reverse` swaps P and Q. A pair
 that equals its reverse is `symmetric`: then one direction serves for both.
 """
 
@@ -24,7 +24,15 @@ from deniable.privacy.arithmetic.floats import UNIT
 Floats: TypeAlias = NDArray[Any]  # of float64
 UnderPAndQ: TypeAlias = tuple[Floats, Floats]  # under P, under Q
 
-ACCURACY = 2.0**-44  # relative, of the tails of the normal distribution and what uses them
+
+def tail_accuracy(tail: Floats) -> Floats:
+    """An upper bound on the relative error of a probability that a `ContinuousPair` gives.
+
+    The tail of a normal distribution is computed as exp(-x**2 / 2) times a rational function,
+    so its error grows with x**2 / 2, which is at most -ln(tail).
+    """
+    bound: Floats = (32 - 8 * np.log(np.maximum(tail, 1e-300))) * UNIT
+    return bound
 
 
 class ContinuousPair(Protocol):

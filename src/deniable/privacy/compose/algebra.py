@@ -10,7 +10,7 @@ from deniable.errors import Unsupported
 from deniable.privacy.arithmetic.dominating_pairs import CountedPairs
 from deniable.privacy.arithmetic.exact_epsilon import ExactEpsilon
 from deniable.privacy.arithmetic.intervals import precision
-from deniable.privacy.compose.composition import compose
+from deniable.privacy.compose.composition import add, compose
 from deniable.privacy.compose.numerical_loss import NumericalLoss
 from deniable.privacy.losses.approximate import ApproximateLoss
 from deniable.privacy.losses.concentrated import ConcentratedLoss
@@ -52,6 +52,9 @@ class LossAlgebra:
 
     def compose(self, parts: Iterable[tuple[Loss, int]]) -> Loss:
         return compose(parts)
+
+    def add(self, first: Loss, second: Loss) -> Loss:
+        return add(first, second)
 
     def fits(self, loss: Loss, budget: Loss) -> bool:
         return fits(loss, budget)

@@ -1,4 +1,4 @@
-"""An approximation of a sum of many losses, to choose the tilt for the certified one.
+"""An approximation of a sum of many losses, to choose tilt and grid for the certified one.
 
 Nothing here is a bound. A poor choice makes the bounds of `numerical_curve` wider, not wrong.
 """
@@ -10,10 +10,16 @@ from functools import cached_property, lru_cache
 
 import numpy as np
 
-from deniable.privacy.arithmetic.dominating_pairs import CountedPairs, DiscretePair, Floats
+from deniable.privacy.arithmetic.dominating_pairs import (
+    ContinuousPair,
+    CountedPairs,
+    DiscretePair,
+    Floats,
+)
 from deniable.privacy.compose.grid_cells import RARE, discretize, effective_range
 
 _COARSE, _FINER = 48, 2048  # cells of a pair, and of a few pairs, during the search for a tilt
+_SMALLEST = 1e-9  # of the losses that are told apart, relative to the greatest
 _GOLDEN = (math.sqrt(5) - 1) / 2
 
 
@@ -22,17 +28,20 @@ class CoarseSum:
     """Pairs on coarse grids, to see where the mass of their sum lies."""
 
     pairs: CountedPairs
+    rare: float  # the probability that a pair may have outside its grid, on each side
 
     @cached_property
     def _atoms(self) -> tuple[Floats, Floats, Floats, Floats, list[int]]:
         losses, weights, peaks, starts, place = [], [], [], [], 0
         number = max(_COARSE, _FINER // len(self.pairs))
         for pair, _ in self.pairs:
-            low, high = effective_range(pair, RARE)
-            if isinstance(pair, DiscretePair) and len(pair.losses) <= number:
+            if not isinstance(pair, DiscretePair):
+                y, w = _spread_atoms(pair, effective_range(pair, self.rare), number)
+            elif len(pair.losses) <= number:
                 y, w = pair.arrays
             else:
-                cells = discretize(pair, max((high - low) / number, 1e-300), (low, high))
+                width = pair.losses[-1] - pair.losses[0]
+                cells = discretize(pair, max(width / number, 1e-300), (0.0, 0.0))
                 y, w = cells.losses, cells.mass
             losses.append(y)
             weights.append(w)
@@ -78,6 +87,27 @@ class CoarseSum:
         return 60 / math.sqrt(max(variance, 1e-12))
 
 
+def _spread_atoms(
+    pair: ContinuousPair, ends: tuple[float, float], number: int
+) -> tuple[Floats, Floats]:
+    """About `number` atoms: at losses of every magnitude, since most losses of a sampled
+    mechanism are tiny and its greatest are not, and at even distances."""
+    far = max(map(abs, ends))
+    small = np.geomspace(far * _SMALLEST, far, number // 4)
+    even = np.linspace(ends[0], ends[1], number // 2)
+    losses = np.unique(np.clip(np.concatenate([-small, even, small]), *ends))
+    middle = int(np.searchsorted(losses, 0.0))
+    within, above = pair.within(losses[:middle])[0], pair.above(losses[middle:])[0]
+    across = [1 - within[-1] - above[0]] if 0 < middle < losses.size else []
+    inner = np.concatenate([np.diff(within), across, -np.diff(above)])
+    centers = (losses[1:] + losses[:-1]) / 2
+    first, last = pair.within(losses[:1])[0], pair.above(losses[-1:])[0]
+    return (
+        np.concatenate([losses[:1], centers, losses[-1:]]),
+        np.maximum(np.concatenate([first, inner, last]), 0.0),
+    )
+
+
 def _log_greatest_weight(tilt: float) -> float:
     """ln of the greatest e**(-t z) (1 - e**-z) over all z."""
     return -tilt * math.log1p(1 / tilt) - math.log1p(tilt)
@@ -101,5 +131,5 @@ def _minimize(function: Callable[[float], float], steepest: float) -> float:
 
 
 @lru_cache(maxsize=64)
-def coarse_sum(pairs: CountedPairs) -> CoarseSum:
-    return CoarseSum(pairs)
+def coarse_sum(pairs: CountedPairs, rare: float = RARE) -> CoarseSum:
+    return CoarseSum(pairs, rare)

@@ -1,9 +1,10 @@
 """The loss of several releases about the same people."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
+from typing import Any
 
 from deniable.errors import InvalidParameter, Unsupported
 from deniable.exact.rationals import Number, whole
@@ -28,8 +29,16 @@ from deniable.privacy.losses.gaussian import GaussianLoss
 from deniable.privacy.losses.loss import Loss, delta_of, remove_slack
 
 
+class _Sum(Loss):
+    """Holds two losses whose parts are not counted yet; no field, since it says nothing new."""
+
+    __slots__ = ("_summands",)
+
+    _summands: tuple[Loss, Loss] | None
+
+
 @dataclass(frozen=True, slots=True, repr=False)
-class Composition(Loss):
+class Composition(_Sum):
     """A sum of losses that remembers its parts: `a + b`, `a * k`.
 
     At delta 0 it is the exact sum. At other deltas it is the least number that any of `FORMS`
@@ -49,6 +58,23 @@ class Composition(Loss):
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "parts", _merge_parts(self.parts))
+        object.__setattr__(self, "_summands", None)
+
+    @classmethod
+    def _join(cls, first: Loss, second: Loss) -> "Composition":
+        """The sum of two losses. Its parts are counted and sorted when they are first needed,
+        so that a sum of many losses takes no longer than they do."""
+        joined = object.__new__(cls)
+        object.__setattr__(joined, "_summands", (first, second))
+        return joined
+
+    def __getattr__(self, name: str) -> Any:
+        if name != "parts":
+            raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+        parts = _merge_parts((loss, 1) for loss in _open_sums(self))
+        object.__setattr__(self, "parts", parts)
+        object.__setattr__(self, "_summands", None)
+        return parts
 
     def __repr__(self) -> str:
         if not self.parts:
@@ -116,25 +142,38 @@ class Composition(Loss):
         return [(form, loss) for form, loss in priced if loss is not None]
 
     def _epsilon_above(self, delta: Fraction) -> Decimal:
-        exact = self._closed_form()
-        if exact is not None:  # then no form is tighter
-            rest = remove_slack(self.slack, delta)
-            return INFINITY if rest is None else exact._epsilon_above(rest)
-        return min(
-            (loss._epsilon_above(delta) for _, loss in self._price_by_form()), default=INFINITY
-        )
+        return self._epsilon_at_precision(delta, None)
 
     def _epsilon_at_precision(self, delta: Fraction, precision: float | None) -> Decimal:
-        coarse = self._epsilon_above(delta)
-        pairs = self.dominating_pairs
-        if precision is None or pairs is None or self._closed_form() is not None:
-            return coarse
         rest = remove_slack(self.slack, delta)
-        if rest is None:
-            return coarse
+        exact = self._closed_form()
+        if exact is not None:  # then no form is tighter
+            return INFINITY if rest is None else exact._epsilon_above(rest)
+        grid = self._on_grid()
+        if grid is None or rest is None:
+            return min(
+                (loss._epsilon_above(delta) for _, loss in self._price_by_form()),
+                default=INFINITY,
+            )
+        found = grid._epsilon_at_precision(rest, precision)
+        if rest and self._is_attained(grid):
+            return found  # then no form is tighter by more than the grid's precision
+        others = (form.price(self.parts) for form in FORMS if form.name != "numerical")
         return min(
-            coarse, NumericalLoss(count_pairs(pairs))._epsilon_at_precision(rest, precision)
+            (found, *(loss._epsilon_above(delta) for loss in others if loss is not None))
         )
+
+    def _check_precision(self, delta: Fraction, precision: float, above: Decimal) -> None:
+        rest, grid = remove_slack(self.slack, delta), self._on_grid()
+        if self._closed_form() is None and grid is not None and rest is not None:
+            grid._check_precision(rest, precision, above)
+
+    def _on_grid(self) -> NumericalLoss | None:
+        pairs = self.dominating_pairs
+        return None if pairs is None else NumericalLoss(count_pairs(pairs))
+
+    def _is_attained(self, grid: NumericalLoss) -> bool:
+        return count_pairs(self.attained_pairs or ()) == grid.pairs
 
     def _epsilon_below(self, delta: Fraction, precision: float | None = None) -> Decimal:
         certain = [
@@ -189,6 +228,29 @@ def compose(parts: Iterable[tuple[Loss, int]]) -> Loss:
     if len(whole_parts) == 1 and whole_parts[0][1] == 1:
         return whole_parts[0][0]
     return Composition(whole_parts)
+
+
+def add(first: Loss, second: Loss) -> Loss:
+    """The sum of two losses."""
+    if _is_nothing(first) or _is_nothing(second):
+        return compose((*first.parts, *second.parts))
+    return Composition._join(first, second)
+
+
+def _is_nothing(loss: Loss) -> bool:
+    """Whether a composition has no parts."""
+    return isinstance(loss, Composition) and loss._summands is None and not loss.parts
+
+
+def _open_sums(whole: Loss) -> Iterator[Loss]:
+    """The losses that sums were made of, where their parts are not counted yet."""
+    left = [whole]
+    while left:
+        loss = left.pop()
+        if isinstance(loss, Composition) and loss._summands is not None:
+            left += loss._summands
+        else:
+            yield loss
 
 
 def _merge_parts(parts: Iterable[tuple[Loss, int]]) -> tuple[tuple[Loss, int], ...]:

@@ -70,14 +70,89 @@ def convolve(terms: Sequence[GridTerm], first: int, size: int) -> GridSum:
             turns = np.abs(logs) + math.pi
             wrong += term.count * (bound / wide + 8 * UNIT * turns) + 16 * UNIT
     mass = np.fft.irfft(product, size)
-    weights = np.full(frequencies, 2.0)
-    weights[0] = 1.0
-    if size % 2 == 0:
-        weights[-1] = 1.0
-    spread = float((weights * np.exp(grown) * np.minimum(wrong, 2.0)).sum()) / size
+    spread = _mean_over_frequencies(np.exp(grown) * np.minimum(wrong, 2.0), size)
     error = spread + transform_error(size) * (_norm(mass) + spread * math.sqrt(size))
     start = sum(term.first * term.count for term in left)
     return GridSum(first, np.roll(mass, (start - first) % size), error * (1 + 1e-9))
+
+
+def convolve_jumps(
+    terms: Sequence[GridTerm], jumps: Sequence[GridTerm], first: int, size: int
+) -> GridSum:
+    """The sum of all terms in which one or two of them are replaced by their jump.
+
+    It is the part of degree one and two in z of the product of (term + z jump)**count. Each
+    coefficient is carried with a bound on its magnitude and one on its error.
+    """
+    one = np.ones(size // 2 + 1)
+    total = [_Frequencies(one.astype(complex), one, 0 * one)]
+    for term, jump in zip(terms, jumps, strict=True):
+        steady, rare = _transform(term, size), _transform(jump, size)
+        powers = [steady.power(n) for n in range(term.count, max(term.count - 3, -1), -1)]
+        ways = (1.0, float(term.count), term.count * (term.count - 1) / 2)
+        series = [powers[0]]
+        for k in range(1, len(powers)):
+            series.append(powers[k] * rare.power(k) * ways[k])
+        total = [
+            _Frequencies.add([total[i] * series[k - i] for i in range(k + 1)
+                              if i < len(total) and k - i < len(series)])
+            for k in range(min(3, len(total) + len(series) - 1))
+        ]  # fmt: skip
+    found = _Frequencies.add(total[1:])
+    mass = np.fft.irfft(found.value, size)
+    spread = _mean_over_frequencies(found.error, size)
+    error = spread + transform_error(size) * (_norm(mass) + spread * math.sqrt(size))
+    start = sum(term.first * term.count for term in terms)
+    return GridSum(first, np.roll(mass, (start - first) % size), error * (1 + 1e-9))
+
+
+@dataclass(frozen=True)
+class _Frequencies:
+    """A transform, with bounds on the magnitude (error included) and the error of each
+    frequency."""
+
+    value: NDArray[np.complex128]
+    most: Floats
+    error: Floats
+
+    def __mul__(self, other: "_Frequencies | float") -> "_Frequencies":
+        if not isinstance(other, _Frequencies):
+            return _Frequencies(self.value * other, self.most * other, self.error * other)
+        most = self.most * other.most
+        error = self.error * other.most + self.most * other.error + 8 * UNIT * most
+        return _Frequencies(self.value * other.value, most, error)
+
+    def power(self, count: int) -> "_Frequencies":
+        if count == 0:
+            one = np.ones_like(self.most)
+            return _Frequencies(one.astype(complex), one, 0 * one)
+        if count == 1:
+            return self
+        logs = np.log(np.maximum(self.most, 1e-300))
+        most = np.exp(np.minimum(count * logs, 700.0)) * (1 + 64 * UNIT * count)
+        wrong = count * (self.error / np.maximum(self.most, 1e-300))
+        wrong += count * 8 * UNIT * (np.abs(logs) + math.pi) + 16 * UNIT
+        value = _raise_to(self.value, np.abs(self.value), count)
+        return _Frequencies(value, most, most * np.minimum(wrong, 2.0))
+
+    @staticmethod
+    def add(terms: "Sequence[_Frequencies]") -> "_Frequencies":
+        value = sum((term.value for term in terms[1:]), start=terms[0].value)
+        most = sum((term.most for term in terms[1:]), start=terms[0].most)
+        error = sum((term.error for term in terms[1:]), start=terms[0].error)
+        return _Frequencies(value, most, error + 4 * UNIT * most)
+
+
+def _transform(term: GridTerm, size: int) -> _Frequencies:
+    f = np.fft.rfft(_fold(term, size))
+    bound = term.error + transform_error(size) * math.sqrt(size) * _norm(term.mass)
+    return _Frequencies(f, np.abs(f) * (1 + 4 * UNIT) + bound, np.full(f.size, bound))
+
+
+def _mean_over_frequencies(errors: Floats, size: int) -> float:
+    """The mean over all frequencies, of which `errors` holds the non-negative ones."""
+    doubled = 2 * float(errors.sum()) - float(errors[0])
+    return (doubled - float(errors[-1]) if size % 2 == 0 else doubled) / size
 
 
 def transform_error(size: int) -> float:

@@ -1,11 +1,13 @@
 """The delta curve of a sum of losses on a grid: upper and lower bounds, all errors included.
 
-The tilted masses come from `convolution`. Let t be the tilt, K(t) = ln E e**(t L) of the sum L
-under P, and m the masses of the tilted sum. Then
+The curve is the sum of one or two parts (`CurvePart`), each a share of the distribution on its
+own window. Let t be the tilt of a part, K(t) = ln E e**(t L) of the sum L under
+P, and m its tilted masses. Then it adds
     delta(x) = e**K(t) * sum over grid losses y > x of m(y) e**(-t y) (1 - e**(x - y)).
 The upper bound adds the possible rounding error, P(L beyond the window) by Chernoff's bound
-e**(K(s) - s y), and the infinite losses. Mass below the window is wrapped to its top, where
-untilting makes it negligible: at most e**(-t width) in total.
+e**(K(s) - s y), and the infinite losses. If x lies below the window, it adds the losses between
+x and the window too. Mass from outside the window is wrapped into it; that raises the upper
+bound, and the lower bound subtracts it (see `TailBounds.wrapped`).
 
 The lower bound. On the grid the likelihood ratio R of each pair became R M with E_Q[M | R] = 1
 and ln M within a step. So for n pairs, by Hoeffding's lemma, E M**s <= e**(s (s - 1) V / 2)
@@ -17,85 +19,76 @@ in 10.
 """
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cached_property
 
 import numpy as np
 
 from deniable.privacy.arithmetic.dominating_pairs import Floats
-from deniable.privacy.arithmetic.floats import UNIT, exp
+from deniable.privacy.arithmetic.floats import exp
+from deniable.privacy.compose.curve_part import CurvePart
 
 _REACH = 14  # the lower bound considers this many sqrt(V) around x
 _LEAVE = 2.5
+_CLOSE = 2.0**-42
 
 
 @dataclass(frozen=True)
 class DeltaCurve:
-    """delta(x) of a sum. It is most accurate near `origin`, for which it was tilted."""
+    """delta(x) of a sum. It is most accurate near `origin`, for which it was computed."""
 
-    step: float
-    first: int
-    mass: Floats  # of the tilted sum
-    tilt: float
-    height: float  # K(tilt)
+    parts: tuple[CurvePart, ...]
     origin: float
-    error: float  # of each tilted mass
-    beyond: float  # P(L beyond the window), infinite losses
-    wrapped: float  # how much mass may have been wrapped into delta
-    doubt: float  # how much of the tilted mass may have been moved by a step
+    beyond: float  # the probability of losses in no part, infinite ones included
+    raised: float  # the probability that some loss was below its pair's grid
     variance: float  # V above
     drift: float  # how far rounding may have moved the sum
-    slop: float  # the relative error of the sum's height
-
-    @cached_property
-    def losses(self) -> Floats:
-        return self.step * np.arange(self.first, self.first + self.mass.size)
-
-    @cached_property
-    def _sums(self) -> tuple[Floats, Floats]:
-        """Sums from each loss y to the top of m e**(-t (y - origin)), and with t + 1."""
-        mass = np.maximum(self.mass, 0.0)
-        away = np.clip(self.losses - self.origin, -650 / (1 + self.tilt), None)
-        once = mass * np.exp(-self.tilt * away)
-        twice = once * np.exp(-away)
-        return np.cumsum(once[::-1])[::-1], np.cumsum(twice[::-1])[::-1]
 
     def above(self, epsilon: float) -> float:
         """An upper bound on delta(epsilon)."""
-        value, gross, chernoff = self._read(max(epsilon - self.drift, 0.0))
-        delta = value + gross + self._rounding * chernoff
-        return min(1.0, delta * (1 + self.slop) + self.beyond)
+        x = max(epsilon - self.drift, 0.0)
+        delta = math.fsum(part.above(x) for part in self.parts)
+        return min(1.0, delta * (1 + 1e-12) + self._all_beyond)
+
+    @property
+    def _all_beyond(self) -> float:
+        outside = math.fsum(part.beyond for part in self.parts) + self.beyond
+        return outside * (1 + 1e-12)
 
     def below(self, epsilon: float) -> float:
         """A lower bound on delta(epsilon)."""
         x = epsilon + self.drift
-        value, gross, chernoff = self._read(x)
-        delta = value - gross - (self._rounding + 2 * self.step * self.doubt) * chernoff
-        return max(0.0, delta * (1 - self.slop) - self.wrapped - self._spread(x))
+        delta = math.fsum(part.below(x) for part in self.parts)
+        return max(0.0, delta * (1 - 1e-12) - (self.raised + self._spread(x)) * (1 + 1e-9))
 
     def tolerance(self, epsilon: float, delta: float) -> float:
         """How much the delta of another curve of the same sum may differ here."""
-        error = self._rounding * exp(self.height - self.tilt * epsilon)
+        error = math.fsum(part.rounding_error(epsilon) for part in self.parts)
+        slop = max(part.slop for part in self.parts)
         apart = 1e-9 if delta > 1e-10 else 5e-9  # observed: 1.2e-9 in far tails
-        return min(delta * (apart + 8 * self.slop) + 4 * error, delta / 1024)
+        return min(delta * (apart + 8 * slop) + 4 * error, delta / 1024)
 
-    def _read(self, x: float) -> tuple[float, float, float]:
-        """The sum itself, its rounding error, and e**(K - t x)."""
-        index = max(math.floor(x / self.step) + 1 - self.first, 0)
-        chernoff = exp(self.height - self.tilt * x)
-        once, twice = self._sums
-        if index >= once.size:
-            return 0.0, 0.0, chernoff
-        scale = exp(self.height - self.tilt * self.origin)
-        plain, discounted = float(once[index]), exp(x - self.origin) * float(twice[index])
-        gross = scale * (plain + discounted) * (4 * once.size + 256) * UNIT
-        return max(scale * (plain - discounted), 0.0), gross, chernoff
+    def sufficient_epsilon(self, delta: float) -> float:
+        """An epsilon at which delta is certainly enough, as small as the curve allows."""
+        if self.above(0.0) <= delta:
+            return 0.0
+        low, high = 0.0, max(self.origin, 1e-9)
+        level = delta - self.tolerance(high, delta)
+        for _ in range(64):
+            if self.above(high) <= level:
+                return _bisect(lambda x: self.above(x) <= level, low, high)[1]
+            low, high = high, 2 * high
+        return math.inf
 
-    @cached_property
-    def _rounding(self) -> float:
-        """The error of all masses, weighted by e**(-t z) (1 - e**-z) over the grid."""
-        t = self.tilt
-        return self.error * (1 / (self.step * t * (1 + t)) + 1 / (1 + t))
+    def insufficient_epsilon(self, delta: float, high: float) -> float:
+        """An epsilon at which delta is certainly not enough. The search goes down from `high`,
+        at which it is enough, because the lower bound is good only near there."""
+        step = 1e-12 * high
+        while math.isfinite(high) and step < high:
+            if self.below(high - step) > delta:
+                return _bisect(lambda x: self.below(x) <= delta, high - step, high)[0]
+            step *= 2
+        return 0.0
 
     def _spread(self, x: float) -> float:
         """How much the grid may have raised delta: the mean of g, by the masses on the grid."""
@@ -105,18 +98,16 @@ class DeltaCurve:
         sure = 1 - 2 * math.exp(-((_LEAVE - s / 2) ** 2) / 2)
         if s >= 1 or sure <= 0:
             return math.inf
-        near = math.floor((x - _REACH * s) / self.step) - self.first
-        far = math.ceil((x + _REACH * s) / self.step) + 1 - self.first
-        cut = slice(max(near, 0), max(far, 0))
-        losses = self.losses[cut]
-        under_q = exp(self.height - (self.tilt + 1) * x) * (
-            (np.maximum(self.mass[cut], 0.0) + self.error)
-            * np.exp(-(self.tilt + 1) * (losses - x))
-        )
-        inside = np.maximum(np.abs(losses - x) - _LEAVE * s, 0.0)
-        outside = min(_REACH * s, x - self.first * self.step) - _LEAVE * s
-        mean = float((under_q * _bump(inside, self.variance)).sum())
-        rest = float(_bump(np.array([max(outside, 0.0)]), self.variance)[0])
+        mean = rest = 0.0
+        for part in self.parts:
+            losses, under_q = part.under_q(x, _REACH * s)
+            inside = np.maximum(np.abs(losses - x) - _LEAVE * s, 0.0)
+            mean += float((under_q * _bump(inside, self.variance)).sum())
+            low, high = part.ends
+            far = np.array([min(_REACH * s, x - low), high - x]) - _LEAVE * s
+            weights = _bump(np.maximum(far, 0.0), self.variance)
+            # All other losses are far away, unless they are above the window.
+            rest += float(weights[0]) + exp(-high) * part.beyond * float(weights[1])
         return exp(x) * (mean + rest) / sure
 
 
@@ -126,3 +117,11 @@ def _bump(distance: Floats, variance: float) -> Floats:
     c = -r * np.log1p(1 / r) - np.log1p(r)
     bound: Floats = np.exp(c + r * (1 + r) * variance / 2 - r * distance)
     return bound
+
+
+def _bisect(enough: Callable[[float], bool], low: float, high: float) -> tuple[float, float]:
+    """Two numbers close together: the second is enough, the first is not."""
+    while high - low > _CLOSE * high:
+        middle = (low + high) / 2
+        low, high = (low, middle) if enough(middle) else (middle, high)
+    return low, high

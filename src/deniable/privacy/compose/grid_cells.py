@@ -6,8 +6,12 @@ probability under P and under Q. It can only become easier to distinguish P from
 delta curve of the result is made of chords of the original curve. With masses P and Q in a
 cell, the share of P that goes to the right end is (P - e**left Q) / (1 - e**-step).
 
-To cover float errors, a little more than computed is moved to the right, as much as the
-computed share may be wrong. Larger losses under P only raise the result.
+Float errors. Let the relative error of every P(L > y) and Q(L > y) be at most a. The masses of
+cells are differences of these, so the delta curve of the result at y is wrong by at most
+a (P(L > y) + e**y Q(L > y)) = a delta(y) + 2 a e**y Q(L > y). To make up for it, all masses are
+multiplied by 1 + a, which adds a delta(y), and a share of 2 a / (1 - e**-step) of each is moved
+one step to the right, which adds the rest. A cell whose share is not certain to lie between
+nothing and all goes to the right as a whole.
 """
 
 import math
@@ -18,15 +22,16 @@ from functools import cached_property, lru_cache
 import numpy as np
 
 from deniable.privacy.arithmetic.dominating_pairs import (
-    ACCURACY,
     ContinuousPair,
     DiscretePair,
     Floats,
     Pair,
+    UnderPAndQ,
+    tail_accuracy,
 )
 from deniable.privacy.arithmetic.floats import UNIT
 
-RARE = 1e-30  # the probability that a pair may have outside its grid, on each side
+RARE = 1e-30  # the least probability that a pair may have outside its grid, on each side
 _HUGE = 700.0  # for a greater loss, e**loss may not be a float
 
 
@@ -39,6 +44,7 @@ class GridCells:
     mass: Floats
     infinite: float  # the probability of losses beyond the grid
     doubt: Floats  # how much mass of each cell may have been moved a step too far
+    raised: float = 0.0  # the probability of losses below the grid, counted as its first one
 
     @cached_property
     def losses(self) -> Floats:
@@ -63,9 +69,23 @@ class GridCells:
         if total > 0:
             return math.log(total) + tilt * peak
         positive = self.mass > 0  # everything else underflowed
+        if not positive.any():
+            return -math.inf
         logs = np.log(self.mass[positive]) + tilt * losses[positive]
         most = float(logs.max())
         return math.log(float(np.exp(logs - most).sum())) + most
+
+    def split(self, rare: float) -> "tuple[GridCells, GridCells]":
+        """The losses up to a point, and the greater ones, which have at most the probability
+        `rare`. Neither has all the mass."""
+        tails = np.cumsum(self.mass[::-1])[::-1]
+        cut = max(int(np.searchsorted(-tails, -rare)), 1)
+        rest = np.zeros_like(self.mass)
+        rest[cut:] = self.mass[cut:]
+        unsure = np.zeros_like(self.doubt)
+        unsure[cut:] = self.doubt[cut:]
+        bulk = GridCells(self.step, self.first, self.mass[:cut], 0.0, self.doubt[:cut])
+        return bulk, GridCells(self.step, self.first, rest, 0.0, unsure)
 
     @cached_property
     def moments(self) -> tuple[float, float]:
@@ -115,28 +135,41 @@ def _discretize_continuous(
     within, above = pair.within(losses[: middle + 1]), pair.above(losses[middle:])
     p, p_error = _cell_masses(within[0], above[0])
     q, q_error = _cell_masses(within[1], above[1])
-    odds = np.exp(np.minimum(losses[:-1], _HUGE))
-    width = -math.expm1(-step)
-    doubt = np.minimum(2 * (p_error + odds * q_error) / width, p)
-    doubt[losses[:-1] > _HUGE] = p[losses[:-1] > _HUGE]  # there everything goes to the right
-    right = np.clip((p - odds * q) / width + doubt, 0.0, p)
-    mass = np.zeros(losses.size)
-    unsure = np.zeros(losses.size)
+    huge = losses[:-1] > _HUGE
+    odds, width = np.exp(np.minimum(losses[:-1], _HUGE)), -math.expm1(-step)
+    share, error = (p - odds * q) / width, (p_error + odds * q_error) / width
+    unsure = huge | (error >= np.minimum(share, p - share))
+    right = np.where(unsure, p, share)
+    short = float(np.maximum(share - p, 0.0)[unsure & ~huge].sum()) * width
+    mass, doubt = np.zeros(losses.size), np.zeros(losses.size)
     mass[1:] += right
     mass[:-1] += p - right
-    mass[0] += pair.within(losses[:1])[0][0]  # smaller losses are counted as this one
-    unsure[1:] = 2 * doubt
-    infinite = float(pair.above(losses[-1:])[0][0])
-    sure = 1 + 4 * ACCURACY
-    return GridCells(step, first, mass * sure, infinite * sure, unsure)
+    doubt[1:] = np.where(unsure, 2 * p, 0.0)
+    raised = float(pair.within(losses[:1])[0][0])
+    mass[0] += raised  # smaller losses are counted as this one
+    accuracy = _curve_accuracy(above, middle)
+    moved = np.minimum(2 * accuracy / width, 1.0) * mass
+    mass = (mass - moved + np.append(0.0, moved[:-1])) * (1 + accuracy)
+    infinite = float(pair.above(losses[-1:])[0][0]) * 2 + short + float(moved[-1])
+    return GridCells(step, first, mass, infinite, doubt + 4 * moved, raised * (1 + 1e-9))
 
 
 def _cell_masses(within: Floats, above: Floats) -> tuple[Floats, Floats]:
     """The mass of each cell, from the lower tail below zero and from the upper tail above, and
     a bound on its error."""
+    within, above = np.maximum.accumulate(within), np.minimum.accumulate(above)
     mass = np.concatenate([np.diff(within), -np.diff(above)])
-    error = 2 * ACCURACY * np.concatenate([within[1:], above[:-1]])
-    return np.maximum(mass, 0.0), error
+    tails = np.concatenate([within[1:], above[:-1]])
+    return mass, 2 * tails * tail_accuracy(tails)
+
+
+def _curve_accuracy(above: UnderPAndQ, middle: int) -> Floats:
+    """A bound on the relative error of P(L > y) + e**y Q(L > y) at each loss y. Below zero it
+    is relative to P(L > 0), since the masses there come from the other tail. It grows with y.
+    """
+    worst = tail_accuracy(np.minimum(*above))
+    least = 160 * UNIT / max(float(above[0][0]), 1e-300)
+    return np.maximum.accumulate(np.append(np.zeros(middle), worst).clip(least, 1.0))
 
 
 @lru_cache(maxsize=4096)

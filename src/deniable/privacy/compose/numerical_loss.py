@@ -1,24 +1,26 @@
 """The loss of dominating pairs: its epsilons and deltas, computed on a grid."""
 
 import math
-from collections.abc import Callable
 from dataclasses import dataclass
 from decimal import ROUND_CEILING, Context, Decimal
 from fractions import Fraction
 from functools import lru_cache
 
-from deniable.errors import Unsupported
+from deniable.errors import PrecisionNotReached, Unsupported
+from deniable.privacy.arithmetic import floats
 from deniable.privacy.arithmetic.dominating_pairs import CountedPairs, DiscretePair
 from deniable.privacy.arithmetic.exact_epsilon import ExactEpsilon
 from deniable.privacy.arithmetic.intervals import INFINITY, ONE, ZERO
-from deniable.privacy.compose.coarse_sum import coarse_sum
 from deniable.privacy.compose.delta_curve import DeltaCurve
-from deniable.privacy.compose.numerical_curve import compute_curve
+from deniable.privacy.compose.precision_search import (
+    choose_grid,
+    curve_near_delta,
+    curve_near_epsilon,
+)
 from deniable.privacy.losses.loss import Loss
 
 _LEAST = 1e-26  # for a smaller delta a grid gives no bound
 _SHORT = Context(prec=11, rounding=ROUND_CEILING)
-_CLOSE = 2.0**-42
 
 
 @dataclass(frozen=True)
@@ -69,6 +71,15 @@ class NumericalLoss(Loss):
                 for direction in directions(self.pairs)
             )
         )
+
+    def _check_precision(self, delta: Fraction, precision: float, above: Decimal) -> None:
+        below = self._epsilon_below(delta, precision)
+        if above.is_finite() and above - below > Decimal(precision):
+            raise PrecisionNotReached(
+                f"A precision of {precision:g} cannot be reached: epsilon lies between "
+                f"{floats.down(below)} and {floats.up(above)}. Ask for a precision of "
+                f"{floats.up(above - below):.1g} or more, or leave `precision` out."
+            )
 
     def _delta_above(self, epsilon: ExactEpsilon) -> Decimal:
         if not self.pairs:
@@ -132,49 +143,19 @@ def directions(pairs: CountedPairs) -> tuple[CountedPairs, ...]:
 
 @lru_cache(maxsize=32)
 def _curve_near_delta(pairs: CountedPairs, delta: float, precision: float | None) -> DeltaCurve:
-    coarse = coarse_sum(pairs)
-    tilt = coarse.tilt_for_delta(delta)
-    return compute_curve(pairs, tilt, max(coarse.epsilon(tilt, delta), 0.0), delta, precision)
+    at = None if precision is None else delta
+    return curve_near_delta(pairs, choose_grid(pairs, at, precision), delta)
 
 
 @lru_cache(maxsize=128)
 def _curve_near_epsilon(pairs: CountedPairs, epsilon: float) -> DeltaCurve:
-    coarse = coarse_sum(pairs)
-    tilt = coarse.tilt_for_epsilon(epsilon)
-    log = coarse.bound(tilt, epsilon)
-    return compute_curve(pairs, tilt, epsilon, math.exp(min(max(log, -57.0), 0.0)))
+    return curve_near_epsilon(pairs, choose_grid(pairs, None, None), epsilon)
 
 
 def _sufficient_epsilon(pairs: CountedPairs, delta: float, precision: float | None) -> float:
-    """An epsilon at which delta is certainly enough, as small as the curve allows."""
-    curve = _curve_near_delta(pairs, delta, precision)
-    if curve.above(0.0) <= delta:
-        return 0.0
-    low, high = 0.0, max(curve.origin, 1e-9)
-    level = delta - curve.tolerance(high, delta)
-    for _ in range(64):
-        if curve.above(high) <= level:
-            return _bisect(lambda x: curve.above(x) <= level, low, high)[1]
-        low, high = high, 2 * high
-    return math.inf
+    return _curve_near_delta(pairs, delta, precision).sufficient_epsilon(delta)
 
 
 def _insufficient_epsilon(pairs: CountedPairs, delta: float, precision: float | None) -> float:
-    """An epsilon at which delta is certainly not enough. The search goes down from an epsilon
-    at which it is enough, because the lower bound is good only near there."""
-    curve = _curve_near_delta(pairs, delta, precision)
     high = _sufficient_epsilon(pairs, delta, precision)
-    step = 1e-12 * high
-    while math.isfinite(high) and step < high:
-        if curve.below(high - step) > delta:
-            return _bisect(lambda x: curve.below(x) <= delta, high - step, high)[0]
-        step *= 2
-    return 0.0
-
-
-def _bisect(enough: Callable[[float], bool], low: float, high: float) -> tuple[float, float]:
-    """Two numbers close together: the second is enough, the first is not."""
-    while high - low > _CLOSE * high:
-        middle = (low + high) / 2
-        low, high = (low, middle) if enough(middle) else (middle, high)
-    return low, high
+    return _curve_near_delta(pairs, delta, precision).insufficient_epsilon(delta, high)

@@ -1,10 +1,16 @@
-"""Chernoff bounds on the tails of a sum of grid losses."""
+"""Chernoff bounds on the tails of a sum of grid losses.
+
+With K(s) = ln E e**(s L), P(L >= y) <= e**(K(s) - s y) for s > 0, and P(L <= y) for s < 0.
+"""
 
 import math
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TypeAlias
 
+import numpy as np
+
+from deniable.privacy.arithmetic.dominating_pairs import Floats
 from deniable.privacy.arithmetic.floats import exp
 from deniable.privacy.compose.grid_cells import GridCells
 
@@ -12,44 +18,106 @@ CountedCells: TypeAlias = tuple[tuple[GridCells, int], ...]
 
 
 @dataclass(frozen=True)
-class TailBounds:
-    """Bounds on the tails of a sum of cells, from a few tilts greater and less than `tilt`."""
+class Heights:
+    """K(s) of a sum of cells or, with `jumps`, of its part with one or two of them.
+
+    Let b_i be the cells, j_i the jumps, B(s) the product of E e**(s b_i) and S(s) the sum of
+    E e**(s j_i) / E e**(s b_i), both over all pairs. One of the j_i instead of its b_i gives
+    B S, and two of them give at most B S**2 / 2.
+    """
 
     cells: CountedCells
-    tilt: float
-    close: bool = False  # whether to try tilts near `tilt` too, which heavy tails need
+    jumps: CountedCells = ()
+
+    def __call__(self, tilt: float) -> float:
+        """K(tilt), rounded up."""
+        logs = _logs(self.cells, tilt)
+        counts = np.array([float(n) for _, n in self.cells])
+        total = math.fsum(counts * logs) + 1e-12 * math.fsum(counts * np.abs(logs))
+        if self.jumps:
+            most = float((_logs(self.jumps, tilt) - logs).max())
+            ratios = np.exp(_logs(self.jumps, tilt) - logs - most)
+            log = math.log(math.fsum(counts * ratios)) + most
+            total += log + (math.log1p(math.exp(log) / 2) if log < 600 else log) + 1e-12
+        return total
+
+    @cached_property
+    def _reach(self) -> list[tuple[int, int, int]]:
+        """The least and greatest index of each pair, and its count."""
+        found = [(c.first, c.first + c.mass.size - 1, n) for c, n in self.cells]
+        tops = [c.first + c.mass.size - 1 for c, _ in self.jumps] or [0] * len(found)
+        return [
+            (low, max(high, top), n) for (low, high, n), top in zip(found, tops, strict=True)
+        ]
 
     @cached_property
     def most(self) -> int:
-        """The greatest index that the sum can reach."""
-        return sum((cell.first + cell.mass.size - 1) * count for cell, count in self.cells)
+        """An index that the sum cannot exceed."""
+        return sum(high * n for _, high, n in self._reach)
+
+    @cached_property
+    def least(self) -> int:
+        """An index that the sum cannot fall below."""
+        return sum(low * n for low, _, n in self._reach)
 
     @cached_property
     def spread(self) -> float:
         variance = math.fsum(count * cell.moments[1] for cell, count in self.cells)
         return math.sqrt(variance) or self.cells[0][0].step
 
+
+def _logs(cells: CountedCells, tilt: float) -> Floats:
+    """ln E e**(tilt L) of each pair."""
+    sizes = np.array([cell.mass.size for cell, _ in cells])
+    starts = np.cumsum(sizes) - sizes
+    losses = np.concatenate([cell.losses for cell, _ in cells])
+    masses = np.concatenate([cell.mass for cell, _ in cells])
+    peaks = losses[starts if tilt < 0 else starts + sizes - 1]
+    raised = masses * np.exp(tilt * (losses - np.repeat(peaks, sizes)))
+    sums = np.add.reduceat(raised, starts)
+    if not sums.all():  # all that is far from a peak underflowed
+        return np.array([cell.height(tilt) for cell, _ in cells])
+    logs: Floats = np.log(sums) + tilt * peaks
+    return logs
+
+
+@dataclass(frozen=True)
+class TailBounds:
+    """Bounds on the tails of a sum, from a few tilts greater and less than `tilt`."""
+
+    height: Heights
+    tilt: float
+    others: tuple[float, ...]  # further tilts, for much smaller probabilities
+
     @cached_property
     def heights(self) -> dict[float, float]:
-        """K(tilt) at some tilts, rounded up."""
-        t, s = self.tilt, self.spread
-        tilts = [1.5 * t, 3 * t, t + 4 / s, t + 8 / s, -8 / s]
-        if self.close:
-            tilts += [t * (1 - 2.0**-k) for k in range(1, 4)]
-            tilts += [t, *(t * (1 + 2.0**-k) for k in range(2, 9))]
-        return {x: self._height(x) for x in tilts}
+        """K(tilt) at some tilts."""
+        t, s = self.tilt, self.height.spread
+        up = (t, *self.others, 1.2 * t, 2 * t, t + 6 / s)
+        return {x: self.height(x) for x in (*up, -3 / s, -8 / s)}
 
-    def _height(self, tilt: float) -> float:
-        logs = [count * cell.height(tilt) for cell, count in self.cells]
-        return math.fsum(logs) + 1e-12 * math.fsum(map(abs, logs))
-
-    def above(self, loss: float, raised: float = 0.0) -> float:
-        """An upper bound on e**raised P(L >= loss)."""
-        return min(exp(k - s * loss + raised) for s, k in self.heights.items() if s > 0)
+    def above(self, loss: float) -> float:
+        """An upper bound on P(L >= loss)."""
+        return min(1.0, *(exp(k - s * loss) for s, k in self.heights.items() if s > 0))
 
     def below(self, loss: float) -> float:
         """An upper bound on P(L <= loss)."""
         return min(1.0, *(exp(k - s * loss) for s, k in self.heights.items() if s < 0))
+
+    def wrapped(self, loss: float, first: float, width: float) -> float:
+        """How much mass from outside the window [first, first + width) may be counted above
+        `loss`, after tilting, wrapping and untilting.
+
+        A mass at y, wrapped down j times, is multiplied by e**(t j width), which is at most
+        e**(t (y - loss)) if it lands above `loss`. So all of them are at most
+        E e**(t (L - loss)) over L > loss + width, and for s > t that is at most
+        e**(K(s) - s loss - (s - t) width). From below, each is divided by e**(t width).
+        """
+        t = self.tilt
+        down = min(
+            exp(k - s * loss - (s - t) * width) for s, k in self.heights.items() if s > t
+        )
+        return down + exp(-t * width) * self.below(first)
 
     def top(self, log: float) -> float:
         """A loss above which the probability is at most e**log."""

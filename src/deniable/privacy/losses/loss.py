@@ -21,7 +21,7 @@ from fractions import Fraction
 from typing import ClassVar, Protocol
 
 from deniable.errors import InvalidParameter
-from deniable.exact.rationals import Number, probability, rational, whole
+from deniable.exact.rationals import Number, positive, probability, rational, whole
 from deniable.privacy.arithmetic import floats
 from deniable.privacy.arithmetic.dominating_pairs import CountedPairs
 from deniable.privacy.arithmetic.exact_epsilon import ExactEpsilon
@@ -41,6 +41,9 @@ class Algebra(Protocol):
 
     def compose(self, parts: "Iterable[tuple[Loss, int]]") -> "Loss":
         """The loss of all parts together, each repeated `count` times."""
+
+    def add(self, first: "Loss", second: "Loss") -> "Loss":
+        """The loss of both together."""
 
     def fits(self, loss: "Loss", budget: "Loss") -> bool:
         """Whether `loss` stays within `budget`."""
@@ -125,17 +128,32 @@ class Loss(ABC):
         """A lower and an upper bound on the least epsilon; the upper is `epsilon(delta)`.
 
         If a closed form is exact, they differ only by rounding. If the number was computed on
-        a grid, a finer `precision` (such as 1e-6) brings them closer together.
+        a grid, they differ by at most 1e-4, or 1e-4 epsilon if that is more, at a delta of
+        1e-14 or more. With `precision` (such as 1e-6) they differ by at most that, or it is a
+        `PrecisionNotReached`. Where the loss is only bounded from above, like the zCDP of an
+        unknown mechanism, the lower bound is lower, down to 0.
         """
         exact = delta_of(delta)
+        if precision is not None:
+            precision = float(positive(precision, "precision"))
         above = self._epsilon_at_precision(exact, precision)
         below = min(self._epsilon_below(exact, precision), above)
+        if precision is not None:
+            self._check_precision(exact, precision, above)
         low = math.inf if below == INFINITY else floats.down(max(below, ZERO))
         return low, floats.up(max(above, ZERO))
 
     def _epsilon_at_precision(self, delta: Fraction, precision: float | None) -> Decimal:
         """`_epsilon_above`, on a grid of this precision if it needs a grid."""
         return self._epsilon_above(delta)
+
+    def _check_precision(self, delta: Fraction, precision: float, above: Decimal) -> None:
+        """Raises PrecisionNotReached if a grid left `above` too far from the exact number."""
+        return
+
+    def _renyi_divergence(self, order: Fraction) -> Fraction | None:
+        """A bound on the Renyi divergence that follows from none of the charges."""
+        return None
 
     def delta(self, epsilon: Number) -> float:
         """The least delta at this epsilon, rounded up."""
@@ -179,7 +197,7 @@ class Loss(ABC):
     def __add__(self, other: "Loss") -> "Loss":
         if not isinstance(other, Loss):
             return NotImplemented
-        return self.algebra.compose((*self.parts, *other.parts))
+        return self.algebra.add(self, other)
 
     def __radd__(self, other: object) -> "Loss":  # so that sum(losses) works
         if isinstance(other, int) and other == 0:

@@ -113,12 +113,15 @@ def _divergence_of_part(loss: Loss, a: Fraction) -> Fraction:
             bounds.append(loss.mu_squared * a / 2)
         if loss.exact_epsilon is not None:
             bounds.append(_randomized_response(loss.exact_epsilon, a))
+        own = loss._renyi_divergence(a)
+        if own is not None:
+            bounds.append(own)
         if bounds:
             return min(bounds)
     raise Unsupported(
         f"{loss!r} has no Renyi divergence of order {a}: it may disclose everything with some "
-        "probability, or its orders are all lower. Pure, concentrated and Gaussian "
-        "losses have divergences of all orders."
+        "probability, or its orders are all lower. Pure, concentrated and Gaussian losses, "
+        "and Gaussian losses under Poisson sampling, have divergences of all orders."
     )
 
 

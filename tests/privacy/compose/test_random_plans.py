@@ -1,0 +1,140 @@
+"""Random plans against an independent convolution: never below the truth, and as close to it
+as promised."""
+
+import math
+import random
+
+import pytest
+
+from deniable.errors import PrecisionNotReached
+from deniable.privacy import GaussianLoss, LossDistribution, PureLoss, poisson
+from tests.privacy import convolved
+from tests.privacy.convolved import Coin, Gaussian, Laplace
+
+# rate, sigma, steps, delta, and the epsilon that the accountant once gave instead of the truth
+TOO_LOW = [
+    (0.001, 1, 10_000, 1e-6, 0.5074780),
+    (0.001, 0.8, 10_000, 1e-5, 0.6507243),
+    (0.0005, 1, 20_000, 1e-6, 0.3549837),
+]
+
+
+def sampled(rate, sigma, steps):
+    return poisson(GaussianLoss(1 / sigma), rate=rate, neighbors="add-remove") * steps
+
+
+def truth(laws, delta):
+    """The greater of both directions."""
+    backward = [(mirrored(law), n) for law, n in laws]
+    found = convolved.bounds(laws, delta)
+    if backward == laws:
+        return found
+    return max(found, convolved.bounds(backward, delta), key=lambda bounds: bounds.estimate)
+
+
+def mirrored(law):
+    if isinstance(law, Laplace) or law.q == 1:
+        return law
+    parameter = law.mu if isinstance(law, Gaussian) else law.epsilon
+    return type(law)(parameter, law.q, not law.forward)
+
+
+def random_plan(dice):
+    """A loss, and the laws of its parts: up to 100,000 steps, of up to three mechanisms."""
+    whole, laws = PureLoss(0) * 0, []
+    most = 10 ** dice.uniform(0, 5)
+    for _ in range(dice.choice((1, 1, 2, 3))):
+        count = max(1, int(most * dice.random()))
+        part, law = random_part(dice, count)
+        whole, laws = whole + part * count, [*laws, (law, count)]
+    return whole, laws, 10 ** dice.uniform(-14, -4)
+
+
+def random_part(dice, count):
+    kind = dice.choice(("gaussian", "laplace", "coin", "sampled gaussian", "sampled coin"))
+    size = float(f"{10 ** dice.uniform(-1, 0.7) / math.sqrt(count):.4g}")
+    rate = float(f"{10 ** dice.uniform(-4, -0.1):.3g}")
+    if kind == "gaussian":
+        return LossDistribution.of(GaussianLoss(size)), Gaussian(size)
+    if kind == "laplace":
+        return LossDistribution.laplace(size), Laplace(size)
+    if kind == "coin":
+        return LossDistribution.of(PureLoss(size)), Coin(size)
+    if kind == "sampled gaussian":
+        mu = float(f"{dice.uniform(0.3, 2):.3g}")
+        return poisson(GaussianLoss(mu), rate=rate, neighbors="add-remove"), Gaussian(mu, rate)
+    epsilon = float(f"{dice.uniform(0.1, 4):.3g}")
+    return poisson(PureLoss(epsilon), rate=rate, neighbors="add-remove"), Coin(epsilon, rate)
+
+
+def check(loss, laws, delta, precision=None):
+    """The width of the bounds, which the independent ones must not contradict."""
+    low, high = loss.epsilon_bounds(delta, precision=precision)
+    real = truth(laws, delta)
+    assert low <= real.high, "the lower bound is above the truth"
+    assert high >= real.low, "the upper bound is below the truth"
+    assert low <= real.estimate + real.tolerance + 1e-9
+    assert high >= real.estimate - real.tolerance - 1e-9
+    return high - low, high
+
+
+@pytest.mark.parametrize(("rate", "sigma", "steps", "delta", "wrong"), TOO_LOW)
+def test_bounds_that_were_below_the_truth(rate, sigma, steps, delta, wrong, size):
+    precision = 10.0 ** -size(small=3, full=6, what="digits of epsilon")
+    loss, laws = sampled(rate, sigma, steps), [(Gaussian(1 / sigma, rate), steps)]
+    width, high = check(loss, laws, delta, precision)
+    assert width <= precision
+    assert high > wrong + 0.01
+
+
+def test_few_sampled_steps_at_a_tiny_delta():
+    found = [sampled(0.00011, 1, k).epsilon_bounds(5e-14) for k in (1, 2, 3, 5)]
+    assert [high for _, high in found] == sorted(high for _, high in found)
+    for (low, high), k in zip(found, (1, 2, 3, 5), strict=True):
+        real = convolved.bounds([(Gaussian(1.0, 0.00011), k)], 5e-14)
+        assert real.low <= high <= real.high
+        assert 0 < high - low <= 1e-4
+
+
+def test_random_plans_at_the_default_precision(size):
+    dice = random.Random(15)
+    for _ in range(size(small=1, full=2000, what="random plans at the default precision")):
+        loss, laws, delta = random_plan(dice)
+        width, high = check(loss, laws, delta)
+        assert width <= 1e-4 * max(1.0, high), (loss, delta)
+
+
+def test_random_plans_at_the_finest_precision(size):
+    dice, reached = random.Random(16), 0
+    number = size(small=1, full=200, what="random plans at the finest precision")
+    for _ in range(number):
+        loss, laws, delta = random_plan(dice)
+        try:
+            width, _ = check(loss, laws, delta, precision=1e-6)
+        except PrecisionNotReached:
+            check(loss, laws, delta)
+        else:
+            assert width <= 1e-6
+            reached += 1
+    assert reached >= number / 2
+
+
+def test_a_precision_that_cannot_be_reached_is_an_error():
+    loss = LossDistribution.of(GaussianLoss(0.3)) + LossDistribution.laplace(0.2)
+    with pytest.raises(PrecisionNotReached, match="1e-15"):
+        loss.epsilon_bounds(1e-6, precision=1e-15)
+    low, high = loss.epsilon_bounds(1e-6, precision=1e-5)
+    assert 0 < high - low <= 1e-5
+
+
+def test_more_steps_and_smaller_deltas_cost_more(size):
+    plans = size(small=1, full=25, what="plans, at 20 pairs of steps and delta each")
+    dice = random.Random(17)
+    for _ in range(plans):
+        loss = random_part(dice, 100)[0]
+        counts = sorted(dice.sample((1, 2, 3, 5, 10, 30, 100, 1000, 10_000), 5))
+        deltas = (1e-4, 1e-7, 1e-10, 1e-14)
+        found = [[(loss * k).epsilon(delta) for delta in deltas] for k in counts]
+        assert found == [sorted(row) for row in found]
+        for column in zip(*found, strict=True):
+            assert list(column) == sorted(column)
