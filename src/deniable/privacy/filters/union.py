@@ -12,9 +12,9 @@ Why it is valid if each release, and its loss, may depend on all answers before 
    part obeys P(S) <= e**epsilon Q(S) + delta_k. So all are (epsilon, sum of delta_k)-private.
 2. The deltas of releases have one share for all filters but the pure one, the `slack`. A
    release with delta d has outputs (1 - d) P' + d P'' and (1 - d) Q' + d Q'', where P' and Q'
-   keep all its charges. Let w be the product of 1 - d along a transcript. It depends on the transcript
-   only, so it is the same under both tables. The transcripts without any disclosure have the
-   densities w P' and w Q', and by 1.
+   keep all its charges. Let w be the product of 1 - d along a transcript. It depends on the
+   transcript only, so it is the same under both tables. The transcripts without any disclosure
+   have the densities w P' and w Q', and by 1.
        sum over S of w (P' - e**epsilon Q') <= sum of (P' - e**epsilon Q')+ <= sum of delta_k.
    The rest has the probability 1 - sum of w P', at most the greatest sum of the d along a
    transcript, which the filters keep within `slack`. Together: slack + sum of delta_k.
