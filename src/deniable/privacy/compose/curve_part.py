@@ -24,7 +24,7 @@ class CurvePart:
     height: float  # K(tilt)
     origin: float
     error: float  # of each tilted mass
-    tails: TailBounds | None  # of the losses outside the window; None if there are none
+    tails: TailBounds | None  # of the losses outside the window; None if it holds all losses
     doubt: float  # how much of the tilted mass may have been moved by a step
     slop: float  # the relative error of the part's height
 
