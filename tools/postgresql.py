@@ -112,7 +112,7 @@ def empty_place(folder: Path) -> str:
     place = f"place_{secrets.token_hex(8)}"
     with psycopg.connect(address(folder), autocommit=True) as connection:
         connection.execute(f"CREATE SCHEMA {place}".encode())
-    return f"{address(folder)}&options=-csearch_path%3D{place}"
+    return f"{address(folder)}#{place}"
 
 
 def _owner(folder: Path) -> dict[str, Any]:

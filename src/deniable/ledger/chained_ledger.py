@@ -76,13 +76,30 @@ def utc_now() -> datetime.datetime:
 class ChainedLedger(Ledger):
     """A ledger on any journal, under the terms that its entries fix."""
 
-    def __init__(self, terms: Terms, journal: Journal, *, clock: Clock = utc_now) -> None:
+    def __init__(
+        self,
+        terms: Terms,
+        journal: Journal,
+        *,
+        ledger_id: str | None = None,
+        because: str | None = None,
+        read_only: bool = False,
+        clock: Clock = utc_now,
+    ) -> None:
         self._journal, self._clock = journal, clock
+        birth = ledger_id or secrets.token_hex(16)  # so that no two ledgers are equal
+        self._birth = {"begun": birth} | ({"because": because} if because else {})
         self._terms: tuple[int, Terms] = -1, terms
+        self._origin: tuple[str, str] | None = None
         self._refused = False  # whether the last request was refused
         with journal.view() as view:
             is_open = self._is_open_under(view, terms)
-        if not is_open:
+            if read_only and not is_open:  # as if the new terms were in force
+                state = self._state(view)
+                current = self._current_terms(view, state)
+                current.check_change(terms)
+                self._terms = state.terms, terms.with_tables_of(current)
+        if not is_open and not read_only:
             journal.append(lambda view: self._open_or_amend(view, terms))
             with journal.view() as view:
                 self._current_terms(view, self._state(view))
@@ -101,7 +118,7 @@ class ChainedLedger(Ledger):
             if view.row(0) is not None:
                 raise LedgerBroken("The ledger has entries but no head. Its anchor was lost.")
             body |= {"kind": "opened", "format": FORMAT, "key": self._journal.key.public}
-            body["begun"] = secrets.token_hex(16)  # so that no two ledgers are equal
+            body |= self._birth
         else:
             state = self._state(view)
             current = self._current_terms(view, state)
@@ -345,6 +362,15 @@ class ChainedLedger(Ledger):
     def verify(self, heads: Sequence[Head] = ()) -> VerifiedLedger:
         rows, anchor = self._journal.read_all()
         return replay_ledger(rows, anchor, self.public_key, heads)
+
+    @property
+    def origin(self) -> tuple[str, str]:
+        if self._origin is None:
+            with self._journal.view() as view:
+                first = view.row(0)
+            body: Body = {} if first is None else first.read()
+            self._origin = str(body.get("begun", "")), str(body.get("because", ""))
+        return self._origin
 
     @property
     def public_key(self) -> str:

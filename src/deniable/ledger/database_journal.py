@@ -2,22 +2,23 @@
 
 An append locks the anchor before it reads it (`BEGIN IMMEDIATE`, or `SELECT ... FOR UPDATE` on
 its row). So two appends can never decide on the same sums, whatever the isolation level of the
-database. An append returns after a synchronous commit: SQLite with a write-ahead log and
-`synchronous = FULL`, PostgreSQL with `synchronous_commit = on`, whatever its configuration
-says. A connection is never used on both sides of a fork.
+database. An append returns after a synchronous commit, and after the anchor was read back on
+another connection. What each database must be and hold is said by `sqlite_store` and
+`postgresql_store`. A connection is never used on both sides of a fork.
 """
 
 import os
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import sqlalchemy as sa
 from sqlalchemy import event
-from sqlalchemy.exc import DBAPIError, NoSuchModuleError
+from sqlalchemy.exc import DBAPIError
 
-from deniable.errors import InvalidParameter, LedgerBroken, LedgerUnavailable, MissingExtra
+from deniable.errors import InvalidParameter, LedgerBroken, LedgerUnavailable
+from deniable.ledger.floor_mark import FloorMark
 from deniable.ledger.journal import (
     EMPTY,
     Decision,
@@ -27,7 +28,9 @@ from deniable.ledger.journal import (
     JournalView,
     check_chain,
 )
+from deniable.ledger.postgresql_store import DEFAULT_SCHEMA, PostgreSQLStore
 from deniable.ledger.signing_keys import PublicKey, SigningKey
+from deniable.ledger.sqlite_store import SQLiteStore
 
 LOCK_TIMEOUT = 300  # seconds to wait for the lock
 
@@ -50,20 +53,6 @@ _ANCHOR = sa.Table(
     sa.Column("state", sa.Text, nullable=False),
     sa.Column("signature", sa.Text, nullable=False),
 )
-_CREATION_LOCK = 0x64656E69  # number of PostgreSQL's advisory lock for creating the tables
-
-# The statements that begin a transaction: one that writes, and one that reads a snapshot.
-_WRITING = {"sqlite": "BEGIN IMMEDIATE", "postgresql": "BEGIN"}
-_READING = {"sqlite": "BEGIN", "postgresql": "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"}
-
-_SETTINGS = {
-    "sqlite": (
-        "PRAGMA journal_mode = WAL",
-        "PRAGMA synchronous = FULL",
-        "PRAGMA fullfsync = ON",  # on macOS plain fsync leaves data in the drive's cache
-    ),
-    "postgresql": ("SET synchronous_commit = on",),
-}
 
 
 class DatabaseJournal(Journal):
@@ -77,18 +66,22 @@ class DatabaseJournal(Journal):
         create: bool = True,
     ) -> None:
         super().__init__(key or PublicKey(""))
-        self._url = database_url(where)
-        if not create and self._url.get_backend_name() == "sqlite" and not Path(where).exists():
+        self._store = open_store(where, read_only=not create)
+        if not create and isinstance(self._store, SQLiteStore) and not Path(where).exists():
             raise LedgerUnavailable(f"There is no ledger {str(where)!r}.")
         self._engine, self._pid = self._connect(), os.getpid()
         self._parent_engines: list[sa.Engine] = []
-        if create:
-            self._create_private_file()
-            try:
+        self.mark: FloorMark | None = None
+        self._id = ""
+        try:
+            if create:
+                self._store.create_private_file()
                 self._create()
-            except BaseException:
-                self.close()
-                raise
+            with self._connection() as connection:
+                self._store.check_objects(connection)
+        except BaseException:
+            self.close()
+            raise
 
     @property
     def empty(self) -> bool:
@@ -102,34 +95,86 @@ class DatabaseJournal(Journal):
             yield _DatabaseView(connection, self.check_signed(_read_anchor(connection)))
 
     def append(self, decide: Callable[[JournalView], Decision]) -> list[JournalRow]:
-        with self._transaction(_WRITING) as connection:
-            anchor = self.check_not_rolled_back(
-                self.check_signed(_read_anchor(connection, lock=True))
-            )
-            decision = decide(_DatabaseView(connection, anchor))
-            if not decision[0]:
-                return []
-            rows, after = self.extend(anchor, decision)
-            connection.execute(_INSERT, [_column_values(row) for row in rows])
-            moved = connection.execute(_MOVE, _column_values(after) | {"from": anchor.number})
-            if moved.rowcount != 1:
-                raise LedgerBroken("The ledger's anchor moved while it was locked.")
-        self.remember_signed(after)
+        with self._connection() as connection:
+            with self._transaction(connection, self._store.writing):
+                self._check_store(connection)
+                anchor = self.check_not_rolled_back(
+                    self.check_signed(_read_anchor(connection, lock=True))
+                )
+                view = _DatabaseView(connection, anchor)
+                self.check_mark(view)
+                decision = decide(view)
+                if not decision[0]:
+                    return []
+                rows, after = self.extend(anchor, decision)
+                connection.execute(_INSERT, [_column_values(row) for row in rows])
+                moved = connection.execute(
+                    _MOVE, _column_values(after) | {"from": anchor.number}
+                )
+                if moved.rowcount != 1:
+                    raise LedgerBroken("The ledger's anchor moved while it was locked.")
+            self._read_back(after)
+            self.remember_signed(after)
+        if any(row.ends is None for row in rows):  # the end of a charge is not a charge
+            self.raise_mark()
         return rows
 
+    def raise_mark(self) -> None:
+        """Notes next to the key how far this ledger is."""
+        if self.mark is not None:
+            with self.view() as view:
+                self.mark.raise_to(self.ledger_id(view), view.anchor)
+
+    def check_mark(self, view: JournalView) -> None:
+        """Refuses a ledger that this host has seen further on, or another one."""
+        if self.mark is not None:
+            self.mark.check(view, self.ledger_id(view))
+
+    def ledger_id(self, view: JournalView) -> str:
+        """The id in the entry that opened the ledger; empty if there is none."""
+        if not self._id:
+            row = view.row(0)
+            self._id = "" if row is None else str(row.read().get("begun", ""))
+        return self._id
+
+    def _check_store(self, connection: sa.Connection) -> None:
+        """Looks again, under the lock, if the tables may have changed since the last look."""
+        version = self._store.schema_version(connection)
+        if version is None or connection.info.get("schema") != version:
+            self._store.check_objects(connection)
+            connection.info["schema"] = version
+
+    def _read_back(self, after: JournalAnchor) -> None:
+        """Refuses to go on if the commit cannot be seen on a second connection."""
+        with self._engine.connect() as second:
+            seen = _read_anchor(second)
+            if seen != after:  # others may have appended since
+                row = _DatabaseView(second, seen).row(after.number)
+                if seen.number <= after.number or row is None or row.hash != after.hash:
+                    raise LedgerBroken(
+                        f"Entry {after.number} was committed, but the ledger does not hold it. "
+                        "Nothing was released. Find the cause before the ledger is used again."
+                    )
+
     def read_all(self) -> tuple[Sequence[JournalRow], JournalAnchor]:
-        with self._transaction(_READING) as connection:
+        with self._reading() as connection:
             rows = connection.execute(sa.select(_ENTRIES).order_by(_ENTRIES.c.number))
             return [JournalRow(*row) for row in rows], _read_anchor(connection)
 
     def check_last(self, count: int) -> None:
         """Raises `LedgerBroken` if the last `count` entries do not lead to the signed head."""
-        with self._transaction(_READING) as connection:
+        with self._reading() as connection:
             anchor = self.check_signed(_read_anchor(connection))
             first = max(0, anchor.number - count)  # one more: its hash links the next one
             select = _SINCE.execution_options(yield_per=100)  # answers may be long
             rows = connection.execute(select, {"first": first})
             check_chain((JournalRow(*row) for row in rows), anchor, first)
+
+    def check_pages(self) -> None:
+        """Raises `LedgerBroken` if the database finds its own file damaged."""
+        with self._reading() as connection:
+            self._store.check_objects(connection)
+            self._store.check_pages(connection)
 
     def close(self) -> None:
         self._engine.dispose()
@@ -143,61 +188,73 @@ class DatabaseJournal(Journal):
             self._engine, self._pid = self._connect(), os.getpid()
         try:
             with self._engine.connect() as connection:
+                self._store.check_place()
                 yield connection
         except DBAPIError as problem:
-            raise _ledger_error(problem, self._url) from None
+            raise _ledger_error(problem, self._store.name) from None
 
     @contextmanager
-    def _transaction(self, begin: Mapping[str, str]) -> Iterator[sa.Connection]:
-        with self._connection() as connection:
-            connection.exec_driver_sql(begin[connection.dialect.name])
-            try:
-                yield connection
-                connection.exec_driver_sql("COMMIT")
-            except BaseException:
-                _roll_back(connection)
-                raise
+    def _reading(self) -> Iterator[sa.Connection]:
+        """A connection on which every statement sees the same moment."""
+        with (
+            self._connection() as connection,
+            self._transaction(connection, self._store.reading),
+        ):
+            yield connection
+
+    @contextmanager
+    def _transaction(self, connection: sa.Connection, begin: tuple[str, ...]) -> Iterator[None]:
+        try:
+            for statement in begin:
+                connection.exec_driver_sql(statement)
+            yield
+            connection.exec_driver_sql("COMMIT")
+        except BaseException:
+            _roll_back(connection)
+            raise
 
     def _connect(self) -> sa.Engine:
-        name = self._url.get_backend_name()
         options: dict[str, Any] = {"isolation_level": "AUTOCOMMIT", "hide_parameters": True}
-        options["connect_args"] = {"timeout": LOCK_TIMEOUT} if name == "sqlite" else {}
-        try:
-            engine = sa.create_engine(self._url, max_overflow=-1, **options)
-        except (ModuleNotFoundError, NoSuchModuleError):
-            raise MissingExtra(
-                "A ledger in PostgreSQL needs the package psycopg. Install it with   "
-                "pip install 'deniable[postgresql]'"
-            ) from None
+        engine = self._store.open_engine(LOCK_TIMEOUT, options | {"max_overflow": -1})
 
         @event.listens_for(engine, "connect")
-        def _set(connection: Any, _: object) -> None:
+        def _prepare(connection: Any, _: object) -> None:
             cursor = connection.cursor()
-            for setting in _SETTINGS[name]:
-                cursor.execute(setting)
+            try:
+                self._store.prepare(cursor)
+            except BaseException:
+                cursor.close()
+                connection.close()  # it may hold a lock
+                raise
             cursor.close()
 
         return engine
 
-    def _create_private_file(self) -> None:
-        """Makes a file that only its owner can read. SQLite's other files get its mode."""
-        if self._url.get_backend_name() == "sqlite":
-            with suppress(OSError):  # SQLite will report the problem
-                Path(str(self._url.database)).touch(mode=0o600, exist_ok=True)
-
     def _create(self) -> None:
         """Makes the tables and an empty anchor, once, even if several processes try."""
         with self._connection() as connection:
-            if sa.inspect(connection).has_table(_ANCHOR.name) and _select_anchor(connection):
+            if self._store.exists(connection) and _select_anchor(connection):
                 return
-        with self._transaction(_WRITING) as connection:
-            if connection.dialect.name == "postgresql":
-                connection.execute(sa.select(sa.func.pg_advisory_xact_lock(_CREATION_LOCK)))
-            _TABLES.create_all(connection)
-            if not _select_anchor(connection):
-                if connection.execute(sa.select(_ENTRIES.c.number).limit(1)).first():
-                    raise LedgerBroken("The ledger has entries but no anchor. It was lost.")
-                connection.execute(_ANCHOR.insert(), _column_values(EMPTY) | {"id": 1})
+            with self._transaction(connection, self._store.creating):
+                self._store.create(connection)
+                if not _select_anchor(connection):
+                    if connection.execute(sa.select(_ENTRIES.c.number).limit(1)).first():
+                        raise LedgerBroken("The ledger has entries but no anchor. It was lost.")
+                    connection.execute(_ANCHOR.insert(), _column_values(EMPTY) | {"id": 1})
+
+
+def open_store(where: str | Path, *, read_only: bool) -> SQLiteStore | PostgreSQLStore:
+    """The store at a path or an address. The schema in PostgreSQL follows after #."""
+    address, _, schema = str(where).partition("#") if "://" in str(where) else (where, "", "")
+    url = database_url(address)
+    if url.get_backend_name() == "sqlite":
+        return SQLiteStore(url, read_only=read_only)
+    if "search_path" in str(url.query.get("options", "")):
+        raise InvalidParameter(
+            "The address of a ledger may not set search_path. Name the schema after #, as in   "
+            "postgresql://user@host/database#ledgers"
+        )
+    return PostgreSQLStore(url, schema or DEFAULT_SCHEMA)
 
 
 _INSERT = _ENTRIES.insert()
@@ -263,11 +320,10 @@ def _roll_back(connection: sa.Connection) -> None:
         connection.invalidate()
 
 
-def _ledger_error(problem: DBAPIError, url: sa.URL) -> LedgerUnavailable | LedgerBroken:
+def _ledger_error(problem: DBAPIError, name: str) -> LedgerUnavailable | LedgerBroken:
     """Our error for the database's. The database's message holds nothing of the ledger."""
     lines = str(problem.orig).strip().splitlines()
     message = lines[0] if lines else type(problem.orig).__name__
-    name = url.database if url.get_backend_name() == "sqlite" else url.host or "PostgreSQL"
     if "malformed" in message or "not a database" in message:
         return LedgerBroken(f"The ledger {name!r} is damaged: {message}. Restore a copy.")
     if "unable to open" in message or "readonly" in message:

@@ -1,18 +1,22 @@
 """A ledger that outlives the process: in a file next to the policy, or in PostgreSQL."""
 
-import os
 from collections.abc import Sequence
-from contextlib import suppress
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from deniable.errors import LedgerBroken, LedgerUnavailable
+from deniable.errors import LedgerBroken
 from deniable.ledger.chained_ledger import ChainedLedger, Clock, utc_now
+from deniable.ledger.floor_mark import NOT_BEGUN, Floor, FloorMark
 from deniable.ledger.ledger import Head, Ledger, VerifiedLedger
 from deniable.ledger.memory_ledger import MemoryLedger
 from deniable.ledger.replay import replay_ledger
 from deniable.ledger.signing_keys import PublicKey, SigningKey
 from deniable.ledger.terms import Terms
 from deniable.policy import Policy
+from deniable.policy.source_addresses import hide_password
+
+if TYPE_CHECKING:
+    from deniable.ledger.database_journal import DatabaseJournal
 
 CHECKED_ON_OPENING = 10_000  # the number of last entries whose hashes are checked
 
@@ -38,67 +42,81 @@ class DurableLedger(ChainedLedger):
         policy: Policy | Terms,
         *,
         key: str | Path | None = None,
+        ledger_id: str | None = None,
+        because: str = "",
+        read_only: bool = False,
         clock: Clock = utc_now,
     ) -> None:
         from deniable.ledger.database_journal import DatabaseJournal
 
         path = default_key_path(where) if key is None else Path(key)
-        mark = CreationMark(path, where)
-        started = mark.exists  # read it first: a ledger is marked once it has entries
-        if started and "://" not in str(where) and not Path(where).exists():
-            raise mark.lost_error()
-        journal = DatabaseJournal(where)
+        mark = FloorMark(path)
+        floor = mark.read()  # first: the mark is raised after the ledger is written
+        expected = ledger_id or (floor.id if floor else None)
+        if _is_lost(floor, ledger_id) and not _may_exist(where):
+            raise lost_error(where, mark, expected)
+        journal = DatabaseJournal(where, create=not read_only)
         terms = policy if isinstance(policy, Terms) else Terms.from_policy(policy)
         try:
-            if started and journal.empty:
-                raise mark.lost_error()
-            journal.key = (
-                SigningKey.read_or_create(path) if journal.empty else SigningKey.read(path)
-            )
-            if not journal.empty:
+            if journal.empty:
+                if read_only or _is_lost(floor, ledger_id):
+                    raise lost_error(where, mark, expected)
+                journal.key = SigningKey.read_or_create(path)
+            else:
+                journal.key = _read_key(path, read_only=read_only)
                 journal.check_last(CHECKED_ON_OPENING)
-            super().__init__(terms, journal, clock=clock)
-            mark.write()
+                _check_identity(journal, mark, ledger_id)
+            journal.mark = None if read_only else mark
+            birth = {"ledger_id": expected, "because": because}
+            super().__init__(terms, journal, **birth, read_only=read_only, clock=clock)
+            if floor is None and not read_only:
+                journal.raise_mark()
         except BaseException:
             journal.close()
             raise
 
 
-class CreationMark:
-    """A file next to the key, with the names of the ledgers that were started with that key."""
+def _is_lost(floor: Floor | None, ledger_id: str | None) -> bool:
+    """Whether a ledger that has no entries must have had some."""
+    if floor is not None and floor.number != NOT_BEGUN:
+        return True
+    return ledger_id is not None and (floor is None or floor.id != ledger_id)
 
-    def __init__(self, key: Path, where: str | Path) -> None:
-        self.file, self.where = Path(f"{key}.begun"), str(where)
-        if "://" in self.where:
-            self.name = self.where.rpartition("@")[2]  # without user and password
-        else:
-            self.name = os.path.relpath(Path(where).absolute(), key.absolute().parent)
 
-    @property
-    def exists(self) -> bool:
-        """Whether this ledger was started."""
-        try:
-            return self.name in self.file.read_text(encoding="utf-8").splitlines()
-        except FileNotFoundError:
-            return False
-        except (OSError, UnicodeDecodeError):
-            raise LedgerUnavailable(f"{str(self.file)!r} cannot be read.") from None
+def _may_exist(where: str | Path) -> bool:
+    return "://" in str(where) or Path(where).exists()
 
-    def write(self) -> None:
-        """Adds this ledger's name, once. A folder that is not writable is no error."""
-        if self.exists:
-            return
-        flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT
-        with suppress(OSError), os.fdopen(os.open(self.file, flags, 0o600), "ab") as out:
-            out.write(f"{self.name}\n".encode())
 
-    def lost_error(self) -> LedgerBroken:
-        """The error for a ledger that was started and is missing."""
-        return LedgerBroken(
-            f"The ledger {self.name!r} is missing: what was spent is not known any more. "
-            "Restore its latest copy. Only its owner may start a new one, by deleting "
-            f"{str(self.file)!r}. What a new ledger grants is spent in addition."
-        )
+def _read_key(path: Path, *, read_only: bool) -> SigningKey | PublicKey:
+    """The signing key; to read only, the public key is enough."""
+    public = Path(f"{path}.pub")
+    if read_only and public.is_file():
+        return PublicKey(public.read_text(encoding="ascii", errors="replace").strip())
+    return SigningKey.read(path)
+
+
+def _check_identity(journal: "DatabaseJournal", mark: FloorMark, expected: str | None) -> None:
+    """Refuses a ledger that is not the policy's, or not the one that this host has marked."""
+    with journal.view() as view:
+        found = journal.ledger_id(view)
+        if expected is not None and found != expected:
+            raise LedgerBroken(
+                f"The policy names the ledger {expected!r}, but the ledger in its place is "
+                f"{found!r}. Nothing was spent. Restore the policy's own ledger."
+            )
+        mark.check(view, found)
+
+
+def lost_error(where: str | Path, mark: FloorMark, ledger_id: str | None) -> LedgerBroken:
+    """The error for a ledger that was begun and is missing."""
+    name = hide_password(str(where))
+    return LedgerBroken(
+        f"The ledger {ledger_id!r} of this policy is missing: {name} does not exist, or is "
+        "empty. What was spent is not known any more. Restore its latest copy, and "
+        f"{str(mark.file)!r}. If the policy was renamed or moved, move its ledger with it. "
+        "Only its owner may begin another one, with   deniable ledger begin --because ...   "
+        "What a new ledger grants is spent in addition."
+    )
 
 
 def default_key_path(where: str | Path) -> Path:
@@ -106,11 +124,17 @@ def default_key_path(where: str | Path) -> Path:
     return Path(where).with_suffix(".key")
 
 
-def open_ledger(policy: Policy) -> Ledger:
+def open_ledger(policy: Policy, *, read_only: bool = False) -> Ledger:
     """The ledger that a policy names; a ledger in memory if it names none."""
     if policy.ledger is None:
         return MemoryLedger(terms=Terms.from_policy(policy))
-    return DurableLedger(policy.ledger, policy, key=policy.ledger_key)
+    return DurableLedger(
+        policy.ledger,
+        policy,
+        key=policy.ledger_key,
+        ledger_id=policy.ledger_id,
+        read_only=read_only,
+    )
 
 
 def verify_ledger(
@@ -121,6 +145,7 @@ def verify_ledger(
 
     journal = DatabaseJournal(where, PublicKey(public_key), create=False)
     try:
+        journal.check_pages()
         return replay_ledger(*journal.read_all(), public_key, heads)
     finally:
         journal.close()

@@ -261,6 +261,11 @@ class Ledger(ABC):
 
     @property
     @abstractmethod
+    def origin(self) -> tuple[str, str]:
+        """The ledger's id, and why it was begun: empty, unless another one was before it."""
+
+    @property
+    @abstractmethod
     def public_key(self) -> str:
         """The key that checks the signatures of this ledger."""
 

@@ -27,8 +27,8 @@ delta = 0 # above 0 for private keys: well below 1 / (number of people), such as
 # [analysts.ann] # a limit for one analyst, within the budget; "*" means all others
 # epsilon = 0.5
 
-# [ledger] # where charges are recorded; by default a file next to this one
-# store = "postgresql://ledger@host/database"
+[ledger] # where charges are recorded; by default a file next to this one
+# store = "postgresql://ledger@host/database#schema"
 """
 
 _TABLE = """

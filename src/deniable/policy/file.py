@@ -35,6 +35,7 @@ otherwise a misspelt limit would be ignored without a warning.
 """
 
 import datetime
+import re
 import tomllib
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -98,6 +99,7 @@ class _Budget(_Allowance):
 
 
 class _Ledger(_Strict):
+    id: str | None = None
     store: str | None = None
     key: str | None = None
 
@@ -231,8 +233,25 @@ def _policy(file: _File, policy_file: Path | None) -> Policy:
             name: _allowance(own, ("analysts", name)) for name, own in file.analysts.items()
         },
         memory=file.engine.memory,
-        **locate_ledger(file.ledger.store, file.ledger.key, policy_file),
+        ledger_id=_ledger_id(file.ledger.id),
+        **locate_ledger(file.ledger.store, file.ledger.key, _real_file(policy_file)),
     )
+
+
+def _real_file(policy_file: Path | None) -> Path | None:
+    """The file that a link leads to: a policy has one ledger, whatever its name."""
+    is_link = policy_file is not None and policy_file.is_symlink()
+    return policy_file.resolve() if policy_file is not None and is_link else policy_file
+
+
+def _ledger_id(ledger_id: str | None) -> str | None:
+    if ledger_id is not None and not re.fullmatch("[0-9a-f]{32}", ledger_id):
+        raise InvalidPolicy(
+            "`id` must be the id of a ledger: 32 digits from 0-9 and a-f. Deniable writes it. "
+            "Restore the line as it was.",
+            where=("ledger", "id"),
+        )
+    return ledger_id
 
 
 def _table(name: str, table: _Table, policy_file: Path | None) -> Table:

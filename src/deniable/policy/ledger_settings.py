@@ -8,9 +8,9 @@ the environment, as in   store = "$LEDGER".
 import os
 from pathlib import Path
 from typing import TypedDict
-from urllib.parse import urlsplit
 
 from deniable.errors import InvalidPolicy
+from deniable.policy.source_addresses import has_secret
 
 MEMORY = "memory"
 
@@ -56,7 +56,7 @@ def _resolve(store: str, folder: Path) -> str:
         return _check_address(value) if "://" in value else str(folder / value)
     if "://" not in store:
         return str(folder / store)
-    if urlsplit(store).password is not None:
+    if has_secret(store):
         raise InvalidPolicy(
             "`store` holds a password, but a policy is public. Remove it here and set "
             "PGPASSWORD in the environment, or take the whole address from there:   "

@@ -3,7 +3,7 @@
 import hashlib
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
 from types import MappingProxyType
 
@@ -22,7 +22,8 @@ class Policy:
     the name of its column) is charged there instead. `analysts` also limits each analyst, and
     "*" those who are not named. `filters` are the ways in which losses are added up.
     `ledger` is where charges are recorded: the path of a file, or a PostgreSQL address.
-    `ledger_key` is the file of the key that signs it. `memory` is how much memory an engine
+    `ledger_key` is the file of the key that signs it, and `ledger_id` the id that a ledger gets
+    when it begins: with it, no other ledger is used. `memory` is how much memory an engine
     in our own process may use ("4 GB"); the rest goes to private files.
 
     >>> policy = Policy([Table("visits")], epsilon=3, delta=1e-6)
@@ -35,8 +36,9 @@ class Policy:
     filters: tuple[FilterName, ...]
     units: Mapping[str, Budget]
     analysts: Mapping[str, Budget]
-    ledger: str | None
+    ledger: str | None = field(repr=False)  # if it came from the environment, a secret is in it
     ledger_key: str | None
+    ledger_id: str | None
     memory: int | None  # bytes; None: the engine decides
 
     def __init__(
@@ -51,6 +53,7 @@ class Policy:
         analysts: Mapping[str, Budget] | None = None,
         ledger: str | None = None,
         ledger_key: str | None = None,
+        ledger_id: str | None = None,
         memory: int | str | None = None,
     ) -> None:
         listed = list(tables.values()) if isinstance(tables, Mapping) else list(tables)
@@ -68,6 +71,7 @@ class Policy:
         object.__setattr__(self, "filters", _filters(filters))
         object.__setattr__(self, "ledger", ledger)
         object.__setattr__(self, "ledger_key", ledger_key)
+        object.__setattr__(self, "ledger_id", ledger_id)
         object.__setattr__(self, "memory", None if memory is None else in_bytes(memory))
         self._check_budgets()
 
@@ -160,6 +164,7 @@ class Policy:
             analysts=self.analysts,
             ledger=self.ledger,
             ledger_key=self.ledger_key,
+            ledger_id=self.ledger_id,
             memory=self.memory,
         )
 

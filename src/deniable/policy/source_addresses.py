@@ -88,7 +88,7 @@ def check_address(source: str) -> str:
             "`source` must be the path of a file, or an address that begins with spark://, "
             f"postgresql:// or ibis://.{found} Download a remote file first, and give its path."
         )
-    if not _has_secret(source):
+    if not has_secret(source):
         return source
     where = _WHERE_SECRETS_GO[engine]
     raise InvalidPolicy(
@@ -96,6 +96,24 @@ def check_address(source: str) -> str:
         f"{where} in the environment, or take the whole address from there:   "
         'source = "$NAME"'
     )
+
+
+def hide_password(address: str) -> str:
+    """An address or path as it may be shown: without the user, password and options.
+
+    >>> hide_password("postgresql://ann:open-sesame@db.example.org/ledgers?password=1#own")
+    'postgresql://db.example.org/ledgers#own'
+    """
+    if "://" not in address:
+        return address
+    scheme = address.partition("://")[0]
+    try:
+        parts = urlsplit(address)
+    except ValueError:
+        return f"{scheme}://..."
+    place = f"{parts.hostname or ''}{parts.path}{'#' if parts.fragment else ''}{parts.fragment}"
+    # Anything unusual may be a part of a password.
+    return f"{scheme}://{place if re.fullmatch('[A-Za-z0-9_.#/-]*', place) else '...'}"
 
 
 def read_address(source: str) -> SourceAddress:
@@ -150,12 +168,13 @@ def _without_secrets(address: str) -> str:
     return _SECRET_OPTION.sub("", users)
 
 
-def _has_secret(source: str) -> bool:
+def has_secret(source: str) -> bool:
+    """Whether an address holds a password or a token."""
     try:
         parts = urlsplit(source.partition("#")[0])
     except ValueError:
         raise InvalidPolicy(
-            "`source` is not a well-formed address. Write it like   "
+            "This is not a well-formed address. Write it like   "
             "postgresql://reader@host/database#table"
         ) from None
     # In an ibis:// address the user may be in the path: the backend's name comes first.

@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from deniable.exact.rationals import Number
+from deniable.ledger.beginning import load_with_ledger
 from deniable.ledger.memory_ledger import MemoryLedger
 from deniable.ledger.terms import Terms
 from deniable.mechanisms.named_arguments import check_call
@@ -42,7 +43,8 @@ def open(
     from deniable.policy.file import name_line_in_errors
 
     with name_line_in_errors(path):
-        return connect(load(path), Session, analyst=analyst, progress=progress)
+        policy = load_with_ledger(path)
+        return connect(policy, Session, analyst=analyst, progress=progress)
 
 
 @check_call

@@ -168,12 +168,16 @@ def check_writable(path: Path | None) -> None:
 
 def ledger_exists(policy: "Policy") -> bool:
     """Whether a policy's ledger exists, or existed. A command that only reads creates none."""
-    from deniable.ledger.durable_ledger import CreationMark, default_key_path
+    from deniable.ledger.durable_ledger import default_key_path
+    from deniable.ledger.floor_mark import NOT_BEGUN, FloorMark
 
     store = policy.ledger
     if store is None or "://" in store or Path(store).exists():
         return True
-    return CreationMark(Path(policy.ledger_key or default_key_path(store)), store).exists
+    floor = FloorMark(policy.ledger_key or default_key_path(store)).read()
+    if floor is None:
+        return policy.ledger_id is not None  # it was lost, or the policy was renamed
+    return floor.number != NOT_BEGUN
 
 
 @contextmanager
@@ -189,7 +193,7 @@ def open_policy_ledger(policy: Path) -> Iterator["Ledger"]:
             f"There is no ledger {declared.ledger!r} yet: no question was asked under this "
             "policy."
         )
-    ledger = open_ledger(declared)
+    ledger = open_ledger(declared, read_only=True)
     try:
         yield ledger
     finally:

@@ -116,6 +116,8 @@ def certify(
 ) -> Certificate:
     """The certificate of an answer, signed with the ledger's key."""
     plan_json: Any = context.plan_json or canonical.to_json(plan)
+    ledger_id, because = ledger.origin
+    place = {"position": context.position, "head": asdict(context.head)}
     statement = {
         "format": CERTIFICATE_FORMAT,
         "version": VERSION,
@@ -129,7 +131,7 @@ def certify(
         "engine": context.engine,
         "software": software_version(),
         "analyst": context.analyst,
-        "ledger": {"position": context.position, "head": asdict(context.head)},
+        "ledger": {**place, "id": ledger_id, "because": because},
         "cap": dict(context.cap),
         "key": ledger.public_key,
     }

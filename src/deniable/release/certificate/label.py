@@ -167,8 +167,10 @@ def _describe_origin(statement: Mapping[str, Any], signer_known: bool) -> tuple[
     versions = statement["data_version"].split(";")
     labels = [version for version in versions if not version.endswith("=")]
     shown = quoted(", ".join(labels).replace("=", " ")) if labels else ""
+    because = statement["ledger"]["because"]
+    again = f" (begun because {quoted(because)})" if because else ""
     return (
-        f"Entry {statement['ledger']['position']:,} of the owner's ledger"
+        f"Entry {statement['ledger']['position']:,} of the owner's ledger{again}"
         f"{shown and f', data {shown}'}; made by {quoted(statement['software'])} with "
         f"{quoted(statement['engine'])}.",
         f"Signed with the key {statement['key']}, which was given as the owner's."

@@ -307,12 +307,14 @@ def _check_ledger_place(certificate: Certificate) -> str:
     try:
         place = certificate.statement["ledger"]
         position, head = place["position"], Head(**place["head"])
-        known = set(place) == {"position", "head"}
+        known = set(place) == {"position", "head", "id", "because"}
+        known = known and type(place["id"]) is type(place["because"]) is str
     except (KeyError, TypeError):
         known = False
     if not known or type(position) is not int or type(head.number) is not int:
         raise InvalidCertificate(
-            "Invalid `ledger` in the statement: it must hold a position and a signed head."
+            "Invalid `ledger` in the statement: it must hold a position, a signed head, "
+            "and the ledger's id and reason."
         )
     signed = signature_is_valid(head.message, head.signature, certificate.key)
     if certificate.statement["key"] != certificate.key or not signed:
@@ -322,7 +324,11 @@ def _check_ledger_place(certificate: Certificate) -> str:
         )
     if not 0 <= position <= head.number:
         raise InvalidCertificate("The ledger's head in this certificate predates the charge.")
-    return f"charged as entry {position} of the ledger; its head then was entry {head.number}"
+    again = f" (begun because {quoted(place['because'])})" if place["because"] else ""
+    return (
+        f"charged as entry {position} of the ledger{again}; its head then was entry "
+        f"{head.number}"
+    )
 
 
 def _check_cap(plan: Plan, statement: Mapping[str, Any]) -> str:

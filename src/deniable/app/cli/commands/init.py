@@ -33,10 +33,13 @@ def init(
             f"{str(out)!r} exists already. Write another file with --out, or replace it with "
             "--force."
         )
+    from deniable.policy.ledger_id import write_ledger_id
+
     text, warning = write_draft(source, out.parent), describe_malformed_lines(source)
     try:
         out.write_text(text, encoding="utf-8")
-        key = create_signing_key(out)
+        key, ledger_id = create_signing_key(out)
+        write_ledger_id(out, ledger_id)
     except OSError as problem:
         raise dp.InvalidParameter(
             f"{str(problem.filename or out)!r} cannot be written: {problem.strerror}. Choose "
@@ -64,14 +67,15 @@ def describe_malformed_lines(source: str) -> str:
     return str(found) if found.count else ""
 
 
-def create_signing_key(policy: Path) -> Path:
-    """The file of the signing key. It is created if it does not exist."""
+def create_signing_key(policy: Path) -> tuple[Path, str]:
+    """The file of the signing key, created if it does not exist, and the ledger's id."""
+    from deniable.ledger.beginning import mark_new_ledger
     from deniable.ledger.signing_keys import SigningKey
     from deniable.policy.ledger_settings import locate_ledger
 
     path = Path(str(locate_ledger(None, None, policy)["ledger_key"]))
     SigningKey.read_or_create(path)
-    return path
+    return path, mark_new_ledger(path)
 
 
 MARK_LINE = '= "FILL IN"'

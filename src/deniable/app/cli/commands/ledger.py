@@ -108,6 +108,26 @@ def verify(
 
 
 @ledger.command()
+def begin(
+    policy: session_options.PolicyFile = session_options.POLICY,
+    because: Annotated[
+        str,
+        typer.Option(help="Why a ledger is begun where there was one.", metavar="REASON"),
+    ] = "",
+) -> None:
+    """Begin another ledger for a policy whose ledger is lost. Its budget starts again.
+
+    What the new ledger grants is spent in addition to all that was spent before. The reason is
+    recorded in its first entry. The file of an older ledger stays, under another name.
+    """
+    from deniable.ledger.beginning import begin_ledger
+
+    print(
+        f"The ledger {begin_ledger(policy, because=because)} is begun, with its whole budget."
+    )
+
+
+@ledger.command()
 def head(policy: session_options.PolicyFile = session_options.POLICY) -> None:
     """Print the signed head. Keep it elsewhere to detect a ledger replaced by an older copy."""
     with session_options.open_policy_ledger(policy) as opened:

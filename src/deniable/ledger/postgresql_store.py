@@ -1,0 +1,146 @@
+"""What a ledger demands of its PostgreSQL schema: our two tables, with nothing attached.
+
+Every name is qualified with the schema that the policy fixes, and `search_path` holds
+PostgreSQL's own functions and operators only. A trigger, a rule, row security, a child table or
+a generated column could change what a statement of ours does. So our tables must be ordinary,
+permanent tables without any of these. Other tables of the database do not matter. An append
+first takes the lock that conflicts with such changes, then looks, then writes.
+"""
+
+import re
+from typing import Any
+
+import sqlalchemy as sa
+
+from deniable.errors import InvalidParameter, LedgerBroken, MissingExtra
+
+DEFAULT_SCHEMA = "public"
+_CREATION_LOCK = 0x64656E69  # number of PostgreSQL's advisory lock for creating the tables
+
+_TABLES = (
+    'CREATE TABLE "{}".deniable_entries (number int8 PRIMARY KEY, body text NOT NULL,'
+    " hash text NOT NULL, ends text UNIQUE, recall text)",
+    'CREATE INDEX ix_deniable_entries_recall ON "{}".deniable_entries (recall)',
+    'CREATE TABLE "{}".deniable_anchor (id int4 PRIMARY KEY, number int8 NOT NULL,'
+    " hash text NOT NULL, state text NOT NULL, signature text NOT NULL)",
+)
+_COLUMNS = {
+    "deniable_entries": "number int8 t|body text t|hash text t|ends text f|recall text f",
+    "deniable_anchor": "id int4 t|number int8 t|hash text t|state text t|signature text t",
+}
+_KEYS = {"deniable_entries": {"p:number", "u:ends"}, "deniable_anchor": {"p:id"}}
+
+_TABLE_FACTS = """
+SELECT c.relname, c.oid, c.xmin::text,
+    c.relkind = 'r' AND c.relpersistence = 'p' AND NOT c.relispartition
+        AND NOT c.relhasrules AND NOT c.relrowsecurity AND NOT c.relforcerowsecurity
+        AND NOT EXISTS (SELECT FROM pg_inherits i WHERE c.oid IN (i.inhrelid, i.inhparent))
+        AND NOT EXISTS (SELECT FROM pg_trigger t WHERE t.tgrelid = c.oid)
+        AND NOT EXISTS (SELECT FROM pg_policy p WHERE p.polrelid = c.oid)
+        AND NOT EXISTS (SELECT FROM pg_attrdef d WHERE d.adrelid = c.oid) AS plain,
+    (SELECT string_agg(
+        concat_ws(' ', a.attname, t.typname, CASE WHEN a.attnotnull THEN 't' ELSE 'f' END),
+        '|' ORDER BY a.attnum)
+        FROM pg_attribute a JOIN pg_type t ON t.oid = a.atttypid
+        WHERE a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped
+            AND t.typnamespace = 'pg_catalog'::regnamespace
+            AND a.attgenerated = '' AND a.attidentity = '') AS column_list,
+    (SELECT count(*) FROM pg_attribute a
+        WHERE a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped) AS width,
+    (SELECT array_agg(concat(k.contype, ':',
+        (SELECT string_agg(a.attname, ',') FROM pg_attribute a
+            WHERE a.attrelid = c.oid AND a.attnum = ANY (k.conkey))))
+        FROM pg_constraint k WHERE k.conrelid = c.oid AND k.contype <> 'n') AS key_list,
+    (SELECT bool_and(x.indisvalid AND x.indpred IS NULL AND x.indexprs IS NULL)
+        FROM pg_index x WHERE x.indrelid = c.oid) AS indexed
+FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
+WHERE n.nspname = :schema AND c.relname IN ('deniable_entries', 'deniable_anchor')
+"""
+
+
+class PostgreSQLStore:
+    """The two tables of a ledger, in one schema of a database."""
+
+    creating = ("BEGIN",)
+    reading = ("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY",)
+
+    def __init__(self, url: sa.URL, schema: str) -> None:
+        self.url, self.schema = url, schema
+        if not re.fullmatch(r"[a-z_][a-z0-9_]{0,62}", schema):
+            raise InvalidParameter(
+                "The schema of a ledger is a name of small letters, digits and _, as in   "
+                "postgresql://user@host/database#ledgers"
+            )
+        tables = ", ".join(f'"{schema}".{table}' for table in _COLUMNS)
+        self.writing = ("BEGIN", f"LOCK TABLE {tables} IN ROW EXCLUSIVE MODE")
+
+    @property
+    def name(self) -> str:
+        return self.url.host or "PostgreSQL"
+
+    def open_engine(self, timeout: int, options: dict[str, Any]) -> sa.Engine:
+        self._timeout = timeout
+        options["execution_options"] = {"schema_translate_map": {None: self.schema}}
+        try:
+            return sa.create_engine(self.url, **options)
+        except (ModuleNotFoundError, sa.exc.NoSuchModuleError):
+            raise MissingExtra(
+                "A ledger in PostgreSQL needs the package psycopg. Install it with   "
+                "pip install 'deniable[postgresql]'"
+            ) from None
+
+    def prepare(self, cursor: Any) -> None:
+        """Sets up a new connection, whatever the server's configuration says."""
+        cursor.execute("SET synchronous_commit = on")
+        cursor.execute("SET search_path = pg_catalog")
+        cursor.execute(f"SET lock_timeout = '{self._timeout}s'")
+
+    def create_private_file(self) -> None:
+        return
+
+    def check_place(self) -> None:
+        return
+
+    def schema_version(self, connection: sa.Connection) -> object:
+        """None: PostgreSQL keeps no such number, so the tables are looked at each time."""
+        return None
+
+    def exists(self, connection: sa.Connection) -> bool:
+        """Whether the tables were made."""
+        return len(self._facts(connection)) == len(_COLUMNS)
+
+    def create(self, connection: sa.Connection) -> None:
+        connection.execute(sa.select(sa.func.pg_advisory_xact_lock(_CREATION_LOCK)))
+        if not self.exists(connection):
+            for statement in _TABLES:
+                connection.exec_driver_sql(statement.format(self.schema))
+
+    def check_objects(self, connection: sa.Connection) -> None:
+        """Refuses tables that are not as they were made, or that have something attached."""
+        facts = self._facts(connection)
+        wrong = [row.relname for row in facts if not _is_ours(row)]
+        if wrong or len(facts) != len(_COLUMNS):
+            name = wrong[0] if wrong else "deniable_entries"
+            raise LedgerBroken(
+                f"The ledger's table {name} in the schema {self.schema!r} is missing, or is "
+                "not as it was made: a trigger, a rule, row security, a child table or another "
+                "column was added. Its sums cannot be trusted. Nothing was spent. Remove what "
+                "was added, or restore its latest copy."
+            )
+
+    def check_pages(self, connection: sa.Connection) -> None:
+        return
+
+    def _facts(self, connection: sa.Connection) -> Any:
+        return connection.execute(sa.text(_TABLE_FACTS), {"schema": self.schema}).all()
+
+
+def _is_ours(row: Any) -> bool:
+    columns = _COLUMNS[row.relname]
+    return bool(
+        row.plain
+        and row.column_list == columns
+        and row.width == columns.count("|") + 1
+        and set(row.key_list or ()) == _KEYS[row.relname]
+        and row.indexed
+    )

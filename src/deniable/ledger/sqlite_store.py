@@ -1,0 +1,156 @@
+"""What a ledger demands of its SQLite file: that it is the same file, and holds nothing else.
+
+The file is written with a rollback journal (`journal_mode = DELETE`). SQLite then refuses to
+write to a file that was moved or deleted, and the file is complete by itself after each
+commit: no charge lies in another file that a copy could forget. `synchronous = EXTRA` syncs the
+folder too, after the rollback journal is deleted.
+
+A trigger or a view could change what a statement of ours does. So the file may hold our two
+tables, exactly as they are made here, and the statistics that SQLite's ANALYZE keeps.
+"""
+
+import os
+import stat
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+import sqlalchemy as sa
+
+from deniable.errors import LedgerBroken, LedgerUnavailable
+
+APPLICATION_ID = 0x64656E69  # "deni": the file says what it is
+
+SETTINGS = (
+    "PRAGMA trusted_schema = OFF",
+    "PRAGMA synchronous = EXTRA",
+    "PRAGMA fullfsync = ON",  # on macOS plain fsync leaves data in the drive's cache
+)
+_JOURNAL_MODE = "PRAGMA journal_mode = DELETE"
+
+TABLES = (
+    "CREATE TABLE deniable_entries ("
+    " number BIGINT NOT NULL, body TEXT NOT NULL, hash TEXT NOT NULL, ends TEXT, recall TEXT,"
+    " PRIMARY KEY (number), UNIQUE (ends) )",
+    "CREATE INDEX ix_deniable_entries_recall ON deniable_entries (recall)",
+    "CREATE TABLE deniable_anchor ("
+    " id INTEGER NOT NULL, number BIGINT NOT NULL, hash TEXT NOT NULL, state TEXT NOT NULL,"
+    " signature TEXT NOT NULL, PRIMARY KEY (id) )",
+)
+_OBJECTS = (
+    "SELECT type, name, sql FROM sqlite_schema "
+    "WHERE NOT (type = 'table' AND name IN ('sqlite_stat1', 'sqlite_stat4'))"
+)
+
+
+class SQLiteStore:
+    """The file of a ledger."""
+
+    creating = writing = ("BEGIN IMMEDIATE",)
+    reading = ("BEGIN",)
+
+    def __init__(self, url: sa.URL, *, read_only: bool) -> None:
+        self.url, self.path, self._read_only = url, Path(str(url.database)), read_only
+        self._identity: tuple[int, int] | None = None
+
+    @property
+    def name(self) -> str:
+        return str(self.path)
+
+    def open_engine(self, timeout: int, options: dict[str, Any]) -> sa.Engine:
+        if not self._read_only:
+            return sa.create_engine(self.url, connect_args={"timeout": timeout}, **options)
+        # A copy in a folder that cannot be written to can be read without SQLite's locks.
+        query = {"uri": "true", "mode": "ro"}
+        if not os.access(self.path.parent, os.W_OK):
+            query["immutable"] = "1"
+        url = self.url.set(database=f"file:{_quote(self.path)}", query=query)
+        return sa.create_engine(url, connect_args={"timeout": timeout}, **options)
+
+    def prepare(self, cursor: Any) -> None:
+        """Sets up a new connection. An older ledger is converted from its write-ahead log."""
+        for setting in SETTINGS:
+            cursor.execute(setting)
+        if not self._read_only and cursor.execute(_JOURNAL_MODE).fetchone() != ("delete",):
+            raise LedgerUnavailable(
+                f"The ledger {self.name!r} has a write-ahead log, and another program uses it. "
+                "End that program and try again. Nothing was spent."
+            )
+
+    def create_private_file(self) -> None:
+        """Makes a file that only its owner can read. SQLite's other files get its mode."""
+        with suppress(OSError):  # SQLite will report the problem
+            self.path.touch(mode=0o600, exist_ok=True)
+
+    def check_place(self) -> None:
+        """Refuses a path that does not lead, as its only name, to the file that was opened."""
+        try:
+            found = self.path.stat()
+        except OSError:
+            raise self._moved_error() from None
+        identity = found.st_dev, found.st_ino
+        if self._identity is None:
+            self._identity = identity
+        if identity != self._identity or not stat.S_ISREG(found.st_mode):
+            raise self._moved_error()
+        if found.st_nlink > 1 and not self._read_only:
+            raise LedgerBroken(
+                f"The ledger {self.name!r} has another name (a hard link), under which its "
+                "charges could be undone. Nothing was spent. Remove the other name. To back it "
+                "up, copy it."
+            )
+
+    def _moved_error(self) -> LedgerBroken:
+        return LedgerBroken(
+            f"The ledger {self.name!r} was deleted, moved or replaced while it was in use. "
+            "Nothing was spent. Restore the file, and open it again."
+        )
+
+    def schema_version(self, connection: sa.Connection) -> object:
+        """A number that changes with every change of the tables."""
+        return connection.exec_driver_sql("PRAGMA schema_version").scalar()
+
+    def exists(self, connection: sa.Connection) -> bool:
+        """Whether the tables were made."""
+        return bool(connection.exec_driver_sql(_OBJECTS).all())
+
+    def create(self, connection: sa.Connection) -> None:
+        if not self.exists(connection):
+            for statement in TABLES:
+                connection.exec_driver_sql(statement)
+        connection.exec_driver_sql(f"PRAGMA application_id = {APPLICATION_ID}")
+
+    def check_objects(self, connection: sa.Connection) -> None:
+        """Refuses a file that is not a ledger, or that holds more than one."""
+        application = connection.exec_driver_sql("PRAGMA application_id").scalar()
+        if application not in (0, APPLICATION_ID):
+            raise LedgerBroken(f"{self.name!r} is the file of another program, not a ledger.")
+        expected = sorted(map(_normalize, TABLES))
+        rows = connection.exec_driver_sql(_OBJECTS).all()
+        found = sorted(_normalize(sql) for _, _, sql in rows if sql is not None)
+        if found != expected:
+            strange = [f"{kind} {name}" for kind, name, sql in rows if _is_foreign(sql)]
+            listed = f" ({', '.join(strange[:3])})" if strange else ""
+            raise LedgerBroken(
+                f"The ledger {self.name!r} does not hold a ledger's two tables and nothing "
+                f"else{listed}. It was changed, so its sums cannot be trusted. Nothing was "
+                "spent. Restore its latest copy."
+            )
+
+    def check_pages(self, connection: sa.Connection) -> None:
+        """Refuses a file whose pages or indexes are damaged."""
+        result = connection.exec_driver_sql("PRAGMA integrity_check(1)").scalar()
+        if result != "ok":
+            raise LedgerBroken(f"The ledger {self.name!r} is damaged. Restore its latest copy.")
+
+
+def _normalize(sql: str) -> str:
+    return " ".join(sql.replace("(", " ( ").replace(")", " ) ").replace(",", " , ").split())
+
+
+def _is_foreign(sql: str | None) -> bool:
+    return sql is not None and _normalize(sql) not in map(_normalize, TABLES)
+
+
+def _quote(path: Path) -> str:
+    return str(path).replace("%", "%25").replace("?", "%3f").replace("#", "%23")

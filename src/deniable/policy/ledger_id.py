@@ -1,0 +1,78 @@
+"""The line of a policy file that names its ledger: [ledger] id = "..."."""
+
+import os
+import re
+import secrets
+import tomllib
+from pathlib import Path
+
+from deniable.errors import InvalidPolicy
+
+_HEADER = re.compile(r"^[ \t]*\[[ \t]*ledger[ \t]*\][^\n]*\n?", re.MULTILINE)
+_NEXT_TABLE = re.compile(r"^[ \t]*\[", re.MULTILINE)
+_ID = re.compile(r"^[ \t]*id[ \t]*=[^\n]*\n?", re.MULTILINE)
+_COMMENT = "# keep this line: it says which ledger holds this policy's charges"
+
+
+def new_ledger_id() -> str:
+    """A new random id."""
+    return secrets.token_hex(16)
+
+
+def with_ledger_id(text: str, ledger_id: str) -> str:
+    """The text of a policy with this id of its ledger. Nothing else changes.
+
+    >>> print(with_ledger_id("[ledger]\\nstore = 'a.sqlite'\\n", "7f").splitlines()[1][:9])
+    id = "7f"
+    """
+    line = f'id = "{ledger_id}" {_COMMENT}\n'
+    header = _HEADER.search(text)
+    if header is None:
+        gap = "" if not text or text.endswith("\n") else "\n"
+        changed = f"{text}{gap}\n[ledger]\n{line}"
+    else:
+        end = _NEXT_TABLE.search(text, header.end())
+        last = len(text) if end is None else end.start()
+        inside = _ID.sub("", text[header.end() : last])
+        gap = "" if header.group().endswith("\n") else "\n"
+        changed = f"{text[: header.end()]}{gap}{line}{inside}{text[last:]}"
+    if not _differ_in_id_only(text, changed, ledger_id):
+        raise InvalidPolicy(
+            "The id of the ledger cannot be added to this policy by itself. Add this line to "
+            f'its [ledger]:   id = "{ledger_id}"',
+            where=("ledger",),
+        )
+    return changed
+
+
+def write_ledger_id(file: Path, ledger_id: str) -> None:
+    """Adds the id to a policy file, in one step."""
+    file = file.resolve()
+    text = file.read_bytes().decode()  # line ends stay as they are
+    changed = with_ledger_id(text, ledger_id)
+    temporary = file.with_name(f".{file.name}.{secrets.token_hex(8)}")
+    try:
+        handle = os.open(
+            temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, file.stat().st_mode & 0o777
+        )
+        with os.fdopen(handle, "w", encoding="utf-8", newline="") as out:
+            out.write(changed)
+            out.flush()
+            os.fsync(out.fileno())
+        temporary.replace(file)
+    except OSError as problem:
+        temporary.unlink(missing_ok=True)
+        raise InvalidPolicy(
+            f"{str(file)!r} cannot be written ({problem.strerror}), but it must name its "
+            f'ledger. Add this line to its [ledger]:   id = "{ledger_id}"',
+            where=("ledger",),
+        ) from None
+
+
+def _differ_in_id_only(before: str, after: str, ledger_id: str) -> bool:
+    try:
+        old, new = (tomllib.loads(text.removeprefix("\ufeff")) for text in (before, after))
+    except ValueError:
+        return False
+    old.setdefault("ledger", {})["id"] = ledger_id
+    return old == new

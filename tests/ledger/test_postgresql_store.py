@@ -1,0 +1,128 @@
+"""The tables of a ledger in PostgreSQL: as they were made, and nothing attached."""
+
+import psycopg
+import pytest
+
+from deniable.errors import InvalidParameter, LedgerBroken, LedgerUnavailable
+from deniable.ledger import DurableLedger
+from deniable.ledger.terms import Terms
+from deniable.policy.budget import Budget
+from tests.ledger.contract import plan
+from tools.postgresql import empty_place
+
+pytestmark = pytest.mark.needs("postgresql")
+TERMS = Terms.from_budget(Budget(1))
+
+
+@pytest.fixture
+def place(postgresql):
+    return empty_place(postgresql)
+
+
+@pytest.fixture
+def ledger(place, tmp_path):
+    made = DurableLedger(place, TERMS, key=tmp_path / "l.key")
+    made.reserve(plan(0.25))
+    yield made
+    made.close()
+
+
+def change(place, *statements):
+    address, _, schema = place.partition("#")
+    with psycopg.connect(address, autocommit=True) as connection:
+        connection.execute(f"SET search_path = {schema}")
+        for one in statements:
+            connection.execute(one)
+
+
+FORGET = (
+    "CREATE FUNCTION forget() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RETURN NULL; END'",
+    "CREATE TRIGGER forget BEFORE {} ON {} FOR EACH ROW EXECUTE FUNCTION forget()",
+)
+
+
+@pytest.mark.parametrize(
+    "statements",
+    [
+        (FORGET[0], FORGET[1].format("INSERT", "deniable_entries")),
+        (FORGET[0], FORGET[1].format("UPDATE", "deniable_anchor")),
+        ("CREATE RULE r AS ON INSERT TO deniable_entries DO INSTEAD NOTHING",),
+        ("ALTER TABLE deniable_entries ENABLE ROW LEVEL SECURITY",),
+        ("CREATE TABLE child () INHERITS (deniable_entries)",),
+        ("ALTER TABLE deniable_entries ADD COLUMN more text DEFAULT 'x'",),
+        ("ALTER TABLE deniable_anchor ADD COLUMN g int8 GENERATED ALWAYS AS (number) STORED",),
+        ("ALTER TABLE deniable_entries SET UNLOGGED",),
+        ("ALTER TABLE deniable_entries ADD CHECK (number < 9)",),
+        ("ALTER TABLE deniable_entries DROP CONSTRAINT deniable_entries_ends_key",),
+        (
+            "CREATE DOMAIN mytext AS text",
+            "ALTER TABLE deniable_entries ALTER COLUMN body TYPE mytext",
+        ),
+    ],
+)
+def test_what_is_attached_is_refused_by_open_and_new_sessions(
+    ledger, place, tmp_path, statements
+):
+    change(place, *statements)
+    with pytest.raises(LedgerBroken, match="not as it was made"):
+        ledger.reserve(plan(0.25))
+    with pytest.raises(LedgerBroken, match="not as it was made"):
+        DurableLedger(place, TERMS, key=tmp_path / "l.key")
+
+
+def test_other_tables_and_functions_of_the_schema_do_not_matter(ledger, place):
+    change(
+        place,
+        "CREATE TABLE mine (x int)",
+        "CREATE FUNCTION concat(text) RETURNS text LANGUAGE sql AS 'SELECT NULL'",
+        "CREATE TABLE pg_class (relname text)",
+    )
+    ledger.reserve(plan(0.25))
+    assert str(ledger.remaining) == "epsilon 0.5, delta 0"
+
+
+def test_the_schema_is_the_policys_whatever_the_search_path(place, tmp_path):
+    address, _, schema = place.partition("#")
+    change(place, "CREATE SCHEMA IF NOT EXISTS other_ledgers")
+    with psycopg.connect(address, autocommit=True) as connection:
+        user = connection.execute("SELECT current_user").fetchone()[0]
+        connection.execute(f'ALTER ROLE "{user}" SET search_path = other_ledgers')
+    try:
+        made = DurableLedger(place, TERMS, key=tmp_path / "l.key")
+        made.reserve(plan(0.25))
+        made.close()
+        with psycopg.connect(address) as connection:
+            found = connection.execute(
+                "SELECT schemaname FROM pg_tables WHERE tablename = 'deniable_anchor' "
+                "AND schemaname IN (%s, 'other_ledgers')",
+                [schema],
+            ).fetchall()
+            assert found == [(schema,)]
+    finally:
+        with psycopg.connect(address, autocommit=True) as connection:
+            connection.execute(f'ALTER ROLE "{user}" RESET search_path')
+
+
+@pytest.mark.parametrize(
+    "address",
+    [
+        "postgresql://h/d#A b",
+        "postgresql://h/d#x;drop",
+        "postgresql://h/d?options=-csearch_path%3Dx",
+    ],
+)
+def test_addresses_that_are_refused(tmp_path, address):
+    with pytest.raises(InvalidParameter, match="schema"):
+        DurableLedger(address, TERMS, key=tmp_path / "l.key")
+
+
+def test_waiting_for_the_lock_has_a_limit(place, tmp_path, monkeypatch):
+    monkeypatch.setattr("deniable.ledger.database_journal.LOCK_TIMEOUT", 1)
+    made = DurableLedger(place, TERMS, key=tmp_path / "l.key")
+    address, _, schema = place.partition("#")
+    with psycopg.connect(address) as connection:
+        connection.execute(f"SELECT * FROM {schema}.deniable_anchor FOR UPDATE")
+        with pytest.raises(LedgerUnavailable, match="lock"):
+            made.reserve(plan(0.25))
+    made.reserve(plan(0.25))
+    made.close()
