@@ -14,6 +14,7 @@ from deniable import (
     RandomizedResponse,
     Staircase,
     audit,
+    shuffled,
 )
 from deniable.audit.test import blackbox
 from deniable.audit.test.blackbox import plan_rounds
@@ -209,6 +210,22 @@ def test_a_claim_with_delta():
     found = audit.test(case, case.neighbors, ApproximateLoss(2, 0.001), calls=CALLS)
     assert 0.001 < found.delta_low <= 0.01
     assert audit.test(case, case.neighbors, GaussianLoss(1), calls=CALLS).violated
+
+
+@pytest.mark.parametrize(
+    "claim",
+    [shuffled(RandomizedResponse(odds=3), reports=100), PureLoss(0.1) * 10],
+    ids=["shuffled", "a sum"],
+)
+def test_a_claim_is_more_than_its_epsilon_at_delta_zero(claim):
+    """Odds of 2 are within the claim, but not for an event of probability 0.2."""
+
+    def rare(data, n):
+        return np.random.default_rng().random(n) < (0.2 if data else 0.1)
+
+    case = Case("rare", rare, [(0, 1)])
+    assert claim.epsilon() > math.log(2)
+    assert audit.test(case, case.neighbors, claim, calls=60_000).violated
 
 
 def test_time_can_be_limited():

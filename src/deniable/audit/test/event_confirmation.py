@@ -12,6 +12,7 @@ is drawn.
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import zip_longest
 from typing import Any
 
@@ -22,8 +23,10 @@ from deniable.audit.test.comparisons import Comparison
 from deniable.audit.test.event_search import ClaimLine, EventTest
 from deniable.audit.test.mechanism_calls import OutOfTime
 from deniable.audit.test.outputs import Batch
-from deniable.privacy import Loss
+from deniable.privacy import ApproximateLoss, Loss, PureLoss
 
+_DELTAS = (0.3, 0.1, 1e-2, 1e-3, 1e-4)
+_NEARLY = 0.95
 _RARE = 0.45  # for rarer events the bound on the ratio is sharper
 
 
@@ -112,7 +115,7 @@ def _bound_event(
     claim = comparison.claim
     low = float(clopper_pearson(counts.hits, counts.trials, error / 2)[0])
     high = float(clopper_pearson(counts.rival_hits, counts.rival_trials, error / 2)[1])
-    if poisson and _pure(claim) and delta == 0 and test.rate < _RARE:
+    if poisson and delta == 0 and test.rate < _RARE and _bounds_odds(claim, test.rate):
         share = float(clopper_pearson(counts.hits, counts.hits + counts.rival_hits, error)[0])
         epsilon = math.log(share / (1 - share)) if 0 < share < 1 else -math.inf
         violates = epsilon > claim.epsilon()
@@ -133,8 +136,15 @@ def _bound_event(
     )
 
 
-def _pure(claim: Loss) -> bool:
-    return claim.exact_epsilon is not None and claim.slack == 0
+def _bounds_odds(claim: Loss, rate: float) -> bool:
+    """Whether the claim bounds the odds of an event of this rate, and hardly more than that.
+
+    A composition or a shuffled loss has an epsilon at delta 0 too, but its curve is tighter.
+    """
+    if claim.exact_epsilon is None or claim.slack:
+        return False
+    alpha = rate * math.exp(-min(claim.epsilon(), 700.0))
+    return isinstance(claim, PureLoss) or 1 - claim.tradeoff(alpha) >= _NEARLY * rate
 
 
 def _exceeds(claim: Loss, low: float, high: float) -> bool:
@@ -142,8 +152,12 @@ def _exceeds(claim: Loss, low: float, high: float) -> bool:
     return low > high and 1 - low < claim.tradeoff(min(high, 1.0))
 
 
+@lru_cache(maxsize=64)
 def claim_lines(claim: Loss) -> list[ClaimLine]:
     """Some (epsilon, delta) that the claim allows, for the search."""
+    lines: list[ClaimLine] = []
     if claim.exact_epsilon is not None:
-        return [(claim.epsilon(claim.slack), float(claim.slack))]
-    return [(claim.epsilon(d), d) for d in (0.3, 0.1, 1e-2, 1e-3, 1e-4)]
+        lines.append((claim.epsilon(claim.slack), float(claim.slack)))
+    if isinstance(claim, PureLoss | ApproximateLoss):
+        return lines
+    return lines + [(claim.epsilon(d), d) for d in _DELTAS if d > claim.slack]
