@@ -69,6 +69,12 @@ def test_harmless_pairs_do_not_hide_a_broken_one(size):
     assert all(min(counts) >= counts[0] - audits // 10 > 0 for counts in caught.values())
 
 
+def test_noise_that_is_remembered_is_found_beside_harmless_pairs():
+    """In the first round there are too few calls to search two calls in a row."""
+    case = next(one for one in OTHERS if one.name == "every second noise mirrored")
+    assert count_caught(case, 5, 1, 400_000)
+
+
 def test_no_more_right_mechanisms_are_accused_among_many_pairs(size):
     """Pairs that just keep the claim, judged at a rate that would show."""
     audits = size(small=5, full=600, what="audits of many tight pairs")

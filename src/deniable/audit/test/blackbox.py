@@ -198,11 +198,13 @@ class _Audit:
         self._narrow(found)
 
     def _narrow(self, found: Found) -> None:
-        """Of comparisons of two calls in a row only suspicious ones stay, because the next
-        round is larger. Single calls always have another chance."""
-        singles = [comparison for comparison in self.comparisons if comparison.single]
-        suspects = [each for each in found if not each.single and _suspicious(found[each])]
-        self.comparisons = [*singles, *suspects[: max(2, len(singles) // 4)]]
+        """Comparisons of two calls in a row that were searched to the end and are not
+        suspicious leave, because the next round is larger. All others have another chance."""
+        self.comparisons = [
+            each
+            for each in self.comparisons
+            if each.single or each not in found or _suspicious(found[each])
+        ]
 
     def _conclude(self) -> Verdict:
         singles = [event for event in self.confirmed if event.single]
