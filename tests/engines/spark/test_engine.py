@@ -12,6 +12,7 @@ from deniable.engines.spark import writer
 from deniable.engines.spark.engine import Spark
 from deniable.errors import EngineFailed, InvalidPolicy, Unsupported
 from tests.engines.contract import EngineContract, Sampled, within_limits
+from tests.engines.neighbors import NeighborContract
 from tests.engines.plans import plan, shown
 from tests.engines.sparks import connect_port, local, ran
 from tests.engines.uses import UsesContract
@@ -79,11 +80,12 @@ class Folders:
     def opened(self, tables):
         sources = {}
         for name, table in tables.items():
-            (self.folder / name).mkdir()
+            folder = self.folder / str(len(list(self.folder.iterdir())))
+            folder.mkdir()
             half = len(table) // 2
             for part, rows in enumerate((table.slice(0, half), table.slice(half))):
-                pyarrow.parquet.write_table(rows, self.folder / name / f"{part}.parquet")
-            sources[name] = f"spark://local?parquet={self.folder / name}"
+                pyarrow.parquet.write_table(rows, folder / f"{part}.parquet")
+            sources[name] = f"spark://local?parquet={folder}"
         with Spark.open(sources) as engine:
             yield engine
 
@@ -124,6 +126,13 @@ class TestSparkFunctions(Folders, UsesContract):
 
 class TestSparkFunctionsWithoutANSI(TestSparkFunctions):
     ansi = "false"
+
+
+@pytest.mark.usefixtures("interpreted")
+class TestSparkOnNeighbors(Folders, NeighborContract):
+    """The neighbour fuzzer; each of its plans is asked for twice, so compiling takes longer."""
+
+    small = 2
 
 
 def test_a_frame_of_spark_is_not_fetched(session):

@@ -1,0 +1,23 @@
+"""Ibis over DuckDB and over Polars, under the neighbour fuzzer."""
+
+import pytest
+
+from tests.engines import ibises
+from tests.engines.neighbors import NeighborContract
+
+# Ibis 12 still calls DuckDB by names that DuckDB 2 would rather not hear.
+pytestmark = pytest.mark.filterwarnings("ignore:fetch_arrow_table:DeprecationWarning")
+
+
+class TestDuckDBThroughIbisOnNeighbors(NeighborContract):
+    small, full = 2, 1_000
+
+    def opened(self, tables):
+        return ibises.over_duckdb(tables)
+
+
+class TestPolarsThroughIbisOnNeighbors(NeighborContract):
+    small, full = 1, 1_000
+
+    def opened(self, tables):
+        return ibises.over_polars(tables)

@@ -1,0 +1,167 @@
+"""The neighbour fuzzer: random plans on random neighbouring tables, on a live engine.
+
+No integer moves further than its plan declares, the integers are DuckDB's where no limit bites,
+and no statement fails: neither on one side only, which would tell the sides apart, nor on both,
+which would charge everybody for nothing.
+"""
+
+import contextlib
+import math
+from collections import Counter, defaultdict
+from unittest import mock
+
+from deniable.engines.duckdb.engine import DuckDB
+from deniable.errors import DeniableError, EngineFailed, Unsupported
+from deniable.mechanisms import Gaussian, Quantiles
+from deniable.query.language.parse import parse
+from deniable.query.planner.planner import plan
+from deniable.query.relations import join_limits
+from tests.engines.questions import Questions
+
+PLANS = 40  # of one world
+JOINED = 25  # rows of one unit before a join, where its limits are small
+SALT = 2**62 + 12345
+
+
+def told(exact):
+    """Integers by group and name; cells by statement, group and cell."""
+    keys = list(zip(*(column.to_pylist() for column in exact.keys), strict=True))
+    columns = dict(exact.features) | ({} if exact.units is None else {"units": exact.units})
+    groups = {
+        (keys[i] if keys else (), name): int(value)
+        for name, values in columns.items()
+        for i, value in enumerate(values)
+    }
+    cells = {}
+    for name, one in exact.cells.items():
+        found = list(zip(*(column.to_pylist() for column in one.keys), strict=True))
+        found = found or [()] * len(one.cell)
+        places = zip(found, one.cell.tolist(), one.count.tolist(), strict=True)
+        cells[name] = {(group, cell): count for group, cell, count in places if count}
+    return {place: value for place, value in groups.items() if value}, cells
+
+
+def apart(left, right):
+    """By how much numbers differ, where they do."""
+    moved = {place: left.get(place, 0) - right.get(place, 0) for place in {*left, *right}}
+    return {place: by for place, by in moved.items() if by}
+
+
+def excess(made, left, right):
+    """What moved further than the plan declares: name, distance and bound."""
+    (groups, cells), moved = zip(left, right, strict=True), {}
+    steps = apart(*groups)
+    for block in made.blocks:
+        own = (
+            apart(*(one[block.features[0]] for one in cells))
+            if block.sql
+            else {place: by for place, by in steps.items() if place[1] in block.features}
+        )
+        power = 2 if isinstance(block.mechanism, Gaussian) else 1
+        far = sum(abs(by) ** power for by in own.values())
+        moved[block.about] = far, block.mechanism.sensitivity**power
+    units = [abs(by) for (_, name), by in steps.items() if name == "units"]
+    turns = 2 if made.neighbors == "replace" else 1
+    moved["units"] = sum(units), made.max_groups_per_unit * turns
+    moved["units of a group"] = max(units, default=0), 1
+    for choice in made.choices:
+        own = apart(*(one[choice.name] for one in cells))
+        moved[choice.about] = choice_steps(choice, own), choice.changes
+    return {name: pair for name, pair in moved.items() if pair[0] > pair[1]}
+
+
+def choice_steps(choice, moved):
+    """How many steps of a choice's mechanism these counts are apart."""
+    added = sum(by for by in moved.values() if by > 0)
+    removed = -sum(by for by in moved.values() if by < 0)
+    if isinstance(choice.mechanism, Quantiles):
+        alone = choice.mechanism.neighbors == "replace"
+        return max(added, removed) if alone else added + removed
+    most = defaultdict(lambda: [0, 0])
+    for (group, _), by in moved.items():
+        most[group][by < 0] = max(most[group][by < 0], abs(by))
+    steps = [
+        [math.ceil(end / choice.mechanism.sensitivity) for end in ends]
+        for ends in most.values()
+    ]
+    return sum(sum(one) if choice.mechanism.monotone else max(one) for one in steps)
+
+
+def supported(engine, made):
+    """Whether the engine can run a plan, which it says before the charge."""
+    try:
+        engine.check(made)
+    except Unsupported:
+        return False
+    return True
+
+
+def run(engine, made):
+    """What the engine finds, or its error without the reference number."""
+    try:
+        return engine.run(made).reveal_to(told)
+    except EngineFailed as failed:
+        return str(failed).replace(failed.reference, "...")
+
+
+class Fuzz:
+    """Runs random plans on both sides of random worlds, and keeps what is wrong.
+
+    Where each row is a unit, a join makes several rows of one, and limits bite.
+    """
+
+    def __init__(self, opened, seed):
+        self.opened, self.questions = opened, Questions(seed)
+        self.wrong, self.counts = [], Counter()
+
+    def run(self, count):
+        """Until so many plans ran. Every tenth world has a unit with very many rows."""
+        number = 0
+        while self.counts["run"] < count:
+            number += 1
+            world = self.questions.world(many=number % 10 == 0)
+            with contextlib.ExitStack() as stack:
+                stack.enter_context(mock.patch.object(join_limits, "_LEAST", JOINED))
+                engines = [stack.enter_context(self.opened(side)) for side in world.sides]
+                known = [stack.enter_context(DuckDB.open(side)) for side in world.sides]
+                for engine in (*engines, *known):
+                    engine._salt = SALT
+                for _ in range(min(PLANS, count - self.counts["run"])):
+                    self._ask(world, engines, known)
+        assert not self.wrong, (len(self.wrong), self.wrong[:5], self.counts)
+
+    def _ask(self, world, engines, known):
+        made = None
+        while made is None:
+            sql, curved = self.questions.question(world.person)
+            delta = self.questions.pick([0, 1e-3])
+            with contextlib.suppress(DeniableError):
+                made = plan(parse(sql), world.policy, epsilon=1000, delta=delta)
+            self.counts["refused"] += made is None
+        if not all(supported(engine, made) for engine in engines):
+            assert not any(supported(engine, made) for engine in engines)
+            self.counts["unsupported"] += 1
+            return
+        self.counts["run"] += 1
+        left, right = (run(engine, made) for engine in engines)
+        if isinstance(left, str) or isinstance(right, str):
+            self.wrong.append(("failed", sql, made, left, right))
+        elif far := excess(made, left, right):
+            self.wrong.append(("moved", sql, made, far))
+        elif world.roomy and not curved and "numbered" not in repr(made.statements):
+            self.counts["compared"] += 1
+            same = [run(engine, made) for engine in known]
+            if same != [left, right]:
+                self.wrong.append(("differs", sql, made, left, same[0]))
+
+
+class NeighborContract:
+    """Inherit beside a class that says how its engine is opened."""
+
+    small, full = 3, 2_000
+
+    def test_no_neighbour_is_further_than_declared_and_nothing_fails(self, size):
+        count = size(small=self.small, full=self.full, what="random plans on neighbours")
+        fuzz = Fuzz(self.opened, seed=14)
+        fuzz.run(count)
+        assert fuzz.counts["run"] == count
