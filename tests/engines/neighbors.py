@@ -115,7 +115,7 @@ class Fuzz:
         self.wrong, self.counts = [], Counter()
 
     def run(self, count):
-        """Until so many plans ran. Every tenth world has a unit with very many rows."""
+        """Runs this many plans. Every tenth world has a unit with very many rows."""
         number = 0
         while self.counts["run"] < count:
             number += 1

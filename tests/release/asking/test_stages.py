@@ -228,7 +228,7 @@ def test_a_question_that_the_bounds_found_do_not_suit_is_answered_all_the_same()
 
 
 def test_bounds_found_for_integers_hold_integers():
-    """Between 0.5 and 1, where the first bin ends, there is none."""
+    """The first bin, from 0.5 to 1, holds no integer."""
     frame = pa.table({"age": [-7] * 5000})
     with dp.protect(frame, epsilon=4, bounds={"age": (0.5, 3.5)}) as session:
         answer = session.sql(
