@@ -30,7 +30,11 @@ DRIVERS: dict[str, str | tuple[str, ...]] = {
     "pydantic": ("policy/file.py", "surveys/questionnaire/questionnaire.py"),
     "rich": ("app/", "audit/test/progress.py"),
     "psycopg": ("engines/postgresql/engine.py", "ledger/database_journal.py"),
-    "sqlalchemy": "ledger/database_journal.py",
+    "sqlalchemy": (
+        "ledger/database_journal.py",
+        "ledger/postgresql_store.py",
+        "ledger/sqlite_store.py",
+    ),
     "ibis": "engines/ibis/",
     "sqlglot": (
         "query/",

@@ -10,7 +10,6 @@ import json
 import secrets
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from fractions import Fraction
 from typing import Any
 
 from deniable.errors import BudgetExhausted, InvalidParameter, LedgerBroken
@@ -94,11 +93,8 @@ class ChainedLedger(Ledger):
         self._refused = False  # whether the last request was refused
         with journal.view() as view:
             is_open = self._is_open_under(view, terms)
-            if read_only and not is_open:  # as if the new terms were in force
-                state = self._state(view)
-                current = self._current_terms(view, state)
-                current.check_change(terms)
-                self._terms = state.terms, terms.with_tables_of(current)
+            if read_only and not is_open:
+                self._assume(view, terms)
         if not is_open and not read_only:
             journal.append(lambda view: self._open_or_amend(view, terms))
             with journal.view() as view:
@@ -110,6 +106,13 @@ class ChainedLedger(Ledger):
             return False
         current = self._current_terms(view, self._state(view))
         return current == terms.with_tables_of(current)
+
+    def _assume(self, view: JournalView, terms: Terms) -> None:
+        """Reads the ledger as if new terms were in force."""
+        state = self._state(view)
+        current = self._current_terms(view, state)
+        current.check_change(terms)
+        self._terms = state.terms, terms.with_tables_of(current)
 
     def _open_or_amend(self, view: JournalView, terms: Terms) -> Decision:
         body: dict[str, Any] = {"terms": terms.to_json(), "time": self._time()}
@@ -171,7 +174,7 @@ class ChainedLedger(Ledger):
         def decide(view: JournalView) -> Decision:
             state = self._state(view)
             terms = self._current_terms(view, state)
-            charges = _charges(plans, terms, analyst, share)
+            charges = terms.charges(plans, analyst, share)
             entry = body | {"charges": charges_to_json(charges), "time": self._time()}
             self._grant(state, terms, entry, view.anchor.number, charges)
             return (entry,), state.to_json()
@@ -273,7 +276,7 @@ class ChainedLedger(Ledger):
         for (plan, _, _), answer in zip(requests, answers, strict=True):
             charges: Mapping[str, Charge] = {}
             if answer is None:
-                charges = _charges((plan,), terms, analyst, None)
+                charges = terms.charges((plan,), analyst)
                 state.accounts.charge(charges, part, touched_parts(plan.neighbors))
             elif analyst not in answer[1]:
                 charge = charge_for((plan,), terms.filters)
@@ -384,21 +387,3 @@ class ChainedLedger(Ledger):
 
     def _time(self) -> str:
         return self._clock().isoformat(timespec="seconds")
-
-
-def _charges(
-    plans: Sequence[Plan], terms: Terms, analyst: str | None, delta: Fraction | None
-) -> dict[str, Charge]:
-    """What plans charge together to each account; with a `delta`, their tight price."""
-    accounts = {
-        tables: terms.accounts(tables, analyst) for tables in {plan.tables for plan in plans}
-    }
-    charged: dict[str, list[Plan]] = {}  # the plans that each account is charged for
-    for plan in plans:
-        for account in accounts[plan.tables]:
-            charged.setdefault(account, []).append(plan)
-    whole = charge_for(plans, terms.filters, delta)
-    return {
-        account: whole if len(some) == len(plans) else charge_for(some, terms.filters, delta)
-        for account, some in charged.items()
-    }

@@ -131,7 +131,7 @@ class DatabaseJournal(Journal):
             self.mark.check(view, self.ledger_id(view))
 
     def ledger_id(self, view: JournalView) -> str:
-        """The id in the entry that opened the ledger; empty if there is none."""
+        """The id in the entry that opened the ledger; empty for an empty ledger."""
         if not self._id:
             row = view.row(0)
             self._id = "" if row is None else str(row.read().get("begun", ""))

@@ -41,7 +41,7 @@ class FloorMark:
         self.file = Path(f"{key}.mark")
 
     def read(self) -> Floor | None:
-        """The mark, or None if there is none."""
+        """The mark; None if the file does not exist."""
         try:
             read: Any = json.loads(self.file.read_text(encoding="utf-8"))
             if read.pop("format") != FORMAT:

@@ -7,15 +7,17 @@ only narrow the budgets of units, so the owner may change these later. Each chan
 """
 
 import datetime
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from fractions import Fraction
 from typing import Any
 
 from deniable.errors import InvalidParameter, LedgerBroken
-from deniable.ledger.accounts import Amount, fraction_from_json
-from deniable.ledger.charges import filter_limits
+from deniable.ledger.accounts import Amount, Charge, fraction_from_json
+from deniable.ledger.charges import charge_for, filter_limits
 from deniable.policy import Policy
 from deniable.policy.budget import Budget, Schedule
+from deniable.query.plan.plan import Plan
 
 ALL_UNITS = "unit:*"  # the account of all units without a budget of their own
 ANY_ANALYST = "analyst:*"  # the budget of each analyst who is not named
@@ -96,6 +98,21 @@ class Terms:
             )
         return (f"analyst:{name}",)
 
+    def charges(
+        self, plans: Sequence[Plan], analyst: str | None, delta: Fraction | None = None
+    ) -> dict[str, Charge]:
+        """What plans charge together to each account; with a `delta`, their tight price."""
+        accounts = {tables: self.accounts(tables, analyst) for tables in _tables_of(plans)}
+        charged: dict[str, list[Plan]] = {}  # the plans that each account is charged for
+        for plan in plans:
+            for account in accounts[plan.tables]:
+                charged.setdefault(account, []).append(plan)
+        whole = charge_for(plans, self.filters, delta)
+        return {
+            account: whole if len(some) == len(plans) else charge_for(some, self.filters, delta)
+            for account, some in charged.items()
+        }
+
     def limits(self, account: str, day: datetime.date | None) -> dict[str, Amount]:
         """The limits of an account's filters on a day; with None, at the schedule's end."""
         return filter_limits(self.budget(account).at(day), self.filters)
@@ -160,6 +177,10 @@ class Terms:
         pairs = read.get("protects", {}).items()
         protects = {name: (pair[0], pair[1]) for name, pair in pairs}
         return cls(budgets, tuple(read["filters"]), dict(read["tables"]), protects)
+
+
+def _tables_of(plans: Sequence[Plan]) -> set[tuple[str, ...]]:
+    return {plan.tables for plan in plans}
 
 
 def _agree_where_both(old: Mapping[str, Any], new: Mapping[str, Any]) -> bool:

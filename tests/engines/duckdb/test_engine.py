@@ -191,14 +191,6 @@ def test_a_result_is_withheld():
     assert re.fullmatch("<withheld>", repr(found))
 
 
-@pytest.mark.parametrize("type_", ["TINYINT", "SMALLINT", "INTEGER", "BIGINT", "UINTEGER"])
-def test_whole_keys_come_in_one_width(type_):
-    engine = DuckDB.open({"visits": pa.table(VISITS)})
-    sql = f"SELECT CAST(cost AS {type_}) AS k0, COUNT(*) AS n FROM visits GROUP BY k0"
-    found = engine.run(plan(sql, keys=["cost"]))
-    assert found.reveal_to(lambda exact: exact.keys[0].type) == pa.int64()
-
-
 @pytest.fixture
 def nocase(tmp_path):
     """A database in which 'a' is 'A'; the same with the odd spelling first; and a plain one."""

@@ -53,6 +53,13 @@ def test_keys_of_another_kind_are_missing():
     assert found.keys[0].to_pylist() == [None]
 
 
+@pytest.mark.parametrize("type_", [pa.int8(), pa.int16(), pa.int32(), pa.int64(), pa.uint32()])
+def test_whole_keys_come_in_one_width(type_):
+    exact = ExactGroups((pa.array([1, None, 7], type_),), None, {})
+    (found,) = saturate(grouped("number"), exact).keys
+    assert found.equals(pa.array([1, None, 7], pa.int64()))
+
+
 def test_cells_and_counts_are_cut():
     plan = next(plan for plan in PLANS if plan.choices and not plan.keys)
     name, size = next(iter(cell_numbers(plan).items()))
@@ -68,7 +75,7 @@ def test_rows_beyond_the_limit_do_not_count():
 
 
 def test_a_full_cell_takes_no_memory_for_each_row(monkeypatch):
-    """With four quantiles and more, each row of a cell is drawn a place: at most so many."""
+    """With four quantiles and more, each row of a cell is drawn a place, up to a limit."""
     monkeypatch.setattr(choices, "MOST_IN_A_CELL", 1000)
     seen = []
 

@@ -1,10 +1,10 @@
 """What an engine hands over, cut to what can be answered: whatever arrives, an answer follows.
 
 An error between the engine's integers and the answer would tell two tables apart, so no value
-may cause one. Every number is cut to a range that is known before any row is read; what is no
-number is 0, and a key that is not of its kind is NULL. Cutting two numbers never moves them
-apart, so sensitivities hold as before. A plan clips everything in the engine already: a value
-is changed here only if an engine or a driver does not do what it should.
+may cause one. Every number is cut to a range that is known before any row is read. A value that
+is not a number is 0, and a key that is not of its kind is NULL. Cutting two numbers never moves
+them apart, so sensitivities hold as before. A plan clips everything in the engine already: a
+value is changed here only if an engine or a driver does not do what it should.
 
 The form of a result is not mended: a column that is missing, or columns of different lengths,
 depend on the statement and not on a row. They lead to the one error message.
