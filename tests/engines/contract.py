@@ -467,9 +467,11 @@ class EngineContract:
 class Sampled:
     """For an engine that takes long to compile: some plans of a test, and all at full size."""
 
+    few: ClassVar[int] = 12
+
     @pytest.fixture(autouse=True)
     def _most(self, size):
-        self.most = size(small=12, full=1_000, what="compiled plans in a test")
+        self.most = size(small=self.few, full=1_000, what="compiled plans in a test")
 
     def chosen(self, plans):
         names = sorted(plans)

@@ -109,6 +109,8 @@ class TestSpark(Sampled, Tables):
     rows; the class below runs them all at any size.
     """
 
+    few = 4
+
 
 @pytest.mark.usefixtures("interpreted")
 class TestSparkWithoutANSI(Tables):
