@@ -13,6 +13,7 @@ import pytest
 
 import deniable as dp
 from deniable.app.cli.commands.init import write_draft
+from deniable.engines.dialect.statement_writer import WrittenRelation
 from deniable.engines.postgresql.engine import PostgreSQL
 from deniable.engines.postgresql.source_definitions import check_definition
 from deniable.engines.postgresql.writer import PostgreSQLWriter
@@ -432,3 +433,19 @@ def test_functions_of_a_very_long_text_do_not_fail(postgresql):
     with PostgreSQL.open({"x": address(postgresql, f"{schema}.x")}) as engine:
         assert shown(engine.run(asked)) == [(1,)]
     own(postgresql, f"DROP TABLE {schema}.x")
+
+
+def test_clips_within_clips_are_not_merged(postgresql):
+    """Each level names its value three times: merged, twelve levels are half a million."""
+    clip = "CASE WHEN y > 5 THEN 5 WHEN y < 0 THEN 0 ELSE y END"
+    sql = 'SELECT "x" AS y FROM "numbers"'
+    for _ in range(12):
+        sql = f"SELECT {clip} AS y FROM ({sql}) AS a"
+    numbers = WrittenRelation("(SELECT generate_series(1, 9) AS x)", {"x": "int"})
+    written = PostgreSQLWriter({"numbers": numbers}).write(
+        f"SELECT SUM(y) AS s FROM ({sql}) AS b"
+    )
+    with psycopg.connect(address(postgresql, "").rstrip("#")) as connection:
+        told = connection.execute(f"EXPLAIN VERBOSE {written}").fetchall()
+        assert connection.execute(written).fetchone() == (35,)
+    assert sum(len(line) for (line,) in told) < 10_000

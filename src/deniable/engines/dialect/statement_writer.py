@@ -47,6 +47,7 @@ class StatementWriter(ValueWriter):
     """Writes statements about these tables in the dialect of one engine."""
 
     once: ClassVar[str] = ""  # the keyword that makes a WITH run only once
+    apart: ClassVar[str] = ""  # what keeps a sub-query from being merged into its reader
 
     def __init__(self, tables: Mapping[str, WrittenRelation]) -> None:
         self._tables = {name.lower(): relation for name, relation in tables.items()}
@@ -163,7 +164,7 @@ class StatementWriter(ValueWriter):
     def _write_source(self, node: exp.Expr, scope: ColumnKinds) -> str:
         if isinstance(node, exp.Subquery):
             relation = self._write_query(node.this, scope.defined)
-            sql, alias = f"({relation.sql})", node.alias
+            sql, alias = f"({relation.sql}{self._end_of(node.this)})", node.alias
         elif isinstance(node, exp.Table) and node.name in scope.defined:
             relation = WrittenRelation("", scope.defined[node.name])
             sql, alias = self.quote_name(node.name), node.alias or node.name
@@ -174,6 +175,14 @@ class StatementWriter(ValueWriter):
             raise self._unsupported(node)
         scope.read[alias] = relation.columns
         return f"{sql} AS {self.quote_name(alias)}"
+
+    def _end_of(self, query: exp.Expr) -> str:
+        """What ends a sub-query. One that computes values is kept apart: merged, each use of a
+        value would repeat its whole expression, and the text doubles at every level."""
+        computes = any(
+            not isinstance(column.unalias(), exp.Column | exp.Star) for column in query.selects
+        )
+        return self.apart if computes else ""
 
     def _write_selected(
         self, node: exp.Expr, scope: ColumnKinds, columns: dict[str, Kind]

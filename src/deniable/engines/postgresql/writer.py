@@ -40,6 +40,7 @@ class PostgreSQLWriter(StatementWriter):
     engine = "PostgreSQL"
     NAN = "'NaN'::float8"
     once = " MATERIALIZED"
+    apart = " OFFSET 0"
 
     def __init__(
         self, tables: Mapping[str, WrittenRelation], salt: int = 0, *, utf8: bool = True
