@@ -176,9 +176,9 @@ class StatementWriter(ValueWriter):
         scope.read[alias] = relation.columns
         return f"{sql} AS {self.quote_name(alias)}"
 
-    def _end_of(self, query: exp.Expr) -> str:
+    def _end_of(self, query: exp.Query) -> str:
         """What ends a sub-query. One that computes values is kept apart: merged, each use of a
-        value would repeat its whole expression, and the text doubles at every level."""
+        value would repeat its whole expression, and grow with every level."""
         computes = any(
             not isinstance(column.unalias(), exp.Column | exp.Star) for column in query.selects
         )
