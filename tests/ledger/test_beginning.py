@@ -76,6 +76,21 @@ def test_without_its_id_a_policy_is_refused_where_a_ledger_was(policy, tmp_path,
     assert policy.read_text() == TEXT
 
 
+def test_a_renamed_policy_without_its_id_does_not_begin_again(policy, tmp_path):
+    ask(policy)
+    policy.unlink()
+    for settings in ("", '[ledger]\nstore = "new.sqlite"\nkey = "new.key"\n'):
+        renamed = tmp_path / "clinic.toml"
+        renamed.write_text(TEXT + settings)
+        with pytest.raises(LedgerBroken, match="no policy in this folder names"):
+            dp.open(str(renamed))
+        assert renamed.read_text() == TEXT + settings
+        with pytest.raises(InvalidParameter, match="--because"):
+            begin_ledger(renamed)
+    begin_ledger(renamed, because="another study")
+    assert ask(renamed) == 0.5
+
+
 def test_two_ledgers_cannot_be_swapped(policy, tmp_path):
     second = tmp_path / "clinic.toml"
     second.write_text(TEXT)

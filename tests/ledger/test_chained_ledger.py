@@ -34,8 +34,8 @@ def test_bad_budgets(bad):
         MemoryLedger(**bad)
 
 
-def opened(policy, journal):
-    return ChainedLedger(Terms.from_policy(policy), journal)
+def opened(policy, journal, **because):
+    return ChainedLedger(Terms.from_policy(policy), journal, **because)
 
 
 def test_a_ledger_goes_on_where_it_stopped():
@@ -83,7 +83,7 @@ def test_the_gauges_of_a_budget_that_was_ended_are_gone():
     journal = MemoryJournal(SigningKey.new())
     narrow = Policy([Table("data", budget=Budget(0.5))], epsilon=1, analysts={"a": Budget(1)})
     opened(narrow, journal).reserve(plan(0.5), analyst="a")
-    wide = opened(Policy([Table("data")], epsilon=1), journal)
+    wide = opened(Policy([Table("data")], epsilon=1), journal, because="the board agreed")
     assert [(one.account, one.spent) for one in wide.filter_usages()] == [
         ("unit:*", Fraction(1, 2))
     ]

@@ -64,7 +64,7 @@ def test_only_what_narrows_may_change():
         [*POLICY.tables.values(), Table("new")],
         **{"epsilon": 3, "delta": 1e-6, "schedule": GROWS, "units": POLICY.units},
     )
-    old.check_change(Terms.from_policy(narrow))
+    old.check_change(Terms.from_policy(narrow))  # whether it needs consent: test_amendments
     for change in (
         {"schedule": None},
         {"epsilon": 2},

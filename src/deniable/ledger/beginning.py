@@ -10,6 +10,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from deniable.errors import InvalidParameter, LedgerBroken, LedgerUnavailable
+from deniable.ledger.amendments import Gift
 from deniable.ledger.durable_ledger import DurableLedger, default_key_path
 from deniable.ledger.floor_mark import NOT_BEGUN, Floor, FloorMark
 from deniable.policy import Policy, load
@@ -29,6 +30,7 @@ def load_with_ledger(path: str | Path) -> Policy:
             floor = mark.read()
             if floor is None or floor.number != NOT_BEGUN:
                 _check_nothing_is_there(policy, mark)
+                _check_no_other_is_orphaned(Path(path))
                 floor = Floor(new_ledger_id())
                 mark.write(floor)
             write_ledger_id(Path(path), floor.id)
@@ -71,7 +73,8 @@ def begin_ledger(path: str | Path, *, because: str = "") -> str:
     mark = FloorMark(_key_path(policy))
     with _name_folder_in_errors(mark), mark.locked():
         before = mark.read()
-        if not because.strip() and (policy.ledger_id or before or _exists(policy)):
+        had_one = policy.ledger_id or before or _exists(policy) or _orphan(Path(path))
+        if had_one and not because.strip():
             raise InvalidParameter(
                 "This policy had a ledger. What a new one grants is spent in addition, so its "
                 'first entry records why it was begun. Give the reason:   --because "..."'
@@ -89,6 +92,27 @@ def begin_ledger(path: str | Path, *, because: str = "") -> str:
         because=because.strip(),
     ).close()
     return floor.id
+
+
+def amend_ledger(path: str | Path, *, because: str) -> tuple[Gift, ...]:
+    """Puts an edited policy in force, and returns what it gives away.
+
+    `because` is the owner's reason. It is recorded, if the policy gives away more than before.
+    """
+    policy = load(str(path))
+    if policy.ledger is None or policy.ledger_id is None:
+        raise InvalidParameter("This policy has no ledger yet: there is nothing to amend.")
+    ledger = DurableLedger(
+        policy.ledger,
+        policy,
+        key=policy.ledger_key,
+        ledger_id=policy.ledger_id,
+        because=because,
+    )
+    try:
+        return tuple(map(Gift.from_json, ledger.terms_entry().get("gives", ())))
+    finally:
+        ledger.close()
 
 
 def _key_path(policy: Policy) -> str | Path:
@@ -122,6 +146,30 @@ def _check_nothing_is_there(policy: Policy, mark: FloorMark) -> None:
         "(`deniable ledger verify --store` prints the id of a ledger). Or, as its owner, begin "
         "another one with   deniable ledger begin --because ..."
     )
+
+
+def _check_no_other_is_orphaned(file: Path) -> None:
+    """Refuses a policy without an id next to a ledger that no policy in its folder names."""
+    if (orphan := _orphan(file)) is not None:
+        raise LedgerBroken(
+            f"The policy has no id of a ledger, and {str(orphan.file)!r} is the mark of a "
+            "ledger that no policy in this folder names. If this policy was renamed, restore "
+            "its line   id = ...   of [ledger]. Or, as its owner, begin another ledger with   "
+            "deniable ledger begin --because ..."
+        )
+
+
+def _orphan(file: Path) -> FloorMark | None:
+    """A mark in a policy's folder whose ledger was begun, and is named by no policy there."""
+    folder = file.resolve().parent
+    texts = [one.read_bytes() for one in folder.glob("*.toml") if one.is_file()]
+    for path in sorted(folder.glob("*.mark")):
+        mark = FloorMark(path.with_suffix(""))
+        floor = mark.read()
+        begun = floor is not None and floor.number != NOT_BEGUN
+        if begun and floor and not any(floor.id.encode() in text for text in texts):
+            return mark
+    return None
 
 
 def _set_aside(policy: Policy) -> None:

@@ -15,6 +15,7 @@ from typing import Any
 from deniable.errors import BudgetExhausted, InvalidParameter, LedgerBroken
 from deniable.exact.rationals import Number, probability
 from deniable.ledger.accounts import NOTHING, Charge, PartPath
+from deniable.ledger.amendments import amendment
 from deniable.ledger.charges import charge_for
 from deniable.ledger.entries import (
     charges_to_json,
@@ -81,13 +82,14 @@ class ChainedLedger(Ledger):
         journal: Journal,
         *,
         ledger_id: str | None = None,
-        because: str | None = None,
+        because: str = "",
         read_only: bool = False,
         clock: Clock = utc_now,
     ) -> None:
         self._journal, self._clock = journal, clock
         birth = ledger_id or secrets.token_hex(16)  # so that no two ledgers are equal
-        self._birth = {"begun": birth} | ({"because": because} if because else {})
+        self._because = because.strip()
+        self._birth = {"begun": birth} | ({"because": self._because} if self._because else {})
         self._terms: tuple[int, Terms] = -1, terms
         self._origin: tuple[str, str] | None = None
         self._refused = False  # whether the last request was refused
@@ -111,7 +113,7 @@ class ChainedLedger(Ledger):
         """Reads the ledger as if new terms were in force."""
         state = self._state(view)
         current = self._current_terms(view, state)
-        current.check_change(terms)
+        amendment(current, terms, self._because)
         self._terms = state.terms, terms.with_tables_of(current)
 
     def _open_or_amend(self, view: JournalView, terms: Terms) -> Decision:
@@ -125,11 +127,9 @@ class ChainedLedger(Ledger):
         else:
             state = self._state(view)
             current = self._current_terms(view, state)
-            new = terms.with_tables_of(current)
-            if current == new:  # another process was first
+            if current == terms.with_tables_of(current):  # another process was first
                 return (), state
-            current.check_change(terms)
-            body |= {"kind": "amended", "terms": new.to_json()}
+            body |= amendment(current, terms, self._because)
         state.apply(view.anchor.number + 1, body)
         return (body,), state.to_json()
 
@@ -144,6 +144,12 @@ class ChainedLedger(Ledger):
                 raise LedgerBroken("The entry that holds the ledger's terms is missing.")
             self._terms = state.terms, Terms.from_json(row.read()["terms"])
         return self._terms[1]
+
+    def terms_entry(self) -> Body:
+        """The entry that holds the terms in force: it opened the ledger, or amended it."""
+        with self._journal.view() as view:
+            row = view.row(self._state(view).terms)
+            return {} if row is None else row.read()
 
     def reserve_all(
         self,

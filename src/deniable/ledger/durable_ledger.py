@@ -67,8 +67,14 @@ class DurableLedger(ChainedLedger):
                 journal.check_last(CHECKED_ON_OPENING)
                 _check_identity(journal, mark, ledger_id)
             journal.mark = None if read_only else mark
-            birth = {"ledger_id": expected, "because": because}
-            super().__init__(terms, journal, **birth, read_only=read_only, clock=clock)
+            super().__init__(
+                terms,
+                journal,
+                ledger_id=expected,
+                because=because,
+                read_only=read_only,
+                clock=clock,
+            )
             if floor is None and not read_only:
                 journal.raise_mark()
         except BaseException:

@@ -13,6 +13,7 @@ from deniable.ledger.accounts import (
     fraction_from_json,
     round_up,
 )
+from deniable.ledger.amendments import amendment
 from deniable.ledger.charges import exact_sum
 from deniable.ledger.journal import (
     Body,
@@ -168,9 +169,11 @@ class Replay:
         if kind in ("opened", "amended"):
             terms = Terms.from_json(body["terms"])
             if kind == "amended":
-                self._terms.check_change(terms)
-                if terms != terms.with_tables_of(self._terms):
+                right = amendment(self._terms, terms, body.get("because", ""))
+                if right["terms"] != body["terms"]:
                     raise LedgerBroken(f"Entry {number} drops tables of earlier terms.")
+                if right.get("gives") != body.get("gives"):
+                    raise LedgerBroken(f"Entry {number} gives away more than it says.")
             self._terms = terms
         elif kind == "reserved":
             self._open.update(reservation_id(number, i) for i in range(len(body["plans"])))

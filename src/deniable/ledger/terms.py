@@ -3,7 +3,8 @@
 The ledger's first entry holds them, so anyone can check every grant. The budgets of privacy
 units are fixed then, and so is the unit that each table protects. A table that is removed from
 the policy is remembered, because answers about it stay released. Budgets of tables and analysts
-only narrow the budgets of units, so the owner may change these later. Each change is an entry.
+only narrow the budgets of units, so the owner may change these later. Each change is an entry,
+and what loosens the terms needs the owner's consent (`amendments`).
 """
 
 import datetime
@@ -131,22 +132,29 @@ class Terms:
         raise LedgerBroken(f"The ledger charges {account!r}, which has no budget.")
 
     def with_tables_of(self, earlier: "Terms") -> "Terms":
-        """These terms, with the tables of earlier terms added."""
+        """These terms, with the tables of earlier terms added, and with their budgets."""
+        kept = {
+            name: budget
+            for name, budget in earlier.budgets.items()
+            if name.startswith("unit:")
+            or _table_of(name) in set(earlier.tables) - set(self.tables)
+        }
         return replace(
             self,
+            budgets={**kept, **self.budgets},
             tables={**earlier.tables, **self.tables},
             protects={**earlier.protects, **self.protects},
         )
 
     def check_change(self, new: "Terms") -> None:
         """Refuses new terms that change what was fixed at the start."""
+        new = new.with_tables_of(self)
         units = {
             name: budget for name, budget in self.budgets.items() if name.startswith("unit:")
         }
-        shared = {f"unit:{unit}" for unit, _ in self.protects.values()} - set(units)
         same = all(new.budgets.get(name) == budget for name, budget in units.items())
-        same = same and not shared & set(new.budgets)  # a shared budget cannot be split later
         same = same and _agree_where_both(self.tables, new.tables)
+        same = same and _have_one_account_each(self, new)
         if new.filters != self.filters or not same:
             raise LedgerBroken(
                 "The policy's budget is not the one that this ledger was opened with: it was "
@@ -186,6 +194,21 @@ def _tables_of(plans: Sequence[Plan]) -> set[tuple[str, ...]]:
 def _agree_where_both(old: Mapping[str, Any], new: Mapping[str, Any]) -> bool:
     """Whether every name that is in both has the same value in both."""
     return all(new[name] == value for name, value in old.items() if name in new)
+
+
+def _have_one_account_each(old: Terms, new: Terms) -> bool:
+    """Whether each unit is charged to one account: a budget is not split or joined later."""
+    pairs = {
+        (unit, terms.tables.get(name))
+        for terms in (old, new)
+        for name, (unit, _) in terms.protects.items()
+    }
+    return len(pairs) == len({unit for unit, _ in pairs})
+
+
+def _table_of(account: str) -> str | None:
+    kind, _, name = account.partition(":")
+    return name if kind == "table" else None
 
 
 def _describe_units(terms: Terms) -> str:

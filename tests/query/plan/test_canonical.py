@@ -11,6 +11,7 @@ import pytest
 from deniable.errors import InvalidCertificate, Unsupported
 from deniable.mechanisms import Gaussian, Laplace, PermuteAndFlip, Quantiles, Thresholding
 from deniable.policy import Column, Policy, Table
+from deniable.policy.file import parse as parse_policy
 from deniable.query.language.parse import parse
 from deniable.query.plan import canonical
 from deniable.query.plan.plan import Choice, GroupKey
@@ -236,3 +237,24 @@ def test_a_policys_hash_names_what_it_declares_and_not_where_the_data_lies():
 
     assert made() == made(source="elsewhere.csv") == made(source=object())
     assert len({made(), made(high=10), made(neighbors="replace"), made(unit="cost")}) == 4
+
+
+def test_the_hash_of_a_policy_holds_no_address_and_no_secret(monkeypatch):
+    """With a hash of a password, anyone could test guesses of it."""
+    found = []
+    for secret, ledger_id in (("sesame", "0" * 32), ("other", "f" * 32)):
+        for name in ("LEDGER", "DATA"):
+            monkeypatch.setenv(name, f"postgresql://me:{secret}@{secret}/{secret}#{secret}")
+        text = f"""[budget]
+epsilon = 1
+[tables.visits]
+source = "$DATA"
+[ledger]
+store = "$LEDGER"
+key = "{secret}.key"
+id = "{ledger_id}"
+"""
+        declared = parse_policy(text, policy_file=Path("hospital.toml"))
+        assert secret not in canonical.canonical_text(canonical.to_json(declared))
+        found.append(canonical.digest(declared))
+    assert found[0] == found[1]

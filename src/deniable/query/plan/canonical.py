@@ -74,12 +74,9 @@ _ARGUMENTS: dict[type, tuple[Callable[[Any], dict[str, object]], dict[str, Any]]
     ),
 }
 _DECLARED: tuple[type, ...] = (Policy, Table, Column, Budget, Schedule)  # written, never read
-_PRIVATE = {
-    "source",
-    "address",
-    "ledger",
-    "ledger_key",
-}  # where data lies is not told
+# Where data and ledgers lie is not told, and not hashed: an address from the environment may
+# hold a password, and a hash of it could be tested against guesses.
+_PRIVATE = {"source", "address", "ledger", "ledger_key", "ledger_id"}
 
 _PLAIN = {bool, int, str, NoneType}
 _LONG = 1000  # a list of more consecutive integers is written as a range

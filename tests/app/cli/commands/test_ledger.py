@@ -90,6 +90,22 @@ def test_a_ledger_that_was_set_back(asked, hospital, run):
         assert "earlier head" in err
 
 
+def test_an_edited_policy_that_gives_more_needs_its_owners_consent(asked, hospital):
+    policy = hospital / "deniable.toml"
+    policy.write_text(
+        policy.read_text() + '\n[tables.towns]\nsource = "visits.parquet"\npublic = true'
+    )
+    for words in (("sql", COUNT, "--epsilon", "0.1"), ("ledger", "amend"), ("budget",)):
+        status, _, err = asked(*words)
+        assert status == 2
+        assert 'deniable ledger amend --because "..."' in " ".join(err.split())
+    status, out, _ = asked("ledger", "amend", "--because", "towns are published")
+    assert status == 0
+    assert "table towns is public" in out
+    assert asked("sql", COUNT, "--epsilon", "0.1")[0] == 0
+    assert asked("ledger", "verify")[0] == 0
+
+
 def test_a_stranger_needs_the_public_key_only(asked, hospital):
     key = hospital / "deniable.ledger.key"
     public = f"{key}.pub"

@@ -128,6 +128,27 @@ def begin(
 
 
 @ledger.command()
+def amend(
+    policy: session_options.PolicyFile = session_options.POLICY,
+    because: Annotated[
+        str,
+        typer.Option(help="Why the policy may give away more than before.", metavar="REASON"),
+    ] = "",
+) -> None:
+    """Consent to an edited policy that gives away more than before.
+
+    What narrows a policy needs no consent. The reason, and what is given away in epsilon, are
+    recorded in the ledger.
+    """
+    from deniable.ledger.beginning import amend_ledger
+
+    given = amend_ledger(policy, because=because)
+    print("The policy is in force. By its latest change:" if given else "It is in force.")
+    for gift in given:
+        print(f"  {gift}")
+
+
+@ledger.command()
 def head(policy: session_options.PolicyFile = session_options.POLICY) -> None:
     """Print the signed head. Keep it elsewhere to detect a ledger replaced by an older copy."""
     with session_options.open_policy_ledger(policy) as opened:

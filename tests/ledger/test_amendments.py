@@ -1,0 +1,274 @@
+"""Editing a policy mints no budget: it narrows, or its owner consents, or it is refused."""
+
+import datetime
+from fractions import Fraction
+
+import pytest
+
+import deniable as dp
+from deniable.errors import LedgerBroken
+from deniable.ledger import ChainedLedger
+from deniable.ledger.amendments import Gift, gifts
+from deniable.ledger.beginning import amend_ledger
+from deniable.ledger.journal import MemoryJournal
+from deniable.ledger.signing_keys import SigningKey
+from deniable.ledger.terms import Terms
+from deniable.policy import Policy, Table
+from deniable.policy.budget import Budget, Schedule
+from tests.ledger.contract import plan
+
+VISITS = Table("visits", unit="patient", budget=Budget(1, 1e-7))
+STAFF = Table("staff", unit="employee")
+GROWS = Schedule(start=datetime.date(2026, 1, 1), every=30, epsilon=1, times=1)
+
+
+def policy(*tables, **changes):
+    """The policy that a ledger begins with, or an edited one."""
+    units = {"employee": Budget(2)} if any(one.unit == "employee" for one in tables) else {}
+    analysts = {"ann": Budget(0.5), "bob": Budget(0.5)}
+    whole = {"epsilon": 3, "delta": 1e-6, "units": units, "analysts": analysts}
+    return Policy(tables, **whole | changes)
+
+
+FIRST = policy(VISITS, STAFF)
+ANALYSTS = FIRST.analysts
+LIMITED = {"unit": "patient", "budget": Budget(1, 1e-7)}
+
+GIVES = {
+    "a unit with a budget of its own": (
+        policy(VISITS, STAFF, Table("v", unit="id"), units={**FIRST.units, "id": Budget(4)}),
+        [("budget", "unit:id", 4)],
+    ),
+    "a budget of a unit that grows": (
+        policy(
+            *(VISITS, STAFF, Table("v", unit="id")),
+            units={**FIRST.units, "id": Budget(4, schedule=GROWS)},
+        ),
+        [("budget", "unit:id", 5)],
+    ),
+    "a renamed table without its limit": (
+        policy(STAFF, Table("v", unit="patient")),
+        [("limit", "table:v", 2)],
+    ),
+    "a second table without the limit": (
+        policy(VISITS, STAFF, Table("v", unit="patient")),
+        [("limit", "table:v", 2)],
+    ),
+    "a renamed table with a higher limit": (
+        policy(STAFF, Table("v", unit="patient", budget=Budget(1.5))),
+        [("limit", "table:v", Fraction(1, 2))],
+    ),
+    "another spelling of the name, without its limit": (
+        policy(STAFF, Table("Visits", unit="patient")),
+        [("limit", "table:Visits", 2)],
+    ),
+    "a renamed table without its unit": (
+        policy(STAFF, Table("v", budget=Budget(1, 1e-7))),
+        [("protection", "v", 3)],
+    ),
+    "a renamed table with another unit": (
+        policy(STAFF, Table("v", unit="visit", budget=Budget(1, 1e-7))),
+        [("protection", "v", 3)],
+    ),
+    "a renamed table under another relation": (
+        policy(STAFF, Table("v", neighbors="replace", **LIMITED)),
+        [("protection", "v", 3)],
+    ),
+    "a renamed table that is public": (
+        policy(STAFF, Table("v", public=True)),
+        [("public", "v", None)],
+    ),
+    "a table's limit is removed": (
+        policy(Table("visits", unit="patient"), STAFF),
+        [("limit", "table:visits", 2)],
+    ),
+    "a table's limit is raised": (
+        policy(Table("visits", unit="patient", budget=Budget(2, 1e-7)), STAFF),
+        [("limit", "table:visits", 1)],
+    ),
+    "a table's limit is raised above its unit's budget": (
+        policy(Table("visits", unit="patient", budget=Budget(99)), STAFF),
+        [("limit", "table:visits", 2)],
+    ),
+    "a table's delta is raised": (
+        policy(Table("visits", unit="patient", budget=Budget(1, 1e-6)), STAFF),
+        [("limit", "table:visits", 0)],
+    ),
+    "a table's limit grows": (
+        policy(Table("visits", unit="patient", budget=Budget(1, schedule=GROWS)), STAFF),
+        [("limit", "table:visits", 1)],
+    ),
+    "a new analyst": (
+        policy(VISITS, STAFF, analysts={**ANALYSTS, "cid": Budget(1)}),
+        [("limit", "analyst:cid", 1)],
+    ),
+    "any analyst": (
+        policy(VISITS, STAFF, analysts={**ANALYSTS, "*": Budget(0.25)}),
+        [("limit", "analyst:*", Fraction(1, 4))],
+    ),
+    "an analyst's limit is raised": (
+        policy(VISITS, STAFF, analysts={**ANALYSTS, "ann": Budget(1)}),
+        [("limit", "analyst:ann", Fraction(1, 2))],
+    ),
+    "no limits for analysts": (
+        policy(VISITS, STAFF, analysts={}),
+        [
+            ("limit", "analyst:ann", Fraction(5, 2)),
+            ("limit", "analyst:bob", Fraction(5, 2)),
+            ("limit", "analyst:*", 3),
+        ],
+    ),
+}
+
+
+def opened(edited, journal, **because):
+    return ChainedLedger(Terms.from_policy(edited), journal, **because)
+
+
+@pytest.mark.parametrize(("edited", "given"), GIVES.values(), ids=GIVES)
+def test_what_gives_more_asks_for_consent_and_records_it(edited, given):
+    journal = MemoryJournal(SigningKey.new())
+    opened(FIRST, journal).reserve(plan(0.25, table="visits"), analyst="ann")
+    for read_only in (False, True):
+        with pytest.raises(LedgerBroken, match="deniable ledger amend --because"):
+            opened(edited, journal, because=" ", read_only=read_only)
+    ledger = opened(edited, journal, because="the board agreed")
+    entry = ledger.terms_entry()
+    assert entry["because"] == "the board agreed"
+    found = [Gift.from_json(one) for one in entry["gives"]]
+    assert [(one.kind, one.to, one.epsilon) for one in found] == given
+    for gift, (_, _, epsilon) in zip(found, given, strict=True):
+        assert "epsilon" in str(gift)
+        assert epsilon is None or str(float(epsilon)).removesuffix(".0") in str(gift)
+    assert ledger.verify().entries == 3
+    opened(edited, journal)  # once is enough
+    assert ledger.verify().entries == 3
+
+
+@pytest.mark.parametrize(
+    "edited",
+    [
+        policy(VISITS, STAFF, epsilon=4),
+        policy(VISITS, STAFF, epsilon=2),
+        policy(VISITS, STAFF, delta=1e-5),
+        policy(VISITS, STAFF, schedule=GROWS),
+        policy(VISITS, STAFF, units={"employee": Budget(3)}),
+        policy(VISITS, STAFF, units={}),
+        policy(VISITS, STAFF, units={"employee": Budget(2), "patient": Budget(3)}),
+        policy(VISITS, Table("s", unit="employee"), units={}),  # charged elsewhere from now on
+        policy(STAFF, Table("v", unit="patient"), units={**FIRST.units, "patient": Budget(3)}),
+        policy(STAFF, Table("visits", unit="visit", budget=Budget(1))),
+        policy(STAFF, Table("visits", budget=Budget(1))),
+        policy(STAFF, Table("visits", neighbors="replace", **LIMITED)),
+        policy(STAFF, Table("visits", public=True)),
+        policy(VISITS, STAFF, filters=("pure", "zcdp"), analysts={}, units={}),
+    ],
+)
+def test_what_was_fixed_is_refused_with_a_reason_too(edited):
+    journal = MemoryJournal(SigningKey.new())
+    opened(FIRST, journal)
+    with pytest.raises(LedgerBroken, match="opened"):
+        opened(edited, journal, because="the board agreed")
+
+
+@pytest.mark.parametrize(
+    "edited",
+    [
+        policy(Table("visits", unit="patient", budget=Budget(0.5)), STAFF),
+        policy(VISITS, STAFF, Table("v", **LIMITED)),
+        policy(STAFF, Table("v", unit="Patient", budget=Budget(0.75))),
+        policy(VISITS, STAFF, Table("s", unit="employee", budget=Budget(1))),
+        policy(VISITS),  # the tables of a unit are gone, and so is its budget
+        policy(VISITS, STAFF, analysts={"ann": Budget(0.25)}),
+        policy(Table("visits", version="2", source="new.csv", **LIMITED), STAFF),
+        policy(
+            Table(
+                *("visits", None),
+                **LIMITED,
+                max_groups_per_unit=9,
+                max_rows_per_unit_per_group=9,
+                row_ceiling=5,
+            ),
+            STAFF,
+        ),
+    ],
+)
+def test_what_narrows_or_costs_no_privacy_needs_no_consent(edited):
+    journal = MemoryJournal(SigningKey.new())
+    opened(FIRST, journal)
+    ledger = opened(edited, journal)
+    assert "gives" not in ledger.terms_entry()
+    ledger.verify()
+
+
+def test_limits_of_tables_and_units_that_were_taken_out_are_remembered():
+    journal, staff = MemoryJournal(SigningKey.new()), policy(STAFF)
+    opened(FIRST, journal).reserve(plan(0.5, table="visits"), analyst="ann")
+    for between in (staff, policy(Table("visits", **LIMITED))):
+        opened(between, journal)
+        with pytest.raises(LedgerBroken, match="limit of table visits is looser by epsilon 2"):
+            opened(policy(Table("visits", unit="patient"), STAFF), journal)
+        with pytest.raises(LedgerBroken, match="opened with"):
+            opened(policy(VISITS, STAFF, units={"employee": Budget(9)}), journal)
+    again = opened(FIRST, journal)
+    assert again.remaining_for("bob", tables=("visits",)).epsilon == Fraction(1, 2)
+    again.verify()
+
+
+def test_sessions_that_were_open_are_bound_by_the_new_limits():
+    journal = MemoryJournal(SigningKey.new())
+    before = opened(FIRST, journal)
+    opened(policy(Table("visits", unit="patient", budget=Budget(0.25)), STAFF), journal)
+    with pytest.raises(dp.BudgetExhausted, match="for table visits"):
+        before.reserve(plan(0.5, table="visits"), analyst="ann")
+
+
+@pytest.mark.parametrize("change", [{"gives": []}, {"because": ""}, {"because": None}])
+def test_a_replay_notices_a_consent_that_was_not_given(change):
+    journal = MemoryJournal(SigningKey.new())
+    opened(FIRST, journal)
+    edited = Terms.from_policy(GIVES["a table's limit is removed"][0])
+    ledger = opened(policy(VISITS, STAFF), journal)
+
+    def forged(view):
+        state = ledger._state(view)
+        old = ledger._current_terms(view, state)
+        body = {
+            "because": "so",
+            "gives": [gift.to_json() for gift in gifts(old, edited)],
+            "kind": "amended",
+            "terms": edited.with_tables_of(old).to_json(),
+            "time": "2026-01-01T00:00:00+00:00",
+        }
+        body |= change
+        state.apply(1, body)
+        return (body,), state.to_json()
+
+    journal.append(forged)
+    with pytest.raises(LedgerBroken, match=r"gives away more|cannot be read"):
+        ledger.verify()
+
+
+TEXT = """[budget]
+epsilon = 1
+[tables.visits]
+source = "visits.csv"
+"""
+
+
+def test_a_policy_file_is_amended_by_its_owner(tmp_path):
+    (tmp_path / "visits.csv").write_text("patient,ward\n1,A\n2,B\n")
+    path = tmp_path / "hospital.toml"
+    path.write_text(TEXT)
+    dp.open(str(path)).close()
+    named = path.read_text()
+    path.write_text(named.replace("visits]", "renamed]\npublic = true"))
+    with pytest.raises(LedgerBroken, match="table renamed is public"):
+        dp.open(str(path))
+    with pytest.raises(LedgerBroken, match="--because"):
+        amend_ledger(path, because="")
+    assert [gift.kind for gift in amend_ledger(path, because="it is published")] == ["public"]
+    dp.open(str(path)).close()
+    path.write_text(TEXT)
+    with pytest.raises(dp.InvalidParameter, match="nothing to amend"):
+        amend_ledger(path, because="no ledger")
