@@ -51,6 +51,17 @@ class TestThresholdingOfReplacedUnits(TestThresholding):
     half_noise = Thresholding(epsilon=6, delta=0.02, neighbors="replace")
 
 
+class TestThresholdingWithinOneScale(TestThresholding):
+    """The bound of the noise lies below its scale, so uniform noise is thinned."""
+
+    mechanism = Thresholding(epsilon=0.2, delta=0.1)
+    must_be_told_apart = Thresholding(epsilon=0.1, delta=0.1)
+    half_noise = Thresholding(epsilon=0.4, delta=0.1)
+
+    def test_the_bound_is_below_the_scale(self):
+        assert self.mechanism.noise.bound < self.mechanism.noise.scale
+
+
 @dataclass(frozen=True, slots=True, init=False)
 class OneLess(Thresholding):
     """The noise is cut one step too soon."""

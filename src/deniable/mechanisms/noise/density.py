@@ -229,7 +229,8 @@ def public_terms(rows: int, epsilon: Fraction) -> int:
     >>> public_terms(1000, Fraction(1)), public_terms(10**6, Fraction(1, 100))
     (12, 42)
     """
-    noise, chance = math.pow(rows * float(epsilon), 2 / 7), math.pow(rows, 1 / 5)
+    strength = float(min(rows * epsilon, Fraction(10**300)))
+    noise, chance = math.pow(strength, 2 / 7), math.pow(rows, 1 / 5)
     return max(1, min(MOST_TERMS, round(3 * min(noise, chance))))
 
 

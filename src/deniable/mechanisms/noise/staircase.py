@@ -77,8 +77,9 @@ def _best_flat(epsilon: Fraction, stair: int) -> int:
     r: it first falls, then rises. Every length is private, so floats may choose. On long stairs
     the best share is 1 / (1 + exp(epsilon / 2)), as Geng & Viswanath find for real numbers.
     """
-    if stair > _LONG:
-        share = Fraction(1 / (1 + math.exp(min(epsilon, Fraction(1400)) / 2)))
+    epsilon = min(epsilon, Fraction(1400))  # exp(-1400) is zero already
+    if stair > _LONG or epsilon < Fraction(1, _LONG):
+        share = Fraction(1 / (1 + math.exp(epsilon / 2)))
         return max(1, math.ceil(stair * share))
     b, fall = math.exp(-epsilon), -math.expm1(-epsilon)
     x, y = fall, 2 * stair * b - fall

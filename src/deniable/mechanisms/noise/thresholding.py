@@ -23,7 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from deniable.errors import InvalidData, InvalidParameter
-from deniable.exact import discrete_laplace
+from deniable.exact import discrete_laplace, geometric, uniform_below
 from deniable.exact.enclosures import Enclosure, exp_neg, log
 from deniable.exact.least_integer import find_least
 from deniable.exact.rationals import Number, positive, rational, whole
@@ -194,11 +194,20 @@ class TruncatedNoise:
     bound: int
 
     def draw(self, size: int) -> NDArray[np.int64]:
-        """Laplace noise, drawn again where it falls outside (with a chance of about delta)."""
-        drawn = np.asarray(discrete_laplace(self.scale, size))
-        while (outside := np.flatnonzero(np.abs(drawn) > self.bound)).size:
-            drawn[outside] = discrete_laplace(self.scale, outside.size)
+        """Draws again what is not kept. At least a third is kept, whatever the bound is."""
+        drawn, kept = self._propose(size)
+        while (again := np.flatnonzero(~kept)).size:
+            drawn[again], kept[again] = self._propose(again.size)
         return drawn.astype(np.int64)
+
+    def _propose(self, size: int) -> tuple[NDArray[Any], NDArray[np.bool_]]:
+        """Laplace noise, kept within the bound. If the bound is below the scale, most noise
+        would lie outside: then uniform noise, kept with probability exp(-|z| / scale)."""
+        if self.bound >= self.scale:
+            drawn = np.asarray(discrete_laplace(self.scale, size))
+            return drawn, np.abs(drawn) <= self.bound
+        drawn = uniform_below(2 * self.bound + 1, size) - self.bound
+        return drawn, geometric(self.scale, size) >= np.abs(drawn)
 
     def pmf(self, z: int, bits: int) -> Enclosure:
         if abs(z) > self.bound:

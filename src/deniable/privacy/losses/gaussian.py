@@ -29,6 +29,7 @@ from deniable.privacy.losses.loss import Loss, nonnegative
 
 _FAR = Decimal(45)  # P(N > 45) < 1e-400
 _WORK = 60
+_LARGEST = 10**16  # of epsilon and mu**2; exp(epsilon) can be computed up to about 10**18
 
 
 @dataclass(frozen=True, slots=True, init=False, repr=False)
@@ -53,6 +54,7 @@ class GaussianLoss(Loss):
         else:
             found = "neither" if mu is None else "both"
             raise InvalidParameter(f"Give exactly one of `mu` and `mu_squared`. Found {found}.")
+        _check_size(square, "mu**2")
         object.__setattr__(self, "mu_squared", square)
 
     @classmethod
@@ -66,7 +68,9 @@ class GaussianLoss(Loss):
         target = positive(delta, "delta")
         if target >= 1:
             raise InvalidParameter(f"`delta` must be below 1. Found {delta}.")
-        return cls(_greatest_mu(nonnegative(epsilon, "epsilon"), target))
+        goal = nonnegative(epsilon, "epsilon")
+        _check_size(goal, "epsilon")
+        return cls(_greatest_mu(goal, target))
 
     def __repr__(self) -> str:
         top, bottom = self.mu_squared.as_integer_ratio()
@@ -135,6 +139,14 @@ class GaussianLoss(Loss):
         GaussianLoss(1)
         """
         return GaussianLoss(mu_squared=self.mu_squared * whole(k, "k") ** 2)
+
+
+def _check_size(value: Fraction, name: str) -> None:
+    if value > _LARGEST:
+        raise InvalidParameter(
+            f"{name} must be at most 1e16: such a loss is no protection. Found about "
+            f"2**{value.numerator.bit_length() - value.denominator.bit_length()}."
+        )
 
 
 def _at_work() -> Precision:
