@@ -32,8 +32,8 @@ DRIVERS: dict[str, str | tuple[str, ...]] = {
     "psycopg": ("engines/postgresql/engine.py", "ledger/database_journal.py"),
     "sqlalchemy": (
         "ledger/database_journal.py",
-        "ledger/postgresql_store.py",
-        "ledger/sqlite_store.py",
+        "ledger/stores/postgresql_store.py",
+        "ledger/stores/sqlite_store.py",
     ),
     "ibis": "engines/ibis/",
     "sqlglot": (

@@ -9,6 +9,7 @@
     ├── InvalidQuery (ValueError)       a question that cannot be parsed or answered privately
     │   └── UnboundedColumn             an answer that one person could change by any amount
     ├── BudgetExhausted                 the answer costs more than is left of the budget
+    ├── QuestionPending                 the same question is being answered for somebody else
     ├── LedgerUnavailable               the ledger cannot be read or written now
     ├── LedgerBroken                    the ledger was changed, or belongs to another policy
     ├── EngineFailed                    the only error after an engine has started
@@ -86,6 +87,10 @@ class UnboundedColumn(InvalidQuery):
 
 class BudgetExhausted(DeniableError):
     """The answer costs more than is left of the budget. Nothing was spent, no row was read."""
+
+
+class QuestionPending(DeniableError):
+    """The same question is still being answered for somebody else. Nothing was spent."""
 
 
 class LedgerUnavailable(DeniableError):

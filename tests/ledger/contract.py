@@ -1,13 +1,22 @@
 """The contract that every ledger inherits, and plans to charge it with."""
 
 import datetime
+import json
 import threading
 from dataclasses import replace
 from fractions import Fraction
 
 import pytest
 
-from deniable.errors import BudgetExhausted, InvalidParameter, LedgerBroken
+from deniable.errors import (
+    BudgetExhausted,
+    EngineFailed,
+    InvalidParameter,
+    LedgerBroken,
+    LedgerUnavailable,
+    QuestionPending,
+)
+from deniable.ledger import Entry, questions
 from deniable.ledger.replay import replay_ledger
 from deniable.ledger.terms import Terms
 from deniable.mechanisms import Gaussian, Laplace, Thresholding
@@ -52,6 +61,12 @@ def plan(epsilon, delta=0, /, **changes):
     return replace(made, **changes)
 
 
+def answer_to(ledger, asked, **how):
+    """The kept answer to a question."""
+    with ledger.ask(asked, **how) as found:
+        return found.record
+
+
 class LedgerContract:
     """Subclasses make ledgers; these tests do the work."""
 
@@ -61,7 +76,8 @@ class LedgerContract:
         raise NotImplementedError
 
     def ledger(self, epsilon, delta=0):
-        return self.make(Terms.from_budget(Budget(epsilon, delta)))
+        self.last = self.make(Terms.from_budget(Budget(epsilon, delta)))
+        return self.last
 
     def test_tenths_fill_one_exactly(self):
         ledger = self.ledger(1)
@@ -402,38 +418,43 @@ class LedgerContract:
     # Answers given before
 
     def test_the_same_question_again_is_found(self):
-        ledger = self.ledger(1)
+        ledger = self.ledger(2)
         asked = {"plan_hash": "f00d", "version": "march"}
-        assert ledger.recall(plan(0.5), **asked) is None
-        entry = ledger.reserve(plan(0.5), **asked)
-        assert ledger.recall(plan(0.5), **asked) is None  # nothing was released yet
-        ledger.settle(entry, '{"n": 12}')
-        found = ledger.recall(plan(0.5), **asked)
-        assert (found.number, found.record) == (entry.number, '{"n": 12}')
-        assert ledger.recall(plan(0.5), plan_hash="f00d", version="april") is None
-        assert ledger.recall(plan(0.5), plan_hash="beef", version="march") is None
-        assert ledger.remaining.epsilon == Fraction(1, 2)
-        again = ledger.reserve(plan(0.5), **asked)  # fresh noise is paid again
-        ledger.settle(again, '{"n": 13}')
-        assert ledger.recall(plan(0.5), **asked).record == '{"n": 13}'
+        assert ledger.recall(**asked) is None
+        with ledger.ask(plan(0.5), **asked) as entry:
+            assert ledger.recall(**asked) is None  # nothing was released yet
+            ledger.settle(entry, '{"n": 12}')
+        with ledger.ask(plan(0.5), **asked) as found:
+            assert (found.number, found.record) == (entry.number, '{"n": 12}')
+        assert ledger.recall(**asked) == found
+        assert ledger.recall(plan_hash="f00d", version="april") is None
+        assert ledger.recall(plan_hash="beef", version="march") is None
+        assert ledger.remaining.epsilon == Fraction(3, 2)
+        with ledger.ask(plan(0.5), **asked, fresh=True) as again:  # fresh noise is paid again
+            ledger.settle(again, '{"n": 13}')
+        assert ledger.recall(**asked).record == '{"n": 13}'
+        assert ledger.remaining.epsilon == 1
+        ledger.verify()
 
     def test_an_analyst_pays_once_for_what_another_asked(self):
         analysts = {"ann": Budget(1), "bob": Budget(1), "eve": Budget(Fraction(1, 4))}
         ledger = self.make(
             Terms.from_policy(Policy([Table("data")], epsilon=1, analysts=analysts))
         )
-        entry = ledger.reserve(plan(0.5), analyst="ann", plan_hash="f00d")
-        ledger.settle(entry, "{}")
+        with ledger.ask(plan(0.5), analyst="ann", plan_hash="f00d") as entry:
+            ledger.settle(entry, "{}")
         for _ in range(3):
-            assert ledger.recall(plan(0.5), plan_hash="f00d", analyst="ann").record == "{}"
-            assert ledger.recall(plan(0.5), plan_hash="f00d", analyst="bob").record == "{}"
+            assert answer_to(ledger, plan(0.5), plan_hash="f00d", analyst="ann") == "{}"
+            assert answer_to(ledger, plan(0.5), plan_hash="f00d", analyst="bob") == "{}"
         with pytest.raises(BudgetExhausted, match="analyst eve"):
-            ledger.recall(plan(0.5), plan_hash="f00d", analyst="eve")
+            answer_to(ledger, plan(0.5), plan_hash="f00d", analyst="eve")
         spent = {one.account: one.spent for one in ledger.filter_usages()}
         half = Fraction(1, 2)
         assert spent == {"unit:*": half, "analyst:ann": half, "analyst:bob": half} | {
             "analyst:eve": 0
         }
+        free = {name: ledger.recall(plan_hash="f00d", analyst=name) for name in analysts}
+        assert [name for name, found in free.items() if found] == ["ann", "bob"]
         ledger.verify()
 
     def test_whoever_receives_two_answers_pays_for_two(self):
@@ -444,13 +465,165 @@ class LedgerContract:
         for turn in (1, 2):
             entry = ledger.reserve(plan(1), analyst="ann", plan_hash="f00d")  # fresh each time
             ledger.settle(entry, str(turn))
-            found = ledger.recall(plan(1), plan_hash="f00d", analyst="bob")
-            assert (found.number, found.record) == (entry.number, str(turn))
+            with ledger.ask(plan(1), plan_hash="f00d", analyst="bob") as found:
+                assert (found.number, found.record) == (entry.number, str(turn))
             spent = {one.account: one.spent for one in ledger.filter_usages()}
             assert spent["analyst:bob"] == spent["unit:*"] == turn
         with pytest.raises(InvalidParameter, match="no entry"):
             ledger.settle(replace(entry, number=entry.number + 2))  # bob's, which has ended
         ledger.verify()
+
+    # One question, one answer
+
+    def test_six_threads_with_one_question_get_one_answer_and_pay_once(self):
+        """The one who may answer waits until all others have asked too."""
+        ledger, answers = self.ledger(6), []
+        asked, everybody = set(), threading.Event()
+        is_held = ledger._journal.is_held
+
+        def note():
+            asked.add(threading.get_ident())
+            if len(asked) == 6:
+                everybody.set()
+
+        def look(token):
+            note()
+            return is_held(token)
+
+        def work(name):
+            with ledger.ask(plan(1), plan_hash="f00d") as found:
+                if isinstance(found, Entry):
+                    note()
+                    everybody.wait()
+                    ledger.settle(found, json.dumps(name))
+                    answers.append(json.dumps(name))
+                else:
+                    answers.append(found.record)
+
+        ledger._journal.is_held = look
+        threads = [threading.Thread(target=work, args=(name,)) for name in range(6)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        assert len(answers) == 6
+        assert len(set(answers)) == 1
+        assert len(ledger.entries) == 1
+        assert ledger.remaining.epsilon == 5
+        ledger.verify()
+
+    def test_who_waits_gets_the_failure_too_and_pays_nothing(self):
+        ledger, told = self.ledger(6), []
+
+        def work():
+            try:
+                answer_to(ledger, plan(1), plan_hash="f00d")
+            except EngineFailed as failure:
+                told.append(failure.reference)
+
+        with ledger.ask(plan(1), plan_hash="f00d") as entry:
+            waits = self.wait_in(work)
+            ledger.fail(entry, "beef")
+        waits.join()
+        assert told == ["beef"]
+        assert ledger.remaining.epsilon == 5
+        with ledger.ask(plan(1), plan_hash="f00d") as entry:  # asked again, and paid again
+            assert ledger.remaining.epsilon == 4
+
+    def wait_in(self, work):
+        """Starts a thread, and returns once it looks for the outcome of an open question."""
+        looks, journal = threading.Event(), self.last._journal
+        is_held = journal.is_held
+
+        def look(token):
+            looks.set()
+            return is_held(token)
+
+        journal.is_held = look
+        thread = threading.Thread(target=work)
+        thread.start()
+        looks.wait()
+        return thread
+
+    def test_patience_ends_and_nothing_is_spent(self, monkeypatch):
+        ledger = self.ledger(6)
+        monkeypatch.setattr(questions, "PATIENCE", 0)
+        with ledger.ask(plan(1), plan_hash="f00d") as entry:
+            with pytest.raises(QuestionPending, match="Nothing was spent"):
+                answer_to(ledger, plan(1), plan_hash="f00d")
+            assert ledger.remaining.epsilon == 5
+            ledger.settle(entry, "{}")
+        assert answer_to(ledger, plan(1), plan_hash="f00d") == "{}"
+        assert ledger.remaining.epsilon == 5
+
+    def test_a_question_that_was_left_without_an_outcome_blocks_nobody(self):
+        ledger = self.ledger(6)
+        with ledger.ask(plan(1), plan_hash="f00d") as left:
+            pass
+        with ledger.ask(plan(1), plan_hash="f00d") as entry:
+            assert entry.number > left.number
+            ledger.settle(entry, "{}")
+        assert [one.state for one in ledger.entries] == ["failed", "settled"]
+        assert ledger.remaining.epsilon == 4  # both are charged
+        with pytest.raises(InvalidParameter, match="already failed"):
+            ledger.settle(left, "{}")  # one outcome
+        ledger.verify()
+
+    def test_a_question_id_has_one_charge_and_one_outcome(self):
+        ledger = self.ledger(6)
+        asked = {"plan_hash": "f00d", "fresh": True}
+        for record, name in (("1", "first"), ("2", "second")):
+            with ledger.ask(plan(1), **asked, question_id=name) as entry:
+                ledger.settle(entry, record)
+        for record, name in (("1", "first"), ("2", "second")):
+            assert answer_to(ledger, plan(1), **asked, question_id=name) == record
+        with ledger.ask(plan(1), **asked, question_id="third") as entry:
+            ledger.fail(entry, "beef")
+        with ledger.ask(plan(1), **asked, question_id="fourth") as entry:
+            pass  # its process dies
+        with ledger.ask(plan(1), **asked, question_id="fifth") as entry:
+            ledger.settle(entry)  # too large to be kept
+        for _ in range(2):
+            for name, reference in (("third", "beef"), ("fourth", "abandoned")):
+                with pytest.raises(EngineFailed, match=reference):
+                    answer_to(ledger, plan(1), **asked, question_id=name)
+            with pytest.raises(InvalidParameter, match="too large to be kept"):
+                answer_to(ledger, plan(1), **asked, question_id="fifth")
+        for bad in ("", "x" * 201, 7):
+            with pytest.raises(InvalidParameter, match="question_id"):
+                answer_to(ledger, plan(1), **asked, question_id=bad)
+        assert ledger.remaining.epsilon == 1
+        ledger.verify()
+
+    def test_a_retry_after_a_lost_connection_does_not_pay_again(self):
+        """The charge was committed, but its confirmation never came."""
+        ledger = self.ledger(6)
+        append = ledger._journal.append
+
+        def lose(decide):
+            append(decide)
+            raise LedgerUnavailable("The connection is lost.")
+
+        ledger._journal.append = lose
+        with pytest.raises(LedgerUnavailable):
+            answer_to(ledger, plan(1), plan_hash="f00d")
+        del ledger._journal.append
+        with ledger.ask(plan(1), plan_hash="f00d") as entry:
+            ledger.settle(entry, "{}")
+        assert answer_to(ledger, plan(1), plan_hash="f00d") == "{}"
+        assert len(ledger.entries) == 1
+        assert ledger.remaining.epsilon == 5
+
+    def test_a_question_id_belongs_to_its_analyst(self):
+        analysts = {"ann": Budget(1), "bob": Budget(1)}
+        ledger = self.make(
+            Terms.from_policy(Policy([Table("data")], epsilon=9, analysts=analysts))
+        )
+        with ledger.ask(plan(1), plan_hash="f00d", analyst="ann", question_id="1") as entry:
+            ledger.fail(entry, "beef")
+        with ledger.ask(plan(1), plan_hash="f00d", analyst="bob", question_id="1") as entry:
+            assert isinstance(entry, Entry)
+        assert [one.analyst for one in ledger.entries] == ["ann", "bob"]
 
     # The chain
 

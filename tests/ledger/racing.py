@@ -177,9 +177,9 @@ def starve(where, key, *, fault, log):
 JOBS = {"race": race, "kill": kill, "starve": starve}
 
 
-def run(job, *, seconds, **arguments):
+def run(job, *, seconds, module="tests.ledger.racing", **arguments):
     """Runs a job in a process of its own; ends it and all its forks if it takes too long."""
-    command = [sys.executable, "-m", "tests.ledger.racing"]
+    command = [sys.executable, "-m", module]
     text = json.dumps(
         {
             "job": job,

@@ -48,7 +48,7 @@ class Durable(LedgerContract):
         second = DurableLedger(where, terms, key=key)
         second.settle(entry, '{"n": 1}')
         assert str(second.remaining) == "epsilon 0.25, delta 0"
-        assert second.recall(plan(0.75), plan_hash="f00d").record == '{"n": 1}'
+        assert second.recall(plan_hash="f00d").record == '{"n": 1}'
         public, head = second.public_key, second.head
         second.close()
         assert verify_ledger(where, public_key=public, heads=[head]).entries == 3

@@ -1,7 +1,7 @@
 from fractions import Fraction
 
 from deniable.ledger import MemoryLedger
-from deniable.ledger.entries import latest_answer, plan_to_json, read_entries
+from deniable.ledger.entries import plan_to_json, read_entries
 from tests.ledger.contract import plan
 
 
@@ -26,15 +26,3 @@ def test_every_plan_of_a_batch_is_an_entry():
 def test_what_is_told_of_a_plan_is_exact():
     said = plan_to_json(plan(Fraction(1, 3), 1e-7), "hash")
     assert said == {"delta": "1/10000000", "epsilon": "1/3", "plan": "hash", "tables": ["data"]}
-
-
-def test_the_latest_answer_and_who_received_it():
-    ledger = MemoryLedger(10)
-    for analyst in ("ann", "bob"):
-        entry = ledger.reserve(plan(1), analyst=analyst, plan_hash="a")
-        ledger.settle(entry, f'"{analyst}"')
-    rows = [row for row in ledger._journal.read_all()[0] if row.recall]
-    row, received = latest_answer(rows)
-    assert row.read()["record"] == '"bob"'
-    assert received == {"bob"}
-    assert latest_answer(()) is None

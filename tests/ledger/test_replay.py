@@ -21,7 +21,7 @@ from deniable.ledger.terms import Terms
 from deniable.policy import Policy, Table
 from deniable.policy.budget import Budget
 from deniable.query.plan.canonical import canonical_text
-from tests.ledger.contract import plan
+from tests.ledger.contract import answer_to, plan
 
 ANALYSTS = {"ann": Budget(10**6), "*": Budget(10**6)}
 
@@ -38,7 +38,7 @@ def filled(ledger, entries):
             ledger.fail(entry, "beef")
         elif turn % 5 < 4:
             ledger.settle(entry, json.dumps({"n": turn}))
-            ledger.recall(plan(turn), analyst=f"bob {turn % 2}", **asked)
+            answer_to(ledger, plan(turn), analyst=f"bob {turn % 2}", **asked)
     return ledger
 
 

@@ -8,8 +8,9 @@ committed sums: sums only grow, so a request that does not fit now will not fit 
 import datetime
 import json
 import secrets
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from fractions import Fraction
 from typing import Any
 
 from deniable.errors import BudgetExhausted, InvalidParameter, LedgerBroken
@@ -18,13 +19,14 @@ from deniable.ledger.accounts import NOTHING, Charge, PartPath
 from deniable.ledger.amendments import amendment
 from deniable.ledger.charges import charge_for
 from deniable.ledger.entries import (
-    charges_to_json,
-    find_answer,
+    list_charges,
     part_of,
+    part_to_json,
     plan_to_json,
     read_entries,
     recalled_answer,
-    recipients,
+    repeated_body,
+    reserved_body,
 )
 from deniable.ledger.journal import (
     EMPTY,
@@ -33,8 +35,6 @@ from deniable.ledger.journal import (
     Journal,
     JournalRow,
     JournalView,
-    recall_key,
-    reservation_id,
 )
 from deniable.ledger.ledger import (
     Entry,
@@ -44,10 +44,17 @@ from deniable.ledger.ledger import (
     RecalledAnswer,
     Remaining,
     VerifiedLedger,
-    check_price,
-    check_prices,
     exhausted_error,
     touched_parts,
+)
+from deniable.ledger.prices import check_price, check_prices
+from deniable.ledger.questions import (
+    AskedQuestion,
+    KeptAnswer,
+    QuestionActs,
+    QuestionDesk,
+    end_reservation,
+    look_up,
 )
 from deniable.ledger.remaining import (
     count_grants,
@@ -87,6 +94,7 @@ class ChainedLedger(Ledger):
         clock: Clock = utc_now,
     ) -> None:
         self._journal, self._clock = journal, clock
+        self._desk = QuestionDesk(journal)
         birth = ledger_id or secrets.token_hex(16)  # so that no two ledgers are equal
         self._because = because.strip()
         self._birth = {"begun": birth} | ({"because": self._because} if self._because else {})
@@ -164,28 +172,34 @@ class ChainedLedger(Ledger):
         if not plans:
             raise InvalidParameter("`plans` is empty: there is nothing to reserve.")
         check_prices(plans)
-        hashes = [None] * len(plans) if plan_hashes is None else list(plan_hashes)
-        body: dict[str, Any] = {
-            "analyst": analyst,
-            "kind": "reserved",
-            "part": [list(step) for step in part],
-            "plans": [plan_to_json(*pair) for pair in zip(plans, hashes, strict=True)],
-            "touches": max(touched_parts(plan.neighbors) for plan in plans),
-            "version": version,
-        }
         share = None if delta is None else probability(delta, "delta")
-        if share is not None:
-            body["together"] = str(share)
+        hashes = [None] * len(plans) if plan_hashes is None else list(plan_hashes)
+        facts = {"analyst": analyst, "version": version, "part": part_to_json(part)}
+        described = [plan_to_json(*pair) for pair in zip(plans, hashes, strict=True)]
+        rows = self._append(
+            lambda view: self._reserve(view, plans, described, facts, {}, share)
+        )
+        return tuple(read_entries(rows[0]))
 
-        def decide(view: JournalView) -> Decision:
-            state = self._state(view)
-            terms = self._current_terms(view, state)
-            charges = terms.charges(plans, analyst, share)
-            entry = body | {"charges": charges_to_json(charges), "time": self._time()}
-            self._grant(state, terms, entry, view.anchor.number, charges)
-            return (entry,), state.to_json()
-
-        return tuple(read_entries(self._append(decide)[0]))
+    def _reserve(
+        self,
+        view: JournalView,
+        plans: Sequence[Plan],
+        described: Sequence[Body],
+        facts: Body,
+        more: Body,
+        share: Fraction | None = None,
+    ) -> Decision:
+        """Charges plans, under the lock; with a `share`, their tight price at that delta."""
+        state = self._state(view)
+        terms = self._current_terms(view, state)
+        charges = terms.charges(plans, facts["analyst"], share)
+        touches = max(touched_parts(plan.neighbors) for plan in plans)
+        body = reserved_body(
+            charges, described, touches, share, {**facts, **more, "time": self._time()}
+        )
+        self._grant(state, terms, body, view.anchor.number, charges)
+        return (body,), state.to_json()
 
     def _append(self, decide: Callable[[JournalView], Decision]) -> list[JournalRow]:
         """Appends the decision. A refusal need not wait for the lock."""
@@ -227,45 +241,54 @@ class ChainedLedger(Ledger):
         self._end(entry, {"kind": "failed", "reference": reference}, None)
 
     def _end(self, entry: Entry, how: dict[str, Any], record: str | None) -> None:
-        def decide(view: JournalView) -> Decision:
-            row = view.row(entry.number)
-            reserved = {} if row is None else row.read()
-            plans = reserved["plans"] if reserved.get("kind") == "reserved" else ()
-            if not 0 <= entry.place < len(plans):
-                raise InvalidParameter(f"This ledger has no entry {entry.number}.")
-            ending = view.ending(reservation_id(entry.number, entry.place))
-            if ending is not None:
-                raise InvalidParameter(
-                    f"Entry {entry.number} is already {ending.read()['kind']}."
-                )
-            body = how | {"of": entry.number, "place": entry.place, "time": self._time()}
-            plan_hash = plans[entry.place]["plan"]
-            if record is not None and plan_hash is not None:
-                request = {name: reserved[name] for name in ("analyst", "version")}
-                body |= {"plan": plan_hash, "record": record} | request
-            return (body,), json.loads(view.anchor.state)
+        self._journal.append(
+            lambda view: end_reservation(view, entry, how | {"time": self._time()}, record)
+        )
 
-        self._journal.append(decide)
+    @contextmanager
+    def ask(
+        self,
+        plan: Plan,
+        *,
+        plan_hash: str,
+        version: str = "",
+        analyst: str | None = None,
+        part: PartPath = (),
+        fresh: bool = False,
+        question_id: str | None = None,
+    ) -> Iterator[Entry | RecalledAnswer]:
+        asked = AskedQuestion(plan_hash, version, analyst, fresh, question_id)
+        described = (plan_to_json(plan, plan_hash),)
+        facts: Body = {"analyst": analyst, "version": version, "part": part_to_json(part)}
+        acts = QuestionActs(
+            has_account=lambda view: self._has_account(view, analyst),
+            reserve=lambda view, more: self._reserve(view, (plan,), described, facts, more),
+            repeat=lambda view, answer: self._repeat(view, plan, answer, analyst),
+            check=lambda: check_price(plan),
+            append=self._append,
+            time=self._time,
+        )
+        with self._desk.ask(asked, acts) as found:
+            yield found
+
+    def _has_account(self, view: JournalView, analyst: str | None) -> bool:
+        terms = self._current_terms(view, self._state(view))
+        return bool(terms.analyst_account(analyst))
 
     def recall(
-        self, plan: Plan, *, plan_hash: str, version: str = "", analyst: str | None = None
+        self, *, plan_hash: str, version: str = "", analyst: str | None = None
     ) -> RecalledAnswer | None:
         with self._journal.view() as view:
-            stored = find_answer(view, plan_hash, version)
-            if stored is None:
-                return None
-            row, received = stored
-            own = self._current_terms(view, self._state(view)).analyst_account(analyst)
-        answer = row.read()
-        if own and analyst not in received:
-            check_price(plan)
-            self._append(lambda view: self._repeat(view, plan, answer, own[0], analyst))
-        return recalled_answer(answer)
+            asked = AskedQuestion(plan_hash, version, analyst)
+            found = look_up(view, asked, has_account=self._has_account(view, analyst))
+        if not isinstance(found, KeptAnswer) or not found.paid:
+            return None
+        return recalled_answer(found.body)
 
     def stored_answer(self, plan_hash: str, version: str = "") -> RecalledAnswer | None:
         with self._journal.view() as view:
-            stored = find_answer(view, plan_hash, version)
-        return None if stored is None else recalled_answer(stored[0].read())
+            found = look_up(view, AskedQuestion(plan_hash, version, None), has_account=False)
+        return recalled_answer(found.body) if isinstance(found, KeptAnswer) else None
 
     def affords(
         self,
@@ -277,44 +300,33 @@ class ChainedLedger(Ledger):
         with self._journal.view() as view:
             state = self._state(view)
             terms = self._current_terms(view, state)
-            answers = [find_answer(view, *request[1:]) for request in requests]
+            own = terms.analyst_account(analyst)
+            asked = [
+                AskedQuestion(name or "", version, analyst) for _, name, version in requests
+            ]
+            answers = [look_up(view, one, has_account=bool(own)) for one in asked]
         day = self._clock().date()
         for (plan, _, _), answer in zip(requests, answers, strict=True):
             charges: Mapping[str, Charge] = {}
-            if answer is None:
+            if not isinstance(answer, KeptAnswer):
                 charges = terms.charges((plan,), analyst)
                 state.accounts.charge(charges, part, touched_parts(plan.neighbors))
-            elif analyst not in answer[1]:
-                charge = charge_for((plan,), terms.filters)
-                charges = dict.fromkeys(terms.analyst_account(analyst), charge)
+            elif not answer.paid:
+                charges = dict.fromkeys(own, charge_for((plan,), terms.filters))
                 state.accounts.charge(charges)
             if first_over_limit(state.accounts, terms, charges, day) is not None:
                 return False
         return True
 
     def _repeat(
-        self, view: JournalView, plan: Plan, answer: Body, account: str, analyst: str | None
+        self, view: JournalView, plan: Plan, answer: Body, analyst: str | None
     ) -> Decision:
         """Charges only the analyst for an answer that was released before."""
         state = self._state(view)
         terms = self._current_terms(view, state)
-        rows = view.answers(recall_key(answer["plan"], answer["version"]))
-        if analyst in recipients(answer, rows):
-            return (), state.to_json()
-        charges = {account: charge_for((plan,), terms.filters)}
-        body = {
-            "analyst": analyst,
-            "charges": charges_to_json(charges),
-            "kind": "repeated",
-            "of": answer["of"],
-            "part": [],
-            "place": answer["place"],
-            "plan": answer["plan"],
-            "plans": [plan_to_json(plan, answer["plan"])],
-            "time": self._time(),
-            "touches": 1,
-            "version": answer["version"],
-        }
+        charge = charge_for((plan,), terms.filters)
+        charges = dict.fromkeys(terms.analyst_account(analyst), charge)
+        body = repeated_body(charges, plan, answer, analyst, self._time())
         self._grant(state, terms, body, view.anchor.number, charges)
         return (body,), state.to_json()
 
@@ -353,15 +365,7 @@ class ChainedLedger(Ledger):
 
     @property
     def entries(self) -> tuple[Entry, ...]:
-        entries: dict[str, Entry] = {}
-        for row in self._journal.read_all()[0]:
-            for entry in read_entries(row):
-                entries[reservation_id(entry.number, entry.place)] = entry
-            if row.ends is not None:
-                body = row.read()
-                how = {"state": body["kind"], "reference": body.get("reference")}
-                entries[row.ends] = replace(entries[row.ends], **how)
-        return tuple(entries.values())
+        return list_charges(self._journal.read_all()[0])
 
     @property
     def head(self) -> Head:

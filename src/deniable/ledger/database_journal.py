@@ -9,7 +9,7 @@ another connection. What each database must be and hold is said by `sqlite_store
 
 import os
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -28,9 +28,9 @@ from deniable.ledger.journal import (
     JournalView,
     check_chain,
 )
-from deniable.ledger.postgresql_store import DEFAULT_SCHEMA, PostgreSQLStore
 from deniable.ledger.signing_keys import PublicKey, SigningKey
-from deniable.ledger.sqlite_store import SQLiteStore
+from deniable.ledger.stores.postgresql_store import DEFAULT_SCHEMA, PostgreSQLStore
+from deniable.ledger.stores.sqlite_store import SQLiteStore
 
 LOCK_TIMEOUT = 300  # seconds to wait for the lock
 
@@ -169,6 +169,12 @@ class DatabaseJournal(Journal):
             select = _SINCE.execution_options(yield_per=100)  # answers may be long
             rows = connection.execute(select, {"first": first})
             check_chain((JournalRow(*row) for row in rows), anchor, first)
+
+    def hold(self, token: str) -> AbstractContextManager[None]:
+        return self._store.hold(token, self._connection)
+
+    def is_held(self, token: str) -> bool:
+        return self._store.is_held(token, self._connection)
 
     def check_pages(self) -> None:
         """Raises `LedgerBroken` if the database finds its own file damaged."""

@@ -1,18 +1,13 @@
 """The content of a ledger's entries: how it is written and read."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from fractions import Fraction
 from functools import lru_cache
 from typing import Any
 
 from deniable.ledger.accounts import Charge, PartPath, charge_to_json, fraction_from_json
-from deniable.ledger.journal import (
-    Body,
-    JournalRow,
-    JournalView,
-    check_link,
-    recall_key,
-)
+from deniable.ledger.journal import Body, JournalRow, reservation_id
 from deniable.ledger.ledger import Entry, RecalledAnswer
 from deniable.query.plan.plan import Plan
 
@@ -32,27 +27,41 @@ def charges_to_json(charges: Mapping[str, Charge]) -> dict[str, Any]:
     return {account: charge_to_json(charge) for account, charge in charges.items()}
 
 
-def latest_answer(rows: Sequence[JournalRow]) -> tuple[JournalRow, set[str | None]] | None:
-    """The entry with the latest answer to a question, and the analysts who received it."""
-    settled = [row for row in rows if row.ends is not None]
-    if not settled:
-        return None
-    return settled[-1], recipients(settled[-1].read(), rows)
+def reserved_body(
+    charges: Mapping[str, Charge],
+    plans: Sequence[Body],
+    touches: int,
+    together: Fraction | None,
+    facts: Body,
+) -> dict[str, Any]:
+    """The entry of a reservation; `facts` name its analyst, its data, its part and its time."""
+    body = {
+        **facts,
+        "charges": charges_to_json(charges),
+        "kind": "reserved",
+        "plans": list(plans),
+        "touches": touches,
+    }
+    return body if together is None else body | {"together": str(together)}
 
 
-def find_answer(
-    view: JournalView, plan_hash: str | None, version: str
-) -> tuple[JournalRow, set[str | None]] | None:
-    """The entry with the latest answer to a plan on a version of the data, and its recipients.
-
-    The entry's hash is checked."""
-    if plan_hash is None:
-        return None
-    answer = latest_answer(view.answers(recall_key(plan_hash, version)))
-    if answer is not None:
-        row, before = answer[0], view.row(answer[0].number - 1)
-        check_link(row, row.number, "" if before is None else before.hash)
-    return answer
+def repeated_body(
+    charges: Mapping[str, Charge], plan: Plan, answer: Body, analyst: str | None, time: str
+) -> dict[str, Any]:
+    """The entry of an analyst who pays for an answer that was released before."""
+    return {
+        "analyst": analyst,
+        "charges": charges_to_json(charges),
+        "kind": "repeated",
+        "of": answer["of"],
+        "part": [],
+        "place": answer["place"],
+        "plan": answer["plan"],
+        "plans": [plan_to_json(plan, answer["plan"])],
+        "time": time,
+        "touches": 1,
+        "version": answer["version"],
+    }
 
 
 def recalled_answer(answer: Body) -> RecalledAnswer:
@@ -60,14 +69,13 @@ def recalled_answer(answer: Body) -> RecalledAnswer:
     return RecalledAnswer(answer["of"], answer["record"], answer["time"])
 
 
-def recipients(answer: Body, rows: Sequence[JournalRow]) -> set[str | None]:
+def recipients(answer: Body, bodies: Iterable[Body]) -> set[str | None]:
     """The analysts who received this answer, among all entries about the same question."""
-    bodies = (row.read() for row in rows)
     return {body["analyst"] for body in bodies if _paid_by(body) == _paid_by(answer)}
 
 
-def _paid_by(body: Body) -> tuple[int, int]:
-    return body["of"], body["place"]
+def _paid_by(body: Body) -> tuple[Any, Any]:
+    return body.get("of"), body.get("place")
 
 
 def read_entries(row: JournalRow) -> Iterator[Entry]:
@@ -90,6 +98,24 @@ def read_entries(row: JournalRow) -> Iterator[Entry]:
             time=body["time"],
             place=place,
         )
+
+
+def list_charges(rows: Iterable[JournalRow]) -> tuple[Entry, ...]:
+    """Every charge, and how it ended."""
+    entries: dict[str, Entry] = {}
+    for row in rows:
+        for entry in read_entries(row):
+            entries[reservation_id(entry.number, entry.place)] = entry
+        if row.ends is not None:
+            body = row.read()
+            how = {"state": body["kind"], "reference": body.get("reference")}
+            entries[row.ends] = replace(entries[row.ends], **how)
+    return tuple(entries.values())
+
+
+def part_to_json(part: PartPath) -> list[list[str]]:
+    """The part of the table, as an entry names it."""
+    return [list(step) for step in part]
 
 
 def part_of(body: Body) -> PartPath:

@@ -19,6 +19,7 @@ from deniable.errors import LedgerBroken, LedgerUnavailable
 from deniable.exact.foreign_text import read_json
 from deniable.ledger.ledger import Head
 from deniable.ledger.signing_keys import PublicKey, SigningKey, signature_is_valid
+from deniable.ledger.stores.holds import MemoryHolds
 from deniable.query.plan.canonical import canonical_text
 
 Body = Mapping[str, Any]
@@ -81,7 +82,7 @@ class JournalView(ABC):
 
     @abstractmethod
     def answers(self, recall: str) -> Sequence[JournalRow]:
-        """The entries with answers to a question, in order."""
+        """The entries that ask or answer a question, in order."""
 
 
 class Journal(ABC):
@@ -102,6 +103,18 @@ class Journal(ABC):
     @abstractmethod
     def read_all(self) -> tuple[Iterable[JournalRow], JournalAnchor]:
         """Every entry, and the anchor of the same moment. Nothing is checked."""
+
+    @abstractmethod
+    def hold(self, token: str) -> AbstractContextManager[None]:
+        """Locks a token while a question is answered; the lock ends with the process."""
+
+    @abstractmethod
+    def is_held(self, token: str) -> bool:
+        """Whether any process holds a token."""
+
+    def raise_mark(self) -> None:
+        """Notes outside the store how far this ledger is, if there is such a mark."""
+        return
 
     def close(self) -> None:
         """Closes the store."""
@@ -157,11 +170,15 @@ def _chain(anchor: JournalAnchor, bodies: Iterable[Body]) -> Iterator[JournalRow
 
 
 def lookup_keys(body: Body) -> tuple[str | None, str | None]:
-    """The index columns of an entry: the reservation that it ends, the question it answers."""
+    """The index columns of an entry: the reservation that it ends, and the question that it
+    answers or asks."""
     is_ending = body["kind"] in ("settled", "failed")
     ends = reservation_id(body["of"], body["place"]) if is_ending else None
-    is_answer = body["kind"] == "repeated" or "record" in body
-    return ends, recall_key(body["plan"], body["version"]) if is_answer else None
+    if body["kind"] == "repeated" or "record" in body:
+        return ends, recall_key(body["plan"], body["version"])
+    if "holder" in body:  # a reservation that others may wait for
+        return ends, recall_key(body["plans"][0]["plan"], body["version"])
+    return ends, None
 
 
 def reservation_id(number: int, place: int) -> str:
@@ -227,7 +244,7 @@ class MemoryJournal(Journal):
         self._rows: list[JournalRow] = []
         self._ending: dict[str, JournalRow] = {}
         self._answers: dict[str, list[JournalRow]] = {}
-        self._anchor = EMPTY
+        self._anchor, self._holds = EMPTY, MemoryHolds()
         self._lock, self._pid = threading.RLock(), os.getpid()
 
     def view(self) -> AbstractContextManager[JournalView]:
@@ -256,6 +273,12 @@ class MemoryJournal(Journal):
     def read_all(self) -> tuple[Iterable[JournalRow], JournalAnchor]:
         with self._lock:
             return tuple(self._rows), self._anchor
+
+    def hold(self, token: str) -> AbstractContextManager[None]:
+        return self._holds.hold(token)
+
+    def is_held(self, token: str) -> bool:
+        return self._holds.is_held(token)
 
 
 class _MemoryView(JournalView):

@@ -9,16 +9,14 @@ A ledger holds plans, charges and released answers, and no other value from a ta
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from decimal import ROUND_FLOOR, Context, Decimal
 from fractions import Fraction
-from functools import lru_cache
-from typing import Any
 
-from deniable.errors import BudgetExhausted, InvalidParameter
+from deniable.errors import BudgetExhausted
 from deniable.exact.rationals import Number
 from deniable.ledger.accounts import PartPath
-from deniable.privacy import ApproximateLoss, Loss
 from deniable.privacy.arithmetic import floats
 from deniable.query.plan.plan import Plan
 
@@ -189,18 +187,40 @@ class Ledger(ABC):
         """Records that the engine failed. The charge stays."""
 
     @abstractmethod
-    def recall(
-        self, plan: Plan, *, plan_hash: str, version: str = "", analyst: str | None = None
-    ) -> RecalledAnswer | None:
-        """The answer that was released to this plan on this version of the data, or None.
+    def ask(
+        self,
+        plan: Plan,
+        *,
+        plan_hash: str,
+        version: str = "",
+        analyst: str | None = None,
+        part: PartPath = (),
+        fresh: bool = False,
+        question_id: str | None = None,
+    ) -> AbstractContextManager["Entry | RecalledAnswer"]:
+        """The answer that is kept, or a reservation to run the plan for: in one step.
 
-        Units and tables are not charged. An analyst who has a budget and has not received this
-        answer yet is charged; `BudgetExhausted` if there is no room.
+        Others who ask the same question meanwhile wait until the context is left, and get its
+        outcome; `QuestionPending` if that takes too long. A kept answer charges no unit and no
+        table. An analyst who has a budget and has not paid for it is charged;
+        `BudgetExhausted` if there is no room. `fresh` takes no kept answer. A `question_id` has
+        one reservation and one outcome: asking again under it gets that answer, or the same
+        `EngineFailed`.
+        """
+
+    @abstractmethod
+    def recall(
+        self, *, plan_hash: str, version: str = "", analyst: str | None = None
+    ) -> RecalledAnswer | None:
+        """The kept answer, if it is free for this analyst; None otherwise. Nothing is charged.
+
+        It is free for an analyst who paid for it. If the policy gives analysts no budgets, the
+        shared budget has paid for all of them.
         """
 
     @abstractmethod
     def stored_answer(self, plan_hash: str, version: str = "") -> RecalledAnswer | None:
-        """The answer that `recall` would return, for planning only: no analyst is charged."""
+        """The kept answer, for planning only: no analyst is charged."""
 
     @abstractmethod
     def affords(
@@ -290,50 +310,6 @@ def touched_parts(neighbors: str) -> int:
     (1, 2)
     """
     return 2 if neighbors == "replace" else 1
-
-
-def check_price(plan: Plan, *, to_draw: bool = True) -> None:
-    """Refuses a plan whose mechanisms cost more than its price; and, before its noise is to be
-    drawn, one whose noise cannot be drawn."""
-    if plan.epsilon < 0 or plan.delta < 0:
-        raise InvalidParameter("The cost of a plan cannot be negative. Nothing was spent.")
-    if to_draw:
-        for block in plan.blocks:
-            _check_drawable(block.mechanism, len(block.features))
-    for choice in plan.choices:
-        if choice.changes < (least := plan.least_changes(choice)):
-            raise InvalidParameter(
-                f"The plan counts {choice.changes} changes by one privacy unit for "
-                f"{choice.about}, but one unit can make {least}. Nothing was spent."
-            )
-    if not _fits(plan.loss, plan.epsilon, plan.delta):
-        raise InvalidParameter(
-            f"The plan charges epsilon {format_down(plan.epsilon)} and delta "
-            f"{format_down(plan.delta)}, but running it costs more: {plan.loss!r}. "
-            "Nothing was spent."
-        )
-
-
-def check_prices(plans: Sequence[Plan]) -> None:
-    """Checks several plans; a plan with the price and noise of the last one is checked once."""
-    last: tuple[object, ...] = ()
-    for plan in plans:
-        noises = [(block.mechanism, len(block.features)) for block in plan.blocks]
-        price = (plan.epsilon, plan.delta, plan.loss, noises)
-        if price != last:
-            check_price(plan)
-        last = price
-
-
-@lru_cache(maxsize=4096)
-def _check_drawable(mechanism: Any, count: int) -> None:
-    """Raises `InvalidParameter` if the mechanism's noise cannot be drawn."""
-    mechanism.noise(count).draw(0)
-
-
-@lru_cache(maxsize=4096)
-def _fits(loss: Loss, epsilon: Fraction, delta: Fraction) -> bool:
-    return loss.fits(ApproximateLoss(epsilon, delta))
 
 
 def exhausted_error(cost: Remaining, left: Remaining, whose: str = "") -> BudgetExhausted:

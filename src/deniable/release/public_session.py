@@ -52,7 +52,14 @@ class Session(Door):
         super().__init__(policy, engine, ledger, analyst=analyst, log=log, rehearsal=rehearsal)
 
     @with_names("question, epsilon=0.5")
-    def sql(self, text: str, *, fresh: bool = False, **options: Unpack[AskOptions]) -> Release:
+    def sql(
+        self,
+        text: str,
+        *,
+        fresh: bool = False,
+        question_id: str | None = None,
+        **options: Unpack[AskOptions],
+    ) -> Release:
         """The private answer to a question in SQL.
 
         `epsilon` is its price; `delta` is a hundredth of the budget's delta unless given.
@@ -60,9 +67,10 @@ class Session(Door):
         like WITHIN at the end of the SQL. `bounds="find"` pays for finding missing bounds.
         `weights` make some outputs more accurate, `nonnegative` shows negative counts as 0, and
         `other` adds a group for the rows of no other group. A question that was asked before
-        gets the same answer at no cost; `fresh` pays for a new one.
+        gets the same answer at no cost; `fresh` pays for a new one. A `question_id` of your own
+        has one charge and one outcome, so that asking again after a lost connection is safe.
         """
-        return release_question(self, text, options, fresh=fresh)
+        return release_question(self, text, options, fresh=fresh, question_id=question_id)
 
     @with_names("question, epsilon=0.5")
     def explain(self, question: str | Question, **options: Unpack[AskOptions]) -> Branch:

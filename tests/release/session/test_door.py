@@ -2,6 +2,7 @@ import ast
 import inspect
 import logging
 import textwrap
+from contextlib import contextmanager
 
 import numpy as np
 import pandas as pd
@@ -18,6 +19,7 @@ from deniable.errors import (
     InvalidPolicy,
     InvalidQuery,
 )
+from deniable.ledger import Entry
 from deniable.policy import Policy, Table
 from deniable.release import MemoryLedger, Session
 from tests.ledger.contract import plan
@@ -52,10 +54,11 @@ class NotingLedger(MemoryLedger):
         super().__init__(epsilon)
         self.notes = notes
 
-    def reserve(self, plan, **asked):
-        entry = super().reserve(plan, **asked)
-        self.notes.append("reserve")
-        return entry
+    @contextmanager
+    def ask(self, plan, **asked):
+        with super().ask(plan, **asked) as found:
+            self.notes.append("reserve" if isinstance(found, Entry) else "recall")
+            yield found
 
     def settle(self, entry, record=None):
         super().settle(entry, record)

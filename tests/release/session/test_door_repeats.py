@@ -4,6 +4,9 @@ import datetime
 import os
 import shutil
 import tempfile
+import threading
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import nullcontext
 from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
@@ -14,6 +17,7 @@ import pytest
 
 import deniable as dp
 from deniable.errors import BudgetExhausted, InvalidParameter
+from deniable.ledger import questions as asking
 from deniable.ledger.floor_mark import FloorMark
 from deniable.ledger.terms import Terms
 from deniable.policy import Policy, Table
@@ -167,6 +171,40 @@ def test_a_refused_analyst_does_not_see_what_others_paid_for():
     assert engine.runs == 0
 
 
+def test_six_threads_with_one_new_question_get_one_answer_and_pay_once():
+    session, engine = opened()
+    ready = threading.Barrier(6)
+
+    def ask(_):
+        ready.wait()
+        return session.sql(COUNT, epsilon=1)
+
+    with ThreadPoolExecutor(6) as pool:
+        answers = list(pool.map(ask, range(6)))
+    assert len({answer.value for answer in answers}) == 1
+    assert sorted(answer.repeated for answer in answers) == [False] + [True] * 5
+    assert engine.runs == 1
+    assert session.remaining.epsilon == 3
+
+
+def test_a_question_id_gets_its_own_outcome_again():
+    session, engine = opened()
+    asked = {"epsilon": 0.5, "fresh": True}
+    first = session.sql(COUNT, **asked, question_id="monday 1")
+    second = session.table("visits").agg(n=dp.count()).release(**asked, question_id="monday 2")
+    assert session.sql(COUNT, **asked, question_id="monday 1").value == first.value
+    assert session.sql(COUNT, **asked, question_id="monday 2").value == second.value
+    broken, session._engine = session._engine, None
+    for _ in range(2):
+        with pytest.raises(dp.EngineFailed) as failure:
+            session.sql(COUNT, **asked, question_id="monday 3")
+    session._engine = broken
+    with pytest.raises(dp.EngineFailed, match=failure.value.reference):
+        session.sql(COUNT, **asked, question_id="monday 3")
+    assert engine.runs == 2
+    assert session.remaining.epsilon == 2.5
+
+
 def test_it_survives_the_process(tmp_path):
     pa.parquet.write_table(FRAME, tmp_path / "visits.parquet")
     path = tmp_path / "deniable.toml"
@@ -193,8 +231,8 @@ def test_a_kept_answer_that_was_changed_is_not_handed_out(what):
         changed = dict(certificate.statement) | {"answer_hash": fingerprint(bigger)}
         certificate = replace(certificate, statement=changed)
     forged = receipt.write_receipt(replace(first.answer, table=bigger), certificate)
-    real = session.ledger.recall
-    session._ledger.recall = lambda *a, **k: replace(real(*a, **k), record=forged)
+    kept = session.ledger.recall(**session._request_facts(first.plan))
+    session._ledger.ask = lambda *_, **__: nullcontext(replace(kept, record=forged))
     with pytest.raises(dp.LedgerBroken, match="kept answer"):
         session.sql(COUNT, epsilon=1)
 
@@ -334,11 +372,9 @@ def test_an_answer_to_another_question_is_not_handed_out(monkeypatch):
     other = session.sql(f"{COUNT} WHERE age > 50", epsilon=1)
     session.sql(COUNT, epsilon=1)
     record = receipt.write_receipt(other.answer, other.certificate)
-    true = type(session.ledger).recall
+    true = asking.recalled_answer
     monkeypatch.setattr(
-        type(session.ledger),
-        "recall",
-        lambda *args, **asked: replace(true(*args, **asked), record=record),
+        asking, "recalled_answer", lambda body: replace(true(body), record=record)
     )
     with pytest.raises(dp.LedgerBroken, match="differs from the answer"):
         session.sql(COUNT, epsilon=1)
@@ -548,7 +584,7 @@ def told_about(folder):
         rows, anchor = session.ledger._journal.read_all()
     bodies = [row.read() for row in rows]
     for body in bodies:
-        for name in ("record", "time", "begun", "key"):
+        for name in ("record", "time", "begun", "key", "holder"):
             body.pop(name, None)
     statement = dict(answer.certificate.statement)
     for name in ("answer_hash", "key", "ledger", "warnings"):

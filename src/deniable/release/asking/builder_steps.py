@@ -81,6 +81,16 @@ class ReadyQuestion:
         return explain_question(self.session, self.question, options)
 
     @with_names("epsilon=0.5")
-    def release(self, *, fresh: bool = False, **options: Unpack[AskOptions]) -> Release:
-        """The private answer. A kept answer costs nothing; `fresh` pays for a new one."""
-        return release_question(self.session, self.question, options, fresh=fresh)
+    def release(
+        self,
+        *,
+        fresh: bool = False,
+        question_id: str | None = None,
+        **options: Unpack[AskOptions],
+    ) -> Release:
+        """The private answer. A kept answer costs nothing; `fresh` pays for a new one.
+
+        `question_id` is that of `Session.sql`.
+        """
+        asked = {"fresh": fresh, "question_id": question_id}
+        return release_question(self.session, self.question, options, **asked)  # type: ignore[arg-type]

@@ -35,13 +35,14 @@ def release_question(
     options: Mapping[str, Any],
     *,
     fresh: bool = False,
+    question_id: str | None = None,
 ) -> Release:
     """Answers a question in one step; or finds bounds first and answers within them."""
     if options.get("bounds") is not None:
         return _release_in_two_steps(session, question, options, fresh=fresh)
     plan = session.plan(question, **options)
     try:
-        return session.release(plan, fresh=fresh)
+        return session.release(plan, fresh=fresh, question_id=question_id)
     except BudgetExhausted as refusal:
         if options.get("epsilon") is None:
             raise _explain_refusal(session, question, plan, options, refusal) from None

@@ -18,7 +18,8 @@ from typing import Any
 
 from deniable.errors import DeniableError, InvalidCertificate
 from deniable.exact.foreign_text import quoted, read_rational
-from deniable.ledger.ledger import Head, check_price
+from deniable.ledger.ledger import Head
+from deniable.ledger.prices import check_price
 from deniable.ledger.signing_keys import signature_is_valid
 from deniable.mechanisms import Gaussian
 from deniable.privacy import ApproximateLoss

@@ -68,18 +68,21 @@ class Door:
         self._rows = TablePart()
         self._last_canonical: tuple[Plan, canonical.Json, str] | None = None
 
-    def release(self, plan: Plan, *, fresh: bool = False) -> Release:
+    def release(
+        self, plan: Plan, *, fresh: bool = False, question_id: str | None = None
+    ) -> Release:
         """Charges a plan, runs it, adds noise and returns the answer.
 
         A plan that was answered before, on the same version of the same sources, gets the same
-        answer at no further cost. `fresh` pays for a new answer.
+        answer at no further cost. `fresh` pays for a new answer. A `question_id` of your own
+        makes it safe to ask again after a lost connection: it has one charge and one outcome.
         """
-        if not fresh and (kept := self._recall(self._checked(plan))) is not None:
-            return kept
-        entry = self._ledger.reserve(
-            self._checked(plan), part=self._rows.path, **self._request_facts(plan)
-        )
-        return self._run_and_settle(entry, plan)
+        facts = self._request_facts(self._checked(plan))
+        options = {"part": self._rows.path, "fresh": fresh, "question_id": question_id}
+        with self._ledger.ask(plan, **facts, **options) as found:  # type: ignore[arg-type]
+            if isinstance(found, RecalledAnswer):
+                return self._hand_over(plan, *self._read_receipt(plan, found), repeated=True)
+            return self._run_and_settle(found, plan)
 
     def release_all(
         self, plans: Sequence[Plan], *, delta: Number | None = None
@@ -127,13 +130,6 @@ class Door:
         if isinstance(answer, BaseException):
             raise self._record_failure(entry, answer)
         return self._settle(entry, plan, answer)
-
-    def _recall(self, plan: Plan) -> Release | None:
-        """The answer that was released before, if there is one."""
-        recalled = self._ledger.recall(plan, **self._request_facts(plan))
-        if recalled is None:
-            return None
-        return self._hand_over(plan, *self._read_receipt(plan, recalled), repeated=True)
 
     def _read_receipt(self, plan: Plan, recalled: RecalledAnswer) -> tuple[Answer, Certificate]:
         return read_receipt(

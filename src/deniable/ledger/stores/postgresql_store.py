@@ -8,11 +8,15 @@ first takes the lock that conflicts with such changes, then looks, then writes.
 """
 
 import re
-from typing import Any
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
+from typing import Any, TypeAlias
 
 import sqlalchemy as sa
 
 from deniable.errors import InvalidParameter, LedgerBroken, MissingExtra
+
+Connect: TypeAlias = Callable[[], AbstractContextManager[sa.Connection]]
 
 DEFAULT_SCHEMA = "public"
 _CREATION_LOCK = 0x64656E69  # number of PostgreSQL's advisory lock for creating the tables
@@ -131,8 +135,36 @@ class PostgreSQLStore:
     def check_pages(self, connection: sa.Connection) -> None:
         return
 
+    @contextmanager
+    def hold(self, token: str, connect: Connect) -> Iterator[None]:
+        """An advisory lock, on a connection of its own."""
+        with connect() as connection:
+            connection.execute(sa.select(sa.func.pg_advisory_lock(_lock_number(token))))
+            try:
+                yield
+            finally:
+                try:
+                    connection.execute(
+                        sa.select(sa.func.pg_advisory_unlock(_lock_number(token)))
+                    )
+                except sa.exc.DBAPIError:  # the connection is lost, and the lock with it
+                    connection.invalidate()
+
+    def is_held(self, token: str, connect: Connect) -> bool:
+        number = _lock_number(token)
+        with connect() as connection:
+            free = connection.execute(sa.select(sa.func.pg_try_advisory_lock(number))).scalar()
+            if free:
+                connection.execute(sa.select(sa.func.pg_advisory_unlock(number)))
+            return not free
+
     def _facts(self, connection: sa.Connection) -> Any:
         return connection.execute(sa.text(_TABLE_FACTS), {"schema": self.schema}).all()
+
+
+def _lock_number(token: str) -> int:
+    """A number of PostgreSQL's advisory locks: 64 bits with a sign."""
+    return int.from_bytes(bytes.fromhex(token)[:8], signed=True)
 
 
 def _is_ours(row: Any) -> bool:

@@ -11,13 +11,14 @@ tables, exactly as they are made here, and the statistics that SQLite's ANALYZE 
 
 import os
 import stat
-from contextlib import suppress
+from contextlib import AbstractContextManager, suppress
 from pathlib import Path
 from typing import Any
 
 import sqlalchemy as sa
 
 from deniable.errors import LedgerBroken, LedgerUnavailable
+from deniable.ledger.stores.holds import FileHolds
 
 APPLICATION_ID = 0x64656E69  # "deni": the file says what it is
 
@@ -52,6 +53,7 @@ class SQLiteStore:
     def __init__(self, url: sa.URL, *, read_only: bool) -> None:
         self.url, self.path, self._read_only = url, Path(str(url.database)), read_only
         self._identity: tuple[int, int] | None = None
+        self._holds = FileHolds(self.path)
 
     @property
     def name(self) -> str:
@@ -136,6 +138,12 @@ class SQLiteStore:
                 f"else{listed}. It was changed, so its sums cannot be trusted. Nothing was "
                 "spent. Restore its latest copy."
             )
+
+    def hold(self, token: str, _connect: object) -> AbstractContextManager[None]:
+        return self._holds.hold(token)
+
+    def is_held(self, token: str, _connect: object) -> bool:
+        return self._holds.is_held(token)
 
     def check_pages(self, connection: sa.Connection) -> None:
         """Refuses a file whose pages or indexes are damaged."""

@@ -1,0 +1,272 @@
+"""One question, one answer: recalling and reserving are one decision under the ledger's lock.
+
+A question is a plan on a version of the data. The first asker reserves it. Others who ask the
+same while it is being answered wait for the outcome, and get it. If the first asker dies, the
+charge stays, its entry is ended as "abandoned", and the next asker reserves again.
+
+A question id names one asking. It has one reservation and one outcome, an answer or a failure,
+and asking again under the same id gets that outcome.
+"""
+
+import json
+import secrets
+import time
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from typing import TypeAlias
+
+from deniable.errors import EngineFailed, InvalidParameter, LedgerUnavailable, QuestionPending
+from deniable.ledger.entries import read_entries, recalled_answer, recipients
+from deniable.ledger.journal import (
+    Body,
+    Decision,
+    Journal,
+    JournalRow,
+    JournalView,
+    check_link,
+    recall_key,
+    reservation_id,
+)
+from deniable.ledger.ledger import Entry, RecalledAnswer
+
+PATIENCE = 300  # seconds to wait for the outcome of the same question
+ABANDONED = "abandoned"  # the reference of a reservation whose asker died
+_NOT_THE_ENGINES = (ABANDONED, "interrupted", "not run")  # failures of one asker only
+_FIRST_PAUSE, _LONGEST_PAUSE = 0.005, 0.25  # seconds between two looks
+
+_MOST_ID_CHARACTERS = 200
+
+
+@dataclass(frozen=True, slots=True)
+class AskedQuestion:
+    """A question as it is looked up: a plan and its data, who asks, and under which id."""
+
+    plan_hash: str
+    version: str
+    analyst: str | None
+    fresh: bool = False  # whether a kept answer will not do
+    question_id: str | None = None
+
+    def __post_init__(self) -> None:
+        name = self.question_id
+        if name is not None and not (
+            isinstance(name, str) and 0 < len(name) <= _MOST_ID_CHARACTERS
+        ):
+            raise InvalidParameter(
+                f"`question_id` must be a text of 1 to {_MOST_ID_CHARACTERS} characters. "
+                "Nothing was spent."
+            )
+
+
+@dataclass(frozen=True, slots=True)
+class KeptAnswer:
+    """An answer that the ledger keeps; `paid`: whether this analyst has paid for it."""
+
+    body: Body
+    paid: bool
+
+
+@dataclass(frozen=True, slots=True)
+class OpenReservation:
+    """A reservation without an outcome; `shared`: whether this asker would share it."""
+
+    row: JournalRow
+    body: Body
+    shared: bool
+
+    @property
+    def id(self) -> str:
+        return reservation_id(self.row.number, 0)
+
+
+@dataclass(frozen=True, slots=True)
+class FailedReservation:
+    """A reservation that ended without an answer."""
+
+    reference: str
+
+
+Finding: TypeAlias = KeptAnswer | OpenReservation | FailedReservation | None
+
+
+def look_up(view: JournalView, asked: AskedQuestion, *, has_account: bool) -> Finding:
+    """What the ledger knows about a question; `has_account`: if its analyst has a budget."""
+    rows = view.answers(recall_key(asked.plan_hash, asked.version))
+    bodies = [(row, row.read()) for row in rows]
+    reserved = [(row, body) for row, body in bodies if body["kind"] == "reserved"]
+    if asked.question_id is not None:
+        for row, body in reserved:
+            if (body.get("question_id"), body["analyst"]) == (asked.question_id, asked.analyst):
+                return _outcome(view, row, body)
+    if asked.fresh:
+        return None
+    answers = [(row, body) for row, body in bodies if "record" in body]
+    if answers:
+        row, body = answers[-1]
+        before = view.row(row.number - 1)
+        check_link(row, row.number, "" if before is None else before.hash)
+        received = recipients(body, [body for _, body in bodies])
+        return KeptAnswer(body, not has_account or asked.analyst in received)
+    for row, body in reversed(reserved):
+        if view.ending(reservation_id(row.number, 0)) is None:
+            return OpenReservation(
+                row, body, not has_account or body["analyst"] == asked.analyst
+            )
+    return None
+
+
+def _outcome(view: JournalView, row: JournalRow, body: Body) -> Finding:
+    """How the one reservation of a question id ended."""
+    ending = view.ending(reservation_id(row.number, 0))
+    if ending is None:
+        return OpenReservation(row, body, True)
+    ended = ending.read()
+    if "record" in ended:
+        return KeptAnswer(ended, True)
+    if ended["kind"] == "failed":
+        return FailedReservation(ended["reference"])
+    raise InvalidParameter(
+        f"The question id {body['question_id']!r} was answered before, with a table that is "
+        "too large to be kept. Ask under another id: that is charged again. Nothing was spent."
+    )
+
+
+def end_reservation(view: JournalView, entry: Entry, how: Body, record: str | None) -> Decision:
+    """Records the one outcome of a reservation, with the answer if it is to be kept."""
+    row = view.row(entry.number)
+    reserved = {} if row is None else row.read()
+    plans = reserved["plans"] if reserved.get("kind") == "reserved" else ()
+    if not 0 <= entry.place < len(plans):
+        raise InvalidParameter(f"This ledger has no entry {entry.number}.")
+    ending = view.ending(reservation_id(entry.number, entry.place))
+    if ending is not None:
+        raise InvalidParameter(f"Entry {entry.number} is already {ending.read()['kind']}.")
+    body = {**how, "of": entry.number, "place": entry.place}
+    plan_hash = plans[entry.place]["plan"]
+    if record is not None and plan_hash is not None:
+        request = {name: reserved[name] for name in ("analyst", "version")}
+        body |= {"plan": plan_hash, "record": record} | request
+    return (body,), json.loads(view.anchor.state)
+
+
+@dataclass(frozen=True, slots=True)
+class QuestionActs:
+    """What a ledger does with one question. All but `append` and `check` need its lock."""
+
+    check: Callable[[], None]  # refuses a plan that cannot be charged
+    has_account: Callable[[JournalView], bool]
+    reserve: Callable[[JournalView, Body], Decision]  # the second: what the entry adds
+    repeat: Callable[[JournalView, Body], Decision]  # the second: the kept answer
+    append: Callable[[Callable[[JournalView], Decision]], list[JournalRow]]
+    time: Callable[[], str]
+
+
+class QuestionDesk:
+    """Takes questions for a journal: recalls, waits or reserves."""
+
+    def __init__(self, journal: Journal) -> None:
+        self.journal = journal
+        # Holders whose reservation may have been committed. No engine ran for them.
+        self.unconfirmed: set[str] = set()
+
+    @contextmanager
+    def ask(self, asked: AskedQuestion, acts: QuestionActs) -> Iterator[Entry | RecalledAnswer]:
+        """The kept answer; or the entry of a reservation, which is held until the end."""
+        with self.journal.view() as view:
+            found = look_up(view, asked, has_account=acts.has_account(view))
+        if isinstance(found, KeptAnswer) and found.paid:
+            yield recalled_answer(found.body)
+            return
+        with ExitStack() as held:
+            yield _Asking(self, asked, acts, held).resolve()
+
+
+class _Asking:
+    """One asking, until it has an outcome or a reservation."""
+
+    def __init__(
+        self, desk: QuestionDesk, asked: AskedQuestion, acts: QuestionActs, held: ExitStack
+    ) -> None:
+        self._desk, self._asked, self._acts, self._held = desk, asked, acts, held
+        self._journal = desk.journal
+        self._holder = secrets.token_hex(8)
+        self._found: Finding = None
+        held.enter_context(self._journal.hold(self._holder))
+
+    def resolve(self) -> Entry | RecalledAnswer:
+        deadline = time.monotonic() + PATIENCE
+        self._acts.check()
+        while True:
+            try:
+                rows = self._acts.append(self._decide)
+            except LedgerUnavailable:
+                self._desk.unconfirmed.add(self._holder)
+                raise
+            found = self._found
+            if found is None:
+                return next(read_entries(rows[-1]))
+            if isinstance(found, KeptAnswer):
+                return recalled_answer(found.body)
+            if isinstance(found, FailedReservation):
+                raise EngineFailed(found.reference)
+            if found.body["holder"] in self._desk.unconfirmed:
+                self._journal.raise_mark()  # the first try may not have come so far
+                return next(read_entries(found.row))
+            self._wait_for(found, deadline)
+
+    def _decide(self, view: JournalView) -> Decision:
+        has_account = self._acts.has_account(view)
+        found = self._found = look_up(view, self._asked, has_account=has_account)
+        if isinstance(found, KeptAnswer) and not found.paid:
+            return self._acts.repeat(view, found.body)
+        if isinstance(found, OpenReservation):
+            return self._take_over(view, found)
+        return self._reserve(view) if found is None else ((), None)
+
+    def _reserve(self, view: JournalView) -> Decision:
+        name = self._asked.question_id
+        return self._acts.reserve(
+            view, {"holder": self._holder} | ({} if name is None else {"question_id": name})
+        )
+
+    def _take_over(self, view: JournalView, found: OpenReservation) -> Decision:
+        """Nothing, if its holder is at work; otherwise ends it and reserves again."""
+        holder = found.body["holder"]
+        if holder in self._desk.unconfirmed and found.body["analyst"] == self._asked.analyst:
+            self._held.enter_context(self._journal.hold(holder))
+            return (), None
+        if self._journal.is_held(holder):
+            return (), None
+        ended = {"kind": "failed", "of": found.row.number, "place": 0}
+        ended |= {"reference": ABANDONED, "time": self._acts.time()}
+        if found.body.get("question_id") == self._asked.question_id is not None:
+            self._found = FailedReservation(ABANDONED)
+            return (ended,), json.loads(view.anchor.state)
+        self._found = None
+        bodies, state = self._reserve(view)
+        return (ended, *bodies), state
+
+    def _wait_for(self, found: OpenReservation, deadline: float) -> None:
+        """Returns when the reservation has ended, or its holder is not at work any more."""
+        pause = _FIRST_PAUSE
+        while True:
+            at_work = self._journal.is_held(found.body["holder"])  # first: it ends, then stops
+            with self._journal.view() as view:
+                ending = view.ending(found.id)
+            if ending is not None:
+                ended = ending.read()
+                failed = ended["kind"] == "failed" and found.shared
+                if failed and ended["reference"] not in _NOT_THE_ENGINES:
+                    raise EngineFailed(ended["reference"])
+                return
+            if not at_work:
+                return
+            if time.monotonic() > deadline:
+                raise QuestionPending(
+                    f"The same question is being answered since {found.body['time']} (entry "
+                    f"{found.row.number} of the ledger). Nothing was spent. Ask again later "
+                    "to get that answer. fresh=True pays for another one now."
+                )
+            time.sleep(pause)
+            pause = min(2 * pause, _LONGEST_PAUSE)
