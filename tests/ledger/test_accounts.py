@@ -1,5 +1,6 @@
 from fractions import Fraction
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -124,3 +125,29 @@ def test_a_charge_that_a_filter_does_not_know_closes_it():
     spent.charge({"pure": Amount(Fraction(1)), "gdp": Amount(Fraction(1))})
     assert spent.total("pure") == Amount(Fraction(2))
     assert spent.total("gdp") is None
+
+
+def test_a_unit_touches_one_part_or_two():
+    for touches in (0, -1, 3):
+        with pytest.raises(ValueError, match="cannot touch"):
+            Spent().charge(pure(1), (("ward", "A"),), touches)
+
+
+@given(st.lists(st.tuples(st.sampled_from("ABC"), st.sampled_from("xy"), charges), max_size=8))
+def test_the_most_expensive_parts_are_the_same_after_reading(asked):
+    spent = Spent()
+    for outer, inner, charge in asked:
+        spent.charge(charge, (("ward", outer), ("sex", inner)), 2)
+        again = Spent.from_json(spent.to_json())
+        assert again.parts["ward"].largest == spent.parts["ward"].largest
+
+
+@given(st.lists(st.tuples(st.sampled_from("ABC"), charges), max_size=8))
+def test_a_copy_is_charged_by_itself(asked):
+    accounts, written = Accounts(), []
+    copies = [accounts.copy()]
+    for part, charge in asked:
+        written.append(accounts.to_json())
+        accounts.charge({"unit:*": charge}, (("ward", part),))
+        copies.append(accounts.copy())
+    assert [copy.to_json() for copy in copies] == [*written, accounts.to_json()]

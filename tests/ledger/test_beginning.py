@@ -125,7 +125,7 @@ def test_the_owner_begins_another_one_and_says_why(policy, tmp_path):
     assert (tmp_path / "hospital.ledger.1.sqlite").exists()  # the old one stays
     with dp.open(str(policy)) as session:
         assert session.remaining.epsilon == 1
-        first = session._ledger._journal.read_all()[0][0].read()
+        first = next(iter(session._ledger._journal.read_all()[0])).read()
         assert (first["begun"], first["because"]) == (ledger_id, "the disk broke")
         place = session.sql(COUNT, epsilon=0.5).certificate.statement["ledger"]
         assert (place["id"], place["because"]) == (ledger_id, "the disk broke")

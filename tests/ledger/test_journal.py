@@ -1,8 +1,9 @@
 import pytest
 
-from deniable.errors import LedgerBroken
+from deniable.errors import LedgerBroken, LedgerUnavailable
 from deniable.ledger.journal import (
     EMPTY,
+    JournalAnchor,
     MemoryJournal,
     entry_hash,
     recall_key,
@@ -10,24 +11,30 @@ from deniable.ledger.journal import (
 from deniable.ledger.signing_keys import SigningKey
 
 
-def appended(journal, *bodies):
-    return journal.append(lambda view: (bodies, {"n": view.anchor.number + len(bodies)}))
+def appended(journal, *bodies, sums=None):
+    return journal.append(lambda view: (bodies, sums))
 
 
 def test_entries_are_numbered_and_chained():
     journal = MemoryJournal(SigningKey.new())
     rows = appended(journal, {"kind": "reserved"}, {"kind": "amended"})
-    rows += appended(journal, {"kind": "settled", "of": 0, "place": 0})
+    rows += appended(journal, {"kind": "settled", "of": 0, "place": 0}, sums={"n": 2})
+    rows += appended(journal, {"kind": "amended"})
     before = ""
     for number, row in enumerate(rows):
         before = entry_hash(before, number, row.body)
         assert (row.number, row.hash) == (number, before)
     found, anchor = journal.read_all()
     assert list(found) == rows
-    assert (anchor.number, anchor.hash, anchor.state) == (2, before, '{"n":2}')
+    assert (anchor.number, anchor.hash, anchor.state) == (3, before, '{"format":2}')
     with journal.view() as view:
+        checkpoint = view.checkpoint()
+        assert (checkpoint.number, checkpoint.hash) == (2, rows[2].hash)
+        assert checkpoint.state == '{"n":2}'
+        journal.check_signature(checkpoint)
+        assert list(view.rows_after(1)) == rows[2:]
         assert view.ending("0.0") == rows[2]
-        assert view.row(3) is None
+        assert view.row(4) is None
         assert view.row(-1) is None
         assert view.answers(recall_key("a", "b")) == ()
 
@@ -55,3 +62,12 @@ def test_only_signed_anchors_are_believed():
     other = MemoryJournal(SigningKey.new())
     with pytest.raises(LedgerBroken, match="not signed by its key"):
         other.check_signed(anchor)
+
+
+def test_a_later_format_is_refused_in_words_before_its_signature_is_checked():
+    journal = MemoryJournal(SigningKey.new())
+    with pytest.raises(LedgerUnavailable, match=r"has format 3.*knows formats up to 2"):
+        journal.check_signed(JournalAnchor(0, "", '{"format":3}', ""))
+    for strange in ("", "[]", '{"format":"x"}', "3"):
+        with pytest.raises(LedgerBroken, match="cannot be read"):
+            journal.check_signed(JournalAnchor(0, "", strange, ""))

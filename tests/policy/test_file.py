@@ -101,7 +101,7 @@ def test_everything_is_read_exactly():
         ("epsilon = 3\n", "", 1, "[budget] needs the key `epsilon`"),
         ('source = "wards.csv"\n', "", 21, "Table 'wards' needs the key `source`"),
         ("public = true", 'public = "yes"', 23, "public"),
-        ("[tables.wards]", "[tables.VISITS]", 21, "are the same in SQL"),
+        ("[tables.wards]", "[tables.VISITS]", 21, "are the same"),
     ],
 )
 def test_a_mistake_is_named_with_its_line(old, new, line, told):

@@ -20,7 +20,7 @@ def test_tables_by_name_and_an_exact_budget():
     ("tables", "budget", "told"),
     [
         ([], {"epsilon": 1}, "at least one table"),
-        ([Table("a"), Table("A")], {"epsilon": 1}, "are the same in SQL"),
+        ([Table("a"), Table("A")], {"epsilon": 1}, "are the same"),
         ([Table("a")], {"epsilon": 0}, "positive"),
         ([Table("a")], {"epsilon": float("nan")}, "finite"),
         ([Table("a")], {"epsilon": True}, "number"),

@@ -5,19 +5,16 @@ Every decision is made from the anchor's sums while the anchor is locked, and is
 committed sums: sums only grow, so a request that does not fit now will not fit later either.
 """
 
-import datetime
-import json
-import secrets
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from fractions import Fraction
 from typing import Any
 
-from deniable.errors import BudgetExhausted, InvalidParameter, LedgerBroken
+from deniable.errors import BudgetExhausted, InvalidParameter
 from deniable.exact.rationals import Number, probability
-from deniable.ledger.accounts import NOTHING, Charge, PartPath
-from deniable.ledger.amendments import amendment
+from deniable.ledger.accounts import NOTHING, Charge, PartPath, compared_part
 from deniable.ledger.charges import charge_for
+from deniable.ledger.current_state import Change
 from deniable.ledger.entries import (
     list_charges,
     part_of,
@@ -29,10 +26,7 @@ from deniable.ledger.entries import (
     reserved_body,
 )
 from deniable.ledger.journal import (
-    EMPTY,
     Body,
-    Decision,
-    Journal,
     JournalRow,
     JournalView,
 )
@@ -40,19 +34,18 @@ from deniable.ledger.ledger import (
     Entry,
     FilterUsage,
     Head,
-    Ledger,
     RecalledAnswer,
     Remaining,
     VerifiedLedger,
     exhausted_error,
     touched_parts,
 )
+from deniable.ledger.opened_ledger import OpenedLedger
 from deniable.ledger.prices import check_price, check_prices
 from deniable.ledger.questions import (
     AskedQuestion,
     KeptAnswer,
     QuestionActs,
-    QuestionDesk,
     end_reservation,
     look_up,
 )
@@ -64,7 +57,6 @@ from deniable.ledger.remaining import (
     limiting_accounts,
 )
 from deniable.ledger.replay import (
-    FORMAT,
     LedgerState,
     first_over_limit,
     grant_day,
@@ -73,91 +65,9 @@ from deniable.ledger.replay import (
 from deniable.ledger.terms import Terms
 from deniable.query.plan.plan import Plan
 
-Clock = Callable[[], datetime.datetime]
 
-
-def utc_now() -> datetime.datetime:
-    return datetime.datetime.now(datetime.UTC)
-
-
-class ChainedLedger(Ledger):
+class ChainedLedger(OpenedLedger):
     """A ledger on any journal, under the terms that its entries fix."""
-
-    def __init__(
-        self,
-        terms: Terms,
-        journal: Journal,
-        *,
-        ledger_id: str | None = None,
-        because: str = "",
-        read_only: bool = False,
-        clock: Clock = utc_now,
-    ) -> None:
-        self._journal, self._clock = journal, clock
-        self._desk = QuestionDesk(journal)
-        birth = ledger_id or secrets.token_hex(16)  # so that no two ledgers are equal
-        self._because = because.strip()
-        self._birth = {"begun": birth} | ({"because": self._because} if self._because else {})
-        self._terms: tuple[int, Terms] = -1, terms
-        self._origin: tuple[str, str] | None = None
-        self._refused = False  # whether the last request was refused
-        with journal.view() as view:
-            is_open = self._is_open_under(view, terms)
-            if read_only and not is_open:
-                self._assume(view, terms)
-        if not is_open and not read_only:
-            journal.append(lambda view: self._open_or_amend(view, terms))
-            with journal.view() as view:
-                self._current_terms(view, self._state(view))
-
-    def _is_open_under(self, view: JournalView, terms: Terms) -> bool:
-        """Whether the ledger was opened and has exactly these terms."""
-        if view.anchor == EMPTY:
-            return False
-        current = self._current_terms(view, self._state(view))
-        return current == terms.with_tables_of(current)
-
-    def _assume(self, view: JournalView, terms: Terms) -> None:
-        """Reads the ledger as if new terms were in force."""
-        state = self._state(view)
-        current = self._current_terms(view, state)
-        amendment(current, terms, self._because)
-        self._terms = state.terms, terms.with_tables_of(current)
-
-    def _open_or_amend(self, view: JournalView, terms: Terms) -> Decision:
-        body: dict[str, Any] = {"terms": terms.to_json(), "time": self._time()}
-        state = LedgerState()  # of a new ledger
-        if view.anchor == EMPTY:
-            if view.row(0) is not None:
-                raise LedgerBroken("The ledger has entries but no head. Its anchor was lost.")
-            body |= {"kind": "opened", "format": FORMAT, "key": self._journal.key.public}
-            body |= self._birth
-        else:
-            state = self._state(view)
-            current = self._current_terms(view, state)
-            if current == terms.with_tables_of(current):  # another process was first
-                return (), state
-            body |= amendment(current, terms, self._because)
-        state.apply(view.anchor.number + 1, body)
-        return (body,), state.to_json()
-
-    def _state(self, view: JournalView) -> LedgerState:
-        return LedgerState.from_json(json.loads(view.anchor.state))
-
-    def _current_terms(self, view: JournalView, state: LedgerState) -> Terms:
-        """The terms in force, read from the ledger."""
-        if self._terms[0] != state.terms:
-            row = view.row(state.terms)
-            if row is None:
-                raise LedgerBroken("The entry that holds the ledger's terms is missing.")
-            self._terms = state.terms, Terms.from_json(row.read()["terms"])
-        return self._terms[1]
-
-    def terms_entry(self) -> Body:
-        """The entry that holds the terms in force: it opened the ledger, or amended it."""
-        with self._journal.view() as view:
-            row = view.row(self._state(view).terms)
-            return {} if row is None else row.read()
 
     def reserve_all(
         self,
@@ -172,6 +82,7 @@ class ChainedLedger(Ledger):
         if not plans:
             raise InvalidParameter("`plans` is empty: there is nothing to reserve.")
         check_prices(plans)
+        compared_part(part)
         share = None if delta is None else probability(delta, "delta")
         hashes = [None] * len(plans) if plan_hashes is None else list(plan_hashes)
         facts = {"analyst": analyst, "version": version, "part": part_to_json(part)}
@@ -189,7 +100,7 @@ class ChainedLedger(Ledger):
         facts: Body,
         more: Body,
         share: Fraction | None = None,
-    ) -> Decision:
+    ) -> Change:
         """Charges plans, under the lock; with a `share`, their tight price at that delta."""
         state = self._state(view)
         terms = self._current_terms(view, state)
@@ -199,15 +110,15 @@ class ChainedLedger(Ledger):
             charges, described, touches, share, {**facts, **more, "time": self._time()}
         )
         self._grant(state, terms, body, view.anchor.number, charges)
-        return (body,), state.to_json()
+        return (body,), state
 
-    def _append(self, decide: Callable[[JournalView], Decision]) -> list[JournalRow]:
+    def _append(self, decide: Callable[[JournalView], Change]) -> list[JournalRow]:
         """Appends the decision. A refusal need not wait for the lock."""
         if self._refused:
             with self._journal.view() as view:
                 decide(view)
         try:
-            rows = self._journal.append(decide)
+            rows = self._current.write(decide)
         except BudgetExhausted:
             self._refused = True
             raise
@@ -229,7 +140,7 @@ class ChainedLedger(Ledger):
         over = first_over_limit(state.accounts, terms, charges, day)
         if over is None:
             return
-        part = part_of(body), body["touches"]
+        part = compared_part(part_of(body)), body["touches"]
         left = least_remaining(before.accounts, terms, (over,), day, *part)
         pure = charges[over]["pure"] or NOTHING
         raise exhausted_error(Remaining(*pure), left, describe_account(over))
@@ -241,7 +152,7 @@ class ChainedLedger(Ledger):
         self._end(entry, {"kind": "failed", "reference": reference}, None)
 
     def _end(self, entry: Entry, how: dict[str, Any], record: str | None) -> None:
-        self._journal.append(
+        self._current.write(
             lambda view: end_reservation(view, entry, how | {"time": self._time()}, record)
         )
 
@@ -258,6 +169,7 @@ class ChainedLedger(Ledger):
         question_id: str | None = None,
     ) -> Iterator[Entry | RecalledAnswer]:
         asked = AskedQuestion(plan_hash, version, analyst, fresh, question_id)
+        compared_part(part)
         described = (plan_to_json(plan, plan_hash),)
         facts: Body = {"analyst": analyst, "version": version, "part": part_to_json(part)}
         acts = QuestionActs(
@@ -310,7 +222,8 @@ class ChainedLedger(Ledger):
             charges: Mapping[str, Charge] = {}
             if not isinstance(answer, KeptAnswer):
                 charges = terms.charges((plan,), analyst)
-                state.accounts.charge(charges, part, touched_parts(plan.neighbors))
+                path = compared_part(part)
+                state.accounts.charge(charges, path, touched_parts(plan.neighbors))
             elif not answer.paid:
                 charges = dict.fromkeys(own, charge_for((plan,), terms.filters))
                 state.accounts.charge(charges)
@@ -320,7 +233,7 @@ class ChainedLedger(Ledger):
 
     def _repeat(
         self, view: JournalView, plan: Plan, answer: Body, analyst: str | None
-    ) -> Decision:
+    ) -> Change:
         """Charges only the analyst for an answer that was released before."""
         state = self._state(view)
         terms = self._current_terms(view, state)
@@ -328,7 +241,7 @@ class ChainedLedger(Ledger):
         charges = dict.fromkeys(terms.analyst_account(analyst), charge)
         body = repeated_body(charges, plan, answer, analyst, self._time())
         self._grant(state, terms, body, view.anchor.number, charges)
-        return (body,), state.to_json()
+        return (body,), state
 
     def remaining_for(
         self,
@@ -344,7 +257,8 @@ class ChainedLedger(Ledger):
         names = None if tables is None else tuple(tables)
         accounts = limiting_accounts(terms, analyst, names)
         day = self._clock().date()
-        return least_remaining(state.accounts, terms, accounts, day, part, touches)
+        path = compared_part(part)
+        return least_remaining(state.accounts, terms, accounts, day, path, touches)
 
     def how_many(
         self, plan: Plan, analyst: str | None = None, *, part: PartPath = ()
@@ -355,7 +269,7 @@ class ChainedLedger(Ledger):
         charge = charge_for((plan,), terms.filters)
         accounts = terms.accounts(plan.tables, analyst)
         request = state.accounts, terms, accounts, charge, self._clock().date()
-        return count_grants(*request, part, touched_parts(plan.neighbors))
+        return count_grants(*request, compared_part(part), touched_parts(plan.neighbors))
 
     def filter_usages(self) -> tuple[FilterUsage, ...]:
         with self._journal.view() as view:
@@ -373,27 +287,6 @@ class ChainedLedger(Ledger):
             return view.anchor.head
 
     def verify(self, heads: Sequence[Head] = ()) -> VerifiedLedger:
-        rows, anchor = self._journal.read_all()
-        return replay_ledger(rows, anchor, self.public_key, heads)
-
-    @property
-    def origin(self) -> tuple[str, str]:
-        if self._origin is None:
-            with self._journal.view() as view:
-                first = view.row(0)
-            body: Body = {} if first is None else first.read()
-            self._origin = str(body.get("begun", "")), str(body.get("because", ""))
-        return self._origin
-
-    @property
-    def public_key(self) -> str:
-        return self._journal.key.public
-
-    def sign(self, message: bytes) -> str:
-        return self._journal.key.sign(message)
-
-    def close(self) -> None:
-        self._journal.close()
-
-    def _time(self) -> str:
-        return self._clock().isoformat(timespec="seconds")
+        with self._journal.view() as view:
+            checkpoint = view.checkpoint()
+        return replay_ledger(*self._journal.read_all(), self.public_key, heads, checkpoint)

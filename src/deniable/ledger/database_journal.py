@@ -27,32 +27,16 @@ from deniable.ledger.journal import (
     JournalRow,
     JournalView,
     check_chain,
+    check_end,
 )
 from deniable.ledger.signing_keys import PublicKey, SigningKey
+from deniable.ledger.stores import tables
 from deniable.ledger.stores.postgresql_store import DEFAULT_SCHEMA, PostgreSQLStore
 from deniable.ledger.stores.sqlite_store import SQLiteStore
 
 LOCK_TIMEOUT = 300  # seconds to wait for the lock
-
-_TABLES = sa.MetaData()
-_ENTRIES = sa.Table(
-    "deniable_entries",
-    _TABLES,
-    sa.Column("number", sa.BigInteger, primary_key=True, autoincrement=False),
-    sa.Column("body", sa.Text, nullable=False),
-    sa.Column("hash", sa.Text, nullable=False),
-    sa.Column("ends", sa.Text, unique=True),
-    sa.Column("recall", sa.Text, index=True),
-)
-_ANCHOR = sa.Table(
-    "deniable_anchor",
-    _TABLES,
-    sa.Column("id", sa.Integer, primary_key=True, autoincrement=False),
-    sa.Column("number", sa.BigInteger, nullable=False),
-    sa.Column("hash", sa.Text, nullable=False),
-    sa.Column("state", sa.Text, nullable=False),
-    sa.Column("signature", sa.Text, nullable=False),
-)
+_BEFORE_ALL, _AFTER_ALL = -(2**63), 2**63 - 1  # the least and the largest number in a database
+_TURN_SIZE = 10_000_000  # characters of entries that are read at once, about
 
 
 class DatabaseJournal(Journal):
@@ -91,7 +75,7 @@ class DatabaseJournal(Journal):
 
     @contextmanager
     def view(self) -> Iterator[JournalView]:
-        with self._connection() as connection:
+        with self._reading() as connection:
             yield _DatabaseView(connection, self.check_signed(_read_anchor(connection)))
 
     def append(self, decide: Callable[[JournalView], Decision]) -> list[JournalRow]:
@@ -106,13 +90,8 @@ class DatabaseJournal(Journal):
                 decision = decide(view)
                 if not decision[0]:
                     return []
-                rows, after = self.extend(anchor, decision)
-                connection.execute(_INSERT, [_column_values(row) for row in rows])
-                moved = connection.execute(
-                    _MOVE, _column_values(after) | {"from": anchor.number}
-                )
-                if moved.rowcount != 1:
-                    raise LedgerBroken("The ledger's anchor moved while it was locked.")
+                rows, after, checkpoint = self.extend(anchor, decision)
+                _write_rows(connection, rows, anchor, after, checkpoint)
             self._read_back(after)
             self.remember_signed(after)
         if any(row.ends is None for row in rows):  # the end of a charge is not a charge
@@ -156,19 +135,31 @@ class DatabaseJournal(Journal):
                         "Nothing was released. Find the cause before the ledger is used again."
                     )
 
-    def read_all(self) -> tuple[Sequence[JournalRow], JournalAnchor]:
+    def read_all(self) -> tuple[Iterator[JournalRow], JournalAnchor]:
+        with self._connection() as connection:
+            anchor = _read_anchor(connection)
+        return self._read_in_turns(anchor), anchor
+
+    def _read_in_turns(self, anchor: JournalAnchor) -> Iterator[JournalRow]:
+        """The entries up to an anchor, some at a time: others can append between the turns."""
+        after, count = _BEFORE_ALL, 100
+        while after < anchor.number:
+            with self._connection() as connection:
+                rows = list(_read_rows(connection, after, anchor.number, count))
+            if not rows:
+                return
+            yield from rows
+            after, size = rows[-1].number, sum(len(row.body) for row in rows)
+            count = max(1, min(2 * count, count * _TURN_SIZE // (size + 1)))
         with self._reading() as connection:
-            rows = connection.execute(sa.select(_ENTRIES).order_by(_ENTRIES.c.number))
-            return [JournalRow(*row) for row in rows], _read_anchor(connection)
+            check_end(*_last_entry(connection), _read_anchor(connection))
 
     def check_last(self, count: int) -> None:
         """Raises `LedgerBroken` if the last `count` entries do not lead to the signed head."""
         with self._reading() as connection:
             anchor = self.check_signed(_read_anchor(connection))
             first = max(0, anchor.number - count)  # one more: its hash links the next one
-            select = _SINCE.execution_options(yield_per=100)  # answers may be long
-            rows = connection.execute(select, {"first": first})
-            check_chain((JournalRow(*row) for row in rows), anchor, first)
+            check_chain(_read_rows(connection, first - 1, _AFTER_ALL), anchor, first)
 
     def hold(self, token: str) -> AbstractContextManager[None]:
         return self._store.hold(token, self._connection)
@@ -244,44 +235,9 @@ class DatabaseJournal(Journal):
             with self._transaction(connection, self._store.creating):
                 self._store.create(connection)
                 if not _select_anchor(connection):
-                    if connection.execute(sa.select(_ENTRIES.c.number).limit(1)).first():
+                    if _last_entry(connection) != (EMPTY.number, EMPTY.hash):
                         raise LedgerBroken("The ledger has entries but no anchor. It was lost.")
-                    connection.execute(_ANCHOR.insert(), _column_values(EMPTY) | {"id": 1})
-
-
-def open_store(where: str | Path, *, read_only: bool) -> SQLiteStore | PostgreSQLStore:
-    """The store at a path or an address. The schema in PostgreSQL follows after #."""
-    address, _, schema = str(where).partition("#") if "://" in str(where) else (where, "", "")
-    url = database_url(address)
-    if url.get_backend_name() == "sqlite":
-        return SQLiteStore(url, read_only=read_only)
-    if "search_path" in str(url.query.get("options", "")):
-        raise InvalidParameter(
-            "The address of a ledger may not set search_path. Name the schema after #, as in   "
-            "postgresql://user@host/database#ledgers"
-        )
-    return PostgreSQLStore(url, schema or DEFAULT_SCHEMA)
-
-
-_INSERT = _ENTRIES.insert()
-_MOVE = (
-    _ANCHOR.update()
-    .where(_ANCHOR.c.id == 1, _ANCHOR.c.number == sa.bindparam("from"))
-    .values({name: sa.bindparam(name) for name in ("number", "hash", "state", "signature")})
-)
-_READ = sa.select(_ANCHOR.c.number, _ANCHOR.c.hash, _ANCHOR.c.state, _ANCHOR.c.signature)
-_READ_LOCKED = _READ.with_for_update()  # in SQLite the whole file is already locked
-_SINCE = (
-    sa.select(_ENTRIES)
-    .where(_ENTRIES.c.number >= sa.bindparam("first"))
-    .order_by(_ENTRIES.c.number)
-)
-_BY = {
-    name: sa.select(_ENTRIES)
-    .where(_ENTRIES.c[name] == sa.bindparam("value"))
-    .order_by("number")
-    for name in ("number", "ends", "recall")
-}
+                    _begin_anchor(connection)
 
 
 class _DatabaseView(JournalView):
@@ -299,13 +255,24 @@ class _DatabaseView(JournalView):
     def answers(self, recall: str) -> Sequence[JournalRow]:
         return list(self._by("recall", recall))
 
+    def rows_after(self, number: int) -> Iterator[JournalRow]:
+        return _read_rows(self._connection, number, self.anchor.number)
+
+    def checkpoint(self) -> JournalAnchor:
+        row = self._connection.execute(tables.READ_CHECKPOINT).first()
+        return EMPTY if row is None else JournalAnchor(*row)
+
+    def checkpoint_number(self) -> int:
+        number: int | None = self._connection.execute(tables.CHECKPOINT_NUMBER).scalar()
+        return EMPTY.number if number is None else number
+
     def _by(self, column: str, value: object) -> Iterator[JournalRow]:
-        for row in self._connection.execute(_BY[column], {"value": value}).all():
+        for row in self._connection.execute(tables.ENTRIES_BY[column], {"value": value}).all():
             yield JournalRow(*row)
 
 
 def _select_anchor(connection: sa.Connection, *, lock: bool = False) -> Any:
-    return connection.execute(_READ_LOCKED if lock else _READ).first()
+    return connection.execute(tables.READ_LOCKED_ANCHOR if lock else tables.READ_ANCHOR).first()
 
 
 def _read_anchor(connection: sa.Connection, *, lock: bool = False) -> JournalAnchor:
@@ -315,8 +282,68 @@ def _read_anchor(connection: sa.Connection, *, lock: bool = False) -> JournalAnc
     return JournalAnchor(*row)
 
 
+def _last_entry(connection: sa.Connection) -> tuple[int, str]:
+    """The number and the hash of the last entry."""
+    row = connection.execute(tables.LAST_ENTRY).first()
+    return (EMPTY.number, EMPTY.hash) if row is None else (row.number, row.hash)
+
+
+def _read_rows(
+    connection: sa.Connection, after: int, last: int, count: int | None = None
+) -> Iterator[JournalRow]:
+    """Entries in order: those after a number, up to a last one, or so many of them."""
+    turn = {"after": after, "last": last}
+    if count is None:
+        select = tables.ENTRIES_BETWEEN.execution_options(yield_per=100)  # answers may be long
+        rows = connection.execute(select, turn)
+    else:
+        rows = connection.execute(tables.SOME_ENTRIES, turn | {"count": count})
+    return (JournalRow(*row) for row in rows)
+
+
+def _begin_anchor(connection: sa.Connection) -> None:
+    """Makes the two rows of an empty ledger."""
+    connection.execute(
+        tables.ANCHOR.insert(), [_column_values(EMPTY) | {"id": row} for row in (1, 2)]
+    )
+
+
+def _write_rows(
+    connection: sa.Connection,
+    rows: Sequence[JournalRow],
+    before: JournalAnchor,
+    after: JournalAnchor,
+    checkpoint: JournalAnchor | None,
+) -> None:
+    """Appends entries and moves the anchor, which is locked."""
+    connection.execute(tables.ENTRIES.insert(), [_column_values(row) for row in rows])
+    moved = connection.execute(
+        tables.MOVE_ANCHOR, _column_values(after) | {"from": before.number}
+    )
+    if moved.rowcount != 1:
+        raise LedgerBroken("The ledger's anchor moved while it was locked.")
+    if checkpoint is not None:
+        values = _column_values(checkpoint)
+        if connection.execute(tables.REPLACE_CHECKPOINT, values).rowcount == 0:  # of format 1
+            connection.execute(tables.ANCHOR.insert(), values | {"id": 2})
+
+
 def _column_values(row: JournalRow | JournalAnchor) -> dict[str, Any]:
     return {name: getattr(row, name) for name in type(row).__slots__}
+
+
+def open_store(where: str | Path, *, read_only: bool) -> SQLiteStore | PostgreSQLStore:
+    """The store at a path or an address. The schema in PostgreSQL follows after #."""
+    address, _, schema = str(where).partition("#") if "://" in str(where) else (where, "", "")
+    url = database_url(address)
+    if url.get_backend_name() == "sqlite":
+        return SQLiteStore(url, read_only=read_only)
+    if "search_path" in str(url.query.get("options", "")):
+        raise InvalidParameter(
+            "The address of a ledger may not set search_path. Name the schema after #, as in   "
+            "postgresql://user@host/database#ledgers"
+        )
+    return PostgreSQLStore(url, schema or DEFAULT_SCHEMA)
 
 
 def _roll_back(connection: sa.Connection) -> None:

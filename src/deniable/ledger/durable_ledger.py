@@ -5,10 +5,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from deniable.errors import LedgerBroken
-from deniable.ledger.chained_ledger import ChainedLedger, Clock, utc_now
+from deniable.ledger.chained_ledger import ChainedLedger
 from deniable.ledger.floor_mark import NOT_BEGUN, Floor, FloorMark
 from deniable.ledger.ledger import Head, Ledger, VerifiedLedger
 from deniable.ledger.memory_ledger import MemoryLedger
+from deniable.ledger.opened_ledger import Clock, utc_now
 from deniable.ledger.replay import replay_ledger
 from deniable.ledger.signing_keys import PublicKey, SigningKey
 from deniable.ledger.terms import Terms
@@ -45,6 +46,7 @@ class DurableLedger(ChainedLedger):
         ledger_id: str | None = None,
         because: str = "",
         read_only: bool = False,
+        migrate: bool = False,
         clock: Clock = utc_now,
     ) -> None:
         from deniable.ledger.database_journal import DatabaseJournal
@@ -64,8 +66,7 @@ class DurableLedger(ChainedLedger):
                 journal.key = SigningKey.read_or_create(path)
             else:
                 journal.key = _read_key(path, read_only=read_only)
-                journal.check_last(CHECKED_ON_OPENING)
-                _check_identity(journal, mark, ledger_id)
+                _check_entries(journal, mark, ledger_id)
             journal.mark = None if read_only else mark
             super().__init__(
                 terms,
@@ -73,6 +74,7 @@ class DurableLedger(ChainedLedger):
                 ledger_id=expected,
                 because=because,
                 read_only=read_only,
+                migrate=migrate,
                 clock=clock,
             )
             if floor is None and not read_only:
@@ -101,8 +103,10 @@ def _read_key(path: Path, *, read_only: bool) -> SigningKey | PublicKey:
     return SigningKey.read(path)
 
 
-def _check_identity(journal: "DatabaseJournal", mark: FloorMark, expected: str | None) -> None:
-    """Refuses a ledger that is not the policy's, or not the one that this host has marked."""
+def _check_entries(journal: "DatabaseJournal", mark: FloorMark, expected: str | None) -> None:
+    """Refuses a ledger whose last entries were changed, and one that is not the policy's, or
+    not the one that this host has marked."""
+    journal.check_last(CHECKED_ON_OPENING)
     with journal.view() as view:
         found = journal.ledger_id(view)
         if expected is not None and found != expected:
@@ -130,8 +134,11 @@ def default_key_path(where: str | Path) -> Path:
     return Path(where).with_suffix(".key")
 
 
-def open_ledger(policy: Policy, *, read_only: bool = False) -> Ledger:
-    """The ledger that a policy names; a ledger in memory if it names none."""
+def open_ledger(policy: Policy, *, read_only: bool = False, migrate: bool = False) -> Ledger:
+    """The ledger that a policy names; a ledger in memory if it names none.
+
+    `migrate` brings a ledger of an older format to the format of this version.
+    """
     if policy.ledger is None:
         return MemoryLedger(terms=Terms.from_policy(policy))
     return DurableLedger(
@@ -140,6 +147,7 @@ def open_ledger(policy: Policy, *, read_only: bool = False) -> Ledger:
         key=policy.ledger_key,
         ledger_id=policy.ledger_id,
         read_only=read_only,
+        migrate=migrate,
     )
 
 
@@ -152,6 +160,8 @@ def verify_ledger(
     journal = DatabaseJournal(where, PublicKey(public_key), create=False)
     try:
         journal.check_pages()
-        return replay_ledger(*journal.read_all(), public_key, heads)
+        with journal.view() as view:
+            checkpoint = view.checkpoint()
+        return replay_ledger(*journal.read_all(), public_key, heads, checkpoint)
     finally:
         journal.close()

@@ -9,6 +9,7 @@ from typing import Any
 from deniable.ledger.accounts import Charge, PartPath, charge_to_json, fraction_from_json
 from deniable.ledger.journal import Body, JournalRow, reservation_id
 from deniable.ledger.ledger import Entry, RecalledAnswer
+from deniable.policy.names import compared_name
 from deniable.query.plan.plan import Plan
 
 
@@ -71,7 +72,16 @@ def recalled_answer(answer: Body) -> RecalledAnswer:
 
 def recipients(answer: Body, bodies: Iterable[Body]) -> set[str | None]:
     """The analysts who received this answer, among all entries about the same question."""
-    return {body["analyst"] for body in bodies if _paid_by(body) == _paid_by(answer)}
+    names = {body["analyst"] for body in bodies if _paid_by(body) == _paid_by(answer)}
+    return set(map(known_as, names))
+
+
+def known_as(analyst: str | None) -> str | None:
+    """The name by which an analyst is compared; of an older entry, perhaps as it is spelt."""
+    try:
+        return None if analyst is None else compared_name(analyst)
+    except ValueError:  # of format 1, which knew no limits
+        return analyst
 
 
 def _paid_by(body: Body) -> tuple[Any, Any]:

@@ -1,18 +1,22 @@
 """The journal that a ledger is stored in: a chain of entries, and its anchor.
 
 Entry n carries a hash of its own text and of the hash of entry n - 1. So a change anywhere
-changes every later hash. The anchor is one row: the last entry's number and hash, the sums so
-far, and a signature over all three. Appends lock the anchor, so the journal does not rely on a
-database's isolation of transactions. The anchor's signature is checked before it is used.
+changes every later hash. The anchor is one row: the last entry's number and hash, the ledger's
+format, and a signature over all three. Appends lock the anchor, so the journal does not rely on
+a database's isolation of transactions. The anchor's signature is checked before it is used.
+
+A checkpoint is an anchor of an earlier moment that also holds the sums of that moment. The sums
+follow from the entries, so only the latest checkpoint is kept, and the anchor needs none.
 """
 
 import hashlib
+import json
 import os
 import threading
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from deniable.errors import LedgerBroken, LedgerUnavailable
@@ -23,6 +27,9 @@ from deniable.ledger.stores.holds import MemoryHolds
 from deniable.query.plan.canonical import canonical_text
 
 Body = Mapping[str, Any]
+
+FORMAT = 2  # of the ledgers that are written now; format 1 had all sums in the anchor
+HEAD_STATE = canonical_text({"format": FORMAT})
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +57,10 @@ class JournalRow:
 
 @dataclass(frozen=True, slots=True)
 class JournalAnchor:
-    """The end of the chain: the last entry, the sums as JSON, and a signature over both."""
+    """The end of the chain: the last entry, what is known about it, and a signature over both.
+
+    `state` is JSON: the format; in a checkpoint, and in format 1, all sums too.
+    """
 
     number: int
     hash: str
@@ -65,7 +75,9 @@ class JournalAnchor:
 
 EMPTY = JournalAnchor(-1, "", "", "")
 
-Decision = tuple[Sequence[Body], Any]  # the entries to append, and the state after them
+Decision = tuple[
+    Sequence[Body], Any
+]  # the entries; the sums after them for a checkpoint, or None
 
 
 class JournalView(ABC):
@@ -83,6 +95,18 @@ class JournalView(ABC):
     @abstractmethod
     def answers(self, recall: str) -> Sequence[JournalRow]:
         """The entries that ask or answer a question, in order."""
+
+    @abstractmethod
+    def rows_after(self, number: int) -> Iterator[JournalRow]:
+        """The entries after a number, up to the anchor, in order."""
+
+    @abstractmethod
+    def checkpoint(self) -> JournalAnchor:
+        """The latest checkpoint, or EMPTY. Its signature is not checked."""
+
+    @abstractmethod
+    def checkpoint_number(self) -> int:
+        """The number of the entry of the latest checkpoint, or -1."""
 
 
 class Journal(ABC):
@@ -102,7 +126,10 @@ class Journal(ABC):
 
     @abstractmethod
     def read_all(self) -> tuple[Iterable[JournalRow], JournalAnchor]:
-        """Every entry, and the anchor of the same moment. Nothing is checked."""
+        """Every entry, and the anchor of the same moment. Nothing is checked.
+
+        The entries are read while they are used, so that they need not fit into memory.
+        """
 
     @abstractmethod
     def hold(self, token: str) -> AbstractContextManager[None]:
@@ -124,13 +151,18 @@ class Journal(ABC):
         """Returns the anchor if this ledger's key signed it."""
         if anchor in (EMPTY, self._last_signed):
             return anchor  # `check_not_rolled_back` finds a ledger that became empty again
+        self.check_signature(anchor)
+        self.remember_signed(anchor)
+        return anchor
+
+    def check_signature(self, anchor: JournalAnchor) -> None:
+        """Refuses an anchor or a checkpoint that this ledger's key did not sign."""
+        read_state(anchor)
         if not signature_is_valid(anchor.head.message, anchor.signature, self.key.public):
             raise LedgerBroken(
                 "The ledger's head is not signed by its key: it was changed, or it is another "
                 "ledger. Nothing was spent. Find the change with `deniable ledger verify`."
             )
-        self.remember_signed(anchor)
-        return anchor
 
     def check_not_rolled_back(self, anchor: JournalAnchor) -> JournalAnchor:
         """Returns the locked anchor if it is not older than one that was seen before."""
@@ -149,16 +181,40 @@ class Journal(ABC):
 
     def extend(
         self, anchor: JournalAnchor, decision: Decision
-    ) -> tuple[list[JournalRow], JournalAnchor]:
-        """The rows to append and the anchor after them."""
-        bodies, state = decision
+    ) -> tuple[list[JournalRow], JournalAnchor, JournalAnchor | None]:
+        """The rows to append, the anchor after them, and a checkpoint if there is to be one."""
+        bodies, sums = decision
         rows = list(_chain(anchor, bodies))
-        last = rows[-1]
-        text = canonical_text(state)
-        unsigned = Head(last.number, last.hash, digest(text), "")
-        return rows, JournalAnchor(
-            last.number, last.hash, text, self.key.sign(unsigned.message)
-        )
+        after = self._sign(rows[-1], HEAD_STATE)
+        checkpoint = None if sums is None else self._sign(rows[-1], canonical_text(sums))
+        return rows, after, checkpoint
+
+    def _sign(self, last: JournalRow, state: str) -> JournalAnchor:
+        unsigned = JournalAnchor(last.number, last.hash, state, "")
+        return replace(unsigned, signature=self.key.sign(unsigned.head.message))
+
+
+def read_state(anchor: JournalAnchor) -> dict[str, Any]:
+    """What an anchor says about its ledger. One of a later format is refused in words."""
+    try:
+        state: dict[str, Any] = json.loads(anchor.state)
+        if state.get("format", 1) > FORMAT:
+            raise later_format(state["format"])
+    except (ValueError, TypeError, AttributeError):
+        raise LedgerBroken(
+            "The ledger's head cannot be read: it was changed. Nothing was spent. Find the "
+            "change with `deniable ledger verify`."
+        ) from None
+    return state
+
+
+def later_format(found: object) -> LedgerUnavailable:
+    """The error for a ledger that a later version of Deniable has written."""
+    return LedgerUnavailable(
+        f"This ledger has format {found}. This version of Deniable knows formats up to "
+        f"{FORMAT} and cannot say what a later one means. Nothing was spent. Use a newer "
+        "version of Deniable."
+    )
 
 
 def _chain(anchor: JournalAnchor, bodies: Iterable[Body]) -> Iterator[JournalRow]:
@@ -213,6 +269,15 @@ def check_end(number: int, before: str, anchor: JournalAnchor) -> None:
         )
 
 
+def check_checkpoint_is_not_ahead(checkpoint: JournalAnchor, anchor: JournalAnchor) -> None:
+    """Refuses an anchor that is older than the checkpoint of the same moment."""
+    if checkpoint.number > anchor.number:
+        raise LedgerBroken(
+            f"The ledger was set back: it has a checkpoint at entry {checkpoint.number}, but "
+            f"ends at entry {anchor.number}. Nothing was spent. Restore its latest copy."
+        )
+
+
 def check_chain(rows: Iterable[JournalRow], anchor: JournalAnchor, first: int = 0) -> None:
     """Refuses entries, from number `first` on, that do not lead to the anchor.
 
@@ -244,7 +309,7 @@ class MemoryJournal(Journal):
         self._rows: list[JournalRow] = []
         self._ending: dict[str, JournalRow] = {}
         self._answers: dict[str, list[JournalRow]] = {}
-        self._anchor, self._holds = EMPTY, MemoryHolds()
+        self._anchor, self._checkpoint, self._holds = EMPTY, EMPTY, MemoryHolds()
         self._lock, self._pid = threading.RLock(), os.getpid()
 
     def view(self) -> AbstractContextManager[JournalView]:
@@ -261,7 +326,8 @@ class MemoryJournal(Journal):
             decision = decide(_MemoryView(self))
             if not decision[0]:
                 return []
-            rows, self._anchor = self.extend(self._anchor, decision)
+            rows, self._anchor, checkpoint = self.extend(self._anchor, decision)
+            self._checkpoint = checkpoint or self._checkpoint
             self._rows += rows
             for row in rows:
                 if row.ends is not None:
@@ -296,6 +362,15 @@ class _MemoryView(JournalView):
 
     def answers(self, recall: str) -> Sequence[JournalRow]:
         return tuple(self._journal._answers.get(recall, ()))
+
+    def rows_after(self, number: int) -> Iterator[JournalRow]:
+        return iter(self._journal._rows[number + 1 : self.anchor.number + 1])
+
+    def checkpoint(self) -> JournalAnchor:
+        return self._journal._checkpoint
+
+    def checkpoint_number(self) -> int:
+        return self._journal._checkpoint.number
 
     def __enter__(self) -> JournalView:
         return self

@@ -8,7 +8,6 @@ A question id names one asking. It has one reservation and one outcome, an answe
 and asking again under the same id gets that outcome.
 """
 
-import json
 import secrets
 import time
 from collections.abc import Callable, Iterator
@@ -17,10 +16,10 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 from deniable.errors import EngineFailed, InvalidParameter, LedgerUnavailable, QuestionPending
-from deniable.ledger.entries import read_entries, recalled_answer, recipients
+from deniable.ledger.current_state import Change
+from deniable.ledger.entries import known_as, read_entries, recalled_answer, recipients
 from deniable.ledger.journal import (
     Body,
-    Decision,
     Journal,
     JournalRow,
     JournalView,
@@ -93,11 +92,12 @@ Finding: TypeAlias = KeptAnswer | OpenReservation | FailedReservation | None
 def look_up(view: JournalView, asked: AskedQuestion, *, has_account: bool) -> Finding:
     """What the ledger knows about a question; `has_account`: if its analyst has a budget."""
     rows = view.answers(recall_key(asked.plan_hash, asked.version))
+    name = asked.question_id, (analyst := known_as(asked.analyst))
     bodies = [(row, row.read()) for row in rows]
     reserved = [(row, body) for row, body in bodies if body["kind"] == "reserved"]
     if asked.question_id is not None:
         for row, body in reserved:
-            if (body.get("question_id"), body["analyst"]) == (asked.question_id, asked.analyst):
+            if (body.get("question_id"), known_as(body["analyst"])) == name:
                 return _outcome(view, row, body)
     if asked.fresh:
         return None
@@ -107,12 +107,11 @@ def look_up(view: JournalView, asked: AskedQuestion, *, has_account: bool) -> Fi
         before = view.row(row.number - 1)
         check_link(row, row.number, "" if before is None else before.hash)
         received = recipients(body, [body for _, body in bodies])
-        return KeptAnswer(body, not has_account or asked.analyst in received)
+        return KeptAnswer(body, not has_account or analyst in received)
     for row, body in reversed(reserved):
         if view.ending(reservation_id(row.number, 0)) is None:
-            return OpenReservation(
-                row, body, not has_account or body["analyst"] == asked.analyst
-            )
+            shared = not has_account or known_as(body["analyst"]) == analyst
+            return OpenReservation(row, body, shared)
     return None
 
 
@@ -132,7 +131,7 @@ def _outcome(view: JournalView, row: JournalRow, body: Body) -> Finding:
     )
 
 
-def end_reservation(view: JournalView, entry: Entry, how: Body, record: str | None) -> Decision:
+def end_reservation(view: JournalView, entry: Entry, how: Body, record: str | None) -> Change:
     """Records the one outcome of a reservation, with the answer if it is to be kept."""
     row = view.row(entry.number)
     reserved = {} if row is None else row.read()
@@ -147,7 +146,7 @@ def end_reservation(view: JournalView, entry: Entry, how: Body, record: str | No
     if record is not None and plan_hash is not None:
         request = {name: reserved[name] for name in ("analyst", "version")}
         body |= {"plan": plan_hash, "record": record} | request
-    return (body,), json.loads(view.anchor.state)
+    return (body,), None
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,9 +155,9 @@ class QuestionActs:
 
     check: Callable[[], None]  # refuses a plan that cannot be charged
     has_account: Callable[[JournalView], bool]
-    reserve: Callable[[JournalView, Body], Decision]  # the second: what the entry adds
-    repeat: Callable[[JournalView, Body], Decision]  # the second: the kept answer
-    append: Callable[[Callable[[JournalView], Decision]], list[JournalRow]]
+    reserve: Callable[[JournalView, Body], Change]  # the second: what the entry adds
+    repeat: Callable[[JournalView, Body], Change]  # the second: the kept answer
+    append: Callable[[Callable[[JournalView], Change]], list[JournalRow]]
     time: Callable[[], str]
 
 
@@ -215,7 +214,7 @@ class _Asking:
                 return next(read_entries(found.row))
             self._wait_for(found, deadline)
 
-    def _decide(self, view: JournalView) -> Decision:
+    def _decide(self, view: JournalView) -> Change:
         has_account = self._acts.has_account(view)
         found = self._found = look_up(view, self._asked, has_account=has_account)
         if isinstance(found, KeptAnswer) and not found.paid:
@@ -224,16 +223,17 @@ class _Asking:
             return self._take_over(view, found)
         return self._reserve(view) if found is None else ((), None)
 
-    def _reserve(self, view: JournalView) -> Decision:
+    def _reserve(self, view: JournalView) -> Change:
         name = self._asked.question_id
         return self._acts.reserve(
             view, {"holder": self._holder} | ({} if name is None else {"question_id": name})
         )
 
-    def _take_over(self, view: JournalView, found: OpenReservation) -> Decision:
+    def _take_over(self, view: JournalView, found: OpenReservation) -> Change:
         """Nothing, if its holder is at work; otherwise ends it and reserves again."""
         holder = found.body["holder"]
-        if holder in self._desk.unconfirmed and found.body["analyst"] == self._asked.analyst:
+        own = known_as(found.body["analyst"]) == known_as(self._asked.analyst)
+        if own and holder in self._desk.unconfirmed:
             self._held.enter_context(self._journal.hold(holder))
             return (), None
         if self._journal.is_held(holder):
@@ -242,7 +242,7 @@ class _Asking:
         ended |= {"reference": ABANDONED, "time": self._acts.time()}
         if found.body.get("question_id") == self._asked.question_id is not None:
             self._found = FailedReservation(ABANDONED)
-            return (ended,), json.loads(view.anchor.state)
+            return (ended,), None
         self._found = None
         bodies, state = self._reserve(view)
         return (ended, *bodies), state

@@ -2,7 +2,7 @@
 
 import datetime
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from deniable.errors import LedgerBroken
@@ -10,58 +10,83 @@ from deniable.ledger.accounts import (
     Accounts,
     Amount,
     charge_from_json,
+    compared_part,
     fraction_from_json,
+    migrated_accounts,
     round_up,
 )
 from deniable.ledger.amendments import amendment
 from deniable.ledger.charges import exact_sum
+from deniable.ledger.entries import part_of
 from deniable.ledger.journal import (
+    EMPTY,
+    FORMAT,
+    HEAD_STATE,
     Body,
     JournalAnchor,
     JournalRow,
+    check_checkpoint_is_not_ahead,
     check_end,
     check_link,
     digest,
+    later_format,
     lookup_keys,
-    reservation_id,
 )
 from deniable.ledger.ledger import Head, VerifiedLedger
 from deniable.ledger.signing_keys import signature_is_valid
-from deniable.ledger.terms import Terms
+from deniable.ledger.terms import Terms, migrated_terms
 from deniable.query.plan.canonical import canonical_text
 
-FORMAT = 1
 _SIDES = "epsilon", "delta"
 
 
 @dataclass(slots=True)
 class LedgerState:
-    """The sums, and the number of the entry that holds the terms in force."""
+    """The sums, the number of the entry that holds the terms in force, and the format."""
 
     accounts: Accounts = field(default_factory=Accounts)
     terms: int = 0
+    format: int = FORMAT
 
     def apply(self, number: int, body: Body) -> None:
         """Adds an entry to the sums."""
-        if body["kind"] in ("opened", "amended"):
+        if body["kind"] in ("opened", "migrated"):
+            self._change_format(body["format"])
+        if body["kind"] in ("opened", "amended", "migrated"):
             self.terms = number
         if "charges" in body:
             charges = {
                 account: charge_from_json(charge) for account, charge in body["charges"].items()
             }
-            path = tuple((partition, part) for partition, part in body["part"])
+            path = part_of(body)
+            path = path if self.format == 1 else compared_part(path)
             self.accounts.charge(charges, path, body["touches"])
 
+    def _change_format(self, new: int) -> None:
+        if new < 1:
+            raise ValueError("there is no such format")
+        if new > FORMAT:
+            raise later_format(new)
+        if new > self.format:
+            self.accounts = migrated_accounts(self.accounts)
+        self.format = new
+
     def copy(self) -> "LedgerState":
-        """An independent copy."""
-        return LedgerState.from_json(self.to_json())
+        """A copy that can be charged by itself."""
+        return replace(self, accounts=self.accounts.copy())
+
+    @property
+    def head(self) -> str:
+        """What the ledger's head says about its state: all sums in format 1, then none."""
+        return canonical_text(self.to_json()) if self.format == 1 else HEAD_STATE
 
     def to_json(self) -> dict[str, Any]:
-        return {"accounts": self.accounts.to_json(), "terms": self.terms}
+        named = {"format": self.format} if self.format > 1 else {}
+        return {"accounts": self.accounts.to_json(), "terms": self.terms, **named}
 
     @classmethod
     def from_json(cls, read: Mapping[str, Any]) -> "LedgerState":
-        return cls(Accounts.from_json(read["accounts"]), read["terms"])
+        return cls(Accounts.from_json(read["accounts"]), read["terms"], read.get("format", 1))
 
 
 def first_over_limit(
@@ -79,7 +104,7 @@ def grant_day(body: Body) -> datetime.date:
     return datetime.datetime.fromisoformat(body["time"]).date()
 
 
-def _charge_fault(body: Body, terms: Terms) -> str | None:
+def _charge_fault(body: Body, terms: Terms, *, exactly: bool) -> str | None:
     """What is wrong with an entry's charges, by what the entry says about its plans.
 
     Exactly the accounts of its plans are charged, in every filter. In the pure filter the plans
@@ -93,7 +118,8 @@ def _charge_fault(body: Body, terms: Terms) -> str | None:
             if body["kind"] == "repeated"
             else terms.accounts_of_tables(tuple(plan["tables"]))
         )
-        for account in (*read, *terms.analyst_account(body["analyst"])):
+        own = terms.analyst_account(body["analyst"], exactly=exactly)
+        for account in (*read, *own):
             owed.setdefault(account, []).append(plan)
     if set(owed) != set(body["charges"]):
         return "does not charge the accounts of its plans"
@@ -122,14 +148,47 @@ def _is_tight_price(pure: Amount | None, delta: str) -> bool:
     )
 
 
+class OpenCharges:
+    """The charges that have no outcome yet: one byte for each entry, so a million fit easily.
+
+    >>> charges = OpenCharges()
+    >>> charges.add(3, 2)
+    >>> charges.end(3, 1), charges.end(3, 1), charges.end(3, 2), charges.end(4, 0)
+    (True, False, False, False)
+    """
+
+    def __init__(self) -> None:
+        self._is_open = bytearray()  # by entry: its first place
+        self._further: set[tuple[int, int]] = set()  # further places, of plans charged together
+
+    def add(self, number: int, count: int) -> None:
+        """Opens the charges of an entry: one for each of its plans."""
+        self._is_open.extend(bytes(number - len(self._is_open)))
+        self._is_open.append(count > 0)
+        self._further.update((number, place) for place in range(1, count))
+
+    def end(self, number: int, place: int) -> bool:
+        """Ends a charge; False if it is not open."""
+        if place:
+            is_open = (number, place) in self._further
+            self._further.discard((number, place))
+            return is_open
+        if not 0 <= number < len(self._is_open) or not self._is_open[number]:
+            return False
+        self._is_open[number] = False
+        return True
+
+
 class Replay:
     """Checks a ledger entry by entry, and stops at the first one that cannot be valid."""
 
-    def __init__(self, public: str, heads: Sequence[Head] = ()) -> None:
-        self._public = public
+    def __init__(
+        self, public: str, heads: Sequence[Head] = (), checkpoint: JournalAnchor = EMPTY
+    ) -> None:
+        self._public, self._checkpoint = public, checkpoint
         self._state, self._terms = LedgerState(), Terms({})
         self._hash, self._count = "", 0
-        self._open: set[str] = set()
+        self._open = OpenCharges()
         self._heads_to_find: dict[int, list[Head]] = {}
         for head in heads:
             if not signature_is_valid(head.message, head.signature, public):
@@ -152,11 +211,20 @@ class Replay:
             raise LedgerBroken(f"Entry {number} cannot be read ({kind}).") from None
         self._hash, self._count = row.hash, number + 1
         for head in self._heads_to_find.pop(number, []):
-            state = digest(canonical_text(self._state.to_json()))
-            if (head.hash, head.state) != (row.hash, state):
+            if (head.hash, head.state) != (row.hash, digest(self._state.head)):
                 raise LedgerBroken(
                     f"Entry {number} is not the one that an earlier head signed."
                 )
+        if number == self._checkpoint.number:
+            self._check_checkpoint(row)
+
+    def _check_checkpoint(self, row: JournalRow) -> None:
+        checkpoint, sums = self._checkpoint, canonical_text(self._state.to_json())
+        if (checkpoint.hash, checkpoint.state) != (row.hash, sums):
+            raise LedgerBroken("The sums in the checkpoint are not the sums of the entries.")
+        head = checkpoint.head
+        if not signature_is_valid(head.message, checkpoint.signature, self._public):
+            raise LedgerBroken("The checkpoint is not signed by this ledger's key.")
 
     def _step(self, number: int, body: dict[str, Any]) -> None:
         kind = body["kind"]
@@ -164,28 +232,19 @@ class Replay:
             raise LedgerBroken(
                 f"Entry {number} is of kind {kind!r}: entry 0, and only that, opens a ledger."
             )
-        if kind == "opened" and (body["key"], body["format"]) != (self._public, FORMAT):
-            raise LedgerBroken("The ledger was opened with another key, or by a later version.")
-        if kind in ("opened", "amended"):
-            terms = Terms.from_json(body["terms"])
-            if kind == "amended":
-                right = amendment(self._terms, terms, body.get("because", ""))
-                if right["terms"] != body["terms"]:
-                    raise LedgerBroken(f"Entry {number} drops tables of earlier terms.")
-                if right.get("gives") != body.get("gives"):
-                    raise LedgerBroken(f"Entry {number} gives away more than it says.")
-            self._terms = terms
+        if kind == "opened" and body["key"] != self._public:
+            raise LedgerBroken("The ledger was opened with another key.")
+        if kind in ("opened", "amended", "migrated"):
+            self._change_terms(number, body)
         elif kind == "reserved":
-            self._open.update(reservation_id(number, i) for i in range(len(body["plans"])))
+            self._open.add(number, len(body["plans"]))
         elif kind in ("settled", "failed"):
-            ended = reservation_id(body["of"], body["place"])
-            if ended not in self._open:
+            if not self._open.end(body["of"], body["place"]):
                 raise LedgerBroken(f"Entry {number} ends a charge that is not open.")
-            self._open.remove(ended)
         elif kind != "repeated":
             raise LedgerBroken(f"Entry {number} is of an unknown kind.")
-        charged = body.get("charges", ())
-        if charged != () and (wrong := _charge_fault(body, self._terms)) is not None:
+        charged, exactly = body.get("charges", ()), self._state.format == 1
+        if charged != () and (wrong := _charge_fault(body, self._terms, exactly=exactly)):
             raise LedgerBroken(f"Entry {number} {wrong}.")
         self._state.apply(number, body)
         over = first_over_limit(self._state.accounts, self._terms, charged, grant_day(body))
@@ -194,10 +253,25 @@ class Replay:
                 f"Entry {number} was granted, but the budget of {over} was used up."
             )
 
+    def _change_terms(self, number: int, body: dict[str, Any]) -> None:
+        terms, kind = Terms.from_json(body["terms"]), body["kind"]
+        if kind == "amended":
+            right = amendment(self._terms, terms, body.get("because", ""))
+            if right["terms"] != body["terms"]:
+                raise LedgerBroken(f"Entry {number} drops tables of earlier terms.")
+            if right.get("gives") != body.get("gives"):
+                raise LedgerBroken(f"Entry {number} gives away more than it says.")
+        if kind == "migrated":
+            formats = self._state.format, body["format"]
+            if formats != (1, FORMAT) or terms != migrated_terms(self._terms):
+                raise LedgerBroken(f"Entry {number} does more than migrate the ledger.")
+        self._terms = terms
+
     def finish(self, anchor: JournalAnchor) -> VerifiedLedger:
         """Checks the anchor against the replayed entries."""
+        check_checkpoint_is_not_ahead(self._checkpoint, anchor)
         check_end(self._count - 1, self._hash, anchor)
-        if anchor.state != canonical_text(self._state.to_json()):
+        if anchor.state != self._state.head:
             raise LedgerBroken("The sums in the head are not the sums of the entries.")
         if not signature_is_valid(anchor.head.message, anchor.signature, self._public):
             raise LedgerBroken("The head is not signed by this ledger's key.")
@@ -211,10 +285,14 @@ class Replay:
 
 
 def replay_ledger(
-    rows: Iterable[JournalRow], anchor: JournalAnchor, public: str, heads: Sequence[Head] = ()
+    rows: Iterable[JournalRow],
+    anchor: JournalAnchor,
+    public: str,
+    heads: Sequence[Head] = (),
+    checkpoint: JournalAnchor = EMPTY,
 ) -> VerifiedLedger:
-    """Checks a whole ledger."""
-    replay = Replay(public, heads)
+    """Checks a whole ledger, and its latest checkpoint."""
+    replay = Replay(public, heads, checkpoint)
     for row in rows:
         replay.add(row)
     verified = replay.finish(anchor)

@@ -14,10 +14,16 @@ from fractions import Fraction
 from typing import Any
 
 from deniable.errors import InvalidParameter, LedgerBroken
-from deniable.ledger.accounts import Amount, Charge, fraction_from_json
+from deniable.ledger.accounts import (
+    Amount,
+    Charge,
+    fraction_from_json,
+    migrated_account_name,
+)
 from deniable.ledger.charges import charge_for, filter_limits
 from deniable.policy import Policy
 from deniable.policy.budget import Budget, Schedule
+from deniable.policy.names import compared_name
 from deniable.query.plan.plan import Plan
 
 ALL_UNITS = "unit:*"  # the account of all units without a budget of their own
@@ -77,13 +83,12 @@ class Terms:
                 accounts[f"table:{table}"] = None
         return tuple(accounts)
 
-    def analyst_account(self, name: str | None) -> tuple[str, ...]:
-        """The analyst's own account; () if the policy has no budgets of analysts."""
-        if name is not None and not (isinstance(name, str) and name.isprintable()):
-            raise InvalidParameter(
-                f"`analyst` must be a name of printable characters; got {name!r}. Nothing was "
-                "spent."
-            )
+    def analyst_account(self, name: str | None, *, exactly: bool = False) -> tuple[str, ...]:
+        """The analyst's own account; () if the policy has no budgets of analysts.
+
+        `exactly` finds a name by its spelling, as format 1 did.
+        """
+        given, name = name, name if exactly else compared_analyst(name)
         accounts = [account for account in self.budgets if account.startswith("analyst:")]
         if not accounts:
             return ()
@@ -94,7 +99,7 @@ class Terms:
             )
         if ANY_ANALYST not in accounts and f"analyst:{name}" not in accounts:
             raise InvalidParameter(
-                f"The policy gives analyst {name!r} no budget. The owner can add   "
+                f"The policy gives analyst {given!r} no budget. The owner can add   "
                 f"[analysts.{name}]   to it. Nothing was spent."
             )
         return (f"analyst:{name}",)
@@ -185,6 +190,30 @@ class Terms:
         pairs = read.get("protects", {}).items()
         protects = {name: (pair[0], pair[1]) for name, pair in pairs}
         return cls(budgets, tuple(read["filters"]), dict(read["tables"]), protects)
+
+
+def migrated_terms(terms: Terms) -> Terms:
+    """Terms with compared names. Of two budgets of one analyst the smaller one is kept."""
+    budgets: dict[str, Budget] = {}
+    for account, budget in terms.budgets.items():
+        name = migrated_account_name(account)
+        budgets[name] = min(budgets.get(name, budget), budget, key=_size)
+    return replace(terms, budgets=budgets)
+
+
+def _size(budget: Budget) -> tuple[Any, Any]:
+    last = budget.at(None)
+    return last.epsilon, last.delta
+
+
+def compared_analyst(analyst: str | None) -> str | None:
+    """The name by which an analyst is found."""
+    if analyst is None or analyst == "":
+        return None
+    try:
+        return compared_name(analyst)
+    except ValueError as problem:
+        raise InvalidParameter(f"`analyst` {problem}. Nothing was spent.") from None
 
 
 def _tables_of(plans: Sequence[Plan]) -> set[tuple[str, ...]]:

@@ -11,6 +11,7 @@ from deniable.errors import InvalidPolicy
 from deniable.exact.rationals import Number
 from deniable.policy.budget import FILTER_NAMES, Budget, FilterName, Schedule
 from deniable.policy.memory_sizes import in_bytes
+from deniable.policy.names import compared_name
 from deniable.policy.table import Table
 
 
@@ -67,7 +68,7 @@ class Policy:
                 where=("units",),
             )
         object.__setattr__(self, "units", MappingProxyType(own))
-        object.__setattr__(self, "analysts", MappingProxyType(dict(analysts or {})))
+        object.__setattr__(self, "analysts", MappingProxyType(_analysts(analysts or {})))
         object.__setattr__(self, "filters", _filters(filters))
         object.__setattr__(self, "ledger", ledger)
         object.__setattr__(self, "ledger_key", ledger_key)
@@ -185,14 +186,36 @@ def _check_names(tables: list[Table]) -> dict[str, Table]:
         )
     seen: dict[str, str] = {}
     for table in tables:
-        if table.name.lower() in seen:
+        compared = compared_name(table.name)
+        if compared in seen:
             raise InvalidPolicy(
-                f"The table names {seen[table.name.lower()]!r} and {table.name!r} are the same "
-                "in SQL, which ignores upper and lower case. Rename one of them.",
+                f"The table names {seen[compared]!r} and {table.name!r} are the same: upper "
+                "and lower case, blanks and the width of letters do not count. Rename one of "
+                "them.",
                 where=("tables", table.name),
             )
-        seen[table.name.lower()] = table.name
+        seen[compared] = table.name
     return {table.name: table for table in tables}
+
+
+def _analysts(budgets: Mapping[str, Budget]) -> dict[str, Budget]:
+    """The budgets by the analysts' compared names."""
+    spelt: dict[str, str] = {}
+    for name in budgets:
+        try:
+            compared = compared_name(name)
+        except ValueError as problem:
+            raise InvalidPolicy(
+                f"The name of an analyst {problem}.", where=("analysts", str(name))
+            ) from None
+        if compared in spelt:
+            raise InvalidPolicy(
+                f"The analysts {spelt[compared]!r} and {name!r} are the same: upper and lower "
+                "case, blanks and the width of letters do not count. Keep one of them.",
+                where=("analysts", name),
+            )
+        spelt[compared] = name
+    return {compared: budgets[name] for compared, name in spelt.items()}
 
 
 def _budget(epsilon: Number, delta: Number, schedule: Schedule | None) -> Budget:

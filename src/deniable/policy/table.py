@@ -10,6 +10,7 @@ from deniable.errors import InvalidParameter, InvalidPolicy
 from deniable.exact.rationals import Number, whole
 from deniable.policy.budget import Budget
 from deniable.policy.column import Column, DeclaredKind, kind_of_type
+from deniable.policy.names import compared_name
 from deniable.policy.source_addresses import is_untyped, public_address
 from deniable.policy.suggestions import suggest
 from deniable.privacy.neighbors import Neighbors, neighboring
@@ -234,11 +235,11 @@ def _check_malformed(choice: str) -> str:
 
 
 def _check_name(name: str) -> str:
-    if isinstance(name, str) and name and name.isprintable():
-        return name
-    raise InvalidPolicy(
-        f"The name of a table must be printable text, and not empty. Found {name!r}."
-    )
+    try:
+        compared_name(name)
+    except ValueError as problem:
+        raise InvalidPolicy(f"The name of a table {problem}.") from None
+    return name
 
 
 def _check_unit(

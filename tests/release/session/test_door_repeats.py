@@ -582,7 +582,7 @@ def told_about(folder):
     with dp.open(str(folder / "deniable.toml")) as session:
         answer = session.sql(COUNT, epsilon=1)
         rows, anchor = session.ledger._journal.read_all()
-    bodies = [row.read() for row in rows]
+        bodies = [row.read() for row in rows]
     for body in bodies:
         for name in ("record", "time", "begun", "key", "holder"):
             body.pop(name, None)

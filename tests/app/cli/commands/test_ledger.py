@@ -5,6 +5,8 @@ import sqlite3
 
 import pytest
 
+from tests.ledger.format_1 import OLD, write_old
+
 COUNT = "SELECT COUNT(*) AS n FROM visits"
 
 
@@ -125,3 +127,30 @@ def test_what_is_no_head(asked, hospital, text):
     status, _, err = asked("ledger", "verify", "--head", "bad.json")
     assert status == 2
     assert err.count("\n") == 1
+
+
+def test_a_ledger_of_an_older_format_is_migrated(run, hospital):
+    begun = json.loads(OLD["entries"][0][1])["begun"]
+    write_old(hospital / "old.sqlite", hospital / "old.key")
+    (hospital / "old.toml").write_text(
+        '[budget]\nepsilon = 100\n[analysts.Ann]\nepsilon = 2\n[analysts."*"]\nepsilon = 1\n'
+        '[tables.data]\nsource = "visits.parquet"\n'
+        f'[ledger]\nid = "{begun}"\nstore = "old.sqlite"\nkey = "old.key"\n'
+    )
+    words = ("--policy", "old.toml")
+    assert "sound. It has 10 entries" in run("ledger", "verify", *words)[1]
+    status, _, err = run("sql", "SELECT COUNT(*) AS n FROM data", "--epsilon", "1", *words)
+    assert status == 2
+    assert "deniable ledger migrate" in err
+    for _ in range(2):
+        assert run("ledger", "migrate", *words) == (0, "The ledger has format 2.\n", "")
+    assert "sound. It has 11 entries" in run("ledger", "verify", *words)[1]
+    assert run("ledger", "migrate", "--polcy", "old.toml")[0] != 0
+
+
+def test_the_log_of_an_analyst_however_the_name_is_written(run, hospital):
+    with (hospital / "deniable.toml").open("a") as policy:
+        policy.write("\n[analysts.Ann]\nepsilon = 1\n")
+    run("sql", COUNT, "--epsilon", "0.5", "--analyst", "ann ")
+    status, out, _ = run("ledger", "log", "--json", "--analyst", "ANN")
+    assert (status, len(out.splitlines())) == (0, 1)

@@ -30,7 +30,7 @@ def log(
 ) -> None:
     """List every charge: its time, analyst, table, amount, and how it ended."""
     with session_options.open_policy_ledger(policy) as opened:
-        entries = [entry for entry in opened.entries if analyst in (None, entry.analyst)]
+        entries = [entry for entry in opened.entries if _is_by(entry, analyst)]
     if as_json:
         for entry in entries:
             print(json.dumps(asdict(entry), default=str))
@@ -48,6 +48,12 @@ def log(
     for entry in entries:
         table.add_row(*(escape(printable(cell)) for cell in entry_cells(entry)))
     Console(highlight=False).print(table)
+
+
+def _is_by(entry: "Entry", analyst: str | None) -> bool:
+    from deniable.ledger.entries import known_as  # slow to import
+
+    return analyst is None or known_as(entry.analyst) == known_as(analyst)
 
 
 def entry_cells(entry: "Entry") -> tuple[str, ...]:
@@ -146,6 +152,21 @@ def amend(
     print("The policy is in force. By its latest change:" if given else "It is in force.")
     for gift in given:
         print(f"  {gift}")
+
+
+@ledger.command()
+def migrate(policy: session_options.PolicyFile = session_options.POLICY) -> None:
+    """Bring a ledger of an older format to the format of this version.
+
+    One entry is added; all entries before it stay as they are. Earlier heads and certificates
+    stay valid. Earlier versions of Deniable cannot use the ledger any more.
+    """
+    from deniable.ledger.durable_ledger import open_ledger
+    from deniable.ledger.journal import FORMAT
+    from deniable.policy import load
+
+    open_ledger(load(str(policy)), migrate=True).close()
+    print(f"The ledger has format {FORMAT}.")
 
 
 @ledger.command()
