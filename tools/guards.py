@@ -34,6 +34,7 @@ DRIVERS: dict[str, str | tuple[str, ...]] = {
         "ledger/database_journal.py",
         "ledger/stores/postgresql_store.py",
         "ledger/stores/sqlite_store.py",
+        "ledger/stores/tables.py",
     ),
     "ibis": "engines/ibis/",
     "sqlglot": (

@@ -205,7 +205,7 @@ class Partition:
         return self.cost_elsewhere(kind, None, self.touches)
 
     def cost_elsewhere(self, kind: str, part: str | None, touches: int) -> Amount | None:
-        """The most that the other parts of a unit can cost, if it is in so many of them."""
+        """The most that the other parts of a unit can cost, if it is in `touches` of them."""
         largest = self.largest.get(kind, Largest())
         if largest.closed:
             return None

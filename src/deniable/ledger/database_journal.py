@@ -291,7 +291,7 @@ def _last_entry(connection: sa.Connection) -> tuple[int, str]:
 def _read_rows(
     connection: sa.Connection, after: int, last: int, count: int | None = None
 ) -> Iterator[JournalRow]:
-    """Entries in order: those after a number, up to a last one, or so many of them."""
+    """Entries in order: those after a number, up to a last one, at most `count` of them."""
     turn = {"after": after, "last": last}
     if count is None:
         select = tables.ENTRIES_BETWEEN.execution_options(yield_per=100)  # answers may be long

@@ -195,7 +195,7 @@ class Journal(ABC):
 
 
 def read_state(anchor: JournalAnchor) -> dict[str, Any]:
-    """What an anchor says about its ledger. One of a later format is refused in words."""
+    """What an anchor says about its ledger. One of a later format is refused."""
     try:
         state: dict[str, Any] = json.loads(anchor.state)
         if state.get("format", 1) > FORMAT:

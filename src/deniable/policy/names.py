@@ -17,7 +17,7 @@ _NOT_DRAWN = re.compile(
 
 
 def compared_name(name: str) -> str:
-    """The form in which a name is compared. A ValueError if it is no name, or too long.
+    """The form in which a name is compared. A ValueError if it is not a name, or too long.
 
     >>> {compared_name(name) for name in ("Ann", "ann ", "\\uff21nn")}
     {'ann'}
