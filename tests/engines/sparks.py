@@ -20,7 +20,7 @@ JAVA += " -XX:MetaspaceSize=256m -XX:ReservedCodeCacheSize=256m"
 SETTINGS = {
     "spark.ui.enabled": "false",
     "spark.ui.showConsoleProgress": "false",
-    "spark.driver.memory": "1g",
+    "spark.driver.memory": "2g",
     "spark.driver.extraJavaOptions": JAVA,
     "spark.driver.host": "127.0.0.1",
     "spark.driver.bindAddress": "127.0.0.1",

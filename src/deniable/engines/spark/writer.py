@@ -66,11 +66,10 @@ class SparkWriter(StatementWriter):
             case "int" | "bigint" | "wide" | "decimal", "double":
                 return f"CAST({sql} AS DOUBLE)"
             case "text", "double":
-                return self._text_to_double(sql)
+                return self.bind([value], self._text_to_double)
             case "double", "int" | "bigint":
-                low, high = (-(2**31), 2**31) if kind == "int" else (-(2**63), 2**63)
-                fits = f"RINT({sql}) >= {low}D AND RINT({sql}) < {high}D"
-                return f"CASE WHEN {fits} THEN CAST(RINT({sql}) AS BIGINT) END"
+                bits = 31 if kind == "int" else 63
+                return self.bind([value], lambda number: _to_integer(number, bits))
             case "decimal", "int" | "bigint":
                 return f"TRY_CAST(ROUND({sql}, 0) AS BIGINT)"
             case "int" | "bigint" | "wide", "int" | "bigint":
@@ -80,18 +79,21 @@ class SparkWriter(StatementWriter):
             case "int" | "bigint" | "wide" | "boolean", "text":
                 return f"CAST({sql} AS STRING)"
             case "date", "text":
-                return self._day_to_text(sql)
+                return self.bind([value], self._day_to_text)
             case "date", "timestamp":
                 fits = f"UNIX_DATE({sql}) BETWEEN -{_MAX_DAYS} AND {_MAX_DAYS}"
                 return f"CASE WHEN {fits} THEN CAST({sql} AS TIMESTAMP_NTZ) END"
             case "text", "timestamp":
-                pattern = self.text_literal(text_patterns.MOMENT)
-                day, time = (f"REGEXP_EXTRACT({sql}, {pattern}, {part})" for part in (1, 2))
-                return f"TRY_CAST(CONCAT({day}, {time}) AS TIMESTAMP_NTZ)"
+                return self.bind([value], self._text_to_moment)
             case "timestamp", "date":
                 return f"CAST({sql} AS DATE)"
             case _:
                 return None
+
+    def _text_to_moment(self, sql: str) -> str:
+        pattern = self.text_literal(text_patterns.MOMENT)
+        day, time = (f"REGEXP_EXTRACT({sql}, {pattern}, {part})" for part in (1, 2))
+        return f"TRY_CAST(CONCAT({day}, {time}) AS TIMESTAMP_NTZ)"
 
     def _text_to_double(self, sql: str) -> str:
         """Text as a double, as DuckDB reads it; NULL if it is so long that Java's regular
@@ -134,16 +136,10 @@ class SparkWriter(StatementWriter):
         return super().integer_arithmetic(sign, left, right, kind)
 
     def divide_wide(self, left: TypedSQL, right: TypedSQL) -> TypedSQL:
-        """Spark rounds a quotient of decimals, so 38 digits are divided as 20 and 18."""
-        over, by = (self.cast(operand, "wide").sql for operand in (left, right))
-        upper = _divide_towards_zero(over, _CHUNK)
-        rest = f"({upper} % {by}) * {_CHUNK} + {over} % {_CHUNK}"
-        high, low = _divide_towards_zero(upper, by), _divide_towards_zero(f"({rest})", by)
-        long = f"{high} * {_CHUNK} + {low}"
-        short = f"CAST(TRY_CAST({over} AS BIGINT) DIV {right.sql} AS {_WIDE})"
-        narrow = f"ABS({over}) < {_CHUNK}"
+        over = self.cast(left, "wide")
+        by = self.cast(right, "wide").sql
         return TypedSQL(
-            f"CASE WHEN {narrow} THEN {short} ELSE CAST({long} AS {_WIDE}) END", "wide"
+            self.bind([over], lambda number: _divide_wide(number, by, right.sql)), "wide"
         )
 
     def sum_integers(self, value: TypedSQL) -> TypedSQL:
@@ -158,16 +154,7 @@ class SparkWriter(StatementWriter):
         )
 
     def round_double(self, how: str, value: TypedSQL) -> TypedSQL:
-        """Spark's own FLOOR and CEIL return integers, which fail for large doubles."""
-        sql, small = value.sql, f"ABS({value.sql}) < {_WHOLE_FROM}"
-        rounded = f"CAST({how.upper()}({sql}) AS DOUBLE)"
-        if how == "trunc":
-            rounded = f"CAST(CAST({sql} AS BIGINT) AS DOUBLE)"
-        if how == "round":
-            size = f"FLOOR(ABS({sql}))"
-            up = f"CASE WHEN ABS({sql}) - {size} >= 0.5D THEN 1D ELSE 0D END"
-            rounded = f"(CASE WHEN {sql} < 0D THEN -1D ELSE 1D END * ({size} + {up}))"
-        return TypedSQL(f"CASE WHEN {small} THEN {rounded} ELSE {sql} END", "double")
+        return TypedSQL(self.bind([value], lambda number: _round_double(how, number)), "double")
 
     def like(self, value: TypedSQL, pattern: TypedSQL) -> TypedSQL:
         pattern_text = self.parameters.get(pattern.sql.removeprefix(":"))
@@ -282,6 +269,33 @@ def _truncate(unit: str, moment: str) -> str:
 def _exact_text(name: str, kind: Kind) -> str:
     """A value as text, different for different values: even for 0.0 and -0.0."""
     return f"HEX({name})" if kind == "opaque" else f"CAST({name} AS STRING)"
+
+
+def _to_integer(number: str, bits: int) -> str:
+    fits = f"RINT({number}) >= {-(2**bits)}D AND RINT({number}) < {2**bits}D"
+    return f"CASE WHEN {fits} THEN CAST(RINT({number}) AS BIGINT) END"
+
+
+def _round_double(how: str, number: str) -> str:
+    """Spark's own FLOOR and CEIL return integers, which fail for large doubles."""
+    rounded = f"CAST({how.upper()}({number}) AS DOUBLE)"
+    if how == "trunc":
+        rounded = f"CAST(CAST({number} AS BIGINT) AS DOUBLE)"
+    if how == "round":
+        size = f"FLOOR(ABS({number}))"
+        up = f"CASE WHEN ABS({number}) - {size} >= 0.5D THEN 1D ELSE 0D END"
+        rounded = f"(CASE WHEN {number} < 0D THEN -1D ELSE 1D END * ({size} + {up}))"
+    return f"CASE WHEN ABS({number}) < {_WHOLE_FROM} THEN {rounded} ELSE {number} END"
+
+
+def _divide_wide(over: str, by: str, narrow_by: str) -> str:
+    """Spark rounds a quotient of decimals, so 38 digits are divided as 20 and 18."""
+    upper = _divide_towards_zero(over, _CHUNK)
+    rest = f"({upper} % {by}) * {_CHUNK} + {over} % {_CHUNK}"
+    high, low = _divide_towards_zero(upper, by), _divide_towards_zero(f"({rest})", by)
+    long = f"{high} * {_CHUNK} + {low}"
+    short = f"CAST(TRY_CAST({over} AS BIGINT) DIV {narrow_by} AS {_WIDE})"
+    return f"CASE WHEN ABS({over}) < {_CHUNK} THEN {short} ELSE CAST({long} AS {_WIDE}) END"
 
 
 def _divide_towards_zero(over: str, by: str) -> str:
