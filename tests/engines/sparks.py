@@ -38,8 +38,9 @@ SETTINGS = {
 
 
 @contextlib.contextmanager
-def local():
-    """A session in this process, stopped with its Java process afterwards."""
+def local(*, long=False):
+    """A session in this process, stopped with its Java process afterwards. A long one gets
+    the better compiler."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # about the version of pandas
         from pyspark.sql import SparkSession
@@ -47,6 +48,9 @@ def local():
         builder = SparkSession.builder.master("local[2]")
         for key, value in SETTINGS.items():
             builder = builder.config(key, value)
+        if long:
+            options = JAVA.replace("-XX:TieredStopAtLevel=1 ", "")
+            builder = builder.config("spark.driver.extraJavaOptions", options)
         session = builder.getOrCreate()
         import pyspark.testing.utils  # noqa: F401
     try:

@@ -26,8 +26,8 @@ INTERPRETED = {
 
 
 @pytest.fixture(scope="module")
-def session():
-    with local() as started:
+def session(pytestconfig):
+    with local(long=pytestconfig.getoption("full")) as started:
         yield started
 
 
