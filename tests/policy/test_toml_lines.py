@@ -1,6 +1,10 @@
 """The line of a key, whatever the layout."""
 
+import tomllib
+
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from deniable.policy.toml_lines import line_of
 
@@ -47,3 +51,43 @@ source = 'x.csv'
 )
 def test_the_line_of_a_key(path, line):
     assert line_of(TEXT, path) == line
+
+
+VALUES = (
+    "1 # [ '\"",
+    '"a # [ \\" {"',
+    "'a # ] \\'",
+    '"""\nb = "1"\n\\""" [\n"""""',
+    "'''\n[c]\n''''",
+    "[ # ]\n  '[',\n  { x = [2], y = ']' },\n]",
+    '{ x = [\n"""]\n"""] }',
+    "2026-01-01",
+)
+
+
+@given(st.lists(st.sampled_from(VALUES), max_size=8), st.sampled_from(["\n", "\r\n"]))
+def test_every_layout_is_cut_where_its_statements_begin(values, ending):
+    text, lines = "", {}
+    for place, value in enumerate(values):
+        text += f"# {value.splitlines()[0]}\n\n" if place % 2 else ""
+        lines[f"k{place}"] = text.count("\n") + 1
+        text += f"k{place} = {value}\n"
+    text = text.replace("\n", ending)
+    assert list(tomllib.loads(text)) == list(lines)
+    assert {name: line_of(text, (name,)) for name in lines} == lines
+
+
+def test_a_long_list_is_read_once(monkeypatch):
+    """A mistake in a policy with 4,000 lines of keys is reported at once."""
+    keys = "".join(f'  "key {i}",\n' for i in range(4_000))
+    text = f"[a]\nb = [\n{keys}]\nc = 1\n"
+    read = []
+
+    def loads(statement):
+        read.append(len(statement))
+        return real(statement)
+
+    real = tomllib.loads
+    monkeypatch.setattr(tomllib, "loads", loads)
+    assert line_of(text, ("a", "c")) == 4_004
+    assert sum(read) <= len(text)

@@ -1,11 +1,22 @@
 """The line of a key in a TOML text, for error messages.
 
-The text is cut into statements: the shortest runs of lines that parse on their own. So the
-parser of the standard library reads it, and nothing is guessed from the look of the text.
+The text is valid TOML. It is cut into statements: at each line end that is in no string and in
+no brackets. The parser of the standard library then reads each statement on its own.
 """
 
+import re
 import tomllib
 from collections.abc import Iterator, Sequence
+
+_PART = re.compile(
+    r"""
+    (?P<long>\"{3}(?:[^\\]|\\.)*?\"{3,5} | '{3}.*?'{3,5})  # strings of many lines
+    | "(?:[^"\\\n]|\\.)*" | '[^'\n]*'  # strings
+    | \#[^\n]*  # comments
+    | (?P<open>[\[{]) | (?P<close>[\]}]) | (?P<end>\n)
+    """,
+    re.VERBOSE | re.DOTALL,
+)
 
 
 def line_of(text: str, path: Sequence[str]) -> int | None:
@@ -35,17 +46,15 @@ def _keys(text: str) -> Iterator[tuple[int, tuple[str, ...]]]:
 
 
 def _statements(text: str) -> Iterator[tuple[int, str]]:
-    start, gathered = 1, ""
-    for number, line in enumerate(text.splitlines(keepends=True), start=1):
-        if not gathered:
-            start = number
-        gathered += line
-        try:
-            tomllib.loads(gathered)
-        except tomllib.TOMLDecodeError:
-            continue  # the statement continues on the next line
-        yield start, gathered
-        gathered = ""
+    """Each statement, with comments before it, and the line on which it starts."""
+    start, line, depth = 0, 1, 0
+    for part in _PART.finditer(text + "\n"):
+        kind = part.lastgroup
+        depth += {"open": 1, "close": -1}.get(kind or "", 0)
+        if kind == "end" and depth == 0:
+            yield line, text[start : part.end()]
+            line += text.count("\n", start, part.end())
+            start = part.end()
 
 
 def _paths(tree: object, path: tuple[str, ...] = ()) -> Iterator[tuple[str, ...]]:
