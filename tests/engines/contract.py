@@ -9,6 +9,7 @@ import contextlib
 import datetime
 import itertools
 import math
+from collections.abc import Iterator
 from pathlib import Path
 from typing import ClassVar
 
@@ -21,6 +22,7 @@ from deniable.engines.handover.long_texts import LONGEST_TEXT
 from deniable.errors import EngineFailed, InvalidPolicy, InvalidQuery, Unsupported
 from deniable.policy import Policy, Table
 from deniable.query.language.parse import parse
+from deniable.query.plan.plan import Plan
 from deniable.query.planner.planner import plan
 from deniable.query.relations import join_limits
 from tests.engines import rows
@@ -160,6 +162,35 @@ def aggregates():
         for sql in asked:
             with contextlib.suppress(InvalidQuery):
                 yield sql, plan(parse(sql), hostile_policy(**limits), epsilon=50)
+
+
+# More declared keys than a statement lists, among them all odd values.
+TEXTS = ("'", "''", 'IN (SELECT key FROM "(keys 0)")', "\\", "list_00")
+MANY_KEYS = {
+    "word": [*(word for word in WORDS if word is not None), *TEXTS, *map(str, range(100))],
+    "whole": [-1000, -999, -1, 0, 41, 1000, *range(500, 900, 3)],
+    "day": [f"2020-{month:02}-{day:02}" for month in (1, 2, 3, 4) for day in range(1, 30)],
+}
+
+
+def many_keys() -> Iterator[tuple[str, Plan]]:
+    """Plans with many declared keys, by name."""
+    table = Table.declare(
+        "odd",
+        bounds={"real": (-10, 100), "whole": (-1000, 1000)},
+        step={"real": 10},
+        keys=MANY_KEYS,
+    ).with_schema(HOSTILE_SCHEMA)
+    asked = {
+        "word": "SELECT word, COUNT(*) AS n, MEDIAN(real) AS m FROM odd GROUP BY word",
+        "whole": "SELECT whole, COUNT(*) AS n FROM odd GROUP BY whole",
+        "day": "SELECT day, word, COUNT(*) AS n FROM odd GROUP BY day, word",
+    }
+    for name, sql in asked.items():
+        for other in (False, True)[: 1 + (name != "word")]:
+            made = plan(parse(sql), Policy([table], epsilon=100), epsilon=50, other=other)
+            assert '"(keys 0)"' in made.statements[0].sql
+            yield f"{name} {other}", made
 
 
 # The same with functions that not every engine has.
@@ -305,6 +336,11 @@ class EngineContract:
             refused = {name.partition(": ")[2] for name in plans.keys() - kept.keys()}
             assert refused == self.refused_questions
             same(engine, reference, kept)
+
+    def test_many_declared_keys_make_duckdbs_groups(self):
+        plans = self.chosen(dict(many_keys()))
+        with self.opened({"odd": hostile()}) as engine, DuckDB({"odd": hostile()}) as duckdb:
+            same(engine, duckdb, plans)
 
     def test_no_integer_leaves_its_limits_at_a_bound(self):
         """The bounds times 1 / step round to a step beyond them."""

@@ -63,7 +63,7 @@ class Gift:
             return f"table {self.to} is public: its rows are not protected (epsilon is endless)"
         return (
             f"table {self.to} protects each {self.unit}, which not all tables of its budget "
-            f"do: whoever is in several units can lose {amount} for each of them"
+            f"do: a person who is in several units can lose {amount} for each of them"
         )
 
 

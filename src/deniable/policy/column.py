@@ -1,6 +1,7 @@
 """One column: its kind, its bounds and grid, and the keys that groups may have."""
 
 import math
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -65,16 +66,16 @@ def kind_of_keys(keys: Iterable[object]) -> Kind | None:
     >>> kind_of_keys([1, 2.5]), kind_of_keys(["A"]), kind_of_keys([True, 1])
     ('number', 'text', None)
     """
-    kinds: set[Kind | None] = {_kind_of_key(key) for key in keys}
+    kinds: set[Kind | None] = {_kind_of_class(one) for one in set(map(type, keys))}
     return kinds.pop() if len(kinds) == 1 else None
 
 
-def _kind_of_key(key: object) -> Kind | None:
-    if isinstance(key, bool):
+def _kind_of_class(one: type) -> Kind | None:
+    if issubclass(one, bool):
         return "boolean"
-    if isinstance(key, int | float):
+    if issubclass(one, int | float):
         return "number"
-    return "text" if isinstance(key, str) else None
+    return "text" if issubclass(one, str) else None
 
 
 KeyValue: TypeAlias = str | int | float | bool
@@ -246,19 +247,19 @@ def _keys(name: str, keys: Sequence[KeyValue] | str | None) -> Keys:
         raise _bad(name, "keys", f"{wrong}. Found {keys!r}")
     if not values:
         raise _bad(name, "keys", f"{wrong}. Found an empty list")
-    if kind_of_keys(values) is None or any(value != value for value in values):
+    kind = kind_of_keys(values)
+    if kind is None or (kind == "number" and any(value != value for value in values)):
         raise _bad(name, "keys", f"{wrong}. Found {list(values)[:5]}")
-    seen: set[Any] = set()
-    for value in values:
-        if value in seen:
-            raise _bad(name, "keys", f"{wrong}. Found {value!r} twice")
-        if isinstance(value, str) and not is_encodable(value):
-            raise _bad(
-                name,
-                "keys",
-                f"must be text that UTF-8 can encode. Found {value!r}, with a lone surrogate",
-            )
-        seen.add(value)
+    if len(set(values)) < len(values):
+        twice = next(value for value, count in Counter(values).items() if count > 1)
+        raise _bad(name, "keys", f"{wrong}. Found {twice!r} twice")
+    if kind == "text" and not is_encodable("".join(values)):
+        value = next(value for value in values if not is_encodable(value))
+        raise _bad(
+            name,
+            "keys",
+            f"must be text that UTF-8 can encode. Found {value!r}, with a lone surrogate",
+        )
     return values
 
 
@@ -268,7 +269,11 @@ def is_encodable(text: str) -> bool:
     >>> is_encodable("Ä"), is_encodable("\\ud800")
     (True, False)
     """
-    return not any("\ud800" <= character <= "\udfff" for character in text)
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
 
 
 def _kind(

@@ -239,6 +239,10 @@ def _check_name(name: str) -> str:
         compared_name(name)
     except ValueError as problem:
         raise InvalidPolicy(f"The name of a table {problem}.") from None
+    if name.startswith("("):  # as the names of what an engine holds beside the tables
+        raise InvalidPolicy(
+            f"The name of a table may not begin with a bracket. Found {name!r}."
+        )
     return name
 
 

@@ -21,7 +21,8 @@ from deniable.engines.duckdb.quoting import quote_name, quote_text
 from deniable.engines.duckdb.source_files import SourceFiles, find_files
 from deniable.engines.duckdb.spill import Spill
 from deniable.engines.duckdb.view_checks import check_definition
-from deniable.engines.handover.exact_groups import CellCounts
+from deniable.engines.handover.declared_keys import key_tables
+from deniable.engines.handover.exact_groups import CellCounts, ExactGroups
 from deniable.engines.handover.long_texts import LONGEST_TEXT
 from deniable.engines.handover.plan_runner import PlanRunner
 from deniable.errors import InvalidPolicy
@@ -146,6 +147,21 @@ class DuckDB(PlanRunner):
             if broken is not None:
                 broken.close()
         self._spill.clear()
+
+    def _statements(self, plan: Plan) -> tuple[Statement, ...]:
+        return plan.statements
+
+    def _read_groups(self, plan: Plan) -> Iterator[ExactGroups]:
+        """The groups, while the plan's keys are tables that its statements can read."""
+        connection, beside = self._connect(), key_tables(plan.keys)
+        try:
+            for name, table in beside.items():
+                connection.register(name, table)
+            yield from super()._read_groups(plan)
+        finally:
+            with contextlib.suppress(duckdb.Error):  # closed after a failure
+                for name in beside:
+                    connection.unregister(name)
 
     def _count_cells(self, plan: Plan, statement: Statement) -> CellCounts:
         """If there are many cells, the rows are counted here as they arrive."""

@@ -11,6 +11,7 @@ import secrets
 import threading
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
 from typing import Any, ClassVar, Self
 
 import pyarrow as pa
@@ -22,6 +23,7 @@ from deniable.exact.bits import SYSTEM
 from deniable.policy import Policy
 from deniable.policy.suggestions import suggest
 from deniable.query.plan.plan import Plan, Statement
+from deniable.query.plan.written_keys import write_keys_into
 
 log = logging.getLogger("deniable.engine")
 
@@ -103,7 +105,7 @@ class PlanRunner(ABC):
 
     def check(self, plan: Plan) -> None:
         """Raises Unsupported if this engine cannot run the plan. Runs nothing."""
-        for statement in plan.statements:
+        for statement in self._statements(plan):
             self._check_statement(statement.sql)
 
     def run(self, plan: Plan) -> Withheld[ExactGroups]:
@@ -114,6 +116,13 @@ class PlanRunner(ABC):
         """The same in batches, so that memory need hold only one. The statement starts when
         the first batch is read; no other statement starts before the last batch is read."""
         return Withheld(self._batches(plan))
+
+    def _statements(self, plan: Plan) -> tuple[Statement, ...]:
+        """The statements of a plan, with all keys in their text."""
+        return tuple(
+            replace(statement, sql=write_keys_into(statement.sql, plan.keys))
+            for statement in plan.statements
+        )
 
     def _has_collation(self, table: str, column: str) -> bool:
         """Whether the source takes different texts of a column for equal."""
@@ -157,15 +166,16 @@ class PlanRunner(ABC):
 
     def _read_groups(self, plan: Plan) -> Iterator[ExactGroups]:
         """The groups in batches; all cells come with the first batch."""
+        statements = self._statements(plan)
         cells = {
             statement.name: self._count_cells(plan, statement)
-            for statement in plan.statements
+            for statement in statements
             if statement.kind == "cells"
         }
         if not plan.engine_sql:
             yield ExactGroups((), None, {}, cells)
             return
-        for batch in self._run_statement(plan.engine_sql):
+        for batch in self._run_statement(statements[0].sql):
             yield _to_groups(plan, batch, cells)
             cells = {}
 

@@ -13,8 +13,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from deniable.query.plan.grid_steps import common_step
-from deniable.query.plan.plan import KeyValue
+from deniable.query.plan.plan import GroupKey, KeyValue
 
+MOST_WRITTEN = 100  # declared keys in the text of a statement; more are a relation beside it
+MOST_JOINED = 50_000  # of those, keys that are looked up for every row; more, for every group
 MOST_STEPS = 1 << 60  # the greatest distance from zero, in steps
 _MOST_CACHED = 32
 
@@ -108,3 +110,27 @@ def is_consecutive(numbers: NDArray[Any]) -> bool:
     (True, False)
     """
     return bool(numbers.size) and bool(np.all(np.diff(numbers) == 1))
+
+
+def is_beside(key: GroupKey) -> bool:
+    """Whether the declared values of a key are a relation beside the statement, and not in it.
+
+    Consecutive numbers are written as a range, however many they are.
+
+    >>> is_beside(GroupKey("n", "number", tuple(range(10**4)), Fraction(1)))
+    False
+    >>> is_beside(GroupKey("n", "number", tuple(range(0, 10**4, 2)), Fraction(1)))
+    True
+    """
+    if key.values is None or len(key.values) <= MOST_WRITTEN:
+        return False
+    if key.kind != "number":
+        return True
+    steps = key_list_of(key.values).steps(key.step or Fraction(1))
+    return steps is not None and not is_consecutive(steps)
+
+
+def key_relation(place: int) -> str:
+    """The name of the relation with the values of a plan's key, in its one column `key`. No
+    table of a policy has such a name."""
+    return f"(keys {place})"

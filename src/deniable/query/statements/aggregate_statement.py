@@ -49,9 +49,12 @@ class AggregateStatement:
 
     def sql(self) -> exp.Select:
         """The whole statement."""
-        rows = InputRows(
-            self.scope, self.where, self.groupings, self.statistics, self.other
-        ).sql()
+        # If each row is a unit, it does not matter whether its group is left out later.
+        late = self.scope.table.unit is None
+        inputs = InputRows(
+            self.scope, self.where, self.groupings, self.statistics, self.other, late
+        )
+        rows = inputs.sql()
         keys = key_columns(self.groupings)
         units = [named(exp.Count(this=exp.Star()), "units")] if self.count_units else []
         if self.scope.table.unit is None:
@@ -64,7 +67,13 @@ class AggregateStatement:
                 for name in statistic.feature_names(place)
             ]
         answer = source.select(*keys, *units, *features, copy=False)
-        return answer.group_by(*_copies(keys), copy=False) if keys else answer
+        if not keys:
+            return answer
+        answer = answer.group_by(*_copies(keys), copy=False)
+        if not (conditions := inputs.late_conditions()):
+            return answer
+        all_groups = subquery(answer, "all_groups").select(exp.Star(), copy=False)
+        return all_groups.where(*conditions, copy=False)
 
     def _bound_contributions(self, rows: exp.Select, keys: list[Sql]) -> exp.Select:
         """Each unit's features in its groups, within both contribution bounds."""

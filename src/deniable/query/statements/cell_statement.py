@@ -21,8 +21,8 @@ from fractions import Fraction
 from sqlglot import exp
 
 from deniable.query.language.syntax_tree import Expression, Literal
-from deniable.query.plan.key_list import key_list_of
 from deniable.query.plan.plan import GroupKey
+from deniable.query.plan.written_keys import listed_values
 from deniable.query.relations.scope import Scope
 from deniable.query.relations.sql_nodes import (
     Sql,
@@ -59,14 +59,14 @@ class CellStatement:
 
     def count_keys(self, argument: Expression, key: GroupKey) -> str:
         """Cell i is the i-th declared value of a key."""
-        groupings = (*self.groupings, Grouping(key, argument))
+        groupings = (*self.groupings, Grouping(key, argument, in_plan=False))
         rows = InputRows(self.scope, self.where, groupings, (), self.other).sql()
         place = exp.column(f"k{len(self.groupings)}")
         kept = subquery(self._limit_rows(rows, place, once=False), "kept")
         counted = kept.select(*self._keys(), exp.column("v"), _count())
         counted = counted.group_by(*self._keys(), exp.column("v"))
         cell = exp.Case(this=exp.column("v"))
-        for i, value in enumerate(_engine_values(key)):
+        for i, value in enumerate(listed_values(key)):
             cell = cell.when(self._literal(value), number(i), copy=False)
         answer = subquery(counted, "counted")
         return _text(answer.select(*self._keys(), named(cell, "cell"), exp.column("n")))
@@ -122,15 +122,6 @@ class CellStatement:
         if isinstance(value, int) and not isinstance(value, bool):
             return number(value)
         return self.scope.sql(Literal(value))
-
-
-def _engine_values(key: GroupKey) -> list[str | int | bool]:
-    """Declared values as the engine returns them: numbers in whole steps."""
-    if key.kind == "number":
-        steps = key_list_of(key.values or ()).steps(key.step or Fraction(1))
-        assert steps is not None  # `key_of` refuses keys that are too far from zero
-        return list(steps.tolist())
-    return [value if isinstance(value, bool) else str(value) for value in key.values or ()]
 
 
 def _count() -> Sql:

@@ -16,7 +16,13 @@ from typing import TypeAlias
 from sqlglot import exp
 
 from deniable.query.language.syntax_tree import ColumnRef, Expression, Literal
-from deniable.query.plan.key_list import is_consecutive, key_list_of
+from deniable.query.plan.key_list import (
+    MOST_JOINED,
+    is_beside,
+    is_consecutive,
+    key_list_of,
+    key_relation,
+)
 from deniable.query.plan.plan import GroupKey
 from deniable.query.relations.scope import Scope
 from deniable.query.relations.sql_nodes import (
@@ -43,6 +49,7 @@ class Grouping:
 
     key: GroupKey
     expression: Expression
+    in_plan: bool = True  # whether it is one of the plan's keys, which engines can read
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,6 +61,7 @@ class InputRows:
     groupings: tuple[Grouping, ...]
     statistics: tuple[Statistic, ...]
     other: bool
+    late: bool = False  # whether very many keys are left to `late_conditions`
 
     def sql(self) -> exp.Select:
         """Of each row: its unit u, its keys and its arguments."""
@@ -79,7 +87,8 @@ class InputRows:
         """Keys and arguments of the rows that pass WHERE."""
         unit = [exp.column("u")] if self.scope.table.unit is not None else []
         keys = [
-            named(self._key_sql(grouping), f"k{i}") for i, grouping in enumerate(self.groupings)
+            named(self._key_sql(i, grouping), f"k{i}")
+            for i, grouping in enumerate(self.groupings)
         ]
         values = [
             named(self.scope.sql(argument), f"y{place}") for place, _, argument in arguments
@@ -141,7 +150,7 @@ class InputRows:
             return value
         return clip(value, number(statistic.low), number(statistic.high))
 
-    def _key_sql(self, grouping: Grouping) -> Sql:
+    def _key_sql(self, place: int, grouping: Grouping) -> Sql:
         key, value = grouping.key, self.scope.sql(grouping.expression)
         integer = self._integer_key(grouping)
         if integer is not None:
@@ -154,22 +163,44 @@ class InputRows:
         elif key.kind == "date":
             value = try_cast(try_cast(value, "date"), "text")
         if self.other and key.values is not None:
-            return case(self._in(value.copy(), key), value)
+            return case(self._in(value.copy(), place, grouping), value)
         return value
 
     def _declared_keys_only(self) -> list[Sql]:
         """Only declared keys make groups, unless the question asks for the other rows too."""
-        if self.other:
-            return []
         return [
-            self._in(exp.column(f"k{i}"), grouping.key)
+            self._in(exp.column(f"k{i}"), i, grouping)
             for i, grouping in enumerate(self.groupings)
             if grouping.key.values is not None
+            and not self.other
+            and not self._is_late(grouping)
         ]
 
-    def _in(self, value: Sql, key: GroupKey) -> Sql:
+    def late_conditions(self) -> list[Sql]:
+        """The same for very many keys: each group is looked up, and not each row."""
+        return [
+            self._in(exp.column(f"k{i}"), i, grouping)
+            for i, grouping in enumerate(self.groupings)
+            if self._is_late(grouping)
+        ]
+
+    def _is_late(self, grouping: Grouping) -> bool:
+        key = grouping.key
+        many = key.values is not None and len(key.values) > MOST_JOINED
+        return self.late and not self.other and grouping.in_plan and many and is_beside(key)
+
+    def _in(self, value: Sql, place: int, grouping: Grouping) -> Sql:
         """Whether a value is one of the declared ones."""
+        key = grouping.key
         assert key.values is not None
+        if grouping.in_plan and is_beside(key):
+            relation = exp.to_identifier(key_relation(place), quoted=True)
+            keys = (
+                exp.Select()
+                .select(exp.column("key"), copy=False)
+                .from_(exp.Table(this=relation), copy=False)
+            )
+            return exp.In(this=value, query=exp.Subquery(this=keys))
         if key.kind == "number":
             steps = key_list_of(key.values).steps(key.step or Fraction(1))
             assert steps is not None  # `key_of` refuses keys that are too far from zero

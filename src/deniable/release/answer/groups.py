@@ -7,7 +7,6 @@ holds all other rows. Apart from the keys, the result is still exact and private
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from fractions import Fraction
 from math import prod
 from typing import Any
 
@@ -16,8 +15,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
+from deniable.engines.handover.declared_keys import engine_values
 from deniable.engines.handover.exact_groups import CellCounts, ExactGroups, Integers
-from deniable.query.plan.key_list import is_consecutive, key_list_of
+from deniable.query.plan.key_list import is_consecutive
 from deniable.query.plan.plan import GroupKey, Plan
 from deniable.release.answer.cell_places import (
     PlacedCells,
@@ -53,7 +53,7 @@ def form_groups(plan: Plan, exact: ExactGroups | Iterator[ExactGroups]) -> Group
 
 
 def _declared_groups(plan: Plan, batches: Iterable[ExactGroups]) -> Groups:
-    lists = [_engine_values(key) for key in plan.keys]
+    lists = [engine_values(key) for key in plan.keys]
     sizes = [len(values) for values in lists]
     count = prod(sizes)
     consecutive = [_is_consecutive(values) for values in lists]
@@ -213,16 +213,6 @@ class OtherGroup:
             name: _append_total(values, self._sums[name]) if name in self._sums else values
             for name, values in features.items()
         }
-
-
-def _engine_values(key: GroupKey) -> "pa.Array[Any]":
-    """Declared values as the engine returns them: numbers in whole steps, others unchanged."""
-    assert key.values is not None
-    if key.kind == "number":
-        return pa.array(key_list_of(key.values).steps(key.step or Fraction(1)), type=pa.int64())
-    if key.kind == "boolean":
-        return pa.array([bool(value) for value in key.values])
-    return pa.array([str(value) for value in key.values], type=pa.string())
 
 
 def _as_declared(key: GroupKey, column: "pa.Array[Any]") -> "pa.Array[Any]":
