@@ -19,6 +19,10 @@ OTHER = {
 }
 
 
+MOMENTS = pa.array([0, 1500, None, 2**62], pa.int64())
+BROKEN = pa.array([b"a", b"\xff", b"\xed\xa0\x80", None], pa.binary()).view(pa.string())
+
+
 def write(folder, name, table):
     pyarrow.parquet.write_table(table, folder / name)
 
@@ -56,3 +60,46 @@ def test_an_incomplete_file_is_refused(tmp_path):
     (tmp_path / "b.parquet").write_bytes((tmp_path / "b.parquet").read_bytes()[:-9])
     with pytest.raises(InvalidPolicy, match="incomplete"):
         DuckDB.open({"visits": str(tmp_path / "*.parquet")})
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        BROKEN,
+        BROKEN.cast(pa.binary()).cast(pa.large_binary()).view(pa.large_string()),
+        BROKEN.dictionary_encode(),
+    ],
+    ids=["string", "large string", "categories"],
+)
+def test_bytes_that_are_not_text_fail_nothing_beside_milliseconds(tmp_path, text):
+    """Arrow reads such files, because DuckDB's reader fails on far milliseconds."""
+    moments = MOMENTS.view(pa.timestamp("ms"))
+    write(tmp_path, "a.parquet", pa.table({"ward": text, "day": moments}))
+    asked = plan("SELECT COUNT(UPPER(ward)) AS n, COUNT(day) AS m FROM visits", features="nm")
+    with DuckDB.open({"visits": str(tmp_path / "a.parquet")}) as engine:
+        assert shown(engine.run(asked)) == [(3, 2)]
+
+
+@pytest.mark.parametrize("zone", [None, "UTC"])
+@pytest.mark.parametrize("unit", ["ms", "us", "ns"])
+def test_timestamps_beside_milliseconds_are_compared(tmp_path, unit, zone):
+    """Compared by Arrow, those with a zone failed, unless one of them was missing."""
+    moments = MOMENTS.drop_null().view(pa.timestamp(unit, zone))
+    days = pa.array([0] * 3, pa.int64()).view(pa.timestamp("ms"))
+    write(tmp_path, "a.parquet", pa.table({"when": moments, "day": days}))
+    asked = plan(
+        'SELECT COUNT(*) AS n FROM (SELECT TRY_CAST("when" AS TIMESTAMP) AS c FROM visits) '
+        "AS clean WHERE c > TIMESTAMP '1970-01-01'",
+        features=["n"],
+    )
+    with DuckDB.open({"visits": str(tmp_path / "a.parquet")}) as engine:
+        assert shown(engine.run(asked)) == [(1 if unit == "ms" else 2,)]
+
+
+@pytest.mark.parametrize("type_", [pa.float16(), pa.decimal256(60, 2), pa.uint64()])
+def test_numbers_of_unusual_types_are_read_beside_milliseconds(tmp_path, type_):
+    days = pa.array([0, 1], pa.int64()).view(pa.timestamp("ms"))
+    costs = pa.array([1, 2], pa.int64()).cast(type_)
+    write(tmp_path, "a.parquet", pa.table({"cost": costs, "day": days}))
+    with DuckDB.open({"visits": str(tmp_path / "a.parquet")}) as engine:
+        assert shown(engine.run(COUNT)) == [(2, 2)]

@@ -28,7 +28,7 @@ TYPES: dict[str, Any] = {
     "date": pa.timestamp("us"),
 }
 
-_FARTHEST = 2**62  # microseconds from 1970: the year 148,108
+FARTHEST = 2**62  # microseconds from 1970: the year 148,108
 _PER_SECOND = {"s": 1, "ms": 10**3, "us": 10**6, "ns": 10**9}
 
 
@@ -202,7 +202,7 @@ def to_microseconds(column: Chunks) -> Chunks:
     if per_second > 10**6:
         count = _floor_divide(count, per_second // 10**6)
     factor = max(1, 10**6 // per_second)
-    near = pc.less(pc.abs(pc.if_else(pc.equal(count, -(2**63)), 0, count)), _FARTHEST // factor)
+    near = pc.less(pc.abs(pc.if_else(pc.equal(count, -(2**63)), 0, count)), FARTHEST // factor)
     near = pc.and_(near, pc.not_equal(count, -(2**63)))
     microseconds = pc.multiply(pc.if_else(near, count, pa.scalar(None, pa.int64())), factor)
     return microseconds.cast(pa.timestamp("us"))

@@ -7,6 +7,7 @@ import pyarrow as pa
 import pyarrow.dataset
 import pyarrow.parquet
 
+from deniable.engines.duckdb.column_kinds import FARTHEST, is_text
 from deniable.engines.duckdb.quoting import escape_pattern, quote_name, quote_text
 from deniable.errors import InvalidPolicy
 
@@ -14,6 +15,12 @@ from deniable.errors import InvalidPolicy
 # comparison that clips a NaN, if no other row exceeds the bound. With the second, bytes that
 # are not text become question marks instead of an error.
 _OPTIONS = "can_have_nan = true, utf8_validation = 'replace'"
+_LIMITS = {  # of timestamps in each unit: how to make one of an integer, and the farthest
+    "s": ("make_timestamp({} * 1000000)", FARTHEST // 10**6),
+    "ms": ("make_timestamp({} * 1000)", FARTHEST // 10**3),
+    "us": ("make_timestamp({})", FARTHEST),
+    "ns": ("make_timestamp_ns({})", 2**63 - 3),
+}
 
 
 def add_parquet_files(
@@ -28,12 +35,12 @@ def add_parquet_files(
                 f"The columns of {paths[0]!r} and {path!r} differ. Files that are read "
                 "together must have the same columns, of the same types and in the same order."
             )
-    if any(map(_in_milliseconds, schema)):
-        connection.register(table, _arrow_dataset(paths, schema))
-        return ()
     patterns = tuple(map(escape_pattern, paths))
     relation = f"read_parquet([{', '.join(map(quote_text, patterns))}], {_OPTIONS})"
     try:
+        if any(map(_in_milliseconds, schema)):
+            _add_by_arrow(connection, table, paths, schema)
+            return ()
         connection.execute(f"CREATE VIEW {quote_name(table)} AS SELECT * FROM {relation}")
     except duckdb.Error:
         raise unreadable_source(table) from None
@@ -57,13 +64,7 @@ def _read_schema(table: str, path: str) -> "pa.Schema":
 
 def _list_types(schema: "pa.Schema") -> list[tuple[str, Any]]:
     """Names and types; categories are stored as what they stand for."""
-    return [
-        (
-            field.name,
-            field.type.value_type if pa.types.is_dictionary(field.type) else field.type,
-        )
-        for field in schema
-    ]
+    return [(field.name, _value_type(field.type)) for field in schema]
 
 
 def _in_milliseconds(field: "pa.Field[Any]") -> bool:
@@ -71,12 +72,55 @@ def _in_milliseconds(field: "pa.Field[Any]") -> bool:
     return pa.types.is_timestamp(field.type) and field.type.unit in ("s", "ms")
 
 
-def _arrow_dataset(files: tuple[str, ...], schema: "pa.Schema") -> "pyarrow.dataset.Dataset":
-    """Parquet files as Arrow reads them, with timestamps without a zone."""
-    plain = [
-        field.with_type(pa.timestamp(field.type.unit))
-        if pa.types.is_timestamp(field.type)
-        else field
-        for field in schema
-    ]
-    return pyarrow.dataset.dataset(list(files), schema=pa.schema(plain), format="parquet")
+def _add_by_arrow(
+    connection: duckdb.DuckDBPyConnection,
+    table: str,
+    paths: tuple[str, ...],
+    schema: "pa.Schema",
+) -> None:
+    """Adds the files as Arrow reads them, in plain types from which DuckDB makes each value.
+
+    Arrow checks no text, and DuckDB fails on bytes that are none. Arrow compares values for
+    DuckDB, and fails on timestamps with a zone, so it gets only integers to compare.
+    """
+    plain = [field.with_type(_stored_type(field.type)) for field in schema]
+    dataset = pyarrow.dataset.dataset(list(paths), schema=pa.schema(plain), format="parquet")
+    stored = f"(files of {table})"
+    connection.register(stored, dataset)
+    made = (_make_value(quote_name(field.name), _value_type(field.type)) for field in schema)
+    replaced = ", ".join(filter(None, made))
+    connection.execute(
+        f"CREATE VIEW {quote_name(table)} AS SELECT * REPLACE ({replaced}) "
+        f"FROM {quote_name(stored)}"
+    )
+
+
+def _value_type(type_: Any) -> Any:
+    return type_.value_type if pa.types.is_dictionary(type_) else type_
+
+
+def _stored_type(type_: Any) -> Any:
+    """The type in which Arrow hands a column over."""
+    value = _value_type(type_)
+    if pa.types.is_timestamp(value):
+        return pa.int64()
+    if is_text(value):
+        return pa.large_binary()
+    if pa.types.is_float16(value):
+        return pa.float32()
+    return pa.float64() if pa.types.is_decimal256(value) else value
+
+
+def _make_value(column: str, type_: Any) -> str | None:
+    """A timestamp or a text from what is stored; None for a column of another type.
+
+    >>> print(_make_value("ward", pa.string()))
+    decode(ward, 'replace') AS ward
+    """
+    if is_text(type_):
+        return f"decode({column}, 'replace') AS {column}"
+    if not pa.types.is_timestamp(type_):
+        return None
+    make, farthest = _LIMITS[type_.unit]
+    near = f"CASE WHEN {column} BETWEEN {-farthest} AND {farthest} THEN {column} END"
+    return f"{make.format(near)} AS {column}"
