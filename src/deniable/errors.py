@@ -20,6 +20,7 @@
     └── MissingExtra (ImportError)      an optional package is not installed
 
     FrameWarning (UserWarning)          values chose the types of a frame, or they do not fit
+    LedgerWarning (UserWarning)         another session holds the ledger, and this one waits
 
 A message says what is wrong, why, and how to fix it. Parameters are public, so messages about
 them quote the value. Messages about data never quote a value.
@@ -106,6 +107,10 @@ class LedgerBroken(DeniableError):
 
 class FrameWarning(UserWarning):
     """The types of a frame's columns were chosen by its values, or do not fit the policy."""
+
+
+class LedgerWarning(UserWarning):
+    """Another session holds the ledger. This one waits for it."""
 
 
 class EngineFailed(DeniableError):

@@ -10,6 +10,7 @@ another connection. What each database must be and hold is said by `sqlite_store
 import os
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -31,10 +32,10 @@ from deniable.ledger.journal import (
 )
 from deniable.ledger.signing_keys import PublicKey, SigningKey
 from deniable.ledger.stores import tables
+from deniable.ledger.stores.patience import wait_for
 from deniable.ledger.stores.postgresql_store import DEFAULT_SCHEMA, PostgreSQLStore
 from deniable.ledger.stores.sqlite_store import SQLiteStore
 
-LOCK_TIMEOUT = 300  # seconds to wait for the lock
 _BEFORE_ALL, _AFTER_ALL = -(2**63), 2**63 - 1  # the least and the largest number in a database
 _TURN_SIZE = 10_000_000  # characters of entries that are read at once, about
 
@@ -202,17 +203,20 @@ class DatabaseJournal(Journal):
     @contextmanager
     def _transaction(self, connection: sa.Connection, begin: tuple[str, ...]) -> Iterator[None]:
         try:
-            for statement in begin:
-                connection.exec_driver_sql(statement)
+            self._run(connection, begin)
             yield
-            connection.exec_driver_sql("COMMIT")
+            self._run(connection, ("COMMIT",))
         except BaseException:
             _roll_back(connection)
             raise
 
+    def _run(self, connection: sa.Connection, statements: tuple[str, ...]) -> None:
+        """Runs statements that may have to wait for other sessions."""
+        wait_for(partial(self._store.run_within, connection, statements), self._store.name)
+
     def _connect(self) -> sa.Engine:
         options: dict[str, Any] = {"isolation_level": "AUTOCOMMIT", "hide_parameters": True}
-        engine = self._store.open_engine(LOCK_TIMEOUT, options | {"max_overflow": -1})
+        engine = self._store.open_engine(options | {"max_overflow": -1})
 
         @event.listens_for(engine, "connect")
         def _prepare(connection: Any, _: object) -> None:

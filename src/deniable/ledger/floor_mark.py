@@ -15,11 +15,13 @@ import secrets
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from deniable.errors import LedgerBroken, LedgerUnavailable
 from deniable.ledger.journal import JournalAnchor, JournalView
+from deniable.ledger.stores.patience import poll, wait_for
 
 FORMAT = 1
 NOT_BEGUN = -1  # the number in a mark whose ledger has no entry yet
@@ -94,14 +96,9 @@ class FloorMark:
     @contextmanager
     def locked(self) -> Iterator[None]:
         """One process at a time, where the system has such locks; the lock file stays."""
-        try:
-            import fcntl
-        except ImportError:  # not POSIX
-            yield
-            return
         handle = os.open(f"{self.file}.lock", os.O_RDWR | os.O_CREAT, 0o600)
         try:
-            fcntl.flock(handle, fcntl.LOCK_EX)
+            wait_for(poll(partial(_try_lock, handle)), str(self.file))
             yield
         finally:
             os.close(handle)
@@ -121,6 +118,18 @@ class FloorMark:
                 temporary.unlink()
             raise
         _sync_folder(self.file.parent)
+
+
+def _try_lock(handle: int) -> bool:
+    try:
+        import fcntl
+
+        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    except ImportError:  # not POSIX: there are no such locks
+        return True
+    return True
 
 
 def _sync_folder(folder: Path) -> None:

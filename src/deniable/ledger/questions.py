@@ -28,6 +28,7 @@ from deniable.ledger.journal import (
     reservation_id,
 )
 from deniable.ledger.ledger import Entry, RecalledAnswer
+from deniable.ledger.stores import patience
 
 PATIENCE = 300  # seconds to wait for the outcome of the same question
 ABANDONED = "abandoned"  # the reference of a reservation whose asker died
@@ -249,7 +250,7 @@ class _Asking:
 
     def _wait_for(self, found: OpenReservation, deadline: float) -> None:
         """Returns when the reservation has ended, or its holder is not at work any more."""
-        pause = _FIRST_PAUSE
+        pause, told_at = _FIRST_PAUSE, time.monotonic() + patience.TOLD_AFTER
         while True:
             at_work = self._journal.is_held(found.body["holder"])  # first: it ends, then stops
             with self._journal.view() as view:
@@ -268,5 +269,8 @@ class _Asking:
                     f"{found.row.number} of the ledger). Nothing was spent. Ask again later "
                     "to get that answer. fresh=True pays for another one now."
                 )
+            if time.monotonic() > told_at:
+                patience.tell_waiting("Another session is being answered the same question")
+                told_at = deadline
             time.sleep(pause)
             pause = min(2 * pause, _LONGEST_PAUSE)

@@ -3,7 +3,7 @@
 import psycopg
 import pytest
 
-from deniable.errors import InvalidParameter, LedgerBroken, LedgerUnavailable
+from deniable.errors import InvalidParameter, LedgerBroken
 from deniable.ledger import DurableLedger
 from deniable.ledger.terms import Terms
 from deniable.policy.budget import Budget
@@ -114,15 +114,3 @@ def test_the_schema_is_the_policys_whatever_the_search_path(place, tmp_path):
 def test_addresses_that_are_refused(tmp_path, address):
     with pytest.raises(InvalidParameter, match="schema"):
         DurableLedger(address, TERMS, key=tmp_path / "l.key")
-
-
-def test_waiting_for_the_lock_has_a_limit(place, tmp_path, monkeypatch):
-    monkeypatch.setattr("deniable.ledger.database_journal.LOCK_TIMEOUT", 1)
-    made = DurableLedger(place, TERMS, key=tmp_path / "l.key")
-    address, _, schema = place.partition("#")
-    with psycopg.connect(address) as connection:
-        connection.execute(f"SELECT * FROM {schema}.deniable_anchor FOR UPDATE")
-        with pytest.raises(LedgerUnavailable, match="lock"):
-            made.reserve(plan(0.25))
-    made.reserve(plan(0.25))
-    made.close()

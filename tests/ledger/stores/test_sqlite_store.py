@@ -81,7 +81,7 @@ def test_an_older_ledger_with_a_write_ahead_log_is_converted(ledger, tmp_path):
     other.execute("SELECT * FROM deniable_anchor").fetchall()
     try:
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr("deniable.ledger.database_journal.LOCK_TIMEOUT", 0)
+            patch.setattr("deniable.ledger.stores.patience.LOCK_TIMEOUT", 0)
             with pytest.raises(LedgerUnavailable):
                 DurableLedger(tmp_path / "l.sqlite", TERMS)
     finally:

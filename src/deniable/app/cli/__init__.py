@@ -2,6 +2,7 @@
 
 import re
 import sys
+import warnings
 from collections.abc import Sequence
 from typing import Any
 
@@ -28,7 +29,7 @@ from deniable.app.cli.commands import (
     version,
 )
 from deniable.app.cli.terminal_text import escape_output
-from deniable.errors import DeniableError
+from deniable.errors import DeniableError, LedgerWarning
 
 app = typer.Typer(
     help="Private answers with exact noise, and their price.",
@@ -62,13 +63,20 @@ def main(arguments: Sequence[str] | None = None) -> None:
     """Runs one command and exits: with status 0, or with one line of error and status 2."""
     words = list(sys.argv[1:] if arguments is None else arguments)
     try:
-        with escape_output():
+        with escape_output(), warnings.catch_warnings():
+            warnings.simplefilter("always", LedgerWarning)
+            warnings.showwarning = show_warning  # type: ignore[assignment]
             status = app(words or ["--help"], prog_name="deniable", standalone_mode=False)
     except (DeniableError, typer.TyperException) as problem:
         status = report_error(problem, words)
     except typer.Abort:
         status = 130
     sys.exit(status or 0)
+
+
+def show_warning(message: Warning | str, *_: object) -> None:
+    """Prints a warning as one line, without the place in our code."""
+    print(f"deniable: {message}", file=sys.stderr, flush=True)
 
 
 def report_error(problem: Exception, words: Sequence[str]) -> int:

@@ -15,10 +15,12 @@ from typing import Any, TypeAlias
 import sqlalchemy as sa
 
 from deniable.errors import InvalidParameter, LedgerBroken, MissingExtra
+from deniable.ledger.stores import patience
 
 Connect: TypeAlias = Callable[[], AbstractContextManager[sa.Connection]]
 
 DEFAULT_SCHEMA = "public"
+_LOCK_NOT_AVAILABLE = "55P03"
 _CREATION_LOCK = 0x64656E69  # number of PostgreSQL's advisory lock for creating the tables
 
 _TABLES = (
@@ -65,7 +67,7 @@ WHERE n.nspname = :schema AND c.relname IN ('deniable_entries', 'deniable_anchor
 class PostgreSQLStore:
     """The two tables of a ledger, in one schema of a database."""
 
-    creating = ("BEGIN",)
+    creating = ("BEGIN", f"SELECT pg_advisory_xact_lock({_CREATION_LOCK})")
     reading = ("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY",)
 
     def __init__(self, url: sa.URL, schema: str) -> None:
@@ -76,14 +78,14 @@ class PostgreSQLStore:
                 "postgresql://user@host/database#ledgers"
             )
         tables = ", ".join(f'"{schema}".{table}' for table in _COLUMNS)
-        self.writing = ("BEGIN", f"LOCK TABLE {tables} IN ROW EXCLUSIVE MODE")
+        anchor = f'SELECT 1 FROM "{schema}".deniable_anchor WHERE id = 1 FOR UPDATE'
+        self.writing = ("BEGIN", f"LOCK TABLE {tables} IN ROW EXCLUSIVE MODE", anchor)
 
     @property
     def name(self) -> str:
         return self.url.host or "PostgreSQL"
 
-    def open_engine(self, timeout: int, options: dict[str, Any]) -> sa.Engine:
-        self._timeout = timeout
+    def open_engine(self, options: dict[str, Any]) -> sa.Engine:
         options["execution_options"] = {"schema_translate_map": {None: self.schema}}
         try:
             return sa.create_engine(self.url, **options)
@@ -97,7 +99,23 @@ class PostgreSQLStore:
         """Sets up a new connection, whatever the server's configuration says."""
         cursor.execute("SET synchronous_commit = on")
         cursor.execute("SET search_path = pg_catalog")
-        cursor.execute(f"SET lock_timeout = '{self._timeout}s'")
+        cursor.execute(f"SET lock_timeout = {_milliseconds(patience.LOCK_TIMEOUT)}")
+
+    def run_within(
+        self, connection: sa.Connection, statements: tuple[str, ...], seconds: float
+    ) -> bool:
+        """Runs statements that may have to wait for a lock; False if they could not get it."""
+        begin, *rest = statements
+        limit = f"SET LOCAL lock_timeout = {_milliseconds(seconds)}"
+        try:
+            # In one message: each would cost a round trip.
+            connection.exec_driver_sql("; ".join((begin, limit, *rest) if rest else (begin,)))
+        except sa.exc.OperationalError as problem:
+            if getattr(problem.orig, "sqlstate", "") != _LOCK_NOT_AVAILABLE:
+                raise
+            connection.exec_driver_sql("ROLLBACK")
+            return False
+        return True
 
     def create_private_file(self) -> None:
         return
@@ -114,7 +132,6 @@ class PostgreSQLStore:
         return len(self._facts(connection)) == len(_COLUMNS)
 
     def create(self, connection: sa.Connection) -> None:
-        connection.execute(sa.select(sa.func.pg_advisory_xact_lock(_CREATION_LOCK)))
         if not self.exists(connection):
             for statement in _TABLES:
                 connection.exec_driver_sql(statement.format(self.schema))
@@ -165,6 +182,11 @@ class PostgreSQLStore:
 def _lock_number(token: str) -> int:
     """A number of PostgreSQL's advisory locks: 64 bits with a sign."""
     return int.from_bytes(bytes.fromhex(token)[:8], signed=True)
+
+
+def _milliseconds(seconds: float) -> int:
+    """A limit for PostgreSQL, which takes 0 for none."""
+    return max(1, int(seconds * 1000))
 
 
 def _is_ours(row: Any) -> bool:

@@ -10,6 +10,7 @@ tables, exactly as they are made here, and the statistics that SQLite's ANALYZE 
 """
 
 import os
+import sqlite3
 import stat
 from contextlib import AbstractContextManager, suppress
 from pathlib import Path
@@ -18,6 +19,7 @@ from typing import Any
 import sqlalchemy as sa
 
 from deniable.errors import LedgerBroken, LedgerUnavailable
+from deniable.ledger.stores import patience
 from deniable.ledger.stores.holds import FileHolds
 
 APPLICATION_ID = 0x64656E69  # "deni": the file says what it is
@@ -48,7 +50,7 @@ class SQLiteStore:
     """The file of a ledger."""
 
     creating = writing = ("BEGIN IMMEDIATE",)
-    reading = ("BEGIN",)
+    reading = ("BEGIN", "SELECT 1 FROM sqlite_schema")  # the second waits for the lock
 
     def __init__(self, url: sa.URL, *, read_only: bool) -> None:
         self.url, self.path, self._read_only = url, Path(str(url.database)), read_only
@@ -59,15 +61,35 @@ class SQLiteStore:
     def name(self) -> str:
         return str(self.path)
 
-    def open_engine(self, timeout: int, options: dict[str, Any]) -> sa.Engine:
+    def open_engine(self, options: dict[str, Any]) -> sa.Engine:
+        options["connect_args"] = {"timeout": patience.LOCK_TIMEOUT}
         if not self._read_only:
-            return sa.create_engine(self.url, connect_args={"timeout": timeout}, **options)
+            return sa.create_engine(self.url, **options)
         # A copy in a folder that cannot be written to can be read without SQLite's locks.
         query = {"uri": "true", "mode": "ro"}
         if not os.access(self.path.parent, os.W_OK):
             query["immutable"] = "1"
         url = self.url.set(database=f"file:{_quote(self.path)}", query=query)
-        return sa.create_engine(url, connect_args={"timeout": timeout}, **options)
+        return sa.create_engine(url, **options)
+
+    def run_within(
+        self, connection: sa.Connection, statements: tuple[str, ...], seconds: float
+    ) -> bool:
+        """Runs statements that may have to wait for a lock; False if they could not get it."""
+        _set_busy_timeout(connection, seconds)
+        try:
+            for statement in statements:
+                connection.exec_driver_sql(statement).close()
+        except sa.exc.OperationalError as problem:
+            code = getattr(problem.orig, "sqlite_errorcode", 0)
+            if code & 0xFF != sqlite3.SQLITE_BUSY:
+                raise
+            if len(statements) > 1:  # a transaction was begun
+                connection.exec_driver_sql("ROLLBACK")
+            return False
+        finally:
+            _set_busy_timeout(connection, patience.LOCK_TIMEOUT)
+        return True
 
     def prepare(self, cursor: Any) -> None:
         """Sets up a new connection. An older ledger is converted from its write-ahead log."""
@@ -150,6 +172,10 @@ class SQLiteStore:
         result = connection.exec_driver_sql("PRAGMA integrity_check(1)").scalar()
         if result != "ok":
             raise LedgerBroken(f"The ledger {self.name!r} is damaged. Restore its latest copy.")
+
+
+def _set_busy_timeout(connection: sa.Connection, seconds: float) -> None:
+    connection.exec_driver_sql(f"PRAGMA busy_timeout = {int(seconds * 1000)}")
 
 
 def _normalize(sql: str) -> str:

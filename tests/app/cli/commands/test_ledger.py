@@ -5,6 +5,7 @@ import sqlite3
 
 import pytest
 
+from deniable.ledger.stores import patience
 from tests.ledger.format_1 import OLD, write_old
 
 COUNT = "SELECT COUNT(*) AS n FROM visits"
@@ -154,3 +155,17 @@ def test_the_log_of_an_analyst_however_the_name_is_written(run, hospital):
     run("sql", COUNT, "--epsilon", "0.5", "--analyst", "ann ")
     status, out, _ = run("ledger", "log", "--json", "--analyst", "ANN")
     assert (status, len(out.splitlines())) == (0, 1)
+
+
+def test_a_command_that_waits_for_another_session_says_so(run, hospital, monkeypatch):
+    run("sql", COUNT, "--epsilon", "0.5")
+    monkeypatch.setattr(patience, "TOLD_AFTER", 0.01)
+    monkeypatch.setattr(patience, "LOCK_TIMEOUT", 0.05)
+    other = sqlite3.connect(hospital / "deniable.ledger.sqlite", isolation_level=None)
+    other.execute("BEGIN IMMEDIATE")
+    status, out, err = run("sql", COUNT, "--epsilon", "0.25")
+    other.close()
+    assert (status, out) == (2, "")
+    first, second = err.splitlines()
+    assert first.startswith("deniable: Another session holds the lock of")
+    assert second.startswith("deniable sql: Another session has held the lock")
