@@ -5,6 +5,7 @@ that race, or are killed, are forks, and `run` ends them all should one hang.
 """
 
 import contextlib
+import fcntl
 import json
 import os
 import secrets
@@ -16,11 +17,19 @@ import time
 from multiprocessing import get_context
 from pathlib import Path
 
+import numpy as np
+from sqlalchemy import Engine, event
+
+from deniable.engines.handover.exact_groups import ExactGroups
+from deniable.engines.handover.withheld import Withheld
 from deniable.errors import BudgetExhausted, LedgerUnavailable
 from deniable.ledger.database_journal import DatabaseJournal
 from deniable.ledger.durable_ledger import DurableLedger
+from deniable.ledger.memory_ledger import MemoryLedger
 from deniable.ledger.terms import Terms
+from deniable.policy import Policy, Table
 from deniable.policy.budget import Budget
+from deniable.release import Session
 from tests.ledger.contract import plan
 from tests.ledger.faults import refuse
 
@@ -41,7 +50,12 @@ class Unlocked(DatabaseJournal):
         return super().append(lambda _: stale)
 
 
-def race(where, key, *, processes, requests, room, mutant=False):
+def race(places, **how):
+    """One race at each place, one after the other: imports are done once for all of them."""
+    return [_race(*place, **how) for place in places]
+
+
+def _race(where, key, *, processes, requests, room, mutant=False):
     """How many of the requests were granted, by processes that start together."""
     terms = Terms.from_budget(Budget(room))
     DurableLedger(where, terms, key=key).close()
@@ -134,6 +148,112 @@ def _work(where, key, terms, out, tell):
         ledger.settle(entry, "{}")
 
 
+class StillEngine:
+    """An engine without rows: each question is answered at once."""
+
+    name = "still"
+
+    def __init__(self, step):
+        self._step = step
+
+    def schema(self, table):
+        return {"x": "BIGINT"}
+
+    def run(self, plan):
+        self._step()
+        features = {name: np.array([7]) for name in plan.features}
+        self._step()
+        return Withheld(ExactGroups((), None, features))
+
+    def close(self):
+        pass
+
+
+def kill_between(where, key, *, kills, log, first=0):
+    """Kills a session between two steps of its life: each time one step later than the last.
+
+    A life is: open the ledger, ask one question, note its answer in `log`, close. A step is a
+    statement of the database, a call to the system about the mark, the engine's run, or the
+    note. Each time the ledger must open, verify, and hold every charge that was answered.
+    """
+    policy, asked = _warm_up()
+    out = os.open(log, os.O_WRONLY | os.O_CREAT, 0o600)
+    found, step = {"kills": 0, "lives": 0, "points": 0}, first
+    while found["kills"] < kills:
+        child = os.fork()
+        if child == 0:
+            _live(where, key, policy, asked, out, step)
+        ended = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+        assert ended in (0, -signal.SIGKILL), ended
+        found["kills"] += ended != 0
+        found["lives"] += ended == 0
+        found["points"] = max(found["points"], step)
+        step = step + 1 if ended else 0  # if it was not killed, that was the last step
+        ledger = DurableLedger(where, policy, key=key)
+        ledger.verify()
+        ledger.close()
+    return found | {"next": step} | _count_answers(where, key, policy, log)
+
+
+def _warm_up():
+    """A policy and a plan; everything that a life needs is imported, once for all of them."""
+    policy = Policy([Table("data")], epsilon=ALL)
+    ledger = MemoryLedger(terms=Terms.from_policy(policy))
+    with Session(policy, StillEngine(lambda: None), ledger) as session:
+        asked = session.plan("SELECT COUNT(*) AS n FROM data", epsilon=1)
+        session.release(asked)
+    return policy, asked
+
+
+def _count_answers(where, key, policy, log):
+    """What was answered and what was charged."""
+    ledger = DurableLedger(where, policy, key=key)
+    states = {entry.number: entry.state for entry in ledger.entries}
+    found = {"charged": len(states), "spent": str(ALL - ledger.remaining.epsilon)}
+    ledger.close()
+    answered = [int(line) for line in Path(log).read_text().splitlines()]
+    settled = sum(states.get(number) == "settled" for number in answered)
+    return found | {"answered": len(answered), "settled": settled}
+
+
+def kill_both(random, between):
+    """Kills at random moments, then between steps."""
+    return kill(**random), kill_between(**between)
+
+
+def _live(where, key, policy, asked, out, last):
+    """One life of a session, which ends at a step."""
+    left = iter(range(last))
+
+    def step(*_, **__):
+        if next(left, None) is None:
+            os.kill(os.getpid(), signal.SIGKILL)
+
+    for name in ("before_cursor_execute", "after_cursor_execute"):
+        event.listen(Engine, name, step)
+    for module, name in (
+        *((os, name) for name in ("open", "fsync", "replace", "close")),
+        (fcntl, "flock"),
+    ):
+        setattr(module, name, _between(step, getattr(module, name)))
+    with Session(policy, StillEngine(step), DurableLedger(where, policy, key=key)) as session:
+        answer = session.release(asked, fresh=True)
+        step()
+        os.write(out, f"{answer.certificate.statement['ledger']['position']}\n".encode())
+        step()
+    os._exit(0)
+
+
+def _between(step, act):
+    def stepped(*arguments, **options):
+        step()
+        done = act(*arguments, **options)
+        step()
+        return done
+
+    return stepped
+
+
 def starve(where, key, *, fault, log):
     """Lets every write fail from some moment on, in a process of its own."""
     terms = Terms.from_budget(Budget(ALL))
@@ -174,7 +294,7 @@ def starve(where, key, *, fault, log):
     }
 
 
-JOBS = {"race": race, "kill": kill, "starve": starve}
+JOBS = {"race": race, "kill_both": kill_both, "starve": starve}
 
 
 def run(job, *, seconds, module="tests.ledger.racing", **arguments):
@@ -183,11 +303,9 @@ def run(job, *, seconds, module="tests.ledger.racing", **arguments):
     text = json.dumps(
         {
             "job": job,
-            **{
-                name: str(one) if isinstance(one, Path) else one
-                for name, one in arguments.items()
-            },
-        }
+            **arguments,
+        },
+        default=str,
     )
     process = subprocess.Popen(
         command,

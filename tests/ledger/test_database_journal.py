@@ -16,43 +16,44 @@ def test_a_race_for_the_last_of_it(place, size, processes):
     """All start behind a barrier, far more ask than there is room for: exactly the room."""
     rounds = size(small=1, full=50, what="rounds of the race on each store")
     requests = size(small=400, full=10_000, what="requests in each")
-    for _ in range(rounds):
-        race = {"processes": processes, "requests": requests, "room": 100}
-        found = run("race", seconds=SECONDS, **place(), **race)
-        assert found == {
-            "granted": 100,
-            "codes": [0],
-            "entries": 100,
-            "verified": 101,
-            "left": "0",
-        }
+    race = {"processes": processes, "requests": requests, "room": 100}
+    right = {"granted": 100, "codes": [0], "entries": 100, "verified": 101, "left": "0"}
+    places = [list(place().values()) for _ in range(rounds)]
+    assert run("race", seconds=SECONDS, places=places, **race) == [right] * rounds
 
 
 def test_the_race_is_lost_without_the_lock(place, size, processes):
     """The same race, on a ledger that decides before it locks: it grants too much each time."""
     rounds = size(small=1, full=50, what="rounds of the race without the lock")
-    for _ in range(rounds):
-        race = {
-            "processes": processes,
-            "requests": 3 * processes,
-            "room": processes,
-            "mutant": True,
-        }
-        found = run("race", seconds=SECONDS, **place(), **race)
+    race = {"processes": processes, "requests": 3 * processes, "room": processes}
+    places = [list(place().values()) for _ in range(rounds)]
+    for found in run("race", seconds=SECONDS, places=places, **race, mutant=True):
         assert found["codes"] == [0]
         assert found["granted"] > processes
 
 
 def test_a_killed_process_loses_no_charge(place, size, tmp_path):
-    kills = size(small=25, full=1_000, what="processes killed at random moments on each store")
-    for turn in range(kills // 25):
-        log = tmp_path / f"released {turn}"
-        found = run("kill", seconds=SECONDS, **place(), kills=25, log=log)
-        assert found["kills"] == 25
-        assert found["lost"] == 0  # no release without its charge
-        assert found["released"] > 5  # most lives last for a release or more
-        assert 0 <= found["charged"] - found["released"] <= 25  # at most the last of each life
-        assert found["spent"] == str(found["charged"])  # every charge is in the sums
+    """At random moments; and between every two steps of commit, mark, run and settlement."""
+    kills = size(small=12, full=500, what="processes killed at random moments on each store")
+    size(small=12, full=500, what="sessions killed between two steps on each store")
+    step, steps = 0, set()
+    for turn in range(max(1, kills // 25)):
+        logs = [tmp_path / f"{turn} {kind}" for kind in ("random", "between")]
+        jobs = [place() | {"kills": min(25, kills), "log": log} for log in logs]
+        random, between = run(
+            "kill_both", seconds=SECONDS, random=jobs[0], between=jobs[1] | {"first": step}
+        )
+        assert random["kills"] == between["kills"] == jobs[0]["kills"]
+        assert random["lost"] == 0  # no release without its charge
+        assert random["released"] > 2  # most lives last for a release or more
+        assert 0 <= random["charged"] - random["released"] <= 25  # the last of each life
+        for found in (random, between):
+            assert found["spent"] == str(found["charged"])  # every charge is in the sums
+        assert between["lives"] <= between["answered"] == between["settled"]
+        assert between["answered"] <= between["charged"]
+        step = between["next"]
+        steps.add(between["points"])
+    assert kills < 200 or max(steps) > 100  # a life has at least that many steps
 
 
 @pytest.mark.parametrize("fault", ["disk full", "failed sync"])
