@@ -1,6 +1,7 @@
 """Editing a policy mints no budget: it narrows, or its owner consents, or it is refused."""
 
 import datetime
+from contextlib import nullcontext
 from fractions import Fraction
 
 import pytest
@@ -10,7 +11,8 @@ from deniable.errors import LedgerBroken
 from deniable.ledger import ChainedLedger
 from deniable.ledger.amendments import Gift, gifts
 from deniable.ledger.beginning import amend_ledger
-from deniable.ledger.journal import MemoryJournal
+from deniable.ledger.journal import EMPTY, FORMAT, MemoryJournal
+from deniable.ledger.replay import Replay
 from deniable.ledger.signing_keys import SigningKey
 from deniable.ledger.terms import Terms
 from deniable.policy import Policy, Table
@@ -247,6 +249,22 @@ def test_a_replay_notices_a_consent_that_was_not_given(change):
     journal.append(forged)
     with pytest.raises(LedgerBroken, match=r"gives away more|cannot be read"):
         ledger.verify()
+
+
+@pytest.mark.parametrize("format_", [1, FORMAT])
+def test_only_format_1_had_amendments_without_consent(format_):
+    journal = MemoryJournal(SigningKey.new())
+    old, new = (
+        Terms.from_policy(edited) for edited in (FIRST, GIVES["a table's limit is removed"][0])
+    )
+    fields = {"begun": "7f", "format": format_, "key": journal.key.public, "kind": "opened"}
+    bodies = [fields | {"terms": old.to_json()}, {"kind": "amended", "terms": new.to_json()}]
+    timed = [body | {"time": "2026-01-01T00:00:00+00:00"} for body in bodies]
+    rows = journal.extend(EMPTY, (timed, None))[0]
+    replay = Replay(journal.key.public)
+    with nullcontext() if format_ == 1 else pytest.raises(LedgerBroken, match="--because"):
+        for row in rows:
+            replay.add(row)
 
 
 TEXT = """[budget]

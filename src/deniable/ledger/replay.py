@@ -256,16 +256,24 @@ class Replay:
     def _change_terms(self, number: int, body: dict[str, Any]) -> None:
         terms, kind = Terms.from_json(body["terms"]), body["kind"]
         if kind == "amended":
-            right = amendment(self._terms, terms, body.get("because", ""))
-            if right["terms"] != body["terms"]:
-                raise LedgerBroken(f"Entry {number} drops tables of earlier terms.")
-            if right.get("gives") != body.get("gives"):
-                raise LedgerBroken(f"Entry {number} gives away more than it says.")
+            self._check_amendment(number, terms, body)
         if kind == "migrated":
             formats = self._state.format, body["format"]
             if formats != (1, FORMAT) or terms != migrated_terms(self._terms):
                 raise LedgerBroken(f"Entry {number} does more than migrate the ledger.")
         self._terms = terms
+
+    def _check_amendment(self, number: int, terms: Terms, body: Body) -> None:
+        if self._state.format == 1:  # which recorded no consent
+            self._terms.check_change(terms)
+            keeps, gives = self._terms.tables.keys() <= terms.tables.keys(), None
+        else:
+            right = amendment(self._terms, terms, body.get("because", ""))
+            keeps, gives = right["terms"] == body["terms"], right.get("gives")
+        if not keeps:
+            raise LedgerBroken(f"Entry {number} drops tables of earlier terms.")
+        if gives != body.get("gives"):
+            raise LedgerBroken(f"Entry {number} gives away more than it says.")
 
     def finish(self, anchor: JournalAnchor) -> VerifiedLedger:
         """Checks the anchor against the replayed entries."""
