@@ -68,6 +68,22 @@ def test_lists_without_a_readable_value(values, present):
         assert read(values, kind) == (TYPES[kind], written)
 
 
+class Nameless(type):
+    @property
+    def __name__(cls):
+        raise RuntimeError("secret")
+
+
+class Unsure(Decimal, metaclass=Nameless):
+    def is_nan(self):
+        raise RuntimeError("secret")
+
+
+def test_an_object_that_cannot_say_whether_it_is_missing_is_there():
+    assert read([Unsure("1"), None], "presence")[1] == [True, None]
+    assert read([Unsure("1"), None], "number")[1] == [1.0, None]
+
+
 @pytest.mark.parametrize(
     "make", [np.array, pa.array, pl.Series, pd.Series, lambda all_: np.array(all_, np.float16)]
 )

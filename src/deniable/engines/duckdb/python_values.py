@@ -40,8 +40,9 @@ def _or_missing(read: Callable[[Any], Read | None]) -> Callable[[object], Read |
     return guarded
 
 
-def is_missing(value: object) -> bool:
-    """Whether a value is None, NaN, NaT or NA.
+@_or_missing
+def is_missing(value: Any) -> bool:
+    """Whether a value is None, NaN, NaT or NA; an object that fails to say is not missing.
 
     >>> is_missing(None), is_missing(float("nan")), is_missing(0)
     (True, True, False)
@@ -50,10 +51,10 @@ def is_missing(value: object) -> bool:
     if value is None or kind.__name__ in ("NAType", "NaTType"):
         return True
     if issubclass(kind, float | np.floating):
-        return math.isnan(value)  # type: ignore[arg-type]
+        return math.isnan(value)
     if issubclass(kind, np.datetime64 | np.timedelta64):
-        return bool(np.isnat(value))  # type: ignore[call-overload]
-    return issubclass(kind, Decimal) and value.is_nan()  # type: ignore[attr-defined]
+        return bool(np.isnat(value))
+    return issubclass(kind, Decimal) and bool(value.is_nan())
 
 
 @_or_missing
