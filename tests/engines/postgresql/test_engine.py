@@ -304,6 +304,7 @@ RISKY = [
     "SELECT {s}.f(a) AS a FROM {s}.x",
     "SELECT e::text AS a FROM {s}.x",
     "SELECT a FROM {s}.x WHERE d LIKE 'a\\'",
+    "SELECT a FROM {s}.x WHERE d ILIKE 'a%'",
     "SELECT (SELECT COUNT(*) FROM {s}.y) AS a FROM {s}.x",
     "SELECT a FROM {s}.x WHERE EXISTS (SELECT 1 FROM {s}.y)",
     "SELECT a FROM {s}.x WHERE a IN (SELECT a FROM {s}.y)",
@@ -348,6 +349,35 @@ def test_two_views_of_one_table_are_not_put_together(postgresql):
     schema = own(postgresql, *TABLES, one, both)
     with pytest.raises(InvalidPolicy, match="more than once"):
         PostgreSQL.open({"x": address(postgresql, f"{schema}.both")})
+
+
+def test_a_view_may_have_rules_for_writing(postgresql):
+    rule = "CREATE RULE r AS ON INSERT TO {s}.v DO INSTEAD NOTHING"
+    schema = own(postgresql, *TABLES, "CREATE VIEW {s}.v AS SELECT a FROM {s}.x", rule)
+    with PostgreSQL.open({"x": address(postgresql, f"{schema}.v")}) as engine:
+        assert engine.schema("x") == {"a": "INTEGER"}
+
+
+@pytest.mark.parametrize(
+    "made",
+    [
+        "CREATE VIEW {s}.x AS SELECT a FROM {s}.people WHERE a < 5 AND name LIKE 'a%'",
+        "CREATE VIEW {s}.x AS SELECT a FROM {s}.y WHERE d COLLATE {s}.careless LIKE 'a%'",
+        "CREATE POLICY p ON {s}.people USING (a < 5 AND name LIKE 'a%')",
+    ],
+)
+def test_like_is_refused_where_a_collation_makes_it_fail(postgresql, made):
+    """It fails on the first row that reaches it, and says nothing where none does."""
+    careless = (
+        "CREATE COLLATION {s}.careless (PROVIDER = icu, LOCALE = 'und-u-ks-level2', "
+        "DETERMINISTIC = false)"
+    )
+    table = "CREATE TABLE {s}.people (a int, name text COLLATE {s}.careless)"
+    secured = "ALTER TABLE {s}.people ENABLE ROW LEVEL SECURITY"
+    view = "x" if "VIEW" in made else "people"
+    schema = own(postgresql, TABLES[1], careless, table, made, secured)
+    with pytest.raises(InvalidPolicy, match="LIKE beside a nondeterministic collation"):
+        PostgreSQL.open({"x": address(postgresql, f"{schema}.{view}")})
 
 
 def test_a_cast_of_the_owners_in_a_view_is_refused(postgresql):

@@ -170,7 +170,7 @@ def _list_operands(node: exp.Expr) -> Iterator[Operands]:
         yield [node.this, node.expression], "BOOLEAN"
     elif isinstance(node, exp.Not | exp.Where):
         yield [node.this], "BOOLEAN"
-    elif isinstance(node, exp.Like | exp.ILike):
+    elif isinstance(node, exp.Like):
         yield [node.this], "VARCHAR"
     elif isinstance(node, exp.Case):
         branches, default = node.args["ifs"], node.args.get("default")

@@ -18,7 +18,14 @@ SELECT c.relkind, c.oid::regclass::text, c.relrowsecurity,
 FROM pg_class AS c WHERE c.oid = %s
 """
 _POLICIES = "SELECT oid, pg_get_expr(polqual, polrelid) FROM pg_policy WHERE polrelid = %s"
-_RULES = "SELECT oid FROM pg_rewrite WHERE ev_class = %s"
+_RULES = "SELECT oid FROM pg_rewrite WHERE ev_class = %s AND ev_type = '1'"  # of SELECT
+# Collations in which different texts are equal: of the columns that are read, or named.
+_UNEQUAL = """
+SELECT 1 FROM pg_collation WHERE NOT collisdeterministic AND oid IN
+(SELECT attcollation FROM pg_attribute WHERE attrelid = ANY(%s) UNION ALL
+ SELECT refobjid FROM pg_depend WHERE objid = %s AND refclassid = 'pg_collation'::regclass)
+"""
+_LIKE = "~~"  # how PostgreSQL writes it
 _CHILDREN = "SELECT inhrelid FROM pg_inherits WHERE inhparent = %s"
 _OWN_CODE = f"""
 SELECT 1 FROM pg_depend WHERE objid = %s AND refobjid >= {_FIRST_OWN} AND refclassid IN
@@ -88,6 +95,7 @@ class _Definitions:
         ((rule,),) = self._connection.execute(_RULES, [oid]).fetchall()
         read = [source for (source,) in self._connection.execute(_READ, [rule, oid]).fetchall()]
         risk = describe_risk(definition, "postgres", self._long_as_text(read))
+        risk = risk or self._describe_like(definition, read, rule)
         if risk is None and self._connection.execute(_OWN_CODE, [rule]).fetchone():
             risk = "a function, operator or cast that is not PostgreSQL's own"
         if risk is not None:
@@ -107,12 +115,20 @@ class _Definitions:
             if condition is not None and risk is None:
                 long = self._long_as_text([oid])
                 risk = describe_condition_risk(condition, "postgres", long)
+                risk = risk or self._describe_like(condition, [oid], policy)
             if risk is not None:
                 raise InvalidPolicy(
                     f"A row-level policy of {name} has {risk}. One row could make it fail, or "
                     "change other rows. Use a condition of comparisons, or a role to which no "
                     "policy applies."
                 )
+
+    def _describe_like(self, sql: str, relations: list[int], oid: int) -> str | None:
+        """LIKE beside a collation for which it fails, on the first row that it meets."""
+        if _LIKE not in sql:
+            return None
+        found = self._connection.execute(_UNEQUAL, [relations, oid]).fetchone()
+        return None if found is None else "LIKE beside a nondeterministic collation"
 
     def _long_as_text(self, relations: list[int]) -> list[str]:
         rows = self._connection.execute(_LONG_AS_TEXT, [relations]).fetchall()
