@@ -40,23 +40,22 @@ class World:
         """Another session, unless it is refused."""
         try:
             policy = load_with_ledger(self.policy)
-            ledger = open_ledger(policy)
-            self.sessions.append(Session(policy, StillEngine(lambda: None), ledger))
-        except DeniableError:
-            self.refused += 1
-
-    def ask(self, session):
-        try:
-            (table,) = session.policy.tables
-            session.sql(f"SELECT COUNT(*) AS n FROM {table}", epsilon=SHARE, fresh=True)
-            self.spent += SHARE
+            session = Session(policy, StillEngine(lambda: None), open_ledger(policy))
+            (table,) = policy.tables
+            asked = session.plan(f"SELECT COUNT(*) AS n FROM {table}", epsilon=SHARE)
+            self.sessions.append((session, asked))
         except DeniableError:
             self.refused += 1
 
     def ask_all(self, times):
-        for session in self.sessions:
+        """Each session asks that many times; what is answered is spent."""
+        for session, asked in self.sessions:
             for _ in range(times):
-                self.ask(session)
+                try:
+                    session.release(asked, fresh=True)
+                    self.spent += SHARE
+                except DeniableError:
+                    self.refused += 1
 
     def remember(self):
         """What an attack may put back later."""
@@ -85,7 +84,7 @@ class World:
             return cursors[-1].fetchall() if fetch else None
 
     def close(self):
-        for session in self.sessions:
+        for session, _ in self.sessions:
             with suppress(DeniableError):
                 session.close()
 
