@@ -18,7 +18,7 @@ NO_RANDOM = ("exact/", "mechanisms/", "ledger/", "release/", "surveys/")
 
 # A third-party module and the file or folder (or several) that may import it.
 DRIVERS: dict[str, str | tuple[str, ...]] = {
-    "cryptography": ("exact/bits.py", "ledger/signing_keys.py"),
+    "cryptography": ("exact/bits.py", "ledger/stores/signing_keys.py"),
     "duckdb": (
         "engines/duckdb/",
         "engines/dialect/duckdb_collations.py",

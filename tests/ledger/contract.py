@@ -1,5 +1,6 @@
 """The contract that every ledger inherits, and plans to charge it with."""
 
+import copy
 import datetime
 import json
 import threading
@@ -12,6 +13,7 @@ from deniable.errors import (
     BudgetExhausted,
     EngineFailed,
     InvalidParameter,
+    InvalidStoppingRule,
     LedgerBroken,
     LedgerUnavailable,
     QuestionPending,
@@ -22,7 +24,15 @@ from deniable.ledger.terms import Terms
 from deniable.mechanisms import Gaussian, Laplace, Thresholding
 from deniable.policy import Policy, Table
 from deniable.policy.budget import Budget, Schedule
-from deniable.privacy import ConcentratedLoss, PureLoss
+from deniable.privacy import (
+    ApproximateLoss,
+    ConcentratedLoss,
+    GaussianLoss,
+    LossDistribution,
+    PureLoss,
+    RenyiLoss,
+    UnionFilter,
+)
 from deniable.query.plan.plan import (
     Block,
     Feature,
@@ -65,6 +75,17 @@ def answer_to(ledger, asked, **how):
     """The kept answer to a question."""
     with ledger.ask(asked, **how) as found:
         return found.record
+
+
+# Losses of runs, and how many steps of epsilon 0.1 and delta 1e-9 fit each.
+SHARE = ApproximateLoss(0, 1e-6)
+RUNS = {
+    "epsilons": (ApproximateLoss(1, 1e-6), 10),
+    "deltas": (ApproximateLoss(1, 3e-9), 3),
+    "rhos": (ConcentratedLoss(0.02) + SHARE, 8),
+    "squares of mu": (GaussianLoss(0.4) + SHARE, 20),
+    "divergences": (RenyiLoss({4: 0.1}) + SHARE, 10),
+}
 
 
 class LedgerContract:
@@ -475,6 +496,7 @@ class LedgerContract:
 
     # One question, one answer
 
+    @pytest.mark.filterwarnings("ignore::deniable.errors.LedgerWarning")
     def test_six_threads_with_one_question_get_one_answer_and_pay_once(self):
         """The one who may answer waits until all others have asked too."""
         ledger, answers = self.ledger(6), []
@@ -512,6 +534,7 @@ class LedgerContract:
         assert ledger.remaining.epsilon == 5
         ledger.verify()
 
+    @pytest.mark.filterwarnings("ignore::deniable.errors.LedgerWarning")
     def test_who_waits_gets_the_failure_too_and_pays_nothing(self):
         ledger, told = self.ledger(6), []
 
@@ -624,6 +647,146 @@ class LedgerContract:
         with ledger.ask(plan(1), plan_hash="f00d", analyst="bob", question_id="1") as entry:
             assert isinstance(entry, Entry)
         assert [one.analyst for one in ledger.entries] == ["ann", "bob"]
+
+    # Runs
+
+    def test_a_run_is_one_charge_and_its_steps_keep_within_it(self):
+        ledger = self.ledger(1)
+        run = ledger.reserve_run(PureLoss(0.75))
+        assert ledger.remaining.epsilon == Fraction(1, 4)
+        assert [run.step(plan(0.25)), run.step(plan(0.375))] == [1, 2]
+        with pytest.raises(BudgetExhausted, match=r"epsilon 0\.125 is left of the run"):
+            run.step(plan(0.25))
+        assert run.step(plan(0.125)) == 3
+        with pytest.raises(BudgetExhausted, match="epsilon 0 is left"):
+            run.step(plan("1e-12"))
+        run.settle()
+        for act in (run.settle, lambda: run.fail("beef")):
+            with pytest.raises(InvalidParameter, match="already settled"):
+                act()
+        (entry,) = ledger.entries
+        assert (entry.epsilon, entry.state) == (Fraction(3, 4), "settled")
+        assert ledger.remaining.epsilon == Fraction(1, 4)  # nothing is refunded
+        ledger.verify()
+
+    def test_a_run_is_charged_also_if_it_fails_or_makes_no_step(self):
+        ledger = self.ledger(1)
+        run = ledger.reserve_run(PureLoss(0.5))
+        run.fail("beef")
+        with pytest.raises(InvalidParameter, match="already failed"):
+            run.step(plan(0.1))
+        ledger.reserve_run(PureLoss(0.5)).settle()
+        assert ledger.remaining.epsilon == 0
+        with pytest.raises(BudgetExhausted):
+            ledger.reserve_run(PureLoss(Fraction(1, 10**12)))
+        ledger.verify()
+
+    def test_deltas_of_steps_have_a_share_of_their_own(self):
+        ledger = self.ledger(1, 1e-6)
+        run = ledger.reserve_run(ApproximateLoss(1, 3e-7))
+        assert ledger.remaining.delta == Fraction(7, 10**7)
+        run.step(plan(0.25, 2e-7))
+        with pytest.raises(BudgetExhausted, match="delta 1e-07 is left of the run"):
+            run.step(plan(0.25, 2e-7))
+        run.step(plan(0.25, 1e-7))
+        run.step(plan(0.5))
+        run.settle()
+        without = self.ledger(1, 1e-6).reserve_run(PureLoss(1))
+        with pytest.raises(BudgetExhausted):
+            without.step(plan(0.25, 1e-9))
+        ledger.verify()
+
+    @pytest.mark.parametrize(("loss", "count"), RUNS.values(), ids=RUNS)
+    def test_steps_add_up_in_the_unit_of_the_loss(self, loss, count):
+        policy = Policy([Table("data")], epsilon=9, delta=1e-3, filters=["pure", "zcdp", "gdp"])
+        ledger = self.make(Terms.from_policy(policy))
+        run = ledger.reserve_run(loss, delta=1e-5)
+        for _ in range(count):
+            run.step(plan(0.1, 1e-9))
+        with pytest.raises(BudgetExhausted):
+            run.step(plan(0.1, 1e-9))
+        run.settle()
+        ledger.verify()
+
+    def test_several_sums_keep_a_run_at_once(self):
+        ledger = self.ledger(1, 1e-6)
+        filters = ("pure", "zcdp", "gdp")
+        run = ledger.reserve_run(ApproximateLoss(1, 1e-6), filters=filters)
+        assert ledger.remaining.epsilon == ledger.remaining.delta == 0
+        same = UnionFilter.within(epsilon=1, delta=1e-6, kinds=filters)
+        for epsilon in [0.125] + [0.015625] * 60:
+            asked = plan(epsilon)
+            if same.room_for(asked.loss):
+                same.spend(asked.loss)
+                run.step(asked)
+            else:
+                with pytest.raises(BudgetExhausted):
+                    run.step(asked)
+        run.settle()
+        ledger.verify()
+
+    @pytest.mark.parametrize(
+        ("loss", "options"),
+        [
+            (LossDistribution.laplace(0.1), {"delta": 1e-7}),
+            (RenyiLoss({2: 0.1, 8: 0.5}), {"delta": 1e-7}),
+            (GaussianLoss(0.1), {}),
+            (GaussianLoss(0.1), {"filters": ("pure", "gdp"), "delta": 1e-7}),
+            (ConcentratedLoss(0.1), {"delta": 0}),
+            (0.5, {}),
+        ],
+        ids=["curve", "two orders", "no delta", "no epsilon", "delta 0", "number"],
+    )
+    def test_a_loss_that_no_filter_adds_up_is_refused_at_no_cost(self, loss, options):
+        ledger = self.ledger(1, 1e-6)
+        with pytest.raises((InvalidStoppingRule, InvalidParameter)):
+            ledger.reserve_run(loss, **options)
+        assert not ledger.entries
+
+    def test_a_run_reads_only_what_it_was_charged_for(self):
+        tables = [Table("data"), Table("more", budget=Budget(1)), Table("open", public=True)]
+        ledger = self.make(Terms.from_policy(Policy(tables, epsilon=2)))
+        run = ledger.reserve_run(PureLoss(1), tables=["data"], neighbors="add-remove")
+        run.step(plan(0.25))
+        with pytest.raises(InvalidParameter, match="not charged for data, more"):
+            run.step(plan(0.25, beside=("more",)))
+        with pytest.raises(InvalidParameter, match="replace"):
+            run.step(plan(0.25, neighbors="replace"))
+        run.settle()
+        both = ledger.reserve_run(PureLoss(1))  # every private table, unless named
+        both.step(plan(0.25, beside=("more",), neighbors="replace"))
+        spent = {one.account: one.spent for one in ledger.filter_usages()}
+        assert spent == {"unit:*": 2, "table:more": 1}
+        ledger.verify()
+
+    def test_two_copies_of_a_run_cannot_spend_it_twice(self):
+        ledger = self.ledger(1)
+        run = ledger.reserve_run(PureLoss(1))
+        twin = copy.copy(run)
+        run.step(plan(1))
+        with pytest.raises(InvalidParameter, match="already in the ledger"):
+            twin.step(plan(1))
+        ledger.verify()
+
+    def test_a_step_whose_plan_understates_its_price_is_refused(self):
+        run = self.ledger(1).reserve_run(PureLoss(1))
+        with pytest.raises(InvalidParameter, match="running it costs more"):
+            run.step(replace(plan(0.5), epsilon=Fraction(1, 10)))
+        assert str(run.remaining[0]) == "epsilon 1"
+
+    def test_a_question_of_several_steps_is_one_charge_and_one_answer(self):
+        ledger = self.ledger(2)
+        asked = {"plan_hash": "f00d", "version": "", "analyst": None, "part": ()}
+        asked |= {"fresh": False, "question_id": None}
+        with ledger.ask_run((plan(0.25), plan(0.5)), **asked) as run:
+            run.keep(run.step(plan(0.25)), "1", plan_hash="a", version="")
+            run.step(plan(0.5))
+            run.settle("[1, 2]")
+        with ledger.ask_run((plan(0.25), plan(0.5)), **asked) as found:
+            assert (found.number, found.record) == (run.entry.number, "[1, 2]")
+        assert answer_to(ledger, plan(0.25), plan_hash="a") == "1"  # a step is kept too
+        assert ledger.remaining.epsilon == Fraction(5, 4)
+        ledger.verify()
 
     # The chain
 

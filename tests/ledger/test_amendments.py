@@ -13,7 +13,7 @@ from deniable.ledger.amendments import Gift, gifts
 from deniable.ledger.beginning import amend_ledger
 from deniable.ledger.journal import EMPTY, FORMAT, MemoryJournal
 from deniable.ledger.replay import Replay
-from deniable.ledger.signing_keys import SigningKey
+from deniable.ledger.stores.signing_keys import SigningKey
 from deniable.ledger.terms import Terms
 from deniable.policy import Policy, Table
 from deniable.policy.budget import Budget, Schedule

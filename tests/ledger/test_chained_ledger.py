@@ -6,7 +6,7 @@ import pytest
 from deniable.errors import InvalidParameter, LedgerBroken, LedgerUnavailable
 from deniable.ledger import ChainedLedger, MemoryLedger
 from deniable.ledger.journal import MemoryJournal
-from deniable.ledger.signing_keys import SigningKey
+from deniable.ledger.stores.signing_keys import SigningKey
 from deniable.ledger.terms import Terms
 from deniable.policy import Policy, Table
 from deniable.policy.budget import Budget

@@ -8,7 +8,7 @@ from deniable.ledger.journal import (
     entry_hash,
     recall_key,
 )
-from deniable.ledger.signing_keys import SigningKey
+from deniable.ledger.stores.signing_keys import SigningKey
 
 
 def appended(journal, *bodies, sums=None):

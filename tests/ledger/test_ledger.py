@@ -4,8 +4,8 @@ import pytest
 
 from deniable.errors import InvalidParameter
 from deniable.ledger import Remaining
-from deniable.ledger.ledger import describe_how_many
-from deniable.ledger.prices import check_price
+from deniable.ledger.charges import check_price
+from deniable.ledger.remaining import describe_how_many
 from deniable.mechanisms import Gaussian, Laplace
 from deniable.query.plan.plan import Block
 from tests.ledger.contract import plan

@@ -17,7 +17,7 @@ from deniable.errors import (
 from deniable.ledger import DurableLedger, Head, MemoryLedger, verify_ledger
 from deniable.ledger.journal import JournalAnchor, JournalRow
 from deniable.ledger.replay import replay_ledger
-from deniable.ledger.signing_keys import SigningKey
+from deniable.ledger.stores.signing_keys import SigningKey
 from deniable.ledger.terms import Terms
 from deniable.policy import Policy, Table
 from deniable.policy.budget import Budget
@@ -57,7 +57,7 @@ def test_an_answer_is_paid_for_once_however_the_name_is_written():
     for name in ANN:
         with opened.ask(plan(1), analyst=name, **asked) as answer:
             assert answer.record == "{}"
-        assert opened.affords([(plan(1), "f00d", "march")], name)
+        assert opened.recall(analyst=name, **asked) == answer
     assert opened.remaining_for("ann").epsilon == 8
 
 

@@ -15,26 +15,15 @@ run_job = partial(run, module="tests.ledger.asking", seconds=1500)
 
 
 def test_processes_with_one_question_get_one_answer_and_pay_once(place, size):
-    rounds = size(small=1, full=50, what="rounds of six processes with one question, a store")
+    """If the first asker is killed, its charge stays; the next one pays, and the others wait
+    for that answer."""
+    rounds = size(small=1, full=50, what="rounds of processes with one question, on each store")
     for _ in range(rounds):
-        assert run_job("ask", **place(), processes=6) == {
-            "answers": 6,
-            "different": 1,
-            "states": ["settled"],
-            "spent": "1",
-        }
-
-
-def test_nobody_waits_for_an_asker_that_was_killed(place, size):
-    """Its charge stays; the next one pays, and all others get that answer."""
-    rounds = size(small=1, full=50, what="askers killed while others wait, a store")
-    for _ in range(rounds):
-        assert run_job("orphan", **place()) == {
-            "answers": 3,
-            "different": 1,
-            "states": ["failed", "settled"],
-            "spent": "2",
-        }
+        found = run_job("both", **place())
+        once = {"answers": 6, "different": 1, "states": ["settled"], "spent": "1"}
+        states = ["settled", "failed", "settled"]
+        assert found["asked"] == once
+        assert found["killed"] == {"answers": 3, "different": 1, "states": states, "spent": "3"}
 
 
 def test_the_mark_is_raised_before_a_lost_reservation_is_used(tmp_path, monkeypatch):

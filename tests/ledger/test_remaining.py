@@ -2,8 +2,7 @@ import datetime
 
 from deniable.ledger import MemoryLedger
 from deniable.ledger.accounts import Accounts
-from deniable.ledger.ledger import describe_how_many
-from deniable.ledger.remaining import least_remaining, limiting_accounts
+from deniable.ledger.remaining import describe_how_many, least_remaining, limiting_accounts
 from deniable.ledger.terms import Terms
 from deniable.policy import Policy, Table
 from deniable.policy.budget import Budget

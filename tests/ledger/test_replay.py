@@ -17,14 +17,15 @@ from deniable.ledger.journal import (
     lookup_keys,
 )
 from deniable.ledger.replay import LedgerState, OpenCharges, Replay, replay_ledger
-from deniable.ledger.signing_keys import SigningKey
+from deniable.ledger.stores.signing_keys import SigningKey
 from deniable.ledger.terms import Terms
 from deniable.policy import Policy, Table
 from deniable.policy.budget import Budget
+from deniable.privacy import ApproximateLoss
 from deniable.query.plan.canonical import canonical_text
 from tests.ledger.contract import answer_to, plan
 
-ANALYSTS = {"ann": Budget(10**6), "*": Budget(10**6)}
+ANALYSTS = {"ann": Budget(10**6, 0.1), "*": Budget(10**6, 0.1)}
 
 
 def filled(ledger, entries):
@@ -37,7 +38,11 @@ def filled(ledger, entries):
         entry = ledger.reserve(plan(turn), analyst="ann", part=part, **asked)
         if turn % 5 == 0:
             ledger.fail(entry, "beef")
-        elif turn % 5 < 4:
+        elif turn % 5 == 4:
+            run = ledger.reserve_run(ApproximateLoss(turn, 1e-9), analyst="ann")
+            run.keep(run.step(plan(1, 1e-10)), json.dumps({"n": turn}), **asked)
+            run.settle()
+        else:
             ledger.settle(entry, json.dumps({"n": turn}))
             answer_to(ledger, plan(turn), analyst=f"bob {turn % 2}", **asked)
     return ledger
@@ -51,7 +56,7 @@ def book(size):
 
 @cache
 def kept(entries):
-    policy = Policy([Table("data")], epsilon=10**6, analysts=ANALYSTS)
+    policy = Policy([Table("data")], epsilon=10**6, delta=0.1, analysts=ANALYSTS)
     ledger = filled(MemoryLedger(terms=Terms.from_policy(policy)), entries)
     rows, anchor = ledger._journal.read_all()
     return list(rows), anchor, ledger.public_key
@@ -88,6 +93,8 @@ def test_every_byte_of_every_field_counts(book):
         "settled",
         "failed",
         "repeated",
+        "step",
+        "answered",
     }
     replay, count = Replay(public), 0
     for row in rows:
@@ -125,7 +132,7 @@ def test_a_forger_without_the_key_is_found(book):
     forged, before = [], ""
     for row in rows:
         body = row.read()
-        if body["kind"] == "reserved" and row.number > 100:
+        if body["kind"] == "reserved" and row.number > 100 and "run" not in body:
             body["plans"][0]["epsilon"] = "0"
             for charge in body["charges"].values():
                 charge["pure"][0] = "0"
@@ -236,7 +243,7 @@ def test_what_is_looked_up_is_what_is_said():
     ],
 )
 def test_a_changed_database_is_found(statement, tmp_path):
-    policy = Policy([Table("data")], epsilon=10**6, analysts=ANALYSTS)
+    policy = Policy([Table("data")], epsilon=10**6, delta=0.1, analysts=ANALYSTS)
     ledger = filled(DurableLedger(tmp_path / "l.sqlite", policy), 30)
     ledger.verify()
     engine = sa.create_engine(f"sqlite:///{tmp_path / 'l.sqlite'}")

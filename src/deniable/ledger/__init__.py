@@ -9,6 +9,7 @@ from deniable.ledger.ledger import (
     Ledger,
     RecalledAnswer,
     Remaining,
+    ReservedRun,
     VerifiedLedger,
 )
 from deniable.ledger.memory_ledger import MemoryLedger
@@ -23,6 +24,7 @@ __all__ = [
     "MemoryLedger",
     "RecalledAnswer",
     "Remaining",
+    "ReservedRun",
     "VerifiedLedger",
     "verify_ledger",
 ]

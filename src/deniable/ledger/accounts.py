@@ -62,11 +62,11 @@ class Amount(NamedTuple):
 Charge = Mapping[str, Amount | None]  # by filter; None closes the filter: it cannot charge this
 
 
-def round_up(x: Fraction) -> Fraction:
+def round_up(x: Fraction, bits: int = _MAX_BITS) -> Fraction:
     """The number itself, or one just above it if its denominator is too long to store."""
-    if x.denominator.bit_length() <= _MAX_BITS:
+    if x.denominator.bit_length() <= bits:
         return x
-    return Fraction(-((-x.numerator << _MAX_BITS) // x.denominator), 1 << _MAX_BITS)
+    return Fraction(-((-x.numerator << bits) // x.denominator), 1 << bits)
 
 
 def charge_from_json(read: Mapping[str, Any]) -> Charge:

@@ -7,18 +7,18 @@ committed sums: sums only grow, so a request that does not fit now will not fit 
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from fractions import Fraction
-from typing import Any
+from typing import Any, Unpack
 
 from deniable.errors import BudgetExhausted, InvalidParameter
 from deniable.exact.rationals import Number, probability
 from deniable.ledger.accounts import NOTHING, Charge, PartPath, compared_part
-from deniable.ledger.charges import charge_for
+from deniable.ledger.charges import Priced, charge_for, check_price, check_prices
 from deniable.ledger.current_state import Change
 from deniable.ledger.entries import (
+    charges_to_json,
+    end_reservation,
     list_charges,
     part_of,
-    part_to_json,
     plan_to_json,
     read_entries,
     recalled_answer,
@@ -31,27 +31,21 @@ from deniable.ledger.journal import (
     JournalView,
 )
 from deniable.ledger.ledger import (
+    AskedRun,
     Entry,
     FilterUsage,
     Head,
     RecalledAnswer,
     Remaining,
     VerifiedLedger,
-    exhausted_error,
     touched_parts,
 )
 from deniable.ledger.opened_ledger import OpenedLedger
-from deniable.ledger.prices import check_price, check_prices
-from deniable.ledger.questions import (
-    AskedQuestion,
-    KeptAnswer,
-    QuestionActs,
-    end_reservation,
-    look_up,
-)
+from deniable.ledger.questions import AskedQuestion, KeptAnswer, QuestionActs, look_up
 from deniable.ledger.remaining import (
     count_grants,
     describe_account,
+    exhausted_error,
     filter_usages,
     least_remaining,
     limiting_accounts,
@@ -62,7 +56,11 @@ from deniable.ledger.replay import (
     grant_day,
     replay_ledger,
 )
+from deniable.ledger.run_requests import RunRequest
+from deniable.ledger.runs import LedgerRun
 from deniable.ledger.terms import Terms
+from deniable.privacy import Loss
+from deniable.privacy.neighbors import Neighbors
 from deniable.query.plan.plan import Plan
 
 
@@ -85,32 +83,29 @@ class ChainedLedger(OpenedLedger):
         compared_part(part)
         share = None if delta is None else probability(delta, "delta")
         hashes = [None] * len(plans) if plan_hashes is None else list(plan_hashes)
-        facts = {"analyst": analyst, "version": version, "part": part_to_json(part)}
         described = [plan_to_json(*pair) for pair in zip(plans, hashes, strict=True)]
+        touches = max(touched_parts(plan.neighbors) for plan in plans)
+        body = reserved_body(described, analyst, version, part, touches, share)
         rows = self._append(
-            lambda view: self._reserve(view, plans, described, facts, {}, share)
+            lambda view: self._charge(
+                view, body, lambda terms: terms.charges(plans, analyst, share)
+            )
         )
         return tuple(read_entries(rows[0]))
 
-    def _reserve(
-        self,
-        view: JournalView,
-        plans: Sequence[Plan],
-        described: Sequence[Body],
-        facts: Body,
-        more: Body,
-        share: Fraction | None = None,
+    def _charge(
+        self, view: JournalView, body: Body, charges_of: Callable[[Terms], Mapping[str, Charge]]
     ) -> Change:
-        """Charges plans, under the lock; with a `share`, their tight price at that delta."""
+        """Adds charges to an entry, under the lock, and the entry to the sums."""
         state = self._state(view)
         terms = self._current_terms(view, state)
-        charges = terms.charges(plans, facts["analyst"], share)
-        touches = max(touched_parts(plan.neighbors) for plan in plans)
-        body = reserved_body(
-            charges, described, touches, share, {**facts, **more, "time": self._time()}
-        )
-        self._grant(state, terms, body, view.anchor.number, charges)
-        return (body,), state
+        charges = charges_of(terms)
+        entry = {**body, "charges": charges_to_json(charges), "time": self._time()}
+        self._grant(state, terms, entry, view.anchor.number, charges)
+        return (entry,), state
+
+    def _terms_now(self, view: JournalView) -> Terms:
+        return self._current_terms(view, self._state(view))
 
     def _append(self, decide: Callable[[JournalView], Change]) -> list[JournalRow]:
         """Appends the decision. A refusal need not wait for the lock."""
@@ -159,7 +154,7 @@ class ChainedLedger(OpenedLedger):
     @contextmanager
     def ask(
         self,
-        plan: Plan,
+        plan: Plan | RunRequest,
         *,
         plan_hash: str,
         version: str = "",
@@ -170,13 +165,22 @@ class ChainedLedger(OpenedLedger):
     ) -> Iterator[Entry | RecalledAnswer]:
         asked = AskedQuestion(plan_hash, version, analyst, fresh, question_id)
         compared_part(part)
-        described = (plan_to_json(plan, plan_hash),)
-        facts: Body = {"analyst": analyst, "version": version, "part": part_to_json(part)}
+        body = _reserved(plan, plan_hash, analyst, version, part)
+
+        def reserve(view: JournalView, more: Body) -> Change:
+            return self._charge(
+                view, {**body, **more}, lambda terms: _all(plan, terms, analyst)
+            )
+
+        def repeat(view: JournalView, answer: Body) -> Change:
+            entry = repeated_body(plan, answer, analyst)
+            return self._charge(view, entry, lambda terms: _own(plan, terms, analyst))
+
         acts = QuestionActs(
+            check=plan.check if isinstance(plan, RunRequest) else lambda: check_price(plan),
             has_account=lambda view: self._has_account(view, analyst),
-            reserve=lambda view, more: self._reserve(view, (plan,), described, facts, more),
-            repeat=lambda view, answer: self._repeat(view, plan, answer, analyst),
-            check=lambda: check_price(plan),
+            reserve=reserve,
+            repeat=repeat,
             append=self._append,
             time=self._time,
         )
@@ -184,8 +188,7 @@ class ChainedLedger(OpenedLedger):
             yield found
 
     def _has_account(self, view: JournalView, analyst: str | None) -> bool:
-        terms = self._current_terms(view, self._state(view))
-        return bool(terms.analyst_account(analyst))
+        return bool(self._terms_now(view).analyst_account(analyst))
 
     def recall(
         self, *, plan_hash: str, version: str = "", analyst: str | None = None
@@ -197,51 +200,41 @@ class ChainedLedger(OpenedLedger):
             return None
         return recalled_answer(found.body)
 
-    def stored_answer(self, plan_hash: str, version: str = "") -> RecalledAnswer | None:
-        with self._journal.view() as view:
-            found = look_up(view, AskedQuestion(plan_hash, version, None), has_account=False)
-        return recalled_answer(found.body) if isinstance(found, KeptAnswer) else None
-
-    def affords(
+    def reserve_run(
         self,
-        requests: Sequence[tuple[Plan, str | None, str]],
-        analyst: str | None = None,
+        loss: Loss,
         *,
+        tables: Sequence[str] | None = None,
+        delta: Number | None = None,
+        filters: Sequence[str] | None = None,
+        neighbors: Neighbors = "replace",
+        analyst: str | None = None,
+        version: str = "",
         part: PartPath = (),
-    ) -> bool:
+    ) -> LedgerRun:
         with self._journal.view() as view:
-            state = self._state(view)
-            terms = self._current_terms(view, state)
-            own = terms.analyst_account(analyst)
-            asked = [
-                AskedQuestion(name or "", version, analyst) for _, name, version in requests
-            ]
-            answers = [look_up(view, one, has_account=bool(own)) for one in asked]
-        day = self._clock().date()
-        for (plan, _, _), answer in zip(requests, answers, strict=True):
-            charges: Mapping[str, Charge] = {}
-            if not isinstance(answer, KeptAnswer):
-                charges = terms.charges((plan,), analyst)
-                path = compared_part(part)
-                state.accounts.charge(charges, path, touched_parts(plan.neighbors))
-            elif not answer.paid:
-                charges = dict.fromkeys(own, charge_for((plan,), terms.filters))
-                state.accounts.charge(charges)
-            if first_over_limit(state.accounts, terms, charges, day) is not None:
-                return False
-        return True
+            names = _private_tables(self._terms_now(view)) if tables is None else tuple(tables)
+        options = {"tables": names, "neighbors": neighbors, "delta": delta, "filters": filters}
+        request = RunRequest.of_loss(loss, **options)  # type: ignore[arg-type]
+        request.check()
+        compared_part(part)
+        body = _reserved(request, None, analyst, version, part)
+        rows = self._append(
+            lambda view: self._charge(view, body, lambda terms: _all(request, terms, analyst))
+        )
+        return self._open_run(next(read_entries(rows[0])), request)
 
-    def _repeat(
-        self, view: JournalView, plan: Plan, answer: Body, analyst: str | None
-    ) -> Change:
-        """Charges only the analyst for an answer that was released before."""
-        state = self._state(view)
-        terms = self._current_terms(view, state)
-        charge = charge_for((plan,), terms.filters)
-        charges = dict.fromkeys(terms.analyst_account(analyst), charge)
-        body = repeated_body(charges, plan, answer, analyst, self._time())
-        self._grant(state, terms, body, view.anchor.number, charges)
-        return (body,), state
+    @contextmanager
+    def ask_run(
+        self, plans: Sequence[Plan], **asked: Unpack[AskedRun]
+    ) -> Iterator[LedgerRun | RecalledAnswer]:
+        with self._journal.view() as view:
+            request = RunRequest.of_plans(plans, self._terms_now(view).filters)
+        with self.ask(request, **asked) as found:
+            yield self._open_run(found, request) if isinstance(found, Entry) else found
+
+    def _open_run(self, entry: Entry, request: RunRequest) -> LedgerRun:
+        return LedgerRun(entry, request.to_json(), self._append, self._terms_now, self._time)
 
     def remaining_for(
         self,
@@ -290,3 +283,33 @@ class ChainedLedger(OpenedLedger):
         with self._journal.view() as view:
             checkpoint = view.checkpoint()
         return replay_ledger(*self._journal.read_all(), self.public_key, heads, checkpoint)
+
+
+def _reserved(
+    plan: Priced, plan_hash: str | None, analyst: str | None, version: str, part: PartPath
+) -> dict[str, Any]:
+    """The entry that reserves a plan or a run, without its charges."""
+    described = (plan_to_json(plan, plan_hash),)
+    body = reserved_body(described, analyst, version, part, touched_parts(plan.neighbors))
+    return body | {"run": plan.to_json()} if isinstance(plan, RunRequest) else body
+
+
+def _all(plan: Priced, terms: Terms, analyst: str | None) -> dict[str, Charge]:
+    """What a plan or a run charges to units, tables and the analyst."""
+    return dict.fromkeys(terms.accounts(plan.tables, analyst), _charge(plan, terms))
+
+
+def _own(plan: Priced, terms: Terms, analyst: str | None) -> dict[str, Charge]:
+    """What an answer that others paid for charges to the analyst."""
+    return dict.fromkeys(terms.analyst_account(analyst), _charge(plan, terms))
+
+
+def _charge(plan: Priced, terms: Terms) -> Charge:
+    if isinstance(plan, RunRequest):
+        return plan.charge(terms.filters)
+    return charge_for((plan,), terms.filters)
+
+
+def _private_tables(terms: Terms) -> tuple[str, ...]:
+    """All tables that are charged; a ledger that knows none charges any name alike."""
+    return tuple(name for name, unit in terms.tables.items() if unit is not None) or ("*",)

@@ -30,10 +30,10 @@ from deniable.ledger.journal import (
     check_chain,
     check_end,
 )
-from deniable.ledger.signing_keys import PublicKey, SigningKey
 from deniable.ledger.stores import tables
 from deniable.ledger.stores.patience import wait_for
 from deniable.ledger.stores.postgresql_store import DEFAULT_SCHEMA, PostgreSQLStore
+from deniable.ledger.stores.signing_keys import PublicKey, SigningKey
 from deniable.ledger.stores.sqlite_store import SQLiteStore
 
 _BEFORE_ALL, _AFTER_ALL = -(2**63), 2**63 - 1  # the least and the largest number in a database

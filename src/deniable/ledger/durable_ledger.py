@@ -11,7 +11,7 @@ from deniable.ledger.ledger import Head, Ledger, VerifiedLedger
 from deniable.ledger.memory_ledger import MemoryLedger
 from deniable.ledger.opened_ledger import Clock, utc_now
 from deniable.ledger.replay import replay_ledger
-from deniable.ledger.signing_keys import PublicKey, SigningKey
+from deniable.ledger.stores.signing_keys import PublicKey, SigningKey
 from deniable.ledger.terms import Terms
 from deniable.policy import Policy
 from deniable.policy.source_addresses import hide_password

@@ -6,14 +6,15 @@ from fractions import Fraction
 from functools import lru_cache
 from typing import Any
 
+from deniable.errors import InvalidParameter
 from deniable.ledger.accounts import Charge, PartPath, charge_to_json, fraction_from_json
-from deniable.ledger.journal import Body, JournalRow, reservation_id
+from deniable.ledger.charges import Priced
+from deniable.ledger.journal import Body, JournalRow, JournalView, reservation_id
 from deniable.ledger.ledger import Entry, RecalledAnswer
 from deniable.policy.names import compared_name
-from deniable.query.plan.plan import Plan
 
 
-def plan_to_json(plan: Plan, plan_hash: str | None) -> dict[str, Any]:
+def plan_to_json(plan: Priced, plan_hash: str | None) -> dict[str, Any]:
     """A plan as an entry of the ledger describes it."""
     return {
         "delta": str(plan.delta),
@@ -29,40 +30,58 @@ def charges_to_json(charges: Mapping[str, Charge]) -> dict[str, Any]:
 
 
 def reserved_body(
-    charges: Mapping[str, Charge],
     plans: Sequence[Body],
+    analyst: str | None,
+    version: str,
+    part: PartPath,
     touches: int,
-    together: Fraction | None,
-    facts: Body,
+    together: Fraction | None = None,
 ) -> dict[str, Any]:
-    """The entry of a reservation; `facts` name its analyst, its data, its part and its time."""
-    body = {
-        **facts,
-        "charges": charges_to_json(charges),
+    """The entry of a reservation, without its charges and its time."""
+    body: dict[str, Any] = {
+        "analyst": analyst,
         "kind": "reserved",
+        "part": [list(step) for step in part],
         "plans": list(plans),
         "touches": touches,
+        "version": version,
     }
     return body if together is None else body | {"together": str(together)}
 
 
-def repeated_body(
-    charges: Mapping[str, Charge], plan: Plan, answer: Body, analyst: str | None, time: str
-) -> dict[str, Any]:
+def repeated_body(plan: Priced, answer: Body, analyst: str | None) -> dict[str, Any]:
     """The entry of an analyst who pays for an answer that was released before."""
     return {
         "analyst": analyst,
-        "charges": charges_to_json(charges),
         "kind": "repeated",
         "of": answer["of"],
         "part": [],
         "place": answer["place"],
         "plan": answer["plan"],
         "plans": [plan_to_json(plan, answer["plan"])],
-        "time": time,
         "touches": 1,
         "version": answer["version"],
     }
+
+
+def end_reservation(
+    view: JournalView, entry: Entry, how: Body, record: str | None
+) -> tuple[tuple[Body, ...], None]:
+    """Records the one outcome of a reservation, with the answer if it is to be kept."""
+    row = view.row(entry.number)
+    reserved = {} if row is None else row.read()
+    plans = reserved["plans"] if reserved.get("kind") == "reserved" else ()
+    if not 0 <= entry.place < len(plans):
+        raise InvalidParameter(f"This ledger has no entry {entry.number}.")
+    ending = view.ending(reservation_id(entry.number, entry.place))
+    if ending is not None:
+        raise InvalidParameter(f"Entry {entry.number} is already {ending.read()['kind']}.")
+    body = {**how, "of": entry.number, "place": entry.place}
+    plan_hash = plans[entry.place]["plan"]
+    if record is not None and plan_hash is not None:
+        request = {name: reserved[name] for name in ("analyst", "version")}
+        body |= {"plan": plan_hash, "record": record} | request
+    return (body,), None
 
 
 def recalled_answer(answer: Body) -> RecalledAnswer:
@@ -121,11 +140,6 @@ def list_charges(rows: Iterable[JournalRow]) -> tuple[Entry, ...]:
             how = {"state": body["kind"], "reference": body.get("reference")}
             entries[row.ends] = replace(entries[row.ends], **how)
     return tuple(entries.values())
-
-
-def part_to_json(part: PartPath) -> list[list[str]]:
-    """The part of the table, as an entry names it."""
-    return [list(step) for step in part]
 
 
 def part_of(body: Body) -> PartPath:

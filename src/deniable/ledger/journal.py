@@ -22,8 +22,8 @@ from typing import Any
 from deniable.errors import LedgerBroken, LedgerUnavailable
 from deniable.exact.foreign_text import read_json
 from deniable.ledger.ledger import Head
-from deniable.ledger.signing_keys import PublicKey, SigningKey, signature_is_valid
 from deniable.ledger.stores.holds import MemoryHolds
+from deniable.ledger.stores.signing_keys import PublicKey, SigningKey, signature_is_valid
 from deniable.query.plan.canonical import canonical_text
 
 Body = Mapping[str, Any]
@@ -227,11 +227,13 @@ def _chain(anchor: JournalAnchor, bodies: Iterable[Body]) -> Iterator[JournalRow
 
 def lookup_keys(body: Body) -> tuple[str | None, str | None]:
     """The index columns of an entry: the reservation that it ends, and the question that it
-    answers or asks."""
+    answers or asks, or the step that it is."""
     is_ending = body["kind"] in ("settled", "failed")
     ends = reservation_id(body["of"], body["place"]) if is_ending else None
     if body["kind"] == "repeated" or "record" in body:
         return ends, recall_key(body["plan"], body["version"])
+    if body["kind"] == "step":
+        return ends, step_key(body["of"], body["step"])
     if "holder" in body:  # a reservation that others may wait for
         return ends, recall_key(body["plans"][0]["plan"], body["version"])
     return ends, None
@@ -240,6 +242,11 @@ def lookup_keys(body: Body) -> tuple[str | None, str | None]:
 def reservation_id(number: int, place: int) -> str:
     """The name of one reservation: its entry, and its place among those in that entry."""
     return f"{number}.{place}"
+
+
+def step_key(run: int, step: int) -> str:
+    """The name of one step of a run."""
+    return f"{run}.step.{step}"
 
 
 def recall_key(plan_hash: str, version: str) -> str:

@@ -13,14 +13,16 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from decimal import ROUND_FLOOR, Context, Decimal
 from fractions import Fraction
+from typing import Protocol, TypedDict, Unpack
 
-from deniable.errors import BudgetExhausted
 from deniable.exact.rationals import Number
 from deniable.ledger.accounts import PartPath
+from deniable.privacy import Loss
 from deniable.privacy.arithmetic import floats
+from deniable.privacy.neighbors import Neighbors
 from deniable.query.plan.plan import Plan
 
-_UNITS = {"pure": "epsilon", "zcdp": "rho", "gdp": "mu squared"}
+_UNITS = {"pure": "epsilon", "zcdp": "rho", "gdp": "mu squared", "renyi": "divergence"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +35,7 @@ class RemainingInFilter:
 
     def __str__(self) -> str:
         delta = f", delta {format_down(self.delta)}" if self.delta else ""
-        return f"{_UNITS[self.filter]} {format_down(self.amount)}{delta}"
+        return f"{_UNITS[self.filter.partition(':')[0]]} {format_down(self.amount)}{delta}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,6 +135,42 @@ class VerifiedLedger:
     earlier: int  # the number of earlier heads that were found in the chain
 
 
+class ReservedRun(Protocol):
+    """A run that was charged: it records its steps, and ends once."""
+
+    entry: Entry
+
+    @property
+    def remaining(self) -> tuple[RemainingInFilter, ...]:
+        """What is left of the run, in each unit in which its steps add up."""
+
+    def step(self, plan: Plan) -> int:
+        """Records a step before its data is read, and returns its number, from 1 on.
+
+        `BudgetExhausted` if it does not fit what is left of the run; a smaller one may fit.
+        """
+
+    def keep(self, step: int, record: str, *, plan_hash: str, version: str) -> None:
+        """Keeps the answer of a step. It is written with the next step, or with the end."""
+
+    def settle(self, record: str | None = None) -> None:
+        """Ends the run. `record`, as JSON, is kept if the run answers a question."""
+
+    def fail(self, reference: str) -> None:
+        """Ends the run after a failure. The charge stays."""
+
+
+class AskedRun(TypedDict):
+    """The arguments of `ask_run`; they mean the same as those of `ask`."""
+
+    plan_hash: str
+    version: str
+    analyst: str | None
+    part: PartPath
+    fresh: bool
+    question_id: str | None
+
+
 class Ledger(ABC):
     """The contract: charge first, then record how it ended. Every method is thread-safe.
 
@@ -219,21 +257,45 @@ class Ledger(ABC):
         """
 
     @abstractmethod
-    def stored_answer(self, plan_hash: str, version: str = "") -> RecalledAnswer | None:
-        """The kept answer, for planning only: no analyst is charged."""
+    def reserve_run(
+        self,
+        loss: Loss,
+        *,
+        tables: Sequence[str] | None = None,
+        delta: Number | None = None,
+        filters: Sequence[str] | None = None,
+        neighbors: Neighbors = "replace",
+        analyst: str | None = None,
+        version: str = "",
+        part: PartPath = (),
+    ) -> "ReservedRun":
+        """Charges a run of several steps once. Each step may depend on the answers before it.
+
+        `loss` fixes the unit in which the steps add up: PureLoss or ApproximateLoss (epsilons),
+        ConcentratedLoss (rhos), GaussianLoss (squares of mu), or a RenyiLoss of one order. The
+        deltas of steps add up against the loss's own delta. With `filters`, such as
+        ("pure", "zcdp", "gdp"), an ApproximateLoss is kept by several sums at once, which share
+        its delta. Any other loss raises `InvalidStoppingRule`. `delta` is that of the price in
+        the budget's sum of epsilons, for a loss that has no epsilon without one. Without
+        `tables`, every private table is charged.
+
+        >>> from deniable.ledger import MemoryLedger
+        >>> from deniable.privacy import GaussianLoss
+        >>> ledger = MemoryLedger(epsilon=1, delta=1e-6)
+        >>> run = ledger.reserve_run(GaussianLoss(0.1), delta=1e-7)
+        >>> print(*run.remaining)
+        mu squared 0.01
+        >>> run.settle()
+        """
 
     @abstractmethod
-    def affords(
-        self,
-        requests: Sequence[tuple[Plan, str | None, str]],
-        analyst: str | None = None,
-        *,
-        part: PartPath = (),
-    ) -> bool:
-        """Whether all requests would be granted now, one after the other. Nothing is charged.
+    def ask_run(
+        self, plans: Sequence[Plan], **asked: Unpack["AskedRun"]
+    ) -> AbstractContextManager["ReservedRun | RecalledAnswer"]:
+        """Like `ask`, for a question of several steps: its answer, or a run to answer it by.
 
-        A request is a plan, its hash, and the version of its data. A stored answer costs what
-        `recall` would charge. With None for the hash, no stored answer is used.
+        The run costs what `plans` cost together, in every filter. Its steps may be other plans,
+        if they cost no more.
         """
 
     @abstractmethod
@@ -310,47 +372,6 @@ def touched_parts(neighbors: str) -> int:
     (1, 2)
     """
     return 2 if neighbors == "replace" else 1
-
-
-def exhausted_error(cost: Remaining, left: Remaining, whose: str = "") -> BudgetExhausted:
-    """The refusal: the cost, what is left, and what can be done."""
-    hint = "The budget of this table is used up."
-    if cost.epsilon > left.epsilon > 0:
-        hint = (
-            f"Ask for less, for example with epsilon={format_down(left.epsilon)}: the margins "
-            f"would be about {float(cost.epsilon / left.epsilon):.3g} times as wide."
-        )
-    elif cost.epsilon <= left.epsilon:
-        hint = (
-            f"Ask with delta={format_down(left.delta)}, or declare the keys of the groups: "
-            "declared keys need no delta."
-        )
-    return BudgetExhausted(
-        f"This answer costs {cost}, and {left} are left{whose}.\n  {hint} "
-        "Nothing was spent and nothing was read."
-    )
-
-
-def describe_how_many(count: int | None) -> str:
-    """How many more questions like the last one can be asked, as text.
-
-    >>> (
-    ...     describe_how_many(43),
-    ...     describe_how_many(1),
-    ...     describe_how_many(0),
-    ...     describe_how_many(None),
-    ... )
-    ('about 40 more questions like this one', 'one more question like this one',
-    'no more questions like this one', 'any number of questions like this one')
-    """
-    if count is None:
-        return "any number of questions like this one"
-    if count < 2:
-        return f"{'one more question' if count else 'no more questions'} like this one"
-    if count < 20:
-        return f"{count} more questions like this one"
-    step = 10 ** max(1, len(str(count)) - 2)
-    return f"about {count // step * step:,} more questions like this one"
 
 
 def format_down(x: Fraction) -> str:

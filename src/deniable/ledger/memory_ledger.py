@@ -5,7 +5,7 @@ from deniable.exact.rationals import Number
 from deniable.ledger.chained_ledger import ChainedLedger
 from deniable.ledger.journal import MemoryJournal
 from deniable.ledger.opened_ledger import Clock, utc_now
-from deniable.ledger.signing_keys import SigningKey
+from deniable.ledger.stores.signing_keys import SigningKey
 from deniable.ledger.terms import Terms
 from deniable.policy.budget import Budget
 

@@ -132,24 +132,6 @@ def _outcome(view: JournalView, row: JournalRow, body: Body) -> Finding:
     )
 
 
-def end_reservation(view: JournalView, entry: Entry, how: Body, record: str | None) -> Change:
-    """Records the one outcome of a reservation, with the answer if it is to be kept."""
-    row = view.row(entry.number)
-    reserved = {} if row is None else row.read()
-    plans = reserved["plans"] if reserved.get("kind") == "reserved" else ()
-    if not 0 <= entry.place < len(plans):
-        raise InvalidParameter(f"This ledger has no entry {entry.number}.")
-    ending = view.ending(reservation_id(entry.number, entry.place))
-    if ending is not None:
-        raise InvalidParameter(f"Entry {entry.number} is already {ending.read()['kind']}.")
-    body = {**how, "of": entry.number, "place": entry.place}
-    plan_hash = plans[entry.place]["plan"]
-    if record is not None and plan_hash is not None:
-        request = {name: reserved[name] for name in ("analyst", "version")}
-        body |= {"plan": plan_hash, "record": record} | request
-    return (body,), None
-
-
 @dataclass(frozen=True, slots=True)
 class QuestionActs:
     """What a ledger does with one question. All but `append` and `check` need its lock."""
@@ -192,6 +174,7 @@ class _Asking:
         self._journal = desk.journal
         self._holder = secrets.token_hex(8)
         self._found: Finding = None
+        self._adopted = ""  # the holder of a reservation that was not confirmed
         held.enter_context(self._journal.hold(self._holder))
 
     def resolve(self) -> Entry | RecalledAnswer:
@@ -210,7 +193,7 @@ class _Asking:
                 return recalled_answer(found.body)
             if isinstance(found, FailedReservation):
                 raise EngineFailed(found.reference)
-            if found.body["holder"] in self._desk.unconfirmed:
+            if found.body["holder"] == self._adopted:
                 self._journal.raise_mark()  # the first try may not have come so far
                 return next(read_entries(found.row))
             self._wait_for(found, deadline)
@@ -235,7 +218,9 @@ class _Asking:
         holder = found.body["holder"]
         own = known_as(found.body["analyst"]) == known_as(self._asked.analyst)
         if own and holder in self._desk.unconfirmed:
-            self._held.enter_context(self._journal.hold(holder))
+            if self._adopted != holder:
+                self._held.enter_context(self._journal.hold(holder))
+            self._adopted = holder
             return (), None
         if self._journal.is_held(holder):
             return (), None

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from fractions import Fraction
 from math import floor
 
+from deniable.errors import BudgetExhausted
 from deniable.ledger.accounts import (
     NOTHING,
     Accounts,
@@ -13,7 +14,7 @@ from deniable.ledger.accounts import (
     PartPath,
     Spent,
 )
-from deniable.ledger.ledger import FilterUsage, Remaining, RemainingInFilter
+from deniable.ledger.ledger import FilterUsage, Remaining, RemainingInFilter, format_down
 from deniable.ledger.terms import ALL_UNITS, ANY_ANALYST, Terms
 
 
@@ -139,3 +140,44 @@ def describe_account(account: str) -> str:
     if kind == "table":
         return f" for table {name}"
     return "" if name == "*" else f" for each {name}"
+
+
+def describe_how_many(count: int | None) -> str:
+    """How many more questions like the last one can be asked, as text.
+
+    >>> (
+    ...     describe_how_many(43),
+    ...     describe_how_many(1),
+    ...     describe_how_many(0),
+    ...     describe_how_many(None),
+    ... )
+    ('about 40 more questions like this one', 'one more question like this one',
+    'no more questions like this one', 'any number of questions like this one')
+    """
+    if count is None:
+        return "any number of questions like this one"
+    if count < 2:
+        return f"{'one more question' if count else 'no more questions'} like this one"
+    if count < 20:
+        return f"{count} more questions like this one"
+    step = 10 ** max(1, len(str(count)) - 2)
+    return f"about {count // step * step:,} more questions like this one"
+
+
+def exhausted_error(cost: Remaining, left: Remaining, whose: str = "") -> BudgetExhausted:
+    """The refusal: the cost, what is left, and what can be done."""
+    hint = "The budget of this table is used up."
+    if cost.epsilon > left.epsilon > 0:
+        hint = (
+            f"Ask for less, for example with epsilon={format_down(left.epsilon)}: the margins "
+            f"would be about {float(cost.epsilon / left.epsilon):.3g} times as wide."
+        )
+    elif cost.epsilon <= left.epsilon:
+        hint = (
+            f"Ask with delta={format_down(left.delta)}, or declare the keys of the groups: "
+            "declared keys need no delta."
+        )
+    return BudgetExhausted(
+        f"This answer costs {cost}, and {left} are left{whose}.\n  {hint} "
+        "Nothing was spent and nothing was read."
+    )

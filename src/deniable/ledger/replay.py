@@ -33,7 +33,8 @@ from deniable.ledger.journal import (
     lookup_keys,
 )
 from deniable.ledger.ledger import Head, VerifiedLedger
-from deniable.ledger.signing_keys import signature_is_valid
+from deniable.ledger.run_requests import RunReplay
+from deniable.ledger.stores.signing_keys import signature_is_valid
 from deniable.ledger.terms import Terms, migrated_terms
 from deniable.query.plan.canonical import canonical_text
 
@@ -188,7 +189,7 @@ class Replay:
         self._public, self._checkpoint = public, checkpoint
         self._state, self._terms = LedgerState(), Terms({})
         self._hash, self._count = "", 0
-        self._open = OpenCharges()
+        self._open, self._runs = OpenCharges(), RunReplay()
         self._heads_to_find: dict[int, list[Head]] = {}
         for head in heads:
             if not signature_is_valid(head.message, head.signature, public):
@@ -241,8 +242,10 @@ class Replay:
         elif kind in ("settled", "failed"):
             if not self._open.end(body["of"], body["place"]):
                 raise LedgerBroken(f"Entry {number} ends a charge that is not open.")
-        elif kind != "repeated":
+        elif kind not in ("repeated", "step", "answered"):
             raise LedgerBroken(f"Entry {number} is of an unknown kind.")
+        if wrong := self._runs.add(number, body):
+            raise LedgerBroken(f"Entry {number} {wrong}.")
         charged, exactly = body.get("charges", ()), self._state.format == 1
         if charged != () and (wrong := _charge_fault(body, self._terms, exactly=exactly)):
             raise LedgerBroken(f"Entry {number} {wrong}.")

@@ -209,13 +209,30 @@ def fixed_delta(choices, odds):
     [
         (GaussianFilter(1), ConcentratedLoss(0.01), "A ConcentratedFilter takes it"),
         (PureFilter(1), GaussianLoss(0.1), "A ConcentratedFilter or a GaussianFilter takes it"),
-        (RenyiFilter(order=2, divergence=1), ApproximateLoss(0.1, 1e-7), "A PureFilter or"),
     ],
 )
 def test_a_loss_of_another_unit_is_told_where_it_fits(filter_, loss, taker):
     with pytest.raises(InvalidStoppingRule, match=taker) as refused:
         filter_.spend(loss)
     assert "already knows" not in str(refused.value)
+
+
+def test_a_renyi_filter_adds_up_deltas_beside_divergences():
+    study = RenyiFilter(order=4, divergence=0.5, delta=1e-6)
+    step = ApproximateLoss(0.1, 4e-7)
+    study.spend(step)
+    study.spend(step)
+    assert study.remaining.slack == Fraction(2, 10**7)
+    alone = RenyiFilter(order=4, divergence=0.5)
+    alone.spend(PureLoss(0.1) * 2)
+    assert study.remaining.amount == alone.remaining.amount
+    assert not study.room_for(step)  # of delta, not of divergence
+    assert study.room_for(PureLoss(0.1))
+    # The promise covers the worst that was granted: both pure parts, and both disclosures.
+    assert study.promise.epsilon(2e-6) >= (step * 2).epsilon(2e-6)
+    assert study.promise.epsilon(1e-6) == float("inf") > study.promise.epsilon(2e-6)
+    with pytest.raises(InvalidStoppingRule):
+        study.spend(LossDistribution.laplace(0.1))
 
 
 def test_a_missing_delta_is_named():

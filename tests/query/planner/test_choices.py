@@ -6,7 +6,7 @@ from fractions import Fraction
 import pytest
 
 from deniable.errors import InvalidParameter, InvalidQuery, UnboundedColumn
-from deniable.ledger.prices import check_price
+from deniable.ledger.charges import check_price
 from deniable.mechanisms import Quantiles
 from deniable.mechanisms.quantiles.independent import IndependentQuantiles
 from deniable.privacy import ApproximateLoss, PureLoss

@@ -37,15 +37,16 @@ def test_bounds_are_found_and_paid_for(costs):
 
 def test_both_steps_go_through_the_one_door(costs, monkeypatch):
     plans = []
-    door = type(costs).release
+    door = type(costs)._run
     monkeypatch.setattr(
-        type(costs),
-        "release",
-        lambda self, plan, **how: plans.append(plan) or door(self, plan, **how),
+        type(costs), "_run", lambda self, plan: plans.append(plan) or door(self, plan)
     )
     costs.sql(SUM, epsilon=1, bounds=["cost"])
     assert [float(one.epsilon) for one in plans] == [0.2, 0.8]
     assert len(plans[0].features) == 122
+    (entry,) = costs.ledger.entries  # one charge for both
+    assert (entry.epsilon, entry.state) == (1, "settled")
+    costs.ledger.verify()
 
 
 def test_explain_states_the_share(costs):
@@ -63,7 +64,7 @@ def test_the_python_door_finds_bounds_too(costs):
 
 
 def test_the_whole_price_is_checked_before_the_first_step(costs):
-    with pytest.raises(BudgetExhausted, match="cost epsilon 5 together, and epsilon 4"):
+    with pytest.raises(BudgetExhausted, match="costs epsilon 5, delta 0, and epsilon 4"):
         costs.sql(SUM, epsilon=5, bounds="find")
     assert costs.remaining.epsilon == 4
 
@@ -166,7 +167,7 @@ def test_after_half_of_it_the_other_half_is_paid_or_refused(costs):
     assert not other.repeated
     assert other.plan.epsilon == answer.plan.epsilon
     assert costs.remaining.epsilon == 0
-    with pytest.raises(BudgetExhausted, match="together, and epsilon 0"):
+    with pytest.raises(BudgetExhausted, match=r"costs epsilon 0.8, .* and epsilon 0"):
         costs.sql(SUM, **{**asked, "confidence": 0.8})
 
 
@@ -197,7 +198,7 @@ def test_what_others_found_is_had_for_the_analysts_own_budget_alone():
     bob = Session(policy, engine, ledger, analyst="bob")
     assert bob.sql(SUM, **asked).value == answer.value
     assert [one.spent for one in ledger.filter_usages() if one.account == "analyst:bob"] == [1]
-    with pytest.raises(BudgetExhausted, match="together"):
+    with pytest.raises(BudgetExhausted, match=r"costs epsilon 1, .* left to analyst eve"):
         Session(policy, engine, ledger, analyst="eve").sql(SUM, **asked)
     assert not [one for one in ledger.entries if one.analyst == "eve"]
     bob.close()

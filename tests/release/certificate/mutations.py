@@ -6,7 +6,7 @@ import re
 from contextlib import suppress
 
 from deniable.ledger import Head
-from deniable.ledger.signing_keys import SigningKey
+from deniable.ledger.stores.signing_keys import SigningKey
 from deniable.query.plan import canonical
 from deniable.release.certificate.certificate import document_text, signed_message
 

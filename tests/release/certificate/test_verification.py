@@ -11,7 +11,7 @@ import pytest
 
 import deniable as dp
 from deniable.errors import InvalidCertificate
-from deniable.ledger.signing_keys import SigningKey
+from deniable.ledger.stores.signing_keys import SigningKey
 from deniable.mechanisms import Gaussian, Laplace, PermuteAndFlip, Thresholding
 from deniable.query.language.parse import parse
 from deniable.query.plan import canonical

@@ -14,7 +14,7 @@ import pytest
 
 import deniable as dp
 from deniable.errors import InvalidCertificate
-from deniable.ledger.signing_keys import signature_is_valid
+from deniable.ledger.stores.signing_keys import signature_is_valid
 from deniable.query.plan import canonical
 from deniable.release.certificate import certificate as certificates
 from deniable.release.certificate.certificate import Certificate, document_text, signed_message

@@ -161,7 +161,8 @@ def test_the_same_profile_again_is_free_when_nothing_is_left():
             first.columns,
             first.plans,
         )
-        assert len(session.ledger.entries) == len(first.plans)
-        with pytest.raises(BudgetExhausted, match="This profile costs epsilon"):
+        assert [entry.epsilon for entry in session.ledger.entries] == [1]  # one charge
+        session.ledger.verify()
+        with pytest.raises(BudgetExhausted, match="This answer costs epsilon"):
             session.profile(epsilon=0.5)
-        assert len(session.ledger.entries) == len(first.plans)
+        assert len(session.ledger.entries) == 1

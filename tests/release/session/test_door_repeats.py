@@ -171,6 +171,7 @@ def test_a_refused_analyst_does_not_see_what_others_paid_for():
     assert engine.runs == 0
 
 
+@pytest.mark.filterwarnings("ignore::deniable.errors.LedgerWarning")
 def test_six_threads_with_one_new_question_get_one_answer_and_pay_once():
     session, engine = opened()
     ready = threading.Barrier(6)
@@ -415,7 +416,7 @@ def test_a_part_finds_bounds_while_others_are_used_up():
         found = wards["B"].sql("SELECT SUM(cost) AS s FROM data", epsilon=3, bounds="find")
         assert "512 to 1024" in str(found)
         assert wards["B"].remaining.epsilon == 1
-        with pytest.raises(BudgetExhausted, match="together, and epsilon 1"):
+        with pytest.raises(BudgetExhausted, match="costs epsilon 2, delta 0, and epsilon 1"):
             wards["B"].sql("SELECT SUM(cost) AS s FROM data", epsilon=2, bounds="find")
 
 

@@ -1,1 +1,1 @@
-"""What a ledger demands of the place it is kept in, and the locks that this place has."""
+"""What a ledger demands of the place it is kept in: its tables, its locks and its key."""

@@ -24,7 +24,7 @@ from deniable.privacy.losses.concentrated import ConcentratedLoss
 from deniable.privacy.losses.gaussian import GaussianLoss
 from deniable.privacy.losses.loss import Loss, add_slack, remove_slack
 from deniable.privacy.losses.pure import PureLoss
-from deniable.privacy.losses.renyi import RenyiLoss, divergence
+from deniable.privacy.losses.renyi import RenyiLoss, divergence_beside_slack
 
 Parts: TypeAlias = Sequence[tuple[Loss, int]]
 _SHORT = 64  # up to this many factors of a slack are multiplied exactly
@@ -202,15 +202,17 @@ def concentrated_and_sum(parts: Parts) -> Loss | None:
 
 
 def renyi(parts: Parts) -> Loss | None:
-    """Renyi divergences, at each order that some RenyiLoss has and all parts support."""
+    """Renyi divergences, at each order that some RenyiLoss has and all parts support, except
+    with the probability of full disclosure."""
     orders = {a for part, _ in parts if isinstance(part, RenyiLoss) for a, _ in part.curve}
     curve: dict[Number, Number] = {}
     for order in orders:
         try:
-            curve[order] = sum((divergence(part, order) * n for part, n in parts), Fraction(0))
+            divergences = (divergence_beside_slack(part, order) * n for part, n in parts)
+            curve[order] = sum(divergences, Fraction(0))
         except Unsupported:
             continue
-    return RenyiLoss(curve) if curve else None
+    return _shift(RenyiLoss(curve), ExactEpsilon(), total_slack(parts)) if curve else None
 
 
 FORMS: tuple[CompositionForm, ...] = (

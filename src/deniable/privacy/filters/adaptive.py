@@ -19,7 +19,7 @@ from fractions import Fraction
 from functools import lru_cache
 from typing import NoReturn
 
-from deniable.errors import BudgetExhausted, InvalidStoppingRule
+from deniable.errors import BudgetExhausted, InvalidStoppingRule, Unsupported
 from deniable.exact.rationals import Number
 from deniable.privacy.arithmetic import floats, normal
 from deniable.privacy.arithmetic.exact_epsilon import ExactEpsilon
@@ -30,7 +30,7 @@ from deniable.privacy.losses.concentrated import ConcentratedLoss
 from deniable.privacy.losses.epsilon_loss import epsilon_of, show_epsilon
 from deniable.privacy.losses.gaussian import GaussianLoss
 from deniable.privacy.losses.loss import Loss, delta_of, nonnegative
-from deniable.privacy.losses.renyi import RenyiLoss, divergence, order_of
+from deniable.privacy.losses.renyi import RenyiLoss, divergence_beside_slack, order_of
 
 WHY_NO_CHARGE = (
     "It only has a curve of all releases together. If later releases depend on earlier "
@@ -330,8 +330,20 @@ CHARGES: Mapping[str, Callable[[Loss], FilterCharge | None]] = {
 }
 
 
+def renyi_charge(loss: Loss, order: Fraction) -> FilterCharge | None:
+    """The divergence of one order that a loss costs, and its delta; None without one."""
+    unbounded = loss.exact_epsilon is None and loss.rho is None
+    if unbounded and loss.dominating_pairs is not None:
+        return None
+    try:
+        return FilterCharge(ExactEpsilon(divergence_beside_slack(loss, order)), loss.slack)
+    except Unsupported:
+        return None
+
+
 class RenyiFilter(Filter):
-    """Divergences of one order, fixed in advance, add up.
+    """Divergences of one order, fixed in advance, add up, and deltas of approximate losses add
+    up separately.
 
     >>> study = RenyiFilter(order=8, divergence=4)
     >>> study.spend(GaussianLoss(0.5))
@@ -341,19 +353,15 @@ class RenyiFilter(Filter):
 
     unit = "divergence"
 
-    def __init__(self, *, order: Number, divergence: Number) -> None:
+    def __init__(self, *, order: Number, divergence: Number, delta: Number = 0) -> None:
         self.order = order_of(order)
-        super().__init__(FilterCharge(ExactEpsilon(nonnegative(divergence, "divergence"))))
+        limit = ExactEpsilon(nonnegative(divergence, "divergence"))
+        super().__init__(FilterCharge(limit, delta_of(delta)))
 
     @property
     def promise(self) -> Loss:
-        return RenyiLoss({self.order: self._limit.amount.rational})
+        whole: Loss = RenyiLoss({self.order: self._limit.amount.rational})
+        return whole + ApproximateLoss(0, self._limit.slack) if self._limit.slack else whole
 
     def _charge(self, loss: Loss) -> FilterCharge | None:
-        if loss.slack or (
-            loss.dominating_pairs is not None
-            and loss.exact_epsilon is None
-            and loss.rho is None
-        ):
-            return None
-        return FilterCharge(ExactEpsilon(divergence(loss, self.order)))
+        return renyi_charge(loss, self.order)

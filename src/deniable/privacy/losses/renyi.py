@@ -102,6 +102,26 @@ def divergence(loss: Loss, order: Number) -> Fraction:
     return total
 
 
+def divergence_beside_slack(loss: Loss, order: Number) -> Fraction:
+    """The divergence of a loss if its `slack` does not happen: of the epsilon, for a part of
+    epsilon and delta.
+
+    >>> from deniable.privacy import ApproximateLoss, PureLoss
+    >>> risky = ApproximateLoss(1, 1e-6)
+    >>> divergence_beside_slack(risky, 2) == divergence(PureLoss(1), 2)
+    True
+    """
+    a = order_of(order)
+    total = Fraction(0)
+    for part, count in loss.parts:
+        exact = part.exact_epsilon
+        if part.slack and exact is not None:
+            total += _randomized_response(exact, a) * count
+        else:
+            total += _divergence_of_part(part, a) * count
+    return total
+
+
 def _divergence_of_part(loss: Loss, a: Fraction) -> Fraction:
     if isinstance(loss, RenyiLoss):
         bounds = [d for order, d in loss.curve if order >= a]  # they grow with the order

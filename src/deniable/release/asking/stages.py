@@ -1,7 +1,7 @@
 """Answers a question with one plan, or with two: the first finds bounds that are not declared.
 
-Both plans are released by the same door. The price of both is known before the first one is
-run, and refused if the ledger would not grant it. A plan that was answered before is free.
+Both are steps of one run: the ledger is charged once for both, before the first one is run. If
+the bounds were found before, only the second plan is charged.
 """
 
 import math
@@ -39,7 +39,8 @@ def release_question(
 ) -> Release:
     """Answers a question in one step; or finds bounds first and answers within them."""
     if options.get("bounds") is not None:
-        return _release_in_two_steps(session, question, options, fresh=fresh)
+        asked = {"fresh": fresh, "question_id": question_id}
+        return _release_in_two_steps(session, question, options, **asked)  # type: ignore[arg-type]
     plan = session.plan(question, **options)
     try:
         return session.release(plan, fresh=fresh, question_id=question_id)
@@ -50,7 +51,12 @@ def release_question(
 
 
 def _release_in_two_steps(
-    session: Door, question: str | Question, options: Mapping[str, Any], *, fresh: bool
+    session: Door,
+    question: str | Question,
+    options: Mapping[str, Any],
+    *,
+    fresh: bool,
+    question_id: str | None,
 ) -> Release:
     parsed, step, first, rest = _plan_search(session, question, options)
     # With any bounds the answer costs this epsilon and at most this delta. Planning with the
@@ -76,16 +82,16 @@ def _release_in_two_steps(
             notes.append("That is too narrow for this question: the widest bounds are used.")
         return replace(plan, notes=(*plan.notes, cost_note, *notes))
 
-    kept_answer = None if fresh else session.recall_answer(first)
-    second = wide if kept_answer is None else plan_second(kept_answer)
-    if not session.affords((first, second), fresh=fresh):
-        raise BudgetExhausted(
-            f"Bounds and answer cost epsilon {decimal_text(whole)} together, and "
-            f"{session.remaining} is left. Ask with a smaller epsilon. Nothing was spent and "
-            "nothing was read."
-        )
-    bounds = session.release(first, fresh=fresh)
-    return session.release(plan_second(bounds.answer), fresh=fresh)
+    kept = None if fresh or question_id is not None else session.recall(first)
+    if kept is not None:  # the bounds were found, and paid for, before
+        return session.release(plan_second(kept.answer))
+    with session.run_like((first, wide), fresh=fresh, question_id=question_id) as run:
+        second = plan_second(run.release(first).answer)
+        try:
+            return run.release(second)
+        except BudgetExhausted:  # in some filter it costs more than what was reserved
+            note = "Within the bounds found it would cost more: the widest bounds are used."
+            return run.release(replace(wide, notes=(*wide.notes, cost_note, note)))
 
 
 def explain_question(

@@ -12,12 +12,13 @@ increases `version`, so an old certificate keeps its meaning.
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
+from fractions import Fraction
 from functools import cache
 from importlib import metadata
 from typing import Any
 
 from deniable.errors import InvalidCertificate, InvalidParameter
-from deniable.exact.foreign_text import MOST_BYTES
+from deniable.exact.foreign_text import MOST_BYTES, read_rational
 from deniable.ledger.ledger import Head, Ledger
 from deniable.policy import Policy
 from deniable.query.plan import canonical
@@ -97,6 +98,36 @@ def _fields(document: Any, *names: str) -> list[Any]:
 
 
 @dataclass(frozen=True, slots=True)
+class RunStep:
+    """The run that paid for a release, and which of its steps the release is."""
+
+    step: int
+    epsilon: Fraction  # the price of the whole run
+    delta: Fraction
+    question: str | None  # the hash of the question that the run answers, if it answers one
+
+    def to_json(self) -> dict[str, Any]:
+        """The run as a certificate states it."""
+        price = {"epsilon": str(self.epsilon), "delta": str(self.delta)}
+        return {"step": self.step, **price, "question": self.question}
+
+    @classmethod
+    def from_json(cls, read: Mapping[str, Any]) -> "RunStep":
+        """The run that `to_json` wrote; a ValueError, KeyError or TypeError for others."""
+        epsilon, delta = (read_rational(read[side]) for side in ("epsilon", "delta"))
+        run = cls(read["step"], epsilon, delta, read["question"])
+        texts = run.question is None or isinstance(run.question, str)
+        counts = type(run.step) is int and run.step > 0
+        if run.to_json() != read or not texts or not counts or min(epsilon, delta) < 0:
+            raise ValueError("This is not a run.")
+        return run
+
+    def __str__(self) -> str:
+        price = f"epsilon {self.epsilon} and delta {self.delta}"
+        return f"step {self.step} of a run that costs {price} as a whole"
+
+
+@dataclass(frozen=True, slots=True)
 class CertificateContext:
     """What a certificate states about a release in addition to the plan."""
 
@@ -107,6 +138,7 @@ class CertificateContext:
     head: Head  # of the ledger, after that charge
     cap: Mapping[str, Any]  # what all releases together may ever cost
     engine: str  # its name
+    run: RunStep | None = None  # None: the release was charged by itself
     plan_hash: str | None = None  # None: computed here
     plan_json: canonical.Json = None  # None: computed here
 
@@ -117,6 +149,7 @@ def certify(
     """The certificate of an answer, signed with the ledger's key."""
     plan_json: Any = context.plan_json or canonical.to_json(plan)
     ledger_id, because = ledger.origin
+    run = None if context.run is None else context.run.to_json()
     place = {"position": context.position, "head": asdict(context.head)}
     statement = {
         "format": CERTIFICATE_FORMAT,
@@ -131,7 +164,7 @@ def certify(
         "engine": context.engine,
         "software": software_version(),
         "analyst": context.analyst,
-        "ledger": {**place, "id": ledger_id, "because": because},
+        "ledger": {**place, "id": ledger_id, "because": because, "run": run},
         "cap": dict(context.cap),
         "key": ledger.public_key,
     }

@@ -18,9 +18,9 @@ from typing import Any
 
 from deniable.errors import DeniableError, InvalidCertificate
 from deniable.exact.foreign_text import quoted, read_rational
+from deniable.ledger.charges import check_price
 from deniable.ledger.ledger import Head
-from deniable.ledger.prices import check_price
-from deniable.ledger.signing_keys import signature_is_valid
+from deniable.ledger.stores.signing_keys import signature_is_valid
 from deniable.mechanisms import Gaussian
 from deniable.privacy import ApproximateLoss
 from deniable.query.plan import canonical
@@ -31,6 +31,7 @@ from deniable.release.certificate.certificate import (
     CERTIFICATE_FORMAT,
     VERSION,
     Certificate,
+    RunStep,
     document_text,
     signed_message,
 )
@@ -118,7 +119,7 @@ def _verify(document: Any, key: str | None) -> VerifiedCertificate:
         _check_sensitivities(plan),
         _check_price(plan),
         _check_numbers(plan, certificate.statement),
-        _check_ledger_place(certificate),
+        _check_ledger_place(plan, certificate),
         _check_cap(plan, certificate.statement),
     ]
     if "certificate" in release:
@@ -303,33 +304,33 @@ def _mismatch(place: str, stated: object, computed: object) -> InvalidCertificat
     )
 
 
-def _check_ledger_place(certificate: Certificate) -> str:
+def _check_ledger_place(plan: Plan, certificate: Certificate) -> str:
     """The ledger's head must be signed with the same key and not be older than the charge."""
+    place = certificate.statement["ledger"]
     try:
-        place = certificate.statement["ledger"]
         position, head = place["position"], Head(**place["head"])
-        known = set(place) == {"position", "head", "id", "because"}
+        known = set(place) == {"position", "head", "id", "because", "run"}
         known = known and type(place["id"]) is type(place["because"]) is str
-    except (KeyError, TypeError):
+        paid = None if place["run"] is None else RunStep.from_json(place["run"])
+    except (KeyError, TypeError, ValueError):
         known = False
-    if not known or type(position) is not int or type(head.number) is not int:
+    if not known or not type(position) is type(head.number) is int:
         raise InvalidCertificate(
-            "Invalid `ledger` in the statement: it must hold a position, a signed head, "
-            "and the ledger's id and reason."
+            "Invalid `ledger` in the statement: it must hold a position, a signed head, an id, "
+            "a reason and a run."
         )
     signed = signature_is_valid(head.message, head.signature, certificate.key)
     if certificate.statement["key"] != certificate.key or not signed:
         raise InvalidCertificate(
-            "The statement or the ledger's head in it names another key than the one that "
-            "signed the certificate."
+            "The statement, or the ledger's head in it, names another key than the signer's."
         )
     if not 0 <= position <= head.number:
         raise InvalidCertificate("The ledger's head in this certificate predates the charge.")
+    if paid is not None and not _fits_cap(plan, paid.epsilon, paid.delta):
+        raise InvalidCertificate("The release costs more than the run that paid for it.")
     again = f" (begun because {quoted(place['because'])})" if place["because"] else ""
-    return (
-        f"charged as entry {position} of the ledger{again}; its head then was entry "
-        f"{head.number}"
-    )
+    where = f"entry {position} of the ledger{again}; its head then was entry {head.number}"
+    return f"charged as {where}" if paid is None else f"charged as {paid}, {where}"
 
 
 def _check_cap(plan: Plan, statement: Mapping[str, Any]) -> str:

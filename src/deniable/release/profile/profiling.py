@@ -1,9 +1,8 @@
 """Runs the plans of a profile and reads their answers.
 
-The ledger must grant all plans before the first one is run. Plans answered before are free.
+All plans are steps of one run: the ledger is charged once, before the first one is run.
 """
 
-from deniable.errors import BudgetExhausted
 from deniable.exact.rationals import Number
 from deniable.query.language.question import Question
 from deniable.query.plan.plan import Plan
@@ -23,6 +22,7 @@ from deniable.release.profile.profile_plans import (
 from deniable.release.profile.table_profile import ColumnProfile, NoisyNumber
 from deniable.release.session.door import Door
 from deniable.release.session.release import Release
+from deniable.release.session.runs import RecalledRun, Run
 
 
 def profile(
@@ -35,18 +35,19 @@ def profile(
 ) -> Profile:
     """A first look at a table. It costs exactly `epsilon`."""
     prepared = plan_profile(session, table, epsilon=epsilon, delta=delta, confidence=confidence)
-    _check_affordable(session, prepared)
-    counted = session.release(prepared.counts)
-    placed = None if prepared.quantiles is None else session.release(prepared.quantiles)
-    profiles = {
-        look.column: _read_column(look, counted, counted, placed)
-        for look in prepared.looks
-        if look.kind in ("number", "values", "missing")
-    }
-    for name, plan in prepared.groups.items():
-        look = next(look for look in prepared.looks if look.column == name)
-        profiles[name] = _read_frequent_values(look, counted, session.release(plan))
-    later_plans = _find_bounds_and_measure(session, prepared, counted, profiles)
+    widest = _plan_within_bounds(session, prepared, None)[1]
+    with session.run_like((*prepared.plans, *widest)) as run:
+        counted = run.release(prepared.counts)
+        placed = None if prepared.quantiles is None else run.release(prepared.quantiles)
+        profiles = {
+            look.column: _read_column(look, counted, counted, placed)
+            for look in prepared.looks
+            if look.kind in ("number", "values", "missing")
+        }
+        for name, plan in prepared.groups.items():
+            look = next(look for look in prepared.looks if look.column == name)
+            profiles[name] = _read_frequent_values(look, counted, run.release(plan))
+        later_plans = _find_bounds_and_measure(session, run, prepared, counted, profiles)
     columns = tuple(
         profiles.get(look.column, ColumnProfile(look.column, look.about, notes=(look.why,)))
         for look in prepared.looks
@@ -62,18 +63,6 @@ def profile(
         remaining=session.remaining,
         plans=(*prepared.plans, *later_plans),
     )
-
-
-def _check_affordable(session: Door, prepared: ProfilePlans) -> None:
-    """Refuses a profile if the ledger would not grant all of its plans."""
-    kept_answer = None if prepared.first is None else session.recall_answer(prepared.first)
-    if not session.affords(
-        [*prepared.plans, *_plan_within_bounds(session, prepared, kept_answer)[1]]
-    ):
-        raise BudgetExhausted(
-            f"This profile costs {prepared.price}, and {session.remaining} is left. Choose a "
-            "smaller epsilon. Nothing was spent and nothing was read."
-        )
 
 
 def _plan_within_bounds(
@@ -106,6 +95,7 @@ def _plan_within_bounds(
 
 def _find_bounds_and_measure(
     session: Door,
+    run: Run | RecalledRun,
     prepared: ProfilePlans,
     rows: Release,
     profiles: dict[str, ColumnProfile],
@@ -113,10 +103,9 @@ def _find_bounds_and_measure(
     """Finds bounds, adds the profiles of the columns within them; returns the later plans."""
     if prepared.first is None:
         return ()
-    found, plans = _plan_within_bounds(
-        session, prepared, session.release(prepared.first).answer
-    )
-    counted, placed = (session.release(plan) for plan in plans)
+    answer = run.release(prepared.first).answer
+    found, plans = _plan_within_bounds(session, prepared, answer)
+    counted, placed = (run.release(plan) for plan in plans)
     for bounds in found:
         look = next(look for look in prepared.looks if look.column == bounds.column)
         note = bounds.description[0].upper() + bounds.description[1:]

@@ -1,20 +1,24 @@
 """A policy, an engine and a ledger: the one door from data to released numbers."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, NoReturn, Self, TypedDict, Unpack
+from typing import Any, NoReturn, Self, Unpack
 
 from deniable.errors import InvalidParameter
 from deniable.exact.rationals import Number
 from deniable.ledger.ledger import (
+    AskedRun,
     Entry,
     Ledger,
     RecalledAnswer,
     Remaining,
-    describe_how_many,
     touched_parts,
 )
+from deniable.ledger.remaining import describe_how_many
 from deniable.policy import Policy
+from deniable.privacy import Loss
+from deniable.privacy.neighbors import Neighbors
 from deniable.query.language.question import Question
 from deniable.query.plan import canonical
 from deniable.query.plan.plan import Plan
@@ -23,6 +27,7 @@ from deniable.release.answer.answer import Answer
 from deniable.release.certificate.certificate import (
     Certificate,
     CertificateContext,
+    RunStep,
     budget_cap,
     certify,
 )
@@ -31,15 +36,8 @@ from deniable.release.session.engine_run import Engine, run
 from deniable.release.session.plan_check import check_plan
 from deniable.release.session.receipt import read_receipt, write_receipt
 from deniable.release.session.release import Release
+from deniable.release.session.runs import RecalledRun, RequestFacts, Run
 from deniable.release.session.table_part import TablePart
-
-
-class RequestFacts(TypedDict):
-    """What a ledger records about a question, in addition to its plan."""
-
-    analyst: str | None
-    plan_hash: str
-    version: str
 
 
 class Door:
@@ -81,7 +79,9 @@ class Door:
         options = {"part": self._rows.path, "fresh": fresh, "question_id": question_id}
         with self._ledger.ask(plan, **facts, **options) as found:  # type: ignore[arg-type]
             if isinstance(found, RecalledAnswer):
-                return self._hand_over(plan, *self._read_receipt(plan, found), repeated=True)
+                return self._hand_over(
+                    plan, *self._read_kept(plan, found.record), repeated=True
+                )
             return self._run_and_settle(found, plan)
 
     def release_all(
@@ -124,40 +124,112 @@ class Door:
             raise
         return tuple(releases)
 
+    def _run(self, plan: Plan) -> Answer | BaseException:
+        return run(self._engine, plan, self._log)
+
     def _run_and_settle(self, entry: Entry, plan: Plan) -> Release:
         """Runs a charged plan, adds noise, settles the charge and hands the answer over."""
-        answer = run(self._engine, plan, self._log)
+        answer = self._run(plan)
         if isinstance(answer, BaseException):
             raise self._record_failure(entry, answer)
         return self._settle(entry, plan, answer)
 
-    def _read_receipt(self, plan: Plan, recalled: RecalledAnswer) -> tuple[Answer, Certificate]:
+    def _read_kept(self, plan: Plan, record: str) -> tuple[Answer, Certificate]:
         return read_receipt(
-            recalled.record,
+            record,
             self._ledger.public_key,
             plan_hash=self._canonical_form(plan)[1],
             version=self.policy.version((*plan.tables, *plan.public)),
         )
 
-    def recall_answer(self, plan: Plan) -> Answer | None:
-        """The kept answer to a first step, if any, to plan the second step with.
+    def recall(self, plan: Plan) -> Release | None:
+        """The kept answer to a plan, if it is free for this analyst; None otherwise."""
+        recalled = self._ledger.recall(**self._request_facts(self._checked(plan)))
+        if recalled is None:
+            return None
+        return self._hand_over(plan, *self._read_kept(plan, recalled.record), repeated=True)
 
-        It must not be shown to the analyst: for that, `release` the plan.
+    @contextmanager
+    def reserve_run(
+        self,
+        loss: Loss,
+        *,
+        tables: Sequence[str] | None = None,
+        delta: Number | None = None,
+        filters: Sequence[str] | None = None,
+    ) -> Iterator[Run]:
+        """One charge for several steps, of which each may depend on the answers before it.
+
+        The whole loss is charged now, and never refunded. Each `release` of the run must fit
+        what is left of it. `Ledger.reserve_run` says which losses can be reserved, and what
+        `delta` and `filters` are for. `tables` are those that the steps may read: all private
+        ones unless given.
+
+        >>> import deniable as dp
+        >>> import pyarrow as pa
+        >>> data = dp.protect(
+        ...     pa.table({"age": [30, 60] * 500}), bounds={"age": (0, 99)}, epsilon=1
+        ... )
+        >>> with data.reserve_run(dp.PureLoss(0.5)) as run:
+        ...     old = run.sql("SELECT COUNT(*) AS n FROM data WHERE age > 50", epsilon=0.2)
+        ...     if old.value > 100:
+        ...         mean = run.sql(
+        ...             "SELECT AVG(age) AS age FROM data WHERE age > 50", epsilon=0.3
+        ...         )
+        >>> print(data.remaining)
+        epsilon 0.5, delta 0
         """
-        facts = self._request_facts(self._checked(plan))
-        stored = self._ledger.stored_answer(facts["plan_hash"], facts["version"])
-        return None if stored is None else self._read_receipt(plan, stored)[0]
+        names = self._private_tables() if tables is None else tuple(tables)
+        reserved = self._ledger.reserve_run(
+            loss,
+            tables=names,
+            delta=delta,
+            filters=filters,
+            neighbors=self._widest_neighbors(names),
+            analyst=self.analyst,
+            version=self.policy.data_name(names),
+            part=self._rows.path,
+        )
+        with Run(self, reserved, None).ended() as run:
+            yield run
 
-    def affords(self, plans: Sequence[Plan], *, fresh: bool = False) -> bool:
-        """Whether the ledger would grant all of these plans now, at `release`'s prices.
+    @contextmanager
+    def run_like(
+        self, plans: Sequence[Plan], *, fresh: bool = False, question_id: str | None = None
+    ) -> Iterator[Run | RecalledRun]:
+        """A run for a question of several steps, at the price of these plans together.
 
-        Raises an error for a plan that `release` would refuse.
+        The plans stand for its steps: they are what is charged. A step may be another plan that
+        costs no more. The same question again gets the same answers at no further cost.
         """
-        requests = [
-            (plan, None if fresh else self._canonical_form(plan)[1], self._data_name(plan))
-            for plan in map(self._checked, plans)
-        ]
-        return self._ledger.affords(requests, self.analyst, part=self._rows.path)
+        forms = [self._canonical_form(self._checked(plan))[1] for plan in plans]
+        tables = [name for plan in plans for name in (*plan.tables, *plan.public)]
+        question = canonical.digest_json(["deniable run 1", *forms])
+        asked: AskedRun = {
+            "analyst": self.analyst,
+            "plan_hash": question,
+            "version": self.policy.data_name(tables),
+            "part": self._rows.path,
+            "fresh": fresh,
+            "question_id": question_id,
+        }
+        with self._ledger.ask_run(plans, **asked) as found:
+            if isinstance(found, RecalledAnswer):
+                yield RecalledRun(self, found.record, question)
+                return
+            with Run(self, found, question).ended() as run:
+                yield run
+
+    def _private_tables(self) -> tuple[str, ...]:
+        """The private tables that this session can be asked about."""
+        if self._rows.table is not None:
+            return (self._rows.table,)
+        return tuple(name for name, table in self.policy.tables.items() if not table.public)
+
+    def _widest_neighbors(self, tables: Sequence[str]) -> Neighbors:
+        known = [self.policy.tables[name] for name in tables if name in self.policy.tables]
+        replaced = any(table.neighbors == "replace" for table in known)
+        return "replace" if replaced else "add-remove"
 
     def _record_failure(self, entry: Entry, failure: BaseException) -> BaseException:
         reference = getattr(failure, "reference", "interrupted")
@@ -169,21 +241,28 @@ class Door:
         if self.rehearsal:
             self._ledger.settle(entry)
             return self._hand_over(plan, answer, None)
+        certificate = self._certify(plan, answer, entry.number)
+        receipt = write_receipt(answer, certificate)
+        self._ledger.settle(entry, receipt)
+        return self._hand_over(plan, answer, certificate, kept=receipt is not None)
+
+    def _certify(
+        self, plan: Plan, answer: Answer, position: int, run: RunStep | None = None
+    ) -> Certificate:
+        plan_json, plan_hash = self._canonical_form(plan)
         context = CertificateContext(
             policy_hash=self._policy_hash,
             data_version=self.policy.version((*plan.tables, *plan.public)),
             analyst=self.analyst,
-            position=entry.number,
+            position=position,
             head=self._ledger.head,
             cap=budget_cap(self.policy, plan.table),
             engine=self._engine_name,
-            plan_hash=entry.plan_hash,
-            plan_json=self._canonical_form(plan)[0],
+            run=run,
+            plan_hash=plan_hash,
+            plan_json=plan_json,
         )
-        certificate = certify(plan, answer, context, self._ledger)
-        receipt = write_receipt(answer, certificate)
-        self._ledger.settle(entry, receipt)
-        return self._hand_over(plan, answer, certificate, kept=receipt is not None)
+        return certify(plan, answer, context, self._ledger)
 
     def _hand_over(
         self,

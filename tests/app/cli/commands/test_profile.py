@@ -20,4 +20,4 @@ def test_too_dear(run):
     status, out, err = run("profile", "--epsilon", "4")
     assert status == 2
     assert out == ""
-    assert "This profile costs epsilon 4" in err
+    assert "This answer costs epsilon 4" in err

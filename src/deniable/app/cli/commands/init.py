@@ -70,7 +70,7 @@ def describe_malformed_lines(source: str) -> str:
 def create_signing_key(policy: Path) -> tuple[Path, str]:
     """The file of the signing key, created if it does not exist, and the ledger's id."""
     from deniable.ledger.beginning import mark_new_ledger
-    from deniable.ledger.signing_keys import SigningKey
+    from deniable.ledger.stores.signing_keys import SigningKey
     from deniable.policy.ledger_settings import locate_ledger
 
     path = Path(str(locate_ledger(None, None, policy)["ledger_key"]))

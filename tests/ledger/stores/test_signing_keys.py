@@ -4,7 +4,7 @@ import stat
 import pytest
 
 from deniable.errors import InvalidParameter, LedgerBroken
-from deniable.ledger.signing_keys import PublicKey, SigningKey, signature_is_valid
+from deniable.ledger.stores.signing_keys import PublicKey, SigningKey, signature_is_valid
 
 
 def test_a_file_keeps_the_key_whole_and_closed(tmp_path):

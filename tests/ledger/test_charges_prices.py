@@ -4,7 +4,7 @@ from itertools import product
 
 import pytest
 
-from deniable.ledger.prices import check_price
+from deniable.ledger.charges import check_price
 from deniable.mechanisms import Gaussian
 from deniable.policy import Policy, Table
 from deniable.query.language.parse import parse

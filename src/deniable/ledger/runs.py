@@ -1,0 +1,198 @@
+"""Runs: one charge for several steps, of which each may depend on the answers before it.
+
+A run is charged once, before its first step, and never refunded. Each step is an entry of the
+ledger before its data is read, and must fit what is left of the run. Steps add up in the units
+of the run's loss: epsilons, rhos, squares of mu, or divergences of one Renyi order. Deltas of
+steps add up against a share of their own. These sums are valid for adaptive steps (see
+`privacy.filters.adaptive`), so the whole run costs at most its loss. A loss without such a unit
+is refused.
+
+Other questions may be asked between the steps. A run is an interactive mechanism, and a filter
+that is valid for single releases is valid for interactive mechanisms that run at the same time
+(Haney, Shoemate, Tian, Vadhan, Vyrros, Xu & Zhang 2023).
+"""
+
+import threading
+from collections.abc import Callable
+from fractions import Fraction
+from typing import Any
+
+from deniable.errors import BudgetExhausted, InvalidParameter, InvalidStoppingRule, LedgerBroken
+from deniable.ledger.accounts import NOTHING, Charge, charge_from_json, charge_to_json
+from deniable.ledger.charges import check_price
+from deniable.ledger.current_state import Change
+from deniable.ledger.entries import end_reservation, plan_to_json
+from deniable.ledger.journal import (
+    Body,
+    JournalRow,
+    JournalView,
+    check_link,
+    reservation_id,
+    step_key,
+)
+from deniable.ledger.ledger import Entry, Remaining, RemainingInFilter, touched_parts
+from deniable.ledger.run_requests import add_step, fits, step_charge
+from deniable.ledger.terms import Terms
+from deniable.privacy.filters.adaptive import WHY_NO_CHARGE
+from deniable.query.plan.plan import Plan
+
+Append = Callable[[Callable[[JournalView], Change]], list[JournalRow]]
+CurrentTerms = Callable[[JournalView], Terms]
+Clock = Callable[[], str]
+
+
+class LedgerRun:
+    """A run that a ledger was charged for: records its steps, and ends once.
+
+    >>> from deniable.ledger import MemoryLedger
+    >>> from deniable.privacy import PureLoss
+    >>> ledger = MemoryLedger(epsilon=1)
+    >>> run = ledger.reserve_run(PureLoss(0.75))
+    >>> print(ledger.remaining, "|", *run.remaining)
+    epsilon 0.25, delta 0 | epsilon 0.75
+    >>> run.settle()
+    """
+
+    def __init__(
+        self, entry: Entry, run: Body, append: Append, terms: CurrentTerms, time: Clock
+    ) -> None:
+        self.entry, self._run = entry, run
+        self._append, self._terms, self._time = append, terms, time
+        self._spent: Charge | None = None
+        self._steps = 0
+        self._unwritten: list[Body] = []  # answers to steps, which the next entry takes along
+        self._lock = threading.Lock()
+
+    @property
+    def remaining(self) -> tuple[RemainingInFilter, ...]:
+        spent = self._spent or {}
+        left = []
+        for kind, limit in charge_from_json(self._run["limits"]).items():
+            sum_ = spent.get(kind, NOTHING)
+            if limit is not None and sum_ is not None:
+                amount = max(limit.amount - sum_.amount, Fraction(0))
+                slack = max(limit.slack - sum_.slack, Fraction(0))
+                left.append(RemainingInFilter(kind, amount, slack))
+        return tuple(left)
+
+    def step(self, plan: Plan) -> int:
+        """Records a step before its data is read, and returns its number.
+
+        If it does not fit what is left of the run, raises `BudgetExhausted`; a smaller step may
+        still fit.
+        """
+        check_price(plan)
+        with self._lock:
+            charge = step_charge(plan, tuple(self._run["limits"]))
+            spent = add_step(self._run, self._spent, charge)
+            self._check_fits(plan, charge, spent)
+            body = {
+                "charge": charge_to_json(charge),
+                "kind": "step",
+                "of": self.entry.number,
+                "plan": plan_to_json(plan, None),
+                "spent": charge_to_json(spent),
+                "step": self._steps + 1,
+                "time": self._time(),
+            }
+            self._append(lambda view: self._decide_step(view, plan, body))
+            self._unwritten.clear()
+            self._steps, self._spent = self._steps + 1, spent
+            return self._steps
+
+    def _check_fits(self, plan: Plan, charge: Charge, spent: Charge) -> None:
+        if all(amount is None for amount in charge.values()):
+            raise InvalidStoppingRule(
+                f"{plan.loss!r} has a charge in none of the units of this run. {WHY_NO_CHARGE}"
+            )
+        if not fits(self._run, spent):
+            left = "; or ".join(map(str, self.remaining)) or "nothing"
+            raise BudgetExhausted(
+                f"This step costs {Remaining(plan.epsilon, plan.delta)}, and {left} is left of "
+                "the run. Ask for less, or end the run and pay for another one. Nothing was "
+                "spent and nothing was read."
+            )
+
+    def _decide_step(self, view: JournalView, plan: Plan, body: Body) -> Change:
+        """Refuses a step after the run's end, and a step that another copy of it has made."""
+        reserved = self._check_open(view)
+        before = _step_row(view, self.entry.number, self._steps)
+        here = None if before is None else charge_from_json(before.read()["spent"])
+        if (before is None) != (self._steps == 0) or (
+            before is not None and here != self._spent
+        ):
+            raise LedgerBroken("The steps of this run in the ledger are not those it made.")
+        if _step_row(view, self.entry.number, self._steps + 1) is not None:
+            raise InvalidParameter(
+                f"Step {self._steps + 1} of run {self.entry.number} is already in the ledger. "
+                "A run cannot go on in two places, nor after a lost connection."
+            )
+        concerned = self._terms(view).accounts_of_tables(plan.tables)
+        if not set(concerned) <= set(reserved["charges"]):
+            raise InvalidParameter(
+                f"The run was not charged for {', '.join(plan.tables)}. Name all tables when "
+                "you reserve it. Nothing was spent."
+            )
+        if touched_parts(plan.neighbors) > reserved["touches"]:
+            raise InvalidParameter(
+                "The run was charged for add-remove neighbours, and this step needs replace. "
+                "Nothing was spent."
+            )
+        return (*self._unwritten, body), None
+
+    def _check_open(self, view: JournalView) -> Body:
+        """The entry of the run, which must not have ended."""
+        row = view.row(self.entry.number)
+        if row is None:
+            raise InvalidParameter(f"This ledger has no entry {self.entry.number}.")
+        ending = view.ending(reservation_id(self.entry.number, 0))
+        if ending is not None:
+            raise InvalidParameter(
+                f"Run {self.entry.number} is already {ending.read()['kind']}."
+            )
+        return row.read()
+
+    def keep(self, step: int, record: str, *, plan_hash: str, version: str) -> None:
+        """Keeps the answer of a step. It is written with the next step, or with the end."""
+        with self._lock:
+            self._unwritten.append(
+                {
+                    "analyst": self.entry.analyst,
+                    "kind": "answered",
+                    "of": self.entry.number,
+                    "place": 0,
+                    "plan": plan_hash,
+                    "record": record,
+                    "step": step,
+                    "time": self._time(),
+                    "version": version,
+                }
+            )
+
+    def settle(self, record: str | None = None) -> None:
+        """Ends the run. `record`, as JSON, is kept if the run answers a question."""
+        self._end({"kind": "settled"}, record)
+
+    def fail(self, reference: str) -> None:
+        """Ends the run after a failure. The charge stays."""
+        self._end({"kind": "failed", "reference": reference}, None)
+
+    def _end(self, how: dict[str, Any], record: str | None) -> None:
+        def decide(view: JournalView) -> Change:
+            timed = how | {"time": self._time()}
+            bodies, state = end_reservation(view, self.entry, timed, record)
+            return (*self._unwritten, *bodies), state
+
+        with self._lock:
+            self._append(decide)
+            self._unwritten.clear()
+
+
+def _step_row(view: JournalView, run: int, step: int) -> JournalRow | None:
+    """The entry of a step, if there is one. Its hash is checked."""
+    rows = view.answers(step_key(run, step))
+    if not rows:
+        return None
+    before = view.row(rows[0].number - 1)
+    check_link(rows[0], rows[0].number, "" if before is None else before.hash)
+    return rows[0]

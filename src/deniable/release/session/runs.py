@@ -1,0 +1,141 @@
+"""A run of several steps that was paid for at once: each step is a plan, run and certified."""
+
+import json
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Protocol, Self, TypedDict, Unpack
+
+from deniable.errors import LedgerBroken
+from deniable.exact.foreign_text import read_json
+from deniable.ledger.ledger import RemainingInFilter, ReservedRun
+from deniable.query.plan.plan import Plan
+from deniable.release.answer.answer import Answer
+from deniable.release.certificate.certificate import Certificate, RunStep
+from deniable.release.session.ask_options import AskOptions, with_names
+from deniable.release.session.receipt import MAX_KEPT_BYTES, write_receipt
+from deniable.release.session.release import Release
+
+
+class RequestFacts(TypedDict):
+    """What a ledger records about a question, in addition to its plan."""
+
+    analyst: str | None
+    plan_hash: str
+    version: str
+
+
+class StepDoor(Protocol):
+    """What a run needs of its session."""
+
+    rehearsal: bool
+
+    def plan(self, question: str, **options: Unpack[AskOptions]) -> Plan: ...
+
+    def _checked(self, plan: Plan) -> Plan: ...
+
+    def _run(self, plan: Plan) -> Answer | BaseException: ...
+
+    def _request_facts(self, plan: Plan) -> RequestFacts: ...
+
+    def _certify(
+        self, plan: Plan, answer: Answer, position: int, run: RunStep | None = None
+    ) -> Certificate: ...
+
+    def _read_kept(self, plan: Plan, record: str) -> tuple[Answer, Certificate]: ...
+
+    def _hand_over(
+        self,
+        plan: Plan,
+        answer: Answer,
+        certificate: Certificate | None,
+        *,
+        repeated: bool = False,
+        kept: bool = True,
+    ) -> Release: ...
+
+
+class Run:
+    """Steps that are released one after the other, within one charge. See
+    `Session.reserve_run`."""
+
+    def __init__(self, door: StepDoor, reserved: ReservedRun, question: str | None) -> None:
+        self._door, self._reserved, self._question = door, reserved, question
+        self._receipts: list[str | None] = []
+        self._ended = False
+
+    @property
+    def remaining(self) -> tuple[RemainingInFilter, ...]:
+        """What is left of the run, in each unit in which its steps add up."""
+        return self._reserved.remaining
+
+    @with_names("question, epsilon=0.1")
+    def sql(self, text: str, **options: Unpack[AskOptions]) -> Release:
+        """The private answer to a question in SQL, as the next step."""
+        return self.release(self._door.plan(text, **options))
+
+    def release(self, plan: Plan) -> Release:
+        """Runs a plan as the next step, with fresh noise, and returns the answer.
+
+        If it does not fit what is left of the run, raises `BudgetExhausted`; nothing is read.
+        """
+        self._door._checked(plan)
+        step = self._reserved.step(plan)
+        answer = self._door._run(plan)
+        if isinstance(answer, BaseException):
+            self._end(getattr(answer, "reference", "interrupted"))
+            raise answer
+        if self._door.rehearsal:
+            self._receipts.append(None)
+            return self._door._hand_over(plan, answer, None)
+        paid = self._reserved.entry
+        stated = RunStep(step, paid.epsilon, paid.delta, self._question)
+        certificate = self._door._certify(plan, answer, paid.number, stated)
+        receipt = write_receipt(answer, certificate)
+        self._receipts.append(receipt)
+        if receipt is not None:
+            facts = self._door._request_facts(plan)
+            kept = {"plan_hash": facts["plan_hash"], "version": facts["version"]}
+            self._reserved.keep(step, receipt, **kept)
+        return self._door._hand_over(plan, answer, certificate, kept=receipt is not None)
+
+    @contextmanager
+    def ended(self) -> Iterator[Self]:
+        """The run, which is settled at the end of the context, or failed by an exception."""
+        try:
+            yield self
+        except BaseException:
+            self._end("interrupted")
+            raise
+        self._end(None)
+
+    def _end(self, reference: str | None) -> None:
+        if self._ended:
+            return
+        self._ended = True
+        if reference is not None:
+            self._reserved.fail(reference)
+            return
+        record = None
+        if self._question is not None and self._receipts and None not in self._receipts:
+            record = json.dumps(self._receipts)
+        short = record is not None and len(record) <= 2 * MAX_KEPT_BYTES
+        self._reserved.settle(record if short else None)
+
+
+class RecalledRun:
+    """The kept answers of a run, given again in the same order."""
+
+    def __init__(self, door: StepDoor, record: str, question: str) -> None:
+        self._door, self._question = door, question
+        self._receipts = iter(read_json(record))
+
+    def release(self, plan: Plan) -> Release:
+        """The answer to the next step, which must be the plan that was answered then."""
+        answer, certificate = self._door._read_kept(plan, next(self._receipts, ""))
+        run = certificate.statement["ledger"]["run"]
+        if run is None or run["question"] != self._question:
+            raise LedgerBroken(
+                "A kept answer belongs to another run: the ledger was changed. `deniable "
+                "ledger verify` shows where. fresh=True pays for a new answer."
+            )
+        return self._door._hand_over(plan, answer, certificate, repeated=True)
