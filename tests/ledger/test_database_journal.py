@@ -19,7 +19,8 @@ def test_a_race_for_the_last_of_it(place, size, processes):
     race = {"processes": processes, "requests": requests, "room": 100}
     right = {"granted": 100, "codes": [0], "entries": 100, "verified": 101, "left": "0"}
     places = [list(place().values()) for _ in range(rounds)]
-    assert run("race", seconds=SECONDS, places=places, **race) == [right] * rounds
+    patience = SECONDS * rounds
+    assert run("race", seconds=patience, places=places, **race) == [right] * rounds
 
 
 def test_the_race_is_lost_without_the_lock(place, size, processes):
@@ -27,7 +28,8 @@ def test_the_race_is_lost_without_the_lock(place, size, processes):
     rounds = size(small=1, full=50, what="rounds of the race without the lock")
     race = {"processes": processes, "requests": 3 * processes, "room": processes}
     places = [list(place().values()) for _ in range(rounds)]
-    for found in run("race", seconds=SECONDS, places=places, **race, mutant=True):
+    patience = SECONDS * rounds
+    for found in run("race", seconds=patience, places=places, **race, mutant=True):
         assert found["codes"] == [0]
         assert found["granted"] > processes
 
