@@ -9,6 +9,7 @@ import datetime
 import json
 import math
 import random
+import re
 from decimal import Decimal
 
 import pyarrow as pa
@@ -280,7 +281,7 @@ def test_text_is_not_compared_to_numbers(what):
 def test_answers_beyond_the_integers_of_doubles_are_printed():
     rows = {"x": pa.array([10**15] * 2000, pa.int64())}
     answer = ask(rows, "SUM(x) AS s FROM data", bounds={"x": (0, 10**15)})
-    assert "2,000,0" in str(answer)
+    assert re.search(r"\b(2,000,0|1,999,9)\d\d,", str(answer))
     far = {"x": pa.array([2**60] * 100, pa.int64())}
     top = ask(far, "MAX(x) AS m FROM data", bounds={"x": (2**60, 2**60 + 10**6)})
     assert pa.types.is_floating(top.to_arrow()["m"].type)
