@@ -261,3 +261,18 @@ def test_a_ledger_of_no_known_kind_names_its_line():
         InvalidPolicy, match=r"line 2: .*begins with postgresql://. Found mysql"
     ):
         parse('[ledger]\nstore = "mysql://x"\n' + TEXT)
+
+
+BUDGET = "[budget]\nepsilon = 1\n[tables.data]\nsource = 'data.csv'\n"
+
+
+def test_a_policy_may_name_its_format():
+    assert parse(f"format = 1\n{BUDGET}") == parse(BUDGET)
+
+
+@pytest.mark.parametrize("found", ["2", "0", "1.0", "true", "'1'", "[1]"])
+def test_a_policy_of_another_format_is_refused_before_its_keys_are_read(found):
+    """A later format may have keys that this version does not know."""
+    text = f"format = {found}\nnew_key = 3\n{BUDGET}"
+    with pytest.raises(InvalidPolicy, match=r"line 1: .* format 1\. Found .* newer version"):
+        parse(text)

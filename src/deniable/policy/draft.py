@@ -18,6 +18,8 @@ _HEAD = """\
 # without looking at the data, because everything in this file counts as public.
 # Replace every "{mark}" before you use this policy.
 
+format = 1 # of this file
+
 [budget]
 epsilon = "{mark}" # for all questions together, for example 1; smaller is safer
 delta = 0 # above 0 for private keys: well below 1 / (number of people), such as 1e-6

@@ -30,6 +30,8 @@ Units, analysts and tables may have budgets of their own, with the same keys:
     store = "postgresql://ledger@db.example/ledgers"
     key = "ledger.key"
 
+The file may name its format (`format = 1`, the first line). Without it, the format is 1.
+
 Numbers are read as decimals, so 0.1 means exactly one tenth. An unknown key is an error:
 otherwise a misspelt limit would be ignored without a warning.
 """
@@ -65,6 +67,7 @@ def _key(value: object) -> object:
     return float(value) if isinstance(value, Decimal) else value
 
 
+FORMAT = 1  # of policy files
 Amount = Decimal | int
 KeyInFile = Annotated[KeyValue, BeforeValidator(_key)]
 
@@ -125,6 +128,7 @@ class _Table(_Strict):
 
 
 class _File(_Strict):
+    format: int = FORMAT
     budget: _Budget
     tables: dict[str, _Table]
     units: dict[str, _Allowance] = {}
@@ -180,6 +184,7 @@ def parse(text: str, name: str = "deniable.toml", *, policy_file: Path | None = 
             "levels deep. A policy needs neither: shorten it."
         ) from None
     try:
+        _check_format(tree.get("format", FORMAT))
         _check_filled(tree)
         return _policy(_File.model_validate(tree), policy_file)
     except ValidationError as problem:
@@ -205,6 +210,16 @@ def _with_line(text: str, name: str, path: tuple[str, ...], message: str) -> Inv
     line = line_of(text, path)
     place = name if line is None else f"{name}, line {line}"
     return InvalidPolicy(f"{place}: {message}", where=path)
+
+
+def _check_format(found: object) -> None:
+    """Refuses a policy of another format, before its keys are read."""
+    if type(found) is not int or not 1 <= found <= FORMAT:
+        raise InvalidPolicy(
+            f"This version of Deniable reads policies of format {FORMAT}. Found {found!r}. A "
+            "later format needs a newer version of Deniable.",
+            where=("format",),
+        )
 
 
 def _check_filled(tree: object, path: tuple[str, ...] = ()) -> None:

@@ -63,7 +63,10 @@ class SigningKey:
                 f"ledger. Protect it with   chmod 600 {path}"
             )
         if head != _HEAD or len(seed) != 32:
-            raise LedgerBroken(f"{str(path)!r} is not a signing key of this version.")
+            raise LedgerBroken(
+                f"{str(path)!r} is not a signing key of this version. Its first line must be   "
+                f"{_HEAD}. A later version needs a newer version of Deniable."
+            )
         return cls(Ed25519PrivateKey.from_private_bytes(seed))
 
     @classmethod

@@ -5,13 +5,14 @@ import json
 
 import pyarrow as pa
 
-from deniable.errors import LedgerBroken
+from deniable.errors import LedgerBroken, LedgerUnavailable
 from deniable.exact.foreign_text import read_json
 from deniable.ledger.stores.signing_keys import signature_is_valid
 from deniable.release.answer.answer import Answer
 from deniable.release.answer.record import fingerprint, from_bytes, to_bytes
 from deniable.release.certificate.certificate import Certificate, signed_message
 
+VERSION = 1  # of kept answers
 MAX_KEPT_BYTES = 4 << 20  # larger tables are not kept: asking again is charged again
 
 
@@ -20,7 +21,8 @@ def write_receipt(answer: Answer, certificate: Certificate) -> str | None:
     if answer.table.nbytes > MAX_KEPT_BYTES:
         return None
     rows = base64.b64encode(to_bytes(answer)).decode("ascii")
-    return json.dumps({"answer": rows, "certificate": certificate.to_dict()})
+    kept = {"answer": rows, "certificate": certificate.to_dict(), "version": VERSION}
+    return json.dumps(kept)
 
 
 def read_receipt(
@@ -29,6 +31,8 @@ def read_receipt(
     """The kept answer, after checking that it was signed and answers this question."""
     try:
         receipt = read_json(record)
+        if receipt.get("version", 1) > VERSION:  # the first ones did not name it
+            raise _later_version(receipt["version"])
         certificate = Certificate.from_dict(receipt["certificate"])
         answer = from_bytes(base64.b64decode(receipt["answer"], validate=True))
         expected = {"plan_hash": plan_hash, "data_version": version}
@@ -36,7 +40,7 @@ def read_receipt(
         signed = signature_is_valid(
             signed_message(certificate.statement), certificate.signature, public_key
         )
-    except (ValueError, KeyError, TypeError, pa.ArrowException):
+    except (ValueError, KeyError, TypeError, AttributeError, pa.ArrowException):
         signed = False
     if not signed or not expected.items() <= certificate.statement.items():
         raise LedgerBroken(
@@ -44,3 +48,11 @@ def read_receipt(
             "`deniable ledger verify` shows where. fresh=True pays for a new answer."
         )
     return answer, certificate
+
+
+def _later_version(found: object) -> LedgerUnavailable:
+    return LedgerUnavailable(
+        f"The kept answer is of version {found}. This version of Deniable knows version "
+        f"{VERSION} and cannot say what a later one means. Use a newer version of Deniable, or "
+        "pay for a new answer with fresh=True. Nothing was released."
+    )

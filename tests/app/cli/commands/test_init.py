@@ -106,7 +106,7 @@ def test_a_draft_cannot_be_used_before_it_is_filled_in(folder, capsys):
         main(["init", "visits.parquet"])
     assert left.value.code == 0
     assert "2 lines marked FILL IN" in capsys.readouterr().out
-    with pytest.raises(InvalidPolicy, match=r"line 7: `epsilon` still has the value"):
+    with pytest.raises(InvalidPolicy, match=r"line 9: `epsilon` still has the value"):
         load("deniable.toml")
 
 

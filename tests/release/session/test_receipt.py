@@ -1,0 +1,50 @@
+"""Kept answers name their version; one of a later version is not read as this one."""
+
+import json
+
+import pyarrow as pa
+import pytest
+
+import deniable as dp
+from deniable.errors import LedgerBroken, LedgerUnavailable
+from deniable.release.session import receipt
+
+COUNT = "SELECT COUNT(*) AS n FROM data"
+
+
+@pytest.fixture
+def kept():
+    """A kept answer, and what it is read with."""
+    session = dp.protect(pa.table({"x": range(9)}), epsilon=9)
+    release = session.sql(COUNT, epsilon=1)
+    statement = release.certificate.statement
+    expected = {"plan_hash": statement["plan_hash"], "version": statement["data_version"]}
+    record = receipt.write_receipt(release.answer, release.certificate)
+    return record, lambda text: receipt.read_receipt(
+        text, session.ledger.public_key, **expected
+    )
+
+
+def test_a_kept_answer_names_its_version(kept):
+    record, read = kept
+    assert json.loads(record)["version"] == 1
+    assert read(record)[0].table["n"]
+
+
+def test_an_older_one_that_named_none_is_read(kept):
+    record, read = kept
+    older = json.loads(record)
+    del older["version"]
+    assert read(json.dumps(older))[0].table.equals(read(record)[0].table)
+
+
+def test_a_later_one_is_refused_with_a_sentence(kept):
+    record, read = kept
+    with pytest.raises(LedgerUnavailable, match=r"of version 2\. .* knows version 1 .* fresh"):
+        read(json.dumps(json.loads(record) | {"version": 2, "answer": {"new": "form"}}))
+
+
+@pytest.mark.parametrize("text", ["", "[]", "{}", '{"version": "x"}', '{"version": null}'])
+def test_what_is_not_a_kept_answer_is_refused(kept, text):
+    with pytest.raises(LedgerBroken, match="kept answer differs"):
+        kept[1](text)
