@@ -42,9 +42,10 @@ def read_json(source: str | bytes) -> Any:
     data, text = _decode(source)
     if len(data) > MOST_BYTES:
         raise ValueError(f"it is longer than {MOST_BYTES:,} bytes")
-    if sum(map(data.count, (b"[", b"{", b","))) > MOST_VALUES:
+    opened = data.count(b"[") + data.count(b"{")
+    if opened + data.count(b",") > MOST_VALUES:
         raise ValueError(f"it holds more than {MOST_VALUES:,} values")
-    if nests_deeper(data, MOST_LEVELS):
+    if opened > MOST_LEVELS and nests_deeper(data, MOST_LEVELS):
         raise ValueError(f"it nests deeper than {MOST_LEVELS} levels")
     try:
         read = _DECODER.decode(text)

@@ -26,7 +26,7 @@ import hashlib
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
-from functools import reduce
+from functools import lru_cache, reduce
 from typing import Any, NamedTuple
 
 from deniable.errors import InvalidParameter
@@ -87,6 +87,7 @@ def _amount_from_json(pair: list[str]) -> Amount:
     return Amount(fraction_from_json(amount), fraction_from_json(slack))
 
 
+@lru_cache(maxsize=4096)  # most charges repeat an amount
 def fraction_from_json(text: object) -> Fraction:
     """A number as the ledger writes it, such as "3/4"; a ValueError for anything else."""
     return read_rational(text, most_digits=_MOST_DIGITS)

@@ -88,7 +88,8 @@ def exact_sum(amounts: Iterable[Fraction]) -> Fraction:
     for amount in amounts:
         total = numerators.get(amount.denominator, 0)
         numerators[amount.denominator] = total + amount.numerator
-    return sum((Fraction(top, bottom) for bottom, top in numerators.items()), Fraction(0))
+    parts = [Fraction(top, bottom) for bottom, top in numerators.items()]
+    return parts[0] if len(parts) == 1 else sum(parts, Fraction(0))
 
 
 @lru_cache(maxsize=256)

@@ -3,7 +3,6 @@
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
-from functools import lru_cache
 from typing import Any
 
 from deniable.errors import InvalidParameter
@@ -117,8 +116,8 @@ def read_entries(row: JournalRow) -> Iterator[Entry]:
         yield Entry(
             number=row.number,
             tables=tuple(plan["tables"]),
-            epsilon=_fraction(plan["epsilon"]),
-            delta=_fraction(plan["delta"]),
+            epsilon=fraction_from_json(plan["epsilon"]),
+            delta=fraction_from_json(plan["delta"]),
             state=body["kind"],
             analyst=body["analyst"],
             plan_hash=plan["plan"],
@@ -145,8 +144,3 @@ def list_charges(rows: Iterable[JournalRow]) -> tuple[Entry, ...]:
 def part_of(body: Body) -> PartPath:
     """The part of the table that an entry charges; () for the whole table."""
     return tuple((partition, part) for partition, part in body["part"])
-
-
-@lru_cache(maxsize=4096)
-def _fraction(amount: str) -> Fraction:
-    return fraction_from_json(amount)

@@ -1,6 +1,8 @@
 """`deniable ledger`: what was charged, and that nobody changed it."""
 
 import json
+import os
+import shutil
 import sqlite3
 
 import pytest
@@ -169,3 +171,40 @@ def test_a_command_that_waits_for_another_session_says_so(run, hospital, monkeyp
     first, second = err.splitlines()
     assert first.startswith("deniable: Another session holds the lock of")
     assert second.startswith("deniable sql: Another session has held the lock")
+
+
+def everything_in(folder):
+    """Every file of a folder: its name, content and time, and the time of the folder."""
+    files = {one.name: (one.read_bytes(), one.stat().st_mtime_ns) for one in folder.iterdir()}
+    return files, folder.stat().st_mtime_ns
+
+
+@pytest.mark.parametrize("writable", [True, False])
+def test_looking_at_a_ledger_writes_nothing(asked, hospital, monkeypatch, writable):
+    for file in hospital.iterdir():
+        file.chmod(0o600 if writable else 0o400)
+    if not writable:  # root may write anywhere
+        hospital.chmod(0o500)
+        monkeypatch.setattr(os, "access", lambda path, mode, **_: mode != os.W_OK)
+    before = everything_in(hospital)
+    for words in (["head"], ["log"], ["verify"]):
+        assert asked("ledger", *words)[::2] == (0, "")
+    assert asked("budget")[0] == 0
+    assert everything_in(hospital) == before
+    hospital.chmod(0o700)
+
+
+def test_a_stranger_verifies_a_copy_that_cannot_be_written(asked, hospital, monkeypatch):
+    copy = hospital / "copy"
+    copy.mkdir()
+    shutil.copy(hospital / "deniable.ledger.sqlite", copy / "ledger.sqlite")
+    key = (hospital / "deniable.ledger.key.pub").read_text().strip()
+    (copy / "ledger.sqlite").chmod(0o400)
+    copy.chmod(0o500)
+    monkeypatch.setattr(os, "access", lambda path, mode, **_: mode != os.W_OK)
+    before = everything_in(copy)
+    status, out, err = asked("ledger", "verify", "--store", "copy/ledger.sqlite", "--key", key)
+    assert (status, err) == (0, "")
+    assert "sound. It has 5 entries" in out
+    assert everything_in(copy) == before
+    copy.chmod(0o700)
