@@ -11,6 +11,7 @@ import pyarrow as pa
 import pytest
 
 from deniable.engines.duckdb.column_kinds import TYPES
+from deniable.engines.duckdb.frames import to_arrow
 from deniable.engines.duckdb.series import read_array, read_presence
 from deniable.errors import FrameWarning, InvalidData
 from tests.engines.odd_values import CONTAINERS, KEEPING, Neighbours, Unwritable
@@ -129,3 +130,16 @@ def test_a_type_that_cannot_be_read_is_said():
     with pytest.warns(FrameWarning, match="No value of the array can be read as number"):
         found = read_array(pa.array([0, 1], pa.date32()), "number")
     assert found.to_pylist() == [None, None]
+
+
+@pytest.mark.parametrize("value", ["x", b"x"], ids=["text", "bytes"])
+def test_a_long_category_in_many_rows_is_read(value, size):
+    """Arrow's own expansion fails where the repeated texts have more than 2 GB."""
+    rows = size(small=1, full=70, what="rows of one text of 32 MB")
+    places = pa.array([0] * rows + [1, None], pa.int32())
+    column = pa.DictionaryArray.from_arrays(places, pa.array([value * (1 << 25), value]))
+    texts = read_array(column, "text")
+    assert texts.type == pa.large_string()
+    assert texts.slice(rows).to_pylist() == ["x", None]
+    wide = {"large_string", "large_binary"}
+    assert str(to_arrow(pa.table({"c": column})).schema.field("c").type) in wide

@@ -68,13 +68,29 @@ def decode(column: Chunks) -> Chunks:
     """A column without dictionaries, runs and extension types."""
     type_ = column.type
     if pa.types.is_dictionary(type_):
-        return decode(column.cast(type_.value_type))
+        return decode(expand(column))
     if pa.types.is_run_end_encoded(type_):
         decoded = [pc.run_end_decode(chunk) for chunk in column.chunks]
         return decode(pa.chunked_array(decoded, type_.value_type))
     if isinstance(type_, pa.BaseExtensionType):
         return decode(column.cast(type_.storage_type))
     return column
+
+
+def expand(column: Chunks) -> Chunks:
+    """The values that a column of categories stands for. Texts get offsets of 64 bits: repeated
+    for many rows, one long text does not fit into 2 GB.
+
+    >>> expand(pa.chunked_array([pa.array(["a", "a"]).dictionary_encode()])).type
+    DataType(large_string)
+    """
+    type_ = column.type.value_type
+    if pa.types.is_string(type_):
+        type_ = pa.large_string()
+    elif pa.types.is_binary(type_):
+        type_ = pa.large_binary()
+    chunks = [chunk.dictionary.cast(type_).take(chunk.indices) for chunk in column.chunks]
+    return pa.chunked_array(chunks, type_)
 
 
 def _plain_type(type_: Any) -> Any:

@@ -21,6 +21,7 @@ from deniable.engines.duckdb.column_kinds import (
     FrameKind,
     can_read,
     clean_text,
+    expand,
     is_date,
     is_number,
     is_text,
@@ -178,7 +179,7 @@ def _to_safe_type(column: Any) -> Any | None:
     if isinstance(kind, pa.BaseExtensionType):
         return None
     if pa.types.is_dictionary(kind):
-        return _to_safe_type(column.cast(kind.value_type))
+        return _to_safe_type(expand(column))
     if pa.types.is_timestamp(kind):
         return to_microseconds(column)
     if pa.types.is_float16(kind):
