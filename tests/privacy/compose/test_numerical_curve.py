@@ -113,7 +113,8 @@ def test_more_precision_narrows_the_gap(precision):
     fine = loss.epsilon_bounds(1e-6, precision=precision / 10)
     assert coarse[0] <= fine[1]
     assert fine[0] <= coarse[1]
-    assert fine[1] - fine[0] < (coarse[1] - coarse[0]) / 2
+    assert coarse[1] - coarse[0] <= precision
+    assert fine[1] - fine[0] <= precision / 10
 
 
 def test_impossible_outputs_cost_their_probability():

@@ -190,24 +190,20 @@ class LaplacePair:
         return -self.epsilon, self.epsilon
 
     def above(self, loss: Floats) -> UnderPAndQ:
-        inside = np.clip(loss, -self.epsilon, self.epsilon)
-        low, high = loss < -self.epsilon, loss >= self.epsilon
-        p = 1 - 0.5 * np.exp((inside - self.epsilon) / 2)
-        q = 0.5 * np.exp(-(inside + self.epsilon) / 2)
-        return (
-            np.where(low, 1.0, np.where(high, 0.0, p)),
-            np.where(low, 1.0, np.where(high, 0.0, q)),
-        )
+        p, q = self._halves(loss)
+        low, high = loss < -self.epsilon, loss < self.epsilon
+        return np.where(low, 1.0, (1 - p) * high), np.where(low, 1.0, q * high)
 
     def within(self, loss: Floats) -> UnderPAndQ:
-        inside = np.clip(loss, -self.epsilon, self.epsilon)
-        low, high = loss < -self.epsilon, loss >= self.epsilon
-        p = 0.5 * np.exp((inside - self.epsilon) / 2)
-        q = 1 - 0.5 * np.exp(-(inside + self.epsilon) / 2)
-        return (
-            np.where(low, 0.0, np.where(high, 1.0, p)),
-            np.where(low, 0.0, np.where(high, 1.0, q)),
-        )
+        p, q = self._halves(loss)
+        low, high = loss >= -self.epsilon, loss >= self.epsilon
+        return np.where(high, 1.0, p * low), np.where(high, 1.0, (1 - q) * low)
+
+    def _halves(self, loss: Floats) -> UnderPAndQ:
+        """P(L <= loss) and Q(L > loss), which are at most 1/2, between the two atoms."""
+        inside = np.minimum(np.maximum(loss, -self.epsilon), self.epsilon) / 2
+        half = self.epsilon / 2
+        return 0.5 * np.exp(inside - half), 0.5 * np.exp(-inside - half)
 
     def reverse(self) -> "LaplacePair":
         return self
@@ -360,6 +356,17 @@ def symmetrize(pair: Pair) -> Pair:
     )
 
 
+class HashedPairs(tuple[tuple[Pair, int], ...]):
+    """Counted pairs whose hash is computed once: caches look up sums of many pairs by it."""
+
+    def __hash__(self) -> int:
+        return self._hash
+
+    @cached_property
+    def _hash(self) -> int:
+        return super().__hash__()
+
+
 def count_pairs(pairs: Iterable[tuple[Pair, int]]) -> CountedPairs:
     """Equal pairs counted together; all Gaussian pairs as one."""
     counts: dict[Pair, int] = {}
@@ -372,4 +379,4 @@ def count_pairs(pairs: Iterable[tuple[Pair, int]]) -> CountedPairs:
     gaussian = (
         ((GaussianPair(math.sqrt(mu_squared) * (1 + 4 * UNIT)), 1),) if mu_squared else ()
     )
-    return (*counts.items(), *gaussian)
+    return HashedPairs((*counts.items(), *gaussian))

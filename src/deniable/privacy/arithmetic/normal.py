@@ -3,6 +3,7 @@
 import math
 from decimal import Decimal
 from fractions import Fraction
+from functools import lru_cache
 
 from deniable.privacy.arithmetic.intervals import (
     ONE,
@@ -13,9 +14,10 @@ from deniable.privacy.arithmetic.intervals import (
     root_two_pi,
 )
 
-_NEAR = Decimal(2)  # below it the series is used, above it the continued fraction
+_NEAR = Decimal(3)  # below it the series is used, above it the continued fraction
 _FAR = Decimal(10) ** 9
 _WORK = 60
+_BITS = math.log2(10)
 
 
 def density(x: Interval) -> Interval:
@@ -39,20 +41,21 @@ def upper_tail(x: Interval) -> Interval:
 def mills_ratio(x: Interval) -> Interval:
     """P(N > x) / phi(x) = 1 / (x + 1 / (x + 2 / (x + 3 / ...))) for x above zero.
 
-    The rest of the fraction after n terms lies in [0, n / x], which gives an enclosure.
+    The rest of the fraction after n terms lies in [0, n / x], which gives an enclosure. It is
+    computed in integers: multiples of 2**-bits, rounded down and up.
     """
     p = x.precision
-    terms = _terms(float(min(x.lo, _FAR)), p.digits - 8)
-    lo, hi = ZERO, p.up.divide(Decimal(terms), x.lo)
+    terms = _terms(math.floor(min(x.lo, _FAR) * 16) / 16, p.digits - 8)
+    bits = math.ceil(p.digits * _BITS) + 16
+    (least, _), (_, most) = _scale(x.lo, bits), _scale(x.hi, bits)
+    lo, hi = 0, -(-(terms << 2 * bits) // least)
     for k in range(terms - 1, 0, -1):
-        top = Decimal(k)
-        lo, hi = (
-            p.down.divide(top, p.up.add(x.hi, hi)),
-            p.up.divide(top, p.down.add(x.lo, lo)),
-        )
-    return ONE / (x + Interval(lo, hi, p))
+        top = k << 2 * bits
+        lo, hi = top // (most + hi), -(-top // (least + lo))
+    return ONE / (x + _unscale(lo, hi, bits, p))
 
 
+@lru_cache(maxsize=4096)
 def _terms(x: float, digits: int) -> int:
     """About how many terms of the fraction give `digits` digits: the k-th term narrows the
     enclosure by t / (x + t), where t is nearly k / (x + t)."""
@@ -65,18 +68,34 @@ def _terms(x: float, digits: int) -> int:
 
 
 def _series(x: Interval) -> Interval:
-    """(P(N <= x) - 1/2) / phi(x) = x + x**3/3 + x**5/(3*5) + ... for x near zero."""
+    """(P(N <= x) - 1/2) / phi(x) = x + x**3/3 + x**5/(3*5) + ... for x near zero.
+
+    It is computed in integers, like `mills_ratio`.
+    """
     p = x.precision
     square = (x * x).positive_part()
-    term = total = p(1)
-    floor = Decimal(10) ** -(p.digits + 2)
+    bits = math.ceil(p.digits * _BITS) + 16
+    (least, _), (_, most) = _scale(square.lo, bits), _scale(square.hi, bits)
+    lo = hi = total_lo = total_hi = 1 << bits
     n = 0
     # From 2n + 3 > 2 x**2 on, each term is below half of the previous one.
-    while term.hi > floor or 2 * n + 3 <= 2 * square.hi:
+    while hi > 2 or (2 * n + 3) << bits <= 2 * most:
         n += 1
-        term = term * square / (2 * n + 1)
-        total = total + term
-    return x * (total + Interval(ZERO, p.up.multiply(term.hi, _NEAR), p))
+        unit = (2 * n + 1) << bits
+        lo, hi = lo * least // unit, -(-hi * most // unit)
+        total_lo, total_hi = total_lo + lo, total_hi + hi
+    return x * _unscale(total_lo, total_hi + 2 * hi, bits, p)
+
+
+def _scale(x: Decimal, bits: int) -> tuple[int, int]:
+    """x as a multiple of 2**-bits, rounded down and up."""
+    top, bottom = x.as_integer_ratio()
+    return (top << bits) // bottom, -(-(top << bits) // bottom)
+
+
+def _unscale(lo: int, hi: int, bits: int, p: Precision) -> Interval:
+    unit = Decimal(1 << bits)
+    return Interval(p.down.divide(Decimal(lo), unit), p.up.divide(Decimal(hi), unit), p)
 
 
 def quantile_below(tail: Fraction) -> Decimal:

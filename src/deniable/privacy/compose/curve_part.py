@@ -99,12 +99,13 @@ class CurvePart:
         t = self.tilt
         return self.error * (1 / (self.step * t * (1 + t)) + 1 / (1 + t))
 
-    def under_q(self, x: float, reach: float) -> tuple[Floats, Floats]:
-        """The losses within `reach` of x, and upper bounds on their masses under Q."""
+    def raised_under_q(self, x: float, reach: float) -> tuple[Floats, Floats]:
+        """The losses within `reach` of x, and upper bounds on their masses under Q times e**x,
+        which neither overflow nor underflow."""
         near = math.floor((x - reach) / self.step) - self.first
         far = math.ceil((x + reach) / self.step) + 1 - self.first
         cut = slice(max(near, 0), max(far, 0))
         losses = self.losses[cut]
         mass = np.maximum(self.mass[cut], 0.0) + self.error
-        logs = np.minimum(self.height - (self.tilt + 1) * losses, _HUGE)
+        logs = np.minimum(self.height - self.tilt * losses + (x - losses), _HUGE)
         return losses, mass * np.exp(logs) * (1 + self.slop)

@@ -11,11 +11,15 @@ bound, and the lower bound subtracts it (see `TailBounds.wrapped`).
 
 The lower bound. On the grid the likelihood ratio R of each pair became R M with E_Q[M | R] = 1
 and ln M within a step. So for n pairs, by Hoeffding's lemma, E M**s <= e**(s (s - 1) V / 2)
-with V = n step**2 / 4. Since delta(x) = E_Q (R - e**x)+, it grew by g(R) = E (R M - e**x)+ -
-(R - e**x)+. This is at most e**x c(s) e**(s (s - 1) V / 2 - (s - 1) |ln R - x|) with
-c(s) = (s - 1)**(s - 1) / s**s, which is negligible unless ln R is within a few sqrt(V) of x.
-The grid itself gives the probability of that: ln M stays within 2.5 sqrt(V) at least 9 times
-in 10.
+with V = n step**2 / 4, and -V / 2 <= E ln M <= 0 and E (ln M)**2 <= V + V**2 / 4. Since
+delta(x) = E_Q (R - e**x)+, it grew by the mean of g(R) = E (R M - e**x)+ - (R - e**x)+. With
+a = |ln R - x| and c(r) = r**r / (1 + r)**(1 + r), for every r > 0,
+    g(R) <= e**x c(r) e**(r (1 + r) V / 2 - r a),
+and r = max(a, sqrt(V)) / V is a good choice. The grid shows where ln(R M) lies, but not R. By
+Jensen's inequality, the mean of k(y) = e**(-(y - x)**2 / (2 w V)) at y = ln(R M) is at least
+e**(-(a**2 / V + a + 1 + V / 4) / (2 w)). So A k(y), with A as in `_kernel`, has a mean of at
+least g(R) e**-x, and e**x A times the mean of k, by the masses on the grid, is at least the
+growth of delta.
 """
 
 import math
@@ -24,12 +28,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from deniable.privacy.arithmetic.dominating_pairs import Floats
 from deniable.privacy.arithmetic.floats import exp
 from deniable.privacy.compose.curve_part import CurvePart
 
 _REACH = 14  # the lower bound considers this many sqrt(V) around x
-_LEAVE = 2.5
+_WIDER = 1.5  # w above
 _CLOSE = 2.0**-42
 
 
@@ -95,28 +98,38 @@ class DeltaCurve:
         s = math.sqrt(self.variance)
         if s == 0:
             return 0.0
-        sure = 1 - 2 * math.exp(-((_LEAVE - s / 2) ** 2) / 2)
-        if s >= 1 or sure <= 0:
+        if s >= 1:
             return math.inf
         mean = rest = 0.0
         for part in self.parts:
-            losses, under_q = part.under_q(x, _REACH * s)
-            inside = np.maximum(np.abs(losses - x) - _LEAVE * s, 0.0)
-            mean += float((under_q * _bump(inside, self.variance)).sum())
+            losses, raised = part.raised_under_q(x, _REACH * s)
+            mean += float((raised * np.exp(-((losses - x) ** 2) / self._twice_width)).sum())
             low, high = part.ends
-            far = np.array([min(_REACH * s, x - low), high - x]) - _LEAVE * s
-            weights = _bump(np.maximum(far, 0.0), self.variance)
-            # All other losses are far away, unless they are above the window.
-            rest += float(weights[0]) + exp(-high) * part.beyond * float(weights[1])
-        return exp(x) * (mean + rest) / sure
+            down, up = max(min(_REACH * s, x - low), 0.0), max(high - x, 0.0)
+            # All other losses are far away, unless they are above the window. What lies at
+            # y < x - down has at most e**-y under Q for each unit under P, and at these
+            # distances k falls faster than e**-y grows.
+            rest += exp(down - down**2 / self._twice_width)
+            if part.beyond:
+                rest += exp(x - high - up**2 / self._twice_width) * part.beyond
+        return _kernel(s) * (mean + rest) * (1 + 1e-9)
+
+    @property
+    def _twice_width(self) -> float:
+        return 2 * _WIDER * self.variance
 
 
-def _bump(distance: Floats, variance: float) -> Floats:
-    """c(s) e**(s (s - 1) V / 2 - (s - 1) distance), for an s that makes it about least."""
-    r = np.maximum(distance / variance, 1 / math.sqrt(variance))  # s - 1
-    c = -r * np.log1p(1 / r) - np.log1p(r)
-    bound: Floats = np.exp(c + r * (1 + r) * variance / 2 - r * distance)
-    return bound
+def _kernel(s: float) -> float:
+    """A, for V = s**2.
+
+    For a <= s, r = 1 / s, and the exponent that A must exceed is greatest at a = 0. For a >= s,
+    r = a / V, c(r) <= c(1 / s), and what is left of the exponent,
+    a (1 + 1 / w) / 2 - a**2 (1 - 1 / w) / (2 V), is at most V / (2 (1 - 1 / w)).
+    """
+    v, r = s * s, 1 / s
+    c = -r * math.log1p(1 / r) - math.log1p(r)
+    peak = max((1 + s) / 2, v / (2 * (1 - 1 / _WIDER)))
+    return exp(c + peak + (1 + v / 4) / (2 * _WIDER))
 
 
 def _bisect(enough: Callable[[float], bool], low: float, high: float) -> tuple[float, float]:

@@ -32,6 +32,7 @@ from deniable.privacy.arithmetic.dominating_pairs import (
 from deniable.privacy.arithmetic.floats import UNIT
 
 RARE = 1e-30  # the least probability that a pair may have outside its grid, on each side
+_UNDERFLOW = 750.0  # e**-750 is 0
 _HUGE = 700.0  # for a greater loss, e**loss may not be a float
 
 
@@ -65,7 +66,9 @@ class GridCells:
         """Approximates ln E e**(tilt loss)."""
         losses = self.losses
         peak = float(losses[-1] if tilt > 0 else losses[0])
-        total = float((self.mass * np.exp(tilt * (losses - peak))).sum())
+        near = math.ceil(_UNDERFLOW / (abs(tilt) * self.step)) if tilt else losses.size
+        part = slice(max(losses.size - near, 0), None) if tilt > 0 else slice(near)
+        total = float((self.mass[part] * np.exp(tilt * (losses[part] - peak))).sum())
         if total > 0:
             return math.log(total) + tilt * peak
         positive = self.mass > 0  # everything else underflowed

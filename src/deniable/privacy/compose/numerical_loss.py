@@ -8,7 +8,11 @@ from functools import lru_cache
 
 from deniable.errors import PrecisionNotReached, Unsupported
 from deniable.privacy.arithmetic import floats
-from deniable.privacy.arithmetic.dominating_pairs import CountedPairs, DiscretePair
+from deniable.privacy.arithmetic.dominating_pairs import (
+    CountedPairs,
+    DiscretePair,
+    HashedPairs,
+)
 from deniable.privacy.arithmetic.exact_epsilon import ExactEpsilon
 from deniable.privacy.arithmetic.intervals import INFINITY, ONE, ZERO
 from deniable.privacy.compose.delta_curve import DeltaCurve
@@ -138,7 +142,7 @@ def directions(pairs: CountedPairs) -> tuple[CountedPairs, ...]:
     """The pairs and, unless all are symmetric, the pairs with P and Q swapped."""
     if all(pair.symmetric for pair, _ in pairs):
         return (pairs,)
-    return pairs, tuple((pair.reverse(), count) for pair, count in pairs)
+    return pairs, HashedPairs((pair.reverse(), count) for pair, count in pairs)
 
 
 @lru_cache(maxsize=32)

@@ -128,8 +128,9 @@ class Loss(ABC):
         """A lower and an upper bound on the least epsilon; the upper is `epsilon(delta)`.
 
         If a closed form is exact, they differ only by rounding. If the number was computed on
-        a grid, they differ by at most 1e-4, or 1e-4 epsilon if that is more, at a delta of
-        1e-14 or more. With `precision` (such as 1e-6) they differ by at most that, or it is a
+        a grid, the grid is chosen so that they differ by at most 1e-4, or 1e-4 epsilon if that
+        is more, at a delta of 1e-14 or more; both bounds hold in any case. With `precision`
+        (such as 1e-6) the difference is checked: it is at most that, or it is a
         `PrecisionNotReached`. Where the loss is only bounded from above, like the zCDP of an
         unknown mechanism, the lower bound is lower, down to 0.
         """
