@@ -80,8 +80,8 @@ def _add_by_arrow(
 ) -> None:
     """Adds the files as Arrow reads them, in plain types from which DuckDB makes each value.
 
-    Arrow checks no text, and DuckDB fails on bytes that are none. Arrow compares values for
-    DuckDB, and fails on timestamps with a zone, so it gets only integers to compare.
+    Arrow does not check text, and DuckDB fails on bytes that are not text. Arrow also compares
+    values for DuckDB, and fails on timestamps with a zone, so it gets only integers.
     """
     plain = [field.with_type(_stored_type(field.type)) for field in schema]
     dataset = pyarrow.dataset.dataset(list(paths), schema=pa.schema(plain), format="parquet")
