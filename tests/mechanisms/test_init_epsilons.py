@@ -41,7 +41,7 @@ TABLES = {
 
 
 def _outcome(mechanism, values):
-    """Whether there is an answer; the message if there is none."""
+    """None if there is an answer; otherwise the message."""
     try:
         if isinstance(mechanism, dp.SparseVector):
             list(mechanism.release(values, threshold=4))
