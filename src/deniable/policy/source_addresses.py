@@ -1,10 +1,10 @@
-"""Tables that are not in a file: addresses in Spark, PostgreSQL or anything that Ibis opens.
+"""Tables that are not in a file of their own: addresses in Spark, PostgreSQL or through Ibis.
 
     spark://local?parquet=/data/visits            Spark in this process, a folder of Parquet
     spark://cluster.example.org:15002#db.visits   Spark Connect, a table of its catalog
     spark://#db.visits                            the session of Spark's own settings
     postgresql://reader@db.example.org/hospital#public.visits
-    ibis://bigquery/project/dataset#visits        what ibis.connect("bigquery://...") opens
+    ibis://sqlite/hospital.sqlite#visits          a file of a database that Ibis opens
 
 The table follows after #. Without #, the table has the same name as in the policy. An address
 in a policy never holds a secret: passwords and tokens come from the environment, or the whole
@@ -33,11 +33,10 @@ _AROUND: dict[str, tuple[str, ...]] = {
     "spark": ("SPARK_REMOTE", "SPARK_CONF_DIR", "SPARK_HOME"),
     "ibis": (),
 }
-_ON_THIS_MACHINE = ("", "local", "duckdb", "sqlite", "polars", "datafusion")
+_ON_THIS_MACHINE = ("", "local", "duckdb", "sqlite")
 _WHERE_SECRETS_GO = {
     "spark": "DENIABLE_SPARK_TOKEN",
     "postgresql": "PGPASSWORD (or PostgreSQL's password file)",
-    "ibis": "DENIABLE_IBIS_PASSWORD",
 }
 
 
@@ -90,11 +89,11 @@ def check_address(source: str) -> str:
         )
     if not has_secret(source):
         return source
-    where = _WHERE_SECRETS_GO[engine]
+    where = _WHERE_SECRETS_GO.get(engine)
+    other = f"set {where} in the environment, or " if where else ""
     raise InvalidPolicy(
-        "`source` holds a password or token, but a policy is public. Remove it here and set "
-        f"{where} in the environment, or take the whole address from there:   "
-        'source = "$NAME"'
+        "`source` holds a password or token, but a policy is public. Remove it here and "
+        f'{other}take the whole address from the environment:   source = "$NAME"'
     )
 
 

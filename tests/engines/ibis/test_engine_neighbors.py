@@ -1,4 +1,4 @@
-"""Ibis over DuckDB and over Polars, under the neighbour fuzzer."""
+"""Ibis over DuckDB and over SQLite, under the neighbour fuzzer."""
 
 import pytest
 
@@ -10,14 +10,10 @@ pytestmark = pytest.mark.filterwarnings("ignore:fetch_arrow_table:DeprecationWar
 
 
 class TestDuckDBThroughIbisOnNeighbors(NeighborContract):
-    small, full = 2, 1_000
-
     def opened(self, tables):
         return ibises.over_duckdb(tables)
 
 
-class TestPolarsThroughIbisOnNeighbors(NeighborContract):
-    small, full = 1, 1_000
-
+class TestSQLiteThroughIbisOnNeighbors(NeighborContract):
     def opened(self, tables):
-        return ibises.over_polars(tables)
+        return ibises.over_sqlite(tables)

@@ -5,7 +5,6 @@ import secrets
 import threading
 import time
 from concurrent.futures import Future
-from typing import ClassVar
 
 import psycopg
 import pyarrow as pa
@@ -58,8 +57,6 @@ def store(folder, name, table):
 
 
 class TestPostgreSQL(EngineContract, UsesContract):
-    refused_uses: ClassVar[set[str]] = {"CAST(x AS TEXT)", "REVERSE(t)"}
-
     @pytest.fixture(autouse=True)
     def _server(self, postgresql):
         self.folder = postgresql

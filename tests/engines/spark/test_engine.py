@@ -1,7 +1,6 @@
 """Spark, in this process and through Spark Connect: the contract, with ANSI mode on and off."""
 
 import contextlib
-from typing import ClassVar
 
 import pyarrow.parquet
 import pytest
@@ -122,8 +121,6 @@ class TestSparkWithoutANSI(Tables):
 @pytest.mark.usefixtures("interpreted")
 class TestSparkFunctions(Folders, UsesContract):
     """Functions row by row; their differences would be those of the mode."""
-
-    refused_uses: ClassVar[set[str]] = {"CAST(x AS TEXT)", "REVERSE(t)"}
 
 
 class TestSparkFunctionsWithoutANSI(TestSparkFunctions):

@@ -142,19 +142,19 @@ class ValueWriter(FunctionWriter):
         return self.divide_wide(left, right)
 
     def _comparison(self, node: exp.Expr, scope: ColumnKinds) -> TypedSQL:
-        left, right = (
-            self.write_value(node.this, scope),
-            self.write_value(node.expression, scope),
+        left, right = self.align(
+            node, self.write_value(node.this, scope), self.write_value(node.expression, scope)
         )
-        self._check_comparable(node, left, right)
         return TypedSQL(f"({left.sql} {_COMPARISONS[type(node)]} {right.sql})", "boolean")
 
-    def _check_comparable(self, node: exp.Expr, *values: TypedSQL) -> None:
-        """DuckDB converts values of different kinds before it compares them; others fail."""
+    def align(self, node: exp.Expr, *values: TypedSQL) -> list[TypedSQL]:
+        """The values, so that the engine can compare them. DuckDB converts values of different
+        kinds before it compares them; others fail."""
         kinds = {value.kind for value in values} - {"null"}
         alike = (set(NUMBERS), {"date", "timestamp"})
         if len(kinds) > 1 and not any(kinds <= group for group in alike):
             raise self._unsupported(node)
+        return list(values)
 
     def _and_or(self, node: exp.Expr, scope: ColumnKinds) -> TypedSQL:
         word = "AND" if isinstance(node, exp.And) else "OR"
@@ -175,27 +175,25 @@ class ValueWriter(FunctionWriter):
     def _in(self, node: exp.Expr, scope: ColumnKinds) -> TypedSQL:
         if not node.expressions:
             raise self._unsupported(node)
-        value, *items = (
-            self.write_value(part, scope) for part in (node.this, *node.expressions)
+        value, *items = self.align(
+            node, *(self.write_value(part, scope) for part in (node.this, *node.expressions))
         )
-        self._check_comparable(node, value, *items)
         listed = ", ".join(item.sql for item in items)
         return TypedSQL(f"({value.sql} IN ({listed}))", "boolean")
 
     def _between(self, node: exp.Expr, scope: ColumnKinds) -> TypedSQL:
-        value, low, high = (
-            self.write_value(node.args[part], scope) for part in ("this", "low", "high")
-        )
-        self._check_comparable(node, value, low, high)
+        parts = (self.write_value(node.args[part], scope) for part in ("this", "low", "high"))
+        value, low, high = self.align(node, *parts)
         return TypedSQL(f"({value.sql} BETWEEN {low.sql} AND {high.sql})", "boolean")
 
     def _case(self, node: exp.Expr, scope: ColumnKinds) -> TypedSQL:
         conditions = [self.write_value(branch.this, scope) for branch in node.args["ifs"]]
         tests = [condition.sql for condition in conditions]
         if node.this is not None:
-            subject = self.write_value(node.this, scope)
-            self._check_comparable(node, subject, *conditions)
-            tests = [f"({subject.sql} = {test})" for test in tests]
+            subject, *aligned = self.align(
+                node, self.write_value(node.this, scope), *conditions
+            )
+            tests = [f"({subject.sql} = {test.sql})" for test in aligned]
         values = [self.write_value(branch.args["true"], scope) for branch in node.args["ifs"]]
         default = node.args.get("default")
         last = [] if default is None else [self.write_value(default, scope)]

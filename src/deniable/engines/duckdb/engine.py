@@ -14,6 +14,7 @@ import duckdb
 import pyarrow as pa
 
 from deniable.engines.dialect.duckdb_collations import has_collation
+from deniable.engines.dialect.duckdb_types import type_name
 from deniable.engines.duckdb import cell_counting, csv_files, frames
 from deniable.engines.duckdb.csv_header import read_header
 from deniable.engines.duckdb.parquet_files import add_parquet_files, unreadable_source
@@ -138,7 +139,7 @@ class DuckDB(PlanRunner):
 
     def _columns(self, table: str) -> dict[str, str]:
         rows = self._connect().execute(f"DESCRIBE {quote_name(table)}").fetchall()
-        return {name: _type_name(type_) for name, type_, *_ in rows}
+        return {name: type_name(type_) for name, type_, *_ in rows}
 
     def _recover(self) -> None:
         """Closes a database that may be unusable, and deletes what it has spilled."""
@@ -309,19 +310,6 @@ def _create_view(connection: duckdb.DuckDBPyConnection, name: str, relation: str
         ) from None
     except duckdb.Error:
         raise unreadable_source(name) from None
-
-
-def _type_name(type_: str) -> str:
-    """A type as DuckDB names it. The type of an ENUM lists its values, which are data, so they
-    are left out; so is all that a nested type holds.
-
-    >>> _type_name("ENUM('a', 'b')"), _type_name("ENUM('a')[]"), _type_name("DECIMAL(9,2)")
-    ('ENUM', 'LIST', 'DECIMAL(9,2)')
-    """
-    if type_.endswith("]"):
-        return "LIST"
-    name = type_.partition("(")[0]
-    return type_ if name == "DECIMAL" else name
 
 
 def _first_batch(reader: Any) -> "pa.RecordBatch":

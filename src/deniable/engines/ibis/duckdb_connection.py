@@ -1,0 +1,130 @@
+"""DuckDB through Ibis: runs our statements as they are, on the connection that Ibis opened.
+
+The sources stand before the statement, as its first WITH. The settings that a statement's
+meaning depends on are set while it runs, and set back afterwards, because the connection is not
+ours alone.
+"""
+
+import contextlib
+from collections.abc import Iterator
+from typing import Any
+
+import ibis.expr.operations as ops
+import pyarrow as pa
+
+from deniable.engines.dialect.duckdb_collations import has_collation
+from deniable.engines.dialect.duckdb_types import type_name
+from deniable.engines.handover.long_texts import LONGEST_TEXT
+from deniable.engines.ibis import connection
+from deniable.engines.ibis.connection import IbisConnection, interrupt_after
+from deniable.errors import InvalidPolicy
+
+_SETTINGS = {
+    "error_on_division_by_zero": "false",
+    "ieee_floating_point_ops": "true",
+    "integer_division": "false",
+    "default_collation": "",
+    "arrow_large_buffer_size": "true",
+    "TimeZone": "UTC",
+}
+# A macro may replace a function that our statements call, also one of an operator.
+_REPLACED = """
+SELECT function_name FROM duckdb_functions() WHERE NOT internal
+INTERSECT SELECT function_name FROM duckdb_functions() WHERE internal ORDER BY 1 LIMIT 1
+"""
+_SHORT = 'CASE WHEN strlen({0}) <= {1} THEN {0} COLLATE "binary" END AS {0}'
+
+
+class DuckDBThroughIbis(IbisConnection):
+    """Tables in DuckDB, which Ibis opened."""
+
+    def __init__(self, backend: Any) -> None:
+        super().__init__(backend)
+        self._sources: dict[str, str] = {}
+        replaced = backend.con.execute(_REPLACED).fetchall()
+        if replaced:
+            raise InvalidPolicy(
+                f"This database defines a function {replaced[0][0]}, which DuckDB has too, and "
+                "statements could call either. Drop it."
+            )
+
+    def list_tables(self) -> list[str]:
+        """Ibis 12 cannot list the tables of DuckDB 2."""
+        rows = self.backend.con.execute("SHOW TABLES").fetchall()
+        return sorted(name for (name,) in rows)
+
+    def add(self, name: str, table: Any) -> None:
+        """An Ibis expression becomes DuckDB's SQL here, once; the owner vouches for it."""
+        if table.op().find(ops.InMemoryTable):
+            self.backend.to_pyarrow(table.limit(0))  # registers it in DuckDB
+        self._add_query(name, self.backend.compile(table))
+
+    def add_named(self, name: str, table: str) -> None:
+        self._add_query(name, f"SELECT * FROM {_quote_name(table)}")
+
+    def _add_query(self, name: str, query: str) -> None:
+        driver, relation = self.backend.con, f"({query}) AS source"
+        self._sources[name] = query
+        rows = driver.execute(f"DESCRIBE SELECT * FROM {relation}").fetchall()
+        self.types[name] = {column: type_name(type_) for column, type_, *_ in rows}
+        texts = (column for column, type_ in self.types[name].items() if type_ == "VARCHAR")
+        self.collated[name] = {
+            column for column in texts if has_collation(driver, relation, column)
+        }
+
+    def check(self, sql: str, salt: int) -> None:
+        """Nothing: it is the statement that DuckDB's own engine runs."""
+
+    def run(self, sql: str, salt: int, seconds: float) -> "Iterator[pa.RecordBatch]":
+        driver = self.backend.con
+        with _settings(driver), interrupt_after(seconds, driver):
+            (statement,) = driver.extract_statements(self._with_sources(sql))
+            used = {"salt": salt} if "salt" in statement.named_parameters else {}
+            reader: Any = driver.sql(statement, params=used).to_arrow_reader(connection.BATCH)
+            try:
+                batch = next(reader, None)
+                yield batch or pa.RecordBatch.from_pylist([], schema=reader.schema)
+                yield from reader
+            finally:
+                reader.close()
+
+    def _with_sources(self, sql: str) -> str:
+        """The statement after its sources. All of them are read before any gets its name, so
+        that a source may be an expression about a table with another source's name."""
+        stored = [
+            f"{_quote_name(f'(source {place})')} AS NOT MATERIALIZED ({source})"
+            for place, source in enumerate(self._sources.values())
+        ]
+        named = [
+            f"{_quote_name(name)} AS NOT MATERIALIZED ({self._select_short_texts(place, name)})"
+            for place, name in enumerate(self._sources)
+        ]
+        rest = f", {sql.removeprefix('WITH ')}" if sql.startswith("WITH ") else f" {sql}"
+        return f"WITH {', '.join(stored + named)}{rest}"
+
+    def _select_short_texts(self, place: int, name: str) -> str:
+        """A source without long texts and without collations."""
+        texts = [column for column, type_ in self.types[name].items() if type_ == "VARCHAR"]
+        short = (_SHORT.format(_quote_name(text), LONGEST_TEXT) for text in texts)
+        replaced = f" REPLACE ({', '.join(short)})" if texts else ""
+        return f"SELECT *{replaced} FROM {_quote_name(f'(source {place})')}"
+
+
+@contextlib.contextmanager
+def _settings(driver: Any) -> Iterator[None]:
+    """Our settings, and the connection's own again afterwards."""
+    current = ", ".join(f"current_setting('{name}')" for name in _SETTINGS)
+    (values,) = driver.execute(f"SELECT {current}").fetchall()
+    before = dict(zip(_SETTINGS, values, strict=True))
+    try:
+        for name, value in _SETTINGS.items():
+            driver.execute(f"SET {name} = '{value}'")
+        yield
+    finally:
+        for name, value in before.items():
+            with contextlib.suppress(Exception):  # the connection may be closed
+                driver.execute(f"SET {name} = '{value}'")
+
+
+def _quote_name(name: str) -> str:
+    return '"' + name.replace('"', '""') + '"'
