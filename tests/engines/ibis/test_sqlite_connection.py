@@ -100,6 +100,24 @@ def test_other_tables_are_refused():
         Ibis.open({"t": connection.table("t").mutate(y=ibis._.x + 1)})
 
 
+def test_a_connection_with_rows_or_text_in_another_form_is_refused():
+    for name, factory in (("row_factory", sqlite3.Row), ("text_factory", bytes)):
+        connection = ibis.sqlite.connect()
+        connection.con.execute("CREATE TABLE t (x INT)")
+        table = connection.table("t")
+        setattr(connection.con, name, factory)
+        with pytest.raises(InvalidPolicy, match=name):
+            Ibis.open({"t": table})
+
+
+@pytest.mark.parametrize("index", ["", "PRIMARY KEY", "UNIQUE"])
+def test_a_collation_is_seen_behind_an_index(index):
+    columns = f"a TEXT COLLATE NOCASE {index}, b TEXT, c TEXT COLLATE RTRIM, d INT, e DOUBLE"
+    more = "CREATE INDEX several ON t (c, b, d COLLATE NOCASE, a)"
+    with opened(f"CREATE TABLE t ({columns})", more) as engine:
+        assert engine._connection.collated["t"] == {"a", "c"}
+
+
 def test_rows_are_units_by_their_own_number():
     """Whichever name of the number the columns leave free."""
     create = "CREATE TABLE t (rowid INT, oid TEXT)"
