@@ -3,6 +3,7 @@
 import pyarrow as pa
 
 from deniable.engines.dialect.statement_writer import WrittenRelation
+from deniable.engines.duckdb.engine import DuckDB
 from deniable.engines.ibis.sqlite_writer import SQLiteWriter
 from tests.engines import ibises
 from tests.engines.contract import exact
@@ -36,3 +37,16 @@ def test_sub_queries_stand_side_by_side_and_are_computed_once():
     with ibises.over_sqlite({"t": rows}) as engine:
         counted = by_hand(f"SELECT COUNT(*) AS n FROM ({deep}) AS d WHERE y = 1")
         assert exact(engine.run(counted))[0] == [(1,)]
+
+
+def test_numbers_of_different_kinds_are_compared_as_duckdb_does():
+    """An integer and a double as doubles; an integer and a wide one as wide ones."""
+    table = {"t": pa.table({"x": [2**53 + 1, 7, -7, 2**63 - 1, None]})}
+    double, wide = "CAST(9007199254740992 AS DOUBLE)", "CAST(7 AS INT128)"
+    conditions = [f"x {sign} {other}" for sign in ("=", "<", ">=") for other in (double, wide)]
+    conditions += [f"x IN ({double}, 5)", f"x BETWEEN {wide} AND {double}"]
+    conditions += [f"CASE x WHEN {double} THEN TRUE WHEN {wide} THEN TRUE END"]
+    with ibises.over_sqlite(table) as engine, DuckDB.open(table) as known:
+        for condition in conditions:
+            asked = by_hand(f"SELECT COUNT(*) AS n FROM t WHERE {condition}")
+            assert (condition, exact(engine.run(asked))) == (condition, exact(known.run(asked)))
