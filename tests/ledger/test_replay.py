@@ -363,6 +363,7 @@ def test_a_head_that_was_changed_is_not_believed_by_who_sees_it_first(tmp_path, 
 
 
 def test_a_ledger_set_back_under_a_running_process_is_found_at_once(tmp_path):
+    """Even if its mark is set back with it."""
     ledger = DurableLedger(tmp_path / "l.sqlite", Policy([Table("data")], epsilon=10))
     ledger.reserve(plan(1))
     engine = sa.create_engine(f"sqlite:///{tmp_path / 'l.sqlite'}")
@@ -371,7 +372,10 @@ def test_a_ledger_set_back_under_a_running_process_is_found_at_once(tmp_path):
         before = connection.exec_driver_sql(
             f"SELECT {columns} FROM deniable_anchor WHERE id = 1"
         ).one()
+    (mark,) = tmp_path.glob("*.mark")
+    marked = mark.read_bytes()
     entry = ledger.reserve(plan(1))
+    mark.write_bytes(marked)
     with engine.begin() as connection:
         connection.exec_driver_sql("DELETE FROM deniable_entries WHERE number > 1")
         restored = f"UPDATE deniable_anchor SET ({columns}) = (?, ?, ?, ?) WHERE id = 1"
