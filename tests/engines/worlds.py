@@ -10,10 +10,10 @@ import datetime
 import math
 from dataclasses import dataclass
 
-import numpy as np
 import pyarrow as pa
 
 from deniable.policy import Policy, Table
+from tests.query.grammar import Seeded
 
 REALS = [math.nan, math.inf, -math.inf, 1e308, -1e308, 2.0**63, -(2.0**63), 5e-324, -0.0, 0.0]
 REALS += [0.5, 2.5, -2.5, 0.49999999999999994, 99.995, 1e-160, 100.0, 7.25, -10.0, 20.0, 3.0]
@@ -67,17 +67,8 @@ class World:
     person: bool
 
 
-class Worlds:
+class Worlds(Seeded):
     """Everything from one seed."""
-
-    def __init__(self, seed):
-        self.draw = np.random.default_rng(seed)
-
-    def pick(self, options):
-        return options[self.draw.integers(len(options))]
-
-    def chance(self, share):
-        return self.draw.random() < share
 
     def some(self, options, least=1):
         count = int(self.draw.integers(least, len(options) + 1))

@@ -3,10 +3,8 @@
 import contextlib
 import json
 import os
-import secrets
 import signal
 import sys
-import time
 from fractions import Fraction
 from pathlib import Path
 
@@ -16,7 +14,7 @@ from deniable.ledger.durable_ledger import DurableLedger
 from deniable.ledger.terms import Terms
 from deniable.policy.budget import Budget
 from tests.ledger.contract import plan
-from tests.ledger.racing import FORKED
+from tests.ledger.racing import FORKED, kill_worker
 
 TERMS = Terms.from_budget(Budget(100))
 
@@ -101,17 +99,7 @@ def kill_runs(where, key, *, kills, log):
     out = os.open(log, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
     found = {"kills": 0, "lost": 0, "charged twice": 0}
     for _ in range(kills):
-        ready, tell = os.pipe()
-        child = os.fork()
-        if child == 0:
-            _work(where, key, log, out, tell)
-        for _ in range(1 + secrets.randbelow(10)):  # by what it has done, however slowly
-            os.read(ready, 1)
-        time.sleep(secrets.randbelow(6_000) / 1e6)
-        os.kill(child, signal.SIGKILL)
-        os.waitpid(child, 0)
-        os.close(ready)
-        os.close(tell)
+        kill_worker(lambda tell: _work(where, key, log, out, tell), steps=10)
         found["kills"] += 1
         ledger = DurableLedger(where, TERMS, key=key)
         ledger.verify()

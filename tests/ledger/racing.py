@@ -98,6 +98,21 @@ def _race(where, key, *, processes, requests, room, mutant=False):
     return found
 
 
+def kill_worker(work, *, steps):
+    """Starts a worker, and kills it at a random moment after one to `steps` of its steps."""
+    ready, tell = os.pipe()
+    child = os.fork()
+    if child == 0:
+        work(tell)
+    for _ in range(1 + secrets.randbelow(steps)):  # by what it has done, however slowly
+        os.read(ready, 1)
+    time.sleep(secrets.randbelow(6_000) / 1e6)
+    os.kill(child, signal.SIGKILL)
+    os.waitpid(child, 0)
+    os.close(ready)
+    os.close(tell)
+
+
 def kill(where, key, *, kills, log):
     """Kills a worker at random moments; it notes each release after charging it.
 
@@ -110,17 +125,7 @@ def kill(where, key, *, kills, log):
     out = os.open(log, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
     found = {"kills": 0, "lost": 0}
     for _ in range(kills):
-        ready, tell = os.pipe()
-        child = os.fork()
-        if child == 0:
-            _work(where, key, terms, out, tell)
-        for _ in range(1 + secrets.randbelow(12)):  # by what it has done, however slowly
-            os.read(ready, 1)
-        time.sleep(secrets.randbelow(6_000) / 1e6)
-        os.kill(child, signal.SIGKILL)
-        os.waitpid(child, 0)
-        os.close(ready)
-        os.close(tell)
+        kill_worker(lambda tell: _work(where, key, terms, out, tell), steps=12)
         found["kills"] += 1
         ledger = DurableLedger(where, terms, key=key)
         ledger.verify()

@@ -154,8 +154,8 @@ INSERTS += [
 ]
 
 
-class Grammar:
-    """Texts from a seed."""
+class Seeded:
+    """Choices from a seed."""
 
     def __init__(self, seed):
         self.draw = np.random.default_rng(seed)
@@ -165,6 +165,10 @@ class Grammar:
 
     def chance(self, share):
         return self.draw.random() < share
+
+
+class Grammar(Seeded):
+    """Texts from a seed."""
 
     def text(self, mark):
         """One text: well meant, broken, deep, or no question at all."""

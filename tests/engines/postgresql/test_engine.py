@@ -56,7 +56,9 @@ def store(folder, name, table):
     return address(folder, f'{schema}."{name}"')
 
 
-class TestPostgreSQL(EngineContract, UsesContract):
+class Stored:
+    """Tables in the server that the tests share."""
+
     @pytest.fixture(autouse=True)
     def _server(self, postgresql):
         self.folder = postgresql
@@ -67,6 +69,8 @@ class TestPostgreSQL(EngineContract, UsesContract):
         with PostgreSQL.open(sources) as engine:
             yield engine
 
+
+class TestPostgreSQL(Stored, EngineContract, UsesContract):
     def collated(self):
         schema = own(
             self.folder,
