@@ -24,6 +24,9 @@ TESTS += ["--dist", "loadgroup"]  # tests that share a server run beside one ano
 # a worker that dies is not replaced, since groups of tests would then wait without end.
 TESTS += ["-o", "faulthandler_timeout=900", "-o", "faulthandler_exit_on_timeout=true"]
 TESTS += ["--max-worker-restart=0"]
+# Compiled code is kept even where the machine says otherwise: a run starts dozens of processes,
+# each of which would compile all that it imports, and workers every test.
+KEPT = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
 
 
 def main() -> int:
@@ -33,7 +36,7 @@ def main() -> int:
         if not run_step(f"[{number}/{len(STEPS) + 1}] {name}", command, show=name in SHOWN)
     ]
     print(f"[{len(STEPS) + 1}/{len(STEPS) + 1}] guards, doctests and tests", flush=True)
-    if subprocess.call([*TESTS, "-n", str(cores())]) != 0:
+    if subprocess.call([*TESTS, "-n", str(cores())], env=KEPT) != 0:
         failed.append("tests")
     if failed:
         print(f"make test: failed: {', '.join(failed)}.", file=sys.stderr)

@@ -22,9 +22,9 @@ def parsed(**files):
     return {name.replace("__", "/") + ".py": ast.parse(text) for name, text in files.items()}
 
 
-@pytest.mark.parametrize("figure", measure(read()), ids=lambda figure: figure.what)
-def test_the_house_keeps_its_limits(figure):
-    assert figure.value <= figure.limit, str(figure)
+def test_the_house_keeps_its_limits():
+    broken = [str(figure) for figure in measure(read()) if figure.value > figure.limit]
+    assert broken == []
 
 
 def test_a_full_folder_is_seen():

@@ -2,6 +2,7 @@
 
 import math
 from fractions import Fraction
+from functools import cache
 
 import pytest
 from hypothesis import given
@@ -44,16 +45,16 @@ PROGRAMS = {
 }
 
 
-CURVES = {
-    name: prove(program, neighbors=[(0, 1, 2)] if name == "three" else [(0, 1)], over=OPEN)
-    for name, program in PROGRAMS.items()
-}
+@cache
+def curve_of(name):
+    neighbors = [(0, 1, 2)] if name == "three" else [(0, 1)]
+    return prove(PROGRAMS[name], neighbors=neighbors, over=OPEN)
 
 
 @pytest.mark.parametrize("name", PROGRAMS)
 @given(point=st.fractions(Fraction(1, 99), Fraction(98, 99), max_denominator=99))
 def test_every_point_of_the_curve_is_a_proof(name, point):
-    program, curve = PROGRAMS[name], CURVES[name]
+    program, curve = PROGRAMS[name], curve_of(name)
     names = program.__code__.co_varnames[1 : program.__code__.co_argcount]
 
     def fixed(x, flip, choose):
