@@ -88,6 +88,18 @@ def test_mechanisms_load_no_application():
     assert not loaded("import deniable as dp; dp.Laplace") & {"typer", "rich", "scipy.stats"}
 
 
+def test_opening_a_file_loads_no_frames(tmp_path):
+    (tmp_path / "visits.csv").write_text("patient,cost\n1,20\n2,30\n")
+    policy = tmp_path / "deniable.toml"
+    policy.write_text(
+        "budget.epsilon = 1\n[tables.visits]\nsource = 'visits.csv'\nunit = 'patient'\n"
+        "max_groups_per_unit = 1\nmax_rows_per_unit_per_group = 1\n"
+    )
+    opened = loaded(f"import deniable as dp; dp.open({str(policy)!r})")
+    assert "duckdb" in opened
+    assert not opened & {"pandas", "narwhals", "scipy.stats"}
+
+
 def test_the_version_is_that_of_the_package():
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     assert dp.__version__ == project["version"]

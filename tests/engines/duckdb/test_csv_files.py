@@ -203,6 +203,19 @@ def test_very_long_lines_are_left_out_alone(opened, monkeypatch):
         assert shown(opened(content, malformed="skip").run(FEW)) == [(rows, rows)]
 
 
+@pytest.mark.parametrize("packed", [False, True])
+def test_blocks_give_every_line_once_and_in_order(tmp_path, monkeypatch, packed):
+    """The memory of a block is filled again, but only after it was read."""
+    monkeypatch.setattr(csv_files, "_BLOCK", 100)
+    rows = [{"a": str(place), "b": "x" * (place % 30) or None} for place in range(3000)]
+    lines = [b"a,b\n", *(f"{row['a']},{row['b'] or ''}\n".encode() for row in rows)]
+    path = tmp_path / ("visits.csv.gz" if packed else "visits.csv")
+    path.write_bytes(gzip.compress(b"".join(lines)) if packed else b"".join(lines))
+    files = find_files(str(path))
+    copy = csv_files.copy_csv_files("visits", files, "refuse", tmp_path / "copy")
+    assert copy.to_pylist() == rows
+
+
 def test_what_an_analyst_sees_is_the_same(tmp_path, caplog):
     seen = []
     for name, content in (("good", GOOD), ("bad", GOOD + b"secret\n")):

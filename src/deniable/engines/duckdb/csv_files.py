@@ -15,7 +15,6 @@ from collections import deque
 from collections.abc import Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
-from functools import partial
 from io import BufferedIOBase
 from pathlib import Path
 
@@ -138,33 +137,43 @@ def _read_rows(
 def _read_blocks(
     pool: ThreadPoolExecutor, file: BufferedIOBase, form: LineFormat
 ) -> Iterator[Lines]:
-    """Reads blocks in parallel, a few ahead, and gives what was read in order."""
-    ahead: deque[Future[Lines]] = deque()
+    """Reads blocks in parallel, a few ahead, and gives what was read in order.
+
+    The memory of a block that was read is used again: fresh memory is slow to get.
+    """
+    ahead: deque[tuple[Future[Lines], bytearray]] = deque()
+    spare = [bytearray() for _ in range(2 * _THREADS + 1)]
     try:
-        for block in iter(partial(_next_block, file, form), b""):
-            ahead.append(pool.submit(read_lines, block, form))
-            if len(ahead) > 2 * _THREADS:
-                yield ahead.popleft().result()
+        while block := _next_block(file, form, spare.pop()):
+            ahead.append((pool.submit(read_lines, block, form), block))
+            if not spare:
+                future, block = ahead.popleft()
+                yield future.result()
+                spare.append(block)
         while ahead:
-            yield ahead.popleft().result()
+            yield ahead.popleft()[0].result()
     finally:
-        for future in ahead:
+        for future, _ in ahead:
             future.cancel()
 
 
-def _next_block(file: BufferedIOBase, form: LineFormat) -> bytes:
-    """The next whole lines; a line that is too long is cut, and stays too long.
+def _next_block(file: BufferedIOBase, form: LineFormat, block: bytearray) -> bytearray:
+    """Fills the block with the next whole lines.
 
-    If an odd number of quotes is cut off, one is put back.
+    A line that is too long is cut, and stays too long. If an odd number of quotes is cut off,
+    one is put back.
     """
-    block = file.read(_BLOCK)
+    del block[_BLOCK:]
+    block.extend(bytes(_BLOCK - len(block)))
+    del block[file.readinto(block) :]
     if not block or block.endswith(b"\n"):
         return block
     block += file.readline(LONGEST + 1)
     if block.endswith(b"\n"):
         return block
-    quotes, rest = 0, block
+    quotes, rest = 0, bytes(block)
     while rest and not rest.endswith(b"\n"):
         rest = file.readline(_BLOCK)
         quotes += rest.count(b'"')
-    return block + b'"' * (quotes % 2) + form.end
+    block += b'"' * (quotes % 2) + form.end
+    return block

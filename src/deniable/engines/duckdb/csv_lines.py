@@ -57,7 +57,7 @@ class LineFormat:
         allowed[list(b'\n"' + self.delimiter.encode())] = True
         return allowed
 
-    def is_well_formed(self, line: bytes) -> bool:
+    def is_well_formed(self, line: bytes | bytearray) -> bool:
         """Whether a line, with its end, is well-formed.
 
         >>> visits = LineFormat(columns=2, delimiter=",", crlf=False)
@@ -74,7 +74,7 @@ class LineFormat:
             return False
         return True
 
-    def has_quotes_in_place(self, block: bytes) -> bool:
+    def has_quotes_in_place(self, block: bytes | bytearray) -> bool:
         """Whether quotes open and close where values begin and end.
 
         Quotes open and close by turns. A quote that is written twice closes and opens again.
@@ -115,7 +115,7 @@ class Lines:
         )
 
 
-def read_lines(block: bytes, form: LineFormat) -> Lines:
+def read_lines(block: bytes | bytearray, form: LineFormat) -> Lines:
     """Reads a block of whole lines; every value is text, and NULL if it is empty.
 
     Only the last line may be longer than LONGEST.
@@ -133,7 +133,7 @@ def read_lines(block: bytes, form: LineFormat) -> Lines:
     return read_lines(block[:middle], form) + read_lines(block[middle:], form)
 
 
-def _read_one_by_one(block: bytes, form: LineFormat) -> Lines:
+def _read_one_by_one(block: bytes | bytearray, form: LineFormat) -> Lines:
     """Reads the well-formed lines. Empty lines are ignored, unless there is one column."""
     lines = [line + b"\n" for line in block.split(b"\n")[:-1]]
     well_formed = [form.is_well_formed(line) for line in lines]
@@ -152,7 +152,7 @@ def _read_one_by_one(block: bytes, form: LineFormat) -> Lines:
     return Lines(len(lines), (table,), malformed, unclosed)
 
 
-def _read_well_formed(block: bytes, form: LineFormat) -> "pa.Table | None":
+def _read_well_formed(block: bytes | bytearray, form: LineFormat) -> "pa.Table | None":
     """The rows of a block, one for each line; None unless every line is well-formed."""
     if form.crlf:
         lines = block.replace(b"\r\n", b"\n")
@@ -171,12 +171,14 @@ def _read_well_formed(block: bytes, form: LineFormat) -> "pa.Table | None":
     return table if table.num_rows == _count_ends(block) else None
 
 
-def _count_ends(block: bytes) -> int:
-    """The number of line ends; faster than `bytes.count`."""
-    return int(np.count_nonzero(np.frombuffer(block, np.uint8) == ord("\n")))
+def _count_ends(block: bytes | bytearray) -> int:
+    """The number of line ends; faster than `bytes.count`, by pieces that fit into caches."""
+    content = np.frombuffer(block, np.uint8)
+    pieces = (content[start : start + _PIECE] for start in range(0, len(content), _PIECE))
+    return sum(int(np.count_nonzero(piece == ord("\n"))) for piece in pieces)
 
 
-def _read_table(block: bytes, form: LineFormat) -> "pa.Table":
+def _read_table(block: bytes | bytearray, form: LineFormat) -> "pa.Table":
     if block.startswith(_BYTE_ORDER_MARK):
         block = _BYTE_ORDER_MARK + block  # Arrow drops the first one
     names = [str(place) for place in range(form.columns)]
@@ -185,7 +187,11 @@ def _read_table(block: bytes, form: LineFormat) -> "pa.Table":
         pyarrow.csv.ReadOptions(
             column_names=names, block_size=len(block) + 1, use_threads=False
         ),
-        pyarrow.csv.ParseOptions(delimiter=form.delimiter, ignore_empty_lines=form.columns > 1),
+        pyarrow.csv.ParseOptions(
+            delimiter=form.delimiter,
+            quote_char='"' if b'"' in block else False,  # without it Arrow is faster
+            ignore_empty_lines=form.columns > 1,
+        ),
         pyarrow.csv.ConvertOptions(
             column_types=dict.fromkeys(names, pa.string()),
             check_utf8=not block.isascii(),

@@ -15,7 +15,7 @@ import pyarrow as pa
 
 from deniable.engines.dialect.duckdb_collations import has_collation
 from deniable.engines.dialect.duckdb_types import type_name
-from deniable.engines.duckdb import cell_counting, csv_files, frames
+from deniable.engines.duckdb import cell_counting, csv_files
 from deniable.engines.duckdb.csv_header import read_header
 from deniable.engines.duckdb.parquet_files import add_parquet_files, unreadable_source
 from deniable.engines.duckdb.quoting import quote_name, quote_text
@@ -73,7 +73,7 @@ class DuckDB(PlanRunner):
             {
                 name: source
                 if isinstance(source, str | Path)
-                else frames.to_arrow(source, columns.get(name))
+                else _read_frame(source, columns.get(name))
                 for name, source in sources.items()
             }
         )
@@ -238,6 +238,12 @@ def list_tables(source: str) -> list[str]:
             "WHERE table_catalog = 'it' AND table_schema = 'main' ORDER BY table_name"
         ).fetchall()
     return [name for (name,) in rows]
+
+
+def _read_frame(frame: Any, declared: Mapping[str, Column] | None) -> "pa.Table":
+    from deniable.engines.duckdb.frames import to_arrow  # files need no narwhals
+
+    return to_arrow(frame, declared)
 
 
 def _add_source(

@@ -4,7 +4,6 @@ from typing import Any
 
 import duckdb
 import pyarrow as pa
-import pyarrow.dataset
 import pyarrow.parquet
 
 from deniable.engines.duckdb.column_kinds import FARTHEST, is_text
@@ -84,7 +83,9 @@ def _add_by_arrow(
     values for DuckDB, and fails on timestamps with a zone, so it gets only integers.
     """
     plain = [field.with_type(_stored_type(field.type)) for field in schema]
-    dataset = pyarrow.dataset.dataset(list(paths), schema=pa.schema(plain), format="parquet")
+    from pyarrow.dataset import dataset as open_dataset  # it loads pandas
+
+    dataset = open_dataset(list(paths), schema=pa.schema(plain), format="parquet")
     stored = f"(files of {table})"
     connection.register(stored, dataset)
     made = (_make_value(quote_name(field.name), _value_type(field.type)) for field in schema)
