@@ -9,6 +9,7 @@ analyzing multidimensional data with local differential privacy", 2019.
 import math
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -42,7 +43,7 @@ class Hybrid(UnbiasedMean):
     @property
     def piecewise(self) -> Piecewise:
         """The piecewise part; its reports have the lower numbers."""
-        return Piecewise(odds=self.odds, low=self.low, high=self.high, step=self.step)
+        return _piecewise(self.odds, self.low, self.high, self.step)
 
     @property
     def duchi(self) -> Duchi:
@@ -92,3 +93,8 @@ class Hybrid(UnbiasedMean):
         return share * self.piecewise.variance(value, respondents=respondents) + (
             1 - share
         ) * self.duchi.variance(value, respondents=respondents)
+
+
+@lru_cache(maxsize=64)
+def _piecewise(odds: Fraction, low: Fraction, high: Fraction, step: Fraction) -> Piecewise:
+    return Piecewise(odds=odds, low=low, high=high, step=step)

@@ -64,7 +64,10 @@ class NumericDesign:
     @property
     def steps(self) -> int:
         """How many steps lie between `low` and `high`."""
-        return int((self.high - self.low) / self.step)
+        low, high, step = self.low, self.high, self.step
+        across = high.numerator * low.denominator - low.numerator * high.denominator
+        unit = high.denominator * low.denominator * step.numerator
+        return across * step.denominator // unit
 
     @property
     @abstractmethod
