@@ -89,7 +89,7 @@ def search_events(x: Batch, y: Batch, lines: Sequence[ClaimLine]) -> EventTests:
     floating = bool(low) and (looks_continuous(x) or looks_continuous(y))
     best = [*by_evidence[:_PROPOSED], *by_epsilon[:_PROPOSED], *low[: floating * _LOW]]
     events = {id(candidate.event): candidate.event for candidate in best}
-    tests = [rank.best_tests(event) for event in events.values()]
+    tests = rank.best_tests(list(events.values()))
     if floating:
         tests = [(_mark_floating(first), _mark_floating(second)) for first, second in tests]
     evidence = sorted((test for _, test in tests), key=lambda test: -test.value)
@@ -112,23 +112,25 @@ class TwoSamples:
     y: Batch
     lines: tuple[ClaimLine, ...]
 
-    def best_tests(self, event: Event) -> tuple[EventTest, EventTest]:
-        """The best way to test an event, for epsilon and for evidence."""
-        a = np.array([np.count_nonzero(event.hits(self.x))])
-        b = np.array([np.count_nonzero(event.hits(self.y))])
-        by_epsilon, by_evidence = [], []
-        for negated in (False, True):
+    def best_tests(self, events: Sequence[Event]) -> list[tuple[EventTest, EventTest]]:
+        """The best way to test each event, for epsilon and for evidence."""
+        a = np.array([np.count_nonzero(event.hits(self.x)) for event in events])
+        b = np.array([np.count_nonzero(event.hits(self.y)) for event in events])
+        forms = [(negated, way) for negated in (False, True) for way in (0, 1)]
+        rates, by_epsilon, by_evidence = [], [], []
+        for negated, way in forms:
             m, n = (len(self.x) - a, len(self.y) - b) if negated else (a, b)
-            rates = m[0] / len(self.x), n[0] / len(self.y)
-            for way in (0, 1):
-                form = (event, negated, bool(way))
-                score = float(self.epsilon(m, n, 3.0, way)[0])
-                by_epsilon.append(EventTest(*form, score, rates[way]))
-                score = float(self.evidence(m, n, way)[0])
-                by_evidence.append(EventTest(*form, score, rates[way]))
-        return tuple(
-            max(tests, key=lambda test: test.value) for tests in (by_epsilon, by_evidence)
-        )  # type: ignore[return-value]
+            rates.append(n / len(self.y) if way else m / len(self.x))
+            by_epsilon.append(self.epsilon(m, n, 3.0, way))
+            by_evidence.append(self.evidence(m, n, way))
+
+        def best(place: int, scores: list[Floats]) -> EventTest:
+            form = max(range(len(forms)), key=lambda each: scores[each][place])
+            negated, way = forms[form]
+            value, rate = float(scores[form][place]), float(rates[form][place])
+            return EventTest(events[place], negated, bool(way), value, rate)
+
+        return [(best(i, by_epsilon), best(i, by_evidence)) for i in range(len(events))]
 
     def epsilon(self, a: Counts, b: Counts, z: float, way: int) -> Floats:
         """Roughly the lower bound on epsilon that such counts would give."""
