@@ -8,6 +8,7 @@ import math
 from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
+from functools import lru_cache
 
 from deniable.errors import InvalidParameter
 from deniable.exact.rationals import Number, positive, whole
@@ -179,6 +180,7 @@ def _least_epsilon(mu: Interval, delta: Fraction) -> Decimal:
     return find_root(shortfall, ZERO, (far * mu + mu * mu / 2).hi, p)
 
 
+@lru_cache(maxsize=1024)  # plans of one price share it
 def _greatest_mu(epsilon: Fraction, delta: Fraction) -> Fraction:
     p = precision(_WORK)
     x, goal = p(epsilon), p(delta).log().middle

@@ -32,6 +32,11 @@ def evaluate(node: Node, features: Mapping[str, Values], keys: Sequence[Values] 
     >>> evaluate(mean, {"total": np.array([6.0, 1.0]), "n": np.array([3.0, 0.0])}).tolist()
     [2.0, nan]
     """
+    with np.errstate(all="ignore"):
+        return _evaluate(node, features, keys)
+
+
+def _evaluate(node: Node, features: Mapping[str, Values], keys: Sequence[Values]) -> Values:
     if isinstance(node, Number):
         return np.asarray(float(node.value))
     if isinstance(node, Feature | Chosen):
@@ -41,9 +46,8 @@ def evaluate(node: Node, features: Mapping[str, Values], keys: Sequence[Values] 
     operation = _OPERATIONS.get(node.name)
     if operation is None:
         raise Unsupported(f"{node.name.upper()} cannot be applied to noisy values.")
-    arguments = [evaluate(argument, features, keys) for argument in node.arguments]
-    with np.errstate(all="ignore"):
-        return np.asarray(operation(*arguments))
+    arguments = [_evaluate(argument, features, keys) for argument in node.arguments]
+    return np.asarray(operation(*arguments))
 
 
 def _minus(first: Any, *rest: Any) -> Any:
