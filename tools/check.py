@@ -27,6 +27,8 @@ TESTS += ["--max-worker-restart=0"]
 # Compiled code is kept even where the machine says otherwise: a run starts dozens of processes,
 # each of which would compile all that it imports, and workers every test.
 KEPT = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
+# There is a worker for each processor, so threads for one product of matrices only wait.
+KEPT["OPENBLAS_NUM_THREADS"] = "1"
 
 
 def main() -> int:

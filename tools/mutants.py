@@ -26,6 +26,7 @@ import tomllib
 from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 from queue import SimpleQueue
 
@@ -72,7 +73,7 @@ class Mutant:
             return (n + 1)
         """
         before, _, after = self.change.partition(ARROW)
-        scope = _find_function(ast.parse(source), self.function.partition("::")[2])
+        scope = _find_function(_read_source(source), self.function.partition("::")[2])
         pattern = _parse(before)
         matches = [
             (nodes, bindings)
@@ -90,6 +91,11 @@ def read(path: Path) -> list[Mutant]:
     """The mutants of a table."""
     groups = tomllib.loads(path.read_text(encoding="utf-8"))
     return [Mutant(group, **entry) for group, entries in groups.items() for entry in entries]
+
+
+@lru_cache(maxsize=8)
+def _read_source(source: str) -> ast.Module:
+    return ast.parse(source)
 
 
 def _find_function(tree: ast.Module, name: str) -> ast.AST:

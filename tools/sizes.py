@@ -23,7 +23,7 @@ import hypothesis
 import pytest
 from _pytest.terminal import TerminalReporter
 
-EXAMPLES = {"small": 50, "full": 2_000}
+EXAMPLES = {"small": 25, "full": 2_000}
 
 _full = pytest.StashKey[bool]()
 _unreported = pytest.StashKey[list[str]]()

@@ -107,7 +107,7 @@ def test_every_mutant_of_the_table_can_be_made():
         for mutant in table
     }
     trees = {file: ast.dump(ast.parse(source)) for file, source in sources.items()}
-    for mutant in table:
+    for mutant in sorted(table, key=lambda mutant: mutant.file):
         changed = mutant.apply(sources[mutant.file])
         assert ast.dump(ast.parse(changed)) != trees[mutant.file], mutant.name
         assert (mutants.ROOT / mutant.test.partition("::")[0]).exists()
