@@ -47,7 +47,7 @@ def is_bracketed(table, depth):
 
 @pytest.mark.parametrize("law", LAWS, ids=str)
 def test_all_coin_strings_bracket_the_law(law, size):
-    depth = size(small=13, full=19, what="coins deep, all strings of a table")
+    depth = size(small=12, full=19, what="coins deep, all strings of a table")
     assert is_bracketed(TableSampler(law, slot_bits=3, word_bits=4), depth)
 
 

@@ -35,7 +35,7 @@ def test_broken_mechanisms_are_caught(case):
 @pytest.mark.parametrize("case", RIGHT, ids=lambda case: case.name)
 def test_right_mechanisms_are_not_accused(case, size):
     repetitions = size(small=1, full=20, what="audits of each right mechanism")
-    calls = size(small=200_000, full=CALLS, what="calls in each of them")
+    calls = size(small=60_000, full=CALLS, what="calls in each of them")
     error = 1e-6 if repetitions == 1 else 1e-3
     for _ in range(repetitions):
         verdict = audit.test(case, case.neighbors, case.claim, calls=calls, error=error)

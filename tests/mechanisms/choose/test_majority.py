@@ -87,6 +87,7 @@ def test_it_beats_the_exponential_mechanism(relation):
         assert majority.pmf([10 + lead, 10])[1] < other.pmf([10 + lead, 10])[1]
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize("relation", RELATIONS)
 @pytest.mark.parametrize("counts", [[7, 5], [6, 5], [5, 5], [3, 6]], ids=str)
 def test_the_sampler_follows_the_law(relation, counts):

@@ -198,6 +198,7 @@ def test_the_split_is_the_best_one(count, monotone):
     assert variance(best) <= min(variance(best * 1.01), variance(best * 0.99))
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize("queries", [1, 20])
 @pytest.mark.parametrize("confidence", [0.5, 0.95])
 def test_margin_holds_for_all_answers_at_once(queries, confidence, size):

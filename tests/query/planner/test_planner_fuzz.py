@@ -138,5 +138,5 @@ def test_every_other_statement_is_refused(sessions, text):
 @pytest.mark.parametrize("depth", [61, 200])
 def test_deep_texts_are_refused_quickly(sessions, depth, size):
     grammar = Grammar(depth)
-    for _ in range(size(small=6, full=30, what="deep texts")):
+    for _ in range(size(small=3, full=30, what="deep texts")):
         check(sessions, grammar.deep(depth), "MARK")

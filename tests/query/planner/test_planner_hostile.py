@@ -184,7 +184,7 @@ def test_there_are_two_hundred():
 
 
 def test_a_row_that_means_harm_changes_nothing_but_noise(both, size):
-    step = size(small=4, full=1, what="as the step through the hostile questions")
+    step = size(small=8, full=1, what="as the step through the hostile questions")
     answered = 0
     for text in TEMPLATES[::step]:
         one, two = (told(asked, text) for asked in both)

@@ -66,6 +66,7 @@ def test_any_two_designs_are_recovered(names, size):
     assert found.loss.epsilon() == pytest.approx(sum(d.loss.epsilon() for d in designs))
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize("names", PAIRS, ids="-".join)
 def test_squared_errors_are_those_of_theory(names, size):
     groups = size(small=300, full=2000, what="tables of 100 people for all designs")
@@ -82,6 +83,7 @@ def test_squared_errors_are_those_of_theory(names, size):
     assert stated.sum() == pytest.approx(theory.sum(), rel=within)
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize("names", PAIRS, ids="-".join)
 def test_independence_is_tested_at_its_level(names, size):
     tables = size(small=300, full=2000, what="tables of 400 people without association")
