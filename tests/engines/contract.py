@@ -10,6 +10,7 @@ import datetime
 import itertools
 import math
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 from typing import ClassVar
 
@@ -265,14 +266,50 @@ def within_limits(rows: int = 60) -> pa.Table:
     return table.set_column(table.column_names.index("patient"), "patient", people)
 
 
-def same(engine, reference, plans):
-    """Asserts that both give the same integers for every plan, and names those that differ."""
-    different = {
-        name: (ours, theirs)
-        for name, asked in plans.items()
-        if (ours := exact(engine.run(asked))) != (theirs := exact(reference.run(asked)))
-    }
+def same(engine, reference, plans, known=None):
+    """Asserts that both give the same integers for every plan, and names those that differ.
+
+    `known` keeps the reference's, by the plan's name, for the next engine over these tables.
+    """
+    known = {} if known is None else known
+    different = {}
+    for name, asked in plans.items():
+        if name not in known:
+            known[name] = exact(reference.run(asked))
+        if (ours := exact(engine.run(asked))) != known[name]:
+            different[name] = (ours, known[name])
     assert different == {}
+
+
+@cache
+def golden_plans(place):
+    """The plans of the golden queries of a place, and the reference's integers once found."""
+    plans = {
+        path.stem: plan(parse(sql), its, epsilon=0.5)
+        for path in CASES
+        if (path.parent.name == "town") == (place == "town")
+        for its, sql in [read(path)]
+    }
+    return plans, {}
+
+
+@cache
+def odd_plans():
+    """Plans of the questions about odd rows, for rows and for persons."""
+    limits = {"unit": "id", "max_groups_per_unit": 50, "max_rows_per_unit_per_group": 4}
+    policies = {"row": hostile_policy(), "person": hostile_policy(**limits)}
+    plans = {
+        f"{who}: {sql}": plan(parse(sql), one, epsilon=50)
+        for who, one in policies.items()
+        for sql in QUESTIONS
+    }
+    return plans, {}
+
+
+@cache
+def plans_of(texts, policy_):
+    """Plans of several texts, by their text, and the reference's integers once found."""
+    return {sql: plan(parse(sql), policy_(), epsilon=50) for sql in texts}, {}
 
 
 class EngineContract:
@@ -300,12 +337,7 @@ class EngineContract:
     @pytest.mark.parametrize("place", ["hospital", "town"])
     def test_every_golden_query_has_duckdbs_integers(self, place):
         tables = town.SOURCES if place == "town" else {"visits": within_limits()}
-        plans = {
-            path.stem: plan(parse(sql), its, epsilon=0.5)
-            for path in CASES
-            if (path.parent.name == "town") == (place == "town")
-            for its, sql in [read(path)]
-        }
+        plans, known = golden_plans(place)
         plans = self.chosen(plans)
         with self.opened(tables) as engine, DuckDB.open(tables) as reference:
             assert engine.schema("visits").keys() == reference.schema("visits").keys()
@@ -314,28 +346,18 @@ class EngineContract:
             for name in CHOOSING & (set(plans) - refused):
                 engine.run(plans[name])
             kept = set(plans) - refused - CHOOSING
-            same(engine, reference, {name: plans[name] for name in kept})
+            same(engine, reference, {name: plans[name] for name in kept}, known)
 
     def test_every_odd_row_has_duckdbs_integers(self):
         tables = {"odd": hostile()}
-        policies = {
-            "row": hostile_policy(),
-            "person": hostile_policy(
-                unit="id", max_groups_per_unit=50, max_rows_per_unit_per_group=4
-            ),
-        }
-        plans = {
-            f"{who}: {sql}": plan(parse(sql), one, epsilon=50)
-            for who, one in policies.items()
-            for sql in QUESTIONS
-        }
+        plans, known = odd_plans()
         plans = self.chosen(plans)
         with self.opened(tables) as engine, DuckDB.open(tables) as reference:
             assert engine.schema("odd") == reference.schema("odd")
             kept = {name: one for name, one in plans.items() if not _refused(engine, one)}
             refused = {name.partition(": ")[2] for name in plans.keys() - kept.keys()}
             assert refused == self.refused_questions
-            same(engine, reference, kept)
+            same(engine, reference, kept, known)
 
     def test_many_declared_keys_make_duckdbs_groups(self):
         plans = self.chosen(dict(many_keys()))
@@ -345,9 +367,9 @@ class EngineContract:
     def test_no_integer_leaves_its_limits_at_a_bound(self):
         """The bounds times 1 / step round to a step beyond them."""
         tables = {"edge": edges()}
-        plans = {sql: plan(parse(sql), edge_policy(), epsilon=50) for sql in AT_A_BOUND}
+        plans, known = plans_of(tuple(AT_A_BOUND), edge_policy)
         with self.opened(tables) as engine, DuckDB.open(tables) as reference:
-            same(engine, reference, plans)
+            same(engine, reference, plans, known)
             found = reference.run(plans[AT_A_BOUND[0]]).reveal_to(lambda exact: exact)
             for choice in plans[AT_A_BOUND[0]].choices:
                 cells = found.cells[choice.name]
@@ -369,19 +391,18 @@ class EngineContract:
 
     def test_functions_of_odd_rows_have_duckdbs_integers(self):
         tables = {"odd": hostile()}
-        plans = {sql: plan(parse(sql), hostile_policy(), epsilon=50) for sql in FUNCTIONS}
+        plans, known = plans_of(tuple(FUNCTIONS), hostile_policy)
         with self.opened(tables) as engine, DuckDB.open(tables) as reference:
             kept = {sql: one for sql, one in plans.items() if not _refused(engine, one)}
             assert kept.keys() == plans.keys() - self.refused_functions
-            same(engine, reference, kept)
+            same(engine, reference, kept, known)
 
     def test_a_row_that_is_somebody_counts_once(self):
-        asked = [*rows.COUNTED, *rows.ADDED]
-        plans = {sql: plan(parse(sql), rows.policy(), epsilon=50) for sql in asked}
+        plans, known = plans_of((*rows.COUNTED, *rows.ADDED), rows.policy)
         with self.opened(rows.SOURCES) as engine, DuckDB.open(rows.SOURCES) as reference:
             kept = {sql: one for sql, one in plans.items() if not _refused(engine, one)}
             assert len(kept) == (0 if "join_rows" in self.refused else len(plans))
-            same(engine, reference, kept)
+            same(engine, reference, kept, known)
             for sql, counted in rows.COUNTED.items():
                 assert exact(reference.run(plans[sql]))[0] == [(counted,)]
 

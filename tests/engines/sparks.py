@@ -16,6 +16,7 @@ PATIENCE = 400  # seconds, after which a process that hangs is ended and the tes
 # of the processor time: without it Java collects garbage four times as often.
 JAVA = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC -Xms1g -Xmn600m"
 JAVA += " -XX:MetaspaceSize=256m -XX:ReservedCodeCacheSize=256m"
+JAVA += " -XX:+UnlockDiagnosticVMOptions -XX:-BytecodeVerificationRemote"  # as they were built
 
 SETTINGS = {
     "spark.ui.enabled": "false",
@@ -29,12 +30,16 @@ SETTINGS = {
     "spark.sql.warehouse.dir": str(Path(tempfile.gettempdir()) / "spark-warehouse"),
     "spark.sql.session.timeZone": "America/New_York",  # which must make no difference
     "spark.sql.adaptive.enabled": "false",
+    "spark.sql.ui.explainMode": "simple",  # each statement is described, though nobody looks
+    "spark.sql.debug.maxToStringFields": "1",
     # A Spark Connect server in the same Java process, on a port that the system chooses.
     "spark.plugins": "org.apache.spark.sql.connect.SparkConnectPlugin",
     "spark.connect.grpc.binding.address": "127.0.0.1",
     "spark.connect.grpc.binding.port": "0",
     "spark.sql.artifact.isolation.enabled": "false",
 }
+# What a script sets, too, that runs few statements in a process of its own.
+QUICK = ["spark.sql.shuffle.partitions", "spark.sql.adaptive.enabled"]
 
 
 @contextlib.contextmanager
@@ -70,7 +75,8 @@ def ran(script, *arguments):
     """Runs a script in a process of its own, with a bound; its output."""
     root = Path(__file__).parents[2]
     environment = {**os.environ, "PYTHONPATH": str(root)}
-    submit = f"--driver-memory 1g --driver-java-options '{JAVA}' pyspark-shell"
+    settings = " ".join(f"--conf {name}={SETTINGS[name]}" for name in QUICK)
+    submit = f"--driver-memory 1g --driver-java-options '{JAVA}' {settings} pyspark-shell"
     environment["PYSPARK_SUBMIT_ARGS"] = submit
     done = subprocess.run(
         [sys.executable, "-W", "ignore", "-c", textwrap.dedent(script), *map(str, arguments)],

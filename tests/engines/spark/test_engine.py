@@ -69,11 +69,16 @@ class Folders:
     """Tables as folders of Parquet, in the mode that Spark 4 starts in."""
 
     ansi = "true"
+    partitions = 2  # of a shuffle; each takes a task, which costs more than its few rows
 
     @pytest.fixture(autouse=True)
-    def _session(self, session, tmp_path):
+    def _session(self, session, tmp_path, size):
         self.folder = tmp_path
         session.conf.set("spark.sql.ansi.enabled", self.ansi)
+        number = size(small=self.partitions, full=2, what="partitions of Spark's shuffles")
+        session.conf.set("spark.sql.shuffle.partitions", str(number))
+        yield
+        session.conf.set("spark.sql.shuffle.partitions", "2")
 
     @contextlib.contextmanager
     def opened(self, tables):
@@ -105,22 +110,26 @@ class TestSpark(Sampled, Tables):
     """Compiled: some plans, or all at full size. No golden case is refused.
 
     A plan that is asked for once costs Spark its planning and its compilation, hardly its
-    rows; the class below runs them all at any size.
+    rows; the class below runs five times as many.
     """
 
     few = 4
 
 
 @pytest.mark.usefixtures("interpreted")
-class TestSparkWithoutANSI(Tables):
+class TestSparkWithoutANSI(Sampled, Tables):
     """The older mode, where casts and sums wrap around, and without compiled code."""
 
+    few = 20
     ansi = "false"
+    partitions = 1
 
 
 @pytest.mark.usefixtures("interpreted")
 class TestSparkFunctions(Folders, UsesContract):
     """Functions row by row; their differences would be those of the mode."""
+
+    partitions = 1
 
 
 class TestSparkFunctionsWithoutANSI(TestSparkFunctions):
@@ -132,6 +141,7 @@ class TestSparkOnNeighbors(Folders, NeighborContract):
     """The neighbour fuzzer; each of its plans is asked for twice, so compiling takes longer."""
 
     small = 2
+    partitions = 1
 
 
 def test_a_frame_of_spark_is_not_fetched(session):

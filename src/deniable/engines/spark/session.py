@@ -116,16 +116,19 @@ def _public_host(cluster: str) -> str:
 def check_functions(session: Any) -> None:
     """Raises Unsupported if the session has a function of its own with the name of one of
     Spark's: our statements could call it instead (in Spark 4.0 always, later by a setting)."""
-    own, built_in = (
-        {row[0].rpartition(".")[2].lower() for row in session.sql(sql).collect()}
-        for sql in ("SHOW USER FUNCTIONS", "SHOW SYSTEM FUNCTIONS")
-    )
-    if own & built_in:
+    own = _show_functions(session, "USER")
+    taken = own & _show_functions(session, "SYSTEM") if own else own
+    if taken:
         raise Unsupported(
             "This Spark session has functions of its own with the names of Spark's functions: "
-            f"{', '.join(sorted(own & built_in))}. Drop them, as in   DROP TEMPORARY FUNCTION "
-            f"{min(own & built_in)}   or use another session. Nothing was spent."
+            f"{', '.join(sorted(taken))}. Drop them, as in   DROP TEMPORARY FUNCTION "
+            f"{min(taken)}   or use another session. Nothing was spent."
         )
+
+
+def _show_functions(session: Any, kind: str) -> set[str]:
+    shown = session.sql(f"SHOW {kind} FUNCTIONS").collect()
+    return {row[0].rpartition(".")[2].lower() for row in shown}
 
 
 def stop_session(session: Any) -> None:
