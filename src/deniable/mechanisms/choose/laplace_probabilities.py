@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from deniable.exact.enclosures import Enclosure, exp_neg
 
 _GUARD = 32
+_KEPT = 1 << 14  # enclosures of each kind
 
 
 class LaplaceProbabilities:
@@ -25,14 +26,16 @@ class LaplaceProbabilities:
         self.scale, self.bits, self.work = scale, bits, bits + _GUARD
         # exp(-(reach + 1) / scale) < 2**-(bits + 8) bounds the probability beyond the reach.
         self.reach = math.ceil(scale * (bits + 8) * Fraction(7, 10))
-        self._power = lru_cache(maxsize=None)(lambda n: exp_neg(n / scale, self.work))
+        self._power = lru_cache(_KEPT)(lambda n: exp_neg(n / scale, self.work))
+        self.at = lru_cache(_KEPT)(self._at)
+        self.at_least = lru_cache(_KEPT)(self._at_least)
 
-    def at(self, z: int) -> Enclosure:
+    def _at(self, z: int) -> Enclosure:
         """P(Z = z) = (1 - a) / (1 + a) a**|z|."""
         (lo, hi), (a_lo, a_hi), one = self._power(abs(z)), self._power(1), 1 << self.work
         return lo * (one - a_hi) // (one + a_hi), -(-hi * (one - a_lo) // (one + a_lo))
 
-    def at_least(self, z: int) -> Enclosure:
+    def _at_least(self, z: int) -> Enclosure:
         """P(Z >= z): a**z / (1 + a) for z >= 1, else 1 - a**(1 - z) / (1 + a)."""
         (lo, hi), (a_lo, a_hi) = self._power(max(z, 1 - z)), self._power(1)
         one = 1 << self.work
@@ -81,6 +84,12 @@ class LaplaceProbabilities:
         _, beyond = self.at_least(self.reach + 1)
         shift = self.work - self.bits
         return low >> shift, min(-(-(high + 2 * beyond) >> shift), 1 << self.bits)
+
+
+@lru_cache(maxsize=16)
+def laplace_probabilities(scale: Fraction, bits: int) -> LaplaceProbabilities:
+    """Those of a scale, with what was enclosed before."""
+    return LaplaceProbabilities(scale, bits)
 
 
 def _add_rival(law: list[int], below: int, here: int, work: int, *, up: bool) -> list[int]:

@@ -28,7 +28,7 @@ from deniable.exact.rationals import Number
 from deniable.mechanisms import epsilon_or_odds
 from deniable.mechanisms.choose.choice_by_score import ChoiceByScore
 from deniable.mechanisms.choose.exponential import Exponential
-from deniable.mechanisms.choose.laplace_probabilities import LaplaceProbabilities, cumulative
+from deniable.mechanisms.choose.laplace_probabilities import cumulative, laplace_probabilities
 from deniable.mechanisms.choose.permute_and_flip import PermuteAndFlip
 from deniable.mechanisms.choose.scores import Candidates, Scores, read_scores
 from deniable.mechanisms.named_arguments import check_arguments
@@ -126,7 +126,7 @@ class NoisyMax(ChoiceByScore):
         if twin := self._equivalent():
             return twin._enclose(scores, index, bits)
         gaps = [int(gap) for gap in scores.gaps_to_best()]
-        return LaplaceProbabilities(self._scale(scores), bits).winning(gaps, index)
+        return laplace_probabilities(self._scale(scores), bits).winning(gaps, index)
 
     def _least_gap(self, scores: Scores, candidates: int, miss: Fraction) -> int:
         if twin := self._equivalent():

@@ -30,7 +30,7 @@ from deniable.exact.enclosures import Enclosure
 from deniable.exact.least_integer import find_least
 from deniable.exact.rationals import Number, confidence_level, positive, rational, whole
 from deniable.mechanisms import epsilon_or_odds
-from deniable.mechanisms.choose.laplace_probabilities import LaplaceProbabilities, cumulative
+from deniable.mechanisms.choose.laplace_probabilities import cumulative, laplace_probabilities
 from deniable.mechanisms.grid import Numbers, put_on_grid
 from deniable.mechanisms.named_arguments import check_arguments
 from deniable.privacy import PureLoss
@@ -133,7 +133,7 @@ class SparseVector:
         line = self._steps_of(threshold)
         gaps = [int(steps) - line for steps in on_grid.steps[:length]]
         first, second = (
-            LaplaceProbabilities(scale, bits) for scale in self._scales(on_grid.real)
+            laplace_probabilities(scale, bits) for scale in self._scales(on_grid.real)
         )
         return first.transcript(gaps, answers, second)
 
