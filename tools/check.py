@@ -1,9 +1,10 @@
-"""Everything that `make test` checks, in order; tests come last, so their summary does too."""
+"""Everything that `make test` checks; types beside the tests, which take the longest."""
 
 import os
 import subprocess
 import sys
 import time
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 BIN = Path(sys.executable).parent
@@ -11,13 +12,13 @@ BIN = Path(sys.executable).parent
 STEPS = {
     "format": ["ruff", "format", "--check", "--quiet", "."],
     "lint": ["ruff", "check", "--quiet", "."],
-    "types": ["mypy", "--no-error-summary"],
     "import rules": ["lint-imports", "--no-cache"],
     "house": ["python", "tools/house.py"],
 }
 SHOWN = frozenset({"house"})  # steps whose output is figures, worth seeing when all is well
+TYPES = ["mypy", "--no-error-summary"]
 
-# The slowest are named, because the whole must stay under ten minutes on two cores.
+# The slowest are named, because the whole must stay near six minutes on two cores.
 TESTS = [sys.executable, "-m", "pytest", "--durations=5", "--durations-min=10"]
 TESTS += ["--dist", "loadgroup"]  # tests that share a server run beside one another
 # One that never ends is ended after a quarter of an hour, with its name and where it stood;
@@ -32,29 +33,39 @@ KEPT["OPENBLAS_NUM_THREADS"] = "1"
 
 
 def main() -> int:
-    failed = [
-        name
-        for number, (name, command) in enumerate(STEPS.items(), start=1)
-        if not run_step(f"[{number}/{len(STEPS) + 1}] {name}", command, show=name in SHOWN)
-    ]
-    print(f"[{len(STEPS) + 1}/{len(STEPS) + 1}] guards, doctests and tests", flush=True)
-    if subprocess.call([*TESTS, "-n", str(cores())], env=KEPT) != 0:
-        failed.append("tests")
+    total = len(STEPS) + 2
+    with ThreadPoolExecutor(1) as beside:
+        types = beside.submit(run, TYPES)
+        failed = [
+            name
+            for number, (name, command) in enumerate(STEPS.items(), start=1)
+            if not report(f"[{number}/{total}] {name}", run(command), show=name in SHOWN)
+        ]
+        print(f"[{total - 1}/{total}] guards, doctests and tests", flush=True)
+        if subprocess.call([*TESTS, "-n", str(cores())], env=KEPT) != 0:
+            failed.append("tests")
+        if not report(f"[{total}/{total}] types", types.result(), show=False):
+            failed.append("types")
     if failed:
         print(f"make test: failed: {', '.join(failed)}.", file=sys.stderr)
     return len(failed)
 
 
-def run_step(title: str, command: list[str], *, show: bool) -> bool:
-    """Runs a step. Its output is shown if it fails, or if it is asked for."""
-    print(f"{title:<20}", end=" ", flush=True)
+def run(command: list[str]) -> tuple[bool, float, str]:
+    """Runs a step: whether it passed, the seconds that it took, and its output."""
     start = time.monotonic()
     program = str(BIN / command[0])
     done = subprocess.run([program, *command[1:]], capture_output=True, text=True, check=False)
-    passed = done.returncode == 0
-    print(f"{'ok' if passed else 'FAILED'}  {time.monotonic() - start:.1f} s", flush=True)
+    output = f"{done.stdout}{done.stderr}".rstrip()
+    return done.returncode == 0, time.monotonic() - start, output
+
+
+def report(title: str, outcome: tuple[bool, float, str], *, show: bool) -> bool:
+    """Prints what became of a step; its output if it failed, or if it is asked for."""
+    passed, seconds, output = outcome
+    print(f"{title:<20} {'ok' if passed else 'FAILED'}  {seconds:.1f} s", flush=True)
     if show or not passed:
-        print(f"{done.stdout}{done.stderr}".rstrip(), flush=True)
+        print(output, flush=True)
     return passed
 
 
