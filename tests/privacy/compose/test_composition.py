@@ -138,13 +138,13 @@ def test_the_price_of_a_reserved_plan_is_no_lower_bound():
 
 def test_a_long_sum_is_sorted_once(monkeypatch):
     """Sorting at every `+` would take time that grows with the square of the sum."""
-    calls, merge = [], composition._merge_parts
+    calls, merge = [], composition._count_parts
 
     def counted(parts):
         calls.append(1)
         return merge(parts)
 
-    monkeypatch.setattr(composition, "_merge_parts", counted)
+    monkeypatch.setattr(composition, "_count_parts", counted)
     parts = [PureLoss(Fraction(k, 10_000)) for k in range(1, 1001)]
     whole = sum(parts)
     assert not calls

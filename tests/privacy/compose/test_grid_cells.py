@@ -1,6 +1,7 @@
 """Pairs on a grid dominate themselves: no delta is ever lower there."""
 
 import math
+from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -11,7 +12,12 @@ from deniable.privacy.arithmetic.dominating_pairs import (
     LaplacePair,
     SubsampledPair,
 )
-from deniable.privacy.compose.grid_cells import discretize, effective_range
+from deniable.privacy.arithmetic.repeated_pairs import RepeatedPair
+from deniable.privacy.compose.grid_cells import (
+    discretize,
+    discretize_all,
+    effective_range,
+)
 
 PAIRS = [
     GaussianPair(0.3),
@@ -62,6 +68,48 @@ def test_lattices_stay_where_they_are():
     found = discretize(coin, math.log(3), effective_range(coin, 0.0))
     assert found.first == -1
     assert found.mass.tolist() == pytest.approx([0.25, 0, 0.75])
+
+
+def test_laplace_pairs_in_rows_are_the_same_as_single_ones():
+    pairs = [GaussianPair(0.5), *(LaplacePair(0.3 + 0.01 * k) for k in range(40, -1, -1))]
+    for pair, found in zip(pairs, discretize_all(pairs, 0.0137, 1e-30), strict=True):
+        alone = discretize(pair, 0.0137, effective_range(pair, 1e-30))
+        start = alone.first - found.first
+        assert start >= 0
+        kept = slice(start, start + alone.mass.size)
+        assert found.mass[kept] == pytest.approx(alone.mass, abs=1e-13)
+        assert found.mass.sum() - found.mass[kept].sum() <= 1e-13
+        assert found.infinite == pytest.approx(alone.infinite, abs=1e-13)
+        for epsilon in (0.0, 0.2, 0.31, 0.5):
+            assert on_grid(found, epsilon) >= exact(pair, epsilon) * (1 - 1e-13)
+
+
+@pytest.mark.parametrize("step", [7.5e-5, 0.3825 / 1271, 0.3825 / 33])
+def test_an_atom_that_rounding_puts_beside_the_grid_stays_where_it_is(step):
+    """It went one step to the right as a whole, as did those of all other such pairs."""
+    for epsilon in (0.3825, math.nextafter(0.3825, 1), math.nextafter(0.3825, 0)):
+        pair = LaplacePair(epsilon)
+        found = discretize(pair, step, pair.span)
+        beyond = found.mass[found.losses > epsilon + step / 2].sum()
+        assert beyond <= 1e-6
+        assert found.doubt.sum() <= 1e-6
+        for x in (0.0, 0.05, 0.3, 0.38):
+            assert on_grid(found, x) >= exact(pair, x) * (1 - 1e-13)
+
+
+def test_repeated_coins_have_no_mass_below_the_exact_one():
+    """Each is a little above, since the probabilities may have been rounded down."""
+    share, times = Fraction(1, 3), 300
+    coin = DiscretePair.of([share, 1 - share], [1 - share, share])
+    found = discretize(RepeatedPair(coin, times), math.log(2), (0.0, 0.0))
+    for place, mass in enumerate(found.mass.tolist(), start=found.first):
+        j = (times + place) // 2  # how often the loss was the greater one
+        ways = math.comb(times, j) if (times + place) % 2 == 0 else 0
+        least = ways * (1 - share) ** j * share ** (times - j)
+        assert (
+            least <= Fraction(mass) <= least * (1 + Fraction(found.error)) + Fraction(1, 10**38)
+        )
+    assert 0 < found.error < 1e-9
 
 
 def test_far_tails_are_counted_as_infinite():

@@ -4,6 +4,7 @@ import math
 import random
 from fractions import Fraction
 
+import numpy as np
 import pytest
 
 from deniable.privacy import GaussianLoss
@@ -14,12 +15,14 @@ from deniable.privacy.arithmetic.dominating_pairs import (
     SubsampledPair,
     count_pairs,
 )
+from deniable.privacy.arithmetic.exact_epsilon import ExactEpsilon
 from deniable.privacy.compose import numerical_curve
 from deniable.privacy.compose.coarse_sum import coarse_sum
 from deniable.privacy.compose.loss_grid import LossGrid
 from deniable.privacy.compose.numerical_curve import compute_curve
 from deniable.privacy.compose.numerical_loss import NumericalLoss
 from deniable.privacy.compose.precision_search import choose_grid
+from deniable.privacy.compose.repeated import RepeatedLoss
 from tests.privacy import exactly
 
 
@@ -149,6 +152,28 @@ def test_what_is_wrapped_into_a_narrow_window_is_subtracted(monkeypatch):
     found, exact = in_window(monkeypatch, -2.0, 2.0, tilt=6.0)
     for epsilon in (0.2, 0.5, 1.0, 1.5):
         assert found.below(epsilon) <= exact(epsilon) <= found.above(epsilon)
+
+
+@pytest.mark.parametrize(("count", "each"), [(1, "1.005"), (4, "0.505"), (20, "0.105")])
+def test_what_the_grid_may_add_is_subtracted(count, each):
+    """Coins in the middle between two losses of the grid: no loss can be moved by more."""
+    exact = RepeatedLoss(ExactEpsilon(Fraction(each)), count)
+    pairs = ((DiscretePair.randomized_response(exact.each), count),)
+    grid, tilt, bounded = LossGrid(0.01, count, 0.0), 2.0, 0
+    for x in np.linspace(0.0, float(each) * count, 103)[1:-1].tolist():
+        delta = exact.delta(x)
+        found = compute_curve(pairs, grid, tilt, x, delta)
+        assert found.below(x) <= delta * (1 + 1e-9)
+        assert delta <= found.above(x) * (1 + 1e-9)
+        bounded += found.below(x) > delta / 2
+    assert bounded > 30
+
+
+def test_a_read_far_above_the_origin_is_small():
+    """There e**(x - origin) is no float."""
+    pairs = ((SubsampledPair(GaussianPair(40.0), 0.9), 5),)
+    found = compute_curve(pairs, LossGrid(0.5, 5, 0.0), 0.01, 4000.0, 0.1)
+    assert found.above(5500.0) <= found.above(5000.0) <= found.above(4500.0) < 0.5
 
 
 def test_heavy_tails_in_two_parts_are_the_same_curve():

@@ -68,14 +68,17 @@ def random_part(dice, count):
 
 
 def plan_of(laws):
-    """The loss of sampled laws and Laplace noise."""
+    """The loss of these laws."""
     whole = PureLoss(0) * 0
     for law, count in laws:
         if isinstance(law, Laplace):
             whole = whole + LossDistribution.laplace(law.epsilon) * count
             continue
         part = GaussianLoss(law.mu) if isinstance(law, Gaussian) else PureLoss(law.epsilon)
-        whole = whole + poisson(part, rate=law.q, neighbors="add-remove") * count
+        if law.q == 1:
+            whole = whole + LossDistribution.of(part) * count
+        else:
+            whole = whole + poisson(part, rate=law.q, neighbors="add-remove") * count
     return whole
 
 
@@ -89,6 +92,17 @@ def check(loss, laws, delta, precision=None):
     assert low <= real.estimate + real.tolerance + 1e-9
     assert high >= real.estimate - real.tolerance - 1e-9
     return high - low, high
+
+
+def is_close_as_usual(loss, laws, delta):
+    """Whether the bounds are as close as is promised. If not, that must be said."""
+    try:
+        width, high = check(loss, laws, delta)
+    except PrecisionNotReached:
+        assert loss.epsilon(delta) >= truth(laws, delta).low
+        return False
+    assert width <= 1e-4 * max(1.0, high), (loss, delta)
+    return True
 
 
 @pytest.mark.parametrize(("rate", "sigma", "steps", "delta", "wrong"), TOO_LOW)
@@ -112,6 +126,37 @@ def test_lower_bounds_that_were_far_too_low(laws, delta):
     assert width <= 1e-4 * max(1.0, high)
 
 
+# Beside an atom of the sum, which a grid moves. The bounds differed by 1.04 to 3,774 times what
+# was promised.
+BESIDE_ATOMS = [
+    (
+        [(Coin(0.1519), 64), (Coin(3.35, 0.00022), 277), (Gaussian(0.674, 0.00044), 258)],
+        1.51e-8,
+    ),
+    ([(Gaussian(0.543, 0.000147), 12), (Coin(0.09692), 12), (Laplace(2.394), 4)], 3.86e-10),
+    ([(Coin(0.7695), 17), (Laplace(0.3825), 28), (Coin(0.7968), 13)], 1.166e-7),
+    ([(Coin(1.321), 7), (Gaussian(0.368, 0.0117), 2)], 4.11e-13),
+    ([(Coin(2.28, 0.054), 2832)], 5.85e-11),
+    ([(Coin(2.83, 0.0488), 35)], 8.16e-6),
+    ([(Coin(0.982, 0.179), 685)], 4.51e-7),
+    ([(Coin(2.57, 0.676), 42_821)], 2.35e-12),
+    ([(Coin(3.1, 0.742), 32_289)], 7.46e-6),
+]
+
+
+@pytest.mark.parametrize(("laws", "delta"), BESIDE_ATOMS)
+def test_bounds_are_close_beside_an_atom(laws, delta):
+    width, high = check(plan_of(laws), laws, delta)
+    assert width <= 1e-4 * max(1.0, high)
+
+
+def test_many_coins_are_moved_once():
+    """Their sum is put on the grid, so the bounds are closer than if each of them were."""
+    low, high = plan_of([(Coin(2.57, 0.676), 42_821)]).epsilon_bounds(2.35e-12)
+    assert 49_268.75 < low <= 49_268.7945 <= high + 0.0005
+    assert high - low <= 1e-5 * high
+
+
 def test_few_sampled_steps_at_a_tiny_delta():
     found = [sampled(0.00011, 1, k).epsilon_bounds(5e-14) for k in (1, 2, 3, 5)]
     assert [high for _, high in found] == sorted(high for _, high in found)
@@ -124,11 +169,13 @@ def test_few_sampled_steps_at_a_tiny_delta():
 @pytest.mark.one_in(4)
 @pytest.mark.parametrize("seed", [15, 115, 215, 315])
 def test_random_plans_at_the_default_precision(seed, size):
-    dice = random.Random(seed)
-    for _ in range(size(small=1, full=500, what="random plans of each seed at the default")):
+    dice, missed = random.Random(seed), []
+    number = size(small=1, full=500, what="random plans of each seed at the default")
+    for _ in range(number):
         loss, laws, delta = random_plan(dice)
-        width, high = check(loss, laws, delta)
-        assert width <= 1e-4 * max(1.0, high), (loss, delta)
+        if not is_close_as_usual(loss, laws, delta):
+            missed.append((loss, delta))
+    assert len(missed) <= number / 500, missed
 
 
 @pytest.mark.one_in(4)
@@ -141,7 +188,7 @@ def test_random_plans_at_the_finest_precision(seed, size):
         try:
             width, _ = check(loss, laws, delta, precision=1e-6)
         except PrecisionNotReached:
-            check(loss, laws, delta)
+            is_close_as_usual(loss, laws, delta)
         else:
             assert width <= 1e-6
             reached += 1
@@ -154,6 +201,19 @@ def test_a_precision_that_cannot_be_reached_is_an_error():
         loss.epsilon_bounds(1e-6, precision=1e-15)
     low, high = loss.epsilon_bounds(1e-6, precision=1e-5)
     assert 0 < high - low <= 1e-5
+
+
+def test_the_usual_precision_is_reached_or_that_is_said():
+    """One coin beside many tiny ones: many atoms, close together, on one fine grid."""
+    large = [PureLoss(5), *(PureLoss((1000 + 3 * k) * 1e-7) for k in range(400))]
+    with pytest.raises(PrecisionNotReached, match=r"usual precision of 0\.0005 is not reached"):
+        sum(large).epsilon_bounds(1e-9)
+    assert 5.0071 < sum(large).epsilon(1e-9) < 5.02
+    low, high = sum(large).epsilon_bounds(1e-9, precision=0.005)
+    assert 0 < high - low <= 0.005
+    fewer = sum([PureLoss(5), *(PureLoss((1000 + 37 * k) * 1e-6) for k in range(40))])
+    low, high = fewer.epsilon_bounds(1e-9)
+    assert high - low <= 1e-4 * high
 
 
 def test_more_steps_and_smaller_deltas_cost_more(size):

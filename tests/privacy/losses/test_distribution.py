@@ -6,7 +6,7 @@ from fractions import Fraction
 
 import pytest
 
-from deniable.errors import InvalidParameter, Unsupported
+from deniable.errors import InvalidParameter, PrecisionNotReached, Unsupported
 from deniable.mechanisms import Gaussian, Laplace, RandomizedResponse, Staircase
 from deniable.privacy import (
     ApproximateLoss,
@@ -168,19 +168,27 @@ def test_no_test_without_false_alarms_beats_the_tradeoff():
     assert LossDistribution.of(ApproximateLoss(1, 0.25)).tradeoff(0) <= 0.75
 
 
+# continuous losses for which e**loss is no float
+NO_LOWER_BOUND = [LossDistribution.laplace(800), GaussianLoss(100) + PureLoss(50)]
+
+
 @pytest.mark.parametrize(
     "loss",
     [
-        LossDistribution.laplace(800),
+        *NO_LOWER_BOUND,
         LossDistribution.of(PureLoss(800)) * 2,
         PureLoss(800) * 2 + GaussianLoss(1),
-        GaussianLoss(100) + PureLoss(50),
         GaussianLoss(1e-9) + PureLoss(1e-9),
     ],
     ids=repr,
 )
 def test_losses_beyond_the_range_of_odds_have_their_numbers(loss):
-    low, high = loss.epsilon_bounds(1e-6)
-    assert 0 <= low <= high < math.inf
+    high = loss.epsilon(1e-6)
+    assert 0 <= high < math.inf
     assert loss.epsilon(1e-3) <= high
     assert 0 <= loss.delta(high) <= 1e-6
+    if loss in NO_LOWER_BOUND:
+        with pytest.raises(PrecisionNotReached, match=r"epsilon lies between 0\.0 and"):
+            loss.epsilon_bounds(1e-6)
+    else:
+        assert loss.epsilon_bounds(1e-6)[0] <= high

@@ -190,6 +190,22 @@ class LaplacePair:
         return -self.epsilon, self.epsilon
 
     def above(self, loss: Floats) -> UnderPAndQ:
+        return LaplaceRows(np.array(self.epsilon)).above(loss)
+
+    def within(self, loss: Floats) -> UnderPAndQ:
+        return LaplaceRows(np.array(self.epsilon)).within(loss)
+
+    def reverse(self) -> "LaplacePair":
+        return self
+
+
+@dataclass(frozen=True, eq=False)
+class LaplaceRows:
+    """The tails of several Laplace pairs at once: a row for each, if `epsilon` is a column."""
+
+    epsilon: Floats
+
+    def above(self, loss: Floats) -> UnderPAndQ:
         p, q = self._halves(loss)
         low, high = loss < -self.epsilon, loss < self.epsilon
         return np.where(low, 1.0, (1 - p) * high), np.where(low, 1.0, q * high)
@@ -204,9 +220,6 @@ class LaplacePair:
         inside = np.minimum(np.maximum(loss, -self.epsilon), self.epsilon) / 2
         half = self.epsilon / 2
         return 0.5 * np.exp(inside - half), 0.5 * np.exp(-inside - half)
-
-    def reverse(self) -> "LaplacePair":
-        return self
 
 
 @dataclass(frozen=True)
@@ -356,7 +369,7 @@ def symmetrize(pair: Pair) -> Pair:
     )
 
 
-class HashedPairs(tuple[tuple[Pair, int], ...]):
+class HashedPairs(tuple[tuple[Any, int], ...]):
     """Counted pairs whose hash is computed once: caches look up sums of many pairs by it."""
 
     def __hash__(self) -> int:
@@ -370,12 +383,13 @@ class HashedPairs(tuple[tuple[Pair, int], ...]):
 def count_pairs(pairs: Iterable[tuple[Pair, int]]) -> CountedPairs:
     """Equal pairs counted together; all Gaussian pairs as one."""
     counts: dict[Pair, int] = {}
-    mu_squared = 0.0
+    squares = []
     for pair, count in pairs:
         if isinstance(pair, GaussianPair):
-            mu_squared += pair.mu**2 * count
+            squares.append(pair.mu**2 * count)
         else:
             counts[pair] = counts.get(pair, 0) + count
+    mu_squared = math.fsum(squares)
     gaussian = (
         ((GaussianPair(math.sqrt(mu_squared) * (1 + 4 * UNIT)), 1),) if mu_squared else ()
     )

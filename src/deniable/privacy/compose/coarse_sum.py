@@ -12,13 +12,14 @@ import numpy as np
 
 from deniable.privacy.arithmetic.dominating_pairs import (
     ContinuousPair,
-    CountedPairs,
     DiscretePair,
     Floats,
 )
+from deniable.privacy.arithmetic.repeated_pairs import GridPair, GridPairs, RepeatedPair
 from deniable.privacy.compose.grid_cells import RARE, discretize, effective_range
 
 _COARSE, _FINER = 48, 2048  # cells of a pair, and of a few pairs, during the search for a tilt
+_ALL, _PER_E = 64, 16  # pairs that are all considered; of more, 16 between each y and e y
 _SMALLEST = 1e-9  # of the losses that are told apart, relative to the greatest
 _GOLDEN = (math.sqrt(5) - 1) / 2
 
@@ -27,15 +28,29 @@ _GOLDEN = (math.sqrt(5) - 1) / 2
 class CoarseSum:
     """Pairs on coarse grids, to see where the mass of their sum lies."""
 
-    pairs: CountedPairs
+    pairs: GridPairs
     rare: float  # the probability that a pair may have outside its grid, on each side
+
+    @cached_property
+    def _chosen(self) -> GridPairs:
+        """The pairs; if there are many, one stands for all that are about as wide."""
+        if len(self.pairs) <= _ALL:
+            return self.pairs
+        groups: dict[tuple[type, int], list[tuple[GridPair, int]]] = {}
+        for pair, n in self.pairs:
+            low, high = effective_range(pair, self.rare)
+            width = round(_PER_E * math.log(max(high - low, 1e-300)))
+            groups.setdefault((type(pair), width), []).append((pair, n))
+        return tuple((group[0][0], sum(n for _, n in group)) for group in groups.values())
 
     @cached_property
     def _atoms(self) -> tuple[Floats, Floats, Floats, Floats, list[int]]:
         losses, weights, peaks, starts, place = [], [], [], [], 0
-        number = max(_COARSE, _FINER // len(self.pairs))
-        for pair, _ in self.pairs:
-            if not isinstance(pair, DiscretePair):
+        number = max(_COARSE, _FINER // len(self._chosen))
+        for pair, _ in self._chosen:
+            if isinstance(pair, RepeatedPair):
+                y, w = pair.each.arrays
+            elif not isinstance(pair, DiscretePair):
                 y, w = _spread_atoms(pair, effective_range(pair, self.rare), number)
             elif len(pair.losses) <= number:
                 y, w = pair.arrays
@@ -53,7 +68,12 @@ class CoarseSum:
 
     @cached_property
     def _counts(self) -> Floats:
-        return np.array([float(count) for _, count in self.pairs])
+        return np.array(
+            [
+                float(n * pair.times if isinstance(pair, RepeatedPair) else n)
+                for pair, n in self._chosen
+            ]
+        )
 
     def height(self, tilt: float) -> float:
         """Approximates K(tilt) = ln E e**(tilt L)."""
@@ -131,5 +151,5 @@ def _minimize(function: Callable[[float], float], steepest: float) -> float:
 
 
 @lru_cache(maxsize=64)
-def coarse_sum(pairs: CountedPairs, rare: float = RARE) -> CoarseSum:
+def coarse_sum(pairs: GridPairs, rare: float = RARE) -> CoarseSum:
     return CoarseSum(pairs, rare)

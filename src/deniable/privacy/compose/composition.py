@@ -16,6 +16,7 @@ from deniable.privacy.compose.composition_forms import (
     FORMS,
     CompositionForm,
     common_epsilon,
+    total_attained_pairs,
     total_epsilon,
     total_mu_squared,
     total_pairs,
@@ -71,7 +72,7 @@ class Composition(_Sum):
     def __getattr__(self, name: str) -> Any:
         if name != "parts":
             raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
-        parts = _merge_parts((loss, 1) for loss in _open_sums(self))
+        parts = _count_parts((loss, 1) for loss in _open_sums(self))
         object.__setattr__(self, "parts", parts)
         object.__setattr__(self, "_summands", None)
         return parts
@@ -109,8 +110,7 @@ class Composition(_Sum):
     @property
     def attained_pairs(self) -> CountedPairs | None:
         """The attained pairs of all parts that have some."""
-        attained = [(part.attained_pairs, n) for part, n in self.parts]
-        return tuple((pair, k * n) for pairs, n in attained if pairs for pair, k in pairs)
+        return total_attained_pairs(self.parts)
 
     def form(self, delta: Number = 0) -> CompositionForm:
         """The form that gives `epsilon(delta)`: its name, and why it is valid."""
@@ -163,7 +163,9 @@ class Composition(_Sum):
             (found, *(loss._epsilon_above(delta) for loss in others if loss is not None))
         )
 
-    def _check_precision(self, delta: Fraction, precision: float, above: Decimal) -> None:
+    def _check_precision(
+        self, delta: Fraction, precision: float | None, above: Decimal
+    ) -> None:
         rest, grid = remove_slack(self.slack, delta), self._on_grid()
         if self._closed_form() is None and grid is not None and rest is not None:
             grid._check_precision(rest, precision, above)
@@ -254,12 +256,19 @@ def _open_sums(whole: Loss) -> Iterator[Loss]:
 
 
 def _merge_parts(parts: Iterable[tuple[Loss, int]]) -> tuple[tuple[Loss, int], ...]:
-    """Equal parts counted together, compositions replaced by their parts, sorted."""
-    counts: dict[Loss, int] = {}
-    for loss, count in parts:
+    """The parts, checked and counted."""
+    counted = tuple(parts)
+    for loss, count in counted:
         if not isinstance(loss, Loss):
             raise InvalidParameter(f"A part must be a loss. Found {loss!r}.")
         whole(count, "count", least=0)
+    return _count_parts(counted)
+
+
+def _count_parts(parts: Iterable[tuple[Loss, int]]) -> tuple[tuple[Loss, int], ...]:
+    """Equal parts counted together, compositions replaced by their parts, sorted."""
+    counts: dict[Loss, int] = {}
+    for loss, count in parts:
         for part, n in loss.parts if isinstance(loss, Composition) else ((loss, 1),):
             counts[part] = counts.get(part, 0) + n * count
     positive = [(part, n) for part, n in counts.items() if n]

@@ -109,30 +109,44 @@ def total_epsilon(parts: Parts) -> ExactEpsilon | None:
 
 def total_rho(parts: Parts) -> Fraction | None:
     """The sum of zCDP charges."""
-    total = Fraction(0)
-    for part, count in parts:
-        if part.rho is None:
-            return None
-        total += part.rho * count
-    return total
+    return _add_all([(part.rho, count) for part, count in parts])
 
 
 def total_mu_squared(parts: Parts) -> Fraction | None:
     """The sum of squared Gaussian charges."""
-    total = Fraction(0)
-    for part, count in parts:
-        if part.mu_squared is None:
-            return None
-        total += part.mu_squared * count
-    return total
+    return _add_all([(part.mu_squared, count) for part, count in parts])
+
+
+def _add_all(charges: Sequence[tuple[Fraction | None, int]]) -> Fraction | None:
+    """The sum of all charges, or None if one is missing."""
+    known = [(charge, count) for charge, count in charges if charge is not None]
+    if len(known) < len(charges):
+        return None
+    return sum((charge * count for charge, count in known), Fraction(0))
 
 
 def total_pairs(parts: Parts) -> CountedPairs | None:
     """The dominating pairs of all parts."""
-    pairs_of_parts = [(part.dominating_pairs, count) for part, count in parts]
+    pairs_of_parts = [(part.dominating_pairs, n) for part, n in _add_gaussians(parts)]
     if any(pairs is None for pairs, _ in pairs_of_parts):
         return None
     return tuple((pair, k * n) for pairs, n in pairs_of_parts for pair, k in pairs or ())
+
+
+def total_attained_pairs(parts: Parts) -> CountedPairs:
+    """The attained pairs of all parts that have some."""
+    attained = ((part.attained_pairs, n) for part, n in _add_gaussians(parts))
+    return tuple((pair, k * n) for pairs, n in attained for pair, k in pairs or ())
+
+
+def _add_gaussians(parts: Parts) -> Parts:
+    """The parts; all Gaussian losses as one, exactly."""
+    gaussians = [(part, n) for part, n in parts if isinstance(part, GaussianLoss)]
+    mu_squared = total_mu_squared(gaussians)
+    if not mu_squared:
+        return parts
+    others = [(part, n) for part, n in parts if not isinstance(part, GaussianLoss)]
+    return [*others, (GaussianLoss(mu_squared=mu_squared), 1)]
 
 
 def sum_of_epsilons(parts: Parts) -> Loss | None:

@@ -155,6 +155,12 @@ def _mean_over_frequencies(errors: Floats, size: int) -> float:
     return (doubled - float(errors[-1]) if size % 2 == 0 else doubled) / size
 
 
+def fast_length(size: int) -> int:
+    """A length of at least `size` for which the transform is fast."""
+    power = 1 << max(size - 1, 1).bit_length()
+    return next((n for n in (power * 5 // 8, power * 3 // 4, power) if n >= size), power)
+
+
 def transform_error(size: int) -> float:
     """An upper bound on the relative error, in the 2-norm, of a transform of that length."""
     return 10 * UNIT * max(math.log2(size), 1.0)
@@ -198,8 +204,8 @@ def _join_neighbors(terms: list[GridTerm]) -> list[GridTerm]:
     pairs = list(zip(terms[0 : len(terms) - 1 : 2], terms[1::2], strict=False))
     batches: dict[int, list[tuple[GridTerm, GridTerm]]] = {}
     for a, b in pairs:
-        length = 1 << (a.mass.size + b.mass.size - 2).bit_length()
-        batches.setdefault(max(length, 2), []).append((a, b))
+        length = fast_length(a.mass.size + b.mass.size - 1)
+        batches.setdefault(length, []).append((a, b))
     for length, batch in batches.items():
         out += _convolve_batch(batch, length)
     return out

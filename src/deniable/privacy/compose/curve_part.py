@@ -89,7 +89,10 @@ class CurvePart:
         if index >= once.size:
             return 0.0, 0.0, chernoff
         scale = exp(self.height - self.tilt * self.origin)
-        plain, discounted = float(once[index]), exp(x - self.origin) * float(twice[index])
+        plain = float(once[index])
+        if x - self.origin > _HUGE:  # e**(x - origin) may be no float
+            return 0.0, scale * plain * (1 + 1e-9), chernoff
+        discounted = exp(x - self.origin) * float(twice[index])
         gross = scale * (plain + discounted) * (4 * once.size + 256) * UNIT
         return max(scale * (plain - discounted), 0.0), gross, chernoff
 

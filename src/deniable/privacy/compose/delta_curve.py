@@ -93,6 +93,12 @@ class DeltaCurve:
             step *= 2
         return 0.0
 
+    def gap(self, delta: float) -> float:
+        """How far the bounds on the epsilon at delta are apart."""
+        high = self.sufficient_epsilon(delta)
+        gap = high - self.insufficient_epsilon(delta, high)
+        return math.inf if math.isnan(gap) else gap  # no bound: a finer grid may have one
+
     def _spread(self, x: float) -> float:
         """How much the grid may have raised delta: the mean of g, by the masses on the grid."""
         s = math.sqrt(self.variance)

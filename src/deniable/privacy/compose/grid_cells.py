@@ -10,13 +10,14 @@ Float errors. Let the relative error of every P(L > y) and Q(L > y) be at most a
 cells are differences of these, so the delta curve of the result at y is wrong by at most
 a (P(L > y) + e**y Q(L > y)) = a delta(y) + 2 a e**y Q(L > y). To make up for it, all masses are
 multiplied by 1 + a, which adds a delta(y), and a share of 2 a / (1 - e**-step) of each is moved
-one step to the right, which adds the rest. A cell whose share is not certain to lie between
-nothing and all goes to the right as a whole.
+one step to the right, which adds the rest. In a cell whose share is not certain to lie between
+nothing and all, the greatest share that it may be goes to the right: that raises the curve at
+every grid loss to its left. So an atom that only rounding puts beside the grid stays there.
 """
 
 import math
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 
 import numpy as np
@@ -25,13 +26,15 @@ from deniable.privacy.arithmetic.dominating_pairs import (
     ContinuousPair,
     DiscretePair,
     Floats,
-    Pair,
-    UnderPAndQ,
+    LaplacePair,
+    LaplaceRows,
     tail_accuracy,
 )
 from deniable.privacy.arithmetic.floats import UNIT
+from deniable.privacy.arithmetic.repeated_pairs import GridPair, RepeatedPair
 
 RARE = 1e-30  # the least probability that a pair may have outside its grid, on each side
+_ROWS = 16  # pairs that are discretized at once
 _UNDERFLOW = 750.0  # e**-750 is 0
 _HUGE = 700.0  # for a greater loss, e**loss may not be a float
 
@@ -46,6 +49,7 @@ class GridCells:
     infinite: float  # the probability of losses beyond the grid
     doubt: Floats  # how much mass of each cell may have been moved a step too far
     raised: float = 0.0  # the probability of losses below the grid, counted as its first one
+    error: float = 0.0  # the relative error of the masses before rounding
 
     @cached_property
     def losses(self) -> Floats:
@@ -87,8 +91,8 @@ class GridCells:
         rest[cut:] = self.mass[cut:]
         unsure = np.zeros_like(self.doubt)
         unsure[cut:] = self.doubt[cut:]
-        bulk = GridCells(self.step, self.first, self.mass[:cut], 0.0, self.doubt[:cut])
-        return bulk, GridCells(self.step, self.first, rest, 0.0, unsure)
+        bulk = replace(self, mass=self.mass[:cut], infinite=0.0, doubt=self.doubt[:cut])
+        return bulk, replace(self, mass=rest, infinite=0.0, doubt=unsure)
 
     @cached_property
     def moments(self) -> tuple[float, float]:
@@ -97,15 +101,40 @@ class GridCells:
         return mean, float((self.mass * (self.losses - mean) ** 2).sum())
 
 
-def discretize(pair: Pair, step: float, ends: tuple[float, float]) -> GridCells:
+def discretize(pair: GridPair, step: float, ends: tuple[float, float]) -> GridCells:
     """Puts the pair on a grid of that step, from about ends[0] to ends[1]."""
     if isinstance(pair, DiscretePair):
-        return _discretize_discrete(pair, step)
-    return _discretize_continuous(pair, step, ends)
+        return _discretize_discrete(*pair.arrays, step, pair.infinite)
+    if isinstance(pair, RepeatedPair):
+        law = pair.law
+        cells = _discretize_discrete(law.losses, law.weights, step, law.infinite)
+        return replace(
+            cells, mass=cells.mass * (1 + law.error), raised=law.raised, error=2 * law.error
+        )
+    return _discretize_rows(pair, step, ends)[0]
 
 
-def _discretize_discrete(pair: DiscretePair, step: float) -> GridCells:
-    losses, weights = pair.arrays
+def discretize_all(pairs: Sequence[GridPair], step: float, rare: float) -> list[GridCells]:
+    """Puts each pair on a grid. Laplace pairs of about the same epsilon are done at once."""
+    laplace = [
+        (pair.epsilon, i) for i, pair in enumerate(pairs) if isinstance(pair, LaplacePair)
+    ]
+    laplace.sort()
+    found: dict[int, GridCells] = {}
+    for start in range(0, len(laplace), _ROWS):
+        epsilons, places = zip(*laplace[start : start + _ROWS], strict=True)
+        ends = -epsilons[-1], epsilons[-1]
+        rows = _discretize_rows(LaplaceRows(np.array(epsilons)[:, None]), step, ends)
+        found.update(zip(places, rows, strict=True))
+    for i, pair in enumerate(pairs):
+        if i not in found:
+            found[i] = discretize(pair, step, effective_range(pair, rare))
+    return [found[i] for i in range(len(pairs))]
+
+
+def _discretize_discrete(
+    losses: Floats, weights: Floats, step: float, infinite: float
+) -> GridCells:
     place = losses / step
     near = np.rint(place)
     if np.all(
@@ -126,60 +155,74 @@ def _discretize_discrete(pair: DiscretePair, step: float) -> GridCells:
     unsure = np.bincount(left - first + 1, 2 * np.minimum(doubt, 1.0) * weights, size)
     if mass[-1] == 0.0:
         mass, unsure = mass[:-1], unsure[:-1]
-    return GridCells(step, first, mass * (1 + 8 * UNIT), pair.infinite * (1 + 8 * UNIT), unsure)
+    return GridCells(step, first, mass * (1 + 8 * UNIT), infinite * (1 + 8 * UNIT), unsure)
 
 
-def _discretize_continuous(
-    pair: ContinuousPair, step: float, ends: tuple[float, float]
-) -> GridCells:
+def _discretize_rows(
+    pair: ContinuousPair | LaplaceRows, step: float, ends: tuple[float, float]
+) -> list[GridCells]:
+    """One pair, or several of them, on the same grid."""
     first, last = math.floor(ends[0] / step) - 1, math.ceil(ends[1] / step) + 1
     losses = step * np.arange(first, last + 1)
     middle = min(max(-first, 0), losses.size - 1)
-    within, above = pair.within(losses[: middle + 1]), pair.above(losses[middle:])
+    within = [np.atleast_2d(tail) for tail in pair.within(losses[: middle + 1])]
+    above = [np.atleast_2d(tail) for tail in pair.above(losses[middle:])]
     p, p_error = _cell_masses(within[0], above[0])
     q, q_error = _cell_masses(within[1], above[1])
     huge = losses[:-1] > _HUGE
     odds, width = np.exp(np.minimum(losses[:-1], _HUGE)), -math.expm1(-step)
-    share, error = (p - odds * q) / width, (p_error + odds * q_error) / width
-    unsure = huge | (error >= np.minimum(share, p - share))
-    right = np.where(unsure, p, share)
-    short = float(np.maximum(share - p, 0.0)[unsure & ~huge].sum()) * width
-    mass, doubt = np.zeros(losses.size), np.zeros(losses.size)
-    mass[1:] += right
-    mass[:-1] += p - right
-    doubt[1:] = np.where(unsure, 2 * p, 0.0)
-    raised = float(pair.within(losses[:1])[0][0])
-    mass[0] += raised  # smaller losses are counted as this one
+    share = (p - odds * q) / width
+    error = np.where(huge, np.inf, (p_error + odds * q_error) / width)
+    unsure = error >= np.minimum(share, p - share)
+    right = np.where(unsure, np.minimum(np.maximum(share, 0.0) + error, p), share)
+    short = np.where(unsure & ~huge, np.maximum(share - p, 0.0), 0.0).sum(axis=1) * width
+    mass, doubt = np.zeros((2, len(p), losses.size))
+    mass[:, 1:] += right
+    mass[:, :-1] += p - right
+    doubt[:, 1:] = np.where(unsure, 2 * np.minimum(2 * error, p), 0.0)
+    raised = within[0][:, 0]
+    mass[:, 0] += raised  # smaller losses are counted as this one
     accuracy = _curve_accuracy(above, middle)
     moved = np.minimum(2 * accuracy / width, 1.0) * mass
-    mass = (mass - moved + np.append(0.0, moved[:-1])) * (1 + accuracy)
-    infinite = float(pair.above(losses[-1:])[0][0]) * 2 + short + float(moved[-1])
-    return GridCells(step, first, mass, infinite, doubt + 4 * moved, raised * (1 + 1e-9))
+    doubt += 4 * moved
+    mass -= moved
+    mass[:, 1:] += moved[:, :-1]
+    mass *= 1 + accuracy
+    infinite = 2 * above[0][:, -1] + short + moved[:, -1]
+    return [
+        GridCells(step, first, *row)
+        for row in zip(
+            mass, infinite.tolist(), doubt, (raised * (1 + 1e-9)).tolist(), strict=True
+        )
+    ]
 
 
 def _cell_masses(within: Floats, above: Floats) -> tuple[Floats, Floats]:
     """The mass of each cell, from the lower tail below zero and from the upper tail above, and
     a bound on its error."""
-    within, above = np.maximum.accumulate(within), np.minimum.accumulate(above)
-    mass = np.concatenate([np.diff(within), -np.diff(above)])
-    tails = np.concatenate([within[1:], above[:-1]])
+    within, above = np.maximum.accumulate(within, axis=1), np.minimum.accumulate(above, axis=1)
+    mass = np.concatenate([np.diff(within), -np.diff(above)], axis=1)
+    tails = np.concatenate([within[:, 1:], above[:, :-1]], axis=1)
     return mass, 2 * tails * tail_accuracy(tails)
 
 
-def _curve_accuracy(above: UnderPAndQ, middle: int) -> Floats:
+def _curve_accuracy(above: list[Floats], middle: int) -> Floats:
     """A bound on the relative error of P(L > y) + e**y Q(L > y) at each loss y. Below zero it
     is relative to P(L > 0), since the masses there come from the other tail. It grows with y.
     """
     worst = tail_accuracy(np.minimum(*above))
-    least = 160 * UNIT / max(float(above[0][0]), 1e-300)
-    return np.maximum.accumulate(np.append(np.zeros(middle), worst).clip(least, 1.0))
+    least = 160 * UNIT / np.maximum(above[0][:, :1], 1e-300)
+    worst = np.pad(worst, ((0, 0), (middle, 0)))
+    return np.maximum.accumulate(np.minimum(np.maximum(worst, least), 1.0), axis=1)
 
 
 @lru_cache(maxsize=4096)
-def effective_range(pair: Pair, rare: float) -> tuple[float, float]:
+def effective_range(pair: GridPair, rare: float) -> tuple[float, float]:
     """An interval of losses: outside, P has at most the probability `rare` on each side."""
     if isinstance(pair, DiscretePair):
         return pair.losses[0], pair.losses[-1]
+    if isinstance(pair, RepeatedPair):
+        return float(pair.law.losses[0]), float(pair.law.losses[-1])
     least, greatest = pair.span
     if math.isinf(greatest):
         greatest = _search_bound(lambda y: float(pair.above(np.array(y))[0]) <= rare, 1.0)

@@ -4,8 +4,10 @@ import math
 from dataclasses import dataclass
 from fractions import Fraction
 
-from deniable.privacy.arithmetic.dominating_pairs import CountedPairs, DiscretePair, Pair
+from deniable.privacy.arithmetic.dominating_pairs import DiscretePair
+from deniable.privacy.arithmetic.exact_epsilon import ExactEpsilon
 from deniable.privacy.arithmetic.floats import UNIT
+from deniable.privacy.arithmetic.repeated_pairs import GridPair, GridPairs, RepeatedPair
 from deniable.privacy.compose.grid_cells import RARE, effective_range
 
 _MOST = 1 << 18  # cells of a lattice; a finer one is not used
@@ -20,7 +22,7 @@ class LossGrid:
     drift: float  # how far rounding may move the sum
 
 
-def lattice_grid(pairs: CountedPairs, width: float) -> LossGrid | None:
+def lattice_grid(pairs: GridPairs, width: float) -> LossGrid | None:
     """The grid on which every loss lies exactly, if there is one and it is not too fine."""
     unit = _usable_lattice(pairs, width)
     if unit is None or not all(_is_on_lattice(pair) for pair, _ in pairs):
@@ -28,7 +30,7 @@ def lattice_grid(pairs: CountedPairs, width: float) -> LossGrid | None:
     return LossGrid(unit, 0, _drift(pairs, unit))
 
 
-def fine_grid(pairs: CountedPairs, step: float, width: float) -> LossGrid:
+def fine_grid(pairs: GridPairs, step: float, width: float) -> LossGrid:
     """A grid whose step is at most `step`; the pairs that have a lattice lie on it if they
     can."""
     off = sum(count for _, count in pairs)
@@ -39,30 +41,44 @@ def fine_grid(pairs: CountedPairs, step: float, width: float) -> LossGrid:
     return LossGrid(step, off, _drift(pairs, step))
 
 
-def _usable_lattice(pairs: CountedPairs, width: float) -> float | None:
+def _usable_lattice(pairs: GridPairs, width: float) -> float | None:
     unit = common_lattice(pairs)
     if unit is not None and max(widest(pairs) / 8, width) > unit * _MOST:
         return None
     return unit
 
 
-def widest(pairs: CountedPairs, rare: float = RARE) -> float:
+def widest(pairs: GridPairs, rare: float = RARE) -> float:
     """The widest range of losses of a single pair."""
     ends = [effective_range(pair, rare) for pair, _ in pairs]
     return max(high - low for low, high in ends)
 
 
-def _is_on_lattice(pair: Pair) -> bool:
-    return isinstance(pair, DiscretePair) and (pair.unit is not None or not any(pair.losses))
+def _is_on_lattice(pair: GridPair) -> bool:
+    zero = isinstance(pair, DiscretePair) and not any(pair.losses)
+    return zero or _unit(pair) is not None
 
 
-def _drift(pairs: CountedPairs, step: float) -> float:
-    ends = [(max(map(abs, effective_range(pair, RARE))) + step) * n for pair, n in pairs]
-    error = 1e-13 if any(_is_on_lattice(pair) for pair, _ in pairs) else 16 * UNIT
+def _unit(pair: GridPair) -> ExactEpsilon | None:
+    if isinstance(pair, RepeatedPair):
+        return pair.each.unit
+    return pair.unit if isinstance(pair, DiscretePair) else None
+
+
+def _drift(pairs: GridPairs, step: float) -> float:
+    ends = [(_farthest(pair) + step) * n for pair, n in pairs]
+    discrete = any(isinstance(pair, DiscretePair | RepeatedPair) for pair, _ in pairs)
+    error = 1e-13 if discrete else 16 * UNIT  # what counts as on the grid may be beside it
     return math.fsum(ends) * error
 
 
-def support(pairs: CountedPairs, rare: float = RARE) -> tuple[float, float]:
+def _farthest(pair: GridPair) -> float:
+    if isinstance(pair, RepeatedPair):
+        return pair.reach  # its losses are differences of numbers as large as that
+    return max(map(abs, effective_range(pair, RARE)))
+
+
+def support(pairs: GridPairs, rare: float = RARE) -> tuple[float, float]:
     """The least and the greatest sum."""
     ends = [(effective_range(pair, rare), count) for pair, count in pairs]
     return (
@@ -71,9 +87,9 @@ def support(pairs: CountedPairs, rare: float = RARE) -> tuple[float, float]:
     )
 
 
-def common_lattice(pairs: CountedPairs) -> float | None:
+def common_lattice(pairs: GridPairs) -> float | None:
     """The common unit of all pairs that have one, rounded to the nearest float."""
-    units = {pair.unit for pair, _ in pairs if isinstance(pair, DiscretePair)} - {None}
+    units = {_unit(pair) for pair, _ in pairs} - {None}
     if not units:
         return None
     if len(units) == 1:

@@ -9,13 +9,13 @@ from functools import lru_cache
 
 import numpy as np
 
-from deniable.privacy.arithmetic.dominating_pairs import CountedPairs
 from deniable.privacy.arithmetic.floats import UNIT
+from deniable.privacy.arithmetic.repeated_pairs import GridPairs
 from deniable.privacy.compose.coarse_sum import CoarseSum, coarse_sum
-from deniable.privacy.compose.convolution import GridTerm, convolve, convolve_jumps
+from deniable.privacy.compose.convolution import GridTerm, convolve, convolve_jumps, fast_length
 from deniable.privacy.compose.curve_part import CurvePart
 from deniable.privacy.compose.delta_curve import DeltaCurve
-from deniable.privacy.compose.grid_cells import RARE, discretize, effective_range
+from deniable.privacy.compose.grid_cells import RARE, discretize_all
 from deniable.privacy.compose.loss_grid import LossGrid
 from deniable.privacy.compose.tail_bounds import CountedCells, Heights, TailBounds
 
@@ -24,7 +24,7 @@ FEW = 32  # up to this many different pairs, their cells cost little
 _LARGEST = 1 << 23  # cells of a window
 
 
-def rare_for(pairs: CountedPairs, delta: float) -> float:
+def rare_for(pairs: GridPairs, delta: float) -> float:
     """The probability that each pair may have beyond its grid, where deltas are near `delta`.
 
     It is the same within a power of ten, so that deltas close together share their cells. For
@@ -36,13 +36,13 @@ def rare_for(pairs: CountedPairs, delta: float) -> float:
     return max(_NEGLECTED * decade / sum(count for _, count in pairs), RARE)
 
 
-def coarse_sum_near(pairs: CountedPairs, delta: float) -> CoarseSum:
+def coarse_sum_near(pairs: GridPairs, delta: float) -> CoarseSum:
     """The approximation of the sum that is good for deltas near `delta`."""
     return coarse_sum(pairs, rare_for(pairs, delta))
 
 
 def compute_curve(
-    pairs: CountedPairs,
+    pairs: GridPairs,
     grid: LossGrid,
     tilt: float,
     origin: float,
@@ -77,12 +77,12 @@ def _jumps_in_all(delta: float) -> float:
     return float((6e-9 * delta) ** (1 / 3))
 
 
-def heavy_coarse_sum(pairs: CountedPairs, delta: float) -> CoarseSum:
+def heavy_coarse_sum(pairs: GridPairs, delta: float) -> CoarseSum:
     """The approximation of the sum without jumps."""
     return coarse_sum(pairs, _jumps_in_all(delta) / sum(n for _, n in pairs))
 
 
-def _far_tilt(pairs: CountedPairs, delta: float, often: float) -> float:
+def _far_tilt(pairs: GridPairs, delta: float, often: float) -> float:
     coarse = heavy_coarse_sum(pairs, delta) if often else coarse_sum_near(pairs, delta)
     return coarse.tilt_for_delta(delta * _NEGLECTED)
 
@@ -143,7 +143,7 @@ def _tilt_all(
         terms.append(GridTerm(cell.first, mass, count, rough))
         logs.append(log)
         doubt += count * unsure
-        slop += count * rough
+        slop += count * (rough + cell.error)
     return terms, logs, doubt, slop
 
 
@@ -152,10 +152,9 @@ def _is_complete(tails: TailBounds, first: int, size: int) -> bool:
 
 
 @lru_cache(maxsize=4)  # the curves of one sum share their cells
-def _discretize_all(pairs: CountedPairs, step: float, rare: float) -> CountedCells:
-    return tuple(
-        (discretize(pair, step, effective_range(pair, rare)), count) for pair, count in pairs
-    )
+def _discretize_all(pairs: GridPairs, step: float, rare: float) -> CountedCells:
+    cells = discretize_all([pair for pair, _ in pairs], step, rare)
+    return tuple((cell, n) for cell, (_, n) in zip(cells, pairs, strict=True))
 
 
 def _infinite(cells: CountedCells) -> float:
@@ -173,14 +172,8 @@ def _window(tails: TailBounds, origin: float, delta: float, h: float) -> tuple[i
     bottom = max(top - 55 / t, tails.bottom(rare))
     bottom = min(bottom, origin - min(4 / t, 4 * s)) - 4 * h
     if (most - least) * h <= 1.5 * (top - bottom):
-        return least, _length(most - least + 1)
+        return least, fast_length(most - least + 1)
     width = tails.width(origin, rare)
     first = max(math.floor(min(bottom, top - width) / h), least)
     size = min(math.ceil(max(top / h, first + width / h)), most) - first + 1
-    return first, min(_length(size), _LARGEST)
-
-
-def _length(size: int) -> int:
-    """A length of at least `size` for which the transform is fast."""
-    power = 1 << max(size - 1, 1).bit_length()
-    return next((n for n in (power * 5 // 8, power * 3 // 4, power) if n >= size), power)
+    return first, min(fast_length(size), _LARGEST)

@@ -15,15 +15,18 @@ from deniable.privacy.arithmetic.dominating_pairs import (
 )
 from deniable.privacy.arithmetic.exact_epsilon import ExactEpsilon
 from deniable.privacy.arithmetic.intervals import INFINITY, ONE, ZERO
+from deniable.privacy.arithmetic.repeated_pairs import GridPairs, repeat_coins
 from deniable.privacy.compose.delta_curve import DeltaCurve
 from deniable.privacy.compose.precision_search import (
     choose_grid,
     curve_near_delta,
     curve_near_epsilon,
+    usual_precision,
 )
 from deniable.privacy.losses.loss import Loss
 
 _LEAST = 1e-26  # for a smaller delta a grid gives no bound
+_PROMISED = Fraction(1, 10**14)  # the least delta for which the usual precision is checked
 _SHORT = Context(prec=11, rounding=ROUND_CEILING)
 
 
@@ -40,7 +43,7 @@ class NumericalLoss(Loss):
     @property
     def _certain_delta(self) -> Fraction:
         most = 0.0
-        for pairs in directions(self.pairs):
+        for pairs in _both_directions(self.pairs):
             parts = [(pair.infinite, n) for pair, n in pairs if isinstance(pair, DiscretePair)]
             if any(share >= 1 for share, _ in parts):
                 return Fraction(1)
@@ -76,14 +79,26 @@ class NumericalLoss(Loss):
             )
         )
 
-    def _check_precision(self, delta: Fraction, precision: float, above: Decimal) -> None:
+    def _check_precision(
+        self, delta: Fraction, precision: float | None, above: Decimal
+    ) -> None:
+        if not above.is_finite() or (precision is None and delta < _PROMISED):
+            return
         below = self._epsilon_below(delta, precision)
-        if above.is_finite() and above - below > Decimal(precision):
+        goal = precision or usual_precision(float(above))
+        if above - below <= Decimal(goal):
+            return
+        found = f"epsilon lies between {floats.down(below)} and {floats.up(above)}"
+        if precision is None:
             raise PrecisionNotReached(
-                f"A precision of {precision:g} cannot be reached: epsilon lies between "
-                f"{floats.down(below)} and {floats.up(above)}. Ask for a precision of "
-                f"{floats.up(above - below):.1g} or more, or leave `precision` out."
+                f"The usual precision of {goal:.2g} is not reached: {found}. Ask for a "
+                "`precision`, for which a finer grid is used, or use `epsilon(delta)`, which "
+                "gives the upper bound."
             )
+        raise PrecisionNotReached(
+            f"A precision of {precision:g} cannot be reached: {found}. Ask for a precision of "
+            f"{floats.up(above - below):.1g} or more."
+        )
 
     def _delta_above(self, epsilon: ExactEpsilon) -> Decimal:
         if not self.pairs:
@@ -138,28 +153,33 @@ class NumericalLoss(Loss):
 
 
 @lru_cache(maxsize=64)
-def directions(pairs: CountedPairs) -> tuple[CountedPairs, ...]:
-    """The pairs and, unless all are symmetric, the pairs with P and Q swapped."""
+def directions(pairs: CountedPairs) -> tuple[GridPairs, ...]:
+    """The pairs and, unless all are symmetric, the pairs with P and Q swapped; each as it is
+    put on a grid."""
+    return tuple(repeat_coins(direction) for direction in _both_directions(pairs))
+
+
+def _both_directions(pairs: CountedPairs) -> tuple[CountedPairs, ...]:
     if all(pair.symmetric for pair, _ in pairs):
         return (pairs,)
     return pairs, HashedPairs((pair.reverse(), count) for pair, count in pairs)
 
 
-@lru_cache(maxsize=32)
-def _curve_near_delta(pairs: CountedPairs, delta: float, precision: float | None) -> DeltaCurve:
+@lru_cache(maxsize=8)
+def _curve_near_delta(pairs: GridPairs, delta: float, precision: float | None) -> DeltaCurve:
     at = None if precision is None else delta
     return curve_near_delta(pairs, choose_grid(pairs, at, precision), delta)
 
 
-@lru_cache(maxsize=128)
-def _curve_near_epsilon(pairs: CountedPairs, epsilon: float) -> DeltaCurve:
+@lru_cache(maxsize=32)
+def _curve_near_epsilon(pairs: GridPairs, epsilon: float) -> DeltaCurve:
     return curve_near_epsilon(pairs, choose_grid(pairs, None, None), epsilon)
 
 
-def _sufficient_epsilon(pairs: CountedPairs, delta: float, precision: float | None) -> float:
+def _sufficient_epsilon(pairs: GridPairs, delta: float, precision: float | None) -> float:
     return _curve_near_delta(pairs, delta, precision).sufficient_epsilon(delta)
 
 
-def _insufficient_epsilon(pairs: CountedPairs, delta: float, precision: float | None) -> float:
+def _insufficient_epsilon(pairs: GridPairs, delta: float, precision: float | None) -> float:
     high = _sufficient_epsilon(pairs, delta, precision)
     return _curve_near_delta(pairs, delta, precision).insufficient_epsilon(delta, high)

@@ -98,7 +98,9 @@ class Parallel(Loss):
     def _epsilon_below(self, delta: Fraction, precision: float | None = None) -> Decimal:
         return max(loss._epsilon_below(delta, precision) for loss in self.touched)
 
-    def _check_precision(self, delta: Fraction, precision: float, above: Decimal) -> None:
+    def _check_precision(
+        self, delta: Fraction, precision: float | None, above: Decimal
+    ) -> None:
         for loss in self.touched:
             greatest = loss._epsilon_at_precision(delta, precision)
             loss._check_precision(delta, precision, greatest)

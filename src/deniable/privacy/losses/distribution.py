@@ -135,7 +135,9 @@ class LossDistribution(Loss):
     def _epsilon_below(self, delta: Fraction, precision: float | None = None) -> Decimal:
         return self._numerical._epsilon_below(delta, precision)
 
-    def _check_precision(self, delta: Fraction, precision: float, above: Decimal) -> None:
+    def _check_precision(
+        self, delta: Fraction, precision: float | None, above: Decimal
+    ) -> None:
         self._numerical._check_precision(delta, precision, above)
 
     def _delta_above(self, epsilon: ExactEpsilon) -> Decimal:

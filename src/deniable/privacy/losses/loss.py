@@ -128,19 +128,18 @@ class Loss(ABC):
         """A lower and an upper bound on the least epsilon; the upper is `epsilon(delta)`.
 
         If a closed form is exact, they differ only by rounding. If the number was computed on
-        a grid, the grid is chosen so that they differ by at most 1e-4, or 1e-4 epsilon if that
-        is more, at a delta of 1e-14 or more; both bounds hold in any case. With `precision`
-        (such as 1e-6) the difference is checked: it is at most that, or it is a
-        `PrecisionNotReached`. Where the loss is only bounded from above, like the zCDP of an
-        unknown mechanism, the lower bound is lower, down to 0.
+        a grid, they differ by at most `precision` or, without one, by at most 1e-4 (1e-4
+        epsilon, if epsilon is above 1) at a delta of 1e-14 or more. If that is not reached, it
+        is a `PrecisionNotReached`, which says what is; `epsilon(delta)` is never refused. Where
+        the loss is only bounded from above, like the zCDP of an unknown mechanism, the lower
+        bound is lower, down to 0.
         """
         exact = delta_of(delta)
         if precision is not None:
             precision = float(positive(precision, "precision"))
         above = self._epsilon_at_precision(exact, precision)
         below = min(self._epsilon_below(exact, precision), above)
-        if precision is not None:
-            self._check_precision(exact, precision, above)
+        self._check_precision(exact, precision, above)
         low = math.inf if below == INFINITY else floats.down(max(below, ZERO))
         return low, floats.up(max(above, ZERO))
 
@@ -148,7 +147,9 @@ class Loss(ABC):
         """`_epsilon_above`, on a grid of this precision if it needs a grid."""
         return self._epsilon_above(delta)
 
-    def _check_precision(self, delta: Fraction, precision: float, above: Decimal) -> None:
+    def _check_precision(
+        self, delta: Fraction, precision: float | None, above: Decimal
+    ) -> None:
         """Raises PrecisionNotReached if a grid left `above` too far from the exact number."""
         return
 
