@@ -562,8 +562,14 @@ class LedgerContract:
             looks.set()
             return is_held(token)
 
+        def start():
+            try:
+                work()
+            finally:
+                looks.set()
+
         journal.is_held = look
-        thread = threading.Thread(target=work)
+        thread = threading.Thread(target=start)
         thread.start()
         looks.wait()
         return thread
@@ -579,7 +585,8 @@ class LedgerContract:
         assert answer_to(ledger, plan(1), plan_hash="f00d") == "{}"
         assert ledger.remaining.epsilon == 5
 
-    def test_a_question_that_was_left_without_an_outcome_blocks_nobody(self):
+    def test_a_question_that_was_left_without_an_outcome_blocks_nobody(self, monkeypatch):
+        monkeypatch.setattr(questions, "PATIENCE", 0)
         ledger = self.ledger(6)
         with ledger.ask(plan(1), plan_hash="f00d") as left:
             pass
@@ -618,9 +625,27 @@ class LedgerContract:
         assert ledger.remaining.epsilon == 1
         ledger.verify()
 
-    def test_a_retry_after_a_lost_connection_does_not_pay_again(self):
-        """The charge was committed, but its confirmation never came."""
+    def test_a_question_id_belongs_to_one_question_and_one_version(self):
         ledger = self.ledger(6)
+        first = {"plan_hash": "f00d", "version": "1", "question_id": "order 17"}
+        with ledger.ask(plan(1), **first) as entry:
+            for other in ({"plan_hash": "beef"}, {"version": "2"}):
+                for fresh in (False, True):
+                    with pytest.raises(InvalidParameter, match="another question, or for"):
+                        answer_to(ledger, plan(2), **first | other, fresh=fresh)
+            ledger.settle(entry, "{}")
+        with pytest.raises(InvalidParameter, match="'order 17' was used"):
+            answer_to(ledger, plan(2), **first | {"plan_hash": "beef"})
+        assert answer_to(ledger, plan(1), **first) == "{}"
+        for bad in ("a\0b", "\ud800", "a\nb"):
+            with pytest.raises(InvalidParameter, match="printable"):
+                answer_to(ledger, plan(1), **first | {"question_id": bad})
+        assert len(ledger.entries) == 1
+        assert ledger.remaining.epsilon == 5
+        ledger.verify()
+
+    def lose_confirmation(self, ledger):
+        """Asks, and the charge is committed, but its confirmation never comes."""
         append = ledger._journal.append
 
         def lose(decide):
@@ -631,6 +656,35 @@ class LedgerContract:
         with pytest.raises(LedgerUnavailable):
             answer_to(ledger, plan(1), plan_hash="f00d")
         del ledger._journal.append
+
+    def test_two_retries_after_a_lost_connection_get_one_answer(self):
+        """The second waits for the first, and does not keep the ledger locked meanwhile."""
+        ledger, got = self.ledger(6), []
+        self.lose_confirmation(ledger)
+        with ledger.ask(plan(1), plan_hash="f00d") as entry:
+            waits = self.wait_in(
+                lambda: got.append(answer_to(ledger, plan(1), plan_hash="f00d"))
+            )
+            ledger.settle(entry, '"first"')
+        waits.join()
+        assert got == ['"first"']
+        assert len(ledger.entries) == 1
+        assert ledger.remaining.epsilon == 5
+        assert not ledger._desk.unconfirmed
+
+    def test_a_lost_reservation_is_used_once(self):
+        """Who took it over may have run the engine: the next asker pays."""
+        ledger = self.ledger(6)
+        self.lose_confirmation(ledger)
+        with ledger.ask(plan(1), plan_hash="f00d") as left:
+            pass
+        with ledger.ask(plan(1), plan_hash="f00d") as entry:
+            assert entry.number > left.number
+        assert ledger.remaining.epsilon == 4
+
+    def test_a_retry_after_a_lost_connection_does_not_pay_again(self):
+        ledger = self.ledger(6)
+        self.lose_confirmation(ledger)
         with ledger.ask(plan(1), plan_hash="f00d") as entry:
             ledger.settle(entry, "{}")
         assert answer_to(ledger, plan(1), plan_hash="f00d") == "{}"

@@ -20,12 +20,11 @@ from deniable.ledger.journal import (
     Journal,
     JournalRow,
     JournalView,
-    check_checkpoint_is_not_ahead,
     check_end,
     check_link,
     read_state,
 )
-from deniable.ledger.replay import LedgerState
+from deniable.ledger.replay import LedgerState, check_checkpoint_is_not_ahead
 
 CHECKPOINT_EVERY = 1_000  # entries between two checkpoints
 CHECKPOINT_SIZE = 16_000_000  # or characters: answers may be long

@@ -95,7 +95,7 @@ class DatabaseJournal(Journal):
                 _write_rows(connection, rows, anchor, after, checkpoint)
             self._read_back(after)
             self.remember_signed(after)
-        if any(row.ends is None for row in rows):  # the end of a charge is not a charge
+        if not all(row.ends_a_charge for row in rows):
             self.raise_mark()
         return rows
 
@@ -103,7 +103,8 @@ class DatabaseJournal(Journal):
         """Notes next to the key how far this ledger is."""
         if self.mark is not None:
             with self.view() as view:
-                self.mark.raise_to(self.ledger_id(view), view.anchor)
+                seen = self.ledger_id(view), view.anchor
+            self.mark.raise_to(*seen)  # which waits for a lock: not while one is held here
 
     def check_mark(self, view: JournalView) -> None:
         """Refuses a ledger that this host has seen further on, or another one."""
@@ -162,7 +163,7 @@ class DatabaseJournal(Journal):
             first = max(0, anchor.number - count)  # one more: its hash links the next one
             check_chain(_read_rows(connection, first - 1, _AFTER_ALL), anchor, first)
 
-    def hold(self, token: str) -> AbstractContextManager[None]:
+    def hold(self, token: str) -> AbstractContextManager[bool]:
         return self._store.hold(token, self._connection)
 
     def is_held(self, token: str) -> bool:

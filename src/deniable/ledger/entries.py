@@ -134,7 +134,7 @@ def list_charges(rows: Iterable[JournalRow]) -> tuple[Entry, ...]:
     for row in rows:
         for entry in read_entries(row):
             entries[reservation_id(entry.number, entry.place)] = entry
-        if row.ends is not None:
+        if row.ends is not None and row.ends_a_charge:
             body = row.read()
             how = {"state": body["kind"], "reference": body.get("reference")}
             entries[row.ends] = replace(entries[row.ends], **how)

@@ -24,12 +24,14 @@ from deniable.exact.foreign_text import read_json
 from deniable.ledger.ledger import Head
 from deniable.ledger.stores.holds import MemoryHolds
 from deniable.ledger.stores.signing_keys import PublicKey, SigningKey, signature_is_valid
+from deniable.policy.names import compared_name
 from deniable.query.plan.canonical import canonical_text
 
 Body = Mapping[str, Any]
 
 FORMAT = 2  # of the ledgers that are written now; format 1 had all sums in the anchor
 HEAD_STATE = canonical_text({"format": FORMAT})
+_ID = "id."  # how the `ends` of the one reservation of a question id begins
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +39,8 @@ class JournalRow:
     """One entry as it is stored.
 
     `ends` and `recall` are index columns, made from the body (see `lookup_keys`): the
-    reservation that the entry ends, and the question that it answers.
+    reservation that the entry ends, and the question that it answers. No two entries have the
+    same `ends`. So that an id has one reservation, it is the `ends` of that reservation.
     """
 
     number: int
@@ -45,6 +48,11 @@ class JournalRow:
     hash: str
     ends: str | None
     recall: str | None
+
+    @property
+    def ends_a_charge(self) -> bool:
+        """Whether it says how a charge ended, and is no charge itself."""
+        return self.ends is not None and not self.ends.startswith(_ID)
 
     def read(self) -> dict[str, Any]:
         """The body, parsed."""
@@ -132,8 +140,11 @@ class Journal(ABC):
         """
 
     @abstractmethod
-    def hold(self, token: str) -> AbstractContextManager[None]:
-        """Locks a token while a question is answered; the lock ends with the process."""
+    def hold(self, token: str) -> AbstractContextManager[bool]:
+        """Locks a token while a question is answered; the lock ends with the process.
+
+        Never waits: it says False if another holds the token.
+        """
 
     @abstractmethod
     def is_held(self, token: str) -> bool:
@@ -235,6 +246,8 @@ def lookup_keys(body: Body) -> tuple[str | None, str | None]:
     if body["kind"] == "step":
         return ends, step_key(body["of"], body["step"])
     if "holder" in body:  # a reservation that others may wait for
+        if "question_id" in body:
+            ends = question_key(body["analyst"], body["question_id"])
         return ends, recall_key(body["plans"][0]["plan"], body["version"])
     return ends, None
 
@@ -242,6 +255,12 @@ def lookup_keys(body: Body) -> tuple[str | None, str | None]:
 def reservation_id(number: int, place: int) -> str:
     """The name of one reservation: its entry, and its place among those in that entry."""
     return f"{number}.{place}"
+
+
+def question_key(analyst: str | None, question_id: str) -> str:
+    """The name of a question id, which belongs to one analyst."""
+    name = None if analyst is None else compared_name(analyst)
+    return _ID + digest(canonical_text([name, question_id]))
 
 
 def step_key(run: int, step: int) -> str:
@@ -273,15 +292,6 @@ def check_end(number: int, before: str, anchor: JournalAnchor) -> None:
         raise LedgerBroken(
             f"The ledger ends at entry {number}, but its signed head is entry "
             f"{anchor.number}: entries were removed or added at the end."
-        )
-
-
-def check_checkpoint_is_not_ahead(checkpoint: JournalAnchor, anchor: JournalAnchor) -> None:
-    """Refuses an anchor that is older than the checkpoint of the same moment."""
-    if checkpoint.number > anchor.number:
-        raise LedgerBroken(
-            f"The ledger was set back: it has a checkpoint at entry {checkpoint.number}, but "
-            f"ends at entry {anchor.number}. Nothing was spent. Restore its latest copy."
         )
 
 
@@ -347,7 +357,7 @@ class MemoryJournal(Journal):
         with self._lock:
             return tuple(self._rows), self._anchor
 
-    def hold(self, token: str) -> AbstractContextManager[None]:
+    def hold(self, token: str) -> AbstractContextManager[bool]:
         return self._holds.hold(token)
 
     def is_held(self, token: str) -> bool:

@@ -4,10 +4,15 @@ A question is a plan on a version of the data. The first asker reserves it. Othe
 same while it is being answered wait for the outcome, and get it. If the first asker dies, the
 charge stays, its entry is ended as "abandoned", and the next asker reserves again.
 
-A question id names one asking. It has one reservation and one outcome, an answer or a failure,
-and asking again under the same id gets that outcome.
+A question id names one asking of one question. It has one reservation and one outcome, an
+answer or a failure, and asking again under the same id gets that outcome. Another plan, or
+another version of the data, is refused under an id that was used.
+
+An asker takes over what a dead one has left by holding its token, which only one can do. Nobody
+waits for a token while the ledger is locked.
 """
 
+import os
 import secrets
 import time
 from collections.abc import Callable, Iterator
@@ -24,6 +29,7 @@ from deniable.ledger.journal import (
     JournalRow,
     JournalView,
     check_link,
+    question_key,
     recall_key,
     reservation_id,
 )
@@ -51,12 +57,19 @@ class AskedQuestion:
     def __post_init__(self) -> None:
         name = self.question_id
         if name is not None and not (
-            isinstance(name, str) and 0 < len(name) <= _MOST_ID_CHARACTERS
+            isinstance(name, str)
+            and 0 < len(name) <= _MOST_ID_CHARACTERS
+            and name.isprintable()
         ):
             raise InvalidParameter(
-                f"`question_id` must be a text of 1 to {_MOST_ID_CHARACTERS} characters. "
-                "Nothing was spent."
+                f"`question_id` must be a text of 1 to {_MOST_ID_CHARACTERS} printable "
+                "characters. Nothing was spent."
             )
+
+    @property
+    def names(self) -> tuple[str, str]:
+        """The plan and the version of the data, as a reservation states them."""
+        return self.plan_hash, self.version
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,35 +105,49 @@ Finding: TypeAlias = KeptAnswer | OpenReservation | FailedReservation | None
 
 def look_up(view: JournalView, asked: AskedQuestion, *, has_account: bool) -> Finding:
     """What the ledger knows about a question; `has_account`: if its analyst has a budget."""
-    rows = view.answers(recall_key(asked.plan_hash, asked.version))
-    name = asked.question_id, (analyst := known_as(asked.analyst))
-    bodies = [(row, row.read()) for row in rows]
-    reserved = [(row, body) for row, body in bodies if body["kind"] == "reserved"]
     if asked.question_id is not None:
-        for row, body in reserved:
-            if (body.get("question_id"), known_as(body["analyst"])) == name:
-                return _outcome(view, row, body)
+        named = view.ending(question_key(asked.analyst, asked.question_id))
+        if named is not None:
+            return _outcome(view, asked, named)
     if asked.fresh:
         return None
+    rows = view.answers(recall_key(asked.plan_hash, asked.version))
+    bodies = [(row, row.read()) for row in rows]
+    analyst = known_as(asked.analyst)
     answers = [(row, body) for row, body in bodies if "record" in body]
     if answers:
         row, body = answers[-1]
-        before = view.row(row.number - 1)
-        check_link(row, row.number, "" if before is None else before.hash)
+        _check_hash(view, row)
         received = recipients(body, [body for _, body in bodies])
         return KeptAnswer(body, not has_account or analyst in received)
-    for row, body in reversed(reserved):
-        if view.ending(reservation_id(row.number, 0)) is None:
+    for row, body in reversed(bodies):
+        is_open = view.ending(reservation_id(row.number, 0)) is None
+        if body["kind"] == "reserved" and is_open:
             shared = not has_account or known_as(body["analyst"]) == analyst
             return OpenReservation(row, body, shared)
     return None
 
 
-def _outcome(view: JournalView, row: JournalRow, body: Body) -> Finding:
+def _check_hash(view: JournalView, row: JournalRow) -> None:
+    before = view.row(row.number - 1)
+    check_link(row, row.number, "" if before is None else before.hash)
+
+
+def _outcome(view: JournalView, asked: AskedQuestion, row: JournalRow) -> Finding:
     """How the one reservation of a question id ended."""
+    _check_hash(view, row)
+    body = row.read()
+    if (body["plans"][0]["plan"], body["version"]) != asked.names:
+        raise InvalidParameter(
+            f"The question id {asked.question_id!r} was used for another question, or for "
+            "another version of the data (entry "
+            f"{row.number} of the ledger). An id belongs to one question. Nothing was spent. "
+            "Ask under another id."
+        )
     ending = view.ending(reservation_id(row.number, 0))
     if ending is None:
         return OpenReservation(row, body, True)
+    _check_hash(view, ending)
     ended = ending.read()
     if "record" in ended:
         return KeptAnswer(ended, True)
@@ -149,8 +176,9 @@ class QuestionDesk:
 
     def __init__(self, journal: Journal) -> None:
         self.journal = journal
-        # Holders whose reservation may have been committed. No engine ran for them.
-        self.unconfirmed: set[str] = set()
+        # Holders of this process whose reservation may have been committed, and for which no
+        # engine ran. Only who holds the token may take a holder out, before the engine runs.
+        self.unconfirmed: set[tuple[int, str]] = set()
 
     @contextmanager
     def ask(self, asked: AskedQuestion, acts: QuestionActs) -> Iterator[Entry | RecalledAnswer]:
@@ -172,10 +200,20 @@ class _Asking:
     ) -> None:
         self._desk, self._asked, self._acts, self._held = desk, asked, acts, held
         self._journal = desk.journal
-        self._holder = secrets.token_hex(8)
         self._found: Finding = None
+        self._taken: set[str] = set()  # the tokens of others that are held here
         self._adopted = ""  # the holder of a reservation that was not confirmed
-        held.enter_context(self._journal.hold(self._holder))
+        self._holder = secrets.token_hex(8)
+        while not self._hold(self._holder):
+            self._holder = secrets.token_hex(8)
+
+    def _hold(self, token: str) -> bool:
+        """Holds a token until the end of the asking, unless another holds it."""
+        with ExitStack() as attempt:
+            if not attempt.enter_context(self._journal.hold(token)):
+                return False
+            self._held.push(attempt.pop_all())
+        return True
 
     def resolve(self) -> Entry | RecalledAnswer:
         deadline = time.monotonic() + PATIENCE
@@ -184,7 +222,7 @@ class _Asking:
             try:
                 rows = self._acts.append(self._decide)
             except LedgerUnavailable:
-                self._desk.unconfirmed.add(self._holder)
+                self._desk.unconfirmed.add((os.getpid(), self._holder))
                 raise
             found = self._found
             if found is None:
@@ -193,10 +231,15 @@ class _Asking:
                 return recalled_answer(found.body)
             if isinstance(found, FailedReservation):
                 raise EngineFailed(found.reference)
-            if found.body["holder"] == self._adopted:
+            holder = found.body["holder"]
+            if holder == self._adopted:
                 self._journal.raise_mark()  # the first try may not have come so far
+                self._desk.unconfirmed.discard((os.getpid(), holder))
                 return next(read_entries(found.row))
-            self._wait_for(found, deadline)
+            if not self._hold(holder):
+                self._wait_for(found, deadline)
+            elif not self._has_ended(found):
+                self._taken.add(holder)
 
     def _decide(self, view: JournalView) -> Change:
         has_account = self._acts.has_account(view)
@@ -214,15 +257,13 @@ class _Asking:
         )
 
     def _take_over(self, view: JournalView, found: OpenReservation) -> Change:
-        """Nothing, if its holder is at work; otherwise ends it and reserves again."""
+        """Nothing, unless its token is held here; then adopts it, or ends it and reserves."""
         holder = found.body["holder"]
-        own = known_as(found.body["analyst"]) == known_as(self._asked.analyst)
-        if own and holder in self._desk.unconfirmed:
-            if self._adopted != holder:
-                self._held.enter_context(self._journal.hold(holder))
-            self._adopted = holder
+        if holder not in self._taken:
             return (), None
-        if self._journal.is_held(holder):
+        own = known_as(found.body["analyst"]) == known_as(self._asked.analyst)
+        if own and (os.getpid(), holder) in self._desk.unconfirmed:
+            self._adopted = holder
             return (), None
         ended = {"kind": "failed", "of": found.row.number, "place": 0}
         ended |= {"reference": ABANDONED, "time": self._acts.time()}
@@ -238,15 +279,7 @@ class _Asking:
         pause, told_at = _FIRST_PAUSE, time.monotonic() + patience.TOLD_AFTER
         while True:
             at_work = self._journal.is_held(found.body["holder"])  # first: it ends, then stops
-            with self._journal.view() as view:
-                ending = view.ending(found.id)
-            if ending is not None:
-                ended = ending.read()
-                failed = ended["kind"] == "failed" and found.shared
-                if failed and ended["reference"] not in _NOT_THE_ENGINES:
-                    raise EngineFailed(ended["reference"])
-                return
-            if not at_work:
+            if self._has_ended(found) or not at_work:
                 return
             if time.monotonic() > deadline:
                 raise QuestionPending(
@@ -259,3 +292,15 @@ class _Asking:
                 told_at = deadline
             time.sleep(pause)
             pause = min(2 * pause, _LONGEST_PAUSE)
+
+    def _has_ended(self, found: OpenReservation) -> bool:
+        """Whether a reservation has an outcome by now. A failure is that of who waited, too."""
+        with self._journal.view() as view:
+            ending = view.ending(found.id)
+        if ending is None:
+            return False
+        ended = ending.read()
+        failed = ended["kind"] == "failed" and found.shared
+        if failed and ended["reference"] not in _NOT_THE_ENGINES:
+            raise EngineFailed(ended["reference"])
+        return True

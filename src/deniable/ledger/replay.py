@@ -25,7 +25,6 @@ from deniable.ledger.journal import (
     Body,
     JournalAnchor,
     JournalRow,
-    check_checkpoint_is_not_ahead,
     check_end,
     check_link,
     digest,
@@ -147,6 +146,15 @@ def _is_tight_price(pure: Amount | None, delta: str) -> bool:
         and pure.amount > 0
         and pure.slack == round_up(fraction_from_json(delta))
     )
+
+
+def check_checkpoint_is_not_ahead(checkpoint: JournalAnchor, anchor: JournalAnchor) -> None:
+    """Refuses an anchor that is older than the checkpoint of the same moment."""
+    if checkpoint.number > anchor.number:
+        raise LedgerBroken(
+            f"The ledger was set back: it has a checkpoint at entry {checkpoint.number}, but "
+            f"ends at entry {anchor.number}. Nothing was spent. Restore its latest copy."
+        )
 
 
 class OpenCharges:

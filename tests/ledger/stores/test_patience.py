@@ -110,3 +110,25 @@ def test_the_lock_of_the_mark_has_a_limit_too(ledger, tmp_path, impatient):
         with pytest.warns(LedgerWarning, match=r"l\.key\.mark"), refused:
             ledger.reserve(plan(0.25))
     assert ledger.remaining.epsilon == 0.75
+
+
+def test_nobody_waits_for_the_mark_with_the_ledger_locked(tmp_path, monkeypatch):
+    """While a session waits for the lock of the mark, others can write to the ledger."""
+    monkeypatch.setattr(patience, "TOLD_AFTER", 0.01)
+    ledger = DurableLedger(tmp_path / "l.sqlite", TERMS)
+    other, wrote = sqlite3.connect(tmp_path / "l.sqlite", timeout=0), []
+    with (tmp_path / "l.key.mark.lock").open() as held:
+
+        def write(_):
+            try:
+                other.execute("BEGIN EXCLUSIVE")
+                wrote.append(other.rollback())
+            finally:
+                fcntl.flock(held, fcntl.LOCK_UN)
+
+        fcntl.flock(held, fcntl.LOCK_EX)
+        monkeypatch.setattr(patience, "tell_waiting", write)
+        ledger.reserve(plan(0.25))
+    assert wrote == [None]
+    other.close()
+    ledger.close()

@@ -2,7 +2,8 @@
 
 A reservation names a holder, a random token. While its question is being answered, the token is
 locked. If the process dies, the operating system (or PostgreSQL) ends the lock, so nobody waits
-for an answer that will not come.
+for an answer that will not come. Holding never waits: a token has one holder or none. Whoever
+gets the token of another has proof that nobody is at work, and keeps others from it.
 """
 
 import os
@@ -12,6 +13,13 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from deniable.errors import LedgerUnavailable
+
+try:
+    import fcntl
+except ImportError:  # not POSIX: there are no such locks
+    _HAS_LOCKS = False
+else:
+    _HAS_LOCKS = True
 
 _open_handles: set[int] = set()
 
@@ -32,9 +40,9 @@ class MemoryHolds:
     """The tokens that threads of this process hold.
 
     >>> holds = MemoryHolds()
-    >>> with holds.hold("f00d"):
-    ...     holds.is_held("f00d"), holds.is_held("beef")
-    (True, False)
+    >>> with holds.hold("f00d") as held, holds.hold("f00d") as twice:
+    ...     held, twice, holds.is_held("f00d"), holds.is_held("beef")
+    (True, False, True, False)
     >>> holds.is_held("f00d")
     False
     """
@@ -44,14 +52,17 @@ class MemoryHolds:
         self._lock = threading.Lock()
 
     @contextmanager
-    def hold(self, token: str) -> Iterator[None]:
+    def hold(self, token: str) -> Iterator[bool]:
+        """Holds a token until the end; says False, at once, if another holds it."""
         with self._lock:
+            is_free = token not in self._held
             self._held.add(token)
         try:
-            yield
+            yield is_free
         finally:
             with self._lock:
-                self._held.discard(token)
+                if is_free:
+                    self._held.discard(token)
 
     def is_held(self, token: str) -> bool:
         return token in self._held
@@ -68,52 +79,76 @@ class FileHolds(MemoryHolds):
         self._ledger = ledger
 
     @contextmanager
-    def hold(self, token: str) -> Iterator[None]:
-        try:
-            import fcntl
-        except ImportError:  # not POSIX
-            with super().hold(token):
-                yield
+    def hold(self, token: str) -> Iterator[bool]:
+        if not _HAS_LOCKS:
+            with super().hold(token) as held:
+                yield held
             return
-        file = self._file(token)
+        file, pid = self._file(token), os.getpid()
+        handle = self._open_locked(file)
         try:
-            handle = os.open(file, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
-        except OSError as problem:
-            raise LedgerUnavailable(
-                f"The file {str(file)!r} cannot be made ({problem.strerror}), so others could "
-                "not see that this question is being answered. Nothing was spent. Make the "
-                "ledger's folder writable."
-            ) from None
-        _open_handles.add(handle)
-        pid = os.getpid()
-        try:
-            fcntl.flock(handle, fcntl.LOCK_EX)
-            yield
+            yield handle is not None
         finally:
-            if os.getpid() == pid:
+            if handle is not None and os.getpid() == pid:
                 with suppress(OSError):
                     file.unlink()
                 _open_handles.discard(handle)
                 os.close(handle)
 
+    def _open_locked(self, file: Path) -> int | None:
+        """A handle of a token's file, locked; None if another handle has the lock."""
+        while True:
+            try:
+                handle = os.open(file, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+            except OSError as problem:
+                raise LedgerUnavailable(
+                    f"The file {str(file)!r} cannot be made ({problem.strerror}), so others "
+                    "could not see that this question is being answered. Nothing was spent. "
+                    "Make the ledger's folder writable."
+                ) from None
+            _open_handles.add(handle)
+            locked, here = try_lock(handle), _is_at(file, handle)
+            if locked and here:
+                return handle
+            _open_handles.discard(handle)
+            os.close(handle)
+            if here:
+                return None  # else whoever had it has deleted it: make another
+
     def is_held(self, token: str) -> bool:
-        try:
-            import fcntl
-        except ImportError:  # not POSIX
+        if not _HAS_LOCKS:
             return super().is_held(token)
+        file = self._file(token)
         try:
-            handle = os.open(self._file(token), os.O_RDWR | os.O_CLOEXEC)
+            handle = os.open(file, os.O_RDWR | os.O_CLOEXEC)
         except FileNotFoundError:
             return False
         try:
-            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            return True
+            if not try_lock(handle):
+                return _is_at(file, handle)
+            if _is_at(file, handle):
+                file.unlink(missing_ok=True)  # what a process that died has left
+            return False
         finally:
             os.close(handle)
-        with suppress(OSError):
-            self._file(token).unlink()  # what a process that died has left
-        return False
 
     def _file(self, token: str) -> Path:
         return self._ledger.with_name(f"{self._ledger.name}.asking.{token}")
+
+
+def try_lock(handle: int) -> bool:
+    """Locks a file, unless another handle has it. Without locks of the system: always True."""
+    if _HAS_LOCKS:
+        try:
+            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            return False
+    return True
+
+
+def _is_at(file: Path, handle: int) -> bool:
+    """Whether a path still leads to an open file."""
+    try:
+        return os.path.samestat(file.stat(), os.fstat(handle))
+    except FileNotFoundError:
+        return False

@@ -153,17 +153,17 @@ class PostgreSQLStore:
         return
 
     @contextmanager
-    def hold(self, token: str, connect: Connect) -> Iterator[None]:
+    def hold(self, token: str, connect: Connect) -> Iterator[bool]:
         """An advisory lock, on a connection of its own."""
+        number = _lock_number(token)
         with connect() as connection:
-            connection.execute(sa.select(sa.func.pg_advisory_lock(_lock_number(token))))
+            got = connection.execute(sa.select(sa.func.pg_try_advisory_lock(number))).scalar()
             try:
-                yield
+                yield bool(got)
             finally:
                 try:
-                    connection.execute(
-                        sa.select(sa.func.pg_advisory_unlock(_lock_number(token)))
-                    )
+                    if got:
+                        connection.execute(sa.select(sa.func.pg_advisory_unlock(number)))
                 except sa.exc.DBAPIError:  # the connection is lost, and the lock with it
                     connection.invalidate()
 

@@ -53,7 +53,9 @@ class SQLiteStore:
     reading = ("BEGIN", "SELECT 1 FROM sqlite_schema")  # the second waits for the lock
 
     def __init__(self, url: sa.URL, *, read_only: bool) -> None:
-        self.url, self.path, self._read_only = url, Path(str(url.database)), read_only
+        # Without links, as SQLite opens it: everybody must name the files beside it alike.
+        self.path, self._read_only = Path(os.path.realpath(str(url.database))), read_only
+        self.url = url.set(database=str(self.path))
         self._identity: tuple[int, int] | None = None
         self._holds = FileHolds(self.path)
 
@@ -107,9 +109,9 @@ class SQLiteStore:
             self.path.touch(mode=0o600, exist_ok=True)
 
     def check_place(self) -> None:
-        """Refuses a path that does not lead, as its only name, to the file that was opened."""
+        """Refuses a path that is not, as its only name, that of the file that was opened."""
         try:
-            found = self.path.stat()
+            found = self.path.lstat()
         except OSError:
             raise self._moved_error() from None
         identity = found.st_dev, found.st_ino
@@ -161,7 +163,7 @@ class SQLiteStore:
                 "spent. Restore its latest copy."
             )
 
-    def hold(self, token: str, _connect: object) -> AbstractContextManager[None]:
+    def hold(self, token: str, _connect: object) -> AbstractContextManager[bool]:
         return self._holds.hold(token)
 
     def is_held(self, token: str, _connect: object) -> bool:
