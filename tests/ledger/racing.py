@@ -162,7 +162,7 @@ class StillEngine:
         self._step = step
 
     def schema(self, table):
-        return {"x": "BIGINT"}
+        return {"x": "BIGINT", "y": "BIGINT"}
 
     def run(self, plan):
         self._step()

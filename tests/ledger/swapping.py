@@ -11,6 +11,7 @@ import shutil
 import sqlite3
 from contextlib import suppress
 from fractions import Fraction
+from pathlib import Path
 
 import psycopg
 
@@ -20,7 +21,17 @@ from deniable.ledger.durable_ledger import open_ledger
 from deniable.release import Session
 from tests.ledger.racing import StillEngine
 
-TEXT = '[budget]\nepsilon = 1\n[tables.data]\nsource = "data.csv"\nunit = "x"\n'
+TEXT = """[budget]
+epsilon = 1
+[units.y]
+epsilon = 1
+[tables.data]
+source = "data.csv"
+unit = "x"
+[tables.others]
+source = "others.csv"
+unit = "y"
+"""
 SHARE = Fraction(1, 8)
 
 
@@ -41,7 +52,8 @@ class World:
         try:
             policy = load_with_ledger(self.policy)
             session = Session(policy, StillEngine(lambda: None), open_ledger(policy))
-            (table,) = policy.tables
+            sources = {Path(one.source).name: name for name, one in policy.tables.items()}
+            table = sources["data.csv"]  # these rows, by whatever name
             asked = session.plan(f"SELECT COUNT(*) AS n FROM {table}", epsilon=SHARE)
             self.sessions.append((session, asked))
         except DeniableError:
@@ -183,6 +195,19 @@ BOTH = {
     "policy with more epsilon": _edit(lambda text: text.replace("epsilon = 1", "epsilon = 9")),
     "policy with another unit": _edit(lambda text: text.replace('unit = "x"', "")),
     "policy with a renamed table": _edit(lambda text: text.replace("data]", "data2]")),
+    "policy with a renamed table of another unit": _edit(
+        lambda text: text.replace("data]", "data2]").replace('unit = "x"', 'unit = "y"')
+    ),
+    "policy with its source in a table of another unit": _edit(
+        lambda text: text.replace("others.csv", "data.csv")
+    ),
+    "policy with its sources swapped": _edit(
+        lambda text: (
+            text.replace("others.csv", "o")
+            .replace("data.csv", "others.csv")
+            .replace('"o"', '"data.csv"')
+        )
+    ),
     "policy with a budget of its own": _edit(lambda text: f"{text}\n[units.x]\nepsilon = 9\n"),
     "policy with another id": _edit(lambda text: text.replace('id = "', 'id = "0')),
     "policy elsewhere and back": _away_and_back(lambda world: world.policy),

@@ -19,8 +19,9 @@ from deniable.policy import Policy, Table
 from deniable.policy.budget import Budget, Schedule
 from tests.ledger.contract import plan
 
-VISITS = Table("visits", unit="patient", budget=Budget(1, 1e-7))
-STAFF = Table("staff", unit="employee")
+VISITS = Table("visits", "visits.csv", unit="patient", budget=Budget(1, 1e-7))
+STAFF = Table("staff", "staff.csv", unit="employee")
+TOWNS = Table("towns", "towns.csv", public=True)
 GROWS = Schedule(start=datetime.date(2026, 1, 1), every=30, epsilon=1, times=1)
 
 
@@ -32,7 +33,7 @@ def policy(*tables, **changes):
     return Policy(tables, **whole | changes)
 
 
-FIRST = policy(VISITS, STAFF)
+FIRST, ONE = policy(VISITS, STAFF, TOWNS), policy(VISITS, TOWNS)
 ANALYSTS = FIRST.analysts
 LIMITED = {"unit": "patient", "budget": Budget(1, 1e-7)}
 
@@ -48,37 +49,36 @@ GIVES = {
         ),
         [("budget", "unit:id", 5)],
     ),
-    "a renamed table without its limit": (
-        policy(STAFF, Table("v", unit="patient")),
-        [("limit", "table:v", 2)],
+    "a renamed table that is charged to another unit": (
+        policy(STAFF, Table("v", unit="employee", budget=Budget(0.75))),
+        [("protection", "v", Fraction(3, 4))],
     ),
-    "a second table without the limit": (
+    "a table next to tables of two units": (
         policy(VISITS, STAFF, Table("v", unit="patient")),
-        [("limit", "table:v", 2)],
-    ),
-    "a renamed table with a higher limit": (
-        policy(STAFF, Table("v", unit="patient", budget=Budget(1.5))),
-        [("limit", "table:v", Fraction(1, 2))],
-    ),
-    "another spelling of the name, without its limit": (
-        policy(STAFF, Table("Visits", unit="patient")),
-        [("limit", "table:Visits", 2)],
-    ),
-    "a renamed table without its unit": (
-        policy(STAFF, Table("v", budget=Budget(1, 1e-7))),
-        [("protection", "v", 3)],
-    ),
-    "a renamed table with another unit": (
-        policy(STAFF, Table("v", unit="visit", budget=Budget(1, 1e-7))),
-        [("protection", "v", 3)],
-    ),
-    "a renamed table under another relation": (
-        policy(STAFF, Table("v", neighbors="replace", **LIMITED)),
         [("protection", "v", 3)],
     ),
     "a renamed table that is public": (
         policy(STAFF, Table("v", public=True)),
         [("public", "v", None)],
+    ),
+    "two public tables, in any order": (
+        policy(VISITS, STAFF, Table("z", public=True), Table("a", public=True)),
+        [("public", "a", None), ("public", "z", None)],
+    ),
+    "a table with the source of another": (
+        policy(VISITS, Table("staff", "visits.csv", unit="employee")),
+        [("protection", "staff", 2)],
+    ),
+    "two tables with their sources swapped": (
+        policy(
+            Table("visits", "staff.csv", **LIMITED),
+            Table("staff", "./visits.csv", unit="employee"),
+        ),
+        [("protection", "staff", 2), ("protection", "visits", 1)],
+    ),
+    "a public table with the source of another": (
+        policy(VISITS, STAFF, Table("towns", "visits.csv", public=True)),
+        [("public", "towns", None)],
     ),
     "a table's limit is removed": (
         policy(Table("visits", unit="patient"), STAFF),
@@ -115,11 +115,56 @@ GIVES = {
     "no limits for analysts": (
         policy(VISITS, STAFF, analysts={}),
         [
+            ("limit", "analyst:*", 3),
             ("limit", "analyst:ann", Fraction(5, 2)),
             ("limit", "analyst:bob", Fraction(5, 2)),
-            ("limit", "analyst:*", 3),
         ],
     ),
+}
+
+
+OF_ONE_UNIT = {
+    "a renamed table with its limit": (
+        policy(Table("v", "visits.csv", **LIMITED)),
+        [("limit", "table:v", 1)],
+    ),
+    "a renamed table with a lower limit, from a copy of its file": (
+        policy(Table("v", "copy.csv", unit="Patient", budget=Budget(0.75))),
+        [("limit", "table:v", Fraction(3, 4))],
+    ),
+    "a renamed table without its limit": (
+        policy(Table("v", unit="patient")),
+        [("limit", "table:v", 2)],
+    ),
+    "a second table without the limit": (
+        policy(VISITS, Table("v", unit="patient")),
+        [("limit", "table:v", 2)],
+    ),
+    "a renamed table with a higher limit": (
+        policy(Table("v", unit="patient", budget=Budget(1.5))),
+        [("limit", "table:v", Fraction(3, 2))],
+    ),
+    "another spelling of the name, without its limit": (
+        policy(Table("Visits", unit="patient")),
+        [("limit", "table:Visits", 2)],
+    ),
+    "a renamed table without its unit": (
+        policy(Table("v", budget=Budget(1, 1e-7))),
+        [("protection", "v", 1)],
+    ),
+    "a renamed table with another unit": (
+        policy(Table("v", unit="visit")),
+        [("protection", "v", 3)],
+    ),
+    "a renamed table under another relation": (
+        policy(Table("v", neighbors="replace", **LIMITED)),
+        [("protection", "v", 1)],
+    ),
+}
+GIVEN = {
+    name: (first, *case)
+    for first, cases in ((FIRST, GIVES), (ONE, OF_ONE_UNIT))
+    for name, case in cases.items()
 }
 
 
@@ -127,10 +172,10 @@ def opened(edited, journal, **because):
     return ChainedLedger(Terms.from_policy(edited), journal, **because)
 
 
-@pytest.mark.parametrize(("edited", "given"), GIVES.values(), ids=GIVES)
-def test_what_gives_more_asks_for_consent_and_records_it(edited, given):
+@pytest.mark.parametrize(("first", "edited", "given"), GIVEN.values(), ids=GIVEN)
+def test_what_gives_more_asks_for_consent_and_records_it(first, edited, given):
     journal = MemoryJournal(SigningKey.new())
-    opened(FIRST, journal).reserve(plan(0.25, table="visits"), analyst="ann")
+    opened(first, journal).reserve(plan(0.25, table="visits"), analyst="ann")
     for read_only in (False, True):
         with pytest.raises(LedgerBroken, match="deniable ledger amend --because"):
             opened(edited, journal, because=" ", read_only=read_only)
@@ -177,9 +222,7 @@ def test_what_was_fixed_is_refused_with_a_reason_too(edited):
     "edited",
     [
         policy(Table("visits", unit="patient", budget=Budget(0.5)), STAFF),
-        policy(VISITS, STAFF, Table("v", **LIMITED)),
-        policy(STAFF, Table("v", unit="Patient", budget=Budget(0.75))),
-        policy(VISITS, STAFF, Table("s", unit="employee", budget=Budget(1))),
+        policy(VISITS, STAFF, Table("towns", "new.csv", public=True)),
         policy(VISITS),  # the tables of a unit are gone, and so is its budget
         policy(VISITS, STAFF, analysts={"ann": Budget(0.25)}),
         policy(Table("visits", version="2", source="new.csv", **LIMITED), STAFF),
@@ -201,6 +244,56 @@ def test_what_narrows_or_costs_no_privacy_needs_no_consent(edited):
     ledger = opened(edited, journal)
     assert "gives" not in ledger.terms_entry()
     ledger.verify()
+
+
+def test_tables_of_one_unit_without_limits_may_be_added_and_renamed():
+    journal = MemoryJournal(SigningKey.new())
+    unlimited = [Table(name, f"{name}.csv", unit="patient") for name in ("a", "b", "c")]
+    opened(policy(*unlimited[:2]), journal)
+    ledger = opened(policy(*unlimited[1:]), journal)
+    swapped = policy(Table("b", "c.csv", unit="patient"), Table("c", "a.csv", unit="patient"))
+    ledger = opened(swapped, journal)
+    assert "gives" not in ledger.terms_entry()
+    ledger.verify()
+
+
+def test_a_raised_delta_is_a_gift_whichever_unit_has_the_most():
+    units = {"employee": Budget(1, 1e-6)}
+    before, after = (
+        Terms.from_policy(
+            policy(VISITS, STAFF, delta=0, units=units, analysts={"ann": Budget(1, delta)})
+        )
+        for delta in (0, 1e-6)
+    )
+    (gift,) = gifts(before, after)
+    assert (gift.to, gift.delta) == ("analyst:ann", Fraction(1, 10**6))
+
+
+def test_a_source_is_known_again_by_another_user_or_from_another_folder(tmp_path):
+    """So a move of the policy's folder hides no exchange of sources."""
+    address = "postgresql://{}@db.example.org/hospital#public.visits"
+    for first, later in (
+        (address.format("ann"), address.format("bob")),
+        (str(tmp_path / "a" / "v.csv"), str(tmp_path / "b" / "v.csv")),
+    ):
+        before, after = (
+            Policy(tables, epsilon=1, units={"x": Budget(1)}, ledger_key=str(tmp_path / key))
+            for key, tables in (
+                ("a/k", [Table("v", first), Table("w", unit="x")]),
+                ("b/k", [Table("v", "/other.csv"), Table("w", later, unit="x")]),
+            )
+        )
+        found = gifts(Terms.from_policy(before), Terms.from_policy(after))
+        assert [(gift.kind, gift.to) for gift in found] == [("protection", "w")]
+
+
+def test_a_source_that_a_table_had_once_is_remembered():
+    journal = MemoryJournal(SigningKey.new())
+    opened(FIRST, journal)
+    moved = Table("visits", "moved.csv", **LIMITED)
+    opened(policy(moved, STAFF), journal)
+    with pytest.raises(LedgerBroken, match="table staff may hold rows of visits"):
+        opened(policy(moved, Table("staff", "visits.csv", unit="employee")), journal)
 
 
 def test_limits_of_tables_and_units_that_were_taken_out_are_remembered():
@@ -258,6 +351,7 @@ def test_only_format_1_had_amendments_without_consent(format_):
         Terms.from_policy(edited) for edited in (FIRST, GIVES["a table's limit is removed"][0])
     )
     fields = {"begun": "7f", "format": format_, "key": journal.key.public, "kind": "opened"}
+    new = new.with_tables_of(old)
     bodies = [fields | {"terms": old.to_json()}, {"kind": "amended", "terms": new.to_json()}]
     timed = [body | {"time": "2026-01-01T00:00:00+00:00"} for body in bodies]
     rows = journal.extend(EMPTY, (timed, None))[0]
@@ -286,6 +380,7 @@ def test_a_policy_file_is_amended_by_its_owner(tmp_path):
     with pytest.raises(LedgerBroken, match="--because"):
         amend_ledger(path, because="")
     assert [gift.kind for gift in amend_ledger(path, because="it is published")] == ["public"]
+    assert amend_ledger(path, because="once more") == ()  # nothing more is given
     dp.open(str(path)).close()
     path.write_text(TEXT)
     with pytest.raises(dp.InvalidParameter, match="nothing to amend"):

@@ -1,9 +1,11 @@
 """What an edited policy gives away, beyond the terms that its ledger has.
 
 What narrows the terms needs no consent. What loosens them does: a new budget, a higher limit, a
-table that is not protected as the other tables of its budget are. A ledger cannot know whether
-a new name stands for people whom it already protects, so in doubt it asks. The owner's consent
-is an entry of the ledger: the reason, and what it gives away in epsilon.
+table that may hold the rows of another one, and is not charged or protected as that one is. A
+new table may be any earlier one under another name: a file is copied or renamed easily, so in
+doubt the ledger asks. A table that it knows is taken for what it was, unless its `source` is
+now one that it knows as another table's. The owner's consent is an entry of the ledger: the
+reason, and what it gives away in epsilon.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -32,13 +34,16 @@ class Gift:
     epsilon: Fraction | None
     delta: Fraction | None
     unit: str = ""  # of the kind "protection": what is protected from now on
+    rows_of: str = ""  # the tables whose rows may be in this one
 
     def to_json(self) -> dict[str, Any]:
         amounts = {
             name: None if amount is None else str(amount)
             for name, amount in (("epsilon", self.epsilon), ("delta", self.delta))
         }
-        return {"kind": self.kind, "to": self.to, "unit": self.unit, **amounts}
+        return {"kind": self.kind, "to": self.to, "unit": self.unit, **amounts} | (
+            {"rows_of": self.rows_of} if self.rows_of else {}
+        )
 
     @classmethod
     def from_json(cls, read: Mapping[str, Any]) -> "Gift":
@@ -46,7 +51,9 @@ class Gift:
             None if read[name] is None else fraction_from_json(read[name])
             for name in ("epsilon", "delta")
         )
-        return cls(read["kind"], read["to"], epsilon, delta, read["unit"])
+        return cls(
+            read["kind"], read["to"], epsilon, delta, read["unit"], read.get("rows_of", "")
+        )
 
     def __str__(self) -> str:
         delta = f", delta {floats.show(self.delta)}" if self.delta else ""
@@ -57,14 +64,19 @@ class Gift:
                 f"[units.{name}] is a new budget: {amount} in addition, for each person whom "
                 "the other budgets protect too"
             )
-        if self.kind == "limit":
-            return f"the limit of {kind} {name} is looser by {amount}"
         if self.kind == "public":
             return f"table {self.to} is public: its rows are not protected (epsilon is endless)"
-        return (
-            f"table {self.to} protects each {self.unit}, which not all tables of its budget "
-            f"do: a person who is in several units can lose {amount} for each of them"
-        )
+        if self.kind == "protection":
+            return (
+                f"table {self.to} may hold rows of {self.rows_of}, for which another budget, "
+                f"unit or relation was fixed: each {self.unit} in it can lose {amount} more"
+            )
+        if self.rows_of:
+            return (
+                f"table {name} may hold rows of {self.rows_of}, whose limit does not count "
+                f"for it: {amount} more"
+            )
+        return f"the limit of {kind} {name} is looser by {amount}"
 
 
 def gifts(old: Terms, new: Terms) -> tuple[Gift, ...]:
@@ -80,7 +92,8 @@ def gifts(old: Terms, new: Terms) -> tuple[Gift, ...]:
     ['the limit of table visits is looser by epsilon 1']
     """
     new = new.with_tables_of(old)
-    return (*_new_budgets(old, new), *_new_tables(old, new), *_loose_limits(old, new))
+    given = (*_new_budgets(old, new), *_tables(old, new), *_loose_limits(old, new))
+    return tuple(sorted(given, key=lambda gift: (gift.kind, gift.to)))  # a replay orders names
 
 
 def amendment(old: Terms, new: Terms, because: str) -> dict[str, Any]:
@@ -110,62 +123,95 @@ def _new_budgets(old: Terms, new: Terms) -> Iterator[Gift]:
             yield Gift("budget", account, most.epsilon, most.delta)
 
 
-def _new_tables(old: Terms, new: Terms) -> Iterator[Gift]:
-    """Tables that the old terms do not name, and that may be old tables under a new name."""
+def _tables(old: Terms, new: Terms) -> Iterator[Gift]:
+    """Tables that may hold rows of earlier ones, and are not bound as those are."""
     for table, account in new.tables.items():
-        if table in old.tables:
-            continue
+        others = _whose_rows(old, new, table)
         if account is None:
-            yield Gift("public", table, None, None)
+            if others or table not in old.tables:
+                yield Gift("public", table, None, None)
         elif account in old.budgets:
-            others = [name for name, its in old.tables.items() if its == account]
-            if {old.protects.get(name) for name in others} != {new.protects.get(table)}:
-                unit, neighbors = new.protects.get(table, ("", "add-remove"))
-                most = new.budget(account).at(None)
-                what = f"{unit or 'row'} ({neighbors})"
-                yield Gift("protection", table, most.epsilon, most.delta, what)
+            yield from _sheds(old, new, table, others)
+
+
+def _whose_rows(old: Terms, new: Terms, table: str) -> list[str]:
+    """The earlier private tables whose rows a table may hold from now on."""
+    private = [name for name, its in sorted(old.tables.items()) if its and name != table]
+    if table not in old.tables:
+        return private
+    added = set(new.sources.get(table, ())) - set(old.sources.get(table, ()))
+    return [name for name in private if not added.isdisjoint(old.sources.get(name, ()))]
+
+
+def _sheds(old: Terms, new: Terms, table: str, others: Sequence[str]) -> Iterator[Gift]:
+    """The gift, if a table holds the rows of others: all that may be spent on it in addition.
+
+    Under the same budget and the same protection the sums go on. Only a limit of a table is
+    left behind then, and the budget bounds both.
+    """
+    account = str(new.tables[table])
+    whole, bound = new.budget(account).at(None), (account, new.protects.get(table))
+    limit = new.budgets.get(f"table:{table}", whole).at(None)
+    most = min(limit.epsilon, whole.epsilon), min(limit.delta, whole.delta)
+    apart = [name for name in others if (old.tables[name], old.protects.get(name)) != bound]
+    if apart:
+        unit, neighbors = new.protects.get(table, ("", "add-remove"))
+        what = f"{unit or 'row'} ({neighbors})"
+        yield Gift("protection", table, *most, what, _list(apart))
+        return
+    limited = {
+        name: old.budgets[f"table:{name}"] for name in others if f"table:{name}" in old.budgets
+    }
+    if limited:
+        left = whole.epsilon - min(one.epsilon for one in limited.values())
+        left_delta = whole.delta - min(one.delta for one in limited.values())
+        more = max(Fraction(0), min(most[0], left)), max(Fraction(0), min(most[1], left_delta))
+        if any(more):
+            yield Gift("limit", f"table:{table}", *more, rows_of=_list(list(limited)))
+
+
+def _list(names: Sequence[str]) -> str:
+    shown = ", ".join(names[:3])
+    return shown if len(names) <= 3 else f"{shown} and {len(names) - 3} more"
 
 
 def _loose_limits(old: Terms, new: Terms) -> Iterator[Gift]:
     """Limits of tables and analysts that were raised or removed."""
     for table, account in new.tables.items():
-        if account is None or account not in old.budgets:
+        then = old.budgets.get(f"table:{table}")
+        if account is None or then is None:
             continue
-        names = [table]
-        if table not in old.tables:  # it may be any of these, under a new name
-            names = [name for name, its in old.tables.items() if its == account]
         whole = new.budget(account)
-        now = new.budgets.get(f"table:{table}", whole)
-        limits = [
-            old.budgets[f"table:{name}"] for name in names if f"table:{name}" in old.budgets
-        ]
-        yield from _looser(f"table:{table}", limits, now, whole)
+        yield from _looser(
+            f"table:{table}", then, new.budgets.get(f"table:{table}", whole), whole
+        )
     before, after = _analysts(old), _analysts(new)
     if before:  # otherwise nobody had a limit
-        units = (budget for name, budget in new.budgets.items() if name.startswith("unit:"))
-        whole = max(units, key=lambda budget: budget.at(None).epsilon)
+        whole = _largest(new)
         for name in dict.fromkeys((*before, *after, ANY_ANALYST)):
-            then = before.get(name) or before.get(ANY_ANALYST)
+            had = before.get(name) or before.get(ANY_ANALYST)
             allowed = (after.get(name) or after.get(ANY_ANALYST)) if after else whole
             if allowed is not None:
-                yield from _looser(name, [then], allowed, whole)
+                yield from _looser(name, had, allowed, whole)
+
+
+def _largest(terms: Terms) -> Budget:
+    """The most of epsilon and of delta that any unit has; not always of the same unit."""
+    units = [
+        budget.at(None) for name, budget in terms.budgets.items() if name.startswith("unit:")
+    ]
+    return Budget(max(one.epsilon for one in units), max(one.delta for one in units))
 
 
 def _analysts(terms: Terms) -> dict[str, Budget]:
     return {name: one for name, one in terms.budgets.items() if name.startswith("analyst:")}
 
 
-def _looser(
-    account: str, before: Sequence[Budget | None], now: Budget, whole: Budget
-) -> Iterator[Gift]:
-    """The gift, if a limit may be above one of the earlier limits (None: nothing) some day."""
-    epsilon = min(now.at(None).epsilon, whole.at(None).epsilon)
-    delta = min(now.at(None).delta, whole.at(None).delta)
-    more = [
-        (epsilon - (then.epsilon if then else 0), delta - (then.delta if then else 0))
-        for then in before
-        if then != now
-    ]
-    most = [max(Fraction(0), *(amount[i] for amount in more)) for i in range(2)] if more else []
-    if any(most):
-        yield Gift("limit", account, most[0], most[1])
+def _looser(account: str, then: Budget | None, now: Budget, whole: Budget) -> Iterator[Gift]:
+    """The gift, if a limit may be above the earlier limit (None: nothing) some day."""
+    if then == now:
+        return
+    epsilon = min(now.at(None).epsilon, whole.at(None).epsilon) - (then.epsilon if then else 0)
+    delta = min(now.at(None).delta, whole.at(None).delta) - (then.delta if then else 0)
+    if epsilon > 0 or delta > 0:
+        yield Gift("limit", account, max(Fraction(0), epsilon), max(Fraction(0), delta))

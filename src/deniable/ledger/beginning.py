@@ -95,7 +95,7 @@ def begin_ledger(path: str | Path, *, because: str = "") -> str:
 
 
 def amend_ledger(path: str | Path, *, because: str) -> tuple[Gift, ...]:
-    """Puts an edited policy in force, and returns what it gives away.
+    """Puts an edited policy in force, and returns what that gives away.
 
     `because` is the owner's reason. It is recorded, if the policy gives away more than before.
     """
@@ -109,10 +109,8 @@ def amend_ledger(path: str | Path, *, because: str) -> tuple[Gift, ...]:
         ledger_id=policy.ledger_id,
         because=because,
     )
-    try:
-        return tuple(map(Gift.from_json, ledger.terms_entry().get("gives", ())))
-    finally:
-        ledger.close()
+    ledger.close()
+    return ledger.given
 
 
 def _key_path(policy: Policy) -> str | Path:

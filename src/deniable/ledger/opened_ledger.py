@@ -10,7 +10,7 @@ from collections.abc import Callable
 from typing import Any
 
 from deniable.errors import LedgerBroken, LedgerUnavailable
-from deniable.ledger.amendments import amendment
+from deniable.ledger.amendments import Gift, amendment
 from deniable.ledger.current_state import Change, CurrentState
 from deniable.ledger.journal import EMPTY, FORMAT, Body, Journal, JournalView
 from deniable.ledger.ledger import Ledger
@@ -47,6 +47,7 @@ class OpenedLedger(Ledger):
         self._terms: tuple[int, Terms] = -1, terms
         self._origin: tuple[str, str] | None = None
         self._refused = False  # whether the last request was refused
+        self.given: tuple[Gift, ...] = ()  # what this opening gave away, with consent
         if not read_only:
             self._check_format(migrate=migrate)
         with journal.view() as view:
@@ -54,7 +55,9 @@ class OpenedLedger(Ledger):
             if read_only and not is_open:
                 self._assume(view, terms)
         if not is_open and not read_only:
-            self._current.write(lambda view: self._open_or_amend(view, terms))
+            rows = self._current.write(lambda view: self._open_or_amend(view, terms))
+            given = [one for row in rows for one in row.read().get("gives", ())]
+            self.given = tuple(map(Gift.from_json, given))
             with journal.view() as view:
                 self._current_terms(view, self._state(view))
 

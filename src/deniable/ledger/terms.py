@@ -2,7 +2,8 @@
 
 The ledger's first entry holds them, so anyone can check every grant. The budgets of privacy
 units are fixed then, and so is the unit that each table protects. A table that is removed from
-the policy is remembered, because answers about it stay released. Budgets of tables and analysts
+the policy is remembered, because answers about it stay released; so is where the rows of each
+table came from. Budgets of tables and analysts
 only narrow the budgets of units, so the owner may change these later. Each change is an entry,
 and what loosens the terms needs the owner's consent (`amendments`).
 """
@@ -21,6 +22,7 @@ from deniable.ledger.accounts import (
     migrated_account_name,
 )
 from deniable.ledger.charges import charge_for, filter_limits
+from deniable.ledger.source_names import source_names
 from deniable.policy import Policy
 from deniable.policy.budget import Budget, Schedule
 from deniable.policy.names import compared_name
@@ -43,6 +45,7 @@ class Terms:
     filters: tuple[str, ...] = ("pure",)
     tables: Mapping[str, str | None] = field(default_factory=dict)  # None: a public table
     protects: Mapping[str, tuple[str, str]] = field(default_factory=dict)  # unit, neighbors
+    sources: Mapping[str, tuple[str, ...]] = field(default_factory=dict)  # see `source_names`
 
     @classmethod
     def from_budget(cls, budget: Budget) -> "Terms":
@@ -66,7 +69,7 @@ class Terms:
             protects[name] = unit, table.neighbors
             if table.budget is not None:
                 budgets[f"table:{name}"] = table.budget
-        return cls(budgets, policy.filters, tables, protects)
+        return cls(budgets, policy.filters, tables, protects, source_names(policy))
 
     def accounts(self, tables: tuple[str, ...], analyst: str | None) -> tuple[str, ...]:
         """The accounts that a question about these tables charges: units, tables, analyst."""
@@ -137,7 +140,7 @@ class Terms:
         raise LedgerBroken(f"The ledger charges {account!r}, which has no budget.")
 
     def with_tables_of(self, earlier: "Terms") -> "Terms":
-        """These terms, with the tables of earlier terms added, and with their budgets."""
+        """These terms, with the tables of earlier terms, their budgets and their sources."""
         kept = {
             name: budget
             for name, budget in earlier.budgets.items()
@@ -149,6 +152,12 @@ class Terms:
             budgets={**kept, **self.budgets},
             tables={**earlier.tables, **self.tables},
             protects={**earlier.protects, **self.protects},
+            sources={
+                name: tuple(
+                    sorted({*earlier.sources.get(name, ()), *self.sources.get(name, ())})
+                )
+                for name in (*earlier.sources, *self.sources)
+            },
         )
 
     def check_change(self, new: "Terms") -> None:
@@ -177,11 +186,13 @@ class Terms:
             )
 
     def to_json(self) -> dict[str, Any]:
+        sources = {name: list(names) for name, names in self.sources.items()}
         return {
             "budgets": {name: _budget_to_json(budget) for name, budget in self.budgets.items()},
             "filters": list(self.filters),
             "protects": {name: list(pair) for name, pair in self.protects.items()},
             "tables": dict(self.tables),
+            **({"sources": sources} if sources else {}),
         }
 
     @classmethod
@@ -189,7 +200,8 @@ class Terms:
         budgets = {name: _budget_from_json(json) for name, json in read["budgets"].items()}
         pairs = read.get("protects", {}).items()
         protects = {name: (pair[0], pair[1]) for name, pair in pairs}
-        return cls(budgets, tuple(read["filters"]), dict(read["tables"]), protects)
+        sources = {name: tuple(names) for name, names in read.get("sources", {}).items()}
+        return cls(budgets, tuple(read["filters"]), dict(read["tables"]), protects, sources)
 
 
 def migrated_terms(terms: Terms) -> Terms:

@@ -147,7 +147,7 @@ def test_a_ledger_of_an_older_format_is_migrated(run, hospital):
     assert "deniable ledger migrate" in err
     for _ in range(2):
         assert run("ledger", "migrate", *words) == (0, "The ledger has format 2.\n", "")
-    assert "sound. It has 11 entries" in run("ledger", "verify", *words)[1]
+    assert "sound. It has 12 entries" in run("ledger", "verify", *words)[1]
     assert run("ledger", "migrate", "--polcy", "old.toml")[0] != 0
 
 

@@ -149,7 +149,7 @@ def amend(
     from deniable.ledger.beginning import amend_ledger
 
     given = amend_ledger(policy, because=because)
-    print("The policy is in force. By its latest change:" if given else "It is in force.")
+    print("The policy is in force. It gives away:" if given else "The policy is in force.")
     for gift in given:
         print(f"  {gift}")
 
@@ -158,7 +158,7 @@ def amend(
 def migrate(policy: session_options.PolicyFile = session_options.POLICY) -> None:
     """Bring a ledger of an older format to the format of this version.
 
-    One entry is added; all entries before it stay as they are. Earlier heads and certificates
+    Entries are added; all entries before them stay as they are. Earlier heads and certificates
     stay valid. Earlier versions of Deniable cannot use the ledger any more.
     """
     from deniable.ledger.durable_ledger import open_ledger
