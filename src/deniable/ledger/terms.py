@@ -22,10 +22,10 @@ from deniable.ledger.accounts import (
     migrated_account_name,
 )
 from deniable.ledger.charges import charge_for, filter_limits
-from deniable.ledger.source_names import source_names
 from deniable.policy import Policy
 from deniable.policy.budget import Budget, Schedule
 from deniable.policy.names import compared_name
+from deniable.policy.source_names import source_names
 from deniable.query.plan.plan import Plan
 
 ALL_UNITS = "unit:*"  # the account of all units without a budget of their own

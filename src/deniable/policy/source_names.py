@@ -9,8 +9,9 @@ import os
 import re
 from pathlib import Path
 
-from deniable.policy import Policy, Table
+from deniable.policy.policy import Policy
 from deniable.policy.source_addresses import is_address
+from deniable.policy.table import Table
 
 
 def source_names(policy: Policy) -> dict[str, tuple[str, ...]]:
