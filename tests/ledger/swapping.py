@@ -179,6 +179,16 @@ def _wal(world):
         world.file.with_name(world.file.name + end).unlink(missing_ok=True)
 
 
+def _copy_beside_wal(world):
+    """A copy of the main file alone, in write-ahead mode, takes its place."""
+    world.execute("PRAGMA journal_mode = WAL")
+    alone = world.file.read_bytes()
+    world.ask_all(2)
+    for end in ("-wal", "-shm"):
+        world.file.with_name(world.file.name + end).unlink(missing_ok=True)
+    _write_over(world.file, alone)
+
+
 BOTH = {
     "mark deleted": lambda world: world.mark.unlink(),
     "mark rolled back": lambda world: _put(world.mark, world.older[world.mark]),
@@ -225,6 +235,7 @@ SQLITE = {
         shutil.move(world.file, world.folder / "moved")
     ),
     "wal lost": _wal,
+    "wal left out of a copy": _copy_beside_wal,
     "journal of garbage": lambda world: world.file.with_name(
         f"{world.file.name}-journal"
     ).write_bytes(os.urandom(5_000)),

@@ -54,7 +54,7 @@ from deniable.ledger.replay import (
     LedgerState,
     first_over_limit,
     grant_day,
-    replay_ledger,
+    verify_journal,
 )
 from deniable.ledger.run_requests import RunRequest
 from deniable.ledger.runs import LedgerRun
@@ -280,9 +280,7 @@ class ChainedLedger(OpenedLedger):
             return view.anchor.head
 
     def verify(self, heads: Sequence[Head] = ()) -> VerifiedLedger:
-        with self._journal.view() as view:
-            checkpoint = view.checkpoint()
-        return replay_ledger(*self._journal.read_all(), self.public_key, heads, checkpoint)
+        return verify_journal(self._journal, heads)
 
 
 def _reserved(

@@ -35,6 +35,7 @@ from deniable.ledger.stores.patience import wait_for
 from deniable.ledger.stores.postgresql_store import DEFAULT_SCHEMA, PostgreSQLStore
 from deniable.ledger.stores.signing_keys import PublicKey, SigningKey
 from deniable.ledger.stores.sqlite_store import SQLiteStore
+from deniable.ledger.stores.store_errors import ledger_error
 
 _BEFORE_ALL, _AFTER_ALL = -(2**63), 2**63 - 1  # the least and the largest number in a database
 _TURN_SIZE = 10_000_000  # characters of entries that are read at once, about
@@ -62,7 +63,7 @@ class DatabaseJournal(Journal):
             if create:
                 self._store.create_private_file()
                 self._create()
-            with self._connection() as connection:
+            with self._within(self._store.looking) as connection:
                 self._store.check_objects(connection)
         except BaseException:
             self.close()
@@ -71,7 +72,7 @@ class DatabaseJournal(Journal):
     @property
     def empty(self) -> bool:
         """Whether the journal has no entries."""
-        with self._connection() as connection:
+        with self._reading() as connection:
             return _read_anchor(connection) == EMPTY
 
     @contextmanager
@@ -120,6 +121,7 @@ class DatabaseJournal(Journal):
 
     def _check_store(self, connection: sa.Connection) -> None:
         """Looks again, under the lock, if the tables may have changed since the last look."""
+        self._store.check_mode(connection)
         version = self._store.schema_version(connection)
         if version is None or connection.info.get("schema") != version:
             self._store.check_objects(connection)
@@ -127,7 +129,7 @@ class DatabaseJournal(Journal):
 
     def _read_back(self, after: JournalAnchor) -> None:
         """Refuses to go on if the commit cannot be seen on a second connection."""
-        with self._engine.connect() as second:
+        with self._reading() as second:
             seen = _read_anchor(second)
             if seen != after:  # others may have appended since
                 row = _DatabaseView(second, seen).row(after.number)
@@ -138,7 +140,7 @@ class DatabaseJournal(Journal):
                     )
 
     def read_all(self) -> tuple[Iterator[JournalRow], JournalAnchor]:
-        with self._connection() as connection:
+        with self._reading() as connection:
             anchor = _read_anchor(connection)
         return self._read_in_turns(anchor), anchor
 
@@ -146,7 +148,7 @@ class DatabaseJournal(Journal):
         """The entries up to an anchor, some at a time: others can append between the turns."""
         after, count = _BEFORE_ALL, 100
         while after < anchor.number:
-            with self._connection() as connection:
+            with self._reading() as connection:
                 rows = list(_read_rows(connection, after, anchor.number, count))
             if not rows:
                 return
@@ -170,8 +172,8 @@ class DatabaseJournal(Journal):
         return self._store.is_held(token, self._connection)
 
     def check_pages(self) -> None:
-        """Raises `LedgerBroken` if the database finds its own file damaged."""
         with self._reading() as connection:
+            self._store.check_mode(connection)
             self._store.check_objects(connection)
             self._store.check_pages(connection)
 
@@ -190,16 +192,17 @@ class DatabaseJournal(Journal):
                 self._store.check_place()
                 yield connection
         except DBAPIError as problem:
-            raise _ledger_error(problem, self._store.name) from None
+            raise ledger_error(problem, self._store.name) from None
 
     @contextmanager
-    def _reading(self) -> Iterator[sa.Connection]:
-        """A connection on which every statement sees the same moment."""
-        with (
-            self._connection() as connection,
-            self._transaction(connection, self._store.reading),
-        ):
+    def _within(self, begin: tuple[str, ...]) -> Iterator[sa.Connection]:
+        """A connection in a transaction that has all locks that its statements need."""
+        with self._connection() as connection, self._transaction(connection, begin):
             yield connection
+
+    def _reading(self) -> AbstractContextManager[sa.Connection]:
+        """A connection on which every statement sees the same moment."""
+        return self._within(self._store.reading)
 
     @contextmanager
     def _transaction(self, connection: sa.Connection, begin: tuple[str, ...]) -> Iterator[None]:
@@ -234,15 +237,18 @@ class DatabaseJournal(Journal):
 
     def _create(self) -> None:
         """Makes the tables and an empty anchor, once, even if several processes try."""
-        with self._connection() as connection:
-            if self._store.exists(connection) and _select_anchor(connection):
-                return
-            with self._transaction(connection, self._store.creating):
-                self._store.create(connection)
-                if not _select_anchor(connection):
-                    if _last_entry(connection) != (EMPTY.number, EMPTY.hash):
-                        raise LedgerBroken("The ledger has entries but no anchor. It was lost.")
-                    _begin_anchor(connection)
+        with self._within(self._store.looking) as connection:
+            made = self._store.exists(connection)
+        if made:
+            with self._reading() as connection:
+                if _select_anchor(connection):
+                    return
+        with self._within(self._store.creating) as connection:
+            self._store.create(connection)
+            if not _select_anchor(connection):
+                if _last_entry(connection) != (EMPTY.number, EMPTY.hash):
+                    raise LedgerBroken("The ledger has entries but no anchor. It was lost.")
+                _begin_anchor(connection)
 
 
 class _DatabaseView(JournalView):
@@ -356,20 +362,6 @@ def _roll_back(connection: sa.Connection) -> None:
         connection.exec_driver_sql("ROLLBACK")
     except DBAPIError:  # already ended, or the connection is lost: do not use it again
         connection.invalidate()
-
-
-def _ledger_error(problem: DBAPIError, name: str) -> LedgerUnavailable | LedgerBroken:
-    """Our error for the database's. The database's message holds nothing of the ledger."""
-    lines = str(problem.orig).strip().splitlines()
-    message = lines[0] if lines else type(problem.orig).__name__
-    if "malformed" in message or "not a database" in message:
-        return LedgerBroken(f"The ledger {name!r} is damaged: {message}. Restore a copy.")
-    if "unable to open" in message or "readonly" in message:
-        message += " (is its folder writable? The policy's [ledger] can name another place)"
-    return LedgerUnavailable(
-        f"The ledger {name!r} cannot be used now: {message}. Nothing was released. A charge "
-        "that was reserved, or may have been, stays."
-    )
 
 
 def database_url(where: str | Path) -> sa.URL:

@@ -10,7 +10,7 @@ from deniable.ledger.floor_mark import NOT_BEGUN, Floor, FloorMark
 from deniable.ledger.ledger import Head, Ledger, VerifiedLedger
 from deniable.ledger.memory_ledger import MemoryLedger
 from deniable.ledger.opened_ledger import Clock, utc_now
-from deniable.ledger.replay import replay_ledger
+from deniable.ledger.replay import verify_journal
 from deniable.ledger.stores.signing_keys import PublicKey, SigningKey
 from deniable.ledger.terms import Terms
 from deniable.policy import Policy
@@ -159,9 +159,6 @@ def verify_ledger(
 
     journal = DatabaseJournal(where, PublicKey(public_key), create=False)
     try:
-        journal.check_pages()
-        with journal.view() as view:
-            checkpoint = view.checkpoint()
-        return replay_ledger(*journal.read_all(), public_key, heads, checkpoint)
+        return verify_journal(journal, heads)
     finally:
         journal.close()

@@ -150,6 +150,10 @@ class Journal(ABC):
     def is_held(self, token: str) -> bool:
         """Whether any process holds a token."""
 
+    def check_pages(self) -> None:
+        """Raises `LedgerBroken` if the store finds itself damaged."""
+        return
+
     def raise_mark(self) -> None:
         """Notes outside the store how far this ledger is, if there is such a mark."""
         return

@@ -23,6 +23,7 @@ from deniable.ledger.journal import (
     FORMAT,
     HEAD_STATE,
     Body,
+    Journal,
     JournalAnchor,
     JournalRow,
     check_end,
@@ -316,3 +317,11 @@ def replay_ledger(
         replay.add(row)
     verified = replay.finish(anchor)
     return VerifiedLedger(verified.entries, verified.head, len(heads))
+
+
+def verify_journal(journal: Journal, heads: Sequence[Head] = ()) -> VerifiedLedger:
+    """Checks a ledger from its store's pages to its last sum."""
+    journal.check_pages()
+    with journal.view() as view:
+        checkpoint = view.checkpoint()
+    return replay_ledger(*journal.read_all(), journal.key.public, heads, checkpoint)

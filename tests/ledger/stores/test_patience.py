@@ -91,15 +91,40 @@ def test_a_reader_of_the_file_holds_up_a_commit_and_nothing_is_spent(tmp_path, i
     ledger.close()
 
 
-def test_reading_waits_for_a_writer_too(tmp_path, impatient):
-    ledger = DurableLedger(tmp_path / "l.sqlite", TERMS)
-    writer = sqlite3.connect(tmp_path / "l.sqlite", isolation_level=None)
-    writer.execute("BEGIN EXCLUSIVE")
-    with pytest.warns(LedgerWarning), pytest.raises(LedgerUnavailable, match="held the lock"):
-        assert ledger.remaining
-    writer.close()
-    assert ledger.remaining.epsilon == 1
-    ledger.close()
+@contextmanager
+def exclusive_session(place):
+    """Another program that lets nobody read."""
+    address, _, schema = place.partition("#")
+    if schema:
+        connection = psycopg.connect(address)
+        connection.execute(f"LOCK TABLE {schema}.deniable_entries IN ACCESS EXCLUSIVE MODE")
+    else:
+        connection = sqlite3.connect(place, isolation_level=None)
+        connection.execute("BEGIN EXCLUSIVE")
+    try:
+        yield
+    finally:
+        connection.close()
+
+
+ACTS = {
+    "ask": lambda ledger, _: ledger.reserve(plan(0.25)),
+    "remaining": lambda ledger, _: ledger.remaining,
+    "entries": lambda ledger, _: ledger.entries,
+    "verify": lambda ledger, _: ledger.verify(),
+    "open": lambda _, opening: DurableLedger(*opening[:2], key=opening[2]),
+}
+
+
+@pytest.mark.parametrize("act", ACTS.values(), ids=ACTS)
+def test_whatever_waits_for_another_program_says_so(place, ledger, tmp_path, impatient, act):
+    ledger._journal._engine.dispose()  # new connections wait too
+    opening = place, TERMS, tmp_path / "l.key"
+    held = pytest.raises(LedgerUnavailable, match="held the lock of")
+    with exclusive_session(place), pytest.warns(LedgerWarning, match="Another session"), held:
+        act(ledger, opening)
+    assert ledger.entries == ()
+    ledger.verify()
 
 
 def test_the_lock_of_the_mark_has_a_limit_too(ledger, tmp_path, impatient):

@@ -82,7 +82,7 @@ def test_an_older_ledger_with_a_write_ahead_log_is_converted(ledger, tmp_path):
     try:
         with pytest.MonkeyPatch.context() as patch:
             patch.setattr("deniable.ledger.stores.patience.LOCK_TIMEOUT", 0)
-            with pytest.raises(LedgerUnavailable):
+            with pytest.raises(LedgerUnavailable, match="has a write-ahead log"):
                 DurableLedger(tmp_path / "l.sqlite", TERMS)
     finally:
         other.close()
@@ -92,6 +92,61 @@ def test_an_older_ledger_with_a_write_ahead_log_is_converted(ledger, tmp_path):
     found = sqlite3.connect(tmp_path / "l.sqlite")
     assert found.execute("PRAGMA journal_mode").fetchone() == ("delete",)
     found.close()
+
+
+def test_a_log_that_another_program_switched_on_is_noticed(ledger, tmp_path, monkeypatch):
+    """Or charges would lie in a second file, which a copy of the first lacks."""
+    file, folder = tmp_path / "l.sqlite", tmp_path / "read only"
+    change(file, "PRAGMA journal_mode = WAL")
+    for act in (lambda: ledger.reserve(plan(0.25)), ledger.verify):
+        with pytest.raises(LedgerUnavailable, match="has a write-ahead log"):
+            act()
+    folder.mkdir()
+    shutil.copy(file, folder / "l.sqlite")
+    for writable in (True, False):
+        monkeypatch.setattr(os, "access", lambda *_, answer=writable: answer)
+        with pytest.raises(LedgerUnavailable, match="a copy of this one lacks"):
+            verify_ledger(folder / "l.sqlite", public_key=ledger.public_key)
+    ledger.close()
+    again = DurableLedger(file, TERMS)  # converts it
+    again.reserve(plan(0.25))
+    assert again.verify().entries == 3
+    again.close()
+
+
+def test_a_damaged_index_is_found_by_everybody_who_verifies(ledger, tmp_path):
+    """The rows are whole, but a kept answer could not be found, and would be paid again."""
+    with ledger.ask(plan(0.25), plan_hash="f00d") as entry:
+        ledger.settle(entry, "{}")
+    ledger.close()
+    file = tmp_path / "l.sqlite"
+    connection = sqlite3.connect(file)
+    (page,) = connection.execute(
+        "SELECT rootpage FROM sqlite_schema WHERE name = 'ix_deniable_entries_recall'"
+    ).fetchone()
+    (size,) = connection.execute("PRAGMA page_size").fetchone()
+    (key,) = connection.execute("SELECT max(recall) FROM deniable_entries").fetchone()
+    connection.close()
+    content, place = bytearray(file.read_bytes()), slice((page - 1) * size, page * size)
+    content[place] = content[place].replace(key.encode(), b"0" * len(key))
+    file.write_bytes(content)
+    opened = DurableLedger(file, TERMS)
+    with pytest.raises(LedgerBroken, match="is damaged"):
+        opened.verify()
+    with pytest.raises(LedgerBroken, match="is damaged"):
+        verify_ledger(file, public_key=opened.public_key)
+    opened.close()
+
+
+def test_what_sqlite_runs_by_itself_cannot_come_from_the_file(ledger):
+    with ledger._journal._reading() as connection:
+        assert connection.exec_driver_sql("PRAGMA trusted_schema").scalar() == 0
+
+
+def test_a_new_file_says_whose_it_is(ledger, tmp_path):
+    connection = sqlite3.connect(tmp_path / "l.sqlite")
+    assert connection.execute("PRAGMA application_id").fetchone() == (0x64656E69,)
+    connection.close()
 
 
 ENDLESS = (  # each charge is forgotten: the anchor goes back to what it was

@@ -17,11 +17,16 @@ def wait_for(attempt: Callable[[float], bool], name: str) -> None:
         return
     tell_waiting(f"Another session holds the lock of {name!r}")
     if not attempt(LOCK_TIMEOUT):
-        raise LedgerUnavailable(
-            f"Another session has held the lock of {name!r} for {LOCK_TIMEOUT:g} seconds. "
-            "Nothing was released. A charge that was reserved, or may have been, stays. End "
-            "that session, or ask again later."
-        )
+        raise held_error(name)
+
+
+def held_error(name: str) -> LedgerUnavailable:
+    """The error for a lock that another session does not give back."""
+    return LedgerUnavailable(
+        f"Another session has held the lock of {name!r} for {LOCK_TIMEOUT:g} seconds. Nothing "
+        "was released. A charge that was reserved, or may have been, stays. End that session, "
+        "or ask again later."
+    )
 
 
 def poll(attempt: Callable[[], bool]) -> Callable[[float], bool]:

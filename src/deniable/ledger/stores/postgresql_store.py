@@ -16,11 +16,11 @@ import sqlalchemy as sa
 
 from deniable.errors import InvalidParameter, LedgerBroken, MissingExtra
 from deniable.ledger.stores import patience
+from deniable.ledger.stores.store_errors import LOCK_NOT_AVAILABLE
 
 Connect: TypeAlias = Callable[[], AbstractContextManager[sa.Connection]]
 
 DEFAULT_SCHEMA = "public"
-_LOCK_NOT_AVAILABLE = "55P03"
 _CREATION_LOCK = 0x64656E69  # number of PostgreSQL's advisory lock for creating the tables
 
 _TABLES = (
@@ -68,7 +68,7 @@ class PostgreSQLStore:
     """The two tables of a ledger, in one schema of a database."""
 
     creating = ("BEGIN", f"SELECT pg_advisory_xact_lock({_CREATION_LOCK})")
-    reading = ("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY",)
+    looking = ("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY",)  # at the catalog only
 
     def __init__(self, url: sa.URL, schema: str) -> None:
         self.url, self.schema = url, schema
@@ -80,6 +80,7 @@ class PostgreSQLStore:
         tables = ", ".join(f'"{schema}".{table}' for table in _COLUMNS)
         anchor = f'SELECT 1 FROM "{schema}".deniable_anchor WHERE id = 1 FOR UPDATE'
         self.writing = ("BEGIN", f"LOCK TABLE {tables} IN ROW EXCLUSIVE MODE", anchor)
+        self.reading = (*self.looking, f"LOCK TABLE {tables} IN ACCESS SHARE MODE")
 
     @property
     def name(self) -> str:
@@ -111,7 +112,7 @@ class PostgreSQLStore:
             # In one message: each would cost a round trip.
             connection.exec_driver_sql("; ".join((begin, limit, *rest) if rest else (begin,)))
         except sa.exc.OperationalError as problem:
-            if getattr(problem.orig, "sqlstate", "") != _LOCK_NOT_AVAILABLE:
+            if getattr(problem.orig, "sqlstate", "") != LOCK_NOT_AVAILABLE:
                 raise
             connection.exec_driver_sql("ROLLBACK")
             return False
@@ -121,6 +122,9 @@ class PostgreSQLStore:
         return
 
     def check_place(self) -> None:
+        return
+
+    def check_mode(self, connection: sa.Connection) -> None:
         return
 
     def schema_version(self, connection: sa.Connection) -> object:

@@ -13,6 +13,7 @@ import os
 import sqlite3
 import stat
 from contextlib import AbstractContextManager, suppress
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -29,7 +30,6 @@ SETTINGS = (
     "PRAGMA synchronous = EXTRA",
     "PRAGMA fullfsync = ON",  # on macOS plain fsync leaves data in the drive's cache
 )
-_JOURNAL_MODE = "PRAGMA journal_mode = DELETE"
 
 TABLES = (
     "CREATE TABLE deniable_entries ("
@@ -50,7 +50,7 @@ class SQLiteStore:
     """The file of a ledger."""
 
     creating = writing = ("BEGIN IMMEDIATE",)
-    reading = ("BEGIN", "SELECT 1 FROM sqlite_schema")  # the second waits for the lock
+    reading = looking = ("BEGIN", "SELECT 1 FROM sqlite_schema")  # which waits for the lock
 
     def __init__(self, url: sa.URL, *, read_only: bool) -> None:
         # Without links, as SQLite opens it: everybody must name the files beside it alike.
@@ -67,12 +67,16 @@ class SQLiteStore:
         options["connect_args"] = {"timeout": patience.LOCK_TIMEOUT}
         if not self._read_only:
             return sa.create_engine(self.url, **options)
-        # A copy in a folder that cannot be written to can be read without SQLite's locks.
         query = {"uri": "true", "mode": "ro"}
-        if not os.access(self.path.parent, os.W_OK):
+        if self._is_immutable:
             query["immutable"] = "1"
         url = self.url.set(database=f"file:{_quote(self.path)}", query=query)
         return sa.create_engine(url, **options)
+
+    @property
+    def _is_immutable(self) -> bool:
+        """A copy in a folder that cannot be written to is read without SQLite's locks."""
+        return self._read_only and not os.access(self.path.parent, os.W_OK)
 
     def run_within(
         self, connection: sa.Connection, statements: tuple[str, ...], seconds: float
@@ -83,8 +87,7 @@ class SQLiteStore:
             for statement in statements:
                 connection.exec_driver_sql(statement).close()
         except sa.exc.OperationalError as problem:
-            code = getattr(problem.orig, "sqlite_errorcode", 0)
-            if code & 0xFF != sqlite3.SQLITE_BUSY:
+            if not _is_busy(problem.orig):
                 raise
             if len(statements) > 1:  # a transaction was begun
                 connection.exec_driver_sql("ROLLBACK")
@@ -95,13 +98,34 @@ class SQLiteStore:
 
     def prepare(self, cursor: Any) -> None:
         """Sets up a new connection. An older ledger is converted from its write-ahead log."""
-        for setting in SETTINGS:
-            cursor.execute(setting)
-        if not self._read_only and cursor.execute(_JOURNAL_MODE).fetchone() != ("delete",):
-            raise LedgerUnavailable(
-                f"The ledger {self.name!r} has a write-ahead log, and another program uses it. "
-                "End that program and try again. Nothing was spent."
-            )
+        patience.wait_for(partial(_set_up_within, cursor), self.name)
+        if self._read_only or cursor.execute("PRAGMA journal_mode").fetchone() == ("delete",):
+            return
+        try:
+            mode = cursor.execute("PRAGMA journal_mode = DELETE").fetchone()
+        except sqlite3.OperationalError as problem:
+            if not _is_busy(problem):
+                raise
+            mode = None
+        if mode != ("delete",):
+            raise self._log_error()
+
+    def check_mode(self, connection: sa.Connection) -> None:
+        """Refuses a file with a write-ahead log, which another program may switch on."""
+        mode = connection.exec_driver_sql("PRAGMA journal_mode").scalar()
+        if self._is_immutable:  # SQLite then does not look for the log
+            with self.path.open("rb") as file:
+                mode = "wal" if file.read(20)[18:] == b"\2\2" else mode
+        if mode == "wal":
+            raise self._log_error()
+
+    def _log_error(self) -> LedgerUnavailable:
+        return LedgerUnavailable(
+            f"The ledger {self.name!r} has a write-ahead log: another program has switched it "
+            "on, or uses it. Its last charges may be in another file, which a copy of this one "
+            "lacks. Nothing was spent. End all programs that use it, and open it again: then "
+            "it is converted."
+        )
 
     def create_private_file(self) -> None:
         """Makes a file that only its owner can read. SQLite's other files get its mode."""
@@ -174,6 +198,25 @@ class SQLiteStore:
         result = connection.exec_driver_sql("PRAGMA integrity_check(1)").scalar()
         if result != "ok":
             raise LedgerBroken(f"The ledger {self.name!r} is damaged. Restore its latest copy.")
+
+
+def _set_up_within(cursor: Any, seconds: float) -> bool:
+    """Sets up a connection, which reads the file; False if its lock could not be had."""
+    cursor.execute(f"PRAGMA busy_timeout = {int(seconds * 1000)}")
+    try:
+        for setting in SETTINGS:
+            cursor.execute(setting)
+        cursor.execute("PRAGMA journal_mode").fetchone()
+    except sqlite3.OperationalError as problem:
+        if not _is_busy(problem):
+            raise
+        return False
+    cursor.execute(f"PRAGMA busy_timeout = {int(patience.LOCK_TIMEOUT * 1000)}")
+    return True
+
+
+def _is_busy(problem: object) -> bool:
+    return getattr(problem, "sqlite_errorcode", 0) & 0xFF == sqlite3.SQLITE_BUSY
 
 
 def _set_busy_timeout(connection: sa.Connection, seconds: float) -> None:
