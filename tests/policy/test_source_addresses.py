@@ -60,6 +60,27 @@ def test_the_environment_may_hold_the_whole_address(monkeypatch):
     assert SECRET not in repr(policy)
 
 
+@pytest.mark.parametrize("place", [f"u:{SECRET}@h@h/db", f"u:a#{SECRET}@h/db"])
+def test_a_misspelt_address_of_the_environments_is_refused_and_not_repeated(monkeypatch, place):
+    monkeypatch.setenv("HOSPITAL", f"postgresql://{place}")
+    with pytest.raises(InvalidPolicy, match="not an address in PostgreSQL") as refused:
+        read_address("$HOSPITAL")
+    assert SECRET not in str(refused.value)
+
+
+@pytest.mark.parametrize(
+    "source", [f"postgresql:/u:{SECRET}@h/db", f"host=h password={SECRET}", f"a:/{SECRET}"]
+)
+def test_settings_are_not_taken_for_a_path(source):
+    text = f'[budget]\nepsilon = 1\n[tables.visits]\nsource = "{source}"\n'
+    if source.startswith("a:/"):  # a drive
+        assert parse(text)
+        return
+    with pytest.raises(InvalidPolicy, match=r"line 4.*This is neither") as refused:
+        parse(text)
+    assert SECRET not in str(refused.value)
+
+
 def test_a_table_may_be_chosen_at_an_address_of_the_environments(monkeypatch):
     monkeypatch.setenv("HOSPITAL", "postgresql://reader@db/hospital#public.visits")
     assert read_address("$HOSPITAL#old.visits").table == "old.visits"
@@ -94,7 +115,7 @@ def test_an_address_is_not_beside_the_policy():
     ("address", "public"),
     [
         ("postgresql://ann:pw@db/h#t", "postgresql://ann@db/h#t"),
-        ("postgresql://ann:p@pw@db:5432/h", "postgresql://ann@db:5432/h#"),
+        ("postgresql://ann:p%40pw@db:5432/h", "postgresql://ann@db:5432/h#"),
         ("postgresql://ann@db/h?password=pw&sslmode=on", "postgresql://ann@db/h?&sslmode=on#"),
         ("spark://host:15002/;token=pw;user_id=a#db.t", "spark://host:15002/;;user_id=a#db.t"),
         ("ibis://mysql/ann:pw@host/h#t", "ibis://mysql/ann@host/h#t"),

@@ -15,7 +15,7 @@ from deniable.ledger.durable_ledger import DurableLedger, default_key_path
 from deniable.ledger.floor_mark import NOT_BEGUN, Floor, FloorMark
 from deniable.policy import Policy, load
 from deniable.policy.ledger_id import new_ledger_id, write_ledger_id
-from deniable.policy.source_addresses import hide_password
+from deniable.policy.ledger_settings import shown_store
 
 
 def load_with_ledger(path: str | Path) -> Policy:
@@ -135,7 +135,7 @@ def _check_nothing_is_there(policy: Policy, mark: FloorMark) -> None:
     """Refuses a policy without an id next to a ledger, a key or a mark."""
     found = [str(_key_path(policy))] if Path(_key_path(policy)).exists() else []
     found += [str(mark.file)] if mark.read() is not None else []
-    found += [hide_password(str(policy.ledger))] if _exists(policy) else []
+    found += [shown_store(str(policy.ledger))] if _exists(policy) else []
     if not found:
         return
     raise LedgerBroken(
@@ -177,7 +177,7 @@ def _set_aside(policy: Policy) -> None:
         return
     if "://" in where:
         raise InvalidParameter(
-            f"There is a ledger in {hide_password(where)} already. Name another schema in the "
+            f"There is a ledger in {shown_store(where)} already. Name another schema in the "
             'policy, after #, as in   store = "postgresql://user@host/database#second"'
         )
     file = Path(where)

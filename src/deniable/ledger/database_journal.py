@@ -18,7 +18,12 @@ import sqlalchemy as sa
 from sqlalchemy import event
 from sqlalchemy.exc import DBAPIError
 
-from deniable.errors import InvalidParameter, LedgerBroken, LedgerUnavailable
+from deniable.errors import (
+    InvalidParameter,
+    InvalidPolicy,
+    LedgerBroken,
+    LedgerUnavailable,
+)
 from deniable.ledger.floor_mark import FloorMark
 from deniable.ledger.journal import (
     EMPTY,
@@ -36,6 +41,7 @@ from deniable.ledger.stores.postgresql_store import DEFAULT_SCHEMA, PostgreSQLSt
 from deniable.ledger.stores.signing_keys import PublicKey, SigningKey
 from deniable.ledger.stores.sqlite_store import SQLiteStore
 from deniable.ledger.stores.store_errors import ledger_error
+from deniable.policy.ledger_settings import read_store
 
 _BEFORE_ALL, _AFTER_ALL = -(2**63), 2**63 - 1  # the least and the largest number in a database
 _TURN_SIZE = 10_000_000  # characters of entries that are read at once, about
@@ -53,8 +59,8 @@ class DatabaseJournal(Journal):
     ) -> None:
         super().__init__(key or PublicKey(""))
         self._store = open_store(where, read_only=not create)
-        if not create and isinstance(self._store, SQLiteStore) and not Path(where).exists():
-            raise LedgerUnavailable(f"There is no ledger {str(where)!r}.")
+        if not create and not self._store.is_there:
+            raise LedgerUnavailable(f"There is no ledger {self._store.name!r}.")
         self._engine, self._pid = self._connect(), os.getpid()
         self._parent_engines: list[sa.Engine] = []
         self.mark: FloorMark | None = None
@@ -345,16 +351,22 @@ def _column_values(row: JournalRow | JournalAnchor) -> dict[str, Any]:
 
 def open_store(where: str | Path, *, read_only: bool) -> SQLiteStore | PostgreSQLStore:
     """The store at a path or an address. The schema in PostgreSQL follows after #."""
-    address, _, schema = str(where).partition("#") if "://" in str(where) else (where, "", "")
-    url = database_url(address)
-    if url.get_backend_name() == "sqlite":
-        return SQLiteStore(url, read_only=read_only)
-    if "search_path" in str(url.query.get("options", "")):
-        raise InvalidParameter(
-            "The address of a ledger may not set search_path. Name the schema after #, as in   "
-            "postgresql://user@host/database#ledgers"
-        )
-    return PostgreSQLStore(url, schema or DEFAULT_SCHEMA)
+    try:
+        found = read_store(where)
+    except InvalidPolicy as problem:
+        raise InvalidParameter(str(problem)) from None
+    if isinstance(found, Path):
+        return SQLiteStore(found, read_only=read_only)
+    url = sa.URL.create(
+        "postgresql+psycopg",
+        found.user,
+        found.password,
+        found.host,
+        found.port,
+        found.database,
+        dict(found.options),
+    )
+    return PostgreSQLStore(url, found.name or DEFAULT_SCHEMA, found.shown)
 
 
 def _roll_back(connection: sa.Connection) -> None:
@@ -362,29 +374,3 @@ def _roll_back(connection: sa.Connection) -> None:
         connection.exec_driver_sql("ROLLBACK")
     except DBAPIError:  # already ended, or the connection is lost: do not use it again
         connection.invalidate()
-
-
-def database_url(where: str | Path) -> sa.URL:
-    """The database's URL, from a path or an address.
-
-    >>> (
-    ...     database_url("ledger.sqlite").drivername,
-    ...     database_url("postgresql://db/ledger").drivername,
-    ... )
-    ('sqlite', 'postgresql+psycopg')
-    """
-    text = str(where)
-    if "://" not in text:
-        return sa.URL.create("sqlite", database=str(Path(text).absolute()))
-    try:
-        url = sa.make_url(text)
-    except sa.exc.ArgumentError:
-        raise InvalidParameter(
-            "Invalid address of the ledger. Write   postgresql://user@host/database"
-        ) from None
-    if url.get_backend_name() not in ("postgresql", "postgres"):
-        raise InvalidParameter(
-            "The address of a ledger is a file path or postgresql://...; got "
-            f"{url.get_backend_name()}."
-        )
-    return url.set(drivername="postgresql+psycopg")

@@ -14,7 +14,7 @@ from deniable.ledger.replay import verify_journal
 from deniable.ledger.stores.signing_keys import PublicKey, SigningKey
 from deniable.ledger.terms import Terms
 from deniable.policy import Policy
-from deniable.policy.source_addresses import hide_password
+from deniable.policy.ledger_settings import shown_store
 
 if TYPE_CHECKING:
     from deniable.ledger.database_journal import DatabaseJournal
@@ -119,7 +119,7 @@ def _check_entries(journal: "DatabaseJournal", mark: FloorMark, expected: str | 
 
 def lost_error(where: str | Path, mark: FloorMark, ledger_id: str | None) -> LedgerBroken:
     """The error for a ledger that was begun and is missing."""
-    name = hide_password(str(where))
+    name = shown_store(where)
     return LedgerBroken(
         f"The ledger {ledger_id!r} of this policy is missing: {name} does not exist, or is "
         "empty. What was spent is not known any more. Restore its latest copy, and "

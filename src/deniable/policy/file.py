@@ -51,7 +51,7 @@ from deniable.errors import InvalidPolicy
 from deniable.policy.budget import Budget, FilterName, Schedule
 from deniable.policy.column import Column, DeclaredKind, KeyValue
 from deniable.policy.draft import MARK
-from deniable.policy.ledger_settings import locate_ledger
+from deniable.policy.ledger_settings import locate_ledger, looks_like_settings
 from deniable.policy.policy import Policy
 from deniable.policy.source_addresses import check_address, is_address
 from deniable.policy.suggestions import suggest
@@ -316,6 +316,13 @@ def _resolve_source(source: str, folder: Path | None) -> str:
             return check_address(source)
         except InvalidPolicy as problem:
             raise InvalidPolicy(str(problem), where=("source",)) from None
+    if looks_like_settings(source):
+        raise InvalidPolicy(
+            "`source` must be the path of a file, or an address that begins with spark://, "
+            "postgresql:// or ibis://. This is neither. It is not shown here, because it may "
+            "hold a password.",
+            where=("source",),
+        )
     return source if folder is None else str(folder / source)
 
 

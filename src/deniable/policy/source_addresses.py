@@ -19,6 +19,7 @@ from typing import Literal, TypeAlias, get_args
 from urllib.parse import parse_qsl, urlsplit
 
 from deniable.errors import InvalidPolicy
+from deniable.policy.postgresql_addresses import read_postgresql
 
 RemoteEngine: TypeAlias = Literal["spark", "postgresql", "ibis"]
 
@@ -33,6 +34,7 @@ _AROUND: dict[str, tuple[str, ...]] = {
     "spark": ("SPARK_REMOTE", "SPARK_CONF_DIR", "SPARK_HOME"),
     "ibis": (),
 }
+_TIME_LIMIT = ("timeout",)  # of one statement, in seconds
 _ON_THIS_MACHINE = ("", "local", "duckdb", "sqlite")
 _WHERE_SECRETS_GO = {
     "spark": "DENIABLE_SPARK_TOKEN",
@@ -97,24 +99,6 @@ def check_address(source: str) -> str:
     )
 
 
-def hide_password(address: str) -> str:
-    """An address or path as it may be shown: without the user, password and options.
-
-    >>> hide_password("postgresql://ann:open-sesame@db.example.org/ledgers?password=1#own")
-    'postgresql://db.example.org/ledgers#own'
-    """
-    if "://" not in address:
-        return address
-    scheme = address.partition("://")[0]
-    try:
-        parts = urlsplit(address)
-    except ValueError:
-        return f"{scheme}://..."
-    place = f"{parts.hostname or ''}{parts.path}{'#' if parts.fragment else ''}{parts.fragment}"
-    # Anything unusual may be a part of a password.
-    return f"{scheme}://{place if re.fullmatch('[A-Za-z0-9_.#/-]*', place) else '...'}"
-
-
 def read_address(source: str) -> SourceAddress:
     """The engine, address and table of a source; reads the environment if it says so.
 
@@ -127,6 +111,10 @@ def read_address(source: str) -> SourceAddress:
     whole = check_address(source) if variable is None else os.environ.get(variable, "")
     address, _, table = whole.partition("#")
     engine, table = address.partition("://")[0], own_table or table
+    if engine == "postgresql":
+        read_postgresql(
+            whole, own_options=_TIME_LIMIT
+        )  # or a part of a password may be taken for a table
     if engine not in get_args(RemoteEngine):
         raise InvalidPolicy(
             f"`source` names the environment variable {variable}, which is not set to an "
@@ -169,12 +157,13 @@ def _without_secrets(address: str) -> str:
 
 def has_secret(source: str) -> bool:
     """Whether an address holds a password or a token."""
+    if source.startswith("postgresql://"):
+        return read_postgresql(source, own_options=_TIME_LIMIT).has_secret
     try:
         parts = urlsplit(source.partition("#")[0])
     except ValueError:
         raise InvalidPolicy(
-            "This is not a well-formed address. Write it like   "
-            "postgresql://reader@host/database#table"
+            "This is not a well-formed address. Write it like   spark://host:15002#table"
         ) from None
     # In an ibis:// address the user may be in the path: the backend's name comes first.
     users = [part.rpartition("@")[0] for part in (parts.netloc, *parts.path.split("/"))]

@@ -7,14 +7,13 @@ permanent tables without any of these. Other tables of the database do not matte
 first takes the lock that conflicts with such changes, then looks, then writes.
 """
 
-import re
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from typing import Any, TypeAlias
 
 import sqlalchemy as sa
 
-from deniable.errors import InvalidParameter, LedgerBroken, MissingExtra
+from deniable.errors import LedgerBroken, MissingExtra
 from deniable.ledger.stores import patience
 from deniable.ledger.stores.store_errors import LOCK_NOT_AVAILABLE
 
@@ -70,21 +69,14 @@ class PostgreSQLStore:
     creating = ("BEGIN", f"SELECT pg_advisory_xact_lock({_CREATION_LOCK})")
     looking = ("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY",)  # at the catalog only
 
-    def __init__(self, url: sa.URL, schema: str) -> None:
-        self.url, self.schema = url, schema
-        if not re.fullmatch(r"[a-z_][a-z0-9_]{0,62}", schema):
-            raise InvalidParameter(
-                "The schema of a ledger is a name of small letters, digits and _, as in   "
-                "postgresql://user@host/database#ledgers"
-            )
+    is_there = True  # or else the server says so
+
+    def __init__(self, url: sa.URL, schema: str, name: str) -> None:
+        self.url, self.schema, self.name = url, schema, name
         tables = ", ".join(f'"{schema}".{table}' for table in _COLUMNS)
         anchor = f'SELECT 1 FROM "{schema}".deniable_anchor WHERE id = 1 FOR UPDATE'
         self.writing = ("BEGIN", f"LOCK TABLE {tables} IN ROW EXCLUSIVE MODE", anchor)
         self.reading = (*self.looking, f"LOCK TABLE {tables} IN ACCESS SHARE MODE")
-
-    @property
-    def name(self) -> str:
-        return self.url.host or "PostgreSQL"
 
     def open_engine(self, options: dict[str, Any]) -> sa.Engine:
         options["execution_options"] = {"schema_translate_map": {None: self.schema}}
@@ -147,10 +139,11 @@ class PostgreSQLStore:
         if wrong or len(facts) != len(_COLUMNS):
             name = wrong[0] if wrong else "deniable_entries"
             raise LedgerBroken(
-                f"The ledger's table {name} in the schema {self.schema!r} is missing, or is "
-                "not as it was made: a trigger, a rule, row security, a child table or another "
-                "column was added. Its sums cannot be trusted. Nothing was spent. Remove what "
-                "was added, or restore its latest copy."
+                f"The table {name} of the ledger {self.name!r} is missing, or is not as it was "
+                "made: something was added (a trigger, a rule, row security, a child table, a "
+                "column) or taken away (a constraint, an index, the log of its changes). Its "
+                "sums cannot be trusted. Nothing was spent. Undo that, or restore the ledger's "
+                "latest copy."
             )
 
     def check_pages(self, connection: sa.Connection) -> None:

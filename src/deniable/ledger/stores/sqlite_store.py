@@ -52,16 +52,20 @@ class SQLiteStore:
     creating = writing = ("BEGIN IMMEDIATE",)
     reading = looking = ("BEGIN", "SELECT 1 FROM sqlite_schema")  # which waits for the lock
 
-    def __init__(self, url: sa.URL, *, read_only: bool) -> None:
+    def __init__(self, file: Path, *, read_only: bool) -> None:
         # Without links, as SQLite opens it: everybody must name the files beside it alike.
-        self.path, self._read_only = Path(os.path.realpath(str(url.database))), read_only
-        self.url = url.set(database=str(self.path))
+        self.path, self._read_only = Path(os.path.realpath(file)), read_only
+        self.url = sa.URL.create("sqlite", database=str(self.path))
         self._identity: tuple[int, int] | None = None
         self._holds = FileHolds(self.path)
 
     @property
     def name(self) -> str:
         return str(self.path)
+
+    @property
+    def is_there(self) -> bool:
+        return self.path.exists()
 
     def open_engine(self, options: dict[str, Any]) -> sa.Engine:
         options["connect_args"] = {"timeout": patience.LOCK_TIMEOUT}
