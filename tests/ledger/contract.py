@@ -16,9 +16,11 @@ from deniable.errors import (
     InvalidStoppingRule,
     LedgerBroken,
     LedgerUnavailable,
+    MissingRelation,
     QuestionPending,
 )
 from deniable.ledger import Entry, questions
+from deniable.ledger.accounts import Amount
 from deniable.ledger.replay import replay_ledger
 from deniable.ledger.terms import Terms
 from deniable.mechanisms import Gaussian, Laplace, Thresholding
@@ -812,6 +814,37 @@ class LedgerContract:
         spent = {one.account: one.spent for one in ledger.filter_usages()}
         assert spent == {"unit:*": 2, "table:more": 1}
         ledger.verify()
+
+    @pytest.mark.parametrize(
+        "options",
+        [
+            {"tables": "data"},
+            {"tables": ()},
+            {"tables": ["data", "nothing"]},
+            {"tables": ["open"]},
+            {"neighbors": "x"},
+            {"neighbors": None},
+        ],
+    )
+    def test_a_run_is_charged_for_private_tables_that_there_are(self, options):
+        tables = [Table("data"), Table("open", public=True)]
+        ledger = self.make(Terms.from_policy(Policy(tables, epsilon=2)))
+        with pytest.raises((InvalidParameter, MissingRelation), match=r"`tables`|`neighbors`"):
+            ledger.reserve_run(PureLoss(1), **options)
+        assert ledger.entries == ()
+
+    @pytest.mark.parametrize(
+        ("name", "value"),
+        [
+            ("_run", {"keeps": "all", "limits": {"pure": ["9", "0"]}}),
+            ("_spent", {"pure": Amount(Fraction(-1))}),
+        ],
+    )
+    def test_a_run_keeps_the_limits_that_its_entry_states(self, name, value):
+        run = self.ledger(1).reserve_run(PureLoss(0.5))
+        setattr(run, name, value)
+        with pytest.raises(LedgerBroken, match="of this run"):
+            run.step(plan(0.5))
 
     def test_two_copies_of_a_run_cannot_spend_it_twice(self):
         ledger = self.ledger(1)

@@ -56,11 +56,11 @@ from deniable.ledger.replay import (
     grant_day,
     verify_journal,
 )
-from deniable.ledger.run_requests import RunRequest
+from deniable.ledger.run_requests import RunRequest, tables_of_run
 from deniable.ledger.runs import LedgerRun
 from deniable.ledger.terms import Terms
 from deniable.privacy import Loss
-from deniable.privacy.neighbors import Neighbors
+from deniable.privacy.neighbors import Neighbors, neighboring
 from deniable.query.plan.plan import Plan
 
 
@@ -213,9 +213,15 @@ class ChainedLedger(OpenedLedger):
         part: PartPath = (),
     ) -> LedgerRun:
         with self._journal.view() as view:
-            names = _private_tables(self._terms_now(view)) if tables is None else tuple(tables)
-        options = {"tables": names, "neighbors": neighbors, "delta": delta, "filters": filters}
-        request = RunRequest.of_loss(loss, **options)  # type: ignore[arg-type]
+            terms = self._terms_now(view)
+        private = [name for name, unit in terms.tables.items() if unit is not None]
+        request = RunRequest.of_loss(
+            loss,
+            tables=tables_of_run(tables, private),
+            neighbors=neighboring(neighbors),
+            delta=delta,
+            filters=filters,
+        )
         request.check()
         compared_part(part)
         body = _reserved(request, None, analyst, version, part)
@@ -306,8 +312,3 @@ def _charge(plan: Priced, terms: Terms) -> Charge:
     if isinstance(plan, RunRequest):
         return plan.charge(terms.filters)
     return charge_for((plan,), terms.filters)
-
-
-def _private_tables(terms: Terms) -> tuple[str, ...]:
-    """All tables that are charged; a ledger that knows none charges any name alike."""
-    return tuple(name for name, unit in terms.tables.items() if unit is not None) or ("*",)

@@ -25,6 +25,7 @@ from deniable.ledger.journal import (
     read_state,
 )
 from deniable.ledger.replay import LedgerState, check_checkpoint_is_not_ahead
+from deniable.ledger.stores.stored_rows import as_written
 
 CHECKPOINT_EVERY = 1_000  # entries between two checkpoints
 CHECKPOINT_SIZE = 16_000_000  # or characters: answers may be long
@@ -115,7 +116,8 @@ class CurrentState:
         for row in view.rows_after(number):
             number += 1
             check_link(row, number, before)
-            state.apply(number, row.read())
+            with as_written(f"Entry {number}"):
+                state.apply(number, row.read())
             before, size = row.hash, size + len(row.body)
         check_end(number, before, anchor)
         return _Known(number, before, state, known.checkpoint, size)

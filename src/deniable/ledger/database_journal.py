@@ -41,6 +41,7 @@ from deniable.ledger.stores.postgresql_store import DEFAULT_SCHEMA, PostgreSQLSt
 from deniable.ledger.stores.signing_keys import PublicKey, SigningKey
 from deniable.ledger.stores.sqlite_store import SQLiteStore
 from deniable.ledger.stores.store_errors import ledger_error
+from deniable.ledger.stores.stored_rows import as_written, checked_anchor, checked_row
 from deniable.policy.ledger_settings import read_store
 
 _BEFORE_ALL, _AFTER_ALL = -(2**63), 2**63 - 1  # the least and the largest number in a database
@@ -198,7 +199,7 @@ class DatabaseJournal(Journal):
                 self._store.check_place()
                 yield connection
         except DBAPIError as problem:
-            raise ledger_error(problem, self._store.name) from None
+            raise ledger_error(problem, self._store.name, self._store.hidden) from None
 
     @contextmanager
     def _within(self, begin: tuple[str, ...]) -> Iterator[sa.Connection]:
@@ -277,15 +278,18 @@ class _DatabaseView(JournalView):
 
     def checkpoint(self) -> JournalAnchor:
         row = self._connection.execute(tables.READ_CHECKPOINT).first()
-        return EMPTY if row is None else JournalAnchor(*row)
+        if row is None:
+            return EMPTY
+        return JournalAnchor(*checked_anchor(row, "The ledger's checkpoint"))
 
     def checkpoint_number(self) -> int:
-        number: int | None = self._connection.execute(tables.CHECKPOINT_NUMBER).scalar()
-        return EMPTY.number if number is None else number
+        number = self._connection.execute(tables.CHECKPOINT_NUMBER).scalar()
+        return number if isinstance(number, int) else EMPTY.number
 
     def _by(self, column: str, value: object) -> Iterator[JournalRow]:
-        for row in self._connection.execute(tables.ENTRIES_BY[column], {"value": value}).all():
-            yield JournalRow(*row)
+        with as_written():  # the value may come from a row that was changed
+            found = self._connection.execute(tables.ENTRIES_BY[column], {"value": value}).all()
+        return (JournalRow(*checked_row(row)) for row in found)
 
 
 def _select_anchor(connection: sa.Connection, *, lock: bool = False) -> Any:
@@ -296,13 +300,13 @@ def _read_anchor(connection: sa.Connection, *, lock: bool = False) -> JournalAnc
     row = _select_anchor(connection, lock=lock)
     if row is None:
         raise LedgerBroken("The ledger has no anchor. Its row was deleted.")
-    return JournalAnchor(*row)
+    return JournalAnchor(*checked_anchor(row, "The ledger's head"))
 
 
 def _last_entry(connection: sa.Connection) -> tuple[int, str]:
     """The number and the hash of the last entry."""
     row = connection.execute(tables.LAST_ENTRY).first()
-    return (EMPTY.number, EMPTY.hash) if row is None else (row.number, row.hash)
+    return (EMPTY.number, EMPTY.hash) if row is None else (row[0], row[1])
 
 
 def _read_rows(
@@ -315,7 +319,7 @@ def _read_rows(
         rows = connection.execute(select, turn)
     else:
         rows = connection.execute(tables.SOME_ENTRIES, turn | {"count": count})
-    return (JournalRow(*row) for row in rows)
+    return (JournalRow(*checked_row(row)) for row in rows)
 
 
 def _begin_anchor(connection: sa.Connection) -> None:

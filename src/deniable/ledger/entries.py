@@ -10,6 +10,7 @@ from deniable.ledger.accounts import Charge, PartPath, charge_to_json, fraction_
 from deniable.ledger.charges import Priced
 from deniable.ledger.journal import Body, JournalRow, JournalView, reservation_id
 from deniable.ledger.ledger import Entry, RecalledAnswer
+from deniable.ledger.stores.stored_rows import as_written
 from deniable.policy.names import compared_name
 
 
@@ -63,6 +64,7 @@ def repeated_body(plan: Priced, answer: Body, analyst: str | None) -> dict[str, 
     }
 
 
+@as_written()
 def end_reservation(
     view: JournalView, entry: Entry, how: Body, record: str | None
 ) -> tuple[tuple[Body, ...], None]:
@@ -83,6 +85,7 @@ def end_reservation(
     return (body,), None
 
 
+@as_written()
 def recalled_answer(answer: Body) -> RecalledAnswer:
     """The stored answer in the body of an entry."""
     return RecalledAnswer(answer["of"], answer["record"], answer["time"])
@@ -128,6 +131,7 @@ def read_entries(row: JournalRow) -> Iterator[Entry]:
         )
 
 
+@as_written()
 def list_charges(rows: Iterable[JournalRow]) -> tuple[Entry, ...]:
     """Every charge, and how it ended."""
     entries: dict[str, Entry] = {}

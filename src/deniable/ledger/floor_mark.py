@@ -54,7 +54,7 @@ class FloorMark:
             return Floor(str(read.pop("id")), int(read.pop("number")), str(read.pop("hash")))
         except FileNotFoundError:
             return None
-        except (OSError, ValueError, KeyError, TypeError, AttributeError):
+        except (OSError, ValueError, KeyError, TypeError, AttributeError, OverflowError):
             raise LedgerUnavailable(
                 f"The mark {str(self.file)!r} cannot be read. Restore it, or its latest copy. "
                 "Nothing was spent."

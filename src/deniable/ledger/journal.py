@@ -24,6 +24,7 @@ from deniable.exact.foreign_text import read_json
 from deniable.ledger.ledger import Head
 from deniable.ledger.stores.holds import MemoryHolds
 from deniable.ledger.stores.signing_keys import PublicKey, SigningKey, signature_is_valid
+from deniable.ledger.stores.stored_rows import as_written
 from deniable.policy.names import compared_name
 from deniable.query.plan.canonical import canonical_text
 
@@ -56,11 +57,9 @@ class JournalRow:
 
     def read(self) -> dict[str, Any]:
         """The body, parsed."""
-        try:
-            body: dict[str, Any] = read_json(self.body)
-        except ValueError as problem:
-            raise LedgerBroken(f"Entry {self.number} cannot be read: {problem}.") from None
-        return body
+        with as_written(f"Entry {self.number}"):
+            body: dict[str, Any] = {**read_json(self.body)}
+            return body
 
 
 @dataclass(frozen=True, slots=True)
@@ -175,8 +174,9 @@ class Journal(ABC):
         read_state(anchor)
         if not signature_is_valid(anchor.head.message, anchor.signature, self.key.public):
             raise LedgerBroken(
-                "The ledger's head is not signed by its key: it was changed, or it is another "
-                "ledger. Nothing was spent. Find the change with `deniable ledger verify`."
+                "The ledger's head, or its checkpoint, is not signed by its key: it was "
+                "changed, or it is another ledger. Nothing was spent. Find the change with "
+                "`deniable ledger verify`."
             )
 
     def check_not_rolled_back(self, anchor: JournalAnchor) -> JournalAnchor:
@@ -211,16 +211,11 @@ class Journal(ABC):
 
 def read_state(anchor: JournalAnchor) -> dict[str, Any]:
     """What an anchor says about its ledger. One of a later format is refused."""
-    try:
-        state: dict[str, Any] = json.loads(anchor.state)
+    with as_written("The ledger's head or checkpoint"):
+        state: dict[str, Any] = {**json.loads(anchor.state)}
         if state.get("format", 1) > FORMAT:
             raise later_format(state["format"])
-    except (ValueError, TypeError, AttributeError):
-        raise LedgerBroken(
-            "The ledger's head cannot be read: it was changed. Nothing was spent. Find the "
-            "change with `deniable ledger verify`."
-        ) from None
-    return state
+        return state
 
 
 def later_format(found: object) -> LedgerUnavailable:

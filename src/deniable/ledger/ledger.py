@@ -133,6 +133,8 @@ class VerifiedLedger:
     entries: int  # the number of entries
     head: Head
     earlier: int  # the number of earlier heads that were found in the chain
+    id: str = ""  # of the ledger
+    because: str = ""  # why it was begun, if another one was before it
 
 
 class ReservedRun(Protocol):

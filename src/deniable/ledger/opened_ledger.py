@@ -16,6 +16,7 @@ from deniable.ledger.journal import EMPTY, FORMAT, Body, Journal, JournalView
 from deniable.ledger.ledger import Ledger
 from deniable.ledger.questions import QuestionDesk
 from deniable.ledger.replay import LedgerState
+from deniable.ledger.stores.stored_rows import as_written
 from deniable.ledger.terms import Terms, migrated_terms
 
 Clock = Callable[[], datetime.datetime]
@@ -123,7 +124,8 @@ class OpenedLedger(Ledger):
             row = view.row(state.terms)
             if row is None:
                 raise LedgerBroken("The entry that holds the ledger's terms is missing.")
-            self._terms = state.terms, Terms.from_json(row.read()["terms"])
+            with as_written(f"Entry {state.terms}"):
+                self._terms = state.terms, Terms.from_json(row.read()["terms"])
         return self._terms[1]
 
     def terms_entry(self) -> Body:

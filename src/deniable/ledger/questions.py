@@ -13,6 +13,7 @@ waits for a token while the ledger is locked.
 """
 
 import os
+import re
 import secrets
 import time
 from collections.abc import Callable, Iterator
@@ -35,6 +36,7 @@ from deniable.ledger.journal import (
 )
 from deniable.ledger.ledger import Entry, RecalledAnswer
 from deniable.ledger.stores import patience
+from deniable.ledger.stores.stored_rows import as_written
 
 PATIENCE = 300  # seconds to wait for the outcome of the same question
 ABANDONED = "abandoned"  # the reference of a reservation whose asker died
@@ -88,6 +90,15 @@ class OpenReservation:
     body: Body
     shared: bool
 
+    def __post_init__(self) -> None:
+        if not re.fullmatch("[0-9a-f]{16}", self.holder):  # it names a lock, and a file
+            raise ValueError("not a token")
+
+    @property
+    def holder(self) -> str:
+        """The token that is locked while the question is being answered."""
+        return str(self.body["holder"])
+
     @property
     def id(self) -> str:
         return reservation_id(self.row.number, 0)
@@ -103,6 +114,7 @@ class FailedReservation:
 Finding: TypeAlias = KeptAnswer | OpenReservation | FailedReservation | None
 
 
+@as_written()
 def look_up(view: JournalView, asked: AskedQuestion, *, has_account: bool) -> Finding:
     """What the ledger knows about a question; `has_account`: if its analyst has a budget."""
     if asked.question_id is not None:
@@ -124,6 +136,7 @@ def look_up(view: JournalView, asked: AskedQuestion, *, has_account: bool) -> Fi
         is_open = view.ending(reservation_id(row.number, 0)) is None
         if body["kind"] == "reserved" and is_open:
             shared = not has_account or known_as(body["analyst"]) == analyst
+            _check_hash(view, row)
             return OpenReservation(row, body, shared)
     return None
 
@@ -231,7 +244,7 @@ class _Asking:
                 return recalled_answer(found.body)
             if isinstance(found, FailedReservation):
                 raise EngineFailed(found.reference)
-            holder = found.body["holder"]
+            holder = found.holder
             if holder == self._adopted:
                 self._journal.raise_mark()  # the first try may not have come so far
                 self._desk.unconfirmed.discard((os.getpid(), holder))
@@ -258,7 +271,7 @@ class _Asking:
 
     def _take_over(self, view: JournalView, found: OpenReservation) -> Change:
         """Nothing, unless its token is held here; then adopts it, or ends it and reserves."""
-        holder = found.body["holder"]
+        holder = found.holder
         if holder not in self._taken:
             return (), None
         own = known_as(found.body["analyst"]) == known_as(self._asked.analyst)
@@ -278,7 +291,7 @@ class _Asking:
         """Returns when the reservation has ended, or its holder is not at work any more."""
         pause, told_at = _FIRST_PAUSE, time.monotonic() + patience.TOLD_AFTER
         while True:
-            at_work = self._journal.is_held(found.body["holder"])  # first: it ends, then stops
+            at_work = self._journal.is_held(found.holder)  # first: it ends, then stops
             if self._has_ended(found) or not at_work:
                 return
             if time.monotonic() > deadline:
@@ -299,8 +312,9 @@ class _Asking:
             ending = view.ending(found.id)
         if ending is None:
             return False
-        ended = ending.read()
-        failed = ended["kind"] == "failed" and found.shared
-        if failed and ended["reference"] not in _NOT_THE_ENGINES:
-            raise EngineFailed(ended["reference"])
+        with as_written(f"Entry {ending.number}"):
+            ended = ending.read()
+            failed = ended["kind"] == "failed" and found.shared
+            if failed and ended["reference"] not in _NOT_THE_ENGINES:
+                raise EngineFailed(ended["reference"])
         return True

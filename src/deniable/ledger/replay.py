@@ -35,6 +35,7 @@ from deniable.ledger.journal import (
 from deniable.ledger.ledger import Head, VerifiedLedger
 from deniable.ledger.run_requests import RunReplay
 from deniable.ledger.stores.signing_keys import signature_is_valid
+from deniable.ledger.stores.stored_rows import as_written
 from deniable.ledger.terms import Terms, migrated_terms
 from deniable.query.plan.canonical import canonical_text
 
@@ -86,6 +87,7 @@ class LedgerState:
         return {"accounts": self.accounts.to_json(), "terms": self.terms, **named}
 
     @classmethod
+    @as_written("The ledger's checkpoint")
     def from_json(cls, read: Mapping[str, Any]) -> "LedgerState":
         return cls(Accounts.from_json(read["accounts"]), read["terms"], read.get("format", 1))
 
@@ -197,7 +199,7 @@ class Replay:
     ) -> None:
         self._public, self._checkpoint = public, checkpoint
         self._state, self._terms = LedgerState(), Terms({})
-        self._hash, self._count = "", 0
+        self._hash, self._count, self._origin = "", 0, ("", "")
         self._open, self._runs = OpenCharges(), RunReplay()
         self._heads_to_find: dict[int, list[Head]] = {}
         for head in heads:
@@ -211,14 +213,11 @@ class Replay:
         """Checks one entry and adds it to the sums."""
         number = self._count
         check_link(row, number, self._hash)
-        try:
+        with as_written(f"Entry {number}"):
             body = row.read()
             if (row.ends, row.recall) != lookup_keys(body):
                 raise LedgerBroken(f"Entry {number} was changed: its index columns are wrong.")
             self._step(number, body)
-        except (KeyError, ValueError, TypeError, AttributeError) as problem:
-            kind = type(problem).__name__
-            raise LedgerBroken(f"Entry {number} cannot be read ({kind}).") from None
         self._hash, self._count = row.hash, number + 1
         for head in self._heads_to_find.pop(number, []):
             if (head.hash, head.state) != (row.hash, digest(self._state.head)):
@@ -244,6 +243,8 @@ class Replay:
             )
         if kind == "opened" and body["key"] != self._public:
             raise LedgerBroken("The ledger was opened with another key.")
+        if kind == "opened":
+            self._origin = str(body.get("begun", "")), str(body.get("because", ""))
         if kind in ("opened", "amended", "migrated"):
             self._change_terms(number, body)
         elif kind == "reserved":
@@ -301,7 +302,7 @@ class Replay:
                 f"The ledger ends at entry {self._count - 1}, but an earlier head signed entry "
                 f"{first}: the ledger was set back."
             )
-        return VerifiedLedger(self._count, anchor.head, 0)
+        return VerifiedLedger(self._count, anchor.head, 0, *self._origin)
 
 
 def replay_ledger(
@@ -316,7 +317,7 @@ def replay_ledger(
     for row in rows:
         replay.add(row)
     verified = replay.finish(anchor)
-    return VerifiedLedger(verified.entries, verified.head, len(heads))
+    return replace(verified, earlier=len(heads))
 
 
 def verify_journal(journal: Journal, heads: Sequence[Head] = ()) -> VerifiedLedger:

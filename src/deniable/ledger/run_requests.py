@@ -125,6 +125,25 @@ class RunRequest:
         return {"keeps": self.keeps, "limits": charge_to_json(self.limits)}
 
 
+def tables_of_run(tables: Sequence[str] | None, private: Sequence[str]) -> tuple[str, ...]:
+    """The tables that a run is charged for: those that are named, or all private ones.
+
+    >>> tables_of_run(None, ["visits", "staff"]), tables_of_run(["staff"], ["visits", "staff"])
+    (('visits', 'staff'), ('staff',))
+    """
+    if tables is None:
+        return tuple(private) or ("*",)  # a ledger that knows none charges any name alike
+    named = (tables,) if isinstance(tables, str) else tuple(tables)
+    unknown = [name for name in named if private and name not in private]
+    if isinstance(tables, str) or not named or unknown:
+        known = f" ({', '.join(private)})" if private else ""
+        raise InvalidParameter(
+            f"`tables` must be a list of names of private tables{known}. Found {tables!r}. "
+            "Nothing was spent."
+        )
+    return named
+
+
 def _unit_of(loss: Loss) -> tuple[str, Amount]:
     """The unit in which the steps of a run add up, and the most that they may add up to."""
     exact, slack = loss.exact_epsilon, loss.slack

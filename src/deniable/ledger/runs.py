@@ -32,8 +32,10 @@ from deniable.ledger.journal import (
 )
 from deniable.ledger.ledger import Entry, Remaining, RemainingInFilter, touched_parts
 from deniable.ledger.run_requests import add_step, fits, step_charge
+from deniable.ledger.stores.stored_rows import as_written
 from deniable.ledger.terms import Terms
 from deniable.privacy.filters.adaptive import WHY_NO_CHARGE
+from deniable.query.plan.canonical import canonical_text
 from deniable.query.plan.plan import Plan
 
 Append = Callable[[Callable[[JournalView], Change]], list[JournalRow]]
@@ -113,15 +115,16 @@ class LedgerRun:
                 "spent and nothing was read."
             )
 
+    @as_written()
     def _decide_step(self, view: JournalView, plan: Plan, body: Body) -> Change:
         """Refuses a step after the run's end, and a step that another copy of it has made."""
         reserved = self._check_open(view)
         before = _step_row(view, self.entry.number, self._steps)
         here = None if before is None else charge_from_json(before.read()["spent"])
-        if (before is None) != (self._steps == 0) or (
-            before is not None and here != self._spent
-        ):
+        if (before is None) != (self._steps == 0) or here != self._spent:
             raise LedgerBroken("The steps of this run in the ledger are not those it made.")
+        if canonical_text(reserved["run"]) != canonical_text(dict(self._run)):
+            raise LedgerBroken("The limits of this run are not those that it was charged for.")
         if _step_row(view, self.entry.number, self._steps + 1) is not None:
             raise InvalidParameter(
                 f"Step {self._steps + 1} of run {self.entry.number} is already in the ledger. "

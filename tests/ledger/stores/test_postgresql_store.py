@@ -3,7 +3,7 @@
 import psycopg
 import pytest
 
-from deniable.errors import InvalidParameter, LedgerBroken
+from deniable.errors import InvalidParameter, LedgerBroken, LedgerUnavailable
 from deniable.ledger import DurableLedger
 from deniable.ledger.terms import Terms
 from deniable.policy.budget import Budget
@@ -114,3 +114,15 @@ def test_the_schema_is_the_policys_whatever_the_search_path(place, tmp_path):
 def test_addresses_that_are_refused(tmp_path, address):
     with pytest.raises(InvalidParameter, match="schema"):
         DurableLedger(address, TERMS, key=tmp_path / "l.key")
+
+
+@pytest.mark.parametrize("place", ["u:open-sesame@", "u@"])
+def test_what_the_server_says_repeats_no_secret(tmp_path, place):
+    address = f"postgresql://{place}127.0.0.1:1/db?sslmode=open-sesame"
+    with pytest.raises(LedgerUnavailable, match=r"postgresql://127.0.0.1:1/db") as failed:
+        DurableLedger(address, TERMS, key=tmp_path / "l.key")
+    assert "sesame" not in str(failed.value)
+
+
+def test_a_ledger_is_named_by_its_database_and_schema(ledger, place):
+    assert ledger._journal._store.name.endswith(f"/postgres#{place.partition('#')[2]}")

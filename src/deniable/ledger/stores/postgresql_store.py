@@ -20,6 +20,7 @@ from deniable.ledger.stores.store_errors import LOCK_NOT_AVAILABLE
 Connect: TypeAlias = Callable[[], AbstractContextManager[sa.Connection]]
 
 DEFAULT_SCHEMA = "public"
+_PLACES = ("host", "hostaddr", "port", "dbname", "user")  # options that are no secret
 _CREATION_LOCK = 0x64656E69  # number of PostgreSQL's advisory lock for creating the tables
 
 _TABLES = (
@@ -73,6 +74,8 @@ class PostgreSQLStore:
 
     def __init__(self, url: sa.URL, schema: str, name: str) -> None:
         self.url, self.schema, self.name = url, schema, name
+        options = [str(value) for key, value in url.query.items() if key not in _PLACES]
+        self.hidden = (*options, url.password or "")  # what errors may not repeat
         tables = ", ".join(f'"{schema}".{table}' for table in _COLUMNS)
         anchor = f'SELECT 1 FROM "{schema}".deniable_anchor WHERE id = 1 FOR UPDATE'
         self.writing = ("BEGIN", f"LOCK TABLE {tables} IN ROW EXCLUSIVE MODE", anchor)

@@ -49,6 +49,7 @@ _OBJECTS = (
 class SQLiteStore:
     """The file of a ledger."""
 
+    hidden = ()  # what errors may not repeat
     creating = writing = ("BEGIN IMMEDIATE",)
     reading = looking = ("BEGIN", "SELECT 1 FROM sqlite_schema")  # which waits for the lock
 

@@ -16,6 +16,7 @@ from deniable.ledger.ledger import (
     touched_parts,
 )
 from deniable.ledger.remaining import describe_how_many
+from deniable.ledger.run_requests import tables_of_run
 from deniable.policy import Policy
 from deniable.privacy import Loss
 from deniable.privacy.neighbors import Neighbors
@@ -179,7 +180,10 @@ class Door:
         >>> print(data.remaining)
         epsilon 0.5, delta 0
         """
-        names = self._private_tables() if tables is None else tuple(tables)
+        private = self._private_tables()
+        if not private:
+            raise InvalidParameter("Every table of this policy is public: a run costs nothing.")
+        names = tables_of_run(tables, private)
         reserved = self._ledger.reserve_run(
             loss,
             tables=names,

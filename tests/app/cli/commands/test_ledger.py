@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import shutil
 import sqlite3
 
@@ -206,5 +207,6 @@ def test_a_stranger_verifies_a_copy_that_cannot_be_written(asked, hospital, monk
     status, out, err = asked("ledger", "verify", "--store", "copy/ledger.sqlite", "--key", key)
     assert (status, err) == (0, "")
     assert "sound. It has 5 entries" in out
+    assert re.search(r'id = "(\w+)"', (hospital / "deniable.toml").read_text())[1] in out
     assert everything_in(copy) == before
     copy.chmod(0o700)

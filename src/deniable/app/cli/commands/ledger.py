@@ -95,7 +95,8 @@ def verify(
     With an earlier head (from `deniable ledger head` or a release) it also finds a ledger that
     was replaced by an older copy.
     """
-    from deniable.policy.suggestions import pluralize  # slow to import
+    from deniable.exact.foreign_text import printable  # slow to import
+    from deniable.policy.suggestions import pluralize
 
     heads = [read_head(path) for path in head or ()]
     if store is not None:
@@ -111,6 +112,9 @@ def verify(
     earlier = f", and it contains {heads_found}" if verified.earlier else ""
     print(f"The ledger is sound. It has {verified.entries:,} entries{earlier}.")
     print(f"Its head is entry {verified.head.number}, {verified.head.hash}")
+    print(f"Its id is {printable(verified.id)}")
+    if verified.because:
+        print(f"It was begun because: {printable(verified.because)}")
 
 
 @ledger.command()
