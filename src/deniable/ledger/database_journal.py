@@ -199,7 +199,7 @@ class DatabaseJournal(Journal):
                 self._store.check_place()
                 yield connection
         except DBAPIError as problem:
-            raise ledger_error(problem, self._store.name, self._store.hidden) from None
+            raise ledger_error(problem.orig, self._store.name, self._store.hidden) from None
 
     @contextmanager
     def _within(self, begin: tuple[str, ...]) -> Iterator[sa.Connection]:

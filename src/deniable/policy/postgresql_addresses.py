@@ -45,7 +45,7 @@ class PostgreSQLAddress:
     port: int | None
     database: str | None
     options: tuple[tuple[str, str], ...] = field(repr=False)
-    name: str  # of a schema or a table; empty if there is none
+    name: str  # of a schema or a table; or empty
 
     @property
     def has_secret(self) -> bool:

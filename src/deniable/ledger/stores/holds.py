@@ -2,8 +2,8 @@
 
 A reservation names a holder, a random token. While its question is being answered, the token is
 locked. If the process dies, the operating system (or PostgreSQL) ends the lock, so nobody waits
-for an answer that will not come. Holding never waits: a token has one holder or none. Whoever
-gets the token of another has proof that nobody is at work, and keeps others from it.
+for an answer that will not come. Holding never waits: a token has one holder or none. Anyone
+who gets the token of another has proof that nobody is at work, and keeps others from it.
 """
 
 import os
@@ -113,7 +113,7 @@ class FileHolds(MemoryHolds):
             _open_handles.discard(handle)
             os.close(handle)
             if here:
-                return None  # else whoever had it has deleted it: make another
+                return None  # else its last holder has deleted it: make another
 
     def is_held(self, token: str) -> bool:
         if not _HAS_LOCKS:

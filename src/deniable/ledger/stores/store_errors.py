@@ -2,8 +2,6 @@
 
 from collections.abc import Iterable
 
-from sqlalchemy.exc import DBAPIError
-
 from deniable.errors import LedgerBroken, LedgerUnavailable
 from deniable.ledger.stores.patience import held_error
 
@@ -11,16 +9,16 @@ LOCK_NOT_AVAILABLE = "55P03"  # PostgreSQL's code
 
 
 def ledger_error(
-    problem: DBAPIError, name: str, hidden: Iterable[str] = ()
+    problem: object, name: str, hidden: Iterable[str] = ()
 ) -> LedgerUnavailable | LedgerBroken:
     """Our error for a database's, which holds nothing of the ledger.
 
     `hidden` are parts of its address that may be secrets, and are not repeated.
     """
-    if getattr(problem.orig, "sqlstate", "") == LOCK_NOT_AVAILABLE:
+    if getattr(problem, "sqlstate", "") == LOCK_NOT_AVAILABLE:
         return held_error(name)
-    lines = str(problem.orig).strip().splitlines()
-    message = lines[0] if lines else type(problem.orig).__name__
+    lines = str(problem).strip().splitlines()
+    message = lines[0] if lines else type(problem).__name__
     for part in filter(None, hidden):
         message = message.replace(part, "...")
     if "malformed" in message or "not a database" in message:
