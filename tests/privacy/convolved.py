@@ -10,7 +10,7 @@ masses.
 """
 
 import math
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 import scipy.fft
@@ -178,11 +178,18 @@ def bounds(plan, delta):
     if len(plan) == 1 and isinstance(plan[0][0], Coin):
         return _binomial(*plan[0], delta)
     count = sum(n for _, n in plan)
+    cells = 1 << (20 if count > _MANY else 18)
+    coarse, fine = (_bounds_on_grid(plan, delta, count, size) for size in (cells // 2, cells))
+    # If both effects of rounding cancel, the difference of two grids still shows them.
+    doubt = min(2 * abs(fine.estimate - coarse.estimate), (fine.high - fine.low) / 2)
+    return replace(fine, tolerance=max(fine.tolerance, doubt))
+
+
+def _bounds_on_grid(plan, delta, count, cells):
     rare = delta * 1e-6
     points = _Points.of(plan, rare / count)
     tilt, capped = points.tilt(delta)
     first, last = points.window(tilt)
-    cells = 1 << (20 if count > _MANY else 18)
     step = (last - first) / cells
     laws = [(*_masses(law, step, rare / count), n) for law, n in plan]
     moved = math.fsum(
@@ -299,15 +306,21 @@ class _Curve:
         powers = height - kind(tilt) * self.losses
         limit = kind(np.log(np.finfo(kind).max)) / 2
         once = np.maximum(found, 0) * np.exp(np.minimum(powers, limit))
-        away = np.maximum(self.losses - self._middle, -limit / 2)
-        self._once = np.cumsum(once[::-1])[::-1]
-        self._twice = np.cumsum((once * np.exp(-away))[::-1])[::-1]
+        self._masses, self._once = once, np.cumsum(once[::-1])[::-1]
+        self._wide = self._middle - self.losses[0] > limit / 2  # e**loss has no float
+        if not self._wide:
+            away = np.exp(self._middle - self.losses)
+            self._twice = np.cumsum((once * away)[::-1])[::-1]
 
     def delta(self, x):
         at = int(np.searchsorted(self.losses, x, side="right"))
         if at >= self.losses.size:
             return 0.0
-        return float(self._once[at] - self._twice[at] * np.exp(x - self._middle))
+        if not self._wide:
+            return float(self._once[at] - self._twice[at] * np.exp(x - self._middle))
+        end = int(np.searchsorted(self.losses, x + 50))  # beyond, 1 - e**(x - loss) is 1
+        near = self._masses[at:end] * -np.expm1(x - self.losses[at:end])
+        return float(near.sum() + (self._once[end] if end < self.losses.size else 0.0))
 
     def noise(self, x):
         """About ten times the error of delta(x) that comes from rounding."""
