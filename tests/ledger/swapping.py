@@ -149,6 +149,11 @@ def _rename_policy(world, *, keep_id):
     world.policy.write_text(text if keep_id else TEXT + world.settings)
 
 
+def _copy_policy(world):
+    world.policy = world.folder / "copy.toml"
+    world.policy.write_text(f'{TEXT}[ledger]\nstore = "copy.sqlite"\n')
+
+
 def _older_rows(world):
     """The rows of PostgreSQL as they were."""
     world.execute(*(f"DELETE FROM {table}" for table in world.tables))
@@ -220,6 +225,11 @@ BOTH = {
     ),
     "policy with a budget of its own": _edit(lambda text: f"{text}\n[units.x]\nepsilon = 9\n"),
     "policy with another id": _edit(lambda text: text.replace('id = "', 'id = "0')),
+    "policy in memory": _edit(lambda text: text.replace("id =", 'store = "memory"\nid =')),
+    "policy in memory without its id": lambda world: world.policy.write_text(
+        f'{TEXT}[ledger]\nstore = "memory"\n'
+    ),
+    "policy copied without its id": _copy_policy,
     "policy elsewhere and back": _away_and_back(lambda world: world.policy),
 }
 SQLITE = {

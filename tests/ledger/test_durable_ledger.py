@@ -136,9 +136,9 @@ def test_a_ledger_that_is_none(tmp_path):
     text.write_text("This is no database, however long it may be. " * 100)
     with pytest.raises(LedgerBroken, match="not a database"):
         DurableLedger(text, Terms.from_budget(Budget(1)))
-    with pytest.raises(LedgerUnavailable, match="cannot be used"):
+    with pytest.raises(LedgerUnavailable, match="cannot begin"):
         DurableLedger(tmp_path / "no" / "folder.sqlite", Terms.from_budget(Budget(1)))
-    with pytest.raises(InvalidParameter, match="mysql"):
+    with pytest.raises(InvalidParameter, match="begins with postgresql"):
         DurableLedger("mysql://here/there", Terms.from_budget(Budget(1)))
 
 
@@ -165,7 +165,7 @@ def test_a_ledger_of_another_policy_is_not_used(tmp_path):
         DurableLedger(where, Policy([Table("data")], epsilon=2))
 
 
-def test_a_ledger_that_was_begun_is_not_begun_anew(tmp_path):
+def test_a_ledger_that_was_begun_does_not_begin_again(tmp_path):
     where, terms = tmp_path / "l.sqlite", Terms.from_budget(Budget(1))
     ledger = DurableLedger(where, terms)
     ledger.reserve(plan(1))
@@ -174,20 +174,29 @@ def test_a_ledger_that_was_begun_is_not_begun_anew(tmp_path):
     for empty in (False, True):
         if empty:
             where.touch()
-        with pytest.raises(LedgerBroken, match="is missing"):
+        with pytest.raises(LedgerBroken, match="does not exist, or is empty"):
             DurableLedger(where, terms)
 
 
-def test_an_older_ledger_is_noted_when_it_is_opened_next(tmp_path):
+def test_a_ledger_whose_mark_was_deleted_is_refused_until_its_owner_accepts_it(tmp_path):
+    """Otherwise an older copy would have the budget of its time again."""
     where, terms = tmp_path / "l.sqlite", Terms.from_budget(Budget(1))
-    DurableLedger(where, terms).close()
-    mark = tmp_path / "l.key.mark"
-    for _ in range(2):
-        before = mark.read_text()
-        mark.unlink()
-        DurableLedger(where, terms).close()
-        DurableLedger(where, terms).close()
-        assert mark.read_text() == before
+    ledger = DurableLedger(where, terms)
+    older = where.read_bytes()
+    ledger.reserve(plan(1))
+    (tmp_path / "l.key.mark").unlink()
+    with pytest.raises(LedgerBroken, match=r"mark .* is missing"):  # while it is open too
+        ledger.reserve(plan(1))
+    ledger.close()
+    where.write_bytes(older)
+    with pytest.raises(LedgerBroken, match=r"mark .* is missing.*deniable ledger accept"):
+        DurableLedger(where, terms)
+    for accept in (True, False):
+        ledger = DurableLedger(where, terms, accept=accept, because="restored by hand")
+        entry = ledger.terms_entry()
+        assert (entry["accepted"], entry["because"]) == (0, "restored by hand")
+        assert ledger.verify().entries == 2
+        ledger.close()
 
 
 def asked_twice(folder):

@@ -72,6 +72,9 @@ def test_another_ledger_under_the_same_key_is_refused(ledger, tmp_path):
     other = tmp_path / "other"
     other.mkdir()
     shutil.copy(tmp_path / "l.key", other)
+    with pytest.raises(LedgerBroken, match="is missing"):  # a key had a ledger
+        DurableLedger(other / "l.sqlite", TERMS, key=other / "l.key")
+    FloorMark(other / "l.key").write(Floor("7f"))
     DurableLedger(other / "l.sqlite", TERMS, key=other / "l.key").close()
     shutil.copy(other / "l.sqlite", tmp_path / "l.sqlite")
     with pytest.raises(LedgerBroken, match="not the ledger that was used"):
@@ -97,6 +100,7 @@ def test_a_mark_that_cannot_be_read_refuses(ledger, tmp_path, text):
 
 def test_it_is_never_lowered(tmp_path):
     mark = FloorMark(tmp_path / "k")
+    mark.write(Floor("id"))
     anchors = [JournalAnchor(n, str(n), "", "") for n in range(40)]
     threads = [
         threading.Thread(target=mark.raise_to, args=("id", anchor))

@@ -1,97 +1,100 @@
 """How a ledger begins: a policy names its ledger by an id, and the key's mark knows that id.
 
 The id is written into the policy when its first session opens. From then on a policy without
-its ledger is refused, whether the ledger was lost, or the policy was renamed or copied. Only
-the owner can begin another ledger, and has to say why. The reason is kept in its first entry.
+its ledger is refused, whether the ledger was lost, or the policy was renamed or copied. So is a
+policy without an id where a ledger may have been before: if one of its files, or a policy about
+the same rows, is in the folder. Only the owner can begin another ledger, and has to say why.
+The reason is kept in its first entry.
 """
 
+import os
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 
 from deniable.errors import InvalidParameter, LedgerBroken, LedgerUnavailable
 from deniable.ledger.amendments import Gift
 from deniable.ledger.durable_ledger import DurableLedger, default_key_path
-from deniable.ledger.floor_mark import NOT_BEGUN, Floor, FloorMark
+from deniable.ledger.floor_mark import NOT_BEGUN, Floor, FloorMark, locked_folder
+from deniable.ledger.stores.signing_keys import SigningKey
 from deniable.policy import Policy, load
-from deniable.policy.ledger_id import new_ledger_id, write_ledger_id
-from deniable.policy.ledger_settings import shown_store
+from deniable.policy.folder_neighbors import NamedPolicy, neighbors_of, read_names
+from deniable.policy.ledger_id import check_id_can_be_written, new_ledger_id, write_ledger_id
+from deniable.policy.ledger_settings import locate_ledger, shown_store
 
 
 def load_with_ledger(path: str | Path) -> Policy:
     """The policy in a file. A policy that is used for the first time gets a ledger's id."""
-    policy = load(str(path))
-    if policy.ledger is None or policy.ledger_id is not None:
+    policy, file = load(str(path)), Path(path)
+    if policy.ledger_id is not None:
         return policy
-    mark = FloorMark(_key_path(policy))
-    with _name_folder_in_errors(mark), mark.locked():
+    if policy.ledger is None:
+        _check_nothing_is_there(file, policy)
+        return policy
+    with _locked(file, mark := FloorMark(_key_path(policy))):
         policy = load(str(path))  # another process may have been first
         if policy.ledger_id is None:
             floor = mark.read()
-            if floor is None or floor.number != NOT_BEGUN:
-                _check_nothing_is_there(policy, mark)
-                _check_no_other_is_orphaned(Path(path))
+            if floor is None or floor.number != NOT_BEGUN or not floor.id:
+                _check_nothing_is_there(file, policy)
                 floor = Floor(new_ledger_id())
                 mark.write(floor)
-            write_ledger_id(Path(path), floor.id)
+            write_ledger_id(file, floor.id)
     return load(str(path))
 
 
-@contextmanager
-def _name_folder_in_errors(mark: FloorMark) -> Iterator[None]:
-    try:
-        yield
-    except OSError as problem:
-        raise LedgerUnavailable(
-            f"The ledger cannot begin: {str(mark.file.parent)!r} cannot be written "
-            f"({problem.strerror}). The policy's [ledger] can name another place."
-        ) from None
+def name_draft(file: Path, older: str | None = None) -> Path:
+    """Writes the id of a ledger into a policy that is being drafted; returns its key's file.
 
-
-def mark_new_ledger(key: str | Path) -> str:
-    """The id of a ledger that is to begin under a key; for a policy that is being drafted."""
-    mark = FloorMark(key)
-    with mark.locked():
+    A draft that takes the place of an older policy keeps the id that was in that one.
+    """
+    key = Path(str(locate_ledger(None, None, file)["ledger_key"]))
+    if older is not None:
+        write_ledger_id(file, older)
+        return key
+    with _locked(file, mark := FloorMark(key)):
         floor = mark.read()
-        if floor is None:
+        if floor is None or not floor.id:
+            if (trace := _find_trace(file)) is not None:
+                raise _trace_error(trace)
             floor = Floor(new_ledger_id())
             mark.write(floor)
-        return floor.id
+        write_ledger_id(file, floor.id)
+        SigningKey.read_or_create(key)
+    return key
 
 
 def begin_ledger(path: str | Path, *, because: str = "") -> str:
     """Begins another ledger for a policy, and returns its id.
 
     The older ledger's file stays, under another name. `because` is the owner's reason. It is
-    needed if there was a ledger before.
+    needed if there was a ledger before. First the mark names the new ledger and the reason,
+    then the policy names it. After that, the next session completes the step.
     """
-    policy = load(str(path))
+    policy, file = load(str(path)), Path(path)
     if policy.ledger is None:
         raise InvalidParameter(
             "This policy keeps its ledger in memory: it has nothing to begin."
         )
-    mark = FloorMark(_key_path(policy))
-    with _name_folder_in_errors(mark), mark.locked():
+    with _locked(file, mark := FloorMark(_key_path(policy))):
         before = mark.read()
-        had_one = policy.ledger_id or before or _exists(policy) or _orphan(Path(path))
+        had_one = policy.ledger_id or before or _exists(policy) or _find_trace(file)
         if had_one and not because.strip():
             raise InvalidParameter(
-                "This policy had a ledger. What a new one grants is spent in addition, so its "
-                'first entry records why it was begun. Give the reason:   --because "..."'
+                "There was a ledger for these data before. What a new one grants is spent in "
+                "addition, so its first entry records why it was begun. Give the reason:   "
+                '--because "..."'
             )
-        _set_aside(policy)
-        floor = Floor(new_ledger_id())
-        mark.write(floor)
-        write_ledger_id(Path(path), floor.id)
+        _check_can_begin(file, policy)
+        new = new_ledger_id()
+        mark.write(replace(before or Floor(""), next_id=new, next_because=because.strip()))
+        write_ledger_id(file, new)
     policy = load(str(path))
     DurableLedger(
-        str(policy.ledger),
-        policy,
-        key=policy.ledger_key,
-        ledger_id=floor.id,
-        because=because.strip(),
+        str(policy.ledger), policy, key=policy.ledger_key, ledger_id=policy.ledger_id
     ).close()
-    return floor.id
+    return new
 
 
 def amend_ledger(path: str | Path, *, because: str) -> tuple[Gift, ...]:
@@ -113,6 +116,40 @@ def amend_ledger(path: str | Path, *, because: str) -> tuple[Gift, ...]:
     return ledger.given
 
 
+def accept_ledger(path: str | Path, *, because: str) -> int:
+    """Uses a ledger on this host as it is, if its mark is missing or is of another ledger.
+
+    Returns the number of its entries. Every entry is checked. `because` is the owner's reason:
+    a ledger that is not the latest copy forgets what was spent since.
+    """
+    policy = load(str(path))
+    if policy.ledger is None or policy.ledger_id is None:
+        raise InvalidParameter("This policy has no ledger yet: there is nothing to accept.")
+    if not because.strip():
+        raise InvalidParameter(
+            "Without its mark nobody can tell whether this ledger is the latest copy, so the "
+            'reason to use it is recorded. Give it:   --because "..."'
+        )
+    ledger = DurableLedger(
+        policy.ledger,
+        policy,
+        key=policy.ledger_key,
+        ledger_id=policy.ledger_id,
+        because=because,
+        accept=True,
+    )
+    entries = ledger.head.number + 1
+    ledger.close()
+    return entries
+
+
+@contextmanager
+def _locked(file: Path, mark: FloorMark) -> Iterator[None]:
+    """One process at a time begins a ledger, here and for other policies in the folder."""
+    with mark.locked_to_begin(), locked_folder(file.resolve().parent):
+        yield
+
+
 def _key_path(policy: Policy) -> str | Path:
     return policy.ledger_key or default_key_path(str(policy.ledger))
 
@@ -131,57 +168,74 @@ def _exists(policy: Policy) -> bool:
         journal.close()
 
 
-def _check_nothing_is_there(policy: Policy, mark: FloorMark) -> None:
-    """Refuses a policy without an id next to a ledger, a key or a mark."""
-    found = [str(_key_path(policy))] if Path(_key_path(policy)).exists() else []
-    found += [str(mark.file)] if mark.read() is not None else []
-    found += [shown_store(str(policy.ledger))] if _exists(policy) else []
-    if not found:
-        return
-    raise LedgerBroken(
-        f"The policy has no id of a ledger, but {found[0]!r} exists: a ledger was begun here "
-        "before. Nothing was spent. Restore the line   id = ...   of [ledger] in the policy "
-        "(`deniable ledger verify --store` prints the id of a ledger). Or, as its owner, begin "
-        "another one with   deniable ledger begin --because ..."
-    )
-
-
-def _check_no_other_is_orphaned(file: Path) -> None:
-    """Refuses a policy without an id next to a ledger that no policy in its folder names."""
-    if (orphan := _orphan(file)) is not None:
-        raise LedgerBroken(
-            f"The policy has no id of a ledger, and {str(orphan.file)!r} is the mark of a "
-            "ledger that no policy in this folder names. If this policy was renamed, restore "
-            "its line   id = ...   of [ledger]. Or, as its owner, begin another ledger with   "
-            "deniable ledger begin --because ..."
-        )
-
-
-def _orphan(file: Path) -> FloorMark | None:
-    """A mark in a policy's folder whose ledger was begun, and is named by no policy there."""
-    folder = file.resolve().parent
-    texts = [one.read_bytes() for one in folder.glob("*.toml") if one.is_file()]
-    for path in sorted(folder.glob("*.mark")):
-        mark = FloorMark(path.with_suffix(""))
-        floor = mark.read()
-        begun = floor is not None and floor.number != NOT_BEGUN
-        if begun and floor and not any(floor.id.encode() in text for text in texts):
-            return mark
-    return None
-
-
-def _set_aside(policy: Policy) -> None:
-    """Gives the file of an older ledger another name."""
-    where = str(policy.ledger)
-    if not _exists(policy):
-        return
-    if "://" in where:
+def _check_can_begin(file: Path, policy: Policy) -> None:
+    """Refuses what would stop a new ledger half way."""
+    key, where = Path(_key_path(policy)), str(policy.ledger)
+    if key.exists():
+        SigningKey.read(key)
+    check_id_can_be_written(file)
+    if "://" in where and _exists(policy):
         raise InvalidParameter(
             f"There is a ledger in {shown_store(where)} already. Name another schema in the "
             'policy, after #, as in   store = "postgresql://user@host/database#second"'
         )
-    file = Path(where)
-    count = 1
-    while (aside := file.with_name(f"{file.stem}.{count}{file.suffix}")).exists():
-        count += 1
-    file.rename(aside)
+
+
+def _check_nothing_is_there(file: Path, policy: Policy) -> None:
+    """Refuses a policy without an id where a ledger may have been begun before."""
+    trace = _find_trace(file)
+    if trace is None and "://" in str(policy.ledger) and _exists(policy):
+        trace = f"there is a ledger in {shown_store(str(policy.ledger))}"
+    if trace is not None:
+        raise _trace_error(trace)
+
+
+def _trace_error(trace: str) -> LedgerBroken:
+    return LedgerBroken(
+        f"The policy has no id of a ledger, but {trace}. Nothing was spent. If the line   "
+        "id = ...   of [ledger] was lost, restore it (`deniable ledger verify` prints the id "
+        "of a ledger). Or, as the owner of the data, begin another ledger with   deniable "
+        "ledger begin --because ...   What that one grants is spent in addition."
+    )
+
+
+def _find_trace(file: Path) -> str | None:
+    """What shows that a ledger was begun before, in this folder or for the same rows."""
+    file = file.resolve()
+    named, others = read_names(file), neighbors_of(file)
+    usual = (Path(str(place)) for place in locate_ledger(None, None, file).values())
+    for place in sorted({*usual, *(named.places if named else ())}):
+        if os.path.lexists(place) and not _is_unused_key(place):
+            return f"{str(place)!r} exists, so a ledger may have been begun here before"
+    if (orphan := _find_orphan(file.parent, others)) is not None:
+        return f"{str(orphan)!r} belongs to a ledger that no policy in this folder names"
+    for other in others:
+        if named and other.ledger_id is not None and other.addresses & named.addresses:
+            return f"{str(other.file)!r} is a policy about the same rows that has a ledger"
+    return None
+
+
+def _is_unused_key(place: Path) -> bool:
+    """Whether a file is a key whose ledger has no entry yet."""
+    floor = FloorMark(place).read()
+    return floor is not None and floor.number == NOT_BEGUN
+
+
+def _find_orphan(folder: Path, policies: tuple[NamedPolicy, ...]) -> Path | None:
+    """A file of a ledger in a folder that none of the policies names."""
+    ids = {policy.ledger_id for policy in policies}
+    places = {place for policy in policies for place in policy.places}
+    for path in sorted(folder.glob("*.mark")):
+        key = path.with_suffix("")
+        try:
+            floor = FloorMark(key).read()
+        except LedgerUnavailable:
+            if key.exists():
+                return path
+            continue  # a file of another program
+        if floor is not None and floor.number != NOT_BEGUN and floor.id not in ids:
+            return path
+    for path in sorted((*folder.glob("*.ledger.key"), *folder.glob("*.ledger.sqlite"))):
+        if path not in places and not _is_unused_key(path):
+            return path
+    return None

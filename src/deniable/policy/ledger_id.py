@@ -45,6 +45,26 @@ def with_ledger_id(text: str, ledger_id: str) -> str:
     return changed
 
 
+def check_id_can_be_written(file: Path) -> None:
+    """Refuses a policy file into which the id of another ledger cannot be written."""
+    file = file.resolve()
+    try:
+        with_ledger_id(file.read_bytes().decode(), "0" * 32)
+    except InvalidPolicy:
+        raise InvalidPolicy(
+            "The id of another ledger cannot be written into this policy, because [ledger] is "
+            "not a table of its own. Write   [ledger]   on a line, and its keys on the lines "
+            "below. Nothing was changed.",
+            where=("ledger",),
+        ) from None
+    if not (os.access(file, os.W_OK) and os.access(file.parent, os.W_OK)):
+        raise InvalidPolicy(
+            f"{str(file)!r} or its folder cannot be written, but the policy must name its new "
+            "ledger. Nothing was changed. Make them writable.",
+            where=("ledger",),
+        )
+
+
 def write_ledger_id(file: Path, ledger_id: str) -> None:
     """Adds the id to a policy file, in one step."""
     file = file.resolve()

@@ -1,6 +1,7 @@
 """`deniable init`: a draft from names and types; a canary in the values never shows."""
 
 import shutil
+from pathlib import Path
 
 import duckdb
 import pyarrow as pa
@@ -8,6 +9,7 @@ import pyarrow.csv
 import pyarrow.parquet
 import pytest
 
+import deniable as dp
 from deniable.app.cli import main
 from deniable.app.cli.commands.init import write_draft
 from deniable.errors import InvalidPolicy
@@ -199,3 +201,35 @@ def test_a_folder_that_is_read_only_is_told(folder, capsys, monkeypatch):
     with pytest.raises(SystemExit):
         main(["init", "visits.csv", "--force"])
     assert "'deniable.toml' cannot be written: Permission denied" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("left", [("a.toml",), ("a.ledger.key.mark",), ("a.ledger.key",)])
+def test_a_draft_gets_no_ledger_where_there_was_one(folder, capsys, left):
+    """A policy about the same rows, or what is left of its ledger."""
+    source = write("csv", TAME)
+    Path("a.toml").write_text(f'[budget]\nepsilon = 1\n[tables.v]\nsource = "{source}"\n')
+    dp.open("a.toml").close()
+    for file in list(folder.iterdir()):
+        if file.name not in (*left, source):
+            file.unlink()
+    with pytest.raises(SystemExit) as ended:
+        main(["init", source, "--out", "b.toml"])
+    assert ended.value.code == 0
+    told = " ".join(capsys.readouterr().out.split())
+    assert "b.toml is drafted" in told
+    assert "deniable ledger begin --because" in told
+    assert "id =" not in Path("b.toml").read_text()
+    assert not list(folder.glob("b.ledger*key"))
+
+
+def test_a_draft_in_the_place_of_a_policy_keeps_its_ledger(folder):
+    source = write("csv", TAME)
+    Path("a.toml").write_text(f'[budget]\nepsilon = 1\n[tables.v]\nsource = "{source}"\n')
+    dp.open("a.toml").close()
+    line = [one for one in Path("a.toml").read_text().splitlines() if one.startswith("id =")]
+    Path("a.ledger.key.mark").unlink()
+    Path("a.ledger.sqlite").unlink()
+    with pytest.raises(SystemExit):
+        main(["init", source, "--out", "a.toml", "--force"])
+    assert line[0] in Path("a.toml").read_text().splitlines()
+    assert not Path("a.ledger.key.mark").exists()

@@ -9,6 +9,7 @@ import sqlite3
 import pytest
 
 from deniable.ledger.stores import patience
+from deniable.policy import load
 from tests.ledger.format_1 import OLD, write_old
 
 COUNT = "SELECT COUNT(*) AS n FROM visits"
@@ -112,15 +113,29 @@ def test_an_edited_policy_that_gives_more_needs_its_owners_consent(asked, hospit
     assert asked("ledger", "verify")[0] == 0
 
 
+def test_a_ledger_without_its_mark_is_accepted_with_a_reason(asked, hospital):
+    (hospital / "deniable.ledger.key.mark").unlink()
+    for words in (("sql", COUNT, "--epsilon", "0.1"), ("ledger", "accept")):
+        status, _, err = asked(*words)
+        assert status == 2
+        assert "--because" in err
+    status, out, _ = asked("ledger", "accept", "--because", "the disk was replaced")
+    assert (status, out.startswith("The ledger is accepted.")) == (0, True)
+    assert asked("sql", COUNT, "--epsilon", "0.1")[0] == 0
+    assert asked("ledger", "verify")[0] == 0
+
+
 def test_a_stranger_needs_the_public_key_only(asked, hospital):
     key = hospital / "deniable.ledger.key"
     public = f"{key}.pub"
+    ledger_id = load(str(hospital / "deniable.toml")).ledger_id
     (hospital / "deniable.toml").unlink()
     key.unlink()
     words = ("ledger", "verify", "--store", "deniable.ledger.sqlite")
     status, out, _ = asked(*words, "--key", public)
     assert status == 0
     assert "sound" in out
+    assert f"Its id is {ledger_id}" in out
     assert asked(*words)[0] == 2
     assert asked(*words, "--key", "ab" * 32)[0] == 2
 

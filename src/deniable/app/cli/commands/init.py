@@ -33,24 +33,27 @@ def init(
             f"{str(out)!r} exists already. Write another file with --out, or replace it with "
             "--force."
         )
-    from deniable.policy.ledger_id import write_ledger_id
+    from deniable.ledger.beginning import name_draft
+    from deniable.policy.folder_neighbors import read_names
 
     text, warning = write_draft(source, out.parent), describe_malformed_lines(source)
+    older = read_names(out)
     try:
         out.write_text(text, encoding="utf-8")
-        key, ledger_id = create_signing_key(out)
-        write_ledger_id(out, ledger_id)
+        key = name_draft(out, older.ledger_id if older else None)
+        told = f"The key that signs its ledger is {key}: keep it secret."
+    except dp.LedgerBroken as problem:
+        told = str(problem)
     except OSError as problem:
         raise dp.InvalidParameter(
             f"{str(problem.filename or out)!r} cannot be written: {problem.strerror}. Choose "
             "another folder with --out."
         ) from None
     print(f"{out} is drafted. Decide the {text.count(MARK_LINE)} lines marked FILL IN.")
-    print(f"The key that signs its ledger is {key}: keep it secret.")
+    print(told)
     print("Then list the tables with   deniable tables")
     if warning:
-        print(f"\nThe file cannot be opened as it is: {warning}")
-        print("Correct it first. docs/scale.md says how CSV files are read.")
+        print(f"\nThe file cannot be opened as it is: {warning}\n{HOW_TO_CORRECT}")
 
 
 def describe_malformed_lines(source: str) -> str:
@@ -67,17 +70,7 @@ def describe_malformed_lines(source: str) -> str:
     return str(found) if found.count else ""
 
 
-def create_signing_key(policy: Path) -> tuple[Path, str]:
-    """The file of the signing key, created if it does not exist, and the ledger's id."""
-    from deniable.ledger.beginning import mark_new_ledger
-    from deniable.ledger.stores.signing_keys import SigningKey
-    from deniable.policy.ledger_settings import locate_ledger
-
-    path = Path(str(locate_ledger(None, None, policy)["ledger_key"]))
-    SigningKey.read_or_create(path)
-    return path, mark_new_ledger(path)
-
-
+HOW_TO_CORRECT = "Correct it first. docs/scale.md says how CSV files are read."
 MARK_LINE = '= "FILL IN"'
 
 

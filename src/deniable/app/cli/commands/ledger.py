@@ -159,6 +159,24 @@ def amend(
 
 
 @ledger.command()
+def accept(
+    policy: session_options.PolicyFile = session_options.POLICY,
+    because: Annotated[
+        str,
+        typer.Option(help="Why this is the latest copy of the ledger.", metavar="REASON"),
+    ] = "",
+) -> None:
+    """Use a ledger whose mark is not on this host, such as one restored from a backup.
+
+    The mark says how far the ledger was. Without it an older copy is not noticed, and what was
+    spent since would be spent again. Every entry is checked, and the reason is recorded.
+    """
+    from deniable.ledger.beginning import accept_ledger
+
+    print(f"The ledger is accepted. It has {accept_ledger(policy, because=because)} entries.")
+
+
+@ledger.command()
 def migrate(policy: session_options.PolicyFile = session_options.POLICY) -> None:
     """Bring a ledger of an older format to the format of this version.
 
