@@ -9,6 +9,7 @@ import pytest
 
 from deniable.errors import BudgetExhausted, LedgerBroken
 from deniable.ledger import DurableLedger, MemoryLedger, current_state, verify_ledger
+from deniable.ledger.floor_mark import Floor, FloorMark
 from deniable.ledger.journal import HEAD_STATE, JournalAnchor
 from deniable.ledger.stores.signing_keys import SigningKey
 from deniable.ledger.terms import Terms
@@ -157,23 +158,25 @@ def test_a_forged_checkpoint_is_refused(folder):
 
 
 def test_a_checkpoint_of_another_ledger_of_the_same_key_is_refused(folder):
-    (folder / "l.key.mark").unlink()
+    mark = (folder / "l.key.mark").read_text()
+    FloorMark(folder / "l.key").write(Floor("7f"))
     filled(opened(folder, "other"), 22).close()
     ((number, *rest),) = sql(
         folder, f"SELECT {COLUMNS} FROM deniable_anchor WHERE id = 2", name="other"
     )
     replace_checkpoint(folder, number, *rest)
-    (folder / "l.key.mark").unlink()
+    (folder / "l.key.mark").write_text(mark)
     with pytest.raises(LedgerBroken, match=f"Entry {number + 1} was changed"):
         opened(folder)
 
 
 def test_a_checkpoint_ahead_of_the_head_shows_that_the_ledger_was_set_back(folder):
     head = sql(folder, f"SELECT {COLUMNS} FROM deniable_anchor WHERE id = 1")[0]
+    mark = (folder / "l.key.mark").read_text()
     filled(opened(folder), 20).close()
     sql(folder, f"UPDATE deniable_anchor SET ({COLUMNS}) = (?, ?, ?, ?) WHERE id = 1", head)
     sql(folder, "DELETE FROM deniable_entries WHERE number > ?", head[:1])
-    (folder / "l.key.mark").unlink()  # as if it was set back too
+    (folder / "l.key.mark").write_text(mark)  # set back, too
     with pytest.raises(LedgerBroken, match="set back: it has a checkpoint at entry"):
         opened(folder)
     public = (folder / "l.key.pub").read_text().strip()
