@@ -8,6 +8,8 @@ import pytest
 
 from deniable.errors import PrecisionNotReached
 from deniable.privacy import GaussianLoss, LossDistribution, PureLoss, poisson
+from deniable.privacy.arithmetic.repeated_pairs import repeat_coins
+from deniable.privacy.compose.precision_search import choose_grid
 from tests.privacy import convolved
 from tests.privacy.convolved import Coin, Gaussian, Laplace
 
@@ -124,6 +126,15 @@ def test_bounds_that_were_below_the_truth(rate, sigma, steps, delta, wrong, size
 def test_lower_bounds_that_were_far_too_low(laws, delta):
     width, high = check(plan_of(laws), laws, delta)
     assert width <= 1e-4 * max(1.0, high)
+
+
+@pytest.mark.parametrize("delta", [1e-3, 1e-6, 1e-9])
+def test_a_wide_pair_beside_a_narrow_one_needs_no_huge_grid(delta):
+    """A step that suits the narrow one would need 64 million cells for the wide one."""
+    plan = LossDistribution.of(PureLoss(700)) + LossDistribution.of(PureLoss(1e-10))
+    grid = choose_grid(repeat_coins(plan.dominating_pairs), delta, None)
+    assert 1400 / grid.step <= 1 << 20
+    assert 700 + math.log1p(-delta) <= plan.epsilon(delta) <= 700 + 1e-9
 
 
 # Beside an atom of the sum, which a grid moves. The bounds differed by 1.04 to 3,774 times what

@@ -59,18 +59,18 @@ def choose_grid(pairs: GridPairs, delta: float | None, precision: float | None) 
     exact = lattice_grid(pairs, width)
     if exact is not None:
         return exact
-    step = min(_first_step(pairs, x, precision) for x in deltas)
     reach = max(width, widest(pairs, rare_for(pairs, min(deltas))))
+    least = reach / most
+    step = max(min(_first_step(pairs, x, precision) for x in deltas), least)
     if precision is None and _may_have_atoms(pairs, step):
         safe = min(_safe_step(pairs, x, width) for x in deltas)
         finest = (reach if few else _sum_of_widths(pairs)) / _SHARP
         step = min(step, max(safe, finest))
         if finest <= safe:
             return fine_grid(pairs, step, width)
-    least = reach / most
     for x in deltas if few or precision is not None else ():
-        step = _refine(pairs, x, precision, max(step, least), least)
-    return fine_grid(pairs, max(step, least), width)
+        step = max(_refine(pairs, x, precision, step, least), least)
+    return fine_grid(pairs, step, width)
 
 
 def _first_step(pairs: GridPairs, delta: float, precision: float | None) -> float:
