@@ -5,6 +5,7 @@ from fractions import Fraction
 
 import duckdb
 import pytest
+import sqlglot
 
 from deniable.errors import InvalidQuery
 from deniable.policy import Table
@@ -172,6 +173,36 @@ def test_no_row_makes_it_fail_or_leave_its_limits(rows, name, text):
         assert all(isinstance(one, types.get(facts.kind, object)) for one in found)
     if facts.kind == "text":
         assert max(map(len, found), default=0) <= 10_000
+
+
+CONDITIONS = ["b IS NULL", "x IN (1, 2)", "NOT b", "t LIKE 'a%'", "t ILIKE 'a'", "x < y"]
+CONDITIONS += ["x BETWEEN 1 AND 2", "t IS DISTINCT FROM s", "b AND x < y", "b OR x < y"]
+AROUND = ["({}) = b", "b <> ({})", "({}) IS NULL", "NOT ({})", "({}) IN (b, TRUE)"]
+AROUND += ["({}) IS DISTINCT FROM b", "b IS DISTINCT FROM ({})", "({}) AND b", "b OR ({})"]
+AROUND += ["CASE WHEN ({}) THEN 1 ELSE 0 END = 1", "CAST(({}) AS TEXT) = t"]
+
+
+@pytest.mark.parametrize("inner", CONDITIONS)
+def test_a_condition_within_another_is_read_as_it_was_meant(rows, inner):
+    """Without brackets, engines read `b = x IS NULL` as `(b = x) IS NULL`, which may fail on
+    some row."""
+    known = scope()
+    for around in AROUND:
+        expression = known.resolve(parse_expression(around.format(inner)))
+        tree = known.sql(expression)
+        assert sqlglot.parse_one(tree.sql("duckdb"), dialect="duckdb") == tree, around
+        made = subquery(select_clean_columns(known, [expression], [], outermost=True), "clean")
+        rows.execute(made.select(tree).sql(dialect="duckdb")).fetchall()
+
+
+@pytest.mark.parametrize("text", [" + ".join(["SIGN(x)"] * 130), "-(-SIGN(x)) * 100 * 100"])
+def test_signs_add_up_to_any_number(rows, text):
+    """In DuckDB a sign is an integer of eight bits."""
+    known = scope()
+    expression = known.resolve(parse_expression(text))
+    made = subquery(select_clean_columns(known, [expression], [], outermost=True), "clean")
+    found = rows.execute(made.select(known.sql(expression)).sql(dialect="duckdb")).fetchall()
+    assert max(value for (value,) in found if value is not None) >= 130
 
 
 def test_functions_mean_what_they_mean_in_sql():

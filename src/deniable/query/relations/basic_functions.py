@@ -30,6 +30,11 @@ class Function:
     sql: Callable[[list[Sql]], Sql]
 
 
+def _in_brackets(tree: Sql) -> Sql:
+    """Without them, `a = b IS NULL` would mean `(a = b) IS NULL`."""
+    return exp.paren(tree, copy=False)
+
+
 def _infix(kind: type[exp.Expr]) -> Callable[[list[Sql]], Sql]:
     return lambda arguments: exp.paren(
         kind(this=arguments[0], expression=arguments[1]), copy=False
@@ -110,7 +115,11 @@ FUNCTIONS: dict[str, Function] = {
     "*": Function(2, 2, "number", lambda a: value_ranges.times(*a), _infix(exp.Mul)),
     "/": Function(2, 2, "number", lambda a: value_ranges.quotient(*a), _divide),
     "negative": Function(
-        1, 1, "number", lambda a: value_ranges.negative(a[0]), lambda a: exp.Neg(this=a[0])
+        1,
+        1,
+        "number",
+        lambda a: value_ranges.negative(a[0]),
+        lambda a: _in_brackets(exp.Neg(this=a[0])),
     ),
     "abs": Function(1, 1, "number", lambda a: value_ranges.absolute(a[0]), _function("ABS")),
     "floor": Function(1, 1, "number", lambda a: value_ranges.rounded(a[0]), _function("FLOOR")),
@@ -134,14 +143,22 @@ FUNCTIONS: dict[str, Function] = {
         1,
         "boolean",
         _unbounded("boolean"),
-        lambda a: exp.Not(this=exp.paren(a[0], copy=False)),
+        lambda a: _in_brackets(exp.Not(this=exp.paren(a[0], copy=False))),
     ),
     "is null": Function(
-        1, 1, None, _unbounded("boolean"), lambda a: exp.Is(this=a[0], expression=exp.null())
+        1,
+        1,
+        None,
+        _unbounded("boolean"),
+        lambda a: _in_brackets(exp.Is(this=a[0], expression=exp.null())),
     ),
     "outside": Function(1, 1, "number", _unbounded("boolean"), lambda a: _was_clipped(a[0])),
     "in": Function(
-        2, ANY, "same", _unbounded("boolean"), lambda a: exp.In(this=a[0], expressions=a[1:])
+        2,
+        ANY,
+        "same",
+        _unbounded("boolean"),
+        lambda a: _in_brackets(exp.In(this=a[0], expressions=a[1:])),
     ),
     "like": Function(2, 2, "text", _unbounded("boolean"), _infix(exp.Like)),
     "cast integer": Function(

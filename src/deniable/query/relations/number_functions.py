@@ -10,7 +10,7 @@ from deniable.errors import InvalidQuery
 from deniable.query.plan.grid_steps import common_step
 from deniable.query.relations import value_ranges
 from deniable.query.relations.basic_functions import Function
-from deniable.query.relations.sql_nodes import Sql, case, try_cast
+from deniable.query.relations.sql_nodes import Sql, case, double, try_cast
 from deniable.query.relations.value_ranges import ValueRange
 
 _LARGEST_EXPONENT = 700  # e to this power is still a double
@@ -20,6 +20,11 @@ _MOST_DIGITS = 12
 
 def _call(name: str, *arguments: Sql) -> Sql:
     return exp.func(name, *arguments, dialect="duckdb", copy=False)
+
+
+def _sign(arguments: list[Sql]) -> Sql:
+    """As a double: DuckDB's is an integer of eight bits, and a sum of many would fail."""
+    return double(_call("SIGN", arguments[0]))
 
 
 def _number(value: float | Fraction) -> Sql:
@@ -201,9 +206,7 @@ NUMBERS: dict[str, Function] = {
         1, 1, "number", lambda a: value_ranges.rounded(a[0]), lambda a: _call("TRUNC", a[0])
     ),
     "round to": Function(2, 2, "number", _round_range, _round),
-    "sign": Function(
-        1, 1, "number", _fixed_range(-1, 1, Fraction(1)), lambda a: _call("SIGN", a[0])
-    ),
+    "sign": Function(1, 1, "number", _fixed_range(-1, 1, Fraction(1)), _sign),
     "sin": _wave("SIN"),
     "cos": _wave("COS"),
     "nullif": Function(
