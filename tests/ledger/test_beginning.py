@@ -343,12 +343,19 @@ def test_a_policy_that_cannot_be_written_says_what_to_add(policy, monkeypatch):
         dp.open(str(policy))
 
 
+def drop_tables(place):
+    """Loses a ledger in PostgreSQL."""
+    import psycopg
+
+    address, _, schema = place.partition("#")
+    with psycopg.connect(address, autocommit=True) as connection:
+        connection.execute(f"DROP TABLE {schema}.deniable_entries, {schema}.deniable_anchor")
+
+
 @pytest.mark.needs("postgresql")
 def test_a_second_host_does_not_begin_again_after_the_tables_were_dropped(
     policy, tmp_path, postgresql
 ):
-    import psycopg
-
     place = empty_place(postgresql)
     policy.write_text(f'{TEXT}[ledger]\nstore = "{place}"\n')
     ask(policy)
@@ -358,9 +365,7 @@ def test_a_second_host_does_not_begin_again_after_the_tables_were_dropped(
         shutil.copy(tmp_path / name, second)
     assert ask(second / "hospital.toml", 0.25) == 0.25
     (second / "hospital.ledger.key.mark").unlink()  # a third host, which never asked
-    address, _, schema = place.partition("#")
-    with psycopg.connect(address, autocommit=True) as connection:
-        connection.execute(f"DROP TABLE {schema}.deniable_entries, {schema}.deniable_anchor")
+    drop_tables(place)
     for folder in (tmp_path, second):
         with pytest.raises(LedgerBroken, match="is missing"):
             dp.open(str(folder / "hospital.toml"))
@@ -369,8 +374,6 @@ def test_a_second_host_does_not_begin_again_after_the_tables_were_dropped(
 @pytest.mark.needs("postgresql")
 def test_a_copied_mark_begins_nothing_in_a_shared_database(policy, tmp_path, postgresql):
     """It was copied before the first question, and knows nothing of what was asked since."""
-    import psycopg
-
     place = empty_place(postgresql)
     policy.write_text(f'{TEXT}[ledger]\nstore = "{place}"\n')
     load_with_ledger(policy)
@@ -378,9 +381,7 @@ def test_a_copied_mark_begins_nothing_in_a_shared_database(policy, tmp_path, pos
     shutil.copytree(tmp_path, second, ignore=shutil.ignore_patterns("host 2"))
     ask(policy, 1)
     shutil.copy(tmp_path / "hospital.ledger.key", second)
-    address, _, schema = place.partition("#")
-    with psycopg.connect(address, autocommit=True) as connection:
-        connection.execute(f"DROP TABLE {schema}.deniable_entries, {schema}.deniable_anchor")
+    drop_tables(place)
     for folder in (tmp_path, second):
         with pytest.raises(LedgerBroken, match="is missing"):
             dp.open(str(folder / "hospital.toml"))

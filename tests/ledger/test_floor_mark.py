@@ -91,7 +91,12 @@ def test_a_mark_that_cannot_be_written_refuses_the_question(ledger, tmp_path, mo
     assert str(ledger.remaining) == "epsilon 0.5, delta 0"  # the charge stays
 
 
-@pytest.mark.parametrize("text", ["", "[]", "{}", '{"format": 1}', "\x00", '{"format": 2}'])
+ENDLESS = '{"format": 1, "id": "7f", "number": 1e400, "hash": ""}'
+
+
+@pytest.mark.parametrize(
+    "text", ["", "[]", "{}", '{"format": 1}', "\x00", '{"format": 2}', ENDLESS]
+)
 def test_a_mark_that_cannot_be_read_refuses(ledger, tmp_path, text):
     (tmp_path / "l.key.mark").write_text(text)
     with pytest.raises(LedgerUnavailable, match="mark"):

@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
+from typing import Literal
 
 from deniable.errors import InvalidParameter, LedgerBroken, LedgerUnavailable
 from deniable.ledger.amendments import Gift
@@ -102,18 +103,8 @@ def amend_ledger(path: str | Path, *, because: str) -> tuple[Gift, ...]:
 
     `because` is the owner's reason. It is recorded, if the policy gives away more than before.
     """
-    policy = load(str(path))
-    if policy.ledger is None or policy.ledger_id is None:
-        raise InvalidParameter("This policy has no ledger yet: there is nothing to amend.")
-    ledger = DurableLedger(
-        policy.ledger,
-        policy,
-        key=policy.ledger_key,
-        ledger_id=policy.ledger_id,
-        because=because,
-    )
-    ledger.close()
-    return ledger.given
+    with _open_with_reason(path, "amend", because) as ledger:
+        return ledger.given
 
 
 def accept_ledger(path: str | Path, *, because: str) -> int:
@@ -122,10 +113,19 @@ def accept_ledger(path: str | Path, *, because: str) -> int:
     Returns the number of its entries. Every entry is checked. `because` is the owner's reason:
     a ledger that is not the latest copy forgets what was spent since.
     """
+    with _open_with_reason(path, "accept", because) as ledger:
+        return ledger.head.number + 1
+
+
+@contextmanager
+def _open_with_reason(
+    path: str | Path, act: Literal["amend", "accept"], because: str
+) -> Iterator[DurableLedger]:
+    """The ledger of a policy, opened for an act of its owner."""
     policy = load(str(path))
     if policy.ledger is None or policy.ledger_id is None:
-        raise InvalidParameter("This policy has no ledger yet: there is nothing to accept.")
-    if not because.strip():
+        raise InvalidParameter(f"This policy has no ledger yet: there is nothing to {act}.")
+    if act == "accept" and not because.strip():
         raise InvalidParameter(
             "Without its mark nobody can tell whether this ledger is the latest copy, so the "
             'reason to use it is recorded. Give it:   --because "..."'
@@ -136,11 +136,12 @@ def accept_ledger(path: str | Path, *, because: str) -> int:
         key=policy.ledger_key,
         ledger_id=policy.ledger_id,
         because=because,
-        accept=True,
+        accept=act == "accept",
     )
-    entries = ledger.head.number + 1
-    ledger.close()
-    return entries
+    try:
+        yield ledger
+    finally:
+        ledger.close()
 
 
 @contextmanager

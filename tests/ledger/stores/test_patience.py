@@ -35,15 +35,20 @@ def ledger(place, tmp_path):
 
 
 @contextmanager
-def other_session(place):
-    """Another session that holds the ledger's lock; yields what ends it."""
+def other_session(place, *, exclusive=False):
+    """Another session that holds the ledger's lock; yields what ends it. An exclusive one lets
+    nobody read."""
     address, _, schema = place.partition("#")
     if schema:
         connection = psycopg.connect(address)
-        connection.execute(f"SELECT * FROM {schema}.deniable_anchor FOR UPDATE")
+        connection.execute(
+            f"LOCK TABLE {schema}.deniable_entries IN ACCESS EXCLUSIVE MODE"
+            if exclusive
+            else f"SELECT * FROM {schema}.deniable_anchor FOR UPDATE"
+        )
     else:
         connection = sqlite3.connect(place, isolation_level=None)
-        connection.execute("BEGIN IMMEDIATE")
+        connection.execute("BEGIN EXCLUSIVE" if exclusive else "BEGIN IMMEDIATE")
     try:
         yield connection.rollback
     finally:
@@ -91,22 +96,6 @@ def test_a_reader_of_the_file_holds_up_a_commit_and_nothing_is_spent(tmp_path, i
     ledger.close()
 
 
-@contextmanager
-def exclusive_session(place):
-    """Another program that lets nobody read."""
-    address, _, schema = place.partition("#")
-    if schema:
-        connection = psycopg.connect(address)
-        connection.execute(f"LOCK TABLE {schema}.deniable_entries IN ACCESS EXCLUSIVE MODE")
-    else:
-        connection = sqlite3.connect(place, isolation_level=None)
-        connection.execute("BEGIN EXCLUSIVE")
-    try:
-        yield
-    finally:
-        connection.close()
-
-
 ACTS = {
     "ask": lambda ledger, _: ledger.reserve(plan(0.25)),
     "remaining": lambda ledger, _: ledger.remaining,
@@ -121,7 +110,11 @@ def test_whatever_waits_for_another_program_says_so(place, ledger, tmp_path, imp
     ledger._journal._engine.dispose()  # new connections wait too
     opening = place, TERMS, tmp_path / "l.key"
     held = pytest.raises(LedgerUnavailable, match="held the lock of")
-    with exclusive_session(place), pytest.warns(LedgerWarning, match="Another session"), held:
+    with (
+        other_session(place, exclusive=True),
+        pytest.warns(LedgerWarning, match="Another session"),
+        held,
+    ):
         act(ledger, opening)
     assert ledger.entries == ()
     ledger.verify()
