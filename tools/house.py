@@ -1,8 +1,9 @@
-"""Five figures that show whether the package is still easy to find one's way in.
+"""Seven figures that show whether the package is still easy to find one's way in.
 
 Modules in a folder, module names twice in a room, public class names twice, import cycles
-between modules, and the longest function. Each has a limit, and `make test` fails above it.
-Run alone with `python tools/house.py`.
+between modules, the longest function, and the methods of a class: its own, and with those that
+it inherits. Each has a limit, and `make test` fails above it. Run alone with
+`python tools/house.py`.
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ from __future__ import annotations
 import ast
 import sys
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Container, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from graphlib import CycleError, TopologicalSorter
 from pathlib import Path, PurePosixPath
@@ -19,6 +20,8 @@ PACKAGE = "deniable"
 HOUSE = Path(__file__).resolve().parents[1] / "src" / PACKAGE
 MOST_MODULES = 20
 LONGEST_FUNCTION = 45
+MOST_METHODS = 41  # of one class
+MOST_INHERITED = 101  # of one class and those of the package that it inherits from
 PARALLEL = "engines"  # its sub-rooms do the same for different engines, so names recur there
 
 Sources = Mapping[str, ast.Module]  # by path relative to the package, with forward slashes
@@ -50,13 +53,15 @@ def read(house: Path = HOUSE) -> dict[str, ast.Module]:
 
 
 def measure(sources: Sources) -> list[Figure]:
-    """All five figures."""
+    """All seven figures."""
     return [
         modules_per_folder(sources),
         repeated_modules(sources),
         repeated_classes(sources),
         import_cycles(sources),
         longest_function(sources),
+        most_methods(sources),
+        most_inherited_methods(sources),
     ]
 
 
@@ -111,18 +116,76 @@ def longest_function(sources: Sources) -> Figure:
         for node in ast.walk(tree)
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
     }
-    long = [f"{place}: {n}" for place, n in lengths.items() if n > LONGEST_FUNCTION]
-    most = max(lengths.values(), default=0)
-    return Figure("lines of the longest function", most, LONGEST_FUNCTION, tuple(long))
+    return _largest("lines of the longest function", lengths, LONGEST_FUNCTION)
+
+
+def most_methods(sources: Sources) -> Figure:
+    """The methods, properties included, of the largest class."""
+    counts = {place: len(_methods(node)) for place, node in _classes(sources)}
+    return _largest("methods of the largest class", counts, MOST_METHODS)
+
+
+def most_inherited_methods(sources: Sources) -> Figure:
+    """The same with the methods that it inherits from other classes of the package."""
+    known = {node.name: node for _, node in _classes(sources)}
+    counts = {place: len(_all_methods(node, known)) for place, node in _classes(sources)}
+    return _largest("the same, with inherited methods", counts, MOST_INHERITED)
+
+
+def _classes(sources: Sources) -> list[tuple[str, ast.ClassDef]]:
+    return [
+        (f"{path}:{node.lineno} {node.name}", node)
+        for path, tree in sources.items()
+        for node in ast.walk(tree)
+        if isinstance(node, ast.ClassDef)
+    ]
+
+
+def _methods(node: ast.ClassDef) -> set[str]:
+    functions = ast.FunctionDef | ast.AsyncFunctionDef
+    return {inner.name for inner in node.body if isinstance(inner, functions)}
+
+
+def _all_methods(node: ast.ClassDef, known: Mapping[str, ast.ClassDef]) -> set[str]:
+    methods = _methods(node)
+    for expression in node.bases:
+        inner = expression.value if isinstance(expression, ast.Subscript) else expression
+        name = ast.unparse(inner).rpartition(".")[2]
+        if name in known and known[name] is not node:
+            methods |= _all_methods(known[name], known)
+    return methods
+
+
+def _largest(what: str, counts: Mapping[str, int], limit: int) -> Figure:
+    large = [f"{place}: {n}" for place, n in counts.items() if n > limit]
+    return Figure(what, max(counts.values(), default=0), limit, tuple(large))
 
 
 def import_graph(sources: Sources) -> dict[str, set[str]]:
-    """For each module the modules of the package that it imports."""
+    """For each module the modules of the package that it imports, by name too."""
     names = {_dotted(path): tree for path, tree in sources.items()}
     return {
-        name: {imported for imported in _imported(tree, names) if imported != name}
+        name: {*_imported(tree, names), *imported_by_name(name, tree, names)} - {name}
         for name, tree in names.items()
     }
+
+
+def imported_by_name(name: str, tree: ast.Module, names: Container[str]) -> set[str]:
+    """The modules that a module which calls `import_module` names in a string, in full or
+    below its own name."""
+    nodes = list(ast.walk(tree))
+    if not any(
+        isinstance(node, ast.Name | ast.Attribute)
+        and ast.unparse(node).rpartition(".")[2] in ("import_module", "__import__")
+        for node in nodes
+    ):
+        return set()
+    strings = {
+        node.value
+        for node in nodes
+        if isinstance(node, ast.Constant) and isinstance(node.value, str)
+    }
+    return {found for text in strings for found in (text, f"{name}.{text}") if found in names}
 
 
 def _imported(tree: ast.Module, names: Mapping[str, ast.Module]) -> Iterator[str]:

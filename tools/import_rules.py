@@ -3,15 +3,22 @@
 The table is in pyproject.toml, one line for each room or sub-room, such as
 `privacy.compose: exact, privacy.losses`. The longest name that fits a module is its line, so a
 module that lies directly in a room with sub-rooms follows the room's line. Only direct imports
-count: that `synth` reaches `exact` through `release` is what `release` is for.
+count: that `synth` reaches `exact` through `release` is what `release` is for. A module that
+is imported by its name in a string (`import_module`) counts like any other.
 """
 
 from __future__ import annotations
 
+import ast
+from collections.abc import Iterator
 from dataclasses import dataclass
+from importlib.util import find_spec
+from pathlib import Path
 
 from grimp import ImportGraph
 from importlinter import Contract, ContractCheck, fields, output
+
+from tools.house import imported_by_name
 
 OPEN_TO_ALL = "errors"
 EVERYTHING = "*"
@@ -107,6 +114,18 @@ def _lies_in(module: str, room: str) -> bool:
     return module == room or module.startswith(room + ".")
 
 
+def _by_name(graph: ImportGraph, package: str) -> Iterator[tuple[str, str]]:
+    """The imports by name of all modules of a package; its public face shows every room."""
+    found = find_spec(package)
+    assert found is not None
+    assert found.origin is not None
+    for module in graph.modules - {package}:
+        path = Path(found.origin).parent.joinpath(*module.split(".")[1:])
+        file = path / "__init__.py" if path.is_dir() else path.with_suffix(".py")
+        tree = ast.parse(file.read_text(encoding="utf-8"))
+        yield from ((module, name) for name in imported_by_name(module, tree, graph.modules))
+
+
 class Rooms(Contract):
     """`type = "rooms"` in pyproject.toml."""
 
@@ -123,6 +142,7 @@ class Rooms(Contract):
             for importer in graph.modules
             for imported in graph.find_modules_directly_imported_by(importer)
         }
+        imports |= {(below(one), below(other)) for one, other in _by_name(graph, package)}
         faults = violations(
             [Room.parse(line) for line in self.rooms],  # type: ignore[attr-defined]
             {below(module) for module in graph.modules},

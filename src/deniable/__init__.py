@@ -13,6 +13,8 @@ A name is imported when it is first used, so `import deniable` is fast.
 import sys
 from importlib import import_module
 
+from deniable.public_methods import bind
+
 TYPE_CHECKING = False  # type checkers take it as true; importing `typing` would cost 10 ms
 if TYPE_CHECKING:
     from deniable import audit, price, surveys
@@ -353,6 +355,9 @@ _ROOMS = {
         "InvalidStoppingRule",
     ),
 }
+
+# Methods of public classes that later rooms implement.
+bind("Release.plot", lambda: import_module("deniable.figures.releases").bars)
 
 
 def __getattr__(name: str) -> object:

@@ -1,4 +1,4 @@
-"""The five figures of the house: each is measured, and each limit can be broken."""
+"""The seven figures of the house: each is measured, and each limit can be broken."""
 
 import ast
 
@@ -6,11 +6,14 @@ import pytest
 
 from tools.house import (
     LONGEST_FUNCTION,
+    MOST_METHODS,
     MOST_MODULES,
     import_cycles,
     longest_function,
     measure,
     modules_per_folder,
+    most_inherited_methods,
+    most_methods,
     read,
     repeated_classes,
     repeated_modules,
@@ -54,6 +57,9 @@ def test_a_class_name_twice_is_seen():
         "import deniable.a.x",
         "def g():\n    from deniable.a.x import f",
         "if TYPE_CHECKING:\n    from deniable.a.x import f",
+        "def g():\n    return import_module('deniable.a.x').f",
+        "HOME = 'deniable.a.x'\ndef g():\n    return importlib.import_module(HOME)",
+        "f = __import__('deniable.a.x').f",
     ],
 )
 def test_a_cycle_is_seen_wherever_the_import_stands(back):
@@ -61,6 +67,17 @@ def test_a_cycle_is_seen_wherever_the_import_stands(back):
     there = "from deniable.a.y import g"
     assert import_cycles(package | parsed(a__x=there, a__y=back)).value == 1
     assert import_cycles(package | parsed(a__x=there, a__y="")).value == 0
+
+
+def test_a_package_that_loads_its_modules_by_name_imports_them():
+    package = {"a/__init__.py": ast.parse("import_module(f'{__name__}.{FILES[0]}', 'x')")}
+    assert import_cycles(package | parsed(a__x="import deniable.a")).value == 1
+    assert (
+        import_cycles(
+            {"a/__init__.py": ast.parse("'x'")} | parsed(a__x="import deniable.a")
+        ).value
+        == 0
+    )
 
 
 def test_two_cycles_are_two():
@@ -84,3 +101,17 @@ def test_a_long_function_is_seen():
 
     assert longest_function(lines(LONGEST_FUNCTION)).value == LONGEST_FUNCTION
     assert "a.py:1 f" in str(longest_function(lines(LONGEST_FUNCTION + 1)))
+
+
+def test_a_large_class_is_seen():
+    def methods(first, last):
+        return "".join(f"    def m{i}(self): ...\n" for i in range(first, last))
+
+    own = parsed(a="class A:\n" + methods(0, MOST_METHODS + 1))
+    assert most_methods(own).value == MOST_METHODS + 1
+    assert f"a.py:1 A: {MOST_METHODS + 1}" in str(most_methods(own))
+    tower = (
+        "class A(ABC):\n" + methods(0, 20) + "class B(house.A, Generic[T]):\n" + methods(10, 30)
+    )
+    assert most_methods(parsed(a=tower)).value == 20
+    assert most_inherited_methods(parsed(a=tower)).value == 30

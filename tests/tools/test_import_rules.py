@@ -40,6 +40,10 @@ HOUSE = {
         ({}, None),
         ({"exact.py": "from house.privacy import losses"}, "exact imports privacy.losses"),
         ({"errors.py": "def f():\n    import house.exact"}, "errors imports exact"),
+        (
+            {"exact.py": "f = __import__('house.privacy.losses')"},
+            "exact imports privacy.losses",
+        ),
         ({"exact.py": "import house"}, "exact imports the public face"),
         ({"attic.py": ""}, "attic has no line in the table"),
         ({"query/margins/sums.py": "import house.query.plan.nodes"}, None),

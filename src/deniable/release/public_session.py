@@ -1,6 +1,7 @@
 """The session that an analyst uses: the door, plus SQL, the builder, parts and profiles."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Unpack
 
@@ -16,6 +17,7 @@ from deniable.release.session.ask_options import AskOptions, with_names
 from deniable.release.session.door import Door
 from deniable.release.session.engine_run import Engine
 from deniable.release.session.release import Release
+from deniable.release.session.table_part import TablePart
 
 if TYPE_CHECKING:
     from deniable.release.profile.profile import Profile
@@ -117,7 +119,13 @@ class Session(Door):
         epsilon 0.5, delta 0
         """
         parts = self._rows.divide(self.policy, column, keys, table)
-        return {key: self._restrict_to(part) for key, part in parts.items()}
+        return {key: self._about(part) for key, part in parts.items()}
+
+    def _about(self, rows: TablePart) -> "Session":
+        """The same session, about fewer rows."""
+        child = object.__new__(type(self))
+        child.__dict__ |= self.__dict__ | {"_records": replace(self._records, rows=rows)}
+        return child
 
     def __repr__(self) -> str:
         about = str(self._rows) if self._rows.part else ", ".join(self.policy.tables)

@@ -9,7 +9,7 @@ import pytest
 
 from deniable.errors import InvalidCertificate
 from deniable.release.answer import record
-from deniable.release.answer.answer import Answer
+from deniable.release.answer.answer_table import Answer
 
 TABLES = {
     "numbers": pa.table({"n": [3, None, -4], "x": [0.1, None, 1e300]}),

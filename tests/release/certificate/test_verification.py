@@ -16,7 +16,7 @@ from deniable.mechanisms import Gaussian, Laplace, PermuteAndFlip, Thresholding
 from deniable.query.language.parse import parse
 from deniable.query.plan import canonical
 from deniable.query.planner.planner import plan as planned
-from deniable.release.answer.answer import Answer
+from deniable.release.answer.answer_table import Answer
 from deniable.release.certificate.certificate import (
     Certificate,
     CertificateContext,

@@ -232,7 +232,7 @@ def test_a_kept_answer_that_was_changed_is_not_handed_out(what):
         changed = dict(certificate.statement) | {"answer_hash": fingerprint(bigger)}
         certificate = replace(certificate, statement=changed)
     forged = receipt.write_receipt(replace(first.answer, table=bigger), certificate)
-    kept = session.ledger.recall(**session._request_facts(first.plan))
+    kept = session.ledger.recall(**session._records.facts(first.plan))
     session._ledger.ask = lambda *_, **__: nullcontext(replace(kept, record=forged))
     with pytest.raises(dp.LedgerBroken, match="kept answer"):
         session.sql(COUNT, epsilon=1)

@@ -23,7 +23,7 @@ from deniable.query.language.parse import parse
 from deniable.query.planner.planner import plan
 from deniable.release import MemoryLedger, Session
 from deniable.release.answer import choices, formatting, record
-from deniable.release.answer.answer import Answer, column_names
+from deniable.release.answer.answer_table import Answer, column_names
 from deniable.release.session.engine_run import run
 
 SCHEMA = {

@@ -9,7 +9,7 @@ import pytest
 import deniable as dp
 from deniable.errors import InvalidParameter
 from deniable.release import Release, Remaining
-from deniable.release.answer.answer import Answer
+from deniable.release.answer.answer_table import Answer
 from tests.ledger.contract import plan
 
 FRAME = pa.table({"ward": ["A", "B", "B", "C"] * 250, "cost": [10.0, 20.0, 30.0, 40.0] * 250})

@@ -8,7 +8,6 @@ noisy values only: they are post-processing and cost nothing.
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -23,13 +22,13 @@ from deniable.query.margins.linear_forms import LinearForm, form
 from deniable.query.margins.margins import margins, noise_of_features, shown_values
 from deniable.query.plan.plan import (
     Chosen,
-    Feature,
     KeyColumn,
     Node,
     Operation,
     Output,
     Plan,
 )
+from deniable.release.answer.answer_table import Answer, column_names, margin_columns
 from deniable.release.answer.choices import DrawnChoices, draw_choices
 from deniable.release.answer.groups import Groups, form_groups
 
@@ -60,14 +59,6 @@ def run_in_slices(count: int, work: Callable[[slice], None]) -> None:
 _WHOLE_BELOW = 2.0**53  # from here on, a double cannot represent every whole number
 
 
-@dataclass(frozen=True, slots=True)
-class Answer:
-    """A table with a column for each key and number, and one for each number's margin."""
-
-    table: "pa.Table"
-    margins: Mapping[str, str]  # the name of each number's column of margins
-
-
 def draw_answer(plan: Plan, exact: ExactGroups | Iterator[ExactGroups]) -> Answer:
     """The noisy answer to a plan, from the engine's integers: all at once, or in batches."""
     groups = form_groups(plan, exact)
@@ -93,26 +84,6 @@ def draw_answer(plan: Plan, exact: ExactGroups | Iterator[ExactGroups]) -> Answe
     if plan.having is not None or plan.order or plan.limit is not None:
         table = table.take(pa.array(_select_groups(plan, noisy, keys, groups.count)))
     return Answer(table, margin_columns(plan))
-
-
-def margin_columns(plan: Plan) -> dict[str, str]:
-    """The name of each number's column of margins."""
-    return {name: margin for name, margin in column_names(plan) if margin is not None}
-
-
-def column_names(plan: Plan) -> list[tuple[str, str | None]]:
-    """For each output the name of its column, and of the column with its margins."""
-    names = [output.name for output in plan.outputs]
-    used: set[str] = set()
-    pairs: list[tuple[str, str | None]] = []
-    for place, output in enumerate(plan.outputs):
-        name, margin = _unused_name(output.name, {*used, *names[:place]}), None
-        used.add(name)
-        if _is_noisy(output.node):
-            margin = _unused_name(f"{name}_margin", {*used, *names})
-            used.add(margin)
-        pairs.append((name, margin))
-    return pairs
 
 
 def _add_noise(plan: Plan, groups: Groups) -> dict[str, Values]:
@@ -256,15 +227,3 @@ def _key_places(node: Node) -> Iterator[int]:
     elif isinstance(node, Operation):
         for argument in node.arguments:
             yield from _key_places(argument)
-
-
-def _is_noisy(node: Node) -> bool:
-    if isinstance(node, Operation):
-        return any(_is_noisy(argument) for argument in node.arguments)
-    return isinstance(node, Feature | Chosen)
-
-
-def _unused_name(name: str, used: set[str]) -> str:
-    while name in used:
-        name += "_"
-    return name

@@ -20,7 +20,7 @@ import numpy as np
 import pyarrow as pa
 
 from deniable.errors import InvalidCertificate
-from deniable.release.answer.answer import Answer
+from deniable.release.answer.answer_table import Answer
 
 TYPES: Mapping[str, "pa.DataType"] = {
     "integer": pa.int64(),

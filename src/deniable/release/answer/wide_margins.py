@@ -4,7 +4,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from deniable.query.plan.plan import Plan
-from deniable.release.answer.answer import Answer
+from deniable.release.answer.answer_table import Answer
 
 
 def margin_units(plan: Plan) -> dict[str, str]:

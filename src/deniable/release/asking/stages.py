@@ -24,7 +24,7 @@ from deniable.query.planner.bounds_search import (
     with_bounds,
 )
 from deniable.query.planner.explain import Branch, explain
-from deniable.release.answer.answer import Answer
+from deniable.release.answer.answer_table import Answer
 from deniable.release.session.door import Door
 from deniable.release.session.release import Release
 

@@ -23,7 +23,7 @@ from deniable.ledger.ledger import Head, Ledger
 from deniable.policy import Policy
 from deniable.query.plan import canonical
 from deniable.query.plan.plan import Plan
-from deniable.release.answer.answer import Answer
+from deniable.release.answer.answer_table import Answer
 from deniable.release.answer.record import fingerprint
 from deniable.release.answer.wide_margins import warn_of_wide_margins
 from deniable.release.certificate.statement import write_statement

@@ -8,7 +8,7 @@ another way.
 from typing import Any
 
 from deniable.query.plan.plan import Plan
-from deniable.release.answer.answer import Answer
+from deniable.release.answer.answer_table import Answer
 from deniable.release.answer.record import columns, rows
 from deniable.release.answer.wide_margins import warn_of_wide_margins
 from deniable.release.certificate.certificate import Certificate

@@ -23,7 +23,7 @@ from deniable.query.plan.plan import (
     Output,
     Plan,
 )
-from deniable.release.answer.answer import column_names
+from deniable.release.answer.answer_table import column_names
 from deniable.release.certificate.statement import noise_margin
 
 if TYPE_CHECKING:

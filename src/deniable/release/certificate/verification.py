@@ -25,7 +25,7 @@ from deniable.mechanisms import Gaussian
 from deniable.privacy import ApproximateLoss
 from deniable.query.plan import canonical
 from deniable.query.plan.plan import Plan
-from deniable.release.answer.answer import Answer, margin_columns
+from deniable.release.answer.answer_table import Answer, margin_columns
 from deniable.release.answer.record import fingerprint, read_table
 from deniable.release.certificate.certificate import (
     CERTIFICATE_FORMAT,

@@ -7,7 +7,7 @@ from deniable.exact.rationals import Number
 from deniable.query.language.question import Question
 from deniable.query.plan.plan import Plan
 from deniable.query.planner.bounds_search import FoundBounds, with_bounds
-from deniable.release.answer.answer import Answer
+from deniable.release.answer.answer_table import Answer
 from deniable.release.profile.profile import Profile
 from deniable.release.profile.profile_plans import (
     HISTOGRAM_SHARE,

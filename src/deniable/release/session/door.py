@@ -13,31 +13,26 @@ from deniable.ledger.ledger import (
     Ledger,
     RecalledAnswer,
     Remaining,
-    touched_parts,
 )
-from deniable.ledger.remaining import describe_how_many
 from deniable.ledger.run_requests import tables_of_run
 from deniable.policy import Policy
 from deniable.privacy import Loss
-from deniable.privacy.neighbors import Neighbors
 from deniable.query.language.question import Question
 from deniable.query.plan import canonical
 from deniable.query.plan.plan import Plan
 from deniable.query.planner.request import make_plan
-from deniable.release.answer.answer import Answer
-from deniable.release.certificate.certificate import (
-    Certificate,
-    CertificateContext,
-    RunStep,
-    budget_cap,
-    certify,
-)
+from deniable.release.answer.answer_table import Answer
 from deniable.release.session.ask_options import AskOptions, with_names
 from deniable.release.session.engine_run import Engine, run
 from deniable.release.session.plan_check import check_plan
-from deniable.release.session.receipt import read_receipt, write_receipt
+from deniable.release.session.receipt import write_receipt
 from deniable.release.session.release import Release
-from deniable.release.session.runs import RecalledRun, RequestFacts, Run
+from deniable.release.session.release_records import (
+    ReleaseRecords,
+    private_tables,
+    widest_neighbors,
+)
+from deniable.release.session.runs import RecalledRun, Run
 from deniable.release.session.table_part import TablePart
 
 
@@ -63,9 +58,14 @@ class Door:
         self.policy = policy.with_schemas(schemas)
         self.analyst, self.rehearsal = analyst, rehearsal
         self._engine, self._ledger, self._log = engine, ledger, log
-        self._engine_name, self._policy_hash = engine.name, canonical.digest(policy)
-        self._rows = TablePart()
-        self._last_canonical: tuple[Plan, canonical.Json, str] | None = None
+        self._records = ReleaseRecords(
+            self.policy,
+            ledger,
+            analyst=analyst,
+            engine=engine.name,
+            policy_hash=canonical.digest(policy),
+            rehearsal=rehearsal,
+        )
 
     def release(
         self, plan: Plan, *, fresh: bool = False, question_id: str | None = None
@@ -76,12 +76,12 @@ class Door:
         answer at no further cost. `fresh` pays for a new answer. A `question_id` of your own
         makes it safe to ask again after a lost connection: it has one charge and one outcome.
         """
-        facts = self._request_facts(self._checked(plan))
+        facts = self._records.facts(self._checked(plan))
         options = {"part": self._rows.path, "fresh": fresh, "question_id": question_id}
         with self._ledger.ask(plan, **facts, **options) as found:  # type: ignore[arg-type]
             if isinstance(found, RecalledAnswer):
-                return self._hand_over(
-                    plan, *self._read_kept(plan, found.record), repeated=True
+                return self._records.hand_over(
+                    plan, *self._records.read_kept(plan, found.record), repeated=True
                 )
             return self._run_and_settle(found, plan)
 
@@ -110,7 +110,7 @@ class Door:
         entries = self._ledger.reserve_all(
             checked,
             analyst=self.analyst,
-            plan_hashes=[self._canonical_form(plan)[1] for plan in plans],
+            plan_hashes=[self._records.canonical_form(plan)[1] for plan in plans],
             version=self.policy.data_name(tables),
             part=self._rows.path,
             delta=delta,
@@ -125,6 +125,11 @@ class Door:
             raise
         return tuple(releases)
 
+    @property
+    def _rows(self) -> TablePart:
+        """The rows that this session is about."""
+        return self._records.rows
+
     def _run(self, plan: Plan) -> Answer | BaseException:
         return run(self._engine, plan, self._log)
 
@@ -135,20 +140,14 @@ class Door:
             raise self._record_failure(entry, answer)
         return self._settle(entry, plan, answer)
 
-    def _read_kept(self, plan: Plan, record: str) -> tuple[Answer, Certificate]:
-        return read_receipt(
-            record,
-            self._ledger.public_key,
-            plan_hash=self._canonical_form(plan)[1],
-            version=self.policy.version((*plan.tables, *plan.public)),
-        )
-
     def recall(self, plan: Plan) -> Release | None:
         """The kept answer to a plan, if it is free for this analyst; None otherwise."""
-        recalled = self._ledger.recall(**self._request_facts(self._checked(plan)))
+        recalled = self._ledger.recall(**self._records.facts(self._checked(plan)))
         if recalled is None:
             return None
-        return self._hand_over(plan, *self._read_kept(plan, recalled.record), repeated=True)
+        return self._records.hand_over(
+            plan, *self._records.read_kept(plan, recalled.record), repeated=True
+        )
 
     @contextmanager
     def reserve_run(
@@ -180,7 +179,7 @@ class Door:
         >>> print(data.remaining)
         epsilon 0.5, delta 0
         """
-        private = self._private_tables()
+        private = private_tables(self.policy, self._rows)
         if not private:
             raise InvalidParameter("Every table of this policy is public: a run costs nothing.")
         names = tables_of_run(tables, private)
@@ -189,12 +188,12 @@ class Door:
             tables=names,
             delta=delta,
             filters=filters,
-            neighbors=self._widest_neighbors(names),
+            neighbors=widest_neighbors(self.policy, names),
             analyst=self.analyst,
             version=self.policy.data_name(names),
             part=self._rows.path,
         )
-        with Run(self, reserved, None).ended() as run:
+        with Run(self, self._records, reserved, None).ended() as run:
             yield run
 
     @contextmanager
@@ -206,7 +205,7 @@ class Door:
         The plans stand for its steps: they are what is charged. A step may be another plan that
         costs no more. The same question again gets the same answers at no further cost.
         """
-        forms = [self._canonical_form(self._checked(plan))[1] for plan in plans]
+        forms = [self._records.canonical_form(self._checked(plan))[1] for plan in plans]
         tables = [name for plan in plans for name in (*plan.tables, *plan.public)]
         question = canonical.digest_json(["deniable run 1", *forms])
         asked: AskedRun = {
@@ -219,21 +218,10 @@ class Door:
         }
         with self._ledger.ask_run(plans, **asked) as found:
             if isinstance(found, RecalledAnswer):
-                yield RecalledRun(self, found.record, question)
+                yield RecalledRun(self._records, found.record, question)
                 return
-            with Run(self, found, question).ended() as run:
+            with Run(self, self._records, found, question).ended() as run:
                 yield run
-
-    def _private_tables(self) -> tuple[str, ...]:
-        """The private tables that this session can be asked about."""
-        if self._rows.table is not None:
-            return (self._rows.table,)
-        return tuple(name for name, table in self.policy.tables.items() if not table.public)
-
-    def _widest_neighbors(self, tables: Sequence[str]) -> Neighbors:
-        known = [self.policy.tables[name] for name in tables if name in self.policy.tables]
-        replaced = any(table.neighbors == "replace" for table in known)
-        return "replace" if replaced else "add-remove"
 
     def _record_failure(self, entry: Entry, failure: BaseException) -> BaseException:
         reference = getattr(failure, "reference", "interrupted")
@@ -244,69 +232,15 @@ class Door:
         """Certifies an answer, settles its charge and hands it over; the ledger keeps both."""
         if self.rehearsal:
             self._ledger.settle(entry)
-            return self._hand_over(plan, answer, None)
-        certificate = self._certify(plan, answer, entry.number)
+            return self._records.hand_over(plan, answer, None)
+        certificate = self._records.certify(plan, answer, entry.number)
         receipt = write_receipt(answer, certificate)
         self._ledger.settle(entry, receipt)
-        return self._hand_over(plan, answer, certificate, kept=receipt is not None)
-
-    def _certify(
-        self, plan: Plan, answer: Answer, position: int, run: RunStep | None = None
-    ) -> Certificate:
-        plan_json, plan_hash = self._canonical_form(plan)
-        context = CertificateContext(
-            policy_hash=self._policy_hash,
-            data_version=self.policy.version((*plan.tables, *plan.public)),
-            analyst=self.analyst,
-            position=position,
-            head=self._ledger.head,
-            cap=budget_cap(self.policy, plan.table),
-            engine=self._engine_name,
-            run=run,
-            plan_hash=plan_hash,
-            plan_json=plan_json,
-        )
-        return certify(plan, answer, context, self._ledger)
-
-    def _hand_over(
-        self,
-        plan: Plan,
-        answer: Answer,
-        certificate: Certificate | None,
-        *,
-        repeated: bool = False,
-        kept: bool = True,
-    ) -> Release:
-        more = self._ledger.how_many(plan, self.analyst, part=self._rows.path)
-        return Release(
-            plan,
-            answer,
-            self._remaining_for(plan.tables),
-            certificate=certificate,
-            more=describe_how_many(more),
-            repeated=repeated,
-            rehearsal=self.rehearsal,
-            kept=kept,
-        )
-
-    def _request_facts(self, plan: Plan) -> RequestFacts:
-        """The analyst, the hash of the plan and the name of the data."""
-        plan_hash, version = self._canonical_form(plan)[1], self._data_name(plan)
-        return {"analyst": self.analyst, "plan_hash": plan_hash, "version": version}
-
-    def _data_name(self, plan: Plan) -> str:
-        return self.policy.data_name((*plan.tables, *plan.public))
+        return self._records.hand_over(plan, answer, certificate, kept=receipt is not None)
 
     def _checked(self, plan: Plan) -> Plan:
         check_plan(plan, self.policy, self._rows, self._engine)
         return plan
-
-    def _canonical_form(self, plan: Plan) -> tuple[canonical.Json, str]:
-        """The plan as canonical JSON, and its hash; cached for the last plan."""
-        last = self._last_canonical
-        if last is None or last[0] is not plan:
-            last = self._last_canonical = plan, *canonical.plan_form(plan)
-        return last[1:]
 
     @with_names("question, epsilon=0.5")
     def plan(self, question: str | Question, **options: Unpack[AskOptions]) -> Plan:
@@ -323,12 +257,6 @@ class Door:
         """A plan with the bounds of another policy, such as bounds that were found."""
         return self._rows.restrict(make_plan(question, policy, **options), self.policy)
 
-    def _restrict_to(self, rows: TablePart) -> Self:
-        """The same session, about fewer rows."""
-        child = object.__new__(type(self))
-        child.__dict__ |= self.__dict__ | {"_rows": rows}
-        return child
-
     @property
     def remaining(self) -> Remaining:
         """What is left of the budget. If several budgets apply, the smallest remainder.
@@ -336,13 +264,8 @@ class Door:
         A session about a part can spend what the whole can spend, and more if other parts have
         cost more than this one.
         """
-        return self._remaining_for(None if self._rows.table is None else (self._rows.table,))
-
-    def _remaining_for(self, tables: tuple[str, ...] | None) -> Remaining:
-        path, name = self._rows.path, self._rows.table
-        touches = 1 if name is None else touched_parts(self.policy.tables[name].neighbors)
-        return self._ledger.remaining_for(
-            self.analyst, tables=tables, part=path, touches=touches
+        return self._records.remaining_for(
+            None if self._rows.table is None else (self._rows.table,)
         )
 
     @property

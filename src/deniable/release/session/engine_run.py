@@ -16,7 +16,8 @@ from deniable.engines.handover.exact_groups import ExactGroups
 from deniable.engines.handover.withheld import Withheld
 from deniable.errors import EngineFailed
 from deniable.query.plan.plan import Plan
-from deniable.release.answer.answer import Answer, draw_answer
+from deniable.release.answer.answer import draw_answer
+from deniable.release.answer.answer_table import Answer
 from deniable.release.session.owner_log import log_to
 
 log = logging.getLogger("deniable.engine")

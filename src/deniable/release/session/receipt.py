@@ -8,7 +8,7 @@ import pyarrow as pa
 from deniable.errors import LedgerBroken, LedgerUnavailable
 from deniable.exact.foreign_text import read_json
 from deniable.ledger.stores.signing_keys import signature_is_valid
-from deniable.release.answer.answer import Answer
+from deniable.release.answer.answer_table import Answer
 from deniable.release.answer.record import fingerprint, from_bytes, to_bytes
 from deniable.release.certificate.certificate import Certificate, signed_message
 

@@ -11,9 +11,10 @@ from deniable.errors import InvalidParameter
 from deniable.exact.foreign_text import printable
 from deniable.ledger.ledger import Remaining
 from deniable.privacy import Loss
+from deniable.public_methods import implementation
 from deniable.query.plan.plan import Plan
 from deniable.release.answer import formatting
-from deniable.release.answer.answer import Answer
+from deniable.release.answer.answer_table import Answer
 from deniable.release.answer.wide_margins import margin_units, warn_of_wide_margins
 from deniable.release.certificate.certificate import Certificate, document_text
 from deniable.release.certificate.document import write_document
@@ -125,7 +126,7 @@ class Release:
 
     def plot(self, column: str | None = None) -> Any:
         """A bar chart of one column over the groups, with its margins."""
-        return import_module("deniable.figures.releases").bars(self, column)
+        return implementation("Release.plot")(self, column)
 
     def __str__(self) -> str:
         shown = formatting.format_cells(

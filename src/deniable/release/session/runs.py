@@ -3,31 +3,22 @@
 import json
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Protocol, Self, TypedDict, Unpack
+from typing import Protocol, Self, Unpack
 
 from deniable.errors import LedgerBroken
 from deniable.exact.foreign_text import read_json
 from deniable.ledger.ledger import RemainingInFilter, ReservedRun
 from deniable.query.plan.plan import Plan
-from deniable.release.answer.answer import Answer
-from deniable.release.certificate.certificate import Certificate, RunStep
+from deniable.release.answer.answer_table import Answer
+from deniable.release.certificate.certificate import RunStep
 from deniable.release.session.ask_options import AskOptions, with_names
 from deniable.release.session.receipt import MAX_KEPT_BYTES, write_receipt
 from deniable.release.session.release import Release
-
-
-class RequestFacts(TypedDict):
-    """What a ledger records about a question, in addition to its plan."""
-
-    analyst: str | None
-    plan_hash: str
-    version: str
+from deniable.release.session.release_records import ReleaseRecords
 
 
 class StepDoor(Protocol):
     """What a run needs of its session."""
-
-    rehearsal: bool
 
     def plan(self, question: str, **options: Unpack[AskOptions]) -> Plan: ...
 
@@ -35,31 +26,20 @@ class StepDoor(Protocol):
 
     def _run(self, plan: Plan) -> Answer | BaseException: ...
 
-    def _request_facts(self, plan: Plan) -> RequestFacts: ...
-
-    def _certify(
-        self, plan: Plan, answer: Answer, position: int, run: RunStep | None = None
-    ) -> Certificate: ...
-
-    def _read_kept(self, plan: Plan, record: str) -> tuple[Answer, Certificate]: ...
-
-    def _hand_over(
-        self,
-        plan: Plan,
-        answer: Answer,
-        certificate: Certificate | None,
-        *,
-        repeated: bool = False,
-        kept: bool = True,
-    ) -> Release: ...
-
 
 class Run:
     """Steps that are released one after the other, within one charge. See
     `Session.reserve_run`."""
 
-    def __init__(self, door: StepDoor, reserved: ReservedRun, question: str | None) -> None:
-        self._door, self._reserved, self._question = door, reserved, question
+    def __init__(
+        self,
+        door: StepDoor,
+        records: ReleaseRecords,
+        reserved: ReservedRun,
+        question: str | None,
+    ) -> None:
+        self._door, self._records = door, records
+        self._reserved, self._question = reserved, question
         self._receipts: list[str | None] = []
         self._ended = False
 
@@ -84,19 +64,19 @@ class Run:
         if isinstance(answer, BaseException):
             self._end(getattr(answer, "reference", "interrupted"))
             raise answer
-        if self._door.rehearsal:
+        if self._records.rehearsal:
             self._receipts.append(None)
-            return self._door._hand_over(plan, answer, None)
+            return self._records.hand_over(plan, answer, None)
         paid = self._reserved.entry
         stated = RunStep(step, paid.epsilon, paid.delta, self._question)
-        certificate = self._door._certify(plan, answer, paid.number, stated)
+        certificate = self._records.certify(plan, answer, paid.number, stated)
         receipt = write_receipt(answer, certificate)
         self._receipts.append(receipt)
         if receipt is not None:
-            facts = self._door._request_facts(plan)
+            facts = self._records.facts(plan)
             kept = {"plan_hash": facts["plan_hash"], "version": facts["version"]}
             self._reserved.keep(step, receipt, **kept)
-        return self._door._hand_over(plan, answer, certificate, kept=receipt is not None)
+        return self._records.hand_over(plan, answer, certificate, kept=receipt is not None)
 
     @contextmanager
     def ended(self) -> Iterator[Self]:
@@ -125,17 +105,17 @@ class Run:
 class RecalledRun:
     """The kept answers of a run, given again in the same order."""
 
-    def __init__(self, door: StepDoor, record: str, question: str) -> None:
-        self._door, self._question = door, question
+    def __init__(self, records: ReleaseRecords, record: str, question: str) -> None:
+        self._records, self._question = records, question
         self._receipts = iter(read_json(record))
 
     def release(self, plan: Plan) -> Release:
         """The answer to the next step, which must be the plan that was answered then."""
-        answer, certificate = self._door._read_kept(plan, next(self._receipts, ""))
+        answer, certificate = self._records.read_kept(plan, next(self._receipts, ""))
         run = certificate.statement["ledger"]["run"]
         if run is None or run["question"] != self._question:
             raise LedgerBroken(
                 "A kept answer belongs to another run: the ledger was changed. `deniable "
                 "ledger verify` shows where. fresh=True pays for a new answer."
             )
-        return self._door._hand_over(plan, answer, certificate, repeated=True)
+        return self._records.hand_over(plan, answer, certificate, repeated=True)

@@ -1,0 +1,131 @@
+"""What a ledger and a certificate say about a plan and its answer; and their release."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import TypedDict
+
+from deniable.ledger.ledger import Ledger, Remaining, touched_parts
+from deniable.ledger.remaining import describe_how_many
+from deniable.policy import Policy
+from deniable.privacy.neighbors import Neighbors
+from deniable.query.plan import canonical
+from deniable.query.plan.plan import Plan
+from deniable.release.answer.answer_table import Answer
+from deniable.release.certificate.certificate import (
+    Certificate,
+    CertificateContext,
+    RunStep,
+    budget_cap,
+    certify,
+)
+from deniable.release.session.receipt import read_receipt
+from deniable.release.session.release import Release
+from deniable.release.session.table_part import TablePart
+
+
+class RequestFacts(TypedDict):
+    """What a ledger records about a question, in addition to its plan."""
+
+    analyst: str | None
+    plan_hash: str
+    version: str
+
+
+@dataclass(slots=True)
+class ReleaseRecords:
+    """The names under which plans and answers are kept, their certificates and releases."""
+
+    policy: Policy  # with the schemas of its tables
+    ledger: Ledger
+    analyst: str | None
+    engine: str
+    policy_hash: str
+    rehearsal: bool
+    rows: TablePart = field(default_factory=TablePart)
+    _last: tuple[Plan, canonical.Json, str] | None = field(default=None, init=False)
+
+    def canonical_form(self, plan: Plan) -> tuple[canonical.Json, str]:
+        """The plan as canonical JSON, and its hash; cached for the last plan."""
+        if self._last is None or self._last[0] is not plan:
+            self._last = plan, *canonical.plan_form(plan)
+        return self._last[1:]
+
+    def facts(self, plan: Plan) -> RequestFacts:
+        """The analyst, the hash of the plan and the name of the data."""
+        return {
+            "analyst": self.analyst,
+            "plan_hash": self.canonical_form(plan)[1],
+            "version": self.policy.data_name((*plan.tables, *plan.public)),
+        }
+
+    def certify(
+        self, plan: Plan, answer: Answer, position: int, run: RunStep | None = None
+    ) -> Certificate:
+        """The signed certificate of an answer; `position` is that of its entry."""
+        plan_json, plan_hash = self.canonical_form(plan)
+        context = CertificateContext(
+            policy_hash=self.policy_hash,
+            data_version=self.policy.version((*plan.tables, *plan.public)),
+            analyst=self.analyst,
+            position=position,
+            head=self.ledger.head,
+            cap=budget_cap(self.policy, plan.table),
+            engine=self.engine,
+            run=run,
+            plan_hash=plan_hash,
+            plan_json=plan_json,
+        )
+        return certify(plan, answer, context, self.ledger)
+
+    def read_kept(self, plan: Plan, record: str) -> tuple[Answer, Certificate]:
+        """An answer that the ledger kept, after checking that it answers this plan."""
+        return read_receipt(
+            record,
+            self.ledger.public_key,
+            plan_hash=self.canonical_form(plan)[1],
+            version=self.policy.version((*plan.tables, *plan.public)),
+        )
+
+    def hand_over(
+        self,
+        plan: Plan,
+        answer: Answer,
+        certificate: Certificate | None,
+        *,
+        repeated: bool = False,
+        kept: bool = True,
+    ) -> Release:
+        """The release: the answer, and what is left after it."""
+        more = self.ledger.how_many(plan, self.analyst, part=self.rows.path)
+        return Release(
+            plan,
+            answer,
+            self.remaining_for(plan.tables),
+            certificate=certificate,
+            more=describe_how_many(more),
+            repeated=repeated,
+            rehearsal=self.rehearsal,
+            kept=kept,
+        )
+
+    def remaining_for(self, tables: tuple[str, ...] | None) -> Remaining:
+        """What is left of the budgets of these tables, or of all."""
+        path, name = self.rows.path, self.rows.table
+        touches = 1 if name is None else touched_parts(self.policy.tables[name].neighbors)
+        return self.ledger.remaining_for(
+            self.analyst, tables=tables, part=path, touches=touches
+        )
+
+
+def private_tables(policy: Policy, rows: TablePart) -> tuple[str, ...]:
+    """The private tables that a session about these rows can be asked about."""
+    if rows.table is not None:
+        return (rows.table,)
+    return tuple(name for name, table in policy.tables.items() if not table.public)
+
+
+def widest_neighbors(policy: Policy, tables: Sequence[str]) -> Neighbors:
+    """ "replace" if any of these tables has that relation."""
+    known = [policy.tables[name] for name in tables if name in policy.tables]
+    replaced = any(table.neighbors == "replace" for table in known)
+    return "replace" if replaced else "add-remove"
