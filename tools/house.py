@@ -20,8 +20,8 @@ PACKAGE = "deniable"
 HOUSE = Path(__file__).resolve().parents[1] / "src" / PACKAGE
 MOST_MODULES = 20
 LONGEST_FUNCTION = 45
-MOST_METHODS = 41  # of one class
-MOST_INHERITED = 101  # of one class and those of the package that it inherits from
+MOST_METHODS = 25  # of one class
+MOST_INHERITED = 36  # of one class and those of the package that it inherits from
 PARALLEL = "engines"  # its sub-rooms do the same for different engines, so names recur there
 
 Sources = Mapping[str, ast.Module]  # by path relative to the package, with forward slashes

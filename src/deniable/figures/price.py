@@ -5,6 +5,7 @@ from matplotlib.figure import Figure
 
 from deniable import price
 from deniable.exact.rationals import Number, positive, rational
+from deniable.exact.text_formats import percent
 from deniable.figures.canvas import QUIET, canvas
 from deniable.mechanisms import RandomizedResponse
 
@@ -74,7 +75,7 @@ def survey(
     """
     half = float(rational(margin, "margin"))
     figure, axes = canvas(
-        f"People to ask, for ± {half:g} at {100 * float(rational(confidence)):g} %",
+        f"People to ask, for ± {half:g} at {percent(rational(confidence))}",
         x="epsilon",
         y="people",
     )

@@ -6,6 +6,7 @@ from typing import Any
 from matplotlib.figure import Figure
 
 from deniable.errors import InvalidParameter
+from deniable.exact.text_formats import percent
 from deniable.figures.canvas import COLOURS, QUIET, canvas
 from deniable.release import Release
 
@@ -29,7 +30,7 @@ def bars(release: Release, column: str | None = None) -> Figure:
     values = [_as_float(cell) for cell in table[name].to_pylist()]
     margins = [_as_float(cell) for cell in table[release.answer.margins[name]].to_pylist()]
     labels = _labels(release)
-    level = f"{100 * float(release.plan.confidence):g} %"
+    level = percent(release.plan.confidence)
     about = f"{name} of {release.plan.table}, with {level} margins"
     figure, axes = canvas(about, x=name, y="", size=(6.4, 1.3 + 0.28 * min(len(values), NAMED)))
     places = range(len(values))

@@ -9,6 +9,7 @@ from matplotlib.figure import Figure
 from deniable import price
 from deniable.errors import InvalidParameter
 from deniable.exact.rationals import Number
+from deniable.exact.text_formats import percent
 from deniable.figures.canvas import COLOURS, QUIET, canvas
 from deniable.mechanisms import RandomizedResponse
 from deniable.surveys.survey_report import QuestionResult
@@ -33,7 +34,7 @@ def estimates(result: QuestionResult) -> Figure:
         )
         if (place == result.mean) == (result.mean == 0)
     ]
-    confidence = f"{100 * result.estimates[0].confidence:g} % interval"
+    confidence = f"{percent(result.estimates[0].confidence)} interval"
     a_mean = result.mean == 0
     figure, axes = canvas(
         result.text,

@@ -23,11 +23,19 @@ def suggest(name: str, known: Iterable[str], listed: str) -> str:
     names = list(known)
     if RENAMED.get(name) in names:
         return f"It is now called `{RENAMED[name]}`."
-    lower = {candidate.lower(): candidate for candidate in names}
+    listing = f"{listed} {', '.join(f'`{key}`' for key in names)}." if names else ""
+    return did_you_mean(name, names) or listing
+
+
+def did_you_mean(name: str, known: Iterable[str]) -> str:
+    """A question about the most similar known name; empty if none is similar.
+
+    >>> did_you_mean("BOUND", ["bounds", "step"])
+    'Did you mean `bounds`?'
+    """
+    lower = {candidate.lower(): candidate for candidate in known}
     close = get_close_matches(name.lower(), lower, n=1)
-    if close:
-        return f"Did you mean `{lower[close[0]]}`?"
-    return f"{listed} {', '.join(f'`{key}`' for key in names)}." if names else ""
+    return f"Did you mean `{lower[close[0]]}`?" if close else ""
 
 
 def pluralize(number: int, noun: str) -> str:

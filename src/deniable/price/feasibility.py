@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from deniable.exact.rationals import Number, positive, whole
+from deniable.exact.text_formats import percent, percent_down, percent_up
 from deniable.mechanisms import Laplace
 from deniable.price.survey_sizes import inside
 from deniable.privacy import Neighbors, neighboring
@@ -62,12 +63,12 @@ class Feasibility:
         return "possible" if self.reached >= self.confidence else "open"
 
     def __str__(self) -> str:
-        level = f"{100 * self.confidence:g} %"
+        level = percent(self.confidence)
         task = f"a proportion of {self.n} records within {self.margin:g}"
         if self.verdict == "possible":
             return (
                 f"possible: Laplace noise of epsilon {self.epsilon:g} keeps {task}\n"
-                f"with {_percent_down(self.reached)} confidence. Any method needs at least "
+                f"with {percent_down(self.reached)} confidence. Any method needs at least "
                 f"{self.least_n} records for {level}."
             )
         needs = (
@@ -78,14 +79,14 @@ class Feasibility:
         if self.verdict == "open":
             return (
                 f"open: Laplace noise of epsilon {self.epsilon:g} keeps {task}\nwith "
-                f"{_percent_down(self.reached)} confidence only, and "
-                f"{_percent_down(self.limit)} is not ruled out.\nCertainly enough: {needs}"
+                f"{percent_down(self.reached)} confidence only, and "
+                f"{percent_down(self.limit)} is not ruled out.\nCertainly enough: {needs}"
             )
         return (
             f"impossible: at epsilon {self.epsilon:g} no method gives {task}\nat {level} "
             f"confidence. Tables that differ in {self.changes} records need different answers, "
             f"and no private\nmethod can distinguish them with more than "
-            f"{math.ceil(1000 * self.limit) / 10:g} % confidence.\nEnough: {needs}"
+            f"{percent_up(self.limit)} confidence.\nEnough: {needs}"
         )
 
 
@@ -167,11 +168,6 @@ def enough_epsilon(steps: int, level: Fraction) -> float:
         middle = (low + high) / 2
         low, high = (low, middle) if enough(middle) else (middle, high)
     return high
-
-
-def _percent_down(share: float) -> str:
-    """In two decimals, rounded down, so that it never shows 100 % by rounding."""
-    return f"{math.floor(share * 10_000) / 100:g} %"
 
 
 def _round_up(x: float) -> str:

@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 
 from deniable.errors import InvalidParameter
 from deniable.exact.rationals import Number, positive, rational, whole
+from deniable.exact.text_formats import percent
 from deniable.mechanisms import Laplace
 from deniable.price.efficiency import noise_variance
 from deniable.price.feasibility import enough_epsilon
@@ -59,7 +60,7 @@ class CountPrice:
     def __str__(self) -> str:
         better = self.standard_error / self.least_error
         return (
-            f"± {self.margin} at {100 * self.confidence:g} % confidence (Laplace noise of "
+            f"± {self.margin} at {percent(self.confidence)} confidence (Laplace noise of "
             f"epsilon {self.epsilon:g}; standard error {self.standard_error:.4g}).\n"
             f"No unbiased method has a standard error below {self.least_error:.4g}: at most "
             f"{better:.3g} times better is possible."

@@ -18,6 +18,7 @@ from typing import Protocol
 
 from deniable.errors import InvalidParameter
 from deniable.exact.rationals import Number, probability, rational, whole
+from deniable.exact.text_formats import percent
 
 
 class Channel(Protocol):
@@ -100,7 +101,7 @@ class SurveyPrice:
             else f"at a prevalence of {self.prevalence:g}"
         )
         return (
-            f"{self.people} people for ± {self.margin:g} at {100 * self.confidence:g} % "
+            f"{self.people} people for ± {self.margin:g} at {percent(self.confidence)} "
             f"confidence, {where}.\nA direct question, answered honestly, needs {self.direct}: "
             f"randomized answers need {self.factor:.3g} times as many.\n{self.guaranteed} "
             "people guarantee it, whatever the prevalence and without approximation."

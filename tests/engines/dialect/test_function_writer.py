@@ -6,9 +6,10 @@ import duckdb
 import pytest
 
 from deniable.engines.dialect.function_writer import _cut
-from deniable.engines.dialect.statement_writer import WrittenRelation
-from deniable.engines.postgresql.writer import PostgreSQLWriter
-from deniable.engines.spark.writer import SparkWriter
+from deniable.engines.dialect.statement_writer import StatementWriter
+from deniable.engines.dialect.typed_sql import WrittenRelation
+from deniable.engines.postgresql.writer import POSTGRESQL
+from deniable.engines.spark.writer import SPARK
 from deniable.errors import Unsupported
 
 TABLES = {"visits": WrittenRelation("v", {"note": "text", "cost": "double"})}
@@ -25,7 +26,7 @@ def test_a_part_of_a_text_is_duckdbs_wherever_it_begins_and_ends():
                 assert connection.execute(same).fetchall() == [(True,)], same
 
 
-@pytest.mark.parametrize("writer", [SparkWriter, PostgreSQLWriter])
+@pytest.mark.parametrize("dialect", [SPARK, POSTGRESQL], ids=lambda dialect: dialect.engine)
 @pytest.mark.parametrize(
     "value",
     [
@@ -39,17 +40,17 @@ def test_a_part_of_a_text_is_duckdbs_wherever_it_begins_and_ends():
         'ROW_NUMBER() OVER (ORDER BY "cost")',
     ],
 )
-def test_what_has_no_words_is_refused_and_costs_nothing(writer, value):
+def test_what_has_no_words_is_refused_and_costs_nothing(dialect, value):
     with pytest.raises(Unsupported, match="Nothing was spent"):
-        writer(TABLES).write(f'SELECT {value} AS v FROM "visits"')
+        StatementWriter(dialect, TABLES).write(f'SELECT {value} AS v FROM "visits"')
 
 
 def test_letters_that_a_database_may_not_have_are_refused():
     asked = 'SELECT COUNT(*) AS n FROM "visits" WHERE "note" = \'{}\''
-    other = PostgreSQLWriter(TABLES, utf8=False)
+    other = StatementWriter(POSTGRESQL, TABLES, utf8=False)
     assert "'a'" in other.write(asked.format("a"))
     for letter in ("é", "\U0001f600"):
-        assert letter in PostgreSQLWriter(TABLES).write(asked.format(letter))
+        assert letter in StatementWriter(POSTGRESQL, TABLES).write(asked.format(letter))
         with pytest.raises(Unsupported, match="not encoded in UTF8"):
             other.write(asked.format(letter))
     with pytest.raises(Unsupported, match="not encoded in UTF8"):

@@ -2,9 +2,10 @@
 
 import pytest
 
-from deniable.engines.dialect.statement_writer import WrittenRelation
-from deniable.engines.postgresql.writer import PostgreSQLWriter
-from deniable.engines.spark.writer import SparkWriter
+from deniable.engines.dialect.statement_writer import StatementWriter
+from deniable.engines.dialect.typed_sql import WrittenRelation
+from deniable.engines.postgresql.writer import POSTGRESQL
+from deniable.engines.spark.writer import SPARK
 from deniable.errors import Unsupported
 
 KINDS = {"i": "int", "x": "double", "t": "text", "b": "boolean", "d": "date", "m": "timestamp"}
@@ -13,10 +14,10 @@ DIFFERENT = [("i", "b"), ("x", "'a'"), ("t", "d"), ("b", "1"), ("m", "i")]
 COMPARED = ["{} = {}", "{} IN ({})", "{0} BETWEEN {1} AND {1}", "CASE {} WHEN {} THEN TRUE END"]
 
 
-@pytest.mark.parametrize("writer", [PostgreSQLWriter, SparkWriter])
+@pytest.mark.parametrize("dialect", [POSTGRESQL, SPARK], ids=lambda dialect: dialect.engine)
 @pytest.mark.parametrize("compared", COMPARED)
-def test_values_of_different_kinds_are_not_compared(writer, compared):
-    made = writer({"rows": WrittenRelation("r", KINDS)})
+def test_values_of_different_kinds_are_not_compared(dialect, compared):
+    made = StatementWriter(dialect, {"rows": WrittenRelation("r", KINDS)})
     for left, right in COMPARABLE:
         made.write(f"SELECT COUNT(*) AS n FROM rows WHERE {compared.format(left, right)}")
     for left, right in DIFFERENT:

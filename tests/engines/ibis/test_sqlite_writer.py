@@ -2,9 +2,10 @@
 
 import pyarrow as pa
 
-from deniable.engines.dialect.statement_writer import WrittenRelation
+from deniable.engines.dialect.statement_writer import StatementWriter
+from deniable.engines.dialect.typed_sql import WrittenRelation
 from deniable.engines.duckdb.engine import DuckDB
-from deniable.engines.ibis.sqlite_writer import SQLiteWriter
+from deniable.engines.ibis.sqlite_writer import SQLITE
 from tests.engines import ibises
 from tests.engines.contract import exact
 from tests.engines.plans import plan as by_hand
@@ -27,7 +28,7 @@ def test_rows_of_different_tables_are_different_units():
 
 
 def test_sub_queries_stand_side_by_side_and_are_computed_once():
-    writer = SQLiteWriter({"t": WrittenRelation('"t"', {"x": "double"})})
+    writer = StatementWriter(SQLITE, {"t": WrittenRelation('"t"', {"x": "double"})})
     sql = "SELECT y * y AS y FROM ("
     deep = sql * 30 + 'SELECT "x" AS y FROM "t"' + ") AS s" * 30
     written = writer.write(deep)

@@ -12,10 +12,11 @@ import pytest
 
 import deniable as dp
 from deniable.app.cli.commands.init import write_draft
-from deniable.engines.dialect.statement_writer import WrittenRelation
+from deniable.engines.dialect.statement_writer import StatementWriter
+from deniable.engines.dialect.typed_sql import WrittenRelation
 from deniable.engines.postgresql.engine import PostgreSQL
 from deniable.engines.postgresql.source_definitions import check_definition
-from deniable.engines.postgresql.writer import PostgreSQLWriter
+from deniable.engines.postgresql.writer import POSTGRESQL
 from deniable.errors import EngineFailed, InvalidPolicy
 from deniable.policy import Policy, Table
 from deniable.query.language.parse import parse
@@ -84,7 +85,7 @@ class TestPostgreSQL(Stored, EngineContract, UsesContract):
     def valued(self, engine, sql):
         if engine.name != "PostgreSQL":
             return super().valued(engine, sql)
-        written = PostgreSQLWriter(engine._relations).write_relation(sql)
+        written = StatementWriter(POSTGRESQL, engine._relations).write_relation(sql)
         cursor = engine._connect().execute(written.sql.replace("%", "%%"), [], binary=True)
         columns = zip(*cursor.fetchall(), strict=True)
         return pa.table(dict(zip(written.columns, map(pa.array, columns), strict=True)))
@@ -473,7 +474,7 @@ def test_clips_within_clips_are_not_merged(postgresql):
     for _ in range(12):
         sql = f"SELECT {clip} AS y FROM ({sql}) AS a"
     numbers = WrittenRelation("(SELECT generate_series(1, 9) AS x)", {"x": "int"})
-    written = PostgreSQLWriter({"numbers": numbers}).write(
+    written = StatementWriter(POSTGRESQL, {"numbers": numbers}).write(
         f"SELECT SUM(y) AS s FROM ({sql}) AS b"
     )
     with psycopg.connect(address(postgresql, "").rstrip("#")) as connection:

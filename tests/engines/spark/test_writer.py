@@ -4,8 +4,9 @@ import itertools
 
 import pytest
 
-from deniable.engines.dialect.statement_writer import WrittenRelation
-from deniable.engines.spark.writer import SparkWriter
+from deniable.engines.dialect.statement_writer import StatementWriter
+from deniable.engines.dialect.typed_sql import WrittenRelation
+from deniable.engines.spark.writer import SPARK
 
 TABLE = {"data": WrittenRelation("`v`", {"x": "double", "t": "text", "d": "date", "n": "wide"})}
 NESTED = {
@@ -24,7 +25,7 @@ def test_each_level_of_nesting_adds_the_same_length(function):
     lengths, value = [], NESTED[function]
     for _ in range(12):
         value = function.format(value)
-        written = SparkWriter(TABLE).write(f'SELECT {value} AS a FROM "data"')
+        written = StatementWriter(SPARK, TABLE).write(f'SELECT {value} AS a FROM "data"')
         lengths.append(len(written))
     later = lengths[5:]
     steps = [after - before for before, after in itertools.pairwise(later)]

@@ -4,6 +4,8 @@ from collections.abc import Iterable, Sequence
 from fractions import Fraction
 from typing import Any
 
+from deniable.exact.text_formats import align_columns
+
 _ROWS = 24
 _COLUMNS = 8
 
@@ -41,15 +43,8 @@ def format_table(table: dict[Any, dict[Any, Fraction]], outputs: Sequence[Any]) 
         [str(x), *(_cell(row.get(output, Fraction(0))) for output in few), *more]
         for x, row in list(table.items())[:_ROWS]
     ]
-    widths = [max(len(line[i]) for line in [head, *rows]) for i in range(len(head))]
-    lines = [
-        "  "
-        + "  ".join(
-            cell.rjust(width) if i else cell.ljust(width)
-            for i, (cell, width) in enumerate(zip(line, widths, strict=True))
-        )
-        for line in [head, *rows]
-    ]
+    numeric = [False, *(True for _ in head[1:])]
+    lines = [f"  {line}" for line in align_columns([head, *rows], numeric)]
     return lines + ([f"  ... {len(table)} inputs"] if len(table) > _ROWS else [])
 
 

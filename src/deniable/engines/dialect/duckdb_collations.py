@@ -2,6 +2,8 @@
 
 import duckdb
 
+from deniable.query.plan.quoting import quote_name
+
 
 def has_collation(connection: duckdb.DuckDBPyConnection, relation: str, column: str) -> bool:
     """Whether a text column has a collation: two different collations cannot be compared.
@@ -11,7 +13,7 @@ def has_collation(connection: duckdb.DuckDBPyConnection, relation: str, column: 
     ...     has_collation(connection, "t", "a"), has_collation(connection, "t", "b")
     (False, True)
     """
-    name = '"' + column.replace('"', '""') + '"'
+    name = quote_name(column)
     for other in ("nocase", "nfc"):
         try:
             connection.execute(f"SELECT {name} = ('' COLLATE {other}) FROM {relation} LIMIT 0")

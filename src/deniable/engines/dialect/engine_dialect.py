@@ -1,107 +1,224 @@
-"""What each engine writes in its own way: names, literals, casts, sums and hashes.
+"""What each engine writes in its own way, as a table of functions, and how values use it.
 
 Every value must be total: no row can make it fail. It must equal DuckDB's value for the same
 row.
 """
 
-from abc import ABC, abstractmethod
-from collections.abc import Callable
-from typing import ClassVar
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal, TypeAlias
 
 from sqlglot import exp
 
 from deniable.engines.dialect import text_patterns
-from deniable.engines.dialect.typed_sql import NUMBERS, Kind, TypedSQL
+from deniable.engines.dialect.typed_sql import (
+    INTEGERS,
+    NUMBERS,
+    Columns,
+    Kind,
+    TypedSQL,
+    WrittenRelation,
+)
 from deniable.errors import Unsupported
+from deniable.query.plan.quoting import quote_name
+
+_LONGEST = 1_000_000  # letters of one value: some functions repeat their argument
+Side: TypeAlias = Literal["BOTH", "LEADING", "TRAILING"]
+WriteNode: TypeAlias = "Callable[[ValueWriter, exp.Expr], TypedSQL | None]"
 
 
-class EngineDialect(ABC):
-    """The SQL dialect of one engine; the subclasses of `StatementWriter` implement it."""
+def cast_kinds(to: "ValueWriter", value: TypedSQL, kind: Kind) -> TypedSQL:
+    """The value as another kind; NULL if it cannot be converted."""
+    sql, source = value.sql, value.kind
+    if source in (kind, "null"):
+        return value
+    if source == "boolean" and kind in NUMBERS:
+        return to.cast(
+            TypedSQL(f"CASE WHEN {sql} THEN 1 WHEN NOT {sql} THEN 0 END", "int"), kind
+        )
+    if kind == "boolean" and source in NUMBERS:
+        return TypedSQL(f"({sql} <> 0)", kind)
+    if kind == "boolean" and source == "text":
+        yes, no = (
+            f"LOWER({sql}) IN ({', '.join(map(to.text_literal, words))})"
+            for words in (text_patterns.TRUE, text_patterns.FALSE)
+        )
+        return TypedSQL(f"CASE WHEN {yes} THEN TRUE WHEN {no} THEN FALSE END", kind)
+    if kind == "date" and source == "text":
+        return to.cast(to.cast(value, "timestamp"), kind)
+    if source in ("date", "timestamp") and kind in ("boolean", *NUMBERS):
+        return TypedSQL("NULL", "null")
+    converted = to.dialect.convert(to, value, kind)
+    if converted is None:
+        raise Unsupported(
+            f"{to.dialect.engine} cannot cast {source} to {kind} exactly as DuckDB does. Leave "
+            "out this CAST, or copy the table into DuckDB. Nothing was spent."
+        )
+    return TypedSQL(converted, kind)
 
-    engine: ClassVar[str] = "This engine"
 
-    def quote_name(self, name: str) -> str:
-        """A name, quoted."""
-        return '"' + name.replace('"', '""') + '"'
+def align_kinds(to: "ValueWriter", node: exp.Expr, values: list[TypedSQL]) -> list[TypedSQL]:
+    """The values, so that the engine can compare them. DuckDB converts values of different
+    kinds before it compares them; others fail."""
+    kinds = {value.kind for value in values} - {"null"}
+    alike = (set(NUMBERS), {"date", "timestamp"})
+    if len(kinds) > 1 and not any(kinds <= group for group in alike):
+        raise to.unsupported(node)
+    return values
 
-    @abstractmethod
-    def text_literal(self, value: str) -> str:
-        """Text as a literal."""
 
-    @abstractmethod
-    def double_literal(self, value: float) -> str:
-        """A double as a literal."""
+def integer_arithmetic(
+    to: "ValueWriter", sign: str, left: TypedSQL, right: TypedSQL, kind: Kind
+) -> TypedSQL:
+    """left + - * right, for integers whose result fits; wide ones are cast first."""
+    if kind == "wide":
+        left, right = to.cast(left, kind), to.cast(right, kind)
+    return TypedSQL(f"({left.sql} {sign} {right.sql})", kind)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Dialect:
+    """The SQL of one engine: a table of functions, each of which writes one thing.
+
+    Those that take a `ValueWriter` first may bind values, add parameters or cast.
+    """
+
+    engine: str
+    nan: str  # a double that is not a number
+    values: Mapping[type[exp.Expr], WriteNode]  # how each node of our statements is written
+    quote_name: Callable[[str], str] = quote_name
+    text_literal: "Callable[[StatementState, str], str]"
+    double_literal: "Callable[[StatementState, float], str]"
+    # Writes a body with values as arguments. Each value is computed once, or is so short that
+    # it may be repeated.
+    bind: "Callable[[StatementState, list[TypedSQL], Callable[..., str]], str]"
+    # The value as another kind; `convert` does what `cast_kinds` leaves to the engine: numbers,
+    # text, days and moments. None if the engine cannot reproduce DuckDB's cast.
+    cast: "Callable[[ValueWriter, TypedSQL, Kind], TypedSQL]" = cast_kinds
+    convert: "Callable[[ValueWriter, TypedSQL, Kind], str | None]"
+    align: "Callable[[ValueWriter, exp.Expr, list[TypedSQL]], list[TypedSQL]]" = align_kinds
+    # left + - * / right of doubles; left + - * right of integers, whose result has the kind.
+    double_arithmetic: "Callable[[ValueWriter, str, TypedSQL, TypedSQL], TypedSQL]"
+    integer_arithmetic: "Callable[[ValueWriter, str, TypedSQL, TypedSQL, Kind], TypedSQL]" = (
+        integer_arithmetic
+    )
+    # left / right rounded towards zero, for wide integers; right is positive.
+    divide_wide: "Callable[[ValueWriter, TypedSQL, TypedSQL], TypedSQL]"
+    # floor, ceil, trunc or round (half away from zero) of a double, as a double.
+    round_double: "Callable[[ValueWriter, str, TypedSQL], TypedSQL]"
+    power: Callable[[str, str], str]  # roots of negative numbers are NULL
+    remainder: Callable[[str, str], str]  # of doubles, as C's fmod; NULL if the divisor is 0
+    # exp, ln, log10, sin or cos of a double; ln and log10 are NULL for 0 and below.
+    transcendental: Callable[[str, str], str]
+    is_distinct: Callable[[str, str], str]  # IS DISTINCT FROM
+    like: "Callable[[ValueWriter, TypedSQL, TypedSQL], TypedSQL]"  # without escape character
+    trim: Callable[[str, str, Side], str]  # a text without these letters at its ends
+    position: Callable[[str, str], str]  # of a part in a text, counted from 1; 0 if it is not
+    date_part: Callable[[str, str], str]  # by DuckDB's name for it, of a moment; an integer
+    days_between: Callable[[str, str], str]  # from the second day to the first
+    sum_integers: Callable[[TypedSQL], TypedSQL]  # as a wide integer
+    extreme: Callable[[str, TypedSQL], str] = lambda name, value: f"{name}({value.sql})"
+    # A hash of values, keyed with the engine's salt.
+    keyed_hash: "Callable[[StatementState, list[TypedSQL]], TypedSQL]"
+    # The columns of a table, and an identifier that no other row has, in this table or in the
+    # other numbered tables: (table, name, of, place) for number `place` of `of`. Wherever the
+    # statement reads these rows, each has the same identifier.
+    number_rows: Callable[[WrittenRelation, str, int, int], tuple[str, Kind]]
+    once: str = ""  # the keyword that makes a WITH run only once
+    apart: str = ""  # what keeps a sub-query from being merged into its reader
+    flat: bool = False  # whether all sub-queries stand in one WITH before the statement
+    union_part: str = "({})"  # one side of a UNION ALL
+
+
+@dataclass(slots=True)
+class StatementState:
+    """What one statement needs beside its text, and what was collected while it is written."""
+
+    salt: int
+    utf8: bool  # whether the database has all letters
+    parameters: dict[str, Any] = field(default_factory=dict)
+    bound: int = 0  # how many values have got names
+    parts: list[str] = field(default_factory=list)  # of a flat WITH
+
+    def parameter(self, name: str, value: str | float) -> str:
+        """A parameter of the statement, by its name."""
+        self.parameters[name] = value
+        return f":{name}"
+
+
+@dataclass(frozen=True, slots=True)
+class ColumnKinds:
+    """The relations that a SELECT reads, by name, and what WITH defined before it."""
+
+    defined: Mapping[str, Columns]
+    read: dict[str, Columns] = field(default_factory=dict)
+
+    def kind(self, column: exp.Column) -> Kind:
+        """The kind of a column."""
+        relations = [self.read[column.table]] if column.table else list(self.read.values())
+        kinds = [columns[column.name] for columns in relations if column.name in columns]
+        if not kinds:
+            raise Unsupported(f"The statement has no column {column.name!r} here.")
+        return kinds[0]
+
+
+@dataclass(frozen=True, slots=True)
+class ValueWriter:
+    """Writes the values of one SELECT, each with its kind."""
+
+    dialect: Dialect
+    state: StatementState
+    scope: ColumnKinds
+
+    def write(self, node: exp.Expr) -> TypedSQL:
+        """A value in the engine's dialect; raises Unsupported if it cannot be written."""
+        writes = self.dialect.values.get(type(node))
+        value = None if writes is None else writes(self, node)
+        if value is None or len(value.sql) > _LONGEST:
+            raise self.unsupported(node)
+        return value
 
     def cast(self, value: TypedSQL, kind: Kind) -> TypedSQL:
         """The value as another kind; NULL if it cannot be converted."""
-        sql, source = value.sql, value.kind
-        if source in (kind, "null"):
-            return value
-        if source == "boolean" and kind in NUMBERS:
-            return self.cast(
-                TypedSQL(f"CASE WHEN {sql} THEN 1 WHEN NOT {sql} THEN 0 END", "int"), kind
-            )
-        if kind == "boolean" and source in NUMBERS:
-            return TypedSQL(f"({sql} <> 0)", kind)
-        if kind == "boolean" and source == "text":
-            yes, no = (
-                f"LOWER({sql}) IN ({', '.join(map(self.text_literal, words))})"
-                for words in (text_patterns.TRUE, text_patterns.FALSE)
-            )
-            return TypedSQL(f"CASE WHEN {yes} THEN TRUE WHEN {no} THEN FALSE END", kind)
-        if kind == "date" and source == "text":
-            return self.cast(self.cast(value, "timestamp"), kind)
-        if source in ("date", "timestamp") and kind in ("boolean", *NUMBERS):
-            return TypedSQL("NULL", "null")
-        converted = self.convert(value, kind)
-        if converted is None:
-            raise Unsupported(
-                f"{self.engine} cannot cast {source} to {kind} exactly as DuckDB does. Leave "
-                "out this CAST, or copy the table into DuckDB. Nothing was spent."
-            )
-        return TypedSQL(converted, kind)
+        return self.dialect.cast(self, value, kind)
 
-    @abstractmethod
-    def convert(self, value: TypedSQL, kind: Kind) -> str | None:
-        """The casts that `cast` leaves to the engine: of numbers, text, days and moments.
-        None if the engine cannot reproduce DuckDB's cast."""
+    def align(self, node: exp.Expr, *values: TypedSQL) -> list[TypedSQL]:
+        """The values, so that the engine can compare them."""
+        return self.dialect.align(self, node, list(values))
 
-    @abstractmethod
-    def double_arithmetic(self, sign: str, left: TypedSQL, right: TypedSQL) -> TypedSQL:
-        """left + - * / right, for doubles."""
+    def bind(self, values: list[TypedSQL], body: Callable[..., str]) -> str:
+        """A body with these values as arguments, each of which is computed once."""
+        return self.dialect.bind(self.state, values, body)
 
-    def integer_arithmetic(
-        self, sign: str, left: TypedSQL, right: TypedSQL, kind: Kind
-    ) -> TypedSQL:
-        """left + - * right, for integers whose result fits."""
-        return TypedSQL(f"({left.sql} {sign} {right.sql})", kind)
+    def text_literal(self, value: str) -> str:
+        """Text as a literal, or as a parameter."""
+        return self.dialect.text_literal(self.state, value)
 
-    @abstractmethod
-    def divide_wide(self, left: TypedSQL, right: TypedSQL) -> TypedSQL:
-        """left / right rounded towards zero, for wide integers; right is positive."""
+    def double_literal(self, value: float) -> str:
+        """A double as a literal, or as a parameter."""
+        return self.dialect.double_literal(self.state, value)
 
-    @abstractmethod
-    def sum_integers(self, value: TypedSQL) -> TypedSQL:
-        """The sum of integers, as a wide integer."""
+    def common_kind(self, values: list[TypedSQL]) -> Kind:
+        """The common kind of the values of one CASE or COALESCE."""
+        kinds = {value.kind for value in values} - {"null"}
+        if len(kinds) < 2:
+            return kinds.pop() if kinds else "null"
+        if kinds <= set(NUMBERS):
+            whole = kinds <= set(INTEGERS)
+            return "double" if not whole else "wide" if "wide" in kinds else "bigint"
+        raise Unsupported(
+            f"{self.dialect.engine} cannot mix values of the kinds {', '.join(sorted(kinds))} "
+            "in one CASE or COALESCE. Cast them to one kind. Nothing was spent."
+        )
 
-    def extreme(self, name: str, value: TypedSQL) -> str:
-        """The MIN or MAX of values."""
-        return f"{name}({value.sql})"
+    def unsupported(self, node: exp.Expr) -> Unsupported:
+        """The refusal of a node."""
+        return unsupported(self.dialect, node)
 
-    @abstractmethod
-    def keyed_hash(self, values: list[TypedSQL]) -> TypedSQL:
-        """A hash of the values, keyed with the engine's salt."""
 
-    @abstractmethod
-    def round_double(self, how: str, value: TypedSQL) -> TypedSQL:
-        """floor, ceil, trunc or round (half away from zero) of a double, as a double."""
-
-    @abstractmethod
-    def like(self, value: TypedSQL, pattern: TypedSQL) -> TypedSQL:
-        """LIKE without an escape character."""
-
-    def write_function(
-        self, node: exp.Expr, write: Callable[[exp.Expr], TypedSQL]
-    ) -> TypedSQL | None:
-        """Any other function that this engine supports; None if it does not."""
-        return None
+def unsupported(dialect: Dialect, node: exp.Expr) -> Unsupported:
+    """The refusal of a node that an engine cannot reproduce."""
+    return Unsupported(
+        f"{dialect.engine} cannot reproduce DuckDB's {type(node).__name__.upper()} exactly. "
+        "Leave it out, or copy the table into DuckDB. Nothing was spent."
+    )

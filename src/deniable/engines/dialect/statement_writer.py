@@ -3,21 +3,27 @@
 A Plan's SQL is in DuckDB's dialect, and DuckDB defines its meaning: a cast that fails is NULL,
 a double is rounded to the nearest even integer, NaN is the greatest number, 128-bit integers
 do not overflow. Other engines differ in each of these, so no text is passed on unchanged. A
-writer parses the statement, knows for every value whether it is a double, an integer, text, a
-day or a moment, and asks its engine's subclass for SQL with the same meaning. It refuses what
-it does not know, before anything is spent.
+writer knows for every value whether it is a double, an integer, text, a day or a moment, and
+looks up in its engine's `Dialect` how to write it with the same meaning. It refuses what it
+does not know, before anything is spent.
 """
 
-from abc import abstractmethod
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
-from typing import ClassVar
+from dataclasses import replace
+from typing import Any
 
 import sqlglot
 from sqlglot import exp
 
-from deniable.engines.dialect.typed_sql import Columns, Kind
-from deniable.engines.dialect.value_writer import ColumnKinds, ValueWriter
+from deniable.engines.dialect.engine_dialect import (
+    ColumnKinds,
+    Dialect,
+    StatementState,
+    ValueWriter,
+    unsupported,
+)
+from deniable.engines.dialect.typed_sql import Columns, Kind, WrittenRelation
+from deniable.engines.dialect.value_writer import write_list
 from deniable.errors import Unsupported
 
 _SUPPORTED_CLAUSES = {
@@ -34,23 +40,28 @@ _SUPPORTED_CLAUSES |= {"limit", "distinct"}
 _JOINS = {"", "INNER", "LEFT", "CROSS", "LEFT OUTER", "FULL", "FULL OUTER"}
 
 
-@dataclass(frozen=True, slots=True)
-class WrittenRelation:
-    """What can follow FROM: its SQL, and its columns."""
+class StatementWriter:
+    """Writes statements about these tables in the dialect of one engine.
 
-    sql: str
-    columns: Columns
-    deterministic: bool = True  # has the same rows each time that it is read
+    `parameters` are the values of the parameters of the statement that was written last.
+    """
 
-
-class StatementWriter(ValueWriter):
-    """Writes statements about these tables in the dialect of one engine."""
-
-    once: ClassVar[str] = ""  # the keyword that makes a WITH run only once
-    apart: ClassVar[str] = ""  # what keeps a sub-query from being merged into its reader
-
-    def __init__(self, tables: Mapping[str, WrittenRelation]) -> None:
+    def __init__(
+        self,
+        dialect: Dialect,
+        tables: Mapping[str, WrittenRelation],
+        salt: int = 0,
+        *,
+        utf8: bool = True,
+    ) -> None:
+        self._dialect = dialect
         self._tables = {name.lower(): relation for name, relation in tables.items()}
+        self._state = StatementState(salt, utf8)
+
+    @property
+    def parameters(self) -> dict[str, Any]:
+        """The values of the statement's parameters, by their names."""
+        return self._state.parameters
 
     def write(self, sql: str) -> str:
         """The statement in the engine's dialect; raises Unsupported if it cannot be written."""
@@ -58,7 +69,10 @@ class StatementWriter(ValueWriter):
 
     def write_relation(self, sql: str) -> WrittenRelation:
         """The same, with the columns of its result."""
-        return self._write_query(sqlglot.parse_one(sql, dialect="duckdb"), {})
+        relation = self._write_query(sqlglot.parse_one(sql, dialect="duckdb"), {})
+        parts = self._state.parts
+        head = f"WITH {', '.join(parts)} " if parts else ""
+        return WrittenRelation(head + relation.sql, relation.columns)
 
     def _write_query(self, node: exp.Expr, defined: Mapping[str, Columns]) -> WrittenRelation:
         if isinstance(node, exp.Subquery):
@@ -70,7 +84,7 @@ class StatementWriter(ValueWriter):
         unsupported = {key for key, value in node.args.items() if value} - _SUPPORTED_CLAUSES
         if unsupported:
             raise Unsupported(
-                f"{self.engine} does not support these clauses in a statement: "
+                f"{self._dialect.engine} does not support these clauses in a statement: "
                 f"{', '.join(sorted(unsupported))}. Nothing was spent."
             )
         return self._write_select(node, defined)
@@ -80,7 +94,7 @@ class StatementWriter(ValueWriter):
         if node.args.get("distinct"):
             raise self._unsupported(node)
         parts = [self._write_query(part, defined) for part in (node.this, node.expression)]
-        sql = " UNION ALL ".join(f"({part.sql})" for part in parts)
+        sql = " UNION ALL ".join(self._dialect.union_part.format(part.sql) for part in parts)
         columns = {
             name: left if left != "null" else right
             for (name, left), right in zip(
@@ -92,18 +106,20 @@ class StatementWriter(ValueWriter):
     def _write_with(
         self, node: exp.Query, defined: Mapping[str, Columns]
     ) -> tuple[str, dict[str, Columns]]:
-        relations, parts = dict(defined), []
+        relations: dict[str, Columns] = dict(defined)
+        parts: list[str] = self._state.parts if self._dialect.flat else []
         for cte in node.ctes:
-            materialized = bool(cte.args.get("materialized"))
-            relation = (
-                self._write_numbered_rows(cte, node)
-                if materialized
-                else self._write_query(cte.this, relations)
-            )
+            if self._dialect.flat and cte.alias in relations:
+                raise self._unsupported(cte)
+            if cte.args.get("materialized"):
+                relation, how = self._write_numbered_rows(cte, node), self._dialect.once
+            else:
+                relation, how = self._write_query(cte.this, relations), ""
             relations[cte.alias] = relation.columns
-            word = f"AS{self.once}" if materialized else "AS"
-            parts.append(f"{self.quote_name(cte.alias)} {word} ({relation.sql})")
-        return (f"WITH {', '.join(parts)} " if parts else ""), relations
+            parts.append(f"{self._dialect.quote_name(cte.alias)} AS{how} ({relation.sql})")
+        if self._dialect.flat or not parts:
+            return "", relations
+        return f"WITH {', '.join(parts)} ", relations
 
     def _write_numbered_rows(self, numbered: exp.Expr, reader: exp.Query) -> WrittenRelation:
         """The rows of a table whose privacy unit is the row, each with an identifier; only
@@ -115,66 +131,68 @@ class StatementWriter(ValueWriter):
             raise self._unsupported(numbered.this)
         read = {column.name for column in reader.find_all(exp.Column)}
         columns = {name: kind for name, kind in table.columns.items() if name in read}
-        sql, kind = self.number_rows(replace(table, columns=columns), number.alias, of, place)
+        sql, kind = self._dialect.number_rows(
+            replace(table, columns=columns), number.alias, of, place
+        )
         return WrittenRelation(sql, {number.alias: kind, **columns})
-
-    @abstractmethod
-    def number_rows(
-        self, table: WrittenRelation, number: str, of: int, place: int
-    ) -> tuple[str, Kind]:
-        """The columns of a table, and an identifier that no other row has, in this table or
-        in the other numbered tables: this one is number `place` of `of`. Wherever the
-        statement reads these rows, each has the same identifier."""
 
     def _write_select(
         self, node: exp.Select, defined: Mapping[str, Columns]
     ) -> WrittenRelation:
         head, relations = self._write_with(node, defined)
-        scope = ColumnKinds(relations)
-        source = self._write_from(node, scope)
+        to = ValueWriter(self._dialect, self._state, ColumnKinds(relations))
+        source = self._write_from(node, to)
         columns: dict[str, Kind] = {}
-        selected = [self._write_selected(column, scope, columns) for column in node.expressions]
+        selected = [_write_selected(column, to, columns) for column in node.expressions]
         sql = head + ("SELECT DISTINCT " if node.args.get("distinct") else "SELECT ")
         sql += ", ".join(selected) + source
         for key, word in (("where", "WHERE"), ("having", "HAVING")):
             if key == "having" and node.args.get("group"):
-                sql += f" GROUP BY {self._write_list(node.args['group'], scope)}"
+                sql += f" GROUP BY {write_list(to, node.args['group'])}"
             if node.args.get(key):
-                sql += f" {word} {self.write_value(node.args[key].this, scope).sql}"
+                sql += f" {word} {to.write(node.args[key].this).sql}"
         if node.args.get("order"):
-            sql += f" ORDER BY {self._write_list(node.args['order'], scope)}"
+            sql += f" ORDER BY {write_list(to, node.args['order'])}"
         if node.args.get("limit"):
             sql += f" LIMIT {int(node.args['limit'].expression.this)}"
         return WrittenRelation(sql, columns)
 
-    def _write_from(self, node: exp.Select, scope: ColumnKinds) -> str:
+    def _write_from(self, node: exp.Select, to: ValueWriter) -> str:
         if not node.args.get("from_"):
             return ""
-        sql = f" FROM {self._write_source(node.args['from_'].this, scope)}"
+        sql = f" FROM {self._write_source(node.args['from_'].this, to.scope)}"
         for join in node.args.get("joins") or []:
             side = " ".join(filter(None, (join.side, join.kind))).upper()
             if side not in _JOINS or join.args.get("using"):
                 raise self._unsupported(join)
             on = join.args.get("on")
             word = side or ("INNER" if on is not None else "CROSS")
-            sql += f" {word} JOIN {self._write_source(join.this, scope)}"
-            sql += f" ON {self.write_value(on, scope).sql}" if on is not None else ""
+            sql += f" {word} JOIN {self._write_source(join.this, to.scope)}"
+            sql += f" ON {to.write(on).sql}" if on is not None else ""
         return sql
 
     def _write_source(self, node: exp.Expr, scope: ColumnKinds) -> str:
         if isinstance(node, exp.Subquery):
             relation = self._write_query(node.this, scope.defined)
-            sql, alias = f"({relation.sql}{self._end_of(node.this)})", node.alias
+            sql, alias = self._write_inner(relation.sql, self._end_of(node.this)), node.alias
         elif isinstance(node, exp.Table) and node.name in scope.defined:
             relation = WrittenRelation("", scope.defined[node.name])
-            sql, alias = self.quote_name(node.name), node.alias or node.name
+            sql, alias = self._dialect.quote_name(node.name), node.alias or node.name
         elif isinstance(node, exp.Table) and node.name.lower() in self._tables:
             relation = self._tables[node.name.lower()]
             sql, alias = relation.sql, node.alias or node.name
         else:
             raise self._unsupported(node)
         scope.read[alias] = relation.columns
-        return f"{sql} AS {self.quote_name(alias)}"
+        return f"{sql} AS {self._dialect.quote_name(alias)}"
+
+    def _write_inner(self, sql: str, end: str) -> str:
+        """A sub-query: where it stands, or by its name in a flat WITH."""
+        if not self._dialect.flat:
+            return f"({sql}{end})"
+        name = self._dialect.quote_name(f"({len(self._state.parts)})")
+        self._state.parts.append(f"{name} AS{end} ({sql})")
+        return name
 
     def _end_of(self, query: exp.Query) -> str:
         """What ends a sub-query. One that computes values is kept apart: merged, each use of a
@@ -182,19 +200,21 @@ class StatementWriter(ValueWriter):
         computes = any(
             not isinstance(column.unalias(), exp.Column | exp.Star) for column in query.selects
         )
-        return self.apart if computes else ""
+        return self._dialect.apart if computes else ""
 
-    def _write_selected(
-        self, node: exp.Expr, scope: ColumnKinds, columns: dict[str, Kind]
-    ) -> str:
-        if isinstance(node, exp.Star):
-            for read in scope.read.values():
-                columns.update(read)
-            return "*"
-        value = self.write_value(node.unalias(), scope)
-        name = node.alias_or_name or f"_{len(columns)}"
-        columns[name] = value.kind
-        return f"{value.sql} AS {self.quote_name(name)}"
+    def _unsupported(self, node: exp.Expr) -> Unsupported:
+        return unsupported(self._dialect, node)
+
+
+def _write_selected(node: exp.Expr, to: ValueWriter, columns: dict[str, Kind]) -> str:
+    if isinstance(node, exp.Star):
+        for read in to.scope.read.values():
+            columns.update(read)
+        return "*"
+    value = to.write(node.unalias())
+    name = node.alias_or_name or f"_{len(columns)}"
+    columns[name] = value.kind
+    return f"{value.sql} AS {to.dialect.quote_name(name)}"
 
 
 def read_numbering(node: exp.Expr) -> tuple[int | None, int]:

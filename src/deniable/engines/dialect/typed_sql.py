@@ -31,3 +31,12 @@ class TypedSQL:
     sql: str
     kind: Kind
     simple: bool = False  # a column or a literal, which may be written twice at no cost
+
+
+@dataclass(frozen=True, slots=True)
+class WrittenRelation:
+    """What can follow FROM: its SQL, and its columns."""
+
+    sql: str
+    columns: Columns
+    deterministic: bool = True  # has the same rows each time that it is read

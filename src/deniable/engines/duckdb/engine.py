@@ -18,7 +18,6 @@ from deniable.engines.dialect.duckdb_types import type_name
 from deniable.engines.duckdb import cell_counting, csv_files
 from deniable.engines.duckdb.csv_header import read_header
 from deniable.engines.duckdb.parquet_files import add_parquet_files, unreadable_source
-from deniable.engines.duckdb.quoting import quote_name, quote_text
 from deniable.engines.duckdb.source_files import SourceFiles, find_files
 from deniable.engines.duckdb.spill import Spill
 from deniable.engines.duckdb.view_checks import check_definition
@@ -30,6 +29,7 @@ from deniable.errors import InvalidPolicy
 from deniable.policy import Column, Policy
 from deniable.policy.table import Malformed
 from deniable.query.plan.plan import Plan, Statement
+from deniable.query.plan.quoting import quote_name, quote_text
 
 # Besides the lock: division by zero is NULL, a day begins at midnight UTC, the order of rows is
 # not kept (the release sorts), and a batch of long keys may have more than 2**31 bytes.

@@ -11,9 +11,9 @@ from typing import Any
 
 import duckdb
 
-from deniable.engines.duckdb.quoting import quote_name
 from deniable.policy import Column, Table
 from deniable.policy.column import kind_of_type
+from deniable.query.plan.quoting import quote_name, quote_text
 
 DEFAULT_ROWS = 1000
 _MAX_ROWS = 100_000
@@ -76,4 +76,4 @@ def _number_sql(
 def _literal(value: Any) -> str:
     if isinstance(value, bool | int | float):
         return str(value)
-    return "'" + str(value).replace("'", "''") + "'"
+    return quote_text(str(value))

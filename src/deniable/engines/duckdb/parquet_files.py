@@ -1,5 +1,6 @@
 """Parquet files as sources: one table, if they all have the same columns."""
 
+import re
 from typing import Any
 
 import duckdb
@@ -7,8 +8,8 @@ import pyarrow as pa
 import pyarrow.parquet
 
 from deniable.engines.duckdb.column_kinds import FARTHEST, is_text
-from deniable.engines.duckdb.quoting import escape_pattern, quote_name, quote_text
 from deniable.errors import InvalidPolicy
+from deniable.query.plan.quoting import quote_name, quote_text
 
 # Parquet's statistics ignore NaN. Without the first option, DuckDB trusts them and drops the
 # comparison that clips a NaN, if no other row exceeds the bound. With the second, bytes that
@@ -34,7 +35,7 @@ def add_parquet_files(
                 f"The columns of {paths[0]!r} and {path!r} differ. Files that are read "
                 "together must have the same columns, of the same types and in the same order."
             )
-    patterns = tuple(map(escape_pattern, paths))
+    patterns = tuple(map(_escape_pattern, paths))
     relation = f"read_parquet([{', '.join(map(quote_text, patterns))}], {_OPTIONS})"
     try:
         if any(map(_in_milliseconds, schema)):
@@ -125,3 +126,12 @@ def _make_value(column: str, type_: Any) -> str | None:
     make, farthest = _LIMITS[type_.unit]
     near = f"CASE WHEN {column} BETWEEN {-farthest} AND {farthest} THEN {column} END"
     return f"{make.format(near)} AS {column}"
+
+
+def _escape_pattern(path: str) -> str:
+    """A path as a pattern that matches only this path.
+
+    >>> _escape_pattern("visits*.parquet")
+    'visits[*].parquet'
+    """
+    return re.sub(r"([*?[])", r"[\1]", path)

@@ -18,6 +18,7 @@ from deniable.engines.handover.long_texts import LONGEST_TEXT
 from deniable.engines.ibis import connection
 from deniable.engines.ibis.connection import IbisConnection, interrupt_after
 from deniable.errors import InvalidPolicy
+from deniable.query.plan.quoting import quote_name
 
 _SETTINGS = {
     "error_on_division_by_zero": "false",
@@ -60,7 +61,7 @@ class DuckDBThroughIbis(IbisConnection):
         self._add_query(name, self.backend.compile(table))
 
     def add_named(self, name: str, table: str) -> None:
-        self._add_query(name, f"SELECT * FROM {_quote_name(table)}")
+        self._add_query(name, f"SELECT * FROM {quote_name(table)}")
 
     def _add_query(self, name: str, query: str) -> None:
         driver, relation = self.backend.con, f"({query}) AS source"
@@ -92,11 +93,11 @@ class DuckDBThroughIbis(IbisConnection):
         """The statement after its sources. All of them are read before any gets its name, so
         that a source may be an expression about a table with another source's name."""
         stored = [
-            f"{_quote_name(f'(source {place})')} AS NOT MATERIALIZED ({source})"
+            f"{quote_name(f'(source {place})')} AS NOT MATERIALIZED ({source})"
             for place, source in enumerate(self._sources.values())
         ]
         named = [
-            f"{_quote_name(name)} AS NOT MATERIALIZED ({self._select_short_texts(place, name)})"
+            f"{quote_name(name)} AS NOT MATERIALIZED ({self._select_short_texts(place, name)})"
             for place, name in enumerate(self._sources)
         ]
         rest = f", {sql.removeprefix('WITH ')}" if sql.startswith("WITH ") else f" {sql}"
@@ -105,9 +106,9 @@ class DuckDBThroughIbis(IbisConnection):
     def _select_short_texts(self, place: int, name: str) -> str:
         """A source without long texts and without collations."""
         texts = [column for column, type_ in self.types[name].items() if type_ == "VARCHAR"]
-        short = (_SHORT.format(_quote_name(text), LONGEST_TEXT) for text in texts)
+        short = (_SHORT.format(quote_name(text), LONGEST_TEXT) for text in texts)
         replaced = f" REPLACE ({', '.join(short)})" if texts else ""
-        return f"SELECT *{replaced} FROM {_quote_name(f'(source {place})')}"
+        return f"SELECT *{replaced} FROM {quote_name(f'(source {place})')}"
 
 
 @contextlib.contextmanager
@@ -124,7 +125,3 @@ def _settings(driver: Any) -> Iterator[None]:
         for name, value in before.items():
             with contextlib.suppress(Exception):  # the connection may be closed
                 driver.execute(f"SET {name} = '{value}'")
-
-
-def _quote_name(name: str) -> str:
-    return '"' + name.replace('"', '""') + '"'

@@ -16,12 +16,13 @@ import ibis.expr.operations as ops
 import pyarrow as pa
 from ibis.backends.sql.datatypes import SQLiteType
 
-from deniable.engines.dialect.statement_writer import WrittenRelation
-from deniable.engines.dialect.typed_sql import Kind
+from deniable.engines.dialect.statement_writer import StatementWriter
+from deniable.engines.dialect.typed_sql import Kind, WrittenRelation
 from deniable.engines.ibis import connection, sqlite_functions, sqlite_moments
 from deniable.engines.ibis.connection import IbisConnection, interrupt_after
-from deniable.engines.ibis.sqlite_writer import SQLiteWriter
+from deniable.engines.ibis.sqlite_writer import SQLITE
 from deniable.errors import InvalidPolicy, Unsupported
+from deniable.query.plan.quoting import quote_name
 
 _OLDEST = (3, 39, 0)  # the first with FULL JOIN
 _REPLACED = """
@@ -111,10 +112,10 @@ class SQLiteThroughIbis(IbisConnection):
                 f"Table {table!r} has no column whose type can be queried, or it has columns "
                 "that are called rowid, _rowid_ and oid. Rename one, or copy the table."
             )
-        relation = f"{_quote_name(place)}.{_quote_name(table)}"
+        relation = f"{quote_name(place)}.{quote_name(table)}"
         selected = [f'{max(row_number)} AS "(row)"']
         selected += [
-            f"{expression.format(_quote_name(column))} AS {_quote_name(column)}"
+            f"{expression.format(quote_name(column))} AS {quote_name(column)}"
             for column, (_, _, expression) in read.items()
         ]
         self.types[name] = {column: type_ for column, (type_, _, _) in read.items()}
@@ -152,13 +153,13 @@ class SQLiteThroughIbis(IbisConnection):
         """Whether SQLite compares a column by another collation than BINARY, which its own
         program shows. An index is not used for a value that is selected."""
         steps = self.backend.con.execute(
-            f"EXPLAIN SELECT {_quote_name(column)} = 'a' FROM {relation}"
+            f"EXPLAIN SELECT {quote_name(column)} = 'a' FROM {relation}"
         ).fetchall()
         collations = [str(step[5]).partition("-")[0] for step in steps if step[1] == "Eq"]
         return collations != ["BINARY"]
 
     def check(self, sql: str, salt: int) -> None:
-        writer = SQLiteWriter(self._relations, salt)
+        writer = StatementWriter(SQLITE, self._relations, salt)
         written = writer.write(sql)
         try:
             replaced = self.backend.con.execute(_REPLACED).fetchone()
@@ -175,7 +176,7 @@ class SQLiteThroughIbis(IbisConnection):
             )
 
     def run(self, sql: str, salt: int, seconds: float) -> "Iterator[pa.RecordBatch]":
-        writer = SQLiteWriter(self._relations, salt)
+        writer = StatementWriter(SQLITE, self._relations, salt)
         written = writer.write_relation(sql)
         driver = self.backend.con
         with interrupt_after(seconds, driver), contextlib.closing(driver.cursor()) as cursor:
@@ -227,7 +228,3 @@ _CONVERT: dict[str, Callable[[Any], Any]] = {
     "boolean": lambda value: None if value is None else bool(value),
     "date": lambda value: None if value is None else value // sqlite_moments.DAY,
 }
-
-
-def _quote_name(name: str) -> str:
-    return '"' + name.replace('"', '""') + '"'

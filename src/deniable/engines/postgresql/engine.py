@@ -14,17 +14,18 @@ from urllib.parse import urlsplit
 
 import pyarrow as pa
 
-from deniable.engines.dialect.statement_writer import WrittenRelation
-from deniable.engines.dialect.typed_sql import Kind
+from deniable.engines.dialect.statement_writer import StatementWriter
+from deniable.engines.dialect.typed_sql import Kind, WrittenRelation
 from deniable.engines.handover.exact_groups import ExactGroups
 from deniable.engines.handover.long_texts import LONGEST_TEXT
 from deniable.engines.handover.plan_runner import PlanRunner
 from deniable.engines.handover.time_limits import split_time_limit
 from deniable.engines.postgresql.source_definitions import check_database, check_definition
-from deniable.engines.postgresql.writer import PostgreSQLWriter
+from deniable.engines.postgresql.writer import POSTGRESQL
 from deniable.errors import InvalidPolicy, MissingExtra
 from deniable.policy.source_addresses import SourceAddress, read_address
 from deniable.query.plan.plan import Plan
+from deniable.query.plan.quoting import quote_name
 
 _BATCH = 1 << 16  # groups
 # Only PostgreSQL's own functions can be called, and the role's settings make no difference.
@@ -138,8 +139,8 @@ class PostgreSQL(PlanRunner):
     def _check_statement(self, sql: str) -> None:
         self._writer().write(sql)
 
-    def _writer(self) -> PostgreSQLWriter:
-        return PostgreSQLWriter(self._relations, self._salt, utf8=self._utf8)
+    def _writer(self) -> StatementWriter:
+        return StatementWriter(POSTGRESQL, self._relations, self._salt, utf8=self._utf8)
 
     def _read_groups(self, plan: Plan) -> Iterator[ExactGroups]:
         """All statements of a plan run in one transaction, so they see the same rows."""
@@ -176,7 +177,7 @@ class PostgreSQL(PlanRunner):
 
     def _add_source(self, name: str, where: SourceAddress) -> None:
         """Reads a table's columns: names and types, no value."""
-        table = where.table or _quote_name(name)
+        table = where.table or quote_name(name)
         try:
             with self._connection.transaction():
                 columns = self._connection.execute(_COLUMNS, {"t": table}).fetchall()
@@ -200,7 +201,7 @@ class PostgreSQL(PlanRunner):
             raise InvalidPolicy(str(problem), where=("tables", name, "source")) from None
         self._collated[name] = {column for _, _, column, *_, unequal in columns if unequal}
         selected = ", ".join(
-            f"{expression.format(_quote_name(column))} AS {_quote_name(column)}"
+            f"{expression.format(quote_name(column))} AS {quote_name(column)}"
             for column, (_, _, expression) in converted.items()
         )
         self._types[name] = {column: type_ for column, (type_, _, _) in converted.items()}
@@ -263,7 +264,3 @@ def _to_batch(rows: list[tuple[Any, ...]], schema: "pa.Schema") -> "pa.RecordBat
         pa.array(column, field.type) for column, field in zip(columns, schema, strict=True)
     ]
     return pa.RecordBatch.from_arrays(arrays, schema=schema)
-
-
-def _quote_name(column: str) -> str:
-    return '"' + column.replace('"', '""') + '"'

@@ -8,17 +8,24 @@ computed once, in a sub-query that the optimizer does not merge (OFFSET 0). Wide
 `numeric`, whose `div` rounds towards zero and is exact.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 
 from sqlglot import exp
 
 from deniable.engines.dialect import text_patterns
 from deniable.engines.dialect.date_parts import DATE_PARTS, TRUNCATION_UNITS
-from deniable.engines.dialect.function_writer import Side
-from deniable.engines.dialect.statement_writer import StatementWriter, WrittenRelation
-from deniable.engines.dialect.typed_sql import Kind, TypedSQL
+from deniable.engines.dialect.engine_dialect import (
+    Dialect,
+    Side,
+    StatementState,
+    ValueWriter,
+)
+from deniable.engines.dialect.function_writer import FUNCTIONS
+from deniable.engines.dialect.typed_sql import Kind, TypedSQL, WrittenRelation
+from deniable.engines.dialect.value_writer import VALUES
 from deniable.engines.postgresql import doubles
 from deniable.errors import Unsupported
+from deniable.query.plan.quoting import quote_name, quote_text
 
 _ARITHMETIC = {
     "+": doubles.add,
@@ -29,213 +36,188 @@ _ARITHMETIC = {
 _LAST_DAY = "'294247-01-10'::date"  # the last day whose microseconds fit in 64 bits
 
 
-class PostgreSQLWriter(StatementWriter):
-    """Writes PostgreSQL's SQL; text is part of the statement, quoted.
-
-    >>> writer = PostgreSQLWriter({"visits": WrittenRelation('"v"', {"ward": "text"})})
-    >>> writer.write('SELECT COUNT(*) AS n FROM "visits" WHERE "ward" = \\'A\\'')
-    'SELECT COUNT(*) AS "n" FROM "v" AS "visits" WHERE ("ward" = \\'A\\')'
-    """
-
-    engine = "PostgreSQL"
-    NAN = "'NaN'::float8"
-    once = " MATERIALIZED"
-    apart = " OFFSET 0"
-
-    def __init__(
-        self, tables: Mapping[str, WrittenRelation], salt: int = 0, *, utf8: bool = True
-    ) -> None:
-        super().__init__(tables)
-        self._salt = salt
-        self._utf8 = utf8
-        self._bound = 0
-
-    def text_literal(self, value: str) -> str:
-        if "\0" in value:
-            raise Unsupported(
-                "PostgreSQL does not support text that contains a zero byte. Nothing was spent."
-            )
-        if not self._utf8 and not value.isascii():
-            raise Unsupported(
-                "This database is not encoded in UTF8, and the query uses letters that it may "
-                "not have. Nothing was spent."
-            )
-        return "'" + value.replace("'", "''") + "'"
-
-    def double_literal(self, value: float) -> str:
-        return f"'{value!r}'::float8"
-
-    def convert(self, value: TypedSQL, kind: Kind) -> str | None:
-        sql, source = value.sql, value.kind
-        match source, kind:
-            case "int" | "bigint", "double":
-                return f"({sql})::float8"
-            case "wide" | "decimal", "double":
-                return self.bind([value], doubles.to_double)
-            case "text", "double":
-                return self.bind([value], self._text_to_double)
-            case "double", "int" | "bigint":
-                half = 2**31 if kind == "int" else 2**63
-                return self.bind([value], lambda number: doubles.round_to_even(number, half))
-            case "wide" | "decimal", "int" | "bigint":
-                return self.bind([value], _to_bigint)
-            case "int" | "bigint", "int" | "bigint":
-                return f"({sql})::bigint"
-            case "int" | "bigint", "wide":
-                return f"({sql})::numeric"
-            case "int" | "bigint" | "wide" | "boolean", "text":
-                return f'({sql})::text COLLATE "C"'
-            case "date", "text":
-                return f"REPLACE(({sql})::text, ' BC', ' (BC)') COLLATE \"C\""
-            case "date", "timestamp":
-                return self.bind([value], _to_timestamp)
-            case "text", "timestamp":
-                return self.bind([value], self._text_to_moment)
-            case "timestamp", "date":
-                return f"({sql})::date"
-            case _:
-                return None
-
-    def bind(self, values: list[TypedSQL], body: Callable[..., str]) -> str:
-        """Each value is computed once, in a sub-query, unless it is simple."""
-        if all(value.simple for value in values):
-            return f"({body(*(value.sql for value in values))})"
-        self._bound += 1
-        names = [f"b{self._bound}_{place}" for place in range(len(values))]
-        bound = ", ".join(
-            f"{value.sql} AS {name}" for value, name in zip(values, names, strict=True)
+def _text_literal(state: StatementState, value: str) -> str:
+    if "\0" in value:
+        raise Unsupported(
+            "PostgreSQL does not support text that contains a zero byte. Nothing was spent."
         )
-        return f"(SELECT {body(*names)} FROM (SELECT {bound} OFFSET 0) AS b{self._bound})"
-
-    def _text_to_double(self, text: str) -> str:
-        """Text as a double, as DuckDB reads it; NULL if it has more than 2,000 letters."""
-        number, infinite, not_a_number, noise = map(
-            self.text_literal,
-            (
-                text_patterns.NUMBER,
-                text_patterns.INFINITE,
-                text_patterns.NOT_A_NUMBER,
-                text_patterns.NOISE,
-            ),
+    if not state.utf8 and not value.isascii():
+        raise Unsupported(
+            "This database is not encoded in UTF8, and the query uses letters that it may "
+            "not have. Nothing was spent."
         )
-        bare = f"REGEXP_REPLACE({text}, {noise}, '', 'g')"
-        far = (  # an exponent so large that 2,000 digits cannot balance it
-            f"CASE WHEN {bare} ~ '^-?[0.]*[eE]' OR {bare} ~ '[eE]-' THEN 0::float8 "
-            f"WHEN {bare} ~ '^-' THEN '-Infinity'::float8 ELSE 'Infinity'::float8 END"
-        )
-        near = self.bind([TypedSQL(f"({bare})::numeric", "wide")], doubles.to_double)
-        return (
-            f"CASE WHEN LENGTH({text}) > 2000 THEN NULL "
-            f"WHEN {text} ~ {infinite} AND {text} ~ '-' THEN '-Infinity'::float8 "
-            f"WHEN {text} ~ {infinite} THEN 'Infinity'::float8 "
-            f"WHEN {text} ~ {not_a_number} THEN 'NaN'::float8 "
-            f"WHEN {text} ~ {number} THEN CASE WHEN {bare} ~ '[eE]-?0*[1-9][0-9]{{4,}}$' "
-            f"THEN {far} ELSE {near} END END"
-        )
+    return quote_text(value)
 
-    def _text_to_moment(self, text: str) -> str:
-        """Text as a moment; NULL if there is no such day or time."""
-        match = f"REGEXP_MATCH({text}, {self.text_literal(text_patterns.MOMENT_PARTS)})"
-        bound = "(SELECT m[1]::int AS y, m[2]::int AS mo, m[3]::int AS d, m[4]::int AS h, "
-        bound += "m[5]::int AS mi, m[6]::int AS s, m[7] AS f FROM "
-        bound += f"(SELECT {match} AS m OFFSET 0) AS found OFFSET 0) AS parts"
-        leap = "y % 4 = 0 AND (y % 100 <> 0 OR y % 400 = 0)"
-        last_day = f"CASE WHEN mo = 2 AND ({leap}) THEN 29 WHEN mo = 2 THEN 28 "
-        last_day += "WHEN mo IN (4, 6, 9, 11) THEN 30 ELSE 31 END"
-        exists = f"mo BETWEEN 1 AND 12 AND d BETWEEN 1 AND {last_day} AND COALESCE(h, 0) < 24 "
-        exists += "AND COALESCE(mi, 0) < 60 AND COALESCE(s, 0) < 60"
-        moment = "MAKE_TIMESTAMP(CASE WHEN y = 0 THEN -1 ELSE y END, mo, d, COALESCE(h, 0), "
-        moment += "COALESCE(mi, 0), (COALESCE(s, 0)::text || '.' || COALESCE(f, '0'))::float8)"
-        return f"(SELECT CASE WHEN {exists} THEN {moment} END FROM {bound})"
 
-    def double_arithmetic(self, sign: str, left: TypedSQL, right: TypedSQL) -> TypedSQL:
-        operation = _ARITHMETIC[sign]
-        return TypedSQL(
-            self.bind([left, right], lambda *both: operation(sign, *both)), "double"
-        )
+def _double_literal(state: StatementState, value: float) -> str:
+    return f"'{value!r}'::float8"
 
-    def integer_arithmetic(
-        self, sign: str, left: TypedSQL, right: TypedSQL, kind: Kind
-    ) -> TypedSQL:
-        if kind == "wide":
-            left, right = self.cast(left, kind), self.cast(right, kind)
-        return super().integer_arithmetic(sign, left, right, kind)
 
-    def divide_wide(self, left: TypedSQL, right: TypedSQL) -> TypedSQL:
-        over, by = (self.cast(operand, "wide").sql for operand in (left, right))
-        return TypedSQL(f"DIV({over}, NULLIF({by}, 0))", "wide")
+def _convert(to: ValueWriter, value: TypedSQL, kind: Kind) -> str | None:
+    sql, source = value.sql, value.kind
+    match source, kind:
+        case "int" | "bigint", "double":
+            return f"({sql})::float8"
+        case "wide" | "decimal", "double":
+            return to.bind([value], doubles.to_double)
+        case "text", "double":
+            return to.bind([value], lambda text: _text_to_double(to, text))
+        case "double", "int" | "bigint":
+            half = 2**31 if kind == "int" else 2**63
+            return to.bind([value], lambda number: doubles.round_to_even(number, half))
+        case "wide" | "decimal", "int" | "bigint":
+            return to.bind([value], _to_bigint)
+        case "int" | "bigint", "int" | "bigint":
+            return f"({sql})::bigint"
+        case "int" | "bigint", "wide":
+            return f"({sql})::numeric"
+        case "int" | "bigint" | "wide" | "boolean", "text":
+            return f'({sql})::text COLLATE "C"'
+        case "date", "text":
+            return f"REPLACE(({sql})::text, ' BC', ' (BC)') COLLATE \"C\""
+        case "date", "timestamp":
+            return to.bind([value], _to_timestamp)
+        case "text", "timestamp":
+            return to.bind([value], lambda text: _text_to_moment(to, text))
+        case "timestamp", "date":
+            return f"({sql})::date"
+        case _:
+            return None
 
-    def sum_integers(self, value: TypedSQL) -> TypedSQL:
-        narrow = value.kind != "wide"
-        return TypedSQL(
-            f"SUM(({value.sql})::bigint)" if narrow else f"SUM({value.sql})", "wide"
-        )
 
-    def extreme(self, name: str, value: TypedSQL) -> str:
-        """PostgreSQL has no MIN and MAX of booleans."""
-        if value.kind == "boolean":
-            name = {"MIN": "BOOL_AND", "MAX": "BOOL_OR"}[name]
-        return super().extreme(name, value)
+def _bind(state: StatementState, values: list[TypedSQL], body: Callable[..., str]) -> str:
+    """Each value is computed once, in a sub-query, unless it is simple."""
+    if all(value.simple for value in values):
+        return f"({body(*(value.sql for value in values))})"
+    state.bound += 1
+    names = [f"b{state.bound}_{place}" for place in range(len(values))]
+    bound = ", ".join(
+        f"{value.sql} AS {name}" for value, name in zip(values, names, strict=True)
+    )
+    return f"(SELECT {body(*names)} FROM (SELECT {bound} OFFSET 0) AS b{state.bound})"
 
-    def keyed_hash(self, values: list[TypedSQL]) -> TypedSQL:
-        row = f"ROW({', '.join(value.sql for value in values)})::text"
-        return TypedSQL(f'HASHTEXTEXTENDED({row} COLLATE "C", {self._salt})', "bigint")
 
-    def round_double(self, how: str, value: TypedSQL) -> TypedSQL:
-        if how == "round":  # PostgreSQL's own ROUND rounds half to even
-            return TypedSQL(self.bind([value], doubles.round_half_away), "double")
-        return TypedSQL(f"{how.upper()}({value.sql})", "double")
+def _text_to_double(to: ValueWriter, text: str) -> str:
+    """Text as a double, as DuckDB reads it; NULL if it has more than 2,000 letters."""
+    number, infinite, not_a_number, noise = map(
+        to.text_literal,
+        (
+            text_patterns.NUMBER,
+            text_patterns.INFINITE,
+            text_patterns.NOT_A_NUMBER,
+            text_patterns.NOISE,
+        ),
+    )
+    bare = f"REGEXP_REPLACE({text}, {noise}, '', 'g')"
+    far = (  # an exponent so large that 2,000 digits cannot balance it
+        f"CASE WHEN {bare} ~ '^-?[0.]*[eE]' OR {bare} ~ '[eE]-' THEN 0::float8 "
+        f"WHEN {bare} ~ '^-' THEN '-Infinity'::float8 ELSE 'Infinity'::float8 END"
+    )
+    near = to.bind([TypedSQL(f"({bare})::numeric", "wide")], doubles.to_double)
+    return (
+        f"CASE WHEN LENGTH({text}) > 2000 THEN NULL "
+        f"WHEN {text} ~ {infinite} AND {text} ~ '-' THEN '-Infinity'::float8 "
+        f"WHEN {text} ~ {infinite} THEN 'Infinity'::float8 "
+        f"WHEN {text} ~ {not_a_number} THEN 'NaN'::float8 "
+        f"WHEN {text} ~ {number} THEN CASE WHEN {bare} ~ '[eE]-?0*[1-9][0-9]{{4,}}$' "
+        f"THEN {far} ELSE {near} END END"
+    )
 
-    def like(self, value: TypedSQL, pattern: TypedSQL) -> TypedSQL:
-        return TypedSQL(f"({value.sql} LIKE {pattern.sql} ESCAPE '')", "boolean")
 
-    def number_rows(
-        self, table: WrittenRelation, number: str, of: int, place: int
-    ) -> tuple[str, Kind]:
-        """Row numbers: the statement is MATERIALIZED, so it runs only once."""
-        columns = ", ".join(
-            [f"ROW_NUMBER() OVER () * {of} + {place} AS {self.quote_name(number)}"]
-            + [self.quote_name(column) for column in table.columns]
-        )
-        return f"SELECT {columns} FROM {table.sql} AS numbered", "bigint"
+def _text_to_moment(to: ValueWriter, text: str) -> str:
+    """Text as a moment; NULL if there is no such day or time."""
+    match = f"REGEXP_MATCH({text}, {to.text_literal(text_patterns.MOMENT_PARTS)})"
+    bound = "(SELECT m[1]::int AS y, m[2]::int AS mo, m[3]::int AS d, m[4]::int AS h, "
+    bound += "m[5]::int AS mi, m[6]::int AS s, m[7] AS f FROM "
+    bound += f"(SELECT {match} AS m OFFSET 0) AS found OFFSET 0) AS parts"
+    leap = "y % 4 = 0 AND (y % 100 <> 0 OR y % 400 = 0)"
+    last_day = f"CASE WHEN mo = 2 AND ({leap}) THEN 29 WHEN mo = 2 THEN 28 "
+    last_day += "WHEN mo IN (4, 6, 9, 11) THEN 30 ELSE 31 END"
+    exists = f"mo BETWEEN 1 AND 12 AND d BETWEEN 1 AND {last_day} AND COALESCE(h, 0) < 24 "
+    exists += "AND COALESCE(mi, 0) < 60 AND COALESCE(s, 0) < 60"
+    moment = "MAKE_TIMESTAMP(CASE WHEN y = 0 THEN -1 ELSE y END, mo, d, COALESCE(h, 0), "
+    moment += "COALESCE(mi, 0), (COALESCE(s, 0)::text || '.' || COALESCE(f, '0'))::float8)"
+    return f"(SELECT CASE WHEN {exists} THEN {moment} END FROM {bound})"
 
-    def trim(self, value: str, letters: str, side: Side) -> str:
-        word = {"BOTH": "BTRIM", "LEADING": "LTRIM", "TRAILING": "RTRIM"}[side]
-        return f"{word}({value}, {letters})"
 
-    def position(self, value: str, part: str) -> str:
-        return f"STRPOS({value}, {part})"
+def _double_arithmetic(to: ValueWriter, sign: str, left: TypedSQL, right: TypedSQL) -> TypedSQL:
+    operation = _ARITHMETIC[sign]
+    return TypedSQL(to.bind([left, right], lambda *both: operation(sign, *both)), "double")
 
-    def transcendental(self, name: str, value: str) -> str:
-        return doubles.transcendental(name, value)
 
-    def power(self, base: str, exponent: str) -> str:
-        return doubles.power(base, exponent)
+def _divide_wide(to: ValueWriter, left: TypedSQL, right: TypedSQL) -> TypedSQL:
+    over, by = (to.cast(operand, "wide").sql for operand in (left, right))
+    return TypedSQL(f"DIV({over}, NULLIF({by}, 0))", "wide")
 
-    def remainder(self, left: str, right: str) -> str:
-        return doubles.remainder(left, right)
 
-    def is_distinct(self, left: str, right: str) -> str:
-        return f"{left} IS DISTINCT FROM {right}"
+def _sum_integers(value: TypedSQL) -> TypedSQL:
+    narrow = value.kind != "wide"
+    return TypedSQL(f"SUM(({value.sql})::bigint)" if narrow else f"SUM({value.sql})", "wide")
 
-    def date_part(self, name: str, moment: str) -> str:
-        return f"EXTRACT({DATE_PARTS[name][1]} FROM {moment})::bigint"
 
-    def days_between(self, end: str, start: str) -> str:
-        return f"(({end})::date - ({start})::date)"
+def _extreme(name: str, value: TypedSQL) -> str:
+    """PostgreSQL has no MIN and MAX of booleans."""
+    if value.kind == "boolean":
+        name = {"MIN": "BOOL_AND", "MAX": "BOOL_OR"}[name]
+    return f"{name}({value.sql})"
 
-    def write_function(
-        self, node: exp.Expr, write: Callable[[exp.Expr], TypedSQL]
-    ) -> TypedSQL | None:
-        match node:
-            case exp.StartsWith():
-                arguments = write(node.this).sql, write(node.expression).sql
-                return TypedSQL(f"STARTS_WITH({arguments[0]}, {arguments[1]})", "boolean")
-            case exp.TimestampTrunc() if node.text("unit") in TRUNCATION_UNITS:
-                truncated = f"DATE_TRUNC('{node.text('unit').lower()}', {write(node.this).sql})"
-                return TypedSQL(truncated, "timestamp")
-            case _:
-                return super().write_function(node, write)
+
+def _keyed_hash(state: StatementState, values: list[TypedSQL]) -> TypedSQL:
+    row = f"ROW({', '.join(value.sql for value in values)})::text"
+    return TypedSQL(f'HASHTEXTEXTENDED({row} COLLATE "C", {state.salt})', "bigint")
+
+
+def _round_double(to: ValueWriter, how: str, value: TypedSQL) -> TypedSQL:
+    if how == "round":  # PostgreSQL's own ROUND rounds half to even
+        return TypedSQL(to.bind([value], doubles.round_half_away), "double")
+    return TypedSQL(f"{how.upper()}({value.sql})", "double")
+
+
+def _like(to: ValueWriter, value: TypedSQL, pattern: TypedSQL) -> TypedSQL:
+    return TypedSQL(f"({value.sql} LIKE {pattern.sql} ESCAPE '')", "boolean")
+
+
+def _number_rows(table: WrittenRelation, number: str, of: int, place: int) -> tuple[str, Kind]:
+    """Row numbers: the statement is MATERIALIZED, so it runs only once."""
+    columns = ", ".join(
+        [f"ROW_NUMBER() OVER () * {of} + {place} AS {quote_name(number)}"]
+        + [quote_name(column) for column in table.columns]
+    )
+    return f"SELECT {columns} FROM {table.sql} AS numbered", "bigint"
+
+
+def _trim(value: str, letters: str, side: Side) -> str:
+    word = {"BOTH": "BTRIM", "LEADING": "LTRIM", "TRAILING": "RTRIM"}[side]
+    return f"{word}({value}, {letters})"
+
+
+def _position(value: str, part: str) -> str:
+    return f"STRPOS({value}, {part})"
+
+
+def _is_distinct(left: str, right: str) -> str:
+    return f"{left} IS DISTINCT FROM {right}"
+
+
+def _date_part(name: str, moment: str) -> str:
+    return f"EXTRACT({DATE_PARTS[name][1]} FROM {moment})::bigint"
+
+
+def _days_between(end: str, start: str) -> str:
+    return f"(({end})::date - ({start})::date)"
+
+
+def _starts_with(to: ValueWriter, node: exp.Expr) -> TypedSQL:
+    text, start = to.write(node.this).sql, to.write(node.expression).sql
+    return TypedSQL(f"STARTS_WITH({text}, {start})", "boolean")
+
+
+def _truncate_moment(to: ValueWriter, node: exp.Expr) -> TypedSQL | None:
+    unit = node.text("unit")
+    if unit not in TRUNCATION_UNITS:
+        return None
+    truncated = f"DATE_TRUNC('{unit.lower()}', {to.write(node.this).sql})"
+    return TypedSQL(truncated, "timestamp")
 
 
 def _to_bigint(number: str) -> str:
@@ -246,3 +228,37 @@ def _to_bigint(number: str) -> str:
 def _to_timestamp(day: str) -> str:
     fits = f"NOT ISFINITE({day}) OR {day} <= {_LAST_DAY}"
     return f"CASE WHEN {fits} THEN ({day})::timestamp END"
+
+
+POSTGRESQL = Dialect(
+    engine="PostgreSQL",
+    nan="'NaN'::float8",
+    values={
+        **VALUES,
+        **FUNCTIONS,
+        exp.StartsWith: _starts_with,
+        exp.TimestampTrunc: _truncate_moment,
+    },
+    text_literal=_text_literal,
+    double_literal=_double_literal,
+    bind=_bind,
+    convert=_convert,
+    double_arithmetic=_double_arithmetic,
+    divide_wide=_divide_wide,
+    round_double=_round_double,
+    power=doubles.power,
+    remainder=doubles.remainder,
+    transcendental=doubles.transcendental,
+    is_distinct=_is_distinct,
+    like=_like,
+    trim=_trim,
+    position=_position,
+    date_part=_date_part,
+    days_between=_days_between,
+    sum_integers=_sum_integers,
+    extreme=_extreme,
+    keyed_hash=_keyed_hash,
+    number_rows=_number_rows,
+    once=" MATERIALIZED",
+    apart=" OFFSET 0",
+)

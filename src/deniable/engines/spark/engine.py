@@ -17,17 +17,18 @@ from urllib.parse import parse_qs, urlsplit
 
 import pyarrow as pa
 
-from deniable.engines.dialect.statement_writer import WrittenRelation
-from deniable.engines.dialect.typed_sql import Kind
+from deniable.engines.dialect.statement_writer import StatementWriter
+from deniable.engines.dialect.typed_sql import Kind, WrittenRelation
 from deniable.engines.handover.long_texts import LONGEST_TEXT
 from deniable.engines.handover.plan_runner import PlanRunner
 from deniable.engines.spark.progress import report_progress
 from deniable.engines.spark.session import check_functions, session_of, stop_session
 from deniable.engines.spark.stream import stream_batches
-from deniable.engines.spark.writer import SparkWriter
+from deniable.engines.spark.writer import SPARK
 from deniable.errors import InvalidPolicy
 from deniable.policy.source_addresses import read_address
 from deniable.query.plan.plan import Plan
+from deniable.query.plan.quoting import quote_with_backticks as quote_name
 
 _UTC = "TIMESTAMPADD(MICROSECOND, UNIX_MICROS({0}), TIMESTAMP_NTZ'1970-01-01 00:00:00')"
 _TEXT = f"CASE WHEN OCTET_LENGTH({{0}}) <= {LONGEST_TEXT} THEN MAKE_VALID_UTF8({{0}}) END"
@@ -103,11 +104,11 @@ class Spark(PlanRunner):
         check_functions(self._connect())
 
     def _check_statement(self, sql: str) -> None:
-        SparkWriter(self._relations).write(sql)
+        StatementWriter(SPARK, self._relations).write(sql)
 
     def _run_statement(self, sql: str) -> "Iterator[pa.RecordBatch]":
         session = self._connect()
-        writer = SparkWriter(self._relations, self._salt)
+        writer = StatementWriter(SPARK, self._relations, self._salt)
         frame = session.sql(writer.write(sql), args=writer.parameters)
         with report_progress(session, self.progress):
             yield from stream_batches(frame)
@@ -161,7 +162,7 @@ class Spark(PlanRunner):
         if not converted:
             raise InvalidPolicy(f"Table {name!r} has no column whose type can be queried.")
         selected = [
-            f"{expression.format(_quote_name(column))} AS {_quote_name(column)}"
+            f"{expression.format(quote_name(column))} AS {quote_name(column)}"
             for column, (_, _, expression) in converted.items()
         ]
         frame.selectExpr(*selected).createOrReplaceTempView(view)
@@ -219,7 +220,3 @@ def _parquet_folder(source: str) -> str | None:
     return next(
         iter(parse_qs(urlsplit(read_address(source).address).query).get("parquet", [])), None
     )
-
-
-def _quote_name(column: str) -> str:
-    return "`" + column.replace("`", "``") + "`"

@@ -5,17 +5,23 @@ several sums of 16 bits each, which are combined once per group; none can overfl
 rows. Text is passed as parameters, never as part of the statement.
 """
 
-from collections.abc import Callable, Mapping
-from typing import Any
+from collections.abc import Callable
 
 from sqlglot import exp
 
 from deniable.engines.dialect import text_patterns
 from deniable.engines.dialect.date_parts import DATE_PARTS, TRUNCATION_UNITS
-from deniable.engines.dialect.function_writer import Side
-from deniable.engines.dialect.statement_writer import StatementWriter, WrittenRelation
-from deniable.engines.dialect.typed_sql import Kind, TypedSQL
+from deniable.engines.dialect.engine_dialect import (
+    Dialect,
+    Side,
+    StatementState,
+    ValueWriter,
+)
+from deniable.engines.dialect.function_writer import FUNCTIONS
+from deniable.engines.dialect.typed_sql import Kind, TypedSQL, WrittenRelation
+from deniable.engines.dialect.value_writer import VALUES
 from deniable.errors import Unsupported
+from deniable.query.plan.quoting import quote_with_backticks as quote_name
 
 _WIDE = "DECIMAL(38,0)"
 _WHOLE_FROM = "4503599627370496D"  # 2^52: larger doubles are whole numbers
@@ -28,232 +34,215 @@ _QUOTED = "'%d'"
 _CHUNK = f"CAST(1000000000000000000 AS {_WIDE})"
 
 
-class SparkWriter(StatementWriter):
-    """Writes Spark SQL; `parameters` are the values of the statement's parameters.
+def _text_literal(state: StatementState, value: str) -> str:
+    return state.parameter(f"t{len(state.parameters)}", value)
 
-    >>> writer = SparkWriter({"visits": WrittenRelation("`v`", {"ward": "text"})})
-    >>> writer.write('SELECT COUNT(*) AS n FROM "visits" WHERE "ward" = \\'A\\'')
-    'SELECT COUNT(*) AS `n` FROM `v` AS `visits` WHERE (`ward` = :t0)'
-    >>> writer.parameters
-    {'t0': 'A'}
+
+def _double_literal(state: StatementState, value: float) -> str:
+    return f"{value!r}D"
+
+
+def _convert(to: ValueWriter, value: TypedSQL, kind: Kind) -> str | None:
+    sql, source = value.sql, value.kind
+    match source, kind:
+        case "int" | "bigint" | "wide" | "decimal", "double":
+            return f"CAST({sql} AS DOUBLE)"
+        case "text", "double":
+            return to.bind([value], lambda text: _text_to_double(to, text))
+        case "double", "int" | "bigint":
+            bits = 31 if kind == "int" else 63
+            return to.bind([value], lambda number: _to_integer(number, bits))
+        case "decimal", "int" | "bigint":
+            return f"TRY_CAST(ROUND({sql}, 0) AS BIGINT)"
+        case "int" | "bigint" | "wide", "int" | "bigint":
+            return f"TRY_CAST({sql} AS BIGINT)"
+        case "int" | "bigint", "wide":
+            return f"CAST({sql} AS {_WIDE})"
+        case "int" | "bigint" | "wide" | "boolean", "text":
+            return f"CAST({sql} AS STRING)"
+        case "date", "text":
+            return to.bind([value], _day_to_text)
+        case "date", "timestamp":
+            fits = f"UNIX_DATE({sql}) BETWEEN -{_MAX_DAYS} AND {_MAX_DAYS}"
+            return f"CASE WHEN {fits} THEN CAST({sql} AS TIMESTAMP_NTZ) END"
+        case "text", "timestamp":
+            return to.bind([value], lambda text: _text_to_moment(to, text))
+        case "timestamp", "date":
+            return f"CAST({sql} AS DATE)"
+        case _:
+            return None
+
+
+def _text_to_moment(to: ValueWriter, sql: str) -> str:
+    pattern = to.text_literal(text_patterns.MOMENT)
+    day, time = (f"REGEXP_EXTRACT({sql}, {pattern}, {part})" for part in (1, 2))
+    return f"TRY_CAST(CONCAT({day}, {time}) AS TIMESTAMP_NTZ)"
+
+
+def _text_to_double(to: ValueWriter, sql: str) -> str:
+    """Text as a double, as DuckDB reads it; NULL if it is so long that Java's regular
+    expressions could need more stack than there is, which ends the driver."""
+    number, infinite, not_a_number, noise = (
+        to.text_literal(pattern)
+        for pattern in (
+            text_patterns.NUMBER,
+            text_patterns.INFINITE,
+            text_patterns.NOT_A_NUMBER,
+            text_patterns.NOISE,
+        )
+    )
+    bare = f"REGEXP_REPLACE({sql}, {noise}, '')"
+    return (
+        f"CASE WHEN LENGTH({sql}) > {_LONGEST_NUMBER} THEN NULL "
+        f"WHEN {sql} RLIKE {number} OR {sql} RLIKE {infinite} "
+        f"THEN TRY_CAST({bare} AS DOUBLE) "
+        f"WHEN {sql} RLIKE {not_a_number} THEN DOUBLE('NaN') END"
+    )
+
+
+def _day_to_text(sql: str) -> str:
+    """A day as DuckDB writes it, including days before Christ and after the year 9999."""
+    before = f"CONCAT(LPAD(CAST(1 - YEAR({sql}) AS STRING), GREATEST(4, LENGTH("
+    before += f"CAST(1 - YEAR({sql}) AS STRING))), '0'), RIGHT(CAST({sql} AS STRING), 6), "
+    return (
+        f"CASE WHEN YEAR({sql}) > 9999 THEN SUBSTRING(CAST({sql} AS STRING), 2) "
+        f"WHEN YEAR({sql}) < 1 THEN {before}' (BC)') ELSE CAST({sql} AS STRING) END"
+    )
+
+
+def _double_arithmetic(to: ValueWriter, sign: str, left: TypedSQL, right: TypedSQL) -> TypedSQL:
+    below = f"NULLIF({right.sql}, 0D)" if sign == "/" else right.sql
+    return TypedSQL(f"({left.sql} {sign} {below})", "double")
+
+
+def _write_wide_quotient(to: ValueWriter, left: TypedSQL, right: TypedSQL) -> TypedSQL:
+    over = to.cast(left, "wide")
+    by = to.cast(right, "wide").sql
+    return TypedSQL(to.bind([over], lambda number: _divide_wide(number, by, right.sql)), "wide")
+
+
+def _sum_integers(value: TypedSQL) -> TypedSQL:
+    if value.kind == "wide":
+        return TypedSQL(f"SUM({value.sql})", "wide")
+    return TypedSQL(f"({' + '.join(_partial_sums(value))})", "wide")
+
+
+def _keyed_hash(state: StatementState, values: list[TypedSQL]) -> TypedSQL:
+    salt = state.parameter("salt", state.salt)
+    return TypedSQL(
+        f"XXHASH64({', '.join([salt, *(value.sql for value in values)])})", "bigint"
+    )
+
+
+def _write_rounded(to: ValueWriter, how: str, value: TypedSQL) -> TypedSQL:
+    return TypedSQL(to.bind([value], lambda number: _round_double(how, number)), "double")
+
+
+def _like(to: ValueWriter, value: TypedSQL, pattern: TypedSQL) -> TypedSQL:
+    pattern_text = to.state.parameters.get(pattern.sql.removeprefix(":"))
+    if isinstance(pattern_text, str) and pattern.sql.startswith(":"):
+        escaped_pattern = to.text_literal(pattern_text.replace("\\", "\\\\"))
+    else:
+        backslash, escaped = to.text_literal("\\"), to.text_literal("\\\\")
+        escaped_pattern = f"REPLACE({pattern.sql}, {backslash}, {escaped})"
+    return TypedSQL(f"({value.sql} LIKE {escaped_pattern})", "boolean")
+
+
+def _bind(state: StatementState, values: list[TypedSQL], body: Callable[..., str]) -> str:
+    """Long values become arguments of a lambda function, which is called once."""
+    names, head, tail = [], "", ""
+    for value in values:
+        if value.simple or len(value.sql) < _INLINE_LENGTH:
+            names.append(value.sql)
+            continue
+        state.bound += 1
+        names.append(f"deniable_{state.bound}")
+        head += f"TRANSFORM(ARRAY({value.sql}), {names[-1]} -> "
+        tail += ")[0]"
+    return f"({head}{body(*names)}{tail})"
+
+
+def _number_rows(table: WrittenRelation, number: str, of: int, place: int) -> tuple[str, Kind]:
+    """The values of a row, and a number that distinguishes it from equal rows.
+
+    Spark may run this each time that it is read, and parts of it again if an executor is
+    lost, with the rows in any order. A number from Spark (ROW_NUMBER over all rows,
+    MONOTONICALLY_INCREASING_ID, UUID) could then differ each time, and one row would be
+    two units. Instead, equal rows are counted, and that many rows are created: the rows
+    depend only on the table, not on any order.
     """
-
-    engine = "Spark"
-    NAN = "DOUBLE('NaN')"
-
-    def __init__(self, tables: Mapping[str, WrittenRelation], salt: int = 0) -> None:
-        super().__init__(tables)
-        self._salt = salt
-        self._bound = 0
-        self.parameters: dict[str, Any] = {}
-
-    def quote_name(self, name: str) -> str:
-        return "`" + name.replace("`", "``") + "`"
-
-    def text_literal(self, value: str) -> str:
-        return self._parameter(f"t{len(self.parameters)}", value)
-
-    def _parameter(self, mark: str, value: str | int) -> str:
-        self.parameters[mark] = value
-        return f":{mark}"
-
-    def double_literal(self, value: float) -> str:
-        return f"{value!r}D"
-
-    def convert(self, value: TypedSQL, kind: Kind) -> str | None:
-        sql, source = value.sql, value.kind
-        match source, kind:
-            case "int" | "bigint" | "wide" | "decimal", "double":
-                return f"CAST({sql} AS DOUBLE)"
-            case "text", "double":
-                return self.bind([value], self._text_to_double)
-            case "double", "int" | "bigint":
-                bits = 31 if kind == "int" else 63
-                return self.bind([value], lambda number: _to_integer(number, bits))
-            case "decimal", "int" | "bigint":
-                return f"TRY_CAST(ROUND({sql}, 0) AS BIGINT)"
-            case "int" | "bigint" | "wide", "int" | "bigint":
-                return f"TRY_CAST({sql} AS BIGINT)"
-            case "int" | "bigint", "wide":
-                return f"CAST({sql} AS {_WIDE})"
-            case "int" | "bigint" | "wide" | "boolean", "text":
-                return f"CAST({sql} AS STRING)"
-            case "date", "text":
-                return self.bind([value], self._day_to_text)
-            case "date", "timestamp":
-                fits = f"UNIX_DATE({sql}) BETWEEN -{_MAX_DAYS} AND {_MAX_DAYS}"
-                return f"CASE WHEN {fits} THEN CAST({sql} AS TIMESTAMP_NTZ) END"
-            case "text", "timestamp":
-                return self.bind([value], self._text_to_moment)
-            case "timestamp", "date":
-                return f"CAST({sql} AS DATE)"
-            case _:
-                return None
-
-    def _text_to_moment(self, sql: str) -> str:
-        pattern = self.text_literal(text_patterns.MOMENT)
-        day, time = (f"REGEXP_EXTRACT({sql}, {pattern}, {part})" for part in (1, 2))
-        return f"TRY_CAST(CONCAT({day}, {time}) AS TIMESTAMP_NTZ)"
-
-    def _text_to_double(self, sql: str) -> str:
-        """Text as a double, as DuckDB reads it; NULL if it is so long that Java's regular
-        expressions could need more stack than there is, which ends the driver."""
-        number, infinite, not_a_number, noise = (
-            self.text_literal(pattern)
-            for pattern in (
-                text_patterns.NUMBER,
-                text_patterns.INFINITE,
-                text_patterns.NOT_A_NUMBER,
-                text_patterns.NOISE,
-            )
+    if not table.deterministic:
+        raise Unsupported(
+            "This Spark frame has new rows each time that it is read (it uses RAND or "
+            "similar), so its rows cannot be privacy units. Write it to a table, and "
+            "protect that table. Nothing was spent."
         )
-        bare = f"REGEXP_REPLACE({sql}, {noise}, '')"
-        return (
-            f"CASE WHEN LENGTH({sql}) > {_LONGEST_NUMBER} THEN NULL "
-            f"WHEN {sql} RLIKE {number} OR {sql} RLIKE {infinite} "
-            f"THEN TRY_CAST({bare} AS DOUBLE) "
-            f"WHEN {sql} RLIKE {not_a_number} THEN DOUBLE('NaN') END"
-        )
+    columns = [quote_name(column) for column in table.columns]
+    keys = [
+        _exact_text(name, kind)
+        for name, kind in zip(columns, table.columns.values(), strict=True)
+    ]
+    # Each key has one value, except that MIN may choose between two NaN.
+    selected = [f"MIN({name}) AS {name}" for name in columns]
+    selected += [f"ARRAY({', '.join([*keys, _QUOTED % place])}) AS `(held)`"]
+    selected += ["COUNT(*) AS `(times)`"]
+    distinct_rows = f"SELECT {', '.join(selected)} FROM {table.sql} "
+    distinct_rows += f"GROUP BY {', '.join(keys)}" if keys else "HAVING COUNT(*) > 0"
+    runs = f"SEQUENCE(0L, (`(times)` - 1L) DIV {_RUN_ROWS}L)"
+    in_run = f"SEQUENCE(1L, LEAST({_RUN_ROWS}L, `(times)` - `(run)` * {_RUN_ROWS}L))"
+    row_number = "CAST(`(run)` AS STRING), CAST(`(one)` AS STRING)"
+    unit = f"CONCAT(`(held)`, ARRAY({row_number})) AS {quote_name(number)}"
+    return (
+        f"SELECT {', '.join([unit, *columns])} FROM ({distinct_rows}) "
+        f"LATERAL VIEW EXPLODE({runs}) AS `(run)` LATERAL VIEW EXPLODE({in_run}) AS `(one)`"
+    ), "opaque"
 
-    def _day_to_text(self, sql: str) -> str:
-        """A day as DuckDB writes it, including days before Christ and after the year 9999."""
-        before = f"CONCAT(LPAD(CAST(1 - YEAR({sql}) AS STRING), GREATEST(4, LENGTH("
-        before += f"CAST(1 - YEAR({sql}) AS STRING))), '0'), RIGHT(CAST({sql} AS STRING), 6), "
-        return (
-            f"CASE WHEN YEAR({sql}) > 9999 THEN SUBSTRING(CAST({sql} AS STRING), 2) "
-            f"WHEN YEAR({sql}) < 1 THEN {before}' (BC)') ELSE CAST({sql} AS STRING) END"
-        )
 
-    def double_arithmetic(self, sign: str, left: TypedSQL, right: TypedSQL) -> TypedSQL:
-        below = f"NULLIF({right.sql}, 0D)" if sign == "/" else right.sql
-        return TypedSQL(f"({left.sql} {sign} {below})", "double")
+def _trim(value: str, letters: str, side: Side) -> str:
+    return f"TRIM({side} {letters} FROM {value})"
 
-    def integer_arithmetic(
-        self, sign: str, left: TypedSQL, right: TypedSQL, kind: Kind
-    ) -> TypedSQL:
-        if kind == "wide":
-            left, right = self.cast(left, kind), self.cast(right, kind)
-        return super().integer_arithmetic(sign, left, right, kind)
 
-    def divide_wide(self, left: TypedSQL, right: TypedSQL) -> TypedSQL:
-        over = self.cast(left, "wide")
-        by = self.cast(right, "wide").sql
-        return TypedSQL(
-            self.bind([over], lambda number: _divide_wide(number, by, right.sql)), "wide"
-        )
+def _position(value: str, part: str) -> str:
+    return f"INSTR({value}, {part})"
 
-    def sum_integers(self, value: TypedSQL) -> TypedSQL:
-        if value.kind == "wide":
-            return TypedSQL(f"SUM({value.sql})", "wide")
-        return TypedSQL(f"({' + '.join(_partial_sums(value))})", "wide")
 
-    def keyed_hash(self, values: list[TypedSQL]) -> TypedSQL:
-        salt = self._parameter("salt", self._salt)
-        return TypedSQL(
-            f"XXHASH64({', '.join([salt, *(value.sql for value in values)])})", "bigint"
-        )
+def _transcendental(name: str, value: str) -> str:
+    return f"{name.upper()}({value})"
 
-    def round_double(self, how: str, value: TypedSQL) -> TypedSQL:
-        return TypedSQL(self.bind([value], lambda number: _round_double(how, number)), "double")
 
-    def like(self, value: TypedSQL, pattern: TypedSQL) -> TypedSQL:
-        pattern_text = self.parameters.get(pattern.sql.removeprefix(":"))
-        if isinstance(pattern_text, str) and pattern.sql.startswith(":"):
-            escaped_pattern = self.text_literal(pattern_text.replace("\\", "\\\\"))
-        else:
-            backslash, escaped = self.text_literal("\\"), self.text_literal("\\\\")
-            escaped_pattern = f"REPLACE({pattern.sql}, {backslash}, {escaped})"
-        return TypedSQL(f"({value.sql} LIKE {escaped_pattern})", "boolean")
+def _power(base: str, exponent: str) -> str:
+    defined = f"{base} >= 0D OR FLOOR({exponent}) = {exponent}"
+    return f"CASE WHEN {defined} THEN POWER({base}, {exponent}) END"
 
-    def bind(self, values: list[TypedSQL], body: Callable[..., str]) -> str:
-        """Long values become arguments of a lambda function, which is called once."""
-        names, head, tail = [], "", ""
-        for value in values:
-            if value.simple or len(value.sql) < _INLINE_LENGTH:
-                names.append(value.sql)
-                continue
-            self._bound += 1
-            names.append(f"deniable_{self._bound}")
-            head += f"TRANSFORM(ARRAY({value.sql}), {names[-1]} -> "
-            tail += ")[0]"
-        return f"({head}{body(*names)}{tail})"
 
-    def number_rows(
-        self, table: WrittenRelation, number: str, of: int, place: int
-    ) -> tuple[str, Kind]:
-        """The values of a row, and a number that distinguishes it from equal rows.
+def _remainder(left: str, right: str) -> str:
+    return f"({left} % NULLIF({right}, 0D))"
 
-        Spark may run this each time that it is read, and parts of it again if an executor is
-        lost, with the rows in any order. A number from Spark (ROW_NUMBER over all rows,
-        MONOTONICALLY_INCREASING_ID, UUID) could then differ each time, and one row would be
-        two units. Instead, equal rows are counted, and that many rows are created: the rows
-        depend only on the table, not on any order.
-        """
-        if not table.deterministic:
-            raise Unsupported(
-                "This Spark frame has new rows each time that it is read (it uses RAND or "
-                "similar), so its rows cannot be privacy units. Write it to a table, and "
-                "protect that table. Nothing was spent."
-            )
-        columns = [self.quote_name(column) for column in table.columns]
-        keys = [
-            _exact_text(name, kind)
-            for name, kind in zip(columns, table.columns.values(), strict=True)
-        ]
-        # Each key has one value, except that MIN may choose between two NaN.
-        selected = [f"MIN({name}) AS {name}" for name in columns]
-        selected += [f"ARRAY({', '.join([*keys, _QUOTED % place])}) AS `(held)`"]
-        selected += ["COUNT(*) AS `(times)`"]
-        distinct_rows = f"SELECT {', '.join(selected)} FROM {table.sql} "
-        distinct_rows += f"GROUP BY {', '.join(keys)}" if keys else "HAVING COUNT(*) > 0"
-        runs = f"SEQUENCE(0L, (`(times)` - 1L) DIV {_RUN_ROWS}L)"
-        in_run = f"SEQUENCE(1L, LEAST({_RUN_ROWS}L, `(times)` - `(run)` * {_RUN_ROWS}L))"
-        row_number = "CAST(`(run)` AS STRING), CAST(`(one)` AS STRING)"
-        unit = f"CONCAT(`(held)`, ARRAY({row_number})) AS {self.quote_name(number)}"
-        return (
-            f"SELECT {', '.join([unit, *columns])} FROM ({distinct_rows}) "
-            f"LATERAL VIEW EXPLODE({runs}) AS `(run)` LATERAL VIEW EXPLODE({in_run}) AS `(one)`"
-        ), "opaque"
 
-    def trim(self, value: str, letters: str, side: Side) -> str:
-        return f"TRIM({side} {letters} FROM {value})"
+def _is_distinct(left: str, right: str) -> str:
+    return f"NOT ({left} <=> {right})"
 
-    def position(self, value: str, part: str) -> str:
-        return f"INSTR({value}, {part})"
 
-    def transcendental(self, name: str, value: str) -> str:
-        return f"{name.upper()}({value})"
+def _date_part(name: str, moment: str) -> str:
+    part, _, offset = DATE_PARTS[name]
+    return f"(CAST(EXTRACT({part} FROM {moment}) AS BIGINT) - {offset})"
 
-    def power(self, base: str, exponent: str) -> str:
-        defined = f"{base} >= 0D OR FLOOR({exponent}) = {exponent}"
-        return f"CASE WHEN {defined} THEN POWER({base}, {exponent}) END"
 
-    def remainder(self, left: str, right: str) -> str:
-        return f"({left} % NULLIF({right}, 0D))"
+def _days_between(end: str, start: str) -> str:
+    return f"CAST(DATEDIFF(CAST({end} AS DATE), CAST({start} AS DATE)) AS BIGINT)"
 
-    def is_distinct(self, left: str, right: str) -> str:
-        return f"NOT ({left} <=> {right})"
 
-    def date_part(self, name: str, moment: str) -> str:
-        part, _, offset = DATE_PARTS[name]
-        return f"(CAST(EXTRACT({part} FROM {moment}) AS BIGINT) - {offset})"
+def _starts_with(to: ValueWriter, node: exp.Expr) -> TypedSQL:
+    text, start = to.write(node.this).sql, to.write(node.expression).sql
+    return TypedSQL(f"STARTSWITH({text}, {start})", "boolean")
 
-    def days_between(self, end: str, start: str) -> str:
-        return f"CAST(DATEDIFF(CAST({end} AS DATE), CAST({start} AS DATE)) AS BIGINT)"
 
-    def write_function(
-        self, node: exp.Expr, write: Callable[[exp.Expr], TypedSQL]
-    ) -> TypedSQL | None:
-        match node:
-            case exp.StartsWith():
-                arguments = write(node.this).sql, write(node.expression).sql
-                return TypedSQL(f"STARTSWITH({arguments[0]}, {arguments[1]})", "boolean")
-            case exp.TimestampTrunc() if node.text("unit") in TRUNCATION_UNITS:
-                unit = node.text("unit")
-                truncated = self.bind([write(node.this)], lambda it: _truncate(unit, it))
-                return TypedSQL(truncated, "timestamp")
-            case _:
-                return super().write_function(node, write)
+def _truncate_moment(to: ValueWriter, node: exp.Expr) -> TypedSQL | None:
+    unit = node.text("unit")
+    if unit not in TRUNCATION_UNITS:
+        return None
+    truncated = to.bind([to.write(node.this)], lambda moment: _truncate(unit, moment))
+    return TypedSQL(truncated, "timestamp")
 
 
 def _truncate(unit: str, moment: str) -> str:
@@ -313,3 +302,35 @@ def _partial_sums(value: TypedSQL) -> list[str]:
         part_sum = f"CAST(SUM({part}) AS {_WIDE})"
         sums.append(f"{part_sum} * {2**shift}" if shift else part_sum)
     return sums
+
+
+SPARK = Dialect(
+    engine="Spark",
+    nan="DOUBLE('NaN')",
+    values={
+        **VALUES,
+        **FUNCTIONS,
+        exp.StartsWith: _starts_with,
+        exp.TimestampTrunc: _truncate_moment,
+    },
+    quote_name=quote_name,
+    text_literal=_text_literal,
+    double_literal=_double_literal,
+    bind=_bind,
+    convert=_convert,
+    double_arithmetic=_double_arithmetic,
+    divide_wide=_write_wide_quotient,
+    round_double=_write_rounded,
+    power=_power,
+    remainder=_remainder,
+    transcendental=_transcendental,
+    is_distinct=_is_distinct,
+    like=_like,
+    trim=_trim,
+    position=_position,
+    date_part=_date_part,
+    days_between=_days_between,
+    sum_integers=_sum_integers,
+    keyed_hash=_keyed_hash,
+    number_rows=_number_rows,
+)

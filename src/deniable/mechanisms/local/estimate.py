@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from deniable.errors import InvalidParameter
 from deniable.exact.rationals import Number, probability, whole
+from deniable.exact.text_formats import percent
 from deniable.mechanisms.local.tally import Tally
 
 IntervalMethod: TypeAlias = Literal["exact", "wilson"]
@@ -66,7 +67,7 @@ class Estimate:
         low, high = self.interval
         return (
             f"{self.value:.{digits}f} ± {self.margin:.{digits}f} "
-            f"({100 * self.confidence:g} %: {low:.{digits}f} to {high:.{digits}f})"
+            f"({percent(self.confidence)}: {low:.{digits}f} to {high:.{digits}f})"
         )
 
 

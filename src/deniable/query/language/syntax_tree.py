@@ -13,6 +13,7 @@ from fractions import Fraction
 from typing import TypeAlias
 
 from deniable.exact.rationals import decimal_text
+from deniable.query.plan.quoting import quote_text
 
 _LONGEST_SHOWN, _MOST_SHOWN = 1000, 400  # characters and arguments of a printed expression
 _INFIX = {"+", "-", "*", "/", "=", "<>", "<", "<=", ">", ">=", "and", "or"}
@@ -54,7 +55,7 @@ class Literal:
         if self.value is None:
             return "NULL"
         if isinstance(self.value, str):
-            return "'" + self.value.replace("'", "''") + "'"
+            return quote_text(self.value)
         if isinstance(self.value, bool):
             return str(self.value).upper()
         return decimal_text(self.value)

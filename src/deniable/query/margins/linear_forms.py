@@ -16,6 +16,7 @@ from deniable.query.plan.plan import (
     Node,
     Number,
     Operation,
+    walk,
 )
 
 
@@ -106,20 +107,12 @@ def form(node: Node) -> LinearForm | RatioForm | None:
 
 def features_of(node: Node) -> dict[str, Feature]:
     """The noisy integers that a node is computed from, by name."""
-    if isinstance(node, Operation):
-        return {
-            name: feature
-            for argument in node.arguments
-            for name, feature in features_of(argument).items()
-        }
-    return {node.name: node} if isinstance(node, Feature) else {}
+    return {inner.name: inner for inner in walk(node) if isinstance(inner, Feature)}
 
 
 def has_chosen(node: Node) -> bool:
     """Whether a node is computed from a chosen value, such as a quantile."""
-    if isinstance(node, Operation):
-        return any(has_chosen(argument) for argument in node.arguments)
-    return isinstance(node, Chosen)
+    return any(isinstance(inner, Chosen) for inner in walk(node))
 
 
 def _combine(

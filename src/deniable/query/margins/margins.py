@@ -51,6 +51,7 @@ from deniable.query.plan.plan import (
     KeyColumn,
     Node,
     Operation,
+    walk,
 )
 
 Floats: TypeAlias = NDArray[np.float64]
@@ -355,8 +356,10 @@ def _remove_cuts(node: Node) -> Node:
 
 
 def _denominators(node: Node) -> Iterator[Node]:
-    if isinstance(node, Operation):
-        if node.name == "/" and features_of(node.arguments[1]):
-            yield node.arguments[1]
-        for argument in node.arguments:
-            yield from _denominators(argument)
+    for inner in walk(node):
+        if (
+            isinstance(inner, Operation)
+            and inner.name == "/"
+            and features_of(inner.arguments[1])
+        ):
+            yield inner.arguments[1]

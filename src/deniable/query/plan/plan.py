@@ -26,6 +26,7 @@ step, so the choice costs the loss of a group of `changes`.
 """
 
 import math
+from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import TypeAlias
@@ -77,6 +78,20 @@ class Operation:
 
 
 Node: TypeAlias = Number | Feature | Chosen | KeyColumn | Operation
+
+
+def walk(node: Node) -> Iterator[Node]:
+    """A node and all nodes below it, each before those below it, from left to right.
+
+    >>> [type(inner).__name__ for inner in walk(Operation("sqrt", (KeyColumn(0),)))]
+    ['Operation', 'KeyColumn']
+    """
+    waiting = [node]
+    while waiting:
+        found = waiting.pop()
+        yield found
+        if isinstance(found, Operation):
+            waiting += reversed(found.arguments)
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,6 +15,7 @@ from typing import Any, TypeAlias
 
 from deniable.errors import InvalidParameter, InvalidQuery
 from deniable.exact.rationals import Number, decimal_text, positive
+from deniable.exact.text_formats import percent
 from deniable.policy import Policy
 from deniable.query.language.question import Question
 from deniable.query.margins.linear_forms import features_of, has_chosen
@@ -301,7 +302,7 @@ def _round_up(epsilon: Fraction, digits: int) -> Fraction:
 def _notes(
     cheapest: Plan, goal: MarginGoal, names: tuple[str, ...], policy: Policy
 ) -> tuple[str, ...]:
-    level = f"{100 * float(cheapest.confidence):g} %"
+    level = percent(cheapest.confidence)
     price = decimal_text(cheapest.epsilon)
     note = f"Asked for {goal.description} at {level}: epsilon {price} is the least, to 1 %."
     estimated = [

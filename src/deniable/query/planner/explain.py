@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from deniable.exact.rationals import decimal_text
+from deniable.exact.text_formats import percent
 from deniable.mechanisms import Gaussian, Quantiles
 from deniable.policy.suggestions import pluralize
 from deniable.query.plan.plan import (
@@ -71,7 +72,7 @@ def _output(output: Output, confidence: Fraction) -> str:
     else:
         about = "about " if output.estimated else ""
         unit = f" {output.margin_in}" if output.margin_in else ""
-        margin = f"± {about}{output.margin:,.6g}{unit} at {float(confidence):.0%}"
+        margin = f"± {about}{output.margin:,.6g}{unit} at {percent(confidence, '%')}"
         if output.likely is not None:
             margin += f", ± about {output.likely:,.6g} if rows are spread evenly"
     name = "" if output.name == output.about else f"{output.name} = "

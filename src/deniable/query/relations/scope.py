@@ -1,7 +1,6 @@
 """Row expressions over one table: their names, value ranges and SQL."""
 
 from dataclasses import dataclass, replace
-from difflib import get_close_matches
 from fractions import Fraction
 
 from sqlglot import exp
@@ -9,6 +8,7 @@ from sqlglot import exp
 from deniable.errors import InvalidQuery, UnboundedColumn
 from deniable.policy import Column as Declared
 from deniable.policy import Table
+from deniable.policy.suggestions import did_you_mean
 from deniable.query.language.date_parts import DATE_PARTS, DIFFERENCE_UNITS
 from deniable.query.language.syntax_tree import Aggregate, Call, ColumnRef, Expression, Literal
 from deniable.query.plan.grid_steps import coarsen_by_tens
@@ -172,10 +172,9 @@ class Scope:
         by_name = {key.lower(): column for key, column in self.table.columns.items()}
         column = by_name.get(name.lower())
         if column is None:
-            near = get_close_matches(name, list(self.table.columns), n=1)
-            hint = f" Did you mean `{near[0]}`?" if near else ""
+            hint = f"{did_you_mean(name, self.table.columns)} ".lstrip()
             raise InvalidQuery(
-                f"Table {self.table.name} has no column {name}.{hint} Its columns are "
+                f"Table {self.table.name} has no column {name}. {hint}Its columns are "
                 f"{', '.join(sorted(self.table.columns))}."
             )
         return column

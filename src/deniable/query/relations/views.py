@@ -7,7 +7,6 @@ question without the sub-query.
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from difflib import get_close_matches
 from fractions import Fraction
 from typing import cast
 
@@ -16,6 +15,7 @@ from sqlglot import exp
 from deniable.errors import InvalidQuery
 from deniable.policy import Column as Declared
 from deniable.policy.column import Kind
+from deniable.policy.suggestions import did_you_mean
 from deniable.query.language.expressions import check_sizes, conjunction, replace_columns, walk
 from deniable.query.language.syntax_tree import Call, ColumnRef, Expression, SubQuery
 from deniable.query.relations.scope import Scope
@@ -89,11 +89,10 @@ class RelationView:
                 f"FROM has no table {ref.table}. Its tables are {', '.join(tables)}."
             )
         names = {column.name: None for column in visible}
-        near = get_close_matches(ref.name, list(names), n=1)
-        hint = f" Did you mean `{near[0]}`?" if near else ""
+        hint = f"{did_you_mean(ref.name, names)} ".lstrip()
         owner = f"Table {tables[0]}" if len(tables) == 1 else "FROM"
         raise InvalidQuery(
-            f"{owner} has no column {ref}.{hint} Its columns are {', '.join(sorted(names))}."
+            f"{owner} has no column {ref}. {hint}Its columns are {', '.join(sorted(names))}."
         )
 
     def resolve(self, expression: Expression) -> Expression:

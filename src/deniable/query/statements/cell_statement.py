@@ -26,6 +26,7 @@ from deniable.query.plan.written_keys import listed_values
 from deniable.query.relations.scope import Scope
 from deniable.query.relations.sql_nodes import (
     Sql,
+    keyed_hash,
     named,
     number,
     subquery,
@@ -102,14 +103,14 @@ class CellStatement:
     def _keep_by_hash(self, numbered: exp.Select, number_of: list[Sql]) -> exp.Select:
         unit, keys = exp.column("u"), self._keys()
         own = [exp.column("v"), *number_of]
-        drawn = _hash(*self.scope.identity, *keys, *own)
+        drawn = keyed_hash([*self.scope.identity, *keys, *own])
         place = _window(exp.RowNumber(), [unit, *keys], [drawn, *own])
         ranked = subquery(numbered, "numbered").select(exp.Star(), named(place, "place"))
         limits = [_at_most("place", self.max_rows_per_unit_per_group)]
         most = most_groups(self.groupings, other=self.other)
         if most is None or most > self.max_groups_per_unit:
             group = _window(
-                exp.DenseRank(), [unit], [_hash(*self.scope.identity, *keys), *keys]
+                exp.DenseRank(), [unit], [keyed_hash([*self.scope.identity, *keys]), *keys]
             )
             ranked = ranked.select(named(group, "group_place"))
             limits.append(_at_most("group_place", self.max_groups_per_unit))
@@ -126,10 +127,6 @@ class CellStatement:
 
 def _count() -> Sql:
     return named(exp.Count(this=exp.Star()), "n")
-
-
-def _hash(*parts: Sql) -> Sql:
-    return exp.func("HASH", *parts, exp.Placeholder(this="salt"))
 
 
 def _window(function: Sql, by: list[Sql], order: list[Sql]) -> Sql:

@@ -24,9 +24,9 @@ from deniable.query.plan.plan import (
     Chosen,
     KeyColumn,
     Node,
-    Operation,
     Output,
     Plan,
+    walk,
 )
 from deniable.release.answer.answer_table import Answer, column_names, margin_columns
 from deniable.release.answer.choices import DrawnChoices, draw_choices
@@ -218,12 +218,5 @@ def _used_keys(plan: Plan) -> set[int]:
     ]
     nodes += [node for node, _ in plan.order]
     nodes += [] if plan.having is None else [plan.having]
-    return {place for node in nodes for place in _key_places(node)}
-
-
-def _key_places(node: Node) -> Iterator[int]:
-    if isinstance(node, KeyColumn):
-        yield node.place
-    elif isinstance(node, Operation):
-        for argument in node.arguments:
-            yield from _key_places(argument)
+    inner = (inner for node in nodes for inner in walk(node))
+    return {node.place for node in inner if isinstance(node, KeyColumn)}

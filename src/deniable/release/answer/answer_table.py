@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import pyarrow as pa
 
-from deniable.query.plan.plan import Chosen, Feature, Node, Operation, Plan
+from deniable.query.plan.plan import Chosen, Feature, Node, Plan, walk
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,9 +37,7 @@ def column_names(plan: Plan) -> list[tuple[str, str | None]]:
 
 
 def _is_noisy(node: Node) -> bool:
-    if isinstance(node, Operation):
-        return any(_is_noisy(argument) for argument in node.arguments)
-    return isinstance(node, Feature | Chosen)
+    return any(isinstance(inner, Feature | Chosen) for inner in walk(node))
 
 
 def _unused_name(name: str, used: set[str]) -> str:

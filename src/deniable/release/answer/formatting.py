@@ -2,12 +2,12 @@
 
 import math
 from collections.abc import Mapping, Sequence
-from fractions import Fraction
 from typing import Any
 
 import pyarrow as pa
 
 from deniable.exact.foreign_text import escape_html, printable
+from deniable.exact.text_formats import align_columns, column_widths
 
 MOST_ROWS = 40  # rows that are printed; the others are only counted
 
@@ -100,29 +100,13 @@ def decimals_for(margin: float) -> int:
     return max(0, 1 - math.floor(math.log10(margin))) if margin > 0 else 2
 
 
-def format_confidence(confidence: Fraction) -> str:
-    """A confidence level in per cent.
-
-    >>> format_confidence(Fraction(19, 20))
-    '95 %'
-    """
-    return f"{100 * float(confidence):g} %"
-
-
 def text_table(
     headings: list[str], rows: list[list[str]], numeric: list[bool], more: int
 ) -> str:
     """A plain-text table with aligned columns; `more` counts the rows left out."""
-    widths = [max(map(len, column)) for column in zip(headings, *rows, strict=True)]
-
-    def line(cells: Sequence[str]) -> str:
-        aligned = [
-            cell.rjust(width) if number else cell.ljust(width)
-            for cell, width, number in zip(cells, widths, numeric, strict=True)
-        ]
-        return "  ".join(aligned).rstrip()
-
-    lines = [line(headings), line(["-" * width for width in widths]), *map(line, rows)]
+    first, *below = align_columns([headings, *rows], numeric)
+    rule = "  ".join("-" * width for width in column_widths([headings, *rows]))
+    lines = [line.rstrip() for line in (first, rule, *below)]
     if more > 0:
         lines.append(f"... {more:,} more rows")
     return "\n".join(lines)

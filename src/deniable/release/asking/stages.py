@@ -7,11 +7,11 @@ the bounds were found before, only the second plan is charged.
 import math
 from collections.abc import Mapping
 from dataclasses import replace
-from fractions import Fraction
 from typing import Any
 
 from deniable.errors import BudgetExhausted, InvalidParameter, InvalidQuery
 from deniable.exact.rationals import decimal_text, positive
+from deniable.exact.text_formats import percent
 from deniable.query.language.parse import parse
 from deniable.query.language.question import Question
 from deniable.query.language.within_clause import split_within_clause
@@ -65,7 +65,7 @@ def _release_in_two_steps(
     wide = session.plan_under(widest, parsed, rest)
     whole = first.epsilon + wide.epsilon
     cost_note = (
-        f"Finding bounds took {_percent(SEARCH_SHARE)} of the budget: epsilon "
+        f"Finding bounds took {percent(SEARCH_SHARE)} of the budget: epsilon "
         f"{decimal_text(first.epsilon)} of {decimal_text(whole)}."
     )
 
@@ -107,7 +107,7 @@ def explain_question(
         f"Answer at epsilon {decimal_text(whole)}, in two steps",
         (
             Branch(
-                f"{_percent(SEARCH_SHARE)} finds bounds of {names}: epsilon "
+                f"{percent(SEARCH_SHARE)} finds bounds of {names}: epsilon "
                 f"{decimal_text(first.epsilon)}",
                 (
                     *(Branch(line) for line in step.describe(first)),
@@ -119,7 +119,7 @@ def explain_question(
                 ),
             ),
             Branch(
-                f"{_percent(1 - SEARCH_SHARE)} answers within them: epsilon {second_epsilon}",
+                f"{percent(1 - SEARCH_SHARE)} answers within them: epsilon {second_epsilon}",
                 (
                     Branch("margins grow with the bounds found, so they are not known yet"),
                     Branch("values beyond the bounds are clipped; no margin covers that"),
@@ -190,7 +190,3 @@ def _explain_refusal(
         f"This margin costs more than your budget has left. {price}\n  {offer} Nothing was "
         "spent and nothing was read."
     )
-
-
-def _percent(share: Fraction) -> str:
-    return f"{100 * float(share):g} %"

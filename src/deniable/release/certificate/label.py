@@ -13,10 +13,11 @@ from typing import Any
 
 from deniable.errors import InvalidCertificate
 from deniable.exact.foreign_text import quoted
+from deniable.exact.text_formats import percent, percent_up
 from deniable.policy.suggestions import pluralize
 from deniable.privacy import ApproximateLoss
 from deniable.privacy.losses.hypothesis_testing import odds_factor, posterior
-from deniable.release.answer.formatting import format_confidence, format_margin
+from deniable.release.answer.formatting import format_margin
 from deniable.release.certificate.verification import VerifiedCertificate
 
 _LARGEST_EPSILON = 10**6
@@ -107,7 +108,7 @@ def _describe_strength(
         f"{_factor(epsilon, delta)} (epsilon {_number(epsilon)}{_delta(delta)})."
     ]
     moves = ", ".join(
-        f"from {_percent(before)} to at most {_percent(after)}" for before, after in guesses
+        f"from {percent_up(before)} to at most {percent_up(after)}" for before, after in guesses
     )
     lines.append(f"A guess about them can become more certain: {moves}.")
     if delta:
@@ -127,7 +128,7 @@ def _describe_cap(
 
 
 def _describe_margins(statement: Mapping[str, Any]) -> tuple[str, ...]:
-    confidence = format_confidence(Fraction(statement["margins"]["confidence"]))
+    confidence = percent(Fraction(statement["margins"]["confidence"]))
     outputs = statement["margins"]["outputs"]
     known = [output for output in outputs if output["margin"] is not None]
     lines = [
@@ -198,11 +199,6 @@ def _number(x: Fraction) -> str:
 
 def _delta(delta: Fraction) -> str:
     return f", delta {_number(delta)}" if delta else ""
-
-
-def _percent(share: Fraction) -> str:
-    """Rounded up, to a tenth of a per cent."""
-    return f"{math.ceil(share * 1000) / 10:g} %"
 
 
 def _chance(delta: Fraction) -> str:

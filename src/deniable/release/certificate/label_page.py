@@ -3,6 +3,7 @@
 from fractions import Fraction
 
 from deniable.exact.foreign_text import escape_html
+from deniable.exact.text_formats import percent_up
 from deniable.release.certificate.label import Label
 
 _STYLE = """
@@ -60,13 +61,13 @@ def _section(heading: str, lines: tuple[str, ...], pictures: str) -> str:
 
 def _pictures(label: Label) -> str:
     guesses = "".join(
-        f'<div class="figure"><span>guess {_percent_up(before)} → {_percent_up(after)}</span>'
+        f'<div class="figure"><span>guess {percent_up(before)} → {percent_up(after)}</span>'
         f"{_bar(before, after)}</div>"
         for before, after in label.guesses
     )
     share = min(label.share, Fraction(1))
     spent = (
-        f'<div class="figure"><span>share of the budget {_percent_up(share)}</span>'
+        f'<div class="figure"><span>share of the budget {percent_up(share)}</span>'
         f"{_bar(Fraction(0), share)}</div>"
     )
     return guesses + spent
@@ -81,7 +82,3 @@ def _bar(before: Fraction, after: Fraction) -> str:
         f'<rect width="{old:.2f}" height="10" fill="#1c1b19"/>'
         f'<rect x="{old:.2f}" width="{new:.2f}" height="10" fill="#c8553d"/></svg>'
     )
-
-
-def _percent_up(share: Fraction) -> str:
-    return f"{-(-share * 1000 // 1) / 10:g} %"

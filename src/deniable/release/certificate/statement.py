@@ -11,17 +11,14 @@ from typing import Any
 from deniable.mechanisms import Gaussian
 from deniable.mechanisms.noise.additive import AdditiveMechanism, least_margin
 from deniable.privacy import Loss
-from deniable.query.margins.linear_forms import LinearForm, form
+from deniable.query.margins.linear_forms import LinearForm, features_of, form
 from deniable.query.margins.margins import noise_of_features
 from deniable.query.margins.noise_quantiles import fixed_margin
 from deniable.query.plan import canonical
 from deniable.query.plan.plan import (
     Block,
     Choice,
-    Feature,
     KeyColumn,
-    Node,
-    Operation,
     Output,
     Plan,
 )
@@ -81,7 +78,10 @@ def noise_margin(plan: Plan, output: Output) -> float | None:
     noises = noise_of_features(
         [block for block in plan.blocks if _adds_noise(block)], plan.thresholding
     )
-    if not isinstance(linear, LinearForm) or not _feature_names(output.node) <= set(noises):
+    if (
+        not isinstance(linear, LinearForm)
+        or not features_of(output.node).keys() <= noises.keys()
+    ):
         return None
     half = fixed_margin(dict(linear.weights), noises, plan.confidence)
     return float(math.ceil(half)) if output.count else half
@@ -167,12 +167,6 @@ def loss_to_json(loss: Loss) -> dict[str, str]:
 def _adds_noise(block: Block) -> bool:
     """Whether a block's mechanism adds noise to its integers."""
     return isinstance(block.mechanism, AdditiveMechanism)
-
-
-def _feature_names(node: Node) -> set[str]:
-    if isinstance(node, Operation):
-        return {name for argument in node.arguments for name in _feature_names(argument)}
-    return {node.name} if isinstance(node, Feature) else set()
 
 
 def _fraction_text(number: Fraction | None) -> str | None:

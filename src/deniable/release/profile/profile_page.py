@@ -4,7 +4,7 @@ All text from the table is escaped. Pictures are SVG, drawn from noisy numbers o
 """
 
 from deniable.exact.foreign_text import escape_html
-from deniable.release.answer.formatting import format_confidence
+from deniable.exact.text_formats import percent
 from deniable.release.profile.profile_text import format_number, name_quantile
 from deniable.release.profile.table_profile import ColumnProfile, NoisyNumber, TableProfile
 
@@ -60,7 +60,7 @@ def write_body(profile: TableProfile) -> str:
     size = f"{format_number(profile.rows)} rows{units}"
     cards = "".join(column_card(column) for column in profile.columns)
     foot = (
-        f"Margins hold at {format_confidence(profile.confidence)} each; orange lines show "
+        f"Margins hold at {percent(profile.confidence)} each; orange lines show "
         f"them. Cost: {profile.price}. Left: {profile.remaining}."
     )
     return (

@@ -22,6 +22,7 @@ from deniable.query.language import builder
 from deniable.query.language.question import Question
 from deniable.query.language.syntax_tree import Aggregate, Call, ColumnRef, Named
 from deniable.query.plan.plan import Plan
+from deniable.query.plan.quoting import quote_name
 from deniable.query.planner.bounds_search import SEARCH_SHARE, BoundsSearch, prepare_search
 from deniable.query.planner.planner import DELTA_SHARE
 from deniable.release.session.door import Door
@@ -179,7 +180,7 @@ def _count_outputs(table: Table, looks: Sequence[ColumnLook]) -> tuple[Named, ..
         outputs.append(Named("units", Aggregate("count_units", ColumnRef(table.unit))))
     for look in looks:
         if look.kind != "nothing":
-            present = builder.count(_quote(look.column))
+            present = builder.count(quote_name(look.column))
             outputs.append(Named(f"{look.column} missing", Call("-", (ROWS, present))))
     counted = [look.column for look in looks if look.kind in ("number", "values")]
     return (*outputs, *histogram_outputs(counted))
@@ -187,18 +188,16 @@ def _count_outputs(table: Table, looks: Sequence[ColumnLook]) -> tuple[Named, ..
 
 def histogram_outputs(columns: Sequence[str]) -> tuple[Named, ...]:
     """A histogram of each column."""
-    return tuple(Named(f"{name} in", builder.histogram(_quote(name), BINS)) for name in columns)
+    return tuple(
+        Named(f"{name} in", builder.histogram(quote_name(name), BINS)) for name in columns
+    )
 
 
 def quantile_outputs(columns: Sequence[str]) -> tuple[Named, ...]:
     """Some quantiles of each column."""
     return tuple(
-        Named(f"{name} at", builder.quantiles(_quote(name), LEVELS)) for name in columns
+        Named(f"{name} at", builder.quantiles(quote_name(name), LEVELS)) for name in columns
     )
-
-
-def _quote(name: str) -> str:
-    return '"' + name.replace('"', '""') + '"'
 
 
 def _frequent_values(table: Table, name: str) -> Question:

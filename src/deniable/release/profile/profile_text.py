@@ -4,7 +4,8 @@ import math
 from fractions import Fraction
 
 from deniable.exact.foreign_text import printable
-from deniable.release.answer.formatting import format_confidence, format_with_margin
+from deniable.exact.text_formats import percent
+from deniable.release.answer.formatting import format_with_margin
 from deniable.release.profile.table_profile import ColumnProfile, NoisyNumber, TableProfile
 
 _EIGHTHS = " ▏▎▍▌▋▊▉█"
@@ -20,7 +21,7 @@ def write_text(profile: TableProfile) -> str:
     for column in profile.columns:
         lines += [*column_lines(column), ""]
     lines.append(
-        f"Margins hold at {format_confidence(profile.confidence)} each. Cost: {profile.price}. "
+        f"Margins hold at {percent(profile.confidence)} each. Cost: {profile.price}. "
         f"Left: {profile.remaining}."
     )
     return "\n".join(lines)
@@ -70,7 +71,7 @@ def name_quantile(level: Fraction) -> str:
     >>> name_quantile(Fraction(1, 2)), name_quantile(Fraction(1, 20))
     ('median', '5 %')
     """
-    return "median" if level == Fraction(1, 2) else f"{100 * float(level):g} %"
+    return "median" if level == Fraction(1, 2) else percent(level)
 
 
 def draw_bar(value: float, largest: float) -> str:

@@ -9,6 +9,7 @@ import pyarrow as pa
 
 from deniable.errors import InvalidParameter
 from deniable.exact.foreign_text import printable
+from deniable.exact.text_formats import percent
 from deniable.ledger.ledger import Remaining
 from deniable.privacy import Loss
 from deniable.public_methods import implementation
@@ -146,7 +147,7 @@ class Release:
         cost = Remaining(self.plan.epsilon, self.plan.delta)
         again = " (charged before; this is the same answer)" if self.repeated else ""
         more = f" That is {self.more}." if self.more else ""
-        level = formatting.format_confidence(self.plan.confidence)
+        level = percent(self.plan.confidence)
         price = (
             f"Margins hold at {level} each. Cost: {cost}{again}. Left: {self.remaining}.{more}"
         )

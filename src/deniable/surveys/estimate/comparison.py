@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from deniable.exact.rationals import Number, confidence_level
+from deniable.exact.text_formats import percent
 from deniable.mechanisms import Tally
 from deniable.mechanisms.local.tally import read_tally
 from deniable.surveys.estimate.among_respondents import YesNo
@@ -29,7 +30,7 @@ class Difference:
     def __str__(self) -> str:
         low, high = self.interval
         return (
-            f"{self.value:+.3f} ({100 * self.confidence:g} %: {low:+.3f} to {high:+.3f}, "
+            f"{self.value:+.3f} ({percent(self.confidence)}: {low:+.3f} to {high:+.3f}, "
             f"p-value {self.p_value:.2g})"
         )
 

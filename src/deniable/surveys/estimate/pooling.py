@@ -13,6 +13,7 @@ from dataclasses import dataclass
 
 from deniable.errors import InvalidParameter
 from deniable.exact.rationals import Number, confidence_level
+from deniable.exact.text_formats import percent
 from deniable.mechanisms import Tally
 from deniable.mechanisms.local.tally import read_tally
 from deniable.surveys.estimate.among_respondents import YesNo
@@ -32,7 +33,7 @@ class PooledPrevalence:
 
     def __str__(self) -> str:
         low, high = self.interval
-        return f"{self.value:.3f} ({100 * self.confidence:g} %: {low:.3f} to {high:.3f})"
+        return f"{self.value:.3f} ({percent(self.confidence)}: {low:.3f} to {high:.3f})"
 
 
 def pool(
