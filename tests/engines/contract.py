@@ -539,7 +539,7 @@ class Sampled:
 def _refused(engine, asked):
     """Whether an engine refuses a plan, as it may before anything is spent."""
     try:
-        engine.check(asked)
+        engine.prepare(asked)
     except Unsupported:
         return True
     return False

@@ -90,7 +90,7 @@ def choice_steps(choice, moved):
 def supported(engine, made):
     """Whether the engine can run a plan, which it says before the charge."""
     try:
-        engine.check(made)
+        engine.prepare(made)
     except Unsupported:
         return False
     return True

@@ -32,10 +32,10 @@ def telling(monkeypatch):
     """DuckDB tells that it is half done, whenever it reads."""
     rows = DuckDB._run_statement
 
-    def read(engine, sql):
+    def read(engine, statement):
         if engine.progress is not None:
             engine.progress(0.5)
-        yield from rows(engine, sql)
+        yield from rows(engine, statement)
 
     monkeypatch.setattr(DuckDB, "_run_statement", read)
 

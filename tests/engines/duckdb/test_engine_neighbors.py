@@ -2,6 +2,7 @@
 
 import contextlib
 import re
+from dataclasses import replace
 
 import pytest
 
@@ -31,8 +32,9 @@ def test_an_engine_that_is_wrong_is_caught(monkeypatch, name):
     pattern, instead, found = BROKEN[name]
 
     class Broken(DuckDB):
-        def _run_statement(self, sql):
-            return super()._run_statement(re.sub(pattern, instead, sql))
+        def _run_statement(self, statement):
+            sql = re.sub(pattern, instead, statement.sql)
+            return super()._run_statement(replace(statement, sql=sql))
 
     sql = "SELECT COUNT(*) AS n, SUM(s) AS s FROM data"
     monkeypatch.setattr(Questions, "question", lambda self, person: (sql, False))

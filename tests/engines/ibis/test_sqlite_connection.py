@@ -131,18 +131,18 @@ def test_rows_are_units_by_their_own_number():
 
 def test_a_function_that_the_connection_replaces_is_refused_before_the_charge():
     with opened("CREATE TABLE t (x INT)") as engine:
-        engine.check(COUNTED)
+        engine.prepare(COUNTED)
         engine._connection.backend.con.create_function("MAX", 1, lambda value: value)
         with pytest.raises(Unsupported, match=r"function max.*Nothing was spent"):
-            engine.check(COUNTED)
+            engine.prepare(COUNTED)
 
 
 def test_what_sqlite_cannot_compile_is_refused_before_the_charge():
     many = ", ".join(["x"] * 200)  # more arguments than SQLite allows
     with opened("CREATE TABLE t (x INT)") as engine:
         with pytest.raises(Unsupported, match="too large"):
-            engine.check(by_hand(f"SELECT SUM(LEAST({many})) AS n FROM t"))
-        engine.check(COUNTED)
+            engine.prepare(by_hand(f"SELECT SUM(LEAST({many})) AS n FROM t"))
+        engine.prepare(COUNTED)
 
 
 def test_a_connection_of_another_thread_is_refused_before_the_charge():
@@ -150,7 +150,7 @@ def test_a_connection_of_another_thread_is_refused_before_the_charge():
     connection.con.execute("CREATE TABLE t (x INT)")
     with Ibis.open({"t": connection.table("t")}) as engine, ThreadPoolExecutor() as threads:
         with pytest.raises(Unsupported, match="thread"):
-            threads.submit(engine.check, COUNTED).result()
+            threads.submit(engine.prepare, COUNTED).result()
         assert exact(engine.run(COUNTED))[0] == [(0,)]
 
 
@@ -161,8 +161,8 @@ def test_all_statements_of_a_plan_see_the_same_rows():
         path = engine._connection.backend.con.execute("PRAGMA database_list").fetchone()[2]
         run, counts = engine._run_statement, []
 
-        def run_and_write(sql):
-            for batch in run(sql):
+        def run_and_write(statement):
+            for batch in run(statement):
                 counts.append(batch["n"].to_pylist())
                 yield batch
             with contextlib.closing(sqlite3.connect(path)) as writer:

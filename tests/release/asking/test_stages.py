@@ -39,7 +39,7 @@ def test_both_steps_go_through_the_one_door(costs, monkeypatch):
     plans = []
     door = type(costs)._run
     monkeypatch.setattr(
-        type(costs), "_run", lambda self, plan: plans.append(plan) or door(self, plan)
+        type(costs), "_run", lambda self, ready: plans.append(ready.plan) or door(self, ready)
     )
     costs.sql(SUM, epsilon=1, bounds=["cost"])
     assert [float(one.epsilon) for one in plans] == [0.2, 0.8]
@@ -243,7 +243,7 @@ def test_a_question_that_the_engine_cannot_run_costs_nothing(costs, monkeypatch)
         if len(plan.features) < 100:
             raise Unsupported("Not here.")
 
-    monkeypatch.setattr(costs._engine, "check", refuse)
+    monkeypatch.setattr(costs._engine, "prepare", refuse)
     with pytest.raises(Unsupported):
         costs.sql(SUM, epsilon=1, bounds="find")
     assert costs.remaining.epsilon == 4

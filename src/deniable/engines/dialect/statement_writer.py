@@ -12,7 +12,6 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-import sqlglot
 from sqlglot import exp
 
 from deniable.engines.dialect.engine_dialect import (
@@ -24,7 +23,11 @@ from deniable.engines.dialect.engine_dialect import (
 )
 from deniable.engines.dialect.typed_sql import Columns, Kind, WrittenRelation
 from deniable.engines.dialect.value_writer import write_list
+from deniable.engines.handover.written_plan import WrittenStatement
 from deniable.errors import Unsupported
+from deniable.query.plan.plan import Plan, Statement
+from deniable.query.plan.statement_text import tree_of
+from deniable.query.plan.written_keys import write_keys_into
 
 _SUPPORTED_CLAUSES = {
     "with_",
@@ -38,6 +41,22 @@ _SUPPORTED_CLAUSES = {
 }
 _SUPPORTED_CLAUSES |= {"limit", "distinct"}
 _JOINS = {"", "INNER", "LEFT", "CROSS", "LEFT OUTER", "FULL", "FULL OUTER"}
+
+
+def write_statement(
+    dialect: Dialect,
+    tables: Mapping[str, WrittenRelation],
+    plan: Plan,
+    statement: Statement,
+    salt: int,
+    utf8: bool = True,
+) -> WrittenStatement:
+    """A statement of a plan in another engine's dialect, with all declared keys in it."""
+    writer = StatementWriter(dialect, tables, salt, utf8=utf8)
+    written = writer.write_relation(write_keys_into(statement.sql, plan.keys))
+    return WrittenStatement(
+        statement.kind, statement.name, written.sql, writer.parameters, written.columns
+    )
 
 
 class StatementWriter:
@@ -69,7 +88,7 @@ class StatementWriter:
 
     def write_relation(self, sql: str) -> WrittenRelation:
         """The same, with the columns of its result."""
-        relation = self._write_query(sqlglot.parse_one(sql, dialect="duckdb"), {})
+        relation = self._write_query(tree_of(sql), {})
         parts = self._state.parts
         head = f"WITH {', '.join(parts)} " if parts else ""
         return WrittenRelation(head + relation.sql, relation.columns)
@@ -220,6 +239,7 @@ def _write_selected(node: exp.Expr, to: ValueWriter, columns: dict[str, Kind]) -
 def read_numbering(node: exp.Expr) -> tuple[int | None, int]:
     """How many tables are numbered, and which one this is; None if this numbers no rows.
 
+    >>> import sqlglot
     >>> read_numbering(sqlglot.parse_one("ROW_NUMBER() OVER () * 3 + 1"))
     (3, 1)
     """

@@ -10,11 +10,11 @@ from collections.abc import Iterable
 
 import numpy as np
 import pyarrow as pa
-import sqlglot
 from numpy.typing import NDArray
 
 from deniable.engines.handover.exact_groups import CellCounts, to_integers
 from deniable.query.plan.plan import Plan, Statement
+from deniable.query.plan.statement_text import tree_of
 
 ENGINE_COUNTS_UP_TO = 1 << 16  # with so few cells, DuckDB is as fast
 _BUFFER_ROWS = 1 << 20  # rows counted at a time; at least the number of cells
@@ -44,7 +44,7 @@ def without_counting(sql: str) -> str | None:
     'SELECT v AS cell FROM (SELECT x AS v FROM t) AS k'
     >>> without_counting("SELECT 0 AS cell, COUNT(DISTINCT x) AS n FROM t")
     """
-    statement = sqlglot.parse_one(sql, dialect="duckdb")
+    statement = tree_of(sql).copy()
     grouped, selected = statement.args.get("group"), statement.expressions
     names = [column.alias_or_name for column in selected]
     if grouped is None or len(grouped.expressions) != 1 or names != ["cell", "n"]:

@@ -7,6 +7,7 @@ syntax trees wrote.
 
 import contextlib
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Self
 
@@ -25,6 +26,7 @@ from deniable.engines.handover.declared_keys import key_tables
 from deniable.engines.handover.exact_groups import CellCounts, ExactGroups
 from deniable.engines.handover.long_texts import LONGEST_TEXT
 from deniable.engines.handover.plan_runner import PlanRunner
+from deniable.engines.handover.written_plan import WrittenPlan, WrittenStatement
 from deniable.errors import InvalidPolicy
 from deniable.policy import Column, Policy
 from deniable.policy.table import Malformed
@@ -149,36 +151,38 @@ class DuckDB(PlanRunner):
                 broken.close()
         self._spill.clear()
 
-    def _statements(self, plan: Plan) -> tuple[Statement, ...]:
-        return plan.statements
+    def _write_statement(self, plan: Plan, statement: Statement) -> WrittenStatement:
+        """The plan's own text. If there are many cells, it returns each row's, which are
+        counted here as they arrive."""
+        written = super()._write_statement(plan, statement)
+        size = cell_counting.cells_to_count(plan, statement)
+        rows = cell_counting.without_counting(statement.sql) if size else None
+        return written if rows is None else replace(written, sql=rows, cells=size)
 
-    def _read_groups(self, plan: Plan) -> Iterator[ExactGroups]:
+    def _read_groups(self, written: WrittenPlan) -> Iterator[ExactGroups]:
         """The groups, while the plan's keys are tables that its statements can read."""
-        connection, beside = self._connect(), key_tables(plan.keys)
+        connection, beside = self._connect(), key_tables(written.plan.keys)
         try:
             for name, table in beside.items():
                 connection.register(name, table)
-            yield from super()._read_groups(plan)
+            yield from super()._read_groups(written)
         finally:
             with contextlib.suppress(duckdb.Error):  # closed after a failure
                 for name in beside:
                     connection.unregister(name)
 
-    def _count_cells(self, plan: Plan, statement: Statement) -> CellCounts:
-        """If there are many cells, the rows are counted here as they arrive."""
-        size = cell_counting.cells_to_count(plan, statement)
-        rows = cell_counting.without_counting(statement.sql) if size else None
-        if rows is None:
+    def _count_cells(self, plan: Plan, statement: WrittenStatement) -> CellCounts:
+        if not statement.cells:
             return super()._count_cells(plan, statement)
-        return cell_counting.count_cells(self._run_statement(rows), size)
+        return cell_counting.count_cells(self._run_statement(statement), statement.cells)
 
-    def _run_statement(self, sql: str) -> "Iterator[pa.RecordBatch]":
+    def _run_statement(self, statement: WrittenStatement) -> "Iterator[pa.RecordBatch]":
         """Runs one statement, with the salt if it has that parameter."""
         connection = self._connect()
-        (statement,) = connection.extract_statements(sql)
-        salt = {"salt": self._salt} if "salt" in statement.named_parameters else {}
+        (parsed,) = connection.extract_statements(statement.sql)
+        salt = {"salt": self._salt} if "salt" in parsed.named_parameters else {}
         with self._spill.private():
-            reader: Any = connection.sql(statement, params=salt).to_arrow_reader(_BATCH)
+            reader: Any = connection.sql(parsed, params=salt).to_arrow_reader(_BATCH)
             try:
                 yield _first_batch(reader)
                 yield from reader

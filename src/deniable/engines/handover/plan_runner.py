@@ -11,19 +11,18 @@ import secrets
 import threading
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import replace
 from typing import Any, ClassVar, Self
 
 import pyarrow as pa
 
 from deniable.engines.handover.exact_groups import CellCounts, ExactGroups, to_integers
 from deniable.engines.handover.withheld import Withheld
+from deniable.engines.handover.written_plan import WrittenPlan, WrittenStatement
 from deniable.errors import EngineFailed, InvalidPolicy
 from deniable.exact.bits import SYSTEM
 from deniable.policy import Policy
 from deniable.policy.suggestions import suggest
 from deniable.query.plan.plan import Plan, Statement
-from deniable.query.plan.written_keys import write_keys_into
 
 log = logging.getLogger("deniable.engine")
 
@@ -103,34 +102,33 @@ class PlanRunner(ABC):
         with self._lock:
             return self._columns(table)
 
-    def check(self, plan: Plan) -> None:
-        """Raises Unsupported if this engine cannot run the plan. Runs nothing."""
-        for statement in self._statements(plan):
-            self._check_statement(statement.sql)
+    def prepare(self, plan: Plan) -> WrittenPlan:
+        """The plan's statements in the final text of this engine. Runs nothing.
 
-    def run(self, plan: Plan) -> Withheld[ExactGroups]:
+        Raises Unsupported if the engine cannot run them. `run` and `stream` take the result,
+        and run exactly this text.
+        """
+        return WrittenPlan(
+            plan,
+            tuple(self._write_statement(plan, statement) for statement in plan.statements),
+        )
+
+    def run(self, plan: Plan | WrittenPlan) -> Withheld[ExactGroups]:
         """Runs the Plan and withholds its integers; any failure raises EngineFailed."""
         return Withheld(ExactGroups.join(self._batches(plan)))
 
-    def stream(self, plan: Plan) -> Withheld[Iterator[ExactGroups]]:
+    def stream(self, plan: Plan | WrittenPlan) -> Withheld[Iterator[ExactGroups]]:
         """The same in batches, so that memory need hold only one. The statement starts when
         the first batch is read; no other statement starts before the last batch is read."""
         return Withheld(self._batches(plan))
-
-    def _statements(self, plan: Plan) -> tuple[Statement, ...]:
-        """The statements of a plan, with all keys in their text."""
-        return tuple(
-            replace(statement, sql=write_keys_into(statement.sql, plan.keys))
-            for statement in plan.statements
-        )
 
     def _has_collation(self, table: str, column: str) -> bool:
         """Whether the source takes different texts of a column for equal."""
         return False
 
-    def _check_statement(self, sql: str) -> None:
-        """Raises Unsupported if a statement cannot be written for this engine."""
-        return
+    def _write_statement(self, plan: Plan, statement: Statement) -> WrittenStatement:
+        """A statement in this engine's text; raises Unsupported if it cannot be written."""
+        return WrittenStatement(statement.kind, statement.name, statement.sql)
 
     @abstractmethod
     def close(self) -> None:
@@ -141,17 +139,19 @@ class PlanRunner(ABC):
         """The columns of a source, and their types as DuckDB calls them."""
 
     @abstractmethod
-    def _run_statement(self, sql: str) -> "Iterator[pa.RecordBatch]":
+    def _run_statement(self, statement: WrittenStatement) -> "Iterator[pa.RecordBatch]":
         """Runs one statement; yields one batch or more."""
 
     @abstractmethod
     def _recover(self) -> None:
         """Closes what a failure may have broken, so that the next statement works."""
 
-    def _batches(self, plan: Plan) -> Iterator[ExactGroups]:
+    def _batches(self, asked: Plan | WrittenPlan) -> Iterator[ExactGroups]:
+        plan = asked.plan if isinstance(asked, WrittenPlan) else asked
         with self._lock:
             try:
-                yield from self._read_groups(plan)
+                written = asked if isinstance(asked, WrittenPlan) else self.prepare(asked)
+                yield from self._read_groups(written)
                 return
             except Exception as problem:
                 self._recover()
@@ -164,24 +164,24 @@ class PlanRunner(ABC):
                 )
         raise EngineFailed(reference)
 
-    def _read_groups(self, plan: Plan) -> Iterator[ExactGroups]:
+    def _read_groups(self, written: WrittenPlan) -> Iterator[ExactGroups]:
         """The groups in batches; all cells come with the first batch."""
-        statements = self._statements(plan)
+        plan = written.plan
         cells = {
             statement.name: self._count_cells(plan, statement)
-            for statement in statements
+            for statement in written.statements
             if statement.kind == "cells"
         }
         if not plan.engine_sql:
             yield ExactGroups((), None, {}, cells)
             return
-        for batch in self._run_statement(statements[0].sql):
+        for batch in self._run_statement(written.statements[0]):
             yield _to_groups(plan, batch, cells)
             cells = {}
 
-    def _count_cells(self, plan: Plan, statement: Statement) -> CellCounts:
+    def _count_cells(self, plan: Plan, statement: WrittenStatement) -> CellCounts:
         """Runs one statement that counts cells."""
-        rows = pa.Table.from_batches(list(self._run_statement(statement.sql)))
+        rows = pa.Table.from_batches(list(self._run_statement(statement)))
         keys = (rows[f"k{i}"].combine_chunks() for i in range(len(plan.keys)))
         return CellCounts(tuple(keys), to_integers(rows["cell"]), to_integers(rows["n"]))
 

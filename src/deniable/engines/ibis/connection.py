@@ -1,4 +1,4 @@
-"""What a back end of Ibis must do: describe tables, check a statement, run it in batches.
+"""What a back end of Ibis must do: describe tables, write a statement, run it in batches.
 
 Ibis connects and finds tables. It does not write the statements: each back end has a class of
 its own, which runs our statement as it is, or as a `StatementWriter` writes it.
@@ -12,6 +12,9 @@ from contextlib import AbstractContextManager
 from typing import Any
 
 import pyarrow as pa
+
+from deniable.engines.handover.written_plan import WrittenStatement
+from deniable.query.plan.plan import Plan, Statement
 
 BATCH = 1 << 17  # groups
 
@@ -38,11 +41,12 @@ class IbisConnection(ABC):
         """The same for a table by its name in the back end."""
 
     @abstractmethod
-    def check(self, sql: str, salt: int) -> None:
-        """Raises Unsupported if the back end cannot run a statement. Runs nothing."""
+    def write(self, plan: Plan, statement: Statement, salt: int) -> WrittenStatement:
+        """A statement in the text of the back end. Raises Unsupported if the back end cannot
+        run it. Runs nothing."""
 
     @abstractmethod
-    def run(self, sql: str, salt: int, seconds: float) -> "Iterator[pa.RecordBatch]":
+    def run(self, statement: WrittenStatement, seconds: float) -> "Iterator[pa.RecordBatch]":
         """Runs a statement; yields one batch or more, or raises when the time is up."""
 
     def snapshot(self) -> AbstractContextManager[None]:

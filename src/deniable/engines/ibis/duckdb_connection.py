@@ -15,10 +15,13 @@ import pyarrow as pa
 from deniable.engines.dialect.duckdb_collations import has_collation
 from deniable.engines.dialect.duckdb_types import type_name
 from deniable.engines.handover.long_texts import LONGEST_TEXT
+from deniable.engines.handover.written_plan import WrittenStatement
 from deniable.engines.ibis import connection
 from deniable.engines.ibis.connection import IbisConnection, interrupt_after
 from deniable.errors import InvalidPolicy
+from deniable.query.plan.plan import Plan, Statement
 from deniable.query.plan.quoting import quote_name
+from deniable.query.plan.written_keys import write_keys_into
 
 _SETTINGS = {
     "error_on_division_by_zero": "false",
@@ -73,15 +76,17 @@ class DuckDBThroughIbis(IbisConnection):
             column for column in texts if has_collation(driver, relation, column)
         }
 
-    def check(self, sql: str, salt: int) -> None:
-        """Nothing: it is the statement that DuckDB's own engine runs."""
+    def write(self, plan: Plan, statement: Statement, salt: int) -> WrittenStatement:
+        """The statement that DuckDB's own engine runs, after its sources."""
+        sql = self._with_sources(write_keys_into(statement.sql, plan.keys))
+        return WrittenStatement(statement.kind, statement.name, sql, {"salt": salt})
 
-    def run(self, sql: str, salt: int, seconds: float) -> "Iterator[pa.RecordBatch]":
+    def run(self, statement: WrittenStatement, seconds: float) -> "Iterator[pa.RecordBatch]":
         driver = self.backend.con
         with _settings(driver), interrupt_after(seconds, driver):
-            (statement,) = driver.extract_statements(self._with_sources(sql))
-            used = {"salt": salt} if "salt" in statement.named_parameters else {}
-            reader: Any = driver.sql(statement, params=used).to_arrow_reader(connection.BATCH)
+            (parsed,) = driver.extract_statements(statement.sql)
+            used = statement.parameters if "salt" in parsed.named_parameters else {}
+            reader: Any = driver.sql(parsed, params=used).to_arrow_reader(connection.BATCH)
             try:
                 batch = next(reader, None)
                 yield batch or pa.RecordBatch.from_pylist([], schema=reader.schema)

@@ -16,12 +16,13 @@ import pyarrow as pa
 from deniable.engines.handover.exact_groups import ExactGroups
 from deniable.engines.handover.plan_runner import PlanRunner
 from deniable.engines.handover.time_limits import TIMEOUT_SECONDS, split_time_limit
+from deniable.engines.handover.written_plan import WrittenPlan, WrittenStatement
 from deniable.engines.ibis.connection import IbisConnection
 from deniable.engines.ibis.duckdb_connection import DuckDBThroughIbis
 from deniable.engines.ibis.sqlite_connection import SQLiteThroughIbis, open_file
 from deniable.errors import InvalidPolicy
 from deniable.policy.source_addresses import is_address, read_address
-from deniable.query.plan.plan import Plan
+from deniable.query.plan.plan import Plan, Statement
 
 # What opens the path of an address, and what runs statements there.
 _BACKENDS: dict[str, tuple[Callable[[str], Any], type[IbisConnection]]] = {
@@ -67,16 +68,16 @@ class Ibis(PlanRunner):
     def _has_collation(self, table: str, column: str) -> bool:
         return column in self._connect().collated[table]
 
-    def _check_statement(self, sql: str) -> None:
-        self._connect().check(sql, self._salt)
+    def _write_statement(self, plan: Plan, statement: Statement) -> WrittenStatement:
+        return self._connect().write(plan, statement, self._salt)
 
-    def _read_groups(self, plan: Plan) -> Iterator[ExactGroups]:
+    def _read_groups(self, written: WrittenPlan) -> Iterator[ExactGroups]:
         """All statements of a plan see the same rows, if the back end can do that."""
         with self._connect().snapshot():
-            yield from super()._read_groups(plan)
+            yield from super()._read_groups(written)
 
-    def _run_statement(self, sql: str) -> "Iterator[pa.RecordBatch]":
-        yield from self._connect().run(sql, self._salt, self._seconds)
+    def _run_statement(self, statement: WrittenStatement) -> "Iterator[pa.RecordBatch]":
+        yield from self._connect().run(statement, self._seconds)
 
     def _recover(self) -> None:
         """Closes a connection that was opened here; one that was given is kept."""

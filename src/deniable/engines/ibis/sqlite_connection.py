@@ -7,7 +7,7 @@ read as its declared type, and a value of another type is NULL.
 import contextlib
 import math
 import sqlite3
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -16,12 +16,14 @@ import ibis.expr.operations as ops
 import pyarrow as pa
 from ibis.backends.sql.datatypes import SQLiteType
 
-from deniable.engines.dialect.statement_writer import StatementWriter
+from deniable.engines.dialect.statement_writer import write_statement
 from deniable.engines.dialect.typed_sql import Kind, WrittenRelation
+from deniable.engines.handover.written_plan import WrittenStatement
 from deniable.engines.ibis import connection, sqlite_functions, sqlite_moments
 from deniable.engines.ibis.connection import IbisConnection, interrupt_after
 from deniable.engines.ibis.sqlite_writer import SQLITE
 from deniable.errors import InvalidPolicy, Unsupported
+from deniable.query.plan.plan import Plan, Statement
 from deniable.query.plan.quoting import quote_name
 
 _OLDEST = (3, 39, 0)  # the first with FULL JOIN
@@ -158,12 +160,11 @@ class SQLiteThroughIbis(IbisConnection):
         collations = [str(step[5]).partition("-")[0] for step in steps if step[1] == "Eq"]
         return collations != ["BINARY"]
 
-    def check(self, sql: str, salt: int) -> None:
-        writer = StatementWriter(SQLITE, self._relations, salt)
-        written = writer.write(sql)
+    def write(self, plan: Plan, statement: Statement, salt: int) -> WrittenStatement:
+        written = write_statement(SQLITE, self._relations, plan, statement, salt)
         try:
             replaced = self.backend.con.execute(_REPLACED).fetchone()
-            self.backend.con.execute(f"EXPLAIN {written}", writer.parameters).close()
+            self.backend.con.execute(f"EXPLAIN {written.sql}", written.parameters).close()
         except sqlite3.Error as problem:  # no row was read yet
             raise Unsupported(
                 f"SQLite cannot run this query ({type(problem).__name__}): it is too large, or "
@@ -174,16 +175,15 @@ class SQLiteThroughIbis(IbisConnection):
                 f"This connection replaces SQLite's function {replaced[0]}, which statements "
                 "call. Open another one. Nothing was spent."
             )
+        return written
 
-    def run(self, sql: str, salt: int, seconds: float) -> "Iterator[pa.RecordBatch]":
-        writer = StatementWriter(SQLITE, self._relations, salt)
-        written = writer.write_relation(sql)
+    def run(self, statement: WrittenStatement, seconds: float) -> "Iterator[pa.RecordBatch]":
         driver = self.backend.con
         with interrupt_after(seconds, driver), contextlib.closing(driver.cursor()) as cursor:
-            cursor.execute(written.sql, writer.parameters)
-            yield _to_batch(cursor.fetchmany(connection.BATCH), written)
+            cursor.execute(statement.sql, statement.parameters)
+            yield _to_batch(cursor.fetchmany(connection.BATCH), statement.columns)
             while rows := cursor.fetchmany(connection.BATCH):
-                yield _to_batch(rows, written)
+                yield _to_batch(rows, statement.columns)
 
     @contextlib.contextmanager
     def snapshot(self) -> Iterator[None]:
@@ -211,15 +211,15 @@ def _read_as(declared: str) -> tuple[str, Kind, str] | None:
     return next((how for kind, how in _READ.items() if getattr(type_, f"is_{kind}")()), None)
 
 
-def _to_batch(rows: list[tuple[Any, ...]], written: WrittenRelation) -> "pa.RecordBatch":
-    columns = zip(*rows, strict=True) if rows else ([] for _ in written.columns)
+def _to_batch(rows: list[tuple[Any, ...]], kinds: Mapping[str, str]) -> "pa.RecordBatch":
+    columns = zip(*rows, strict=True) if rows else ([] for _ in kinds)
     arrays = [
         pa.array([_CONVERT[kind](value) for value in column], _ARROW[kind])
         if kind in _CONVERT
         else pa.array(column, _ARROW[kind])
-        for column, kind in zip(columns, written.columns.values(), strict=True)
+        for column, kind in zip(columns, kinds.values(), strict=True)
     ]
-    return pa.RecordBatch.from_arrays(arrays, names=list(written.columns))
+    return pa.RecordBatch.from_arrays(arrays, names=list(kinds))
 
 
 _CONVERT: dict[str, Callable[[Any], Any]] = {

@@ -14,17 +14,18 @@ from urllib.parse import urlsplit
 
 import pyarrow as pa
 
-from deniable.engines.dialect.statement_writer import StatementWriter
+from deniable.engines.dialect.statement_writer import write_statement
 from deniable.engines.dialect.typed_sql import Kind, WrittenRelation
 from deniable.engines.handover.exact_groups import ExactGroups
 from deniable.engines.handover.long_texts import LONGEST_TEXT
 from deniable.engines.handover.plan_runner import PlanRunner
 from deniable.engines.handover.time_limits import split_time_limit
+from deniable.engines.handover.written_plan import WrittenPlan, WrittenStatement
 from deniable.engines.postgresql.source_definitions import check_database, check_definition
 from deniable.engines.postgresql.writer import POSTGRESQL
 from deniable.errors import InvalidPolicy, MissingExtra
 from deniable.policy.source_addresses import SourceAddress, read_address
-from deniable.query.plan.plan import Plan
+from deniable.query.plan.plan import Plan, Statement
 from deniable.query.plan.quoting import quote_name
 
 _BATCH = 1 << 16  # groups
@@ -136,22 +137,19 @@ class PostgreSQL(PlanRunner):
     def _has_collation(self, table: str, column: str) -> bool:
         return column in self._collated[table]
 
-    def _check_statement(self, sql: str) -> None:
-        self._writer().write(sql)
+    def _write_statement(self, plan: Plan, statement: Statement) -> WrittenStatement:
+        how = self._salt, self._utf8
+        return write_statement(POSTGRESQL, self._relations, plan, statement, *how)
 
-    def _writer(self) -> StatementWriter:
-        return StatementWriter(POSTGRESQL, self._relations, self._salt, utf8=self._utf8)
-
-    def _read_groups(self, plan: Plan) -> Iterator[ExactGroups]:
+    def _read_groups(self, written: WrittenPlan) -> Iterator[ExactGroups]:
         """All statements of a plan run in one transaction, so they see the same rows."""
         with self._connect().transaction():
-            yield from super()._read_groups(plan)
+            yield from super()._read_groups(written)
 
-    def _run_statement(self, sql: str) -> "Iterator[pa.RecordBatch]":
-        written = self._writer().write_relation(sql)
-        schema = pa.schema([(name, _ARROW[kind]) for name, kind in written.columns.items()])
+    def _run_statement(self, statement: WrittenStatement) -> "Iterator[pa.RecordBatch]":
+        schema = pa.schema([(name, _ARROW[kind]) for name, kind in statement.columns.items()])
         with self._connection.cursor(binary=True) as cursor:
-            rows = cursor.stream(written.sql.replace("%", "%%"), [])
+            rows = cursor.stream(statement.sql.replace("%", "%%"), [])
             yield _to_batch(list(islice(rows, _BATCH)), schema)
             while more := list(islice(rows, _BATCH)):
                 yield _to_batch(more, schema)

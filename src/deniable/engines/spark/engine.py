@@ -17,17 +17,18 @@ from urllib.parse import parse_qs, urlsplit
 
 import pyarrow as pa
 
-from deniable.engines.dialect.statement_writer import StatementWriter
+from deniable.engines.dialect.statement_writer import write_statement
 from deniable.engines.dialect.typed_sql import Kind, WrittenRelation
 from deniable.engines.handover.long_texts import LONGEST_TEXT
 from deniable.engines.handover.plan_runner import PlanRunner
+from deniable.engines.handover.written_plan import WrittenPlan, WrittenStatement
 from deniable.engines.spark.progress import report_progress
 from deniable.engines.spark.session import check_functions, session_of, stop_session
 from deniable.engines.spark.stream import stream_batches
 from deniable.engines.spark.writer import SPARK
 from deniable.errors import InvalidPolicy
 from deniable.policy.source_addresses import read_address
-from deniable.query.plan.plan import Plan
+from deniable.query.plan.plan import Plan, Statement
 from deniable.query.plan.quoting import quote_with_backticks as quote_name
 
 _UTC = "TIMESTAMPADD(MICROSECOND, UNIX_MICROS({0}), TIMESTAMP_NTZ'1970-01-01 00:00:00')"
@@ -99,17 +100,17 @@ class Spark(PlanRunner):
     def _has_collation(self, table: str, column: str) -> bool:
         return column in self._collated[table]
 
-    def check(self, plan: Plan) -> None:
-        super().check(plan)
+    def prepare(self, plan: Plan) -> WrittenPlan:
+        written = super().prepare(plan)
         check_functions(self._connect())
+        return written
 
-    def _check_statement(self, sql: str) -> None:
-        StatementWriter(SPARK, self._relations).write(sql)
+    def _write_statement(self, plan: Plan, statement: Statement) -> WrittenStatement:
+        return write_statement(SPARK, self._relations, plan, statement, self._salt)
 
-    def _run_statement(self, sql: str) -> "Iterator[pa.RecordBatch]":
+    def _run_statement(self, statement: WrittenStatement) -> "Iterator[pa.RecordBatch]":
         session = self._connect()
-        writer = StatementWriter(SPARK, self._relations, self._salt)
-        frame = session.sql(writer.write(sql), args=writer.parameters)
+        frame = session.sql(statement.sql, args=dict(statement.parameters))
         with report_progress(session, self.progress):
             yield from stream_batches(frame)
 

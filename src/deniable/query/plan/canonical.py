@@ -92,8 +92,10 @@ def to_json(value: object) -> Json:
     >>> to_json(parts.Block(("n",), "rows", Laplace(epsilon=0.1)))["mechanism"]
     {'class': 'Laplace', 'epsilon': '1/10', 'odds': None, 'sensitivity': '1', 'step': '1'}
     """
-    if value is None or isinstance(value, bool | int | str):
+    if value is None or isinstance(value, bool | int):
         return value
+    if isinstance(value, str):
+        return str(value)  # without the tree of a statement
     if isinstance(value, float):
         return value if math.isfinite(value) else str(value)
     if isinstance(value, Fraction) and _is_too_long(value):

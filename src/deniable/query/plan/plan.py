@@ -4,8 +4,8 @@ A plan holds the integer aggregate as one SQL tree, the noise, the sensitivity, 
 predicted margins and the post-processing. The cost preview, the refusal and the certificate
 are all derived from this one object, and nothing in it depends on a row.
 
-An engine runs each of a plan's `statements`, which are in DuckDB's dialect, and returns only
-integers and keys. There are two kinds of statement.
+An engine runs each of a plan's `statements` and returns only integers and keys. Each is a tree
+and its text in DuckDB's dialect (`StatementText`). There are two kinds of statement.
 
 - `groups` (at most one, and it comes first): one row per group, with the key columns k0, k1,
   ..., the number of units (`units`, if keys are private) and one integer for each feature, in

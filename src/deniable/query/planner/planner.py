@@ -15,6 +15,7 @@ from deniable.query.language.expressions import aggregates_in
 from deniable.query.language.question import Question
 from deniable.query.language.syntax_tree import Aggregate, ColumnRef, Expression
 from deniable.query.plan.plan import GroupKey, Plan
+from deniable.query.plan.statement_text import StatementText
 from deniable.query.planner.aggregate_nodes import build_nodes
 from deniable.query.planner.choices import MODES, QUANTILES, choose_values, price_choices
 from deniable.query.planner.draft import Draft, Request
@@ -178,7 +179,7 @@ def write_statements(draft: Draft) -> None:
         statement = AggregateStatement(
             draft.scope, where, groupings, draft.statistics, *limits, draft.private, other
         )
-        draft.engine_sql = statement.sql().sql(dialect="duckdb")
+        draft.engine_sql = StatementText(statement.sql())
 
 
 STEPS: tuple[Callable[[Draft], None], ...] = (

@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from sqlglot import exp
 
 from deniable.policy import Table
+from deniable.query.relations.sql_nodes import relation
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,7 +31,7 @@ class NumberedRows:
             for name in names
         ]
         number = exp.alias_(exp.column(self._number(), quoted=True), "u")
-        return exp.select(*columns, number).from_(exp.to_identifier(self.name, quoted=True))
+        return exp.select(*columns, number).from_(relation(self.name))
 
     def define_in(self, statement: exp.Select, place: int, of: int) -> exp.Select:
         """The statement with these rows in its WITH. They are number `place` of `of` tables,
@@ -40,8 +41,7 @@ class NumberedRows:
             count = exp.Mul(this=count, expression=exp.Literal.number(of))
             count = exp.Add(this=count, expression=exp.Literal.number(place))
         number = exp.alias_(count, self._number(), quoted=True)
-        source = exp.to_identifier(self.table.name, quoted=True)
-        rows = exp.select(number, exp.Star()).from_(source)
+        rows = exp.select(number, exp.Star()).from_(relation(self.table.name))
         name = exp.to_identifier(self.name, quoted=True)
         return statement.with_(name, as_=rows, materialized=True)
 

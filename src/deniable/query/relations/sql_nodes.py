@@ -20,6 +20,11 @@ def subquery(inner: exp.Select, name: str) -> exp.Select:
     return exp.Select().from_(inner.subquery(name, copy=False), copy=False)
 
 
+def relation(name: str) -> exp.Table:
+    """A table of the policy, or a relation that the statement itself has named."""
+    return exp.Table(this=exp.to_identifier(name, quoted=True))
+
+
 def column(name: str) -> Sql:
     """A column that the statement itself has named."""
     return exp.column(name)

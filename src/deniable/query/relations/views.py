@@ -24,6 +24,7 @@ from deniable.query.relations.sql_nodes import (
     column,
     named,
     number,
+    relation,
     subquery,
 )
 from deniable.query.relations.value_ranges import ValueRange, shorten
@@ -229,8 +230,7 @@ def select_clean_columns(
     ]
     statement = exp.Select(expressions=selected)
     if scope.source is None:
-        table = exp.to_identifier(scope.table.name, quoted=True)
-        statement = statement.from_(table, copy=False)
+        statement = statement.from_(relation(scope.table.name), copy=False)
     else:
         inner = scope.source.select(list(dict.fromkeys([*columns, *keys])))
         inner = scope.define_row_numbers(inner) if outermost else inner

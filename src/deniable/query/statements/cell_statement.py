@@ -22,6 +22,7 @@ from sqlglot import exp
 
 from deniable.query.language.syntax_tree import Expression, Literal
 from deniable.query.plan.plan import GroupKey
+from deniable.query.plan.statement_text import StatementText
 from deniable.query.plan.written_keys import listed_values
 from deniable.query.relations.scope import Scope
 from deniable.query.relations.sql_nodes import (
@@ -56,7 +57,7 @@ class CellStatement:
             else exp.Sub(this=exp.column("v"), expression=number(low))
         )
         counted = kept.select(*self._keys(), named(cell, "cell"), _count())
-        return _text(counted.group_by(*self._keys(), exp.column("v")))
+        return StatementText(counted.group_by(*self._keys(), exp.column("v")))
 
     def count_keys(self, argument: Expression, key: GroupKey) -> str:
         """Cell i is the i-th declared value of a key."""
@@ -70,7 +71,7 @@ class CellStatement:
         for i, value in enumerate(listed_values(key)):
             cell = cell.when(self._literal(value), number(i), copy=False)
         answer = subquery(counted, "counted")
-        return _text(answer.select(*self._keys(), named(cell, "cell"), exp.column("n")))
+        return StatementText(answer.select(*self._keys(), named(cell, "cell"), exp.column("n")))
 
     def count_distinct(self, argument: Expression) -> str:
         """One cell, 0, that holds the number of distinct values."""
@@ -78,7 +79,7 @@ class CellStatement:
         kept = subquery(self._limit_rows(rows, exp.column("x0"), once=True), "kept")
         distinct = exp.Count(this=exp.Distinct(expressions=[exp.column("v")]))
         counted = kept.select(*self._keys(), named(number(0), "cell"), named(distinct, "n"))
-        return _text(counted.group_by(*self._keys()) if self.groupings else counted)
+        return StatementText(counted.group_by(*self._keys()) if self.groupings else counted)
 
     def _rows(self, statistic: Statistic) -> exp.Select:
         return InputRows(self.scope, self.where, self.groupings, (statistic,), self.other).sql()
@@ -138,7 +139,3 @@ def _window(function: Sql, by: list[Sql], order: list[Sql]) -> Sql:
 
 def _at_most(name: str, most: int) -> Sql:
     return exp.LTE(this=exp.column(name), expression=number(most))
-
-
-def _text(statement: exp.Select) -> str:
-    return statement.sql(dialect="duckdb")

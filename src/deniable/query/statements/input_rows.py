@@ -29,10 +29,12 @@ from deniable.query.relations.sql_nodes import (
     Sql,
     case,
     clip,
+    column,
     double,
     double_literal,
     named,
     number,
+    relation,
     subquery,
     try_cast,
 )
@@ -194,12 +196,8 @@ class InputRows:
         key = grouping.key
         assert key.values is not None
         if grouping.in_plan and is_beside(key):
-            relation = exp.to_identifier(key_relation(place), quoted=True)
-            keys = (
-                exp.Select()
-                .select(exp.column("key"), copy=False)
-                .from_(exp.Table(this=relation), copy=False)
-            )
+            keys = exp.Select(expressions=[column("key")])
+            keys = keys.from_(relation(key_relation(place)), copy=False)
             return exp.In(this=value, query=exp.Subquery(this=keys))
         if key.kind == "number":
             steps = key_list_of(key.values).steps(key.step or Fraction(1))

@@ -22,7 +22,6 @@ from datetime import date
 from fractions import Fraction
 from typing import TypeAlias
 
-import sqlglot
 from sqlglot import exp
 
 from deniable.errors import InvalidParameter, InvalidQuery
@@ -30,8 +29,9 @@ from deniable.policy import Table
 from deniable.query.language.parse import check_encodable
 from deniable.query.language.syntax_tree import Literal
 from deniable.query.plan.plan import KeyValue, Plan
+from deniable.query.plan.statement_text import StatementText, tree_of
 from deniable.query.relations.scope import Scope
-from deniable.query.relations.sql_nodes import Sql, try_cast
+from deniable.query.relations.sql_nodes import Sql, relation, try_cast
 
 Part: TypeAlias = tuple[tuple[str, KeyValue], ...]  # (column, value), each narrowing further
 
@@ -127,20 +127,19 @@ def _normalize_key(name: str, kind: str | None, key: KeyValue) -> KeyValue:
 
 
 def _restrict_sql(sql: str, table: Table, part: Part) -> str:
-    tree = sqlglot.parse_one(sql, dialect="duckdb")
+    tree = tree_of(sql).copy()
     scope = Scope(table)
     sources = [source for source in tree.find_all(exp.Table) if source.name == table.name]
     for source in sources:
         rows = _rows(scope, part)
-        alias = source.args.get("alias") or exp.TableAlias(this=_name(table.name))
+        alias = source.args.get("alias") or exp.TableAlias(this=relation(table.name).this)
         source.replace(exp.Subquery(this=rows, alias=alias.copy()))
-    return tree.sql(dialect="duckdb")
+    return StatementText(tree)
 
 
 def reads_only_part(plan: Plan, table: Table, part: Part) -> bool:
     """Whether every statement of a plan reads the rows of this part, and no others."""
     rows = _rows(Scope(table), part).sql(dialect="duckdb")
-    rows = sqlglot.parse_one(rows, dialect="duckdb").sql(dialect="duckdb")
 
     def is_restricted(node: Sql | None) -> bool:
         while node is not None:
@@ -149,14 +148,19 @@ def reads_only_part(plan: Plan, table: Table, part: Part) -> bool:
             node = node.parent
         return False
 
-    trees = [sqlglot.parse_one(one.sql, dialect="duckdb") for one in plan.statements]
+    # In a copy each node has one parent.
+    trees = [tree_of(statement.sql).copy() for statement in plan.statements]
     sources = [source for tree in trees for source in tree.find_all(exp.Table)]
     name = table.name.lower()
     return all(is_restricted(source) for source in sources if source.name.lower() == name)
 
 
 def _rows(scope: Scope, part: Part) -> exp.Select:
-    return exp.select("*").from_(_source(scope.table)).where(*_conditions(scope, part))
+    return (
+        exp.Select(expressions=[exp.Star()])
+        .from_(relation(scope.table.name))
+        .where(*_conditions(scope, part))
+    )
 
 
 def _conditions(scope: Scope, part: Part) -> list[Sql]:
@@ -170,7 +174,9 @@ def _conditions(scope: Scope, part: Part) -> list[Sql]:
         if unit is None:
             continue
         least = exp.Min(this=_value(scope, column))
-        units = exp.select(_column(unit)).from_(_source(scope.table)).group_by(_column(unit))
+        units = (
+            exp.select(_column(unit)).from_(relation(scope.table.name)).group_by(_column(unit))
+        )
         units = units.having(exp.EQ(this=least, expression=_literal(scope, column, key)))
         conditions.append(exp.In(this=_column(unit), query=exp.Subquery(this=units)))
     return conditions
@@ -187,14 +193,6 @@ def _literal(scope: Scope, column: str, key: KeyValue) -> Sql:
         return try_cast(exp.Literal.string(str(key)), "date")
     exact = key if isinstance(key, str | bool) else Fraction(str(key))
     return scope.sql(Literal(exact))
-
-
-def _source(table: Table) -> exp.Table:
-    return exp.Table(this=_name(table.name))
-
-
-def _name(name: str) -> exp.Identifier:
-    return exp.to_identifier(name, quoted=True)
 
 
 def _column(name: str) -> Sql:

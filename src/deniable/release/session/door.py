@@ -5,6 +5,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NoReturn, Self, Unpack
 
+from deniable.engines.handover.written_plan import WrittenPlan
 from deniable.errors import InvalidParameter
 from deniable.exact.rationals import Number
 from deniable.ledger.ledger import (
@@ -24,7 +25,7 @@ from deniable.query.planner.request import make_plan
 from deniable.release.answer.answer_table import Answer
 from deniable.release.session.ask_options import AskOptions, with_names
 from deniable.release.session.engine_run import Engine, run
-from deniable.release.session.plan_check import check_plan
+from deniable.release.session.plan_check import prepare_plan
 from deniable.release.session.receipt import write_receipt
 from deniable.release.session.release import Release
 from deniable.release.session.release_records import (
@@ -56,7 +57,7 @@ class Door:
     ) -> None:
         schemas = {name: engine.schema(name) for name in policy.tables}
         self.policy = policy.with_schemas(schemas)
-        self.analyst, self.rehearsal = analyst, rehearsal
+        self.rehearsal = rehearsal
         self._engine, self._ledger, self._log = engine, ledger, log
         self._records = ReleaseRecords(
             self.policy,
@@ -76,14 +77,15 @@ class Door:
         answer at no further cost. `fresh` pays for a new answer. A `question_id` of your own
         makes it safe to ask again after a lost connection: it has one charge and one outcome.
         """
-        facts = self._records.facts(self._checked(plan))
+        ready = self._prepare(plan)
+        facts = self._records.facts(plan)
         options = {"part": self._rows.path, "fresh": fresh, "question_id": question_id}
         with self._ledger.ask(plan, **facts, **options) as found:  # type: ignore[arg-type]
             if isinstance(found, RecalledAnswer):
                 return self._records.hand_over(
                     plan, *self._records.read_kept(plan, found.record), repeated=True
                 )
-            return self._run_and_settle(found, plan)
+            return self._run_and_settle(found, plan, ready)
 
     def release_all(
         self, plans: Sequence[Plan], *, delta: Number | None = None
@@ -105,10 +107,10 @@ class Door:
             raise InvalidParameter(
                 f"release_all() takes a list of Plans; got {type(plans).__name__}."
             )
-        checked = [self._checked(plan) for plan in plans]
-        tables = [name for plan in checked for name in (*plan.tables, *plan.public)]
+        ready = [self._prepare(plan) for plan in plans]
+        tables = [name for plan in plans for name in (*plan.tables, *plan.public)]
         entries = self._ledger.reserve_all(
-            checked,
+            plans,
             analyst=self.analyst,
             plan_hashes=[self._records.canonical_form(plan)[1] for plan in plans],
             version=self.policy.data_name(tables),
@@ -117,8 +119,8 @@ class Door:
         )
         releases: list[Release] = []
         try:
-            for entry, plan in zip(entries, plans, strict=True):
-                releases.append(self._run_and_settle(entry, plan))
+            for entry, plan, written in zip(entries, plans, ready, strict=True):
+                releases.append(self._run_and_settle(entry, plan, written))
         except BaseException:
             for entry in entries[len(releases) + 1 :]:
                 self._ledger.fail(entry, "not run")
@@ -126,23 +128,33 @@ class Door:
         return tuple(releases)
 
     @property
+    def analyst(self) -> str | None:
+        """The person who asks, if the policy has budgets for analysts."""
+        return self._records.analyst
+
+    @analyst.setter
+    def analyst(self, name: str | None) -> None:
+        self._records.analyst = name
+
+    @property
     def _rows(self) -> TablePart:
         """The rows that this session is about."""
         return self._records.rows
 
-    def _run(self, plan: Plan) -> Answer | BaseException:
-        return run(self._engine, plan, self._log)
+    def _run(self, ready: Plan | WrittenPlan) -> Answer | BaseException:
+        return run(self._engine, ready, self._log)
 
-    def _run_and_settle(self, entry: Entry, plan: Plan) -> Release:
+    def _run_and_settle(self, entry: Entry, plan: Plan, ready: Plan | WrittenPlan) -> Release:
         """Runs a charged plan, adds noise, settles the charge and hands the answer over."""
-        answer = self._run(plan)
+        answer = self._run(ready)
         if isinstance(answer, BaseException):
             raise self._record_failure(entry, answer)
         return self._settle(entry, plan, answer)
 
     def recall(self, plan: Plan) -> Release | None:
         """The kept answer to a plan, if it is free for this analyst; None otherwise."""
-        recalled = self._ledger.recall(**self._records.facts(self._checked(plan)))
+        self._prepare(plan)
+        recalled = self._ledger.recall(**self._records.facts(plan))
         if recalled is None:
             return None
         return self._records.hand_over(
@@ -205,7 +217,9 @@ class Door:
         The plans stand for its steps: they are what is charged. A step may be another plan that
         costs no more. The same question again gets the same answers at no further cost.
         """
-        forms = [self._records.canonical_form(self._checked(plan))[1] for plan in plans]
+        for plan in plans:
+            self._prepare(plan)
+        forms = [self._records.canonical_form(plan)[1] for plan in plans]
         tables = [name for plan in plans for name in (*plan.tables, *plan.public)]
         question = canonical.digest_json(["deniable run 1", *forms])
         asked: AskedRun = {
@@ -238,9 +252,8 @@ class Door:
         self._ledger.settle(entry, receipt)
         return self._records.hand_over(plan, answer, certificate, kept=receipt is not None)
 
-    def _checked(self, plan: Plan) -> Plan:
-        check_plan(plan, self.policy, self._rows, self._engine)
-        return plan
+    def _prepare(self, plan: Plan) -> Plan | WrittenPlan:
+        return prepare_plan(plan, self.policy, self._rows, self._engine)
 
     @with_names("question, epsilon=0.5")
     def plan(self, question: str | Question, **options: Unpack[AskOptions]) -> Plan:

@@ -14,6 +14,7 @@ from typing import Any, Protocol, runtime_checkable
 
 from deniable.engines.handover.exact_groups import ExactGroups
 from deniable.engines.handover.withheld import Withheld
+from deniable.engines.handover.written_plan import WrittenPlan
 from deniable.errors import EngineFailed
 from deniable.query.plan.plan import Plan
 from deniable.release.answer.answer import draw_answer
@@ -31,7 +32,7 @@ class Engine(Protocol):
 
     def schema(self, table: str) -> Mapping[str, str]: ...
 
-    def run(self, plan: Plan) -> Withheld[ExactGroups]: ...
+    def run(self, plan: Any) -> Withheld[ExactGroups]: ...
 
     def close(self) -> None: ...
 
@@ -40,21 +41,25 @@ class Engine(Protocol):
 class StreamsGroups(Protocol):
     """An engine that returns its groups in batches, so they need not all fit in memory."""
 
-    def stream(self, plan: Plan) -> Withheld[Iterator[ExactGroups]]: ...
+    def stream(self, plan: Any) -> Withheld[Iterator[ExactGroups]]: ...
 
 
 @runtime_checkable
-class ChecksPlans(Protocol):
-    """An engine with its own dialect: it refuses what it cannot write, before the charge."""
+class PreparesPlans(Protocol):
+    """An engine that writes a plan's final text, or refuses to, before the charge. Its `run`
+    and `stream` take what it has written."""
 
-    def check(self, plan: Plan) -> None: ...
+    def prepare(self, plan: Plan) -> WrittenPlan: ...
 
 
-def run(engine: Engine, plan: Plan, log_file: Path | None = None) -> Answer | BaseException:
+def run(
+    engine: Engine, ready: Plan | WrittenPlan, log_file: Path | None = None
+) -> Answer | BaseException:
     """The noisy answer to a plan; or the exception to raise, which has no context."""
+    plan = ready.plan if isinstance(ready, WrittenPlan) else ready
     with log_to(log_file):
         try:
-            return _run_engine(engine, plan).reveal_to(partial(draw_answer, plan))
+            return _run_engine(engine, plan, ready).reveal_to(partial(draw_answer, plan))
         except EngineFailed as failure:
             return EngineFailed(failure.reference)
         except (KeyboardInterrupt, SystemExit) as halt:
@@ -65,8 +70,8 @@ def run(engine: Engine, plan: Plan, log_file: Path | None = None) -> Answer | Ba
             return EngineFailed(reference)
 
 
-def _run_engine(engine: Engine, plan: Plan) -> Withheld[Any]:
+def _run_engine(engine: Engine, plan: Plan, ready: Plan | WrittenPlan) -> Withheld[Any]:
     """In batches if possible; all at once if there are cells, which belong to any batch."""
     if isinstance(engine, StreamsGroups) and len(plan.statements) == 1:
-        return engine.stream(plan)
-    return engine.run(plan)
+        return engine.stream(ready)
+    return engine.run(ready)

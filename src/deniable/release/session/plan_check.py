@@ -1,14 +1,19 @@
 """Checks that a plan protects the privacy units that the session's policy protects."""
 
+from deniable.engines.handover.written_plan import WrittenPlan
 from deniable.errors import InvalidParameter
 from deniable.policy import Policy
 from deniable.query.plan.plan import Plan
-from deniable.release.session.engine_run import ChecksPlans, Engine
+from deniable.release.session.engine_run import Engine, PreparesPlans
 from deniable.release.session.table_part import TablePart
 
 
-def check_plan(plan: Plan, policy: Policy, rows: TablePart, engine: Engine) -> None:
-    """Refuses a plan that was made for other privacy units, or that the engine cannot run.
+def prepare_plan(
+    plan: Plan, policy: Policy, rows: TablePart, engine: Engine
+) -> Plan | WrittenPlan:
+    """The plan in the engine's final text, which is what will run; or the plan itself, if the
+    engine writes none. Refuses a plan that was made for other privacy units, or that the engine
+    cannot run.
 
     A plan clips and limits by itself, so a plan made for other bounds is as private as any.
     A plan made for other units is not.
@@ -24,8 +29,7 @@ def check_plan(plan: Plan, policy: Policy, rows: TablePart, engine: Engine) -> N
             "not protect the privacy units of this session. Make a new one with plan(...). "
             "Nothing was spent."
         )
-    if isinstance(engine, ChecksPlans):
-        engine.check(plan)
+    return engine.prepare(plan) if isinstance(engine, PreparesPlans) else plan
 
 
 def _protects_the_same_units(plan: Plan, policy: Policy) -> bool:

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Protocol, Self, Unpack
 
+from deniable.engines.handover.written_plan import WrittenPlan
 from deniable.errors import LedgerBroken
 from deniable.exact.foreign_text import read_json
 from deniable.ledger.ledger import RemainingInFilter, ReservedRun
@@ -22,9 +23,9 @@ class StepDoor(Protocol):
 
     def plan(self, question: str, **options: Unpack[AskOptions]) -> Plan: ...
 
-    def _checked(self, plan: Plan) -> Plan: ...
+    def _prepare(self, plan: Plan) -> Plan | WrittenPlan: ...
 
-    def _run(self, plan: Plan) -> Answer | BaseException: ...
+    def _run(self, ready: Plan | WrittenPlan) -> Answer | BaseException: ...
 
 
 class Run:
@@ -58,9 +59,9 @@ class Run:
 
         If it does not fit what is left of the run, raises `BudgetExhausted`; nothing is read.
         """
-        self._door._checked(plan)
+        ready = self._door._prepare(plan)
         step = self._reserved.step(plan)
-        answer = self._door._run(plan)
+        answer = self._door._run(ready)
         if isinstance(answer, BaseException):
             self._end(getattr(answer, "reference", "interrupted"))
             raise answer

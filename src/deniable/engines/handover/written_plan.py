@@ -1,0 +1,27 @@
+"""A Plan in the final text of one engine, written before the charge: exactly this text runs."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from deniable.query.plan.plan import Plan
+
+
+@dataclass(frozen=True, slots=True)
+class WrittenStatement:
+    """One statement in the text that the engine runs, with its parameters."""
+
+    kind: str  # "groups" or "cells"
+    name: str  # the name of cells in the engine's result
+    sql: str
+    parameters: Mapping[str, Any] = field(default_factory=dict, repr=False)  # may hold the salt
+    columns: Mapping[str, str] = field(default_factory=dict)  # their kinds, for some drivers
+    cells: int = 0  # how many, if the engine returns the cell of each row and we count
+
+
+@dataclass(frozen=True, slots=True)
+class WrittenPlan:
+    """A plan and its statements, in the order of `Plan.statements`."""
+
+    plan: Plan
+    statements: tuple[WrittenStatement, ...]

@@ -1,0 +1,105 @@
+"""Statements are trees from the planner to the engine: no text of ours is parsed again."""
+
+import copy
+import pickle
+
+import pytest
+import sqlglot
+from sqlglot.parser import Parser
+
+from deniable.engines.dialect.statement_writer import write_statement
+from deniable.engines.dialect.typed_sql import WrittenRelation
+from deniable.engines.duckdb.engine import DuckDB
+from deniable.engines.ibis.sqlite_writer import SQLITE
+from deniable.engines.postgresql.writer import POSTGRESQL
+from deniable.engines.spark.writer import SPARK
+from deniable.query.language.parse import parse
+from deniable.query.plan import canonical
+from deniable.query.plan.statement_text import StatementText, tree_of
+from deniable.query.planner.planner import plan
+from deniable.query.statements.partition import reads_only_part, restrict_to_part
+from tests.engines.contract import CASES, HOSTILE_SCHEMA, POLICIES, many_keys
+from tests.query import hospital, town
+
+PARSED = parse("SELECT COUNT(*) AS n FROM visits WHERE cost > 3")
+KINDS = {"BIGINT": "bigint", "INTEGER": "int", "DOUBLE": "double", "VARCHAR": "text"}
+KINDS |= {"BOOLEAN": "boolean", "DATE": "date", "TIMESTAMP": "timestamp"}
+
+
+def relations(schemas):
+    return {
+        name: WrittenRelation(f'"{name}"', {column: KINDS[of] for column, of in schema.items()})
+        for name, schema in schemas.items()
+    }
+
+
+def golden():
+    """Each golden plan, and the schemas of its tables."""
+    for path in CASES:
+        first, _, *sql = path.read_text().splitlines()
+        which = first.removeprefix("-- policy: ")
+        schemas = town.SCHEMAS if which.startswith("town") else {"visits": hospital.SCHEMA}
+        yield plan(parse("\n".join(sql)), POLICIES[which], epsilon=0.5), schemas
+
+
+@pytest.fixture
+def no_parser(monkeypatch):
+    """Nothing can parse a statement; the name of a type may be read."""
+    parsed = Parser.parse
+
+    def refuse(self, tokens, sql=None):
+        assert "SELECT" not in (sql or "").upper(), f"a statement is parsed: {sql[:80]}"
+        return parsed(self, tokens, sql)
+
+    monkeypatch.setattr(Parser, "parse", refuse)
+
+
+def test_the_guard_sees_a_parser(no_parser):
+    with pytest.raises(AssertionError, match="a statement is parsed"):
+        sqlglot.parse_one("SELECT 1")
+
+
+def test_no_engine_parses_a_statement_of_a_plan(request):
+    made = list(golden())
+    request.getfixturevalue("no_parser")
+    with (
+        DuckDB.open({"visits": hospital.visits()}) as one,
+        DuckDB.open(town.SOURCES) as several,
+    ):
+        for asked, schemas in made:
+            (several if "bills" in schemas else one).run(asked)
+            for dialect in (SPARK, POSTGRESQL, SQLITE):
+                for statement in asked.statements:
+                    write_statement(dialect, relations(schemas), asked, statement, 7)
+
+
+def test_parts_and_keys_beside_a_statement_need_no_parser(request):
+    made = plan(PARSED, hospital.policy(), epsilon=1)
+    table, part = hospital.policy().tables["visits"], (("ward", "A"),)
+    beside, odd = dict(many_keys()), relations({"odd": HOSTILE_SCHEMA})
+    request.getfixturevalue("no_parser")
+    restricted = restrict_to_part(made, table, part)
+    assert isinstance(restricted.engine_sql, StatementText)
+    assert reads_only_part(restricted, table, part)
+    assert not reads_only_part(made, table, part)
+    for asked in beside.values():
+        (statement, *_) = asked.statements
+        assert "(keys " not in write_statement(SQLITE, odd, asked, statement, 7).sql
+
+
+def test_a_plan_that_was_read_from_a_file_is_judged_by_its_text():
+    made = plan(PARSED, hospital.policy(), epsilon=1)
+    table, part = hospital.policy().tables["visits"], (("ward", "A"),)
+    restricted = restrict_to_part(made, table, part)
+    read = canonical.from_json(canonical.to_json(restricted))
+    assert read == restricted
+    assert type(read.engine_sql) is type(canonical.to_json(restricted)["engine_sql"]) is str
+    assert reads_only_part(read, table, part)
+    assert not reads_only_part(canonical.from_json(canonical.to_json(made)), table, part)
+
+
+def test_a_statement_can_be_copied_and_pickled():
+    made = plan(PARSED, hospital.policy(), epsilon=1)
+    for copied in (copy.deepcopy(made), pickle.loads(pickle.dumps(made))):
+        assert copied == made
+        assert tree_of(copied.engine_sql) == tree_of(made.engine_sql)
