@@ -169,6 +169,7 @@ class ValueWriter:
     dialect: Dialect
     state: StatementState
     scope: ColumnKinds
+    write_query: Callable[[exp.Expr], WrittenRelation]  # a query that stands in a value
 
     def write(self, node: exp.Expr) -> TypedSQL:
         """A value in the engine's dialect; raises Unsupported if it cannot be written."""

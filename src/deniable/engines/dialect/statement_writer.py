@@ -159,7 +159,12 @@ class StatementWriter:
         self, node: exp.Select, defined: Mapping[str, Columns]
     ) -> WrittenRelation:
         head, relations = self._write_with(node, defined)
-        to = ValueWriter(self._dialect, self._state, ColumnKinds(relations))
+        to = ValueWriter(
+            self._dialect,
+            self._state,
+            ColumnKinds(relations),
+            lambda query: self._write_query(query, relations),
+        )
         source = self._write_from(node, to)
         columns: dict[str, Kind] = {}
         selected = [_write_selected(column, to, columns) for column in node.expressions]

@@ -133,11 +133,19 @@ def _is(to: ValueWriter, node: exp.Expr) -> TypedSQL:
 
 
 def _in(to: ValueWriter, node: exp.Expr) -> TypedSQL:
-    if not node.expressions:
-        raise to.unsupported(node)
+    if node.args.get("query") is not None:
+        return _in_query(to, node)
     value, *items = to.align(node, *(to.write(part) for part in (node.this, *node.expressions)))
     listed = ", ".join(item.sql for item in items)
     return TypedSQL(f"({value.sql} IN ({listed}))", "boolean")
+
+
+def _in_query(to: ValueWriter, node: exp.Expr) -> TypedSQL:
+    """Whether a value is in the one column of a query, which has the same kind."""
+    value, listed = to.write(node.this), to.write_query(node.args["query"])
+    if list(listed.columns.values()) != [value.kind]:
+        raise to.unsupported(node)
+    return TypedSQL(f"({value.sql} IN ({listed.sql}))", "boolean")
 
 
 def _between(to: ValueWriter, node: exp.Expr) -> TypedSQL:
