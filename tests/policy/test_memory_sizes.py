@@ -30,7 +30,21 @@ def test_amounts_as_people_write_them(amount, found):
 
 
 @pytest.mark.parametrize(
-    "amount", ["4", "GB", "-4 GB", "4 potatoes", "63 MiB", 0, True, "1e9 GB"]
+    "amount",
+    [
+        "4",
+        "GB",
+        "-4 GB",
+        "4 potatoes",
+        "63 MiB",
+        0,
+        -5,
+        True,
+        "1e9 GB",
+        "9999999999",
+        "4 GB or so",
+        "80 gbit",
+    ],
 )
 def test_what_is_no_amount_is_refused_with_its_line(amount):
     with pytest.raises(InvalidPolicy, match="such as"):

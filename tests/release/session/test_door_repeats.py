@@ -26,7 +26,7 @@ from deniable.policy.ledger_id import write_ledger_id
 from deniable.policy.ledger_settings import locate_ledger
 from deniable.release import Head, MemoryLedger, Session
 from deniable.release.answer.record import fingerprint
-from deniable.release.session import receipt
+from deniable.release.session import release_records
 
 COUNT = "SELECT COUNT(*) AS n FROM visits"
 FRAME = pa.table(
@@ -231,7 +231,7 @@ def test_a_kept_answer_that_was_changed_is_not_handed_out(what):
     if what == "statement":
         changed = dict(certificate.statement) | {"answer_hash": fingerprint(bigger)}
         certificate = replace(certificate, statement=changed)
-    forged = receipt.write_receipt(replace(first.answer, table=bigger), certificate)
+    forged = release_records.write_receipt(replace(first.answer, table=bigger), certificate)
     kept = session.ledger.recall(**session._records.facts(first.plan))
     session._ledger.ask = lambda *_, **__: nullcontext(replace(kept, record=forged))
     with pytest.raises(dp.LedgerBroken, match="kept answer"):
@@ -250,7 +250,7 @@ def test_a_failure_is_not_an_answer():
 
 
 def test_answers_that_are_too_large_are_not_kept(monkeypatch):
-    monkeypatch.setattr(receipt, "MAX_KEPT_BYTES", 1)
+    monkeypatch.setattr(release_records, "MAX_KEPT_BYTES", 1)
     session, engine = opened()
     first = session.sql(COUNT, epsilon=1)
     assert not first.kept
@@ -265,7 +265,7 @@ def test_what_is_kept_is_not_said_to_be_too_large():
     for answer in (session.sql(COUNT, epsilon=1), session.sql(COUNT, epsilon=1)):
         assert answer.kept
         assert "Too large" not in str(answer)
-    assert receipt.MAX_KEPT_BYTES == 4 << 20  # as the sentence says
+    assert release_records.MAX_KEPT_BYTES == 4 << 20  # as the sentence says
 
 
 def test_parts_together_cost_the_dearest_one():
@@ -372,7 +372,7 @@ def test_an_answer_to_another_question_is_not_handed_out(monkeypatch):
     session, _ = opened()
     other = session.sql(f"{COUNT} WHERE age > 50", epsilon=1)
     session.sql(COUNT, epsilon=1)
-    record = receipt.write_receipt(other.answer, other.certificate)
+    record = release_records.write_receipt(other.answer, other.certificate)
     true = asking.recalled_answer
     monkeypatch.setattr(
         asking, "recalled_answer", lambda body: replace(true(body), record=record)

@@ -26,12 +26,12 @@ from deniable.release.answer.answer_table import Answer
 from deniable.release.session.ask_options import AskOptions, with_names
 from deniable.release.session.engine_run import Engine, run
 from deniable.release.session.plan_check import prepare_plan
-from deniable.release.session.receipt import write_receipt
 from deniable.release.session.release import Release
 from deniable.release.session.release_records import (
     ReleaseRecords,
     private_tables,
     widest_neighbors,
+    write_receipt,
 )
 from deniable.release.session.runs import RecalledRun, Run
 from deniable.release.session.table_part import TablePart

@@ -1,26 +1,41 @@
-"""What a ledger and a certificate say about a plan and its answer; and their release."""
+"""What a ledger keeps and a certificate says about a plan and its answer; their release.
 
+The ledger keeps a copy of an answer, its receipt, so that the same question costs nothing
+again.
+"""
+
+import base64
+import json
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import TypedDict
 
+import pyarrow as pa
+
+from deniable.errors import LedgerBroken, LedgerUnavailable
+from deniable.exact.foreign_text import read_json
 from deniable.ledger.ledger import Ledger, Remaining, touched_parts
 from deniable.ledger.remaining import describe_how_many
+from deniable.ledger.stores.signing_keys import signature_is_valid
 from deniable.policy import Policy
 from deniable.privacy.neighbors import Neighbors
 from deniable.query.plan import canonical
 from deniable.query.plan.plan import Plan
 from deniable.release.answer.answer_table import Answer
+from deniable.release.answer.record import fingerprint, from_bytes, to_bytes
 from deniable.release.certificate.certificate import (
     Certificate,
     CertificateContext,
     RunStep,
     budget_cap,
     certify,
+    signed_message,
 )
-from deniable.release.session.receipt import read_receipt
 from deniable.release.session.release import Release
 from deniable.release.session.table_part import TablePart
+
+VERSION = 1  # of kept answers
+MAX_KEPT_BYTES = 4 << 20  # larger tables are not kept: asking again is charged again
 
 
 class RequestFacts(TypedDict):
@@ -129,3 +144,45 @@ def widest_neighbors(policy: Policy, tables: Sequence[str]) -> Neighbors:
     known = [policy.tables[name] for name in tables if name in policy.tables]
     replaced = any(table.neighbors == "replace" for table in known)
     return "replace" if replaced else "add-remove"
+
+
+def write_receipt(answer: Answer, certificate: Certificate) -> str | None:
+    """The answer and its certificate as text; None if the answer is too large to keep."""
+    if answer.table.nbytes > MAX_KEPT_BYTES:
+        return None
+    rows = base64.b64encode(to_bytes(answer)).decode("ascii")
+    kept = {"answer": rows, "certificate": certificate.to_dict(), "version": VERSION}
+    return json.dumps(kept)
+
+
+def read_receipt(
+    record: str, public_key: str, *, plan_hash: str, version: str
+) -> tuple[Answer, Certificate]:
+    """The kept answer, after checking that it was signed and answers this question."""
+    try:
+        receipt = read_json(record)
+        if receipt.get("version", 1) > VERSION:  # the first ones did not name it
+            raise _later_version(receipt["version"])
+        certificate = Certificate.from_dict(receipt["certificate"])
+        answer = from_bytes(base64.b64decode(receipt["answer"], validate=True))
+        expected = {"plan_hash": plan_hash, "data_version": version}
+        expected["answer_hash"] = fingerprint(answer.table)
+        signed = signature_is_valid(
+            signed_message(certificate.statement), certificate.signature, public_key
+        )
+    except (ValueError, KeyError, TypeError, AttributeError, pa.ArrowException):
+        signed = False
+    if not signed or not expected.items() <= certificate.statement.items():
+        raise LedgerBroken(
+            "A kept answer differs from the answer that was released: the ledger was changed. "
+            "`deniable ledger verify` shows where. fresh=True pays for a new answer."
+        )
+    return answer, certificate
+
+
+def _later_version(found: object) -> LedgerUnavailable:
+    return LedgerUnavailable(
+        f"The kept answer is of version {found}. This version of Deniable knows version "
+        f"{VERSION} and cannot say what a later one means. Use a newer version of Deniable, or "
+        "pay for a new answer with fresh=True. Nothing was released."
+    )

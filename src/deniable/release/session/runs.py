@@ -13,9 +13,12 @@ from deniable.query.plan.plan import Plan
 from deniable.release.answer.answer_table import Answer
 from deniable.release.certificate.certificate import RunStep
 from deniable.release.session.ask_options import AskOptions, with_names
-from deniable.release.session.receipt import MAX_KEPT_BYTES, write_receipt
 from deniable.release.session.release import Release
-from deniable.release.session.release_records import ReleaseRecords
+from deniable.release.session.release_records import (
+    MAX_KEPT_BYTES,
+    ReleaseRecords,
+    write_receipt,
+)
 
 
 class StepDoor(Protocol):

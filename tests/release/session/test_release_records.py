@@ -7,7 +7,7 @@ import pytest
 
 import deniable as dp
 from deniable.errors import LedgerBroken, LedgerUnavailable
-from deniable.release.session import receipt
+from deniable.release.session import release_records
 
 COUNT = "SELECT COUNT(*) AS n FROM data"
 
@@ -19,8 +19,8 @@ def kept():
     release = session.sql(COUNT, epsilon=1)
     statement = release.certificate.statement
     expected = {"plan_hash": statement["plan_hash"], "version": statement["data_version"]}
-    record = receipt.write_receipt(release.answer, release.certificate)
-    return record, lambda text: receipt.read_receipt(
+    record = release_records.write_receipt(release.answer, release.certificate)
+    return record, lambda text: release_records.read_receipt(
         text, session.ledger.public_key, **expected
     )
 
