@@ -1,14 +1,21 @@
 """The engine's SQL on the rows and questions that could make it fail, or count too much."""
 
+import re
 from dataclasses import replace
 from fractions import Fraction
 
 import pyarrow as pa
 import pytest
+from sqlglot import exp
 
 import deniable as dp
+from deniable.engines.dialect.constants import constant_of
+from deniable.query.language.parse import parse
+from deniable.query.plan.statement_text import tree_of
+from deniable.query.planner.planner import plan
 from deniable.query.relations.scope import FUNCTIONS
 from deniable.query.relations.value_ranges import ValueRange
+from tests.engines.contract import CASES, POLICIES
 
 
 def exact(session, plan):
@@ -89,3 +96,51 @@ def test_keys_are_clipped_as_values_are():
     plan = session.plan("SELECT room, SUM(room) AS s FROM data GROUP BY room", epsilon=1)
     found = exact(session, plan)
     assert {key: values[-1] for (key,), values in found.items()} == {0: 0, 1: 1, 2: 2, 3: 3}
+
+
+def clipped(value):
+    """The integers of CASE WHEN v > high THEN high WHEN v < low THEN low ELSE v END."""
+    assert isinstance(value, exp.Case), value
+    above, below = value.args["ifs"]
+    (low, high) = (constant_of(one.args["true"]) for one in (below, above))
+    kept = value.args["default"]
+    assert isinstance(kept, exp.Column)
+    assert above.this == exp.GT(this=kept, expression=above.args["true"])
+    assert below.this == exp.LT(this=kept, expression=below.args["true"])
+    assert low.denominator == high.denominator == 1
+    return int(low), int(high)
+
+
+def summed(tree):
+    """The columns x0, x0b, ... that a statement adds up, and the clips that end them."""
+    used = {one.name for total in tree.find_all(exp.Sum) for one in total.find_all(exp.Column)}
+    queries = tree.find_all(exp.Subquery)  # the outermost come first
+    rows = next(one.this for one in queries if one.alias == "rows")
+    return {
+        one.alias: clipped(one.unalias())
+        for one in rows.expressions
+        if re.fullmatch(r"x\d+b?", one.alias_or_name) and one.alias_or_name in used
+    }
+
+
+@pytest.mark.parametrize("path", CASES, ids=lambda path: path.stem)
+def test_every_summed_integer_ends_in_an_integer_clip(path):
+    """So the text alone says how far one row moves a sum: what the plan states of it."""
+    first, _, *sql = path.read_text().splitlines()
+    made = plan(parse("\n".join(sql)), POLICIES[first.removeprefix("-- policy: ")], epsilon=0.5)
+    if not made.engine_sql:
+        return
+    clips = summed(tree_of(made.engine_sql))
+    for place, block in enumerate(made.blocks):
+        if f"x{place}" not in clips or block.sql:
+            continue
+        low, high = clips[f"x{place}"]
+        width, other = max(1, high - low), clips.get(f"x{place}b")
+        totals = {width, width**2}  # of a mean's two features, and a variance's three
+        if other is not None:
+            across = max(1, other[1] - other[0])
+            totals = {width**a * across**b for a in (1, 2) for b in (1, 2)}
+        if len(block.features) == 1:
+            assert (block.reach.low, block.reach.high) == (low, high)
+            totals = {max(1, abs(low), abs(high))}
+        assert block.reach.total in totals
