@@ -49,6 +49,19 @@ def test_many_short_terms_are_joined_in_pairs():
     assert np.abs(found.mass[: len(masses)] - masses).max() <= found.error < 1e-10
 
 
+def test_terms_with_few_masses_far_apart_are_multiplied_out():
+    generator = np.random.default_rng(8)
+    terms = []
+    for _ in range(12):
+        term = random_term(generator, 4, 1)
+        mass = np.zeros(31)
+        mass[[0, 1, 29, 30]] = term.mass
+        terms.append(GridTerm(term.first, mass))
+    first, masses = exact(terms)
+    found = convolve(terms, first, 512)
+    assert np.abs(found.mass[: len(masses)] - masses).max() <= found.error < 1e-12
+
+
 def test_what_does_not_fit_wraps():
     coin = GridTerm(0, np.array([0.5, 0.5]), 4)
     found = convolve([coin], 0, 4)

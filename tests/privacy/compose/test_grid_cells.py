@@ -12,6 +12,7 @@ from deniable.privacy.arithmetic.dominating_pairs import (
     LaplacePair,
     SubsampledPair,
 )
+from deniable.privacy.arithmetic.exact_epsilon import ExactEpsilon
 from deniable.privacy.arithmetic.repeated_pairs import RepeatedPair
 from deniable.privacy.compose.grid_cells import (
     discretize,
@@ -82,6 +83,20 @@ def test_laplace_pairs_in_rows_are_the_same_as_single_ones():
         assert found.infinite == pytest.approx(alone.infinite, abs=1e-13)
         for epsilon in (0.0, 0.2, 0.31, 0.5):
             assert on_grid(found, epsilon) >= exact(pair, epsilon) * (1 - 1e-13)
+
+
+def test_discrete_pairs_in_rows_are_the_same_as_single_ones():
+    three = DiscretePair.of([0.5, 0.3, 0.2], [0.1, 0.3, 0.6])
+    coins = [DiscretePair.randomized_response(ExactEpsilon(Fraction(k, 20))) for k in (1, 7, 2)]
+    for step in (0.05, 0.0137):  # all coins on the grid, and beside it
+        pairs = [coins[0], three, *coins[1:]]
+        for pair, found in zip(pairs, discretize_all(pairs, step, 1e-30), strict=True):
+            alone = discretize(pair, step, effective_range(pair, 1e-30))
+            assert found.first == alone.first
+            assert found.mass.tolist() == alone.mass.tolist()
+            assert found.doubt.tolist() == alone.doubt.tolist()
+            for epsilon in (0.0, 0.04, 0.2, 0.31):
+                assert on_grid(found, epsilon) >= exact(pair, epsilon) * (1 - 1e-13)
 
 
 @pytest.mark.parametrize("step", [7.5e-5, 0.3825 / 1271, 0.3825 / 33])

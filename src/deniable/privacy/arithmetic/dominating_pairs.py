@@ -10,7 +10,7 @@ import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import Any, Protocol, TypeAlias
 
 import numpy as np
@@ -70,7 +70,11 @@ class DiscretePair:
     lost: float = 0.0  # the probability under Q of outputs that are impossible under P
     unit: ExactEpsilon | None = None
 
+    def __hash__(self) -> int:
+        return hash((self.losses, self.weights))  # floats only: fractions take long
+
     @classmethod
+    @lru_cache(maxsize=4096)
     def randomized_response(cls, exact: ExactEpsilon) -> "DiscretePair":
         """Randomized response: the dominating pair of a pure loss."""
         epsilon = float(exact.enclose(80)[1])

@@ -25,6 +25,8 @@ from numpy.typing import NDArray
 from deniable.privacy.arithmetic.dominating_pairs import Floats
 from deniable.privacy.arithmetic.floats import UNIT
 
+_FEW = 16  # masses of a term that are multiplied out
+
 
 @dataclass(frozen=True)
 class GridTerm:
@@ -199,16 +201,31 @@ def _join_short_terms(terms: Sequence[GridTerm], size: int) -> list[GridTerm]:
 
 
 def _join_neighbors(terms: list[GridTerm]) -> list[GridTerm]:
-    """Convolves neighbours; those whose transforms have the same length are done at once."""
+    """Convolves neighbours. Those with few masses are multiplied out; of the others, those
+    whose transforms have the same length are done at once."""
     out = [terms[-1]] if len(terms) % 2 else []
     pairs = list(zip(terms[0 : len(terms) - 1 : 2], terms[1::2], strict=False))
     batches: dict[int, list[tuple[GridTerm, GridTerm]]] = {}
     for a, b in pairs:
+        if max(np.count_nonzero(a.mass), np.count_nonzero(b.mass)) <= _FEW:
+            out.append(_multiply_out(a, b))
+            continue
         length = fast_length(a.mass.size + b.mass.size - 1)
         batches.setdefault(length, []).append((a, b))
     for length, batch in batches.items():
         out += _convolve_batch(batch, length)
     return out
+
+
+def _multiply_out(a: GridTerm, b: GridTerm) -> GridTerm:
+    """Each mass is a sum of products of two others. It has a relative error of at most u for
+    every product and every addition."""
+    places = np.add.outer(np.flatnonzero(a.mass), np.flatnonzero(b.mass)).ravel()
+    products = np.multiply.outer(a.mass[a.mass != 0], b.mass[b.mass != 0]).ravel()
+    mass = np.bincount(places, products, a.mass.size + b.mass.size - 1)
+    rounding = (places.size + 2) * UNIT * (1 + a.error) * (1 + b.error)
+    carried = a.error * (1 + b.error) + b.error * (1 + a.error)
+    return GridTerm(a.first + b.first, mass, 1, carried + rounding)
 
 
 def _convolve_batch(batch: list[tuple[GridTerm, GridTerm]], length: int) -> list[GridTerm]:

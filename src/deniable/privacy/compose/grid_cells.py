@@ -21,6 +21,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 
 import numpy as np
+from numpy.typing import NDArray
 
 from deniable.privacy.arithmetic.dominating_pairs import (
     ContinuousPair,
@@ -104,10 +105,13 @@ class GridCells:
 def discretize(pair: GridPair, step: float, ends: tuple[float, float]) -> GridCells:
     """Puts the pair on a grid of that step, from about ends[0] to ends[1]."""
     if isinstance(pair, DiscretePair):
-        return _discretize_discrete(*pair.arrays, step, pair.infinite)
+        losses, weights = pair.arrays
+        return _discretize_discrete(losses[None], weights[None], step, [pair.infinite])[0]
     if isinstance(pair, RepeatedPair):
         law = pair.law
-        cells = _discretize_discrete(law.losses, law.weights, step, law.infinite)
+        (cells,) = _discretize_discrete(
+            law.losses[None], law.weights[None], step, [law.infinite]
+        )
         return replace(
             cells, mass=cells.mass * (1 + law.error), raised=law.raised, error=2 * law.error
         )
@@ -115,7 +119,8 @@ def discretize(pair: GridPair, step: float, ends: tuple[float, float]) -> GridCe
 
 
 def discretize_all(pairs: Sequence[GridPair], step: float, rare: float) -> list[GridCells]:
-    """Puts each pair on a grid. Laplace pairs of about the same epsilon are done at once."""
+    """Puts each pair on a grid. Laplace pairs of about the same epsilon are done at once, and
+    so are discrete pairs with the same number of losses."""
     laplace = [
         (pair.epsilon, i) for i, pair in enumerate(pairs) if isinstance(pair, LaplacePair)
     ]
@@ -126,36 +131,57 @@ def discretize_all(pairs: Sequence[GridPair], step: float, rare: float) -> list[
         ends = -epsilons[-1], epsilons[-1]
         rows = _discretize_rows(LaplaceRows(np.array(epsilons)[:, None]), step, ends)
         found.update(zip(places, rows, strict=True))
+    discrete: dict[int, list[tuple[int, DiscretePair]]] = {}
     for i, pair in enumerate(pairs):
-        if i not in found:
+        if isinstance(pair, DiscretePair):
+            discrete.setdefault(len(pair.losses), []).append((i, pair))
+        elif i not in found:
             found[i] = discretize(pair, step, effective_range(pair, rare))
+    for alike in discrete.values():
+        losses = np.array([pair.losses for _, pair in alike])
+        weights = np.array([pair.weights for _, pair in alike])
+        rows = _discretize_discrete(losses, weights, step, [pair.infinite for _, pair in alike])
+        found.update(zip((i for i, _ in alike), rows, strict=True))
     return [found[i] for i in range(len(pairs))]
 
 
 def _discretize_discrete(
-    losses: Floats, weights: Floats, step: float, infinite: float
-) -> GridCells:
+    losses: Floats, weights: Floats, step: float, infinite: Sequence[float]
+) -> list[GridCells]:
+    """Several pairs with the same number of losses; one row of each array is one pair."""
     place = losses / step
     near = np.rint(place)
-    if np.all(
-        np.abs(place - near) <= 4e-14 * (1 + np.abs(near))
-    ):  # all losses lie on the grid: nothing moves
-        left, share = near.astype(np.int64), np.zeros_like(place)
-        doubt = np.zeros_like(place)
-    else:
-        floor = np.floor(place)
-        left = floor.astype(np.int64)
-        doubt = (np.abs(place) + 1) * 16 * UNIT
-        share = np.expm1(-(place - floor) * step) / math.expm1(-step) + doubt
-    right = np.clip(share, 0.0, 1.0) * weights
-    first = int(left.min())
-    size = int(left.max()) - first + 2
-    mass = np.bincount(left - first, weights - right, size)
-    mass += np.bincount(left - first + 1, right, size)
-    unsure = np.bincount(left - first + 1, 2 * np.minimum(doubt, 1.0) * weights, size)
+    on_grid = np.all(
+        np.abs(place - near) <= 4e-14 * (1 + np.abs(near)), axis=1, keepdims=True
+    )  # if all losses of a pair lie on the grid, nothing moves
+    floor = np.where(on_grid, near, np.floor(place))
+    doubt = np.where(on_grid, 0.0, (np.abs(place) + 1) * 16 * UNIT)
+    share = np.expm1(-(place - floor) * step) / math.expm1(-step) + doubt
+    right = np.where(on_grid, 0.0, np.clip(share, 0.0, 1.0)) * weights
+    unsure = 2 * np.minimum(doubt, 1.0) * weights
+    first = floor.min(axis=1, keepdims=True)
+    left = (floor - first).astype(np.int64)
+    rows = zip(first[:, 0], left, weights - right, right, unsure, infinite, strict=True)
+    return [_fill_cells(step, int(start), *row) for start, *row in rows]
+
+
+def _fill_cells(
+    step: float,
+    first: int,
+    left: NDArray[np.int64],
+    stay: Floats,
+    right: Floats,
+    unsure: Floats,
+    infinite: float,
+) -> GridCells:
+    """The masses of one pair: some stay in the cells `left`, others move one to the right."""
+    size = int(left.max()) + 2
+    mass = np.bincount(left, stay, size)
+    mass += np.bincount(left + 1, right, size)
+    doubt = np.bincount(left + 1, unsure, size)
     if mass[-1] == 0.0:
-        mass, unsure = mass[:-1], unsure[:-1]
-    return GridCells(step, first, mass * (1 + 8 * UNIT), infinite * (1 + 8 * UNIT), unsure)
+        mass, doubt = mass[:-1], doubt[:-1]
+    return GridCells(step, first, mass * (1 + 8 * UNIT), infinite * (1 + 8 * UNIT), doubt)
 
 
 def _discretize_rows(
@@ -216,13 +242,17 @@ def _curve_accuracy(above: list[Floats], middle: int) -> Floats:
     return np.maximum.accumulate(np.minimum(np.maximum(worst, least), 1.0), axis=1)
 
 
-@lru_cache(maxsize=4096)
 def effective_range(pair: GridPair, rare: float) -> tuple[float, float]:
     """An interval of losses: outside, P has at most the probability `rare` on each side."""
     if isinstance(pair, DiscretePair):
         return pair.losses[0], pair.losses[-1]
     if isinstance(pair, RepeatedPair):
         return float(pair.law.losses[0]), float(pair.law.losses[-1])
+    return _continuous_range(pair, rare)
+
+
+@lru_cache(maxsize=4096)
+def _continuous_range(pair: ContinuousPair, rare: float) -> tuple[float, float]:
     least, greatest = pair.span
     if math.isinf(greatest):
         greatest = _search_bound(lambda y: float(pair.above(np.array(y))[0]) <= rare, 1.0)

@@ -3,6 +3,7 @@
 import math
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import lru_cache
 
 from deniable.privacy.arithmetic.dominating_pairs import DiscretePair
 from deniable.privacy.arithmetic.exact_epsilon import ExactEpsilon
@@ -87,6 +88,7 @@ def support(pairs: GridPairs, rare: float = RARE) -> tuple[float, float]:
     )
 
 
+@lru_cache(maxsize=16)  # a sum asks for it several times
 def common_lattice(pairs: GridPairs) -> float | None:
     """The common unit of all pairs that have one, rounded to the nearest float."""
     units = {_unit(pair) for pair, _ in pairs} - {None}
