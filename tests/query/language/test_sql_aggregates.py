@@ -65,7 +65,7 @@ def test_what_an_unnamed_column_is_called(text, name):
         ("SUM(x) WITHIN GROUP (ORDER BY y)", "is supported after"),
         ("MEDIAN(DISTINCT x)", "DISTINCT"),
         ("MODE()", "needs a column"),
-        ("MAX(x, 3)", "one argument"),
+        ("MAX(x, 3)", "an argument"),
         ("TOP_K(x)", "a number of values"),
         ("TOP_K(x, 0)", "a number of values"),
         ("TOP_K(x, 1.5)", "a number of values"),

@@ -19,7 +19,7 @@ from deniable.query.language.expressions import (
     walk,
 )
 from deniable.query.language.question import Question
-from deniable.query.language.sql_expressions import quote_sql
+from deniable.query.language.sql_calls import quote_sql
 from deniable.query.language.sql_selects import (
     check_clauses,
     check_count,
@@ -190,11 +190,9 @@ def parse_expression(text: str) -> Expression:
     """
     _measure(text)
     try:
-        return read_expression(sqlglot.parse_one(text, dialect="duckdb"))
+        return read_expression(_only_statement(text))
     except RecursionError:
         raise _too_nested() from None
-    except (SqlglotError, AttributeError) as problem:
-        raise _not_understood(text, problem) from None
 
 
 def _statement(text: str) -> exp.Expr:
@@ -209,19 +207,7 @@ def _statement(text: str) -> exp.Expr:
 
 def _parse_select(text: str) -> exp.Expr:
     """The only SELECT in a text, without WITH."""
-    try:
-        statements = [
-            statement
-            for statement in sqlglot.parse(text, dialect="duckdb")
-            if statement is not None
-        ]
-    except RecursionError:
-        raise _too_nested() from None
-    except SqlglotError as problem:
-        raise _not_understood(text, problem) from None
-    if len(statements) != 1:
-        raise InvalidQuery(f"Ask one question at a time. Found {len(statements)} statements.")
-    select = expand_with(statements[0])
+    select = expand_with(_only_statement(text))
     while isinstance(select, exp.Subquery) and not select.alias:
         select = select.this
     if isinstance(select, exp.Union):
@@ -235,6 +221,20 @@ def _parse_select(text: str) -> exp.Expr:
             f"{type(select).__name__.upper()}: {quote_sql(select)}"
         )
     return select
+
+
+def _only_statement(text: str) -> exp.Expr:
+    """The only statement in a text, or the expression that it is."""
+    try:
+        parsed = sqlglot.parse(text, dialect="duckdb")
+    except RecursionError:
+        raise _too_nested() from None
+    except Exception as problem:  # sqlglot has errors of its own, and others where it is wrong
+        raise _not_understood(text, problem) from None
+    statements = [statement for statement in parsed if statement is not None]
+    if len(statements) != 1:
+        raise InvalidQuery(f"Ask one question at a time. Found {len(statements)} statements.")
+    return statements[0]
 
 
 def _measure(text: str) -> list[sqlglot.Token]:

@@ -13,6 +13,7 @@ from typing import TypeAlias
 from sqlglot import exp
 
 from deniable.errors import InvalidQuery
+from deniable.query.language.sql_calls import check_places, quote_sql
 from deniable.query.language.syntax_tree import (
     Aggregate,
     Call,
@@ -36,6 +37,12 @@ _PAIRS: dict[type[exp.Expr], str] = {
     exp.RegrIntercept: "regr_intercept",
 }
 _EXTREMES: dict[type[exp.Expr], str] = {exp.Min: "min", exp.Max: "max"}
+# sqlglot's names of arguments after the first one.
+_FURTHER: dict[type[exp.Expr], tuple[str, ...]] = {
+    **dict.fromkeys(_PAIRS, ("expression",)),
+    **dict.fromkeys(_QUANTILES, ("expression", "quantile")),
+    exp.ApproxTopK: ("expression",),
+}
 KINDS = frozenset(
     [*_QUANTILES, *_PAIRS, *_EXTREMES, exp.Median, exp.Mode, exp.ApproxTopK, exp.WithinGroup]
 )
@@ -46,6 +53,7 @@ def read(node: exp.Expr, reader: Reader) -> Aggregate:
     kind = type(node)
     if kind is exp.WithinGroup:
         return _read_within_group(node, reader)
+    check_places(node, "this", *_FURTHER.get(kind, ()))
     argument = _argument(node, reader)
     if kind in _PAIRS:
         if node.expression is None:
@@ -55,8 +63,6 @@ def read(node: exp.Expr, reader: Reader) -> Aggregate:
             )
         return Aggregate(_PAIRS[kind], argument, second=reader(node.expression))
     if kind in _EXTREMES:
-        if node.args.get("count") or node.args.get("expressions"):
-            raise InvalidQuery(f"{_EXTREMES[kind].upper()} takes one argument.")
         return Aggregate(_EXTREMES[kind], argument)
     if kind is exp.Median:
         return Aggregate("quantile", argument, levels=MEDIAN)
@@ -74,7 +80,7 @@ def _argument(node: exp.Expr, reader: Reader) -> Expression:
         )
     if node.this is None:
         raise InvalidQuery(
-            f"{node.sql(dialect='duckdb')} needs a column, as in MEDIAN(cost) or "
+            f"{quote_sql(node)} needs a column, as in MEDIAN(cost) or "
             "MODE() WITHIN GROUP (ORDER BY ward)."
         )
     return reader(node.this)

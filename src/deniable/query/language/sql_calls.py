@@ -85,12 +85,35 @@ def check_places(node: exp.Expr, *known: str) -> None:
     """Refuses a node with arguments that would not be read."""
     for place, value in node.args.items():
         if value and place not in known and place not in _BENIGN:
-            text = node.sql(dialect="duckdb", comments=False)[:60]
-            raise InvalidQuery(f"{place.upper()} in {text} is not supported. Remove it.")
+            raise InvalidQuery(
+                f"{quote_sql(node)} has an argument or a word that is not supported here: "
+                f"{place.upper()}. Remove it."
+            )
+
+
+def argument_of(node: exp.Expr) -> exp.Expr:
+    """The only argument of a function. Refuses none, and more than one."""
+    check_places(node, "this")
+    if node.this is None:
+        raise InvalidQuery(
+            f"{quote_sql(node)} has no argument. Name a column, as in SUM(cost), or write "
+            "COUNT(*) to count rows."
+        )
+    argument: exp.Expr = node.this
+    return argument
+
+
+def quote_sql(node: exp.Expr) -> str:
+    """A piece of the analyst's own text, shortened, for error messages."""
+    try:
+        text = node.sql(dialect="duckdb", comments=False)
+    except Exception:  # sqlglot may fail to print a tree that it has parsed
+        text = type(node).__name__.upper()
+    return text if len(text) <= 60 else text[:57] + "..."
 
 
 def _refuse(node: exp.Expr) -> None:
-    text = node.sql(dialect="duckdb", comments=False)[:60]
+    text = quote_sql(node)
     if isinstance(node, _GROWS):
         raise InvalidQuery(
             f"{text} is not supported: it makes text longer, and repeated use could fill the "

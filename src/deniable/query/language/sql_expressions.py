@@ -9,7 +9,13 @@ from sqlglot import exp
 
 from deniable.errors import InvalidQuery
 from deniable.query.language import sql_aggregates
-from deniable.query.language.sql_calls import check_places, read_call, read_date_part
+from deniable.query.language.sql_calls import (
+    argument_of,
+    check_places,
+    quote_sql,
+    read_call,
+    read_date_part,
+)
 from deniable.query.language.sql_comparisons import read_comparison, read_escape
 from deniable.query.language.syntax_tree import (
     Aggregate,
@@ -102,15 +108,14 @@ class ExpressionReader:
             check_places(node, "this", "expression")
             return Call(_BINARY[kind], (self.read(node.this), self.read(node.expression)))
         if kind in _UNARY:
-            check_places(node, "this")
-            return Call(_UNARY[kind], (self.read(node.this),))
+            return Call(_UNARY[kind], (self.read(argument_of(node)),))
         if kind in _MANY:
             check_places(node, "this", "expressions")
             first = [] if node.this is None else [node.this]
             operands = [*first, *node.expressions]
             return Call(_MANY[kind], tuple(self.read(operand) for operand in operands))
         if kind in _AGGREGATES:
-            return self._aggregate(_AGGREGATES[kind], node.this)
+            return self._aggregate(_AGGREGATES[kind], argument_of(node))
         if kind in sql_aggregates.KINDS:
             return sql_aggregates.read(node, self.read)
         special = _SPECIAL.get(kind)
@@ -130,13 +135,15 @@ class ExpressionReader:
         return Aggregate(name, self.read(argument))
 
     def _count(self, node: exp.Expr) -> Aggregate:
-        if isinstance(node.this, exp.Star):
+        counted = argument_of(node)
+        if isinstance(counted, exp.Star):
+            check_places(counted)
             return Aggregate("count", None)
-        if isinstance(node.this, exp.Distinct):
-            if len(node.this.expressions) != 1:
+        if isinstance(counted, exp.Distinct):
+            if len(counted.expressions) != 1:
                 raise InvalidQuery("COUNT(DISTINCT ...) takes one column or expression.")
-            return Aggregate("count_units", self.read(node.this.expressions[0]))
-        argument = self.read(node.this)
+            return Aggregate("count_units", self.read(counted.expressions[0]))
+        argument = self.read(counted)
         some = isinstance(argument, Literal) and argument.value is not None
         return Aggregate("count", None if some else argument)
 
@@ -233,15 +240,6 @@ def _chain(node: exp.Expr) -> list[exp.Expr]:
     return [first, *reversed(others)]
 
 
-def quote_sql(node: exp.Expr) -> str:
-    """A piece of the analyst's own text, shortened, for error messages."""
-    try:
-        text = node.sql(dialect="duckdb", comments=False)
-    except Exception:  # sqlglot may fail to print a tree that it has parsed
-        text = type(node).__name__.upper()
-    return text if len(text) <= 60 else text[:57] + "..."
-
-
 def _only(condition: Expression, value: Expression | None) -> Call:
     return Call("case", (condition, value or Literal(Fraction(1)), Literal(None)))
 
@@ -282,7 +280,9 @@ _SPECIAL: dict[type[exp.Expr], Callable[[ExpressionReader, exp.Expr], Expression
     exp.Null: lambda reader, node: Literal(None),
     exp.Paren: lambda reader, node: reader.read(node.this),
     exp.Count: ExpressionReader._count,
-    exp.CountIf: lambda reader, node: Aggregate("count", _only(reader.read(node.this), None)),
+    exp.CountIf: lambda reader, node: Aggregate(
+        "count", _only(reader.read(argument_of(node)), None)
+    ),
     exp.Filter: ExpressionReader._filtered,
     exp.Anonymous: ExpressionReader._anonymous,
     exp.Case: ExpressionReader._case,

@@ -16,7 +16,8 @@ from deniable.query.language.expressions import (
     conjuncts,
     replace_columns,
 )
-from deniable.query.language.sql_expressions import ExpressionReader, quote_sql
+from deniable.query.language.sql_calls import quote_sql
+from deniable.query.language.sql_expressions import ExpressionReader
 from deniable.query.language.syntax_tree import (
     Aggregate,
     Call,
