@@ -498,7 +498,6 @@ class LedgerContract:
 
     # One question, one answer
 
-    @pytest.mark.filterwarnings("ignore::deniable.errors.LedgerWarning")
     def test_six_threads_with_one_question_get_one_answer_and_pay_once(self):
         """The one who may answer waits until all others have asked too."""
         ledger, answers = self.ledger(6), []
@@ -536,7 +535,6 @@ class LedgerContract:
         assert ledger.remaining.epsilon == 5
         ledger.verify()
 
-    @pytest.mark.filterwarnings("ignore::deniable.errors.LedgerWarning")
     def test_who_waits_gets_the_failure_too_and_pays_nothing(self):
         ledger, told = self.ledger(6), []
 

@@ -79,33 +79,37 @@ class DurableLedger(ChainedLedger):
                 clock=clock,
             )
             if not (read_only or use_mark):
-                self._mark(journal, mark, because if accept else None)
+                _mark_ledger(self, journal, mark, because if accept else None)
         except BaseException:
             journal.close()
             raise
 
-    def _mark(self, journal: "DatabaseJournal", mark: FloorMark, because: str | None) -> None:
-        """Marks a ledger that this host has not seen before, or that its owner accepts."""
-        if because is not None:
-            self.verify()
-            self._record_acceptance(because)
-        with journal.view() as view, mark.locked():
-            if because is not None or mark.read() is None:
-                mark.write(Floor(journal.ledger_id(view), view.anchor.number, view.anchor.hash))
-        journal.mark = mark
 
-    def _record_acceptance(self, because: str) -> None:
-        """Adds an entry that says why this ledger is used, although its mark is not here."""
+def _mark_ledger(
+    ledger: DurableLedger, journal: "DatabaseJournal", mark: FloorMark, because: str | None
+) -> None:
+    """Marks a ledger that this host has not seen before, or that its owner accepts."""
+    if because is not None:
+        ledger.verify()
+        _record_acceptance(ledger, because)
+    with journal.view() as view, mark.locked():
+        if because is not None or mark.read() is None:
+            mark.write(Floor(journal.ledger_id(view), view.anchor.number, view.anchor.hash))
+    journal.mark = mark
 
-        def accept(view: JournalView) -> Change:
-            state = self._state(view)
-            terms = self._current_terms(view, state).to_json()
-            body: dict[str, Any] = {"kind": "amended", "terms": terms, "time": self._time()}
-            body |= {"accepted": view.anchor.number, "because": because.strip()}
-            state.apply(view.anchor.number + 1, body)
-            return (body,), state
 
-        self._current.write(accept)
+def _record_acceptance(ledger: DurableLedger, because: str) -> None:
+    """Adds an entry that says why this ledger is used, although its mark is not here."""
+
+    def accept(view: JournalView) -> Change:
+        state = ledger._state(view)
+        terms = ledger._current_terms(view, state).to_json()
+        body: dict[str, Any] = {"kind": "amended", "terms": terms, "time": ledger._time()}
+        body |= {"accepted": view.anchor.number, "because": because.strip()}
+        state.apply(view.anchor.number + 1, body)
+        return (body,), state
+
+    ledger._current.write(accept)
 
 
 def complete_change(where: str | Path, mark: FloorMark, ledger_id: str | None) -> None:

@@ -115,7 +115,6 @@ def _chain(connection, key):
             )
 
 
-@pytest.mark.filterwarnings("ignore::deniable.errors.LedgerWarning")
 def test_a_changed_row_gives_our_own_error(tmp_path, monkeypatch, size):
     trials = size(small=10, full=2_000, what="changes of a stored row")
     monkeypatch.setattr(current_state, "CHECKPOINT_EVERY", 4)

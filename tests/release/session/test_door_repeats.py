@@ -171,7 +171,6 @@ def test_a_refused_analyst_does_not_see_what_others_paid_for():
     assert engine.runs == 0
 
 
-@pytest.mark.filterwarnings("ignore::deniable.errors.LedgerWarning")
 def test_six_threads_with_one_new_question_get_one_answer_and_pay_once():
     session, engine = opened()
     ready = threading.Barrier(6)

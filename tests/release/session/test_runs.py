@@ -117,7 +117,6 @@ def test_a_run_belongs_to_the_rows_of_its_session(costs):
     assert costs.remaining.epsilon == 3  # the dearer part
 
 
-@pytest.mark.filterwarnings("ignore::deniable.errors.LedgerWarning")
 def test_six_threads_that_find_bounds_pay_once_and_get_one_answer(costs):
     ready = threading.Barrier(6)
 
