@@ -116,8 +116,7 @@ def power(base: str, exponent: str) -> str:
     special = "'NaN', 'Infinity', '-Infinity'"
     return (
         f"CASE WHEN {base} < 0 AND NOT {whole} THEN NULL "
-        f"WHEN {base} = 0 AND {exponent} < 0 THEN CASE "
-        f"WHEN {base}::text = '-0' AND {odd} THEN {_MINUS_INFINITE} ELSE {_INFINITE} END "
+        f"WHEN {base} = 0 AND {exponent} < 0 THEN {_INFINITE} "
         f"WHEN {base} IN (0, {special}) OR {exponent} IN (0, {special}) "
         f"THEN POWER({base}, {exponent}) WHEN {size} > {_STEEPEST} AND {base} < 0 AND {odd} "
         f"THEN {_MINUS_INFINITE} WHEN {size} > {_STEEPEST} THEN {_INFINITE} "

@@ -5,31 +5,21 @@ very many rows could exhaust the engine's time or memory, and everybody would se
 So each side keeps a limited number of rows of a unit, unless one of them has only one.
 
 A keyed hash of the rows picks which ones. Rows with the same hash are ordered by their values,
-and rows with the same values are equal. So the choice depends only on the unit's own rows, not
-on their order, and no contribution bound changes.
+and rows with the same values are equal (but for the signs of zero and NaN, which nothing in a
+statement sees). So the choice depends only on the unit's own rows, not on their order, and no
+contribution bound changes.
 """
 
 from collections.abc import Sequence
-from fractions import Fraction
 
 from sqlglot import exp
 
-from deniable.query.relations.sql_nodes import (
-    Sql,
-    case,
-    column,
-    double_literal,
-    keep_rows,
-    keyed_hash,
-    named,
-    subquery,
-)
-from deniable.query.relations.views import RelationView, integer_column
+from deniable.query.relations.sql_nodes import column, keep_rows, keyed_hash
+from deniable.query.relations.views import RelationView
 
 # As many rows as a unit may count with, but at least the first number and at most the second:
 # one unit then makes at most a hundred million joined rows.
 _LEAST, _MOST = 1_000, 10_000
-_ZERO = Fraction(0)
 
 
 def most_joined(left: RelationView, right: RelationView) -> int | None:
@@ -45,20 +35,6 @@ def most_joined(left: RelationView, right: RelationView) -> int | None:
 
 def limit_rows(view: RelationView, places: Sequence[int], most: int) -> exp.Select:
     """The columns of a view at some positions, with at most `most` rows of each unit."""
-    outputs = [named(_unsigned_zero(view, place), f"d{place}") for place in places]
-    rows = subquery(view.select(places), "side")
-    rows = rows.select(*outputs, named(column("u"), "u"), copy=False)
     columns = [column(f"d{place}") for place in places]
     drawn = keyed_hash([column("u"), *(one.copy() for one in columns)])
-    return keep_rows(rows, [drawn, *columns], most)
-
-
-def _unsigned_zero(view: RelationView, place: int) -> Sql:
-    """A column in which 0 and -0, which no order tells apart, are the same double."""
-    expression, value = view.columns[place].expression, column(f"d{place}")
-    if view.scope.value_range(expression).kind != "number":
-        return value
-    if integer_column(expression, view.scope) is not None:
-        return value
-    zero = double_literal(_ZERO)
-    return case(exp.EQ(this=value, expression=zero), zero.copy(), value.copy())
+    return keep_rows(view.select(places), [drawn, *columns], most)

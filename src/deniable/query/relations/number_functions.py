@@ -100,9 +100,11 @@ def _power_range(arguments: list[ValueRange]) -> ValueRange:
 
 
 def _power(arguments: list[Sql]) -> Sql:
-    """NULL for roots of negative numbers and for results beyond all doubles."""
+    """NULL for roots of negative numbers. The base is never -0, whose inverse is -inf, because
+    no comparison tells it from 0 (see `one_sign`)."""
     base, power = arguments
-    result = _call("POWER", base, power)
+    unsigned = exp.paren(exp.Add(this=base, expression=_number(_ZERO)), copy=False)
+    result = _call("POWER", unsigned, power)
     rational = exp.EQ(this=_call("FLOOR", power.copy()), expression=power.copy())
     defined = exp.or_(_at_least(base.copy(), 0), rational)
     return _where(exp.paren(defined), result)

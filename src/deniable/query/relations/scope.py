@@ -17,7 +17,14 @@ from deniable.query.relations.basic_functions import ANY, Function
 from deniable.query.relations.function_table import FUNCTIONS
 from deniable.query.relations.kind_checks import case_parts, check_case, check_kinds
 from deniable.query.relations.row_origin import NO_ORIGIN, RowOrigin, RowSource
-from deniable.query.relations.sql_nodes import Sql, clip, double, double_literal, try_cast
+from deniable.query.relations.sql_nodes import (
+    Sql,
+    clip,
+    double,
+    double_literal,
+    one_sign,
+    try_cast,
+)
 from deniable.query.relations.value_ranges import ValueRange
 
 _TYPES = {"text": "text", "boolean": "boolean", "date": "timestamp"}
@@ -191,8 +198,11 @@ class Scope:
             return exp.column(self.alias(expression.name))
         assert isinstance(expression, Call)
         arguments = [self._sql(argument) for argument in expression.arguments]
-        if expression.name == "cast text" and self._is_integer(expression.arguments[0]):
-            arguments = [try_cast(argument, "bigint") for argument in arguments]
+        if expression.name == "cast text":
+            if self._is_integer(expression.arguments[0]):
+                arguments = [try_cast(arguments[0], "bigint")]
+            elif self.value_range(expression.arguments[0]).kind == "number":
+                arguments = [one_sign(arguments[0])]
         return FUNCTIONS[expression.name].sql(arguments)
 
     def alias(self, name: str) -> str:

@@ -55,6 +55,16 @@ def double(sql: Sql) -> Sql:
     return exp.TryCast(this=sql, to=exp.DataType.build("double"), safe=True)
 
 
+def one_sign(value: Sql) -> Sql:
+    """The double, with one sign for zero and one for NaN.
+
+    No comparison tells 0 from -0, or NaN from -NaN, so which of them MIN, GROUP BY or DISTINCT
+    keeps depends on the order of rows. Text would show it.
+    """
+    below = exp.LT(this=value, expression=exp.Literal.number(0))
+    return case(below, value.copy(), exp.func("ABS", value.copy(), copy=False))
+
+
 def case(*arguments: Sql) -> Sql:
     """CASE WHEN a THEN b [WHEN ...] [ELSE z] END from a flat list."""
     tree = exp.Case()
