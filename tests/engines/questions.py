@@ -87,6 +87,13 @@ class Questions(Worlds):
         )
         distinct = {"number": ["x", "i"], "text": ["t"], "date": [], "boolean": ["x > 1"]}
         yield "(SELECT DISTINCT id, t, x, i FROM data)", distinct, ""
+        # Each keeps one of several equal values: zeros, whose signs differ, and NaN.
+        ends = {"number": ["l", "h"], "text": ["v", "m"], "date": [], "boolean": ["b"]}
+        low, high = "MIN(x) AS l, MAX(-y) AS h", "CAST(MIN(y) AS TEXT) AS v, MAX(t) AS m"
+        yield f"(SELECT id, {low}, {high}, MIN(f) AS b FROM data GROUP BY id)", ends, ""
+        ends = {"number": ["x", "h"], "text": ["v"], "date": [], "boolean": ["x IS NULL"]}
+        keys = "id, x, CAST(y * 0 AS TEXT)"
+        yield f"(SELECT {keys} AS v, MAX(x * y) AS h FROM data GROUP BY {keys})", ends, ""
         union = "SELECT id, x AS v, t AS u FROM data UNION ALL SELECT id, z, k FROM more"
         kinds = {"number": ["v"], "text": ["u"], "date": [], "boolean": ["v > 1"]}
         yield f"({union})", kinds, ""
@@ -123,7 +130,10 @@ class Questions(Worlds):
             f"LENGTH({self.text(depth - 1)})",
             f"STRPOS({self.text(depth - 1)}, 'a')",
             f"CAST({self.boolean(depth - 1)} AS INTEGER)",
-            f"POWER({a}, 2)",
+            f"POWER({a}, {self.pick([2, -1, -3, 0.5])})",
+            self.pick([f"-({a})", f"-(-({a}))", f"-(-(-({a})))"]),
+            f"SIGN({a}) * {b}",
+            self.signs(),
         ]
         for one in self.columns["date"]:
             part = self.pick(["year", "quarter", "week", "dayofweek", "hour"])
@@ -132,6 +142,11 @@ class Questions(Worlds):
         made = self.pick([*ways, f"{self.pick(CURVES)}({a})"])
         self.curved |= any(made.startswith(curve) for curve in (*CURVES, "POWER"))
         return made
+
+    def signs(self):
+        """A sum of signs: of more than 127, if rarely, because eight bits hold no more."""
+        sign = f"SIGN({self.pick(self.columns['number'])})"
+        return f"({' + '.join([sign] * (130 if self.chance(0.1) else 3))})"
 
     def text(self, depth):
         if not depth or self.chance(0.4):
@@ -145,6 +160,8 @@ class Questions(Worlds):
                 f"SPLIT_PART({inner}, 'a', {self.draw.integers(-1, 3)})",
                 f"COALESCE({inner}, 'none')",
                 f"CASE WHEN {self.boolean(depth - 1)} THEN {inner} END",
+                f"CAST({self.number(depth - 1)} AS TEXT)",
+                f"CAST({self.boolean(depth - 1)} AS TEXT)",
             ]
         )
 
@@ -154,11 +171,12 @@ class Questions(Worlds):
             leaves = [f"{number} > 3", f"{text} = 'A'", f"{number} IS NULL", f"{text} < 'b'"]
             leaves += [f"{one} < DATE '1970-01-01'" for one in self.columns["date"]]
             return self.pick([*leaves, *self.columns["boolean"], "TRUE"])
+        if self.chance(0.4):
+            return self.nested(*(self.boolean(depth - 1) for _ in range(3)))
         return self.pick(
             [
                 f"({self.boolean(depth - 1)} {self.pick(['AND', 'OR'])} "
                 f"{self.boolean(depth - 1)})",
-                f"NOT ({self.boolean(depth - 1)})",
                 f"{self.number(depth - 1)} {self.pick(['=', '<', '>=', '<>'])} "
                 f"{self.number(depth - 1)}",
                 f"{self.text(depth - 1)} {self.pick(['LIKE', 'ILIKE'])} "
@@ -167,6 +185,24 @@ class Questions(Worlds):
                 f"{self.number(depth - 1)} BETWEEN -1 AND 9",
                 f"{self.text(depth - 1)} IS DISTINCT FROM {self.text(depth - 1)}",
                 f"STARTS_WITH({self.text(depth - 1)}, 'i')",
+                f"{self.number(depth - 1)} IN (0, {self.number(depth - 1)})",
+                f"{self.text(depth - 1)} IS {self.pick(['', 'NOT '])}NULL",
+            ]
+        )
+
+    def nested(self, a, b, c):
+        """Conditions of conditions: each is a value, and without brackets another one."""
+        return self.pick(
+            [
+                f"NOT ({a})",
+                f"({a}) IS {self.pick(['NULL', 'NOT NULL', 'TRUE', 'NOT FALSE'])}",
+                f"({a}) {self.pick(['=', '<>', '<', '>='])} ({b})",
+                f"({a}) IS {self.pick(['', 'NOT '])}DISTINCT FROM ({b})",
+                f"({a}) {self.pick(['', 'NOT '])}IN (({b}), ({c}))",
+                f"CASE WHEN {a} THEN {b} ELSE {c} END",
+                f"CASE ({a}) WHEN ({b}) THEN ({c}) END",
+                f"COALESCE({a}, {b}, {c})",
+                f"NULLIF({a}, {b})",
             ]
         )
 

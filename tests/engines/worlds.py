@@ -44,6 +44,9 @@ COLUMNS = {
     "d": ("DATE", pa.date32(), DAYS),
     "m": ("TIMESTAMP", pa.timestamp("us"), MOMENTS),
 }
+# Values that no comparison tells apart, but whose signs differ.
+SIGNED = [0.0, -0.0, 0.0, -0.0, math.nan, -math.nan, 1.0]
+ZEROS = {name: ("DOUBLE", pa.float64(), SIGNED) for name in ("x", "y")}
 MORE = ["z", "k", "j"]  # of the second private table: as x, t and i
 BOUNDS = [((-10, 100), 0.01), ((-10, 100), None), ((0, 1), 0.25), ((-5.5, 20), 0.5)]
 BOUNDS += [((-(10**6), 10**6), None), ((0.25, 0.75), None), ((-0.001, 0), 0.001), ((3, 4), 1)]
@@ -137,11 +140,12 @@ class Worlds(Seeded):
         others = [self.pick([None, *(one for one in ids if one != who)]) for _ in range(30)]
         if not person:
             others = [self.pick([None, *ids]) for _ in range(30)]
-        crowd = {"data": self._rows(others, COLUMNS), "more": self._rows(others[:15], SECOND)}
+        columns = COLUMNS | (ZEROS if self.chance(0.25) else {})
+        crowd = {"data": self._rows(others, columns), "more": self._rows(others[:15], SECOND)}
         count = int(self.draw.integers(1, most + 1)) if person else 1
         sides = [
             {
-                "data": self._rows([who] * count, COLUMNS, alike=True),
+                "data": self._rows([who] * count, columns, alike=True),
                 "more": self._rows([who] * (count // 2), SECOND, alike=True),
             }
             if side == 0 or relation == "replace"
