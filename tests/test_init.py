@@ -88,6 +88,15 @@ def test_mechanisms_load_no_application():
     assert not loaded("import deniable as dp; dp.Laplace") & {"typer", "rich", "scipy.stats"}
 
 
+def test_a_release_loads_no_engine():
+    """Rooms that may see only released numbers can import it."""
+    seen = loaded(
+        "import deniable.release.session.release, deniable.release.answer.answer_table"
+    )
+    assert "deniable.release.session.release" in seen
+    assert not [name for name in seen if name.startswith(("deniable.engines", "duckdb"))]
+
+
 def test_opening_a_file_loads_no_frames(tmp_path):
     (tmp_path / "visits.csv").write_text("patient,cost\n1,20\n2,30\n")
     policy = tmp_path / "deniable.toml"

@@ -109,15 +109,6 @@ if TYPE_CHECKING:
         slope,
         top_k,
     )
-    from deniable.release import (
-        Certificate,
-        Release,
-        Session,
-        open,
-        protect,
-        rehearse,
-        verify,
-    )
     from deniable.release.asking.array_choices import (
         median,
         mode,
@@ -132,6 +123,11 @@ if TYPE_CHECKING:
         sum,
         variance,
     )
+    from deniable.release.certificate.certificate import Certificate
+    from deniable.release.certificate.verification import verify
+    from deniable.release.opening import open, protect, rehearse
+    from deniable.release.public_session import Session
+    from deniable.release.session.release import Release
 
 __version__ = "0.1.0"
 
@@ -315,15 +311,11 @@ _ROOMS = {
     ),
     "deniable.release.asking.array_choices": ("median", "mode", "quantile", "quantiles"),
     "deniable.ledger": ("DurableLedger", "Ledger", "MemoryLedger"),
-    "deniable.release": (
-        "Certificate",
-        "Release",
-        "Session",
-        "open",
-        "protect",
-        "rehearse",
-        "verify",
-    ),
+    "deniable.release.certificate.certificate": ("Certificate",),
+    "deniable.release.certificate.verification": ("verify",),
+    "deniable.release.opening": ("open", "protect", "rehearse"),
+    "deniable.release.public_session": ("Session",),
+    "deniable.release.session.release": ("Release",),
     "deniable.release.asking.arrays": (
         "count",
         "histogram",

@@ -29,7 +29,7 @@ from deniable.ledger.memory_ledger import MemoryLedger
 from deniable.ledger.terms import Terms
 from deniable.policy import Policy, Table
 from deniable.policy.budget import Budget
-from deniable.release import Session
+from deniable.release.public_session import Session
 from tests.ledger.contract import plan
 from tests.ledger.faults import refuse
 

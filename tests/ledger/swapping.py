@@ -18,7 +18,7 @@ import psycopg
 from deniable.errors import DeniableError
 from deniable.ledger.beginning import load_with_ledger
 from deniable.ledger.durable_ledger import open_ledger
-from deniable.release import Session
+from deniable.release.public_session import Session
 from tests.ledger.racing import StillEngine
 
 TEXT = """[budget]

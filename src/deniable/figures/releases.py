@@ -8,7 +8,7 @@ from matplotlib.figure import Figure
 from deniable.errors import InvalidParameter
 from deniable.exact.text_formats import percent
 from deniable.figures.canvas import COLOURS, QUIET, canvas
-from deniable.release import Release
+from deniable.release.session.release import Release
 
 NAMED = 40  # up to this many groups are labelled
 

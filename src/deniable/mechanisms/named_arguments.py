@@ -9,6 +9,8 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from functools import wraps
 from typing import Any, TypeVar, cast
 
+from deniable.exact.suggestions import did_you_mean
+
 Constructor = TypeVar("Constructor", bound=Callable[..., None])
 Function = TypeVar("Function", bound=Callable[..., Any])
 
@@ -73,7 +75,7 @@ def _check(
     missing = [p.name for p in named if p.default is p.empty and p.name not in given]
     unknown = [name for name in arguments if name not in names]
     if len(named) < len(parameters):  # others are taken too, but may be a missing one misspelt
-        unknown = [name for name in unknown if _near(name, missing)]
+        unknown = [name for name in unknown if did_you_mean(name, missing)]
     if unknown:
         hint = _hint(kind, unknown[0], names)
         raise TypeError(f"{call}() has no parameter `{unknown[0]}`. {hint}")
@@ -111,8 +113,8 @@ def _too_many(call: str, positional: list[str], names: list[str]) -> str:
 
 
 def _hint(kind: type, unknown: str, names: list[str]) -> str:
-    if near := _near(unknown, names):
-        return f"Did you mean `{near[0]}`?"
+    if question := did_you_mean(unknown, names):
+        return question
     others = [
         f"{kind.__name__}.{name}()"
         for name, member in vars(kind).items()
@@ -122,12 +124,6 @@ def _hint(kind: type, unknown: str, names: list[str]) -> str:
     if others:
         return f"Use {' or '.join(others)}, or give {_join(names, 'or')}."
     return f"It takes {_join(names)}."
-
-
-def _near(unknown: str, names: list[str]) -> list[str]:
-    from difflib import get_close_matches  # slow to import
-
-    return get_close_matches(unknown, names, n=1)
 
 
 def _join(names: Collection[str], word: str = "and") -> str:

@@ -48,13 +48,13 @@ from typing import Annotated, Any
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 
 from deniable.errors import InvalidPolicy
+from deniable.exact.suggestions import suggest
 from deniable.policy.budget import Budget, FilterName, Schedule
 from deniable.policy.column import Column, DeclaredKind, KeyValue
 from deniable.policy.draft import MARK
 from deniable.policy.ledger_settings import locate_ledger, looks_like_settings
 from deniable.policy.policy import Policy
 from deniable.policy.source_addresses import check_address, is_address
-from deniable.policy.suggestions import suggest
 from deniable.policy.table import ROW_CEILING, Malformed, Table
 from deniable.policy.toml_lines import line_of
 from deniable.privacy.neighbors import Neighbors

@@ -8,11 +8,11 @@ from typing import Any, Literal, TypeAlias, TypeVar, get_args
 
 from deniable.errors import InvalidParameter, InvalidPolicy
 from deniable.exact.rationals import Number, whole
+from deniable.exact.suggestions import suggest
 from deniable.policy.budget import Budget
 from deniable.policy.column import Column, DeclaredKind, kind_of_type
 from deniable.policy.names import compared_name
 from deniable.policy.source_addresses import is_untyped, public_address
-from deniable.policy.suggestions import suggest
 from deniable.privacy.neighbors import Neighbors, neighboring
 
 ROW_CEILING = 10**12

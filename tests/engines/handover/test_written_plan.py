@@ -7,7 +7,7 @@ from deniable.engines.duckdb.engine import DuckDB
 from deniable.ledger import MemoryLedger
 from deniable.policy import Policy, Table
 from deniable.privacy import PureLoss
-from deniable.release import Session
+from deniable.release.public_session import Session
 
 ASKED = "SELECT COUNT(*) AS n, MEDIAN(x) AS m FROM data"
 

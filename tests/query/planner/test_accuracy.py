@@ -9,6 +9,7 @@ import pytest
 import deniable as dp
 from deniable.engines.duckdb.engine import DuckDB
 from deniable.errors import InvalidParameter, InvalidQuery
+from deniable.ledger import MemoryLedger
 from deniable.policy import Policy, Table
 from deniable.query.language.parse import parse
 from deniable.query.planner.accuracy import (
@@ -19,7 +20,7 @@ from deniable.query.planner.accuracy import (
     predicted_margin,
 )
 from deniable.query.planner.planner import plan
-from deniable.release import MemoryLedger, Session
+from deniable.release.public_session import Session
 from tests.query import town
 from tests.query.hospital import policy, visits
 from tests.query.planner.test_planner_cases import CASES, POLICIES, TOWN, read

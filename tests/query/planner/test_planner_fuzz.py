@@ -11,7 +11,7 @@ from sqlglot import exp
 
 from deniable.engines.duckdb.engine import DuckDB
 from deniable.errors import DeniableError, EngineFailed
-from deniable.release import MemoryLedger
+from deniable.ledger import MemoryLedger
 from deniable.release.public_session import Session
 from tests.query.grammar import STATEMENTS, Grammar
 from tests.query.town import SOURCES, policy

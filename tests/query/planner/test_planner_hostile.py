@@ -8,8 +8,8 @@ import pytest
 
 from deniable.engines.duckdb.engine import DuckDB
 from deniable.errors import EngineFailed
+from deniable.ledger import MemoryLedger
 from deniable.policy import Policy, Table
-from deniable.release import MemoryLedger
 from deniable.release.public_session import Session
 from tests.query.relations.test_function_table import USES
 

@@ -10,7 +10,7 @@ from deniable.errors import BudgetExhausted, InvalidParameter, InvalidQuery, Uns
 from deniable.ledger.durable_ledger import open_ledger
 from deniable.policy import Policy, Table
 from deniable.policy.budget import Budget
-from deniable.release import Session
+from deniable.release.public_session import Session
 
 ROWS = 20_000
 COSTS = np.random.default_rng(5).lognormal(3, 1, ROWS)

@@ -19,9 +19,9 @@ from deniable.errors import (
     InvalidPolicy,
     InvalidQuery,
 )
-from deniable.ledger import Entry
+from deniable.ledger import Entry, MemoryLedger
 from deniable.policy import Policy, Table
-from deniable.release import MemoryLedger, Session
+from deniable.release.public_session import Session
 from tests.ledger.contract import plan
 
 CANARY = 918273645

@@ -17,6 +17,7 @@ import pytest
 
 import deniable as dp
 from deniable.errors import BudgetExhausted, InvalidParameter
+from deniable.ledger import Head, MemoryLedger
 from deniable.ledger import questions as asking
 from deniable.ledger.floor_mark import FloorMark
 from deniable.ledger.terms import Terms
@@ -24,8 +25,8 @@ from deniable.policy import Policy, Table
 from deniable.policy.budget import Budget, Schedule
 from deniable.policy.ledger_id import write_ledger_id
 from deniable.policy.ledger_settings import locate_ledger
-from deniable.release import Head, MemoryLedger, Session
 from deniable.release.answer.record import fingerprint
+from deniable.release.public_session import Session
 from deniable.release.session import release_records
 
 COUNT = "SELECT COUNT(*) AS n FROM visits"

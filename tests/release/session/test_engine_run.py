@@ -18,12 +18,13 @@ import pytest
 import deniable as dp
 from deniable.engines.handover.plan_runner import PlanRunner
 from deniable.errors import EngineFailed, InvalidQuery
+from deniable.ledger import MemoryLedger
 from deniable.policy import Policy, Table
 from deniable.query.language.parse import parse
 from deniable.query.planner.planner import plan
-from deniable.release import MemoryLedger, Session
 from deniable.release.answer import choices, formatting, record
 from deniable.release.answer.answer_table import Answer, column_names
+from deniable.release.public_session import Session
 from deniable.release.session.engine_run import run
 
 SCHEMA = {

@@ -8,8 +8,9 @@ import pytest
 
 import deniable as dp
 from deniable.errors import InvalidParameter
-from deniable.release import Release, Remaining
+from deniable.ledger import Remaining
 from deniable.release.answer.answer_table import Answer
+from deniable.release.session.release import Release
 from tests.ledger.contract import plan
 
 FRAME = pa.table({"ward": ["A", "B", "B", "C"] * 250, "cost": [10.0, 20.0, 30.0, 40.0] * 250})

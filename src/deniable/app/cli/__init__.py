@@ -103,7 +103,7 @@ def describe_usage_error(message: str, context: Any, words: Sequence[str]) -> st
 
     Commands that take a question pass unknown options on, so Typer cannot name them.
     """
-    from deniable.policy.suggestions import suggest  # slow to import
+    from deniable.exact.suggestions import suggest  # slow to import
 
     extra = message.removeprefix("Got unexpected extra argument(s) ")
     if context is None or (extra == message and not message.startswith("No such option")):

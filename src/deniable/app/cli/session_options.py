@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from deniable.ledger import Ledger
     from deniable.policy import Policy
     from deniable.query.plan.plan import Plan
-    from deniable.release import Session
+    from deniable.release.public_session import Session
 
 Question = Annotated[
     str, typer.Argument(help="The question.", metavar="SQL", show_default=False)
@@ -131,7 +131,7 @@ def open_planner(policy: Path, doing: str) -> Iterator["Session"]:
     from deniable.ledger.terms import Terms
     from deniable.policy import load
     from deniable.policy.file import name_line_in_errors
-    from deniable.release import Session
+    from deniable.release.public_session import Session
 
     with show_progress(doing), name_line_in_errors(str(policy)):
         declared = load(str(policy))

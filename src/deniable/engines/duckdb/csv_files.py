@@ -24,7 +24,7 @@ from deniable.engines.duckdb.csv_header import open_csv, read_header
 from deniable.engines.duckdb.csv_lines import LONGEST, LineFormat, Lines, read_lines
 from deniable.engines.duckdb.source_files import SourceFiles
 from deniable.errors import InvalidPolicy
-from deniable.policy.suggestions import pluralize
+from deniable.exact.suggestions import pluralize
 from deniable.policy.table import Malformed
 
 log = logging.getLogger("deniable.engine")

@@ -20,8 +20,8 @@ from deniable.engines.handover.withheld import Withheld
 from deniable.engines.handover.written_plan import WrittenPlan, WrittenStatement
 from deniable.errors import EngineFailed, InvalidPolicy
 from deniable.exact.bits import SYSTEM
+from deniable.exact.suggestions import suggest
 from deniable.policy import Policy
-from deniable.policy.suggestions import suggest
 from deniable.query.plan.plan import Plan, Statement
 
 log = logging.getLogger("deniable.engine")

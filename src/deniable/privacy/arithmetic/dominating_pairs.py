@@ -394,7 +394,6 @@ def count_pairs(pairs: Iterable[tuple[Pair, int]]) -> CountedPairs:
         else:
             counts[pair] = counts.get(pair, 0) + count
     mu_squared = math.fsum(squares)
-    gaussian = (
-        ((GaussianPair(math.sqrt(mu_squared) * (1 + 4 * UNIT)), 1),) if mu_squared else ()
-    )
-    return HashedPairs((*counts.items(), *gaussian))
+    if mu_squared:
+        counts[GaussianPair(math.sqrt(mu_squared) * (1 + 4 * UNIT))] = 1
+    return HashedPairs(counts.items())

@@ -8,7 +8,7 @@ from fractions import Fraction
 from sqlglot import exp
 
 from deniable.errors import InvalidQuery
-from deniable.policy.suggestions import pluralize
+from deniable.exact.suggestions import pluralize
 from deniable.query.language.expressions import (
     aggregates_in,
     check_sizes,

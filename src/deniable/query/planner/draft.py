@@ -23,7 +23,7 @@ from deniable.query.statements.statistics import Statistic
 TYPICAL_ROWS = 10_000  # in a group, where the policy does not declare `expected_rows`
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Request:
     """What the caller asks of a plan, apart from the question."""
 
@@ -78,7 +78,11 @@ class UnpricedChoice:
 
 @dataclass(slots=True)
 class Draft:
-    """Each step sets its own fields, and reads those that earlier steps have set."""
+    """Each step sets its own fields, and reads those that earlier steps have set.
+
+    Two steps add to what an earlier one has set: `write_statements` gives the blocks of
+    distinct counts their SQL, and `predict_margins` gives the outputs their margins.
+    """
 
     request: Request
     question: Question

@@ -4,9 +4,9 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from deniable.exact.rationals import decimal_text
+from deniable.exact.suggestions import pluralize
 from deniable.exact.text_formats import percent
 from deniable.mechanisms import Gaussian, Quantiles
-from deniable.policy.suggestions import pluralize
 from deniable.query.plan.plan import (
     Block,
     Choice,

@@ -1,7 +1,7 @@
 """What a reader of the answer should know: clipping, rounding, limits, defaults."""
 
 from deniable.exact.rationals import decimal_text
-from deniable.policy.suggestions import pluralize
+from deniable.exact.suggestions import pluralize
 from deniable.query.planner.draft import Draft
 from deniable.query.statements.statistics import Statistic
 

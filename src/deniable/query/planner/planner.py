@@ -61,16 +61,17 @@ def plan(
     if not 0 < level < 1:
         raise InvalidParameter(f"`confidence` must lie between 0 and 1. Found {confidence}.")
     price = positive(epsilon, "epsilon")
-    if not _LEAST_EPSILON <= price <= _MOST_EPSILON or _bits(price, share, level) > _MOST_BITS:
-        raise InvalidParameter(
-            "`epsilon` is out of any useful range, 1e-30 to 1e30, or it, `delta` or "
-            "`confidence` has thousands of digits."
-        )
-    # Without groups all rows are in the only one, so there is no `other` group.
-    other = other and bool(question.keys)
-    by_default = delta is None
+    _check_sizes(price, share, level)
     request = Request(
-        price, share, level, dict(weights or {}), nonnegative, other, by_default, written
+        epsilon=price,
+        delta=share,
+        confidence=level,
+        weights=dict(weights or {}),
+        nonnegative=nonnegative,
+        # Without groups all rows are in the only one, so there is no `other` group.
+        other=other and bool(question.keys),
+        delta_by_default=delta is None,
+        written=written,
     )
     try:
         resolved, scope = resolve_question(question, policy)
@@ -80,6 +81,15 @@ def plan(
         return _freeze(draft)
     except RecursionError:
         raise InvalidQuery("The question nests too deeply: split its expressions.") from None
+
+
+def _check_sizes(epsilon: Fraction, *others: Fraction) -> None:
+    digits = _bits(epsilon, *others)
+    if not _LEAST_EPSILON <= epsilon <= _MOST_EPSILON or digits > _MOST_BITS:
+        raise InvalidParameter(
+            "`epsilon` is out of any useful range, 1e-30 to 1e30, or it, `delta` or "
+            "`confidence` has thousands of digits."
+        )
 
 
 def _bits(*numbers: Fraction) -> int:
@@ -177,7 +187,14 @@ def write_statements(draft: Draft) -> None:
     draft.blocks = tuple(blocks)
     if draft.private or any(part.kind != "distinct" for part in draft.statistics):
         statement = AggregateStatement(
-            draft.scope, where, groupings, draft.statistics, *limits, draft.private, other
+            scope=draft.scope,
+            where=where,
+            groupings=groupings,
+            statistics=draft.statistics,
+            max_groups_per_unit=draft.groups,
+            max_rows_per_unit_per_group=table.max_rows_per_unit_per_group,
+            count_units=draft.private,
+            other=other,
         )
         draft.engine_sql = StatementText(statement.sql())
 

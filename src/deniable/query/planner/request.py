@@ -4,8 +4,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from deniable.errors import InvalidParameter, InvalidQuery
+from deniable.exact.suggestions import suggest
 from deniable.policy import Policy
-from deniable.policy.suggestions import suggest
 from deniable.query.language.parse import parse
 from deniable.query.language.question import Question
 from deniable.query.language.within_clause import split_within_clause

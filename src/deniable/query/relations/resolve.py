@@ -4,8 +4,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 
 from deniable.errors import InvalidQuery
+from deniable.exact.suggestions import pluralize, suggest
 from deniable.policy import Policy, Table
-from deniable.policy.suggestions import pluralize, suggest
 from deniable.query.language.expressions import aggregates_in, check_sizes
 from deniable.query.language.question import Question
 from deniable.query.language.syntax_tree import (

@@ -6,9 +6,9 @@ from fractions import Fraction
 from sqlglot import exp
 
 from deniable.errors import InvalidQuery, UnboundedColumn
+from deniable.exact.suggestions import did_you_mean
 from deniable.policy import Column as Declared
 from deniable.policy import Table
-from deniable.policy.suggestions import did_you_mean
 from deniable.query.language.date_parts import DATE_PARTS, DIFFERENCE_UNITS
 from deniable.query.language.syntax_tree import Aggregate, Call, ColumnRef, Expression, Literal
 from deniable.query.plan.grid_steps import coarsen_by_tens

@@ -30,6 +30,11 @@ def column(name: str) -> Sql:
     return exp.column(name)
 
 
+def copies(parts: list[Sql]) -> list[Sql]:
+    """A copy of each: a node stands in one place of a tree only."""
+    return [part.copy() for part in parts]
+
+
 def named(sql: Sql, name: str) -> Sql:
     """sql AS name."""
     return exp.alias_(sql, name, copy=False)

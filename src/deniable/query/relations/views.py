@@ -13,9 +13,9 @@ from typing import cast
 from sqlglot import exp
 
 from deniable.errors import InvalidQuery
+from deniable.exact.suggestions import did_you_mean
 from deniable.policy import Column as Declared
 from deniable.policy.column import Kind
-from deniable.policy.suggestions import did_you_mean
 from deniable.query.language.expressions import check_sizes, conjunction, replace_columns, walk
 from deniable.query.language.syntax_tree import Call, ColumnRef, Expression, SubQuery
 from deniable.query.relations.scope import Scope

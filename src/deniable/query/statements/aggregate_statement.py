@@ -22,6 +22,7 @@ from deniable.query.relations.scope import Scope
 from deniable.query.relations.sql_nodes import (
     Sql,
     case,
+    copies,
     keep_rows,
     keyed_hash,
     named,
@@ -34,7 +35,7 @@ from deniable.query.statements.input_rows import Grouping, InputRows, key_column
 from deniable.query.statements.statistics import Statistic, bin_ends, labels
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class AggregateStatement:
     """Everything that the statement is made from."""
 
@@ -69,7 +70,7 @@ class AggregateStatement:
         answer = source.select(*keys, *units, *features, copy=False)
         if not keys:
             return answer
-        answer = answer.group_by(*_copies(keys), copy=False)
+        answer = answer.group_by(*copies(keys), copy=False)
         if not (conditions := inputs.late_conditions()):
             return answer
         all_groups = subquery(answer, "all_groups").select(exp.Star(), copy=False)
@@ -79,11 +80,11 @@ class AggregateStatement:
         """Each unit's features in its groups, within both contribution bounds."""
         by_unit = [exp.column("u"), *keys]
         held = subquery(rows, "rows").select(
-            *_copies(by_unit), *self._sums_of_unit(), copy=False
+            *copies(by_unit), *self._sums_of_unit(), copy=False
         )
-        held = held.group_by(*_copies(by_unit), copy=False)
+        held = held.group_by(*copies(by_unit), copy=False)
         bounded = subquery(held, "held").select(
-            *_copies(by_unit), *self._features_of_unit(), copy=False
+            *copies(by_unit), *self._features_of_unit(), copy=False
         )
         most = most_groups(self.groupings, other=self.other)
         if most is None or most > self.max_groups_per_unit:
@@ -92,8 +93,8 @@ class AggregateStatement:
 
     def _limit_groups(self, bounded: exp.Select, keys: list[Sql]) -> exp.Select:
         """At most `max_groups_per_unit` groups a unit, those with the least keyed hash."""
-        drawn = keyed_hash([*self.scope.identity, *_copies(keys)])
-        return keep_rows(bounded, [drawn, *_copies(keys)], self.max_groups_per_unit)
+        drawn = keyed_hash([*self.scope.identity, *copies(keys)])
+        return keep_rows(bounded, [drawn, *copies(keys)], self.max_groups_per_unit)
 
     def _listed(self) -> list[tuple[int, Statistic]]:
         """The statistics of this statement; distinct values have a statement of their own."""
@@ -221,10 +222,6 @@ def _above(i: int, statistic: Statistic) -> Sql:
 
 def _name_all(features: list[Sql], names: tuple[str, ...]) -> list[Sql]:
     return [named(feature, name) for feature, name in zip(features, names, strict=True)]
-
-
-def _copies(parts: list[Sql]) -> list[Sql]:
-    return [part.copy() for part in parts]
 
 
 def _square(value: Sql) -> Sql:

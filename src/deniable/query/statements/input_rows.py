@@ -30,6 +30,7 @@ from deniable.query.relations.sql_nodes import (
     case,
     clip,
     column,
+    copies,
     double,
     double_literal,
     named,
@@ -83,7 +84,7 @@ class InputRows:
         clipped = [
             named(self._clip_steps(*argument), f"x{argument[0]}") for argument in arguments
         ]
-        return subquery(rows, "steps").select(*_copies(carried), *clipped, copy=False)
+        return subquery(rows, "steps").select(*copies(carried), *clipped, copy=False)
 
     def _filter_rows(self, arguments: list[_Argument]) -> exp.Select:
         """Keys and arguments of the rows that pass WHERE."""
@@ -223,10 +224,6 @@ class InputRows:
             if second is not None and second.argument is not None:
                 arguments.append((f"{i}b", second, second.argument))
         return arguments
-
-
-def _copies(parts: list[Sql]) -> list[Sql]:
-    return [part.copy() for part in parts]
 
 
 def key_columns(groupings: tuple[Grouping, ...]) -> list[Sql]:

@@ -15,9 +15,9 @@ import pyarrow as pa
 from deniable.engines.duckdb.series import read_array, read_presence
 from deniable.errors import InvalidParameter
 from deniable.exact.rationals import Number
+from deniable.exact.suggestions import suggest
 from deniable.policy import KeyValue, Policy, Table
 from deniable.policy.column import kind_of_keys, to_tuple
-from deniable.policy.suggestions import suggest
 from deniable.privacy.neighbors import Neighbors
 from deniable.query.language.builder import QuestionBuilder
 from deniable.query.language.syntax_tree import Aggregate

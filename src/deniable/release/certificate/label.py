@@ -13,8 +13,8 @@ from typing import Any
 
 from deniable.errors import InvalidCertificate
 from deniable.exact.foreign_text import quoted
-from deniable.exact.text_formats import percent, percent_up
-from deniable.policy.suggestions import pluralize
+from deniable.exact.suggestions import pluralize
+from deniable.exact.text_formats import factor_up, percent, percent_up
 from deniable.privacy import ApproximateLoss
 from deniable.privacy.losses.hypothesis_testing import odds_factor, posterior
 from deniable.release.answer.formatting import format_margin
@@ -187,10 +187,7 @@ def _posterior(epsilon: Fraction, delta: Fraction, before: Fraction) -> Fraction
 
 
 def _factor(epsilon: Fraction, delta: Fraction) -> str:
-    factor = odds_factor(ApproximateLoss(epsilon, delta), delta=delta)
-    if factor >= 10_000:
-        return f"{float(factor):,.0f}" if factor < 10**9 else f"{float(factor):.1e}"
-    return f"{math.ceil(factor * 100) / 100:,.2f}"
+    return factor_up(odds_factor(ApproximateLoss(epsilon, delta), delta=delta))
 
 
 def _number(x: Fraction) -> str:

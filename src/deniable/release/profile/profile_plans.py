@@ -14,10 +14,10 @@ from fractions import Fraction
 
 from deniable.errors import InvalidParameter
 from deniable.exact.rationals import Number, positive, rational
+from deniable.exact.suggestions import suggest
 from deniable.ledger.ledger import Remaining
 from deniable.policy import Column as Declared
 from deniable.policy import Table
-from deniable.policy.suggestions import suggest
 from deniable.query.language import builder
 from deniable.query.language.question import Question
 from deniable.query.language.syntax_tree import Aggregate, Call, ColumnRef, Named

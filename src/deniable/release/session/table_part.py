@@ -4,9 +4,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from deniable.errors import InvalidParameter
+from deniable.exact.suggestions import suggest
 from deniable.ledger.accounts import PartPath
 from deniable.policy import Policy
-from deniable.policy.suggestions import suggest
 from deniable.query.plan.plan import KeyValue, Plan
 from deniable.query.statements.partition import (
     Part,

@@ -16,6 +16,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_valida
 from deniable.errors import InvalidParameter
 from deniable.exact.foreign_text import read_json
 from deniable.exact.rationals import rational
+from deniable.exact.suggestions import did_you_mean
 from deniable.surveys.questionnaire.phrases import Phrases, Text, in_language
 
 Kind = Literal["yes-no", "single-choice", "multiple-choice", "scale", "number", "text"]
@@ -286,17 +287,14 @@ def _describe_error(error: Any) -> str:
             )
     where = ", ".join(parts) or "as a whole"
     if error["type"] == "extra_forbidden":
-        return f"{where}: unknown key{_suggest_key(*error['loc'])}"
+        return f"{where}: unknown key. {_suggest_key(*error['loc'])}".rstrip()
     message = error["msg"].removeprefix("Value error, ")
     return f"{where}: {message.replace('Input should', 'must')}"
 
 
 def _suggest_key(*path: str | int) -> str:
-    from difflib import get_close_matches  # slow to import
-
     kind = SurveyQuestion if len(path) == 3 and path[0] == "questions" else Questionnaire
-    near = get_close_matches(str(path[-1]), kind.model_fields, n=1)
-    return f" (did you mean `{near[0]}`?)" if near else ""
+    return did_you_mean(str(path[-1]), kind.model_fields)
 
 
 def require_questionnaire(survey: Any) -> Questionnaire:

@@ -4,10 +4,10 @@ Never "anonymous", never "proves nothing": an answer changes the odds, by at mos
 factor.
 """
 
-import math
 from fractions import Fraction
 from typing import Any
 
+from deniable.exact.text_formats import factor_up
 from deniable.mechanisms import RandomizedResponse
 from deniable.privacy import Loss
 from deniable.privacy.losses.hypothesis_testing import odds_factor
@@ -76,10 +76,7 @@ def odds_text(loss: Loss) -> str:
     >>> odds_text(PureLoss(odds=3)), odds_text(PureLoss(1))
     ('3', '2.72')
     """
-    exact = odds_factor(loss)
-    if exact.denominator == 1:
-        return f"{exact.numerator:,}"
-    return f"{math.ceil(exact * 100) / 100:,.2f}"
+    return factor_up(odds_factor(loss))
 
 
 def _of_100(chance: Fraction, words: Phrases, language: str) -> str:

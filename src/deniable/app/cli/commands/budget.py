@@ -24,10 +24,10 @@ def budget(policy: session_options.PolicyFile = session_options.POLICY) -> None:
     from rich.markup import escape
     from rich.table import Table
 
+    from deniable.exact.suggestions import pluralize
     from deniable.ledger import MemoryLedger
     from deniable.ledger.terms import Terms
     from deniable.policy import load
-    from deniable.policy.suggestions import pluralize
 
     declared = load(str(policy))
     if session_options.ledger_exists(declared):

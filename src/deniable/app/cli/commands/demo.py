@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 import deniable as dp
-from deniable.app.cli.number_format import factor_up, percent
 
 if TYPE_CHECKING:
     from rich.console import Console
 
     from deniable.privacy import Loss
-    from deniable.release import Release, Session
+    from deniable.release.public_session import Session
+    from deniable.release.session.release import Release
 
 VISITS = 300_000
 BUDGET = 3
@@ -44,6 +44,7 @@ def demo(
     """Ask a made-up hospital three questions in SQL, and made-up athletes a shameful one."""
     from rich.console import Console
 
+    from deniable.exact.text_formats import factor_up
     from deniable.privacy.losses.hypothesis_testing import odds_factor
 
     console = Console(highlight=False)
@@ -141,6 +142,8 @@ def draw_picture(answer: "Release", picture: Path) -> str:
 
 def ask_athletes(console: "Console") -> "Loss":
     """Asks made-up athletes, with two coins each; returns the loss of the coins."""
+    from deniable.exact.text_formats import percent_tenths
+
     coins = dp.RandomizedResponse.from_coins()
     reports = coins.randomize([athlete < DOPING for athlete in range(ATHLETES)])
     estimate = coins.estimate(reports, confidence=0.95)
@@ -148,8 +151,8 @@ def ask_athletes(console: "Console") -> "Loss":
     console.print(
         f"{ATHLETES:,} athletes flip a coin in secret: on heads they tell the truth, on tails "
         'a second coin answers. No "yes" is proof. '
-        f'Said "yes": {percent(sum(map(bool, reports)) / ATHLETES)}. Dope, by estimate: '
-        f"[bold]{percent(estimate.value)} ± {percent(estimate.margin)}[/bold]. "
-        f"In truth (made up): {percent(DOPING / ATHLETES)}.\n"
+        f'Said "yes": {percent_tenths(sum(map(bool, reports)) / ATHLETES)}. Dope, by estimate: '
+        f"[bold]{percent_tenths(estimate.value)} ± {percent_tenths(estimate.margin)}[/bold]. "
+        f"In truth (made up): {percent_tenths(DOPING / ATHLETES)}.\n"
     )
     return coins.loss

@@ -96,7 +96,7 @@ def verify(
     was replaced by an older copy.
     """
     from deniable.exact.foreign_text import printable  # slow to import
-    from deniable.policy.suggestions import pluralize
+    from deniable.exact.suggestions import pluralize
 
     heads = [read_head(path) for path in head or ()]
     if store is not None:

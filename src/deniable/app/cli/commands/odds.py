@@ -8,7 +8,6 @@ import typer
 
 import deniable as dp
 from deniable.app.cli.argument_values import parse_decimal
-from deniable.app.cli.number_format import factor_up, people_up, percent_up
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -59,6 +58,7 @@ def odds(
 
     from rich.console import Console
 
+    from deniable.exact.text_formats import factor_up, percent_tenths_up
     from deniable.privacy.losses.hypothesis_testing import accuracy, odds_factor
 
     console = Console(highlight=False)
@@ -78,8 +78,9 @@ def odds(
     console.print(guess_table(loss, own or GUESSES, at))
     console.print(
         "\nIs she in the data or not? If both are equally likely, the best guess is right at "
-        f"most [bold]{percent_up(accuracy(loss))}[/bold] of the time; a coin is right 50 % of "
-        "the time. A test that accepts some false alarms finds her at most this often:\n"
+        f"most [bold]{percent_tenths_up(accuracy(loss))}[/bold] of the time; a coin is right "
+        "50 % of the time. A test that accepts some false alarms finds her at most this "
+        "often:\n"
     )
     console.print(alarm_table(loss))
 
@@ -89,6 +90,7 @@ def guess_table(loss: "Loss", shares: "tuple[Fraction, ...]", delta: Fraction) -
     from rich import box
     from rich.table import Table
 
+    from deniable.exact.text_formats import people_up, percent, percent_tenths_up
     from deniable.privacy.losses.hypothesis_testing import posterior
 
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
@@ -98,7 +100,7 @@ def guess_table(loss: "Loss", shares: "tuple[Fraction, ...]", delta: Fraction) -
     for guess in shares:
         ceiling = posterior(loss, guess, delta=delta)
         people = f"{people_up(guess)} to at most {people_up(ceiling)}"
-        table.add_row(f"{float(100 * guess):g} %", percent_up(ceiling), people)
+        table.add_row(percent(guess), percent_tenths_up(ceiling), people)
     return table
 
 
@@ -107,6 +109,7 @@ def alarm_table(loss: "Loss") -> "Table":
     from rich import box
     from rich.table import Table
 
+    from deniable.exact.text_formats import percent, percent_tenths_up
     from deniable.privacy.losses.hypothesis_testing import detection
 
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
@@ -114,7 +117,7 @@ def alarm_table(loss: "Loss") -> "Table":
     table.add_column("finds her at most", justify="right")
     for rate in ALARMS:
         detected = Fraction(repr(detection(loss, rate)))
-        table.add_row(f"{float(100 * rate):g} %", percent_up(detected))
+        table.add_row(percent(rate), percent_tenths_up(detected))
     return table
 
 

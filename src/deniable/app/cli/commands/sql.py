@@ -10,7 +10,7 @@ import deniable as dp
 from deniable.app.cli import session_options
 
 if TYPE_CHECKING:
-    from deniable.release import Release
+    from deniable.release.session.release import Release
 
 
 Certificate = Annotated[

@@ -7,7 +7,6 @@ import typer
 
 import deniable as dp
 from deniable.app.cli.argument_values import parse_decimal
-from deniable.app.cli.number_format import percent
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -223,16 +222,20 @@ def plan_table(plan: "SurveyPlan", margin: str, people: int | None) -> "Table":
 
 def format_power(chance: float | None) -> str:
     """The probability of detecting a share above 0; "-" for a mean."""
-    return "-" if chance is None else percent(chance)
+    from deniable.exact.text_formats import percent_tenths
+
+    return "-" if chance is None else percent_tenths(chance)
 
 
 def estimate_table(result: "QuestionResult") -> "Table":
     """A row for each answer."""
+    from deniable.exact.text_formats import percent_tenths
+
     table = empty_table(
         result.text, "estimate", f"{result.estimates[0].confidence:.0%} interval", ""
     )
     for i, (label, estimate) in enumerate(zip(result.labels, result.estimates, strict=True)):
-        show = (lambda x: f"{x:.3g}") if i == result.mean else percent
+        show = (lambda x: f"{x:.3g}") if i == result.mean else percent_tenths
         interval, note = " to ".join(show(end) for end in estimate.interval), ""
         if not estimate.consistent:
             interval, note = "-", f"inconsistent with the design (p {estimate.p_value:.2g})"
@@ -245,6 +248,7 @@ def estimate_table(result: "QuestionResult") -> "Table":
 def cross_table(pair: "QuestionPair") -> "Table":
     """Two questions, with a test of their independence."""
     from deniable.errors import InvalidData
+    from deniable.exact.text_formats import percent_tenths
 
     try:
         ending = f"chi-square p-value {pair.table.independence().p_value:.2g}"
@@ -253,7 +257,10 @@ def cross_table(pair: "QuestionPair") -> "Table":
     table = empty_table(f"{pair.rows} by {pair.columns}", *pair.column_labels)
     errors = pair.table.standard_error
     for label, row, error in zip(pair.row_labels, pair.table.raw, errors, strict=True):
-        cells = [f"{percent(x)} ± {percent(1.96 * e)}" for x, e in zip(row, error, strict=True)]
+        cells = [
+            f"{percent_tenths(x)} ± {percent_tenths(1.96 * e)}"
+            for x, e in zip(row, error, strict=True)
+        ]
         table.add_row(label, *cells)
     means = [
         f"{label}: {estimate.value:.4g} ± {estimate.margin:.2g}"

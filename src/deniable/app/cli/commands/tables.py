@@ -35,7 +35,7 @@ def tables(policy: session_options.PolicyFile = session_options.POLICY) -> None:
 
 def describe_unit(table: "Table") -> str:
     """The privacy unit of a table and its limits, as text."""
-    from deniable.policy.suggestions import pluralize
+    from deniable.exact.suggestions import pluralize
 
     if table.public:
         return "public"

@@ -1,7 +1,6 @@
 """Hints for names that are not known: which name was probably meant."""
 
 from collections.abc import Iterable
-from difflib import get_close_matches
 
 # Options that were renamed. Nothing else accepts the old names.
 RENAMED = {
@@ -33,6 +32,8 @@ def did_you_mean(name: str, known: Iterable[str]) -> str:
     >>> did_you_mean("BOUND", ["bounds", "step"])
     'Did you mean `bounds`?'
     """
+    from difflib import get_close_matches  # slow to import
+
     lower = {candidate.lower(): candidate for candidate in known}
     close = get_close_matches(name.lower(), lower, n=1)
     return f"Did you mean `{lower[close[0]]}`?" if close else ""

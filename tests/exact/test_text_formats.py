@@ -6,7 +6,7 @@ from fractions import Fraction
 from hypothesis import given
 from hypothesis import strategies as st
 
-from deniable.app.cli.number_format import factor_up, people_up, percent_up
+from deniable.exact.text_formats import factor_up, people_up, percent_up
 
 
 def value(text):
