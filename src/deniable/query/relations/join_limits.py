@@ -5,7 +5,7 @@ very many rows could exhaust the engine's time or memory, and everybody would se
 So each side keeps a limited number of rows of a unit, unless one of them has only one.
 
 A keyed hash of the rows picks which ones. Rows with the same hash are ordered by their values,
-and rows with the same values are equal (but for the signs of zero and NaN, which nothing in a
+and rows with the same values are equal (except the signs of zero and NaN, which nothing in a
 statement sees). So the choice depends only on the unit's own rows, not on their order, and no
 contribution bound changes.
 """
