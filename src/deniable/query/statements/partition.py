@@ -30,6 +30,7 @@ from deniable.query.language.parse import check_encodable
 from deniable.query.language.syntax_tree import Literal
 from deniable.query.plan.plan import KeyValue, Plan
 from deniable.query.plan.statement_text import StatementText, tree_of
+from deniable.query.plan.tables_read import tables_read
 from deniable.query.relations.scope import Scope
 from deniable.query.relations.sql_nodes import Sql, relation, try_cast
 
@@ -138,21 +139,21 @@ def _restrict_sql(sql: str, table: Table, part: Part) -> str:
 
 
 def reads_only_part(plan: Plan, table: Table, part: Part) -> bool:
-    """Whether every statement of a plan reads the rows of this part, and no others."""
+    """Whether every statement of a plan reads this table, and of it only rows of this part."""
     rows = _rows(Scope(table), part).sql(dialect="duckdb")
 
-    def is_restricted(node: Sql | None) -> bool:
-        while node is not None:
-            if isinstance(node, exp.Select) and node.sql(dialect="duckdb") == rows:
-                return True
-            node = node.parent
-        return False
+    def is_part(query: exp.Select) -> bool:
+        source = query.args.get("from_")
+        named = source is not None and source.this.name == table.name
+        return named and query.sql(dialect="duckdb") == rows
 
-    # In a copy each node has one parent.
-    trees = [tree_of(statement.sql).copy() for statement in plan.statements]
-    sources = [source for tree in trees for source in tree.find_all(exp.Table)]
-    name = table.name.lower()
-    return all(is_restricted(source) for source in sources if source.name.lower() == name)
+    for statement in plan.statements:
+        read = list(tables_read(tree_of(statement.sql), is_part))
+        if not all(restricted for name, restricted in read if name == table.name):
+            return False
+        if table.name not in dict(read):
+            return False
+    return True
 
 
 def _rows(scope: Scope, part: Part) -> exp.Select:

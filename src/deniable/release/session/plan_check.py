@@ -1,9 +1,12 @@
 """Checks that a plan protects the privacy units that the session's policy protects."""
 
 from deniable.engines.handover.written_plan import WrittenPlan
-from deniable.errors import InvalidParameter
+from deniable.errors import InvalidParameter, InvalidQuery
 from deniable.policy import Policy
+from deniable.query.plan.key_list import key_relation
 from deniable.query.plan.plan import Plan
+from deniable.query.plan.statement_text import says_what_it_reads, tree_of
+from deniable.query.plan.tables_read import tables_read
 from deniable.release.session.engine_run import Engine, PreparesPlans
 from deniable.release.session.table_part import TablePart
 
@@ -18,18 +21,43 @@ def prepare_plan(
     A plan clips and limits by itself, so a plan made for other bounds is as private as any.
     A plan made for other units is not.
     """
-    if not isinstance(plan, Plan):
+    if type(plan) is not Plan:
         raise InvalidParameter(
             f"release() takes a Plan; got {type(plan).__name__}. Make one with   "
             'plan("SELECT COUNT(*) FROM data", epsilon=0.5)   or ask directly with sql(...).'
         )
-    if not _protects_the_same_units(plan, policy) or not rows.holds(plan, policy):
+    try:
+        _check_statements(plan)
+        same = _protects_the_same_units(plan, policy) and rows.holds(plan, policy)
+    except RecursionError:
+        raise InvalidQuery("The question nests too deeply: split it.") from None
+    if not same:
         raise InvalidParameter(
             f"This plan about {', '.join(plan.tables)} was made for another policy: it does "
             "not protect the privacy units of this session. Make a new one with plan(...). "
             "Nothing was spent."
         )
     return engine.prepare(plan) if isinstance(engine, PreparesPlans) else plan
+
+
+def _check_statements(plan: Plan) -> None:
+    """Refuses a plan whose statements read other tables than it names, or were changed.
+
+    The tables that it names are charged. Its keys may be relations beside the statements.
+    """
+    named = {*plan.tables, *plan.public, *map(key_relation, range(len(plan.keys)))}
+    for statement in plan.statements:
+        if not says_what_it_reads(statement.sql):
+            raise InvalidParameter(
+                "A statement of this plan was changed: its text and its tree differ. Make a "
+                "new plan with plan(...). Nothing was spent."
+            )
+        if any(name not in named for name, _ in tables_read(tree_of(statement.sql))):
+            raise InvalidParameter(
+                "A statement of this plan reads more than the tables that the plan names, "
+                f"{', '.join((*plan.tables, *plan.public))}. Make a new plan with plan(...). "
+                "Nothing was spent."
+            )
 
 
 def _protects_the_same_units(plan: Plan, policy: Policy) -> bool:

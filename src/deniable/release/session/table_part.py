@@ -44,7 +44,8 @@ class TablePart:
         """Whether a plan reads only these rows. It is judged by its statements."""
         if self.table is None or plan.part != self.part:
             return plan.part == self.part
-        return reads_only_part(plan, policy.tables[self.table], self.part)
+        whole = policy.tables[self.table]
+        return plan.tables == (self.table,) and reads_only_part(plan, whole, self.part)
 
     def divide(
         self, policy: Policy, column: str, keys: Sequence[KeyValue], table: str | None
