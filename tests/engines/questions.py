@@ -10,7 +10,7 @@ AGGREGATES += ["TOP_K({k}, 2)", "HISTOGRAM({n}, 4)", "HISTOGRAM({k}, 4)", "CORR(
 AGGREGATES += ["QUANTILE_CONT({n}, [0.1, 0.9])", "SUM({n})", "COUNT(*)", "COUNT(DISTINCT id)"]
 AGGREGATES += ["CLIPPED(x)", "SUM(CASE WHEN {b} THEN 1 END)", "COUNT(*) FILTER (WHERE {b})"]
 # Their last digit is each engine's own.
-CURVES = ["EXP", "LN", "LOG10", "SIN", "COS"]
+CURVES = ["EXP", "LN", "LOG10", "SIN", "COS", "POWER"]
 
 
 class Questions(Worlds):
@@ -18,7 +18,6 @@ class Questions(Worlds):
 
     def question(self, person):
         """A question: its text, and whether engines may differ in the last digit."""
-        self.curved = False
         source, self.columns, where = self.source(person)
         key = self.pick(["", "", *self.keys()])
         outputs = ", ".join(
@@ -29,7 +28,8 @@ class Questions(Worlds):
             one for one in (where, self.boolean(2) if self.chance(0.4) else "") if one
         ]
         sql += f" WHERE {' AND '.join(conditions)}" if conditions else ""
-        return sql + (f" GROUP BY {key}" if key else ""), self.curved
+        sql += f" GROUP BY {key}" if key else ""
+        return sql, any(f"{curve}(" in sql for curve in CURVES)
 
     def keys(self):
         numbers, texts = self.columns["number"], self.columns["text"]
@@ -139,14 +139,13 @@ class Questions(Worlds):
             part = self.pick(["year", "quarter", "week", "dayofweek", "hour"])
             ways += [f"EXTRACT({part} FROM {one})"]
             ways += [f"DATE_DIFF('day', {one}, DATE '2020-01-01')"]
-        made = self.pick([*ways, f"{self.pick(CURVES)}({a})"])
-        self.curved |= any(made.startswith(curve) for curve in (*CURVES, "POWER"))
-        return made
+        curve = self.pick(CURVES[:-1])
+        return self.pick([*ways, f"{curve}({a})"])
 
     def signs(self):
         """A sum of signs: of more than 127, if rarely, because eight bits hold no more."""
         sign = f"SIGN({self.pick(self.columns['number'])})"
-        return f"({' + '.join([sign] * (130 if self.chance(0.1) else 3))})"
+        return f"({' + '.join([sign] * (130 if self.chance(0.02) else 3))})"
 
     def text(self, depth):
         if not depth or self.chance(0.4):
