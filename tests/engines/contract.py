@@ -10,6 +10,7 @@ import datetime
 import itertools
 import math
 from collections.abc import Iterator
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from typing import ClassVar
@@ -514,12 +515,28 @@ class EngineContract:
             assert sum(one.groups for one in parts) == exact(engine.run(asked))[0].__len__()
             assert repr(engine.run(asked)) == "<withheld>"
 
+    def test_exactly_the_text_that_was_written_runs(self, monkeypatch):
+        sql = "SELECT COUNT(*) AS n, MEDIAN(cost) AS m FROM visits"
+        asked = plan(parse(sql), POLICIES["row"], epsilon=1)
+        with self.opened({"visits": visits(8)}) as engine:
+            expected = exact(engine.run(asked))
+            written, seen, run = engine.prepare(asked), [], engine._run_statement
+            monkeypatch.setattr(
+                engine, "_run_statement", lambda one, *more: seen.append(one) or run(one, *more)
+            )
+            monkeypatch.setattr(engine, "_write_statement", None)
+            assert exact(engine.run(written)) == expected
+            assert len(seen) == len(written.statements) == 2
+            assert {*map(id, seen)} == {*map(id, written.statements)}
+
     def test_there_is_one_error_and_the_next_question_is_served(self, caplog):
-        broken = by_hand("SELECT SUM(nothing) AS n FROM visits")
         asked = plan(parse("SELECT COUNT(*) FROM visits"), POLICIES["row"], epsilon=1)
         with self.opened({"visits": visits(8)}) as engine:
+            written = engine.prepare(asked)
+            broken = replace(written.statements[0], sql="SELECT nothing FROM nowhere")
             with pytest.raises(EngineFailed) as failed:
-                engine.run(broken)
+                engine.run(replace(written, statements=(broken,)))
+            assert "while running SELECT nothing FROM nowhere" in caplog.text
             assert str(failed.value) == str(EngineFailed(failed.value.reference))
             assert failed.value.__cause__ is None
             assert failed.value.__context__ is None

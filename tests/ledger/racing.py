@@ -22,6 +22,7 @@ from sqlalchemy import Engine, event
 
 from deniable.engines.handover.exact_groups import ExactGroups
 from deniable.engines.handover.withheld import Withheld
+from deniable.engines.handover.written_plan import WrittenPlan
 from deniable.errors import BudgetExhausted, LedgerUnavailable
 from deniable.ledger.database_journal import DatabaseJournal
 from deniable.ledger.durable_ledger import DurableLedger
@@ -164,9 +165,12 @@ class StillEngine:
     def schema(self, table):
         return {"x": "BIGINT", "y": "BIGINT"}
 
-    def run(self, plan):
+    def prepare(self, plan):
+        return WrittenPlan(plan, ())
+
+    def run(self, written):
         self._step()
-        features = {name: np.array([7]) for name in plan.features}
+        features = {name: np.array([7]) for name in written.plan.features}
         self._step()
         return Withheld(ExactGroups((), None, features))
 

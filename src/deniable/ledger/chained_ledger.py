@@ -162,6 +162,7 @@ class ChainedLedger(OpenedLedger):
         part: PartPath = (),
         fresh: bool = False,
         question_id: str | None = None,
+        prepare: Callable[[], object] = lambda: None,
     ) -> Iterator[Entry | RecalledAnswer]:
         asked = AskedQuestion(plan_hash, version, analyst, fresh, question_id)
         compared_part(part)
@@ -178,6 +179,7 @@ class ChainedLedger(OpenedLedger):
 
         acts = QuestionActs(
             check=plan.check if isinstance(plan, RunRequest) else lambda: check_price(plan),
+            prepare=prepare,
             has_account=lambda view: self._has_account(view, analyst),
             reserve=reserve,
             repeat=repeat,

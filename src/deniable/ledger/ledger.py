@@ -8,7 +8,7 @@ A ledger holds plans, charges and released answers, and no other value from a ta
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from decimal import ROUND_FLOOR, Context, Decimal
@@ -171,6 +171,7 @@ class AskedRun(TypedDict):
     part: PartPath
     fresh: bool
     question_id: str | None
+    prepare: Callable[[], object]
 
 
 class Ledger(ABC):
@@ -237,6 +238,7 @@ class Ledger(ABC):
         part: PartPath = (),
         fresh: bool = False,
         question_id: str | None = None,
+        prepare: Callable[[], object] = lambda: None,
     ) -> AbstractContextManager["Entry | RecalledAnswer"]:
         """The answer that is kept, or a reservation to run the plan for: in one step.
 
@@ -245,7 +247,8 @@ class Ledger(ABC):
         table. An analyst who has a budget and has not paid for it is charged;
         `BudgetExhausted` if there is no room. `fresh` takes no kept answer. A `question_id` has
         one reservation and one outcome: asking again under it gets that answer, or the same
-        `EngineFailed`.
+        `EngineFailed`. `prepare` is what must be possible before a charge: it is called once,
+        while nothing is locked, unless there is a kept answer that is free.
         """
 
     @abstractmethod

@@ -174,9 +174,11 @@ def _outcome(view: JournalView, asked: AskedQuestion, row: JournalRow) -> Findin
 
 @dataclass(frozen=True, slots=True)
 class QuestionActs:
-    """What a ledger does with one question. All but `append` and `check` need its lock."""
+    """What a ledger does with one question. `reserve`, `repeat` and `has_account` need its
+    lock."""
 
     check: Callable[[], None]  # refuses a plan that cannot be charged
+    prepare: Callable[[], object]  # refuses a plan that cannot be run; it may take long
     has_account: Callable[[JournalView], bool]
     reserve: Callable[[JournalView, Body], Change]  # the second: what the entry adds
     repeat: Callable[[JournalView, Body], Change]  # the second: the kept answer
@@ -229,8 +231,9 @@ class _Asking:
         return True
 
     def resolve(self) -> Entry | RecalledAnswer:
-        deadline = time.monotonic() + PATIENCE
         self._acts.check()
+        self._acts.prepare()
+        deadline = time.monotonic() + PATIENCE
         while True:
             try:
                 rows = self._acts.append(self._decide)

@@ -121,9 +121,10 @@ def test_an_address_is_opened_for_reading_and_again_after_a_failure(backend, tmp
     with Ibis.open({"t": f"{source}#t"}) as engine:
         with pytest.raises(Exception, match=r"(?i)read.?only"):
             engine._connection.backend.con.execute("INSERT INTO t VALUES (2)")
+        written = engine.prepare(COUNTED)
         engine._connection.backend.con.close()
         with pytest.raises(EngineFailed):
-            engine.run(COUNTED)
+            engine.run(written)
         with ThreadPoolExecutor() as threads:  # any thread may ask
             assert threads.submit(exact, engine.run(COUNTED)).result()[0] == [(1,)]
     with pytest.raises(InvalidPolicy, match=r"'none'|'t'") as refused:

@@ -30,9 +30,12 @@ class Recording:
     def schema(self, table):
         return self.engine.schema(table)
 
-    def run(self, plan):
-        self.plans.append(plan)
-        return self.engine.run(plan)
+    def prepare(self, plan):
+        return self.engine.prepare(plan)
+
+    def run(self, written):
+        self.plans.append(written.plan)
+        return self.engine.run(written)
 
     def close(self):
         self.engine.close()

@@ -12,6 +12,7 @@ import pytest
 
 import deniable as dp
 from deniable.engines.handover.withheld import Withheld
+from deniable.engines.handover.written_plan import WrittenPlan
 from deniable.errors import (
     BudgetExhausted,
     EngineFailed,
@@ -39,7 +40,10 @@ class FakeEngine:
     def schema(self, table):
         return {"x": "DOUBLE"}
 
-    def run(self, plan):
+    def prepare(self, plan):
+        return WrittenPlan(plan, ())
+
+    def run(self, written):
         self.notes.append("run")
         if isinstance(self.outcome, Exception):
             raise self.outcome

@@ -56,14 +56,20 @@ class Counting:
     name = "counting"
 
     def __init__(self, engine):
-        self.engine, self.runs = engine, 0
+        self.engine, self.runs, self.written, self.broken = engine, 0, 0, False
 
     def schema(self, table):
         return self.engine.schema(table)
 
-    def run(self, plan):
+    def prepare(self, plan):
+        self.written += 1
+        return self.engine.prepare(plan)
+
+    def run(self, written):
+        if self.broken:
+            raise ArithmeticError
         self.runs += 1
-        return self.engine.run(plan)
+        return self.engine.run(written)
 
     def close(self):
         self.engine.close()
@@ -195,11 +201,11 @@ def test_a_question_id_gets_its_own_outcome_again():
     second = session.table("visits").agg(n=dp.count()).release(**asked, question_id="monday 2")
     assert session.sql(COUNT, **asked, question_id="monday 1").value == first.value
     assert session.sql(COUNT, **asked, question_id="monday 2").value == second.value
-    broken, session._engine = session._engine, None
+    engine.broken = True
     for _ in range(2):
         with pytest.raises(dp.EngineFailed) as failure:
             session.sql(COUNT, **asked, question_id="monday 3")
-    session._engine = broken
+    engine.broken = False
     with pytest.raises(dp.EngineFailed, match=failure.value.reference):
         session.sql(COUNT, **asked, question_id="monday 3")
     assert engine.runs == 2
@@ -240,10 +246,10 @@ def test_a_kept_answer_that_was_changed_is_not_handed_out(what):
 
 def test_a_failure_is_not_an_answer():
     session, engine = opened()
-    broken, session._engine = session._engine, None
+    engine.broken = True
     with pytest.raises(dp.EngineFailed):
         session.sql(COUNT, epsilon=1)
-    session._engine = broken
+    engine.broken = False
     assert not session.sql(COUNT, epsilon=1).repeated
     assert engine.runs == 1
     assert session.remaining.epsilon == 2

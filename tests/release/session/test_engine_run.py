@@ -25,7 +25,7 @@ from deniable.query.planner.planner import plan
 from deniable.release.answer import choices, formatting, record
 from deniable.release.answer.answer_table import Answer, column_names
 from deniable.release.public_session import Session
-from deniable.release.session.engine_run import run
+from deniable.release.session import engine_run
 
 SCHEMA = {
     **{"p": "BIGINT", "x": "DOUBLE", "y": "BIGINT", "k": "VARCHAR", "f": "BOOLEAN"},
@@ -126,13 +126,9 @@ class HostileEngine(PlanRunner):
     def _columns(self, table):
         return SCHEMA
 
-    def run(self, plan):
-        self.plan = getattr(plan, "plan", plan)
-        return super().run(plan)
-
-    def stream(self, plan):
-        self.plan = getattr(plan, "plan", plan)
-        return super().stream(plan)
+    def prepare(self, plan):
+        self.plan = plan
+        return super().prepare(plan)
 
     def _run_statement(self, statement):
         names = [f"k{i}" for i in range(len(self.plan.keys))]
@@ -152,6 +148,10 @@ class HostileEngine(PlanRunner):
         yield from table.to_batches(self.draw.choice([1, 4, 100])) or [
             pa.RecordBatch.from_pylist([], schema=table.schema)
         ]
+
+
+def run(engine, plan):
+    return engine_run.run(engine, engine.prepare(plan))
 
 
 def policy(**limits) -> Policy:

@@ -7,6 +7,7 @@ import pytest
 
 import deniable as dp
 from deniable.errors import LedgerBroken, LedgerUnavailable
+from deniable.query.plan import canonical
 from deniable.release.session import release_records
 
 COUNT = "SELECT COUNT(*) AS n FROM data"
@@ -48,3 +49,19 @@ def test_a_later_one_is_refused_with_a_sentence(kept):
 def test_what_is_not_a_kept_answer_is_refused(kept, text):
     with pytest.raises(LedgerBroken, match="kept answer differs"):
         kept[1](text)
+
+
+def test_each_thread_gets_the_form_of_its_own_plan():
+    """Here another thread always comes between storing a form and using it."""
+    session = dp.protect(pa.table({"x": range(9)}), epsilon=9)
+    own, other = (session.plan(COUNT, epsilon=epsilon) for epsilon in (1, 2))
+
+    class Raced(release_records.ReleaseRecords):
+        def __setattr__(self, name, value):
+            replaced = value and (other, *canonical.plan_form(other))
+            super().__setattr__(name, replaced if name == "_last" else value)
+
+    fields = ("policy", "ledger", "analyst", "engine", "policy_hash", "rehearsal")
+    records = Raced(**{name: getattr(session._records, name) for name in fields})
+    assert records.canonical_form(own) == canonical.plan_form(own)
+    assert records.canonical_form(other) == canonical.plan_form(other)

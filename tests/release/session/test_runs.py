@@ -86,15 +86,13 @@ def test_a_run_that_is_cheaper_than_its_release_is_no_run(costs):
     assert RunStep.from_json(stated.to_json()) == stated
 
 
-def test_a_step_that_fails_ends_its_run_and_is_not_refunded(costs):
-    engine = costs._engine
+def test_a_step_that_fails_ends_its_run_and_is_not_refunded(costs, monkeypatch):
     opened = costs.reserve_run(dp.PureLoss(1))
     run = opened.__enter__()
     run.sql(COUNT, epsilon=0.25)
-    costs._engine = None
+    monkeypatch.setattr(costs._engine, "_run_statement", None)
     with pytest.raises(EngineFailed) as failure:
         run.sql(COUNT, epsilon=0.5)
-    costs._engine = engine
     opened.__exit__(None, None, None)
     (entry,) = costs.ledger.entries
     assert (entry.state, entry.reference) == ("failed", failure.value.reference)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any, NoReturn
 import typer
 
 from deniable.app.cli.argument_values import parse_decimal
+from deniable.errors import Unsupported
 
 if TYPE_CHECKING:
     from deniable.ledger import Ledger
@@ -114,9 +115,13 @@ class PlanningEngine:
         """The columns of a table, and their types."""
         return self.schemas[table]
 
-    def run(self, plan: "Plan") -> NoReturn:
+    def prepare(self, plan: "Plan") -> NoReturn:
         """Refuses: this engine has no rows."""
-        raise TypeError("This session can only make plans.")
+        raise Unsupported("This session can only make plans. Nothing was spent.")
+
+    def run(self, written: object) -> NoReturn:
+        """Refuses, too."""
+        raise Unsupported("This session can only make plans.")
 
     def close(self) -> None:
         """Does nothing: there is nothing to close."""

@@ -114,13 +114,17 @@ class PlanRunner(ABC):
         )
 
     def run(self, plan: Plan | WrittenPlan) -> Withheld[ExactGroups]:
-        """Runs the Plan and withholds its integers; any failure raises EngineFailed."""
-        return Withheld(ExactGroups.join(self._batches(plan)))
+        """Runs a plan and withholds its integers; any failure raises EngineFailed. A session
+        gives what `prepare` has written; any other plan is written first."""
+        return Withheld(ExactGroups.join(self._batches(self._written(plan))))
 
     def stream(self, plan: Plan | WrittenPlan) -> Withheld[Iterator[ExactGroups]]:
         """The same in batches, so that memory need hold only one. The statement starts when
         the first batch is read; no other statement starts before the last batch is read."""
-        return Withheld(self._batches(plan))
+        return Withheld(self._batches(self._written(plan)))
+
+    def _written(self, plan: Plan | WrittenPlan) -> WrittenPlan:
+        return plan if isinstance(plan, WrittenPlan) else self.prepare(plan)
 
     def _has_collation(self, table: str, column: str) -> bool:
         """Whether the source takes different texts of a column for equal."""
@@ -146,21 +150,20 @@ class PlanRunner(ABC):
     def _recover(self) -> None:
         """Closes what a failure may have broken, so that the next statement works."""
 
-    def _batches(self, asked: Plan | WrittenPlan) -> Iterator[ExactGroups]:
-        plan = asked.plan if isinstance(asked, WrittenPlan) else asked
+    def _batches(self, written: WrittenPlan) -> Iterator[ExactGroups]:
         with self._lock:
             try:
-                written = asked if isinstance(asked, WrittenPlan) else self.prepare(asked)
                 yield from self._read_groups(written)
                 return
             except Exception as problem:
                 self._recover()
                 reference = secrets.token_hex(4)
+                texts = "; ".join(statement.sql for statement in written.statements)
                 log.error(
                     "reference %s: %s while running %s",
                     reference,
                     type(problem).__name__,
-                    "; ".join(statement.sql for statement in plan.statements),
+                    texts.replace(str(self._salt), "$salt"),  # some engines write it there
                 )
         raise EngineFailed(reference)
 

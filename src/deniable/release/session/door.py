@@ -1,7 +1,8 @@
 """A policy, an engine and a ledger: the one door from data to released numbers."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
+from functools import cache, partial
 from pathlib import Path
 from typing import Any, NoReturn, Self, Unpack
 
@@ -14,6 +15,7 @@ from deniable.ledger.ledger import (
     Ledger,
     RecalledAnswer,
     Remaining,
+    ReservedRun,
 )
 from deniable.ledger.run_requests import tables_of_run
 from deniable.policy import Policy
@@ -25,7 +27,7 @@ from deniable.query.planner.request import make_plan
 from deniable.release.answer.answer_table import Answer
 from deniable.release.session.ask_options import AskOptions, with_names
 from deniable.release.session.engine_run import Engine, run
-from deniable.release.session.plan_check import prepare_plan
+from deniable.release.session.plan_check import check_plan
 from deniable.release.session.release import Release
 from deniable.release.session.release_records import (
     ReleaseRecords,
@@ -33,7 +35,7 @@ from deniable.release.session.release_records import (
     widest_neighbors,
     write_receipt,
 )
-from deniable.release.session.runs import RecalledRun, Run
+from deniable.release.session.runs import RecalledRun, Run, StepDoor
 from deniable.release.session.table_part import TablePart
 
 
@@ -77,15 +79,19 @@ class Door:
         answer at no further cost. `fresh` pays for a new answer. A `question_id` of your own
         makes it safe to ask again after a lost connection: it has one charge and one outcome.
         """
-        ready = self._prepare(plan)
-        facts = self._records.facts(plan)
-        options = {"part": self._rows.path, "fresh": fresh, "question_id": question_id}
-        with self._ledger.ask(plan, **facts, **options) as found:  # type: ignore[arg-type]
+        self._check(plan)
+        write = cache(partial(self._engine.prepare, plan))
+        asked: AskedRun = {
+            **self._records.facts(plan),
+            "part": self._rows.path,
+            "fresh": fresh,
+            "question_id": question_id,
+            "prepare": write,
+        }
+        with self._ledger.ask(plan, **asked) as found:
             if isinstance(found, RecalledAnswer):
-                return self._records.hand_over(
-                    plan, *self._records.read_kept(plan, found.record), repeated=True
-                )
-            return self._run_and_settle(found, plan, ready)
+                return self._records.repeat(plan, found)
+            return self._run_and_settle(found, plan, write())
 
     def release_all(
         self, plans: Sequence[Plan], *, delta: Number | None = None
@@ -141,25 +147,21 @@ class Door:
         """The rows that this session is about."""
         return self._records.rows
 
-    def _run(self, ready: Plan | WrittenPlan) -> Answer | BaseException:
-        return run(self._engine, ready, self._log)
+    def _run(self, written: WrittenPlan) -> Answer | BaseException:
+        return run(self._engine, written, self._log)
 
-    def _run_and_settle(self, entry: Entry, plan: Plan, ready: Plan | WrittenPlan) -> Release:
+    def _run_and_settle(self, entry: Entry, plan: Plan, written: WrittenPlan) -> Release:
         """Runs a charged plan, adds noise, settles the charge and hands the answer over."""
-        answer = self._run(ready)
+        answer = self._run(written)
         if isinstance(answer, BaseException):
             raise self._record_failure(entry, answer)
         return self._settle(entry, plan, answer)
 
     def recall(self, plan: Plan) -> Release | None:
         """The kept answer to a plan, if it is free for this analyst; None otherwise."""
-        self._prepare(plan)
+        self._check(plan)
         recalled = self._ledger.recall(**self._records.facts(plan))
-        if recalled is None:
-            return None
-        return self._records.hand_over(
-            plan, *self._records.read_kept(plan, recalled.record), repeated=True
-        )
+        return None if recalled is None else self._records.repeat(plan, recalled)
 
     @contextmanager
     def reserve_run(
@@ -205,7 +207,7 @@ class Door:
             version=self.policy.data_name(names),
             part=self._rows.path,
         )
-        with Run(self, self._records, reserved, None).ended() as run:
+        with self._open_run(reserved, None) as run:
             yield run
 
     @contextmanager
@@ -218,7 +220,7 @@ class Door:
         costs no more. The same question again gets the same answers at no further cost.
         """
         for plan in plans:
-            self._prepare(plan)
+            self._check(plan)
         forms = [self._records.canonical_form(plan)[1] for plan in plans]
         tables = [name for plan in plans for name in (*plan.tables, *plan.public)]
         question = canonical.digest_json(["deniable run 1", *forms])
@@ -229,13 +231,20 @@ class Door:
             "part": self._rows.path,
             "fresh": fresh,
             "question_id": question_id,
+            "prepare": lambda: [self._engine.prepare(plan) for plan in plans],
         }
         with self._ledger.ask_run(plans, **asked) as found:
             if isinstance(found, RecalledAnswer):
                 yield RecalledRun(self._records, found.record, question)
                 return
-            with Run(self, self._records, found, question).ended() as run:
+            with self._open_run(found, question) as run:
                 yield run
+
+    def _open_run(
+        self, reserved: ReservedRun, question: str | None
+    ) -> AbstractContextManager[Run]:
+        door = StepDoor(self.plan, self._prepare, self._run)
+        return Run(door, self._records, reserved, question).ended()
 
     def _record_failure(self, entry: Entry, failure: BaseException) -> BaseException:
         reference = getattr(failure, "reference", "interrupted")
@@ -252,8 +261,13 @@ class Door:
         self._ledger.settle(entry, receipt)
         return self._records.hand_over(plan, answer, certificate, kept=receipt is not None)
 
-    def _prepare(self, plan: Plan) -> Plan | WrittenPlan:
-        return prepare_plan(plan, self.policy, self._rows, self._engine)
+    def _check(self, plan: Plan) -> None:
+        check_plan(plan, self.policy, self._rows)
+
+    def _prepare(self, plan: Plan) -> WrittenPlan:
+        """The final text of a plan, which will run. Refuses what may not or cannot be run."""
+        self._check(plan)
+        return self._engine.prepare(plan)
 
     @with_names("question, epsilon=0.5")
     def plan(self, question: str | Question, **options: Unpack[AskOptions]) -> Plan:

@@ -32,7 +32,10 @@ class Engine(Protocol):
 
     def schema(self, table: str) -> Mapping[str, str]: ...
 
-    def run(self, plan: Any) -> Withheld[ExactGroups]: ...
+    def prepare(self, plan: Plan) -> WrittenPlan:
+        """The plan's final text; raises Unsupported if the engine cannot run it."""
+
+    def run(self, written: WrittenPlan, /) -> Withheld[ExactGroups]: ...
 
     def close(self) -> None: ...
 
@@ -41,25 +44,16 @@ class Engine(Protocol):
 class StreamsGroups(Protocol):
     """An engine that returns its groups in batches, so they need not all fit in memory."""
 
-    def stream(self, plan: Any) -> Withheld[Iterator[ExactGroups]]: ...
-
-
-@runtime_checkable
-class PreparesPlans(Protocol):
-    """An engine that writes a plan's final text, or refuses to, before the charge. Its `run`
-    and `stream` take what it has written."""
-
-    def prepare(self, plan: Plan) -> WrittenPlan: ...
+    def stream(self, written: WrittenPlan, /) -> Withheld[Iterator[ExactGroups]]: ...
 
 
 def run(
-    engine: Engine, ready: Plan | WrittenPlan, log_file: Path | None = None
+    engine: Engine, written: WrittenPlan, log_file: Path | None = None
 ) -> Answer | BaseException:
     """The noisy answer to a plan; or the exception to raise, which has no context."""
-    plan = ready.plan if isinstance(ready, WrittenPlan) else ready
     with log_to(log_file):
         try:
-            return _run_engine(engine, plan, ready).reveal_to(partial(draw_answer, plan))
+            return _run_engine(engine, written).reveal_to(partial(draw_answer, written.plan))
         except EngineFailed as failure:
             return EngineFailed(failure.reference)
         except (KeyboardInterrupt, SystemExit) as halt:
@@ -70,8 +64,8 @@ def run(
             return EngineFailed(reference)
 
 
-def _run_engine(engine: Engine, plan: Plan, ready: Plan | WrittenPlan) -> Withheld[Any]:
+def _run_engine(engine: Engine, written: WrittenPlan) -> Withheld[Any]:
     """In batches if possible; all at once if there are cells, which belong to any batch."""
-    if isinstance(engine, StreamsGroups) and len(plan.statements) == 1:
-        return engine.stream(ready)
-    return engine.run(ready)
+    if isinstance(engine, StreamsGroups) and len(written.statements) == 1:
+        return engine.stream(written)
+    return engine.run(written)

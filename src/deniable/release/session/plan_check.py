@@ -1,22 +1,16 @@
 """Checks that a plan protects the privacy units that the session's policy protects."""
 
-from deniable.engines.handover.written_plan import WrittenPlan
 from deniable.errors import InvalidParameter, InvalidQuery
 from deniable.policy import Policy
 from deniable.query.plan.key_list import key_relation
 from deniable.query.plan.plan import Plan
 from deniable.query.plan.statement_text import says_what_it_reads, tree_of
 from deniable.query.plan.tables_read import tables_read
-from deniable.release.session.engine_run import Engine, PreparesPlans
 from deniable.release.session.table_part import TablePart
 
 
-def prepare_plan(
-    plan: Plan, policy: Policy, rows: TablePart, engine: Engine
-) -> Plan | WrittenPlan:
-    """The plan in the engine's final text, which is what will run; or the plan itself, if the
-    engine writes none. Refuses a plan that was made for other privacy units, or that the engine
-    cannot run.
+def check_plan(plan: Plan, policy: Policy, rows: TablePart) -> None:
+    """Refuses a plan that was made for other privacy units, or reads other rows than these.
 
     A plan clips and limits by itself, so a plan made for other bounds is as private as any.
     A plan made for other units is not.
@@ -37,7 +31,6 @@ def prepare_plan(
             "not protect the privacy units of this session. Make a new one with plan(...). "
             "Nothing was spent."
         )
-    return engine.prepare(plan) if isinstance(engine, PreparesPlans) else plan
 
 
 def _check_statements(plan: Plan) -> None:

@@ -14,7 +14,7 @@ import pyarrow as pa
 
 from deniable.errors import LedgerBroken, LedgerUnavailable
 from deniable.exact.foreign_text import read_json
-from deniable.ledger.ledger import Ledger, Remaining, touched_parts
+from deniable.ledger.ledger import Ledger, RecalledAnswer, Remaining, touched_parts
 from deniable.ledger.remaining import describe_how_many
 from deniable.ledger.stores.signing_keys import signature_is_valid
 from deniable.policy import Policy
@@ -61,9 +61,10 @@ class ReleaseRecords:
 
     def canonical_form(self, plan: Plan) -> tuple[canonical.Json, str]:
         """The plan as canonical JSON, and its hash; cached for the last plan."""
-        if self._last is None or self._last[0] is not plan:
-            self._last = plan, *canonical.plan_form(plan)
-        return self._last[1:]
+        last = self._last  # other threads replace it
+        if last is None or last[0] is not plan:
+            last = self._last = plan, *canonical.plan_form(plan)
+        return last[1:]
 
     def facts(self, plan: Plan) -> RequestFacts:
         """The analyst, the hash of the plan and the name of the data."""
@@ -122,6 +123,10 @@ class ReleaseRecords:
             rehearsal=self.rehearsal,
             kept=kept,
         )
+
+    def repeat(self, plan: Plan, kept: RecalledAnswer) -> Release:
+        """The release of an answer that the ledger kept."""
+        return self.hand_over(plan, *self.read_kept(plan, kept.record), repeated=True)
 
     def remaining_for(self, tables: tuple[str, ...] | None) -> Remaining:
         """What is left of the budgets of these tables, or of all."""

@@ -1,9 +1,10 @@
 """A run of several steps that was paid for at once: each step is a plan, run and certified."""
 
 import json
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Protocol, Self, Unpack
+from dataclasses import dataclass
+from typing import Self, Unpack
 
 from deniable.engines.handover.written_plan import WrittenPlan
 from deniable.errors import LedgerBroken
@@ -21,14 +22,13 @@ from deniable.release.session.release_records import (
 )
 
 
-class StepDoor(Protocol):
+@dataclass(frozen=True, slots=True)
+class StepDoor:
     """What a run needs of its session."""
 
-    def plan(self, question: str, **options: Unpack[AskOptions]) -> Plan: ...
-
-    def _prepare(self, plan: Plan) -> Plan | WrittenPlan: ...
-
-    def _run(self, ready: Plan | WrittenPlan) -> Answer | BaseException: ...
+    plan: Callable[..., Plan]
+    prepare: Callable[[Plan], WrittenPlan]  # refuses a plan that may not or cannot be run
+    run: Callable[[WrittenPlan], Answer | BaseException]
 
 
 class Run:
@@ -62,9 +62,9 @@ class Run:
 
         If it does not fit what is left of the run, raises `BudgetExhausted`; nothing is read.
         """
-        ready = self._door._prepare(plan)
+        written = self._door.prepare(plan)
         step = self._reserved.step(plan)
-        answer = self._door._run(ready)
+        answer = self._door.run(written)
         if isinstance(answer, BaseException):
             self._end(getattr(answer, "reference", "interrupted"))
             raise answer
