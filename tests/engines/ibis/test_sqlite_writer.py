@@ -31,7 +31,7 @@ def test_sub_queries_stand_side_by_side_and_are_computed_once():
     writer = StatementWriter(SQLITE, {"t": WrittenRelation('"t"', {"x": "double"})})
     sql = "SELECT y * y AS y FROM ("
     deep = sql * 30 + 'SELECT "x" AS y FROM "t"' + ") AS s" * 30
-    written = writer.write(deep)
+    written = writer.write(deep).sql
     assert written.count(" AS MATERIALIZED (") == 29
     assert len(written) < 3_000
     rows = pa.table({"x": [1.0, 0.5]})

@@ -85,7 +85,7 @@ class TestPostgreSQL(Stored, EngineContract, UsesContract):
     def valued(self, engine, sql):
         if engine.name != "PostgreSQL":
             return super().valued(engine, sql)
-        written = StatementWriter(POSTGRESQL, engine._relations).write_relation(sql)
+        written = StatementWriter(POSTGRESQL, engine._relations).write(sql)
         cursor = engine._connect().execute(written.sql.replace("%", "%%"), [], binary=True)
         columns = zip(*cursor.fetchall(), strict=True)
         return pa.table(dict(zip(written.columns, map(pa.array, columns), strict=True)))
@@ -474,9 +474,8 @@ def test_clips_within_clips_are_not_merged(postgresql):
     for _ in range(12):
         sql = f"SELECT {clip} AS y FROM ({sql}) AS a"
     numbers = WrittenRelation("(SELECT generate_series(1, 9) AS x)", {"x": "int"})
-    written = StatementWriter(POSTGRESQL, {"numbers": numbers}).write(
-        f"SELECT SUM(y) AS s FROM ({sql}) AS b"
-    )
+    writer = StatementWriter(POSTGRESQL, {"numbers": numbers})
+    written = writer.write(f"SELECT SUM(y) AS s FROM ({sql}) AS b").sql
     with psycopg.connect(address(postgresql, "").rstrip("#")) as connection:
         told = connection.execute(f"EXPLAIN VERBOSE {written}").fetchall()
         assert connection.execute(written).fetchone() == (35,)

@@ -26,7 +26,7 @@ def test_each_level_of_nesting_adds_the_same_length(function):
     for _ in range(12):
         value = function.format(value)
         written = StatementWriter(SPARK, TABLE).write(f'SELECT {value} AS a FROM "data"')
-        lengths.append(len(written))
+        lengths.append(len(written.sql))
     later = lengths[5:]
     steps = [after - before for before, after in itertools.pairwise(later)]
     assert max(steps) < 2 * min(steps)

@@ -53,7 +53,7 @@ def write_statement(
 ) -> WrittenStatement:
     """A statement of a plan in another engine's dialect, with all declared keys in it."""
     writer = StatementWriter(dialect, tables, salt, utf8=utf8)
-    written = writer.write_relation(write_keys_into(statement.sql, plan.keys))
+    written = writer.write(write_keys_into(statement.sql, plan.keys))
     return WrittenStatement(
         statement.kind, statement.name, written.sql, writer.parameters, written.columns
     )
@@ -82,12 +82,9 @@ class StatementWriter:
         """The values of the statement's parameters, by their names."""
         return self._state.parameters
 
-    def write(self, sql: str) -> str:
-        """The statement in the engine's dialect; raises Unsupported if it cannot be written."""
-        return self.write_relation(sql).sql
-
-    def write_relation(self, sql: str) -> WrittenRelation:
-        """The same, with the columns of its result."""
+    def write(self, sql: str) -> WrittenRelation:
+        """The statement in the engine's dialect, with the columns of its result; raises
+        Unsupported if it cannot be written."""
         relation = self._write_query(tree_of(sql), {})
         parts = self._state.parts
         head = f"WITH {', '.join(parts)} " if parts else ""
