@@ -13,8 +13,8 @@ class WrittenStatement:
 
     kind: str  # "groups" or "cells"
     name: str  # the name of cells in the engine's result
-    sql: str
-    parameters: Mapping[str, Any] = field(default_factory=dict, repr=False)  # may hold the salt
+    sql: str = field(repr=False)  # may hold the salt, as the parameters may
+    parameters: Mapping[str, Any] = field(default_factory=dict, repr=False)
     columns: Mapping[str, str] = field(default_factory=dict)  # their kinds, for some drivers
     cells: int = 0  # how many, if the engine returns the cell of each row and we count
 
