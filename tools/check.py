@@ -1,6 +1,7 @@
 """Everything that `make test` checks; types beside the tests, which take the longest."""
 
 import os
+import shutil
 import subprocess
 import sys
 import time
@@ -30,6 +31,12 @@ TESTS += ["--max-worker-restart=0"]
 KEPT = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
 # There is a worker for each processor, so threads for one product of matrices only wait.
 KEPT["OPENBLAS_NUM_THREADS"] = "1"
+# The ledger's tests wait for the disk thousands of times. Temporary files are in memory where
+# there is enough of it: what is killed in a test is a process, not the machine.
+MEMORY, ENOUGH = Path("/dev/shm"), 8 << 30
+if "TMPDIR" not in KEPT and MEMORY.is_dir() and shutil.disk_usage(MEMORY).free > ENOUGH:
+    KEPT["TMPDIR"] = str(MEMORY)
+    TESTS += ["-o", "tmp_path_retention_count=1", "-o", "tmp_path_retention_policy=failed"]
 
 
 def main() -> int:
