@@ -177,26 +177,32 @@ def aggregates():
                 yield sql, plan(parse(sql), hostile_policy(**limits), epsilon=50)
 
 
-# More declared keys than a statement lists, among them all odd values.
-TEXTS = ("'", "''", 'IN (SELECT key FROM "(keys 0)")', "\\", "list_00")
+# More declared keys than a statement lists, among them all odd values but the word B.
+TEXTS = ("'", "''", 'IN (SELECT key FROM "(keys 0)")', "\\", "list_00", "B\0", "B\0B", "~0")
+TEXTS += ("NULL", "{B}", "$1", "%s", "~", '"', "x" * 60, "\u0178", "\x1f", "0.0")
 MANY_KEYS = {
-    "word": [*(word for word in WORDS if word is not None), *TEXTS, *map(str, range(100))],
+    "word": [*filter(None, WORDS[3:]), "", "A", *TEXTS, *map(str, range(120))],
+    "real": [i / 2 for i in range(-20, 200) if i % 7 != 6],
     "whole": [-1000, -999, -1, 0, 41, 1000, *range(500, 900, 3)],
     "day": [f"2020-{month:02}-{day:02}" for month in (1, 2, 3, 4) for day in range(1, 30)],
 }
 
 
-def many_keys() -> Iterator[tuple[str, Plan]]:
+ONE_MORE = {"word": "one more", "real": 100, "whole": 999, "day": "2020-05-01"}
+
+
+def many_keys(*, one_more: bool = False) -> Iterator[tuple[str, Plan]]:
     """Plans with many declared keys, by name."""
     table = Table.declare(
         "odd",
         bounds={"real": (-10, 100), "whole": (-1000, 1000)},
-        step={"real": 10},
-        keys=MANY_KEYS,
+        step={"real": 0.5},
+        keys={name: [*keys, *[ONE_MORE[name]] * one_more] for name, keys in MANY_KEYS.items()},
     ).with_schema(HOSTILE_SCHEMA)
     asked = {
         "word": "SELECT word, COUNT(*) AS n, MEDIAN(real) AS m FROM odd GROUP BY word",
         "whole": "SELECT whole, COUNT(*) AS n FROM odd GROUP BY whole",
+        "real": "SELECT real, COUNT(*) AS n FROM odd GROUP BY real",
         "day": "SELECT day, word, COUNT(*) AS n FROM odd GROUP BY day, word",
     }
     for name, sql in asked.items():
@@ -372,9 +378,15 @@ class EngineContract:
             same(engine, reference, kept, known)
 
     def test_many_declared_keys_make_duckdbs_groups(self):
-        plans = self.chosen(dict(many_keys()))
+        plans, longer = self.chosen(dict(many_keys())), dict(many_keys(one_more=True))
         with self.opened({"odd": hostile()}) as engine, DuckDB({"odd": hostile()}) as duckdb:
             same(engine, duckdb, plans)
+            for name, asked in plans.items():
+                texts, others = (
+                    [one.sql for one in engine.prepare(each).statements]
+                    for each in (asked, longer[name])
+                )
+                assert texts == others  # no key stands in the text
 
     def test_no_integer_leaves_its_limits_at_a_bound(self):
         """The bounds times 1 / step round to a step beyond them."""

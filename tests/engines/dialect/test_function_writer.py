@@ -5,6 +5,7 @@ from fractions import Fraction
 import duckdb
 import pytest
 
+from deniable.engines.dialect.engine_dialect import StatementState
 from deniable.engines.dialect.function_writer import _cut
 from deniable.engines.dialect.statement_writer import StatementWriter
 from deniable.engines.dialect.typed_sql import WrittenRelation
@@ -47,7 +48,7 @@ def test_what_has_no_words_is_refused_and_costs_nothing(dialect, value):
 
 def test_letters_that_a_database_may_not_have_are_refused():
     asked = 'SELECT COUNT(*) AS n FROM "visits" WHERE "note" = \'{}\''
-    other = StatementWriter(POSTGRESQL, TABLES, utf8=False)
+    other = StatementWriter(POSTGRESQL, TABLES, StatementState(salt=0, utf8=False))
     assert "'a'" in other.write(asked.format("a")).sql
     for letter in ("é", "\U0001f600"):
         assert letter in StatementWriter(POSTGRESQL, TABLES).write(asked.format(letter)).sql

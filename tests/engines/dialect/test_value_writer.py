@@ -1,7 +1,9 @@
 """Values in another engine's dialect: what it would fail at is refused before the charge."""
 
+import pyarrow as pa
 import pytest
 
+from deniable.engines.dialect.engine_dialect import StatementState
 from deniable.engines.dialect.statement_writer import StatementWriter
 from deniable.engines.dialect.typed_sql import WrittenRelation
 from deniable.engines.ibis.sqlite_writer import SQLITE
@@ -35,3 +37,45 @@ def test_a_value_is_looked_up_only_in_a_query_of_its_kind(dialect):
     for value, listed in (("i", "t"), ("i", "x"), ("i", "i, t"), ("t", "NULL")):
         with pytest.raises(Unsupported, match="Nothing was spent"):
             writer.write(asked.format(value, listed))
+
+
+KEYS = {
+    "(keys 0)": pa.array([1, 3]),
+    "(keys 1)": pa.array(["a", "b"]),
+    "(keys 2)": pa.array([True]),
+}
+IN_KEYS = [("i", 0), ("w", 0), ("t", 1), ("b", 2)]
+
+
+@pytest.mark.parametrize("dialect", [POSTGRESQL, SPARK, SQLITE], ids=lambda one: one.engine)
+def test_a_value_is_looked_up_only_among_keys_of_its_kind(dialect):
+    kinds = {"w": "wide", **KINDS}
+    asked = 'SELECT COUNT(*) AS n FROM rows WHERE {} IN (SELECT key FROM "(keys {})")'
+    for value in kinds:
+        for place in range(3):
+            state = StatementState(salt=0, utf8=True, keys=KEYS)
+            writer = StatementWriter(dialect, {"rows": WrittenRelation("r", kinds)}, state)
+            if (value, place) in IN_KEYS:
+                assert "'a'" not in writer.write(asked.format(value, place)).sql
+                continue
+            with pytest.raises(Unsupported, match="Nothing was spent"):
+                writer.write(asked.format(value, place))
+
+
+@pytest.mark.parametrize(
+    "query", ['SELECT key FROM "(keys 3)"', 'SELECT key FROM "(keys 0)" LIMIT 1', "SELECT 1"]
+)
+def test_only_all_declared_keys_of_the_plan_are_looked_up(query):
+    state = StatementState(salt=0, utf8=True, keys=KEYS)
+    writer = StatementWriter(SQLITE, {"rows": WrittenRelation("r", {"w": "wide"})}, state)
+    with pytest.raises(Unsupported, match="Nothing was spent"):
+        writer.write(f"SELECT COUNT(*) AS n FROM rows WHERE w IN ({query})")
+
+
+@pytest.mark.parametrize("dialect", [POSTGRESQL, SPARK, SQLITE], ids=lambda one: one.engine)
+def test_what_is_too_long_is_refused_as_too_long(dialect, monkeypatch):
+    monkeypatch.setattr("deniable.engines.dialect.engine_dialect._LONGEST", 100)
+    condition = " OR ".join(["i = 1"] * 100)
+    writer = StatementWriter(dialect, {"rows": WrittenRelation("r", KINDS)})
+    with pytest.raises(Unsupported, match=r"too long .* Nothing was spent"):
+        writer.write(f"SELECT COUNT(*) AS n FROM rows WHERE {condition}")

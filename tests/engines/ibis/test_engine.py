@@ -41,6 +41,21 @@ class TestDuckDBThroughIbis(UsesContract, EngineContract):
         return Ibis, connection.table("people")
 
 
+@pytest.mark.parametrize("backend", ibises.OPENED)
+def test_keys_with_zero_bytes_are_those_of_the_rows(backend):
+    words = ["a\0b", "a", "\0", "", "~0", "~", "~1", "a\0b", None]
+    keys = ["a\0b", "\0", "~0", "~1", "b\0", *map(str, range(200))]
+    table = Table.declare("t", keys={"w": keys}).with_schema({"w": "VARCHAR"})
+    asked = plan(
+        parse("SELECT w, COUNT(*) AS n FROM t GROUP BY w"),
+        Policy([table], epsilon=9),
+        epsilon=1,
+    )
+    with ibises.OPENED[backend]({"t": pa.table({"w": words})}) as engine:
+        found = [("\0", 1), ("a\0b", 2), ("~0", 1), ("~1", 1)]
+        assert sorted(exact(engine.run(asked))[0]) == found
+
+
 class TestSQLiteThroughIbis(UsesContract, EngineContract):
     def opened(self, tables):
         return ibises.over_sqlite(tables)

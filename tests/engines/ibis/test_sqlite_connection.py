@@ -140,7 +140,7 @@ def test_a_function_that_the_connection_replaces_is_refused_before_the_charge():
 def test_what_sqlite_cannot_compile_is_refused_before_the_charge():
     many = ", ".join(["x"] * 200)  # more arguments than SQLite allows
     with opened("CREATE TABLE t (x INT)") as engine:
-        with pytest.raises(Unsupported, match="too large"):
+        with pytest.raises(Unsupported, match="too long"):
             engine.prepare(by_hand(f"SELECT SUM(LEAST({many})) AS n FROM t"))
         engine.prepare(COUNTED)
 

@@ -17,7 +17,7 @@ from deniable.engines.dialect.typed_sql import WrittenRelation
 from deniable.engines.postgresql.engine import PostgreSQL
 from deniable.engines.postgresql.source_definitions import check_definition
 from deniable.engines.postgresql.writer import POSTGRESQL
-from deniable.errors import EngineFailed, InvalidPolicy
+from deniable.errors import EngineFailed, InvalidPolicy, Unsupported
 from deniable.policy import Policy, Table
 from deniable.query.language.parse import parse
 from deniable.query.planner.planner import plan as plan_of
@@ -453,6 +453,30 @@ def test_an_encoding_must_have_a_letter_for_every_byte(postgresql, encoding):
         assert {key for key, _ in shown(engine.run(grouped("a")))} == set(
             map(chr, range(1, 256))
         )
+        keys = ["x", "", *map(chr, range(0xE0, 0x180)), "\0", "\U0001f600"]
+        table = Table.declare("x", keys={"a": keys}).with_schema({"a": "VARCHAR"})
+        policy, sql = Policy([table], epsilon=9), "SELECT a, COUNT(*) AS n FROM x GROUP BY a"
+        found = shown(engine.run(plan_of(parse(sql), policy, epsilon=1)))
+        assert {key for key, _ in found} == {"x", *map(chr, range(0xE0, 0x100))}
+
+
+def test_narrow_integers_are_looked_up_among_many_keys(postgresql):
+    source = store(postgresql, "t", pa.table({"i": pa.array([1, 3, 3, 4, None], pa.int32())}))
+    table = Table.declare("t", keys={"i": range(1, 500, 2)}).with_schema({"i": "INTEGER"})
+    policy, sql = Policy([table], epsilon=9), "SELECT i, COUNT(*) AS n FROM t GROUP BY i"
+    asked = plan_of(parse(sql), policy, epsilon=1)
+    step = int(asked.keys[0].step)
+    with PostgreSQL.open({"t": source}) as engine:
+        assert shown(engine.run(asked)) == [(1 // step, 1), (3 // step, 2)]
+
+
+def test_keys_that_are_too_long_are_refused_as_too_long(postgresql, monkeypatch):
+    monkeypatch.setattr("deniable.engines.postgresql.writer._MOST_KEYS", 100)
+    source = store(postgresql, "t", pa.table({"w": ["a"]}))
+    table = Table.declare("t", keys={"w": map(str, range(200))}).with_schema({"w": "VARCHAR"})
+    policy, sql = Policy([table], epsilon=9), "SELECT w, COUNT(*) AS n FROM t GROUP BY w"
+    with PostgreSQL.open({"t": source}) as engine, pytest.raises(Unsupported, match="too long"):
+        engine.prepare(plan_of(parse(sql), policy, epsilon=1))
 
 
 def test_functions_of_a_very_long_text_do_not_fail(postgresql):

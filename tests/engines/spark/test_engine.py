@@ -1,6 +1,7 @@
 """Spark, in this process and through Spark Connect: the contract, with ANSI mode on and off."""
 
 import contextlib
+from unittest.mock import Mock
 
 import pyarrow.parquet
 import pytest
@@ -10,6 +11,9 @@ from deniable.app.cli.commands.init import write_draft
 from deniable.engines.spark import writer
 from deniable.engines.spark.engine import Spark
 from deniable.errors import EngineFailed, InvalidPolicy, Unsupported
+from deniable.policy import Policy, Table
+from deniable.query.language.parse import parse
+from deniable.query.planner.planner import plan as plan_of
 from tests.engines.contract import EngineContract, Sampled, within_limits
 from tests.engines.neighbors import NeighborContract
 from tests.engines.plans import plan, shown
@@ -34,6 +38,7 @@ CONNECTED = """
 import sys
 from deniable.engines.duckdb.engine import DuckDB
 from deniable.engines.spark.engine import Spark
+from deniable.policy import Policy, Table
 from tests.engines.contract import CASES, parse, plan, read, same, within_limits
 
 chosen = {"average", "filters", "private_keys", "variance", "quantiles"}
@@ -49,6 +54,11 @@ with Spark.open({"visits": source}) as engine:
     assert seen and seen[-1] == 1.0 and all(0 <= one <= 1 for one in seen), seen
     with Spark.open({"visits": frame}) as again:
         same(again, known, {"average": plans["average"]})
+    keys = ["A", "B", *map(str, range(200))]
+    table = Table.declare("visits", keys={"ward": keys})
+    table = table.with_schema(engine.schema("visits"))
+    sql = "SELECT ward, COUNT(*) AS n FROM visits GROUP BY ward"
+    same(engine, known, {"many": plan(parse(sql), Policy([table], epsilon=9), epsilon=1)})
     assert "connect" in type(engine._connect()).__module__
 print("done")
 """
@@ -190,6 +200,34 @@ def test_groups_come_in_batches_and_the_rest_need_not_be_wanted(session):
         assert max(parts) <= 10_000  # as Spark's own setting says
         assert engine.stream(MANY).reveal_to(next).groups > 0
         assert shown(engine.run(plan("SELECT COUNT(*) AS n FROM many"))) == [(60_000,)]
+
+
+def test_the_views_of_declared_keys_are_dropped_whatever_happens(session, monkeypatch):
+    table = Table.declare("many", keys={"a": range(0, 400, 2)}).with_schema({"a": "BIGINT"})
+    policy, sql = Policy([table], epsilon=9), "SELECT a, COUNT(*) AS n FROM many GROUP BY a"
+    asked = plan_of(parse(sql), policy, epsilon=1)
+
+    def views():
+        return [one.name for one in session.catalog.listTables() if "_keys_" in one.name]
+
+    def read_first(batches):
+        return next(batches).groups, views()
+
+    with Spark.open({"many": session.range(9).withColumnRenamed("id", "a")}) as engine:
+        groups, seen = engine.stream(asked).reveal_to(read_first)
+        assert groups > 0
+        assert len(seen) == 1
+        assert views() == []
+        for raised, told in (
+            (ValueError, EngineFailed),
+            (KeyboardInterrupt, KeyboardInterrupt),
+        ):
+            failing = Mock(side_effect=raised)
+            monkeypatch.setattr("deniable.engines.spark.engine.stream_batches", failing)
+            with pytest.raises(told):
+                engine.run(asked)
+            assert failing.called
+            assert views() == []
 
 
 def test_a_row_that_fails_late_is_the_one_error(session, caplog):

@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal, TypeAlias
 
+import pyarrow as pa
 from sqlglot import exp
 
 from deniable.engines.dialect import text_patterns
@@ -124,6 +125,9 @@ class Dialect:
     # other numbered tables: (table, name, of, place) for number `place` of `of`. Wherever the
     # statement reads these rows, each has the same identifier.
     number_rows: Callable[[WrittenRelation, str, int, int], tuple[str, Kind]]
+    # Whether a value is one of the declared keys beside the statement: (state, value, name of
+    # their relation). The value has their kind. No key stands in the text.
+    in_keys: "Callable[[StatementState, str, str], str]"
     once: str = ""  # the keyword that makes a WITH run only once
     apart: str = ""  # what keeps a sub-query from being merged into its reader
     flat: bool = False  # whether all sub-queries stand in one WITH before the statement
@@ -136,11 +140,13 @@ class StatementState:
 
     salt: int
     utf8: bool  # whether the database has all letters
+    keys: "Mapping[str, pa.Array[Any]]" = field(default_factory=dict)  # by `key_relation`
+    prefix: str = ""  # of the names that an engine gives to relations of its own
     parameters: dict[str, Any] = field(default_factory=dict)
     bound: int = 0  # how many values have got names
     parts: list[str] = field(default_factory=list)  # of a flat WITH
 
-    def parameter(self, name: str, value: str | float) -> str:
+    def parameter(self, name: str, value: Any) -> str:
         """A parameter of the statement, by its name."""
         self.parameters[name] = value
         return f":{name}"
@@ -175,8 +181,15 @@ class ValueWriter:
         """A value in the engine's dialect; raises Unsupported if it cannot be written."""
         writes = self.dialect.values.get(type(node))
         value = None if writes is None else writes(self, node)
-        if value is None or len(value.sql) > _LONGEST:
+        if value is None:
             raise self.unsupported(node)
+        if len(value.sql) > _LONGEST:
+            raise Unsupported(
+                f"This query is too long for {self.dialect.engine}: written for it, one "
+                f"expression has more than {_LONGEST:,} letters. Compute less in one "
+                "expression, or declare fewer keys for a column in HISTOGRAM, MODE or TOP_K. "
+                "Nothing was spent."
+            )
         return value
 
     def cast(self, value: TypedSQL, kind: Kind) -> TypedSQL:

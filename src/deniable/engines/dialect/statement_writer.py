@@ -23,11 +23,11 @@ from deniable.engines.dialect.engine_dialect import (
 )
 from deniable.engines.dialect.typed_sql import Columns, Kind, WrittenRelation
 from deniable.engines.dialect.value_writer import write_list
+from deniable.engines.handover.declared_keys import keys_beside
 from deniable.engines.handover.written_plan import WrittenStatement
 from deniable.errors import Unsupported
 from deniable.query.plan.plan import Plan, Statement
 from deniable.query.plan.statement_text import tree_of
-from deniable.query.plan.written_keys import write_keys_into
 
 _SUPPORTED_CLAUSES = {
     "with_",
@@ -49,11 +49,15 @@ def write_statement(
     plan: Plan,
     statement: Statement,
     salt: int,
+    *,
     utf8: bool = True,
+    prefix: str = "",
 ) -> WrittenStatement:
-    """A statement of a plan in another engine's dialect, with all declared keys in it."""
-    writer = StatementWriter(dialect, tables, salt, utf8=utf8)
-    written = writer.write(write_keys_into(statement.sql, plan.keys))
+    """A statement of a plan in another engine's dialect. Declared keys that are beside the
+    plan's statement are beside this one, too."""
+    state = StatementState(salt, utf8, keys_beside(plan.keys), prefix)
+    writer = StatementWriter(dialect, tables, state)
+    written = writer.write(statement.sql)
     return WrittenStatement(
         statement.kind, statement.name, written.sql, writer.parameters, written.columns
     )
@@ -69,13 +73,11 @@ class StatementWriter:
         self,
         dialect: Dialect,
         tables: Mapping[str, WrittenRelation],
-        salt: int = 0,
-        *,
-        utf8: bool = True,
+        state: StatementState | None = None,
     ) -> None:
         self._dialect = dialect
         self._tables = {name.lower(): relation for name, relation in tables.items()}
-        self._state = StatementState(salt, utf8)
+        self._state = state or StatementState(salt=0, utf8=True)
 
     @property
     def parameters(self) -> dict[str, Any]:

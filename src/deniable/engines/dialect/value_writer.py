@@ -8,6 +8,8 @@ from deniable.engines.dialect.constants import digits_of
 from deniable.engines.dialect.engine_dialect import ValueWriter, WriteNode
 from deniable.engines.dialect.function_writer import round_to_digits
 from deniable.engines.dialect.typed_sql import INTEGERS, NUMBERS, Kind, TypedSQL
+from deniable.engines.handover.declared_keys import type_of_keys
+from deniable.query.plan.quoting import quote_name
 
 _TYPES: dict[str, Kind] = {
     "INT": "int",
@@ -142,10 +144,31 @@ def _in(to: ValueWriter, node: exp.Expr) -> TypedSQL:
 
 def _in_query(to: ValueWriter, node: exp.Expr) -> TypedSQL:
     """Whether a value is in the one column of a query, which has the same kind."""
-    value, listed = to.write(node.this), to.write_query(node.args["query"])
+    value, keys = to.write(node.this), _keys_of(node.args["query"], to)
+    if keys is not None:
+        return _in_keys(to, node, value, keys)
+    listed = to.write_query(node.args["query"])
     if list(listed.columns.values()) != [value.kind]:
         raise to.unsupported(node)
     return TypedSQL(f"({value.sql} IN ({listed.sql}))", "boolean")
+
+
+def _keys_of(query: exp.Expr, to: ValueWriter) -> str | None:
+    """The relation of declared keys that a query reads; None if it is another query."""
+    source = query.find(exp.Table)
+    if source is None or source.name not in to.state.keys:
+        return None
+    whole = query.unnest().sql("duckdb") == f"SELECT key FROM {quote_name(source.name)}"
+    return source.name if whole else None
+
+
+def _in_keys(to: ValueWriter, node: exp.Expr, value: TypedSQL, keys: str) -> TypedSQL:
+    kind = type_of_keys(to.state.keys[keys])
+    if value.kind in INTEGERS and kind == "bigint":
+        value = to.cast(value, kind)
+    if value.kind != kind:
+        raise to.unsupported(node)
+    return TypedSQL(f"({to.dialect.in_keys(to.state, value.sql, keys)})", "boolean")
 
 
 def _between(to: ValueWriter, node: exp.Expr) -> TypedSQL:

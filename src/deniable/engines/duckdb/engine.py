@@ -22,7 +22,7 @@ from deniable.engines.duckdb.parquet_files import add_parquet_files, unreadable_
 from deniable.engines.duckdb.source_files import SourceFiles, find_files
 from deniable.engines.duckdb.spill import Spill
 from deniable.engines.duckdb.view_checks import check_definition
-from deniable.engines.handover.declared_keys import key_tables
+from deniable.engines.handover.declared_keys import keys_beside
 from deniable.engines.handover.exact_groups import CellCounts, ExactGroups
 from deniable.engines.handover.long_texts import LONGEST_TEXT
 from deniable.engines.handover.plan_runner import PlanRunner
@@ -161,10 +161,10 @@ class DuckDB(PlanRunner):
 
     def _read_groups(self, written: WrittenPlan) -> Iterator[ExactGroups]:
         """The groups, while the plan's keys are tables that its statements can read."""
-        connection, beside = self._connect(), key_tables(written.plan.keys)
+        connection, beside = self._connect(), keys_beside(written.plan.keys)
         try:
-            for name, table in beside.items():
-                connection.register(name, table)
+            for name, values in beside.items():
+                connection.register(name, pa.table({"key": values}))
             yield from super()._read_groups(written)
         finally:
             with contextlib.suppress(duckdb.Error):  # closed after a failure

@@ -6,7 +6,7 @@ ours alone.
 """
 
 import contextlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import ibis.expr.operations as ops
@@ -14,6 +14,7 @@ import pyarrow as pa
 
 from deniable.engines.dialect.duckdb_collations import has_collation
 from deniable.engines.dialect.duckdb_types import type_name
+from deniable.engines.handover.declared_keys import bare_name, keys_beside, type_of_keys
 from deniable.engines.handover.long_texts import LONGEST_TEXT
 from deniable.engines.handover.written_plan import WrittenStatement
 from deniable.engines.ibis import connection
@@ -21,7 +22,6 @@ from deniable.engines.ibis.connection import IbisConnection, interrupt_after
 from deniable.errors import InvalidPolicy
 from deniable.query.plan.plan import Plan, Statement
 from deniable.query.plan.quoting import quote_name
-from deniable.query.plan.written_keys import write_keys_into
 
 _SETTINGS = {
     "error_on_division_by_zero": "false",
@@ -78,14 +78,18 @@ class DuckDBThroughIbis(IbisConnection):
 
     def write(self, plan: Plan, statement: Statement, salt: int) -> WrittenStatement:
         """The statement that DuckDB's own engine runs, after its sources."""
-        sql = self._with_sources(write_keys_into(statement.sql, plan.keys))
-        return WrittenStatement(statement.kind, statement.name, sql, {"salt": salt})
+        keys = keys_beside(plan.keys)
+        values = {bare_name(name): listed.to_pylist() for name, listed in keys.items()}
+        sql = self._with_sources(statement.sql, keys)
+        parameters = {"salt": salt, **values}
+        return WrittenStatement(statement.kind, statement.name, sql, parameters)
 
     def run(self, statement: WrittenStatement, seconds: float) -> "Iterator[pa.RecordBatch]":
         driver = self.backend.con
         with _settings(driver), interrupt_after(seconds, driver):
             (parsed,) = driver.extract_statements(statement.sql)
-            used = statement.parameters if "salt" in parsed.named_parameters else {}
+            given = statement.parameters
+            used = {name: given[name] for name in parsed.named_parameters}
             reader: Any = driver.sql(parsed, params=used).to_arrow_reader(connection.BATCH)
             try:
                 batch = next(reader, None)
@@ -94,9 +98,9 @@ class DuckDBThroughIbis(IbisConnection):
             finally:
                 reader.close()
 
-    def _with_sources(self, sql: str) -> str:
-        """The statement after its sources. All of them are read before any gets its name, so
-        that a source may be an expression about a table with another source's name."""
+    def _with_sources(self, sql: str, keys: "Mapping[str, pa.Array[Any]]") -> str:
+        """The statement after its sources and its keys. All sources are read before any gets
+        its name, so that one may be an expression about a table with another one's name."""
         stored = [
             f"{quote_name(f'(source {place})')} AS NOT MATERIALIZED ({source})"
             for place, source in enumerate(self._sources.values())
@@ -106,7 +110,12 @@ class DuckDBThroughIbis(IbisConnection):
             for place, name in enumerate(self._sources)
         ]
         rest = f", {sql.removeprefix('WITH ')}" if sql.startswith("WITH ") else f" {sql}"
-        return f"WITH {', '.join(stored + named)}{rest}"
+        listed = [
+            f"{quote_name(name)} AS (SELECT unnest(CAST(${bare_name(name)} "
+            f"AS {type_of_keys(values)}[])) AS key)"
+            for name, values in keys.items()
+        ]
+        return f"WITH {', '.join(stored + named + listed)}{rest}"
 
     def _select_short_texts(self, place: int, name: str) -> str:
         """A source without long texts and without collations."""

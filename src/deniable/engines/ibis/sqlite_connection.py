@@ -28,8 +28,9 @@ from deniable.query.plan.quoting import quote_name
 
 _OLDEST = (3, 39, 0)  # the first with FULL JOIN
 _REPLACED = """
-SELECT name FROM pragma_function_list WHERE NOT builtin AND name IN ('abs', 'coalesce', 'count',
-'dense_rank', 'max', 'min', 'nullif', 'row_number', 'sum', 'typeof')
+SELECT name FROM pragma_function_list WHERE NOT builtin AND name IN ('abs', 'char',
+'coalesce', 'count', 'dense_rank', 'max', 'min', 'nullif', 'replace', 'row_number', 'sum',
+'typeof')
 """
 _TEXT = "CASE typeof({0}) WHEN 'text' THEN deniable_{1}(CAST({0} AS BLOB)) END"
 _DOUBLE = (
@@ -167,8 +168,9 @@ class SQLiteThroughIbis(IbisConnection):
             self.backend.con.execute(f"EXPLAIN {written.sql}", written.parameters).close()
         except sqlite3.Error as problem:  # no row was read yet
             raise Unsupported(
-                f"SQLite cannot run this query ({type(problem).__name__}): it is too large, or "
-                "the connection was opened in another thread. Nothing was spent."
+                f"SQLite cannot run this query ({type(problem).__name__}): it is too long, or "
+                "the connection was opened in another thread. Ask for fewer columns or keys at "
+                "once, or open another connection. Nothing was spent."
             ) from None
         if replaced is not None:
             raise Unsupported(

@@ -7,6 +7,7 @@ parser of SQLite allows few levels; those that compute values are MATERIALIZED, 
 merged into its reader and computed several times.
 """
 
+import json
 from collections.abc import Callable
 
 from sqlglot import exp
@@ -25,6 +26,7 @@ from deniable.engines.dialect.engine_dialect import (
 from deniable.engines.dialect.function_writer import FUNCTIONS
 from deniable.engines.dialect.typed_sql import NUMBERS, Kind, TypedSQL, WrittenRelation
 from deniable.engines.dialect.value_writer import VALUES, write_rounding
+from deniable.engines.handover.declared_keys import bare_name, type_of_keys
 from deniable.engines.ibis.sqlite_functions import NAN
 from deniable.engines.ibis.sqlite_moments import DIFFERENCES
 from deniable.query.plan.quoting import quote_name
@@ -34,6 +36,20 @@ _SIGNS = {"+": "add", "-": "subtract", "*": "multiply", "/": "divide"}
 
 def _parameter(state: StatementState, value: str | float) -> str:
     return state.parameter(f"p{len(state.parameters)}", value)
+
+
+def _in_keys(state: StatementState, value: str, relation: str) -> str:
+    """The keys are one parameter in JSON, of which SQLite makes an index. It ends a text of
+    JSON at a zero byte, so a text has ~0 for it there, and ~1 for ~."""
+    name, keys = bare_name(relation), state.keys[relation]
+    is_text = type_of_keys(keys) == "text"
+    if name not in state.parameters:
+        listed = keys.to_pylist()
+        if is_text:
+            listed = [text.replace("~", "~1").replace("\0", "~0") for text in listed]
+        state.parameter(name, json.dumps(listed))
+    key = "REPLACE(REPLACE(value, '~0', CHAR(0)), '~1', '~')" if is_text else "value"
+    return f"{value} IN (SELECT {key} FROM json_each(:{name}))"
 
 
 def _number_rows(table: WrittenRelation, number: str, of: int, place: int) -> tuple[str, Kind]:
@@ -325,6 +341,7 @@ SQLITE = Dialect(
     sum_integers=_sum_integers,
     keyed_hash=_keyed_hash,
     number_rows=_number_rows,
+    in_keys=_in_keys,
     once=" MATERIALIZED",
     apart=" MATERIALIZED",
     flat=True,

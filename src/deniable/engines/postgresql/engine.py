@@ -138,8 +138,9 @@ class PostgreSQL(PlanRunner):
         return column in self._collated[table]
 
     def _write_statement(self, plan: Plan, statement: Statement) -> WrittenStatement:
-        how = self._salt, self._utf8
-        return write_statement(POSTGRESQL, self._relations, plan, statement, *how)
+        return write_statement(
+            POSTGRESQL, self._relations, plan, statement, self._salt, utf8=self._utf8
+        )
 
     def _read_groups(self, written: WrittenPlan) -> Iterator[ExactGroups]:
         """All statements of a plan run in one transaction, so they see the same rows."""
@@ -147,9 +148,12 @@ class PostgreSQL(PlanRunner):
             yield from super()._read_groups(written)
 
     def _run_statement(self, statement: WrittenStatement) -> "Iterator[pa.RecordBatch]":
+        from psycopg import RawCursor  # runs a text as it is, with $1, $2, ... as parameters
+
         schema = pa.schema([(name, _ARROW[kind]) for name, kind in statement.columns.items()])
-        with self._connection.cursor(binary=True) as cursor:
-            rows = cursor.stream(statement.sql.replace("%", "%%"), [])
+        with RawCursor(self._connection) as cursor:
+            given = list(statement.parameters.values())
+            rows = cursor.stream(statement.sql, given, binary=True)
             yield _to_batch(list(islice(rows, _BATCH)), schema)
             while more := list(islice(rows, _BATCH)):
                 yield _to_batch(more, schema)

@@ -23,6 +23,7 @@ from deniable.engines.dialect.engine_dialect import (
 from deniable.engines.dialect.function_writer import FUNCTIONS
 from deniable.engines.dialect.typed_sql import Kind, TypedSQL, WrittenRelation
 from deniable.engines.dialect.value_writer import VALUES
+from deniable.engines.handover.declared_keys import bare_name, type_of_keys
 from deniable.engines.postgresql import doubles
 from deniable.errors import Unsupported
 from deniable.query.plan.quoting import quote_name, quote_text
@@ -33,6 +34,8 @@ _ARITHMETIC = {
     "*": doubles.multiply,
     "/": doubles.divide,
 }
+_MOST_KEYS = 1 << 28  # bytes of declared keys; PostgreSQL's own limit is four times as high
+_LAST_IN_LATIN1 = "\xff"
 _LAST_DAY = "'294247-01-10'::date"  # the last day whose microseconds fit in 64 bits
 
 
@@ -47,6 +50,30 @@ def _text_literal(state: StatementState, value: str) -> str:
             "not have. Nothing was spent."
         )
     return quote_text(value)
+
+
+def _in_keys(state: StatementState, value: str, relation: str) -> str:
+    """The keys are one array, which PostgreSQL looks up by hash if both sides have the same
+    type. Keys that no text of this database can equal are left out: it could not read them."""
+    keys = state.keys[relation]
+    if keys.nbytes > _MOST_KEYS:
+        raise Unsupported(
+            f"The declared keys of this query are too long for PostgreSQL: together more than "
+            f"{_MOST_KEYS >> 20} MiB. Declare fewer of them, or copy the table into DuckDB. "
+            "Nothing was spent."
+        )
+    name, type_ = bare_name(relation), type_of_keys(keys)
+    if name not in state.parameters:
+        listed = keys.to_pylist()
+        if type_ == "text":
+            listed = [key for key in listed if _is_in_database(state, key)]
+        state.parameter(name, listed)
+    place = list(state.parameters).index(name) + 1
+    return f"({value})::{type_} = ANY(${place}::{type_}[])"
+
+
+def _is_in_database(state: StatementState, text: str) -> bool:
+    return "\0" not in text and (state.utf8 or max(text, default="") <= _LAST_IN_LATIN1)
 
 
 def _double_literal(state: StatementState, value: float) -> str:
@@ -261,6 +288,7 @@ POSTGRESQL = Dialect(
     extreme=_extreme,
     keyed_hash=_keyed_hash,
     number_rows=_number_rows,
+    in_keys=_in_keys,
     once=" MATERIALIZED",
     apart=" OFFSET 0",
 )

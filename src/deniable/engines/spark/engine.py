@@ -8,6 +8,7 @@ If the driver dies during a query, the next query starts a new one. Frames belon
 session that made them; a new session cannot read them.
 """
 
+import contextlib
 import logging
 import re
 import secrets
@@ -19,13 +20,15 @@ import pyarrow as pa
 
 from deniable.engines.dialect.statement_writer import write_statement
 from deniable.engines.dialect.typed_sql import Kind, WrittenRelation
+from deniable.engines.handover.declared_keys import keys_beside
+from deniable.engines.handover.exact_groups import ExactGroups
 from deniable.engines.handover.long_texts import LONGEST_TEXT
 from deniable.engines.handover.plan_runner import PlanRunner
 from deniable.engines.handover.written_plan import WrittenPlan, WrittenStatement
 from deniable.engines.spark.progress import report_progress
-from deniable.engines.spark.session import check_functions, session_of, stop_session
+from deniable.engines.spark.session import add_view, check_functions, session_of, stop_session
 from deniable.engines.spark.stream import stream_batches
-from deniable.engines.spark.writer import SPARK
+from deniable.engines.spark.writer import SPARK, key_view
 from deniable.errors import InvalidPolicy
 from deniable.policy.source_addresses import read_address
 from deniable.query.plan.plan import Plan, Statement
@@ -106,7 +109,22 @@ class Spark(PlanRunner):
         return written
 
     def _write_statement(self, plan: Plan, statement: Statement) -> WrittenStatement:
-        return write_statement(SPARK, self._relations, plan, statement, self._salt)
+        return write_statement(
+            SPARK, self._relations, plan, statement, self._salt, prefix=self._prefix
+        )
+
+    def _read_groups(self, written: WrittenPlan) -> Iterator[ExactGroups]:
+        """The groups, while the plan's keys are views that its statements can read."""
+        session, beside = self._connect(), keys_beside(written.plan.keys)
+        views = {key_view(self._prefix, name): values for name, values in beside.items()}
+        try:
+            for view, values in views.items():
+                add_view(session, view, pa.table({"key": values}))
+            yield from super()._read_groups(written)
+        finally:
+            with contextlib.suppress(Exception):  # the session may be broken
+                for view in views:
+                    session.catalog.dropTempView(view)
 
     def _run_statement(self, statement: WrittenStatement) -> "Iterator[pa.RecordBatch]":
         session = self._connect()

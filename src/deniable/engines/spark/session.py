@@ -14,6 +14,8 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
+import pyarrow as pa
+
 from deniable.errors import InvalidPolicy, MissingExtra, Unsupported
 from deniable.policy.source_addresses import is_address, read_address
 
@@ -111,6 +113,13 @@ def _connect_session(factory: Any, cluster: str) -> Any:
 def _public_host(cluster: str) -> str:
     """The part of a cluster's address that may be shown."""
     return cluster.partition("/")[0].rpartition("@")[2]
+
+
+def add_view(session: Any, name: str, rows: "pa.Table") -> None:
+    """Makes a temporary view of an Arrow table."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # about the version of pandas, which is not used
+        session.createDataFrame(rows).createOrReplaceTempView(name)
 
 
 def check_functions(session: Any) -> None:

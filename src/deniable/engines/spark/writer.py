@@ -20,6 +20,7 @@ from deniable.engines.dialect.engine_dialect import (
 from deniable.engines.dialect.function_writer import FUNCTIONS
 from deniable.engines.dialect.typed_sql import Kind, TypedSQL, WrittenRelation
 from deniable.engines.dialect.value_writer import VALUES
+from deniable.engines.handover.declared_keys import bare_name
 from deniable.errors import Unsupported
 from deniable.query.plan.quoting import quote_with_backticks as quote_name
 
@@ -36,6 +37,19 @@ _CHUNK = f"CAST(1000000000000000000 AS {_WIDE})"
 
 def _text_literal(state: StatementState, value: str) -> str:
     return state.parameter(f"t{len(state.parameters)}", value)
+
+
+def key_view(prefix: str, relation: str) -> str:
+    """The temporary view that an engine with this prefix makes of declared keys.
+
+    >>> key_view("deniable_1", "(keys 0)")
+    'deniable_1_keys_0'
+    """
+    return f"{prefix}_{bare_name(relation)}"
+
+
+def _in_keys(state: StatementState, value: str, relation: str) -> str:
+    return f"{value} IN (SELECT key FROM {key_view(state.prefix, relation)})"
 
 
 def _double_literal(state: StatementState, value: float) -> str:
@@ -333,4 +347,5 @@ SPARK = Dialect(
     sum_integers=_sum_integers,
     keyed_hash=_keyed_hash,
     number_rows=_number_rows,
+    in_keys=_in_keys,
 )

@@ -130,6 +130,16 @@ def is_beside(key: GroupKey) -> bool:
     return steps is not None and not is_consecutive(steps)
 
 
+def listed_values(key: GroupKey) -> list[str | int | bool]:
+    """Declared values as the engine returns them: numbers in whole steps."""
+    assert key.values is not None
+    if key.kind == "number":
+        steps = key_list_of(key.values).steps(key.step or Fraction(1))
+        assert steps is not None  # `key_of` refuses keys that are too far from zero
+        return list(steps.tolist())
+    return [value if isinstance(value, bool) else str(value) for value in key.values]
+
+
 def key_relation(place: int) -> str:
     """The name of the relation with the values of a plan's key, in its one column `key`. No
     table of a policy has such a name."""

@@ -21,9 +21,9 @@ from fractions import Fraction
 from sqlglot import exp
 
 from deniable.query.language.syntax_tree import Expression, Literal
+from deniable.query.plan.key_list import listed_values
 from deniable.query.plan.plan import GroupKey
 from deniable.query.plan.statement_text import StatementText
-from deniable.query.plan.written_keys import listed_values
 from deniable.query.relations.scope import Scope
 from deniable.query.relations.sql_nodes import (
     Sql,
