@@ -10,8 +10,13 @@ from deniable.engines.duckdb.engine import DuckDB
 from deniable.errors import InvalidParameter, InvalidQuery
 from deniable.policy import Policy, Table
 from deniable.query.language.parse import parse
+from deniable.query.plan import canonical
 from deniable.query.planner.planner import plan
-from deniable.query.statements.partition import check_part_keys, restrict_to_part
+from deniable.query.statements.partition import (
+    check_part_keys,
+    reads_only_part,
+    restrict_to_part,
+)
 from tests.query.hospital import policy
 
 CASES = sorted((Path(__file__).parents[1] / "cases").glob("*.sql"))
@@ -115,6 +120,11 @@ def test_every_statement_of_every_golden_plan_is_restricted(path):
         assert again == before.sql  # reading changes nothing else
         assert "'A'" in after.sql
     assert (part.loss, part.epsilon, part.part) == (made.loss, made.epsilon, (("ward", "A"),))
+    read = canonical.from_json(canonical.to_json(part))
+    for judged in (part, read):
+        assert reads_only_part(judged, table, (("ward", "A"),))
+        assert not reads_only_part(judged, table, (("ward", "B"),))
+    assert not reads_only_part(made, table, (("ward", "A"),))
     with pytest.raises(InvalidParameter, match="restricted to a part"):
         restrict_to_part(part, table, (("ward", "B"),))
 

@@ -20,6 +20,7 @@ from contextlib import suppress
 from dataclasses import replace
 from datetime import date
 from fractions import Fraction
+from functools import partial
 from typing import TypeAlias
 
 from sqlglot import exp
@@ -140,15 +141,16 @@ def _restrict_sql(sql: str, table: Table, part: Part) -> str:
 
 def reads_only_part(plan: Plan, table: Table, part: Part) -> bool:
     """Whether every statement of a plan reads this table, and of it only rows of this part."""
-    rows = _rows(Scope(table), part).sql(dialect="duckdb")
+    rows = StatementText(_rows(Scope(table), part))
 
-    def is_part(query: exp.Select) -> bool:
-        source = query.args.get("from_")
-        named = source is not None and source.this.name == table.name
-        return named and query.sql(dialect="duckdb") == rows
+    def is_part(tree: exp.Query, query: exp.Select) -> bool:
+        """By its text, and by its nodes: DuckDB's text leaves out some that others read."""
+        return query == tree and query.sql(dialect="duckdb") == rows
 
     for statement in plan.statements:
-        read = list(tables_read(tree_of(statement.sql), is_part))
+        parsed = type(statement.sql) is not StatementText
+        own = tree_of(str(rows) if parsed else rows)
+        read = list(tables_read(tree_of(statement.sql), partial(is_part, own)))
         if not all(restricted for name, restricted in read if name == table.name):
             return False
         if table.name not in dict(read):
