@@ -63,10 +63,8 @@ def odds(
 
     console = Console(highlight=False)
     people = "one person" if group == 1 else f"any {group} people together"
-    bound = (
-        f"multiplies anyone's odds about {people} by at most "
-        f"[bold]{factor_up(odds_factor(loss, delta=at))}[/bold], so that\n"
-    )
+    most = factor_up(odds_factor(loss, delta=at))
+    bound = f"multiplies anyone's odds about {people} by at most [bold]{most}[/bold], so that\n"
     if at:
         probability = delta if group == 1 or single.slack == 0 else f"{float(at):.3g}"
         console.print(
@@ -76,11 +74,11 @@ def odds(
     else:
         console.print(f"\n[bold]{name}[/bold]: what is published {bound}")
     console.print(guess_table(loss, own or GUESSES, at))
+    right = percent_tenths_up(accuracy(loss))
     console.print(
         "\nIs she in the data or not? If both are equally likely, the best guess is right at "
-        f"most [bold]{percent_tenths_up(accuracy(loss))}[/bold] of the time; a coin is right "
-        "50 % of the time. A test that accepts some false alarms finds her at most this "
-        "often:\n"
+        f"most [bold]{right}[/bold] of the time; a coin is right 50 % of the time. A test that "
+        "accepts some false alarms finds her at most this often:\n"
     )
     console.print(alarm_table(loss))
 
