@@ -2,7 +2,8 @@
 
 The table has ten rows for each key, in a DuckDB file. The policy is a TOML file that lists all
 keys. All is measured in one process of its own: first the opening and one private question, for
-the most memory that the process ever held; then both and the plain query in turns.
+the most memory that the process ever held; then both and the plain query in turns. Other
+engines follow, with fewer keys (`keys_elsewhere`).
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from tempfile import TemporaryDirectory
 import duckdb
 
 import deniable as dp
+from benchmarks import keys_elsewhere
 from benchmarks.queries import seconds
 from benchmarks.scale import peak
 from benchmarks.stopwatch import Row, medians
@@ -39,6 +41,7 @@ def rows() -> Iterator[Row]:
             command, capture_output=True, text=True, check=True, timeout=HOURS
         )
     yield from rows_of(json.loads(done.stdout))
+    yield from keys_elsewhere.rows()
 
 
 def rows_of(found: dict[str, float]) -> Iterator[Row]:
