@@ -176,7 +176,7 @@ OF_SIGNS += ["CAST({0} AS INTEGER)", "FLOOR({0})", "CEIL({0})", "GREATEST(0, {0}
 class NeighborContract:
     """Inherit beside a class that says how its engine is opened."""
 
-    small, full = 3, 2_000
+    small, full, most_signs = 3, 2_000, Questions.most_signs
 
     def test_no_engine_sees_the_sign_of_zero_or_of_nan(self):
         """Nor does a hash, though DISTINCT keeps either zero, by the order of rows."""
@@ -205,5 +205,6 @@ class NeighborContract:
     def test_no_neighbour_is_further_than_declared_and_nothing_fails(self, size):
         count = size(small=self.small, full=self.full, what="random plans on neighbours")
         fuzz = Fuzz(self.opened, seed=14)
+        fuzz.questions.most_signs = self.most_signs
         fuzz.run(count)
         assert fuzz.counts["run"] == count

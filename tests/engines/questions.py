@@ -16,6 +16,8 @@ CURVES = ["EXP", "LN", "LOG10", "SIN", "COS", "POWER"]
 class Questions(Worlds):
     """Texts over the columns of a source."""
 
+    most_signs = 130  # in one sum
+
     def question(self, person):
         """A question: its text, and whether engines may differ in the last digit."""
         source, self.columns, where = self.source(person)
@@ -143,9 +145,9 @@ class Questions(Worlds):
         return self.pick([*ways, f"{curve}({a})"])
 
     def signs(self):
-        """A sum of signs: of more than 127, if rarely, because eight bits hold no more."""
+        """A sum of signs: rarely of so many that eight bits do not hold it."""
         sign = f"SIGN({self.pick(self.columns['number'])})"
-        return f"({' + '.join([sign] * (130 if self.chance(0.02) else 3))})"
+        return f"({' + '.join([sign] * (self.most_signs if self.chance(0.02) else 3))})"
 
     def text(self, depth):
         if not depth or self.chance(0.4):
