@@ -39,6 +39,7 @@ DRIVERS: dict[str, str | tuple[str, ...]] = {
     "ibis": "engines/ibis/",
     "sqlglot": (
         "query/",
+        "kernel/",
         "engines/dialect/",
         "engines/duckdb/cell_counting.py",
         "engines/duckdb/view_checks.py",

@@ -12,6 +12,7 @@
     ├── QuestionPending                 the same question is being answered for somebody else
     ├── LedgerUnavailable               the ledger cannot be read or written now
     ├── LedgerBroken                    the ledger was changed, or belongs to another policy
+    ├── PlanRefused                     the kernel cannot prove what a plan declares
     ├── EngineFailed                    the only error after an engine has started
     ├── Unsupported                     a valid request that this loss or mechanism cannot serve
     │   ├── InvalidStoppingRule         a cost that must not decide when to stop asking
@@ -103,6 +104,10 @@ class LedgerUnavailable(DeniableError):
 
 class LedgerBroken(DeniableError):
     """The ledger was changed since it was written, or belongs to another policy."""
+
+
+class PlanRefused(DeniableError):
+    """The kernel cannot prove that a plan is as private as it declares. No row was read."""
 
 
 class FrameWarning(UserWarning):

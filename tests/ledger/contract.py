@@ -67,7 +67,7 @@ def plan(epsilon, delta=0, /, **changes):
         confidence=Fraction(19, 20),
         epsilon=epsilon,
         delta=delta,
-        engine_sql="SELECT 1",
+        engine_sql='SELECT COUNT(*) AS n FROM "data"',
         notes=(),
     )
     return replace(made, **changes)

@@ -7,6 +7,7 @@
 epsilon = ln 3 = 1.0986122886681098, worst at output 1, inputs 1 and 0
 """
 
+from deniable.audit.plan_check import check_plan
 from deniable.audit.prove.curve import EpsilonCurve
 from deniable.audit.prove.enumeration import EnumerationResult, check
 from deniable.audit.prove.program_outcomes import Limits
@@ -25,6 +26,7 @@ __all__ = [
     "Verdict",
     "assert_private",
     "check",
+    "check_plan",
     "prove",
     "sensitivity",
     "test",

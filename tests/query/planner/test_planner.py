@@ -12,6 +12,7 @@ from deniable.errors import InvalidParameter, InvalidQuery, UnboundedColumn
 from deniable.mechanisms import Gaussian, Laplace
 from deniable.privacy import ApproximateLoss
 from deniable.query.language.parse import parse
+from deniable.query.plan.statement_text import levels_of
 from deniable.query.planner.planner import plan
 from tests.query.hospital import policy
 
@@ -235,3 +236,24 @@ def test_the_widest_spread_there_can_be_is_not_cut(aggregate, values):
 def test_numbers_that_nobody_means_are_refused(wishes):
     with pytest.raises(InvalidParameter, match="useful range"):
         planned("SELECT ward, COUNT(*) FROM visits GROUP BY ward", **wishes)
+
+
+def test_long_sums_nest_no_deeper_than_short_ones():
+    long = plan(
+        parse(f"SELECT SUM({' + '.join(['cost'] * 60)}) AS s FROM visits"), policy(), epsilon=1
+    )
+    short = plan(parse("SELECT SUM(cost + cost) AS s FROM visits"), policy(), epsilon=1)
+    assert levels_of(long.engine_sql) == levels_of(short.engine_sql)
+    assert "((" not in long.engine_sql.replace("CAST((", "")
+
+
+def test_what_nests_too_deeply_is_refused_by_the_planner():
+    """Parsers recurse: no engine and no kernel gets a statement that could exhaust a stack."""
+    for levels in (5, 40):
+        inside = "NOT " * levels + "cost > 3"
+        question = parse(f"SELECT COUNT(*) AS n FROM visits WHERE {inside}")
+        if levels == 5:
+            assert plan(question, policy(), epsilon=1).statements
+            continue
+        with pytest.raises(InvalidQuery, match="nests too deeply"):
+            plan(question, policy(), epsilon=1)

@@ -10,6 +10,7 @@ import pytest
 import deniable as dp
 from deniable.errors import InvalidCertificate
 from deniable.release.certificate.certificate import CertificateContext, certify
+from deniable.release.certificate.kernel_check import KernelCheck
 from deniable.release.certificate.margin_checks import choice_margin, unchecked_outputs
 from deniable.release.certificate.verification import verify
 
@@ -33,7 +34,8 @@ def signed(session, release, plan, table):
     """What a dishonest owner would hand over: any plan and rows, correctly signed."""
     head = session.ledger.head
     cap = {"epsilon": "1000", "delta": "0", "by": None}
-    placed = CertificateContext("0" * 64, "", None, head.number, head, cap, engine="DuckDB")
+    kernel = KernelCheck.of(plan, session.policy).to_json()
+    placed = CertificateContext("0" * 64, "", None, head.number, head, cap, "DuckDB", kernel)
     answer = replace(release.answer, table=table)
     certificate = certify(plan, answer, placed, session.ledger)
     lie = replace(release, plan=plan, answer=answer, certificate=certificate)

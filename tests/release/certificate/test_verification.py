@@ -10,7 +10,7 @@ import pyarrow as pa
 import pytest
 
 import deniable as dp
-from deniable.errors import InvalidCertificate
+from deniable.errors import InvalidCertificate, PlanRefused
 from deniable.ledger.stores.signing_keys import SigningKey
 from deniable.mechanisms import Gaussian, Laplace, PermuteAndFlip, Thresholding
 from deniable.query.language.parse import parse
@@ -24,6 +24,7 @@ from deniable.release.certificate.certificate import (
     document_text,
     signed_message,
 )
+from deniable.release.certificate.kernel_check import KernelCheck, facts_about
 from deniable.release.certificate.statement import noise_margin
 from deniable.release.certificate.verification import verify
 from tests.query.hospital import policy
@@ -87,23 +88,32 @@ def signed(session):
     return sign
 
 
-def context(session, cap=None):
-    """A place in the ledger, and a cap."""
+def stated(plan, policy):
+    """What a certificate states about the kernel; of a plan that it refuses, only the facts."""
+    try:
+        return KernelCheck.of(plan, policy).to_json()
+    except PlanRefused:
+        tables = facts_about(plan, policy).tables
+        return {"tables": [asdict(table) for table in tables], "moves": []}
+
+
+def context(session, plan, cap=None, policy=None):
+    """A place in the ledger, a cap, and what the kernel says."""
     head, cap = session.ledger.head, cap or {"epsilon": "10", "delta": "1/1000"}
-    return CertificateContext(
-        "0" * 64, "", None, head.number, head, {**cap, "by": None}, engine="DuckDB"
-    )
+    placed = ("0" * 64, "", None, head.number, head, {**cap, "by": None})
+    kernel = stated(plan, policy or session.policy)
+    return CertificateContext(*placed, engine="DuckDB", kernel=kernel)
 
 
 def test_a_true_certificate_holds(document, session):
     found = verify(document, key=session.ledger.public_key)
     assert found.plan.epsilon == Fraction(document["cost"]["epsilon"])
-    assert len(found.checks) == 10
+    assert len(found.checks) == 11
     assert verify(document_text(document)).checks[1:] == found.checks[1:]
 
 
 def test_a_certificate_alone_holds(document):
-    assert len(verify(document["certificate"]).checks) == 8
+    assert len(verify(document["certificate"]).checks) == 9
 
 
 def test_the_questions_use_the_noise_that_they_are_meant_to(session):
@@ -122,7 +132,7 @@ def test_every_golden_plan_can_be_certified_and_verified(path, session):
     which = {"person": {}, "row": {"person": False}, "replace": {"neighbors": "replace"}}
     known = policy(**which[first.removeprefix("-- policy: ")])
     made = planned(parse("\n".join(sql)), known, epsilon=0.5)
-    placed = context(session, {"epsilon": "1", "delta": "1"})
+    placed = context(session, made, {"epsilon": "1", "delta": "1"}, known)
     answer = Answer(pa.table({"n": [1]}), {})
     certificate = certify(made, answer, placed, session.ledger)
     assert verify(certificate.to_dict()).plan == made
@@ -139,7 +149,7 @@ def test_the_rest_of_all_groups_moves_by_all_that_a_unit_has(session):
     narrow = Gaussian(
         variance=without.blocks[0].mechanism.variance, sensitivity=block.mechanism.sensitivity
     )
-    placed = context(session, {"epsilon": "1", "delta": "1"})
+    placed = context(session, made, {"epsilon": "1", "delta": "1"})
     answer = Answer(pa.table({"n": [1]}), {})
     assert verify(certify(made, answer, placed, session.ledger).to_dict())
     bad = replace(made, blocks=(replace(block, mechanism=narrow),))
@@ -182,7 +192,8 @@ FREE = {
     "engine",
     "analyst",
 }  # nothing in it can check these
-UNKNOWN = {("cap", "by"), ("ledger", "id"), ("ledger", "because")}  # nor these
+# Nor these, nor what the owner says about the tables.
+UNKNOWN = {("cap", "by"), ("ledger", "id"), ("ledger", "because")}
 
 
 def test_no_number_of_the_statement_can_be_falsified(document, signed):
@@ -190,7 +201,7 @@ def test_no_number_of_the_statement_can_be_falsified(document, signed):
     statement = document["certificate"]["statement"]
     count = 0
     for path, value in leaves(statement):
-        if path[0] in FREE or path in UNKNOWN:
+        if path[0] in FREE or path in UNKNOWN or path[:2] == ("kernel", "tables"):
             continue
         bad = copy.deepcopy(document)
         place = bad["certificate"]["statement"]
@@ -222,7 +233,7 @@ def falsified(session, change):
     sql, wishes = QUESTIONS["laplace"]
     release = session.sql(sql, epsilon=1, **wishes)
     made = change(release.plan)
-    placed = context(session)
+    placed = context(session, made)
     certificate = certify(made, release.answer, placed, session.ledger)
     return release.to_dict() | {"certificate": certificate.to_dict()}
 
@@ -287,7 +298,7 @@ def test_the_same_way_of_making_it_holds_for_the_true_plan(session):
 )
 def test_choices_are_checked_too(session, sql, change):
     plan = session.plan(sql, epsilon=1)
-    placed = context(session)
+    placed = context(session, plan)
     answer = Answer(pa.table({"n": [1]}), {})
     assert verify(certify(plan, answer, placed, session.ledger).to_dict())
     (choice,) = plan.choices
@@ -304,7 +315,7 @@ def test_a_threshold_is_for_all_groups_of_a_unit(session, change):
     rule = made.thresholding
     known = {name: getattr(rule, name) for name in ("epsilon", "delta", "groups", "neighbors")}
     bad = replace(made, thresholding=Thresholding(**known | change))
-    placed = context(session)
+    placed = context(session, made)
     answer = Answer(pa.table({"n": [1]}), {})
     assert verify(certify(made, answer, placed, session.ledger).to_dict())
     with pytest.raises(InvalidCertificate, match="the groups of one unit"):
@@ -326,7 +337,7 @@ def test_a_falsified_delta_is_refused(session):
     sql, wishes = QUESTIONS["private"]
     release = session.sql(sql, epsilon=1, **wishes)
     made = replace(release.plan, delta=release.plan.delta / 2)
-    placed = context(session)
+    placed = context(session, made)
     certificate = certify(made, release.answer, placed, session.ledger)
     with pytest.raises(InvalidCertificate, match="price"):
         verify(certificate.to_dict())
@@ -440,7 +451,7 @@ def test_what_another_filter_granted_is_within_the_cap(session):
     made = replace(made, outputs=(replace(output, margin=margin),))
     for cap, holds in ((Fraction(1), True), (Fraction(1, 10), False)):
         told = {"epsilon": str(cap), "delta": "1/1000000"}
-        placed = context(session, told)
+        placed = context(session, made, told)
         answer = session.sql("SELECT COUNT(*) AS n FROM visits", epsilon=1).answer
         certificate = certify(made, answer, placed, session.ledger).to_dict()
         if holds:

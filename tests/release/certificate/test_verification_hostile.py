@@ -308,7 +308,9 @@ def test_a_label_does_not_speak_with_a_foreign_voice(document):
     """Its text stands in quotation marks, on one line, and steers no terminal."""
     certificate = document["certificate"]
     plan, statement = certificate["plan"], certificate["statement"]
-    plan |= {"table": FORGED, "notes": [FORGED]}
+    sql = plan["engine_sql"].replace('"visits"', f'"{FORGED}"')
+    plan |= {"table": FORGED, "notes": [FORGED], "engine_sql": sql}
+    statement["kernel"]["tables"][0]["name"] = FORGED
     statement |= {"table": FORGED, "notes": [FORGED], "software": FORGED, "engine": FORGED}
     statement |= {"data_version": FORGED}
     mutations.sign_again(document)

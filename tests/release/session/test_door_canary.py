@@ -11,6 +11,7 @@ import logging
 import pickle
 import re
 import traceback
+from dataclasses import replace
 
 import pyarrow as pa
 import pyarrow.parquet
@@ -222,10 +223,13 @@ def test_who_interrupts_sees_nothing_of_what_was_cut_short(
 
 def test_a_real_failure_of_the_engine(folder, heard, monkeypatch):
     """The engine is made to run a statement that quotes a row when it fails."""
-    bad = 'SELECT CAST(patient AS INT) AS f0_0 FROM "visits"'
+    bad = "SELECT CAST(patient AS INTEGER) AS f0_0 FROM visits"
+    ran = engine.DuckDB._run_statement
+    monkeypatch.setattr(
+        engine.DuckDB, "_run_statement", lambda self, one: ran(self, replace(one, sql=bad))
+    )
     with dp.open(str(folder / "deniable.toml")) as visits:
         plan = visits.plan(QUESTIONS["count"], epsilon=1)
-        object.__setattr__(plan, "engine_sql", bad)
         with pytest.raises(EngineFailed) as caught:
             visits.release(plan)
         clean(shown(caught.value))

@@ -51,7 +51,7 @@ def test_steps_depend_on_answers_and_their_certificates_state_the_run(costs):
             "delta": "1/1000000",
             "question": None,
         }
-        told = dp.verify(answer.to_json()).checks[6]
+        told = dp.verify(answer.to_json()).checks[7]
         assert told.startswith(
             f"charged as step {step} of a run that costs epsilon 1 and delta"
         )

@@ -15,6 +15,7 @@ from deniable.app.cli.commands import (
     demo,
     explain,
     init,
+    kernel,
     label,
     ledger,
     odds,
@@ -44,6 +45,7 @@ app.command()(demo.demo)
 # A question may begin with a minus sign, such as the comment "-- by ward".
 app.command(context_settings={"ignore_unknown_options": True})(explain.explain)
 app.command()(init.init)
+app.command()(kernel.kernel)
 app.command()(label.label)
 app.add_typer(ledger.ledger, name="ledger")
 # A negative epsilon gets its own message, not "no such option: -1".

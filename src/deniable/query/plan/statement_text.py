@@ -13,6 +13,7 @@ from sqlglot import exp
 
 from deniable.errors import InvalidParameter
 
+_MARKS = re.compile(r"'(?:[^']|'')*'|\"(?:[^\"]|\"\")*\"|[()]|\bCASE\b|\bEND\b")
 _WORD = re.compile(r"\w+(\.\w+)?([-+]\w+)?")  # a name or a number: no blank, bracket or comment
 
 
@@ -90,6 +91,19 @@ def says_what_it_reads(sql: str) -> bool:
     if type(sql) not in (str, StatementText) or text != sql:
         return False
     return all(_is_plain(node) for node in tree.walk())
+
+
+def levels_of(sql: str) -> int:
+    """How deeply brackets and CASE nest in a statement.
+
+    >>> levels_of("SELECT (CASE WHEN (a) THEN '((((' END) FROM t")
+    3
+    """
+    deepest = depth = 0
+    for mark in _MARKS.findall(sql):
+        depth += (mark in ("(", "CASE")) - (mark in (")", "END"))
+        deepest = max(deepest, depth)
+    return deepest
 
 
 def _is_plain(node: exp.Expr) -> bool:

@@ -15,7 +15,7 @@ from deniable.query.language.expressions import aggregates_in
 from deniable.query.language.question import Question
 from deniable.query.language.syntax_tree import Aggregate, ColumnRef, Expression
 from deniable.query.plan.plan import GroupKey, Plan
-from deniable.query.plan.statement_text import StatementText
+from deniable.query.plan.statement_text import StatementText, levels_of
 from deniable.query.planner.aggregate_nodes import build_nodes
 from deniable.query.planner.choices import MODES, QUANTILES, choose_values, price_choices
 from deniable.query.planner.draft import Draft, Request
@@ -34,6 +34,7 @@ _LEAST_EPSILON, _MOST_EPSILON = Fraction(1, 10**30), 10**30  # floats propose in
 _MOST_BITS = 8192  # of a number that is written down
 _WIDEST_SUM = 1 << 120
 _MOST_GROUPS = 10**7
+_MOST_LEVELS = 32  # of brackets and CASE in a statement: parsers recurse, and a stack is finite
 _LARGEST_NOISE = 1 << 48  # grid steps; samplers serve a little more
 
 
@@ -74,13 +75,20 @@ def plan(
         written=written,
     )
     try:
-        resolved, scope = resolve_question(question, policy)
-        draft = Draft(request, resolved, scope, scope.table)
-        for step in STEPS:
-            step(draft)
-        return _freeze(draft)
+        made = _run_steps(request, question, policy)
     except RecursionError:
-        raise InvalidQuery("The question nests too deeply: split its expressions.") from None
+        made = None
+    if made is None or any(levels_of(one.sql) > _MOST_LEVELS for one in made.statements):
+        raise InvalidQuery("The question nests too deeply: split its expressions.")
+    return made
+
+
+def _run_steps(request: Request, question: Question, policy: Policy) -> Plan:
+    resolved, scope = resolve_question(question, policy)
+    draft = Draft(request, resolved, scope, scope.table)
+    for step in STEPS:
+        step(draft)
+    return _freeze(draft)
 
 
 def _check_sizes(epsilon: Fraction, *others: Fraction) -> None:

@@ -41,6 +41,19 @@ def _infix(kind: type[exp.Expr]) -> Callable[[list[Sql]], Sql]:
     )
 
 
+def _sum(kind: type[exp.Expr], *alike: type[exp.Expr]) -> Callable[[list[Sql]], Sql]:
+    """`((a + b) - c)` is written `(a + b - c)`, which is the same, so a long sum nests no
+    deeper than a short one."""
+
+    def write(arguments: list[Sql]) -> Sql:
+        left, right = arguments
+        inner: Sql = left.this if isinstance(left, exp.Paren) else left
+        first = inner if isinstance(inner, (kind, *alike)) else left
+        return exp.paren(kind(this=first, expression=right), copy=False)
+
+    return write
+
+
 def _chain(kind: type[exp.Expr]) -> Callable[[list[Sql]], Sql]:
     def balanced(arguments: list[Sql]) -> Sql:
         """A balanced tree, so that a long chain does not nest deeply."""
@@ -104,15 +117,15 @@ def _comparison(kind: type[exp.Expr]) -> Function:
 
 
 FUNCTIONS: dict[str, Function] = {
-    "+": Function(2, 2, "number", lambda a: value_ranges.plus(*a), _infix(exp.Add)),
+    "+": Function(2, 2, "number", lambda a: value_ranges.plus(*a), _sum(exp.Add, exp.Sub)),
     "-": Function(
         2,
         2,
         "number",
         lambda a: value_ranges.plus(a[0], value_ranges.negative(a[1])),
-        _infix(exp.Sub),
+        _sum(exp.Sub, exp.Add),
     ),
-    "*": Function(2, 2, "number", lambda a: value_ranges.times(*a), _infix(exp.Mul)),
+    "*": Function(2, 2, "number", lambda a: value_ranges.times(*a), _sum(exp.Mul)),
     "/": Function(2, 2, "number", lambda a: value_ranges.quotient(*a), _divide),
     "negative": Function(
         1,

@@ -103,10 +103,16 @@ def partition_name(table: Table, column: str) -> str:
     ... )
     ('visits.ward', False)
     """
-    read = _value(Scope(table), column).sql(dialect="duckdb")
     unit = None if table.unit is None else table.unit.lower()
-    facts = json.dumps([table.name, column, table.version, table.address, unit, read])
+    facts = json.dumps(
+        [table.name, column, table.version, table.address, unit, part_reading(table, column)]
+    )
     return f"{table.name}.{column}#{hashlib.sha256(facts.encode()).hexdigest()[:16]}"
+
+
+def part_reading(table: Table, column: str) -> str:
+    """The expression that tells the part of a row, in DuckDB's SQL."""
+    return _value(Scope(table), column).sql(dialect="duckdb")
 
 
 def _normalize_key(name: str, kind: str | None, key: KeyValue) -> KeyValue:

@@ -99,7 +99,10 @@ def explain_question(
 ) -> Branch:
     """What `release_question` would do, in one step or in two."""
     if options.get("bounds") is None:
-        return explain(session.plan(question, **options))
+        plan = session.plan(question, **options)
+        tree = explain(plan)
+        checked = Branch(f"checked: {session.describe_check(plan)}")
+        return replace(tree, below=(*tree.below, checked))
     _, step, first, rest = _plan_search(session, question, options)
     names = ", ".join(step.ends)
     whole, second_epsilon = first.epsilon + rest["epsilon"], decimal_text(rest["epsilon"])

@@ -138,6 +138,7 @@ class CertificateContext:
     head: Head  # of the ledger, after that charge
     cap: Mapping[str, Any]  # what all releases together may ever cost
     engine: str  # its name
+    kernel: Mapping[str, Any]  # what it was told, and what it derived
     run: RunStep | None = None  # None: the release was charged by itself
     plan_hash: str | None = None  # None: computed here
     plan_json: canonical.Json = None  # None: computed here
@@ -162,6 +163,7 @@ def certify(
         "warnings": list(warn_of_wide_margins(plan, answer)),
         "rehearsal": False,  # a rehearsal gets no certificate
         "engine": context.engine,
+        "kernel": dict(context.kernel),
         "software": software_version(),
         "analyst": context.analyst,
         "ledger": {**place, "id": ledger_id, "because": because, "run": run},

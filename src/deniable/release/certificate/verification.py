@@ -16,12 +16,11 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
-from deniable.errors import DeniableError, InvalidCertificate
+from deniable.errors import DeniableError, InvalidCertificate, PlanRefused
 from deniable.exact.foreign_text import quoted, read_rational
 from deniable.ledger.charges import check_price
 from deniable.ledger.ledger import Head
 from deniable.ledger.stores.signing_keys import signature_is_valid
-from deniable.mechanisms import Gaussian
 from deniable.privacy import ApproximateLoss
 from deniable.query.plan import canonical
 from deniable.query.plan.plan import Plan
@@ -40,12 +39,14 @@ from deniable.release.certificate.document import (
     RELEASE_VERSION,
     write_document,
 )
+from deniable.release.certificate.kernel_check import KernelCheck
 from deniable.release.certificate.margin_checks import (
     choice_margin,
     margins_agree,
     unchecked_outputs,
     wrong_margins,
 )
+from deniable.release.certificate.sensitivity_checks import check_sensitivities, mismatch
 from deniable.release.certificate.statement import noise_margin, write_statement
 
 _MOST_MECHANISMS = 1000  # a question may have as many columns
@@ -116,9 +117,10 @@ def _verify(document: Any, key: str | None) -> VerifiedCertificate:
     plan = _read_plan(certificate)
     checks += [
         "the plan matches its hash",
-        _check_sensitivities(plan),
+        check_sensitivities(plan),
         _check_price(plan),
         _check_numbers(plan, certificate.statement),
+        _check_kernel(plan, certificate.statement),
         _check_ledger_place(plan, certificate),
         _check_cap(plan, certificate.statement),
     ]
@@ -209,36 +211,16 @@ def _read_plan(certificate: Certificate) -> Plan:
     return plan
 
 
-def _check_sensitivities(plan: Plan) -> str:
-    """No sensitivity may be below what one unit can change, by the plan's own bounds."""
-    for block in plan.blocks:
-        if block.reach is None:
-            raise InvalidCertificate(
-                f"The plan does not state what one row adds to {quoted(block.about)}, so its "
-                "sensitivity cannot be checked."
-            )
-        l1, square = block.reach.sensitivities(
-            groups=plan.max_groups_per_unit,
-            rows=plan.max_rows_per_unit_per_group,
-            neighbors=plan.neighbors,
-            keyed=bool(plan.keys),
-        )
-        gaussian = isinstance(block.mechanism, Gaussian)
-        has = block.mechanism.sensitivity ** (2 if gaussian else 1)
-        needs = l1 if not gaussian else l1**2 if plan.other else square
-        if block.reach.size != len(block.features) or has < needs:
-            raise _mismatch(f"the sensitivity of {quoted(block.about)}", str(has), str(needs))
-    rule = plan.thresholding
-    if rule is not None and (
-        rule.groups < plan.max_groups_per_unit or rule.neighbors != plan.neighbors
-    ):
-        raise _mismatch("the groups of one unit", rule.groups, plan.max_groups_per_unit)
-    for choice in plan.choices:
-        if choice.changes < (needs := plan.least_changes(choice)):
-            raise _mismatch(
-                f"the sensitivity of {quoted(choice.about)}", str(choice.changes), str(needs)
-            )
-    return "every sensitivity covers all that one privacy unit can change"
+def _check_kernel(plan: Plan, statement: Mapping[str, Any]) -> str:
+    """The kernel must derive the stated movements from the SQL and the stated facts."""
+    try:
+        check = KernelCheck.from_json(plan, statement["kernel"])
+    except PlanRefused as problem:
+        told = quoted(str(problem))
+        raise InvalidCertificate(f"The kernel does not agree with the plan: {told}") from None
+    engine = statement["engine"] if statement["engine"] == "DuckDB" else "the engine"
+    told = check.describe(engine, unit="privacy unit")
+    return f"SQL, sensitivities and loss agree: {told}"
 
 
 def _check_price(plan: Plan) -> str:
@@ -255,11 +237,11 @@ def _check_numbers(plan: Plan, statement: Mapping[str, Any]) -> str:
         computed = noise_margin(plan, output)
         stated = output.margin if not (output.estimated or output.margin_in) else None
         if computed is not None and stated is not None and not margins_agree(stated, computed):
-            raise _mismatch(f"plan.outputs.{output.name}.margin", stated, computed)
+            raise mismatch(f"plan.outputs.{output.name}.margin", stated, computed)
     for choice in plan.choices:
         ranks = choice_margin(choice, plan.confidence)
         if ranks is not None and choice.margin != ranks:
-            raise _mismatch(f"the margin of {choice.about}", choice.margin, ranks)
+            raise mismatch(f"the margin of {choice.about}", choice.margin, ranks)
     follows = write_statement(plan)
     _compare(follows, {name: statement.get(name) for name in follows})
     _check_context(statement, set(follows))
@@ -268,7 +250,7 @@ def _check_numbers(plan: Plan, statement: Mapping[str, Any]) -> str:
 
 def _check_context(statement: Mapping[str, Any], others: set[str]) -> None:
     """What does not follow from the plan must be there, of the right type, and be all."""
-    fields = {"format", "version", "ledger", "cap", "warnings", *_CONTEXT}
+    fields = {"format", "version", "kernel", "ledger", "cap", "warnings", *_CONTEXT}
     if strangers := set(statement) - others - fields:
         named = ", ".join(quoted(name) for name in sorted(strangers))
         raise InvalidCertificate(f"Unknown fields in the statement: {named}.")
@@ -288,20 +270,9 @@ def _compare(ours: Any, theirs: Any, place: str = "") -> None:
             _compare(value, other, f"{place}[{i}]")
     elif isinstance(ours, float) and type(theirs) in (int, float):
         if not margins_agree(theirs, ours):
-            raise _mismatch(place, theirs, ours)
+            raise mismatch(place, theirs, ours)
     elif type(ours) is not type(theirs) or ours != theirs:
-        raise _mismatch(place, theirs, ours)
-
-
-def _mismatch(place: str, stated: object, computed: object) -> InvalidCertificate:
-    def short(value: object) -> str:
-        text = repr(value)
-        return text if len(text) < 60 else f"{text[:57]}..."
-
-    return InvalidCertificate(
-        f"The certificate is wrong: it states {short(stated)} for {place or 'the statement'}, "
-        f"but its own plan gives {short(computed)}."
-    )
+        raise mismatch(place, theirs, ours)
 
 
 def _check_ledger_place(plan: Plan, certificate: Certificate) -> str:
@@ -369,7 +340,7 @@ def _check_rows(
     if fingerprint(table) != statement["answer_hash"]:
         raise InvalidCertificate("The rows do not match the hash in the certificate.")
     for column, stated, computed in wrong_margins(plan, table):
-        raise _mismatch(f"rows.{quoted(column)}", stated, computed)
+        raise mismatch(f"rows.{quoted(column)}", stated, computed)
     answer = Answer(table, margin_columns(plan))
     unchecked = unchecked_outputs(plan)
     if not unchecked:
@@ -388,12 +359,12 @@ def _check_document(
     """The release must be the one that follows from its certificate and its rows."""
     follows = write_document(plan, answer, certificate)
     if list(follows["notes"]) != [*plan.notes, *certificate.statement["warnings"]]:
-        raise _mismatch("warnings", certificate.statement["warnings"], follows["notes"])
+        raise mismatch("warnings", certificate.statement["warnings"], follows["notes"])
     if strangers := set(release) - set(follows):
         named = ", ".join(quoted(name) for name in sorted(strangers))
         raise InvalidCertificate(f"Nobody signed these fields of the release: {named}.")
     for name, ours in follows.items():
         theirs = release.get(name)
         if canonical.canonical_text(theirs) != canonical.canonical_text(ours):
-            raise _mismatch(name, theirs, ours)
+            raise mismatch(name, theirs, ours)
     return "everything else in the release follows from its certificate, byte for byte"

@@ -27,7 +27,7 @@ from deniable.query.planner.request import make_plan
 from deniable.release.answer.answer_table import Answer
 from deniable.release.session.ask_options import AskOptions, with_names
 from deniable.release.session.engine_run import Engine, run
-from deniable.release.session.plan_check import check_plan
+from deniable.release.session.plan_check import check_plan, check_same_text
 from deniable.release.session.release import Release
 from deniable.release.session.release_records import (
     ReleaseRecords,
@@ -80,7 +80,7 @@ class Door:
         makes it safe to ask again after a lost connection: it has one charge and one outcome.
         """
         self._check(plan)
-        write = cache(partial(self._engine.prepare, plan))
+        write = cache(partial(self._write, plan))
         asked: AskedRun = {
             **self._records.facts(plan),
             "part": self._rows.path,
@@ -231,7 +231,7 @@ class Door:
             "part": self._rows.path,
             "fresh": fresh,
             "question_id": question_id,
-            "prepare": lambda: [self._engine.prepare(plan) for plan in plans],
+            "prepare": lambda: [self._write(plan) for plan in plans],
         }
         with self._ledger.ask_run(plans, **asked) as found:
             if isinstance(found, RecalledAnswer):
@@ -262,12 +262,24 @@ class Door:
         return self._records.hand_over(plan, answer, certificate, kept=receipt is not None)
 
     def _check(self, plan: Plan) -> None:
+        """Refuses a plan that may not run, or with which the kernel does not agree."""
         check_plan(plan, self.policy, self._rows)
+        self._records.check(plan)
+
+    def _write(self, plan: Plan) -> WrittenPlan:
+        written = self._engine.prepare(plan)
+        if self._engine.name == "DuckDB":
+            check_same_text(written)
+        return written
 
     def _prepare(self, plan: Plan) -> WrittenPlan:
         """The final text of a plan, which will run. Refuses what may not or cannot be run."""
         self._check(plan)
-        return self._engine.prepare(plan)
+        return self._write(plan)
+
+    def describe_check(self, plan: Plan) -> str:
+        """What the kernel derives about a plan, in words. Refuses a plan that it refuses."""
+        return self._records.check(plan).describe(self._engine.name)
 
     @with_names("question, epsilon=0.5")
     def plan(self, question: str | Question, **options: Unpack[AskOptions]) -> Plan:

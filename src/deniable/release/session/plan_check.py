@@ -1,12 +1,17 @@
 """Checks that a plan protects the privacy units that the session's policy protects."""
 
-from deniable.errors import InvalidParameter, InvalidQuery
+import re
+
+from deniable.engines.handover.written_plan import WrittenPlan
+from deniable.errors import InvalidParameter, InvalidQuery, PlanRefused
 from deniable.policy import Policy
 from deniable.query.plan.key_list import key_relation
 from deniable.query.plan.plan import Plan
 from deniable.query.plan.statement_text import says_what_it_reads, tree_of
 from deniable.query.plan.tables_read import tables_read
 from deniable.release.session.table_part import TablePart
+
+_GROUPED = re.compile(r" GROUP BY \w+$")
 
 
 def check_plan(plan: Plan, policy: Policy, rows: TablePart) -> None:
@@ -31,6 +36,19 @@ def check_plan(plan: Plan, policy: Policy, rows: TablePart) -> None:
             "not protect the privacy units of this session. Make a new one with plan(...). "
             "Nothing was spent."
         )
+
+
+def check_same_text(written: WrittenPlan) -> None:
+    """Refuses to run another text than the one that the kernel reads. Where the engine returns
+    the cell of each row and we count, it is the same text without its count."""
+    for statement, one in zip(written.plan.statements, written.statements, strict=True):
+        runs, checked = one.sql, statement.sql
+        if one.cells:
+            cell, _, rows = runs.partition(" AS cell FROM ")
+            runs = f"{cell} AS cell, COUNT(*) AS n FROM {rows}"
+            checked = _GROUPED.sub("", checked)
+        if runs != checked:
+            raise PlanRefused("The engine would run another text than the plan's.")
 
 
 def _check_statements(plan: Plan) -> None:

@@ -31,6 +31,7 @@ from deniable.release.certificate.certificate import (
     certify,
     signed_message,
 )
+from deniable.release.certificate.kernel_check import KernelCheck
 from deniable.release.session.release import Release
 from deniable.release.session.table_part import TablePart
 
@@ -58,6 +59,7 @@ class ReleaseRecords:
     rehearsal: bool
     rows: TablePart = field(default_factory=TablePart)
     _last: tuple[Plan, canonical.Json, str] | None = field(default=None, init=False)
+    _checked: KernelCheck | None = field(default=None, init=False)
 
     def canonical_form(self, plan: Plan) -> tuple[canonical.Json, str]:
         """The plan as canonical JSON, and its hash; cached for the last plan."""
@@ -65,6 +67,12 @@ class ReleaseRecords:
         if last is None or last[0] is not plan:
             last = self._last = plan, *canonical.plan_form(plan)
         return last[1:]
+
+    def check(self, plan: Plan) -> KernelCheck:
+        """The kernel's opinion of a plan; cached for the last plan."""
+        if self._checked is None or self._checked.plan is not plan:
+            self._checked = KernelCheck.of(plan, self.policy)
+        return self._checked
 
     def facts(self, plan: Plan) -> RequestFacts:
         """The analyst, the hash of the plan and the name of the data."""
@@ -87,6 +95,7 @@ class ReleaseRecords:
             head=self.ledger.head,
             cap=budget_cap(self.policy, plan.table),
             engine=self.engine,
+            kernel=self.check(plan).to_json(),
             run=run,
             plan_hash=plan_hash,
             plan_json=plan_json,

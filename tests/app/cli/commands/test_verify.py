@@ -19,7 +19,7 @@ def test_a_release_that_holds(run, release):
     """Without --key: all holds, but who signed is not known, and the status says so."""
     status, out, err = run("verify", "release.json")
     assert (status, err) == (1, "")
-    assert out.count("✓") == 10
+    assert out.count("✓") == 11
     assert "Signed, but by whom is unknown" in out
     assert release["certificate"]["signature"]["key"] in out
 

@@ -1,10 +1,19 @@
 """`deniable explain`: what a question would measure and cost, before anything is spent."""
 
+from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from deniable.app.cli import session_options
+
+EngineSql = Annotated[
+    bool, typer.Option("--engine-sql", help="Also show the SQL that the engine would run.")
+]
+SavePlan = Annotated[
+    Path | None,
+    typer.Option("--save-plan", help="Write the plan to a file, for `deniable kernel`."),
+]
 
 
 def explain(
@@ -19,9 +28,8 @@ def explain(
     confidence: session_options.Confidence = "0.95",
     nonnegative: session_options.Nonnegative = False,
     other: session_options.Other = False,
-    engine_sql: Annotated[
-        bool, typer.Option("--engine-sql", help="Also show the SQL that the engine would run.")
-    ] = False,
+    engine_sql: EngineSql = False,
+    save_plan: SavePlan = None,
 ) -> None:
     """Show the plan for a question: sensitivity, noise, cost and expected margins.
 
@@ -38,11 +46,16 @@ def explain(
         nonnegative=nonnegative,
         other=other,
     )
+    from deniable.release.certificate.kernel_check import write_plan_check
+
     session_options.check_price(question, options)
     with session_options.open_planner(policy, "planning") as session:
         explanation = session.explain(question, **options)
-        plan = session.plan(question, **options) if engine_sql else None
+        wanted = engine_sql or save_plan is not None
+        plan = session.plan(question, **options) if wanted else None
+        if plan is not None and save_plan is not None:
+            save_plan.write_text(write_plan_check(plan, session.policy))
     print(explanation)
-    if plan is not None:
+    if plan is not None and engine_sql:
         for statement in plan.statements:
             print(f"\n{statement.sql}")

@@ -1,0 +1,172 @@
+"""Polynomials of a row's clipped integers, and how far one row moves several of them together.
+
+A feature is a sum over rows: of 1, of a clipped integer x, of a polynomial of such integers, or
+of 1 where a test holds. SUM and COUNT skip a row where their argument is NULL. So a feature of
+one row is a sum of terms c * x**i * y**j, each of which counts only if certain columns are not
+NULL (its presence).
+"""
+
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from fractions import Fraction
+from itertools import chain, combinations, product
+from math import comb
+from typing import Any, TypeAlias
+
+from deniable.errors import PlanRefused
+
+Number: TypeAlias = int | Fraction
+Interval: TypeAlias = tuple[Number, Number]
+Monomial: TypeAlias = tuple[tuple[str, int], ...]  # (variable, power), sorted
+Presence: TypeAlias = frozenset[str]
+Test: TypeAlias = tuple[str, Any, Any]  # a column, and the ends of its numbers or texts
+_MOST_DEGREE, _MOST_OPTIONAL, _MOST_PLACES = 4, 4, 4096
+
+
+@dataclass(frozen=True, slots=True)
+class RowSum:
+    """A sum over rows of a polynomial. `boxes` limits its variables; `test` is set where it
+    counts the rows in which a column lies in an interval."""
+
+    terms: Mapping[tuple[Presence, Monomial], Number]
+    boxes: Mapping[str, Interval] = field(default_factory=dict)
+    test: Test | None = None
+
+    @classmethod
+    def constant(cls, value: Number) -> "RowSum":
+        """The sum of a constant over all rows."""
+        return cls({(frozenset(), ()): value} if value else {})
+
+    @classmethod
+    def variable(cls, name: str, low: Number, high: Number) -> "RowSum":
+        """The sum of a column over all rows; `present` excludes those where it is NULL."""
+        return cls({(frozenset(), ((name, 1),)): 1}, {name: (low, high)})
+
+    def plus(self, other: "RowSum", factor: Number = 1) -> "RowSum":
+        """The sum and a multiple of another over the same rows. A term keeps its presence."""
+        terms: Any = Counter(self.terms)
+        for key, by in other.terms.items():
+            terms[key] += factor * by
+        kept = {key: by for key, by in terms.items() if by}
+        return RowSum(kept, {**self.boxes, **other.boxes})
+
+    def times(self, factor: Number) -> "RowSum":
+        """The sum times a constant."""
+        return RowSum({}).plus(self, factor)
+
+    def multiplied(self, other: "RowSum") -> "RowSum":
+        """The product of two row values: it is NULL where either is."""
+        terms: Any = Counter()
+        for (own, a), (its, b) in product(self.terms.items(), other.terms.items()):
+            powers = Counter(dict(own[1])) + Counter(dict(its[1]))
+            terms[own[0] | its[0], tuple(sorted(powers.items()))] += a * b
+        return RowSum(terms, {**self.boxes, **other.boxes}).times(1)
+
+    def present(self, names: Presence) -> "RowSum":
+        """The same row value, where these columns are also not NULL."""
+        return RowSum({(own | names, m): by for (own, m), by in self.terms.items()}, self.boxes)
+
+
+@dataclass(frozen=True, slots=True)
+class Joint:
+    """What one row adds to several features: each is in [low, high], and their absolute values
+    add up to at most `total`."""
+
+    total: Number
+    low: Number
+    high: Number
+
+    def times(self, rows: int) -> "Joint":
+        """The same for at most this many rows: zero rows add nothing."""
+        return Joint(rows * self.total, min(0, rows * self.low), max(0, rows * self.high))
+
+
+def joint(features: Iterable[RowSum]) -> Joint:
+    """How far one row moves several features together.
+
+    Proof. A row is one case: some of the optional columns are NULL, the others lie in their
+    boxes. In a case each feature is a polynomial on the box. If all of them are non-negative
+    there, the sum of their absolute values is the polynomial of their sum, and its largest
+    value bounds it; terms that cancel in the sum cost nothing. If not, the triangle inequality
+    adds the largest absolute values. The worst case counts.
+
+    A row passes at most one of several tests that exclude one another in pairs, so it adds 1 to
+    at most one of their counts; otherwise it may add 1 to each.
+    """
+    listed = list(features)
+    tests = [feature.test for feature in listed if feature.test is not None]
+    if tests and len(tests) == len(listed):
+        apart = all(
+            a[0] == b[0] and (a[2] < b[1] or b[2] < a[1]) for a, b in combinations(tests, 2)
+        )
+        return Joint(1 if apart else len(tests), 0, 1)
+    boxes = {name: box for feature in listed for name, box in feature.boxes.items()}
+    optional = sorted({name for f in listed for presence, _ in f.terms for name in presence})
+    if len(optional) > _MOST_OPTIONAL:
+        raise PlanRefused("The features of one block use too many columns.")
+    subsets = (combinations(optional, n) for n in range(len(optional) + 1))
+    worst = Joint(0, 0, 0)
+    for case in map(frozenset, chain.from_iterable(subsets)):
+        ends = [bounds(_in_case([feature], case), boxes) for feature in listed]
+        if all(low >= 0 for low, _ in ends):
+            total = bounds(_in_case(listed, case), boxes)[1]
+        else:
+            total = sum(max(-low, high) for low, high in ends)
+        low, high = min(low for low, _ in ends), max(high for _, high in ends)
+        worst = Joint(max(worst.total, total), min(worst.low, low), max(worst.high, high))
+    return worst
+
+
+def _in_case(features: Iterable[RowSum], present: Presence) -> Mapping[Monomial, Number]:
+    """The sum of features, where these columns are not NULL, as a polynomial."""
+    found: dict[Monomial, Number] = {}
+    for feature in features:
+        for (presence, monomial), factor in feature.terms.items():
+            if presence <= present:
+                found[monomial] = found.get(monomial, 0) + factor
+    return found
+
+
+def bounds(polynomial: Mapping[Monomial, Number], boxes: Mapping[str, Interval]) -> Interval:
+    """The least and the largest Bernstein coefficient of a polynomial on a box.
+
+    Proof. On a box the Bernstein polynomials of one degree are non-negative and add up to 1, so
+    a polynomial is, at each point, a weighted mean of its Bernstein coefficients, and lies
+    between the least and the largest of them. Integers in the box are among the points.
+
+    >>> low, high = bounds({(): 9, (("x", 1),): -6, (("x", 2),): 1}, {"x": (0, 3)})
+    >>> int(low), int(high)  # of (3 - x)**2
+    (0, 9)
+    """
+    kept = {monomial: factor for monomial, factor in polynomial.items() if factor}
+    degrees = Counter[str]()
+    for monomial in kept:
+        degrees |= Counter(dict(monomial))
+    places = list(product(*(range(degree + 1) for degree in degrees.values())))
+    if any(degree > _MOST_DEGREE for degree in degrees.values()) or len(places) > _MOST_PLACES:
+        raise PlanRefused("A polynomial of a statement has too many terms.")
+    coefficients = [
+        sum(
+            by * _coefficient(dict(monomial), degrees, place, boxes)
+            for monomial, by in kept.items()
+        )
+        for place in places
+    ]
+    return min(coefficients), max(coefficients)
+
+
+def _coefficient(
+    powers: Mapping[str, int],
+    degrees: Mapping[str, int],
+    place: tuple[int, ...],
+    boxes: Mapping[str, Interval],
+) -> Number:
+    """A Bernstein coefficient of a product of powers x**p on [a, b]: for each x, the mean of
+    all products of p out of n numbers, of which i are b and the others a."""
+    result = Fraction(1)
+    for (name, n), i in zip(degrees.items(), place, strict=True):
+        (a, b), p = boxes[name], powers.get(name, 0)
+        terms = (comb(i, k) * comb(n - i, p - k) * b**k * a ** (p - k) for k in range(p + 1))
+        result *= Fraction(sum(terms), comb(n, p))
+    return result

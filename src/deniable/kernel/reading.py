@@ -1,0 +1,76 @@
+"""Reads a statement so that its text has one meaning: the canonical print of its own parse."""
+
+import re
+from typing import TypeAlias, TypeVar
+
+import sqlglot
+from sqlglot import exp
+from sqlglot.errors import SqlglotError
+
+from deniable.errors import PlanRefused
+
+Node: TypeAlias = exp.Expr
+AnyNode = TypeVar("AnyNode", bound=Node)
+
+_QUOTED = re.compile(r"'(?:[^']|'')*'|\"(?:[^\"]|\"\")*\"")
+
+
+def read_statement(sql: str, dialect: str = "duckdb") -> Node:
+    """The tree of a statement. Refuses a text that is not the print of its own tree.
+
+    So the tree holds all of the text: no comment, no second statement, and no spelling that a
+    parser reads in one way and prints in another.
+    """
+    plain = _QUOTED.sub("", sql)
+    if not plain.isascii() or "--" in plain or "/*" in plain or "\0" in sql:
+        raise PlanRefused("The statement has a comment, or characters outside of ASCII.")
+    try:
+        tree = sqlglot.parse_one(sql, dialect=dialect)
+        printed = tree.sql(dialect=dialect, copy=False)
+    except SqlglotError:
+        raise PlanRefused("The statement cannot be parsed.") from None
+    if printed != sql:
+        raise PlanRefused("The statement is not the canonical print of its own parse.")
+    return tree
+
+
+def only(node: AnyNode, *names: str) -> AnyNode:
+    """The node, if it has no argument but these: whatever is not looked at must not be there.
+
+    >>> only(sqlglot.parse_one("COUNT(x)"), "this", "big_int").sql()
+    'COUNT(x)'
+    """
+    for name, value in node.args.items():
+        if value and name not in names:
+            raise PlanRefused(f"{type(node).__name__} with `{name}` has no rule.")
+    return node
+
+
+def bare(node: Node) -> Node:
+    """A node without the parentheses around it."""
+    while isinstance(node, exp.Paren):
+        node = only(node, "this").this
+    return node
+
+
+def type_of(node: Node) -> str:
+    """The type of a cast, without parameters."""
+    return str(only(node.args["to"], "this").this.name)
+
+
+def conjuncts(node: Node | None) -> list[Node]:
+    """The conditions that AND joins, as a flat list."""
+    parts: list[Node] = []
+    left = [] if node is None else [node]
+    while left:
+        part = bare(left.pop())
+        if isinstance(part, exp.And):
+            left += [part.expression, part.this]
+        else:
+            parts.append(part)
+    return parts
+
+
+def no_rule(node: Node) -> PlanRefused:
+    """The refusal of what no rule covers."""
+    return PlanRefused(f"No rule covers {type(node).__name__}: {node.sql('duckdb')[:80]}")

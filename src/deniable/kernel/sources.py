@@ -1,0 +1,156 @@
+"""Where rows come from: tables, numbered tables, joins and parts of a table."""
+
+import re
+from dataclasses import dataclass, field, replace
+
+from sqlglot import exp
+
+from deniable.errors import PlanRefused
+from deniable.kernel.facts import MOST_ROWS, TableFacts, folded
+from deniable.kernel.names import equates_units, scope_of
+from deniable.kernel.reading import Node, bare, conjuncts, no_rule, only
+from deniable.kernel.relations import Owner, Relation, join_units
+from deniable.kernel.values import Limit, Value
+from deniable.query.plan.plan import KeyValue
+
+_NUMBERING = re.compile(r"ROW_NUMBER\(\) OVER \(\)(?: \* (\d+) \+ (\d+))?")
+_SINGLE = Limit("rows", frozenset())  # each row is a unit of its own
+
+
+def scan(table: TableFacts) -> Relation:
+    """A table: its rows belong to their unit, or each row is a unit of its own."""
+    columns = {folded(key): _raw(kind, folded(key)) for key, kind in table.columns.items()}
+    if len(columns) < len(table.columns):
+        raise PlanRefused("Two columns of a table have the same name.")
+    rows = min(table.row_ceiling, MOST_ROWS)
+    if table.public:
+        return Relation(columns, None, rows)
+    if table.unit is None:
+        owner = Owner(None, "", table.neighbors)
+        return Relation(columns, owner, rows, frozenset(), True, (_SINGLE,))
+    unit = folded(table.unit)
+    kind = {folded(key): kind for key, kind in table.columns.items()}[unit]
+    return Relation(columns, Owner(unit, kind, table.neighbors), rows, frozenset([unit]))
+
+
+def _raw(kind: str, name: str) -> Value:
+    """A column as a source holds it: only casts may read it, unless it is a 64-bit integer."""
+    if kind == "integer":
+        return Value("int", -(1 << 63), (1 << 63) - 1, 64).renamed(name)
+    exact = kind in ("wide", "text", "boolean", "date")
+    return Value(f"raw {kind}", exact=exact, names=frozenset([name]))
+
+
+def number_rows(name: str, node: exp.Select, rows: Relation) -> Relation:
+    """SELECT ROW_NUMBER() OVER () AS n, * FROM single rows, each of which is a unit. With
+    several tables, the numbers are n * factor + place with place < factor."""
+    number, star = node.expressions if len(node.expressions) == 2 else (node, node)
+    if not isinstance(only(star), exp.Star) or not isinstance(number, exp.Alias):
+        raise no_rule(node)
+    made = _NUMBERING.fullmatch(number.this.sql("duckdb"))
+    factor, place = (int(made[1] or 1), int(made[2] or 0)) if made else (0, 0)
+    column = folded(only(number, "this", "alias").alias)
+    if rows.owner is None or rows.owner.unit is not None or _SINGLE not in rows.limits:
+        raise PlanRefused("Only a table of single rows is numbered.")
+    if column in rows.columns or rows.numbered or not place < factor <= 1000:
+        raise PlanRefused("A row number has the name of a column, or is no such number.")
+    owner = replace(rows.owner, numbers=frozenset([(name, factor, place)]))
+    columns = {column: Value("raw wide", null=False), **rows.columns}
+    return replace(rows, columns=columns, owner=owner, units=frozenset([column]))
+
+
+def join_rows(left: Relation, right: Relation, join: exp.Join) -> Relation:
+    """Two private sides are joined on the unit. A public side may be joined on anything,
+    but not so that its rows stay without a private row."""
+    side, conditions = str(join.args.get("side") or ""), conjuncts(join.args.get("on"))
+    if side not in ("", "LEFT", "RIGHT", "FULL") or not conditions:
+        raise no_rule(join)
+    columns = _padded(left, side, "RIGHT") | _padded(right, side, "LEFT")
+    rows = min(MOST_ROWS, left.rows * right.rows + left.rows + right.rows)
+    if left.owner is not None and right.owner is not None:
+        same = [part for part in conditions if equates_units(part, left, right)]
+        if left.owner != right.owner or left.owner.unit is None or not same:
+            raise PlanRefused("Two private tables are not joined on one unit.")
+        conditions = [part for part in conditions if part not in same]
+        units = {"": left.units | right.units, "LEFT": left.units, "RIGHT": right.units}
+        known = {"": True, "LEFT": left.known, "RIGHT": right.known}
+        kept, limits = units.get(side, frozenset()), join_units(left, right, side)
+        both = Relation(columns, left.owner, rows, kept, known.get(side, False), limits)
+        both = replace(both, either=(left.units, right.units) if side == "FULL" else None)
+    else:
+        own, stays = (left, "LEFT") if left.owner is not None else (right, "RIGHT")
+        if own.owner is not None and side not in ("", stays):
+            raise PlanRefused("A public row would stay without a private one.")
+        groups = tuple(limit for limit in own.limits if limit.kind == "groups")
+        both = Relation(columns, own.owner, rows, own.units, own.known, groups)
+    for condition in conditions:
+        scope_of(both).boolean(condition)
+    return both
+
+
+def _padded(rows: Relation, side: str, other: str) -> dict[str, Value]:
+    """The columns of one side of a join, NULL where it has no partner: where rows of the other
+    side stay."""
+    if side not in (other, "FULL"):
+        return dict(rows.columns)
+    return {name: value.optional().renamed(name) for name, value in rows.columns.items()}
+
+
+@dataclass(slots=True)
+class PartRule:
+    """The part that all scans of a table must be restricted to. `readings` are the expressions
+    that tell the part of a row: they must be the same for all parts of a partition, which the
+    kernel cannot see, so it reports them.
+
+    Parts are charged side by side, so no unit may count in two of them. A row's part is the
+    value of an expression of one column; a unit's part is the least value among its rows.
+    """
+
+    table: TableFacts
+    part: tuple[tuple[str, KeyValue], ...]
+    readings: dict[str, str] = field(default_factory=dict)
+
+    def restricts(self, node: exp.Select) -> bool:
+        """Whether a SELECT over the table keeps only the units of the part.
+
+        Proof. `unit IN (SELECT unit ... HAVING MIN(e) = key)` keeps the units whose least value
+        of e is the key, and no unit has two least values. With single rows, `e = key` keeps
+        the rows of the key.
+        """
+        source, where = node.args.get("from_"), node.args.get("where")
+        table, unit = (_quoted(name or "") for name in (self.table.name, self.table.unit))
+        conditions = conjuncts(None if where is None else where.this)
+        each = 1 if self.table.unit is None else 2  # conditions for a column of the part
+        if source is None or source.sql("duckdb") != f"FROM {table}" or node.args.get("joins"):
+            return False
+        if len(conditions) != each * len(self.part):
+            return False
+        expected = []
+        for (column, key), test in zip(self.part, conditions[::each], strict=True):
+            if not isinstance(test, exp.EQ) or not _is_key(bare(test.expression), key):
+                return False
+            e, literal = test.this.sql("duckdb"), test.expression.sql("duckdb")
+            names = {folded(one.name) for one in test.this.find_all(exp.Column)}
+            if names != {folded(column)} or self.readings.setdefault(column, e) != e:
+                return False
+            units = f"SELECT {unit} FROM {table} GROUP BY {unit} HAVING MIN({e}) = {literal}"
+            expected += [f"{e} = {literal}", f"{unit} IN ({units})"][:each]
+        return [condition.sql("duckdb") for condition in conditions] == expected
+
+
+def _quoted(name: str) -> str:
+    return exp.to_identifier(name, quoted=True).sql("duckdb")
+
+
+def _is_key(node: Node, key: KeyValue) -> bool:
+    """Whether a constant is the key: a boolean, a number as a double, a text or a date."""
+    if isinstance(key, bool):
+        return isinstance(node, exp.Boolean) and node.this == key
+    if isinstance(node, exp.TryCast | exp.Cast):
+        node = bare(node.this)
+    if isinstance(key, str):
+        return isinstance(node, exp.Literal) and node.is_string and node.this == key
+    sign = -1 if isinstance(node, exp.Neg) else 1
+    number = node.this if isinstance(node, exp.Neg) else node
+    plain = isinstance(number, exp.Literal) and not number.is_string
+    return plain and sign * float(number.this) == float(key)

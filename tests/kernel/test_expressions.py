@@ -1,0 +1,173 @@
+"""Expressions of one row: their ranges contain every value, and none can fail."""
+
+import duckdb
+import pytest
+import sqlglot
+
+from deniable.errors import PlanRefused
+from deniable.kernel.facts import TableFacts
+from deniable.kernel.names import scope_of
+from deniable.kernel.relations import Relation
+from deniable.kernel.sources import scan
+from deniable.kernel.values import Value, double, integer
+
+COLUMNS = {
+    "x": Value("double", nan=True, exact=False),
+    "y": double(-2, 3),
+    "i": integer(-9, 9, 32),
+    "n": Value("int", -(1 << 63), (1 << 63) - 1, 64),
+    "t": Value("text"),
+    "b": Value("bool"),
+    "d": Value("time"),
+    "m": Value("double", nan=True, exact=False, loose=True),
+}
+RAW = scan(TableFacts("s", {"r": "text", "w": "date", "o": "other"}, public=True)).columns
+ROW = Relation({name: one.renamed(name) for name, one in COLUMNS.items()} | dict(RAW), None, 1)
+STAMPS = "CAST('0001-01-02 00:00:00' AS TIMESTAMP) AND CAST('9999-12-30 23:59:59' AS TIMESTAMP)"
+DAY = f"CASE WHEN d BETWEEN {STAMPS} THEN d END"
+
+
+def value_of(text):
+    return scope_of(ROW).value(sqlglot.parse_one(text, dialect="duckdb"))
+
+
+@pytest.mark.parametrize(
+    ("text", "low", "high"),
+    [
+        ("i + 3", -6, 12),
+        ("i * i", -81, 81),
+        ("3 - i", -6, 12),
+        ("-i", -9, 9),
+        ("CASE WHEN x > 5 THEN 5 WHEN x < 0 THEN 0 ELSE x END", 0, 5),
+        ("CASE WHEN i > 5 THEN 5 ELSE i END", -9, 5),
+        ("CASE WHEN i >= 5 THEN 7 ELSE i END", -9, 7),
+        ("CASE WHEN i < 5 THEN i ELSE 0 END", -9, 4),
+        ("CAST(CASE WHEN x > 5 THEN 5 WHEN x < 0 THEN 0 ELSE x END AS INT)", 0, 5),
+        ("SIGN(x)", -1, 1),
+        ("COALESCE(i, 50)", -9, 50),
+        ("LEAST(i, 4)", -9, 9),
+        ("TRY_CAST(t AS BIGINT)", -(1 << 63), (1 << 63) - 1),
+        ("LENGTH(t)", 0, 1 << 40),
+    ],
+)
+def test_a_range_holds_what_it_says(text, low, high):
+    found = value_of(text)
+    assert (found.low, found.high, found.nan) == (low, high, False)
+
+
+@pytest.mark.parametrize("text", ["x + 1", "-x", "CASE WHEN x < 0 THEN 0 ELSE x END", "y % x"])
+def test_what_may_be_nan_has_no_range(text):
+    assert value_of(text).bounded is False
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "x / NULLIF(m, 0)",
+        "POWER(m, 2)",
+        "TRY_CAST(x AS TEXT)",
+        "TRY_CAST(r AS DOUBLE)",
+        "TRY_CAST(w AS TIMESTAMP)",
+        "POWER((m + CAST(0.0 AS DOUBLE)), -1)",
+        "TRY_CAST(CASE WHEN m < 0 THEN m ELSE ABS(m) END AS TEXT)",
+        "t LIKE 'a!%' ESCAPE '!'",
+        "t LIKE 'a!!' ESCAPE '!'",
+        f"EXTRACT(YEAR FROM {DAY})",
+        f"DATE_TRUNC('MONTH', {DAY})",
+        f"DATE_DIFF('DAY', {DAY}, {DAY})",
+        "LEFT(t, 3)",
+        "SPLIT_PART(t, '-', 2)",
+        "x IN (1, 2) AND NOT t IN ('a')",
+        "CASE WHEN b THEN t END",
+        "x IS DISTINCT FROM 3",
+    ],
+)
+def test_total_expressions_are_accepted(text):
+    assert value_of(text).kind
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "CAST(x AS INT)",
+        "CAST(t AS INT)",
+        "CAST(CASE WHEN x < 0 THEN 0 ELSE x END AS INT)",
+        "CAST(CASE WHEN x > 3000000000 THEN 3000000000 WHEN x < 0 THEN 0 ELSE x END AS INT)",
+        "n + 1",
+        "-n",
+        "-TRY_CAST(t AS BIGINT)",
+        "ABS(n)",
+        "i * n",
+        " + ".join(["SIGN(x)"] * 130),
+        "i // 3",
+        "i / 3",
+        "i % 3",
+        "t + 1",
+        "t = 3",
+        "r = 'a'",
+        "b > 3",
+        "x / m",
+        "POWER(m, -1)",
+        "POWER((m + CAST(-0.0 AS DOUBLE)), -1)",
+        "POWER((m + y), -1)",
+        "TRY_CAST(CASE WHEN m <= 0 THEN m ELSE ABS(m) END AS TEXT)",
+        "TRY_CAST(m AS TEXT)",
+        "TRY_CAST(d AS TEXT)",
+        "TRY_CAST(w AS TEXT)",
+        "TRY_CAST(o AS TEXT)",
+        "CAST('2026-02-30 00:00:00' AS TIMESTAMP)",
+        "CAST('2026' AS TIMESTAMP)",
+        "t LIKE 'a!' ESCAPE '!'",
+        "t LIKE 'a!!!' ESCAPE '!'",
+        "t LIKE t ESCAPE '!'",
+        "t LIKE 'a' ESCAPE '!!'",
+        "EXTRACT(YEAR FROM d)",
+        f"EXTRACT(EPOCH FROM {DAY})",
+        f"DATE_DIFF('MICROSECOND', {DAY}, {DAY})",
+        "LEFT(t, t)",
+        "LEFT(t, i)",
+        "SUBSTRING(t, 9223372036854775807)",
+        "LOWER(i)",
+        "RANDOM()",
+        "NOW()",
+        "ERROR(t)",
+        "HASH(t)",
+        "$salt + 1",
+        "SUM(i)",
+        "MAX(i) OVER ()",
+        "(SELECT 1)",
+        "EXISTS(SELECT 1)",
+        "[1, 2]",
+        "1.5 + i",
+        "z",
+        "CASE WHEN b THEN t ELSE 1 END",
+        "CASE WHEN b THEN t ELSE x END",
+        "CASE WHEN t THEN 1 END",
+    ],
+)
+def test_what_could_fail_or_has_no_rule_is_refused(text):
+    with pytest.raises(PlanRefused):
+        value_of(text)
+
+
+def test_the_engine_means_what_the_rules_say():
+    """What the proofs take from the engine: DuckDB's NaN, zeros, casts and divisions."""
+    with duckdb.connect() as engine:
+
+        def told(text):
+            return engine.sql(f"SELECT {text}").fetchall()[0][0]
+
+        nan = "'nan'::DOUBLE"
+        assert told(f"{nan} > 1e308 AND NOT {nan} < 0 AND {nan} >= 0 AND {nan} = {nan}")
+        assert told("HASH(0.0::DOUBLE) = HASH('-0.0'::DOUBLE)")
+        assert told("(-7)::INT128 // 2::INT128") == -3
+        assert told("TYPEOF(SIGN(1.5::DOUBLE))") == "TINYINT"
+        assert told("TYPEOF(COUNT(*))") == "BIGINT"
+        assert told("CAST(2.5::DOUBLE AS INT)") == 2
+        assert told("LEAST(NULL, 3)") == 3
+        rows = "(VALUES (1, 'a'), (2, 'b')) AS v(x, k)"
+        assert engine.sql(f"SELECT 'z' AS k, k AS l FROM {rows} ORDER BY l").fetchall() == [
+            ("z", "a"),
+            ("z", "b"),
+        ]
+        assert engine.sql(f"SELECT TYPEOF(SUM(x)) FROM {rows}").fetchall() == [("HUGEINT",)]

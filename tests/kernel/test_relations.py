@@ -1,0 +1,114 @@
+"""How many rows and groups one unit has, after projections, joins and unions."""
+
+from dataclasses import replace
+
+import pytest
+
+from deniable.errors import PlanRefused
+from deniable.kernel.relations import Owner, Relation, join_units, unite
+from deniable.kernel.values import Limit, Value
+
+PERSON = Owner("patient", "integer", "add-remove")
+TEXT, FLAG = Value("text"), Value("bool", null=False)
+
+
+def relation(*limits, columns=("k", "v"), owner=PERSON, **kinds):
+    values = {name: kinds.get(name, TEXT) for name in ("u", *columns)}
+    return Relation(values, owner, 1000, frozenset("u"), True, tuple(limits))
+
+
+def rows(most, *columns):
+    return Limit("rows", frozenset(columns), most)
+
+
+def groups(most, *columns):
+    return Limit("groups", frozenset(columns), most)
+
+
+@pytest.mark.parametrize(
+    ("limits", "by_rows", "by_groups"),
+    [
+        ([], None, None),
+        ([rows(3, "k")], 3, None),
+        ([rows(3, "k", "v")], None, None),
+        ([rows(5)], 5, 5),
+        ([rows(3, "k"), groups(2, "k")], 3, 2),
+        ([rows(3, "v"), groups(2, "v")], 6, None),
+        ([groups(4, "k", "v")], None, 4),
+    ],
+)
+def test_rows_and_groups_of_a_unit(limits, by_rows, by_groups):
+    made = relation(*limits)
+    assert made.rows_per_group(["k"]) == by_rows
+    assert made.groups_per_unit(["k"]) == by_groups
+
+
+def test_few_values_limit_the_groups():
+    assert relation(k=FLAG).groups_per_unit(["k"]) == 2
+    assert relation(k=replace(FLAG, null=True)).groups_per_unit(["k"]) == 3
+    assert relation(k=Value("text", count=5), v=FLAG).groups_per_unit(["k", "v"]) == 10
+    assert relation().groups_per_unit(["u"]) == 1
+    assert relation(rows(3, "k"), k=FLAG).groups_per_unit(["v"]) == 6
+
+
+def test_a_dropped_column_multiplies_a_limit_on_rows_and_keeps_one_on_groups():
+    made = relation(rows(3, "k"), groups(2, "k"), rows(7, "v"))
+    assert set(made.carried({"v": "w"})) == {rows(6), groups(2), rows(7, "w")}
+    assert set(relation(rows(3, "k")).carried({"v": "v"})) == set()
+
+
+def test_a_join_on_the_unit_multiplies_rows():
+    left, right = relation(rows(3, "k"), columns="k"), relation(rows(2, "v"), columns="v")
+    assert join_units(left, right, "") == (rows(6, "k", "v"),)
+    none = replace(right, limits=(rows(0, "v"),))
+    assert join_units(left, none, "LEFT") == (rows(3, "k", "v"),)
+    assert join_units(left, right, "FULL") == (rows(12, "k", "v"),)
+    grouped = replace(right, limits=(groups(2, "v"),))
+    assert join_units(left, grouped, "") == (groups(2, "v"),)
+    assert join_units(left, grouped, "LEFT") == (groups(3, "v"),)
+
+
+def test_union_all_adds_limits_that_all_parts_have():
+    first, second = relation(rows(3, "k"), rows(9)), relation(rows(2, "k"), groups(2, "k"))
+    assert unite([first, second]).limits == (rows(5, "k"),)
+    assert unite([first, second]).rows == 2000
+    assert not unite([first, replace(second, known=False)]).known
+    wide = relation(k=Value("int", 0, 9, 32)), relation(k=Value("int", -5, 3, 32))
+    assert (unite(list(wide)).columns["k"].low, unite(list(wide)).columns["k"].high) == (-5, 9)
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        relation(owner=None),
+        relation(owner=replace(PERSON, unit="nurse")),
+        relation(owner=replace(PERSON, kind="text")),
+        relation(owner=replace(PERSON, neighbors="replace")),
+        relation(columns=("v", "k")),
+        replace(relation(), units=frozenset("k")),
+    ],
+)
+def test_union_all_of_rows_that_do_not_match_is_refused(other):
+    with pytest.raises(PlanRefused):
+        unite([relation(), other])
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "fine"),
+    [
+        ([("a", 1, 0)], [("a", 1, 0)], True),
+        ([("a", 2, 0)], [("b", 2, 1)], True),
+        ([("a", 2, 0)], [("b", 2, 0)], False),
+        ([("a", 2, 0)], [("b", 3, 1)], False),
+        ([("a", 1, 0)], [("b", 1, 0)], False),
+        ([], [], False),
+        ([("a", 1, 0)], [], False),
+    ],
+)
+def test_row_numbers_meet_only_if_they_cannot_be_confused(first, second, fine):
+    owners = [Owner(None, "", "add-remove", frozenset(one)) for one in (first, second)]
+    if fine:
+        assert owners[0].united(owners[1]).numbers == {*first, *second}
+    else:
+        with pytest.raises(PlanRefused):
+            owners[0].united(owners[1])

@@ -1,0 +1,77 @@
+"""Plans about a part of a table: every scan is restricted to the units of the part."""
+
+import pytest
+
+from deniable.errors import PlanRefused
+from deniable.kernel.derivation import Derivation
+from deniable.kernel.reading import read_statement
+from deniable.kernel.sources import PartRule
+from deniable.kernel.verdict import check_plan
+from deniable.query.statements.partition import restrict_to_part
+from tests.kernel.harm import QUESTIONS
+from tests.kernel.test_derivation import FACTS, POLICY, changed, made_for
+
+WARD = 'TRY_CAST("ward" AS TEXT)'
+HAVING = f"HAVING MIN({WARD}) = 'A'"
+UNITS = f' AND "unit" IN (SELECT "unit" FROM "data" GROUP BY "unit" {HAVING})'
+
+
+def part_of(question, table, *part):
+    assert question in QUESTIONS
+    return restrict_to_part(made_for(question), POLICY.tables[table], part)
+
+
+@pytest.mark.parametrize(
+    ("question", "table", "part"),
+    [
+        ("mean", "data", [("ward", "A")]),
+        ("count", "data", [("x", 5), ("flag", True)]),
+        ("median", "data", [("said", 4.5)]),
+        ("rows", "single", [("y", -2.5)]),
+        ("rows united", "single", [("ward", "A")]),
+    ],
+)
+def test_a_part_is_accepted_and_its_readings_are_told(question, table, part):
+    verdict = check_plan(part_of(question, table, *part), FACTS)
+    assert [column for column, _ in verdict.readings] == [column for column, _ in part]
+    whole = check_plan(made_for(question), FACTS)
+    assert [one.l1 for one in verdict.parts] == [one.l1 for one in whole.parts]
+    assert whole.readings == ()
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        (UNITS, ""),
+        (f"{WARD} = 'A' AND", "TRUE AND"),
+        (HAVING, HAVING.replace("'A'", "'B'")),
+        (HAVING, HAVING.replace("MIN", "MAX")),
+        (HAVING, HAVING.replace("ward", "code")),
+        (HAVING, HAVING.replace(WARD, f"LEFT({WARD}, 1)")),
+        (HAVING, f"{HAVING} OR TRUE"),
+        (f" {HAVING}", ""),
+        (f'FROM "data" GROUP BY "unit" {HAVING}', f'FROM "more" GROUP BY "unit" {HAVING}'),
+        (f'GROUP BY "unit" {HAVING}', f'GROUP BY "ward" {HAVING}'),
+        (f'FROM (SELECT * FROM "data" WHERE {WARD} = \'A\'{UNITS}) AS "data"', 'FROM "data"'),
+        (f"WHERE {WARD} = 'A'{UNITS}", f"WHERE ({WARD} = 'A'{UNITS} OR TRUE)"),
+    ],
+)
+def test_a_scan_outside_of_the_part_is_refused(old, new):
+    with pytest.raises(PlanRefused) as refusal:
+        check_plan(changed(part_of("mean", "data", ("ward", "A")), old, new), FACTS)
+    assert "canonical" not in str(refusal.value)
+
+
+def test_a_part_of_one_table_beside_another_is_refused():
+    with pytest.raises(PlanRefused):
+        check_plan(part_of("private join", "data", ("ward", "A")), FACTS)
+
+
+def test_a_join_of_scans_is_no_way_around_the_part():
+    table = FACTS.find("data")
+    sql = 'SELECT a."unit" AS u FROM "data" AS a JOIN "data" AS b ON a."unit" = b."unit"'
+    assert Derivation(FACTS).relation(read_statement(sql), {}).units == {"u"}
+    with pytest.raises(PlanRefused):
+        Derivation(FACTS, part=PartRule(table, (("ward", "A"),))).relation(
+            read_statement(sql), {}
+        )
