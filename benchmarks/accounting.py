@@ -16,9 +16,11 @@ import numpy as np
 
 import deniable as dp
 from benchmarks.stopwatch import REPEATS, Row, medians
+from deniable.privacy.arithmetic.dominating_pairs import DiscretePair
 from deniable.privacy.compose import (
     coarse_sum,
     grid_cells,
+    loss_grid,
     numerical_curve,
     numerical_loss,
     precision_search,
@@ -95,7 +97,9 @@ def forgetful(answer: Answer) -> Answer:
             numerical_loss._curve_near_delta,
             numerical_loss._curve_near_epsilon,
             numerical_curve._discretize_all,
-            grid_cells.effective_range,
+            grid_cells._continuous_range,
+            loss_grid.common_lattice,
+            DiscretePair.randomized_response,
         )
         for cache in kept:
             cache.cache_clear()

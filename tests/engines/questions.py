@@ -145,7 +145,7 @@ class Questions(Worlds):
         return self.pick([*ways, f"{curve}({a})"])
 
     def signs(self):
-        """A sum of signs: rarely of so many that eight bits do not hold it."""
+        """A sum of signs, which eight bits can rarely not hold."""
         sign = f"SIGN({self.pick(self.columns['number'])})"
         return f"({' + '.join([sign] * (self.most_signs if self.chance(0.02) else 3))})"
 
