@@ -20,7 +20,12 @@ from deniable.ledger.durable_ledger import DurableLedger, default_key_path
 from deniable.ledger.floor_mark import NOT_BEGUN, Floor, FloorMark, locked_folder
 from deniable.ledger.stores.signing_keys import SigningKey
 from deniable.policy import Policy, load
-from deniable.policy.folder_neighbors import NamedPolicy, neighbors_of, read_names
+from deniable.policy.folder_neighbors import (
+    NamedPolicy,
+    names_of,
+    neighbors_of,
+    read_names,
+)
 from deniable.policy.ledger_id import check_id_can_be_written, new_ledger_id, write_ledger_id
 from deniable.policy.ledger_settings import locate_ledger, shown_store
 
@@ -57,7 +62,7 @@ def name_draft(file: Path, older: str | None = None) -> Path:
     with _locked(file, mark := FloorMark(key)):
         floor = mark.read()
         if floor is None or not floor.id:
-            if (trace := _find_trace(file)) is not None:
+            if (trace := _find_trace(file, read_names(file.resolve()))) is not None:
                 raise _trace_error(trace)
             floor = Floor(new_ledger_id())
             mark.write(floor)
@@ -80,7 +85,8 @@ def begin_ledger(path: str | Path, *, because: str = "") -> str:
         )
     with _locked(file, mark := FloorMark(_key_path(policy))):
         before = mark.read()
-        had_one = policy.ledger_id or before or _exists(policy) or _find_trace(file)
+        trace = _find_trace(file, names_of(file, policy))
+        had_one = policy.ledger_id or before or _exists(policy) or trace
         if had_one and not because.strip():
             raise InvalidParameter(
                 "There was a ledger for these data before. What a new one grants is spent in "
@@ -184,7 +190,7 @@ def _check_can_begin(file: Path, policy: Policy) -> None:
 
 def _check_nothing_is_there(file: Path, policy: Policy) -> None:
     """Refuses a policy without an id where a ledger may have been begun before."""
-    trace = _find_trace(file)
+    trace = _find_trace(file, names_of(file, policy))
     if trace is None and "://" in str(policy.ledger) and _exists(policy):
         trace = f"there is a ledger in {shown_store(str(policy.ledger))}"
     if trace is not None:
@@ -200,10 +206,10 @@ def _trace_error(trace: str) -> LedgerBroken:
     )
 
 
-def _find_trace(file: Path) -> str | None:
+def _find_trace(file: Path, named: NamedPolicy | None) -> str | None:
     """What shows that a ledger was begun before, in this folder or for the same rows."""
     file = file.resolve()
-    named, others = read_names(file), neighbors_of(file)
+    others = neighbors_of(file)
     usual = (Path(str(place)) for place in locate_ledger(None, None, file).values())
     for place in sorted({*usual, *(named.places if named else ())}):
         if os.path.lexists(place) and not _is_unused_key(place):

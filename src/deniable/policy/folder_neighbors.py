@@ -11,6 +11,7 @@ from typing import Any
 
 from deniable.errors import InvalidPolicy
 from deniable.policy.ledger_settings import locate_ledger
+from deniable.policy.policy import Policy
 from deniable.policy.source_addresses import is_address, public_address
 
 
@@ -22,6 +23,19 @@ class NamedPolicy:
     ledger_id: str | None
     places: frozenset[Path]  # of its ledger, and of its key
     addresses: frozenset[str]
+
+
+def names_of(file: Path, policy: Policy) -> NamedPolicy:
+    """What a policy that was read says: its file may list a million keys."""
+    own = file.resolve()
+    places = (str(text) for text in (policy.ledger, policy.ledger_key) if text is not None)
+    private = (table for table in policy.tables.values() if not table.public)
+    return NamedPolicy(
+        own,
+        policy.ledger_id,
+        frozenset(Path(text).resolve() for text in places if "://" not in text),
+        frozenset(table.address for table in private if isinstance(table.source, str)),
+    )
 
 
 def neighbors_of(file: Path) -> tuple[NamedPolicy, ...]:
