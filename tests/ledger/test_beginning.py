@@ -195,7 +195,7 @@ def test_an_id_in_a_comment_names_no_ledger(policy, tmp_path):
 
 @pytest.mark.parametrize("turn", [1, -1], ids=["its own table", "a neighbour's table"])
 def test_several_policies_about_different_rows_share_a_folder(policy, tmp_path, turn):
-    """A public table with the rows of another policy spends nothing, whoever begins first."""
+    """A public table with the rows of another policy spends nothing. Either may begin first."""
     (tmp_path / "notes.mark").write_text("a file of another program")
     (tmp_path / "pyproject.toml").write_text("[project]\nname = 'x'\n")
     (tmp_path / "broken.toml").write_text("[tables\n")
