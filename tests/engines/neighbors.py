@@ -110,11 +110,14 @@ def run(engine, made):
 class Fuzz:
     """Runs random plans on both sides of random worlds, and keeps what is wrong.
 
-    Where each row is a unit, a join makes several rows of one, and limits bite.
+    Where each row is a unit, a join makes several rows of one, and limits bite. `before_plan`
+    gets the number of each plan, and may change how the engine runs it; `run_sides` may be a
+    `map` that runs both sides at once.
     """
 
-    def __init__(self, opened, seed):
+    def __init__(self, opened, seed, *, before_plan=lambda number: None, run_sides=map):
         self.opened, self.questions = opened, Questions(seed)
+        self.before_plan, self.run_sides = before_plan, run_sides
         self.wrong, self.counts = [], Counter()
 
     def run(self, count):
@@ -145,8 +148,9 @@ class Fuzz:
             assert not any(supported(engine, made) for engine in engines)
             self.counts["unsupported"] += 1
             return
+        self.before_plan(self.counts["run"])
         self.counts["run"] += 1
-        left, right = (run(engine, made) for engine in engines)
+        left, right = self.run_sides(run, engines, (made, made))
         if isinstance(left, str) or isinstance(right, str):
             self.wrong.append(("failed", sql, made, left, right))
         elif far := excess(made, left, right):
@@ -202,9 +206,12 @@ class NeighborContract:
         ((counted,),) = (one.values() for one in found[0][1][1].values())
         assert counted < len(people)  # the limit bites, and some people keep their zero
 
+    def fuzz(self):
+        return Fuzz(self.opened, seed=14)
+
     def test_no_neighbour_is_further_than_declared_and_nothing_fails(self, size):
         count = size(small=self.small, full=self.full, what="random plans on neighbours")
-        fuzz = Fuzz(self.opened, seed=14)
+        fuzz = self.fuzz()
         fuzz.questions.most_signs = self.most_signs
         fuzz.run(count)
         assert fuzz.counts["run"] == count

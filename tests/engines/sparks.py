@@ -32,6 +32,11 @@ SETTINGS = {
     "spark.sql.adaptive.enabled": "false",
     "spark.sql.ui.explainMode": "simple",  # each statement is described, though nobody looks
     "spark.sql.debug.maxToStringFields": "1",
+    # What Spark remembers of a thousand statements fills its memory, for nobody to look at.
+    "spark.ui.retainedJobs": "10",
+    "spark.ui.retainedStages": "10",
+    "spark.ui.retainedTasks": "100",
+    "spark.sql.ui.retainedExecutions": "10",
     # A Spark Connect server in the same Java process, on a port that the system chooses.
     "spark.plugins": "org.apache.spark.sql.connect.SparkConnectPlugin",
     "spark.connect.grpc.binding.address": "127.0.0.1",

@@ -1,6 +1,7 @@
 """Spark, in this process and through Spark Connect: the contract, with ANSI mode on and off."""
 
 import contextlib
+from concurrent.futures import ThreadPoolExecutor
 from unittest.mock import Mock
 
 import pyarrow.parquet
@@ -15,7 +16,7 @@ from deniable.policy import Policy, Table
 from deniable.query.language.parse import parse
 from deniable.query.planner.planner import plan as plan_of
 from tests.engines.contract import EngineContract, Sampled, within_limits
-from tests.engines.neighbors import NeighborContract
+from tests.engines.neighbors import Fuzz, NeighborContract
 from tests.engines.plans import plan, shown
 from tests.engines.sparks import connect_port, local, ran
 from tests.engines.uses import UsesContract
@@ -26,6 +27,11 @@ INTERPRETED = {
     "spark.sql.codegen.wholeStage": "false",
     "spark.sql.codegen.factoryMode": "NO_CODEGEN",
 }
+COMPILED = {
+    "spark.sql.codegen.wholeStage": "true",
+    "spark.sql.codegen.factoryMode": "FALLBACK",
+}
+BROADCAST = "spark.sql.autoBroadcastJoinThreshold"
 
 
 @pytest.fixture(scope="module")
@@ -148,11 +154,48 @@ class TestSparkFunctionsWithoutANSI(TestSparkFunctions):
 
 @pytest.mark.usefixtures("interpreted")
 class TestSparkOnNeighbors(Folders, NeighborContract):
-    """The neighbour fuzzer; each of its plans is asked for twice, so compiling takes longer."""
+    """The neighbour fuzzer; each of its plans is asked for twice, so compiling takes longer.
+
+    Spark needs little time for the rows, and much for planning and for starting tasks. So most
+    worlds are in one partition, which needs no shuffle and no broadcast, and most plans are
+    interpreted. Every fifth world has two files a table; every tenth plan is compiled.
+    """
 
     small = 2
     most_signs = 10  # Spark's optimizer takes minutes for a quantile of a sum of 130
     partitions = 1
+
+    @pytest.fixture(autouse=True)
+    def _sides(self, session):
+        self.session, self.sides = session, 0
+        yield
+        session.conf.unset(BROADCAST)
+
+    def _opened_in_turn(self, tables):
+        world, self.sides = self.sides // 2, self.sides + 1
+        if world % 5 == 4:
+            self.session.conf.unset(BROADCAST)
+            return self.opened(tables)
+        self.session.conf.set(BROADCAST, "-1")
+        return Spark.open({name: self._frame(table) for name, table in tables.items()})
+
+    def _frame(self, table):
+        """A table in one partition, which is read once."""
+        file = str(self.folder / f"{len(list(self.folder.iterdir()))}.parquet")
+        pyarrow.parquet.write_table(table, file)
+        return self.session.read.parquet(file).coalesce(1).localCheckpoint()
+
+    def fuzz(self):
+        return Fuzz(
+            self._opened_in_turn,
+            seed=14,
+            before_plan=self._compile_some,
+            run_sides=ThreadPoolExecutor(2).map,
+        )
+
+    def _compile_some(self, number):
+        for name, value in (COMPILED if number % 10 == 9 else INTERPRETED).items():
+            self.session.conf.set(name, value)
 
 
 def test_a_frame_of_spark_is_not_fetched(session):
