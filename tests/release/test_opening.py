@@ -151,6 +151,7 @@ def outcome(frame, question, **declared):
             return type(problem), str(problem)
 
 
+@pytest.mark.usefixtures("plans_checked_once")
 def test_neighbouring_frames_get_the_same_status_and_message(size):
     rng = random.Random(14)
     names = [*DECLARED["kind"], "known", "yes"]

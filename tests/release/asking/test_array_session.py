@@ -45,6 +45,7 @@ def outcome(call, values):
             return type(problem), str(problem)
 
 
+@pytest.mark.usefixtures("plans_checked_once")
 def test_neighbouring_arrays_get_the_same_status_and_message(size):
     rng = random.Random(14)
     for _ in range(size(small=10, full=2_000, what="pairs of arrays, asked about")):
