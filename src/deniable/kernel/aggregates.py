@@ -6,11 +6,13 @@ from dataclasses import dataclass, replace
 from sqlglot import exp
 
 from deniable.errors import PlanRefused
-from deniable.kernel.expressions import RowScope
+from deniable.kernel.expressions import RowScope, text_of
 from deniable.kernel.facts import folded
 from deniable.kernel.polynomials import RowSum, Test, joint
-from deniable.kernel.reading import Node, bare, conjuncts, no_rule, only
+from deniable.kernel.reading import Node, bare, no_rule, only, operands
 from deniable.kernel.values import Form, Value, integer
+
+_ONE = RowSum.constant(1)
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,31 +32,28 @@ class Aggregates:
         if isinstance(node, exp.Min | exp.Max):
             return self.inner.value(only(node, "this").this).optional().interchanged()
         if isinstance(node, exp.Count):
-            form = self._count(bare(only(node, "this", "big_int").this))
-            result = replace(integer(0, self.rows, 64), null=False)
+            result, form = self._count(bare(only(node, "this", "big_int").this))
         elif isinstance(node, exp.Sum):
-            result, form = self._sum(only(node, "this").this)
+            result, form = self._sum(bare(only(node, "this").this))
         else:
             raise no_rule(node)
         if form is None:
             return result
         name = f"\0{len(self.forms)}"
         self.forms[name] = form
-        return replace(result, polynomial=RowSum.variable(name, result.low, result.high))
+        return result.renamed(name)
 
-    def _count(self, argument: Node) -> RowSum | None:
+    def _count(self, argument: Node) -> tuple[Value, RowSum | None]:
         """COUNT(*) adds 1 for a row, COUNT(x) where x is not NULL. COUNT(DISTINCT x) is not a
         sum over rows."""
-        if isinstance(argument, exp.Star):
-            return RowSum.constant(1)
+        result, form = integer(0, self.rows, 64), _ONE
         if isinstance(argument, exp.Distinct):
             (inner,) = only(argument, "expressions").expressions
             self.inner.value(inner)
-            return None
-        names = self.inner.value(argument).names
-        if not isinstance(argument, exp.Column):
-            names = frozenset([f"\0{argument.sql('duckdb')}"])
-        return replace(RowSum.constant(1).present(names), test=_test(argument, self.inner))
+            return result, None
+        if not isinstance(argument, exp.Star):
+            form = replace(self._present(argument, _ONE), test=_test(argument, self.inner))
+        return result, form
 
     def _sum(self, argument: Node) -> tuple[Value, RowSum]:
         """A sum of integers, in 128 bits: at most as many terms as there are rows, so that it
@@ -63,12 +62,17 @@ class Aggregates:
         value = self.inner.value(argument)
         if value.kind != "int" or not value.bounded:
             raise PlanRefused("SUM of values that are not integers in a range.")
-        form, names = value.polynomial, value.names
-        if form is None:
-            names = frozenset([f"\0{bare(argument).sql('duckdb')}"])
-            form = RowSum.variable(min(names), value.low, value.high)
         low, high = min(0, value.low) * self.rows, max(0, value.high) * self.rows
-        return integer(low, high, 128), form.present(names)
+        return replace(integer(low, high, 128), null=True), self._present(argument)
+
+    def _present(self, argument: Node, form: RowSum | None = None) -> RowSum:
+        """A row value, or the argument itself, where the argument is not NULL. What is no
+        polynomial of columns is a variable of its own."""
+        value = self.inner.value(argument)
+        own = value.polynomial
+        if own is None:
+            own = RowSum.variable(f"\0{argument.sql('duckdb')}", value.low, value.high)
+        return (form or own).present(own.boxes)
 
 
 def _test(argument: Node, scope: RowScope) -> Test | None:
@@ -77,18 +81,19 @@ def _test(argument: Node, scope: RowScope) -> Test | None:
     if not isinstance(argument, exp.Case) or argument.this or argument.args.get("default"):
         return None
     branch, *others = argument.args["ifs"]
-    tests = conjuncts(branch.this)
+    tests = operands(branch.this, exp.And)
     subject, ends = bare(tests[0].this), [scope.value(test.expression) for test in tests]
     if others or scope.value(branch.args["true"]).null or not isinstance(subject, exp.Column):
         return None
     column, kinds = scope.value(subject), [type(test) for test in tests]
+    name = min(column.polynomial.boxes) if column.polynomial else ""
     if kinds == [exp.EQ]:
-        texts = ends[0].constant, ends[0].constant
-        low, high = (ends[0].low, ends[0].high) if ends[0].constant is None else texts
-        return (min(column.names), low, high) if low == high else None
+        text = text_of(bare(tests[0].expression))
+        low, high = (ends[0].low, ends[0].high) if text is None else (text, text)
+        return (name, low, high) if low == high else None
     whole = column.kind == "int" and all(end.kind == "int" for end in ends)
     if kinds == [exp.GTE, exp.LT] and whole and bare(tests[1].this) == subject:
-        return min(column.names), ends[0].low, ends[1].high - 1
+        return name, ends[0].low, ends[1].high - 1
     return None
 
 
@@ -98,15 +103,14 @@ def substitute(value: Value, forms: Mapping[str, RowSum]) -> RowSum | None:
     Proof. a * SUM(p) + b * SUM(q) is SUM(a * p + b * q) over the same rows, where NULL counts
     as 0. A constant beside the sums would be no sum over rows.
     """
-    if value.polynomial is None or not value.polynomial.terms:
-        return None
-    total = RowSum({})
-    for (presence, monomial), factor in value.polynomial.terms.items():
+    total, terms = RowSum({}), {} if value.polynomial is None else value.polynomial.terms
+    for (presence, monomial), factor in terms.items():
         form = forms.get(monomial[0][0]) if monomial else None
         if presence or len(monomial) != 1 or monomial[0][1] != 1 or form is None:
             return None
-        total = form if factor == 1 and not total.terms else total.plus(form, factor)
-    return total
+        alone = factor == 1 and len(terms) == 1  # keeps its test
+        total = form if alone else total + RowSum.constant(factor) * form
+    return total if terms else None
 
 
 def cut(node: Node, scope: RowScope, forms: Mapping[str, Form]) -> Value | None:
@@ -125,19 +129,23 @@ def cut(node: Node, scope: RowScope, forms: Mapping[str, Form]) -> Value | None:
     product = bare(share.this) if isinstance(share, exp.IntDiv) else share
     if not isinstance(product, exp.Mul) or not isinstance(product.this, exp.Cast):
         return None
-    c, most, whole = bare(share.expression), bare(product.expression), product.this.this
-    if not isinstance(test, exp.GT) or (bare(test.this), bare(test.expression)) != (c, most):
+    c, m, whole = bare(share.expression), bare(product.expression), product.this.this
+    if not isinstance(test, exp.GT) or not isinstance(c, exp.Column) or whole != rest:
         return None
-    if not isinstance(most, exp.Literal) or int(most.this) < 1 or whole != rest:
+    if (bare(test.this), bare(test.expression)) != (c, m) or not isinstance(m, exp.Literal):
         return None
-    count = forms.get(folded(c.name)) if isinstance(c, exp.Column) else None
-    if count is None or count.rows != RowSum.constant(1) or count.cut:
+    scope.boolean(test)
+    count, most, fits = forms.get(folded(c.name)), scope.value(m).low, scope.value(product)
+    if count is None or count.rows != _ONE or count.cut or most < 1:
         return None
-    value, limit = scope.value(product), int(most.this)  # the product cannot overflow
-    own = {name: one.rows for name, one in forms.items() if one.group == count.group}
-    rows = substitute(scope.value(whole), own)
-    if rows is None or any(one.cut for one in forms.values()):
+    own = [
+        (name, one.rows)
+        for name, one in forms.items()
+        if one.group == count.group and not one.cut
+    ]
+    rows = substitute(scope.value(whole), dict(own))
+    if rows is None:
         return None
-    reach = joint([rows]).times(limit)
-    bounded = replace(integer(reach.low, reach.high, value.bits), null=True)
-    return replace(bounded, form=Form(count.group, rows, limit))
+    reach = joint([rows]).times(most)  # and the product fits its type
+    bounded = replace(integer(reach.low, reach.high, fits.bits), null=True)
+    return replace(bounded, form=Form(count.group, rows, most))

@@ -3,7 +3,7 @@
 It returns one row per group, with keys and sums, or the counts of cells.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from math import ceil
 
@@ -13,9 +13,9 @@ from deniable.errors import PlanRefused
 from deniable.kernel.derivation import Derivation
 from deniable.kernel.names import group_names, name_of, outputs, scope_of
 from deniable.kernel.polynomials import Joint, RowSum, joint
-from deniable.kernel.reading import Node, bare, conjuncts, no_rule, only
+from deniable.kernel.reading import Node, bare, conditions, no_rule, only
 from deniable.kernel.relations import Relation
-from deniable.kernel.values import Form, Value
+from deniable.kernel.values import UNSURE, Form, Names, Value
 from deniable.privacy.neighbors import Neighbors
 
 _LAST = ("expressions", "from_", "where", "group", "with_")
@@ -28,12 +28,14 @@ class LastSelect:
     columns: Mapping[str, Value]
     made: Mapping[str, Node]  # the expression of each column
     rows: Relation
-    keys: frozenset[str]  # the columns of GROUP BY
+    keys: Names  # the columns of GROUP BY
 
-    def source(self, name: str) -> str | None:
-        """The column of GROUP BY that a key is; None for other columns of the answer."""
-        part = self.made.get(name)
-        return name_of(part, self.rows) if isinstance(part, exp.Column) else None
+    def sources(self, names: Iterable[str]) -> Names:
+        """The columns of GROUP BY that some columns of the answer are."""
+        found = [self.made.get(name) for name in names]
+        if not all(isinstance(part, exp.Column) for part in found):
+            raise PlanRefused("The statement has other keys than the plan.")
+        return frozenset(name_of(part, self.rows) for part in found if part)
 
     def is_derived(self, name: str) -> bool:
         """Whether a column is a key, or computed from keys."""
@@ -44,17 +46,17 @@ class LastSelect:
         part = self.made[name]
         return isinstance(part, exp.Count) and isinstance(bare(part.this), exp.Distinct)
 
-    def form(self, name: str) -> RowSum | None:
+    def form(self, name: str) -> RowSum:
         """The sum over rows that a column is."""
         held = self.columns[name].form
-        return None if held is None else held.rows
+        if held is None:
+            raise PlanRefused("A feature is not a sum over rows.")
+        return held.rows
 
     def reach(self, names: tuple[str, ...]) -> Joint:
         """How far one row moves several sums together. Columns that were cut by the same count
         are bounded together, by what the rows below them can do."""
-        features = [form for form in map(self.form, names) if form is not None]
-        if len(features) < len(names):
-            raise PlanRefused("A feature is not a sum over rows.")
+        features = [self.form(name) for name in names]
         shares = [form for form in map(self._share, features) if form is not None]
         if len(shares) == len(names) and len({(s.group, s.cut) for s in shares}) == 1:
             return joint(share.rows for share in shares).times(shares[0].cut)
@@ -62,11 +64,11 @@ class LastSelect:
 
     def _share(self, feature: RowSum) -> Form | None:
         """The share that a plain sum of one column adds up; None for other features."""
-        (_, monomial), factor = next(iter(feature.terms.items()), ((None, ()), 0))
-        if len(feature.terms) != 1 or factor != 1 or len(monomial) != 1 or monomial[0][1] != 1:
+        value = self.rows.columns.get(min(feature.boxes, default=""))
+        if value is None or value.polynomial is None or value.form is None:
             return None
-        value = self.rows.columns.get(monomial[0][0])
-        return value.form if value is not None and value.form and value.form.cut else None
+        plain = feature == value.polynomial.present(feature.boxes)
+        return value.form if plain and value.form.cut else None
 
 
 def answer_of(node: Node, statement: Derivation) -> LastSelect:
@@ -93,7 +95,7 @@ def _last(node: exp.Select, statement: Derivation) -> LastSelect:
     if rows.numbered and frozenset(keys) & rows.units:
         raise PlanRefused("The answer has row numbers for keys.")
     columns = statement.summed(node, rows, keys).columns
-    if any(value.loose for value in columns.values()):
+    if any(value.zeros == UNSURE for value in columns.values()):
         raise PlanRefused("A key may be 0 with either sign.")
     return LastSelect(columns, outputs(node, rows), rows, frozenset(keys))
 
@@ -105,8 +107,8 @@ def _around(node: exp.Select, source: exp.Subquery, statement: Derivation) -> La
     inner = _last(only(source.this, *_LAST), statement)
     public = Relation(inner.columns, None, 1)
     derived = {name: value for name, value in inner.columns.items() if inner.is_derived(name)}
-    scope, where = scope_of(replace(public, columns=derived)), node.args.get("where")
-    for condition in conjuncts(None if where is None else only(where, "this").this):
+    scope = scope_of(replace(public, columns=derived))
+    for condition in conditions(node.args.get("where")):
         if not isinstance(condition, exp.In) or condition.args.get("query") is None:
             raise no_rule(condition)
         scope.value(only(condition, "this", "query").this)

@@ -13,9 +13,9 @@ from sqlglot import exp
 from deniable.errors import PlanRefused
 from deniable.kernel import names
 from deniable.kernel.aggregates import Aggregates, cut, substitute
-from deniable.kernel.expressions import RowScope
+from deniable.kernel.expressions import RowScope, refine
 from deniable.kernel.facts import Facts, folded
-from deniable.kernel.reading import Node, bare, conjuncts, no_rule, only
+from deniable.kernel.reading import Node, bare, conditions, no_rule, only
 from deniable.kernel.relations import Relation, unite
 from deniable.kernel.sources import PartRule, join_rows, number_rows, scan
 from deniable.kernel.values import Form, Limit, Value, integer
@@ -75,17 +75,15 @@ class Derivation:
         """
         found = dict(tables)
         for one in [] if node is None else only(node, "expressions").expressions:
-            select = only(
-                only(one, "alias", "this", "materialized").this, "expressions", "from_"
-            )
+            inner = only(one, "alias", "this", "materialized").this
             name = folded(only(one.args["alias"], "this").name)
-            source = only(select.args["from_"], "this").this
+            source = only(only(inner, "expressions", "from_").args["from_"], "this").this
             used = {folded(table.name) for table in source.find_all(exp.Table)}
             hidden = name in found or self.facts.find(name) is not None
             if hidden or used & self.numbered or not one.args.get("materialized"):
                 raise PlanRefused("WITH hides a table, is made twice, or is not materialized.")
             self.numbered |= used
-            found[name] = number_rows(name, select, self.relation(source, {}))
+            found[name] = number_rows(name, inner, self.relation(source, {}))
         return found
 
     def _source(self, node: exp.Select, tables: Tables) -> Relation:
@@ -122,42 +120,12 @@ class Derivation:
         tables = self._with(node.args.get("with_"), tables)
         rows = self._source(node, tables)
         names.check_names(node)
-        where = node.args.get("where")
-        for condition in conjuncts(None if where is None else only(where, "this").this):
-            rows = self._filter(rows, condition, tables)
+        for condition in conditions(node.args.get("where")):
+            if isinstance(condition, exp.In) and condition.args.get("query") is not None:
+                rows = self._in_query(rows, condition, tables)
+            else:
+                rows = _filter(rows, condition)
         return rows
-
-    def _filter(self, rows: Relation, condition: Node, tables: Tables) -> Relation:
-        """One condition, which may limit how many different values a column has, or how many
-        rows or groups a unit has."""
-        if isinstance(condition, exp.In) and condition.args.get("query") is not None:
-            return self._in_query(rows, condition, tables)
-        inner = bare(condition.this) if isinstance(condition, exp.Not) else None
-        scope, is_known = (
-            names.scope_of(rows),
-            isinstance(inner, exp.Is) and isinstance(inner.expression, exp.Null),
-        )
-        column = bare(inner.this) if inner is not None and is_known else condition.this
-        name = names.name_of(column, rows) if isinstance(column, exp.Column) else ""
-        if is_known and name in rows.units:
-            return replace(rows, known=True)
-        scope.boolean(condition)
-        if not name:
-            return rows
-        value, count = rows.columns[name], None
-        if isinstance(condition, exp.LTE) and value.rank is not None:
-            most = scope.value(condition.expression)
-            return rows.limited(value.rank, int(most.high)) if most.bounded else rows
-        if is_known:
-            count = replace(value, null=False).most
-        elif isinstance(condition, exp.In):
-            listed = [scope.value(part).most for part in condition.expressions]
-            count = None if None in listed else sum(filter(None, listed))
-        elif isinstance(condition, exp.Between) and value.kind == "int":
-            low, high = (scope.value(condition.args[end]) for end in ("low", "high"))
-            if low.bounded and high.bounded:
-                count = max(0, int(high.high) - int(low.low) + 1)
-        return replace(rows, columns={**rows.columns, name: value.limited_to(count)})
 
     def _in_query(self, rows: Relation, condition: exp.In, tables: Tables) -> Relation:
         """x IN (SELECT ...) as a condition of WHERE: a public list, or the unit among units
@@ -172,8 +140,7 @@ class Derivation:
         if more or (other.owner is None and (value.kind != "keys" or rows.numbered)):
             raise no_rule(condition)
         if other.owner is None:
-            kept = rows.columns[name].limited_to(value.count)
-            return replace(rows, columns={**rows.columns, name: kept})
+            return rows.with_column(name, rows.columns[name].limited_to(value.count))
         own = other.owner.unit is not None and rows.owner == other.owner
         if not own or name not in rows.units or key not in other.units:
             raise PlanRefused("IN looks at rows of other units.")
@@ -182,13 +149,12 @@ class Derivation:
     def made(self, node: exp.Select, rows: Relation, scope: RowScope) -> Relation:
         """The outputs of a SELECT: columns computed from one row or group, window numbers, and
         the unit under any name."""
-        forms = {name: value.form for name, value in rows.columns.items() if value.form}
-        columns, units, images = dict[str, Value](), set[str](), dict[str, str]()
-        cast = False
         outputs = names.outputs(node, rows)
         if any(isinstance(part.this, exp.RowNumber) for part in outputs.values()):
             held = {name: value.interchanged() for name, value in rows.columns.items()}
             rows = replace(rows, columns=held)
+        forms = {name: value.form for name, value in rows.columns.items() if value.form}
+        columns, units, images = dict[str, Value](), set[str](), dict[str, str]()
         for name, part in outputs.items():
             source = names.unit_in(part, rows)
             if isinstance(part, exp.Column):
@@ -196,50 +162,21 @@ class Derivation:
             if source is not None:
                 if scope.aggregate is not None:
                     scope.value(part)  # it must be a key of the groups
-                cast = cast or isinstance(part, exp.TryCast)
                 units.add(name)
                 columns[name] = rows.columns[source].renamed(name).interchanged()
             elif isinstance(part, exp.Window) and scope.aggregate is None:
-                columns[name] = self._window(part, rows).renamed(name)
+                columns[name] = _window(part, rows).renamed(name)
             else:
                 value = cut(part, scope, forms) or scope.value(part)
                 columns[name] = value if scope.aggregate else value.renamed(name)
         for name, value in columns.items():
             if value.rank is not None:
                 columns[name] = replace(value, rank=value.rank.renamed(images))
+        cast = any(isinstance(outputs[name], exp.TryCast) for name in units)
         if cast and len(units) > 1:  # a cast may make a unit NULL in one of its columns
             raise PlanRefused("A unit is cast, and also kept as it is.")
         known, limits = rows.known and not cast, rows.carried(images)
         return Relation(columns, rows.owner, rows.rows, frozenset(units), known, limits)
-
-    def _window(self, node: exp.Window, rows: Relation) -> Value:
-        """ROW_NUMBER or DENSE_RANK over the rows of one unit.
-
-        Proof. The partition contains the unit, so a number depends on the unit's rows alone. It
-        does not depend on the order in which the engine reads them: DENSE_RANK gives equal
-        rows equal numbers, and ROW_NUMBER is used only where rows that tie are equal, or where
-        no two rows of a unit can tie. Rows that are equal may still differ in the sign of a
-        zero, so from here on their values are determined only up to that.
-        """
-        only(node, "this", "partition_by", "order", "over")
-        by = frozenset(
-            names.name_of(part, rows) for part in node.args.get("partition_by") or []
-        )
-        order, hashed = names.order_of(node.args.get("order"), rows)
-        if rows.owner is None or not by & rows.units or not rows.known:
-            raise PlanRefused("A window does not keep the rows of each known unit apart.")
-        if rows.numbered and (order | hashed) & rows.units:
-            raise PlanRefused("A window is ordered by row numbers.")
-        number = replace(integer(1, max(1, rows.rows), 64), null=False)
-        if isinstance(node.this, exp.DenseRank) and by <= rows.units:
-            return replace(number, rank=Limit("groups", order - rows.units))
-        if not isinstance(node.this, exp.RowNumber):
-            raise no_rule(node)
-        ordered = by | order | rows.units
-        once = [one for one in rows.limits if (one.kind, one.most) == ("rows", 1)]
-        if not (any(one.columns <= ordered for one in once) or ordered >= set(rows.columns)):
-            raise PlanRefused("The order of a window leaves ties between different rows.")
-        return replace(number, rank=Limit("rows", by - rows.units))
 
     def _grouped(self, node: exp.Select, rows: Relation) -> Relation:
         """GROUP BY the unit and columns, or any GROUP BY of public rows.
@@ -252,11 +189,9 @@ class Derivation:
             raise PlanRefused("GROUP BY puts rows of several units together.")
         if node.args.get("distinct"):
             raise no_rule(node)
-        once = replace(rows, limits=(*rows.limits, Limit("rows", frozenset(keys))))
-        having = node.args.get("having")
-        if having is not None:
-            self.aggregated(rows, keys)[0].boolean(only(having, "this").this)
-        return self.summed(node, once, keys)
+        for condition in conditions(node.args.get("having")):
+            self.aggregated(rows, keys)[0].boolean(condition)
+        return self.summed(node, rows.limited(Limit("rows", frozenset(keys))), keys)
 
     def summed(self, node: exp.Select, rows: Relation, keys: list[str]) -> Relation:
         """The outputs of a SELECT with groups, each with the sum over rows that it is."""
@@ -277,13 +212,66 @@ class Derivation:
         return replace(scope, aggregate=aggregates.value), aggregates
 
 
+def _filter(rows: Relation, condition: Node) -> Relation:
+    """One condition. It may drop rows without a unit, or limit how many different values a
+    column has, or how many rows or groups a unit has.
+
+    Proof. A window's number that is at most k is one of 1 to k. ROW_NUMBER gives the rows of
+    one unit and value of S different numbers, so at most k are left. DENSE_RANK over an order
+    that contains S gives different values of S different numbers.
+    """
+    inner = bare(condition.this) if isinstance(condition, exp.Not) else condition
+    tested = bare(inner.this) if isinstance(inner, exp.Is) else None
+    if isinstance(tested, exp.Column) and names.name_of(tested, rows) in rows.units:
+        if inner is condition or not isinstance(inner.expression, exp.Null):
+            raise no_rule(condition)
+        return replace(rows, known=True)
+    scope = names.scope_of(rows)
+    scope.boolean(condition)
+    for node, value in refine(scope, condition).refined.items():
+        if isinstance(node, exp.Column):
+            name = names.name_of(node, rows)
+            rows = rows.with_column(name, rows.columns[name].limited_to(value.most))
+            if value.rank is not None:
+                rows = rows.limited(replace(value.rank, most=int(value.high)))
+    return rows
+
+
+def _window(node: exp.Window, rows: Relation) -> Value:
+    """ROW_NUMBER or DENSE_RANK over the rows of one unit.
+
+    Proof. The partition contains the unit, so a number depends on the unit's rows alone. It
+    does not depend on the order in which the engine reads them: DENSE_RANK gives equal
+    rows equal numbers, and ROW_NUMBER is used only where rows that tie are equal, or where
+    no two rows of a unit can tie. Rows that are equal may still differ in the sign of a
+    zero, so from here on their values are determined only up to that.
+    """
+    parts = only(node, "this", "partition_by", "order", "over").args.get("partition_by") or []
+    by = frozenset(names.name_of(part, rows) for part in parts)
+    order, hashed = names.order_of(node.args.get("order"), rows)
+    if rows.owner is None or not by & rows.units or not rows.known:
+        raise PlanRefused("A window does not keep the rows of each known unit apart.")
+    if rows.numbered and (order | hashed) & rows.units:
+        raise PlanRefused("A window is ordered by row numbers.")
+    number = integer(1, max(1, rows.rows), 64)
+    if isinstance(node.this, exp.DenseRank) and by <= rows.units:
+        return replace(number, rank=Limit("groups", order - rows.units))
+    if not isinstance(node.this, exp.RowNumber):
+        raise no_rule(node)
+    ordered = by | order | rows.units
+    once = [one for one in rows.limits if (one.kind, one.most) == ("rows", 1)]
+    if not (any(one.columns <= ordered for one in once) or ordered >= set(rows.columns)):
+        raise PlanRefused("The order of a window leaves ties between different rows.")
+    return replace(number, rank=Limit("rows", by - rows.units))
+
+
 def _distinct(rows: Relation, _: Node) -> Relation:
     """SELECT DISTINCT with the unit among the columns: one row for each unit and values."""
     if rows.owner is not None and not rows.units:
         raise PlanRefused("DISTINCT puts rows of several units together.")
     columns = {name: value.interchanged() for name, value in rows.columns.items()}
     once = Limit("rows", frozenset(columns) - rows.units)
-    return replace(rows, columns=columns, limits=(*rows.limits, once))
+    return replace(rows, columns=columns).limited(once)
 
 
 def _aggregates(node: exp.Select) -> bool:

@@ -11,23 +11,24 @@ from math import inf
 from sqlglot import exp
 
 from deniable.errors import PlanRefused
-from deniable.kernel.expressions import RULES, RowScope, check_kinds
+from deniable.kernel.expressions import NUMBERS, RULES, RowScope, check_kinds, text_of
 from deniable.kernel.reading import Node, bare, only
-from deniable.kernel.values import Value, double, hull, integer
+from deniable.kernel.values import BOOL, UNSURE, Value, double, hull, integer
 
 _FARTHEST_PLACE = 10**9  # in a text
+_CALENDAR = (10102000000, 99991230235959)  # the moments of the years 1 to 9999, in digits
 _UNITS = {"YEAR", "QUARTER", "MONTH", "WEEK", "DAY", "DOW", "ISODOW", "DOY", "DAYOFWEEK"}
 _UNITS |= {"DAYOFYEAR", "HOUR", "MINUTE", "SECOND", "ISOYEAR"}
-_NUMBER, _TEXT = {"int", "double", "null"}, {"text", "null"}
+_TEXT = {"text", "null"}
 _PLACE = {"int"}  # a position in a text: a constant of moderate size
 _EDGES = ("LEADING", "TRAILING")  # of TRIM
-_NUMBERS = {"this": _NUMBER, "expression": _NUMBER}
-_TEXTS = {"this": _TEXT, "expression": _TEXT, "substr": _TEXT, "position": set[str]()}
-_PLACES = {"this": _TEXT, "expression": _PLACE, "start": _PLACE, "length": _PLACE}
-_PIECE = {"this": _TEXT, "delimiter": _TEXT, "part_index": _PLACE}
 _OF_NUMBERS = (exp.Floor, exp.Ceil, exp.Sqrt, exp.Exp, exp.Ln, exp.Log, exp.Sin, exp.Cos)
 _OF_TEXTS = (exp.Lower, exp.Upper, exp.Trim, exp.Reverse)
 _TESTS = (exp.StartsWith, exp.EndsWith, exp.Contains, exp.Like, exp.ILike)
+_NUMBERS = {"this": NUMBERS, "expression": NUMBERS}
+_TEXTS = {"this": _TEXT, "expression": _TEXT, "substr": _TEXT, "position": set[str]()}
+_PLACES = {"this": _TEXT, "expression": _PLACE, "start": _PLACE, "length": _PLACE}
+_PIECE = {"this": _TEXT, "delimiter": _TEXT, "part_index": _PLACE}
 
 # The kinds of the arguments of functions, and what these make. A function of numbers is NaN or
 # infinite where it is not defined.
@@ -37,7 +38,7 @@ _SIGNATURES: dict[type[Node], tuple[Mapping[str, set[str]], Value]] = {
     **dict.fromkeys(_OF_TEXTS, (_TEXTS, Value("text"))),
     **dict.fromkeys((exp.Left, exp.Right, exp.Substring), (_PLACES, Value("text"))),
     exp.SplitPart: (_PIECE, Value("text")),
-    **dict.fromkeys(_TESTS, (_TEXTS, Value("bool"))),
+    **dict.fromkeys(_TESTS, (_TEXTS, BOOL)),
     **dict.fromkeys((exp.Length, exp.StrPosition), (_TEXTS, integer(0, 1 << 40, 64))),
 }
 
@@ -46,7 +47,7 @@ def _function(node: Node, scope: RowScope) -> Value:
     """A function of the table: its arguments have the right types. It is determined up to the
     sign of a zero if they are."""
     kinds, result = _SIGNATURES[type(node)]
-    loose = False
+    zeros = result.zeros
     for name, part in only(node, *kinds).args.items():
         if not part or part in _EDGES:
             continue
@@ -55,54 +56,54 @@ def _function(node: Node, scope: RowScope) -> Value:
         far = value.low != value.high or abs(value.low) > _FARTHEST_PLACE
         if kinds[name] is _PLACE and far:
             raise PlanRefused("A position in a text is not a constant of moderate size.")
-        loose = loose or value.loose
-    return replace(result, null=True, loose=loose and result.kind == "double")
+        zeros = max(zeros, value.zeros) if zeros else 0
+    return replace(result, null=True, zeros=zeros)
 
 
 def _power(node: exp.Pow, scope: RowScope) -> Value:
     """A negative power of a zero is an infinity with its sign, so its sign is determined."""
     base, power = values = scope.values(node, "this", "expression")
-    check_kinds(values, _NUMBER)
+    check_kinds(values, NUMBERS)
     sign = bare(node.this)  # x + 0.0 is never -0.0
     zero = scope.value(sign.expression) if isinstance(sign, exp.Add) else base
-    if base.loose and power.low < 0 and not (zero.low == zero.high == 0 and zero.exact):
+    if (
+        base.zeros == UNSURE
+        and power.low < 0
+        and not (zero.low == zero.high == zero.zeros == 0)
+    ):
         raise PlanRefused("The base of a power may be 0 with either sign.")
     return double(-inf, inf, *values)
 
 
 def _kept_type(node: Node, scope: RowScope) -> Value:
     """ABS, ROUND and TRUNC of an integer keep its type. ABS has no sign to show."""
-    values = scope.values(node, "this", "decimals")
-    check_kinds(values, _NUMBER)
-    value = values[0]
-    if value.kind == "int" and len(values) == 1:
+    value, *digits = values = scope.values(node, "this", "decimals")
+    check_kinds(values, NUMBERS)
+    if value.kind == "int" and not digits:
         most = max(-value.low, value.high)
         return integer(-most, most, value.bits, value)
-    if isinstance(node, exp.Round) and value.bounded and len(values) == 1:
+    if isinstance(node, exp.Round) and value.bounded and not digits:
         return double(value.low - 1, value.high + 1, value)
     check_kinds([value], {"double", "null"})
     result = double(-inf, inf, *values)
-    return replace(result, exact=True, loose=False) if isinstance(node, exp.Abs) else result
+    return replace(result, zeros=0) if isinstance(node, exp.Abs) else result
 
 
 def _extremum(node: Node, scope: RowScope) -> Value:
     """LEAST and GREATEST skip NULL, so the result is one of the arguments."""
-    only(node, "this", "expressions", "ignore_nulls")
-    values = [scope.value(part) for part in node.iter_expressions()]
-    check_kinds(values, _NUMBER)
+    values = scope.values(node, "this", "expressions", "ignore_nulls")
+    check_kinds(values, NUMBERS)
     return hull(values).interchanged()
 
 
 def _escape(node: exp.Escape, scope: RowScope) -> Value:
     """LIKE with an escape character fails on the first row if the pattern ends with it: so both
     are constants, and the pattern does not."""
-    like = only(node, "this", "expression").this
-    pattern = scope.value(like.expression) if isinstance(like, exp.Like | exp.ILike) else like
-    mark = scope.value(node.expression).constant or ""
-    if not isinstance(pattern, Value) or pattern.constant is None or len(mark) != 1:
+    like, mark = only(node, "this", "expression").this, text_of(node.expression) or ""
+    pattern = text_of(like.expression) if isinstance(like, exp.Like | exp.ILike) else None
+    if pattern is None or len(mark) != 1:
         raise PlanRefused("ESCAPE belongs to LIKE, and takes constants.")
-    rest = pattern.constant.replace(mark * 2, "")  # pairs from the left, as the engine reads
-    if rest.endswith(mark):
+    if pattern.replace(mark * 2, "").endswith(mark):  # pairs from the left, as engines read
         raise PlanRefused("A pattern ends with its escape character.")
     return scope.value(like)
 
@@ -113,9 +114,11 @@ def _date_part(node: Node, scope: RowScope) -> Value:
     unit = node.this if isinstance(node, exp.Extract) else node.args.get("unit")
     if not isinstance(unit, exp.Var) or unit.name.upper() not in _UNITS:
         raise PlanRefused("A date function has no such unit.")
+    first, last = _CALENDAR
     dates = [part for part in node.iter_expressions() if not isinstance(bare(part), exp.Var)]
-    if not all(value.kind == "time" and value.calendar for value in map(scope.value, dates)):
-        raise PlanRefused("A date function of a timestamp that may be out of range.")
+    for date in map(scope.value, dates):
+        if date.kind != "time" or not first <= date.low or not date.high <= last:
+            raise PlanRefused("A date function of a timestamp that may be out of range.")
     if isinstance(node, exp.TimestampTrunc):
         return Value("time")
     return replace(integer(-(1 << 50), 1 << 50, 64), null=True)

@@ -68,11 +68,8 @@ def outputs(node: exp.Select, rows: Relation) -> dict[str, Node]:
 def check_names(node: exp.Select) -> None:
     """Refuses a name in WHERE, GROUP BY or HAVING that an output gives to another expression:
     engines differ in which of the two they take."""
-    aliases = {
-        folded(output.alias): bare(output.this)
-        for output in node.expressions
-        if isinstance(output, exp.Alias)
-    }
+    aliased = [output for output in node.expressions if isinstance(output, exp.Alias)]
+    aliases = {folded(output.alias): bare(output.this) for output in aliased}
     parts = [node.args[name] for name in ("where", "group", "having") if node.args.get(name)]
     for column in (column for part in parts for column in part.find_all(exp.Column)):
         own = aliases.get(folded(column.name), column)
@@ -92,17 +89,14 @@ def unit_in(node: Node, rows: Relation) -> str | None:
     after a full join, the unit of whichever side has one."""
     if isinstance(node, exp.Coalesce) and rows.either is not None:
         sides = [bare(part) for part in only(node, "this", "expressions").iter_expressions()]
-        if len(sides) == 2 and all(
-            unit_in(part, replace(rows, units=units, either=None))
-            for part, units in zip(sides, rows.either, strict=True)
-        ):
+        each = [replace(rows, units=units, either=None) for units in rows.either]
+        if len(sides) == 2 and all(map(unit_in, sides, each)):
             return min(rows.either[0])
     if isinstance(node, exp.TryCast) and rows.owner is not None and not rows.numbered:
         to = type_of(only(node, "this", "to", "safe"))
         return unit_in(bare(node.this), rows) if _INJECTIVE.get(rows.owner.kind) == to else None
-    if not isinstance(node, exp.Column) or (name := name_of(node, rows)) not in rows.units:
-        return None
-    return name
+    name = name_of(node, rows) if isinstance(node, exp.Column) else None
+    return name if name in rows.units else None
 
 
 def equates_units(node: Node, left: Relation, right: Relation) -> bool:
@@ -112,10 +106,9 @@ def equates_units(node: Node, left: Relation, right: Relation) -> bool:
         return False
     a, b = bare(node.this), bare(node.expression)
     both = replace(left, columns={**left.columns, **right.columns})
-    cast = [one.args["to"] for one in (a, b) if isinstance(one, exp.TryCast)]
-    alike = cast[0] == cast[-1] if len(cast) == 2 else left.owner.kind == "integer"
-    found = unit_in(a, both), unit_in(b, replace(both, units=right.units))
-    return None not in found and alike and len(cast) != 1
+    cast = [isinstance(side, exp.TryCast) for side in (a, b)]
+    alike = all(cast) or (not any(cast) and left.owner.kind == "integer")
+    return bool(alike and unit_in(a, both) and unit_in(b, replace(both, units=right.units)))
 
 
 def order_of(order: Node | None, rows: Relation) -> tuple[Names, Names]:

@@ -58,17 +58,21 @@ def type_of(node: Node) -> str:
     return str(only(node.args["to"], "this").this.name)
 
 
-def conjuncts(node: Node | None) -> list[Node]:
-    """The conditions that AND joins, as a flat list."""
-    parts: list[Node] = []
-    left = [] if node is None else [node]
+def operands(node: Node, kind: type[Node]) -> list[Node]:
+    """What a chain of AND, or of OR, joins: a flat list, without parentheses."""
+    found, left = list[Node](), [node]
     while left:
         part = bare(left.pop())
-        if isinstance(part, exp.And):
-            left += [part.expression, part.this]
+        if isinstance(part, kind):
+            left += [only(part, "this", "expression").expression, part.this]
         else:
-            parts.append(part)
-    return parts
+            found.append(part)
+    return found
+
+
+def conditions(clause: Node | None) -> list[Node]:
+    """The conditions of a WHERE, or of no WHERE."""
+    return [] if clause is None else operands(only(clause, "this").this, exp.And)
 
 
 def no_rule(node: Node) -> PlanRefused:

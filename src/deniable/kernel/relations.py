@@ -107,15 +107,13 @@ class Relation:
                 kept.append(Limit(limit.kind, names, limit.most * times))
         return tuple(kept)
 
-    def limited(self, limit: Limit | None, most: int) -> "Relation":
-        """Only rows whose window number is at most `most`.
+    def limited(self, limit: Limit) -> "Relation":
+        """The relation with one more limit."""
+        return replace(self, limits=(*self.limits, limit))
 
-        Proof. ROW_NUMBER gives the rows of one unit and value of S different numbers from 1,
-        so at most `most` are left. DENSE_RANK over an order that contains S gives different
-        values of S different numbers.
-        """
-        held = () if limit is None else (replace(limit, most=most),)
-        return replace(self, limits=(*self.limits, *held))
+    def with_column(self, name: str, value: Value) -> "Relation":
+        """The relation with something else known about a column."""
+        return replace(self, columns={**self.columns, name: value})
 
     def qualified(self, alias: str) -> "Relation":
         """The relation with its columns named by alias and name. Window numbers lose their
@@ -138,9 +136,8 @@ def join_units(left: Relation, right: Relation, side: str) -> tuple[Limit, ...]:
     rows = []
     for a, b in product(left.limits, right.limits):
         both = a.most * max(1, b.most) + (b.most * max(1, a.most) if side == "FULL" else 0)
-        rows += (
-            [Limit("rows", a.columns | b.columns, both)] if a.kind == b.kind == "rows" else []
-        )
+        if a.kind == b.kind == "rows":
+            rows.append(Limit("rows", a.columns | b.columns, both))
     keep = [limit for part in (left, right) for limit in part.limits if limit.kind == "groups"]
     # NULL, where there is no partner, is one more value.
     return (*rows, *(replace(limit, most=limit.most + (side != "")) for limit in keep))

@@ -6,11 +6,12 @@ from dataclasses import dataclass, field, replace
 from sqlglot import exp
 
 from deniable.errors import PlanRefused
+from deniable.kernel.expressions import text_of
 from deniable.kernel.facts import MOST_ROWS, TableFacts, folded
 from deniable.kernel.names import equates_units, scope_of
-from deniable.kernel.reading import Node, bare, conjuncts, no_rule, only
+from deniable.kernel.reading import Node, bare, conditions, no_rule, only, operands
 from deniable.kernel.relations import Owner, Relation, join_units
-from deniable.kernel.values import Limit, Value
+from deniable.kernel.values import SIGNED, Limit, Value
 from deniable.query.plan.plan import KeyValue
 
 _NUMBERING = re.compile(r"ROW_NUMBER\(\) OVER \(\)(?: \* (\d+) \+ (\d+))?")
@@ -19,26 +20,27 @@ _SINGLE = Limit("rows", frozenset())  # each row is a unit of its own
 
 def scan(table: TableFacts) -> Relation:
     """A table: its rows belong to their unit, or each row is a unit of its own."""
-    columns = {folded(key): _raw(kind, folded(key)) for key, kind in table.columns.items()}
-    if len(columns) < len(table.columns):
+    kinds = {folded(name): kind for name, kind in table.columns.items()}
+    if len(kinds) < len(table.columns):
         raise PlanRefused("Two columns of a table have the same name.")
+    columns = {name: _raw(kind).renamed(name) for name, kind in kinds.items()}
     rows = min(table.row_ceiling, MOST_ROWS)
     if table.public:
         return Relation(columns, None, rows)
     if table.unit is None:
         owner = Owner(None, "", table.neighbors)
-        return Relation(columns, owner, rows, frozenset(), True, (_SINGLE,))
+        return Relation(columns, owner, rows, known=True, limits=(_SINGLE,))
     unit = folded(table.unit)
-    kind = {folded(key): kind for key, kind in table.columns.items()}[unit]
-    return Relation(columns, Owner(unit, kind, table.neighbors), rows, frozenset([unit]))
+    owner = Owner(unit, kinds[unit], table.neighbors)
+    return Relation(columns, owner, rows, frozenset([unit]))
 
 
-def _raw(kind: str, name: str) -> Value:
+def _raw(kind: str) -> Value:
     """A column as a source holds it: only casts may read it, unless it is a 64-bit integer."""
     if kind == "integer":
-        return Value("int", -(1 << 63), (1 << 63) - 1, 64).renamed(name)
+        return Value("int", -(1 << 63), (1 << 63) - 1, 64)
     exact = kind in ("wide", "text", "boolean", "date")
-    return Value(f"raw {kind}", exact=exact, names=frozenset([name]))
+    return Value(f"raw {kind}", zeros=0 if exact else SIGNED)
 
 
 def number_rows(name: str, node: exp.Select, rows: Relation) -> Relation:
@@ -62,29 +64,32 @@ def number_rows(name: str, node: exp.Select, rows: Relation) -> Relation:
 def join_rows(left: Relation, right: Relation, join: exp.Join) -> Relation:
     """Two private sides are joined on the unit. A public side may be joined on anything,
     but not so that its rows stay without a private row."""
-    side, conditions = str(join.args.get("side") or ""), conjuncts(join.args.get("on"))
-    if side not in ("", "LEFT", "RIGHT", "FULL") or not conditions:
+    side, on = str(join.args.get("side") or ""), join.args.get("on")
+    if side not in ("", "LEFT", "RIGHT", "FULL") or on is None:
         raise no_rule(join)
+    tests = operands(on, exp.And)
     columns = _padded(left, side, "RIGHT") | _padded(right, side, "LEFT")
     rows = min(MOST_ROWS, left.rows * right.rows + left.rows + right.rows)
     if left.owner is not None and right.owner is not None:
-        same = [part for part in conditions if equates_units(part, left, right)]
+        same = [part for part in tests if equates_units(part, left, right)]
         if left.owner != right.owner or left.owner.unit is None or not same:
             raise PlanRefused("Two private tables are not joined on one unit.")
-        conditions = [part for part in conditions if part not in same]
-        units = {"": left.units | right.units, "LEFT": left.units, "RIGHT": right.units}
-        known = {"": True, "LEFT": left.known, "RIGHT": right.known}
-        kept, limits = units.get(side, frozenset()), join_units(left, right, side)
-        both = Relation(columns, left.owner, rows, kept, known.get(side, False), limits)
-        both = replace(both, either=(left.units, right.units) if side == "FULL" else None)
+        tests = [part for part in tests if part not in same]
+        both = Relation(columns, left.owner, rows, limits=join_units(left, right, side))
+        if side == "FULL":
+            both = replace(both, either=(left.units, right.units))
+        else:
+            kept = right if side == "RIGHT" else left
+            units = left.units | right.units if side == "" else kept.units
+            both = replace(both, units=units, known=kept.known or side == "")
     else:
         own, stays = (left, "LEFT") if left.owner is not None else (right, "RIGHT")
         if own.owner is not None and side not in ("", stays):
             raise PlanRefused("A public row would stay without a private one.")
         groups = tuple(limit for limit in own.limits if limit.kind == "groups")
         both = Relation(columns, own.owner, rows, own.units, own.known, groups)
-    for condition in conditions:
-        scope_of(both).boolean(condition)
+    for test in tests:
+        scope_of(both).boolean(test)
     return both
 
 
@@ -117,16 +122,11 @@ class PartRule:
         of e is the key, and no unit has two least values. With single rows, `e = key` keeps
         the rows of the key.
         """
-        source, where = node.args.get("from_"), node.args.get("where")
+        parts = [node.args.get(name) for name in ("from_", "joins", "where")]
         table, unit = (_quoted(name or "") for name in (self.table.name, self.table.unit))
-        conditions = conjuncts(None if where is None else where.this)
         each = 1 if self.table.unit is None else 2  # conditions for a column of the part
-        if source is None or source.sql("duckdb") != f"FROM {table}" or node.args.get("joins"):
-            return False
-        if len(conditions) != each * len(self.part):
-            return False
-        expected = []
-        for (column, key), test in zip(self.part, conditions[::each], strict=True):
+        tests, expected = conditions(parts[2])[::each], []
+        for (column, key), test in zip(self.part, tests, strict=False):
             if not isinstance(test, exp.EQ) or not _is_key(bare(test.expression), key):
                 return False
             e, literal = test.this.sql("duckdb"), test.expression.sql("duckdb")
@@ -135,7 +135,9 @@ class PartRule:
                 return False
             units = f"SELECT {unit} FROM {table} GROUP BY {unit} HAVING MIN({e}) = {literal}"
             expected += [f"{e} = {literal}", f"{unit} IN ({units})"][:each]
-        return [condition.sql("duckdb") for condition in conditions] == expected
+        wanted = f"FROM {table} WHERE {' AND '.join(expected)}"
+        told = " ".join(part.sql("duckdb") for part in parts if part)
+        return len(tests) == len(self.part) and told == wanted
 
 
 def _quoted(name: str) -> str:
@@ -144,13 +146,10 @@ def _quoted(name: str) -> str:
 
 def _is_key(node: Node, key: KeyValue) -> bool:
     """Whether a constant is the key: a boolean, a number as a double, a text or a date."""
-    if isinstance(key, bool):
-        return isinstance(node, exp.Boolean) and node.this == key
-    if isinstance(node, exp.TryCast | exp.Cast):
-        node = bare(node.this)
+    if isinstance(key, bool) or isinstance(node, exp.Boolean):
+        return isinstance(node, exp.Boolean) and node.this is key
+    node = bare(node.this) if isinstance(node, exp.TryCast | exp.Cast) else node
     if isinstance(key, str):
-        return isinstance(node, exp.Literal) and node.is_string and node.this == key
-    sign = -1 if isinstance(node, exp.Neg) else 1
-    number = node.this if isinstance(node, exp.Neg) else node
-    plain = isinstance(number, exp.Literal) and not number.is_string
-    return plain and sign * float(number.this) == float(key)
+        return text_of(node) == key
+    plain = isinstance(node, exp.Literal | exp.Neg) and text_of(node) is None
+    return plain and float(node.sql("duckdb")) == float(key)

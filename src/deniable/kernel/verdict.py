@@ -15,7 +15,7 @@ from deniable.kernel.sources import PartRule
 from deniable.privacy import ApproximateLoss, GaussianLoss, Loss, PureLoss
 from deniable.query.plan.plan import Block, Choice, Plan
 
-_ROW = Joint(1, 0, 1)  # what a row adds to a count
+_ROW, _ONE = Joint(1, 0, 1), RowSum.constant(1)  # what a row adds to a count
 Limits = tuple[int, int]  # the groups of one unit, and its rows in each
 
 
@@ -54,8 +54,7 @@ def check_plan(plan: Plan, facts: Facts) -> KernelVerdict:
         raise PlanRefused(f"The plan cannot be checked: {type(problem).__name__}.") from problem
     if not fits:
         raise PlanRefused(f"The plan costs {total!r}, which is more than it charges.")
-    readings = () if check.part is None else tuple(check.part.readings.items())
-    return KernelVerdict(parts, total, readings)
+    return KernelVerdict(parts, total, tuple(check.part.readings.items()) if check.part else ())
 
 
 @dataclass(slots=True)
@@ -73,8 +72,8 @@ class _Check:
 
     def parts(self) -> tuple[Moved, ...]:
         """The movement and the loss of every part that is paid for."""
-        plan, tables = self.plan, [self.facts.find(name) for name in self.plan.tables]
-        for table in tables:
+        plan = self.plan
+        for table in map(self.facts.find, plan.tables):
             if table is None or table.public or table.neighbors != plan.neighbors:
                 raise PlanRefused("The plan is about a table that is not private as it says.")
             if folded(table.unit or "") != folded(plan.unit or ""):
@@ -97,12 +96,11 @@ class _Check:
         sizes = tuple(None if key.values is None else len(key.values) for key in self.plan.keys)
         statement = Derivation(self.facts, sizes, self.part)
         answer = answer_of(read_statement(sql), statement)
-        keys = [answer.source(name) or "" for name in self.names]
-        owner = answer.rows.owner
+        keys, owner = answer.sources(self.names), answer.rows.owner
         if not statement.read <= {folded(name) for name in self.plan.tables}:
             raise PlanRefused("A statement reads a private table that is not charged.")
-        if "" in keys or owner is None or owner.neighbors != self.plan.neighbors:
-            raise PlanRefused("The statement has other keys or neighbours than the plan.")
+        if owner is None or owner.neighbors != self.plan.neighbors:
+            raise PlanRefused("The statement has other neighbours than the plan.")
         groups = answer.rows.groups_per_unit(keys) if keys else 1
         rows = answer.rows.rows_per_group(keys)
         if groups is None or rows is None:
@@ -115,7 +113,7 @@ class _Check:
         answer, limits = self._read(self.plan.engine_sql)
         shown = ["units"] if self.plan.thresholding is not None else []
         features = [name for block in blocks for name in block.features]
-        keys = {answer.source(name) for name in self.names}
+        keys = answer.sources(self.names)
         if list(answer.columns) != [*self.names, *shown, *features] or keys != answer.keys:
             raise PlanRefused("The statement has other columns or groups than the plan.")
         found = [self._block(block, answer.reach(block.features), limits) for block in blocks]
@@ -137,16 +135,16 @@ class _Check:
             told = f"One unit moves {block.about} by {l1} (L1)"
             raise PlanRefused(f"{told}, and the plan declares {declared}.")
         loss: Loss = (
-            PureLoss(max(1, l1) * mechanism.epsilon / declared)
-            if kind == "Laplace"
-            else GaussianLoss(mu_squared=max(1, square) / mechanism.variance)
+            GaussianLoss(mu_squared=max(1, square) / mechanism.variance)
+            if kind == "Gaussian"
+            else PureLoss(max(1, l1) * mechanism.epsilon / declared)
         )
         return Moved(block.about, l1, square, declared, loss)
 
     def _shown(self, answer: LastSelect, groups: int, rows: int) -> Moved:
         """The threshold counts units: one row of a unit in each group, and each counts 1."""
-        rule, form = self.plan.thresholding, answer.form("units")
-        if _kind(rule) != "Thresholding" or form != RowSum.constant(1) or rows != 1:
+        rule = self.plan.thresholding
+        if _kind(rule) != "Thresholding" or answer.form("units") != _ONE or rows != 1:
             raise PlanRefused("`units` does not count each unit once in a group.")
         if rule is None or rule.groups < groups or rule.neighbors != self.plan.neighbors:
             raise PlanRefused("The threshold is made for fewer groups of a unit.")
@@ -158,11 +156,14 @@ class _Check:
         1 to one cell. Different values: a unit brings at most as many to a group as it has rows
         there, whatever values the others have."""
         answer, limits = self._read(sql)
-        keys = {answer.source(name) for name in self.names}
+        keys = answer.sources(self.names)
         if list(answer.columns) != [*self.names, "cell", "n"] or not answer.is_derived("cell"):
             raise PlanRefused("A statement of cells has other columns.")
-        counts = keys <= answer.keys and answer.form("n") == RowSum.constant(1)
-        if not counts and not (answer.counts_values("n") and keys == answer.keys):
+        if answer.counts_values("n"):
+            counts = keys == answer.keys
+        else:
+            counts = keys <= answer.keys and answer.form("n") == _ONE
+        if not counts:
             raise PlanRefused("A statement of cells does not count rows or values.")
         return limits
 
