@@ -10,15 +10,14 @@ from dataclasses import dataclass, field, replace
 
 from sqlglot import exp
 
-from deniable.errors import PlanRefused
 from deniable.kernel import names
-from deniable.kernel.aggregates import Aggregates, cut, substitute
+from deniable.kernel.aggregates import cut, substitute
 from deniable.kernel.expressions import RowScope, refine
 from deniable.kernel.facts import Facts, folded
-from deniable.kernel.reading import Node, bare, conditions, no_rule, only
+from deniable.kernel.reading import Node, bare, conditions, match, no_rule, only, require
 from deniable.kernel.relations import Relation, unite
 from deniable.kernel.sources import PartRule, join_rows, number_rows, scan
-from deniable.kernel.values import Form, Limit, Value, integer
+from deniable.kernel.values import Form, Limit, Names, Value, integer
 
 _SELECT = ("expressions", "from_", "joins", "where", "group", "having", "distinct", "with_")
 Tables = Mapping[str, Relation]
@@ -54,16 +53,15 @@ class Derivation:
 
     def _table(self, name: str) -> Relation:
         """A table, or the declared values of a key, which are public."""
+        sizes = {f"(keys {place})": size for place, size in enumerate(self.keys)}
         table = self.facts.find(name)
-        if table is not None:
-            if self.part is not None and self.part.table == table:
-                raise PlanRefused("A table is read outside of its part.")
-            self.read |= set() if table.public else {folded(table.name)}
-            return scan(table)
-        for place, size in enumerate(self.keys):
-            if name == f"(keys {place})" and size is not None:
-                return Relation({"key": Value("keys", count=size)}, None, size)
-        raise PlanRefused(f"The statement reads an unknown table: {name}")
+        if table is None:
+            size = require(sizes.get(name), f"The statement reads an unknown table: {name}")
+            return Relation({"key": Value("keys", count=size)}, None, size)
+        outside = self.part is not None and self.part.table == table
+        require(not outside, "A table is read outside of its part.")
+        self.read |= set() if table.public else {folded(table.name)}
+        return scan(table)
 
     def _with(self, node: Node | None, tables: Tables) -> Tables:
         """WITH ... AS MATERIALIZED (SELECT ROW_NUMBER() OVER () AS n, * FROM table): each row
@@ -79,9 +77,9 @@ class Derivation:
             name = folded(only(one.args["alias"], "this").name)
             source = only(only(inner, "expressions", "from_").args["from_"], "this").this
             used = {folded(table.name) for table in source.find_all(exp.Table)}
-            hidden = name in found or self.facts.find(name) is not None
-            if hidden or used & self.numbered or not one.args.get("materialized"):
-                raise PlanRefused("WITH hides a table, is made twice, or is not materialized.")
+            hides = name in found or self.facts.find(name) is not None or used & self.numbered
+            fine = not hides and one.args.get("materialized")
+            require(fine, "WITH hides a table, is made twice, or is not materialized.")
             self.numbered |= used
             found[name] = number_rows(name, inner, self.relation(source, {}))
         return found
@@ -96,8 +94,8 @@ class Derivation:
             return left
         join = only(joins[0], "this", "on", "side")
         sides = [folded(part.alias) for part in (first.this, join.this)]
-        if not all(sides) or sides[0] == sides[1]:
-            raise PlanRefused("The sides of a join need different names.")
+        named = all(sides) and sides[0] != sides[1]
+        require(named, "The sides of a join need different names.")
         right = self.relation(join.this, tables).qualified(sides[1])
         return join_rows(left.qualified(sides[0]), right, join)
 
@@ -121,29 +119,29 @@ class Derivation:
         rows = self._source(node, tables)
         names.check_names(node)
         for condition in conditions(node.args.get("where")):
-            if isinstance(condition, exp.In) and condition.args.get("query") is not None:
-                rows = self._in_query(rows, condition, tables)
-            else:
-                rows = _filter(rows, condition)
+            listed = condition.args.get("query") is not None
+            rows = self.among(rows, condition, tables) if listed else _filter(rows, condition)
         return rows
 
-    def _in_query(self, rows: Relation, condition: exp.In, tables: Tables) -> Relation:
+    def among(self, rows: Relation, condition: Node, tables: Tables) -> Relation:
         """x IN (SELECT ...) as a condition of WHERE: a public list, or the unit among units
         that a sub-query selects.
 
         Proof. Whether a unit is selected depends on its own rows alone. NULL in the list makes
         the condition NULL instead of false, and both drop the row.
         """
-        name = names.name_of(bare(only(condition, "this", "query").this), rows)
+        if not isinstance(condition, exp.In):
+            raise no_rule(condition)
+        name = rows.name(bare(only(condition, "this", "query").this))
         other = self.relation(condition.args["query"], tables)
         (key, value), *more = other.columns.items()
-        if more or (other.owner is None and (value.kind != "keys" or rows.numbered)):
-            raise no_rule(condition)
         if other.owner is None:
+            listed = value.kind == "keys" and not more and not rows.numbered
+            require(listed, "IN looks at another list than declared keys.")
             return rows.with_column(name, rows.columns[name].limited_to(value.count))
-        own = other.owner.unit is not None and rows.owner == other.owner
-        if not own or name not in rows.units or key not in other.units:
-            raise PlanRefused("IN looks at rows of other units.")
+        own = other.owner.unit is not None and rows.owner == other.owner and not more
+        same = own and name in rows.units and key in other.units
+        require(same, "IN looks at rows of other units.")
         return replace(rows, known=True)
 
     def made(self, node: exp.Select, rows: Relation, scope: RowScope) -> Relation:
@@ -151,30 +149,28 @@ class Derivation:
         the unit under any name."""
         outputs = names.outputs(node, rows)
         if any(isinstance(part.this, exp.RowNumber) for part in outputs.values()):
-            held = {name: value.interchanged() for name, value in rows.columns.items()}
-            rows = replace(rows, columns=held)
-        forms = {name: value.form for name, value in rows.columns.items() if value.form}
+            rows = rows.interchanged()
+            scope = replace(scope, rows=rows)
         columns, units, images = dict[str, Value](), set[str](), dict[str, str]()
         for name, part in outputs.items():
             source = names.unit_in(part, rows)
             if isinstance(part, exp.Column):
-                images.setdefault(names.name_of(part, rows), name)
+                images.setdefault(rows.name(part), name)
             if source is not None:
-                if scope.aggregate is not None:
-                    scope.value(part)  # it must be a key of the groups
+                require(source in scope.rows.columns, "The unit is not a key of the groups.")
                 units.add(name)
                 columns[name] = rows.columns[source].renamed(name).interchanged()
-            elif isinstance(part, exp.Window) and scope.aggregate is None:
+            elif isinstance(part, exp.Window) and scope.inner is None:
                 columns[name] = _window(part, rows).renamed(name)
             else:
-                value = cut(part, scope, forms) or scope.value(part)
-                columns[name] = value if scope.aggregate else value.renamed(name)
+                value = cut(part, scope) or scope.value(part)
+                columns[name] = value if scope.inner else value.renamed(name)
         for name, value in columns.items():
             if value.rank is not None:
                 columns[name] = replace(value, rank=value.rank.renamed(images))
         cast = any(isinstance(outputs[name], exp.TryCast) for name in units)
-        if cast and len(units) > 1:  # a cast may make a unit NULL in one of its columns
-            raise PlanRefused("A unit is cast, and also kept as it is.")
+        # A cast may make a unit NULL in one of its columns.
+        require(not cast or len(units) == 1, "A unit is cast, and also kept as it is.")
         known, limits = rows.known and not cast, rows.carried(images)
         return Relation(columns, rows.owner, rows.rows, frozenset(units), known, limits)
 
@@ -185,31 +181,30 @@ class Derivation:
         value of the columns a unit has one group.
         """
         keys = names.group_names(node, rows)
-        if rows.owner is not None and not frozenset(keys) & rows.units:
-            raise PlanRefused("GROUP BY puts rows of several units together.")
-        if node.args.get("distinct"):
-            raise no_rule(node)
+        own = rows.owner is None or keys & rows.units
+        require(own, "GROUP BY puts rows of several units together.")
+        require(not node.args.get("distinct"), "DISTINCT stands beside groups.")
         for condition in conditions(node.args.get("having")):
-            self.aggregated(rows, keys)[0].boolean(condition)
-        return self.summed(node, rows.limited(Limit("rows", frozenset(keys))), keys)
+            _groups_of(rows, keys).boolean(condition)
+        return self.summed(node, rows.limited(Limit("rows", keys)), keys)
 
-    def summed(self, node: exp.Select, rows: Relation, keys: list[str]) -> Relation:
+    def summed(self, node: exp.Select, rows: Relation, keys: Names) -> Relation:
         """The outputs of a SELECT with groups, each with the sum over rows that it is."""
-        scope, aggregates = self.aggregated(rows, keys)
+        scope, group = _groups_of(rows, keys), next(self.groups)
         made = self.made(node, rows, scope)
         columns = {}
         for name, value in made.columns.items():
-            form = substitute(value, aggregates.forms)
-            held = None if form is None else Form(aggregates.group, form)
+            form = substitute(value, scope.sums)
+            held = None if form is None else Form(group, form)
             columns[name] = replace(value.renamed(name), rank=None, form=held)
         return replace(made, columns=columns)
 
-    def aggregated(self, rows: Relation, keys: list[str]) -> tuple[RowScope, Aggregates]:
-        """A scope in which only keys and aggregates have values."""
-        aggregates = Aggregates(names.scope_of(rows), rows.rows, next(self.groups), {})
-        shown = {name: rows.columns[name].interchanged() for name in keys}
-        scope = names.scope_of(Relation(shown, None, rows.rows))
-        return replace(scope, aggregate=aggregates.value), aggregates
+
+def _groups_of(rows: Relation, keys: Names) -> RowScope:
+    """A scope in which only keys and aggregates have values."""
+    shown = {name: rows.columns[name].interchanged() for name in keys}
+    scope = names.scope_of(replace(rows, columns=shown))
+    return replace(scope, inner=names.scope_of(rows))
 
 
 def _filter(rows: Relation, condition: Node) -> Relation:
@@ -220,17 +215,14 @@ def _filter(rows: Relation, condition: Node) -> Relation:
     one unit and value of S different numbers, so at most k are left. DENSE_RANK over an order
     that contains S gives different values of S different numbers.
     """
-    inner = bare(condition.this) if isinstance(condition, exp.Not) else condition
-    tested = bare(inner.this) if isinstance(inner, exp.Is) else None
-    if isinstance(tested, exp.Column) and names.name_of(tested, rows) in rows.units:
-        if inner is condition or not isinstance(inner.expression, exp.Null):
-            raise no_rule(condition)
+    unit = match(condition, "NOT x IS NULL").get("x")
+    if isinstance(unit, exp.Column) and rows.name(unit) in rows.units:
         return replace(rows, known=True)
     scope = names.scope_of(rows)
     scope.boolean(condition)
     for node, value in refine(scope, condition).refined.items():
         if isinstance(node, exp.Column):
-            name = names.name_of(node, rows)
+            name = rows.name(node)
             rows = rows.with_column(name, rows.columns[name].limited_to(value.most))
             if value.rank is not None:
                 rows = rows.limited(replace(value.rank, most=int(value.high)))
@@ -247,31 +239,30 @@ def _window(node: exp.Window, rows: Relation) -> Value:
     zero, so from here on their values are determined only up to that.
     """
     parts = only(node, "this", "partition_by", "order", "over").args.get("partition_by") or []
-    by = frozenset(names.name_of(part, rows) for part in parts)
+    by = frozenset(map(rows.name, parts))
     order, hashed = names.order_of(node.args.get("order"), rows)
-    if rows.owner is None or not by & rows.units or not rows.known:
-        raise PlanRefused("A window does not keep the rows of each known unit apart.")
-    if rows.numbered and (order | hashed) & rows.units:
-        raise PlanRefused("A window is ordered by row numbers.")
+    apart = rows.owner is not None and by & rows.units and rows.known
+    require(apart, "A window does not keep the rows of each known unit apart.")
+    numbered = rows.numbered and (order | hashed) & rows.units
+    require(not numbered, "A window is ordered by row numbers.")
     number = integer(1, max(1, rows.rows), 64)
     if isinstance(node.this, exp.DenseRank) and by <= rows.units:
         return replace(number, rank=Limit("groups", order - rows.units))
     if not isinstance(node.this, exp.RowNumber):
         raise no_rule(node)
     ordered = by | order | rows.units
-    once = [one for one in rows.limits if (one.kind, one.most) == ("rows", 1)]
-    if not (any(one.columns <= ordered for one in once) or ordered >= set(rows.columns)):
-        raise PlanRefused("The order of a window leaves ties between different rows.")
+    once = [one.columns for one in rows.limits if (one.kind, one.most) == ("rows", 1)]
+    total = ordered >= set(rows.columns) or any(columns <= ordered for columns in once)
+    require(total, "The order of a window leaves ties between different rows.")
     return replace(number, rank=Limit("rows", by - rows.units))
 
 
 def _distinct(rows: Relation, _: Node) -> Relation:
     """SELECT DISTINCT with the unit among the columns: one row for each unit and values."""
-    if rows.owner is not None and not rows.units:
-        raise PlanRefused("DISTINCT puts rows of several units together.")
-    columns = {name: value.interchanged() for name, value in rows.columns.items()}
-    once = Limit("rows", frozenset(columns) - rows.units)
-    return replace(rows, columns=columns).limited(once)
+    own = rows.owner is None or rows.units
+    require(own, "DISTINCT puts rows of several units together.")
+    once = Limit("rows", frozenset(rows.columns) - rows.units)
+    return rows.interchanged().limited(once)
 
 
 def _aggregates(node: exp.Select) -> bool:

@@ -16,9 +16,19 @@ from typing import Any
 
 from sqlglot import exp
 
-from deniable.errors import PlanRefused
 from deniable.kernel.polynomials import RowSum
-from deniable.kernel.reading import Node, bare, no_rule, only, operands, type_of
+from deniable.kernel.reading import (
+    Node,
+    bare,
+    match,
+    no_rule,
+    only,
+    operands,
+    require,
+    text_of,
+    type_of,
+)
+from deniable.kernel.relations import Relation
 from deniable.kernel.values import BOOL, NULL, SIGNED, UNSURE, Value, double, hull, integer
 
 _BITS = {"INT": 32, "BIGINT": 64, "INT128": 128}
@@ -37,27 +47,31 @@ _TRY = {
     "TIMESTAMPNTZ": {*_RAW, "raw date", "time"},
     "DATE": {*_RAW, "raw date", "time", "date"},
 }
-_ZERO = exp.Literal.number(0)
+_ZERO = Value("int", 0, 0, 8, null=False, polynomial=RowSum.constant(0))
+Rules = Mapping[type[Node], "Callable[..., Value]"]
 
 
 @dataclass(frozen=True, slots=True)
 class RowScope:
-    """The columns that an expression may name, and what a condition says about its parts."""
+    """The row, or the group of rows, that an expression is computed from."""
 
-    find: Callable[[exp.Column], Value]  # the value of a column
-    rules: "Mapping[type[Node], Callable[..., Value]]"
-    aggregate: "Callable[[Node], Value] | None" = None
-    refined: Mapping[Node, Value] = field(default_factory=dict)
+    rows: Relation
+    rules: Rules
+    refined: Mapping[Node, Value] = field(default_factory=dict)  # by what conditions say
+    inner: "RowScope | None" = None  # of a group: the scope of its rows
+    sums: dict[str, RowSum] = field(default_factory=dict)  # of a group: its aggregates
 
     def value(self, node: Node) -> Value:
-        """What is known about an expression."""
+        """What is known about an expression. A row's number is no value: it depends on other
+        rows."""
         node = bare(node)
         if self.refined and node in self.refined:
             return self.refined[node]
         if isinstance(node, exp.Column):
-            return self.find(node)
-        if self.aggregate is not None and isinstance(node, exp.AggFunc):
-            return self.aggregate(node)
+            name = self.rows.name(node)
+            number = self.rows.numbered and name in self.rows.units
+            require(not number, "A row number is used as a value.")
+            return self.rows.columns[name]
         rule = self.rules.get(type(node))
         if rule is None:
             raise no_rule(node)
@@ -74,36 +88,38 @@ class RowScope:
 
 def check_kinds(values: list[Value], kinds: set[str]) -> None:
     """Refuses values of other kinds: they would be cast, and the cast could fail."""
-    if any(value.kind not in kinds for value in values):
-        raise PlanRefused("An expression has a part of the wrong type.")
+    fitting = all(value.kind in kinds for value in values)
+    require(fitting, "An expression has a part of the wrong type.")
 
 
 def _check_alike(values: list[Value]) -> None:
     """Refuses values of several types: one of them would be cast, and the cast could fail."""
     kinds = {"number" if v.kind in ("int", "double") else v.kind for v in values} - {"null"}
-    if len(kinds) > 1 or not kinds <= {"number", "text", "bool", "time", "date"}:
-        raise PlanRefused("Values of different types are compared.")
-
-
-def text_of(node: Node) -> str | None:
-    """The text that a node is, if it is a constant."""
-    return node.this if isinstance(node, exp.Literal) and node.is_string else None
+    alike = len(kinds) < 2 and kinds <= {"number", "text", "bool", "time", "date"}
+    require(alike, "Values of different types are compared.")
 
 
 def _literal(node: exp.Literal, scope: RowScope) -> Value:
-    """A text, or an integer. It takes the type of what stands beside it, so it counts as of the
-    smallest type that holds it. Decimals stand only in casts to DOUBLE."""
+    """A text or a number. An integer takes the type of what stands beside it, so it counts as
+    of the smallest type that holds it. Decimals are only cast to DOUBLE."""
     if node.is_string:
         return Value("text", null=False, count=1)
-    if not node.this.isdigit() or (number := int(node.this)) >= 1 << 127:
-        raise PlanRefused(f"A number that is not an integer of 128 bits: {node.this[:40]}")
-    bits = max(8, 1 << number.bit_length().bit_length())
-    return Value("int", number, number, bits, False, polynomial=RowSum.constant(number))
+    require(isfinite(float(node.this)), "A number is not finite.")
+    number = Fraction(node.this)
+    if not node.this.isdigit():
+        return Value("decimal", number, number, null=False, count=1)
+    bits = max(8, 1 << int(number).bit_length().bit_length())
+    require(bits <= 128, "An integer is wider than 128 bits.")
+    by = RowSum.constant(int(number))
+    return Value("int", int(number), int(number), bits, null=False, count=1, polynomial=by)
 
 
 def _negative(node: exp.Neg, scope: RowScope) -> Value:
     """-x is 0 - x, but for the sign of a zero."""
-    return _combined(exp.Sub, scope.value(_ZERO), *scope.values(node, "this"))
+    (value,) = scope.values(node, "this")
+    if value.kind == "decimal":
+        return replace(value, low=-value.high, high=-value.low, zeros=int(value.low == 0))
+    return _combined(exp.Sub, _ZERO, value)
 
 
 def _arithmetic(node: exp.Binary, scope: RowScope) -> Value:
@@ -118,11 +134,8 @@ def _arithmetic(node: exp.Binary, scope: RowScope) -> Value:
     return result
 
 
-_APPLY: dict[type[Node], Callable[..., Any]] = {
-    exp.Add: operator.add,
-    exp.Sub: operator.sub,
-    exp.Mul: operator.mul,
-}
+_APPLY: dict[type[Node], Callable[..., Any]] = {exp.Add: operator.add, exp.Sub: operator.sub}
+_APPLY |= {exp.Mul: operator.mul}
 
 
 def _combined(kind: type[Node], a: Value, b: Value) -> Value:
@@ -145,10 +158,8 @@ def _division(node: exp.Binary, scope: RowScope) -> Value:
     that infinity is the sign of the zero, so b must be determined, or not 0."""
     a, b = values = scope.values(node, "this", "expression")
     check_kinds(values, NUMBERS)
-    if "double" not in (a.kind, b.kind):
-        raise PlanRefused("Division of integers has no rule.")
-    if b.zeros == UNSURE:
-        raise PlanRefused("A divisor may be 0 with either sign.")
+    require("double" in (a.kind, b.kind), "Division of integers has no rule.")
+    require(b.zeros != UNSURE, "A divisor may be 0 with either sign.")
     known = isinstance(node, exp.Div) and a.bounded and b.bounded
     if not known or b.low <= 0 <= b.high:
         return replace(double(-inf, inf, a, b), null=True)
@@ -172,9 +183,7 @@ def _logic(node: Node, scope: RowScope) -> Value:
 
 def _is_null(node: exp.Is, scope: RowScope) -> Value:
     """x IS NULL is true or false for any type."""
-    if not isinstance(only(node, "this", "expression").expression, exp.Null):
-        raise no_rule(node)
-    scope.value(node.this)
+    scope.value(require(match(node, "x IS NULL").get("x"), "IS takes NULL only."))
     return replace(BOOL, null=False)
 
 
@@ -182,29 +191,19 @@ def _cast(node: exp.Cast, scope: RowScope) -> Value:
     """CAST fails where a value does not fit, so its range must fit the type; to a double it
     never fails. A cast of a text constant does not depend on a row, but would fail on the first
     row if it is no moment of the calendar."""
-    to, inner = type_of(only(node, "this", "to")), bare(node.this)
-    if to == "DOUBLE" and (number := _number(inner)) is not None:
-        return number
-    if to == "TIMESTAMPNTZ" and (moment := _moment(text_of(inner) or "")) is not None:
+    to, value = type_of(only(node, "this", "to")), scope.value(node.this)
+    if to == "DOUBLE" and value.kind in ("int", "decimal"):
+        return replace(
+            double(value.low, value.high, value), zeros=value.zeros, count=value.count
+        )
+    if to == "TIMESTAMPNTZ":
+        moment = require(_moment(text_of(bare(node.this)) or ""), "This is no moment.")
         return Value("time", moment, moment, null=False, count=1)
-    value = scope.value(inner)
     if to not in _BITS or value.kind not in ("int", "double") or not value.bounded:
         raise no_rule(node)
     fitting = integer(floor(value.low), ceil(value.high), _BITS[to], value)
     same = value.polynomial if value.kind == "int" else None
     return replace(fitting, polynomial=same, count=value.count)
-
-
-def _number(node: Node) -> Value | None:
-    """A constant as a double. The engine may round a decimal in its own way."""
-    inner = bare(node.this) if isinstance(node, exp.Neg) else node
-    if not isinstance(inner, exp.Literal) or inner.is_string or not isfinite(float(inner.this)):
-        return None
-    number = Fraction(float(inner.this)) * (1 if inner is node else -1)
-    if number.denominator != 1 or abs(number) >= 1 << 53:
-        return replace(double(number, number), count=1)
-    zeros = SIGNED if number == 0 and inner is not node else 0
-    return Value("double", number, number, null=False, count=1, zeros=zeros)
 
 
 def _moment(text: str) -> int | None:
@@ -221,8 +220,8 @@ def _try_cast(node: exp.TryCast, scope: RowScope) -> Value:
     must be determined; timestamps out of range make it fail, so they are refused."""
     to = type_of(only(node, "this", "to", "safe"))
     value = scope.value(node.this)
-    if value.kind not in _TRY.get(to, set()) or (to == "TEXT" and value.zeros == UNSURE):
-        raise PlanRefused(f"TRY_CAST of {value.kind} to {to} has no rule or is not determined.")
+    total = value.kind in _TRY.get(to, set()) and not (to == "TEXT" and value.zeros == UNSURE)
+    require(total, f"TRY_CAST of {value.kind} to {to} has no rule, or is not determined.")
     if to in _BITS:
         edge = 1 << _BITS[to] - 1
         low = -edge if value.low < -edge else floor(value.low)
@@ -230,9 +229,11 @@ def _try_cast(node: exp.TryCast, scope: RowScope) -> Value:
         return Value("int", min(low, high), high, _BITS[to], count=value.count)
     if value.kind == _KINDS[to]:
         return value
+    made = Value(_KINDS[to], zeros=SIGNED if to == "DOUBLE" else 0)
+    if to == "BOOLEAN":
+        made = BOOL
     if to == "DOUBLE" and value.kind in ("int", "bool"):
-        return replace(double(value.low, value.high, value), zeros=0, count=value.count)
-    made = BOOL if to == "BOOLEAN" else Value(_KINDS[to], zeros=SIGNED if to == "DOUBLE" else 0)
+        made = replace(double(value.low, value.high, value), zeros=0)
     return replace(made, count=value.count)
 
 
@@ -253,58 +254,58 @@ def _case(node: exp.Case, scope: RowScope) -> Value:
     return hull([*values, NULL if default is None else scope.value(default)])
 
 
-_OPPOSITE = {exp.GT: exp.LTE, exp.GTE: exp.LT, exp.LT: exp.GTE, exp.LTE: exp.GT}
+_OPPOSITE: dict[type[Node], type[Node]] = {
+    exp.GT: exp.LTE,
+    exp.GTE: exp.LT,
+    exp.LT: exp.GTE,
+    exp.LTE: exp.GT,
+}
+_COMPARED = {exp.EQ, *_OPPOSITE}
 
 
-def refine(scope: RowScope, condition: Node, *, holds: bool = True) -> RowScope:
+def refine(scope: RowScope, test: Node, *, holds: bool = True) -> RowScope:
     """The scope with what a condition says about one expression, where it holds or does not.
 
     A condition that is NULL does not hold; then x is NULL, and a range says nothing about NULL.
     """
-    condition = bare(condition)
-    if isinstance(condition, exp.Not):
-        # NOT x holds only where x is false; where it does not hold, x may be NULL.
-        return refine(scope, condition.this, holds=False) if holds else scope
-    found = None
-    if isinstance(condition, exp.EQ) or type(condition) in _OPPOSITE:
-        end = scope.value(condition.expression)
-        found = _compared(type(condition), scope.value(condition.this), end, holds=holds)
-    elif isinstance(condition, exp.Between) and holds:
-        low, high = (scope.value(condition.args[end]) for end in ("low", "high"))
-        found = _compared(exp.GTE, scope.value(condition.this), low, holds=True)
-        found = found and _compared(exp.LTE, found, high, holds=True)
-    elif isinstance(condition, exp.In) and holds:
-        listed = [scope.value(part).most for part in condition.expressions]
-        count = None if None in listed else sum(filter(None, listed))
-        found = scope.value(condition.this).limited_to(count)
-    elif isinstance(condition, exp.Is) and not holds:
-        found = replace(scope.value(condition.this), null=False)
-    if found is None:
+    test = bare(test)
+    if isinstance(test, exp.Not):  # it holds where its part is false; else that may be NULL
+        return refine(scope, test.this, holds=False) if holds else scope
+    kind, ends = type(test), [(type(test), "expression")]
+    if isinstance(test, exp.Between) and holds:
+        ends = [(exp.GTE, "low"), (exp.LTE, "high")]
+    told = kind in (exp.In, exp.Between) if holds else kind is exp.Is
+    if not told and kind not in _COMPARED:
         return scope
-    found = replace(found, null=found.null and not holds)
-    return replace(scope, refined={**scope.refined, bare(condition.this): found})
+    found = scope.value(test.this)
+    if kind is exp.In:
+        listed = [scope.value(part).most for part in test.expressions]
+        found = found.limited_to(None if None in listed else sum(filter(None, listed)))
+    for compared, end in ends:
+        if compared in _COMPARED:
+            found = _compared(compared, found, scope.value(test.args[end]), holds=holds)
+    found = replace(found, null=found.null and not holds and kind is not exp.Is)
+    return replace(scope, refined={**scope.refined, bare(test.this): found})
 
 
-def _compared(kind: type[Node], value: Value, other: Value, *, holds: bool) -> Value | None:
+def _compared(kind: type[Node], value: Value, other: Value, *, holds: bool) -> Value:
     """A value that compares so with another one. NaN is greater than every number: `x > c` that
     does not hold excludes it, `x < c` does not."""
-    if not other.bounded or other.null:
-        return None
+    rounded = value.kind != other.kind and max(-other.low, other.high) >= 1 << 53
+    if not other.bounded or other.null or rounded:
+        return value  # where it is rounded, one of them becomes a double before
     if kind is exp.EQ and not holds and other.low == other.high == 0:
         return replace(value, zeros=0)
-    if kind not in _OPPOSITE or value.kind not in ("int", "double", "time"):
-        return None
-    kind = kind if holds else _OPPOSITE[kind]
+    if kind is exp.EQ or value.kind not in ("int", "double", "time"):
+        return value
+    kind, low, high = kind if holds else _OPPOSITE[kind], value.low, value.high
     whole = value.kind == other.kind == "int"
-    if value.kind != other.kind and max(-other.low, other.high) >= 1 << 53:
-        return None  # one of them is rounded to a double before they are compared
-    low, high, zeros = value.low, value.high, value.zeros
-    if (kind is exp.LT and other.high <= 0) or (kind is exp.GT and other.low >= 0):
-        zeros = 0  # it is not a zero
     if kind in (exp.LT, exp.LTE):
         high = min(high, other.high - (whole and kind is exp.LT))
     else:
         low = max(low, other.low + (whole and kind is exp.GT))
+    nonzero = (kind is exp.LT and other.high <= 0) or (kind is exp.GT and other.low >= 0)
+    zeros = 0 if nonzero else value.zeros
     # If the range is empty, one point of it: no row comes here.
     return replace(value, low=min(low, high), high=high, zeros=zeros, polynomial=None)
 
@@ -312,8 +313,7 @@ def _compared(kind: type[Node], value: Value, other: Value, *, holds: bool) -> V
 def _coalesce(node: exp.Coalesce, scope: RowScope) -> Value:
     """The first value that is not NULL. COALESCE(SUM(x), 0) of no rows is the empty sum, 0."""
     values = scope.values(node, "this", "expressions")
-    empty = isinstance(bare(node.this), exp.Sum) and node.expressions == [_ZERO]
-    null = all(value.null for value in values)
+    empty, null = match(node, "COALESCE(SUM(x), 0)"), all(value.null for value in values)
     return replace(hull(values), null=null, polynomial=values[0].polynomial if empty else None)
 
 
@@ -325,7 +325,7 @@ def _nullif(node: exp.Nullif, scope: RowScope) -> Value:
     return replace(values[0].optional(), zeros=0 if gone else values[0].zeros)
 
 
-RULES: dict[type[Node], Callable[..., Value]] = {
+EXPRESSIONS: Rules = {
     exp.Literal: _literal,
     exp.Null: lambda node, scope: NULL,
     exp.Boolean: lambda node, scope: replace(BOOL, null=False, count=1),

@@ -4,15 +4,14 @@ Their results have no useful range, but the types matter: SIGN makes an integer 
 sums of it may overflow.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
 from math import inf
 
 from sqlglot import exp
 
-from deniable.errors import PlanRefused
-from deniable.kernel.expressions import NUMBERS, RULES, RowScope, check_kinds, text_of
-from deniable.kernel.reading import Node, bare, only
+from deniable.kernel.expressions import NUMBERS, RowScope, Rules, check_kinds
+from deniable.kernel.reading import Node, bare, match, only, require, text_of
 from deniable.kernel.values import BOOL, UNSURE, Value, double, hull, integer
 
 _FARTHEST_PLACE = 10**9  # in a text
@@ -53,9 +52,8 @@ def _function(node: Node, scope: RowScope) -> Value:
             continue
         value = scope.value(part)
         check_kinds([value], kinds[name])
-        far = value.low != value.high or abs(value.low) > _FARTHEST_PLACE
-        if kinds[name] is _PLACE and far:
-            raise PlanRefused("A position in a text is not a constant of moderate size.")
+        near = value.low == value.high and abs(value.low) <= _FARTHEST_PLACE
+        require(near or kinds[name] is not _PLACE, "A position in a text is no small constant.")
         zeros = max(zeros, value.zeros) if zeros else 0
     return replace(result, null=True, zeros=zeros)
 
@@ -64,14 +62,10 @@ def _power(node: exp.Pow, scope: RowScope) -> Value:
     """A negative power of a zero is an infinity with its sign, so its sign is determined."""
     base, power = values = scope.values(node, "this", "expression")
     check_kinds(values, NUMBERS)
-    sign = bare(node.this)  # x + 0.0 is never -0.0
-    zero = scope.value(sign.expression) if isinstance(sign, exp.Add) else base
-    if (
-        base.zeros == UNSURE
-        and power.low < 0
-        and not (zero.low == zero.high == zero.zeros == 0)
-    ):
-        raise PlanRefused("The base of a power may be 0 with either sign.")
+    added = match(node.this, "x + y").get("y")  # x + 0.0 is never -0.0
+    zero = base if added is None else scope.value(added)
+    known = base.zeros != UNSURE or power.low >= 0 or zero.low == zero.high == zero.zeros == 0
+    require(known, "The base of a power may be 0 with either sign.")
     return double(-inf, inf, *values)
 
 
@@ -101,10 +95,9 @@ def _escape(node: exp.Escape, scope: RowScope) -> Value:
     are constants, and the pattern does not."""
     like, mark = only(node, "this", "expression").this, text_of(node.expression) or ""
     pattern = text_of(like.expression) if isinstance(like, exp.Like | exp.ILike) else None
-    if pattern is None or len(mark) != 1:
-        raise PlanRefused("ESCAPE belongs to LIKE, and takes constants.")
-    if pattern.replace(mark * 2, "").endswith(mark):  # pairs from the left, as engines read
-        raise PlanRefused("A pattern ends with its escape character.")
+    require(pattern is not None and len(mark) == 1, "ESCAPE belongs to LIKE, with constants.")
+    rest = (pattern or "").replace(mark * 2, "")  # pairs from the left, as the engine reads
+    require(not rest.endswith(mark), "A pattern ends with its escape character.")
     return scope.value(like)
 
 
@@ -112,20 +105,18 @@ def _date_part(node: Node, scope: RowScope) -> Value:
     """Parts and differences of timestamps in the calendar, and timestamps cut to a unit."""
     only(node, "this", "expression", "unit", "date_part_boundary")
     unit = node.this if isinstance(node, exp.Extract) else node.args.get("unit")
-    if not isinstance(unit, exp.Var) or unit.name.upper() not in _UNITS:
-        raise PlanRefused("A date function has no such unit.")
-    first, last = _CALENDAR
+    known = isinstance(unit, exp.Var) and unit.name.upper() in _UNITS
+    require(known, "A date function has no such unit.")
     dates = [part for part in node.iter_expressions() if not isinstance(bare(part), exp.Var)]
     for date in map(scope.value, dates):
-        if date.kind != "time" or not first <= date.low or not date.high <= last:
-            raise PlanRefused("A date function of a timestamp that may be out of range.")
+        inside = _CALENDAR[0] <= date.low and date.high <= _CALENDAR[1]
+        require(date.kind == "time" and inside, "A timestamp may be out of range.")
     if isinstance(node, exp.TimestampTrunc):
         return Value("time")
     return replace(integer(-(1 << 50), 1 << 50, 64), null=True)
 
 
-ALL: dict[type[Node], Callable[..., Value]] = {
-    **RULES,
+FUNCTIONS: Rules = {
     **dict.fromkeys(_SIGNATURES, _function),
     exp.Pow: _power,
     **dict.fromkeys((exp.Abs, exp.Round, exp.Trunc), _kept_type),

@@ -1,48 +1,26 @@
-"""Names: what columns, aliases and the order of a window refer to."""
+"""Names: what outputs, units and the order of a window refer to."""
 
-import re
 from dataclasses import replace
 
 from sqlglot import exp
 
 from deniable.errors import PlanRefused
-from deniable.kernel.expressions import RowScope
+from deniable.kernel.aggregates import AGGREGATES
+from deniable.kernel.expressions import EXPRESSIONS, RowScope
 from deniable.kernel.facts import folded
-from deniable.kernel.functions import ALL
-from deniable.kernel.reading import Node, bare, no_rule, only, type_of
+from deniable.kernel.functions import FUNCTIONS
+from deniable.kernel.reading import Node, bare, match, only, require, type_of
 from deniable.kernel.relations import Relation
-from deniable.kernel.values import Names, Value
+from deniable.kernel.values import Names
 
-# Names without quotes that no engine takes for a keyword or a function.
-_NO_KEYWORD = re.compile(r"[a-z]\d*b?(_[a-z0-9_]+)?|place|group_place|cell|units|key|one")
+_RULES = {**EXPRESSIONS, **FUNCTIONS, **AGGREGATES}
 # To which type units of a kind may be cast: different units stay different, or become NULL.
 _INJECTIVE = {"integer": "INT128", "wide": "INT128", "text": "TEXT"}
 
 
-def name_of(node: Node, rows: Relation) -> str:
-    """The key of a column in its relation; after a join, of alias and name."""
-    if not isinstance(node, exp.Column) or not isinstance(node.this, exp.Identifier):
-        raise no_rule(node)
-    table = only(node, "this", "table").args.get("table")
-    name = folded(only(node.this, "this", "quoted").this)
-    if not node.this.args.get("quoted") and not _NO_KEYWORD.fullmatch(name):
-        raise PlanRefused(f"A name without quotes may be a keyword: {name}")
-    key = name if table is None else f"{folded(table.this)}\0{name}"
-    if key not in rows.columns:
-        raise PlanRefused(f"Unknown column: {node.sql('duckdb')}")
-    return key
-
-
 def scope_of(rows: Relation) -> RowScope:
-    """The columns of one row. A row's number is not among them: it depends on other rows."""
-
-    def find(column: exp.Column) -> Value:
-        name = name_of(column, rows)
-        if rows.numbered and name in rows.units:
-            raise PlanRefused("A row number is used as a value.")
-        return rows.columns[name]
-
-    return RowScope(find, ALL)
+    """The columns of one row."""
+    return RowScope(rows, _RULES)
 
 
 def outputs(node: exp.Select, rows: Relation) -> dict[str, Node]:
@@ -60,8 +38,7 @@ def outputs(node: exp.Select, rows: Relation) -> dict[str, Node]:
             found.append((f"\0{len(found)}", output))
         else:
             raise PlanRefused("An output has no name.")
-    if len(dict(found)) < len(found):
-        raise PlanRefused("Two outputs have the same name.")
+    require(len(dict(found)) == len(found), "Two outputs have the same name.")
     return dict(found)
 
 
@@ -73,42 +50,43 @@ def check_names(node: exp.Select) -> None:
     parts = [node.args[name] for name in ("where", "group", "having") if node.args.get(name)]
     for column in (column for part in parts for column in part.find_all(exp.Column)):
         own = aliases.get(folded(column.name), column)
-        if not isinstance(own, exp.Column) or folded(own.name) != folded(column.name):
-            raise PlanRefused(f"{column.name} is a column and another output.")
+        same = isinstance(own, exp.Column) and folded(own.name) == folded(column.name)
+        require(same, f"{column.name} is a column and another output.")
 
 
-def group_names(node: exp.Select, rows: Relation) -> list[str]:
+def group_names(node: exp.Select, rows: Relation) -> Names:
     """The columns of GROUP BY; nothing but columns, because a number would be a position."""
     group = node.args.get("group")
     parts = [] if group is None else only(group, "expressions").expressions
-    return [name_of(part, rows) for part in parts]
+    return frozenset(rows.name(part) for part in parts)
 
 
 def unit_in(node: Node, rows: Relation) -> str | None:
     """The unit column that an expression is, unchanged or cast so that units stay different;
     after a full join, the unit of whichever side has one."""
-    if isinstance(node, exp.Coalesce) and rows.either is not None:
-        sides = [bare(part) for part in only(node, "this", "expressions").iter_expressions()]
+    sides = match(node, "COALESCE(a, b)")
+    if sides and rows.either is not None:
         each = [replace(rows, units=units, either=None) for units in rows.either]
-        if len(sides) == 2 and all(map(unit_in, sides, each)):
-            return min(rows.either[0])
+        found = unit_in(sides["a"], each[0]) and unit_in(sides["b"], each[1])
+        return found and min(rows.either[0])
     if isinstance(node, exp.TryCast) and rows.owner is not None and not rows.numbered:
         to = type_of(only(node, "this", "to", "safe"))
         return unit_in(bare(node.this), rows) if _INJECTIVE.get(rows.owner.kind) == to else None
-    name = name_of(node, rows) if isinstance(node, exp.Column) else None
+    name = rows.name(node) if isinstance(node, exp.Column) else None
     return name if name in rows.units else None
 
 
 def equates_units(node: Node, left: Relation, right: Relation) -> bool:
     """Whether a condition says that the units of both sides are equal. They are compared as
     integers of 64 bits, or both are cast to one type in which units stay different."""
-    if not isinstance(node, exp.EQ) or left.owner is None:
+    sides = match(node, "a = b")
+    if not sides or left.owner is None:
         return False
-    a, b = bare(node.this), bare(node.expression)
     both = replace(left, columns={**left.columns, **right.columns})
-    cast = [isinstance(side, exp.TryCast) for side in (a, b)]
+    cast = [isinstance(side, exp.TryCast) for side in sides.values()]
     alike = all(cast) or (not any(cast) and left.owner.kind == "integer")
-    return bool(alike and unit_in(a, both) and unit_in(b, replace(both, units=right.units)))
+    other = replace(both, units=right.units)
+    return bool(alike and unit_in(sides["a"], both) and unit_in(sides["b"], other))
 
 
 def order_of(order: Node | None, rows: Relation) -> tuple[Names, Names]:
@@ -116,13 +94,12 @@ def order_of(order: Node | None, rows: Relation) -> tuple[Names, Names]:
     plain, hashed = set[str](), set[str]()
     for part in [] if order is None else only(order, "expressions").expressions:
         inner = bare(only(part, "this", "desc", "nulls_first").this)
-        if isinstance(inner, exp.Column):
-            plain.add(name_of(inner, rows))
+        if not isinstance(inner, exp.Anonymous):
+            plain.add(rows.name(inner))
             continue
-        if not isinstance(inner, exp.Anonymous) or inner.name.upper() != "HASH":
-            raise no_rule(inner)
+        require(inner.name.upper() == "HASH", "A window is ordered by another function.")
         *columns, salt = only(inner, "this", "expressions").expressions
-        if not isinstance(salt, exp.Placeholder) or salt.name != "salt":
-            raise PlanRefused("A hash without the salt.")
-        hashed |= {name_of(column, rows) for column in columns}
+        salted = isinstance(salt, exp.Placeholder) and salt.name == "salt"
+        require(salted, "A hash without the salt.")
+        hashed |= {rows.name(column) for column in columns}
     return frozenset(plain), frozenset(hashed)

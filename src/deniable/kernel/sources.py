@@ -1,28 +1,32 @@
 """Where rows come from: tables, numbered tables, joins and parts of a table."""
 
-import re
 from dataclasses import dataclass, field, replace
 
 from sqlglot import exp
 
-from deniable.errors import PlanRefused
-from deniable.kernel.expressions import text_of
 from deniable.kernel.facts import MOST_ROWS, TableFacts, folded
 from deniable.kernel.names import equates_units, scope_of
-from deniable.kernel.reading import Node, bare, conditions, no_rule, only, operands
+from deniable.kernel.reading import (
+    Node,
+    bare,
+    conditions,
+    match,
+    only,
+    operands,
+    require,
+    text_of,
+)
 from deniable.kernel.relations import Owner, Relation, join_units
 from deniable.kernel.values import SIGNED, Limit, Value
 from deniable.query.plan.plan import KeyValue
 
-_NUMBERING = re.compile(r"ROW_NUMBER\(\) OVER \(\)(?: \* (\d+) \+ (\d+))?")
 _SINGLE = Limit("rows", frozenset())  # each row is a unit of its own
 
 
 def scan(table: TableFacts) -> Relation:
     """A table: its rows belong to their unit, or each row is a unit of its own."""
     kinds = {folded(name): kind for name, kind in table.columns.items()}
-    if len(kinds) < len(table.columns):
-        raise PlanRefused("Two columns of a table have the same name.")
+    require(len(kinds) == len(table.columns), "Two columns of a table have the same name.")
     columns = {name: _raw(kind).renamed(name) for name, kind in kinds.items()}
     rows = min(table.row_ceiling, MOST_ROWS)
     if table.public:
@@ -47,16 +51,16 @@ def number_rows(name: str, node: exp.Select, rows: Relation) -> Relation:
     """SELECT ROW_NUMBER() OVER () AS n, * FROM single rows, each of which is a unit. With
     several tables, the numbers are n * factor + place with place < factor."""
     number, star = node.expressions if len(node.expressions) == 2 else (node, node)
-    if not isinstance(only(star), exp.Star) or not isinstance(number, exp.Alias):
-        raise no_rule(node)
-    made = _NUMBERING.fullmatch(number.this.sql("duckdb"))
-    factor, place = (int(made[1] or 1), int(made[2] or 0)) if made else (0, 0)
-    column = folded(only(number, "this", "alias").alias)
-    if rows.owner is None or rows.owner.unit is not None or _SINGLE not in rows.limits:
-        raise PlanRefused("Only a table of single rows is numbered.")
-    if column in rows.columns or rows.numbered or not place < factor <= 1000:
-        raise PlanRefused("A row number has the name of a column, or is no such number.")
-    owner = replace(rows.owner, numbers=frozenset([(name, factor, place)]))
+    require(isinstance(star, exp.Star) and only(star), "A numbered table has other columns.")
+    made, column = only(number, "this", "alias").this, folded(number.alias)
+    found = match(made, "ROW_NUMBER() OVER () * f + p")
+    factor, place = (int(found[n].this) for n in "fp") if found else (1, 0)
+    plain = found or made.sql("duckdb") == "ROW_NUMBER() OVER ()"
+    single = rows.owner is not None and rows.owner.unit is None and _SINGLE in rows.limits
+    require(single and not rows.numbered, "Only a table of single rows is numbered.")
+    fits = plain and column not in rows.columns and place < factor <= 1000
+    require(fits, "A row number has the name of a column, or is no such number.")
+    owner = rows.owner and replace(rows.owner, numbers=frozenset([(name, factor, place)]))
     columns = {column: Value("raw wide", null=False), **rows.columns}
     return replace(rows, columns=columns, owner=owner, units=frozenset([column]))
 
@@ -64,28 +68,25 @@ def number_rows(name: str, node: exp.Select, rows: Relation) -> Relation:
 def join_rows(left: Relation, right: Relation, join: exp.Join) -> Relation:
     """Two private sides are joined on the unit. A public side may be joined on anything,
     but not so that its rows stay without a private row."""
-    side, on = str(join.args.get("side") or ""), join.args.get("on")
-    if side not in ("", "LEFT", "RIGHT", "FULL") or on is None:
-        raise no_rule(join)
-    tests = operands(on, exp.And)
+    side = str(join.args.get("side") or "")
+    require(side in ("", "LEFT", "RIGHT", "FULL"), "A join of another kind.")
+    tests = operands(require(join.args.get("on"), "A join without a condition."), exp.And)
     columns = _padded(left, side, "RIGHT") | _padded(right, side, "LEFT")
     rows = min(MOST_ROWS, left.rows * right.rows + left.rows + right.rows)
     if left.owner is not None and right.owner is not None:
         same = [part for part in tests if equates_units(part, left, right)]
-        if left.owner != right.owner or left.owner.unit is None or not same:
-            raise PlanRefused("Two private tables are not joined on one unit.")
+        alike = left.owner == right.owner and left.owner.unit is not None
+        require(alike and same, "Two private tables are not joined on one unit.")
         tests = [part for part in tests if part not in same]
-        both = Relation(columns, left.owner, rows, limits=join_units(left, right, side))
-        if side == "FULL":
-            both = replace(both, either=(left.units, right.units))
-        else:
-            kept = right if side == "RIGHT" else left
-            units = left.units | right.units if side == "" else kept.units
-            both = replace(both, units=units, known=kept.known or side == "")
+        kept = {"": left.units | right.units, "LEFT": left.units, "RIGHT": right.units}
+        known = {"": True, "LEFT": left.known, "RIGHT": right.known}.get(side, False)
+        both = Relation(columns, left.owner, rows, kept.get(side, frozenset()), known)
+        either = (left.units, right.units) if side == "FULL" else None
+        both = replace(both, limits=join_units(left, right, side), either=either)
     else:
         own, stays = (left, "LEFT") if left.owner is not None else (right, "RIGHT")
-        if own.owner is not None and side not in ("", stays):
-            raise PlanRefused("A public row would stay without a private one.")
+        alone = own.owner is not None and side not in ("", stays)
+        require(not alone, "A public row would stay without a private one.")
         groups = tuple(limit for limit in own.limits if limit.kind == "groups")
         both = Relation(columns, own.owner, rows, own.units, own.known, groups)
     for test in tests:
@@ -122,21 +123,26 @@ class PartRule:
         of e is the key, and no unit has two least values. With single rows, `e = key` keeps
         the rows of the key.
         """
-        parts = [node.args.get(name) for name in ("from_", "joins", "where")]
+        source, where = node.args.get("from_"), node.args.get("where")
+        if source is None or where is None or node.args.get("joins"):
+            return False
         table, unit = (_quoted(name or "") for name in (self.table.name, self.table.unit))
         each = 1 if self.table.unit is None else 2  # conditions for a column of the part
-        tests, expected = conditions(parts[2])[::each], []
+        expected, tests = [], conditions(where)[::each]
         for (column, key), test in zip(self.part, tests, strict=False):
-            if not isinstance(test, exp.EQ) or not _is_key(bare(test.expression), key):
+            found = match(test, "e = k")
+            names = {folded(one.name) for one in test.find_all(exp.Column)}
+            if not found or names != {folded(column)} or not _is_key(found["k"], key):
                 return False
-            e, literal = test.this.sql("duckdb"), test.expression.sql("duckdb")
-            names = {folded(one.name) for one in test.this.find_all(exp.Column)}
-            if names != {folded(column)} or self.readings.setdefault(column, e) != e:
+            e, k = (found[name].sql("duckdb") for name in "ek")
+            own = (
+                f"{unit} IN (SELECT {unit} FROM {table} GROUP BY {unit} HAVING MIN({e}) = {k})"
+            )
+            expected += [f"{e} = {k}", own][:each]
+            if self.readings.setdefault(column, e) != e:
                 return False
-            units = f"SELECT {unit} FROM {table} GROUP BY {unit} HAVING MIN({e}) = {literal}"
-            expected += [f"{e} = {literal}", f"{unit} IN ({units})"][:each]
+        told = f"{source.sql('duckdb')} {where.sql('duckdb')}"
         wanted = f"FROM {table} WHERE {' AND '.join(expected)}"
-        told = " ".join(part.sql("duckdb") for part in parts if part)
         return len(tests) == len(self.part) and told == wanted
 
 

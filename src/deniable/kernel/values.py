@@ -120,7 +120,9 @@ def double(low: Any, high: Any, *parts: Value) -> Value:
     null, zeros = any(part.null for part in parts), max([SIGNED, *(p.zeros for p in parts)])
     if max(-low, high) > _LARGEST_DOUBLE:
         return Value("double", null=null, zeros=zeros)
-    away = [0 if end == int(end) < 1 << 53 else abs(end) * _SLACK + _TINY for end in (-low, high)]
+    away = [
+        0 if end == int(end) < 1 << 53 else abs(end) * _SLACK + _TINY for end in (-low, high)
+    ]
     zeros = 0 if low > 0 or high < 0 else zeros
     return Value("double", low - away[0], high + away[1], null=null, zeros=zeros)
 

@@ -10,7 +10,7 @@ from deniable.kernel.answers import LastSelect, answer_of, movement
 from deniable.kernel.derivation import Derivation
 from deniable.kernel.facts import Facts, folded
 from deniable.kernel.polynomials import Joint, RowSum
-from deniable.kernel.reading import read_statement
+from deniable.kernel.reading import read_statement, require
 from deniable.kernel.sources import PartRule
 from deniable.privacy import ApproximateLoss, GaussianLoss, Loss, PureLoss
 from deniable.query.plan.plan import Block, Choice, Plan
@@ -52,8 +52,7 @@ def check_plan(plan: Plan, facts: Facts) -> KernelVerdict:
         raise PlanRefused("The statement nests too deeply to be checked: split it.") from None
     except Exception as problem:  # a tree that no rule expects
         raise PlanRefused(f"The plan cannot be checked: {type(problem).__name__}.") from problem
-    if not fits:
-        raise PlanRefused(f"The plan costs {total!r}, which is more than it charges.")
+    require(fits, f"The plan costs {total!r}, which is more than it charges.")
     return KernelVerdict(parts, total, tuple(check.part.readings.items()) if check.part else ())
 
 
@@ -73,20 +72,21 @@ class _Check:
     def parts(self) -> tuple[Moved, ...]:
         """The movement and the loss of every part that is paid for."""
         plan = self.plan
-        for table in map(self.facts.find, plan.tables):
-            if table is None or table.public or table.neighbors != plan.neighbors:
-                raise PlanRefused("The plan is about a table that is not private as it says.")
-            if folded(table.unit or "") != folded(plan.unit or ""):
-                raise PlanRefused("The plan protects another unit than its table.")
+        for name in plan.tables:
+            table = require(self.facts.find(name), "The plan is about an unknown table.")
+            private = not table.public and table.neighbors == plan.neighbors
+            require(private, "The plan is about a table that is not private as it says.")
+            same = folded(table.unit or "") == folded(plan.unit or "")
+            require(same, "The plan protects another unit than its table.")
             self.part = PartRule(table, plan.part) if plan.part else None
-        if plan.part and plan.beside:
-            raise PlanRefused("A plan about a part of a table reads another private table.")
-        if plan.thresholding is None and any(key.values is None for key in plan.keys):
-            raise PlanRefused("Private keys are shown without a threshold.")
+        alone = not (plan.part and plan.beside)
+        require(alone, "A plan about a part of a table reads another private table.")
+        hidden = plan.thresholding or all(key.values is not None for key in plan.keys)
+        require(hidden, "Private keys are shown without a threshold.")
         shared = [block for block in plan.blocks if not block.sql]
         counted = [block for block in plan.blocks if block.sql]
-        if bool(plan.engine_sql) != bool(shared or plan.thresholding):
-            raise PlanRefused("The plan has statements that nothing pays for.")
+        paid = bool(plan.engine_sql) == bool(shared or plan.thresholding)
+        require(paid, "The plan has statements that nothing pays for.")
         found = self._groups(shared) if plan.engine_sql else []
         found += [self._block(block, _ROW, self._cells(block.sql)) for block in counted]
         return (*found, *(self._chosen(choice) for choice in plan.choices))
@@ -97,10 +97,10 @@ class _Check:
         statement = Derivation(self.facts, sizes, self.part)
         answer = answer_of(read_statement(sql), statement)
         keys, owner = answer.sources(self.names), answer.rows.owner
-        if not statement.read <= {folded(name) for name in self.plan.tables}:
-            raise PlanRefused("A statement reads a private table that is not charged.")
-        if owner is None or owner.neighbors != self.plan.neighbors:
-            raise PlanRefused("The statement has other neighbours than the plan.")
+        charged = statement.read <= {folded(name) for name in self.plan.tables}
+        require(charged, "A statement reads a private table that is not charged.")
+        alike = owner is not None and owner.neighbors == self.plan.neighbors
+        require(alike, "The statement has other neighbours than the plan.")
         groups = answer.rows.groups_per_unit(keys) if keys else 1
         rows = answer.rows.rows_per_group(keys)
         if groups is None or rows is None:
@@ -114,8 +114,8 @@ class _Check:
         shown = ["units"] if self.plan.thresholding is not None else []
         features = [name for block in blocks for name in block.features]
         keys = answer.sources(self.names)
-        if list(answer.columns) != [*self.names, *shown, *features] or keys != answer.keys:
-            raise PlanRefused("The statement has other columns or groups than the plan.")
+        same = list(answer.columns) == [*self.names, *shown, *features] and keys == answer.keys
+        require(same, "The statement has other columns or groups than the plan.")
         found = [self._block(block, answer.reach(block.features), limits) for block in blocks]
         return [*found, *([self._shown(answer, *limits)] if shown else [])]
 
@@ -127,27 +127,27 @@ class _Check:
         if plan.other:  # a unit's groups may all be in the group of others, and add up
             square = l1**2
         mechanism: Any = block.mechanism
-        kind, declared = _kind(mechanism), mechanism.sensitivity
-        odds = getattr(mechanism, "odds", None)
-        if kind not in ("Laplace", "Gaussian") or mechanism.step != 1 or odds is not None:
-            raise PlanRefused("The noise of a block has no rule.")
-        if (l1 > declared) if kind == "Laplace" else (square > declared**2):
-            told = f"One unit moves {block.about} by {l1} (L1)"
-            raise PlanRefused(f"{told}, and the plan declares {declared}.")
-        loss: Loss = (
-            GaussianLoss(mu_squared=max(1, square) / mechanism.variance)
-            if kind == "Gaussian"
-            else PureLoss(max(1, l1) * mechanism.epsilon / declared)
-        )
-        return Moved(block.about, l1, square, declared, loss)
+        kind, declared, loss = _kind(mechanism), mechanism.sensitivity, None
+        if kind == "Laplace" and l1 <= declared:
+            loss = PureLoss(max(1, l1) * mechanism.epsilon / declared)
+        if kind == "Gaussian" and square <= declared**2:
+            loss = GaussianLoss(mu_squared=max(1, square) / mechanism.variance)
+        moved = f"One unit moves {block.about} by {l1} (L1)"
+        cost: Loss = require(loss, f"{moved}, and the plan declares {declared}.")
+        plain = mechanism.step == 1 and getattr(mechanism, "odds", None) is None
+        require(plain, "The noise of a block has no rule.")
+        return Moved(block.about, l1, square, declared, cost)
 
     def _shown(self, answer: LastSelect, groups: int, rows: int) -> Moved:
         """The threshold counts units: one row of a unit in each group, and each counts 1."""
-        rule = self.plan.thresholding
-        if _kind(rule) != "Thresholding" or answer.form("units") != _ONE or rows != 1:
-            raise PlanRefused("`units` does not count each unit once in a group.")
-        if rule is None or rule.groups < groups or rule.neighbors != self.plan.neighbors:
-            raise PlanRefused("The threshold is made for fewer groups of a unit.")
+        rule = require(self.plan.thresholding, "There is no threshold.")
+        once = answer.form("units") == _ONE and rows == 1
+        require(once, "`units` does not count each unit once in a group.")
+        fits = rule.groups >= groups and rule.neighbors == self.plan.neighbors
+        require(
+            fits and _kind(rule) == "Thresholding",
+            "The threshold is made for fewer groups of a unit.",
+        )
         loss = ApproximateLoss(rule.epsilon, rule.delta)
         return Moved("units", groups, groups, Fraction(rule.groups), loss)
 
@@ -157,14 +157,11 @@ class _Check:
         there, whatever values the others have."""
         answer, limits = self._read(sql)
         keys = answer.sources(self.names)
-        if list(answer.columns) != [*self.names, "cell", "n"] or not answer.is_derived("cell"):
-            raise PlanRefused("A statement of cells has other columns.")
-        if answer.counts_values("n"):
-            counts = keys == answer.keys
-        else:
-            counts = keys <= answer.keys and answer.form("n") == _ONE
-        if not counts:
-            raise PlanRefused("A statement of cells does not count rows or values.")
+        cells = list(answer.columns) == [*self.names, "cell", "n"] and answer.is_derived("cell")
+        require(cells, "A statement of cells has other columns.")
+        counts = answer.counts_values("n") and keys == answer.keys
+        counts = counts or (keys <= answer.keys and answer.form("n") == _ONE)
+        require(counts, "A statement of cells does not count rows or values.")
         return limits
 
     def _chosen(self, choice: Choice) -> Moved:
@@ -176,8 +173,8 @@ class _Check:
         replaced, keyed = self.plan.neighbors == "replace", bool(self.plan.keys)
         if _kind(mechanism) == "Quantiles":
             swaps = mechanism.neighbors == "replace"
-            if swaps and not (replaced and mechanism.method == "independent"):
-                raise PlanRefused("Quantiles that take the number of rows for public.")
+            private = not swaps or (replaced and mechanism.method == "independent")
+            require(private, "Quantiles that take the number of rows for public.")
             once, steps, rounds = not keyed and swaps, rows, 1
         elif _kind(mechanism) == "PermuteAndFlip" and mechanism.step is None:
             once, rounds = not keyed and not mechanism.monotone, len(choice.names)
@@ -185,8 +182,8 @@ class _Check:
         else:
             raise PlanRefused("The choice has no rule.")
         steps *= groups * (2 if replaced and not once else 1)
-        if choice.changes < steps:
-            raise PlanRefused(f"One unit is {steps} steps; the plan counts {choice.changes}.")
+        within = steps <= choice.changes
+        require(within, f"One unit is {steps} steps; the plan counts {choice.changes}.")
         loss = (mechanism.loss * rounds).group(steps)
         return Moved(choice.about, steps, steps, Fraction(choice.changes), loss)
 
