@@ -10,10 +10,10 @@ from math import ceil
 from sqlglot import exp
 
 from deniable.kernel.derivation import Derivation
-from deniable.kernel.names import group_names, outputs
 from deniable.kernel.polynomials import Joint, RowSum, joint
 from deniable.kernel.reading import Node, conditions, match, no_rule, only, require
 from deniable.kernel.relations import Relation
+from deniable.kernel.sources import group_names, outputs
 from deniable.kernel.values import UNSURE, Form, Names, Value
 from deniable.privacy.neighbors import Neighbors
 

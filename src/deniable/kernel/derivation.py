@@ -10,13 +10,13 @@ from dataclasses import dataclass, field, replace
 
 from sqlglot import exp
 
-from deniable.kernel import names
-from deniable.kernel.aggregates import cut, substitute
+from deniable.kernel import sources
 from deniable.kernel.expressions import RowScope, refine
 from deniable.kernel.facts import Facts, folded
+from deniable.kernel.functions import cut, substitute
 from deniable.kernel.reading import Node, bare, conditions, match, no_rule, only, require
 from deniable.kernel.relations import Relation, unite
-from deniable.kernel.sources import PartRule, join_rows, number_rows, scan
+from deniable.kernel.sources import PartRule
 from deniable.kernel.values import Form, Limit, Names, Value, integer
 
 _SELECT = ("expressions", "from_", "joins", "where", "group", "having", "distinct", "with_")
@@ -61,7 +61,7 @@ class Derivation:
         outside = self.part is not None and self.part.table == table
         require(not outside, "A table is read outside of its part.")
         self.read |= set() if table.public else {folded(table.name)}
-        return scan(table)
+        return sources.scan(table)
 
     def _with(self, node: Node | None, tables: Tables) -> Tables:
         """WITH ... AS MATERIALIZED (SELECT ROW_NUMBER() OVER () AS n, * FROM table): each row
@@ -81,7 +81,7 @@ class Derivation:
             fine = not hides and one.args.get("materialized")
             require(fine, "WITH hides a table, is made twice, or is not materialized.")
             self.numbered |= used
-            found[name] = number_rows(name, inner, self.relation(source, {}))
+            found[name] = sources.number_rows(name, inner, self.relation(source, {}))
         return found
 
     def _source(self, node: exp.Select, tables: Tables) -> Relation:
@@ -93,31 +93,29 @@ class Derivation:
         if not joins:
             return left
         join = only(joins[0], "this", "on", "side")
-        sides = [folded(part.alias) for part in (first.this, join.this)]
-        named = all(sides) and sides[0] != sides[1]
-        require(named, "The sides of a join need different names.")
-        right = self.relation(join.this, tables).qualified(sides[1])
-        return join_rows(left.qualified(sides[0]), right, join)
+        a, b = (folded(part.alias) for part in (first.this, join.this))
+        require(a and b and a != b, "The sides of a join need different names.")
+        right = self.relation(join.this, tables).qualified(b)
+        return sources.join_rows(left.qualified(a), right, join)
 
     def _select(self, node: exp.Select, tables: Tables) -> Relation:
         """A sub-query: filtered, then projected or grouped. One that restricts a table to the
         part may read that table; it reads nothing else."""
         if self.part is not None and self.part.restricts(node):
             return replace(self, part=None)._select(node, tables)
-        rows = self.filtered(node, tables)
-        distinct = node.args.get("distinct")
+        rows, distinct = self.filtered(node, tables), node.args.get("distinct")
         if node.args.get("group") is not None or _aggregates(node):
+            require(distinct is None, "DISTINCT stands beside groups.")
             return self._grouped(node, rows)
-        if node.args.get("having") is not None:
-            raise no_rule(node)
-        made = self.made(node, rows, names.scope_of(rows))
+        require(node.args.get("having") is None, "HAVING stands where there are no groups.")
+        made = self.made(node, rows, sources.scope_of(rows))
         return made if distinct is None else _distinct(made, only(distinct))
 
     def filtered(self, node: exp.Select, tables: Tables) -> Relation:
         """The rows of FROM for which WHERE holds."""
         tables = self._with(node.args.get("with_"), tables)
         rows = self._source(node, tables)
-        names.check_names(node)
+        sources.check_names(node)
         for condition in conditions(node.args.get("where")):
             listed = condition.args.get("query") is not None
             rows = self.among(rows, condition, tables) if listed else _filter(rows, condition)
@@ -147,13 +145,13 @@ class Derivation:
     def made(self, node: exp.Select, rows: Relation, scope: RowScope) -> Relation:
         """The outputs of a SELECT: columns computed from one row or group, window numbers, and
         the unit under any name."""
-        outputs = names.outputs(node, rows)
+        outputs = sources.outputs(node, rows)
         if any(isinstance(part.this, exp.RowNumber) for part in outputs.values()):
             rows = rows.interchanged()
             scope = replace(scope, rows=rows)
         columns, units, images = dict[str, Value](), set[str](), dict[str, str]()
         for name, part in outputs.items():
-            source = names.unit_in(part, rows)
+            source = sources.unit_in(part, rows)
             if isinstance(part, exp.Column):
                 images.setdefault(rows.name(part), name)
             if source is not None:
@@ -180,10 +178,8 @@ class Derivation:
         Proof. A group holds rows of one unit, so it is computed from that unit's rows. For each
         value of the columns a unit has one group.
         """
-        keys = names.group_names(node, rows)
-        own = rows.owner is None or keys & rows.units
-        require(own, "GROUP BY puts rows of several units together.")
-        require(not node.args.get("distinct"), "DISTINCT stands beside groups.")
+        keys = sources.group_names(node, rows)
+        require(rows.owner is None or keys & rows.units, "GROUP BY mixes rows of units.")
         for condition in conditions(node.args.get("having")):
             _groups_of(rows, keys).boolean(condition)
         return self.summed(node, rows.limited(Limit("rows", keys)), keys)
@@ -203,8 +199,8 @@ class Derivation:
 def _groups_of(rows: Relation, keys: Names) -> RowScope:
     """A scope in which only keys and aggregates have values."""
     shown = {name: rows.columns[name].interchanged() for name in keys}
-    scope = names.scope_of(replace(rows, columns=shown))
-    return replace(scope, inner=names.scope_of(rows))
+    scope = sources.scope_of(replace(rows, columns=shown))
+    return replace(scope, inner=sources.scope_of(rows))
 
 
 def _filter(rows: Relation, condition: Node) -> Relation:
@@ -218,7 +214,7 @@ def _filter(rows: Relation, condition: Node) -> Relation:
     unit = match(condition, "NOT x IS NULL").get("x")
     if isinstance(unit, exp.Column) and rows.name(unit) in rows.units:
         return replace(rows, known=True)
-    scope = names.scope_of(rows)
+    scope = sources.scope_of(rows)
     scope.boolean(condition)
     for node, value in refine(scope, condition).refined.items():
         if isinstance(node, exp.Column):
@@ -240,7 +236,7 @@ def _window(node: exp.Window, rows: Relation) -> Value:
     """
     parts = only(node, "this", "partition_by", "order", "over").args.get("partition_by") or []
     by = frozenset(map(rows.name, parts))
-    order, hashed = names.order_of(node.args.get("order"), rows)
+    order, hashed = sources.order_of(node.args.get("order"), rows)
     apart = rows.owner is not None and by & rows.units and rows.known
     require(apart, "A window does not keep the rows of each known unit apart.")
     numbered = rows.numbered and (order | hashed) & rows.units
@@ -259,10 +255,8 @@ def _window(node: exp.Window, rows: Relation) -> Value:
 
 def _distinct(rows: Relation, _: Node) -> Relation:
     """SELECT DISTINCT with the unit among the columns: one row for each unit and values."""
-    own = rows.owner is None or rows.units
-    require(own, "DISTINCT puts rows of several units together.")
-    once = Limit("rows", frozenset(rows.columns) - rows.units)
-    return rows.interchanged().limited(once)
+    require(rows.owner is None or rows.units, "DISTINCT mixes rows of units.")
+    return rows.interchanged().limited(Limit("rows", frozenset(rows.columns) - rows.units))
 
 
 def _aggregates(node: exp.Select) -> bool:

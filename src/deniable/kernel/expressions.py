@@ -5,45 +5,34 @@ and total in the engine: no row makes them fail, and none looks at another row, 
 rows, at the time or at a setting.
 """
 
-import operator
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from fractions import Fraction
 from math import ceil, floor, inf, isfinite
+from operator import add, mul, sub
 from typing import Any
 
 from sqlglot import exp
 
 from deniable.kernel.polynomials import RowSum
-from deniable.kernel.reading import (
-    Node,
-    bare,
-    match,
-    no_rule,
-    only,
-    operands,
-    require,
-    text_of,
-    type_of,
-)
+from deniable.kernel.reading import Node, bare, match, no_rule, only, operands, require
 from deniable.kernel.relations import Relation
 from deniable.kernel.values import BOOL, NULL, SIGNED, UNSURE, Value, double, hull, integer
 
 _BITS = {"INT": 32, "BIGINT": 64, "INT128": 128}
 _KINDS = {"DOUBLE": "double", "TEXT": "text", "BOOLEAN": "bool", "DATE": "date"}
 _KINDS |= {"TIMESTAMPNTZ": "time"}
+_MADE = {"DOUBLE": Value("double", zeros=SIGNED), "BOOLEAN": BOOL}
 _STAMP = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2} [0-9]{2}:[0-9]{2}:[0-9]{2}")
 NUMBERS = {"int", "double", "null"}
 _RAW = {"raw wide", "raw number", "raw text", "raw boolean", "text", "null"}
+_ANY = {*_RAW, "raw date", "int", "double", "bool"}
 # From which kinds a TRY_CAST to a type is total and gives the same result on every run.
-_TRY = {
-    "DOUBLE": {*_RAW, "raw date", "int", "double", "bool"},
-    "TEXT": {*_RAW, "int", "double", "bool", "date"},
-    "BOOLEAN": {*_RAW, "raw date", "int", "double", "bool"},
-    "BIGINT": {*_RAW, "raw date", "int", "double"},
-    "INT": NUMBERS,
+_TRY = {"DOUBLE": _ANY, "BOOLEAN": _ANY, "BIGINT": _ANY - {"bool"}, "INT": NUMBERS}
+_TRY |= {"TEXT": {*_RAW, "int", "double", "bool", "date"}}
+_TRY |= {
     "TIMESTAMPNTZ": {*_RAW, "raw date", "time"},
     "DATE": {*_RAW, "raw date", "time", "date"},
 }
@@ -69,13 +58,12 @@ class RowScope:
             return self.refined[node]
         if isinstance(node, exp.Column):
             name = self.rows.name(node)
-            number = self.rows.numbered and name in self.rows.units
-            require(not number, "A row number is used as a value.")
+            counted = self.rows.numbered and name in self.rows.units
+            require(not counted, "A row number is used as a value.")
             return self.rows.columns[name]
-        rule = self.rules.get(type(node))
-        if rule is None:
+        if type(node) not in self.rules:
             raise no_rule(node)
-        return rule(node, self)
+        return self.rules[type(node)](node, self)
 
     def values(self, node: Node, *names: str) -> list[Value]:
         """What is known about the parts of an expression, which has no others than these."""
@@ -88,15 +76,24 @@ class RowScope:
 
 def check_kinds(values: list[Value], kinds: set[str]) -> None:
     """Refuses values of other kinds: they would be cast, and the cast could fail."""
-    fitting = all(value.kind in kinds for value in values)
-    require(fitting, "An expression has a part of the wrong type.")
+    require(kinds.issuperset(value.kind for value in values), "A part has the wrong type.")
 
 
 def _check_alike(values: list[Value]) -> None:
     """Refuses values of several types: one of them would be cast, and the cast could fail."""
-    kinds = {"number" if v.kind in ("int", "double") else v.kind for v in values} - {"null"}
-    alike = len(kinds) < 2 and kinds <= {"number", "text", "bool", "time", "date"}
-    require(alike, "Values of different types are compared.")
+    kinds = {"double" if value.kind == "int" else value.kind for value in values} - {"null"}
+    known = kinds <= {"double", "text", "bool", "time", "date"}
+    require(known and len(kinds) < 2, "Values of different types are compared.")
+
+
+def type_of(node: Node) -> str:
+    """The type of a cast, without parameters."""
+    return str(only(node.args["to"], "this").this.name)
+
+
+def text_of(node: Node) -> str | None:
+    """The text that a node is, if it is a constant."""
+    return node.this if isinstance(node, exp.Literal) and node.is_string else None
 
 
 def _literal(node: exp.Literal, scope: RowScope) -> Value:
@@ -105,13 +102,13 @@ def _literal(node: exp.Literal, scope: RowScope) -> Value:
     if node.is_string:
         return Value("text", null=False, count=1)
     require(isfinite(float(node.this)), "A number is not finite.")
-    number = Fraction(node.this)
     if not node.this.isdigit():
-        return Value("decimal", number, number, null=False, count=1)
-    bits = max(8, 1 << int(number).bit_length().bit_length())
+        decimal = Fraction(node.this)
+        return Value("decimal", decimal, decimal, null=False, count=1)
+    number, by = int(node.this), RowSum.constant(int(node.this))
+    bits = max(8, 1 << number.bit_length().bit_length())
     require(bits <= 128, "An integer is wider than 128 bits.")
-    by = RowSum.constant(int(number))
-    return Value("int", int(number), int(number), bits, null=False, count=1, polynomial=by)
+    return Value("int", number, number, bits, null=False, count=1, polynomial=by)
 
 
 def _negative(node: exp.Neg, scope: RowScope) -> Value:
@@ -134,8 +131,7 @@ def _arithmetic(node: exp.Binary, scope: RowScope) -> Value:
     return result
 
 
-_APPLY: dict[type[Node], Callable[..., Any]] = {exp.Add: operator.add, exp.Sub: operator.sub}
-_APPLY |= {exp.Mul: operator.mul}
+_APPLY: Mapping[type[Node], Any] = {exp.Add: add, exp.Sub: sub, exp.Mul: mul}
 
 
 def _combined(kind: type[Node], a: Value, b: Value) -> Value:
@@ -175,8 +171,7 @@ def _comparison(node: Node, scope: RowScope) -> Value:
 
 def _logic(node: Node, scope: RowScope) -> Value:
     """AND, OR and NOT of conditions."""
-    parts = operands(node, type(node)) if isinstance(node, exp.Connector) else [node.this]
-    for part in parts:
+    for part in [node.this] if isinstance(node, exp.Not) else operands(node, type(node)):
         scope.boolean(part)
     return BOOL
 
@@ -229,12 +224,9 @@ def _try_cast(node: exp.TryCast, scope: RowScope) -> Value:
         return Value("int", min(low, high), high, _BITS[to], count=value.count)
     if value.kind == _KINDS[to]:
         return value
-    made = Value(_KINDS[to], zeros=SIGNED if to == "DOUBLE" else 0)
-    if to == "BOOLEAN":
-        made = BOOL
     if to == "DOUBLE" and value.kind in ("int", "bool"):
-        made = replace(double(value.low, value.high, value), zeros=0)
-    return replace(made, count=value.count)
+        return replace(double(value.low, value.high, value), zeros=0, count=value.count)
+    return replace(_MADE.get(to, Value(_KINDS[to])), count=value.count)
 
 
 def _case(node: exp.Case, scope: RowScope) -> Value:
@@ -242,14 +234,13 @@ def _case(node: exp.Case, scope: RowScope) -> Value:
     what they say about the range of an expression is used for that expression."""
     values, subject = [], only(node, "this", "ifs", "default").this
     for branch in node.args["ifs"]:
-        test, result = only(branch, "this", "true").this, branch.args["true"]
+        test, then = only(branch, "this", "true").this, scope
         if subject is not None:
             _check_alike([scope.value(subject), scope.value(test)])
-            values.append(scope.value(result))
-            continue
-        scope.boolean(test)
-        values.append(refine(scope, test).value(result))
-        scope = refine(scope, test, holds=False)
+        else:
+            scope.boolean(test)
+            then, scope = refine(scope, test), refine(scope, test, holds=False)
+        values.append(then.value(branch.args["true"]))
     default = node.args.get("default")
     return hull([*values, NULL if default is None else scope.value(default)])
 
@@ -260,7 +251,9 @@ _OPPOSITE: dict[type[Node], type[Node]] = {
     exp.LT: exp.GTE,
     exp.LTE: exp.GT,
 }
-_COMPARED = {exp.EQ, *_OPPOSITE}
+# What says something about a value: where it does not hold, and where it holds.
+_TOLD = ((exp.EQ, exp.Is, *_OPPOSITE), (exp.EQ, exp.In, exp.Between, *_OPPOSITE))
+_ENDS: dict[type[Node], Any] = {exp.Between: [(exp.GTE, "low"), (exp.LTE, "high")]}
 
 
 def refine(scope: RowScope, test: Node, *, holds: bool = True) -> RowScope:
@@ -271,20 +264,16 @@ def refine(scope: RowScope, test: Node, *, holds: bool = True) -> RowScope:
     test = bare(test)
     if isinstance(test, exp.Not):  # it holds where its part is false; else that may be NULL
         return refine(scope, test.this, holds=False) if holds else scope
-    kind, ends = type(test), [(type(test), "expression")]
-    if isinstance(test, exp.Between) and holds:
-        ends = [(exp.GTE, "low"), (exp.LTE, "high")]
-    told = kind in (exp.In, exp.Between) if holds else kind is exp.Is
-    if not told and kind not in _COMPARED:
+    if type(test) not in _TOLD[holds]:
         return scope
     found = scope.value(test.this)
-    if kind is exp.In:
+    for kind, end in _ENDS.get(type(test), [(type(test), "expression")]):
+        other = NULL if end not in test.args else scope.value(test.args[end])
+        found = _compared(kind, found, other, holds=holds)
+    if isinstance(test, exp.In):
         listed = [scope.value(part).most for part in test.expressions]
         found = found.limited_to(None if None in listed else sum(filter(None, listed)))
-    for compared, end in ends:
-        if compared in _COMPARED:
-            found = _compared(compared, found, scope.value(test.args[end]), holds=holds)
-    found = replace(found, null=found.null and not holds and kind is not exp.Is)
+    found = replace(found, null=found.null and not holds and not isinstance(test, exp.Is))
     return replace(scope, refined={**scope.refined, bare(test.this): found})
 
 
@@ -296,7 +285,7 @@ def _compared(kind: type[Node], value: Value, other: Value, *, holds: bool) -> V
         return value  # where it is rounded, one of them becomes a double before
     if kind is exp.EQ and not holds and other.low == other.high == 0:
         return replace(value, zeros=0)
-    if kind is exp.EQ or value.kind not in ("int", "double", "time"):
+    if kind not in _OPPOSITE or value.kind not in ("int", "double", "time"):
         return value
     kind, low, high = kind if holds else _OPPOSITE[kind], value.low, value.high
     whole = value.kind == other.kind == "int"

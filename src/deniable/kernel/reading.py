@@ -67,16 +67,6 @@ def bare(node: Node) -> Node:
     return node
 
 
-def type_of(node: Node) -> str:
-    """The type of a cast, without parameters."""
-    return str(only(node.args["to"], "this").this.name)
-
-
-def text_of(node: Node) -> str | None:
-    """The text that a node is, if it is a constant."""
-    return node.this if isinstance(node, exp.Literal) and node.is_string else None
-
-
 def operands(node: Node, kind: type[Node]) -> list[Node]:
     """What a chain of AND, or of OR, joins: a flat list, without parentheses."""
     found, left = list[Node](), [node]

@@ -39,8 +39,7 @@ class Owner:
         """The owner of rows of both. Row numbers may meet only if they are the same numbering,
         or cannot be equal: otherwise two rows would be taken for one."""
         both = replace(self, numbers=self.numbers | other.numbers)
-        same = both == replace(other, numbers=both.numbers)
-        require(same, "Rows of different kinds of units are put together.")
+        require(both == replace(other, numbers=both.numbers), "The parts have other units.")
         told = self.unit is not None or (self.numbers and other.numbers)
         require(told, "Rows without numbers are put together.")
         places = {(factor, place) for _, factor, place in both.numbers}
@@ -173,8 +172,7 @@ def unite(parts: list[Relation]) -> Relation:
     for part in parts[1:]:
         alike = list(part.columns) == list(first.columns) and part.units == first.units
         require(alike, "The parts of UNION ALL have different columns.")
-        public = (owner is None) == (part.owner is None)
-        require(public, "Public and private rows are put together.")
+        require(bool(owner) == bool(part.owner), "Public and private rows are put together.")
         owner = owner.united(part.owner) if owner and part.owner else None
     limits = []
     for limit in first.limits:

@@ -134,12 +134,8 @@ def hull(values: list[Value]) -> Value:
     if len(kinds) > 1 and kinds != {"int", "double"}:
         raise PlanRefused("CASE, COALESCE or UNION ALL mixes types.")
     counts, null = [value.most for value in values], any(value.null for value in values)
-    return Value(
-        min(kinds),  # a double, if there are both
-        min(value.low for value in known),
-        max(value.high for value in known),
-        max(value.bits for value in known) if kinds == {"int"} else 0,
-        null,
-        None if None in counts else sum(filter(None, counts)),
-        max(value.zeros for value in known),
-    )
+    count = None if None in counts else sum(filter(None, counts))
+    low, high = min(value.low for value in known), max(value.high for value in known)
+    bits, zeros = max(value.bits for value in known), max(value.zeros for value in known)
+    kind = min(kinds)  # a double, if there are both
+    return Value(kind, low, high, bits if kind == "int" else 0, null, count, zeros)

@@ -127,13 +127,14 @@ class _Check:
         if plan.other:  # a unit's groups may all be in the group of others, and add up
             square = l1**2
         mechanism: Any = block.mechanism
-        kind, declared, loss = _kind(mechanism), mechanism.sensitivity, None
+        kind, declared = _kind(mechanism), mechanism.sensitivity
+        loss: Loss | None = None
         if kind == "Laplace" and l1 <= declared:
             loss = PureLoss(max(1, l1) * mechanism.epsilon / declared)
         if kind == "Gaussian" and square <= declared**2:
             loss = GaussianLoss(mu_squared=max(1, square) / mechanism.variance)
         moved = f"One unit moves {block.about} by {l1} (L1)"
-        cost: Loss = require(loss, f"{moved}, and the plan declares {declared}.")
+        cost = require(loss, f"{moved}, and the plan declares {declared}.")
         plain = mechanism.step == 1 and getattr(mechanism, "odds", None) is None
         require(plain, "The noise of a block has no rule.")
         return Moved(block.about, l1, square, declared, cost)
