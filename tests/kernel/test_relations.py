@@ -6,10 +6,10 @@ import pytest
 
 from deniable.errors import PlanRefused
 from deniable.kernel.relations import Owner, Relation, join_units, unite
-from deniable.kernel.values import Limit, Value
+from deniable.kernel.values import BOOL, Limit, Value
 
 PERSON = Owner("patient", "integer", "add-remove")
-TEXT, FLAG = Value("text"), Value("bool", null=False)
+TEXT, FLAG = Value("text"), replace(BOOL, null=False)
 
 
 def relation(*limits, columns=("k", "v"), owner=PERSON, **kinds):
