@@ -4,8 +4,8 @@ It returns one row per group, with keys and sums, or the counts of cells.
 """
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from math import ceil
+from typing import NamedTuple
 
 from sqlglot import exp
 
@@ -20,8 +20,7 @@ from deniable.privacy.neighbors import Neighbors
 _LAST = ("expressions", "from_", "where", "group", "having", "with_")
 
 
-@dataclass(frozen=True, slots=True)
-class LastSelect:
+class LastSelect(NamedTuple):
     """The columns of the answer, and the rows that were added up to it."""
 
     columns: Mapping[str, Value]

@@ -57,7 +57,7 @@ class Derivation:
         table = self.facts.find(name)
         if table is None:
             size = require(sizes.get(name), f"The statement reads an unknown table: {name}")
-            return Relation({"key": Value("keys", count=size)}, None, size)
+            return Relation({"key": Value("keys", different=size)}, None, size)
         outside = self.part is not None and self.part.table == table
         require(not outside, "A table is read outside of its part.")
         self.read |= set() if table.public else {folded(table.name)}
@@ -136,11 +136,11 @@ class Derivation:
         if other.owner is None:
             listed = value.kind == "keys" and not more and not rows.numbered
             require(listed, "IN looks at another list than declared keys.")
-            return rows.with_column(name, rows.columns[name].limited_to(value.count))
+            return rows.with_column(name, rows.columns[name].limited_to(value.different))
         own = other.owner.unit is not None and rows.owner == other.owner and not more
         same = own and name in rows.units and key in other.units
         require(same, "IN looks at rows of other units.")
-        return replace(rows, known=True)
+        return rows._replace(known=True)
 
     def made(self, node: exp.Select, rows: Relation, scope: RowScope) -> Relation:
         """The outputs of a SELECT: columns computed from one row or group, window numbers, and
@@ -148,7 +148,7 @@ class Derivation:
         outputs = sources.outputs(node, rows)
         if any(isinstance(part.this, exp.RowNumber) for part in outputs.values()):
             rows = rows.interchanged()
-            scope = replace(scope, rows=rows)
+            scope = scope._replace(rows=rows)
         columns, units, images = dict[str, Value](), set[str](), dict[str, str]()
         for name, part in outputs.items():
             source = sources.unit_in(part, rows)
@@ -165,7 +165,7 @@ class Derivation:
                 columns[name] = value if scope.inner else value.renamed(name)
         for name, value in columns.items():
             if value.rank is not None:
-                columns[name] = replace(value, rank=value.rank.renamed(images))
+                columns[name] = value._replace(rank=value.rank.renamed(images))
         cast = any(isinstance(outputs[name], exp.TryCast) for name in units)
         # A cast may make a unit NULL in one of its columns.
         require(not cast or len(units) == 1, "A unit is cast, and also kept as it is.")
@@ -192,15 +192,15 @@ class Derivation:
         for name, value in made.columns.items():
             form = substitute(value, scope.sums)
             held = None if form is None else Form(group, form)
-            columns[name] = replace(value.renamed(name), rank=None, form=held)
-        return replace(made, columns=columns)
+            columns[name] = value.renamed(name)._replace(rank=None, form=held)
+        return made._replace(columns=columns)
 
 
 def _groups_of(rows: Relation, keys: Names) -> RowScope:
     """A scope in which only keys and aggregates have values."""
     shown = {name: rows.columns[name].interchanged() for name in keys}
-    scope = sources.scope_of(replace(rows, columns=shown))
-    return replace(scope, inner=sources.scope_of(rows))
+    scope = sources.scope_of(rows._replace(columns=shown))
+    return scope._replace(inner=sources.scope_of(rows))
 
 
 def _filter(rows: Relation, condition: Node) -> Relation:
@@ -213,7 +213,7 @@ def _filter(rows: Relation, condition: Node) -> Relation:
     """
     unit = match(condition, "NOT x IS NULL").get("x")
     if isinstance(unit, exp.Column) and rows.name(unit) in rows.units:
-        return replace(rows, known=True)
+        return rows._replace(known=True)
     scope = sources.scope_of(rows)
     scope.boolean(condition)
     for node, value in refine(scope, condition).refined.items():
@@ -221,7 +221,7 @@ def _filter(rows: Relation, condition: Node) -> Relation:
             name = rows.name(node)
             rows = rows.with_column(name, rows.columns[name].limited_to(value.most))
             if value.rank is not None:
-                rows = rows.limited(replace(value.rank, most=int(value.high)))
+                rows = rows.limited(value.rank._replace(most=int(value.high)))
     return rows
 
 
@@ -243,14 +243,14 @@ def _window(node: exp.Window, rows: Relation) -> Value:
     require(not numbered, "A window is ordered by row numbers.")
     number = integer(1, max(1, rows.rows), 64)
     if isinstance(node.this, exp.DenseRank) and by <= rows.units:
-        return replace(number, rank=Limit("groups", order - rows.units))
+        return number._replace(rank=Limit("groups", order - rows.units))
     if not isinstance(node.this, exp.RowNumber):
         raise no_rule(node)
     ordered = by | order | rows.units
     once = [one.columns for one in rows.limits if (one.kind, one.most) == ("rows", 1)]
     total = ordered >= set(rows.columns) or any(columns <= ordered for columns in once)
     require(total, "The order of a window leaves ties between different rows.")
-    return replace(number, rank=Limit("rows", by - rows.units))
+    return number._replace(rank=Limit("rows", by - rows.units))
 
 
 def _distinct(rows: Relation, _: Node) -> Relation:

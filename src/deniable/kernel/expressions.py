@@ -7,12 +7,11 @@ rows, at the time or at a setting.
 
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
 from datetime import datetime
 from fractions import Fraction
 from math import ceil, floor, inf, isfinite
 from operator import add, mul, sub
-from typing import Any
+from typing import Any, NamedTuple
 
 from sqlglot import exp
 
@@ -40,15 +39,14 @@ _ZERO = Value("int", 0, 0, 8, null=False, polynomial=RowSum.constant(0))
 Rules = Mapping[type[Node], "Callable[..., Value]"]
 
 
-@dataclass(frozen=True, slots=True)
-class RowScope:
+class RowScope(NamedTuple):
     """The row, or the group of rows, that an expression is computed from."""
 
     rows: Relation
     rules: Rules
-    refined: Mapping[Node, Value] = field(default_factory=dict)  # by what conditions say
+    refined: Mapping[Node, Value]  # by what conditions say
+    sums: dict[str, RowSum]  # of a group: its aggregates
     inner: "RowScope | None" = None  # of a group: the scope of its rows
-    sums: dict[str, RowSum] = field(default_factory=dict)  # of a group: its aggregates
 
     def value(self, node: Node) -> Value:
         """What is known about an expression. A row's number is no value: it depends on other
@@ -100,22 +98,22 @@ def _literal(node: exp.Literal, scope: RowScope) -> Value:
     """A text or a number. An integer takes the type of what stands beside it, so it counts as
     of the smallest type that holds it. Decimals are only cast to DOUBLE."""
     if node.is_string:
-        return Value("text", null=False, count=1)
+        return Value("text", null=False, different=1)
     require(isfinite(float(node.this)), "A number is not finite.")
     if not node.this.isdigit():
         decimal = Fraction(node.this)
-        return Value("decimal", decimal, decimal, null=False, count=1)
+        return Value("decimal", decimal, decimal, null=False, different=1)
     number, by = int(node.this), RowSum.constant(int(node.this))
     bits = max(8, 1 << number.bit_length().bit_length())
     require(bits <= 128, "An integer is wider than 128 bits.")
-    return Value("int", number, number, bits, null=False, count=1, polynomial=by)
+    return Value("int", number, number, bits, null=False, different=1, polynomial=by)
 
 
 def _negative(node: exp.Neg, scope: RowScope) -> Value:
     """-x is 0 - x, but for the sign of a zero."""
     (value,) = scope.values(node, "this")
     if value.kind == "decimal":
-        return replace(value, low=-value.high, high=-value.low, zeros=int(value.low == 0))
+        return value._replace(low=-value.high, high=-value.low, zeros=int(value.low == 0))
     return _combined(exp.Sub, _ZERO, value)
 
 
@@ -146,7 +144,7 @@ def _combined(kind: type[Node], a: Value, b: Value) -> Value:
         return double(min(corners), max(corners), a, b)
     result = integer(min(corners), max(corners), max(a.bits, b.bits), a, b)
     known = a.polynomial is not None and b.polynomial is not None
-    return replace(result, polynomial=apply(a.polynomial, b.polynomial) if known else None)
+    return result._replace(polynomial=apply(a.polynomial, b.polynomial) if known else None)
 
 
 def _division(node: exp.Binary, scope: RowScope) -> Value:
@@ -158,7 +156,7 @@ def _division(node: exp.Binary, scope: RowScope) -> Value:
     require(b.zeros != UNSURE, "A divisor may be 0 with either sign.")
     known = isinstance(node, exp.Div) and a.bounded and b.bounded
     if not known or b.low <= 0 <= b.high:
-        return replace(double(-inf, inf, a, b), null=True)
+        return double(-inf, inf, a, b)._replace(null=True)
     corners = [Fraction(x) / y for x in (a.low, a.high) for y in (b.low, b.high)]
     return double(min(corners), max(corners), a, b)
 
@@ -179,7 +177,7 @@ def _logic(node: Node, scope: RowScope) -> Value:
 def _is_null(node: exp.Is, scope: RowScope) -> Value:
     """x IS NULL is true or false for any type."""
     scope.value(require(match(node, "x IS NULL").get("x"), "IS takes NULL only."))
-    return replace(BOOL, null=False)
+    return BOOL._replace(null=False)
 
 
 def _cast(node: exp.Cast, scope: RowScope) -> Value:
@@ -188,17 +186,17 @@ def _cast(node: exp.Cast, scope: RowScope) -> Value:
     row if it is no moment of the calendar."""
     to, value = type_of(only(node, "this", "to")), scope.value(node.this)
     if to == "DOUBLE" and value.kind in ("int", "decimal"):
-        return replace(
-            double(value.low, value.high, value), zeros=value.zeros, count=value.count
+        return double(value.low, value.high, value)._replace(
+            zeros=value.zeros, different=value.different
         )
     if to == "TIMESTAMPNTZ":
         moment = require(_moment(text_of(bare(node.this)) or ""), "This is no moment.")
-        return Value("time", moment, moment, null=False, count=1)
+        return Value("time", moment, moment, null=False, different=1)
     if to not in _BITS or value.kind not in ("int", "double") or not value.bounded:
         raise no_rule(node)
     fitting = integer(floor(value.low), ceil(value.high), _BITS[to], value)
     same = value.polynomial if value.kind == "int" else None
-    return replace(fitting, polynomial=same, count=value.count)
+    return fitting._replace(polynomial=same, different=value.different)
 
 
 def _moment(text: str) -> int | None:
@@ -221,12 +219,12 @@ def _try_cast(node: exp.TryCast, scope: RowScope) -> Value:
         edge = 1 << _BITS[to] - 1
         low = -edge if value.low < -edge else floor(value.low)
         high = edge - 1 if value.high > edge - 1 else ceil(value.high)
-        return Value("int", min(low, high), high, _BITS[to], count=value.count)
+        return Value("int", min(low, high), high, _BITS[to], different=value.different)
     if value.kind == _KINDS[to]:
         return value
     if to == "DOUBLE" and value.kind in ("int", "bool"):
-        return replace(double(value.low, value.high, value), zeros=0, count=value.count)
-    return replace(_MADE.get(to, Value(_KINDS[to])), count=value.count)
+        return double(value.low, value.high, value)._replace(zeros=0, different=value.different)
+    return _MADE.get(to, Value(_KINDS[to]))._replace(different=value.different)
 
 
 def _case(node: exp.Case, scope: RowScope) -> Value:
@@ -273,8 +271,8 @@ def refine(scope: RowScope, test: Node, *, holds: bool = True) -> RowScope:
     if isinstance(test, exp.In):
         listed = [scope.value(part).most for part in test.expressions]
         found = found.limited_to(None if None in listed else sum(filter(None, listed)))
-    found = replace(found, null=found.null and not holds and not isinstance(test, exp.Is))
-    return replace(scope, refined={**scope.refined, bare(test.this): found})
+    found = found._replace(null=found.null and not holds and not isinstance(test, exp.Is))
+    return scope._replace(refined={**scope.refined, bare(test.this): found})
 
 
 def _compared(kind: type[Node], value: Value, other: Value, *, holds: bool) -> Value:
@@ -284,7 +282,7 @@ def _compared(kind: type[Node], value: Value, other: Value, *, holds: bool) -> V
     if not other.bounded or other.null or rounded:
         return value  # where it is rounded, one of them becomes a double before
     if kind is exp.EQ and not holds and other.low == other.high == 0:
-        return replace(value, zeros=0)
+        return value._replace(zeros=0)
     if kind not in _OPPOSITE or value.kind not in ("int", "double", "time"):
         return value
     kind, low, high = kind if holds else _OPPOSITE[kind], value.low, value.high
@@ -296,14 +294,14 @@ def _compared(kind: type[Node], value: Value, other: Value, *, holds: bool) -> V
     nonzero = (kind is exp.LT and other.high <= 0) or (kind is exp.GT and other.low >= 0)
     zeros = 0 if nonzero else value.zeros
     # If the range is empty, one point of it: no row comes here.
-    return replace(value, low=min(low, high), high=high, zeros=zeros, polynomial=None)
+    return value._replace(low=min(low, high), high=high, zeros=zeros, polynomial=None)
 
 
 def _coalesce(node: exp.Coalesce, scope: RowScope) -> Value:
     """The first value that is not NULL. COALESCE(SUM(x), 0) of no rows is the empty sum, 0."""
     values = scope.values(node, "this", "expressions")
     empty, null = match(node, "COALESCE(SUM(x), 0)"), all(value.null for value in values)
-    return replace(hull(values), null=null, polynomial=values[0].polynomial if empty else None)
+    return hull(values)._replace(null=null, polynomial=values[0].polynomial if empty else None)
 
 
 def _nullif(node: exp.Nullif, scope: RowScope) -> Value:
@@ -311,13 +309,13 @@ def _nullif(node: exp.Nullif, scope: RowScope) -> Value:
     values = scope.values(node, "this", "expression")
     _check_alike(values)
     gone = values[1].low == values[1].high == 0
-    return replace(values[0].optional(), zeros=0 if gone else values[0].zeros)
+    return values[0].optional()._replace(zeros=0 if gone else values[0].zeros)
 
 
 EXPRESSIONS: Rules = {
     exp.Literal: _literal,
     exp.Null: lambda node, scope: NULL,
-    exp.Boolean: lambda node, scope: replace(BOOL, null=False, count=1),
+    exp.Boolean: lambda node, scope: BOOL._replace(null=False, different=1),
     exp.Neg: _negative,
     **dict.fromkeys(_APPLY, _arithmetic),
     **dict.fromkeys((exp.Div, exp.Mod), _division),

@@ -58,7 +58,7 @@ def _function(node: Node, scope: RowScope) -> Value:
         near = value.low == value.high and abs(value.low) <= _FARTHEST_PLACE
         require(near or kinds[name] is not _PLACE, "A position in a text is no small constant.")
         zeros = max(zeros, value.zeros) if zeros else 0
-    return replace(result, null=True, zeros=zeros)
+    return result._replace(null=True, zeros=zeros)
 
 
 def _power(node: exp.Pow, scope: RowScope) -> Value:
@@ -83,7 +83,7 @@ def _kept_type(node: Node, scope: RowScope) -> Value:
         return double(value.low - 1, value.high + 1, value)
     check_kinds([value], {"double", "null"})
     result = double(-inf, inf, *values)
-    return replace(result, zeros=0) if isinstance(node, exp.Abs) else result
+    return result._replace(zeros=0) if isinstance(node, exp.Abs) else result
 
 
 def _extremum(node: Node, scope: RowScope) -> Value:
@@ -116,7 +116,7 @@ def _date_part(node: Node, scope: RowScope) -> Value:
         require(date.kind == "time" and inside, "A timestamp may be out of range.")
     if isinstance(node, exp.TimestampTrunc):
         return Value("time")
-    return replace(integer(-(1 << 50), 1 << 50, 64), null=True)
+    return integer(-(1 << 50), 1 << 50, 64)._replace(null=True)
 
 
 def _rows_of(scope: RowScope) -> RowScope:
@@ -152,7 +152,7 @@ def _sum(node: exp.Sum, scope: RowScope) -> Value:
     require(whole, "SUM of values that are not integers in a range.")
     result = integer(min(0, value.low) * most, max(0, value.high) * most, 128)
     form = _polynomial(argument, rows)
-    return _named(replace(result, null=True), form.present(form.boxes), scope)
+    return _named(result._replace(null=True), form.present(form.boxes), scope)
 
 
 def _named(value: Value, form: RowSum, scope: RowScope) -> Value:
@@ -224,7 +224,7 @@ def cut(node: Node, scope: RowScope) -> Value | None:
     reach = joint([rows]).times(m.low)
     product = scope.value(bare(node.args["ifs"][0].args["true"]).this)  # which cannot overflow
     bounded = integer(reach.low, reach.high, product.bits)
-    return replace(bounded, null=True, form=Form(count.group, rows, m.low))
+    return bounded._replace(null=True, form=Form(count.group, rows, m.low))
 
 
 FUNCTIONS: Rules = {

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from itertools import chain, combinations, product
 from math import comb
-from typing import Any, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 from deniable.errors import PlanRefused
 
@@ -70,8 +70,7 @@ class RowSum:
         return RowSum({(own | more, m): by for (own, m), by in self.terms.items()}, self.boxes)
 
 
-@dataclass(frozen=True, slots=True)
-class Joint:
+class Joint(NamedTuple):
     """What one row adds to several features: each is in [low, high], and their absolute values
     add up to at most `total`."""
 

@@ -7,9 +7,9 @@ changing one unit removes or changes only rows that it owns.
 
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
 from itertools import product
 from math import prod
+from typing import NamedTuple
 
 from sqlglot import exp
 
@@ -22,8 +22,7 @@ from deniable.privacy.neighbors import Neighbors
 _NO_KEYWORD = re.compile(r"[a-z]\d*b?(_[a-z0-9_]+)?|place|group_place|cell|units|key|one")
 
 
-@dataclass(frozen=True, slots=True)
-class Owner:
+class Owner(NamedTuple):
     """Whose the rows are: the values of a unit column, or single rows.
 
     `numbers` names the numberings of rows, each as (its name, factor, remainder): its numbers
@@ -38,8 +37,8 @@ class Owner:
     def united(self, other: "Owner") -> "Owner":
         """The owner of rows of both. Row numbers may meet only if they are the same numbering,
         or cannot be equal: otherwise two rows would be taken for one."""
-        both = replace(self, numbers=self.numbers | other.numbers)
-        require(both == replace(other, numbers=both.numbers), "The parts have other units.")
+        both = self._replace(numbers=self.numbers | other.numbers)
+        require(both == other._replace(numbers=both.numbers), "The parts have other units.")
         told = self.unit is not None or (self.numbers and other.numbers)
         require(told, "Rows without numbers are put together.")
         places = {(factor, place) for _, factor, place in both.numbers}
@@ -48,8 +47,7 @@ class Owner:
         return both
 
 
-@dataclass(frozen=True, slots=True)
-class Relation:
+class Relation(NamedTuple):
     """Columns, owner and limits. `units` are the columns that hold the unit itself."""
 
     columns: Mapping[str, Value]
@@ -125,25 +123,25 @@ class Relation:
 
     def limited(self, limit: Limit) -> "Relation":
         """The relation with one more limit."""
-        return replace(self, limits=(*self.limits, limit))
+        return self._replace(limits=(*self.limits, limit))
 
     def with_column(self, name: str, value: Value) -> "Relation":
         """The relation with something else known about a column."""
-        return replace(self, columns={**self.columns, name: value})
+        return self._replace(columns={**self.columns, name: value})
 
     def interchanged(self) -> "Relation":
         """The relation where rows that compare equal may change places."""
         held = {name: value.interchanged() for name, value in self.columns.items()}
-        return replace(self, columns=held)
+        return self._replace(columns=held)
 
     def qualified(self, alias: str) -> "Relation":
         """The relation with its columns named by alias and name. Window numbers and sums lose
         their meaning, because a join repeats rows."""
         images = {name: f"{alias}\0{name}" for name in self.columns}
-        plain = {n: replace(v, rank=None, form=None) for n, v in self.columns.items()}
+        plain = {n: v._replace(rank=None, form=None) for n, v in self.columns.items()}
         columns = {images[name]: value.renamed(images[name]) for name, value in plain.items()}
         units = frozenset(images[name] for name in self.units)
-        return replace(self, columns=columns, units=units, limits=self.carried(images))
+        return self._replace(columns=columns, units=units, limits=self.carried(images))
 
 
 def join_units(left: Relation, right: Relation, side: str) -> tuple[Limit, ...]:
@@ -159,7 +157,7 @@ def join_units(left: Relation, right: Relation, side: str) -> tuple[Limit, ...]:
             rows.append(Limit("rows", a.columns | b.columns, both))
     groups = [limit for limit in (*left.limits, *right.limits) if limit.kind == "groups"]
     # NULL, where there is no partner, is one more value.
-    return (*rows, *(replace(limit, most=limit.most + (side != "")) for limit in groups))
+    return (*rows, *(limit._replace(most=limit.most + (side != "")) for limit in groups))
 
 
 def unite(parts: list[Relation]) -> Relation:
@@ -179,7 +177,7 @@ def unite(parts: list[Relation]) -> Relation:
         like = (limit.kind, limit.columns)
         same = [[a.most for a in p.limits if (a.kind, a.columns) == like] for p in parts]
         if all(same):
-            limits.append(replace(limit, most=sum(min(one) for one in same)))
+            limits.append(limit._replace(most=sum(min(one) for one in same)))
     hulls = {name: hull([part.columns[name] for part in parts]) for name in first.columns}
     columns = {name: value.renamed(name) for name, value in hulls.items()}
     rows, known = sum(part.rows for part in parts), all(part.known for part in parts)

@@ -1,6 +1,6 @@
 """Where rows come from, and what names stand for: tables, joins, parts, units and outputs."""
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 from sqlglot import exp
 
@@ -21,7 +21,7 @@ _SINGLE = Limit("rows", frozenset())  # each row is a unit of its own
 
 def scope_of(rows: Relation) -> RowScope:
     """The columns of one row."""
-    return RowScope(rows, _RULES)
+    return RowScope(rows, _RULES, {}, {})
 
 
 def outputs(node: exp.Select, rows: Relation) -> dict[str, Node]:
@@ -67,7 +67,7 @@ def unit_in(node: Node, rows: Relation) -> str | None:
     after a full join, the unit of whichever side has one."""
     sides = match(node, "COALESCE(a, b)")
     if sides and rows.either is not None:
-        each = [replace(rows, units=units, either=None) for units in rows.either]
+        each = [rows._replace(units=units, either=None) for units in rows.either]
         found = unit_in(sides["a"], each[0]) and unit_in(sides["b"], each[1])
         return found and min(rows.either[0])
     if isinstance(node, exp.TryCast) and rows.owner is not None and not rows.numbered:
@@ -83,10 +83,10 @@ def equates_units(node: Node, left: Relation, right: Relation) -> bool:
     sides = match(node, "a = b")
     if not sides or left.owner is None:
         return False
-    both = replace(left, columns={**left.columns, **right.columns})
+    both = left._replace(columns={**left.columns, **right.columns})
     cast = [isinstance(side, exp.TryCast) for side in sides.values()]
     alike = all(cast) or (not any(cast) and left.owner.kind == "integer")
-    other = replace(both, units=right.units)
+    other = both._replace(units=right.units)
     return bool(alike and unit_in(sides["a"], both) and unit_in(sides["b"], other))
 
 
@@ -143,9 +143,9 @@ def number_rows(name: str, node: exp.Select, rows: Relation) -> Relation:
     require(single and not rows.numbered, "Only a table of single rows is numbered.")
     fits = plain and column not in rows.columns and place < factor <= 1000
     require(fits, "A row number has the name of a column, or is no such number.")
-    owner = rows.owner and replace(rows.owner, numbers=frozenset([(name, factor, place)]))
+    owner = rows.owner and rows.owner._replace(numbers=frozenset([(name, factor, place)]))
     columns = {column: Value("raw wide", null=False), **rows.columns}
-    return replace(rows, columns=columns, owner=owner, units=frozenset([column]))
+    return rows._replace(columns=columns, owner=owner, units=frozenset([column]))
 
 
 def join_rows(left: Relation, right: Relation, join: exp.Join) -> Relation:
@@ -165,7 +165,7 @@ def join_rows(left: Relation, right: Relation, join: exp.Join) -> Relation:
         known = {"": True, "LEFT": left.known, "RIGHT": right.known}.get(side, False)
         both = Relation(columns, left.owner, rows, kept.get(side, frozenset()), known)
         either = (left.units, right.units) if side == "FULL" else None
-        both = replace(both, limits=join_units(left, right, side), either=either)
+        both = both._replace(limits=join_units(left, right, side), either=either)
     else:
         own, stays = (left, "LEFT") if left.owner is not None else (right, "RIGHT")
         alone = own.owner is not None and side not in ("", stays)

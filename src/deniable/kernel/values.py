@@ -1,10 +1,9 @@
 """What is known about a value of one row: its type, its range, and what it was made from."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
 from fractions import Fraction
 from math import inf
-from typing import Any
+from typing import Any, NamedTuple
 
 from deniable.errors import PlanRefused
 from deniable.kernel.polynomials import RowSum
@@ -16,8 +15,7 @@ _TINY = Fraction(1, 1 << 1000)
 SIGNED, UNSURE = 1, 2  # of zeros
 
 
-@dataclass(frozen=True, slots=True)
-class Limit:
+class Limit(NamedTuple):
     """At most `most` rows of a unit for each value of `columns`, or at most that many different
     values of `columns` for each unit. A window's number has the limit for its first number."""
 
@@ -28,11 +26,10 @@ class Limit:
     def renamed(self, images: Mapping[str, str]) -> "Limit | None":
         """The same under new names; None if a column is dropped."""
         kept = frozenset(images[name] for name in self.columns if name in images)
-        return replace(self, columns=kept) if self.columns <= set(images) else None
+        return self._replace(columns=kept) if self.columns <= set(images) else None
 
 
-@dataclass(frozen=True, slots=True)
-class Form:
+class Form(NamedTuple):
     """A column that is a sum over the rows that one GROUP BY put together.
 
     With `cut` m, it is that sum where there are at most m rows, and else the sum times m over
@@ -44,8 +41,7 @@ class Form:
     cut: int = 0
 
 
-@dataclass(frozen=True, slots=True)
-class Value:
+class Value(NamedTuple):
     """A value of one row, computed from that row alone.
 
     `kind` is "int", "double", "text", "bool", "time", "date", "null", or "raw" and the kind of
@@ -57,7 +53,7 @@ class Value:
     high: Any = inf  # likewise; a double may then be NaN, which is greater than every number
     bits: int = 0  # of an integer's type
     null: bool = True  # whether it may be NULL
-    count: int | None = None  # the most different values that filters leave, NULL included
+    different: int | None = None  # the most different values that filters leave, NULL included
     # Whether 0.0 and -0.0 may both occur (SIGNED), and which of them may depend on the order of
     # rows (UNSURE). Else values that compare equal are identical.
     zeros: int = 0
@@ -73,7 +69,7 @@ class Value:
     @property
     def most(self) -> int | None:
         """How many different values there can be, NULL included."""
-        counts = [] if self.count is None else [self.count]
+        counts = [] if self.different is None else [self.different]
         if self.kind in ("int", "bool") and self.bounded:
             counts.append(int(self.high) - int(self.low) + 1 + self.null)
         return min(counts, default=None)
@@ -85,25 +81,25 @@ class Value:
         no cast and no sum may rely on it.
         """
         known = [most for most in (self.most, count) if most is not None]
-        return replace(self, count=min(known, default=None))
+        return self._replace(different=min(known, default=None))
 
     def interchanged(self) -> "Value":
         """The value where one of several rows is taken that compare equal: whether it is 0.0 or
         -0.0, or which NaN, depends on the order of rows."""
-        return replace(self, zeros=UNSURE) if self.zeros else self
+        return self._replace(zeros=UNSURE) if self.zeros else self
 
     def optional(self) -> "Value":
         """The value, or NULL; no longer a column, a number of a window or a sum."""
-        count = None if self.count is None else self.count + 1
-        return replace(self, null=True, count=count, rank=None, form=None, polynomial=None)
+        count = None if self.different is None else self.different + 1
+        return self._replace(null=True, different=count, rank=None, form=None, polynomial=None)
 
     def renamed(self, name: str) -> "Value":
         """The value as a column of that name: a variable of later polynomials."""
-        return replace(self, polynomial=RowSum.variable(name, self.low, self.high))
+        return self._replace(polynomial=RowSum.variable(name, self.low, self.high))
 
 
 BOOL = Value("bool", 0, 1)
-NULL = Value("null", count=1)
+NULL = Value("null", different=1)
 
 
 def integer(low: Any, high: Any, bits: int, *parts: Value) -> Value:
