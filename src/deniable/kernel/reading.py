@@ -108,6 +108,6 @@ def _matches(node: object, pattern: object, found: dict[str, Node]) -> bool:
     node, pattern = bare(node), bare(pattern)
     if isinstance(pattern, exp.Column):
         return found.setdefault(pattern.name, node) == node
-    parts = {*node.args, *pattern.args}
+    parts = {**pattern.args, **node.args}
     alike = type(node) is type(pattern)
     return alike and all(_matches(node.args.get(p), pattern.args.get(p), found) for p in parts)
