@@ -96,17 +96,17 @@ def text_of(node: Node) -> str | None:
 
 def _literal(node: exp.Literal, scope: RowScope) -> Value:
     """A text or a number. An integer takes the type of what stands beside it, so it counts as
-    of the smallest type that holds it. Decimals are only cast to DOUBLE."""
+    of the smallest type that holds it. Decimals and larger integers are only cast to DOUBLE.
+    """
     if node.is_string:
         return Value("text", null=False, different=1)
     require(isfinite(float(node.this)), "A number is not finite.")
-    if not node.this.isdigit():
-        decimal = Fraction(node.this)
-        return Value("decimal", decimal, decimal, null=False, different=1)
-    number, by = int(node.this), RowSum.constant(int(node.this))
-    bits = max(8, 1 << number.bit_length().bit_length())
-    require(bits <= 128, "An integer is wider than 128 bits.")
-    return Value("int", number, number, bits, null=False, different=1, polynomial=by)
+    number = Fraction(node.this)
+    bits = max(8, 1 << int(number).bit_length().bit_length())
+    if not node.this.isdigit() or bits > 128:
+        return Value("decimal", number, number, null=False, different=1)
+    by = RowSum.constant(int(number))
+    return Value("int", int(number), int(number), bits, null=False, different=1, polynomial=by)
 
 
 def _negative(node: exp.Neg, scope: RowScope) -> Value:

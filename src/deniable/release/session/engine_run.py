@@ -41,6 +41,13 @@ class Engine(Protocol):
 
 
 @runtime_checkable
+class RunsPlanText(Protocol):
+    """An engine that knows whether it runs the plan's own text, which the kernel reads."""
+
+    runs_plan_text: bool
+
+
+@runtime_checkable
 class StreamsGroups(Protocol):
     """An engine that returns its groups in batches, so they need not all fit in memory."""
 
