@@ -26,7 +26,7 @@ from deniable.query.plan.plan import Plan
 from deniable.query.planner.request import make_plan
 from deniable.release.answer.answer_table import Answer
 from deniable.release.session.ask_options import AskOptions, with_names
-from deniable.release.session.engine_run import Engine, RunsPlanText, run
+from deniable.release.session.engine_run import Engine, run, runs_plan_text
 from deniable.release.session.plan_check import check_plan, check_same_text
 from deniable.release.session.release import Release
 from deniable.release.session.release_records import (
@@ -266,13 +266,9 @@ class Door:
         check_plan(plan, self.policy, self._rows)
         self._records.check(plan)
 
-    @property
-    def _runs_plan_text(self) -> bool:
-        return isinstance(self._engine, RunsPlanText) and self._engine.runs_plan_text
-
     def _write(self, plan: Plan) -> WrittenPlan:
         written = self._engine.prepare(plan)
-        if self._runs_plan_text:
+        if runs_plan_text(self._engine):
             check_same_text(written)
         return written
 
@@ -283,7 +279,7 @@ class Door:
 
     def describe_check(self, plan: Plan) -> str:
         """What the kernel derives about a plan, in words. Refuses a plan that it refuses."""
-        own = None if self._runs_plan_text else self._engine.name
+        own = None if runs_plan_text(self._engine) else self._engine.name
         return self._records.check(plan).describe(own)
 
     @with_names("question, epsilon=0.5")

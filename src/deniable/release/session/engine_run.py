@@ -54,6 +54,11 @@ class StreamsGroups(Protocol):
     def stream(self, written: WrittenPlan, /) -> Withheld[Iterator[ExactGroups]]: ...
 
 
+def runs_plan_text(engine: Engine) -> bool:
+    """Whether an engine runs the text of a plan, which the kernel reads, or one of its own."""
+    return isinstance(engine, RunsPlanText) and engine.runs_plan_text
+
+
 def run(
     engine: Engine, written: WrittenPlan, log_file: Path | None = None
 ) -> Answer | BaseException:
