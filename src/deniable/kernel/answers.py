@@ -30,9 +30,7 @@ class LastSelect(NamedTuple):
 
     def sources(self, names: Iterable[str]) -> Names:
         """The columns of GROUP BY that some columns of the answer are."""
-        parts = [
-            require(self.made.get(name), "A key of the plan is missing.") for name in names
-        ]
+        parts = [require(self.made.get(name), "A key is missing.") for name in names]
         return frozenset(self.rows.name(part) for part in parts)
 
     def is_derived(self, name: str) -> bool:

@@ -142,13 +142,10 @@ class _Check:
     def _shown(self, answer: LastSelect, groups: int, rows: int) -> Moved:
         """The threshold counts units: one row of a unit in each group, and each counts 1."""
         rule = require(self.plan.thresholding, "There is no threshold.")
-        once = answer.form("units") == _ONE and rows == 1
+        once = answer.form("units") == _ONE and rows == 1 and _kind(rule) == "Thresholding"
         require(once, "`units` does not count each unit once in a group.")
         fits = rule.groups >= groups and rule.neighbors == self.plan.neighbors
-        require(
-            fits and _kind(rule) == "Thresholding",
-            "The threshold is made for fewer groups of a unit.",
-        )
+        require(fits, "The threshold is made for fewer groups of a unit.")
         loss = ApproximateLoss(rule.epsilon, rule.delta)
         return Moved("units", groups, groups, Fraction(rule.groups), loss)
 
