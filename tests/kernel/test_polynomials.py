@@ -63,18 +63,20 @@ def test_no_row_moves_several_features_further_than_together(features, sides):
 def test_features_that_add_up_to_a_constant_are_paid_for_once():
     x = RowSum.variable("x", 0, 100).present(frozenset("x"))
     present, rows = RowSum.constant(1).present(frozenset("x")), RowSum.constant(1)
-    mean = [present.times(100).plus(x.times(-1)), x, rows.times(100).plus(present.times(-100))]
+    hundred = RowSum.constant(100)
+    mean = [hundred * present - x, x, hundred * rows - hundred * present]
     assert joint(mean) == Joint(100, 0, 100)
     assert joint(mean[2:]) == Joint(100, 0, 100)  # only where x is NULL
     square = RowSum({(frozenset("x"), (("x", 2),)): 1}, {"x": (0, 100)})
-    first = present.times(10_000).plus(x.times(-200)).plus(square)
-    assert joint([first, x.times(200).plus(square.times(-2)), square]).total == 10_000
+    twice = hundred * x + hundred * x
+    first = hundred * hundred * present - twice + square
+    assert joint([first, twice - square - square, square]).total == 10_000
 
 
 def test_a_feature_that_can_be_negative_counts_with_its_size():
     x = RowSum.variable("x", -3, 2).present(frozenset("x"))
     assert joint([x]) == Joint(3, -3, 2)
-    assert joint([x, x.times(-1)]).total == 6
+    assert joint([x, RowSum({}) - x]).total == 6
 
 
 def test_counts_of_tests_move_together_only_if_the_tests_exclude_one_another():

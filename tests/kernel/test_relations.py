@@ -1,15 +1,13 @@
 """How many rows and groups one unit has, after projections, joins and unions."""
 
-from dataclasses import replace
-
 import pytest
 
 from deniable.errors import PlanRefused
 from deniable.kernel.relations import Owner, Relation, join_units, unite
-from deniable.kernel.values import Limit, Value
+from deniable.kernel.values import BOOL, Limit, Value
 
 PERSON = Owner("patient", "integer", "add-remove")
-TEXT, FLAG = Value("text"), Value("bool", null=False)
+TEXT, FLAG = Value("text"), BOOL._replace(null=False)
 
 
 def relation(*limits, columns=("k", "v"), owner=PERSON, **kinds):
@@ -45,8 +43,8 @@ def test_rows_and_groups_of_a_unit(limits, by_rows, by_groups):
 
 def test_few_values_limit_the_groups():
     assert relation(k=FLAG).groups_per_unit(["k"]) == 2
-    assert relation(k=replace(FLAG, null=True)).groups_per_unit(["k"]) == 3
-    assert relation(k=Value("text", count=5), v=FLAG).groups_per_unit(["k", "v"]) == 10
+    assert relation(k=FLAG._replace(null=True)).groups_per_unit(["k"]) == 3
+    assert relation(k=Value("text", different=5), v=FLAG).groups_per_unit(["k", "v"]) == 10
     assert relation().groups_per_unit(["u"]) == 1
     assert relation(rows(3, "k"), k=FLAG).groups_per_unit(["v"]) == 6
 
@@ -60,10 +58,10 @@ def test_a_dropped_column_multiplies_a_limit_on_rows_and_keeps_one_on_groups():
 def test_a_join_on_the_unit_multiplies_rows():
     left, right = relation(rows(3, "k"), columns="k"), relation(rows(2, "v"), columns="v")
     assert join_units(left, right, "") == (rows(6, "k", "v"),)
-    none = replace(right, limits=(rows(0, "v"),))
+    none = right._replace(limits=(rows(0, "v"),))
     assert join_units(left, none, "LEFT") == (rows(3, "k", "v"),)
     assert join_units(left, right, "FULL") == (rows(12, "k", "v"),)
-    grouped = replace(right, limits=(groups(2, "v"),))
+    grouped = right._replace(limits=(groups(2, "v"),))
     assert join_units(left, grouped, "") == (groups(2, "v"),)
     assert join_units(left, grouped, "LEFT") == (groups(3, "v"),)
 
@@ -72,7 +70,7 @@ def test_union_all_adds_limits_that_all_parts_have():
     first, second = relation(rows(3, "k"), rows(9)), relation(rows(2, "k"), groups(2, "k"))
     assert unite([first, second]).limits == (rows(5, "k"),)
     assert unite([first, second]).rows == 2000
-    assert not unite([first, replace(second, known=False)]).known
+    assert not unite([first, second._replace(known=False)]).known
     wide = relation(k=Value("int", 0, 9, 32)), relation(k=Value("int", -5, 3, 32))
     assert (unite(list(wide)).columns["k"].low, unite(list(wide)).columns["k"].high) == (-5, 9)
 
@@ -81,11 +79,11 @@ def test_union_all_adds_limits_that_all_parts_have():
     "other",
     [
         relation(owner=None),
-        relation(owner=replace(PERSON, unit="nurse")),
-        relation(owner=replace(PERSON, kind="text")),
-        relation(owner=replace(PERSON, neighbors="replace")),
+        relation(owner=PERSON._replace(unit="nurse")),
+        relation(owner=PERSON._replace(kind="text")),
+        relation(owner=PERSON._replace(neighbors="replace")),
         relation(columns=("v", "k")),
-        replace(relation(), units=frozenset("k")),
+        relation()._replace(units=frozenset("k")),
     ],
 )
 def test_union_all_of_rows_that_do_not_match_is_refused(other):

@@ -192,6 +192,7 @@ class Trial:
             refused = isinstance(said, str)
             self.counts["refused"] += refused
             self.counts["harmful"] += harmful is not None
+            self.counts["others refused"] += harmful is None and refused
             if (harmful is not None and not refused) or "cannot be checked" in str(said):
                 self.wrong.append((name, harmful, said, mutant))
 
@@ -204,3 +205,5 @@ def test_no_harmful_mutant_is_accepted(size):
     assert not trial.wrong, (len(trial.wrong), trial.wrong[:3], trial.counts)
     assert trial.counts["refused"] >= trial.counts["mutants"] * 0.7, trial.counts
     assert trial.counts["harmful"] >= trial.counts["mutants"] * 0.15, trial.counts
+    others = trial.counts["mutants"] - trial.counts["harmful"]
+    print(f"{trial.counts['others refused']} of the {others} others are refused too")

@@ -3,37 +3,35 @@
 It returns one row per group, with keys and sums, or the counts of cells.
 """
 
-from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Mapping
 from math import ceil
+from typing import NamedTuple
 
 from sqlglot import exp
 
-from deniable.errors import PlanRefused
 from deniable.kernel.derivation import Derivation
-from deniable.kernel.names import group_names, name_of, outputs, scope_of
 from deniable.kernel.polynomials import Joint, RowSum, joint
-from deniable.kernel.reading import Node, bare, conjuncts, no_rule, only
+from deniable.kernel.reading import Node, conditions, match, no_rule, only, require
 from deniable.kernel.relations import Relation
-from deniable.kernel.values import Form, Value
+from deniable.kernel.sources import group_names, outputs
+from deniable.kernel.values import UNSURE, Form, Names, Value
 from deniable.privacy.neighbors import Neighbors
 
-_LAST = ("expressions", "from_", "where", "group", "with_")
+_LAST = ("expressions", "from_", "where", "group", "having", "with_")
 
 
-@dataclass(frozen=True, slots=True)
-class LastSelect:
+class LastSelect(NamedTuple):
     """The columns of the answer, and the rows that were added up to it."""
 
     columns: Mapping[str, Value]
     made: Mapping[str, Node]  # the expression of each column
     rows: Relation
-    keys: frozenset[str]  # the columns of GROUP BY
+    keys: Names  # the columns of GROUP BY
 
-    def source(self, name: str) -> str | None:
-        """The column of GROUP BY that a key is; None for other columns of the answer."""
-        part = self.made.get(name)
-        return name_of(part, self.rows) if isinstance(part, exp.Column) else None
+    def sources(self, names: Iterable[str]) -> Names:
+        """The columns of GROUP BY that some columns of the answer are."""
+        parts = [require(self.made.get(name), "A key is missing.") for name in names]
+        return frozenset(self.rows.name(part) for part in parts)
 
     def is_derived(self, name: str) -> bool:
         """Whether a column is a key, or computed from keys."""
@@ -41,20 +39,16 @@ class LastSelect:
 
     def counts_values(self, name: str) -> bool:
         """Whether a column is the number of different values."""
-        part = self.made[name]
-        return isinstance(part, exp.Count) and isinstance(bare(part.this), exp.Distinct)
+        return bool(match(self.made[name], "COUNT(DISTINCT x)"))
 
-    def form(self, name: str) -> RowSum | None:
+    def form(self, name: str) -> RowSum:
         """The sum over rows that a column is."""
-        held = self.columns[name].form
-        return None if held is None else held.rows
+        return require(self.columns[name].form, "A feature is not a sum over rows.").rows
 
     def reach(self, names: tuple[str, ...]) -> Joint:
         """How far one row moves several sums together. Columns that were cut by the same count
         are bounded together, by what the rows below them can do."""
-        features = [form for form in map(self.form, names) if form is not None]
-        if len(features) < len(names):
-            raise PlanRefused("A feature is not a sum over rows.")
+        features = [self.form(name) for name in names]
         shares = [form for form in map(self._share, features) if form is not None]
         if len(shares) == len(names) and len({(s.group, s.cut) for s in shares}) == 1:
             return joint(share.rows for share in shares).times(shares[0].cut)
@@ -62,63 +56,35 @@ class LastSelect:
 
     def _share(self, feature: RowSum) -> Form | None:
         """The share that a plain sum of one column adds up; None for other features."""
-        (_, monomial), factor = next(iter(feature.terms.items()), ((None, ()), 0))
-        if len(feature.terms) != 1 or factor != 1 or len(monomial) != 1 or monomial[0][1] != 1:
+        value = self.rows.columns.get(min(feature.boxes, default=""))
+        if value is None or value.polynomial is None or value.form is None:
             return None
-        value = self.rows.columns.get(monomial[0][0])
-        return value.form if value is not None and value.form and value.form.cut else None
+        plain = feature == value.polynomial.present(feature.boxes)
+        return value.form if plain and value.form.cut else None
 
 
 def answer_of(node: Node, statement: Derivation) -> LastSelect:
-    """The outermost SELECT, or a SELECT around it that only filters and renames groups."""
-    if not isinstance(node, exp.Select) or node.args.get("from_") is None:
-        raise no_rule(node)
-    source = node.args["from_"].this
-    sums = any(output.find(exp.AggFunc) for output in node.expressions)
-    if isinstance(source, exp.Subquery) and not sums:
-        return _around(only(node, "expressions", "from_", "where"), source, statement)
-    return _last(only(node, *_LAST), statement)
-
-
-def _last(node: exp.Select, statement: Derivation) -> LastSelect:
-    """Adds up the rows of each group.
+    """Adds up the rows of each group. HAVING may leave out groups whose keys are not declared.
 
     Proof. Rows belong to known units. One unit adds to the sums of a group what its own rows
-    there add, and these are the only rows that change when the unit does.
+    there add, and these are the only rows that change when the unit does. Which groups are left
+    out depends on their keys alone, so it is the same for all tables.
     """
-    rows = statement.filtered(node, {})
-    if rows.owner is None or not rows.known:
-        raise PlanRefused("The answer is not about rows of known units.")
+    if not isinstance(node, exp.Select):
+        raise no_rule(node)
+    rows = statement.filtered(only(node, *_LAST), {})
+    known = rows.owner is not None and rows.known
+    require(known, "The answer is not about rows of known units.")
     keys = group_names(node, rows)
-    if rows.numbered and frozenset(keys) & rows.units:
-        raise PlanRefused("The answer has row numbers for keys.")
+    numbered = rows.numbered and keys & rows.units
+    require(not numbered, "The answer has row numbers for keys.")
+    groups = Relation({name: rows.columns[name] for name in keys}, None, 1)
+    for condition in conditions(node.args.get("having")):
+        statement.among(groups, condition, {})
     columns = statement.summed(node, rows, keys).columns
-    if any(value.loose for value in columns.values()):
-        raise PlanRefused("A key may be 0 with either sign.")
-    return LastSelect(columns, outputs(node, rows), rows, frozenset(keys))
-
-
-def _around(node: exp.Select, source: exp.Subquery, statement: Derivation) -> LastSelect:
-    """Groups that are left out by their keys, and cells that are computed from keys: that is
-    the same for all tables."""
-    only(only(source, "this", "alias").args["alias"], "this")
-    inner = _last(only(source.this, *_LAST), statement)
-    public = Relation(inner.columns, None, 1)
-    derived = {name: value for name, value in inner.columns.items() if inner.is_derived(name)}
-    scope, where = scope_of(replace(public, columns=derived)), node.args.get("where")
-    for condition in conjuncts(None if where is None else only(where, "this").this):
-        if not isinstance(condition, exp.In) or condition.args.get("query") is None:
-            raise no_rule(condition)
-        scope.value(only(condition, "this", "query").this)
-        keys = statement.relation(condition.args["query"], {})
-        if [value.kind for value in keys.columns.values()] != ["keys"]:
-            raise no_rule(condition)
-    columns, made = dict[str, Value](), dict[str, Node]()
-    for name, part in outputs(node, public).items():
-        own = name_of(part, public) if isinstance(part, exp.Column) else None
-        columns[name] = scope.value(part) if own is None else inner.columns[own]
-        made[name] = part if own is None else inner.made[own]
-    return LastSelect(columns, made, inner.rows, inner.keys)
+    sure = all(value.zeros != UNSURE for value in columns.values())
+    require(sure, "A key may be 0 with either sign.")
+    return LastSelect(columns, outputs(node, rows), rows, keys)
 
 
 def movement(

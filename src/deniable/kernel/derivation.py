@@ -10,15 +10,14 @@ from dataclasses import dataclass, field, replace
 
 from sqlglot import exp
 
-from deniable.errors import PlanRefused
-from deniable.kernel import names
-from deniable.kernel.aggregates import Aggregates, cut, substitute
-from deniable.kernel.expressions import RowScope
+from deniable.kernel import sources
+from deniable.kernel.expressions import RowScope, refine
 from deniable.kernel.facts import Facts, folded
-from deniable.kernel.reading import Node, bare, conjuncts, no_rule, only
+from deniable.kernel.functions import cut, substitute
+from deniable.kernel.reading import Node, bare, conditions, match, no_rule, only, require
 from deniable.kernel.relations import Relation, unite
-from deniable.kernel.sources import PartRule, join_rows, number_rows, scan
-from deniable.kernel.values import Form, Limit, Value, integer
+from deniable.kernel.sources import PartRule
+from deniable.kernel.values import Form, Limit, Names, Value, integer
 
 _SELECT = ("expressions", "from_", "joins", "where", "group", "having", "distinct", "with_")
 Tables = Mapping[str, Relation]
@@ -54,16 +53,15 @@ class Derivation:
 
     def _table(self, name: str) -> Relation:
         """A table, or the declared values of a key, which are public."""
+        sizes = {f"(keys {place})": size for place, size in enumerate(self.keys)}
         table = self.facts.find(name)
-        if table is not None:
-            if self.part is not None and self.part.table == table:
-                raise PlanRefused("A table is read outside of its part.")
-            self.read |= set() if table.public else {folded(table.name)}
-            return scan(table)
-        for place, size in enumerate(self.keys):
-            if name == f"(keys {place})" and size is not None:
-                return Relation({"key": Value("keys", count=size)}, None, size)
-        raise PlanRefused(f"The statement reads an unknown table: {name}")
+        if table is None:
+            size = require(sizes.get(name), f"The statement reads an unknown table: {name}")
+            return Relation({"key": Value("keys", different=size)}, None, size)
+        outside = self.part is not None and self.part.table == table
+        require(not outside, "A table is read outside of its part.")
+        self.read |= set() if table.public else {folded(table.name)}
+        return sources.scan(table)
 
     def _with(self, node: Node | None, tables: Tables) -> Tables:
         """WITH ... AS MATERIALIZED (SELECT ROW_NUMBER() OVER () AS n, * FROM table): each row
@@ -75,17 +73,15 @@ class Derivation:
         """
         found = dict(tables)
         for one in [] if node is None else only(node, "expressions").expressions:
-            select = only(
-                only(one, "alias", "this", "materialized").this, "expressions", "from_"
-            )
+            inner = only(one, "alias", "this", "materialized").this
             name = folded(only(one.args["alias"], "this").name)
-            source = only(select.args["from_"], "this").this
+            source = only(only(inner, "expressions", "from_").args["from_"], "this").this
             used = {folded(table.name) for table in source.find_all(exp.Table)}
-            hidden = name in found or self.facts.find(name) is not None
-            if hidden or used & self.numbered or not one.args.get("materialized"):
-                raise PlanRefused("WITH hides a table, is made twice, or is not materialized.")
+            hides = name in found or self.facts.find(name) is not None or used & self.numbered
+            fine = not hides and one.args.get("materialized")
+            require(fine, "WITH hides a table, is made twice, or is not materialized.")
             self.numbered |= used
-            found[name] = number_rows(name, select, self.relation(source, {}))
+            found[name] = sources.number_rows(name, inner, self.relation(source, {}))
         return found
 
     def _source(self, node: exp.Select, tables: Tables) -> Relation:
@@ -97,149 +93,84 @@ class Derivation:
         if not joins:
             return left
         join = only(joins[0], "this", "on", "side")
-        sides = [folded(part.alias) for part in (first.this, join.this)]
-        if not all(sides) or sides[0] == sides[1]:
-            raise PlanRefused("The sides of a join need different names.")
-        right = self.relation(join.this, tables).qualified(sides[1])
-        return join_rows(left.qualified(sides[0]), right, join)
+        a, b = (folded(part.alias) for part in (first.this, join.this))
+        require(a and b and a != b, "The sides of a join need different names.")
+        right = self.relation(join.this, tables).qualified(b)
+        return sources.join_rows(left.qualified(a), right, join)
 
     def _select(self, node: exp.Select, tables: Tables) -> Relation:
         """A sub-query: filtered, then projected or grouped. One that restricts a table to the
         part may read that table; it reads nothing else."""
         if self.part is not None and self.part.restricts(node):
             return replace(self, part=None)._select(node, tables)
-        rows = self.filtered(node, tables)
-        distinct = node.args.get("distinct")
+        rows, distinct = self.filtered(node, tables), node.args.get("distinct")
         if node.args.get("group") is not None or _aggregates(node):
+            require(distinct is None, "DISTINCT stands beside groups.")
             return self._grouped(node, rows)
-        if node.args.get("having") is not None:
-            raise no_rule(node)
-        made = self.made(node, rows, names.scope_of(rows))
+        require(node.args.get("having") is None, "HAVING stands where there are no groups.")
+        made = self.made(node, rows, sources.scope_of(rows))
         return made if distinct is None else _distinct(made, only(distinct))
 
     def filtered(self, node: exp.Select, tables: Tables) -> Relation:
         """The rows of FROM for which WHERE holds."""
         tables = self._with(node.args.get("with_"), tables)
         rows = self._source(node, tables)
-        names.check_names(node)
-        where = node.args.get("where")
-        for condition in conjuncts(None if where is None else only(where, "this").this):
-            rows = self._filter(rows, condition, tables)
+        sources.check_names(node)
+        for condition in conditions(node.args.get("where")):
+            listed = condition.args.get("query") is not None
+            rows = self.among(rows, condition, tables) if listed else _filter(rows, condition)
         return rows
 
-    def _filter(self, rows: Relation, condition: Node, tables: Tables) -> Relation:
-        """One condition, which may limit how many different values a column has, or how many
-        rows or groups a unit has."""
-        if isinstance(condition, exp.In) and condition.args.get("query") is not None:
-            return self._in_query(rows, condition, tables)
-        inner = bare(condition.this) if isinstance(condition, exp.Not) else None
-        scope, is_known = (
-            names.scope_of(rows),
-            isinstance(inner, exp.Is) and isinstance(inner.expression, exp.Null),
-        )
-        column = bare(inner.this) if inner is not None and is_known else condition.this
-        name = names.name_of(column, rows) if isinstance(column, exp.Column) else ""
-        if is_known and name in rows.units:
-            return replace(rows, known=True)
-        scope.boolean(condition)
-        if not name:
-            return rows
-        value, count = rows.columns[name], None
-        if isinstance(condition, exp.LTE) and value.rank is not None:
-            most = scope.value(condition.expression)
-            return rows.limited(value.rank, int(most.high)) if most.bounded else rows
-        if is_known:
-            count = replace(value, null=False).most
-        elif isinstance(condition, exp.In):
-            listed = [scope.value(part).most for part in condition.expressions]
-            count = None if None in listed else sum(filter(None, listed))
-        elif isinstance(condition, exp.Between) and value.kind == "int":
-            low, high = (scope.value(condition.args[end]) for end in ("low", "high"))
-            if low.bounded and high.bounded:
-                count = max(0, int(high.high) - int(low.low) + 1)
-        return replace(rows, columns={**rows.columns, name: value.limited_to(count)})
-
-    def _in_query(self, rows: Relation, condition: exp.In, tables: Tables) -> Relation:
+    def among(self, rows: Relation, condition: Node, tables: Tables) -> Relation:
         """x IN (SELECT ...) as a condition of WHERE: a public list, or the unit among units
         that a sub-query selects.
 
         Proof. Whether a unit is selected depends on its own rows alone. NULL in the list makes
         the condition NULL instead of false, and both drop the row.
         """
-        name = names.name_of(bare(only(condition, "this", "query").this), rows)
+        if not isinstance(condition, exp.In):
+            raise no_rule(condition)
+        name = rows.name(bare(only(condition, "this", "query").this))
         other = self.relation(condition.args["query"], tables)
         (key, value), *more = other.columns.items()
-        if more or (other.owner is None and (value.kind != "keys" or rows.numbered)):
-            raise no_rule(condition)
         if other.owner is None:
-            kept = rows.columns[name].limited_to(value.count)
-            return replace(rows, columns={**rows.columns, name: kept})
-        own = other.owner.unit is not None and rows.owner == other.owner
-        if not own or name not in rows.units or key not in other.units:
-            raise PlanRefused("IN looks at rows of other units.")
-        return replace(rows, known=True)
+            listed = value.kind == "keys" and not more and not rows.numbered
+            require(listed, "IN looks at another list than declared keys.")
+            return rows.with_column(name, rows.columns[name].limited_to(value.different))
+        own = other.owner.unit is not None and rows.owner == other.owner and not more
+        same = own and name in rows.units and key in other.units
+        require(same, "IN looks at rows of other units.")
+        return rows._replace(known=True)
 
     def made(self, node: exp.Select, rows: Relation, scope: RowScope) -> Relation:
         """The outputs of a SELECT: columns computed from one row or group, window numbers, and
         the unit under any name."""
-        forms = {name: value.form for name, value in rows.columns.items() if value.form}
-        columns, units, images = dict[str, Value](), set[str](), dict[str, str]()
-        cast = False
-        outputs = names.outputs(node, rows)
+        outputs = sources.outputs(node, rows)
         if any(isinstance(part.this, exp.RowNumber) for part in outputs.values()):
-            held = {name: value.interchanged() for name, value in rows.columns.items()}
-            rows = replace(rows, columns=held)
+            rows = rows.interchanged()
+            scope = scope._replace(rows=rows)
+        columns, units, images = dict[str, Value](), set[str](), dict[str, str]()
         for name, part in outputs.items():
-            source = names.unit_in(part, rows)
+            source = sources.unit_in(part, rows)
             if isinstance(part, exp.Column):
-                images.setdefault(names.name_of(part, rows), name)
+                images.setdefault(rows.name(part), name)
             if source is not None:
-                if scope.aggregate is not None:
-                    scope.value(part)  # it must be a key of the groups
-                cast = cast or isinstance(part, exp.TryCast)
+                require(source in scope.rows.columns, "The unit is not a key of the groups.")
                 units.add(name)
                 columns[name] = rows.columns[source].renamed(name).interchanged()
-            elif isinstance(part, exp.Window) and scope.aggregate is None:
-                columns[name] = self._window(part, rows).renamed(name)
+            elif isinstance(part, exp.Window) and scope.inner is None:
+                columns[name] = _window(part, rows).renamed(name)
             else:
-                value = cut(part, scope, forms) or scope.value(part)
-                columns[name] = value if scope.aggregate else value.renamed(name)
+                value = cut(part, scope) or scope.value(part)
+                columns[name] = value if scope.inner else value.renamed(name)
         for name, value in columns.items():
             if value.rank is not None:
-                columns[name] = replace(value, rank=value.rank.renamed(images))
-        if cast and len(units) > 1:  # a cast may make a unit NULL in one of its columns
-            raise PlanRefused("A unit is cast, and also kept as it is.")
+                columns[name] = value._replace(rank=value.rank.renamed(images))
+        cast = any(isinstance(outputs[name], exp.TryCast) for name in units)
+        # A cast may make a unit NULL in one of its columns.
+        require(not cast or len(units) == 1, "A unit is cast, and also kept as it is.")
         known, limits = rows.known and not cast, rows.carried(images)
         return Relation(columns, rows.owner, rows.rows, frozenset(units), known, limits)
-
-    def _window(self, node: exp.Window, rows: Relation) -> Value:
-        """ROW_NUMBER or DENSE_RANK over the rows of one unit.
-
-        Proof. The partition contains the unit, so a number depends on the unit's rows alone. It
-        does not depend on the order in which the engine reads them: DENSE_RANK gives equal
-        rows equal numbers, and ROW_NUMBER is used only where rows that tie are equal, or where
-        no two rows of a unit can tie. Rows that are equal may still differ in the sign of a
-        zero, so from here on their values are determined only up to that.
-        """
-        only(node, "this", "partition_by", "order", "over")
-        by = frozenset(
-            names.name_of(part, rows) for part in node.args.get("partition_by") or []
-        )
-        order, hashed = names.order_of(node.args.get("order"), rows)
-        if rows.owner is None or not by & rows.units or not rows.known:
-            raise PlanRefused("A window does not keep the rows of each known unit apart.")
-        if rows.numbered and (order | hashed) & rows.units:
-            raise PlanRefused("A window is ordered by row numbers.")
-        number = replace(integer(1, max(1, rows.rows), 64), null=False)
-        if isinstance(node.this, exp.DenseRank) and by <= rows.units:
-            return replace(number, rank=Limit("groups", order - rows.units))
-        if not isinstance(node.this, exp.RowNumber):
-            raise no_rule(node)
-        ordered = by | order | rows.units
-        once = [one for one in rows.limits if (one.kind, one.most) == ("rows", 1)]
-        if not (any(one.columns <= ordered for one in once) or ordered >= set(rows.columns)):
-            raise PlanRefused("The order of a window leaves ties between different rows.")
-        return replace(number, rank=Limit("rows", by - rows.units))
 
     def _grouped(self, node: exp.Select, rows: Relation) -> Relation:
         """GROUP BY the unit and columns, or any GROUP BY of public rows.
@@ -247,43 +178,85 @@ class Derivation:
         Proof. A group holds rows of one unit, so it is computed from that unit's rows. For each
         value of the columns a unit has one group.
         """
-        keys = names.group_names(node, rows)
-        if rows.owner is not None and not frozenset(keys) & rows.units:
-            raise PlanRefused("GROUP BY puts rows of several units together.")
-        if node.args.get("distinct"):
-            raise no_rule(node)
-        once = replace(rows, limits=(*rows.limits, Limit("rows", frozenset(keys))))
-        having = node.args.get("having")
-        if having is not None:
-            self.aggregated(rows, keys)[0].boolean(only(having, "this").this)
-        return self.summed(node, once, keys)
+        keys = sources.group_names(node, rows)
+        require(rows.owner is None or keys & rows.units, "GROUP BY mixes rows of units.")
+        for condition in conditions(node.args.get("having")):
+            _groups_of(rows, keys).boolean(condition)
+        return self.summed(node, rows.limited(Limit("rows", keys)), keys)
 
-    def summed(self, node: exp.Select, rows: Relation, keys: list[str]) -> Relation:
+    def summed(self, node: exp.Select, rows: Relation, keys: Names) -> Relation:
         """The outputs of a SELECT with groups, each with the sum over rows that it is."""
-        scope, aggregates = self.aggregated(rows, keys)
+        scope, group = _groups_of(rows, keys), next(self.groups)
         made = self.made(node, rows, scope)
         columns = {}
         for name, value in made.columns.items():
-            form = substitute(value, aggregates.forms)
-            held = None if form is None else Form(aggregates.group, form)
-            columns[name] = replace(value.renamed(name), rank=None, form=held)
-        return replace(made, columns=columns)
+            form = substitute(value, scope.sums)
+            held = None if form is None else Form(group, form)
+            columns[name] = value.renamed(name)._replace(rank=None, form=held)
+        return made._replace(columns=columns)
 
-    def aggregated(self, rows: Relation, keys: list[str]) -> tuple[RowScope, Aggregates]:
-        """A scope in which only keys and aggregates have values."""
-        aggregates = Aggregates(names.scope_of(rows), rows.rows, next(self.groups), {})
-        shown = {name: rows.columns[name].interchanged() for name in keys}
-        scope = names.scope_of(Relation(shown, None, rows.rows))
-        return replace(scope, aggregate=aggregates.value), aggregates
+
+def _groups_of(rows: Relation, keys: Names) -> RowScope:
+    """A scope in which only keys and aggregates have values."""
+    shown = {name: rows.columns[name].interchanged() for name in keys}
+    scope = sources.scope_of(rows._replace(columns=shown))
+    return scope._replace(inner=sources.scope_of(rows))
+
+
+def _filter(rows: Relation, condition: Node) -> Relation:
+    """One condition. It may drop rows without a unit, or limit how many different values a
+    column has, or how many rows or groups a unit has.
+
+    Proof. A window's number that is at most k is one of 1 to k. ROW_NUMBER gives the rows of
+    one unit and value of S different numbers, so at most k are left. DENSE_RANK over an order
+    that contains S gives different values of S different numbers.
+    """
+    unit = match(condition, "NOT x IS NULL").get("x")
+    if isinstance(unit, exp.Column) and rows.name(unit) in rows.units:
+        return rows._replace(known=True)
+    scope = sources.scope_of(rows)
+    scope.boolean(condition)
+    for node, value in refine(scope, condition).refined.items():
+        if isinstance(node, exp.Column):
+            name = rows.name(node)
+            rows = rows.with_column(name, rows.columns[name].limited_to(value.most))
+            if value.rank is not None:
+                rows = rows.limited(value.rank._replace(most=int(value.high)))
+    return rows
+
+
+def _window(node: exp.Window, rows: Relation) -> Value:
+    """ROW_NUMBER or DENSE_RANK over the rows of one unit.
+
+    Proof. The partition contains the unit, so a number depends on the unit's rows alone. It
+    does not depend on the order in which the engine reads them: DENSE_RANK gives equal
+    rows equal numbers, and ROW_NUMBER is used only where rows that tie are equal, or where
+    no two rows of a unit can tie. Rows that are equal may still differ in the sign of a
+    zero, so from here on their values are determined only up to that.
+    """
+    parts = only(node, "this", "partition_by", "order", "over").args.get("partition_by") or []
+    by = frozenset(map(rows.name, parts))
+    order, hashed = sources.order_of(node.args.get("order"), rows)
+    apart = rows.owner is not None and by & rows.units and rows.known
+    require(apart, "A window does not keep the rows of each known unit apart.")
+    numbered = rows.numbered and (order | hashed) & rows.units
+    require(not numbered, "A window is ordered by row numbers.")
+    number = integer(1, max(1, rows.rows), 64)
+    if isinstance(node.this, exp.DenseRank) and by <= rows.units:
+        return number._replace(rank=Limit("groups", order - rows.units))
+    if not isinstance(node.this, exp.RowNumber):
+        raise no_rule(node)
+    ordered = by | order | rows.units
+    once = [one.columns for one in rows.limits if (one.kind, one.most) == ("rows", 1)]
+    total = ordered >= set(rows.columns) or any(columns <= ordered for columns in once)
+    require(total, "The order of a window leaves ties between different rows.")
+    return number._replace(rank=Limit("rows", by - rows.units))
 
 
 def _distinct(rows: Relation, _: Node) -> Relation:
     """SELECT DISTINCT with the unit among the columns: one row for each unit and values."""
-    if rows.owner is not None and not rows.units:
-        raise PlanRefused("DISTINCT puts rows of several units together.")
-    columns = {name: value.interchanged() for name, value in rows.columns.items()}
-    once = Limit("rows", frozenset(columns) - rows.units)
-    return replace(rows, columns=columns, limits=(*rows.limits, once))
+    require(rows.owner is None or rows.units, "DISTINCT mixes rows of units.")
+    return rows.interchanged().limited(Limit("rows", frozenset(rows.columns) - rows.units))
 
 
 def _aggregates(node: exp.Select) -> bool:

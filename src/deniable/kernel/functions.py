@@ -1,33 +1,36 @@
-"""The functions of rows that the kernel knows: each is deterministic and total in the engine.
+"""The functions of rows that the kernel knows, and the aggregates of groups.
 
-Their results have no useful range, but the types matter: SIGN makes an integer of 8 bits, and
-sums of it may overflow.
+Each function is deterministic and total in the engine. Its result has no useful range, but the
+types matter: SIGN makes an integer of 8 bits, and sums of it may overflow. Aggregates are exact
+and do not depend on the order of rows: counts, sums of integers, MIN and MAX.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
 from math import inf
 
 from sqlglot import exp
 
-from deniable.errors import PlanRefused
-from deniable.kernel.expressions import RULES, RowScope, check_kinds
-from deniable.kernel.reading import Node, bare, only
-from deniable.kernel.values import Value, double, hull, integer
+from deniable.kernel.expressions import NUMBERS, RowScope, Rules, check_kinds, text_of
+from deniable.kernel.polynomials import RowSum, Test, joint
+from deniable.kernel.reading import Node, bare, match, only, require
+from deniable.kernel.values import BOOL, UNSURE, Form, Value, double, hull, integer
 
 _FARTHEST_PLACE = 10**9  # in a text
+_CALENDAR = (10102000000, 99991230235959)  # the moments of the years 1 to 9999, in digits
 _UNITS = {"YEAR", "QUARTER", "MONTH", "WEEK", "DAY", "DOW", "ISODOW", "DOY", "DAYOFWEEK"}
 _UNITS |= {"DAYOFYEAR", "HOUR", "MINUTE", "SECOND", "ISOYEAR"}
-_NUMBER, _TEXT = {"int", "double", "null"}, {"text", "null"}
+_TEXT = {"text", "null"}
 _PLACE = {"int"}  # a position in a text: a constant of moderate size
 _EDGES = ("LEADING", "TRAILING")  # of TRIM
-_NUMBERS = {"this": _NUMBER, "expression": _NUMBER}
-_TEXTS = {"this": _TEXT, "expression": _TEXT, "substr": _TEXT, "position": set[str]()}
-_PLACES = {"this": _TEXT, "expression": _PLACE, "start": _PLACE, "length": _PLACE}
-_PIECE = {"this": _TEXT, "delimiter": _TEXT, "part_index": _PLACE}
 _OF_NUMBERS = (exp.Floor, exp.Ceil, exp.Sqrt, exp.Exp, exp.Ln, exp.Log, exp.Sin, exp.Cos)
 _OF_TEXTS = (exp.Lower, exp.Upper, exp.Trim, exp.Reverse)
 _TESTS = (exp.StartsWith, exp.EndsWith, exp.Contains, exp.Like, exp.ILike)
+_NUMBERS = {"this": NUMBERS, "expression": NUMBERS}
+_TEXTS = {"this": _TEXT, "expression": _TEXT, "substr": _TEXT, "position": set[str]()}
+_PLACES = {"this": _TEXT, "expression": _PLACE, "start": _PLACE, "length": _PLACE}
+_PIECE = {"this": _TEXT, "delimiter": _TEXT, "part_index": _PLACE}
+_ONE = RowSum.constant(1)
 
 # The kinds of the arguments of functions, and what these make. A function of numbers is NaN or
 # infinite where it is not defined.
@@ -37,7 +40,7 @@ _SIGNATURES: dict[type[Node], tuple[Mapping[str, set[str]], Value]] = {
     **dict.fromkeys(_OF_TEXTS, (_TEXTS, Value("text"))),
     **dict.fromkeys((exp.Left, exp.Right, exp.Substring), (_PLACES, Value("text"))),
     exp.SplitPart: (_PIECE, Value("text")),
-    **dict.fromkeys(_TESTS, (_TEXTS, Value("bool"))),
+    **dict.fromkeys(_TESTS, (_TEXTS, BOOL)),
     **dict.fromkeys((exp.Length, exp.StrPosition), (_TEXTS, integer(0, 1 << 40, 64))),
 }
 
@@ -46,64 +49,58 @@ def _function(node: Node, scope: RowScope) -> Value:
     """A function of the table: its arguments have the right types. It is determined up to the
     sign of a zero if they are."""
     kinds, result = _SIGNATURES[type(node)]
-    loose = False
+    zeros = result.zeros
     for name, part in only(node, *kinds).args.items():
         if not part or part in _EDGES:
             continue
         value = scope.value(part)
         check_kinds([value], kinds[name])
-        far = value.low != value.high or abs(value.low) > _FARTHEST_PLACE
-        if kinds[name] is _PLACE and far:
-            raise PlanRefused("A position in a text is not a constant of moderate size.")
-        loose = loose or value.loose
-    return replace(result, null=True, loose=loose and result.kind == "double")
+        near = value.low == value.high and abs(value.low) <= _FARTHEST_PLACE
+        require(near or kinds[name] is not _PLACE, "A position in a text is no small constant.")
+        zeros = max(zeros, value.zeros) if zeros else 0
+    return result._replace(null=True, zeros=zeros)
 
 
 def _power(node: exp.Pow, scope: RowScope) -> Value:
     """A negative power of a zero is an infinity with its sign, so its sign is determined."""
     base, power = values = scope.values(node, "this", "expression")
-    check_kinds(values, _NUMBER)
-    sign = bare(node.this)  # x + 0.0 is never -0.0
-    zero = scope.value(sign.expression) if isinstance(sign, exp.Add) else base
-    if base.loose and power.low < 0 and not (zero.low == zero.high == 0 and zero.exact):
-        raise PlanRefused("The base of a power may be 0 with either sign.")
+    check_kinds(values, NUMBERS)
+    added = match(node.this, "x + y").get("y")  # x + 0.0 is never -0.0
+    zero = base if added is None else scope.value(added)
+    known = base.zeros != UNSURE or power.low >= 0 or zero.low == zero.high == zero.zeros == 0
+    require(known, "The base of a power may be 0 with either sign.")
     return double(-inf, inf, *values)
 
 
 def _kept_type(node: Node, scope: RowScope) -> Value:
     """ABS, ROUND and TRUNC of an integer keep its type. ABS has no sign to show."""
-    values = scope.values(node, "this", "decimals")
-    check_kinds(values, _NUMBER)
-    value = values[0]
-    if value.kind == "int" and len(values) == 1:
+    value, *digits = values = scope.values(node, "this", "decimals")
+    check_kinds(values, NUMBERS)
+    if value.kind == "int" and not digits:
         most = max(-value.low, value.high)
         return integer(-most, most, value.bits, value)
-    if isinstance(node, exp.Round) and value.bounded and len(values) == 1:
+    if isinstance(node, exp.Round) and value.bounded and not digits:
         return double(value.low - 1, value.high + 1, value)
     check_kinds([value], {"double", "null"})
     result = double(-inf, inf, *values)
-    return replace(result, exact=True, loose=False) if isinstance(node, exp.Abs) else result
+    return result._replace(zeros=0) if isinstance(node, exp.Abs) else result
 
 
 def _extremum(node: Node, scope: RowScope) -> Value:
     """LEAST and GREATEST skip NULL, so the result is one of the arguments."""
-    only(node, "this", "expressions", "ignore_nulls")
-    values = [scope.value(part) for part in node.iter_expressions()]
-    check_kinds(values, _NUMBER)
+    values = scope.values(node, "this", "expressions", "ignore_nulls")
+    check_kinds(values, NUMBERS)
     return hull(values).interchanged()
 
 
 def _escape(node: exp.Escape, scope: RowScope) -> Value:
     """LIKE with an escape character fails on the first row if the pattern ends with it: so both
     are constants, and the pattern does not."""
-    like = only(node, "this", "expression").this
-    pattern = scope.value(like.expression) if isinstance(like, exp.Like | exp.ILike) else like
-    mark = scope.value(node.expression).constant or ""
-    if not isinstance(pattern, Value) or pattern.constant is None or len(mark) != 1:
-        raise PlanRefused("ESCAPE belongs to LIKE, and takes constants.")
-    rest = pattern.constant.replace(mark * 2, "")  # pairs from the left, as the engine reads
-    if rest.endswith(mark):
-        raise PlanRefused("A pattern ends with its escape character.")
+    like, mark = only(node, "this", "expression").this, text_of(node.expression) or ""
+    pattern = text_of(like.expression) if isinstance(like, exp.Like | exp.ILike) else None
+    require(pattern is not None and len(mark) == 1, "ESCAPE belongs to LIKE, with constants.")
+    rest = (pattern or "").replace(mark * 2, "")  # pairs from the left, as the engine reads
+    require(not rest.endswith(mark), "A pattern ends with its escape character.")
     return scope.value(like)
 
 
@@ -111,22 +108,133 @@ def _date_part(node: Node, scope: RowScope) -> Value:
     """Parts and differences of timestamps in the calendar, and timestamps cut to a unit."""
     only(node, "this", "expression", "unit", "date_part_boundary")
     unit = node.this if isinstance(node, exp.Extract) else node.args.get("unit")
-    if not isinstance(unit, exp.Var) or unit.name.upper() not in _UNITS:
-        raise PlanRefused("A date function has no such unit.")
+    known = isinstance(unit, exp.Var) and unit.name.upper() in _UNITS
+    require(known, "A date function has no such unit.")
     dates = [part for part in node.iter_expressions() if not isinstance(bare(part), exp.Var)]
-    if not all(value.kind == "time" and value.calendar for value in map(scope.value, dates)):
-        raise PlanRefused("A date function of a timestamp that may be out of range.")
+    for date in map(scope.value, dates):
+        inside = _CALENDAR[0] <= date.low and date.high <= _CALENDAR[1]
+        require(date.kind == "time" and inside, "A timestamp may be out of range.")
     if isinstance(node, exp.TimestampTrunc):
         return Value("time")
-    return replace(integer(-(1 << 50), 1 << 50, 64), null=True)
+    return integer(-(1 << 50), 1 << 50, 64)._replace(null=True)
 
 
-ALL: dict[type[Node], Callable[..., Value]] = {
-    **RULES,
+def _rows_of(scope: RowScope) -> RowScope:
+    return require(scope.inner, "An aggregate stands where there are no groups.")
+
+
+def _extreme(node: Node, scope: RowScope) -> Value:
+    """MIN or MAX: a value of one of the rows, or NULL."""
+    return _rows_of(scope).value(only(node, "this").this).optional().interchanged()
+
+
+def _count(node: exp.Count, scope: RowScope) -> Value:
+    """COUNT(*) adds 1 for a row, COUNT(x) where x is not NULL. COUNT(DISTINCT x) is not a sum
+    over rows."""
+    rows, argument = _rows_of(scope), bare(only(node, "this", "big_int").this)
+    result = integer(0, rows.rows.rows, 64)
+    if isinstance(argument, exp.Distinct):
+        rows.value(*only(argument, "expressions").expressions)
+        return result
+    if isinstance(argument, exp.Star):
+        return _named(result, _ONE, scope)
+    present = _ONE.present(_polynomial(argument, rows).boxes)
+    return _named(result, replace(present, test=_test(argument, rows)), scope)
+
+
+def _sum(node: exp.Sum, scope: RowScope) -> Value:
+    """A sum of integers, in 128 bits: at most as many terms as there are rows, so that it
+    cannot overflow. NULL is skipped. Sums of doubles depend on the order, so none is allowed.
+    """
+    rows, argument = _rows_of(scope), bare(only(node, "this").this)
+    value, most = rows.value(argument), rows.rows.rows
+    whole = value.kind == "int" and value.bounded
+    require(whole, "SUM of values that are not integers in a range.")
+    result = integer(min(0, value.low) * most, max(0, value.high) * most, 128)
+    form = _polynomial(argument, rows)
+    return _named(result._replace(null=True), form.present(form.boxes), scope)
+
+
+def _named(value: Value, form: RowSum, scope: RowScope) -> Value:
+    """An aggregate as a variable of formulas."""
+    name = f"\0{len(scope.sums)}"
+    scope.sums[name] = form
+    return value.renamed(name)
+
+
+def _polynomial(argument: Node, rows: RowScope) -> RowSum:
+    """A row value as a polynomial of columns. If it is none, it is a variable of its own."""
+    value = rows.value(argument)
+    name = f"\0{argument.sql('duckdb')}"
+    return value.polynomial or RowSum.variable(name, value.low, value.high)
+
+
+def _test(argument: Node, scope: RowScope) -> Test | None:
+    """CASE WHEN x >= a AND x < b THEN 1 END of integers, or CASE WHEN x = a THEN 1 END: the
+    column, and the ends between which it lies."""
+    found = match(argument, "CASE WHEN x >= a AND x < b THEN 1 END")
+    found = found or match(argument, "CASE WHEN x = a THEN 1 END")
+    if not found or not isinstance(found["x"], exp.Column):
+        return None
+    (name,), text = _polynomial(found["x"], scope).boxes, text_of(found["a"])
+    ends = {place: scope.value(part) for place, part in found.items()}
+    low, high = (ends["a"].low, ends["a"].high) if text is None else (text, text)
+    if "b" not in found:
+        return (name, low, high) if low == high else None
+    whole = all(end.kind == "int" for end in ends.values())
+    return (name, low, ends["b"].high - 1) if whole else None
+
+
+def substitute(value: Value, sums: Mapping[str, RowSum]) -> RowSum | None:
+    """A formula of aggregates as one sum over rows; None if it is not a linear one.
+
+    Proof. a * SUM(p) + b * SUM(q) is SUM(a * p + b * q) over the same rows, where NULL counts
+    as 0. A constant beside the sums would be no sum over rows.
+    """
+    total, terms = RowSum({}), {} if value.polynomial is None else value.polynomial.terms
+    for (presence, monomial), factor in terms.items():
+        form = sums.get(monomial[0][0]) if monomial else None
+        if presence or len(monomial) != 1 or monomial[0][1] != 1 or form is None:
+            return None
+        alone = factor == 1 and len(terms) == 1  # keeps its test
+        total = form if alone else total + RowSum.constant(factor) * form
+    return total if terms else None
+
+
+def cut(node: Node, scope: RowScope) -> Value | None:
+    """CASE WHEN c > m THEN CAST(f AS INT128) * m // c ELSE f END, with c = COUNT(*) of the same
+    rows: the whole of f for up to m rows, and m rows' share of it for more.
+
+    Proof. f is a sum over c rows. If c <= m, it is a sum over at most m rows. Otherwise f * m
+    / c is m times a mean over the rows, and rounding towards zero makes nothing larger. So in
+    both cases several such f, with the same c and m, are together at most m times what one row
+    can add to them together; and each lies in m times the range of one row, with 0 in it.
+    """
+    found = match(node, "CASE WHEN c > m THEN CAST(f AS INT128) * m // c ELSE f END")
+    if not found or not isinstance(found["m"], exp.Literal):
+        return None
+    forms = {name: value.form for name, value in scope.rows.columns.items() if value.form}
+    count, m = scope.value(found["c"]).form, scope.value(found["m"])
+    if count is None or count.rows != _ONE or count.cut or m.low < 1:
+        return None
+    same = {n: f.rows for n, f in forms.items() if (f.group, f.cut) == (count.group, 0)}
+    rows = substitute(scope.value(found["f"]), same)
+    if rows is None:
+        return None
+    reach = joint([rows]).times(m.low)
+    product = scope.value(bare(node.args["ifs"][0].args["true"]).this)  # which cannot overflow
+    bounded = integer(reach.low, reach.high, product.bits)
+    return bounded._replace(null=True, form=Form(count.group, rows, m.low))
+
+
+FUNCTIONS: Rules = {
     **dict.fromkeys(_SIGNATURES, _function),
     exp.Pow: _power,
     **dict.fromkeys((exp.Abs, exp.Round, exp.Trunc), _kept_type),
     **dict.fromkeys((exp.Least, exp.Greatest), _extremum),
     exp.Escape: _escape,
     **dict.fromkeys((exp.Extract, exp.TimestampTrunc, exp.DateDiff), _date_part),
+    **dict.fromkeys((exp.Min, exp.Max), _extreme),
+    exp.Count: _count,
+    exp.Sum: _sum,
 }

@@ -12,22 +12,23 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from itertools import chain, combinations, product
 from math import comb
-from typing import Any, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 from deniable.errors import PlanRefused
 
 Number: TypeAlias = int | Fraction
-Interval: TypeAlias = tuple[Number, Number]
+Interval: TypeAlias = tuple[Any, Any]
 Monomial: TypeAlias = tuple[tuple[str, int], ...]  # (variable, power), sorted
 Presence: TypeAlias = frozenset[str]
+Polynomial: TypeAlias = Mapping[Monomial, Number]
 Test: TypeAlias = tuple[str, Any, Any]  # a column, and the ends of its numbers or texts
 _MOST_DEGREE, _MOST_OPTIONAL, _MOST_PLACES = 4, 4, 4096
 
 
 @dataclass(frozen=True, slots=True)
 class RowSum:
-    """A sum over rows of a polynomial. `boxes` limits its variables; `test` is set where it
-    counts the rows in which a column lies in an interval."""
+    """A sum over rows of a polynomial. `boxes` limits all variables that it was made from;
+    `test` is set where it counts the rows in which a column lies in an interval."""
 
     terms: Mapping[tuple[Presence, Monomial], Number]
     boxes: Mapping[str, Interval] = field(default_factory=dict)
@@ -39,37 +40,37 @@ class RowSum:
         return cls({(frozenset(), ()): value} if value else {})
 
     @classmethod
-    def variable(cls, name: str, low: Number, high: Number) -> "RowSum":
+    def variable(cls, name: str, low: Any, high: Any) -> "RowSum":
         """The sum of a column over all rows; `present` excludes those where it is NULL."""
         return cls({(frozenset(), ((name, 1),)): 1}, {name: (low, high)})
 
-    def plus(self, other: "RowSum", factor: Number = 1) -> "RowSum":
-        """The sum and a multiple of another over the same rows. A term keeps its presence."""
+    def __add__(self, other: "RowSum") -> "RowSum":
+        """The sum and another one over the same rows. A term keeps its presence."""
         terms: Any = Counter(self.terms)
-        for key, by in other.terms.items():
-            terms[key] += factor * by
-        kept = {key: by for key, by in terms.items() if by}
+        for key, factor in other.terms.items():
+            terms[key] += factor
+        kept = {key: factor for key, factor in terms.items() if factor}
         return RowSum(kept, {**self.boxes, **other.boxes})
 
-    def times(self, factor: Number) -> "RowSum":
-        """The sum times a constant."""
-        return RowSum({}).plus(self, factor)
+    def __sub__(self, other: "RowSum") -> "RowSum":
+        """The difference of two sums over the same rows."""
+        return self + RowSum.constant(-1) * other
 
-    def multiplied(self, other: "RowSum") -> "RowSum":
-        """The product of two row values: it is NULL where either is."""
+    def __mul__(self, other: "RowSum") -> "RowSum":
+        """The sum of the products of two row values: a product is NULL where either is."""
         terms: Any = Counter()
         for (own, a), (its, b) in product(self.terms.items(), other.terms.items()):
             powers = Counter(dict(own[1])) + Counter(dict(its[1]))
             terms[own[0] | its[0], tuple(sorted(powers.items()))] += a * b
-        return RowSum(terms, {**self.boxes, **other.boxes}).times(1)
+        return RowSum({}) + RowSum(terms, {**self.boxes, **other.boxes})
 
-    def present(self, names: Presence) -> "RowSum":
+    def present(self, names: Iterable[str]) -> "RowSum":
         """The same row value, where these columns are also not NULL."""
-        return RowSum({(own | names, m): by for (own, m), by in self.terms.items()}, self.boxes)
+        more = frozenset(names)
+        return RowSum({(own | more, m): by for (own, m), by in self.terms.items()}, self.boxes)
 
 
-@dataclass(frozen=True, slots=True)
-class Joint:
+class Joint(NamedTuple):
     """What one row adds to several features: each is in [low, high], and their absolute values
     add up to at most `total`."""
 
@@ -97,9 +98,8 @@ def joint(features: Iterable[RowSum]) -> Joint:
     listed = list(features)
     tests = [feature.test for feature in listed if feature.test is not None]
     if tests and len(tests) == len(listed):
-        apart = all(
-            a[0] == b[0] and (a[2] < b[1] or b[2] < a[1]) for a, b in combinations(tests, 2)
-        )
+        pairs = combinations(tests, 2)
+        apart = all(a[0] == b[0] and (a[2] < b[1] or b[2] < a[1]) for a, b in pairs)
         return Joint(1 if apart else len(tests), 0, 1)
     boxes = {name: box for feature in listed for name, box in feature.boxes.items()}
     optional = sorted({name for f in listed for presence, _ in f.terms for name in presence})
@@ -109,26 +109,24 @@ def joint(features: Iterable[RowSum]) -> Joint:
     worst = Joint(0, 0, 0)
     for case in map(frozenset, chain.from_iterable(subsets)):
         ends = [bounds(_in_case([feature], case), boxes) for feature in listed]
-        if all(low >= 0 for low, _ in ends):
-            total = bounds(_in_case(listed, case), boxes)[1]
-        else:
-            total = sum(max(-low, high) for low, high in ends)
         low, high = min(low for low, _ in ends), max(high for _, high in ends)
+        total = sum(max(-low, high) for low, high in ends)
+        if low >= 0:
+            total = bounds(_in_case(listed, case), boxes)[1]
         worst = Joint(max(worst.total, total), min(worst.low, low), max(worst.high, high))
     return worst
 
 
-def _in_case(features: Iterable[RowSum], present: Presence) -> Mapping[Monomial, Number]:
+def _in_case(features: Iterable[RowSum], present: Presence) -> Polynomial:
     """The sum of features, where these columns are not NULL, as a polynomial."""
-    found: dict[Monomial, Number] = {}
+    found: Any = Counter()
     for feature in features:
         for (presence, monomial), factor in feature.terms.items():
-            if presence <= present:
-                found[monomial] = found.get(monomial, 0) + factor
-    return found
+            found[monomial] += factor if presence <= present else 0
+    return {monomial: factor for monomial, factor in found.items() if factor}
 
 
-def bounds(polynomial: Mapping[Monomial, Number], boxes: Mapping[str, Interval]) -> Interval:
+def bounds(polynomial: Polynomial, boxes: Mapping[str, Interval]) -> Interval:
     """The least and the largest Bernstein coefficient of a polynomial on a box.
 
     Proof. On a box the Bernstein polynomials of one degree are non-negative and add up to 1, so
@@ -139,33 +137,27 @@ def bounds(polynomial: Mapping[Monomial, Number], boxes: Mapping[str, Interval])
     >>> int(low), int(high)  # of (3 - x)**2
     (0, 9)
     """
-    kept = {monomial: factor for monomial, factor in polynomial.items() if factor}
     degrees = Counter[str]()
-    for monomial in kept:
+    for monomial in polynomial:
         degrees |= Counter(dict(monomial))
     places = list(product(*(range(degree + 1) for degree in degrees.values())))
     if any(degree > _MOST_DEGREE for degree in degrees.values()) or len(places) > _MOST_PLACES:
         raise PlanRefused("A polynomial of a statement has too many terms.")
-    coefficients = [
-        sum(
-            by * _coefficient(dict(monomial), degrees, place, boxes)
-            for monomial, by in kept.items()
-        )
-        for place in places
-    ]
-    return min(coefficients), max(coefficients)
+    found = []
+    for place in places:
+        spots = [(name, n, i) for (name, n), i in zip(degrees.items(), place, strict=True)]
+        terms = (by * _coefficient(dict(m), spots, boxes) for m, by in polynomial.items())
+        found.append(sum(terms))
+    return min(found), max(found)
 
 
 def _coefficient(
-    powers: Mapping[str, int],
-    degrees: Mapping[str, int],
-    place: tuple[int, ...],
-    boxes: Mapping[str, Interval],
+    powers: Mapping[str, int], spots: list[tuple[str, int, int]], boxes: Mapping[str, Interval]
 ) -> Number:
     """A Bernstein coefficient of a product of powers x**p on [a, b]: for each x, the mean of
     all products of p out of n numbers, of which i are b and the others a."""
     result = Fraction(1)
-    for (name, n), i in zip(degrees.items(), place, strict=True):
+    for name, n, i in spots:
         (a, b), p = boxes[name], powers.get(name, 0)
         terms = (comb(i, k) * comb(n - i, p - k) * b**k * a ** (p - k) for k in range(p + 1))
         result *= Fraction(sum(terms), comb(n, p))

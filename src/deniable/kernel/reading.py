@@ -1,6 +1,8 @@
 """Reads a statement so that its text has one meaning: the canonical print of its own parse."""
 
 import re
+from collections.abc import Mapping
+from functools import cache
 from typing import TypeAlias, TypeVar
 
 import sqlglot
@@ -11,8 +13,21 @@ from deniable.errors import PlanRefused
 
 Node: TypeAlias = exp.Expr
 AnyNode = TypeVar("AnyNode", bound=Node)
+T = TypeVar("T")
 
 _QUOTED = re.compile(r"'(?:[^']|'')*'|\"(?:[^\"]|\"\")*\"")
+
+
+def require(found: T | None, why: str) -> T:
+    """What was found, or the truth of a condition. Refuses the plan where there is none."""
+    if not found:
+        raise PlanRefused(why)
+    return found
+
+
+def no_rule(node: Node) -> PlanRefused:
+    """The refusal of what no rule covers."""
+    return PlanRefused(f"No rule covers {type(node).__name__}: {node.sql('duckdb')[:80]}")
 
 
 def read_statement(sql: str, dialect: str = "duckdb") -> Node:
@@ -22,15 +37,14 @@ def read_statement(sql: str, dialect: str = "duckdb") -> Node:
     parser reads in one way and prints in another.
     """
     plain = _QUOTED.sub("", sql)
-    if not plain.isascii() or "--" in plain or "/*" in plain or "\0" in sql:
-        raise PlanRefused("The statement has a comment, or characters outside of ASCII.")
+    hidden = not plain.isascii() or "--" in plain or "/*" in plain or "\0" in sql
+    require(not hidden, "The statement has a comment, or characters outside of ASCII.")
     try:
         tree = sqlglot.parse_one(sql, dialect=dialect)
         printed = tree.sql(dialect=dialect, copy=False)
     except SqlglotError:
         raise PlanRefused("The statement cannot be parsed.") from None
-    if printed != sql:
-        raise PlanRefused("The statement is not the canonical print of its own parse.")
+    require(printed == sql, "The statement is not the canonical print of its own parse.")
     return tree
 
 
@@ -53,24 +67,47 @@ def bare(node: Node) -> Node:
     return node
 
 
-def type_of(node: Node) -> str:
-    """The type of a cast, without parameters."""
-    return str(only(node.args["to"], "this").this.name)
-
-
-def conjuncts(node: Node | None) -> list[Node]:
-    """The conditions that AND joins, as a flat list."""
-    parts: list[Node] = []
-    left = [] if node is None else [node]
+def operands(node: Node, kind: type[Node]) -> list[Node]:
+    """What a chain of AND, or of OR, joins: a flat list, without parentheses."""
+    found, left = list[Node](), [node]
     while left:
         part = bare(left.pop())
-        if isinstance(part, exp.And):
-            left += [part.expression, part.this]
+        if isinstance(part, kind):
+            left += [only(part, "this", "expression").expression, part.this]
         else:
-            parts.append(part)
-    return parts
+            found.append(part)
+    return found
 
 
-def no_rule(node: Node) -> PlanRefused:
-    """The refusal of what no rule covers."""
-    return PlanRefused(f"No rule covers {type(node).__name__}: {node.sql('duckdb')[:80]}")
+def conditions(clause: Node | None) -> list[Node]:
+    """The conditions of a WHERE or HAVING, if there is one."""
+    return [] if clause is None else operands(only(clause, "this").this, exp.And)
+
+
+def match(node: Node, pattern: str) -> Mapping[str, Node]:
+    """What the names in a pattern stand for in a node; nothing if it has another shape.
+
+    >>> match(sqlglot.parse_one("(a + 1) * a"), "(x + y) * x")["y"].sql()
+    '1'
+    """
+    found: dict[str, Node] = {}
+    return found if _matches(node, _parsed(pattern), found) else {}
+
+
+@cache
+def _parsed(pattern: str) -> Node:
+    return sqlglot.parse_one(pattern, dialect="duckdb")
+
+
+def _matches(node: object, pattern: object, found: dict[str, Node]) -> bool:
+    if isinstance(pattern, list) and isinstance(node, list):
+        pairs = zip(node, pattern, strict=False)
+        return len(node) == len(pattern) and all(_matches(a, b, found) for a, b in pairs)
+    if not isinstance(node, Node) or not isinstance(pattern, Node):
+        return (node or None) == (pattern or None)
+    node, pattern = bare(node), bare(pattern)
+    if isinstance(pattern, exp.Column):
+        return found.setdefault(pattern.name, node) == node
+    parts = {**pattern.args, **node.args}
+    alike = type(node) is type(pattern)
+    return alike and all(_matches(node.args.get(p), pattern.args.get(p), found) for p in parts)

@@ -5,19 +5,24 @@ from that unit's rows and public data alone. The rules below keep that true, so 
 changing one unit removes or changes only rows that it owns.
 """
 
+import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
 from itertools import product
 from math import prod
+from typing import NamedTuple
 
-from deniable.errors import PlanRefused
-from deniable.kernel.facts import MOST_ROWS
+from sqlglot import exp
+
+from deniable.kernel.facts import MOST_ROWS, folded
+from deniable.kernel.reading import Node, no_rule, only, require
 from deniable.kernel.values import Limit, Names, Value, hull
 from deniable.privacy.neighbors import Neighbors
 
+# Names without quotes that no engine takes for a keyword or a function.
+_NO_KEYWORD = re.compile(r"[a-z]\d*b?(_[a-z0-9_]+)?|place|group_place|cell|units|key|one")
 
-@dataclass(frozen=True, slots=True)
-class Owner:
+
+class Owner(NamedTuple):
     """Whose the rows are: the values of a unit column, or single rows.
 
     `numbers` names the numberings of rows, each as (its name, factor, remainder): its numbers
@@ -32,19 +37,17 @@ class Owner:
     def united(self, other: "Owner") -> "Owner":
         """The owner of rows of both. Row numbers may meet only if they are the same numbering,
         or cannot be equal: otherwise two rows would be taken for one."""
-        together = replace(self, numbers=self.numbers | other.numbers)
-        if together != replace(other, numbers=together.numbers):
-            raise PlanRefused("Rows of different kinds of units are put together.")
-        if self.unit is None and not (self.numbers and other.numbers):
-            raise PlanRefused("Rows without numbers are put together.")
-        places = {(factor, place) for _, factor, place in together.numbers}
-        if len(places) < len(together.numbers) or len({factor for factor, _ in places}) > 1:
-            raise PlanRefused("Numbers of different tables may be equal.")
-        return together
+        both = self._replace(numbers=self.numbers | other.numbers)
+        require(both == other._replace(numbers=both.numbers), "The parts have other units.")
+        told = self.unit is not None or (self.numbers and other.numbers)
+        require(told, "Rows without numbers are put together.")
+        places = {(factor, place) for _, factor, place in both.numbers}
+        apart = len(places) == len(both.numbers) and len({factor for factor, _ in places}) < 2
+        require(apart, "Numbers of different tables may be equal.")
+        return both
 
 
-@dataclass(frozen=True, slots=True)
-class Relation:
+class Relation(NamedTuple):
     """Columns, owner and limits. `units` are the columns that hold the unit itself."""
 
     columns: Mapping[str, Value]
@@ -59,6 +62,18 @@ class Relation:
     def numbered(self) -> bool:
         """Whether units are row numbers."""
         return self.owner is not None and bool(self.owner.numbers)
+
+    def name(self, node: Node) -> str:
+        """The key of a column; after a join, of alias and name."""
+        if not isinstance(node, exp.Column) or not isinstance(node.this, exp.Identifier):
+            raise no_rule(node)
+        table = only(node, "this", "table").args.get("table")
+        name = folded(only(node.this, "this", "quoted").this)
+        plain = node.this.args.get("quoted") or _NO_KEYWORD.fullmatch(name)
+        require(plain, f"A name without quotes may be a keyword: {name}")
+        key = name if table is None else f"{folded(table.this)}\0{name}"
+        require(key in self.columns, f"Unknown column: {name}")
+        return key
 
     def groups_per_unit(self, names: Iterable[str]) -> int | None:
         """How many different values of some columns one unit can have; None: any number.
@@ -87,9 +102,8 @@ class Relation:
         return min(found, default=None)
 
     def _product(self, times: int, names: Names) -> int | None:
-        values = [self.columns.get(name) for name in names - self.units]
-        counts = [None if value is None else value.most for value in values]
-        return None if None in counts else times * prod(count for count in counts if count)
+        counts = [self.columns[name].most for name in names - self.units]
+        return None if None in counts else times * prod(filter(None, counts))
 
     def carried(self, images: Mapping[str, str]) -> tuple[Limit, ...]:
         """The limits after a projection that keeps some columns under new names.
@@ -102,31 +116,32 @@ class Relation:
             own = limit.columns - self.units
             lost = own - set(images)
             times = 1 if limit.kind == "groups" else self.groups_per_unit(lost)
-            names = frozenset(images[name] for name in own - lost)
             if times is not None:
+                names = frozenset(images[name] for name in own - lost)
                 kept.append(Limit(limit.kind, names, limit.most * times))
         return tuple(kept)
 
-    def limited(self, limit: Limit | None, most: int) -> "Relation":
-        """Only rows whose window number is at most `most`.
+    def limited(self, limit: Limit) -> "Relation":
+        """The relation with one more limit."""
+        return self._replace(limits=(*self.limits, limit))
 
-        Proof. ROW_NUMBER gives the rows of one unit and value of S different numbers from 1,
-        so at most `most` are left. DENSE_RANK over an order that contains S gives different
-        values of S different numbers.
-        """
-        held = () if limit is None else (replace(limit, most=most),)
-        return replace(self, limits=(*self.limits, *held))
+    def with_column(self, name: str, value: Value) -> "Relation":
+        """The relation with something else known about a column."""
+        return self._replace(columns={**self.columns, name: value})
+
+    def interchanged(self) -> "Relation":
+        """The relation where rows that compare equal may change places."""
+        held = {name: value.interchanged() for name, value in self.columns.items()}
+        return self._replace(columns=held)
 
     def qualified(self, alias: str) -> "Relation":
-        """The relation with its columns named by alias and name. Window numbers lose their
-        meaning, because a join repeats rows."""
+        """The relation with its columns named by alias and name. Window numbers and sums lose
+        their meaning, because a join repeats rows."""
         images = {name: f"{alias}\0{name}" for name in self.columns}
-        columns = {
-            images[name]: replace(value.renamed(images[name]), rank=None, form=None)
-            for name, value in self.columns.items()
-        }
+        plain = {n: v._replace(rank=None, form=None) for n, v in self.columns.items()}
+        columns = {images[name]: value.renamed(images[name]) for name, value in plain.items()}
         units = frozenset(images[name] for name in self.units)
-        return replace(self, columns=columns, units=units, limits=self.carried(images))
+        return self._replace(columns=columns, units=units, limits=self.carried(images))
 
 
 def join_units(left: Relation, right: Relation, side: str) -> tuple[Limit, ...]:
@@ -138,12 +153,11 @@ def join_units(left: Relation, right: Relation, side: str) -> tuple[Limit, ...]:
     rows = []
     for a, b in product(left.limits, right.limits):
         both = a.most * max(1, b.most) + (b.most * max(1, a.most) if side == "FULL" else 0)
-        rows += (
-            [Limit("rows", a.columns | b.columns, both)] if a.kind == b.kind == "rows" else []
-        )
-    keep = [limit for part in (left, right) for limit in part.limits if limit.kind == "groups"]
+        if a.kind == b.kind == "rows":
+            rows.append(Limit("rows", a.columns | b.columns, both))
+    groups = [limit for limit in (*left.limits, *right.limits) if limit.kind == "groups"]
     # NULL, where there is no partner, is one more value.
-    return (*rows, *(replace(limit, most=limit.most + (side != "")) for limit in keep))
+    return (*rows, *(limit._replace(most=limit.most + (side != "")) for limit in groups))
 
 
 def unite(parts: list[Relation]) -> Relation:
@@ -154,17 +168,16 @@ def unite(parts: list[Relation]) -> Relation:
     """
     first, owner = parts[0], parts[0].owner
     for part in parts[1:]:
-        if list(part.columns) != list(first.columns) or part.units != first.units:
-            raise PlanRefused("The parts of UNION ALL have different columns.")
-        if (owner is None) != (part.owner is None):
-            raise PlanRefused("Public and private rows are put together.")
+        alike = list(part.columns) == list(first.columns) and part.units == first.units
+        require(alike, "The parts of UNION ALL have different columns.")
+        require(bool(owner) == bool(part.owner), "Public and private rows are put together.")
         owner = owner.united(part.owner) if owner and part.owner else None
     limits = []
     for limit in first.limits:
         like = (limit.kind, limit.columns)
         same = [[a.most for a in p.limits if (a.kind, a.columns) == like] for p in parts]
         if all(same):
-            limits.append(replace(limit, most=sum(min(one) for one in same)))
+            limits.append(limit._replace(most=sum(min(one) for one in same)))
     hulls = {name: hull([part.columns[name] for part in parts]) for name in first.columns}
     columns = {name: value.renamed(name) for name, value in hulls.items()}
     rows, known = sum(part.rows for part in parts), all(part.known for part in parts)

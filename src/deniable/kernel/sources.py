@@ -1,90 +1,179 @@
-"""Where rows come from: tables, numbered tables, joins and parts of a table."""
+"""Where rows come from, and what names stand for: tables, joins, parts, units and outputs."""
 
-import re
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 from sqlglot import exp
 
 from deniable.errors import PlanRefused
+from deniable.kernel.expressions import EXPRESSIONS, RowScope, text_of, type_of
 from deniable.kernel.facts import MOST_ROWS, TableFacts, folded
-from deniable.kernel.names import equates_units, scope_of
-from deniable.kernel.reading import Node, bare, conjuncts, no_rule, only
+from deniable.kernel.functions import FUNCTIONS
+from deniable.kernel.reading import Node, bare, conditions, match, only, operands, require
 from deniable.kernel.relations import Owner, Relation, join_units
-from deniable.kernel.values import Limit, Value
+from deniable.kernel.values import SIGNED, Limit, Names, Value
 from deniable.query.plan.plan import KeyValue
 
-_NUMBERING = re.compile(r"ROW_NUMBER\(\) OVER \(\)(?: \* (\d+) \+ (\d+))?")
+_RULES = {**EXPRESSIONS, **FUNCTIONS}
+# To which type units of a kind may be cast: different units stay different, or become NULL.
+_INJECTIVE = {"integer": "INT128", "wide": "INT128", "text": "TEXT"}
 _SINGLE = Limit("rows", frozenset())  # each row is a unit of its own
+
+
+def scope_of(rows: Relation) -> RowScope:
+    """The columns of one row."""
+    return RowScope(rows, _RULES, {}, {})
+
+
+def outputs(node: exp.Select, rows: Relation) -> dict[str, Node]:
+    """Each output by its name. A constant without a name gets one that nothing refers to."""
+    found: list[tuple[str, Node]] = []
+    for output in node.expressions:
+        if isinstance(output, exp.Star) and not any("\0" in name[1:] for name in rows.columns):
+            only(output)
+            found += [(name, exp.column(name, quoted=True)) for name in rows.columns]
+        elif isinstance(output, exp.Alias):
+            found.append((folded(only(output, "this", "alias").alias), bare(output.this)))
+        elif isinstance(output, exp.Column) and output.args.get("table") is None:
+            found.append((folded(output.name), output))
+        elif isinstance(output, exp.Literal):
+            found.append((f"\0{len(found)}", output))
+        else:
+            raise PlanRefused("An output has no name.")
+    require(len(dict(found)) == len(found), "Two outputs have the same name.")
+    return dict(found)
+
+
+def check_names(node: exp.Select) -> None:
+    """Refuses a name in WHERE, GROUP BY or HAVING that an output gives to another expression:
+    engines differ in which of the two they take."""
+    aliased = [output for output in node.expressions if isinstance(output, exp.Alias)]
+    aliases = {folded(output.alias): bare(output.this) for output in aliased}
+    parts = [node.args[name] for name in ("where", "group", "having") if node.args.get(name)]
+    for column in (column for part in parts for column in part.find_all(exp.Column)):
+        own = aliases.get(folded(column.name), column)
+        same = isinstance(own, exp.Column) and folded(own.name) == folded(column.name)
+        require(same, f"{column.name} is a column and another output.")
+
+
+def group_names(node: exp.Select, rows: Relation) -> Names:
+    """The columns of GROUP BY; nothing but columns, because a number would be a position."""
+    group = node.args.get("group")
+    parts = [] if group is None else only(group, "expressions").expressions
+    return frozenset(rows.name(part) for part in parts)
+
+
+def unit_in(node: Node, rows: Relation) -> str | None:
+    """The unit column that an expression is, unchanged or cast so that units stay different;
+    after a full join, the unit of whichever side has one."""
+    sides = match(node, "COALESCE(a, b)")
+    if sides and rows.either is not None:
+        each = [rows._replace(units=units, either=None) for units in rows.either]
+        found = unit_in(sides["a"], each[0]) and unit_in(sides["b"], each[1])
+        return found and min(rows.either[0])
+    if isinstance(node, exp.TryCast) and rows.owner is not None and not rows.numbered:
+        to = type_of(only(node, "this", "to", "safe"))
+        return unit_in(bare(node.this), rows) if _INJECTIVE.get(rows.owner.kind) == to else None
+    name = rows.name(node) if isinstance(node, exp.Column) else None
+    return name if name in rows.units else None
+
+
+def equates_units(node: Node, left: Relation, right: Relation) -> bool:
+    """Whether a condition says that the units of both sides are equal. They are compared as
+    integers of 64 bits, or both are cast to one type in which units stay different."""
+    sides = match(node, "a = b")
+    if not sides or left.owner is None:
+        return False
+    both = left._replace(columns={**left.columns, **right.columns})
+    cast = [isinstance(side, exp.TryCast) for side in sides.values()]
+    alike = all(cast) or (not any(cast) and left.owner.kind == "integer")
+    other = both._replace(units=right.units)
+    return bool(alike and unit_in(sides["a"], both) and unit_in(sides["b"], other))
+
+
+def order_of(order: Node | None, rows: Relation) -> tuple[Names, Names]:
+    """The columns that a window is ordered by, and those inside of hashes with the salt."""
+    plain, hashed = set[str](), set[str]()
+    for part in [] if order is None else only(order, "expressions").expressions:
+        inner = bare(only(part, "this", "desc", "nulls_first").this)
+        if not isinstance(inner, exp.Anonymous):
+            plain.add(rows.name(inner))
+            continue
+        require(inner.name.upper() == "HASH", "A window is ordered by another function.")
+        *columns, salt = only(inner, "this", "expressions").expressions
+        salted = isinstance(salt, exp.Placeholder) and salt.name == "salt"
+        require(salted, "A hash without the salt.")
+        hashed |= {rows.name(column) for column in columns}
+    return frozenset(plain), frozenset(hashed)
 
 
 def scan(table: TableFacts) -> Relation:
     """A table: its rows belong to their unit, or each row is a unit of its own."""
-    columns = {folded(key): _raw(kind, folded(key)) for key, kind in table.columns.items()}
-    if len(columns) < len(table.columns):
-        raise PlanRefused("Two columns of a table have the same name.")
+    kinds = {folded(name): kind for name, kind in table.columns.items()}
+    require(len(kinds) == len(table.columns), "Two columns of a table have the same name.")
+    columns = {name: _raw(kind).renamed(name) for name, kind in kinds.items()}
     rows = min(table.row_ceiling, MOST_ROWS)
     if table.public:
         return Relation(columns, None, rows)
     if table.unit is None:
         owner = Owner(None, "", table.neighbors)
-        return Relation(columns, owner, rows, frozenset(), True, (_SINGLE,))
+        return Relation(columns, owner, rows, known=True, limits=(_SINGLE,))
     unit = folded(table.unit)
-    kind = {folded(key): kind for key, kind in table.columns.items()}[unit]
-    return Relation(columns, Owner(unit, kind, table.neighbors), rows, frozenset([unit]))
+    owner = Owner(unit, kinds[unit], table.neighbors)
+    return Relation(columns, owner, rows, frozenset([unit]))
 
 
-def _raw(kind: str, name: str) -> Value:
+def _raw(kind: str) -> Value:
     """A column as a source holds it: only casts may read it, unless it is a 64-bit integer."""
     if kind == "integer":
-        return Value("int", -(1 << 63), (1 << 63) - 1, 64).renamed(name)
+        return Value("int", -(1 << 63), (1 << 63) - 1, 64)
     exact = kind in ("wide", "text", "boolean", "date")
-    return Value(f"raw {kind}", exact=exact, names=frozenset([name]))
+    return Value(f"raw {kind}", zeros=0 if exact else SIGNED)
 
 
 def number_rows(name: str, node: exp.Select, rows: Relation) -> Relation:
     """SELECT ROW_NUMBER() OVER () AS n, * FROM single rows, each of which is a unit. With
     several tables, the numbers are n * factor + place with place < factor."""
     number, star = node.expressions if len(node.expressions) == 2 else (node, node)
-    if not isinstance(only(star), exp.Star) or not isinstance(number, exp.Alias):
-        raise no_rule(node)
-    made = _NUMBERING.fullmatch(number.this.sql("duckdb"))
-    factor, place = (int(made[1] or 1), int(made[2] or 0)) if made else (0, 0)
-    column = folded(only(number, "this", "alias").alias)
-    if rows.owner is None or rows.owner.unit is not None or _SINGLE not in rows.limits:
-        raise PlanRefused("Only a table of single rows is numbered.")
-    if column in rows.columns or rows.numbered or not place < factor <= 1000:
-        raise PlanRefused("A row number has the name of a column, or is no such number.")
-    owner = replace(rows.owner, numbers=frozenset([(name, factor, place)]))
+    require(isinstance(star, exp.Star) and only(star), "A numbered table has other columns.")
+    made, column = only(number, "this", "alias").this, folded(number.alias)
+    found = match(made, "ROW_NUMBER() OVER () * f + p")
+    factor, place = (int(found[n].this) for n in "fp") if found else (1, 0)
+    plain = found or made.sql("duckdb") == "ROW_NUMBER() OVER ()"
+    single = rows.owner is not None and rows.owner.unit is None and _SINGLE in rows.limits
+    require(single and not rows.numbered, "Only a table of single rows is numbered.")
+    fits = plain and column not in rows.columns and place < factor <= 1000
+    require(fits, "A row number has the name of a column, or is no such number.")
+    owner = rows.owner and rows.owner._replace(numbers=frozenset([(name, factor, place)]))
     columns = {column: Value("raw wide", null=False), **rows.columns}
-    return replace(rows, columns=columns, owner=owner, units=frozenset([column]))
+    return rows._replace(columns=columns, owner=owner, units=frozenset([column]))
 
 
 def join_rows(left: Relation, right: Relation, join: exp.Join) -> Relation:
     """Two private sides are joined on the unit. A public side may be joined on anything,
     but not so that its rows stay without a private row."""
-    side, conditions = str(join.args.get("side") or ""), conjuncts(join.args.get("on"))
-    if side not in ("", "LEFT", "RIGHT", "FULL") or not conditions:
-        raise no_rule(join)
+    side = str(join.args.get("side") or "")
+    require(side in ("", "LEFT", "RIGHT", "FULL"), "A join of another kind.")
+    tests = operands(require(join.args.get("on"), "A join without a condition."), exp.And)
     columns = _padded(left, side, "RIGHT") | _padded(right, side, "LEFT")
     rows = min(MOST_ROWS, left.rows * right.rows + left.rows + right.rows)
     if left.owner is not None and right.owner is not None:
-        same = [part for part in conditions if equates_units(part, left, right)]
-        if left.owner != right.owner or left.owner.unit is None or not same:
-            raise PlanRefused("Two private tables are not joined on one unit.")
-        conditions = [part for part in conditions if part not in same]
-        units = {"": left.units | right.units, "LEFT": left.units, "RIGHT": right.units}
-        known = {"": True, "LEFT": left.known, "RIGHT": right.known}
-        kept, limits = units.get(side, frozenset()), join_units(left, right, side)
-        both = Relation(columns, left.owner, rows, kept, known.get(side, False), limits)
-        both = replace(both, either=(left.units, right.units) if side == "FULL" else None)
+        same = [part for part in tests if equates_units(part, left, right)]
+        alike = left.owner == right.owner and left.owner.unit is not None
+        require(alike and same, "Two private tables are not joined on one unit.")
+        tests = [part for part in tests if part not in same]
+        kept = {"": left.units | right.units, "LEFT": left.units, "RIGHT": right.units}
+        known = {"": True, "LEFT": left.known, "RIGHT": right.known}.get(side, False)
+        both = Relation(columns, left.owner, rows, kept.get(side, frozenset()), known)
+        either = (left.units, right.units) if side == "FULL" else None
+        both = both._replace(limits=join_units(left, right, side), either=either)
     else:
         own, stays = (left, "LEFT") if left.owner is not None else (right, "RIGHT")
-        if own.owner is not None and side not in ("", stays):
-            raise PlanRefused("A public row would stay without a private one.")
+        alone = own.owner is not None and side not in ("", stays)
+        require(not alone, "A public row would stay without a private one.")
         groups = tuple(limit for limit in own.limits if limit.kind == "groups")
         both = Relation(columns, own.owner, rows, own.units, own.known, groups)
-    for condition in conditions:
-        scope_of(both).boolean(condition)
+    for test in tests:
+        scope_of(both).boolean(test)
     return both
 
 
@@ -118,24 +207,26 @@ class PartRule:
         the rows of the key.
         """
         source, where = node.args.get("from_"), node.args.get("where")
+        if source is None or where is None or node.args.get("joins"):
+            return False
         table, unit = (_quoted(name or "") for name in (self.table.name, self.table.unit))
-        conditions = conjuncts(None if where is None else where.this)
         each = 1 if self.table.unit is None else 2  # conditions for a column of the part
-        if source is None or source.sql("duckdb") != f"FROM {table}" or node.args.get("joins"):
-            return False
-        if len(conditions) != each * len(self.part):
-            return False
-        expected = []
-        for (column, key), test in zip(self.part, conditions[::each], strict=True):
-            if not isinstance(test, exp.EQ) or not _is_key(bare(test.expression), key):
+        expected, tests = [], conditions(where)[::each]
+        for (column, key), test in zip(self.part, tests, strict=False):
+            found = match(test, "e = k")
+            names = {folded(one.name) for one in test.find_all(exp.Column)}
+            if not found or names != {folded(column)} or not _is_key(found["k"], key):
                 return False
-            e, literal = test.this.sql("duckdb"), test.expression.sql("duckdb")
-            names = {folded(one.name) for one in test.this.find_all(exp.Column)}
-            if names != {folded(column)} or self.readings.setdefault(column, e) != e:
+            e, k = (found[name].sql("duckdb") for name in "ek")
+            own = (
+                f"{unit} IN (SELECT {unit} FROM {table} GROUP BY {unit} HAVING MIN({e}) = {k})"
+            )
+            expected += [f"{e} = {k}", own][:each]
+            if self.readings.setdefault(column, e) != e:
                 return False
-            units = f"SELECT {unit} FROM {table} GROUP BY {unit} HAVING MIN({e}) = {literal}"
-            expected += [f"{e} = {literal}", f"{unit} IN ({units})"][:each]
-        return [condition.sql("duckdb") for condition in conditions] == expected
+        told = f"{source.sql('duckdb')} {where.sql('duckdb')}"
+        wanted = f"FROM {table} WHERE {' AND '.join(expected)}"
+        return len(tests) == len(self.part) and told == wanted
 
 
 def _quoted(name: str) -> str:
@@ -144,13 +235,10 @@ def _quoted(name: str) -> str:
 
 def _is_key(node: Node, key: KeyValue) -> bool:
     """Whether a constant is the key: a boolean, a number as a double, a text or a date."""
-    if isinstance(key, bool):
-        return isinstance(node, exp.Boolean) and node.this == key
-    if isinstance(node, exp.TryCast | exp.Cast):
-        node = bare(node.this)
+    if isinstance(key, bool) or isinstance(node, exp.Boolean):
+        return isinstance(node, exp.Boolean) and node.this is key
+    node = bare(node.this) if isinstance(node, exp.TryCast | exp.Cast) else node
     if isinstance(key, str):
-        return isinstance(node, exp.Literal) and node.is_string and node.this == key
-    sign = -1 if isinstance(node, exp.Neg) else 1
-    number = node.this if isinstance(node, exp.Neg) else node
-    plain = isinstance(number, exp.Literal) and not number.is_string
-    return plain and sign * float(number.this) == float(key)
+        return text_of(node) == key
+    plain = isinstance(node, exp.Literal | exp.Neg) and text_of(node) is None
+    return plain and float(node.sql("duckdb")) == float(key)

@@ -10,12 +10,12 @@ from deniable.kernel.answers import LastSelect, answer_of, movement
 from deniable.kernel.derivation import Derivation
 from deniable.kernel.facts import Facts, folded
 from deniable.kernel.polynomials import Joint, RowSum
-from deniable.kernel.reading import read_statement
+from deniable.kernel.reading import read_statement, require
 from deniable.kernel.sources import PartRule
 from deniable.privacy import ApproximateLoss, GaussianLoss, Loss, PureLoss
 from deniable.query.plan.plan import Block, Choice, Plan
 
-_ROW = Joint(1, 0, 1)  # what a row adds to a count
+_ROW, _ONE = Joint(1, 0, 1), RowSum.constant(1)  # what a row adds to a count
 Limits = tuple[int, int]  # the groups of one unit, and its rows in each
 
 
@@ -52,10 +52,8 @@ def check_plan(plan: Plan, facts: Facts) -> KernelVerdict:
         raise PlanRefused("The statement nests too deeply to be checked: split it.") from None
     except Exception as problem:  # a tree that no rule expects
         raise PlanRefused(f"The plan cannot be checked: {type(problem).__name__}.") from problem
-    if not fits:
-        raise PlanRefused(f"The plan costs {total!r}, which is more than it charges.")
-    readings = () if check.part is None else tuple(check.part.readings.items())
-    return KernelVerdict(parts, total, readings)
+    require(fits, f"The plan costs {total!r}, which is more than it charges.")
+    return KernelVerdict(parts, total, tuple(check.part.readings.items()) if check.part else ())
 
 
 @dataclass(slots=True)
@@ -73,21 +71,22 @@ class _Check:
 
     def parts(self) -> tuple[Moved, ...]:
         """The movement and the loss of every part that is paid for."""
-        plan, tables = self.plan, [self.facts.find(name) for name in self.plan.tables]
-        for table in tables:
-            if table is None or table.public or table.neighbors != plan.neighbors:
-                raise PlanRefused("The plan is about a table that is not private as it says.")
-            if folded(table.unit or "") != folded(plan.unit or ""):
-                raise PlanRefused("The plan protects another unit than its table.")
+        plan = self.plan
+        for name in plan.tables:
+            table = require(self.facts.find(name), "The plan is about an unknown table.")
+            private = not table.public and table.neighbors == plan.neighbors
+            require(private, "The plan is about a table that is not private as it says.")
+            same = folded(table.unit or "") == folded(plan.unit or "")
+            require(same, "The plan protects another unit than its table.")
             self.part = PartRule(table, plan.part) if plan.part else None
-        if plan.part and plan.beside:
-            raise PlanRefused("A plan about a part of a table reads another private table.")
-        if plan.thresholding is None and any(key.values is None for key in plan.keys):
-            raise PlanRefused("Private keys are shown without a threshold.")
+        alone = not (plan.part and plan.beside)
+        require(alone, "A plan about a part of a table reads another private table.")
+        hidden = plan.thresholding or all(key.values is not None for key in plan.keys)
+        require(hidden, "Private keys are shown without a threshold.")
         shared = [block for block in plan.blocks if not block.sql]
         counted = [block for block in plan.blocks if block.sql]
-        if bool(plan.engine_sql) != bool(shared or plan.thresholding):
-            raise PlanRefused("The plan has statements that nothing pays for.")
+        paid = bool(plan.engine_sql) == bool(shared or plan.thresholding)
+        require(paid, "The plan has statements that nothing pays for.")
         found = self._groups(shared) if plan.engine_sql else []
         found += [self._block(block, _ROW, self._cells(block.sql)) for block in counted]
         return (*found, *(self._chosen(choice) for choice in plan.choices))
@@ -97,12 +96,11 @@ class _Check:
         sizes = tuple(None if key.values is None else len(key.values) for key in self.plan.keys)
         statement = Derivation(self.facts, sizes, self.part)
         answer = answer_of(read_statement(sql), statement)
-        keys = [answer.source(name) or "" for name in self.names]
-        owner = answer.rows.owner
-        if not statement.read <= {folded(name) for name in self.plan.tables}:
-            raise PlanRefused("A statement reads a private table that is not charged.")
-        if "" in keys or owner is None or owner.neighbors != self.plan.neighbors:
-            raise PlanRefused("The statement has other keys or neighbours than the plan.")
+        keys, owner = answer.sources(self.names), answer.rows.owner
+        charged = statement.read <= {folded(name) for name in self.plan.tables}
+        require(charged, "A statement reads a private table that is not charged.")
+        alike = owner is not None and owner.neighbors == self.plan.neighbors
+        require(alike, "The statement has other neighbours than the plan.")
         groups = answer.rows.groups_per_unit(keys) if keys else 1
         rows = answer.rows.rows_per_group(keys)
         if groups is None or rows is None:
@@ -115,9 +113,9 @@ class _Check:
         answer, limits = self._read(self.plan.engine_sql)
         shown = ["units"] if self.plan.thresholding is not None else []
         features = [name for block in blocks for name in block.features]
-        keys = {answer.source(name) for name in self.names}
-        if list(answer.columns) != [*self.names, *shown, *features] or keys != answer.keys:
-            raise PlanRefused("The statement has other columns or groups than the plan.")
+        keys = answer.sources(self.names)
+        same = list(answer.columns) == [*self.names, *shown, *features] and keys == answer.keys
+        require(same, "The statement has other columns or groups than the plan.")
         found = [self._block(block, answer.reach(block.features), limits) for block in blocks]
         return [*found, *([self._shown(answer, *limits)] if shown else [])]
 
@@ -130,26 +128,24 @@ class _Check:
             square = l1**2
         mechanism: Any = block.mechanism
         kind, declared = _kind(mechanism), mechanism.sensitivity
-        odds = getattr(mechanism, "odds", None)
-        if kind not in ("Laplace", "Gaussian") or mechanism.step != 1 or odds is not None:
-            raise PlanRefused("The noise of a block has no rule.")
-        if (l1 > declared) if kind == "Laplace" else (square > declared**2):
-            told = f"One unit moves {block.about} by {l1} (L1)"
-            raise PlanRefused(f"{told}, and the plan declares {declared}.")
-        loss: Loss = (
-            PureLoss(max(1, l1) * mechanism.epsilon / declared)
-            if kind == "Laplace"
-            else GaussianLoss(mu_squared=max(1, square) / mechanism.variance)
-        )
-        return Moved(block.about, l1, square, declared, loss)
+        loss: Loss | None = None
+        if kind == "Laplace" and l1 <= declared:
+            loss = PureLoss(max(1, l1) * mechanism.epsilon / declared)
+        if kind == "Gaussian" and square <= declared**2:
+            loss = GaussianLoss(mu_squared=max(1, square) / mechanism.variance)
+        moved = f"One unit moves {block.about} by {l1} (L1)"
+        cost = require(loss, f"{moved}, and the plan declares {declared}.")
+        plain = mechanism.step == 1 and getattr(mechanism, "odds", None) is None
+        require(plain, "The noise of a block has no rule.")
+        return Moved(block.about, l1, square, declared, cost)
 
     def _shown(self, answer: LastSelect, groups: int, rows: int) -> Moved:
         """The threshold counts units: one row of a unit in each group, and each counts 1."""
-        rule, form = self.plan.thresholding, answer.form("units")
-        if _kind(rule) != "Thresholding" or form != RowSum.constant(1) or rows != 1:
-            raise PlanRefused("`units` does not count each unit once in a group.")
-        if rule is None or rule.groups < groups or rule.neighbors != self.plan.neighbors:
-            raise PlanRefused("The threshold is made for fewer groups of a unit.")
+        rule = require(self.plan.thresholding, "There is no threshold.")
+        once = answer.form("units") == _ONE and rows == 1 and _kind(rule) == "Thresholding"
+        require(once, "`units` does not count each unit once in a group.")
+        fits = rule.groups >= groups and rule.neighbors == self.plan.neighbors
+        require(fits, "The threshold is made for fewer groups of a unit.")
         loss = ApproximateLoss(rule.epsilon, rule.delta)
         return Moved("units", groups, groups, Fraction(rule.groups), loss)
 
@@ -158,12 +154,12 @@ class _Check:
         1 to one cell. Different values: a unit brings at most as many to a group as it has rows
         there, whatever values the others have."""
         answer, limits = self._read(sql)
-        keys = {answer.source(name) for name in self.names}
-        if list(answer.columns) != [*self.names, "cell", "n"] or not answer.is_derived("cell"):
-            raise PlanRefused("A statement of cells has other columns.")
-        counts = keys <= answer.keys and answer.form("n") == RowSum.constant(1)
-        if not counts and not (answer.counts_values("n") and keys == answer.keys):
-            raise PlanRefused("A statement of cells does not count rows or values.")
+        keys = answer.sources(self.names)
+        cells = list(answer.columns) == [*self.names, "cell", "n"] and answer.is_derived("cell")
+        require(cells, "A statement of cells has other columns.")
+        counts = answer.counts_values("n") and keys == answer.keys
+        counts = counts or (keys <= answer.keys and answer.form("n") == _ONE)
+        require(counts, "A statement of cells does not count rows or values.")
         return limits
 
     def _chosen(self, choice: Choice) -> Moved:
@@ -175,8 +171,8 @@ class _Check:
         replaced, keyed = self.plan.neighbors == "replace", bool(self.plan.keys)
         if _kind(mechanism) == "Quantiles":
             swaps = mechanism.neighbors == "replace"
-            if swaps and not (replaced and mechanism.method == "independent"):
-                raise PlanRefused("Quantiles that take the number of rows for public.")
+            private = not swaps or (replaced and mechanism.method == "independent")
+            require(private, "Quantiles that take the number of rows for public.")
             once, steps, rounds = not keyed and swaps, rows, 1
         elif _kind(mechanism) == "PermuteAndFlip" and mechanism.step is None:
             once, rounds = not keyed and not mechanism.monotone, len(choice.names)
@@ -184,8 +180,8 @@ class _Check:
         else:
             raise PlanRefused("The choice has no rule.")
         steps *= groups * (2 if replaced and not once else 1)
-        if choice.changes < steps:
-            raise PlanRefused(f"One unit is {steps} steps; the plan counts {choice.changes}.")
+        within = steps <= choice.changes
+        require(within, f"One unit is {steps} steps; the plan counts {choice.changes}.")
         loss = (mechanism.loss * rounds).group(steps)
         return Moved(choice.about, steps, steps, Fraction(choice.changes), loss)
 

@@ -1,16 +1,20 @@
 """Every plan is checked by the kernel before it is charged, also one that was made by hand."""
 
+import sqlite3
 from dataclasses import replace
 from fractions import Fraction
 
+import ibis
 import pyarrow as pa
 import pytest
 
 import deniable as dp
 from deniable.engines.duckdb.engine import DuckDB
 from deniable.engines.handover.written_plan import WrittenPlan
+from deniable.engines.ibis.duckdb_connection import DuckDBThroughIbis
 from deniable.mechanisms import Laplace
 from deniable.query.plan.plan import Block, Feature, Output, Plan
+from tests.engines.ibises import store
 
 ROWS = pa.table(
     {
@@ -123,6 +127,33 @@ def test_another_text_than_the_checked_one_does_not_run(visits, monkeypatch):
     with pytest.raises(dp.PlanRefused, match="another text"):
         visits.sql(SUM, epsilon=1)
     assert visits.ledger.entries == ()
+
+
+@pytest.mark.filterwarnings("ignore:fetch_arrow_table:DeprecationWarning")
+def test_duckdb_through_ibis_runs_the_checked_text_after_its_tables(monkeypatch):
+    """SQLite runs a text of its own, and `explain` says so."""
+    count = "SELECT COUNT(*) AS n FROM visits"
+    declared = {"name": "visits", "unit": "patient", "max_rows_per_unit_per_group": 9}
+    database = ibis.duckdb.connect()
+    database.con.register("rows", ROWS)
+    database.con.execute("CREATE TABLE visits AS FROM rows")
+    with dp.protect(database.table("visits"), epsilon=100, **declared) as visits:
+        assert "own text" not in str(visits.explain(count, epsilon=1))
+        assert visits.sql(count, epsilon=50).value > 0
+        write = DuckDBThroughIbis.write
+
+        def swapped(connection, plan, statement, salt):
+            written = write(connection, plan, statement, salt)
+            return replace(written, sql=written.sql.replace("COUNT(*)", "COUNT(*) * 9"))
+
+        monkeypatch.setattr(DuckDBThroughIbis, "write", swapped)
+        with pytest.raises(dp.PlanRefused, match="another text"):
+            visits.sql(count, epsilon=1)
+    other = sqlite3.connect(":memory:", check_same_thread=False)
+    store(other, "visits", ROWS)
+    table = ibis.sqlite.from_connection(other).table("visits")
+    with dp.protect(table, epsilon=100, **declared) as visits:
+        assert "Ibis runs its own text" in str(visits.explain(count, epsilon=1))
 
 
 def test_rows_that_are_counted_here_run_the_same_text_without_its_count():

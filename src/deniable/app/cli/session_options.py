@@ -107,6 +107,7 @@ class PlanningEngine:
     """An engine that knows the columns of the tables but no rows, so it can run nothing."""
 
     name = "none"
+    runs_plan_text = True
 
     def __init__(self, schemas: Mapping[str, Mapping[str, str]]) -> None:
         self.schemas = schemas

@@ -60,6 +60,7 @@ class DuckDB(PlanRunner):
     """
 
     name = "DuckDB"
+    runs_plan_text = True
 
     def __init__(
         self,

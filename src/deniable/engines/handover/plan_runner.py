@@ -34,6 +34,7 @@ class PlanRunner(ABC):
     """
 
     name: ClassVar[str]
+    runs_plan_text = False  # whether it runs the text that the kernel reads, or one of its own
     progress: Callable[[float], None] | None = None
 
     def __init__(self, sources: Mapping[str, Any]) -> None:

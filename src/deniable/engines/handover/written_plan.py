@@ -16,6 +16,9 @@ class WrittenStatement:
     sql: str = field(repr=False)  # may hold the salt, as the parameters may
     parameters: Mapping[str, Any] = field(default_factory=dict, repr=False)
     columns: Mapping[str, str] = field(default_factory=dict)  # their kinds, for some drivers
+    before: str = field(
+        default="", repr=False
+    )  # what defines the tables, before the plan's text
     cells: int = 0  # how many, if the engine returns the cell of each row and we count
 
 

@@ -22,6 +22,8 @@ BATCH = 1 << 17  # groups
 class IbisConnection(ABC):
     """The tables of a policy in one connection of Ibis."""
 
+    runs_plan_text = False  # whether it runs the plan's text, after the definitions of tables
+
     def __init__(self, backend: Any) -> None:
         self.backend = backend
         self.types: dict[str, dict[str, str]] = {}

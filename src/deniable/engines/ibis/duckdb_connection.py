@@ -42,6 +42,8 @@ _SHORT = 'CASE WHEN strlen({0}) <= {1} THEN {0} COLLATE "binary" END AS {0}'
 class DuckDBThroughIbis(IbisConnection):
     """Tables in DuckDB, which Ibis opened."""
 
+    runs_plan_text = True
+
     def __init__(self, backend: Any) -> None:
         super().__init__(backend)
         self._sources: dict[str, str] = {}
@@ -80,9 +82,10 @@ class DuckDBThroughIbis(IbisConnection):
         """The statement that DuckDB's own engine runs, after its sources."""
         keys = keys_beside(plan.keys)
         values = {bare_name(name): listed.to_pylist() for name, listed in keys.items()}
-        sql = self._with_sources(statement.sql, keys)
+        sources = self._with_sources(keys)
+        sql = sources + _after_with(statement.sql)
         parameters = {"salt": salt, **values}
-        return WrittenStatement(statement.kind, statement.name, sql, parameters)
+        return WrittenStatement(statement.kind, statement.name, sql, parameters, before=sources)
 
     def run(self, statement: WrittenStatement, seconds: float) -> "Iterator[pa.RecordBatch]":
         driver = self.backend.con
@@ -98,9 +101,9 @@ class DuckDBThroughIbis(IbisConnection):
             finally:
                 reader.close()
 
-    def _with_sources(self, sql: str, keys: "Mapping[str, pa.Array[Any]]") -> str:
-        """The statement after its sources and its keys. All sources are read before any gets
-        its name, so that one may be an expression about a table with another one's name."""
+    def _with_sources(self, keys: "Mapping[str, pa.Array[Any]]") -> str:
+        """The sources and keys of a statement. All sources are read before any gets its name,
+        so that one may be an expression about a table with another one's name."""
         stored = [
             f"{quote_name(f'(source {place})')} AS NOT MATERIALIZED ({source})"
             for place, source in enumerate(self._sources.values())
@@ -109,13 +112,12 @@ class DuckDBThroughIbis(IbisConnection):
             f"{quote_name(name)} AS NOT MATERIALIZED ({self._select_short_texts(place, name)})"
             for place, name in enumerate(self._sources)
         ]
-        rest = f", {sql.removeprefix('WITH ')}" if sql.startswith("WITH ") else f" {sql}"
         listed = [
             f"{quote_name(name)} AS (SELECT unnest(CAST(${bare_name(name)} "
             f"AS {type_of_keys(values)}[])) AS key)"
             for name, values in keys.items()
         ]
-        return f"WITH {', '.join(stored + named + listed)}{rest}"
+        return f"WITH {', '.join(stored + named + listed)}"
 
     def _select_short_texts(self, place: int, name: str) -> str:
         """A source without long texts and without collations."""
@@ -123,6 +125,15 @@ class DuckDBThroughIbis(IbisConnection):
         short = (_SHORT.format(quote_name(text), LONGEST_TEXT) for text in texts)
         replaced = f" REPLACE ({', '.join(short)})" if texts else ""
         return f"SELECT *{replaced} FROM {quote_name(f'(source {place})')}"
+
+
+def _after_with(sql: str) -> str:
+    """A statement, to be written after a WITH.
+
+    >>> _after_with("WITH a AS (SELECT 1) SELECT 2"), _after_with("SELECT 2")
+    (', a AS (SELECT 1) SELECT 2', ' SELECT 2')
+    """
+    return f", {sql.removeprefix('WITH ')}" if sql.startswith("WITH ") else f" {sql}"
 
 
 @contextlib.contextmanager

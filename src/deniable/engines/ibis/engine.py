@@ -88,6 +88,7 @@ class Ibis(PlanRunner):
     def _connect(self) -> IbisConnection:
         if self._connection is None:
             self._connection = self._open_connection()
+            self.runs_plan_text = self._connection.runs_plan_text
         return self._connection
 
     def _open_connection(self) -> IbisConnection:

@@ -71,10 +71,7 @@ class AggregateStatement:
         if not keys:
             return answer
         answer = answer.group_by(*copies(keys), copy=False)
-        if not (conditions := inputs.late_conditions()):
-            return answer
-        all_groups = subquery(answer, "all_groups").select(exp.Star(), copy=False)
-        return all_groups.where(*conditions, copy=False)
+        return answer.having(*inputs.late_conditions(), copy=False)
 
     def _bound_contributions(self, rows: exp.Select, keys: list[Sql]) -> exp.Select:
         """Each unit's features in its groups, within both contribution bounds."""

@@ -65,13 +65,11 @@ class CellStatement:
         rows = InputRows(self.scope, self.where, groupings, (), self.other).sql()
         place = exp.column(f"k{len(self.groupings)}")
         kept = subquery(self._limit_rows(rows, place, once=False), "kept")
-        counted = kept.select(*self._keys(), exp.column("v"), _count())
-        counted = counted.group_by(*self._keys(), exp.column("v"))
         cell = exp.Case(this=exp.column("v"))
         for i, value in enumerate(listed_values(key)):
             cell = cell.when(self._literal(value), number(i), copy=False)
-        answer = subquery(counted, "counted")
-        return StatementText(answer.select(*self._keys(), named(cell, "cell"), exp.column("n")))
+        counted = kept.select(*self._keys(), named(cell, "cell"), _count())
+        return StatementText(counted.group_by(*self._keys(), exp.column("v")))
 
     def count_distinct(self, argument: Expression) -> str:
         """One cell, 0, that holds the number of distinct values."""

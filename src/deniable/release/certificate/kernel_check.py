@@ -61,8 +61,9 @@ class KernelCheck:
         ]
         return {"tables": [asdict(table) for table in self.facts.tables], "moves": moves}
 
-    def describe(self, engine: str, unit: str | None = None) -> str:
-        """How far one unit moves the numbers, and in which text the kernel read that."""
+    def describe(self, engine: str | None = None, unit: str | None = None) -> str:
+        """How far one unit moves the numbers, and in which text the kernel read that. `engine`
+        is one that runs a text of its own."""
         unit, choices = unit or self.plan.unit or "row", len(self.plan.choices)
         moved = [part.l1 for part in self.verdict.parts]
         numbers, steps = moved[: len(moved) - choices], moved[len(moved) - choices :]
@@ -71,7 +72,7 @@ class KernelCheck:
         )
         told += [f"is at most {sum(steps):,} steps of a choice"] if steps else []
         text = f"one {unit} {' and '.join(told)}"
-        if engine in ("DuckDB", "none"):
+        if engine is None:
             return text
         return f"{text} (read in DuckDB's SQL; {engine} runs its own text of the same plan)"
 

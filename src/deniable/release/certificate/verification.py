@@ -218,7 +218,7 @@ def _check_kernel(plan: Plan, statement: Mapping[str, Any]) -> str:
     except PlanRefused as problem:
         told = quoted(str(problem))
         raise InvalidCertificate(f"The kernel does not agree with the plan: {told}") from None
-    engine = statement["engine"] if statement["engine"] == "DuckDB" else "the engine"
+    engine = None if statement["engine"] == "DuckDB" else "the engine"
     told = check.describe(engine, unit="privacy unit")
     return f"SQL, sensitivities and loss agree: {told}"
 

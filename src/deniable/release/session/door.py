@@ -26,7 +26,7 @@ from deniable.query.plan.plan import Plan
 from deniable.query.planner.request import make_plan
 from deniable.release.answer.answer_table import Answer
 from deniable.release.session.ask_options import AskOptions, with_names
-from deniable.release.session.engine_run import Engine, run
+from deniable.release.session.engine_run import Engine, run, runs_plan_text
 from deniable.release.session.plan_check import check_plan, check_same_text
 from deniable.release.session.release import Release
 from deniable.release.session.release_records import (
@@ -268,7 +268,7 @@ class Door:
 
     def _write(self, plan: Plan) -> WrittenPlan:
         written = self._engine.prepare(plan)
-        if self._engine.name == "DuckDB":
+        if runs_plan_text(self._engine):
             check_same_text(written)
         return written
 
@@ -279,7 +279,8 @@ class Door:
 
     def describe_check(self, plan: Plan) -> str:
         """What the kernel derives about a plan, in words. Refuses a plan that it refuses."""
-        return self._records.check(plan).describe(self._engine.name)
+        own = None if runs_plan_text(self._engine) else self._engine.name
+        return self._records.check(plan).describe(own)
 
     @with_names("question, epsilon=0.5")
     def plan(self, question: str | Question, **options: Unpack[AskOptions]) -> Plan:

@@ -41,10 +41,22 @@ class Engine(Protocol):
 
 
 @runtime_checkable
+class RunsPlanText(Protocol):
+    """An engine that knows whether it runs the plan's own text, which the kernel reads."""
+
+    runs_plan_text: bool
+
+
+@runtime_checkable
 class StreamsGroups(Protocol):
     """An engine that returns its groups in batches, so they need not all fit in memory."""
 
     def stream(self, written: WrittenPlan, /) -> Withheld[Iterator[ExactGroups]]: ...
+
+
+def runs_plan_text(engine: Engine) -> bool:
+    """Whether an engine runs the text of a plan, which the kernel reads, or one of its own."""
+    return isinstance(engine, RunsPlanText) and engine.runs_plan_text
 
 
 def run(

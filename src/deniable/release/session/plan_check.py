@@ -40,9 +40,13 @@ def check_plan(plan: Plan, policy: Policy, rows: TablePart) -> None:
 
 def check_same_text(written: WrittenPlan) -> None:
     """Refuses to run another text than the one that the kernel reads. Where the engine returns
-    the cell of each row and we count, it is the same text without its count."""
+    the cell of each row and we count, it is the same text without its count. The definitions
+    of the tables may stand before it."""
     for statement, one in zip(written.plan.statements, written.statements, strict=True):
         runs, checked = one.sql, statement.sql
+        if one.before:
+            runs = runs.removeprefix(one.before).removeprefix(" ")
+            runs = f"WITH {runs.removeprefix(', ')}" if runs.startswith(", ") else runs
         if one.cells:
             cell, _, rows = runs.partition(" AS cell FROM ")
             runs = f"{cell} AS cell, COUNT(*) AS n FROM {rows}"

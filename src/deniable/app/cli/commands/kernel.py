@@ -24,4 +24,4 @@ def kernel(plan: PlanFile) -> None:
     check = read_plan_check(read_bytes(plan))
     for part in check.verdict.parts:
         print(f"✓ {part.about}: L1 {part.l1:,}, squared L2 {part.l2_squared:,}")
-    print(f"Derived: {check.describe('DuckDB')}, at a loss of {check.verdict.loss!r}.")
+    print(f"Derived: {check.describe()}, at a loss of {check.verdict.loss!r}.")
