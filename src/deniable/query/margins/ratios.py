@@ -45,7 +45,7 @@ def interval(
     >>> features = {"a": np.array([50.0]), "b": np.array([100.0])}
     >>> ends = interval(RatioForm(over, under), noises, features, Fraction(19, 20))
     >>> [float(end.round(3)[0]) for end in ends]
-    [0.469, 0.531]
+    [0.47, 0.531]
     """
     named = {name for name, _ in (*ratio.above.weights, *ratio.below.weights)}
     parts = _separate(ratio, tuple((name, noises[name]) for name in sorted(named)))
