@@ -15,13 +15,16 @@ import numpy as np
 
 from deniable.mechanisms import Gaussian, Laplace
 from deniable.query.language.syntax_tree import Aggregate, ColumnRef
+from deniable.query.margins.linear_forms import features_of
 from deniable.query.margins.margins import margins, noise_of_features, shown_values
 from deniable.query.plan.plan import Block, Feature, Node, Number, Operation
 from deniable.query.planner.aggregate_nodes import MeasuredPair, MeasuredStatistic
 from deniable.query.statements.statistics import Statistic, root_up
 
 LEVEL = Fraction(19, 20)
-EPSILONS = tuple(map(Fraction, ("0.05", "0.1", "0.3", "0.7", "1", "1.6", "2.8", "4", "6", "10")))
+EPSILONS = tuple(
+    map(Fraction, ("0.05", "0.1", "0.3", "0.7", "1", "1.6", "2.8", "4", "6", "10"))
+)
 SIZES = (2, 10, 40, 200, 1500, 20_000)
 X, Y = ColumnRef("x"), ColumnRef("y")
 
@@ -105,7 +108,11 @@ def features(statistic, n, seed=0):
     elif statistic.kind == "mean":
         own = [(width - known).sum(), known.sum()]
     elif statistic.kind == "moments":
-        own = [((width - known) ** 2).sum(), (2 * known * (width - known)).sum(), (known**2).sum()]
+        own = [
+            ((width - known) ** 2).sum(),
+            (2 * known * (width - known)).sum(),
+            (known**2).sum(),
+        ]
     else:
         return pair_features(statistic, n)
     return [int(x) for x in [*own, *[(n - known.size) * statistic.total] * statistic.unknown]]
@@ -242,7 +249,7 @@ def _compound(about, n, noise):
 
 
 def _configured(name, node, statistics, limits, n, noise):
-    used = {inner for inner in _features(node)}
+    used = set(features_of(node))
     blocks, true = [], {}
     for place, statistic in enumerate(statistics):
         names = statistic.feature_names(place)
@@ -250,9 +257,3 @@ def _configured(name, node, statistics, limits, n, noise):
             blocks.append(Block(names, "", mechanism_for(statistic, *noise)))
             true |= dict(zip(names, features(statistic, n, place % 2), strict=True))
     return Configuration(name, node, tuple(blocks), true, *limits)
-
-
-def _features(node):
-    from deniable.query.margins.linear_forms import features_of
-
-    return features_of(node)

@@ -80,9 +80,7 @@ def apply(
     return np.full(shape, -np.inf), np.full(shape, np.inf)
 
 
-def _folded(
-    node: Operation, inner: Sequence[Interval], at: Callable[..., Floats]
-) -> Interval:
+def _folded(node: Operation, inner: Sequence[Interval], at: Callable[..., Floats]) -> Interval:
     """A function of one argument that is monotone on either side of 0."""
     (low, high), *rest = inner
     others = [pair[0] for pair in rest]

@@ -24,7 +24,6 @@ from numpy.typing import NDArray
 from deniable.mechanisms.noise.additive import Noise, least_margin
 from deniable.mechanisms.noise.gaussian import GaussianNoise
 from deniable.mechanisms.noise.thresholding import TruncatedNoise
-from deniable.query.margins.noise_quantiles import moments
 
 Floats: TypeAlias = NDArray[np.float64]
 Weights: TypeAlias = tuple[tuple[float, float], ...]  # of A and of D, for each noise
@@ -150,7 +149,7 @@ def _in_cells(line: Floats, noise: Noise, cell: Floats) -> Floats:
     below[:, 0], below[:, -1] = 0.0, 1.0
     silent = line == 0
     below[silent] = edges[silent] > 0
-    return np.roll(np.diff(below, axis=1), -half, axis=1)
+    return np.asarray(np.roll(np.diff(below, axis=1), -half, axis=1))
 
 
 def cumulative(noise: Noise, z: Floats) -> Floats:

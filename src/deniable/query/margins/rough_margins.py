@@ -23,7 +23,7 @@ from deniable.query.margins.noise_quantiles import (
     moments,
     spread_quantile,
 )
-from deniable.query.plan.plan import Node, Operation
+from deniable.query.plan.plan import Node
 
 Floats: TypeAlias = NDArray[np.float64]
 Interval: TypeAlias = tuple[Floats, Floats]
@@ -88,9 +88,7 @@ def _ratio(
     over, under = dict(ratio.above.weights), dict(ratio.below.weights)
     names = sorted({*over, *under})
     cumulants = np.array([moments(noises[name]) for name in names])
-    above, below = (
-        np.array([float(w.get(name, 0)) for name in names]) for w in (over, under)
-    )
+    above, below = (np.array([float(w.get(name, 0)) for name in names]) for w in (over, under))
     n, d = (float(np.ravel(part.at(features))[0]) for part in (ratio.above, ratio.below))
     if not abs(d) > fixed_margin(under, noises, confidence):
         return np.full(1, -np.inf), np.full(1, np.inf)

@@ -314,7 +314,10 @@ def _notes(
     if not estimated:
         return (note,)
     if rows is None:
-        return (note, "That is an estimate: margins of chosen rows depend on how many there are.")
+        return (
+            note,
+            "That is an estimate: margins of chosen rows depend on how many there are.",
+        )
     return (
         note,
         f"For {', '.join(dict.fromkeys(estimated))} that is an estimate, from expected_rows = "

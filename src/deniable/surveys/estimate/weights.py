@@ -92,11 +92,13 @@ def weighted_share(
     if population is None:
         error = math.sqrt(_variance(r - share, r, w, groups, sampling))
     squares = float((w**2).sum())
-    coins = math.sqrt(squares * min(p * (1 - p), q * (1 - q))) / abs(p - q) / size
-    effective = float(w.sum()) ** 2 / squares
-    return WeightedShare(
-        total, total_error, share, error / size, yes.size, size, effective, coins
-    )
+    few = float(w.sum()) ** 2 / squares, _coins_error(p, q, squares) / size
+    return WeightedShare(total, total_error, share, error / size, yes.size, size, *few)
+
+
+def _coins_error(p: float, q: float, squares: float) -> float:
+    """The least standard error that the coins give to sum(w r)."""
+    return math.sqrt(squares * min(p * (1 - p), q * (1 - q))) / abs(p - q)
 
 
 def _variance(

@@ -63,7 +63,7 @@ class FewReports:
         return low
 
     def _tail(self, share: float, *, above: bool) -> float:
-        """The larger probability of a mean as extreme as this one, if the true one is `share`."""
+        """The larger probability of a mean this extreme, if the true one is `share`."""
         apart = (1 - share) * self.laws(0.0) + share * self.laws(1.0)
         return max(self._probability(law, above=above) for law in (self.laws(share), apart))
 

@@ -34,7 +34,9 @@ class UnbiasedMean(NumericDesign):
         points next to it are mixed, so that the mean is right."""
         place = min(int(share * self.steps), self.steps - 1)
         part = share * self.steps - place
-        return np.asarray((1 - part) * self.report_law(place) + part * self.report_law(place + 1))
+        return np.asarray(
+            (1 - part) * self.report_law(place) + part * self.report_law(place + 1)
+        )
 
     def estimate(
         self,
@@ -80,4 +82,4 @@ class UnbiasedMean(NumericDesign):
 
     @abstractmethod
     def variance(self, value: Number, *, respondents: int) -> float:
-        """The variance of the unbiased mean, from the coins only, if all people have `value`."""
+        """The variance of the mean, from the coins only, if all people have `value`."""
