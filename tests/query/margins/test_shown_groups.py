@@ -34,7 +34,7 @@ def test_intervals_hold_among_the_groups_that_are_shown(epsilon, neighbors):
 def test_a_group_far_below_the_threshold_is_covered():
     """With the margin of all groups, none of these is covered."""
     rule = Thresholding(epsilon=0.5, delta=1e-3)
-    units = rule.threshold * 6 // 10
+    units = rule.threshold - rule.margin(0.95) - 1
     noisy = shown(rule, units, 400_000)
     assert noisy.size > 100
     assert not (np.abs(noisy - units) <= rule.margin(0.95)).any()

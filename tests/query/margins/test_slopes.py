@@ -14,7 +14,7 @@ FORMULAS = {
     "root": Operation("sqrt", (Operation("*", (A, B)),)),
     "power": Operation("power", (Operation("/", (A, B)), TWO)),
     "exponent": Operation("power", (A, Operation("/", (B, A)))),
-    "difference": Operation("-", (Operation("negative", (Operation("*", (A, B)),)), B, A)),
+    "difference": Operation("-", (Operation("negative", (Operation("*", (A, B)),)), B)),
     "key": Operation("*", (Operation("*", (A, B)), KeyColumn(0))),
 }
 

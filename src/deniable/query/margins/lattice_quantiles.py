@@ -137,7 +137,7 @@ def _reach(lines: Sequence[Floats], noises: tuple[Noise, ...], left: Fraction) -
         line * max(1, least_margin(noise, 1 - left / len(noises)))
         for line, noise in zip(lines, noises, strict=True)
     )
-    return np.minimum(np.asarray(box), float(left) ** -0.5)
+    return np.asarray(np.minimum(np.asarray(box), float(left) ** -0.5))
 
 
 def _in_cells(line: Floats, noise: Noise, cell: Floats) -> Floats:

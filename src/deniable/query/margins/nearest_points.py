@@ -85,9 +85,10 @@ class _Search:
         return end
 
     def _move(self, slopes: Floats) -> Floats:
-        """Where the noise most likely came from, if the weighted sum is at its quantile."""
+        """Where the noise most likely came from, if the weighted sum is at its quantile; NaN
+        where the formula has no slope."""
         variance = (slopes**2 * self.variance).sum(axis=0)
         fourth = (slopes**4 * self.fourth).sum(axis=0)
         half = spread_quantile(variance, fourth, self.confidence)
         half = half + LATTICE_STEP * np.abs(slopes).max(axis=0)
-        return np.where(variance > 0, half / variance * slopes * self.variance, 0.0)
+        return np.asarray(half / variance * slopes * self.variance)
