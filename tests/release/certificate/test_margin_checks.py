@@ -133,3 +133,20 @@ def test_a_plan_that_does_not_say_for_how_many_rows_is_left_alone(session):
     assert choice_margin(older, plan.confidence) is None
     assert choice_margin(choice, plan.confidence) == choice.margin
     assert unchecked_outputs(replace(plan, choices=(older,))) == ("m",)
+
+
+def test_the_margin_of_the_units_of_a_shown_group_is_checked():
+    frame = pa.table({"person": range(600), "doctor": [f"d{i % 4}" for i in range(600)]})
+    with dp.protect(
+        frame, unit="person", epsilon=1000, delta=0.01, max_groups_per_unit=1
+    ) as own:
+        release = own.sql(
+            "SELECT doctor, COUNT(DISTINCT person) AS n FROM data GROUP BY doctor",
+            epsilon=1,
+            delta=1e-4,
+        )
+        assert unchecked_outputs(release.plan) == ()
+        verify(release.to_dict())
+        lie = signed(own, release, release.plan, narrower(release.to_arrow(), "n_margin", 0.5))
+        with pytest.raises(InvalidCertificate, match="margin"):
+            verify(lie)

@@ -104,3 +104,21 @@ def test_bad_requests():
         decode(DESIGN, tally, ["blue", "blue"])
     with pytest.raises(InvalidData, match="no reports"):
         decode(DESIGN, Tally(DESIGN, (0,) * (16 * 33), 0), ["blue"])
+
+
+def test_many_candidates_and_few_people(size):
+    """Weights from fitted shares named somebody who was not there in one survey of five."""
+    surveys = size(small=60, full=1500, what="RAPPOR surveys of few people")
+    design = Rappor(bits=16, hashes=2, cohorts=16)
+    names, every = [*SHARES, *(f"none{i}" for i in range(114))], people(100)
+    false, covered, intervals = 0, 0, 0
+    for _ in range(surveys):
+        values = [every[i] for i in uniform_below(100, 300)]
+        for one in decode(design, design.aggregate(design.randomize(values)), names):
+            truth = SHARES.get(one.value, 0)
+            false += one.found and not truth
+            covered += abs(one.share.raw - truth) <= 1.96 * one.share.standard_error
+            intervals += 1
+    assert intervals == surveys * len(names)
+    assert false <= 0.05 * surveys + 4 * np.sqrt(0.05 * 0.95 * surveys)
+    assert covered / intervals > 0.94

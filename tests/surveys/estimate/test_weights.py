@@ -102,3 +102,18 @@ def test_bad_designs():
         weighted_share(COINS, [0, 1], [1.0, 2.0], strata=[0])
     with pytest.raises(InvalidParameter, match="sampling"):
         weighted_share(COINS, [0, 1], [1.0, 2.0], sampling="cluster")
+
+
+@pytest.mark.parametrize("odds", [3, 20])
+def test_intervals_of_few_people_hold(odds, size):
+    """Normal intervals covered 64 to 90 % of these."""
+    surveys = size(small=400, full=8000, what="weighted surveys of twenty people")
+    coins = RandomizedResponse(odds=odds)
+    for share in (0.02, 0.3):
+        held = 0
+        for _ in range(surveys):
+            weights = 2.0 ** uniform_below(4, 20)
+            true = (uniform_below(100, 20) < 100 * share).astype(int)
+            low, high = weighted_share(coins, coins.randomize(true), weights).interval()
+            held += low <= share <= high
+        assert held / surveys >= 0.95 - 4 * (0.0475 / surveys) ** 0.5

@@ -33,6 +33,9 @@ _TABLE_SIZE = 2049
 _MOST_RATE = Fraction(200)  # of a Laplace noise; its variance is then 1e-86, and must not be 0
 _SILENT = Fraction(1, 1 << 43)  # a noise that is not 0 with less than this chance is left out
 _BITS = 128  # of enclosures
+# How much of a step of the lattice is added to a smooth quantile. The quantile of a sum of
+# discrete noises is at most about half a step above that of a smooth one.
+LATTICE_STEP = 0.6
 _CELLS = 128  # to a standard deviation, where cells approximate a continuous distribution
 
 
@@ -190,20 +193,6 @@ def spread_quantile(variance: Floats, fourth: Floats, confidence: Fraction) -> F
     return np.sqrt(variance) * quantile
 
 
-def standard_quantile_squared(share: Floats, confidence: Fraction) -> Floats:
-    """The square of that quantile for variance 1, where `share` is a third of the fourth
-    cumulant. It runs over many groups, so squares and slopes are precomputed."""
-    squares, slopes = _square_table(confidence)
-    at = np.fmax(share, 0.0)  # NaN: nothing varies
-    np.fmin(at, 1.0, out=at)
-    at *= squares.size - 1
-    below = at.astype(np.intp)
-    at -= below
-    at *= slopes[below]
-    at += squares[below]
-    return at
-
-
 def tail_quantiles(kurtosis: Floats, share: Floats, confidence: Fraction) -> Floats:
     """The quantile of S of variance 1 that is exceeded with probability `share` times
     (1 - confidence); `kurtosis` is a third of the fourth cumulant. In tenths, interpolated.
@@ -228,12 +217,6 @@ def _tail_tables(confidence: Fraction) -> Floats:
     left = 1 - confidence
     levels = (1 - 2 * left * Fraction(tenth, 10) for tenth in range(1, 10))
     return np.stack([_even_table(max(level, Fraction(1, 100))) for level in levels])
-
-
-@lru_cache(maxsize=64)
-def _square_table(confidence: Fraction) -> tuple[Floats, Floats]:
-    squares = _even_table(confidence) ** 2
-    return squares[:-1], np.diff(squares)
 
 
 @lru_cache(maxsize=64)

@@ -31,7 +31,7 @@ from numpy.typing import NDArray
 from deniable.mechanisms.noise.additive import Noise
 from deniable.query.margins.evaluation import Values
 from deniable.query.margins.linear_forms import LinearForm, RatioForm, form
-from deniable.query.margins.noise_quantiles import moments, tail_quantiles
+from deniable.query.margins.noise_quantiles import LATTICE_STEP, moments, tail_quantiles
 from deniable.query.plan.plan import Node, Operation
 
 Floats: TypeAlias = NDArray[np.float64]
@@ -124,9 +124,11 @@ def interval(
     confidence: Fraction,
     *,
     rooted: bool = False,
+    lattice: bool = True,
 ) -> Interval:
-    """Both ends of what the true variance may be; `rooted` if its root is shown."""
-    tested = _TestStatistic(spread, noises, features)
+    """Both ends of what the true variance may be; `rooted` if its root is shown. Without
+    `lattice`, the noise is taken as smooth."""
+    tested = _TestStatistic(spread, noises, features, LATTICE_STEP if lattice else 0.0)
     shares = _EVEN if confidence < _SURE else _ROOT if rooted else _PLAIN
     scale = float(spread.scale)
     return (
@@ -139,7 +141,11 @@ class _TestStatistic:
     """N_c - r E and the distribution of its noise, for any r and c."""
 
     def __init__(
-        self, spread: VarianceForm, noises: Mapping[str, Noise], features: Mapping[str, Values]
+        self,
+        spread: VarianceForm,
+        noises: Mapping[str, Noise],
+        features: Mapping[str, Values],
+        lattice_step: float,
     ) -> None:
         forms = spread.squares, spread.values, spread.count, spread.below
         values = (np.asarray(linear.at(features), dtype=np.float64) for linear in forms)
@@ -149,6 +155,7 @@ class _TestStatistic:
         self.weights = [tuple(float(part.get(name, 0)) for part in parts) for name in names]
         self.moments = [moments(noises[name]) for name in names]
         self.between = _range(spread)
+        self.lattice_step = lattice_step
 
     def end(self, sign: int, confidence: Fraction, shares: Shares) -> Floats:
         """The largest r of the interval, or the least. The quantile depends on r, and the
@@ -208,7 +215,9 @@ class _TestStatistic:
         kurtosis = np.nan_to_num(kurtosis)
         away = np.nan_to_num(np.abs(r * self.e) / np.sqrt(spread)) / _usual(confidence)
         low = np.interp(away, *shares)
-        return tail_quantiles(kurtosis, low if sign > 0 else 1 - low, confidence)
+        smooth = tail_quantiles(kurtosis, low if sign > 0 else 1 - low, confidence)
+        widest = np.max(np.abs(lines), axis=0)
+        return np.asarray(smooth + np.nan_to_num(self.lattice_step * widest / np.sqrt(spread)))
 
     def _root(self, c: Floats, q: Floats, sign: int) -> Floats:
         """The r at which N_c - r E is q standard deviations, on one side; else infinite."""

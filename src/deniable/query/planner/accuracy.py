@@ -310,9 +310,14 @@ def _notes(
         for output in cheapest.outputs
         if (output.estimated or output.margin_in) and goal.margin_for(output, names) is not None
     ]
+    rows = policy.tables[cheapest.table].expected_rows
     if not estimated:
         return (note,)
-    rows = policy.tables[cheapest.table].expected_rows
+    if rows is None:
+        return (
+            note,
+            "That is an estimate: margins of chosen rows depend on how many there are.",
+        )
     return (
         note,
         f"For {', '.join(dict.fromkeys(estimated))} that is an estimate, from expected_rows = "

@@ -18,7 +18,8 @@ from deniable.privacy import GaussianLoss
 from deniable.query.language.expressions import aggregates_in
 from deniable.query.language.syntax_tree import Aggregate
 from deniable.query.margins.linear_forms import features_of
-from deniable.query.margins.margins import margins, noise_of_features
+from deniable.query.margins.margins import noise_of_features
+from deniable.query.margins.rough_margins import rough_margin
 from deniable.query.plan.plan import (
     Block,
     Chosen,
@@ -123,10 +124,10 @@ def _difficulties(
         if len(places) != 1 or -1 in places:
             continue
         place = places.pop()
-        margin = margins(node, noises, features, confidence=draft.request.confidence)
+        margin = rough_margin(node, noises, features, draft.request.confidence)
         size = _range(aggregate, draft.statistics[place], rows)
         # Where the noise leaves nothing known, the margin is the whole range.
-        share = float(margin[0]) / size if np.isfinite(margin[0]) else 1.0
+        share = margin / size if np.isfinite(margin) else 1.0
         largest[place] = max(largest[place], share)
     return [
         (share or 1 / rows) * float(weight)

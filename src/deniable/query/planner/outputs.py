@@ -23,6 +23,11 @@ from deniable.query.language.syntax_tree import (
     Literal,
     Named,
 )
+from deniable.query.margins.chosen_rows import (
+    chooses_rows,
+    confidence_for_each,
+    declared_groups,
+)
 from deniable.query.margins.evaluation import Values
 from deniable.query.margins.linear_forms import LinearForm, features_of, form
 from deniable.query.margins.margins import margins, noise_of_features
@@ -172,6 +177,10 @@ def _kind(node: Node, draft: Draft) -> str:
 
 def _limits(expression: Expression, scope: Scope) -> tuple[Fraction | None, Fraction | None]:
     """What is public about an output's true value."""
+    if isinstance(expression, Call) and expression.name in ("+", "-"):
+        return _difference_limits(expression, scope)
+    if isinstance(expression, Literal) and isinstance(expression.value, Fraction):
+        return expression.value, expression.value
     if not isinstance(expression, Aggregate):
         return None, None
     if expression.name.startswith("count"):
@@ -188,6 +197,18 @@ def _limits(expression: Expression, scope: Scope) -> tuple[Fraction | None, Frac
     width = (high - low) * step
     widest = width * root_up(2) / 2 if expression.name.endswith("samp") else width / 2
     return Fraction(0), widest if expression.name.startswith("stddev") else widest**2
+
+
+def _difference_limits(call: Call, scope: Scope) -> tuple[Fraction | None, Fraction | None]:
+    """The limits of a sum or a difference, such as AVG(x) - AVG(y)."""
+    low, high = _limits(call.arguments[0], scope)
+    for argument in call.arguments[1:]:
+        least, most = _limits(argument, scope)
+        if call.name == "-":
+            least, most = (None if end is None else -end for end in (most, least))
+        low = None if low is None or least is None else low + least
+        high = None if high is None or most is None else high + most
+    return low, high
 
 
 def _pair_limits(aggregate: Aggregate, scope: Scope) -> tuple[Fraction | None, Fraction | None]:
@@ -229,6 +250,10 @@ def _predict(
     if not features_of(output.node) or (not certain and draft.rows_per_group is None):
         return output
     confidence = draft.request.confidence
+    if chooses_rows(draft.having, draft.order, draft.question.limit):
+        groups = declared_groups(draft.keys, other=draft.request.other)
+        confidence = confidence_for_each(confidence, groups or 1)
+        certain = certain and groups is not None
     margin = margins(
         output.node, noises, features, confidence=confidence, low=output.low, high=output.high
     )

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from deniable.engines.handover.exact_groups import ExactGroups, Integers
 from deniable.mechanisms import Gaussian, Laplace, Quantiles
+from deniable.query.margins.chosen_rows import chooses_rows, confidence_for_each
 from deniable.query.margins.evaluation import Values, evaluate
 from deniable.query.margins.linear_forms import LinearForm, form
 from deniable.query.margins.margins import margins, noise_of_features, shown_values
@@ -119,6 +120,9 @@ def _number_columns(
 ) -> tuple["pa.Array[Any]", "pa.Array[Any]"]:
     limits = {"low": output.low, "high": output.high}
     noises = noise_of_features(plan.blocks, plan.thresholding)
+    confidence = plan.confidence
+    if chooses_rows(plan.having, plan.order, plan.limit):
+        confidence = confidence_for_each(confidence, count)
     value, half = np.empty(count), np.empty(count)
 
     def compute(part: slice) -> None:
@@ -129,9 +133,10 @@ def _number_columns(
             output.node,
             noises,
             features,
-            confidence=plan.confidence,
+            confidence=confidence,
             keys=key_values,
             shown_as=value[part],
+            selected=plan.thresholding is not None,
             **limits,
         )
 

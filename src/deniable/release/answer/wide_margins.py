@@ -1,8 +1,10 @@
-"""Warnings about numbers that are smaller than their own margins."""
+"""What margins promise, and warnings about numbers that are smaller than their own margins."""
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from deniable.exact.text_formats import percent
+from deniable.query.margins.chosen_rows import chooses_rows
 from deniable.query.plan.plan import Plan
 from deniable.release.answer.answer_table import Answer
 
@@ -10,6 +12,24 @@ from deniable.release.answer.answer_table import Answer
 def margin_units(plan: Plan) -> dict[str, str]:
     """The unit of the margins of quantiles ("ranks") and modes ("rows"), by column."""
     return {output.name: output.margin_in for output in plan.outputs if output.margin_in}
+
+
+def describe_margins(plan: Plan) -> str:
+    """A sentence about what the margins of an answer promise.
+
+    Rows that HAVING or LIMIT chose by noisy numbers have margins that hold for all groups
+    together. Quantiles and modes have no such margins.
+    """
+    level = percent(plan.confidence)
+    if not chooses_rows(plan.having, plan.order, plan.limit):
+        return f"Margins hold at {level} each."
+    promise = (
+        f"Margins hold at {level} for all groups of a column together, so also for the rows "
+        "that were chosen."
+    )
+    if plan.choices:
+        promise += " Margins in ranks and rows do not: they hold before rows are chosen."
+    return promise
 
 
 def warn_of_wide_margins(plan: Plan, answer: Answer) -> tuple[str, ...]:

@@ -2,6 +2,8 @@
 
 - A margin that depends only on the noise (counts, sums, their sums and differences): it is a
   quantile of the noise, the same in every row (`statement.noise_margin`).
+- The margin of the number of units in a group that is shown if that number passes a threshold:
+  it follows from the number itself.
 - The margin of a chosen value, in ranks or rows: the mechanism's own margin, for the row
   ceiling, or for the number of labels.
 - The margin of a quantile, in the column's own unit: it reaches to other released quantiles, or
@@ -16,10 +18,15 @@ from collections.abc import Iterator, Mapping
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from deniable.mechanisms import PermuteAndFlip, Quantiles
+from deniable.query.margins.chosen_rows import chooses_rows
+from deniable.query.margins.shown_groups import units_interval
 from deniable.query.plan.plan import (
     Choice,
     Chosen,
+    Feature,
     Output,
     Plan,
 )
@@ -56,6 +63,7 @@ def unchecked_outputs(plan: Plan) -> tuple[str, ...]:
         for output, (name, margin) in zip(plan.outputs, column_names(plan), strict=True)
         if margin is not None
         and _constant_margin(plan, output) is None
+        and not _counts_units(plan, output)
         and _choice_shown_whole(plan, output) is None
     )
 
@@ -63,7 +71,7 @@ def unchecked_outputs(plan: Plan) -> tuple[str, ...]:
 def wrong_margins(plan: Plan, table: "pa.Table") -> Iterator[tuple[str, object, float]]:
     """Impossible margins in the rows: the column, the stated margin, the computed one."""
     rows = table.to_pylist()
-    for place, (_, column) in enumerate(column_names(plan)):
+    for place, (name, column) in enumerate(column_names(plan)):
         if column is None or column not in table.column_names:
             continue
         constant = _constant_margin(plan, plan.outputs[place])
@@ -73,6 +81,8 @@ def wrong_margins(plan: Plan, table: "pa.Table") -> Iterator[tuple[str, object, 
             possible = [constant] if constant is not None else []
             if choice is not None:
                 possible = _possible_margins(plan, place, choice, row)
+            elif _counts_units(plan, plan.outputs[place]) and row[name] is not None:
+                possible = [_units_margin(plan, float(row[name]))]
             unknown = stated is None and choice is None  # for example after division by zero
             agrees = any(margins_agree(stated, margin) for margin in possible)
             if possible and not unknown and not agrees:
@@ -93,6 +103,20 @@ def _constant_margin(plan: Plan, output: Output) -> float | None:
     choice = plan.choices[output.node.choice]
     margin = choice_margin(choice, plan.confidence) if output.margin_in else None
     return None if margin is None else float(margin)
+
+
+def _counts_units(plan: Plan, output: Output) -> bool:
+    """Whether the output is the number of units that decides whether a group is shown, and
+    the number of groups is not needed for its margin."""
+    chosen = chooses_rows(plan.having, plan.order, plan.limit)
+    is_units = isinstance(output.node, Feature) and output.node.name == "units"
+    return is_units and plan.thresholding is not None and not chosen
+
+
+def _units_margin(plan: Plan, shown: float) -> float:
+    assert plan.thresholding is not None
+    low, high = units_interval(plan.thresholding.noise, np.array([shown]), plan.confidence)
+    return float(max(high[0] - shown, shown - low[0]))
 
 
 def _choice_shown_whole(plan: Plan, output: Output) -> Choice | None:

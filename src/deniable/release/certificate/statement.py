@@ -11,6 +11,11 @@ from typing import Any
 from deniable.mechanisms import Gaussian
 from deniable.mechanisms.noise.additive import AdditiveMechanism, least_margin
 from deniable.privacy import Loss
+from deniable.query.margins.chosen_rows import (
+    chooses_rows,
+    confidence_for_each,
+    declared_groups,
+)
 from deniable.query.margins.linear_forms import LinearForm, features_of, form
 from deniable.query.margins.margins import noise_of_features
 from deniable.query.margins.noise_quantiles import fixed_margin
@@ -81,9 +86,16 @@ def noise_margin(plan: Plan, output: Output) -> float | None:
     if (
         not isinstance(linear, LinearForm)
         or not features_of(output.node).keys() <= noises.keys()
+        or "units" in features_of(output.node)
     ):
         return None
-    half = fixed_margin(dict(linear.weights), noises, plan.confidence)
+    confidence = plan.confidence
+    if chooses_rows(plan.having, plan.order, plan.limit):
+        groups = declared_groups(plan.keys, other=plan.other)
+        if groups is None:
+            return None
+        confidence = confidence_for_each(confidence, groups)
+    half = fixed_margin(dict(linear.weights), noises, confidence)
     return float(math.ceil(half)) if output.count else half
 
 

@@ -9,14 +9,17 @@ import pyarrow as pa
 
 from deniable.errors import InvalidParameter
 from deniable.exact.foreign_text import printable
-from deniable.exact.text_formats import percent
 from deniable.ledger.ledger import Remaining
 from deniable.privacy import Loss
 from deniable.public_methods import implementation
 from deniable.query.plan.plan import Plan
 from deniable.release.answer import formatting
 from deniable.release.answer.answer_table import Answer
-from deniable.release.answer.wide_margins import margin_units, warn_of_wide_margins
+from deniable.release.answer.wide_margins import (
+    describe_margins,
+    margin_units,
+    warn_of_wide_margins,
+)
 from deniable.release.certificate.certificate import Certificate, document_text
 from deniable.release.certificate.document import write_document
 
@@ -147,9 +150,8 @@ class Release:
         cost = Remaining(self.plan.epsilon, self.plan.delta)
         again = " (charged before; this is the same answer)" if self.repeated else ""
         more = f" That is {self.more}." if self.more else ""
-        level = percent(self.plan.confidence)
         price = (
-            f"Margins hold at {level} each. Cost: {cost}{again}. Left: {self.remaining}.{more}"
+            f"{describe_margins(self.plan)} Cost: {cost}{again}. Left: {self.remaining}.{more}"
         )
         size = [] if self.kept else [_NOT_KEPT]
         notes = map(printable, self.plan.notes)

@@ -30,6 +30,7 @@ from deniable.exact.rationals import Number, confidence_level
 from deniable.mechanisms import Estimate
 from deniable.mechanisms.local.answers import read_answers
 from deniable.mechanisms.local.estimate import normal_estimate
+from deniable.mechanisms.local.few_people import MADE_UP, careful_quantile
 from deniable.mechanisms.local.maximum_likelihood import expectation_maximisation
 from deniable.privacy import Loss, PureLoss
 from deniable.surveys.estimate.reading_products import multiply_readings
@@ -88,12 +89,27 @@ class CrossTab:
         return table.reshape(self.raw.shape)
 
     def interval(self, confidence: Number = 0.95) -> tuple[Matrix, Matrix]:
-        """Lower and upper ends for every cell, by the normal approximation, cut to [0, 1]."""
-        from scipy.special import ndtri
+        """Lower and upper ends for every cell, by the normal approximation, cut to [0, 1] and
+        widened for few people."""
+        half = self.half_widths(confidence)
+        return np.clip(self.raw - half, 0.0, 1.0), np.clip(self.raw + half, 0.0, 1.0)
 
-        z = float(ndtri((1 + float(confidence_level(confidence))) / 2))
-        low, high = (self.raw + sign * z * self.standard_error for sign in (-1, 1))
-        return np.clip(low, 0.0, 1.0), np.clip(high, 0.0, 1.0)
+    def half_widths(self, confidence: Number = 0.95) -> Matrix:
+        """How far every cell of `raw` may be off.
+
+        In a rare cell the variance of the products may be too small by chance. It is not taken
+        below what it would be if the readings of both questions were independent: most of it
+        comes from the coins, which are.
+        """
+        n, share = self.respondents, np.clip(self.raw, 0.0, 1.0)
+        squares = [
+            np.diag(spread) + margin**2
+            for spread, margin in zip(self.spreads, self.margins, strict=True)
+        ]
+        independent = (np.outer(*squares) - share**2) / n
+        made_up = MADE_UP * (share**2 + (1 - share) ** 2) / n**2
+        quantile = careful_quantile(n, float(confidence_level(confidence)))
+        return np.asarray(quantile * np.sqrt(np.maximum(self.variance, independent) + made_up))
 
     def independence(self) -> "Independence":
         """The chi-square test that the two answers are independent.
@@ -162,8 +178,8 @@ class CrossTab:
 
     def __str__(self) -> str:
         return "\n".join(
-            "  ".join(f"{x:7.4f} ± {1.96 * e:.4f}" for x, e in zip(row, errors, strict=True))
-            for row, errors in zip(self.raw, self.standard_error, strict=True)
+            "  ".join(f"{x:7.4f} ± {e:.4f}" for x, e in zip(row, errors, strict=True))
+            for row, errors in zip(self.raw, self.half_widths(), strict=True)
         )
 
 

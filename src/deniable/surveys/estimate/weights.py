@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from deniable.errors import InvalidData, InvalidParameter
 from deniable.exact.rationals import Number, confidence_level
 from deniable.mechanisms.local.answers import read_answers
+from deniable.mechanisms.local.few_people import careful_quantile, careful_variance
 from deniable.surveys.estimate.among_respondents import YesNo
 
 Sampling: TypeAlias = Literal["with-replacement", "simple", "independent"]
@@ -35,13 +36,16 @@ class WeightedShare:
     standard_error: float
     respondents: int
     population: float
+    effective: float  # as many people of equal weight would tell as much (Kish 1965)
+    coins_error: float  # the part of `standard_error` that the coins have at least
 
     def interval(self, confidence: Number = 0.95) -> tuple[float, float]:
-        """The interval of the share, by the normal approximation, cut to [0, 1]."""
-        from scipy.special import ndtri
-
-        z = float(ndtri((1 + float(confidence_level(confidence))) / 2))
-        low, high = (self.share + sign * z * self.standard_error for sign in (-1, 1))
+        """The interval of the share, by the normal approximation, cut to [0, 1]. It is widened
+        for few people, and is not shorter than the coins alone would make it."""
+        quantile = careful_quantile(self.effective, float(confidence_level(confidence)))
+        variance = max(self.standard_error, self.coins_error) ** 2
+        half = quantile * math.sqrt(careful_variance(variance, self.share, self.effective))
+        low, high = self.share - half, self.share + half
         return min(max(low, 0.0), 1.0), max(min(high, 1.0), 0.0)
 
 
@@ -87,7 +91,14 @@ def weighted_share(
     error = total_error
     if population is None:
         error = math.sqrt(_variance(r - share, r, w, groups, sampling))
-    return WeightedShare(total, total_error, share, error / size, yes.size, size)
+    squares = float((w**2).sum())
+    few = float(w.sum()) ** 2 / squares, _coins_error(p, q, squares) / size
+    return WeightedShare(total, total_error, share, error / size, yes.size, size, *few)
+
+
+def _coins_error(p: float, q: float, squares: float) -> float:
+    """The least standard error that the coins give to sum(w r)."""
+    return math.sqrt(squares * min(p * (1 - p), q * (1 - q))) / abs(p - q)
 
 
 def _variance(

@@ -255,11 +255,11 @@ def cross_table(pair: "QuestionPair") -> "Table":
     except InvalidData:
         ending = "too few reports for a test"
     table = empty_table(f"{pair.rows} by {pair.columns}", *pair.column_labels)
-    errors = pair.table.standard_error
-    for label, row, error in zip(pair.row_labels, pair.table.raw, errors, strict=True):
+    margins = pair.table.half_widths()
+    for label, row, halves in zip(pair.row_labels, pair.table.raw, margins, strict=True):
         cells = [
-            f"{percent_tenths(x)} ± {percent_tenths(1.96 * e)}"
-            for x, e in zip(row, error, strict=True)
+            f"{percent_tenths(x)} ± {percent_tenths(half)}"
+            for x, half in zip(row, halves, strict=True)
         ]
         table.add_row(label, *cells)
     means = [

@@ -10,7 +10,7 @@ Let p and q be those of the randomized response. A report is read as h = ([high]
 and s = 1 - ([not said] - q) / (p - q); both are unbiased. The mean of those who answered is
 E h / E s. Its interval is Fieller's ("Some problems in interval estimation", 1954): all T for
 which mean(h - T s) does not differ significantly from 0. If very few people answered, it is the
-whole range.
+whole range. For few people it is widened (`few_people`).
 """
 
 import math
@@ -25,6 +25,7 @@ from deniable.exact import uniform_below
 from deniable.exact.bits import BitSource
 from deniable.exact.rationals import Number, confidence_level, probability, rational, whole
 from deniable.mechanisms.local.estimate import Estimate, estimate_share
+from deniable.mechanisms.local.few_people import MADE_UP, careful_quantile
 from deniable.mechanisms.local.numbers.numeric_design import NumericDesign
 from deniable.mechanisms.local.randomized_response import RandomizedResponse
 from deniable.mechanisms.local.tally import Tally
@@ -101,7 +102,9 @@ class NumberOrNot(NumericDesign):
         if answered > 0:
             move = np.array([1.0, -mean]) / answered
             error = math.sqrt(float(move @ spread @ move))
-        ends = _fieller_interval(high, answered, spread, float(level))
+        careful = self._spread((rates * n + MADE_UP) / (n + 3 * MADE_UP)) / n
+        quantile = careful_quantile(n, float(level))
+        ends = _fieller_interval(high, answered, careful, quantile)
         consistent = ends[1] >= 0 and ends[0] <= 1
         within = self._from_share(max(ends[0], 0.0)), self._from_share(min(ends[1], 1.0))
         return Estimate(
@@ -170,11 +173,9 @@ class NumberOrNot(NumericDesign):
 
 
 def _fieller_interval(
-    high: float, answered: float, spread: NDArray[Any], confidence: float
+    high: float, answered: float, spread: NDArray[Any], quantile: float
 ) -> tuple[float, float]:
-    from scipy.special import ndtri  # slow to import
-
-    z2 = float(ndtri((1 + confidence) / 2)) ** 2
+    z2 = quantile**2
     a = answered**2 - z2 * float(spread[1, 1])
     b = high * answered - z2 * float(spread[0, 1])
     c = high**2 - z2 * float(spread[0, 0])

@@ -1,0 +1,81 @@
+"""The parts of a formula that margins are computed from: cuts, denominators, variances."""
+
+from collections.abc import Iterator
+
+from deniable.query.margins.linear_forms import features_of, form
+from deniable.query.margins.variances import VarianceForm, variance_form
+from deniable.query.plan.plan import Node, Operation, walk
+
+_CUTS = ("least", "greatest", "clamp")
+
+
+def noisy_arguments(node: Operation) -> list[Node]:
+    """The arguments that are computed from noisy numbers, each once.
+
+    >>> from deniable.query.plan.plan import Feature
+    >>> noisy_arguments(Operation("*", (Feature("a", 0), Feature("a", 0))))
+    [Feature(name='a', block=0)]
+    """
+    return list(dict.fromkeys(inner for inner in node.arguments if features_of(inner)))
+
+
+def remove_cuts(node: Node) -> Node:
+    """The node without its cuts to public limits, where slopes would vanish.
+
+    >>> from fractions import Fraction
+    >>> from deniable.query.plan.plan import Feature, Number
+    >>> remove_cuts(Operation("greatest", (Feature("a", 0), Number(Fraction(0)))))
+    Feature(name='a', block=0)
+    """
+    if not isinstance(node, Operation):
+        return node
+    noisy = noisy_arguments(node)
+    if node.name in _CUTS and len(noisy) == 1:
+        return remove_cuts(noisy[0])
+    return Operation(node.name, tuple(remove_cuts(argument) for argument in node.arguments))
+
+
+def denominators(node: Node) -> Iterator[Node]:
+    """The noisy numbers that a formula divides by; of a product, each factor.
+
+    >>> from deniable.query.plan.plan import Feature
+    >>> list(denominators(Operation("/", (Feature("a", 0), Feature("b", 0)))))
+    [Feature(name='b', block=0)]
+    """
+    found: dict[Node, None] = {}
+    for inner in walk(node):
+        if isinstance(inner, Operation) and inner.name == "/":
+            found |= dict.fromkeys(_factors(inner.arguments[1]))
+    yield from found
+
+
+def _factors(node: Node) -> Iterator[Node]:
+    if isinstance(node, Operation) and node.name in ("*", "sqrt") and form(node) is None:
+        for argument in node.arguments:
+            yield from _factors(argument)
+    elif features_of(node):
+        yield node
+
+
+def spread_inside(node: Node) -> tuple[VarianceForm | None, bool]:
+    """The variance that a node is, or whose root it is, and whether it is the root."""
+    rooted = isinstance(node, Operation) and node.name == "sqrt"
+    inner = node.arguments[0] if isinstance(node, Operation) and rooted else node
+    return variance_form(inner), rooted
+
+
+def direct_parts(node: Node) -> list[Node]:
+    """The largest noisy parts that are linear forms, ratios or variances, each once.
+
+    >>> from deniable.query.plan.plan import Feature
+    >>> a, b = Feature("a", 0), Feature("b", 0)
+    >>> [part.name for part in direct_parts(Operation("least", (a, b)))]
+    ['a', 'b']
+    """
+    if not features_of(node):
+        return []
+    if form(node) is not None or spread_inside(node)[0] is not None:
+        return [node]
+    assert isinstance(node, Operation)
+    parts = (part for argument in node.arguments for part in direct_parts(argument))
+    return list(dict.fromkeys(parts))

@@ -1,0 +1,48 @@
+import numpy as np
+import pytest
+
+from deniable.mechanisms import Hybrid, Piecewise
+
+DESIGNS = {"Hybrid": Hybrid, "Piecewise": Piecewise}
+
+
+def coverage(design, people, surveys):
+    """The share of surveys whose interval contains the mean, if all have the lowest answer."""
+    held = 0
+    for _ in range(surveys):
+        low, high = design.estimate(design.randomize([0] * people)).interval
+        held += low <= 0 <= high
+    return held / surveys
+
+
+@pytest.mark.parametrize("name", DESIGNS)
+def test_ten_people_at_the_low_end_are_covered(name, size):
+    """Normal intervals covered 63 to 69 % of these."""
+    surveys = size(small=150, full=3000, what="surveys of ten people's numbers")
+    for epsilon in (1, 6):
+        design = DESIGNS[name](epsilon=epsilon, low=0, high=100)
+        assert coverage(design, 10, surveys) >= 0.95 - 4 * (0.0475 / surveys) ** 0.5
+
+
+@pytest.mark.parametrize("name", DESIGNS)
+def test_more_people_are_covered(name, size):
+    surveys = size(small=200, full=4000, what="surveys of 120 people's numbers")
+    design = DESIGNS[name](epsilon=6, low=0, high=100)
+    assert coverage(design, 120, surveys) >= 0.95 - 4 * (0.0475 / surveys) ** 0.5
+
+
+@pytest.mark.parametrize("name", DESIGNS)
+def test_laws_of_reports_are_those_of_the_design(name):
+    design = DESIGNS[name](odds=5, low=0, high=10)
+    for place in (0, 4, 10):
+        law = design.report_law(place)
+        assert law.sum() == pytest.approx(1)
+        assert law @ design.readings() == pytest.approx(place)
+        for report in (0, 700, design.outputs - 1):
+            assert law[report] == pytest.approx(float(design._probability(report, place)))
+
+
+def test_reports_that_fit_no_answer_say_so():
+    design = Piecewise(epsilon=6, low=0, high=100)
+    found = design.estimate(np.zeros(40, dtype=np.int64))
+    assert not found.consistent
