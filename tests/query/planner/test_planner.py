@@ -138,7 +138,7 @@ def test_delta_is_a_stated_share_of_the_budget():
         ("SELECT AVG(cost / age) FROM visits", UnboundedColumn, "CLAMP"),
         ("SELECT COUNT(*) FROM visits WHERE ward = 3", InvalidQuery, "mixes kinds"),
         ("SELECT COUNT(*) FROM visits WHERE age", InvalidQuery, "is not a condition"),
-        ("SELECT COUNT(*) FROM visits WHERE SUM(age) > 3", InvalidQuery, "single row"),
+        ("SELECT COUNT(*) FROM visits WHERE SUM(age) > 3", InvalidQuery, "in HAVING"),
         ("SELECT SUM(SUM(age)) FROM visits", InvalidQuery, "single row"),
         ("SELECT COUNT(DISTINCT NULL) FROM visits", InvalidQuery, "only NULL to count"),
         ("SELECT weight, COUNT(*) FROM visits GROUP BY weight", InvalidQuery, "no grid"),

@@ -10,6 +10,7 @@ import sqlglot
 
 from deniable.errors import InvalidQuery
 from deniable.policy import Table
+from deniable.query.language.date_parts import DIFFERENCE_UNITS, TRUNCATION_UNITS
 from deniable.query.language.parse import parse_expression
 from deniable.query.relations.function_table import FUNCTIONS
 from deniable.query.relations.scope import Scope
@@ -105,13 +106,10 @@ USES = {
     "dayofyear": ["DAYOFYEAR(d)"],
     "dayofweek": ["DAYOFWEEK(d)", "EXTRACT(dow FROM d)"],
     "isodow": ["ISODOW(d)"],
-    **{
-        f"start of {one}": [f"DATE_TRUNC('{one}', d)"]
-        for one in ("year", "quarter", "month", "week", "day", "hour")
-    },
+    **{f"start of {one}": [f"DATE_TRUNC('{one}', d)"] for one in TRUNCATION_UNITS},
     **{
         f"{one}s between": [f"DATE_DIFF('{one}', d, e)", f"DATEDIFF('{one}', e, t::DATE)"]
-        for one in ("day", "week", "month", "year", "hour")
+        for one in DIFFERENCE_UNITS
     },
 }
 
@@ -134,9 +132,7 @@ def rows():
 
 # What other engines refuse, before the charge.
 DUCKDBS_OWN = {
-    one
-    for name in ("like escape", "ilike escape", "split part", "second")
-    for one in USES[name]
+    one for name in ("like escape", "ilike escape", "split part") for one in USES[name]
 }
 
 

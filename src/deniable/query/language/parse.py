@@ -5,7 +5,6 @@ into our own trees. The text itself goes no further.
 """
 
 import logging
-from dataclasses import replace
 
 import sqlglot
 from sqlglot import exp
@@ -15,16 +14,13 @@ from deniable.errors import InvalidQuery
 from deniable.query.language.expressions import (
     aggregates_in,
     check_sizes,
-    replace_columns,
-    walk,
 )
 from deniable.query.language.question import Question
 from deniable.query.language.sql_calls import quote_sql
 from deniable.query.language.sql_selects import (
     check_clauses,
     check_count,
-    expand_aliases,
-    output_at,
+    groups_by_all,
     read_expression,
     read_from,
     read_keys,
@@ -33,12 +29,9 @@ from deniable.query.language.sql_selects import (
 )
 from deniable.query.language.sql_with import expand_with
 from deniable.query.language.syntax_tree import (
-    ColumnRef,
     Expression,
-    Literal,
     Named,
     Relation,
-    SubQuery,
     TableRef,
 )
 
@@ -68,26 +61,22 @@ def parse(text: str) -> Question:
 def _read_statement(select: exp.Expr) -> Question:
     check_clauses(select, outermost=True)
     selected = read_outputs(select.expressions, stars=False)
-    outputs = tuple(output for output in selected if isinstance(output, Named))
-    keys = read_keys(select.args.get("group"), outputs)
-    if select.args.get("distinct") is not None:
-        keys = _distinct_keys(keys, outputs)
-    having = select.args.get("having")
+    having, group = select.args.get("having"), select.args.get("group")
     where = read_where(select)
     question = Question(
         table=_plain_name(read_from(select, where)),
         where=where,
-        keys=keys,
-        outputs=outputs,
-        having=None
-        if having is None
-        else expand_aliases(read_expression(having.this), outputs),
-        order=_read_order(select.args.get("order"), outputs),
+        keys=read_keys(group),
+        outputs=tuple(output for output in selected if isinstance(output, Named)),
+        having=None if having is None else read_expression(having.this),
+        order=_read_order(select.args.get("order")),
         limit=_read_limit(select.args.get("limit")),
+        distinct=select.args.get("distinct") is not None,
+        by_all=groups_by_all(group),
     )
     check_sizes(_expressions(question))
     _check_aggregates(question)
-    return _without_alias(question)
+    return question
 
 
 def _check_aggregates(question: Question) -> None:
@@ -119,47 +108,11 @@ def _expressions(question: Question) -> list[Expression | None]:
     ]
 
 
-def _without_alias(question: Question) -> Question:
-    """The question with the alias of its only table replaced by the table's name."""
-    if not isinstance(question.table, TableRef):
-        return question
-    alias = (question.table.alias or question.table.name).lower()
-
-    def bare(column: ColumnRef) -> ColumnRef:
-        return ColumnRef(column.name) if (column.table or "").lower() == alias else column
-
-    def rename(named: Named) -> Named:
-        return replace(named, expression=replace_columns(named.expression, bare))
-
-    parts = [part for part in _expressions(question) if part is not None]
-    if any(isinstance(leaf, SubQuery) for part in parts for leaf in walk(part)):
-        return question  # a sub-query may use the alias
-    return replace(
-        question,
-        table=question.table.name,
-        where=None if question.where is None else replace_columns(question.where, bare),
-        keys=tuple(map(rename, question.keys)),
-        outputs=tuple(map(rename, question.outputs)),
-        having=None if question.having is None else replace_columns(question.having, bare),
-        order=tuple((replace_columns(by, bare), down) for by, down in question.order),
-    )
-
-
 def _plain_name(relation: Relation) -> str | Relation:
     """The name of a table without an alias; other relations as they are."""
     if isinstance(relation, TableRef) and relation.alias in (None, relation.name):
         return relation.name
     return relation
-
-
-def _distinct_keys(keys: tuple[Named, ...], outputs: tuple[Named, ...]) -> tuple[Named, ...]:
-    """SELECT DISTINCT groups by its columns."""
-    if keys or any(aggregates_in(output.expression) for output in outputs):
-        raise InvalidQuery(
-            "SELECT DISTINCT cannot be combined with aggregates or GROUP BY: groups are "
-            "distinct anyway. Remove DISTINCT."
-        )
-    return outputs
 
 
 def parse_relation(text: str) -> str | Relation:
@@ -333,19 +286,13 @@ def _not_understood(text: str, problem: Exception) -> InvalidQuery:
     )
 
 
-def _read_order(
-    order: exp.Expr | None, outputs: tuple[Named, ...]
-) -> tuple[tuple[Expression, bool], ...]:
+def _read_order(order: exp.Expr | None) -> tuple[tuple[Expression, bool], ...]:
     if order is None:
         return ()
-    keys: list[tuple[Expression, bool]] = []
     check_count(order.expressions, "ORDER BY")
-    for node in order.expressions:
-        expression = expand_aliases(read_expression(node.this), outputs)
-        if isinstance(expression, Literal):
-            expression = output_at(expression, outputs, "ORDER BY")
-        keys.append((expression, bool(node.args.get("desc"))))
-    return tuple(keys)
+    return tuple(
+        (read_expression(node.this), bool(node.args.get("desc"))) for node in order.expressions
+    )
 
 
 def _read_limit(limit: exp.Expr | None) -> int | None:

@@ -189,6 +189,7 @@ class Selection:
     keys: tuple[Named, ...] = ()
     having: "Expression | None" = None
     distinct: bool = False
+    by_all: bool = False  # GROUP BY ALL: by every output that is not an aggregate
 
     @property
     def parts(self) -> "tuple[Part, ...]":

@@ -99,7 +99,7 @@ class GroupKey:
     """A column to group by: its declared values, which all appear, or private ones."""
 
     name: str
-    kind: str  # "text", "number", "boolean" or "date"
+    kind: str  # "text", "number", "boolean", "date" or "moment" (whole seconds since 1970)
     values: tuple[KeyValue, ...] | None  # None: private, shown if enough units have the key
     step: Fraction | None = None  # for numbers: the key is the engine's integer times this
 

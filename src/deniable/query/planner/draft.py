@@ -88,6 +88,7 @@ class Draft:
     question: Question
     scope: Scope
     table: Table
+    renamed: Mapping[str, str] = field(default_factory=dict)  # outputs whose names were taken
     # set by find_keys
     keys: tuple[GroupKey, ...] = ()
     key_expressions: tuple[Expression, ...] = ()

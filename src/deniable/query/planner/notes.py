@@ -2,13 +2,32 @@
 
 from deniable.exact.rationals import decimal_text
 from deniable.exact.suggestions import pluralize
+from deniable.query.language.syntax_tree import Call
 from deniable.query.planner.draft import Draft
 from deniable.query.statements.statistics import Statistic
 
 
 def write_notes(draft: Draft) -> None:
     """A step of the planner: the plan's notes."""
-    draft.notes = (*_about_statistics(draft), *_about_choices(draft), *_about_limits(draft))
+    draft.notes = (
+        *(
+            f"Another column is called {old} too: this one is {new}."
+            for new, old in draft.renamed.items()
+        ),
+        *_about_statistics(draft),
+        *_about_choices(draft),
+        *_about_keys(draft),
+        *_about_limits(draft),
+    )
+
+
+def _about_keys(draft: Draft) -> list[str]:
+    return [
+        f"Groups of {key.name} are whole seconds."
+        for key, expression in zip(draft.keys, draft.key_expressions, strict=True)
+        if key.kind == "moment"
+        and not (isinstance(expression, Call) and expression.name.startswith("start of "))
+    ]
 
 
 def _about_statistics(draft: Draft) -> list[str]:

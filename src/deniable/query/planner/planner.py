@@ -85,7 +85,9 @@ def plan(
 
 def _run_steps(request: Request, question: Question, policy: Policy) -> Plan:
     resolved, scope = resolve_question(question, policy)
-    draft = Draft(request, resolved, scope, scope.table)
+    outputs = zip(question.outputs, resolved.outputs, strict=True)
+    renamed = {new.name: old.name for old, new in outputs if old.name != new.name}
+    draft = Draft(request, resolved, scope, scope.table, renamed)
     for step in STEPS:
         step(draft)
     return _freeze(draft)

@@ -24,6 +24,7 @@ from deniable.query.language.syntax_tree import (
 )
 from deniable.query.relations.grouping import group_view
 from deniable.query.relations.joins import JoinedRows, join_views
+from deniable.query.relations.names import resolve_names
 from deniable.query.relations.row_numbers import NumberedRows
 from deniable.query.relations.row_origin import RowOrigin, hidden_name
 from deniable.query.relations.scope import Scope
@@ -132,13 +133,12 @@ class Resolver:
 
     def resolve_selection(self, query: Selection) -> RelationView:
         """The view of a sub-query: its named expressions, its filter and its groups."""
-        parts = [
-            named.expression
-            for named in (*query.outputs, *query.keys)
-            if not isinstance(named, Star)
-        ]
+        view = self.resolve_relation(query.source)
+        query = resolve_names(query, view)
+        named = [part for part in (*query.outputs, *query.keys) if isinstance(part, Named)]
+        parts = [part.expression for part in named]
         parts += [] if query.where is None else [query.where]
-        view, rewrite = join_subqueries(self, self.resolve_relation(query.source), parts)
+        view, rewrite = join_subqueries(self, view, parts)
         query = _rewrite_selection(query, rewrite)
         outputs = list(_resolve_outputs(view, query))
         where = None if query.where is None else view.resolve(query.where)
@@ -148,13 +148,6 @@ class Resolver:
         parts += [] if having is None else [having]
         aggregates = list(dict.fromkeys(a for part in parts for a in aggregates_in(part)))
         keys = [replace(key, expression=view.resolve(key.expression)) for key in query.keys]
-        if query.distinct:
-            if aggregates or keys:
-                raise InvalidQuery(
-                    "SELECT DISTINCT cannot be combined with GROUP BY or aggregates: groups "
-                    "are distinct anyway. Remove DISTINCT."
-                )
-            keys = outputs
         if not (keys or aggregates):
             columns = (ViewColumn(None, output.name, output.expression) for output in outputs)
             return replace(view, columns=tuple(columns))
@@ -168,6 +161,7 @@ def resolve_question(question: Question, policy: Policy) -> tuple[Question, Scop
     view = resolver.resolve_relation(
         TableRef(relation) if isinstance(relation, str) else relation
     )
+    question = resolve_names(question, view)
     parts = [named.expression for named in (*question.keys, *question.outputs)]
     parts += [] if question.where is None else [question.where]
     check_sizes([*parts, question.having, *(by for by, _ in question.order)])
@@ -265,32 +259,13 @@ def _rewrite_selection(query: Selection, rewrite: Rewrite) -> Selection:
 def _resolve_outputs(view: RelationView, query: Selection) -> Iterator[Named]:
     seen: set[str] = set()
     for output in query.outputs:
-        if isinstance(output, Named):
-            columns = [Named(output.name, view.resolve(output.expression))]
-        else:
-            columns = [
-                Named(column.name, column.expression) for column in _expand_star(view, output)
-            ]
-        for named in columns:
-            if named.name.lower() in seen:
-                raise InvalidQuery(
-                    f"Two columns of a sub-query have the name {named.name}. Rename one "
-                    "with AS."
-                )
-            seen.add(named.name.lower())
-            yield named
-
-
-def _expand_star(view: RelationView, star: Star) -> list[ViewColumn]:
-    columns = [
-        column
-        for column in view.columns
-        if not column.hidden
-        and (star.table is None or (column.table or "").lower() == star.table.lower())
-    ]
-    if not columns:
-        raise InvalidQuery(f"FROM has no table {star.table}. Name a table or alias of FROM.")
-    return columns
+        assert isinstance(output, Named)  # `resolve_names` leaves no stars
+        if output.name.lower() in seen:
+            raise InvalidQuery(
+                f"Two columns of a sub-query have the name {output.name}. Rename one with AS."
+            )
+        seen.add(output.name.lower())
+        yield Named(output.name, view.resolve(output.expression))
 
 
 def _resolve_groups(

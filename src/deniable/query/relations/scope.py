@@ -167,7 +167,7 @@ class Scope:
                 "text, boolean, date or timestamp. Convert it in the source, or leave it out."
             )
         if column.kind != "number":
-            return ValueRange(column.kind)
+            return ValueRange(column.kind, timed=column.timed)
         if column.bounds is None:
             return ValueRange("number", step=Fraction(1) if column.integer else column.step)
         low, high = column.bounds
