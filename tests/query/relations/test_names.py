@@ -6,7 +6,7 @@ import pytest
 
 import deniable as dp
 from deniable.errors import InvalidQuery
-from tests.query.oracle import Oracle
+from tests.query.oracle import Oracle, open_oracle
 
 NAMES = ["a", "b", "c", "x", "k", "q"]  # the last two are not columns
 ALIASES = [*NAMES, *NAMES[:4], ""]
@@ -102,7 +102,7 @@ class Clashes:
         return self.pick(["SUM", "AVG", "COUNT"]) + f"({self.row()})"
 
     def value(self) -> str:
-        return self.pick([self.row, self.row, self.aggregate])()
+        return self.pick([self.row, self.aggregate, lambda: self.pick(NAMES)])()
 
     def question(self) -> str:
         keys = [self.row() for _ in range(self.draw.integers(1, 3))]
@@ -110,7 +110,7 @@ class Clashes:
         if self.draw.random() < 0.3:
             outputs.append(self.pick(NAMES) + " + 1")
         named = [f"{part} AS {self.pick(ALIASES)}".removesuffix(" AS ") for part in outputs]
-        by = [self.pick([*NAMES, str(i + 1), str(i + 1), key]) for i, key in enumerate(keys)]
+        by = [self.pick([str(i + 1)] * 4 + [*NAMES, key]) for i, key in enumerate(keys)]
         parts = [f"SELECT {', '.join([*named, 'COUNT(*)'])} FROM t"]
         if self.draw.random() < 0.25:
             parts.append(f"WHERE {self.row()} < {self.pick([1, 2])}")
@@ -124,17 +124,67 @@ class Clashes:
 
 
 def test_clashing_names_mean_what_they_mean_in_duckdb(oracle, size):
-    count = size(small=60, full=500, what="questions with clashing names that DuckDB answers")
+    count = size(small=30, full=500, what="questions with clashing names that both answer")
     answered, seed = 0, 0
     while answered < count:
         seed += 1
-        sql = Clashes(seed).question()
-        verdict = oracle.compare(sql)
+        verdict = oracle.compare(Clashes(seed).question())
+        answered += verdict.same
+        assert verdict.same or may_differ(verdict), verdict
+
+
+def may_differ(verdict) -> bool:
+    """Whether both refuse, or one of them refuses for a known reason."""
+    if verdict.error:  # these have only one meaning, and DuckDB does not look for it
         in_group_by = "aliases cannot be used as part of an expression" in verdict.error
-        if verdict.error:  # an alias within an expression of GROUP BY means only one thing
-            assert verdict.refusal or in_group_by, verdict
-            continue
-        if " ALL " in sql and "nor in GROUP BY" in verdict.refusal:
-            continue  # DuckDB would group by the columns in HAVING and ORDER BY, too
-        assert verdict.same, verdict
-        answered += 1
+        by_all = " ALL " in verdict.sql and "must appear in the GROUP BY" in verdict.error
+        return bool(verdict.refusal or in_group_by or by_all)
+    # DuckDB groups by columns in HAVING beside GROUP BY ALL, and finds outputs to the right if
+    # GROUP BY names them.
+    by_all = " ALL " in verdict.sql and "nor in GROUP BY" in verdict.refusal
+    return by_all or "has no column" in verdict.refusal
+
+
+TABLES = """
+SELECT COUNT(*) AS n FROM main.t
+SELECT t.a, COUNT(*) AS n FROM memory.main.t GROUP BY main.t.a
+SELECT "T"."a", COUNT(*) AS n FROM "main"."t" GROUP BY "T"."a"
+SELECT COUNT(*) AS n FROM (t) AS c WHERE c.a > 0
+SELECT q.a, COUNT(*) AS n FROM (t JOIN u USING (who)) AS q GROUP BY q.a
+SELECT q.a, SUM(q.y) AS n FROM (t JOIN u ON t.who = u.who) AS q GROUP BY q.a
+SELECT SUM(k) AS n FROM (SELECT a AS k, b + 1 AS k FROM t)
+SELECT SUM(k_1) AS n FROM (SELECT a AS k, b + 1 AS k FROM t)
+SELECT COUNT(*), COUNT(*), SUM(x) AS count FROM t
+SELECT COUNT() AS n FROM t
+SELECT COUNT(*) AS n FROM main.t WHERE EXISTS (SELECT 1 FROM main.u WHERE u.who = t.who)
+""".strip().split("\n")
+
+
+@pytest.mark.parametrize("sql", TABLES)
+def test_tables_are_found_as_in_databases(two_tables, sql):
+    verdict = two_tables.compare(sql)
+    assert verdict.same, verdict
+
+
+@pytest.fixture(scope="module")
+def two_tables(tmp_path_factory) -> Oracle:
+    i = np.arange(300)
+    tables = {
+        "t": pa.table({"who": i, "a": i % 3, "b": i // 3 % 3, "x": i // 9 % 9}),
+        "u": pa.table({"who": i[:200], "y": i[:200] % 7}),
+    }
+    declared = {
+        "t": "a = { bounds = [0, 2] }\nb = { bounds = [0, 2] }\nx = { bounds = [0, 9] }",
+        "u": "y = { bounds = [0, 9] }",
+    }
+    limits = 'unit = "who"'
+    return open_oracle(
+        tmp_path_factory.mktemp("t"), tables, declared, dict.fromkeys(tables, limits)
+    )
+
+
+def test_notes_say_which_names_are_others(two_tables):
+    plan = two_tables.session.plan("SELECT COUNT(*), COUNT(*) FROM s.t", epsilon=1)
+    assert plan.notes[0] == "s.t is the table t of the policy; the schema is ignored."
+    assert plan.notes[1] == "Two columns are called count: the later one is count_2."
+    assert [output.name for output in plan.outputs] == ["count", "count_2"]

@@ -16,6 +16,7 @@ from deniable.query.language.expressions import (
     check_sizes,
 )
 from deniable.query.language.question import Question
+from deniable.query.language.quoted_names import quote_names
 from deniable.query.language.sql_calls import quote_sql
 from deniable.query.language.sql_selects import (
     check_clauses,
@@ -53,7 +54,7 @@ def parse(text: str) -> Question:
     ('visits', ['ward', 'n'], '(age >= 18)')
     """
     try:
-        return _read_statement(_statement(text))
+        return _read_statement(_statement(_with_quotes(text)))
     except RecursionError:
         raise _too_nested() from None
 
@@ -125,6 +126,7 @@ def parse_relation(text: str) -> str | Relation:
     """
     if isinstance(text, str) and text.isidentifier():
         return text
+    text = _with_quotes(text)
     _measure(text)
     try:
         select = _parse_select(f"SELECT 1 FROM {text}")
@@ -141,11 +143,17 @@ def parse_expression(text: str) -> Expression:
     >>> str(parse_expression("age >= 18 AND ward = 'A'"))
     "((age >= 18) AND (ward = 'A'))"
     """
+    text = _with_quotes(text)
     _measure(text)
     try:
         return read_expression(_only_statement(text))
     except RecursionError:
         raise _too_nested() from None
+
+
+def _with_quotes(text: str) -> str:
+    """The text with names in double quotes; what is not a text is refused later."""
+    return quote_names(text) if isinstance(text, str) and len(text) <= _LONGEST else text
 
 
 def _statement(text: str) -> exp.Expr:

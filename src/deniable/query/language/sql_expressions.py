@@ -135,6 +135,9 @@ class ExpressionReader:
         return Aggregate(name, self.read(argument))
 
     def _count(self, node: exp.Expr) -> Aggregate:
+        if node.this is None:  # COUNT() is COUNT(*)
+            check_places(node)
+            return Aggregate("count", None)
         counted = argument_of(node)
         if isinstance(counted, exp.Star):
             check_places(counted)
@@ -245,7 +248,7 @@ def _only(condition: Expression, value: Expression | None) -> Call:
 
 
 def _column(node: exp.Expr) -> ColumnRef:
-    if node.args.get("db") or not isinstance(node.this, exp.Identifier):
+    if not isinstance(node.this, exp.Identifier):
         raise InvalidQuery(f"{quote_sql(node)} is not a column. Write column or table.column.")
     return ColumnRef(node.name, node.text("table") or None)
 

@@ -159,7 +159,7 @@ def _table_names(relation: Relation) -> set[str]:
     """The names of the tables in a relation."""
     if isinstance(relation, Join):
         return _table_names(relation.left) | _table_names(relation.right)
-    name = relation.name if isinstance(relation, TableRef) else None
+    name = relation.name.rpartition(".")[2] if isinstance(relation, TableRef) else None
     return {(relation.alias or name or "").lower()} - {""}
 
 
@@ -181,15 +181,16 @@ def _read_relation(node: exp.Expr) -> Relation:
     columns = tuple(column.name for column in alias.args.get("columns") or ()) if alias else ()
     relation: Relation
     if isinstance(node, exp.Table) and isinstance(node.this, exp.Identifier):
-        if columns or _extras(node, "this", "alias", "joins"):
+        if columns or _extras(node, "this", "alias", "joins", "db", "catalog"):
             raise InvalidQuery(
                 f"{quote_sql(node)}: FROM takes the plain names of tables. Rename columns in a "
                 "sub-query: (SELECT x AS y FROM ...)."
             )
-        relation = TableRef(node.name, node.alias or None)
+        schema = (node.text("catalog"), node.text("db"), node.name)
+        relation = TableRef(".".join(filter(None, schema)), node.alias or None)
     elif isinstance(node, exp.Subquery) and not _extras(node, "this", "alias", "joins"):
-        if isinstance(node.this, exp.Table | exp.Subquery) and alias is None:
-            relation = _read_relation(node.this)
+        if isinstance(node.this, exp.Table | exp.Subquery):
+            relation = _rename_relation(_read_relation(node.this), node.alias or None, columns)
         else:
             relation = Derived(read_selection(node.this), node.alias or None, columns)
     else:
@@ -200,6 +201,19 @@ def _read_relation(node: exp.Expr) -> Relation:
     for join in node.args.get("joins") or ():
         relation = _read_join(relation, join)
     return relation
+
+
+def _rename_relation(
+    relation: Relation, alias: str | None, columns: tuple[str, ...]
+) -> Relation:
+    """A relation in brackets under a new name: (t) AS c, (a JOIN b USING (x)) AS c."""
+    if alias is None:
+        return relation
+    if isinstance(relation, TableRef) and not columns:
+        return TableRef(relation.name, alias)
+    if isinstance(relation, Derived) and not relation.columns:
+        return Derived(relation.query, alias, columns)
+    return Derived(Selection(relation, (Star(),)), alias, columns)
 
 
 def _read_join(left: Relation, join: exp.Expr) -> Relation:

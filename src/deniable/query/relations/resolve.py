@@ -70,15 +70,18 @@ class Resolver:
         return RelationView.of_scope(_table_scope(table), ref.alias or table.name)
 
     def find_table(self, name: str) -> Table:
-        """The table of that name, in upper or lower case."""
+        """The table of that name, in upper or lower case. The schema in front of a name counts
+        only if the policy's own name has it too."""
         by_name = {key.lower(): table for key, table in self.policy.tables.items()}
-        table = by_name.get(name.lower())
-        if table is None:
-            raise InvalidQuery(
-                f"The policy has no table {name}. "
-                + suggest(name, self.policy.tables, "Its tables are")
-            )
-        return table
+        parts = name.lower().split(".")
+        for first in range(len(parts)):
+            table = by_name.get(".".join(parts[first:]))
+            if table is not None:
+                return table
+        raise InvalidQuery(
+            f"The policy has no table {name}. "
+            + suggest(name.rpartition(".")[2], self.policy.tables, "Its tables are")
+        )
 
     def _resolve_join(self, join: Join) -> RelationView:
         left, right = (
@@ -202,7 +205,7 @@ def _rename_columns(view: RelationView, names: tuple[str, ...]) -> RelationView:
         replace(column, name=name) for column, name in zip(view.columns, names, strict=False)
     )
     columns = (*renamed, *view.columns[len(names) :])
-    if len({column.name.lower() for column in columns}) < len(columns):
+    if names and len({column.name.lower() for column in columns}) < len(columns):
         raise InvalidQuery(
             f"({', '.join(names)}): Another column of the sub-query has one of these names. "
             "Choose other names."
@@ -260,12 +263,12 @@ def _resolve_outputs(view: RelationView, query: Selection) -> Iterator[Named]:
     seen: set[str] = set()
     for output in query.outputs:
         assert isinstance(output, Named)  # `resolve_names` leaves no stars
-        if output.name.lower() in seen:
-            raise InvalidQuery(
-                f"Two columns of a sub-query have the name {output.name}. Rename one with AS."
-            )
-        seen.add(output.name.lower())
-        yield Named(output.name, view.resolve(output.expression))
+        name, number = output.name, 0
+        while name.lower() in seen:  # the first keeps its name, as in DuckDB
+            number += 1
+            name = f"{output.name}_{number}"
+        seen.add(name.lower())
+        yield Named(name, view.resolve(output.expression))
 
 
 def _resolve_groups(
