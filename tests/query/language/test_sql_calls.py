@@ -69,8 +69,7 @@ def test_only_our_own_errors_come_out(size):
 @pytest.mark.parametrize(
     ("call", "because"),
     [
-        ("COUNT()", r"COUNT\(\) has no argument.*COUNT\(\*\)"),
-        ("SUM(x) FILTER (WHERE COUNT() > 1)", "has no argument"),
+        ("SUM(x) FILTER (WHERE SUM() > 1)", "has no argument"),
         ("CEIL()", "has no argument"),
         ("FLOOR()[1]", "not valid SQL"),
         ("VAR_MAP(x)", "not valid SQL"),
