@@ -17,6 +17,7 @@ SELECT dept, FLOOR(AVG(salary)) AS down, CEIL(AVG(salary)) AS up FROM staff GROU
 SELECT dept, TRUNC(AVG(salary)) AS t, SIGN(AVG(salary) - 3000) AS s FROM staff GROUP BY dept ORDER BY dept;
 SELECT dept, CAST(AVG(salary) AS BIGINT) AS pay FROM staff GROUP BY dept ORDER BY dept;
 SELECT dept, AVG(salary)::DOUBLE AS pay FROM staff GROUP BY dept ORDER BY dept;
+-- about 1e-4
 SELECT dept, COUNT(*)::FLOAT / 7 AS x FROM staff GROUP BY dept ORDER BY dept;
 SELECT YEAR(hired) AS y, COUNT(*) AS n FROM staff GROUP BY y HAVING COUNT(*) > 0 ORDER BY y;
 SELECT hired, COUNT(*) AS n FROM staff GROUP BY hired HAVING COUNT(*) > 3 ORDER BY hired;
@@ -25,6 +26,7 @@ SELECT AVG(DATE_DIFF('year', hired, DATE '2026-06-30')) AS tenure FROM staff;
 SELECT AVG(DATE '2026-06-30' - hired) AS days FROM staff;
 SELECT CASE WHEN DATE_DIFF('year', hired, DATE '2026-06-30') >= 5 THEN 'old' ELSE 'new' END AS tenure, AVG(salary) AS pay FROM staff GROUP BY tenure ORDER BY tenure;
 SELECT COUNT(*) AS n FROM staff WHERE hired < DATE '2026-01-01' - INTERVAL 3 YEAR;
+-- refused: DATE_DIFF('month', hired
 SELECT COUNT(*) AS n FROM staff WHERE hired + INTERVAL '1' MONTH > DATE '2024-06-01';
 -- plain: SELECT count(*) FROM staff WHERE hired + INTERVAL 30 DAY > DATE '2024-06-01'
 SELECT COUNT(*) AS n FROM staff WHERE DATEADD(day, 30, hired) > '2024-06-01';

@@ -39,14 +39,17 @@ SELECT LENGTH(country) AS l, COUNT(*) AS n FROM hits GROUP BY country ORDER BY c
 SELECT country || '/' || browser AS pair, COUNT(*) AS n FROM hits GROUP BY country, browser ORDER BY pair;
 SELECT CONCAT(country, '-', browser) AS pair, COUNT(*) AS n FROM hits GROUP BY country, browser ORDER BY pair;
 SELECT EXTRACT(dow FROM seen) AS dow, EXTRACT(hour FROM seen) AS h, COUNT(*) AS n FROM hits GROUP BY dow, h HAVING COUNT(*) > 0 ORDER BY dow, h;
-SELECT EXTRACT(EPOCH FROM MAX(seen)) AS e FROM (SELECT visitor, MAX(seen) AS seen FROM hits GROUP BY visitor) GROUP BY visitor HAVING FALSE;
+SELECT AVG(LEAST(GREATEST(EXTRACT(EPOCH FROM last) - EXTRACT(EPOCH FROM first), 0), 86400)) AS e FROM (SELECT visitor, MIN(seen) AS first, MAX(seen) AS last FROM hits GROUP BY visitor);
+-- refused: is date
+SELECT MAX(seen) AS last FROM hits;
 SELECT DATE_PART('dow', seen) AS dow, COUNT(*) AS n FROM hits GROUP BY 1 ORDER BY 1;
 -- plain: SELECT extract(hour FROM seen), count(*) FROM hits GROUP BY 1 ORDER BY 1
 SELECT DATEPART(hour, seen) AS h, COUNT(*) AS n FROM hits GROUP BY DATEPART(hour, seen) ORDER BY 1;
+-- refused: EXTRACT(month FROM d)
 SELECT STRFTIME(seen, '%H:00') AS h, COUNT(*) AS n FROM hits GROUP BY h ORDER BY h;
--- plain: SELECT strftime(seen, '%Y-%m-%d') AS d, count(*) FROM hits GROUP BY d ORDER BY d
+-- refused: DATE_TRUNC
 SELECT TO_CHAR(seen, 'YYYY-MM-DD') AS d, COUNT(*) AS n FROM hits GROUP BY d ORDER BY d;
--- plain: SELECT strftime(seen, '%Y-%m-%d') AS d, count(*) FROM hits GROUP BY d ORDER BY d
+-- refused: DATE_TRUNC
 SELECT DATE_FORMAT(seen, '%Y-%m-%d') AS d, COUNT(*) AS n FROM hits GROUP BY d ORDER BY d;
 -- about 3
 SELECT country, APPROX_QUANTILE(ms, 0.5) AS p50 FROM hits GROUP BY country;

@@ -1,7 +1,8 @@
 """Analysts' questions beside plain DuckDB's answers: no difference goes unnoticed.
 
 `tests/query/corpus` holds the questions. A line before a question may say more about it:
-`-- refused: words` (we refuse it, and say these words), `-- about 3` (how far off it may be), `-- plain: SELECT ...` (the same question in DuckDB's own words).
+`-- refused: words` (we refuse it, and say these words), `-- about 3` (how far off it may be),
+`-- plain: SELECT ...` (the same question in DuckDB's own words).
 """
 
 import datetime

@@ -110,7 +110,7 @@ class Clashes:
         if self.draw.random() < 0.3:
             outputs.append(self.pick(NAMES) + " + 1")
         named = [f"{part} AS {self.pick(ALIASES)}".removesuffix(" AS ") for part in outputs]
-        # One way for all keys: DuckDB counts wrongly if a key is named twice, as in GROUP BY 1, k.
+        # One way for all keys: DuckDB is wrong if a key is named twice, as in GROUP BY 1, k.
         ways = [self.pick([*NAMES, key]) for key in keys], map(str, range(1, len(keys) + 1))
         by = "ALL" if self.draw.random() < 0.15 else ", ".join(ways[self.draw.random() < 0.5])
         parts = [f"SELECT {', '.join([*named, 'COUNT(*)'])} FROM t"]
@@ -141,8 +141,8 @@ def may_differ(verdict) -> bool:
         in_group_by = "aliases cannot be used as part of an expression" in verdict.error
         by_all = " ALL " in verdict.sql and "must appear in the GROUP BY" in verdict.error
         return bool(verdict.refusal or in_group_by or by_all)
-    # Beside GROUP BY ALL, DuckDB groups by columns in ORDER BY. It finds outputs to the right if
-    # GROUP BY names them.
+    # Beside GROUP BY ALL, DuckDB groups by columns in ORDER BY. It finds outputs to the right
+    # if GROUP BY names them.
     by_all = " ALL " in verdict.sql and "nor in GROUP BY" in verdict.refusal
     return by_all or "has no column" in verdict.refusal
 

@@ -202,7 +202,7 @@ def clipped(column: str) -> Aggregate:
     """The number of values of a column that lie outside its bounds, and so are clipped.
 
     >>> str(clipped("cost"))
-    'SUM(CASE(OUTSIDE(cost), 1, 0))'
+    'CLIPPED(cost)'
     """
     return sql_aggregates.clipped((parse_expression(column),))
 

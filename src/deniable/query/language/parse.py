@@ -5,6 +5,7 @@ into our own trees. The text itself goes no further.
 """
 
 import logging
+from fractions import Fraction
 
 import sqlglot
 from sqlglot import exp
@@ -31,6 +32,7 @@ from deniable.query.language.sql_selects import (
 from deniable.query.language.sql_with import expand_with
 from deniable.query.language.syntax_tree import (
     Expression,
+    Literal,
     Named,
     Relation,
     TableRef,
@@ -70,7 +72,7 @@ def _read_statement(select: exp.Expr) -> Question:
         keys=read_keys(group),
         outputs=tuple(output for output in selected if isinstance(output, Named)),
         having=None if having is None else read_expression(having.this),
-        order=_read_order(select.args.get("order")),
+        order=_read_order(select.args.get("order"), len(selected)),
         limit=_read_limit(select.args.get("limit")),
         distinct=select.args.get("distinct") is not None,
         by_all=groups_by_all(group),
@@ -193,6 +195,10 @@ def _only_statement(text: str) -> exp.Expr:
     except Exception as problem:  # sqlglot has errors of its own, and others where it is wrong
         raise _not_understood(text, problem) from None
     statements = [statement for statement in parsed if statement is not None]
+    for function in (node for one in statements for node in one.find_all(exp.Func)):
+        place = function.meta  # sqlglot gives some functions another name
+        if "start" in place:
+            place["written"] = text[place["start"] : place["end"] + 1]
     if len(statements) != 1:
         raise InvalidQuery(f"Ask one question at a time. Found {len(statements)} statements.")
     return statements[0]
@@ -276,10 +282,14 @@ def _longest_run(tokens: list[sqlglot.Token]) -> int:
 def _without_top(text: str) -> tuple[str, str | None]:
     """The text without TOP n after SELECT, and the n."""
     tokens = _measure(text)
-    words = [token.text.upper() for token in tokens[:3]]
-    if len(words) == 3 and words[:2] == ["SELECT", "TOP"] and words[2].isdigit():
-        return text[: tokens[1].start] + text[tokens[2].end + 1 :], words[2]
-    return text, None
+    words = [token.text.upper() for token in tokens[:5]]
+    if words[:2] != ["SELECT", "TOP"]:
+        return text, None
+    places = [3, 4] if words[2:5:2] == ["(", ")"] else [2, 2]  # TOP (3), or TOP 3
+    number, last = (tokens[min(place, len(tokens) - 1)] for place in places)
+    if not number.text.isdigit():
+        return text, None
+    return text[: tokens[1].start] + text[last.end + 1 :], number.text
 
 
 def _not_understood(text: str, problem: Exception) -> InvalidQuery:
@@ -294,13 +304,19 @@ def _not_understood(text: str, problem: Exception) -> InvalidQuery:
     )
 
 
-def _read_order(order: exp.Expr | None) -> tuple[tuple[Expression, bool], ...]:
+def _read_order(order: exp.Expr | None, outputs: int) -> tuple[tuple[Expression, bool], ...]:
+    """What ORDER BY lists, and whether downwards. ORDER BY ALL lists all outputs."""
     if order is None:
         return ()
     check_count(order.expressions, "ORDER BY")
-    return tuple(
-        (read_expression(node.this), bool(node.args.get("desc"))) for node in order.expressions
-    )
+    listed: list[tuple[Expression, bool]] = []
+    for node in order.expressions:
+        down = bool(node.args.get("desc"))
+        if isinstance(node.this, exp.Var) and node.this.name.upper() == "ALL":
+            listed += [(Literal(Fraction(place + 1)), down) for place in range(outputs)]
+        else:
+            listed.append((read_expression(node.this), down))
+    return tuple(listed)
 
 
 def _read_limit(limit: exp.Expr | None) -> int | None:

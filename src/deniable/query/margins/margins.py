@@ -10,6 +10,7 @@ noise and nothing else.
   the interval is the whole public range.
 - A variance: the same for the mean square around the noisy mean (`variances`).
 - Where all noises are 0 with this confidence (a very large epsilon): the value itself.
+- What jumps (CASE, MOD and comparisons of noisy values): none.
 - Everything else (POWER, CORR): the slope of the formula over one standard deviation of each
   noise, at the noisy values. STDDEV and other monotone functions of one of these map its
   interval.
@@ -46,6 +47,7 @@ from deniable.query.margins.noise_quantiles import (
     standard_quantile_squared,
 )
 from deniable.query.margins.variances import variance_form
+from deniable.query.plan.node_kinds import BOOLEAN
 from deniable.query.plan.plan import (
     Block,
     KeyColumn,
@@ -53,6 +55,9 @@ from deniable.query.plan.plan import (
     Operation,
     walk,
 )
+
+_LOGARITHMS = ("ln", "log10", "log2")
+_JUMPS = frozenset(["case", "mod", "length"])
 
 Floats: TypeAlias = NDArray[np.float64]
 Interval: TypeAlias = tuple[Floats, Floats]
@@ -103,7 +108,7 @@ def margins(
     if value is None:
         value = shown_values(node, features, low=low, high=high, keys=keys)
     shape = form(node)
-    if shape is None and has_chosen(node):  # no margin is known for formulas of choices
+    if shape is None and (has_chosen(node) or jumps(node)):  # no margin is known
         return np.full(np.shape(value), np.inf)
     lower, upper = _interval(node, noises, features, confidence, keys)
     if not isinstance(shape, LinearForm):  # a linear form is not cut
@@ -174,6 +179,8 @@ def _interval(
         mapped = [_apply(node, place, end, features, keys) for end in ends]
         if node.name == "abs":
             mapped.append(np.where((ends[0] <= 0) & (ends[1] >= 0), 0.0, mapped[0]))
+        if node.name in _LOGARITHMS:  # there is none of 0, so the true value may be anything
+            mapped.append(np.where(ends[0] <= 0, -np.inf, mapped[0]))
         return np.fmin.reduce(mapped), np.fmax.reduce(mapped)
     return _by_slopes(node, noises, features, confidence, keys)
 
@@ -187,11 +194,25 @@ def _monotone_argument(node: Node) -> "Node | None":
         return None
     if node.name in ("sqrt", "abs", "+", "-", "*", "negative", "round", "floor", "ceil"):
         return noisy[0]
+    if node.name in ("trunc", "sign", "exp", *_LOGARITHMS):
+        return noisy[0]
+    if node.name == "round to" and node.arguments[0] is noisy[0]:
+        return noisy[0]
     if node.name == "/" and node.arguments[0] is noisy[0]:
         return noisy[0]
     if node.name in ("least", "greatest", "clamp", "cast number", "cast integer"):
         return noisy[0]
     return None
+
+
+def jumps(node: Node) -> bool:
+    """Whether small changes of noisy values can make a node jump from one value to another."""
+    return any(
+        isinstance(inner, Operation)
+        and (inner.name in _JUMPS or inner.name in BOOLEAN)
+        and bool(features_of(inner) or has_chosen(inner))
+        for inner in walk(node)
+    )
 
 
 def _apply(
