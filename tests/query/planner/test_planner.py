@@ -147,7 +147,7 @@ def test_delta_is_a_stated_share_of_the_budget():
         ("SELECT SQRT(age) FROM visits", InvalidQuery, "no aggregate"),
         ("SELECT COUNT(*) FROM visits WHERE admitted::TEXT = 'x'", InvalidQuery, "to text"),
         ("SELECT CLIPPED(patient) FROM visits", InvalidQuery, "no bounds"),
-        ("SELECT COUNT(*) + 'a' FROM visits", InvalidQuery, "use numbers"),
+        ("SELECT COUNT(*) + 'a' FROM visits", InvalidQuery, "kinds number, text"),
     ],
 )
 def test_refusals_name_the_reason(sql, kind, because):

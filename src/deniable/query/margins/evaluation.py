@@ -45,7 +45,7 @@ def _evaluate(node: Node, features: Mapping[str, Values], keys: Sequence[Values]
     if isinstance(node, Constant):
         return _constant(node.value)
     if isinstance(node, Feature | Chosen):
-        return features[node.name]
+        return _as_numbers(features[node.name])
     if isinstance(node, KeyColumn):
         return keys[node.place]
     operation = _OPERATIONS.get(node.name)
@@ -53,6 +53,12 @@ def _evaluate(node: Node, features: Mapping[str, Values], keys: Sequence[Values]
         raise Unsupported(f"{node.name.upper()} cannot be applied to noisy values.")
     arguments = [_evaluate(argument, features, keys) for argument in node.arguments]
     return np.asarray(operation(*arguments))
+
+
+def _as_numbers(values: Values) -> Values:
+    """Chosen truth values as 1 and 0; other values as they are."""
+    truths = values.dtype == object and values.size and isinstance(values.flat[0], bool)
+    return values.astype(np.float64) if truths else values
 
 
 def _constant(value: str | bool | None) -> Values:

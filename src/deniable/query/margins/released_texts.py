@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+_ONE_LETTER = {"ß": "ẞ"}  # where Python has two
 _MOST_DIGITS = 2.0**53  # below, a whole double is written without a power of ten
 
 
@@ -27,12 +28,13 @@ def apply(
     function: Callable[..., Any], arguments: Sequence[Any], *, nulls: bool = False
 ) -> Any:
     """The function of each row of values. NULL in, NULL out, unless it handles `nulls`."""
-    pairs = np.broadcast(*arguments)
-    results: NDArray[Any] = np.empty(pairs.size, dtype=object)
-    for place, values in enumerate(pairs):
+    shape = np.broadcast_shapes(*map(np.shape, arguments))
+    columns = [np.broadcast_to(argument, shape).ravel() for argument in arguments]
+    results: NDArray[Any] = np.empty(columns[0].size, dtype=object)
+    for place, values in enumerate(zip(*columns, strict=True)):
         missing = not nulls and any(map(is_missing, values))
         results[place] = None if missing else function(*values)
-    return results.reshape(pairs.shape)
+    return results.reshape(shape)
 
 
 def compare(test: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
@@ -54,9 +56,14 @@ def compare(test: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
 
 def _change_case(change: Callable[[str], str]) -> Callable[[str], str]:
     """Letter by letter, so that no text becomes longer."""
-    return lambda text: "".join(
-        other if len(other := change(letter)) == 1 else letter for letter in text
-    )
+
+    def of_letter(letter: str) -> str:
+        other = change(letter)
+        if len(other) == 1:
+            return other
+        return _ONE_LETTER.get(letter, letter) if change is str.upper else letter
+
+    return lambda text: "".join(map(of_letter, text))
 
 
 def _number_text(value: float) -> str:

@@ -6,6 +6,8 @@ from deniable.policy import Policy
 from deniable.query.language.expressions import tables_in
 from deniable.query.language.question import Question
 from deniable.query.language.syntax_tree import Call, TableRef
+from deniable.query.margins.linear_forms import form
+from deniable.query.margins.margins import jumps
 from deniable.query.planner.draft import Draft
 from deniable.query.statements.statistics import Statistic
 
@@ -17,6 +19,7 @@ def write_notes(draft: Draft) -> None:
         *_about_statistics(draft),
         *_about_choices(draft),
         *_about_keys(draft),
+        *_about_jumps(draft),
         *_about_limits(draft),
     )
 
@@ -36,6 +39,14 @@ def note_names(question: Question, resolved: Question, policy: Policy) -> tuple[
         if old.name != new.name:
             notes.append(f"Two columns are called {old.name}: the later one is {new.name}.")
     return tuple(notes)
+
+
+def _about_jumps(draft: Draft) -> list[str]:
+    return [
+        f"{output.name} has no margin: where a noisy number is close to a limit, it may jump."
+        for output in draft.outputs
+        if form(output.node) is None and jumps(output.node)
+    ]
 
 
 def _about_keys(draft: Draft) -> list[str]:

@@ -11,6 +11,7 @@ from deniable.query.language.syntax_tree import (
     Literal,
     SubQuery,
 )
+from deniable.query.margins.linear_forms import features_of
 from deniable.query.plan.node_kinds import node_kind
 from deniable.query.plan.plan import (
     Chosen,
@@ -76,6 +77,8 @@ def output_node(expression: Expression, draft: Draft) -> Node:
             for node, part in zip(arguments, expression.arguments, strict=True)
         )
     _check_kinds(expression, [output_kind(argument, draft) for argument in arguments])
+    if expression.name in _CUTS and any(features_of(node) for node in arguments[1:]):
+        raise InvalidQuery(f"{expression}: Where a text is cut must be a constant number.")
     node = Operation(expression.name, arguments)
     joins = sum(isinstance(part, Operation) and part.name in _JOINS for part in walk(node))
     if joins > _MOST_JOINED:
