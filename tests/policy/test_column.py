@@ -93,6 +93,7 @@ def test_floats_mean_what_they_print():
         ({"bounds": (0, 1)}, "BOOLEAN", "number", False),
         ({"keys": ["2020-01-01"]}, "DATE", "date", False),
         ({"kind": "date"}, "VARCHAR", "date", False),
+        ({"kind": "timestamp"}, "VARCHAR", "date", False),
         ({"keys": "private"}, "ENUM", "text", False),
     ],
 )
@@ -197,3 +198,22 @@ def test_only_kind_declares_a_kind():
     assert Column("ward", kind="text").has_declared_kind
     for declared in ({}, {"bounds": (0, 1)}, {"keys": ["A"]}, {"keys": "private"}):
         assert not Column("c", **declared).has_declared_kind
+
+
+@pytest.mark.parametrize(
+    ("declared", "type_", "timed"),
+    [
+        ({}, "TIMESTAMP", True),
+        ({}, "TIMESTAMP WITH TIME ZONE", True),
+        ({"keys": "private"}, "TIMESTAMP", True),
+        ({}, "DATE", False),
+        ({"kind": "date"}, "TIMESTAMP", False),
+        ({"kind": "date"}, "VARCHAR", False),
+        ({"kind": "timestamp"}, "VARCHAR", True),
+        ({"kind": "timestamp"}, "DATE", True),
+    ],
+)
+def test_what_is_declared_says_whether_dates_have_a_time(declared, type_, timed):
+    found = Column("c", **declared).with_type("c", type_)
+    assert found.timed is timed
+    assert found.with_type("c", type_).timed is timed

@@ -5,13 +5,13 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, Literal, TypeAlias, get_args
+from typing import Any, Literal, TypeAlias, cast, get_args
 
 from deniable.errors import InvalidParameter, InvalidPolicy
 from deniable.exact.rationals import Number, positive, rational
 
 Kind: TypeAlias = Literal["number", "text", "boolean", "date"]
-DeclaredKind: TypeAlias = Literal["number", "integer", "text", "boolean", "date"]
+DeclaredKind: TypeAlias = Literal["number", "integer", "text", "boolean", "date", "timestamp"]
 _DECLARED: tuple[DeclaredKind, ...] = get_args(DeclaredKind)
 
 _SIGNED = ("TINYINT", "SMALLINT", "INTEGER", "BIGINT", "HUGEINT")
@@ -89,8 +89,9 @@ class Column:
     Values are clipped to `bounds`; the bounds are never checked against the data. Both are
     multiples of `step`, if there is one. `keys` are the values that a group may have, and all
     of them appear in an answer; "private" means that a key appears if enough units have it.
-    The kind "integer" is a number that is rounded to the step 1. A column of a frame whose kind
-    is declared is read as that kind, whatever type the frame's values gave it.
+    The kind "integer" is a number that is rounded to the step 1. The kind "timestamp" is a date
+    with a time of day: its groups are seconds, those of a date are days. A column whose kind
+    is declared is read as that kind, whatever type the values of a frame gave it.
 
     >>> cost = Column("cost", bounds=(0, 10_000), step=0.01)
     >>> cost.kind, cost.step
@@ -104,6 +105,7 @@ class Column:
     keys: Keys
     integer: bool | None  # whether it holds only integers; None: nothing was declared or read
     narrow: bool  # whether it certainly holds integers of at most 64 bits
+    timed: bool = False  # for dates: whether they have a time of day
 
     def __init__(
         self,
@@ -115,6 +117,7 @@ class Column:
         keys: Sequence[KeyValue] | str | None = None,
         integer: bool | None = None,
         narrow: bool = False,
+        timed: bool = False,
     ) -> None:
         limits = None if bounds is None else _bounds(name, bounds)
         if kind == "integer" and step is None and limits is not None:
@@ -132,6 +135,7 @@ class Column:
             raise _bad(name, "step", f"must be whole for integers. Found {_decimal(grid)}")
         object.__setattr__(self, "integer", integer)
         object.__setattr__(self, "narrow", narrow)
+        object.__setattr__(self, "timed", timed or kind == "timestamp")
 
     @property
     def has_declared_kind(self) -> bool:
@@ -179,6 +183,7 @@ class Column:
             keys=self.keys,
             integer=is_integer_type(type_),
             narrow=fits_64_bits(type_),
+            timed=self.timed or (not self.has_declared_kind and type_.startswith("TIMESTAMP")),
         )
 
 
@@ -285,7 +290,8 @@ def _kind(
     """The kind that all declarations agree on; None without declarations."""
     if declared is not None and declared not in _DECLARED:
         raise _bad(name, "kind", f"must be one of {', '.join(_DECLARED)}. Found {declared!r}")
-    kind: Kind | None = "number" if declared == "integer" else declared
+    kinds_of: dict[DeclaredKind | None, Kind] = {"integer": "number", "timestamp": "date"}
+    kind: Kind | None = kinds_of.get(declared, cast(Kind | None, declared))
     by_keys = kind_of_keys(keys) if isinstance(keys, tuple) else None
     if kind == "date" and by_keys == "text":
         by_keys = "date"  # dates in keys are text

@@ -4,7 +4,7 @@ import pytest
 
 from deniable.errors import DeniableError, InvalidQuery
 from deniable.query.language.parse import parse, parse_expression
-from deniable.query.language.syntax_tree import Aggregate, ColumnRef
+from deniable.query.language.syntax_tree import ColumnRef, TableRef
 
 
 def test_a_whole_statement():
@@ -12,24 +12,16 @@ def test_a_whole_statement():
         "SELECT ward AS w, COUNT(*) AS n FROM visits AS v WHERE v.age >= 18 "
         "GROUP BY 1 HAVING n > 5 ORDER BY n DESC, w LIMIT 3"
     )
-    assert asked.table == "visits"
-    assert str(asked.where) == "(age >= 18)"
-    assert [(one.name, str(one.expression)) for one in asked.keys] == [("w", "ward")]
-    assert str(asked.having) == "(COUNT(*) > 5)"
-    assert asked.order == ((Aggregate("count", None), True), (ColumnRef("ward"), False))
+    assert asked.table == TableRef("visits", "v")
+    assert str(asked.where) == "(v.age >= 18)"
+    assert [(one.name, str(one.expression)) for one in asked.keys] == [("1", "1")]
+    assert str(asked.having) == "(n > 5)"  # names are looked up later
+    assert asked.order == ((ColumnRef("n"), True), (ColumnRef("w"), False))
     assert asked.limit == 3
 
 
 def test_top_is_limit():
     assert parse("SELECT TOP 5 COUNT(*) FROM t") == parse("SELECT COUNT(*) FROM t LIMIT 5")
-
-
-def test_groups_by_position_alias_and_expression_are_one():
-    texts = ("1", "d", "FLOOR(age / 10)")
-    asked = [
-        parse(f"SELECT FLOOR(age / 10) AS d, COUNT(*) FROM t GROUP BY {one}") for one in texts
-    ]
-    assert asked[0] == asked[1] == asked[2]
 
 
 @pytest.mark.parametrize(
@@ -52,7 +44,6 @@ def test_groups_by_position_alias_and_expression_are_one():
         ("SELECT COUNT(*) FROM (SELECT a FROM t UNION SELECT a FROM t)", "without ALL"),
         ("SELECT COUNT(*) FROM (SELECT a FROM t LIMIT 3)", "LIMIT inside FROM"),
         ("SELECT COUNT(*) FROM (SELECT DISTINCT ON (a) a FROM t)", "DISTINCT ON"),
-        ("SELECT DISTINCT COUNT(*) FROM t", "Remove DISTINCT"),
         ("SELECT COUNT(*) FROM t ASOF JOIN s ON t.a >= s.a", "ASOF JOIN is not"),
         ("SELECT COUNT(*) FROM (t JOIN u ON a = b) SEMI JOIN s ON a = c", "NOT. EXISTS"),
         ("SELECT COUNT(*) FROM t QUALIFY ROW_NUMBER() OVER () = 1", "QUALIFY is not supported"),
@@ -80,9 +71,6 @@ def test_groups_by_position_alias_and_expression_are_one():
         ("SELECT getenv('HOME') FROM t", "no function GETENV"),
         ("SELECT COUNT(*) FROM t GROUP BY ROLLUP (a)", "not supported"),
         ("SELECT COUNT(*) FROM t LIMIT 1 + 1", "whole number"),
-        ("SELECT COUNT(*) FROM t GROUP BY 7", "selects 1 column"),
-        ("SELECT COUNT(*) FROM t GROUP BY COUNT(*)", "an aggregate"),
-        ("SELECT COUNT(*), COUNT(*) FROM t", "Two columns"),
         ("SELECT SUM(x * 1e400) FROM t", "too large"),
         ("SELECT HISTOGRAM(x, 0) FROM t", "bins"),
         ("SELECT CAST(x AS BLOB) FROM t", "CAST to"),

@@ -69,13 +69,11 @@ def test_only_our_own_errors_come_out(size):
 @pytest.mark.parametrize(
     ("call", "because"),
     [
-        ("COUNT()", r"COUNT\(\) has no argument.*COUNT\(\*\)"),
-        ("SUM(x) FILTER (WHERE COUNT() > 1)", "has no argument"),
         ("CEIL()", "has no argument"),
         ("FLOOR()[1]", "not valid SQL"),
         ("VAR_MAP(x)", "not valid SQL"),
-        ("DATE()", "not supported"),
-        ("DATETIME(x)", "not supported"),
+        ("DATE()", "has no argument"),
+        ("DATETIME(x)", "no function DATETIME"),
         # These were answered, as if the rest were not there.
         ("COUNT(x, y)", "Remove it"),
         ("COUNT(*, x)", "Remove it"),

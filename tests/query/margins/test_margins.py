@@ -4,8 +4,10 @@ import math
 from fractions import Fraction
 
 import numpy as np
+import pyarrow as pa
 import pytest
 
+import deniable as dp
 from deniable.mechanisms import Gaussian, Laplace, Thresholding
 from deniable.query.language.syntax_tree import Aggregate, ColumnRef
 from deniable.query.margins.margins import margins, noise_of_features, shown_values
@@ -221,3 +223,37 @@ def test_without_noise_a_ratio_has_no_margin():
     got = {"s": np.array([500.0]), "n": np.array([1000.0])}
     mean = Operation("/", (Feature("s", 0), Feature("n", 0)))
     assert margins(mean, noises, got, confidence=Fraction(19, 20)).tolist() == [0.0]
+
+
+WRAPPED = {
+    "ROUND(AVG(x), 2)": "rounded",
+    "SUM(x) / NULLIF(COUNT(*), 0)": "avg",
+    "CAST(SUM(x) AS FLOAT)": "sum",
+    "LN(COUNT(*))": "ln",
+    "ROUND(SUM(x), -1)": "tens",
+}
+
+
+@pytest.mark.parametrize("output", WRAPPED)
+@pytest.mark.parametrize("rows", [6, 300])
+def test_margins_of_wrapped_aggregates_cover(output, rows, size):
+    """Small counts lie within three margins of zero."""
+    count = size(small=150, full=4000, what="answers per expression")
+    values = np.arange(rows) % 10
+    truths = {
+        "avg": values.mean(),
+        "rounded": np.floor(values.mean() * 100 + 0.5) / 100,
+        "sum": values.sum(),
+        "ln": np.log(rows),
+        "tens": np.floor(values.sum() / 10 + 0.5) * 10,
+    }
+    truth, covered = truths[WRAPPED[output]], 0
+    session = dp.protect(
+        pa.table({"x": values}), bounds={"x": (0, 9)}, epsilon=10**6, expected_rows=rows
+    )
+    for i in range(count):
+        asked = f"SELECT {output} AS y FROM data WHERE x > {-1 - i}"
+        answer = session.sql(asked, epsilon=1).to_arrow()
+        shown, margin = answer["y"][0].as_py(), answer["y_margin"][0].as_py()
+        covered += margin is None or abs(shown - truth) <= margin + 1e-9
+    assert covered / count >= 0.95 - 4 * (0.95 * 0.05 / count) ** 0.5

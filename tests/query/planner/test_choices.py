@@ -210,7 +210,7 @@ def test_weights_move_the_budget():
         ("QUANTILE_CONT(age, [0.1, 0.9]) + 1 FROM visits", InvalidQuery, "on its own"),
         ("TOP_K(ward, 2) = 'A' FROM visits", InvalidQuery, "on its own"),
         ("AVG(MEDIAN(age)) FROM visits", InvalidQuery, "single row"),
-        ("COUNT(*) FROM visits WHERE MEDIAN(age) > 3", InvalidQuery, "single row"),
+        ("COUNT(*) FROM visits WHERE MEDIAN(age) > 3", InvalidQuery, "in HAVING"),
         ("ward, COUNT(DISTINCT age) FROM visits GROUP BY ward", InvalidQuery, "no `other`"),
     ],
 )

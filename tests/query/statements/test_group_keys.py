@@ -1,5 +1,8 @@
 """Declared keys hold the rows that have them, and no others."""
 
+import datetime
+
+import duckdb
 import pyarrow as pa
 import pytest
 
@@ -64,3 +67,55 @@ def test_without_groups_there_is_no_rest():
     asked = "SELECT COUNT(*) AS n FROM data"
     assert session.plan(asked, epsilon=1, other=True) == session.plan(asked, epsilon=1)
     assert session.sql(asked, epsilon=1, other=True).to_arrow().num_rows == 1
+
+
+MOMENTS = [
+    *[datetime.datetime(2026, 1, 1, hour, 5 * (hour % 3)) for hour in range(24)] * 30,
+    *[datetime.datetime(1969, 12, 31, 23, 59, 59, 999_999)] * 30,
+    *[None] * 30,
+]
+
+
+def by_moment(key, **options):
+    rows = pa.table({"ts": pa.array(MOMENTS, pa.timestamp("us"))})
+    session = dp.protect(rows, epsilon=10**6, delta=1e-3, **options)
+    asked = f"SELECT {key} AS k, COUNT(*) AS n FROM data GROUP BY 1"
+    return session.sql(asked, epsilon=1000).to_arrow()
+
+
+@pytest.mark.parametrize(
+    ("key", "groups"),
+    [
+        ("ts", 26),
+        ("DATE_TRUNC('hour', ts)", 26),
+        ("DATE_TRUNC('minute', ts)", 26),
+        ("DATE_TRUNC('day', ts)", 3),
+        ("CAST(ts AS DATE)", 3),
+        ("COALESCE(ts, ts)", 26),
+    ],
+)
+def test_moments_are_not_cut_to_days(key, groups):
+    answer = by_moment(key)
+    database = duckdb.connect()
+    database.register("data", pa.table({"ts": pa.array(MOMENTS, pa.timestamp("us"))}))
+    asked = f"SELECT DATE_TRUNC('second', {key}) AS k, COUNT(*) FROM data GROUP BY 1 ORDER BY 1"
+    expected = database.execute(asked).fetchall()
+    assert len(expected) == groups
+    shown = [pa.scalar(k).cast(pa.timestamp("s")).as_py() if k else k for k, _ in expected]
+    assert answer["k"].cast(pa.timestamp("s")).to_pylist() == shown
+    assert answer["n"].to_pylist() == [n for _, n in expected]
+
+
+def test_a_column_that_is_declared_as_a_date_has_days():
+    assert by_moment("ts", kind={"ts": "date"})["k"].type == pa.date32()
+    assert by_moment("ts", kind={"ts": "timestamp"})["k"].type == pa.timestamp("s")
+
+
+def test_moments_of_sub_queries_and_unions_are_moments():
+    rows = pa.table({"who": range(len(MOMENTS)), "ts": pa.array(MOMENTS, pa.timestamp("us"))})
+    session = dp.protect(rows, unit="who", epsilon=10**6, delta=1e-3)
+    grouped = "(SELECT who, MAX(ts) AS ts FROM data GROUP BY who)"
+    united = "(SELECT ts FROM data UNION ALL SELECT ts FROM data WHERE FALSE)"
+    for source in (grouped, united):
+        plan = session.plan(f"SELECT ts, COUNT(*) FROM {source} GROUP BY ts", epsilon=1)
+        assert [key.kind for key in plan.keys] == ["moment"]

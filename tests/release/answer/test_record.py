@@ -15,6 +15,9 @@ TABLES = {
     "numbers": pa.table({"n": [3, None, -4], "x": [0.1, None, 1e300]}),
     "text": pa.table({"ward": ["A", None, "ü", ""], "well": [True, None, False, True]}),
     "dates": pa.table({"day": pa.array([datetime.date(2025, 1, 31), None])}),
+    "moments": pa.table(
+        {"at": pa.array([datetime.datetime(2025, 1, 31, 23, 5), None], pa.timestamp("s"))}
+    ),
     "no rows": pa.table({"n": pa.array([], pa.int64()), "w": pa.array([], pa.string())}),
     "infinite": pa.table({"x": [math.inf, -math.inf]}),
     "narrow": pa.table(

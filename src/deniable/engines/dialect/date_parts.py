@@ -12,5 +12,7 @@ DATE_PARTS: dict[str, tuple[str, str, int]] = {
     "ISODOW": ("DAYOFWEEK_ISO", "ISODOW", 0),
     "HOUR": ("HOUR", "HOUR", 0),
     "MINUTE": ("MINUTE", "MINUTE", 0),
+    "SECOND": ("SECOND", "SECOND", 0),
 }
-TRUNCATION_UNITS = frozenset({"YEAR", "QUARTER", "MONTH", "WEEK", "DAY", "HOUR"})
+SECONDS_OF = {"HOUR": 3600, "MINUTE": 60, "SECOND": 1}  # units shorter than a day
+TRUNCATION_UNITS = frozenset({"YEAR", "QUARTER", "MONTH", "WEEK", "DAY", *SECONDS_OF})

@@ -13,7 +13,7 @@ from typing import Literal
 from sqlglot import exp
 
 from deniable.engines.dialect.constants import constant_of
-from deniable.engines.dialect.date_parts import DATE_PARTS
+from deniable.engines.dialect.date_parts import DATE_PARTS, SECONDS_OF
 from deniable.engines.dialect.duckdb_letters import case_pairs, spaces
 from deniable.engines.dialect.engine_dialect import Side, ValueWriter, WriteNode
 from deniable.engines.dialect.typed_sql import TypedSQL
@@ -199,8 +199,8 @@ def _distinct(to: ValueWriter, node: exp.Expr) -> TypedSQL:
 
 
 def _date_diff(to: ValueWriter, node: exp.Expr) -> TypedSQL | None:
-    """DATE_DIFF: counts the starts of hours, days, months or years in between; a week is
-    seven days."""
+    """DATE_DIFF: counts the starts of seconds, minutes, hours, days, months or years in
+    between; a week is seven days."""
     both = [to.write(node.this), to.write(node.expression)]
     unit = node.text("unit").upper()
 
@@ -208,15 +208,19 @@ def _date_diff(to: ValueWriter, node: exp.Expr) -> TypedSQL | None:
         def subtract(part: str) -> str:
             return f"{to.dialect.date_part(part, end)} - {to.dialect.date_part(part, start)}"
 
+        hours = f"{to.dialect.days_between(end, start)} * 24 + {subtract('HOUR')}"
+        minutes = f"({hours}) * 60 + {subtract('MINUTE')}"
         return {
             "DAY": to.dialect.days_between(end, start),
-            "HOUR": f"{to.dialect.days_between(end, start)} * 24 + {subtract('HOUR')}",
+            "HOUR": hours,
+            "MINUTE": minutes,
+            "SECOND": f"({minutes}) * 60 + {subtract('SECOND')}",
             "MONTH": f"({subtract('YEAR')}) * 12 + {subtract('MONTH')}",
             "YEAR": subtract("YEAR"),
             "WEEK": to.dialect.days_between(end, start),
         }[unit]
 
-    if unit not in ("DAY", "HOUR", "MONTH", "YEAR", "WEEK"):
+    if unit not in ("DAY", "MONTH", "YEAR", "WEEK", *SECONDS_OF):
         return None
     difference = TypedSQL(f"({to.bind(both, body)})", "bigint")
     seven = TypedSQL("7", "int", simple=True)

@@ -45,9 +45,12 @@ PARTS: dict[str, Callable[[datetime], int]] = {
     "ISODOW": lambda at: at.isoweekday(),
     "HOUR": lambda at: at.hour,
     "MINUTE": lambda at: at.minute,
+    "SECOND": lambda at: at.second,
 }
 # How many of a unit began before a moment; a week is seven days.
 _COUNTS: dict[str, Callable[[int], int]] = {
+    "SECOND": lambda moment: moment // 1_000_000,
+    "MINUTE": lambda moment: moment // 60_000_000,
     "HOUR": lambda moment: moment // (DAY // 24),
     "DAY": lambda moment: moment // DAY,
     "WEEK": lambda moment: moment // DAY,
@@ -66,9 +69,13 @@ def difference(unit: str, end: int, start: int) -> int:
 
 
 def truncate(unit: str, moment: int) -> int:
-    """The start of an hour, a day or a longer unit."""
-    start = to_datetime(moment).replace(minute=0, second=0, microsecond=0)
-    if unit != "HOUR":
+    """The start of a second or a longer unit."""
+    start = to_datetime(moment).replace(microsecond=0)
+    if unit != "SECOND":
+        start = start.replace(second=0)
+    if unit not in ("SECOND", "MINUTE"):
+        start = start.replace(minute=0)
+    if unit not in ("SECOND", "MINUTE", "HOUR"):
         start = start.replace(hour=0)
     if unit == "WEEK":
         start -= timedelta(days=start.weekday())

@@ -229,7 +229,8 @@ def _is_distinct(left: str, right: str) -> str:
 
 
 def _date_part(name: str, moment: str) -> str:
-    return f"EXTRACT({DATE_PARTS[name][1]} FROM {moment})::bigint"
+    part = f"EXTRACT({DATE_PARTS[name][1]} FROM {moment})"
+    return f"FLOOR({part})::bigint" if name == "SECOND" else f"{part}::bigint"
 
 
 def _days_between(end: str, start: str) -> str:

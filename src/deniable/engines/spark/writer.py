@@ -5,12 +5,13 @@ several sums of 16 bits each, which are combined once per group; none can overfl
 rows. Text is passed as parameters, never as part of the statement.
 """
 
+import math
 from collections.abc import Callable
 
 from sqlglot import exp
 
 from deniable.engines.dialect import text_patterns
-from deniable.engines.dialect.date_parts import DATE_PARTS, TRUNCATION_UNITS
+from deniable.engines.dialect.date_parts import DATE_PARTS, SECONDS_OF, TRUNCATION_UNITS
 from deniable.engines.dialect.engine_dialect import (
     Dialect,
     Side,
@@ -263,10 +264,13 @@ def _truncate(unit: str, moment: str) -> str:
     """The start of an hour, a day or a longer unit. Spark's own DATE_TRUNC would compute it in
     the session's time zone, in which some hours do not exist."""
     day = f"CAST({moment} AS DATE)"
-    if unit not in ("DAY", "HOUR"):
+    if unit != "DAY" and unit not in SECONDS_OF:
         day = f"TRUNC({day}, '{unit}')"
     start = f"CAST({day} AS TIMESTAMP_NTZ)"
-    return f"TIMESTAMPADD(HOUR, HOUR({moment}), {start})" if unit == "HOUR" else start
+    for part in ("HOUR", "MINUTE", "SECOND"):
+        if SECONDS_OF.get(unit, math.inf) <= SECONDS_OF[part]:
+            start = f"TIMESTAMPADD({part}, {part}({moment}), {start})"
+    return start
 
 
 def _exact_text(name: str, kind: Kind) -> str:

@@ -16,7 +16,7 @@ from deniable.query.language import sql_aggregates
 from deniable.query.language.expressions import conjunction
 from deniable.query.language.parse import check_encodable, parse_expression, parse_relation
 from deniable.query.language.question import Question
-from deniable.query.language.sql_selects import check_names, expand_aliases, output_name
+from deniable.query.language.sql_selects import check_names, output_name
 from deniable.query.language.syntax_tree import Aggregate, Expression, Literal, Named
 
 
@@ -202,7 +202,7 @@ def clipped(column: str) -> Aggregate:
     """The number of values of a column that lie outside its bounds, and so are clipped.
 
     >>> str(clipped("cost"))
-    'SUM(CASE(OUTSIDE(cost), 1, 0))'
+    'CLIPPED(cost)'
     """
     return sql_aggregates.clipped((parse_expression(column),))
 
@@ -256,10 +256,8 @@ class QuestionBuilder:
             where=conjunction(self.conditions),
             keys=self.keys,
             outputs=answer,
-            having=None if having is None else expand_aliases(parse_expression(having), answer),
-            order=()
-            if order_by is None
-            else ((expand_aliases(parse_expression(order_by), answer), descending),),
+            having=None if having is None else parse_expression(having),
+            order=() if order_by is None else ((parse_expression(order_by), descending),),
             limit=limit,
         )
 

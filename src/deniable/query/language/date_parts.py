@@ -17,7 +17,7 @@ DATE_PARTS = {
     "minute": (0, 59),
     "second": (0, 59),
 }
-TRUNCATION_UNITS = ("year", "quarter", "month", "week", "day", "hour")
+TRUNCATION_UNITS = ("year", "quarter", "month", "week", "day", "hour", "minute", "second")
 # The units of DATE_DIFF, and the least number of days in each.
 DIFFERENCE_UNITS = {
     "day": Fraction(1),
@@ -25,4 +25,6 @@ DIFFERENCE_UNITS = {
     "month": Fraction(28),
     "year": Fraction(365),
     "hour": Fraction(1, 24),
+    "minute": Fraction(1, 24 * 60),
+    "second": Fraction(1, 24 * 60 * 60),
 }

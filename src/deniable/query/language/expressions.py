@@ -13,6 +13,7 @@ from deniable.query.language.syntax_tree import (
     Literal,
     Part,
     SubQuery,
+    TableRef,
 )
 
 LONGEST = 20_000  # the most words of one expression, written out
@@ -31,6 +32,18 @@ def walk(expression: Expression) -> Iterator[Expression]:
     if not isinstance(expression, ColumnRef | Literal):
         for argument in expression.arguments:
             yield from walk(argument)
+
+
+def tables_in(part: Part) -> Iterator[TableRef]:
+    """All tables that a relation or an expression reads, as they are written."""
+    if isinstance(part, TableRef):
+        yield part
+    elif isinstance(part, Call | Aggregate):
+        for argument in part.arguments:
+            yield from tables_in(argument)
+    elif not isinstance(part, ColumnRef | Literal):
+        for inner in part.parts:
+            yield from tables_in(inner)
 
 
 def repeats(name: str) -> int:

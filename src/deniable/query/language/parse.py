@@ -5,7 +5,7 @@ into our own trees. The text itself goes no further.
 """
 
 import logging
-from dataclasses import replace
+from fractions import Fraction
 
 import sqlglot
 from sqlglot import exp
@@ -15,16 +15,14 @@ from deniable.errors import InvalidQuery
 from deniable.query.language.expressions import (
     aggregates_in,
     check_sizes,
-    replace_columns,
-    walk,
 )
 from deniable.query.language.question import Question
+from deniable.query.language.quoted_names import quote_names
 from deniable.query.language.sql_calls import quote_sql
 from deniable.query.language.sql_selects import (
     check_clauses,
     check_count,
-    expand_aliases,
-    output_at,
+    groups_by_all,
     read_expression,
     read_from,
     read_keys,
@@ -33,12 +31,10 @@ from deniable.query.language.sql_selects import (
 )
 from deniable.query.language.sql_with import expand_with
 from deniable.query.language.syntax_tree import (
-    ColumnRef,
     Expression,
     Literal,
     Named,
     Relation,
-    SubQuery,
     TableRef,
 )
 
@@ -60,7 +56,7 @@ def parse(text: str) -> Question:
     ('visits', ['ward', 'n'], '(age >= 18)')
     """
     try:
-        return _read_statement(_statement(text))
+        return _read_statement(_statement(_with_quotes(text)))
     except RecursionError:
         raise _too_nested() from None
 
@@ -68,26 +64,22 @@ def parse(text: str) -> Question:
 def _read_statement(select: exp.Expr) -> Question:
     check_clauses(select, outermost=True)
     selected = read_outputs(select.expressions, stars=False)
-    outputs = tuple(output for output in selected if isinstance(output, Named))
-    keys = read_keys(select.args.get("group"), outputs)
-    if select.args.get("distinct") is not None:
-        keys = _distinct_keys(keys, outputs)
-    having = select.args.get("having")
+    having, group = select.args.get("having"), select.args.get("group")
     where = read_where(select)
     question = Question(
         table=_plain_name(read_from(select, where)),
         where=where,
-        keys=keys,
-        outputs=outputs,
-        having=None
-        if having is None
-        else expand_aliases(read_expression(having.this), outputs),
-        order=_read_order(select.args.get("order"), outputs),
+        keys=read_keys(group),
+        outputs=tuple(output for output in selected if isinstance(output, Named)),
+        having=None if having is None else read_expression(having.this),
+        order=_read_order(select.args.get("order"), len(selected)),
         limit=_read_limit(select.args.get("limit")),
+        distinct=select.args.get("distinct") is not None,
+        by_all=groups_by_all(group),
     )
     check_sizes(_expressions(question))
     _check_aggregates(question)
-    return _without_alias(question)
+    return question
 
 
 def _check_aggregates(question: Question) -> None:
@@ -119,47 +111,11 @@ def _expressions(question: Question) -> list[Expression | None]:
     ]
 
 
-def _without_alias(question: Question) -> Question:
-    """The question with the alias of its only table replaced by the table's name."""
-    if not isinstance(question.table, TableRef):
-        return question
-    alias = (question.table.alias or question.table.name).lower()
-
-    def bare(column: ColumnRef) -> ColumnRef:
-        return ColumnRef(column.name) if (column.table or "").lower() == alias else column
-
-    def rename(named: Named) -> Named:
-        return replace(named, expression=replace_columns(named.expression, bare))
-
-    parts = [part for part in _expressions(question) if part is not None]
-    if any(isinstance(leaf, SubQuery) for part in parts for leaf in walk(part)):
-        return question  # a sub-query may use the alias
-    return replace(
-        question,
-        table=question.table.name,
-        where=None if question.where is None else replace_columns(question.where, bare),
-        keys=tuple(map(rename, question.keys)),
-        outputs=tuple(map(rename, question.outputs)),
-        having=None if question.having is None else replace_columns(question.having, bare),
-        order=tuple((replace_columns(by, bare), down) for by, down in question.order),
-    )
-
-
 def _plain_name(relation: Relation) -> str | Relation:
     """The name of a table without an alias; other relations as they are."""
     if isinstance(relation, TableRef) and relation.alias in (None, relation.name):
         return relation.name
     return relation
-
-
-def _distinct_keys(keys: tuple[Named, ...], outputs: tuple[Named, ...]) -> tuple[Named, ...]:
-    """SELECT DISTINCT groups by its columns."""
-    if keys or any(aggregates_in(output.expression) for output in outputs):
-        raise InvalidQuery(
-            "SELECT DISTINCT cannot be combined with aggregates or GROUP BY: groups are "
-            "distinct anyway. Remove DISTINCT."
-        )
-    return outputs
 
 
 def parse_relation(text: str) -> str | Relation:
@@ -172,6 +128,7 @@ def parse_relation(text: str) -> str | Relation:
     """
     if isinstance(text, str) and text.isidentifier():
         return text
+    text = _with_quotes(text)
     _measure(text)
     try:
         select = _parse_select(f"SELECT 1 FROM {text}")
@@ -188,11 +145,17 @@ def parse_expression(text: str) -> Expression:
     >>> str(parse_expression("age >= 18 AND ward = 'A'"))
     "((age >= 18) AND (ward = 'A'))"
     """
+    text = _with_quotes(text)
     _measure(text)
     try:
         return read_expression(_only_statement(text))
     except RecursionError:
         raise _too_nested() from None
+
+
+def _with_quotes(text: str) -> str:
+    """The text with names in double quotes; what is not a text is refused later."""
+    return quote_names(text) if isinstance(text, str) and len(text) <= _LONGEST else text
 
 
 def _statement(text: str) -> exp.Expr:
@@ -232,6 +195,10 @@ def _only_statement(text: str) -> exp.Expr:
     except Exception as problem:  # sqlglot has errors of its own, and others where it is wrong
         raise _not_understood(text, problem) from None
     statements = [statement for statement in parsed if statement is not None]
+    for function in (node for one in statements for node in one.find_all(exp.Func)):
+        place = function.meta  # sqlglot gives some functions another name
+        if "start" in place:
+            place["written"] = text[place["start"] : place["end"] + 1]
     if len(statements) != 1:
         raise InvalidQuery(f"Ask one question at a time. Found {len(statements)} statements.")
     return statements[0]
@@ -315,10 +282,14 @@ def _longest_run(tokens: list[sqlglot.Token]) -> int:
 def _without_top(text: str) -> tuple[str, str | None]:
     """The text without TOP n after SELECT, and the n."""
     tokens = _measure(text)
-    words = [token.text.upper() for token in tokens[:3]]
-    if len(words) == 3 and words[:2] == ["SELECT", "TOP"] and words[2].isdigit():
-        return text[: tokens[1].start] + text[tokens[2].end + 1 :], words[2]
-    return text, None
+    words = [token.text.upper() for token in tokens[:5]]
+    if words[:2] != ["SELECT", "TOP"]:
+        return text, None
+    places = [3, 4] if words[2:5:2] == ["(", ")"] else [2, 2]  # TOP (3), or TOP 3
+    number, last = (tokens[min(place, len(tokens) - 1)] for place in places)
+    if not number.text.isdigit():
+        return text, None
+    return text[: tokens[1].start] + text[last.end + 1 :], number.text
 
 
 def _not_understood(text: str, problem: Exception) -> InvalidQuery:
@@ -333,19 +304,19 @@ def _not_understood(text: str, problem: Exception) -> InvalidQuery:
     )
 
 
-def _read_order(
-    order: exp.Expr | None, outputs: tuple[Named, ...]
-) -> tuple[tuple[Expression, bool], ...]:
+def _read_order(order: exp.Expr | None, outputs: int) -> tuple[tuple[Expression, bool], ...]:
+    """What ORDER BY lists, and whether downwards. ORDER BY ALL lists all outputs."""
     if order is None:
         return ()
-    keys: list[tuple[Expression, bool]] = []
     check_count(order.expressions, "ORDER BY")
+    listed: list[tuple[Expression, bool]] = []
     for node in order.expressions:
-        expression = expand_aliases(read_expression(node.this), outputs)
-        if isinstance(expression, Literal):
-            expression = output_at(expression, outputs, "ORDER BY")
-        keys.append((expression, bool(node.args.get("desc"))))
-    return tuple(keys)
+        down = bool(node.args.get("desc"))
+        if isinstance(node.this, exp.Var) and node.this.name.upper() == "ALL":
+            listed += [(Literal(Fraction(place + 1)), down) for place in range(outputs)]
+        else:
+            listed.append((read_expression(node.this), down))
+    return tuple(listed)
 
 
 def _read_limit(limit: exp.Expr | None) -> int | None:

@@ -9,8 +9,9 @@ from deniable.query.language.syntax_tree import Expression, Named, Relation
 class Question:
     """What is asked. SQL and the builder both make one, and equal questions make equal plans.
 
-    `outputs` are in the order of the answer. An output whose expression equals that of a key
-    is that key.
+    Names are as they were written: which of them are columns and which are aliases of outputs
+    is decided when a question meets a policy (`relations/names.py`). Then an output whose
+    expression equals that of a key is that key.
     """
 
     table: str | Relation  # the name of a table, or a relation made of tables
@@ -20,3 +21,5 @@ class Question:
     having: Expression | None = None
     order: tuple[tuple[Expression, bool], ...] = ()
     limit: int | None = None
+    distinct: bool = False
+    by_all: bool = False  # GROUP BY ALL: by every output that is not an aggregate

@@ -28,7 +28,7 @@ MOST_LEVELS = 1000
 MOST_TOP = 100
 _MOST_BINS = 1000
 MEDIAN = (Fraction(1, 2),)
-_QUANTILES = (exp.PercentileCont, exp.PercentileDisc, exp.Quantile)
+_QUANTILES = (exp.PercentileCont, exp.PercentileDisc, exp.Quantile, exp.ApproxQuantile)
 _PAIRS: dict[type[exp.Expr], str] = {
     exp.Corr: "corr",
     exp.CovarPop: "covar_pop",

@@ -49,7 +49,7 @@ _CALLS: dict[type[exp.Expr], tuple[str, tuple[str, ...]]] = {
 }
 _BENIGN = {"safe", "typed", "date_part_boundary", "coalesce", "ignore_nulls", "big_int"}
 _TRIMS = {"": "trim", "BOTH": "trim", "LEADING": "ltrim", "TRAILING": "rtrim"}
-_GROWS = (exp.Concat, exp.DPipe, exp.ConcatWs, exp.Pad, exp.Repeat, exp.Replace, exp.Space)
+_GROWS = (exp.ConcatWs, exp.Pad, exp.Repeat, exp.Replace, exp.Space)
 _PATTERNS = (
     exp.RegexpLike,
     exp.RegexpReplace,
@@ -131,8 +131,8 @@ def _refuse(node: exp.Expr) -> None:
         )
     if isinstance(node, exp.Interval):
         raise InvalidQuery(
-            f"{text} is not supported: adding to a date can leave the calendar. Use "
-            "DATE_DIFF('day', a, b) > 30, or DATE_TRUNC."
+            f"{text} is not supported here. Add it to a date, as in d + INTERVAL 2 DAY, or "
+            "compare DATE_DIFF('day', a, b) with a number."
         )
     if isinstance(node, exp.Window):
         raise InvalidQuery(
@@ -168,6 +168,8 @@ def read_date_part(name: str, date: Expression) -> Call:
     """A part of a date, such as its month."""
     synonyms = {"dow": "dayofweek", "doy": "dayofyear", "weekday": "dayofweek"}
     part = synonyms.get(name.lower(), name.lower())
+    if part == "epoch":
+        return Call("seconds between", (Call("cast date", (Literal("1970-01-01"),)), date))
     if part not in DATE_PARTS:
         raise InvalidQuery(
             f"{name} is not a supported part of a date. The parts are {', '.join(DATE_PARTS)}."
@@ -218,6 +220,17 @@ def _like(node: exp.Expr, read: Reader) -> Call:
     return Call("not", (like,)) if node.args.get("negate") else like
 
 
+def _concat(node: exp.Expr, read: Reader) -> Call:
+    """CONCAT, which skips NULLs."""
+    return Call("concat", tuple(read(part) for part in node.expressions))
+
+
+def _join(node: exp.Expr, read: Reader) -> Call:
+    """a || b, which is NULL where one of them is."""
+    check_places(node, "this", "expression")
+    return Call("joined", (read(node.this), read(node.expression)))
+
+
 def _round(node: exp.Expr, read: Reader) -> Call:
     check_places(node, "this", "decimals")
     decimals = node.args.get("decimals")
@@ -238,4 +251,6 @@ _SPECIAL: dict[type[exp.Expr], Callable[[exp.Expr, Reader], Call]] = {
     exp.Like: _like,
     exp.ILike: _like,
     exp.Round: _round,
+    exp.Concat: _concat,
+    exp.DPipe: _join,
 }

@@ -9,6 +9,7 @@ from sqlglot import exp
 
 from deniable.errors import InvalidQuery
 from deniable.query.language import sql_aggregates
+from deniable.query.language.function_names import AGGREGATES, FUNCTIONS, unknown_function
 from deniable.query.language.sql_calls import (
     argument_of,
     check_places,
@@ -17,6 +18,13 @@ from deniable.query.language.sql_calls import (
     read_date_part,
 )
 from deniable.query.language.sql_comparisons import read_comparison, read_escape
+from deniable.query.language.sql_dates import (
+    COMPARISONS,
+    compare_moved,
+    is_moved,
+    move,
+    read_moved,
+)
 from deniable.query.language.syntax_tree import (
     Aggregate,
     Call,
@@ -75,12 +83,6 @@ _SYNONYMS = {"prefix": ("starts with", 2), "suffix": ("ends with", 2)}  # (name,
 LARGEST = Fraction(10) ** 30  # of a literal: far above any bound, far below any overflow
 SMALLEST = Fraction(1, 10**100)  # of a literal other than 0
 _MOST_DIGITS = 1000
-_SUPPORTED = (
-    "Rows may use + - * / %, comparisons, AND, OR, NOT, IN, BETWEEN, LIKE, IS NULL, CASE, CAST "
-    "and the functions of numbers, text and dates that docs/sql.md lists. Groups may use "
-    "COUNT, SUM, AVG, VARIANCE, STDDEV, HISTOGRAM, MEDIAN, QUANTILE_CONT, MIN, MAX, MODE, "
-    "TOP_K, CORR, COVAR_POP and REGR_SLOPE."
-)
 _NUMBER = re.compile(r"([0-9][0-9_]*\.?[0-9_]*|\.[0-9][0-9_]*)(e[+-]?[0-9]+)?", re.I)
 
 
@@ -106,7 +108,7 @@ class ExpressionReader:
             return Call(_BINARY[kind], tuple(self.read(operand) for operand in _chain(node)))
         if kind in _BINARY:
             check_places(node, "this", "expression")
-            return Call(_BINARY[kind], (self.read(node.this), self.read(node.expression)))
+            return self._binary(node, _BINARY[kind])
         if kind in _UNARY:
             return Call(_UNARY[kind], (self.read(argument_of(node)),))
         if kind in _MANY:
@@ -123,8 +125,29 @@ class ExpressionReader:
             call = read_call(node, self.read)
             if call is not None:
                 return call
-            raise InvalidQuery(f"{quote_sql(node)} is not supported. {_SUPPORTED}")
+            if isinstance(node, exp.Func):
+                raise unknown_function(node.meta.get("written") or node.sql_name())
+            raise InvalidQuery(
+                f"{quote_sql(node)} is not supported. docs/sql.md lists what is, and what to "
+                "write instead."
+            )
         return special(self, node)
+
+    def _binary(self, node: exp.Expr, name: str) -> Expression:
+        moved = read_moved(node, self.read) if name in ("+", "-") else None
+        if moved is not None:
+            return moved
+        left, right = self.read(node.this), self.read(node.expression)
+        if name in COMPARISONS and (is_moved(left) or is_moved(right)):
+            return compare_moved(name, left, right, quote_sql(node))
+        return Call(name, (left, right))
+
+    def _add_date(self, node: exp.Expr) -> Expression:
+        """DATE_ADD(d, INTERVAL 2 DAY)."""
+        check_places(node, "this", "expression", "unit")
+        if not isinstance(node.expression, exp.Interval):
+            raise InvalidQuery(f"{quote_sql(node)}: Write d + INTERVAL 2 DAY.")
+        return self.read(exp.Add(this=node.this, expression=node.expression))
 
     def _aggregate(self, name: str, argument: exp.Expr) -> Aggregate:
         if isinstance(argument, exp.Distinct):
@@ -135,6 +158,9 @@ class ExpressionReader:
         return Aggregate(name, self.read(argument))
 
     def _count(self, node: exp.Expr) -> Aggregate:
+        if node.this is None:  # COUNT() is COUNT(*)
+            check_places(node)
+            return Aggregate("count", None)
         counted = argument_of(node)
         if isinstance(counted, exp.Star):
             check_places(counted)
@@ -159,25 +185,47 @@ class ExpressionReader:
 
     def _anonymous(self, node: exp.Expr) -> Expression:
         name = str(node.this).lower()
+        if name == "date_sub" and len(node.expressions) == 2:
+            return self.read(exp.Sub(this=node.expressions[0], expression=node.expressions[1]))
+        if name == "dateadd" and len(node.expressions) == 3:
+            return self._move_by_name(node)
+        if name == "datepart" and isinstance(node.expressions[0], exp.Column):
+            unit, date = node.expressions
+            return read_date_part(unit.name, self.read(date))
         arguments = tuple(self.read(expression) for expression in node.expressions)
-        if name == "clamp":
-            return Call("clamp", arguments)
+        if name in AGGREGATES and len(arguments) == 1:
+            return Aggregate(AGGREGATES[name], arguments[0])
+        if name in FUNCTIONS:
+            return Call(FUNCTIONS[name], arguments)
         if name in _SYNONYMS and len(arguments) == _SYNONYMS[name][1]:
             return Call(_SYNONYMS[name][0], arguments)
         if name in ("date_part", "datepart") and len(arguments) == 2:
             given = arguments[0].value if isinstance(arguments[0], Literal) else None
             return read_date_part(str(given), arguments[1])
-        if name in ("ceiling", "pow"):
-            return Call({"ceiling": "ceil", "pow": "power"}[name], arguments)
         if name == "histogram":
             return sql_aggregates.histogram(arguments)
         if name == "clipped":
             return sql_aggregates.clipped(arguments)
         if name == "top_k":
             return sql_aggregates.top_k(arguments)
-        raise InvalidQuery(
-            f"There is no function {name.upper()}. docs/sql.md lists the functions."
-        )
+        raise unknown_function(name)
+
+    def _move_by_name(self, node: exp.Expr) -> Expression:
+        """DATEADD(day, 30, d), as SQL Server writes it."""
+        unit, count, date = node.expressions
+        given = self.read(count)
+        sign = -1 if isinstance(given, Call) and given.name == "negative" else 1
+        value = given.arguments[0] if isinstance(given, Call) and sign < 0 else given
+        if not isinstance(value, Literal) or not isinstance(value.value, Fraction):
+            raise InvalidQuery(
+                f"{quote_sql(node)}: The second argument must be a whole number, as in "
+                "DATEADD(day, 30, d)."
+            )
+        return move(self.read(date), sign * int(value.value), unit.name, quote_sql(node))
+
+    def _date(self, node: exp.Expr) -> Expression:
+        """DATE(ts) is CAST(ts AS DATE)."""
+        return self._cast(exp.Cast(this=argument_of(node), to=exp.DataType.build("date")))
 
     def _case(self, node: exp.Expr) -> Call:
         subject = None if node.this is None else self.read(node.this)
@@ -245,7 +293,7 @@ def _only(condition: Expression, value: Expression | None) -> Call:
 
 
 def _column(node: exp.Expr) -> ColumnRef:
-    if node.args.get("db") or not isinstance(node.this, exp.Identifier):
+    if not isinstance(node.this, exp.Identifier):
         raise InvalidQuery(f"{quote_sql(node)} is not a column. Write column or table.column.")
     return ColumnRef(node.name, node.text("table") or None)
 
@@ -284,6 +332,14 @@ _SPECIAL: dict[type[exp.Expr], Callable[[ExpressionReader, exp.Expr], Expression
         "count", _only(reader.read(argument_of(node)), None)
     ),
     exp.Filter: ExpressionReader._filtered,
+    exp.Date: ExpressionReader._date,
+    exp.DateAdd: ExpressionReader._add_date,
+    exp.TimeToUnix: lambda reader, node: read_date_part(
+        "epoch", reader.read(argument_of(node))
+    ),
+    exp.ApproxDistinct: lambda reader, node: Aggregate(
+        "count_units", reader.read(argument_of(node))
+    ),
     exp.Anonymous: ExpressionReader._anonymous,
     exp.Case: ExpressionReader._case,
     exp.Cast: ExpressionReader._cast,

@@ -8,13 +8,10 @@ from fractions import Fraction
 from sqlglot import exp
 
 from deniable.errors import InvalidQuery
-from deniable.exact.suggestions import pluralize
 from deniable.query.language.expressions import (
-    aggregates_in,
     check_sizes,
     conjunction,
     conjuncts,
-    replace_columns,
 )
 from deniable.query.language.sql_calls import quote_sql
 from deniable.query.language.sql_expressions import ExpressionReader
@@ -87,9 +84,10 @@ def read_selection(node: exp.Expr) -> Selection | UnionAll:
         source=read_from(node, where),
         outputs=outputs,
         where=where,
-        keys=read_keys(node.args.get("group"), named),
-        having=None if having is None else expand_aliases(read_expression(having.this), named),
+        keys=read_keys(node.args.get("group")),
+        having=None if having is None else read_expression(having.this),
         distinct=node.args.get("distinct") is not None,
+        by_all=groups_by_all(node.args.get("group")),
     )
     expressions = [part.expression for part in (*named, *selection.keys)]
     check_sizes([*expressions, selection.where, selection.having])
@@ -161,7 +159,7 @@ def _table_names(relation: Relation) -> set[str]:
     """The names of the tables in a relation."""
     if isinstance(relation, Join):
         return _table_names(relation.left) | _table_names(relation.right)
-    name = relation.name if isinstance(relation, TableRef) else None
+    name = relation.name.rpartition(".")[2] if isinstance(relation, TableRef) else None
     return {(relation.alias or name or "").lower()} - {""}
 
 
@@ -183,15 +181,16 @@ def _read_relation(node: exp.Expr) -> Relation:
     columns = tuple(column.name for column in alias.args.get("columns") or ()) if alias else ()
     relation: Relation
     if isinstance(node, exp.Table) and isinstance(node.this, exp.Identifier):
-        if columns or _extras(node, "this", "alias", "joins"):
+        if columns or _extras(node, "this", "alias", "joins", "db", "catalog"):
             raise InvalidQuery(
                 f"{quote_sql(node)}: FROM takes the plain names of tables. Rename columns in a "
                 "sub-query: (SELECT x AS y FROM ...)."
             )
-        relation = TableRef(node.name, node.alias or None)
+        schema = (node.text("catalog"), node.text("db"), node.name)
+        relation = TableRef(".".join(filter(None, schema)), node.alias or None)
     elif isinstance(node, exp.Subquery) and not _extras(node, "this", "alias", "joins"):
-        if isinstance(node.this, exp.Table | exp.Subquery) and alias is None:
-            relation = _read_relation(node.this)
+        if isinstance(node.this, exp.Table | exp.Subquery):
+            relation = _rename_relation(_read_relation(node.this), node.alias or None, columns)
         else:
             relation = Derived(read_selection(node.this), node.alias or None, columns)
     else:
@@ -202,6 +201,19 @@ def _read_relation(node: exp.Expr) -> Relation:
     for join in node.args.get("joins") or ():
         relation = _read_join(relation, join)
     return relation
+
+
+def _rename_relation(
+    relation: Relation, alias: str | None, columns: tuple[str, ...]
+) -> Relation:
+    """A relation in brackets under a new name: (t) AS c, (a JOIN b USING (x)) AS c."""
+    if alias is None:
+        return relation
+    if isinstance(relation, TableRef) and not columns:
+        return TableRef(relation.name, alias)
+    if isinstance(relation, Derived) and not relation.columns:
+        return Derived(relation.query, alias, columns)
+    return Derived(Selection(relation, (Star(),)), alias, columns)
 
 
 def _read_join(left: Relation, join: exp.Expr) -> Relation:
@@ -277,9 +289,6 @@ def read_outputs(selected: list[exp.Expr], *, stars: bool) -> tuple[Named | Star
         expression = read_expression(inner)
         check_sizes([expression])
         outputs.append(Named(node.alias or output_name(expression), expression))
-    check_names(
-        (output for output in outputs if isinstance(output, Named)), "Rename one with AS"
-    )
     return tuple(outputs)
 
 
@@ -313,50 +322,19 @@ def output_name(expression: Expression) -> str:
     return str(expression)
 
 
-def read_keys(group: exp.Expr | None, outputs: tuple[Named, ...]) -> tuple[Named, ...]:
-    """The keys of GROUP BY: columns, expressions, aliases and positions."""
-    if group is None:
+def read_keys(group: exp.Expr | None) -> tuple[Named, ...]:
+    """What GROUP BY lists, as it is written: columns, expressions, aliases and positions."""
+    if group is None or groups_by_all(group):
         return ()
     extras = [name for name, value in group.args.items() if value and name != "expressions"]
-    if extras == ["all"] and not group.expressions:
-        return tuple(output for output in outputs if not aggregates_in(output.expression))
     if extras:
         raise InvalidQuery(f"GROUP BY {extras[0].upper()} is not supported. Name the columns.")
-    keys = []
     check_count(group.expressions, "GROUP BY", _MOST_KEYS)
-    for node in group.expressions:
-        expression = expand_aliases(read_expression(node), outputs)
-        check_sizes([expression])
-        if isinstance(expression, Literal) and not isinstance(expression.value, str):
-            expression = output_at(expression, outputs, "GROUP BY")
-        if aggregates_in(expression):
-            raise InvalidQuery(
-                f"GROUP BY {expression} groups by an aggregate. Group by columns instead."
-            )
-        selected = next(
-            (output.name for output in outputs if output.expression == expression), None
-        )
-        keys.append(Named(selected or output_name(expression), expression))
-    return tuple(dict.fromkeys(keys))
+    expressions = [read_expression(node) for node in group.expressions]
+    check_sizes(expressions)
+    return tuple(Named(output_name(expression), expression) for expression in expressions)
 
 
-def output_at(place: Literal, outputs: tuple[Named, ...], clause: str) -> Expression:
-    """The output at a position, counted from 1."""
-    if isinstance(place.value, bool) or place.value not in range(1, len(outputs) + 1):
-        raise InvalidQuery(
-            f"{clause} {place}: There is no such position. The question selects "
-            f"{pluralize(len(outputs), 'column')}."
-        )
-    return outputs[int(place.value) - 1].expression  # type: ignore[arg-type]
-
-
-def expand_aliases(expression: Expression, outputs: tuple[Named, ...]) -> Expression:
-    """The expression with names of output columns replaced by their expressions."""
-    by_name = {output.name.lower(): output.expression for output in outputs}
-
-    def expand(column: ColumnRef) -> Expression:
-        return column if column.table else by_name.get(column.name.lower(), column)
-
-    if isinstance(expression, Aggregate):
-        return expression
-    return replace_columns(expression, expand)
+def groups_by_all(group: exp.Expr | None) -> bool:
+    """Whether a GROUP BY is GROUP BY ALL."""
+    return group is not None and bool(group.args.get("all")) and not group.expressions

@@ -13,10 +13,10 @@ from fractions import Fraction
 from typing import TypeAlias
 
 from deniable.exact.rationals import decimal_text
+from deniable.query.language.sql_text import call_text
 from deniable.query.plan.quoting import quote_text
 
 _LONGEST_SHOWN, _MOST_SHOWN = 1000, 400  # characters and arguments of a printed expression
-_INFIX = {"+", "-", "*", "/", "=", "<>", "<", "<=", ">", ">=", "and", "or"}
 
 Value: TypeAlias = Fraction | str | bool | None
 
@@ -70,9 +70,7 @@ class Call:
 
     def __str__(self) -> str:
         shown = [str(argument) for argument in self.arguments[:_MOST_SHOWN]]
-        if self.name in _INFIX and len(shown) > 1:
-            return shorten_text("(" + f" {self.name.upper()} ".join(shown) + ")")
-        return shorten_text(f"{self.name.upper()}({', '.join(shown)})")
+        return shorten_text(call_text(self.name, shown))
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,6 +94,9 @@ class Aggregate:
             return shorten_text(f"COUNT(DISTINCT {self.argument})")
         if self.levels:
             return self._quantiles()
+        test = self.argument.arguments[0] if isinstance(self.argument, Call) else None
+        if isinstance(test, Call) and test.name == "outside":
+            return f"CLIPPED({test.arguments[0]})"
         inside = "*" if self.argument is None else str(self.argument)
         rest = [str(part) for part in (self.second, self.bins) if part is not None]
         return shorten_text(f"{self.name.upper()}({', '.join([inside, *rest])})")
@@ -189,6 +190,7 @@ class Selection:
     keys: tuple[Named, ...] = ()
     having: "Expression | None" = None
     distinct: bool = False
+    by_all: bool = False  # GROUP BY ALL: by every output that is not an aggregate
 
     @property
     def parts(self) -> "tuple[Part, ...]":

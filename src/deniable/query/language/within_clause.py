@@ -14,6 +14,7 @@ import sqlglot
 from sqlglot.errors import SqlglotError
 
 from deniable.errors import InvalidQuery
+from deniable.query.language.quoted_names import quote_names
 
 _SHAPE = "WITHIN 50 [PERCENT OF 10000] [CONFIDENCE 0.95]"
 _MOST_TOKENS = 10  # of the clause
@@ -40,6 +41,7 @@ def split_within_clause(text: str) -> tuple[str, AccuracyGoal | None]:
     """
     if not isinstance(text, str) or len(text) > _LONGEST or "within" not in text.lower():
         return text, None  # the parser reports what is wrong with the text
+    text = quote_names(text)
     try:
         tokens = list(sqlglot.tokenize(text, dialect="duckdb"))
     except SqlglotError:

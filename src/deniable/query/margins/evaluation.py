@@ -2,7 +2,8 @@
 
 This is post-processing: it sees only noisy values, released keys and constants, and may use
 floats. Division by zero and powers that overflow a double are NaN, which a release shows as
-NULL. The square root of a noisy negative number is 0, the nearest possible value.
+NULL. The square root of a noisy negative number is 0, the nearest possible value. What is true
+is 1, what is false is 0, and what is neither is NaN, as NULL is in SQL.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -13,8 +14,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from deniable.errors import Unsupported
+from deniable.query.margins.released_texts import TEXT_OPERATIONS, compare, is_missing
 from deniable.query.plan.plan import (
     Chosen,
+    Constant,
     Feature,
     KeyColumn,
     Node,
@@ -39,8 +42,10 @@ def evaluate(node: Node, features: Mapping[str, Values], keys: Sequence[Values] 
 def _evaluate(node: Node, features: Mapping[str, Values], keys: Sequence[Values]) -> Values:
     if isinstance(node, Number):
         return np.asarray(float(node.value))
+    if isinstance(node, Constant):
+        return _constant(node.value)
     if isinstance(node, Feature | Chosen):
-        return features[node.name]
+        return _as_numbers(features[node.name])
     if isinstance(node, KeyColumn):
         return keys[node.place]
     operation = _OPERATIONS.get(node.name)
@@ -48,6 +53,18 @@ def _evaluate(node: Node, features: Mapping[str, Values], keys: Sequence[Values]
         raise Unsupported(f"{node.name.upper()} cannot be applied to noisy values.")
     arguments = [_evaluate(argument, features, keys) for argument in node.arguments]
     return np.asarray(operation(*arguments))
+
+
+def _as_numbers(values: Values) -> Values:
+    """Chosen truth values as 1 and 0; other values as they are."""
+    truths = values.dtype == object and values.size and isinstance(values.flat[0], bool)
+    return values.astype(np.float64) if truths else values
+
+
+def _constant(value: str | bool | None) -> Values:
+    if isinstance(value, str):
+        return np.asarray(value, dtype=object)
+    return np.asarray(np.nan if value is None else float(value))
 
 
 def _minus(first: Any, *rest: Any) -> Any:
@@ -68,7 +85,7 @@ def _case(*arguments: Any) -> Any:
     result = arguments[-1] if len(arguments) % 2 else np.asarray(np.nan)
     pairs = list(zip(arguments[:-1:2], arguments[1::2], strict=False))
     for when, then in reversed(pairs):
-        result = np.where(when, then, result)
+        result = np.where(when == 1, then, result)
     return result
 
 
@@ -78,23 +95,63 @@ def _coalesce(*arguments: Any) -> Any:
 
 def _missing(a: Any) -> Any:
     if np.asarray(a).dtype == object:
-        return np.array([value is None or value != value for value in np.ravel(a)])
+        missing = [is_missing(value) for value in np.ravel(a)]
+        return np.array(missing, dtype=np.bool_).reshape(np.shape(a))
     return np.isnan(a)
 
 
-def _order(compare: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
-    """A comparison that is false where a key is NULL, or is a date too far away to be read as
-    one: Python cannot order None and text."""
+def _null_if(a: Any, b: Any) -> Any:
+    return np.where(_EQUAL(a, b) == 1, None if np.asarray(a).dtype == object else np.nan, a)
 
-    def of_keys(a: Any, b: Any) -> Any:
-        if object not in (np.asarray(a).dtype, np.asarray(b).dtype):
-            return compare(a, b)
-        pairs = np.broadcast(a, b)
-        holds = [x is not None and type(x) is type(y) and bool(compare(x, y)) for x, y in pairs]
-        return np.array(holds, dtype=np.bool_).reshape(pairs.shape)
 
-    return of_keys
+def _all(*arguments: Any) -> Any:
+    """AND of SQL: false if one is false, else NULL if one is NULL."""
+    false = reduce(np.logical_or, [argument == 0 for argument in arguments])
+    unknown = reduce(np.logical_or, [np.isnan(argument) for argument in arguments])
+    return np.where(false, 0.0, np.where(unknown, np.nan, 1.0))
 
+
+def _not(a: Any) -> Any:
+    return 1.0 - a
+
+
+def _any(*arguments: Any) -> Any:
+    return _not(_all(*map(_not, arguments)))
+
+
+def _is_distinct(a: Any, b: Any) -> Any:
+    both, one = _missing(a) & _missing(b), _missing(a) ^ _missing(b)
+    return np.where(both, 0.0, np.where(one, 1.0, _not(_EQUAL(a, b))))
+
+
+def _round_half_away(a: Any, digits: Any = 0.0) -> Any:
+    """Halves away from zero, as in DuckDB."""
+    scale = np.power(10.0, digits)
+    size = np.abs(a) * scale
+    whole = np.floor(size)
+    rounded = np.copysign(whole + (size - whole >= 0.5), a) / scale
+    return np.where(np.isfinite(rounded), rounded, a)
+
+
+def _logarithm(function: Callable[[Any], Any]) -> Callable[[Any], Any]:
+    return lambda a: function(np.where(a > 0, a, np.nan))
+
+
+def _remainder(a: Any, b: Any) -> Any:
+    return np.where(b == 0, np.nan, np.fmod(a, np.where(b == 0, 1, b)))
+
+
+def _finite(function: Callable[[Any], Any]) -> Callable[[Any], Any]:
+    """The function, with NaN where it overflows a double."""
+
+    def run(a: Any) -> Any:
+        result = function(a)
+        return np.where(np.isinf(result), np.nan, result)
+
+    return run
+
+
+_EQUAL = compare(lambda a, b: a == b)
 
 _OPERATIONS: dict[str, Callable[..., Any]] = {
     "+": lambda *all_: reduce(np.add, all_),
@@ -107,24 +164,35 @@ _OPERATIONS: dict[str, Callable[..., Any]] = {
     "abs": np.abs,
     "floor": np.floor,
     "ceil": np.ceil,
-    "round": np.round,
-    "cast integer": np.round,
+    "round": _round_half_away,
+    "round to": _round_half_away,
+    "trunc": np.trunc,
+    "sign": np.sign,
+    "exp": _finite(np.exp),
+    "ln": _logarithm(np.log),
+    "log10": _logarithm(np.log10),
+    "log2": _logarithm(np.log2),
+    "mod": _remainder,
+    "cast integer": _round_half_away,
     "cast number": lambda a: a,
     "least": lambda *all_: reduce(np.fmin, all_),
     "greatest": lambda *all_: reduce(np.fmax, all_),
     "clamp": lambda a, low, high: np.minimum(np.maximum(a, low), high),
     "coalesce": _coalesce,
     "case": _case,
-    "is null": _missing,
-    "=": lambda a, b: a == b,
-    "<>": lambda a, b: a != b,
-    "<": _order(lambda a, b: a < b),
-    "<=": _order(lambda a, b: a <= b),
-    ">": _order(lambda a, b: a > b),
-    ">=": _order(lambda a, b: a >= b),
-    "in": lambda a, *all_: reduce(np.logical_or, [a == value for value in all_]),
-    "and": lambda *all_: reduce(np.logical_and, all_),
-    "or": lambda *all_: reduce(np.logical_or, all_),
-    "not": np.logical_not,
+    "nullif": _null_if,
+    "is null": lambda a: _missing(a).astype(np.float64),
+    "is distinct": _is_distinct,
+    "=": _EQUAL,
+    "<>": compare(lambda a, b: a != b),
+    "<": compare(lambda a, b: a < b),
+    "<=": compare(lambda a, b: a <= b),
+    ">": compare(lambda a, b: a > b),
+    ">=": compare(lambda a, b: a >= b),
+    "in": lambda a, *all_: _any(*(_EQUAL(a, value) for value in all_)),
+    "and": _all,
+    "or": _any,
+    "not": _not,
+    **TEXT_OPERATIONS,
 }
 OPERATIONS = frozenset(_OPERATIONS)

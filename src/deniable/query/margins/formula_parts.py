@@ -2,11 +2,13 @@
 
 from collections.abc import Iterator
 
-from deniable.query.margins.linear_forms import features_of, form
+from deniable.query.margins.linear_forms import features_of, form, has_chosen
 from deniable.query.margins.variances import VarianceForm, variance_form
+from deniable.query.plan.node_kinds import BOOLEAN
 from deniable.query.plan.plan import Node, Operation, walk
 
 _CUTS = ("least", "greatest", "clamp")
+_JUMPS = frozenset(["case", "mod", "length"])
 
 
 def noisy_arguments(node: Operation) -> list[Node]:
@@ -17,6 +19,22 @@ def noisy_arguments(node: Operation) -> list[Node]:
     [Feature(name='a', block=0)]
     """
     return list(dict.fromkeys(inner for inner in node.arguments if features_of(inner)))
+
+
+def jumps(node: Node) -> bool:
+    """Whether small changes of noisy values can make a node jump from one value to another.
+
+    >>> from fractions import Fraction
+    >>> from deniable.query.plan.plan import Feature, Number
+    >>> jumps(Operation(">", (Feature("a", 0), Number(Fraction(0)))))
+    True
+    """
+    return any(
+        isinstance(inner, Operation)
+        and (inner.name in _JUMPS or inner.name in BOOLEAN)
+        and bool(features_of(inner) or has_chosen(inner))
+        for inner in walk(node)
+    )
 
 
 def remove_cuts(node: Node) -> Node:

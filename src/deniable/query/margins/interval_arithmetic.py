@@ -25,6 +25,7 @@ _MONOTONE = frozenset(
     (
         *("+", "-", "*", "negative", "sqrt", "floor", "ceil", "round", "least", "greatest"),
         *("clamp", "cast number", "cast integer", "<", "<=", ">", ">=", "and", "or", "not"),
+        *("round to", "trunc", "sign", "exp"),
     )
 )
 
@@ -69,7 +70,7 @@ def apply(
 
     if node.name == "coalesce":  # the others count only where the first is not known
         return inner[0]
-    rule = {"abs": _folded, "/": _quotient, "power": _power}.get(node.name)
+    rule = _RULES.get(node.name)
     if node.name == "power" and not isinstance(node.arguments[1], Number):
         rule = None
     if rule is not None:
@@ -109,6 +110,20 @@ def _quotient(
     lower, upper = _hull([at(*ends) for ends in product(*inner)])
     around = (low <= 0) & (high >= 0)
     return np.where(around, -np.inf, lower), np.where(around, np.inf, upper)
+
+
+def _logarithm(
+    node: Operation, inner: Sequence[Interval], at: Callable[..., Floats]
+) -> Interval:
+    """Without limit below where the argument may be 0."""
+    low, high = inner[0]
+    lower, upper = _hull([at(np.where(low > 0, low, high)), at(high)])
+    return np.where(low > 0, lower, -np.inf), upper
+
+
+_RULES = {"abs": _folded, "/": _quotient, "power": _power} | dict.fromkeys(
+    ("ln", "log10", "log2"), _logarithm
+)
 
 
 def _hull(ends: Sequence[Floats]) -> Interval:

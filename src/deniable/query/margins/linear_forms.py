@@ -87,6 +87,8 @@ def form(node: Node) -> LinearForm | RatioForm | None:
         return LinearForm(node.value, ())
     if isinstance(node, Feature):
         return LinearForm(Fraction(0), ((node.name, Fraction(1)),))
+    if isinstance(node, Operation) and _passes_through(node):
+        return form(node.arguments[0])
     if not isinstance(node, Operation) or node.name not in ("+", "-", "*", "/", "negative"):
         return None
     parts = []
@@ -103,6 +105,13 @@ def form(node: Node) -> LinearForm | RatioForm | None:
             return None
         result = _combine(node.name, result, part)
     return result
+
+
+def _passes_through(node: Operation) -> bool:
+    """Whether a call leaves its first argument as it is, or makes it NULL."""
+    if node.name == "nullif":
+        return isinstance(node.arguments[1], Number)
+    return node.name == "cast number"
 
 
 def features_of(node: Node) -> dict[str, Feature]:

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from deniable.mechanisms.noise.additive import Noise
 from deniable.mechanisms.noise.thresholding import Thresholding
 from deniable.query.margins.evaluation import Values, evaluate
+from deniable.query.margins.formula_parts import jumps
 from deniable.query.margins.intervals import interval
 from deniable.query.margins.linear_forms import LinearForm, features_of, form, has_chosen
 from deniable.query.margins.shown_groups import interval_if_shown
@@ -109,7 +110,7 @@ def limits(
     [[7.0], [13.0]]
     """
     shape = form(node)
-    if shape is None and has_chosen(node):  # no margin is known for formulas of choices
+    if shape is None and (has_chosen(node) or jumps(node)):  # no margin is known
         return np.full(1, -np.inf), np.full(1, np.inf)
     find = interval_if_shown if selected and "units" in features_of(node) else interval
     lower, upper = find(node, noises, features, confidence, keys)

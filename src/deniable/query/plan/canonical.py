@@ -46,6 +46,7 @@ Json: TypeAlias = dict[str, Any] | list[Any] | str | int | float | bool | None
 KINDS: tuple[type, ...] = (
     *(Plan, parts.GroupKey, parts.Block, Contribution, parts.Choice, parts.Output),
     *(parts.Number, parts.Feature, parts.Chosen, parts.KeyColumn, parts.Operation),
+    parts.Constant,
     *(Laplace, Gaussian, Thresholding, PermuteAndFlip, Quantiles),
 )
 

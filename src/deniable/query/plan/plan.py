@@ -47,6 +47,13 @@ class Number:
 
 
 @dataclass(frozen=True, slots=True)
+class Constant:
+    """A text, a truth value or NULL of the post-processing."""
+
+    value: str | bool | None
+
+
+@dataclass(frozen=True, slots=True)
 class Feature:
     """A noisy integer: the sum over a group's rows of something between `low` and `high`."""
 
@@ -77,7 +84,7 @@ class Operation:
     arguments: "tuple[Node, ...]"
 
 
-Node: TypeAlias = Number | Feature | Chosen | KeyColumn | Operation
+Node: TypeAlias = Number | Constant | Feature | Chosen | KeyColumn | Operation
 
 
 def walk(node: Node) -> Iterator[Node]:
@@ -99,7 +106,7 @@ class GroupKey:
     """A column to group by: its declared values, which all appear, or private ones."""
 
     name: str
-    kind: str  # "text", "number", "boolean" or "date"
+    kind: str  # "text", "number", "boolean", "date" or "moment" (whole seconds since 1970)
     values: tuple[KeyValue, ...] | None  # None: private, shown if enough units have the key
     step: Fraction | None = None  # for numbers: the key is the engine's integer times this
 
@@ -178,6 +185,7 @@ class Output:
     estimated: bool  # whether the prediction uses `expected_rows`
     margin_in: str = ""  # "ranks" or "rows", if the margin is not in the value's own unit
     likely: float | None = None  # then: in its own unit, if `expected_rows` are spread evenly
+    kind: str = "number"  # others ("text", "boolean", "date") have no margin
 
 
 @dataclass(frozen=True, slots=True)

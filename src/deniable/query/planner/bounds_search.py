@@ -34,6 +34,7 @@ from deniable.query.language.syntax_tree import (
     Expression,
     Literal,
     Named,
+    TableRef,
 )
 from deniable.query.margins.margins import noise_of_features
 from deniable.query.margins.noise_quantiles import fixed_margin
@@ -243,8 +244,10 @@ def with_bounds(policy: Policy, table: str, found: Sequence[FoundBounds]) -> Pol
 
 
 def _table(question: Question, policy: Policy) -> Table:
+    asked = question.table
+    own = asked.name if isinstance(asked, TableRef) else asked
     for name, table in policy.tables.items():
-        if isinstance(question.table, str) and name.lower() == question.table.lower():
+        if isinstance(own, str) and name.lower() == own.lower():
             return table
     raise InvalidQuery("Bounds can be found only for a question about one table of the policy.")
 

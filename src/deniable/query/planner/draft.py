@@ -88,6 +88,7 @@ class Draft:
     question: Question
     scope: Scope
     table: Table
+    name_notes: tuple[str, ...] = ()  # where a name does not mean what was written
     # set by find_keys
     keys: tuple[GroupKey, ...] = ()
     key_expressions: tuple[Expression, ...] = ()

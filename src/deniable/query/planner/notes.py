@@ -2,13 +2,60 @@
 
 from deniable.exact.rationals import decimal_text
 from deniable.exact.suggestions import pluralize
+from deniable.policy import Policy
+from deniable.query.language.expressions import tables_in
+from deniable.query.language.question import Question
+from deniable.query.language.syntax_tree import Call, TableRef
+from deniable.query.margins.formula_parts import jumps
+from deniable.query.margins.linear_forms import form
 from deniable.query.planner.draft import Draft
 from deniable.query.statements.statistics import Statistic
 
 
 def write_notes(draft: Draft) -> None:
     """A step of the planner: the plan's notes."""
-    draft.notes = (*_about_statistics(draft), *_about_choices(draft), *_about_limits(draft))
+    draft.notes = (
+        *draft.name_notes,
+        *_about_statistics(draft),
+        *_about_choices(draft),
+        *_about_keys(draft),
+        *_about_jumps(draft),
+        *_about_limits(draft),
+    )
+
+
+def note_names(question: Question, resolved: Question, policy: Policy) -> tuple[str, ...]:
+    """Notes on names that do not mean what was written: schemas, and outputs of one name."""
+    asked = TableRef(question.table) if isinstance(question.table, str) else question.table
+    parts = (asked, *([] if question.where is None else [question.where]))
+    tables = [table.name for part in parts for table in tables_in(part)]
+    known = {name.lower() for name in policy.tables}
+    notes = [
+        f"{name} is the table {name.rpartition('.')[2]} of the policy; the schema is ignored."
+        for name in dict.fromkeys(tables)
+        if "." in name and name.lower() not in known
+    ]
+    for old, new in zip(question.outputs, resolved.outputs, strict=True):
+        if old.name != new.name:
+            notes.append(f"Two columns are called {old.name}: the later one is {new.name}.")
+    return tuple(notes)
+
+
+def _about_jumps(draft: Draft) -> list[str]:
+    return [
+        f"{output.name} has no margin: where a noisy number is close to a limit, it may jump."
+        for output in draft.outputs
+        if form(output.node) is None and jumps(output.node)
+    ]
+
+
+def _about_keys(draft: Draft) -> list[str]:
+    return [
+        f"Groups of {key.name} are whole seconds."
+        for key, expression in zip(draft.keys, draft.key_expressions, strict=True)
+        if key.kind == "moment"
+        and not (isinstance(expression, Call) and expression.name.startswith("start of "))
+    ]
 
 
 def _about_statistics(draft: Draft) -> list[str]:

@@ -11,14 +11,12 @@ from fractions import Fraction
 
 import numpy as np
 
-from deniable.errors import InvalidQuery
 from deniable.exact.rationals import decimal_text
 from deniable.mechanisms import Quantiles
 from deniable.mechanisms.noise.additive import Noise
 from deniable.query.language.syntax_tree import (
     Aggregate,
     Call,
-    ColumnRef,
     Expression,
     Literal,
     Named,
@@ -29,6 +27,7 @@ from deniable.query.margins.chosen_rows import (
     declared_groups,
 )
 from deniable.query.margins.evaluation import Values
+from deniable.query.margins.formula_parts import jumps
 from deniable.query.margins.linear_forms import LinearForm, features_of, form
 from deniable.query.margins.margins import margins, noise_of_features
 from deniable.query.plan.plan import (
@@ -36,26 +35,15 @@ from deniable.query.plan.plan import (
     Chosen,
     Feature,
     KeyColumn,
-    Node,
-    Number,
-    Operation,
     Output,
 )
 from deniable.query.planner.draft import Draft, UnpricedChoice
 from deniable.query.planner.noise import expected_features
+from deniable.query.planner.output_nodes import output_kind, output_node
 from deniable.query.relations.scope import Scope
 from deniable.query.statements.statistics import Statistic, root_up
 
-# Operations that can be applied to noisy values.
-ALLOWED = frozenset(
-    [
-        *("+", "-", "*", "/", "=", "<>", "<", "<=", ">", ">=", "and", "or", "not", "negative"),
-        *("abs", "sqrt", "power", "floor", "ceil", "round", "least", "greatest", "coalesce"),
-    ]
-)
-
-_COMPARISONS = frozenset(("=", "<>", "<", "<=", ">", ">="))
-_LOGIC = frozenset(("and", "or", "not"))
+_ROUNDED = frozenset(("round", "floor", "ceil", "trunc", "cast integer"))
 
 
 def name_outputs(draft: Draft) -> None:
@@ -79,14 +67,18 @@ def name_outputs(draft: Draft) -> None:
         else:
             low, high = _limits(expression, draft.scope)
             counts = isinstance(expression, Aggregate) and expression.name.startswith("count")
-            node = _node(expression, draft)
+            node = output_node(expression, draft)
+            kind = output_kind(node, draft) or "number"
             outputs.append(
-                Output(named.name, str(expression), node, low, high, counts, None, False)
+                Output(
+                    *(named.name, str(expression), node, low, high, counts, None, False),
+                    kind="number" if isinstance(node, KeyColumn) else kind,
+                )
             )
     draft.outputs = tuple(outputs)
     having, order = draft.question.having, draft.question.order
-    draft.having = None if having is None else _node(having, draft)
-    draft.order = tuple((_node(expression, draft), down) for expression, down in order)
+    draft.having = None if having is None else output_node(having, draft)
+    draft.order = tuple((output_node(expression, draft), down) for expression, down in order)
 
 
 def _bin_outputs(named: Named, statistic: Statistic, place: int) -> Iterator[Output]:
@@ -120,67 +112,23 @@ def _chosen_outputs(
         yield Output(shown, about, node, *ends, False, None, False, margin_in="ranks")
 
 
-def _node(expression: Expression, draft: Draft) -> Node:
-    """The node that computes an expression of aggregates and keys from noisy features."""
-    if expression in draft.key_expressions:
-        return KeyColumn(draft.key_expressions.index(expression))
-    if isinstance(expression, Aggregate):
-        if expression.name in ("histogram", "quantiles", "top_k"):
-            raise InvalidQuery(f"{expression} is many numbers: select it on its own.")
-        return draft.nodes[expression]
-    if isinstance(expression, Literal):
-        value = expression.value
-        if isinstance(value, Fraction | int) and not isinstance(value, bool):
-            return Number(Fraction(value))
-        raise InvalidQuery(f"{expression} cannot be combined with aggregates: use numbers.")
-    if isinstance(expression, ColumnRef):
-        raise InvalidQuery(
-            f"{expression} is neither in an aggregate nor in GROUP BY, so its rows would be "
-            f"released. Add GROUP BY {expression}, or use an aggregate: AVG({expression})."
-        )
-    assert isinstance(expression, Call)
-    if expression.name not in ALLOWED:
-        raise InvalidQuery(
-            f"{expression} is not supported on aggregates: + - * /, POWER, SQRT, ABS, ROUND, "
-            "LEAST, GREATEST and comparisons are."
-        )
-    arguments = tuple(_node(argument, draft) for argument in expression.arguments)
-    _check_kinds(expression, [_kind(argument, draft) for argument in arguments])
-    return Operation(expression.name, arguments)
-
-
-def _check_kinds(call: Call, kinds: list[str]) -> None:
-    """Refuses what would fail on released keys and modes: only numbers can be computed with,
-    and only values of one kind can be compared."""
-    if call.name in _COMPARISONS:
-        fits = len(set(kinds)) == 1
-    elif call.name in _LOGIC:
-        fits = set(kinds) <= {"number", "boolean"}
-    else:
-        fits = set(kinds) <= {"number"}
-    if not fits:
-        raise InvalidQuery(
-            f"{call} combines values of the kinds {', '.join(kinds)}. Released values can be "
-            "compared if they are of one kind; everything else needs numbers."
-        )
-
-
-def _kind(node: Node, draft: Draft) -> str:
-    """The kind of a released value. The result of a comparison counts as a number, 0 or 1."""
-    if isinstance(node, KeyColumn):
-        return draft.keys[node.place].kind
-    if isinstance(node, Chosen):
-        key = draft.unpriced[node.choice].key
-        return "number" if key is None else key.kind
-    return "number"
-
-
 def _limits(expression: Expression, scope: Scope) -> tuple[Fraction | None, Fraction | None]:
     """What is public about an output's true value."""
     if isinstance(expression, Call) and expression.name in ("+", "-"):
         return _difference_limits(expression, scope)
     if isinstance(expression, Literal) and isinstance(expression.value, Fraction):
         return expression.value, expression.value
+    if isinstance(expression, Call) and expression.name in _ROUNDED:
+        ends = _limits(expression.arguments[0], scope)
+        down, up = (None if end is None else (end.__floor__(), end.__ceil__()) for end in ends)
+        return down and Fraction(down[0]), up and Fraction(up[1])
+    if isinstance(expression, Call) and expression.name in ("cast number", "round to"):
+        digits = expression.arguments[-1]
+        fine = expression.name == "cast number" or (
+            isinstance(digits, Literal) and isinstance(digits.value, Fraction)
+        )
+        inner = Call("round", expression.arguments[:1])
+        return _limits(inner, scope) if fine else (None, None)
     if not isinstance(expression, Aggregate):
         return None, None
     if expression.name.startswith("count"):
@@ -247,7 +195,10 @@ def _predict(
 ) -> Output:
     """The output with its margin, unless it is a key or its margin depends on the data."""
     certain = isinstance(form(output.node), LinearForm)
+    unknown = output.kind != "number" or (jumps(output.node) and not certain)
     if not features_of(output.node) or (not certain and draft.rows_per_group is None):
+        return output
+    if unknown:
         return output
     confidence = draft.request.confidence
     if chooses_rows(draft.having, draft.order, draft.question.limit):

@@ -20,7 +20,7 @@ from deniable.query.planner.aggregate_nodes import build_nodes
 from deniable.query.planner.choices import MODES, QUANTILES, choose_values, price_choices
 from deniable.query.planner.draft import Draft, Request
 from deniable.query.planner.noise import split_budget
-from deniable.query.planner.notes import write_notes
+from deniable.query.planner.notes import note_names, write_notes
 from deniable.query.planner.outputs import name_outputs, predict_margins
 from deniable.query.relations.resolve import resolve_question
 from deniable.query.statements.aggregate_statement import AggregateStatement
@@ -85,7 +85,8 @@ def plan(
 
 def _run_steps(request: Request, question: Question, policy: Policy) -> Plan:
     resolved, scope = resolve_question(question, policy)
-    draft = Draft(request, resolved, scope, scope.table)
+    names = note_names(question, resolved, policy)
+    draft = Draft(request, resolved, scope, scope.table, names)
     for step in STEPS:
         step(draft)
     return _freeze(draft)

@@ -180,7 +180,7 @@ FUNCTIONS: dict[str, Function] = {
     "cast number": Function(1, 1, None, lambda a: _number_range(a[0]), lambda a: double(a[0])),
     "cast text": Function(1, 1, None, _unbounded("text"), _try_cast("text")),
     "cast boolean": Function(1, 1, None, _unbounded("boolean"), _try_cast("boolean")),
-    "cast date": Function(1, 1, None, _unbounded("date"), _try_cast("timestamp")),
+    "cast date": Function(1, 1, None, lambda a: _date_range(a[0]), _try_cast("timestamp")),
 }
 
 
@@ -188,6 +188,11 @@ def _number_range(value: ValueRange) -> ValueRange:
     if value.kind == "boolean":
         return ValueRange("number", Fraction(0), Fraction(1), Fraction(1))
     return value if value.kind == "number" else ValueRange("number")
+
+
+def _date_range(value: ValueRange) -> ValueRange:
+    """A cast to a timestamp. A date keeps to whole days; text may hold a time of day."""
+    return value if value.kind == "date" else ValueRange("date", timed=True)
 
 
 def _round(value: Sql) -> Sql:

@@ -44,7 +44,8 @@ def _truncation(name: str) -> Function:
         )
         return try_cast(truncated, "timestamp")
 
-    return Function(1, 1, "date", lambda a: ValueRange("date"), sql)
+    timed = TRUNCATION_UNITS.index(name) > TRUNCATION_UNITS.index("day")
+    return Function(1, 1, "date", lambda a: ValueRange("date", timed=timed), sql)
 
 
 def _difference(name: str) -> Function:

@@ -1,10 +1,10 @@
-"""Checks that the arguments of a call have the right kinds: number, text, boolean or date."""
+"""Checks of the kinds and limits of arguments, and the refusals of those that do not fit."""
 
 from collections.abc import Sequence
 from typing import TypeVar
 
 from deniable.errors import InvalidQuery
-from deniable.query.language.syntax_tree import Call
+from deniable.query.language.syntax_tree import Call, ColumnRef, Expression
 
 _Part = TypeVar("_Part")
 
@@ -48,3 +48,46 @@ def check_case(call: Call, found: Sequence[str | None]) -> None:
             f"{call}: All values of CASE must have one kind. Found "
             f"{' and '.join(sorted(values))}. CAST one of them."
         )
+
+
+def not_in_rows(call: Call) -> str:
+    """Why a function of released values is not one of rows."""
+    if call.name == "moved":
+        date, seconds = call.arguments
+        return (
+            f"{date} + INTERVAL {seconds} SECOND is not supported: a row could leave the "
+            f"calendar. Use {date} itself, or compare it with a constant: {date} + INTERVAL 1 "
+            "DAY > DATE '2026-01-31'."
+        )
+    return (
+        f"{call} is not supported in rows: it makes text longer, and repeated use could fill "
+        "the memory. Use the parts themselves: GROUP BY a, b, and a || b in SELECT."
+    )
+
+
+def not_a_number(argument: Expression, kind: str | None) -> str:
+    """Why an argument cannot be added up."""
+    hint = "COUNT it, or ask for its most frequent values with MODE or TOP_K."
+    if kind == "text" and isinstance(argument, ColumnRef):
+        hint += (
+            "\n  All columns of a CSV file are text unless declared. If it holds numbers, "
+            f"declare bounds in the policy, for example   {_bounds_for(argument)}"
+        )
+    return f"{argument} is {kind or 'NULL'}, and only numbers can be added up or ranked. {hint}"
+
+
+def no_limit(argument: Expression) -> str:
+    """Why an argument without bounds cannot be added up."""
+    if isinstance(argument, ColumnRef):
+        return (
+            f"{argument} has no limit: one person could change the answer by any amount.\n"
+            f"  Declare bounds in the policy, for example   {_bounds_for(argument)}"
+        )
+    return (
+        f"{argument} has no limit: one person could change the answer by any amount.\n"
+        f"  Declare bounds for its columns in the policy, or write CLAMP({argument}, 0, 1000)."
+    )
+
+
+def _bounds_for(column: ColumnRef) -> str:
+    return f"{column} = {{ bounds = [0, 1000], step = 1 }}"

@@ -24,6 +24,7 @@ from deniable.query.language.syntax_tree import (
 )
 from deniable.query.relations.grouping import group_view
 from deniable.query.relations.joins import JoinedRows, join_views
+from deniable.query.relations.names import resolve_names
 from deniable.query.relations.row_numbers import NumberedRows
 from deniable.query.relations.row_origin import RowOrigin, hidden_name
 from deniable.query.relations.scope import Scope
@@ -69,15 +70,18 @@ class Resolver:
         return RelationView.of_scope(_table_scope(table), ref.alias or table.name)
 
     def find_table(self, name: str) -> Table:
-        """The table of that name, in upper or lower case."""
+        """The table of that name, in upper or lower case. The schema in front of a name counts
+        only if the policy's own name has it too."""
         by_name = {key.lower(): table for key, table in self.policy.tables.items()}
-        table = by_name.get(name.lower())
-        if table is None:
-            raise InvalidQuery(
-                f"The policy has no table {name}. "
-                + suggest(name, self.policy.tables, "Its tables are")
-            )
-        return table
+        parts = name.lower().split(".")
+        for first in range(len(parts)):
+            table = by_name.get(".".join(parts[first:]))
+            if table is not None:
+                return table
+        raise InvalidQuery(
+            f"The policy has no table {name}. "
+            + suggest(name.rpartition(".")[2], self.policy.tables, "Its tables are")
+        )
 
     def _resolve_join(self, join: Join) -> RelationView:
         left, right = (
@@ -132,13 +136,12 @@ class Resolver:
 
     def resolve_selection(self, query: Selection) -> RelationView:
         """The view of a sub-query: its named expressions, its filter and its groups."""
-        parts = [
-            named.expression
-            for named in (*query.outputs, *query.keys)
-            if not isinstance(named, Star)
-        ]
+        view = self.resolve_relation(query.source)
+        query = resolve_names(query, view)
+        named = [part for part in (*query.outputs, *query.keys) if isinstance(part, Named)]
+        parts = [part.expression for part in named]
         parts += [] if query.where is None else [query.where]
-        view, rewrite = join_subqueries(self, self.resolve_relation(query.source), parts)
+        view, rewrite = join_subqueries(self, view, parts)
         query = _rewrite_selection(query, rewrite)
         outputs = list(_resolve_outputs(view, query))
         where = None if query.where is None else view.resolve(query.where)
@@ -148,13 +151,6 @@ class Resolver:
         parts += [] if having is None else [having]
         aggregates = list(dict.fromkeys(a for part in parts for a in aggregates_in(part)))
         keys = [replace(key, expression=view.resolve(key.expression)) for key in query.keys]
-        if query.distinct:
-            if aggregates or keys:
-                raise InvalidQuery(
-                    "SELECT DISTINCT cannot be combined with GROUP BY or aggregates: groups "
-                    "are distinct anyway. Remove DISTINCT."
-                )
-            keys = outputs
         if not (keys or aggregates):
             columns = (ViewColumn(None, output.name, output.expression) for output in outputs)
             return replace(view, columns=tuple(columns))
@@ -168,6 +164,7 @@ def resolve_question(question: Question, policy: Policy) -> tuple[Question, Scop
     view = resolver.resolve_relation(
         TableRef(relation) if isinstance(relation, str) else relation
     )
+    question = resolve_names(question, view)
     parts = [named.expression for named in (*question.keys, *question.outputs)]
     parts += [] if question.where is None else [question.where]
     check_sizes([*parts, question.having, *(by for by, _ in question.order)])
@@ -208,7 +205,7 @@ def _rename_columns(view: RelationView, names: tuple[str, ...]) -> RelationView:
         replace(column, name=name) for column, name in zip(view.columns, names, strict=False)
     )
     columns = (*renamed, *view.columns[len(names) :])
-    if len({column.name.lower() for column in columns}) < len(columns):
+    if names and len({column.name.lower() for column in columns}) < len(columns):
         raise InvalidQuery(
             f"({', '.join(names)}): Another column of the sub-query has one of these names. "
             "Choose other names."
@@ -265,32 +262,13 @@ def _rewrite_selection(query: Selection, rewrite: Rewrite) -> Selection:
 def _resolve_outputs(view: RelationView, query: Selection) -> Iterator[Named]:
     seen: set[str] = set()
     for output in query.outputs:
-        if isinstance(output, Named):
-            columns = [Named(output.name, view.resolve(output.expression))]
-        else:
-            columns = [
-                Named(column.name, column.expression) for column in _expand_star(view, output)
-            ]
-        for named in columns:
-            if named.name.lower() in seen:
-                raise InvalidQuery(
-                    f"Two columns of a sub-query have the name {named.name}. Rename one "
-                    "with AS."
-                )
-            seen.add(named.name.lower())
-            yield named
-
-
-def _expand_star(view: RelationView, star: Star) -> list[ViewColumn]:
-    columns = [
-        column
-        for column in view.columns
-        if not column.hidden
-        and (star.table is None or (column.table or "").lower() == star.table.lower())
-    ]
-    if not columns:
-        raise InvalidQuery(f"FROM has no table {star.table}. Name a table or alias of FROM.")
-    return columns
+        assert isinstance(output, Named)  # `resolve_names` leaves no stars
+        name, number = output.name, 0
+        while name.lower() in seen:  # the first keeps its name, as in DuckDB
+            number += 1
+            name = f"{output.name}_{number}"
+        seen.add(name.lower())
+        yield Named(name, view.resolve(output.expression))
 
 
 def _resolve_groups(

@@ -15,7 +15,14 @@ from deniable.query.plan.grid_steps import coarsen_by_tens
 from deniable.query.relations import value_ranges
 from deniable.query.relations.basic_functions import ANY, Function
 from deniable.query.relations.function_table import FUNCTIONS
-from deniable.query.relations.kind_checks import case_parts, check_case, check_kinds
+from deniable.query.relations.kind_checks import (
+    case_parts,
+    check_case,
+    check_kinds,
+    no_limit,
+    not_a_number,
+    not_in_rows,
+)
 from deniable.query.relations.row_origin import NO_ORIGIN, RowOrigin, RowSource
 from deniable.query.relations.sql_nodes import (
     Sql,
@@ -39,6 +46,7 @@ _INTEGER = {
 }
 _KEEP_INTEGER = {"+", "-", "*", "negative", "abs", "mod", "quotient", "least", "greatest"}
 _KEEP_INTEGER |= {"clamp", "coalesce", "nullif"}
+_LENGTH_OF_A_DAY = 10  # 2026-01-31
 _DEFAULT_BITS = 20  # of a grid without a declared step
 
 
@@ -76,6 +84,10 @@ class Scope:
         if not isinstance(expression, Call):
             return expression
         arguments = tuple(self.resolve(argument, cache) for argument in expression.arguments)
+        if expression.name == "-" and all(map(self._is_date, arguments)):
+            return self._subtract_dates(expression, arguments)
+        if expression.name in _COMPARISONS and any(map(self._is_number, arguments)):
+            arguments = tuple(map(_read_number, arguments))
         if expression.name in _COMPARISONS and any(
             self._is_date(argument) for argument in arguments
         ):
@@ -87,6 +99,27 @@ class Scope:
             )
         return Call(expression.name, arguments)
 
+    def _subtract_dates(self, written: Call, arguments: tuple[Expression, ...]) -> Expression:
+        """The days between two dates. Of moments, DuckDB would make an INTERVAL."""
+        if len(arguments) != 2 or any(map(self._has_time, arguments)):
+            later, earlier = arguments[0], arguments[-1]
+            raise InvalidQuery(
+                f"{written} is an interval, and only whole units can be added up. Write "
+                f"DATE_DIFF('hour', {earlier}, {later}), or 'day' instead of 'hour'."
+            )
+        return Call("days between", arguments[::-1])
+
+    def _has_time(self, date: Expression) -> bool:
+        constant = isinstance(date, Call) and date.name == "cast date" and date.arguments[0]
+        if isinstance(constant, Literal):
+            return len(str(constant.value)) > _LENGTH_OF_A_DAY
+        return self.value_range(date).timed
+
+    def _is_number(self, expression: Expression) -> bool:
+        return isinstance(expression, ColumnRef) and (
+            self.column(expression.name).kind == "number"
+        )
+
     def _is_date(self, expression: Expression) -> bool:
         if isinstance(expression, ColumnRef):
             return self.column(expression.name).kind == "date"
@@ -96,7 +129,7 @@ class Scope:
             return any(map(self._is_date, expression.arguments))
         return expression.name == "cast date" or expression.name.startswith("start of ")
 
-    def _is_integer(self, expression: Expression) -> bool:
+    def is_integer(self, expression: Expression) -> bool:
         """Whether a value has an integer type in SQL, and so is written without a point."""
         if isinstance(expression, ColumnRef):
             return bool(self.column(expression.name).integer)
@@ -106,9 +139,9 @@ class Scope:
         assert isinstance(expression, Call)
         if expression.name == "case":
             _, branches = case_parts(expression.arguments)
-            return all(map(self._is_integer, branches))
+            return all(map(self.is_integer, branches))
         if expression.name in _KEEP_INTEGER:
-            return all(map(self._is_integer, expression.arguments))
+            return all(map(self.is_integer, expression.arguments))
         return expression.name in _INTEGER
 
     def value_range(
@@ -141,9 +174,7 @@ class Scope:
     def _call_range(self, call: Call, ranges: list[ValueRange]) -> ValueRange:
         function = FUNCTIONS.get(call.name)
         if function is None:
-            raise InvalidQuery(
-                f"{call} works only on aggregates, as in {call.name.upper()}(AVG(x))."
-            )
+            raise InvalidQuery(not_in_rows(call))
         if not function.least <= len(ranges) <= function.most:
             raise InvalidQuery(
                 f"{call} has the wrong number of arguments: {_arguments(function)}. Found "
@@ -167,7 +198,7 @@ class Scope:
                 "text, boolean, date or timestamp. Convert it in the source, or leave it out."
             )
         if column.kind != "number":
-            return ValueRange(column.kind)
+            return ValueRange(column.kind, timed=column.timed)
         if column.bounds is None:
             return ValueRange("number", step=Fraction(1) if column.integer else column.step)
         low, high = column.bounds
@@ -199,7 +230,7 @@ class Scope:
         assert isinstance(expression, Call)
         arguments = [self._sql(argument) for argument in expression.arguments]
         if expression.name == "cast text":
-            if self._is_integer(expression.arguments[0]):
+            if self.is_integer(expression.arguments[0]):
                 arguments = [try_cast(arguments[0], "bigint")]
             elif self.value_range(expression.arguments[0]).kind == "number":
                 arguments = [one_sign(arguments[0])]
@@ -281,9 +312,9 @@ class Scope:
         if values.kind == "boolean":
             return 0, 1, Fraction(1)
         if values.kind != "number":
-            raise InvalidQuery(_not_a_number(argument, values.kind))
+            raise InvalidQuery(not_a_number(argument, values.kind))
         if values.low is None or values.high is None:
-            raise UnboundedColumn(_no_limit(argument))
+            raise UnboundedColumn(no_limit(argument))
         step = values.step
         # A constant has width 0. Then any power of ten will do.
         width = values.high - values.low or abs(values.high) or Fraction(1)
@@ -293,6 +324,13 @@ class Scope:
         return coarsen_by_tens(low.__floor__(), high.__ceil__(), step)
 
 
+def _read_number(expression: Expression) -> Expression:
+    """A text of digits that is compared with a number is a number, as in DuckDB."""
+    text = expression.value if isinstance(expression, Literal) else None
+    whole = isinstance(text, str) and text.isascii() and text.removeprefix("-").isdigit()
+    return Literal(Fraction(str(text))) if whole and len(str(text)) <= 18 else expression
+
+
 def _arguments(function: Function) -> str:
     """How many arguments a function takes, for an error message."""
     if function.most == ANY:
@@ -300,32 +338,6 @@ def _arguments(function: Function) -> str:
     if function.least == function.most:
         return f"it takes {function.least}"
     return f"it takes {function.least} to {function.most}"
-
-
-def _not_a_number(argument: Expression, kind: str | None) -> str:
-    hint = "COUNT it, or ask for its most frequent values with MODE or TOP_K."
-    if kind == "text" and isinstance(argument, ColumnRef):
-        hint += (
-            "\n  All columns of a CSV file are text unless declared. If it holds numbers, "
-            f"declare bounds in the policy, for example   {_bounds_for(argument)}"
-        )
-    return f"{argument} is {kind or 'NULL'}, and only numbers can be added up or ranked. {hint}"
-
-
-def _no_limit(argument: Expression) -> str:
-    if isinstance(argument, ColumnRef):
-        return (
-            f"{argument} has no limit: one person could change the answer by any amount.\n"
-            f"  Declare bounds in the policy, for example   {_bounds_for(argument)}"
-        )
-    return (
-        f"{argument} has no limit: one person could change the answer by any amount.\n"
-        f"  Declare bounds for its columns in the policy, or write CLAMP({argument}, 0, 1000)."
-    )
-
-
-def _bounds_for(column: ColumnRef) -> str:
-    return f"{column} = {{ bounds = [0, 1000], step = 1 }}"
 
 
 def _power_of_ten(step: Fraction) -> Fraction:

@@ -25,6 +25,7 @@ from deniable.query.language.syntax_tree import (
 )
 from deniable.query.relations.grouping import group_view
 from deniable.query.relations.joins import join_views
+from deniable.query.relations.names import resolve_where
 from deniable.query.relations.views import RelationView
 
 Rewrite: TypeAlias = Callable[[Expression], Expression]
@@ -92,6 +93,7 @@ class _SubqueryJoin:
         """The view joined with the sub-query, and the expression that replaces it."""
         query = self.subquery.query
         inner = self.lookup.resolve_relation(query.source)
+        query = replace(query, where=resolve_where(query, inner))
         own, pairs = self._split_conditions(query, inner)
         selected = self._selected(query)
         inner, rewrite = join_subqueries(self.lookup, inner, [*own, *selected])

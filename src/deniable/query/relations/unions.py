@@ -134,6 +134,7 @@ def _column(name: str, parts: tuple[RelationView, ...], place: int) -> Declared:
         keys=_keys(expressions),
         integer=integer,
         narrow=integer,
+        timed=column.timed,
     )
 
 

@@ -28,6 +28,7 @@ class ValueRange:
     low: Fraction | None = None
     high: Fraction | None = None
     step: Fraction | None = None
+    timed: bool = False  # for dates: whether they may have a time of day
 
     @property
     def bounded(self) -> bool:
@@ -78,7 +79,7 @@ def hull(parts: list[ValueRange]) -> ValueRange:
     if not kinds:
         return ValueRange(None)
     if kinds[0].kind != "number":
-        return ValueRange(kinds[0].kind)
+        return ValueRange(kinds[0].kind, timed=any(kind.timed for kind in kinds))
     lows = [kind.low for kind in kinds if kind.low is not None]
     highs = [kind.high for kind in kinds if kind.high is not None]
     low = min(lows) if len(lows) == len(kinds) else None

@@ -186,6 +186,7 @@ def declare_column(name: str, expression: Expression, scope: Scope) -> Declared:
             keys=source.keys,
             integer=source.integer,
             narrow=bool(source.integer),
+            timed=source.timed,
         )
     return column_from_range(name, scope.value_range(expression))
 
@@ -195,7 +196,7 @@ def column_from_range(name: str, values: ValueRange) -> Declared:
     values, kind = shorten(values), cast(Kind, values.kind or "text")
     if kind != "number" or values.low is None or values.high is None:
         whole = kind == "number" and values.step is not None and values.step.denominator == 1
-        return Declared(name, kind=kind, integer=whole)
+        return Declared(name, kind=kind, integer=whole, timed=values.timed)
     step = values.step
     if step is not None and (values.high - values.low) / step > 1 << 60:
         step = None

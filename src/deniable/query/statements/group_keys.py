@@ -30,7 +30,8 @@ def key_of(named: Named, scope: Scope) -> GroupKey:
     if values.kind == "boolean" and declared is None:
         return GroupKey(named.name, "boolean", (False, True))
     if values.kind != "number":
-        return GroupKey(named.name, values.kind, None)
+        timed = values.kind == "date" and values.timed
+        return GroupKey(named.name, "moment" if timed else values.kind, None)
     if values.step is None:
         raise InvalidQuery(
             f"GROUP BY {named.expression} has no grid: each value could be a group of its own. "

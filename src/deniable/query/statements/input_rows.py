@@ -15,7 +15,7 @@ from typing import TypeAlias
 
 from sqlglot import exp
 
-from deniable.query.language.syntax_tree import ColumnRef, Expression, Literal
+from deniable.query.language.syntax_tree import Call, ColumnRef, Expression, Literal
 from deniable.query.plan.key_list import (
     MOST_JOINED,
     is_beside,
@@ -154,11 +154,14 @@ class InputRows:
         return clip(value, number(statistic.low), number(statistic.high))
 
     def _key_sql(self, place: int, grouping: Grouping) -> Sql:
-        key, value = grouping.key, self.scope.sql(grouping.expression)
+        key = grouping.key
+        value = self.scope.sql(
+            _seconds(grouping.expression) if key.kind == "moment" else grouping.expression
+        )
         integer = self._integer_key(grouping)
         if integer is not None:
             value = exp.column(f"{self.scope.alias(integer)}_key")
-        elif key.kind == "number":
+        elif key.kind in ("number", "moment"):
             scaled = exp.Mul(
                 this=value, expression=double_literal(1 / (key.step or Fraction(1)))
             )
@@ -224,6 +227,11 @@ class InputRows:
             if second is not None and second.argument is not None:
                 arguments.append((f"{i}b", second, second.argument))
         return arguments
+
+
+def _seconds(moment: Expression) -> Expression:
+    """The whole seconds from 1970 to a moment."""
+    return Call("seconds between", (Call("cast date", (Literal("1970-01-01"),)), moment))
 
 
 def key_columns(groupings: tuple[Grouping, ...]) -> list[Sql]:

@@ -8,6 +8,7 @@ noisy values only: they are post-processing and cost nothing.
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from datetime import datetime
 from typing import Any
 
 import numpy as np
@@ -21,6 +22,8 @@ from deniable.query.margins.chosen_rows import chooses_rows, confidence_for_each
 from deniable.query.margins.evaluation import Values, evaluate
 from deniable.query.margins.linear_forms import LinearForm, form
 from deniable.query.margins.margins import margins, noise_of_features, shown_values
+from deniable.query.margins.released_texts import is_missing
+from deniable.query.plan.node_kinds import released_kind
 from deniable.query.plan.plan import (
     Chosen,
     KeyColumn,
@@ -74,6 +77,10 @@ def draw_answer(plan: Plan, exact: ExactGroups | Iterator[ExactGroups]) -> Answe
     for output, (name, margin_name) in zip(plan.outputs, column_names(plan), strict=True):
         if isinstance(output.node, KeyColumn):
             columns[name] = groups.keys[output.node.place]
+            continue
+        if output.kind != "number":
+            values = np.broadcast_to(evaluate(output.node, noisy, keys), (groups.count,))
+            columns[name] = _to_column(values, output.kind)
             continue
         if isinstance(output.node, Chosen):
             columns[name], margin = _choice_columns(plan, output, chosen, groups.count)
@@ -193,13 +200,20 @@ def _select_groups(
     place = np.arange(count)
     if plan.having is not None:
         holds = np.broadcast_to(evaluate(plan.having, noisy, keys), (count,))
-        place = place[holds.astype(np.bool_)]
+        place = place[holds == 1]  # not where it is NULL
     if plan.order and place.size:
         sorted_by = [
             np.broadcast_to(evaluate(node, noisy, keys), (count,)) for node, _ in plan.order
         ]
         names = [f"o{i}" for i in range(len(sorted_by))]
-        table = pa.table([pa.array(values[place]) for values in sorted_by], names=names)
+        kinds = [released_kind(plan, node) for node, _ in plan.order]
+        table = pa.table(
+            [
+                _to_column(values[place], kind)
+                for values, kind in zip(sorted_by, kinds, strict=True)
+            ],
+            names=names,
+        )
         sort_keys = [
             (name, "descending" if down else "ascending")
             for name, (_, down) in zip(names, plan.order, strict=True)
@@ -208,12 +222,32 @@ def _select_groups(
     return place if plan.limit is None else place[: plan.limit]
 
 
+_TYPES = {"text": pa.string(), "boolean": pa.bool_(), "date": pa.timestamp("us")}
+
+
+def _to_column(values: Values, kind: str) -> "pa.Array[Any]":
+    """Released values of one kind; what is not of that kind is NULL."""
+    if kind == "number":
+        return pa.array(np.asarray(values, dtype=np.float64), from_pandas=True)
+    classes = {"text": str, "boolean": float, "date": datetime}
+    own = [value if isinstance(value, classes[kind]) else None for value in values.tolist()]
+    if kind == "boolean":
+        own = [None if is_missing(value) else value == 1 for value in own]
+    return pa.array(own, type=_TYPES[kind])
+
+
 def _key_values(column: "pa.Array[Any]") -> Values:
     """A column of keys for arithmetic: numbers as floats, with NaN for NULL."""
     if pa.types.is_integer(column.type) or pa.types.is_floating(column.type):
         floats = column.cast(pa.float64(), safe=False)  # far from zero, the nearest double
         return np.asarray(floats.fill_null(float("nan")))
-    return np.array(column.to_pylist(), dtype=object)
+    if pa.types.is_boolean(column.type):
+        return np.asarray(column.cast(pa.float64()).fill_null(float("nan")))
+    if pa.types.is_date(column.type) or pa.types.is_timestamp(column.type):
+        column = column.cast(pa.timestamp("us"))
+    values = np.empty(len(column), dtype=object)
+    values[:] = column.to_pylist()
+    return values
 
 
 def _used_keys(plan: Plan) -> set[int]:

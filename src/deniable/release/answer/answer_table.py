@@ -29,7 +29,7 @@ def column_names(plan: Plan) -> list[tuple[str, str | None]]:
     for place, output in enumerate(plan.outputs):
         name, margin = _unused_name(output.name, {*used, *names[:place]}), None
         used.add(name)
-        if _is_noisy(output.node):
+        if output.kind == "number" and _is_noisy(output.node):
             margin = _unused_name(f"{name}_margin", {*used, *names})
             used.add(margin)
         pairs.append((name, margin))

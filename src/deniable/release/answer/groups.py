@@ -228,6 +228,8 @@ def _shown_values(key: GroupKey, column: "pa.Array[Any]") -> "pa.Array[Any]":
             return column.cast(pa.date32())
         except pa.ArrowInvalid:  # a year outside Arrow's calendar
             return column.cast(pa.string())
+    if key.kind == "moment":
+        return column.cast(pa.int64()).cast(pa.timestamp("s"))
     if key.kind != "number" or key.step in (None, 1):
         return column
     assert key.step is not None

@@ -27,6 +27,7 @@ TYPES: Mapping[str, "pa.DataType"] = {
     "number": pa.float64(),
     "boolean": pa.bool_(),
     "date": pa.date32(),
+    "timestamp": pa.timestamp("s"),
     "text": pa.string(),
 }
 _FLAT = {"integer": "<i8", "number": "<f8", "boolean": "u1"}
@@ -149,6 +150,8 @@ def _type_name(kind: "pa.DataType") -> str:
         return "integer"
     if pa.types.is_floating(kind):
         return "number"
+    if pa.types.is_timestamp(kind):
+        return "timestamp"
     return "date" if pa.types.is_date(kind) else "text"
 
 
@@ -169,4 +172,5 @@ def _from_json(value: Any, kind: str) -> Any:
         return float(value)
     if type(value) is not {"integer": int, "boolean": bool}.get(kind, str):
         raise TypeError
-    return datetime.date.fromisoformat(str(value)) if kind == "date" else value
+    read = {"date": datetime.date, "timestamp": datetime.datetime}.get(kind)
+    return value if read is None else read.fromisoformat(str(value))

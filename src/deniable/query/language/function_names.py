@@ -1,0 +1,62 @@
+"""Functions under the names of other systems, and advice for those that are missing."""
+
+from deniable.errors import InvalidQuery
+from deniable.exact.suggestions import did_you_mean
+
+# Aggregates of one column under other names.
+AGGREGATES = {
+    "mean": "avg",
+    "var": "var_samp",
+    "varp": "var_pop",
+    "std": "stddev_samp",
+    "stdev": "stddev_samp",
+    "stdevp": "stddev_pop",
+}
+FUNCTIONS = {"isnull": "coalesce", "ceiling": "ceil", "pow": "power", "clamp": "clamp"}
+CLOCK = frozenset(["now", "getdate", "sysdate", "today", "getutcdate", "current_timestamp"])
+_KNOWN = (
+    "ABS AVG CASE CAST CEIL CLAMP CLIPPED COALESCE CONCAT CONTAINS CORR COS COUNT COUNT_IF "
+    "COVAR_POP COVAR_SAMP DATE DATEADD DATEPART DATE_ADD DATE_DIFF DATE_PART DATE_TRUNC DAY "
+    "DAYOFWEEK DAYOFYEAR ENDS_WITH EPOCH EXP EXTRACT FLOOR GREATEST HISTOGRAM HOUR IF IFNULL "
+    "ISNULL ISODOW LEAST LEFT LENGTH LN LOG10 LOG2 LOWER LTRIM MAX MEAN MEDIAN MIN MINUTE MOD "
+    "MODE MONTH NULLIF NVL POWER PERCENTILE_CONT QUANTILE_CONT QUARTER REGR_INTERCEPT "
+    "REGR_SLOPE REVERSE RIGHT ROUND RTRIM SECOND SIGN SIN SPLIT_PART SQRT STARTS_WITH STDDEV "
+    "STRPOS SUBSTRING SUM TOP_K TRIM TRUNC UPPER VARIANCE VAR_POP WEEK YEAR"
+)
+_INSTEAD = {
+    "width_bucket": "Write FLOOR((x - low) / width).",
+    "string_agg": "It would release rows. Count each value: GROUP BY x, with COUNT(*).",
+    "group_concat": "It would release rows. Count each value: GROUP BY x, with COUNT(*).",
+    "array_agg": "It would release rows. Count each value: GROUP BY x, with COUNT(*).",
+    "list": "It would release rows. Count each value: GROUP BY x, with COUNT(*).",
+    "any_value": "It would release one row's value. Use MODE(x), MEDIAN(x) or GROUP BY x.",
+    "first": "It would release one row's value. Use MODE(x), MEDIAN(x) or GROUP BY x.",
+    "last": "It would release one row's value. Use MODE(x), MEDIAN(x) or GROUP BY x.",
+    "timestampdiff": "Write DATE_DIFF('hour', a, b), which counts the starts of hours.",
+    "date_format": "Write DATE_TRUNC('month', d) or EXTRACT(month FROM d).",
+    "strftime": "Write DATE_TRUNC('month', d) or EXTRACT(month FROM d).",
+    "to_char": "Write DATE_TRUNC('month', d) or EXTRACT(month FROM d).",
+    "regexp_matches": "Write x LIKE 'a%'.",
+}
+
+
+def unknown_function(name: str) -> InvalidQuery:
+    """The refusal of a function that is not known, with the nearest one that is.
+
+    >>> print(unknown_function("averag"))
+    There is no function AVERAG. Did you mean `AVG`? docs/sql.md lists all functions.
+    """
+    if name.lower() in CLOCK:
+        return InvalidQuery(
+            f"{name.upper()} is not supported: its value changes from run to run. Write the "
+            "value itself, as in DATE '2026-01-31'."
+        )
+    hint = _INSTEAD.get(name.lower()) or _nearest(name)
+    parts = (f"There is no function {name.upper()}.", hint, "docs/sql.md lists all functions.")
+    return InvalidQuery(" ".join(part for part in parts if part))
+
+
+def _nearest(name: str) -> str:
+    if name.lower().startswith(("avr", "aver")):
+        return "Did you mean `AVG`?"
+    return did_you_mean(name, _KNOWN.split(" "))

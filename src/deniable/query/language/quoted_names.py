@@ -1,0 +1,46 @@
+"""Names in backticks (MySQL, Spark) or in brackets (SQL Server), put into double quotes.
+
+A bracket that holds a word is a name: `[staff]`, `[order id]`. A list holds numbers, texts or
+several values, and is left as it is. Texts, names in double quotes and comments are left, too.
+"""
+
+import re
+
+_BRACKETS = re.compile(r"\[([^\W\d][\w $#@-]{0,199})\]")
+# What begins a part that is copied, and what ends it.
+_COPIED = {"'": "'", '"': '"', "--": "\n", "/*": "*/", "$$": "$$"}
+_BEGIN = re.compile(r"'|\"|--|/\*|\$\$|`|\[")
+
+
+def quote_names(text: str) -> str:
+    """The text with all its quoted names in double quotes.
+
+    >>> quote_names("SELECT `ward`, [no of beds] FROM [dbo].[wards] WHERE x = ANY ([1, 2])")
+    'SELECT "ward", "no of beds" FROM "dbo"."wards" WHERE x = ANY ([1, 2])'
+    >>> quote_names("note = 'a `quote` and [brackets]' -- `ward`")
+    "note = 'a `quote` and [brackets]' -- `ward`"
+    """
+    if "`" not in text and "[" not in text:
+        return text
+    parts: list[str] = []
+    at = 0
+    while found := _BEGIN.search(text, at):
+        begin, sign = found.start(), found.group()
+        parts.append(text[at:begin])
+        brackets = _BRACKETS.match(text, begin)
+        if sign == "[" and brackets is not None:
+            parts.append(f'"{brackets.group(1)}"')
+            at = brackets.end()
+            continue
+        if sign == "[":
+            parts.append(sign)
+            at = begin + 1
+            continue
+        last = _COPIED.get(sign, sign)
+        end = text.find(last, found.end())
+        if end < 0:  # the parser says what is missing
+            return "".join([*parts, text[begin:]])
+        at = end + len(last)
+        inner = text[begin + 1 : end].replace('"', '""')
+        parts.append(f'"{inner}"' if sign == "`" else text[begin:at])
+    return "".join([*parts, text[at:]])

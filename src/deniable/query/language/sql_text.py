@@ -1,0 +1,64 @@
+"""Calls printed as the SQL that makes them, for messages, notes and names of columns."""
+
+from collections.abc import Callable, Sequence
+
+_INFIX = {"+", "-", "*", "/", "=", "<>", "<", "<=", ">", ">=", "and", "or", "like", "ilike"}
+_SIGNS = {"mod": "%", "quotient": "//", "is distinct": "IS DISTINCT FROM", "joined": "||"}
+_NAMES = {"round to": "ROUND", "ends with": "SUFFIX"}
+_CASTS = {
+    "cast integer": "INTEGER",
+    "cast number": "DOUBLE",
+    "cast text": "TEXT",
+    "cast boolean": "BOOLEAN",
+    "cast date": "TIMESTAMP",
+}
+
+
+def call_text(name: str, arguments: Sequence[str]) -> str:
+    """A function or operator of our trees, as SQL.
+
+    >>> call_text("round to", ["x", "2"]), call_text("days between", ["a", "b"])
+    ('ROUND(x, 2)', "DATE_DIFF('day', a, b)")
+    """
+    if name in _INFIX and len(arguments) > 1:
+        return "(" + f" {name.upper()} ".join(arguments) + ")"
+    if name in _SIGNS:
+        return "(" + f" {_SIGNS[name]} ".join(arguments) + ")"
+    if name in _CASTS:
+        return f"CAST({arguments[0]} AS {_CASTS[name]})"
+    if name.endswith(" between"):
+        unit = name.removesuffix("s between")
+        return f"DATE_DIFF('{unit}', {', '.join(arguments)})"
+    if name.startswith("start of "):
+        return _truncated(name.removeprefix("start of "), arguments[0])
+    written = _SPECIAL.get(name)
+    if written is not None:
+        return written(arguments)
+    known = _NAMES.get(name, name.upper().replace(" ", "_"))
+    return f"{known}({', '.join(arguments)})"
+
+
+def _truncated(unit: str, date: str) -> str:
+    cast = unit == "day" and date.startswith("CAST(") and date.endswith(" AS TIMESTAMP)")
+    if cast:
+        return f"{date.removesuffix('TIMESTAMP)')}DATE)"
+    return f"DATE_TRUNC('{unit}', {date})"
+
+
+def _case(arguments: Sequence[str]) -> str:
+    pairs = zip(arguments[:-1:2], arguments[1::2], strict=False)
+    branches = [f"WHEN {condition} THEN {value}" for condition, value in pairs]
+    other = arguments[-1] if len(arguments) % 2 else "NULL"
+    branches += [] if other == "NULL" else [f"ELSE {other}"]
+    return f"CASE {' '.join(branches)} END"
+
+
+_SPECIAL: dict[str, Callable[[Sequence[str]], str]] = {
+    "negative": lambda a: f"-({a[0]})" if a[0].startswith("-") else f"-{a[0]}",
+    "not": lambda a: f"NOT ({a[0]})",
+    "is null": lambda a: f"({a[0]} IS NULL)",
+    "in": lambda a: f"({a[0]} IN ({', '.join(a[1:])}))",
+    "like escape": lambda a: f"({a[0]} LIKE {a[1]} ESCAPE {a[2]})",
+    "ilike escape": lambda a: f"({a[0]} ILIKE {a[1]} ESCAPE {a[2]})",
+    "case": _case,
+}

@@ -1,0 +1,72 @@
+SELECT COUNT(*) AS orders, COUNT(DISTINCT customer) AS customers FROM orders;
+SELECT category, SUM(price * quantity) AS revenue FROM orders GROUP BY category ORDER BY revenue DESC;
+SELECT category, SUM(price * quantity) AS revenue, SUM(quantity) AS items, SUM(price * quantity) / SUM(quantity) AS per_item FROM orders GROUP BY category;
+SELECT channel, AVG(price * quantity) AS basket FROM orders GROUP BY channel HAVING COUNT(*) > 50;
+SELECT DATE_TRUNC('week', ordered) AS week, SUM(price * quantity) AS revenue FROM orders GROUP BY week ORDER BY week;
+SELECT YEAR(ordered) AS y, MONTH(ordered) AS m, COUNT(*) AS n FROM orders GROUP BY y, m HAVING COUNT(*) > 0 ORDER BY y, m;
+SELECT p.brand, SUM(o.quantity) AS items FROM orders o INNER JOIN products p ON o.product = p.product GROUP BY p.brand ORDER BY items DESC;
+SELECT p.brand, o.channel, COUNT(*) AS n FROM orders AS o JOIN products AS p USING (product) GROUP BY 1, 2 ORDER BY 1, 2;
+SELECT channel, COUNT(*) * 1.0 / 3 AS third FROM orders GROUP BY channel;
+SELECT channel, SUM(quantity) AS quantity FROM orders GROUP BY channel HAVING AVG(quantity) > 1;
+SELECT channel, SUM(quantity) AS quantity FROM orders GROUP BY channel HAVING quantity > 10 ORDER BY quantity;
+SELECT FLOOR(quantity / 2) AS quantity, COUNT(*) AS n FROM orders GROUP BY quantity ORDER BY 1, 2;
+SELECT FLOOR(price / 10) AS price, COUNT(*) AS n FROM orders GROUP BY 1 ORDER BY price;
+SELECT category AS channel, channel AS category, COUNT(*) AS n FROM orders GROUP BY category, channel HAVING channel = 'web' ORDER BY 1, 2;
+SELECT ROUND(AVG(price), 2) AS mean, ROUND(STDDEV(price), 2) AS sd FROM orders;
+SELECT ROUND(SUM(price * quantity)) AS revenue FROM orders;
+SELECT ROUND(SUM(price * quantity) / COUNT(DISTINCT customer), 2) AS per_customer FROM orders;
+SELECT category, ROUND(SUM(price * quantity) / 1000.0, 1) AS thousands FROM orders GROUP BY category ORDER BY category;
+SELECT category, COALESCE(SUM(price) / NULLIF(SUM(quantity), 0), 0) AS x FROM orders GROUP BY category;
+-- about 1
+SELECT AVG(total) AS mean, STDDEV(total) AS sd FROM (SELECT customer, SUM(price * quantity) AS total FROM orders GROUP BY customer);
+SELECT segment, COUNT(*) AS customers FROM (SELECT customer, CASE WHEN SUM(price * quantity) > 200 THEN 'big' ELSE 'small' END AS segment FROM orders GROUP BY customer) GROUP BY segment ORDER BY segment;
+SELECT COUNT(*) AS repeaters FROM (SELECT customer FROM orders GROUP BY customer HAVING COUNT(*) > 1);
+SELECT COUNT(*) AS both FROM (SELECT customer FROM orders GROUP BY customer HAVING SUM(CASE WHEN channel = 'web' THEN 1 ELSE 0 END) > 0 AND SUM(CASE WHEN channel = 'shop' THEN 1 ELSE 0 END) > 0);
+WITH firsts AS (SELECT customer, MIN(ordered) AS first FROM orders GROUP BY customer) SELECT DATE_TRUNC('week', first) AS cohort, COUNT(*) AS n FROM firsts GROUP BY cohort HAVING COUNT(*) > 3 ORDER BY cohort;
+WITH web AS (SELECT customer, price FROM orders WHERE channel = 'web') SELECT COUNT(*) AS n, AVG(price) AS price FROM web;
+SELECT COUNT(*) AS n FROM orders o WHERE o.product IN (SELECT product FROM products WHERE brand = 'acme');
+SELECT COUNT(*) AS n FROM orders WHERE price > 20 AND quantity BETWEEN 2 AND 4;
+SELECT COUNT(*) AS n FROM orders WHERE channel IN ('web', 'phone') AND NOT category = 'toys';
+SELECT channel, COUNT(*) AS n FROM orders GROUP BY channel ORDER BY COUNT(*) DESC LIMIT 2;
+-- plain: SELECT channel, count(*) AS n FROM orders GROUP BY channel ORDER BY n DESC LIMIT 2
+SELECT TOP 2 channel, COUNT(*) AS n FROM orders GROUP BY channel ORDER BY n DESC;
+-- plain: SELECT channel, count(*) AS n FROM orders GROUP BY channel ORDER BY n DESC LIMIT 2
+SELECT TOP (2) [channel], COUNT(*) AS n FROM [dbo].[orders] GROUP BY [channel] ORDER BY n DESC;
+SELECT channel, COUNT(*) AS n FROM orders GROUP BY channel ORDER BY n DESC FETCH FIRST 1 ROWS ONLY;
+SELECT channel, MAX(quantity) - MIN(quantity) AS spread FROM orders GROUP BY channel HAVING COUNT(*) < 0;
+SELECT category, SUM(quantity) FILTER (WHERE channel = 'web') AS web, SUM(quantity) FILTER (WHERE channel <> 'web') AS other FROM orders GROUP BY category;
+SELECT category, SUM(IF(channel = 'web', quantity, 0)) * 100.0 / SUM(quantity) AS pct FROM orders GROUP BY category;
+SELECT COUNT_IF(price > 50) AS n FROM orders;
+SELECT category, IFNULL(AVG(price), 0) AS price FROM orders GROUP BY category;
+-- plain: SELECT category, avg(coalesce(price, 0)) FROM orders GROUP BY category
+SELECT category, AVG(ISNULL(price, 0)) AS price FROM orders GROUP BY category;
+-- plain: SELECT category, avg(coalesce(price, 0)) FROM orders GROUP BY category
+SELECT category, AVG(NVL(price, 0)) AS price FROM orders GROUP BY category;
+-- plain: SELECT var_samp(price), stddev_samp(price), avg(price) FROM orders
+SELECT VAR(price) AS v, STD(price) AS s, MEAN(price) AS m FROM orders;
+-- plain: SELECT stddev_pop(price), var_pop(price) FROM orders
+SELECT STDDEV_POP(price) AS s, VAR_POP(price) AS v FROM orders;
+SELECT APPROX_COUNT_DISTINCT(product) AS products FROM orders WHERE FALSE;
+-- plain: SELECT count(DISTINCT product) FROM orders
+SELECT APPROX_COUNT_DISTINCT(product) AS products FROM orders;
+SELECT LOWER(TRIM(channel)) AS c, COUNT(*) AS n FROM orders GROUP BY c ORDER BY c;
+SELECT SUBSTRING(product, 1, 2) AS kind, COUNT(*) AS n FROM orders GROUP BY kind ORDER BY kind;
+SELECT LEFT(category, 1) AS initial, SUM(quantity) AS q FROM orders GROUP BY 1 ORDER BY 1;
+SELECT channel, SUM(price * quantity) AS revenue, CASE WHEN SUM(price * quantity) > 20000 THEN 'A' WHEN SUM(price * quantity) > 1000 THEN 'B' ELSE 'C' END AS class FROM orders GROUP BY channel ORDER BY channel;
+SELECT COUNT(*) AS n FROM orders WHERE '5' = quantity;
+SELECT MOD(order_id, 10) AS digit, COUNT(*) AS n FROM orders GROUP BY digit ORDER BY digit;
+SELECT order_id % 2 AS parity, COUNT(*) AS n FROM orders GROUP BY parity ORDER BY parity;
+SELECT (quantity > 2) AS bulk, COUNT(*) AS n FROM orders GROUP BY bulk ORDER BY bulk;
+SELECT customer % 2 AS half, AVG(price) AS price FROM orders GROUP BY half ORDER BY half;
+-- refused: a window function
+SELECT category, SUM(quantity) / SUM(SUM(quantity)) OVER () AS share FROM orders GROUP BY category;
+-- refused: UNION
+SELECT 'web' AS c, COUNT(*) FROM orders WHERE channel = 'web' UNION ALL SELECT 'all', COUNT(*) FROM orders;
+-- refused: joined on the unit
+SELECT COUNT(*) FROM orders a JOIN orders b ON a.product = b.product;
+-- refused: ROLLUP
+SELECT category, channel, COUNT(*) AS n FROM orders GROUP BY ROLLUP (category, channel);
+-- refused: LIMIT inside FROM
+SELECT AVG(price) FROM (SELECT price FROM orders ORDER BY price DESC LIMIT 10);
+-- refused: any number of distinct values
+SELECT SUM(DISTINCT price) FROM orders;

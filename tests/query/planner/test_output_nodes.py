@@ -1,0 +1,83 @@
+"""What may be computed from released values, and what comes out whatever they are."""
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+import deniable as dp
+from deniable.errors import InvalidQuery
+from deniable.query.planner.request import make_plan
+from tests.query.hospital import policy
+
+POLICY = policy()
+
+
+@pytest.mark.parametrize(
+    ("selected", "because"),
+    [
+        ("COUNT(*) + ward", "kinds number, text"),
+        ("UPPER(COUNT(*))", "kinds number"),
+        ("CASE WHEN COUNT(*) THEN 1 END", "true or false"),
+        ("CASE WHEN COUNT(*) > 1 THEN 1 ELSE 'a' END", "CAST one of them"),
+        ("ward AND TRUE", "kinds text, boolean"),
+        ("LEFT(ward, COUNT(*))", "must be a constant"),
+        ("REVERSE(ward)", "on released values"),
+        ("CONCAT(COUNT(*) > 1, 'a')", "cannot be written as text"),
+        ("CAST(COUNT(*) AS DATE)", "Only texts and dates|on released values"),
+        ("COALESCE(ward, 3)", "kinds text, number"),
+        ("age", "AVG.age."),
+        ("note", "COUNT.DISTINCT note."),
+        (" || ".join(["ward"] * 102), "At most 100 texts"),
+    ],
+)
+def test_refusals_say_why(selected, because):
+    asked = f"SELECT ward, {selected} AS x, COUNT(*) AS n FROM visits GROUP BY ward"
+    with pytest.raises(InvalidQuery, match=because):
+        make_plan(asked, POLICY, epsilon=1)
+
+
+def test_outputs_that_jump_have_no_margin_and_a_note():
+    asked = """
+    SELECT ward, CASE WHEN COUNT(*) > 9 THEN 1 ELSE 0 END AS large, COUNT(*) > 9 AS b,
+           CONCAT(ward, COUNT(*)) AS label, COUNT(*) % 2 AS odd, COUNT(*) AS n
+    FROM visits GROUP BY ward
+    """
+    plan = make_plan(asked, POLICY, epsilon=1)
+    assert [output.margin is None for output in plan.outputs] == [True] * 5 + [False]
+    assert [output.kind for output in plan.outputs][1:4] == ["number", "boolean", "text"]
+    assert "large has no margin: " in " ".join(plan.notes)
+
+
+@pytest.mark.parametrize("rows", [0, 1, 40])
+def test_an_answer_comes_out_whatever_the_rows_are(rows):
+    wards = np.array([None, "", "A", "\U0001f600"], dtype=object)[np.arange(rows) % 4]
+    table = pa.table(
+        {
+            "ward": pa.array(wards.tolist(), pa.string()),
+            "well": pa.array([(True, None)[i % 2] for i in range(rows)], pa.bool_()),
+            "day": pa.array([i * 3000 for i in range(rows)], pa.int32()).cast(pa.date32()),
+            "x": pa.array([0] * rows, pa.int64()),
+        }
+    )
+    session = dp.protect(table, bounds={"x": (0, 9)}, epsilon=10**6, delta=0.5)
+    asked = """
+    SELECT ward, day, well, CONCAT(ward, '-', COUNT(*), ROUND(AVG(x), 1)) AS label,
+           UPPER(ward) || LEFT(ward, 1) AS short, LN(SUM(x)) AS l, EXP(COUNT(*) * 1000) AS e,
+           CASE WHEN ward LIKE '%A%' THEN ward WHEN day > '2000-01-01' THEN 'late' END AS c,
+           SUM(x) / NULLIF(SUM(x), 0) AS r, day = DATE '1970-01-01' AS first, NULL AS nothing,
+           COALESCE(ward, 'none') AS w, MOD(COUNT(*), SUM(x)) AS m, NOT well AS ill
+    FROM data GROUP BY ward, day, well
+    HAVING (ward <> 'x' OR ward IS NULL) AND COUNT(*) > -1000
+    ORDER BY short, LENGTH(ward), day DESC, c, well
+    """
+    answer = session.sql(asked, epsilon=1000)
+    assert len(answer) <= rows
+    assert answer.to_json()
+
+
+def test_null_is_neither_true_nor_false():
+    rows = pa.table({"ward": pa.array(["A", "B", None] * 50)})
+    session = dp.protect(rows, epsilon=10**6, delta=0.1)
+    for condition, kept in [("ward = 'A'", 1), ("NOT (ward = 'A')", 1), ("ward IS NULL", 1)]:
+        asked = f"SELECT ward, COUNT(*) AS n FROM data GROUP BY ward HAVING {condition}"
+        assert len(session.sql(asked, epsilon=1000)) == kept
