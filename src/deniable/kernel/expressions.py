@@ -101,12 +101,12 @@ def _literal(node: exp.Literal, scope: RowScope) -> Value:
     if node.is_string:
         return Value("text", null=False, different=1)
     require(isfinite(float(node.this)), "A number is not finite.")
-    number = Fraction(node.this)
+    number = int(node.this) if node.this.isdigit() else Fraction(node.this)
     bits = max(8, 1 << int(number).bit_length().bit_length())
-    if not node.this.isdigit() or bits > 128:
+    if isinstance(number, Fraction) or bits > 128:
         return Value("decimal", number, number, null=False, different=1)
-    by = RowSum.constant(int(number))
-    return Value("int", int(number), int(number), bits, null=False, different=1, polynomial=by)
+    by = RowSum.constant(number)
+    return Value("int", number, number, bits, null=False, different=1, polynomial=by)
 
 
 def _negative(node: exp.Neg, scope: RowScope) -> Value:

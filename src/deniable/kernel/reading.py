@@ -90,8 +90,9 @@ def match(node: Node, pattern: str) -> Mapping[str, Node]:
     >>> match(sqlglot.parse_one("(a + 1) * a"), "(x + y) * x")["y"].sql()
     '1'
     """
-    found: dict[str, Node] = {}
-    return found if _matches(node, _parsed(pattern), found) else {}
+    shape, found = _parsed(pattern), dict[str, Node]()
+    alike = type(bare(node)) is type(shape)  # the most frequent difference, found fast
+    return found if alike and _matches(node, shape, found) else {}
 
 
 @cache

@@ -116,10 +116,13 @@ def double(low: Any, high: Any, *parts: Value) -> Value:
     null, zeros = any(part.null for part in parts), max([SIGNED, *(p.zeros for p in parts)])
     if max(-low, high) > _LARGEST_DOUBLE:
         return Value("double", null=null, zeros=zeros)
-    small = [end == int(end) and abs(end) < 1 << 53 for end in (low, high)]
-    away = [abs(end) * _SLACK + _TINY for end in (low, high)]
-    least, most = low - (0 if small[0] else away[0]), high + (0 if small[1] else away[1])
+    least, most = -_outwards(-low), _outwards(high)
     return Value("double", least, most, null=null, zeros=0 if low > 0 or high < 0 else zeros)
+
+
+def _outwards(end: Any) -> Any:
+    exact = end == int(end) and abs(end) < 1 << 53
+    return end if exact else end + max(abs(end) * _SLACK, _TINY)
 
 
 def hull(values: list[Value]) -> Value:
