@@ -257,3 +257,14 @@ def test_what_nests_too_deeply_is_refused_by_the_planner():
             continue
         with pytest.raises(InvalidQuery, match="nests too deeply"):
             plan(question, policy(), epsilon=1)
+
+
+def test_a_difference_of_averages_has_a_public_range():
+    made = planned("SELECT AVG(age) - AVG(cost) AS d, AVG(age) + 1 AS s FROM visits")
+    age, cost = (
+        planned(f"SELECT AVG({name}) AS m FROM visits").outputs[0] for name in ("age", "cost")
+    )
+    difference, shifted = made.outputs
+    assert (difference.low, difference.high) == (age.low - cost.high, age.high - cost.low)
+    assert (shifted.low, shifted.high) == (age.low + 1, age.high + 1)
+    assert planned("SELECT SUM(cost) - AVG(age) AS d FROM visits").outputs[0].low is None

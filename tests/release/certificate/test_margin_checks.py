@@ -30,10 +30,10 @@ def session():
         yield opened
 
 
-def signed(session, release, plan, table):
+def signed(session, release, plan, table, delta="0"):
     """What a dishonest owner would hand over: any plan and rows, correctly signed."""
     head = session.ledger.head
-    cap = {"epsilon": "1000", "delta": "0", "by": None}
+    cap = {"epsilon": "1000", "delta": delta, "by": None}
     kernel = KernelCheck.of(plan, session.policy).to_json()
     placed = CertificateContext("0" * 64, "", None, head.number, head, cap, "DuckDB", kernel)
     answer = replace(release.answer, table=table)
@@ -147,6 +147,7 @@ def test_the_margin_of_the_units_of_a_shown_group_is_checked():
         )
         assert unchecked_outputs(release.plan) == ()
         verify(release.to_dict())
-        lie = signed(own, release, release.plan, narrower(release.to_arrow(), "n_margin", 0.5))
+        short = narrower(release.to_arrow(), "n_margin", 0.5)
+        lie = signed(own, release, release.plan, short, "1/100")
         with pytest.raises(InvalidCertificate, match="margin"):
             verify(lie)
