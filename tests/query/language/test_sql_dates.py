@@ -75,7 +75,7 @@ def test_the_rows_are_duckdbs(condition):
 def test_moments_are_not_subtracted():
     rows = pa.table({"a": pa.array(DAYS).cast(pa.timestamp("us")), "b": pa.array(DAYS)})
     session = dp.protect(rows, epsilon=1)
-    with pytest.raises(InvalidQuery, match="Write DATE_DIFF.'hour', b, a."):
+    with pytest.raises(InvalidQuery, match=r"Write DATE_DIFF.'hour', b, a."):
         session.plan("SELECT SUM(a - b) FROM data", epsilon=1)
     with pytest.raises(InvalidQuery, match="could leave the calendar"):
         session.plan("SELECT MAX(YEAR(a + INTERVAL 1 DAY)) FROM data", epsilon=1)

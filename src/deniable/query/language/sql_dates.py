@@ -49,7 +49,7 @@ def _count(interval: exp.Expr) -> int:
 
 
 def move(date: Expression, count: int, unit: str, written: str) -> Expression:
-    """A date moved by so many units: a constant at once, another one as a call."""
+    """A date moved by a number of units: a constant at once, a column as a call."""
     name = unit.lower().removesuffix("s")
     if name not in _SECONDS and name not in _MONTHS:
         units = ", ".join([*_SECONDS, *_MONTHS])

@@ -179,7 +179,7 @@ def _interval(
         mapped = [_apply(node, place, end, features, keys) for end in ends]
         if node.name == "abs":
             mapped.append(np.where((ends[0] <= 0) & (ends[1] >= 0), 0.0, mapped[0]))
-        if node.name in _LOGARITHMS:  # there is none of 0, so the true value may be anything
+        if node.name in _LOGARITHMS:  # 0 has no logarithm, so the true value may be anything
             mapped.append(np.where(ends[0] <= 0, -np.inf, mapped[0]))
         return np.fmin.reduce(mapped), np.fmax.reduce(mapped)
     return _by_slopes(node, noises, features, confidence, keys)
