@@ -121,6 +121,18 @@ def compare_moved(name: str, left: Expression, right: Expression, written: str) 
     )
 
 
+def subtract_epochs(later: Expression, earlier: Expression) -> Expression | None:
+    """EPOCH(a) - EPOCH(b) is DATE_DIFF('second', b, a), which has narrower limits."""
+    ends = [
+        part.arguments
+        for part in (earlier, later)
+        if isinstance(part, Call) and part.name == "seconds between"
+    ]
+    if len(ends) < 2 or ends[0][0] != ends[1][0] or read_constant(ends[0][0]) is None:
+        return None
+    return Call("seconds between", (ends[0][1], ends[1][1]))
+
+
 def is_moved(expression: Expression) -> bool:
     """Whether an expression is a date that is moved by an INTERVAL."""
     return isinstance(expression, Call) and expression.name == "moved"

@@ -330,7 +330,7 @@ def read_keys(group: exp.Expr | None) -> tuple[Named, ...]:
     several = (exp.Rollup, exp.Cube, exp.GroupingSets)
     if extras or any(isinstance(node, several) for node in group.expressions):
         raise InvalidQuery(
-            f"{quote_sql(group).strip()} is not supported. Ask for each level on its own, as in "
+            f"{quote_sql(group).strip()} is not supported. Ask for each level on its own: "
             "GROUP BY a, b, then GROUP BY a, then without GROUP BY."
         )
     check_count(group.expressions, "GROUP BY", _MOST_KEYS)
