@@ -39,7 +39,7 @@ SELECT LENGTH(country) AS l, COUNT(*) AS n FROM hits GROUP BY country ORDER BY c
 SELECT country || '/' || browser AS pair, COUNT(*) AS n FROM hits GROUP BY country, browser ORDER BY pair;
 SELECT CONCAT(country, '-', browser) AS pair, COUNT(*) AS n FROM hits GROUP BY country, browser ORDER BY pair;
 SELECT EXTRACT(dow FROM seen) AS dow, EXTRACT(hour FROM seen) AS h, COUNT(*) AS n FROM hits GROUP BY dow, h HAVING COUNT(*) > 0 ORDER BY dow, h;
-SELECT AVG(LEAST(GREATEST(EXTRACT(EPOCH FROM last) - EXTRACT(EPOCH FROM first), 0), 86400)) AS e FROM (SELECT visitor, MIN(seen) AS first, MAX(seen) AS last FROM hits GROUP BY visitor);
+SELECT AVG(EXTRACT(EPOCH FROM last) - EXTRACT(EPOCH FROM first)) AS e FROM (SELECT visitor, MIN(seen) AS first, MAX(seen) AS last FROM hits GROUP BY visitor);
 -- refused: is date
 SELECT MAX(seen) AS last FROM hits;
 SELECT DATE_PART('dow', seen) AS dow, COUNT(*) AS n FROM hits GROUP BY 1 ORDER BY 1;

@@ -22,6 +22,7 @@ from deniable.query.language.parse import parse_expression
         ("DATEDIFF(day, a, b)", "DATE_DIFF('day', a, b)"),
         ("EPOCH(d)", "DATE_DIFF('second', TIMESTAMP '1970-01-01', d)"),
         ("EXTRACT(epoch FROM d)", "EPOCH(d)"),
+        ("EPOCH(a) - EPOCH(b)", "DATE_DIFF('second', b, a)"),
         ("APPROX_COUNT_DISTINCT(x)", "COUNT(DISTINCT x)"),
         ("APPROX_QUANTILE(x, 0.5)", "MEDIAN(x)"),
         ("COUNT()", "COUNT(*)"),

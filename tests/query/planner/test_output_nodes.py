@@ -36,6 +36,12 @@ def test_refusals_say_why(selected, because):
         make_plan(asked, POLICY, epsilon=1)
 
 
+def test_having_takes_a_condition():
+    asked = "SELECT ward, COUNT(*) AS n FROM visits GROUP BY ward HAVING COUNT(*) + 1"
+    with pytest.raises(InvalidQuery, match="is not a condition"):
+        make_plan(asked, POLICY, epsilon=1)
+
+
 def test_outputs_that_jump_have_no_margin_and_a_note():
     asked = """
     SELECT ward, CASE WHEN COUNT(*) > 9 THEN 1 ELSE 0 END AS large, COUNT(*) > 9 AS b,

@@ -35,10 +35,17 @@ AGGREGATES = {
     "how many were cut": "CLIPPED(x)",
     "several": "SUM(x), AVG(y), COUNT(*)",
 }
+MOMENTS = {code: 3600 * place for place, code in enumerate(CODES)}  # seconds since 1970
+_WHEN = " ".join(
+    f"WHEN '{code}' THEN '1970-01-01 {MOMENTS[code] // 3600:02}:30'" for code in CODES
+)
+HOUR = f"DATE_TRUNC('hour', CAST(CASE code {_WHEN} END AS TIMESTAMP))"
+PRIVATE = ("code", HOUR)
 SHAPES = [
     ("", ""),
     ("ward", "WHERE flag"),
     ("code", "WHERE x >= 10 OR flag IS NULL"),
+    (HOUR, "WHERE flag"),
 ]
 
 
@@ -76,14 +83,14 @@ class Probe:
         known = policy(count, relation=relation, person=person)
         text = f"SELECT {aggregate} FROM data {where}"
         grouped = f"{text} GROUP BY {key}" if key else text
-        delta = {"delta": 1e-3} if key == "code" else {"delta": 0}
+        delta = {"delta": 1e-3} if key in PRIVATE else {"delta": 0}
         self.declared = plan(parse(grouped), known, epsilon=1, **delta)
         apart = f"{text} GROUP BY pair{', ' + key if key else ''}"
         self.plan = plan(parse(apart), known, epsilon=1, **delta)
         assert self.plan.features == self.declared.features
         table = known.tables["data"]
         asked = [one for out in parse(text).outputs for one in aggregates_in(out.expression)]
-        if key == "code":  # where keys are private, the number of units comes with them
+        if key in PRIVATE:  # where keys are private, the number of units comes with them
             free = "COUNT(DISTINCT unit)" if person else "COUNT(*)"
             asked = [one for one in asked if str(one) != free]
         found = statistics_for(asked, Scope(table), finest=2**60)
@@ -93,7 +100,8 @@ class Probe:
         """For each block the worst L1 and squared L2 distance, and the same of the units."""
         asked = self.plan if sql is None else replace(self.plan, engine_sql=sql)
         found = engine.run(asked).reveal_to(lambda exact: exact)
-        names = {"": [None], "ward": list(WARDS), "code": list(CODES)}[self.key]
+        known = {"": [None], "ward": list(WARDS), "code": list(CODES)}
+        names = (known | {HOUR: [*MOMENTS.values(), None]})[self.key]
         place = np.asarray(found.keys[0]) * len(names)
         if self.key:
             place = place + np.array([names.index(one) for one in found.keys[1].to_pylist()])

@@ -49,7 +49,7 @@ def _count(interval: exp.Expr) -> int:
 
 
 def move(date: Expression, count: int, unit: str, written: str) -> Expression:
-    """A date moved by so many units: a constant at once, another one as a call."""
+    """A date moved by a number of units: a constant at once, a column as a call."""
     name = unit.lower().removesuffix("s")
     if name not in _SECONDS and name not in _MONTHS:
         units = ", ".join([*_SECONDS, *_MONTHS])
@@ -119,6 +119,18 @@ def compare_moved(name: str, left: Expression, right: Expression, written: str) 
     return Call(
         name, (date, _moved_constant(constant, -int(seconds.value or 0), "second", written))
     )
+
+
+def subtract_epochs(later: Expression, earlier: Expression) -> Expression | None:
+    """EPOCH(a) - EPOCH(b) is DATE_DIFF('second', b, a), which has narrower limits."""
+    ends = [
+        part.arguments
+        for part in (earlier, later)
+        if isinstance(part, Call) and part.name == "seconds between"
+    ]
+    if len(ends) < 2 or ends[0][0] != ends[1][0] or read_constant(ends[0][0]) is None:
+        return None
+    return Call("seconds between", (ends[0][1], ends[1][1]))
 
 
 def is_moved(expression: Expression) -> bool:

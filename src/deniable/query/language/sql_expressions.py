@@ -24,6 +24,7 @@ from deniable.query.language.sql_dates import (
     is_moved,
     move,
     read_moved,
+    subtract_epochs,
 )
 from deniable.query.language.syntax_tree import (
     Aggregate,
@@ -140,7 +141,8 @@ class ExpressionReader:
         left, right = self.read(node.this), self.read(node.expression)
         if name in COMPARISONS and (is_moved(left) or is_moved(right)):
             return compare_moved(name, left, right, quote_sql(node))
-        return Call(name, (left, right))
+        between = subtract_epochs(left, right) if name == "-" else None
+        return between or Call(name, (left, right))
 
     def _add_date(self, node: exp.Expr) -> Expression:
         """DATE_ADD(d, INTERVAL 2 DAY)."""

@@ -327,8 +327,12 @@ def read_keys(group: exp.Expr | None) -> tuple[Named, ...]:
     if group is None or groups_by_all(group):
         return ()
     extras = [name for name, value in group.args.items() if value and name != "expressions"]
-    if extras:
-        raise InvalidQuery(f"GROUP BY {extras[0].upper()} is not supported. Name the columns.")
+    several = (exp.Rollup, exp.Cube, exp.GroupingSets)
+    if extras or any(isinstance(node, several) for node in group.expressions):
+        raise InvalidQuery(
+            f"{quote_sql(group).strip()} is not supported. Ask for each level on its own: "
+            "GROUP BY a, b, then GROUP BY a, then without GROUP BY."
+        )
     check_count(group.expressions, "GROUP BY", _MOST_KEYS)
     expressions = [read_expression(node) for node in group.expressions]
     check_sizes(expressions)

@@ -11,6 +11,7 @@ from fractions import Fraction
 
 import numpy as np
 
+from deniable.errors import InvalidQuery
 from deniable.exact.rationals import decimal_text
 from deniable.mechanisms import Quantiles
 from deniable.mechanisms.noise.additive import Noise
@@ -78,6 +79,11 @@ def name_outputs(draft: Draft) -> None:
     draft.outputs = tuple(outputs)
     having, order = draft.question.having, draft.question.order
     draft.having = None if having is None else output_node(having, draft)
+    if draft.having is not None and output_kind(draft.having, draft) not in ("boolean", None):
+        raise InvalidQuery(
+            f"HAVING {having} is not a condition. Write one that is true or false, such as "
+            "COUNT(*) > 10."
+        )
     draft.order = tuple((output_node(expression, draft), down) for expression, down in order)
 
 
