@@ -122,7 +122,13 @@ def _around(node: exp.Select, source: exp.Subquery, statement: Derivation) -> La
 
 
 def movement(
-    reach: Joint, size: int, limits: tuple[int, int], neighbors: Neighbors, *, keyed: bool
+    reach: Joint,
+    size: int,
+    limits: tuple[int, int],
+    neighbors: Neighbors,
+    *,
+    keyed: bool,
+    whole: int | None = None,
 ) -> tuple[int, int]:
     """L1 and the square of L2 of what one unit moves, with (groups, rows in each) as limits,
     where one row adds what `reach` says to the `size` sums of its group.
@@ -134,8 +140,13 @@ def movement(
     of |v - w|2 is at most that of |v|2 plus that of |w|2 if no sum is negative, because then v
     and w have no obtuse angle, and else (2 m)**2. A single sum moves by the width of its range,
     with 0 in it, if both are in one group.
+    With `whole` rows of a unit in all groups together, the sum of all |v|1 is at most
+    s = whole * total. So the sum of their squares is at most m * s; that of the w, too.
     """
     groups, most = limits[0], limits[1] * ceil(reach.total)
+    if whole is not None and reach.low >= 0 and whole < groups * limits[1]:
+        sum_, times = whole * ceil(reach.total), 1 if neighbors == "add-remove" else 2
+        return times * sum_, times * sum_ * min(most, sum_)
     if neighbors == "add-remove":
         return groups * most, groups * most**2
     if size > 1:

@@ -118,14 +118,21 @@ class _Check:
         keys = {answer.source(name) for name in self.names}
         if list(answer.columns) != [*self.names, *shown, *features] or keys != answer.keys:
             raise PlanRefused("The statement has other columns or groups than the plan.")
-        found = [self._block(block, answer.reach(block.features), limits) for block in blocks]
+        whole = answer.rows.rows_per_group([])
+        found = [
+            self._block(block, answer.reach(block.features), limits, whole) for block in blocks
+        ]
         return [*found, *([self._shown(answer, *limits)] if shown else [])]
 
-    def _block(self, block: Block, reach: Joint, limits: Limits) -> Moved:
+    def _block(
+        self, block: Block, reach: Joint, limits: Limits, whole: int | None = None
+    ) -> Moved:
         """The noise of one block, by definition: Laplace noise of scale b costs L1 / b, and
         Gaussian noise of variance s costs mu squared = L2 squared / s."""
         plan, size = self.plan, len(block.features)
-        l1, square = movement(reach, size, limits, plan.neighbors, keyed=bool(plan.keys))
+        l1, square = movement(
+            reach, size, limits, plan.neighbors, keyed=bool(plan.keys), whole=whole
+        )
         if plan.other:  # a unit's groups may all be in the group of others, and add up
             square = l1**2
         mechanism: Any = block.mechanism

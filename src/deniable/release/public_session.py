@@ -1,13 +1,14 @@
 """The session that an analyst uses: the door, plus SQL, the builder, parts and profiles."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Unpack
+from typing import TYPE_CHECKING, Any, Unpack
 
 from deniable.exact.rationals import Number
 from deniable.ledger.ledger import Ledger
 from deniable.policy import Policy
+from deniable.public_methods import implementation
 from deniable.query.language.question import Question
 from deniable.query.plan.plan import KeyValue
 from deniable.query.planner.explain import Branch
@@ -99,6 +100,74 @@ class Session(Door):
         from deniable.release.profile.profiling import profile
 
         return profile(self, table, epsilon=epsilon, delta=delta, confidence=confidence)
+
+    def crosstabs(
+        self,
+        tables: Sequence[Sequence[str]],
+        *,
+        epsilon: Number,
+        table: str | None = None,
+        delta: Number | None = None,
+        cuts: Mapping[str, Sequence[Any]] | None = None,
+        weights: Mapping[tuple[str, ...], Number] | None = None,
+        missing: bool = True,
+        confidence: Number = 0.95,
+        fresh: bool = False,
+    ) -> Any:
+        """Several cross-tables of one table at one price. They add up to each other.
+
+        A column is counted by its declared keys, or in intervals: `cuts` says where they begin.
+        `weights` make some tables more accurate: twice the weight, about half the variance or
+        less. With `missing`, NULL and values that are not declared are a cell of their own;
+        without it, rows with such a value in any of the columns are left out.
+
+        >>> import deniable as dp
+        >>> import pyarrow as pa
+        >>> people = pa.table({"sex": ["f", "m"] * 500, "age": range(1000)})
+        >>> declared = {"keys": {"sex": ["f", "m"]}, "bounds": {"age": (0, 1000)}}
+        >>> data = dp.protect(people, epsilon=1, delta=1e-6, **declared)
+        >>> tables = data.crosstabs([["sex", "age"]], cuts={"age": [500]}, epsilon=1)
+        >>> tables["age"].labels
+        (('0 to 500', '500 to 1000', None),)
+        """
+        return implementation("Session.crosstabs")(
+            self,
+            tables,
+            table=table,
+            epsilon=epsilon,
+            delta=delta,
+            cuts=cuts,
+            weights=weights,
+            missing=missing,
+            confidence=confidence,
+            fresh=fresh,
+        )
+
+    def explain_crosstabs(
+        self,
+        tables: Sequence[Sequence[str]],
+        *,
+        epsilon: Number,
+        table: str | None = None,
+        delta: Number | None = None,
+        cuts: Mapping[str, Sequence[Any]] | None = None,
+        weights: Mapping[tuple[str, ...], Number] | None = None,
+        missing: bool = True,
+        confidence: Number = 0.95,
+    ) -> Branch:
+        """What `crosstabs` would measure, with which noise and margins. Nothing is spent."""
+        tree: Branch = implementation("Session.explain_crosstabs")(
+            self,
+            tables,
+            table=table,
+            epsilon=epsilon,
+            delta=delta,
+            cuts=cuts,
+            weights=weights,
+            missing=missing,
+            confidence=confidence,
+        )
+        return tree
 
     def partition(
         self, column: str, keys: Sequence[KeyValue], *, table: str | None = None

@@ -12,6 +12,7 @@ from deniable.app.cli.commands import (
     audit,
     budget,
     check,
+    crosstabs,
     demo,
     explain,
     init,
@@ -41,6 +42,7 @@ app = typer.Typer(
 app.command()(audit.audit)
 app.command()(budget.budget)
 app.command()(check.check)
+app.command()(crosstabs.crosstabs)
 app.command()(demo.demo)
 # A question may begin with a minus sign, such as the comment "-- by ward".
 app.command(context_settings={"ignore_unknown_options": True})(explain.explain)

@@ -207,6 +207,7 @@ class Plan:
     part: tuple[tuple[str, KeyValue], ...] = ()  # (column, value): only these rows are read
     beside: tuple[str, ...] = ()  # other private tables that it reads
     public: tuple[str, ...] = ()  # public tables that it reads
+    max_rows_per_unit: int | None = None  # in all groups together; None: see the two limits
 
     @property
     def statements(self) -> tuple[Statement, ...]:

@@ -19,6 +19,7 @@ def check_sensitivities(plan: Plan) -> str:
             rows=plan.max_rows_per_unit_per_group,
             neighbors=plan.neighbors,
             keyed=bool(plan.keys),
+            most_rows=plan.max_rows_per_unit,
         )
         gaussian = isinstance(block.mechanism, Gaussian)
         has = block.mechanism.sensitivity ** (2 if gaussian else 1)

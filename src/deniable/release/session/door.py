@@ -294,7 +294,11 @@ class Door:
         self, policy: Policy, question: str | Question, options: Mapping[str, Any]
     ) -> Plan:
         """A plan with the bounds of another policy, such as bounds that were found."""
-        return self._rows.restrict(make_plan(question, policy, **options), self.policy)
+        return self.restrict(make_plan(question, policy, **options))
+
+    def restrict(self, plan: Plan) -> Plan:
+        """The plan, restricted to the rows that this session is about."""
+        return self._rows.restrict(plan, self.policy)
 
     @property
     def remaining(self) -> Remaining:

@@ -1,0 +1,125 @@
+"""Plans that measure marginals: the counts of all combinations of some columns' cells.
+
+A cell is a whole number from 0 that an expression gives each row; the expressions and their
+numbers of cells are public. So every combination is declared, and is answered even if it has no
+rows. A unit has at most m rows in all marginals alike, and they may all be in one cell. So it
+moves a marginal by m (add-remove) or by m times the root of 2 (replace), in L2.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from math import prod
+
+from deniable.exact.rationals import positive, rational
+from deniable.mechanisms import Gaussian
+from deniable.policy import Policy, Table
+from deniable.query.language.question import Question
+from deniable.query.language.syntax_tree import Expression, Named
+from deniable.query.plan.contribution import Contribution
+from deniable.query.plan.plan import Block, Feature, GroupKey, KeyColumn, Output, Plan
+from deniable.query.relations.resolve import resolve_question
+from deniable.query.statements.input_rows import Grouping
+from deniable.query.statements.marginal_statement import COUNT, MarginalStatement
+from deniable.query.statements.statistics import COUNT_ROWS, root_up
+
+_ROW = Contribution(size=1, total=1, low=0, high=1)
+
+
+@dataclass(frozen=True, slots=True)
+class CellColumn:
+    """The cells of one column: the expression that gives each row its cell, 0 to size - 1."""
+
+    name: str
+    expression: Expression
+    size: int
+
+
+class MarginalPlanner:
+    """Plans for the marginals of one table."""
+
+    def __init__(
+        self,
+        policy: Policy,
+        table: Table,
+        columns: Sequence[CellColumn],
+        *,
+        partial: bool = False,
+    ) -> None:
+        count = Named(COUNT, COUNT_ROWS)
+        _, scope = resolve_question(Question(table.name, None, (), (count,)), policy)
+        self.table, self.columns, self._origin = scope.table, tuple(columns), scope.origin
+        self._keys = tuple(
+            GroupKey(column.name, "number", tuple(range(column.size)), Fraction(1))
+            for column in columns
+        )
+        expressions = [scope.resolve(column.expression) for column in columns]
+        groupings = tuple(map(Grouping, self._keys, expressions))
+        limit = scope.table.max_rows_per_unit_per_group
+        self._statement = MarginalStatement(scope, groupings, limit, partial)
+
+    @property
+    def max_rows_per_unit(self) -> int:
+        """How many rows of one unit count."""
+        return self._statement.max_rows_per_unit
+
+    @property
+    def sensitivity(self) -> Fraction:
+        """How far one unit moves any one marginal, in L2; rounded up."""
+        rows, neighbors = self.max_rows_per_unit, self.table.neighbors
+        _, square = _ROW.sensitivities(
+            groups=rows, rows=rows, neighbors=neighbors, keyed=True, most_rows=rows
+        )
+        return root_up(square)
+
+    def plan(
+        self,
+        places: tuple[int, ...],
+        *,
+        mu_squared: Fraction,
+        delta: Fraction,
+        confidence: Fraction,
+    ) -> Plan:
+        """The plan that measures the marginal of the columns at these places, with Gaussian
+        noise that costs `mu_squared`. Its price is the epsilon that this has at `delta`."""
+        keys = tuple(self._keys[place] for place in places)
+        rows, sensitivity = self.max_rows_per_unit, self.sensitivity
+        variance = sensitivity**2 / positive(mu_squared, "mu_squared")
+        mechanism = Gaussian(variance=variance, sensitivity=sensitivity)
+        names = ", ".join(key.name for key in keys)
+        about = f"rows by {names}" if keys else "rows"
+        shown = tuple(_shown(key, place) for place, key in enumerate(keys))
+        cells = prod(len(key.values or ()) for key in keys)
+        margin = float(mechanism.margin(confidence))
+        node = Feature(COUNT, 0)
+        return Plan(
+            table=self._origin.tables[0],
+            beside=self._origin.tables[1:],
+            public=self._origin.public,
+            unit=self._origin.unit,
+            neighbors=self.table.neighbors,
+            max_groups_per_unit=min(rows, cells),
+            max_rows_per_unit_per_group=rows,
+            max_rows_per_unit=rows,
+            keys=keys,
+            blocks=(Block((COUNT,), about, mechanism, reach=_ROW),),
+            thresholding=None,
+            outputs=(
+                *shown,
+                Output(COUNT, "COUNT(*)", node, None, None, True, margin, estimated=False),
+            ),
+            having=None,
+            order=(),
+            limit=None,
+            other=False,
+            nonnegative=False,
+            confidence=confidence,
+            epsilon=rational(mechanism.loss.epsilon(delta)),
+            delta=delta,
+            engine_sql=self._statement.count(places),
+            notes=(),
+        )
+
+
+def _shown(key: GroupKey, place: int) -> Output:
+    return Output(key.name, key.name, KeyColumn(place), None, None, False, None, False)

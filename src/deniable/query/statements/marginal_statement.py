@@ -1,0 +1,78 @@
+"""Statements that count marginals: how many rows have each combination of some columns' cells.
+
+    rows       the cells k0, k1, ... of each row (`input_rows`), as whole numbers from 0
+    numbered   a unit's equal rows with different numbers
+    ranked     of each unit: its rows in the order of a keyed hash
+    kept       the first `max_rows_per_unit` rows of each unit
+    the answer the rows of each combination counted
+
+All marginals of one table are counted over the same rows, so that they add up to each other:
+which rows of a unit are kept depends on all columns, and not only on those of one marginal.
+With row privacy no row is left out for its unit.
+"""
+
+from dataclasses import dataclass
+
+from sqlglot import exp
+
+from deniable.query.plan.statement_text import StatementText
+from deniable.query.relations.scope import Scope
+from deniable.query.relations.sql_nodes import (
+    Sql,
+    copies,
+    keep_rows,
+    keyed_hash,
+    named,
+    subquery,
+)
+from deniable.query.statements.input_rows import Grouping, InputRows, key_columns
+
+COUNT = "n"  # the name of the counts
+
+
+@dataclass(frozen=True, slots=True)
+class MarginalStatement:
+    """What the statements of all marginals of one table have in common."""
+
+    scope: Scope
+    groupings: tuple[Grouping, ...]  # every column's cells
+    max_rows_per_unit: int
+    partial: bool  # whether a row may have no cell in some column; it is left out everywhere
+
+    def count(self, places: tuple[int, ...]) -> StatementText:
+        """The counts of the combinations of the cells of the columns at these places."""
+        with_units = self.scope.table.unit is not None
+        if with_units or self.partial:
+            shown: list[Sql] = [exp.column(f"k{place}") for place in places]
+            rows = self._keep_rows() if with_units else self._cells(self.groupings)
+        else:
+            used = tuple(self.groupings[place] for place in places)
+            shown, rows = key_columns(used), self._cells(used)
+        count = named(exp.Count(this=exp.Star()), COUNT)
+        if not places:
+            return StatementText(subquery(rows, "kept").select(count, copy=False))
+        # No name stands for two columns at once: GROUP BY could mean either of them.
+        own = [exp.column(f"p{i}") for i in range(len(places))]
+        parts = [named(key.copy(), f"p{i}") for i, key in enumerate(shown)]
+        chosen = subquery(rows, "kept").select(*parts, copy=False)
+        keys = [named(part.copy(), f"k{i}") for i, part in enumerate(own)]
+        answer = subquery(chosen, "parts").select(*keys, count, copy=False)
+        return StatementText(answer.group_by(*own, copy=False))
+
+    def _cells(self, groupings: tuple[Grouping, ...]) -> exp.Select:
+        return InputRows(self.scope, None, groupings, (), other=False).sql()
+
+    def _keep_rows(self) -> exp.Select:
+        """The first rows of each unit, by a hash of all their cells."""
+        cells = key_columns(self.groupings)
+        number = exp.Window(
+            this=exp.RowNumber(),
+            partition_by=[exp.column("u"), *copies(cells)],
+            order=exp.Order(expressions=[exp.Ordered(this=cells[0].copy())]),
+            over="OVER",
+        )
+        held = subquery(self._cells(self.groupings), "rows")
+        numbered = held.select(exp.Star(), named(number, "j"), copy=False)
+        own: list[Sql] = [*copies(cells), exp.column("j")]
+        drawn = keyed_hash([*self.scope.identity, *copies(own)])
+        return keep_rows(numbered, [drawn, *own], self.max_rows_per_unit)

@@ -1,0 +1,1 @@
+"""Estimates from noisy marginals. This room sees only released numbers, and imports no engine."""
