@@ -355,7 +355,6 @@ _ROOMS = {
 bind("Release.plot", lambda: import_module("deniable.figures.releases").bars)
 _CROSSTABS = "deniable.synth.crosstabs.crosstab_release"
 bind("Session.crosstabs", lambda: import_module(_CROSSTABS).release_crosstabs)
-bind("Session.explain_crosstabs", lambda: import_module(_CROSSTABS).explain_crosstabs)
 
 
 def __getattr__(name: str) -> object:

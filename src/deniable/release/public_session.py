@@ -113,13 +113,15 @@ class Session(Door):
         missing: bool = True,
         confidence: Number = 0.95,
         fresh: bool = False,
+        explain: bool = False,
     ) -> Any:
         """Several cross-tables of one table at one price. They add up to each other.
 
         A column is counted by its declared keys, or in intervals: `cuts` says where they begin.
         `weights` make some tables more accurate: twice the weight, about half the variance or
         less. With `missing`, NULL and values that are not declared are a cell of their own;
-        without it, rows with such a value in any of the columns are left out.
+        without it, rows with such a value in any of the columns are left out. `explain` shows
+        what would be measured, with which noise and margins, and spends nothing.
 
         >>> import deniable as dp
         >>> import pyarrow as pa
@@ -141,33 +143,8 @@ class Session(Door):
             missing=missing,
             confidence=confidence,
             fresh=fresh,
+            explain=explain,
         )
-
-    def explain_crosstabs(
-        self,
-        tables: Sequence[Sequence[str]],
-        *,
-        epsilon: Number,
-        table: str | None = None,
-        delta: Number | None = None,
-        cuts: Mapping[str, Sequence[Any]] | None = None,
-        weights: Mapping[tuple[str, ...], Number] | None = None,
-        missing: bool = True,
-        confidence: Number = 0.95,
-    ) -> Branch:
-        """What `crosstabs` would measure, with which noise and margins. Nothing is spent."""
-        tree: Branch = implementation("Session.explain_crosstabs")(
-            self,
-            tables,
-            table=table,
-            epsilon=epsilon,
-            delta=delta,
-            cuts=cuts,
-            weights=weights,
-            missing=missing,
-            confidence=confidence,
-        )
-        return tree
 
     def partition(
         self, column: str, keys: Sequence[KeyValue], *, table: str | None = None
@@ -187,7 +164,7 @@ class Session(Door):
         >>> print(data.remaining)
         epsilon 0.5, delta 0
         """
-        parts = self._rows.divide(self.policy, column, keys, table)
+        parts = self.rows.divide(self.policy, column, keys, table)
         return {key: self._about(part) for key, part in parts.items()}
 
     def _about(self, rows: TablePart) -> "Session":
@@ -197,6 +174,6 @@ class Session(Door):
         return child
 
     def __repr__(self) -> str:
-        about = str(self._rows) if self._rows.part else ", ".join(self.policy.tables)
+        about = str(self.rows) if self.rows.part else ", ".join(self.policy.tables)
         what = "rehearsal" if self.rehearsal else "session"
         return f"<{what} about {about}: {self.remaining} left>"

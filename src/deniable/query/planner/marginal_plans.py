@@ -1,9 +1,9 @@
 """Plans that measure marginals: the counts of all combinations of some columns' cells.
 
-A cell is a whole number from 0 that an expression gives each row; the expressions and their
-numbers of cells are public. So every combination is declared, and is answered even if it has no
-rows. A unit has at most m rows in all marginals alike, and they may all be in one cell. So it
-moves a marginal by m (add-remove) or by m times the root of 2 (replace), in L2.
+A cell is a value that an expression gives each row; the expressions and the lists of cells are
+public. So every combination is declared, and is answered even if it has no rows. A unit has at
+most m rows in all marginals alike, and they may all be in one cell. So it moves a marginal by m
+(add-remove) or by m times the root of 2 (replace), in L2.
 """
 
 from collections.abc import Sequence
@@ -28,11 +28,11 @@ _ROW = Contribution(size=1, total=1, low=0, high=1)
 
 @dataclass(frozen=True, slots=True)
 class CellColumn:
-    """The cells of one column: the expression that gives each row its cell, 0 to size - 1."""
+    """The cells of one column, and the expression that gives each row its cell. It is NULL for
+    a row without one."""
 
-    name: str
+    key: GroupKey
     expression: Expression
-    size: int
 
 
 class MarginalPlanner:
@@ -49,10 +49,7 @@ class MarginalPlanner:
         count = Named(COUNT, COUNT_ROWS)
         _, scope = resolve_question(Question(table.name, None, (), (count,)), policy)
         self.table, self.columns, self._origin = scope.table, tuple(columns), scope.origin
-        self._keys = tuple(
-            GroupKey(column.name, "number", tuple(range(column.size)), Fraction(1))
-            for column in columns
-        )
+        self._keys = tuple(column.key for column in columns)
         expressions = [scope.resolve(column.expression) for column in columns]
         groupings = tuple(map(Grouping, self._keys, expressions))
         limit = scope.table.max_rows_per_unit_per_group
@@ -72,6 +69,12 @@ class MarginalPlanner:
         )
         return root_up(square)
 
+    def _noise(self, mu_squared: Fraction) -> Gaussian:
+        """Noise that costs this much for one marginal."""
+        sensitivity = self.sensitivity
+        variance = sensitivity**2 / positive(mu_squared, "mu_squared")
+        return Gaussian(variance=variance, sensitivity=sensitivity)
+
     def plan(
         self,
         places: tuple[int, ...],
@@ -83,9 +86,7 @@ class MarginalPlanner:
         """The plan that measures the marginal of the columns at these places, with Gaussian
         noise that costs `mu_squared`. Its price is the epsilon that this has at `delta`."""
         keys = tuple(self._keys[place] for place in places)
-        rows, sensitivity = self.max_rows_per_unit, self.sensitivity
-        variance = sensitivity**2 / positive(mu_squared, "mu_squared")
-        mechanism = Gaussian(variance=variance, sensitivity=sensitivity)
+        rows, mechanism = self.max_rows_per_unit, self._noise(mu_squared)
         names = ", ".join(key.name for key in keys)
         about = f"rows by {names}" if keys else "rows"
         shown = tuple(_shown(key, place) for place, key in enumerate(keys))

@@ -1,6 +1,6 @@
 """Statements that count marginals: how many rows have each combination of some columns' cells.
 
-    rows       the cells k0, k1, ... of each row (`input_rows`), as whole numbers from 0
+    rows       the cells k0, k1, ... of each row (`input_rows`)
     numbered   a unit's equal rows with different numbers
     ranked     of each unit: its rows in the order of a keyed hash
     kept       the first `max_rows_per_unit` rows of each unit

@@ -38,13 +38,18 @@ class CrosstabPlans:
 
     table: Table
     cells: tuple[ColumnCells, ...]  # of every column that is used
-    wanted: tuple[Columns, ...]  # as they were asked
+    asked: tuple[Columns, ...]  # the places of each table's columns, in the order given
     shares: Mapping[Columns, Fraction]  # of mu squared, for each measured table
     plans: Mapping[Columns, Plan]
     epsilon: Fraction
     delta: Fraction
     confidence: Fraction
     excess: float  # the sum of variances over the least that any Gaussian noise allows
+
+    @property
+    def wanted(self) -> tuple[Columns, ...]:
+        """The same, each in ascending order."""
+        return tuple(tuple(sorted(columns)) for columns in self.asked)
 
     @property
     def sizes(self) -> tuple[int, ...]:
@@ -75,7 +80,7 @@ class CrosstabPlans:
     def explain(self) -> Branch:
         """What will be measured, with which noise and margins."""
         price = f"epsilon {decimal_text(self.epsilon)}, delta {decimal_text(self.delta)}"
-        margins = self.predict_margins().items()
+        margins = zip(self.asked, self.predict_margins().values(), strict=True)
         count = len(self.plans)
         return Branch(
             f"{len(self.wanted)} cross-tables of {self.table.name} at {price}, in one charge",
@@ -133,9 +138,8 @@ def plan_crosstabs(
     cells = tuple(
         cells_of(subject, name, cuts=given.get(name), missing=missing) for name in used
     )
-    wanted = tuple(
-        tuple(sorted(used.index(name.lower()) for name in names)) for names in wanted_names
-    )
+    asked = tuple(tuple(used.index(name.lower()) for name in names) for names in wanted_names)
+    wanted = [tuple(sorted(columns)) for columns in asked]
     importance = _read_weights(weights, wanted_names, used)
     design = _design(cells, wanted, importance)
     price, spare = positive(epsilon, "epsilon"), read_delta(session.policy, delta)
@@ -145,15 +149,16 @@ def plan_crosstabs(
     counted = [column.counted for column in cells]
     planner = MarginalPlanner(session.policy, subject, counted, partial=not missing)
     plans = {
-        columns: session.restrict(
-            planner.plan(columns, mu_squared=mu_squared * share, delta=spare, confidence=level)
+        columns: session.rows.restrict(
+            planner.plan(columns, mu_squared=mu_squared * share, delta=spare, confidence=level),
+            session.policy,
         )
         for columns, share in shares.items()
     }
     excess = design.variance({columns: float(own) for columns, own in shares.items()})
     least = design.least_variance()
     return CrosstabPlans(
-        subject, cells, wanted, shares, plans, price, spare, level, excess / least
+        subject, cells, asked, shares, plans, price, spare, level, excess / least
     )
 
 

@@ -25,7 +25,7 @@ from deniable.synth.fit.residuals import Columns, Residuals, Table
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class Crosstab:
+class CrossTable:
     """One cross-table. `values` has an axis for each column; all cells have one margin."""
 
     columns: tuple[str, ...]
@@ -126,11 +126,9 @@ class Crosstabs:
         return tuple(one for one in found if one is not None)
 
     @property
-    def tables(self) -> Mapping[tuple[str, ...], Crosstab]:
+    def tables(self) -> Mapping[tuple[str, ...], CrossTable]:
         """The tables that were asked for, by their columns."""
-        return {
-            self.plans.names(columns): self._crosstab(columns) for columns in self.plans.wanted
-        }
+        return {names: self[names] for names in map(self.plans.names, self.plans.asked)}
 
     def to_dict(self) -> dict[str, Any]:
         """The tables, and the certified releases that they were estimated from, for JSON."""
@@ -149,21 +147,21 @@ class Crosstabs:
         """Writes `to_dict` to a file, as JSON."""
         Path(path).write_text(json.dumps(self.to_dict(), sort_keys=True) + "\n")
 
-    def __getitem__(self, columns: str | Sequence[str]) -> Crosstab:
+    def __getitem__(self, columns: str | Sequence[str]) -> CrossTable:
         """A table that was asked for, or one with fewer columns; in the order given."""
         names = (columns,) if isinstance(columns, str) else tuple(columns)
         known = {cells.column.lower(): i for i, cells in enumerate(self.plans.cells)}
         places = [known.get(str(name).lower(), -1) for name in names]
         own = tuple(sorted(places))
         if own not in self._fitted.variances or len(set(own)) < len(own):
-            asked = "; ".join(", ".join(self.plans.names(one)) for one in self.plans.wanted)
+            asked = "; ".join(", ".join(self.plans.names(one)) for one in self.plans.asked)
             raise InvalidParameter(
                 f"No table of {', '.join(map(str, names))} was released. There are: {asked}; "
                 "and those with fewer columns."
             )
         table = self._crosstab(own)
         order = [own.index(place) for place in places]
-        return Crosstab(
+        return CrossTable(
             tuple(table.columns[i] for i in order),
             tuple(table.labels[i] for i in order),
             np.transpose(table.values, order),
@@ -171,17 +169,17 @@ class Crosstabs:
             table.total,
         )
 
-    def __iter__(self) -> Iterator[Crosstab]:
+    def __iter__(self) -> Iterator[CrossTable]:
         return iter(self.tables.values())
 
     def __len__(self) -> int:
-        return len(self.plans.wanted)
+        return len(self.plans.asked)
 
-    def _crosstab(self, columns: Columns) -> Crosstab:
+    def _crosstab(self, columns: Columns) -> CrossTable:
         labels = tuple(self.plans.cells[place].labels for place in columns)
         values, names = self._fitted.table(columns), self.plans.names(columns)
         margin = self.plans.margin(self._fitted, columns)
-        return Crosstab(names, labels, values, margin, self.total)
+        return CrossTable(names, labels, values, margin, self.total)
 
     def __str__(self) -> str:
         return "\n\n".join([*map(str, self), self._footer()])

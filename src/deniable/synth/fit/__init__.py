@@ -1,1 +1,1 @@
-"""Estimates from noisy marginals. This room sees only released numbers, and imports no engine."""
+"""Estimates from noisy marginals. This room sees only noisy numbers, and imports no engine."""

@@ -64,7 +64,7 @@ def crosstabs(
     session_options.check_writable(save)
     if explain:
         with session_options.open_planner(policy, "planning") as planner:
-            print(planner.explain_crosstabs(asked, **options))
+            print(planner.crosstabs(asked, **options, explain=True))
         return
     with session_options.open_session(policy, "counting", analyst) as session:
         result = session.crosstabs(asked, **options)
