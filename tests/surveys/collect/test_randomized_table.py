@@ -3,6 +3,7 @@ from importlib import import_module
 import numpy as np
 import pytest
 
+import deniable as dp
 from deniable.errors import InvalidData, InvalidParameter
 from deniable.mechanisms import (
     OUE,
