@@ -13,7 +13,7 @@ from deniable.kernel.polynomials import Joint, RowSum
 from deniable.kernel.reading import read_statement
 from deniable.kernel.sources import PartRule
 from deniable.privacy import ApproximateLoss, GaussianLoss, Loss, PureLoss
-from deniable.query.plan.plan import Block, Choice, Plan
+from deniable.query.plan.plan import Block, Choice, Distances, Plan
 
 _ROW = Joint(1, 0, 1)  # what a row adds to a count
 Limits = tuple[int, int]  # the groups of one unit, and its rows in each
@@ -90,6 +90,7 @@ class _Check:
             raise PlanRefused("The plan has statements that nothing pays for.")
         found = self._groups(shared) if plan.engine_sql else []
         found += [self._block(block, _ROW, self._cells(block.sql)) for block in counted]
+        found += [] if plan.distances is None else [self._distances(plan.distances)]
         return (*found, *(self._chosen(choice) for choice in plan.choices))
 
     def _read(self, sql: str) -> tuple[LastSelect, Limits]:
@@ -172,6 +173,30 @@ class _Check:
         if not counts and not (answer.counts_values("n") and keys == answer.keys):
             raise PlanRefused("A statement of cells does not count rows or values.")
         return limits
+
+    def _distances(self, distances: Distances) -> Moved:
+        """Sums over cells of |scale * count - public integer|. A row moves one cell by `scale`,
+        and a sum of absolute values moves by no more than its terms together. So one unit moves
+        each distance by `scale` times its rows; replaced, by twice that. The mechanism chooses
+        by the size of one distance, once for each name, or adds noise to all of them."""
+        limits = [self._cells(table.sql) for table in distances.tables]
+        if self.plan.keys or type(distances.scale) is not int or distances.scale < 1:
+            raise PlanRefused("Distances have no groups, and whole scales.")
+        times = 1 if self.plan.neighbors == "add-remove" else 2
+        step = times * distances.scale * max(rows for _, rows in limits)
+        mechanism: Any = distances.mechanism
+        kind, declared = _kind(mechanism), mechanism.sensitivity
+        square = step**2 * (len(limits) if kind == "Gaussian" else 1)
+        if kind == "Exponential" and not mechanism.monotone and mechanism.step is None:
+            loss = mechanism.loss * len(distances.names)
+        elif kind == "Gaussian" and mechanism.step == 1:
+            loss = GaussianLoss(mu_squared=square / mechanism.variance)
+        else:
+            raise PlanRefused("The mechanism of distances has no rule.")
+        if square > declared**2:
+            told = f"One unit moves each of {distances.about} by {step}"
+            raise PlanRefused(f"{told}, and the plan declares {declared}.")
+        return Moved(distances.about, step, square, declared, loss)
 
     def _chosen(self, choice: Choice) -> Moved:
         """How many steps of its mechanism one unit is. A quantile's step is one row, a

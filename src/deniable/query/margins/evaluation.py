@@ -19,6 +19,7 @@ from deniable.query.plan.plan import (
     KeyColumn,
     Node,
     Number,
+    Told,
 )
 
 Values: TypeAlias = NDArray[Any]
@@ -39,7 +40,7 @@ def evaluate(node: Node, features: Mapping[str, Values], keys: Sequence[Values] 
 def _evaluate(node: Node, features: Mapping[str, Values], keys: Sequence[Values]) -> Values:
     if isinstance(node, Number):
         return np.asarray(float(node.value))
-    if isinstance(node, Feature | Chosen):
+    if isinstance(node, Feature | Chosen | Told):
         return features[node.name]
     if isinstance(node, KeyColumn):
         return keys[node.place]

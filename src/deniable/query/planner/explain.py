@@ -13,6 +13,7 @@ from deniable.query.plan.plan import (
     KeyColumn,
     Output,
     Plan,
+    Told,
 )
 
 
@@ -49,7 +50,7 @@ def explain(plan: Plan) -> Branch:
                 tuple(
                     Branch(_output(output, plan.confidence))
                     for output in plan.outputs
-                    if not isinstance(output.node, KeyColumn)
+                    if not isinstance(output.node, KeyColumn | Told)
                 ),
             ),
             *_groups(plan),

@@ -6,18 +6,28 @@ most m rows in all marginals alike, and they may all be in one cell. So it moves
 (add-remove) or by m times the root of 2 (replace), in L2.
 """
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from math import prod
 
 from deniable.exact.rationals import positive, rational
-from deniable.mechanisms import Gaussian
+from deniable.mechanisms import Exponential, Gaussian
 from deniable.policy import Policy, Table
 from deniable.query.language.question import Question
 from deniable.query.language.syntax_tree import Expression, Named
 from deniable.query.plan.contribution import Contribution
-from deniable.query.plan.plan import Block, Feature, GroupKey, KeyColumn, Output, Plan
+from deniable.query.plan.plan import (
+    Block,
+    Distance,
+    Distances,
+    Feature,
+    GroupKey,
+    KeyColumn,
+    Output,
+    Plan,
+    Told,
+)
 from deniable.query.relations.resolve import resolve_question
 from deniable.query.statements.input_rows import Grouping
 from deniable.query.statements.marginal_statement import COUNT, MarginalStatement
@@ -86,40 +96,118 @@ class MarginalPlanner:
         """The plan that measures the marginal of the columns at these places, with Gaussian
         noise that costs `mu_squared`. Its price is the epsilon that this has at `delta`."""
         keys = tuple(self._keys[place] for place in places)
-        rows, mechanism = self.max_rows_per_unit, self._noise(mu_squared)
+        mechanism = self._noise(mu_squared)
         names = ", ".join(key.name for key in keys)
         about = f"rows by {names}" if keys else "rows"
         shown = tuple(_shown(key, place) for place, key in enumerate(keys))
-        cells = prod(len(key.values or ()) for key in keys)
-        margin = float(mechanism.margin(confidence))
-        node = Feature(COUNT, 0)
+        margin, node = float(mechanism.margin(confidence)), Feature(COUNT, 0)
+        count = Output(COUNT, "COUNT(*)", node, None, None, True, margin, estimated=False)
+        return replace(
+            self._empty(confidence),
+            max_groups_per_unit=min(self.max_rows_per_unit, self.count_cells(places)),
+            keys=keys,
+            blocks=(Block((COUNT,), about, mechanism, reach=_ROW),),
+            outputs=(*shown, count),
+            epsilon=rational(mechanism.loss.epsilon(delta)),
+            delta=delta,
+            engine_sql=self._statement.count(places),
+        )
+
+    def plan_tree(
+        self,
+        models: Mapping[tuple[int, ...], Sequence[int]],
+        *,
+        scale: int,
+        epsilon: Fraction,
+        confidence: Fraction,
+    ) -> Plan:
+        """The plan that chooses a tree of pairs of columns: pairs whose counts lie far from
+        their model, an integer for each cell, are more probable. Each choice costs `epsilon`
+        in the exponential mechanism."""
+        tables = self._distances(models)
+        names = tuple(f"edge {i}" for i in range(len({p for pair in models for p in pair}) - 1))
+        chosen = Distances(names, "tables to measure", tables, scale, Exponential(epsilon=1))
+        far = root_up(int(chosen.reach(self.max_rows_per_unit, self.table.neighbors)))
+        chosen = replace(chosen, mechanism=Exponential(epsilon=epsilon, sensitivity=far))
+        return replace(
+            self._empty(confidence),
+            outputs=tuple(map(_told, names)),
+            epsilon=epsilon * len(names),
+            distances=chosen,
+        )
+
+    def plan_distances(
+        self,
+        models: Mapping[tuple[int, ...], Sequence[int]],
+        *,
+        scale: int,
+        mu_squared: Fraction,
+        delta: Fraction,
+        confidence: Fraction,
+    ) -> Plan:
+        """The plan that measures how far tables of counts lie from their models, with Gaussian
+        noise that costs `mu_squared` for all of them together."""
+        tables = self._distances(models)
+        names = tuple(f"distance {i}" for i in range(len(tables)))
+        measured = Distances(names, "errors of tables", tables, scale, Gaussian(variance=1))
+        far = root_up(int(measured.reach(self.max_rows_per_unit, self.table.neighbors)))
+        noise = Gaussian(variance=far**2 / mu_squared, sensitivity=far)
+        return replace(
+            self._empty(confidence),
+            outputs=tuple(map(_told, names)),
+            epsilon=rational(noise.loss.epsilon(delta)),
+            delta=delta,
+            distances=replace(measured, mechanism=noise),
+        )
+
+    def _distances(
+        self, models: Mapping[tuple[int, ...], Sequence[int]]
+    ) -> tuple[Distance, ...]:
+        return tuple(
+            Distance(
+                ", ".join(self._keys[place].name for place in places),
+                self._statement.number_cells(places),
+                tuple(model),
+                (places[0], places[-1]),
+            )
+            for places, model in models.items()
+        )
+
+    def count_cells(self, places: tuple[int, ...]) -> int:
+        """How many cells a marginal has."""
+        return prod(len(self._keys[place].values or ()) for place in places)
+
+    def _empty(self, confidence: Fraction) -> Plan:
+        """A plan about the rows that are counted, without anything that is released."""
+        rows = self.max_rows_per_unit
         return Plan(
             table=self._origin.tables[0],
             beside=self._origin.tables[1:],
             public=self._origin.public,
             unit=self._origin.unit,
             neighbors=self.table.neighbors,
-            max_groups_per_unit=min(rows, cells),
+            max_groups_per_unit=1,
             max_rows_per_unit_per_group=rows,
             max_rows_per_unit=rows,
-            keys=keys,
-            blocks=(Block((COUNT,), about, mechanism, reach=_ROW),),
+            keys=(),
+            blocks=(),
             thresholding=None,
-            outputs=(
-                *shown,
-                Output(COUNT, "COUNT(*)", node, None, None, True, margin, estimated=False),
-            ),
+            outputs=(),
             having=None,
             order=(),
             limit=None,
             other=False,
             nonnegative=False,
             confidence=confidence,
-            epsilon=rational(mechanism.loss.epsilon(delta)),
-            delta=delta,
-            engine_sql=self._statement.count(places),
+            epsilon=Fraction(0),
+            delta=Fraction(0),
+            engine_sql="",
             notes=(),
         )
+
+
+def _told(name: str) -> Output:
+    return Output(name, name, Told(name), None, None, False, None, False)
 
 
 def _shown(key: GroupKey, place: int) -> Output:

@@ -15,6 +15,7 @@ from dataclasses import dataclass
 
 from sqlglot import exp
 
+from deniable.query.plan.key_list import listed_values
 from deniable.query.plan.statement_text import StatementText
 from deniable.query.relations.scope import Scope
 from deniable.query.relations.sql_nodes import (
@@ -23,6 +24,7 @@ from deniable.query.relations.sql_nodes import (
     keep_rows,
     keyed_hash,
     named,
+    number,
     subquery,
 )
 from deniable.query.statements.input_rows import Grouping, InputRows, key_columns
@@ -59,20 +61,45 @@ class MarginalStatement:
         answer = subquery(chosen, "parts").select(*keys, count, copy=False)
         return StatementText(answer.group_by(*own, copy=False))
 
+    def number_cells(self, places: tuple[int, ...]) -> StatementText:
+        """The same with one number for each combination, `cell`: the last column's cells vary
+        fastest."""
+        counted = subquery(self.count(places).tree, "counted")  # type: ignore[arg-type]
+        cell: Sql | None = None
+        for i, place in enumerate(places):
+            key = self.groupings[place].key
+            own = exp.Case(this=exp.column(f"k{i}"))
+            for number_of, value in enumerate(listed_values(key)):
+                own = own.when(_literal(value), number(number_of), copy=False)
+            size = number(len(key.values or ()))
+            cell = own if cell is None else _times_plus(cell, size, own)
+        assert cell is not None
+        return StatementText(counted.select(named(cell, "cell"), exp.column(COUNT), copy=False))
+
     def _cells(self, groupings: tuple[Grouping, ...]) -> exp.Select:
         return InputRows(self.scope, None, groupings, (), other=False).sql()
 
     def _keep_rows(self) -> exp.Select:
         """The first rows of each unit, by a hash of all their cells."""
         cells = key_columns(self.groupings)
-        number = exp.Window(
+        place = exp.Window(
             this=exp.RowNumber(),
             partition_by=[exp.column("u"), *copies(cells)],
             order=exp.Order(expressions=[exp.Ordered(this=cells[0].copy())]),
             over="OVER",
         )
         held = subquery(self._cells(self.groupings), "rows")
-        numbered = held.select(exp.Star(), named(number, "j"), copy=False)
+        numbered = held.select(exp.Star(), named(place, "j"), copy=False)
         own: list[Sql] = [*copies(cells), exp.column("j")]
         drawn = keyed_hash([*self.scope.identity, *copies(own)])
         return keep_rows(numbered, [drawn, *own], self.max_rows_per_unit)
+
+
+def _times_plus(before: Sql, size: Sql, own: Sql) -> Sql:
+    return exp.Add(this=exp.Mul(this=before, expression=size), expression=own)
+
+
+def _literal(value: str | int | bool) -> Sql:
+    if isinstance(value, bool):
+        return exp.Boolean(this=value)
+    return number(value) if isinstance(value, int) else exp.Literal.string(value)
