@@ -146,6 +146,52 @@ class Session(Door):
             explain=explain,
         )
 
+    def copy(
+        self,
+        table: str | None = None,
+        *,
+        epsilon: Number,
+        delta: Number | None = None,
+        columns: Sequence[str] | None = None,
+        cuts: Mapping[str, Sequence[Any]] | None = None,
+        workload: Sequence[Sequence[str]] | None = None,
+        rows: int | None = None,
+        method: str = "auto",
+        missing: bool = True,
+        confidence: Number = 0.95,
+        explain: bool = False,
+    ) -> Any:
+        """A private copy of a table: rows that look like its rows, with a scorecard.
+
+        Numbers are cut at private quantiles, or at public `cuts`. `workload` names the tables
+        that the scorecard is about: all pairs of columns unless given. The copy has as many
+        rows as the table, by a noisy count, or `rows`. With `missing`, NULL and values that are
+        not declared are a value of their own, NULL; without it, such rows are left out.
+        `explain` shows what would be measured, and spends nothing.
+
+        >>> import deniable as dp
+        >>> import pyarrow as pa
+        >>> people = pa.table({"sex": ["f", "m"] * 500, "smokes": [True, False] * 500})
+        >>> data = dp.protect(people, keys={"sex": ["f", "m"]}, epsilon=2, delta=1e-6)
+        >>> copy = data.copy(epsilon=2, rows=100)
+        >>> len(copy), copy.tree
+        (100, (('sex', 'smokes'),))
+        """
+        return implementation("Session.copy")(
+            self,
+            table,
+            epsilon=epsilon,
+            delta=delta,
+            columns=columns,
+            cuts=cuts,
+            workload=workload,
+            rows=rows,
+            method=method,
+            missing=missing,
+            confidence=confidence,
+            explain=explain,
+        )
+
     def partition(
         self, column: str, keys: Sequence[KeyValue], *, table: str | None = None
     ) -> "dict[KeyValue, Session]":

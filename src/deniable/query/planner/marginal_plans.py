@@ -61,7 +61,8 @@ class MarginalPlanner:
         self.table, self.columns, self._origin = scope.table, tuple(columns), scope.origin
         self._keys = tuple(column.key for column in columns)
         expressions = [scope.resolve(column.expression) for column in columns]
-        groupings = tuple(map(Grouping, self._keys, expressions))
+        pairs = zip(self._keys, expressions, strict=True)
+        groupings = tuple(Grouping(key, value, in_plan=False) for key, value in pairs)
         limit = scope.table.max_rows_per_unit_per_group
         self._statement = MarginalStatement(scope, groupings, limit, partial)
 

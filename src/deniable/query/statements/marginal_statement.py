@@ -72,7 +72,8 @@ class MarginalStatement:
             for number_of, value in enumerate(listed_values(key)):
                 own = own.when(_literal(value), number(number_of), copy=False)
             size = number(len(key.values or ()))
-            cell = own if cell is None else _times_plus(cell, size, own)
+            wide = exp.cast(own, "bigint", copy=False)  # small literals are small integers
+            cell = wide if cell is None else _times_plus(cell, size, wide)
         assert cell is not None
         return StatementText(counted.select(named(cell, "cell"), exp.column(COUNT), copy=False))
 
