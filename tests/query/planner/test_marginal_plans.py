@@ -66,3 +66,58 @@ def test_the_price_is_the_epsilon_at_delta():
         plan = plan_of(opened)
         assert plan.loss.fits(dp.ApproximateLoss(plan.epsilon, plan.delta))
         assert not plan.loss.fits(dp.ApproximateLoss(plan.epsilon * Fraction(99, 100), 1e-6))
+
+
+def far_plans(opened):
+    """A tree of choices, and noisy distances, from models of zeros."""
+    table = opened.policy.tables["t"]
+    counted = [cells_of(table, name).counted for name in ("ward", "old")]
+    planner = MarginalPlanner(opened.policy, table, counted)
+    models = {(0, 1): [0] * 9}
+    level = {"scale": 8, "confidence": Fraction(19, 20)}
+    tree = planner.plan_tree(models, epsilon=Fraction(1, 2), **level)
+    more = {(0, 1): [0] * 9, (0,): [0] * 3}
+    price = {"mu_squared": Fraction(1, 3), "delta": Fraction(1, 10**6)}
+    return tree, planner.plan_distances(more, **price, **level)
+
+
+@pytest.mark.parametrize("neighbors", ["add-remove", "replace"])
+def test_the_kernel_refuses_smaller_distances(neighbors):
+    with session(neighbors) as opened:
+        for plan in far_plans(opened):
+            assert "moves" in opened.describe_check(plan)
+            check_sensitivities(plan)
+            far = plan.distances
+            times = 5 * 8 * (1 if neighbors == "add-remove" else 2)
+            many = 2 if isinstance(far.mechanism, Gaussian) else 1
+            exact = times**2 * many
+            assert exact <= far.mechanism.sensitivity**2 < exact * (1 + Fraction(1, 10**9))
+            less = far.mechanism.sensitivity * Fraction(99, 100)
+            price = (
+                {"variance": far.mechanism.variance}
+                if isinstance(far.mechanism, Gaussian)
+                else {"epsilon": far.mechanism.epsilon}
+            )
+            small = type(far.mechanism)(**price, sensitivity=less)
+            with pytest.raises(PlanRefused, match="declares"):
+                opened.describe_check(replace(plan, distances=replace(far, mechanism=small)))
+
+
+def test_every_choice_of_a_tree_is_charged():
+    with session() as opened:
+        tree, _ = far_plans(opened)
+        twice = replace(tree.distances, names=("one", "two"))
+        with pytest.raises(PlanRefused, match="more than it charges"):
+            opened.describe_check(replace(tree, distances=twice))
+
+
+def test_distances_need_rows_of_one_answer():
+    with session() as opened:
+        tree, _ = far_plans(opened)
+        for wrong in (
+            replace(tree.distances, scale=0),
+            replace(tree.distances, mechanism=dp.Laplace(epsilon=1)),
+            replace(tree.distances, mechanism=dp.Exponential(epsilon=1, monotone=True)),
+        ):
+            with pytest.raises(PlanRefused):
+                opened.describe_check(replace(tree, distances=wrong))

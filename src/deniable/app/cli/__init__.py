@@ -12,6 +12,7 @@ from deniable.app.cli.commands import (
     audit,
     budget,
     check,
+    copy,
     crosstabs,
     demo,
     explain,
@@ -42,6 +43,7 @@ app = typer.Typer(
 app.command()(audit.audit)
 app.command()(budget.budget)
 app.command()(check.check)
+app.command()(copy.copy)
 app.command()(crosstabs.crosstabs)
 app.command()(demo.demo)
 # A question may begin with a minus sign, such as the comment "-- by ward".
