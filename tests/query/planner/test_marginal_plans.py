@@ -75,7 +75,8 @@ def far_plans(opened):
     planner = MarginalPlanner(opened.policy, table, counted)
     models = {(0, 1): [0] * 9}
     level = {"scale": 8, "confidence": Fraction(19, 20)}
-    tree = planner.plan_tree(models, epsilon=Fraction(1, 2), **level)
+    places = {(0, 1): list(range(9))}
+    tree = planner.plan_tree(models, places, epsilon=Fraction(1, 2), **level)
     more = {(0, 1): [0] * 9, (0,): [0] * 3}
     price = {"mu_squared": Fraction(1, 3), "delta": Fraction(1, 10**6)}
     return tree, planner.plan_distances(more, **price, **level)

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from deniable.mechanisms import Exponential
-from deniable.query.plan.plan import Distance
+from deniable.query.plan.plan import TableDistance
 from deniable.release.answer.cell_places import PlacedCells
 from deniable.release.answer.distances import MOST_ROWS, choose_tree, measure_distance
 
@@ -20,7 +20,7 @@ def cells(counts):
 
 
 def test_a_distance_is_exact():
-    table = Distance("a, b", "", (1000, 0, 3 * SCALE), (0, 1))
+    table = TableDistance("a, b", "", (1000, 0, 3 * SCALE), (0, 1))
     assert measure_distance(table, SCALE, cells([2, 0, 1])) == 1048 + 2 * SCALE
 
 
@@ -38,7 +38,7 @@ def test_a_unit_moves_a_distance_by_its_rows(size, rows, times):
             right[dice.randrange(count)] += 1
             if times == 2:
                 left[dice.randrange(count)] += 1
-        table = Distance("a, b", "", model, (0, 1))
+        table = TableDistance("a, b", "", model, (0, 1))
         apart = abs(
             measure_distance(table, SCALE, cells(left))
             - measure_distance(table, SCALE, cells(right))
@@ -49,7 +49,7 @@ def test_a_unit_moves_a_distance_by_its_rows(size, rows, times):
 
 
 def test_huge_counts_are_cut_and_nothing_fails():
-    table = Distance("a", "", (0, 0), (0, 0))
+    table = TableDistance("a", "", (0, 0), (0, 0))
     assert measure_distance(table, SCALE, cells([2**53, 0])) == SCALE * MOST_ROWS
 
 

@@ -53,7 +53,7 @@ Json: TypeAlias = dict[str, Any] | list[Any] | str | int | float | bool | None
 KINDS: tuple[type, ...] = (
     *(Plan, parts.GroupKey, parts.Block, Contribution, parts.Choice, parts.Output),
     *(parts.Number, parts.Feature, parts.Chosen, parts.KeyColumn, parts.Operation),
-    *(parts.Distances, parts.Distance, parts.Told),
+    *(parts.Distances, parts.TableDistance, parts.Told),
     *(Laplace, Gaussian, Thresholding, PermuteAndFlip, Quantiles, Exponential),
 )
 

@@ -170,14 +170,20 @@ class Choice:
 
 
 @dataclass(frozen=True, slots=True)
-class Distance:
-    """How far a table of counts lies from public integers: the sum over its cells of
-    |scale * count - model|."""
+class TableDistance:
+    """How far a table of counts lies from public integers: the sum over the model's cells of
+    |scale * count - model|. A cell of the model may stand for several counted cells."""
 
     about: str  # "ward, age"
     sql: str
-    model: tuple[int, ...]  # one integer for each cell
+    model: tuple[int, ...]
     ends: tuple[int, int] = (0, 0)  # of a table that may be chosen: the columns that it joins
+    places: tuple[int, ...] = ()  # the model's cell of each counted cell; empty: the same cell
+
+    @property
+    def cells(self) -> int:
+        """The number of counted cells, including empty ones."""
+        return len(self.places) or len(self.model)
 
     @property
     def name(self) -> str:
@@ -197,7 +203,7 @@ class Distances:
 
     names: tuple[str, ...]  # of what is released
     about: str
-    tables: tuple[Distance, ...]
+    tables: tuple[TableDistance, ...]
     scale: int
     mechanism: Exponential | Gaussian
 

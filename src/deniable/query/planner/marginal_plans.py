@@ -19,13 +19,13 @@ from deniable.query.language.syntax_tree import Expression, Named
 from deniable.query.plan.contribution import Contribution
 from deniable.query.plan.plan import (
     Block,
-    Distance,
     Distances,
     Feature,
     GroupKey,
     KeyColumn,
     Output,
     Plan,
+    TableDistance,
     Told,
 )
 from deniable.query.relations.resolve import resolve_question
@@ -117,15 +117,16 @@ class MarginalPlanner:
     def plan_tree(
         self,
         models: Mapping[tuple[int, ...], Sequence[int]],
+        places: Mapping[tuple[int, ...], Sequence[int]],
         *,
         scale: int,
         epsilon: Fraction,
         confidence: Fraction,
     ) -> Plan:
         """The plan that chooses a tree of pairs of columns: pairs whose counts lie far from
-        their model, an integer for each cell, are more probable. Each choice costs `epsilon`
-        in the exponential mechanism."""
-        tables = self._distances(models)
+        their model are more probable. `places` says which cell of the model each cell is in.
+        Each choice costs `epsilon` in the exponential mechanism."""
+        tables = self._distances(models, places)
         names = tuple(f"edge {i}" for i in range(len({p for pair in models for p in pair}) - 1))
         chosen = Distances(names, "tables to measure", tables, scale, Exponential(epsilon=1))
         far = root_up(int(chosen.reach(self.max_rows_per_unit, self.table.neighbors)))
@@ -162,14 +163,17 @@ class MarginalPlanner:
         )
 
     def _distances(
-        self, models: Mapping[tuple[int, ...], Sequence[int]]
-    ) -> tuple[Distance, ...]:
+        self,
+        models: Mapping[tuple[int, ...], Sequence[int]],
+        merged: Mapping[tuple[int, ...], Sequence[int]] | None = None,
+    ) -> tuple[TableDistance, ...]:
         return tuple(
-            Distance(
+            TableDistance(
                 ", ".join(self._keys[place].name for place in places),
                 self._statement.number_cells(places),
                 tuple(model),
                 (places[0], places[-1]),
+                () if merged is None else tuple(merged[places]),
             )
             for places, model in models.items()
         )

@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from deniable.mechanisms import Exponential, Gaussian
-from deniable.query.plan.plan import Distance, Plan
+from deniable.query.plan.plan import Plan, TableDistance
 from deniable.release.answer.cell_places import PlacedCells
 
 MOST_ROWS = 1 << 40  # in one cell, so that sums of scaled counts fit into 64 bits
@@ -34,10 +34,11 @@ def draw_distances(plan: Plan, cells: Mapping[str, PlacedCells]) -> dict[str, in
     return dict(zip(distances.names, drawn, strict=False))
 
 
-def measure_distance(table: Distance, scale: int, cells: PlacedCells) -> int:
+def measure_distance(table: TableDistance, scale: int, cells: PlacedCells) -> int:
     """The sum over cells of |scale * count - model|, exactly."""
     counts = np.zeros(len(table.model), dtype=np.int64)
-    np.add.at(counts, cells.cell, np.minimum(cells.count, MOST_ROWS))
+    places = np.array(table.places or range(len(table.model)), dtype=np.int64)
+    np.add.at(counts, places[cells.cell], np.minimum(cells.count, MOST_ROWS))
     apart = np.abs(scale * np.minimum(counts, MOST_ROWS) - np.array(table.model))
     return min(int(sum(apart.tolist())), 1 << 62)
 

@@ -67,52 +67,48 @@ class CopyPlan:
     def explain(self, session: Door) -> Branch:
         """What will be measured, with which noise, and what goes to what."""
         price = f"epsilon {decimal_text(self.epsilon)}, delta {decimal_text(self.delta)}"
-        budget, rho, count = self.budget, self.rho, len(self.columns)
         known = [own for own in self.cells if own is not None]
         planner = self.planner(session, known)
         reach, unit = float(planner.sensitivity), planner.max_rows_per_unit
-        lines = [Branch(self.why)]
-        if budget.cut:
-            names = [self.columns[i] for i, own in enumerate(self.cells) if own is None]
-            lines.append(
-                Branch(
-                    f"{percent(budget.cuts)} cuts {', '.join(names)} at "
-                    f"{len(LEVELS)} private quantiles, inside the declared bounds"
-                )
-            )
-        deviation = reach / sqrt(budget.one_way_mu_squared(rho))
+        lines = [self.why, *self._explain_cuts(), *self._explain_tables(reach)]
+        steps = unit * (1 if self.table.neighbors == "add-remove" else 2)
+        budget = self.budget
+        far = steps * sqrt(len(self.scored) / budget.scorecard_mu_squared(self.rho))
         lines.append(
-            Branch(
-                f"{percent(budget.one_ways)} measures {count} columns, standard deviation "
-                f"{deviation:,.1f} rows in each cell"
-            )
+            f"{percent(budget.scorecard)} scores {len(self.scored)} tables of the copy, "
+            f"standard deviation {far:,.0f} rows"
         )
-        if count > 1:
-            deviation = reach / sqrt(budget.pair_mu_squared(rho))
-            lines += [
-                Branch(
-                    f"{percent(budget.choice)} chooses {count - 1} of "
-                    f"{count * (count - 1) // 2} pairs by the exponential mechanism"
-                ),
-                Branch(
-                    f"{percent(budget.pairs)} measures these pairs, standard deviation "
-                    f"{deviation:,.1f} rows in each cell"
-                ),
-            ]
-        if budget.scorecard:
-            steps = unit * (1 if self.table.neighbors == "add-remove" else 2)
-            far = steps * sqrt(len(self.scored) / budget.scorecard_mu_squared(rho))
-            lines.append(
-                Branch(
-                    f"{percent(budget.scorecard)} scores {len(self.scored)} tables of the "
-                    f"copy, standard deviation {far:,.0f} rows"
-                )
-            )
         who = "row" if self.table.unit is None else self.table.unit
-        lines.append(
-            Branch(f"one {who} counts with at most {unit} rows ({self.table.neighbors})")
-        )
-        return Branch(f"A copy of {self.table.name} at {price}, in one charge", tuple(lines))
+        lines.append(f"one {who} counts with at most {unit} rows ({self.table.neighbors})")
+        title = f"A copy of {self.table.name} at {price}, in one charge"
+        return Branch(title, tuple(map(Branch, lines)))
+
+    def _explain_cuts(self) -> list[str]:
+        names = [self.columns[i] for i, own in enumerate(self.cells) if own is None]
+        if not names:
+            return []
+        return [
+            f"{percent(self.budget.cuts)} cuts {', '.join(names)} at {len(LEVELS)} private "
+            "quantiles, inside the declared bounds"
+        ]
+
+    def _explain_tables(self, reach: float) -> list[str]:
+        budget, rho, count = self.budget, self.rho, len(self.columns)
+        deviation = reach / sqrt(budget.one_way_mu_squared(rho))
+        lines = [
+            f"{percent(budget.one_ways)} measures {count} columns, standard deviation "
+            f"{deviation:,.1f} rows in each cell"
+        ]
+        if count < 2:
+            return lines
+        deviation = reach / sqrt(budget.pair_mu_squared(rho))
+        return [
+            *lines,
+            f"{percent(budget.choice)} chooses {count - 1} of {count * (count - 1) // 2} pairs "
+            "by the exponential mechanism",
+            f"{percent(budget.pairs)} measures these pairs, standard deviation "
+            f"{deviation:,.1f} rows in each cell",
+        ]
 
 
 def plan_copy(

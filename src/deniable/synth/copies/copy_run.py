@@ -67,9 +67,8 @@ class _Measuring:
         total = estimate_total(noisy)
         merged = [MergedCells.of_counts(own.counts, sqrt(own.variance)) for own in noisy]
         single = [_merge(own, by) for own, by in zip(noisy, merged, strict=True)]
-        model = TreeModel.fit(single, {}, total)
-        full = [by.spread(own) for by, own in zip(merged, model.one_ways, strict=True)]
-        tree = self._choose_tree(cells, full, total)
+        alone = TreeModel.fit(single, {}, total).one_ways
+        tree = self._choose_tree(cells, merged, alone, total)
         pairs = self._measure_pairs(cells, merged, tree)
         model = TreeModel.fit(single, pairs, total)
         count = made.rows if made.rows is not None else max(0, round(total))
@@ -122,9 +121,14 @@ class _Measuring:
         return [self._measure(cells, (place,), price) for place in range(len(cells))]
 
     def _choose_tree(
-        self, cells: Sequence[ColumnCells], one_ways: Sequence[Any], total: float
+        self,
+        cells: Sequence[ColumnCells],
+        merged: Sequence[MergedCells],
+        one_ways: Sequence[Any],
+        total: float,
     ) -> list[Pair]:
-        """Pairs that independent columns describe badly are more probable."""
+        """Pairs that independent columns describe badly are more probable. Cells are counted
+        as they are, and rare ones are merged before they are compared."""
         count = len(cells)
         if count < 2:
             return []
@@ -133,9 +137,13 @@ class _Measuring:
             (a, b): _whole(np.outer(one_ways[a], one_ways[b]) / max(total, 1.0))
             for a, b in candidates
         }
+        places: dict[tuple[int, ...], list[int]] = {
+            (a, b): _cross(merged[a], merged[b]) for a, b in candidates
+        }
         made = self.made
         plan = made.planner(self.session, cells).plan_tree(
             models,
+            places,
             scale=SCALE,
             epsilon=made.budget.choice_epsilon(made.rho),
             confidence=made.confidence,
@@ -186,6 +194,12 @@ def _merge(noisy: NoisyTable, by: MergedCells) -> NoisyTable:
     """The noisy table over merged cells. The merged cell's own variance is larger; its weight
     in a mean with sums of pairs is that of the other cells."""
     return NoisyTable(by.add_up(noisy.counts), noisy.variance)
+
+
+def _cross(first: MergedCells, second: MergedCells) -> list[int]:
+    """The merged cell of each pair of cells."""
+    both = np.add.outer(np.array(first.place) * second.size, np.array(second.place))
+    return [int(place) for place in both.ravel()]
 
 
 def _whole(table: Any) -> list[int]:
