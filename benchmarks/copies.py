@@ -45,7 +45,7 @@ def read(folder: Path) -> tuple[pa.Table, dict[str, int]]:
 def error(
     codes: Codes, estimate: Callable[[tuple[int, ...]], Any], sizes: list[int], degree: int
 ) -> float:
-    """The mean error over all tables of so many columns."""
+    """The mean error over all tables of that many columns."""
     errors = []
     for places in combinations(range(len(sizes)), degree):
         exact = marginal(codes, places, sizes) / len(codes)

@@ -12,6 +12,8 @@ from deniable.synth.domain.column_cells import cells_of
 from tests.engines.neighbors import SALT, excess, told
 
 MOST = 3  # rows of one unit
+SCALE = 16
+PAIRS = [(0, 1), (0, 2), (1, 2)]
 MARGINALS = [(), (0,), (1,), (2,), (0, 1), (0, 2), (1, 2), (0, 1, 2)]
 DECLARED = {
     "keys": {"ward": ["A", "B", "C"], "code": [1, 2, 3]},
@@ -80,18 +82,45 @@ def test_no_unit_moves_a_marginal_further_than_declared(size, neighbors, person,
             )
             for places in MARGINALS
         ]
-    farthest = 0
+        made.append(far_plan(planner(session, missing)))
+    farthest = scored = 0
     for number in range(pairs):
         both = frames(dice, person=person, neighbors=neighbors, alike=number == 0)
         left, right = (counted(frame, made, options) for frame in both)
-        for one, a, b in zip(made, left, right, strict=True):
+        scored = max(
+            scored, *(abs(a - b) for a, b in zip(*map(scores, (left, right)), strict=False))
+        )
+        for one, a, b in zip(made[:-1], left, right, strict=False):
             assert not excess(one, a, b)
             moved = {place: a[0].get(place, 0) - b[0].get(place, 0) for place in {*a[0], *b[0]}}
             farthest = max(farthest, sum(by**2 for by in moved.values()))
-        check_sums(left)
+        check_sums(left[:-1])
     most = MOST if person else 1
     reached = {"add-remove": most**2, "replace": 2 * most**2}[neighbors]
     assert farthest == reached  # the bound is tight, so noise for less would be caught
+    turns = {"add-remove": 1, "replace": 2}[neighbors]
+    assert made[-1].distances.mechanism.sensitivity == turns * most * SCALE >= scored
+    assert scored > 0 or neighbors == "replace"
+
+
+def far_plan(marginals):
+    """Distances of all pairs from models of zeros."""
+    models = {pair: [0] * marginals.count_cells(pair) for pair in PAIRS}
+    places = {pair: range(len(model)) for pair, model in models.items()}
+    price = {"scale": SCALE, "epsilon": Fraction(1), "confidence": 0.95}
+    return marginals.plan_tree(models, places, **price)
+
+
+def scores(found):
+    """The distances of one side, and that their cells are those of the marginals."""
+    marginals, (_, cells) = found[:-1], found[-1]
+    assert len(cells) == len(PAIRS)
+    distances = []
+    for pair, counts in zip(PAIRS, cells.values(), strict=True):
+        groups = marginals[MARGINALS.index(pair)][0]
+        assert sorted(counts.values()) == sorted(groups.values())
+        distances.append(sum(abs(SCALE * n) for n in counts.values()))
+    return distances
 
 
 def check_sums(tables):

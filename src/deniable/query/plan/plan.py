@@ -214,7 +214,7 @@ class Distances:
         return once if isinstance(self.mechanism, Gaussian) else once * len(self.names)
 
     def reach(self, rows: int, neighbors: Neighbors) -> Fraction:
-        """The square of how far a unit of so many rows moves one distance, or all of them."""
+        """The square of how far a unit of that many rows moves one distance, or all of them."""
         step = self.scale * rows * (1 if neighbors == "add-remove" else 2)
         many = len(self.tables) if isinstance(self.mechanism, Gaussian) else 1
         return Fraction(step**2 * many)

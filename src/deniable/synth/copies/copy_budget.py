@@ -32,7 +32,7 @@ class CopyBudget:
 
     @classmethod
     def split(cls, *, columns: int, cut: int, scored: bool) -> "CopyBudget":
-        """The fractions for a copy of so many columns, of which some are cut."""
+        """The fractions for a copy of that many columns, of which some are cut."""
         cuts = CUTS if cut else Fraction(0)
         scorecard = SCORECARD if scored else Fraction(0)
         rest = 1 - cuts - scorecard

@@ -185,7 +185,7 @@ def _find_cells(
     if cuts is not None and not bounded:
         raise InvalidParameter(
             f"`cuts` are for numbers with declared bounds, so that values can be drawn between "
-            f"them. {name} has none. Nothing was spent."
+            f"them. Declare the bounds of {name}, or its keys. Nothing was spent."
         )
     if bounded and cuts is None and not isinstance(column.keys, tuple):
         assert column.bounds is not None

@@ -34,7 +34,7 @@ from deniable.synth.fit.tree_model import (
 )
 from deniable.synth.sample.tree_rows import Codes, count_rows, sample_rows
 
-SCALE = 1 << 10  # models are whole numbers of so many parts of a row
+SCALE = 1 << 10  # models are whole numbers of parts of a row; this many are one row
 
 
 def release_copy(

@@ -132,7 +132,7 @@ def rows_to_arrow(
 
 
 def _to_array(column: Column, values: Sequence[Any]) -> "pa.Array[Any]":
-    """The values in the column's kind, also if there are none."""
+    """The values in the column's kind, also of an empty copy."""
     if column.kind == "number":
         whole = all(value is None or isinstance(value, int) for value in values)
         exact = column.integer or (column.step is not None and column.step.denominator == 1)
