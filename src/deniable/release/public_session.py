@@ -157,25 +157,24 @@ class Session(Door):
         workload: Sequence[Sequence[str]] | None = None,
         rows: int | None = None,
         method: str = "auto",
+        keys_epsilon: Number | None = None,
         missing: bool = True,
         confidence: Number = 0.95,
         explain: bool = False,
     ) -> Any:
         """A private copy of a table: rows that look like its rows, with a scorecard.
 
-        Numbers are cut at private quantiles, or at public `cuts`. `workload` names the tables
-        that the scorecard is about: all pairs of columns unless given. The copy has as many
-        rows as the table, by a noisy count, or `rows`. With `missing`, NULL and values that are
-        not declared are a value of their own, NULL; without it, such rows are left out.
-        `explain` shows what would be measured, and spends nothing.
+        Numbers are cut at private quantiles, or at public `cuts`. `keys_epsilon`, in addition,
+        finds frequent keys of texts. `workload` names the tables that are scored: all pairs
+        unless given. The copy has about as many rows as the table, or `rows`. Without `missing`,
+        rows with NULL or undeclared values are left out. `explain` spends nothing.
 
         >>> import deniable as dp
         >>> import pyarrow as pa
         >>> people = pa.table({"sex": ["f", "m"] * 500, "smokes": [True, False] * 500})
         >>> data = dp.protect(people, keys={"sex": ["f", "m"]}, epsilon=2, delta=1e-6)
-        >>> copy = data.copy(epsilon=2, rows=100)
-        >>> len(copy), copy.tree
-        (100, (('sex', 'smokes'),))
+        >>> len(data.copy(epsilon=2, rows=100))
+        100
         """
         return implementation("Session.copy")(
             self,
@@ -187,6 +186,7 @@ class Session(Door):
             workload=workload,
             rows=rows,
             method=method,
+            keys_epsilon=keys_epsilon,
             missing=missing,
             confidence=confidence,
             explain=explain,

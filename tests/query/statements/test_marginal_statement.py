@@ -87,9 +87,8 @@ def test_no_unit_moves_a_marginal_further_than_declared(size, neighbors, person,
     for number in range(pairs):
         both = frames(dice, person=person, neighbors=neighbors, alike=number == 0)
         left, right = (counted(frame, made, options) for frame in both)
-        scored = max(
-            scored, *(abs(a - b) for a, b in zip(*map(scores, (left, right)), strict=False))
-        )
+        apart = zip(scores(left), scores(right), strict=True)
+        scored = max(scored, *(abs(a - b) for a, b in apart))
         for one, a, b in zip(made[:-1], left, right, strict=False):
             assert not excess(one, a, b)
             moved = {place: a[0].get(place, 0) - b[0].get(place, 0) for place in {*a[0], *b[0]}}

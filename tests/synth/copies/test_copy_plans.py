@@ -54,6 +54,7 @@ def test_public_cuts_cost_nothing(opened):
     ("more", "message"),
     [
         ({}, "The cells of note are not known"),
+        ({"columns": ["note"]}, "find its keys with `keys_epsilon`"),
         ({"columns": ["ward", "day"]}, "The cells of day are not known"),
         ({"columns": ["ward", "wards"]}, "Did you mean"),
         ({"columns": ["ward", "p"]}, "identify people"),

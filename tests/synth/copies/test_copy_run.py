@@ -160,3 +160,20 @@ def test_more_than_was_reserved_cannot_be_measured(copied):
         run.release(plan)
         with pytest.raises(BudgetExhausted):
             run.release(plan)
+
+
+def test_keys_are_found_at_a_price_of_their_own():
+    texts = (
+        ["often"] * 1500 + ["also"] * 1000 + [None] * 300 + [f"rare {i}" for i in range(200)]
+    )
+    frame = FRAME.append_column("word", pa.array(texts))
+    with session(frame) as one:
+        copy = one.copy(epsilon=4, columns=["sex", "word"], keys_epsilon=2)
+        assert 12 - 4 - 2 <= one.remaining.epsilon < 6.001
+        words = set(copy.to_arrow()["word"].to_pylist())
+        assert {"often", "also", "other", None} <= words
+        assert not any(str(word).startswith("rare") for word in words)
+        assert copy.releases[0].plan.thresholding is not None
+        asked = {"columns": ["sex", "word"], "keys_epsilon": 2, "explain": True}
+        text = str(one.copy(epsilon=4, **asked))
+        assert "in addition, epsilon 2, delta 1e-06 finds keys of word" in text

@@ -4,7 +4,7 @@ import pytest
 
 from deniable.errors import InvalidParameter
 from deniable.policy import Table
-from deniable.synth.domain.column_cells import cells_of
+from deniable.synth.domain.column_cells import ColumnCells, cells_of
 
 TABLE = Table.declare(
     "t",
@@ -83,3 +83,13 @@ def test_what_is_not_public_is_refused(name, cuts, message):
 def test_the_text_for_other_values_is_not_a_key():
     odd = Table.declare("t", keys={"w": ["(other)", "(other)'"]}).with_schema({"w": "VARCHAR"})
     assert cells_of(odd, "w").counted.key.values == ("(other)", "(other)'", "(other)''")
+
+
+@pytest.mark.parametrize("keys", [[], ["x", "other"]])
+def test_found_keys_leave_a_cell_for_others_and_one_for_null(keys):
+    column = TABLE.columns["note"]
+    cells = ColumnCells.of_found(column, keys, missing=True)
+    other = "other'" if keys else "other"
+    assert cells.labels == (*keys, other, None)
+    assert cells.counted.key.values == (*keys, other, "(missing)")
+    assert ColumnCells.of_found(column, keys, missing=False).labels == (*keys, other)

@@ -14,11 +14,12 @@ from deniable.policy import Column, Table
 from deniable.privacy import ConcentratedLoss
 from deniable.query.language import builder
 from deniable.query.language.question import Question
-from deniable.query.language.syntax_tree import Named
+from deniable.query.language.syntax_tree import Aggregate, ColumnRef, Named
 from deniable.query.plan.plan import Plan
 from deniable.query.plan.quoting import quote_name
 from deniable.query.planner.explain import Branch
 from deniable.query.planner.marginal_plans import MarginalPlanner
+from deniable.query.statements.statistics import COUNT_ROWS
 from deniable.release.session.door import Door
 from deniable.synth.copies.copy_budget import CopyBudget
 from deniable.synth.crosstabs.crosstab_plans import find_table, read_delta
@@ -26,6 +27,7 @@ from deniable.synth.domain.column_cells import ColumnCells, cells_of
 from deniable.synth.domain.quantile_cuts import LEVELS, grid_step
 
 _MOST_COLUMNS, _MOST_CELLS = 60, 5 * 10**6  # cells of all pairs together
+_MOST_KEYS = 100  # of a text whose keys are found
 _LISTED = 40  # a number with fewer grid points needs no cuts
 METHODS = ("auto", "mst")
 
@@ -36,7 +38,7 @@ class CopyPlan:
 
     table: Table
     columns: tuple[str, ...]
-    cells: tuple[ColumnCells | None, ...]  # None: cut at private quantiles first
+    cells: tuple[ColumnCells | None, ...]  # None: numbers to cut, texts whose keys are found
     budget: CopyBudget
     rho: Fraction
     epsilon: Fraction
@@ -46,6 +48,7 @@ class CopyPlan:
     scored: tuple[tuple[int, ...], ...]
     rows: int | None  # None: the noisy number of rows of the table
     why: str  # why this method
+    keys_epsilon: Fraction  # for finding the keys of texts, in addition
 
     def column(self, place: int) -> Column:
         """What the policy declares about a column."""
@@ -58,6 +61,28 @@ class CopyPlan:
         question = Question(self.table.name, None, (), outputs)
         price = self.budget.cut_epsilon(self.rho)
         return session.plan(question, epsilon=price, delta=0, confidence=self.confidence)
+
+    @property
+    def texts(self) -> tuple[int, ...]:
+        """The places of the texts whose keys are found."""
+        places = range(len(self.columns))
+        return tuple(
+            i for i in places if self.cells[i] is None and self.column(i).kind == "text"
+        )
+
+    def plan_keys(self, session: Door, place: int) -> Plan:
+        """The plan that finds the most frequent texts of one column: those that enough units
+        have. All of them together cost `keys_epsilon`, and `delta` once more."""
+        unit, count = self.table.unit, COUNT_ROWS
+        if unit is not None:
+            count = Aggregate("count_units", ColumnRef(unit))
+        key = Named("key", ColumnRef(self.columns[place]))
+        outputs, order = (key, Named("n", count)), ((count, True),)
+        name = self.table.name
+        question = Question(name, None, (key,), outputs, order=order, limit=_MOST_KEYS)
+        count_texts = len(self.texts)
+        price, delta = self.keys_epsilon / count_texts, self.delta / count_texts
+        return session.plan(question, epsilon=price, delta=delta)
 
     def planner(self, session: Door, cells: Sequence[ColumnCells]) -> MarginalPlanner:
         """Plans over the cells of all columns, which are known by now."""
@@ -84,13 +109,20 @@ class CopyPlan:
         return Branch(title, tuple(map(Branch, lines)))
 
     def _explain_cuts(self) -> list[str]:
-        names = [self.columns[i] for i, own in enumerate(self.cells) if own is None]
-        if not names:
-            return []
-        return [
-            f"{percent(self.budget.cuts)} cuts {', '.join(names)} at {len(LEVELS)} private "
-            "quantiles, inside the declared bounds"
-        ]
+        texts = [self.columns[i] for i in self.texts]
+        found = [self.columns[i] for i, own in enumerate(self.cells) if own is None]
+        numbers = [name for name in found if name not in texts]
+        lines = []
+        if texts:
+            price = f"epsilon {decimal_text(self.keys_epsilon)}"
+            delta = f"delta {decimal_text(self.delta)}"
+            lines.append(f"in addition, {price}, {delta} finds keys of {', '.join(texts)}")
+        if numbers:
+            lines.append(
+                f"{percent(self.budget.cuts)} cuts {', '.join(numbers)} at {len(LEVELS)} "
+                "private quantiles, inside the declared bounds"
+            )
+        return lines
 
     def _explain_tables(self, reach: float) -> list[str]:
         budget, rho, count = self.budget, self.rho, len(self.columns)
@@ -124,6 +156,7 @@ def plan_copy(
     method: str,
     missing: bool,
     confidence: Number,
+    keys_epsilon: Number | None,
 ) -> CopyPlan:
     """A copy, before it is charged. Every fault of the request is found here."""
     subject = find_table(session.policy, table)
@@ -131,26 +164,24 @@ def plan_copy(
         raise InvalidParameter(f'`method` must be "auto" or "mst". Found {method!r}.')
     names = _read_columns(subject, columns)
     given = {name.lower(): values for name, values in (cuts or {}).items()}
+    finds = keys_epsilon is not None
     cells = tuple(
-        _find_cells(subject, name, given.get(name.lower()), missing) for name in names
+        _find_cells(subject, name, given.get(name.lower()), missing=missing, finds=finds)
+        for name in names
     )
     price, spare = positive(epsilon, "epsilon"), read_delta(session.policy, delta)
     scored = _read_workload(workload, names)
-    cut = sum(own is None for own in cells)
+    kinds = [subject.columns[name].kind for name in names]
+    cut = sum(own is None and kind == "number" for own, kind in zip(cells, kinds, strict=True))
+    budget = CopyBudget.split(columns=len(names), cut=cut, scored=True)
+    rho = ConcentratedLoss.calibrated(epsilon=price, delta=spare).rho
+    level = probability(confidence, "confidence")
     made = CopyPlan(
-        subject,
-        names,
-        cells,
-        CopyBudget.split(columns=len(names), cut=cut, scored=True),
-        ConcentratedLoss.calibrated(epsilon=price, delta=spare).rho,
-        price,
-        spare,
-        probability(confidence, "confidence"),
-        missing,
-        scored,
+        *(subject, names, cells, budget, rho, price, spare, level, missing, scored),
         None if rows is None else whole(rows, "rows"),
         "method mst: columns depend on each other along a tree"
         + (", the only method so far" if method == "auto" else ""),
+        Fraction(0) if keys_epsilon is None else positive(keys_epsilon, "keys_epsilon"),
     )
     _check_sizes(made)
     return made
@@ -177,10 +208,13 @@ def cells_or_name(table: Table, name: str, spelt: Mapping[str, str]) -> str:
 
 
 def _find_cells(
-    table: Table, name: str, cuts: Sequence[Any] | None, missing: bool
+    table: Table, name: str, cuts: Sequence[Any] | None, *, missing: bool, finds: bool
 ) -> ColumnCells | None:
-    """The cells of a column; None for a number that is cut at private quantiles."""
+    """The cells of a column; None for a number that is cut at private quantiles, and for a
+    text whose keys are found."""
     column = table.columns[name]
+    if column.kind == "text" and not isinstance(column.keys, tuple) and finds:
+        return None
     bounded = column.kind == "number" and column.bounds is not None
     if cuts is not None and not bounded:
         raise InvalidParameter(
@@ -195,7 +229,8 @@ def _find_cells(
     try:
         return cells_of(table, name, cuts=cuts, missing=missing)
     except InvalidParameter as problem:
-        raise InvalidParameter(f"{problem} Or leave it out with `columns`.") from None
+        find = " Or find its keys with `keys_epsilon`." if column.kind == "text" else ""
+        raise InvalidParameter(f"{problem}{find} Or leave it out with `columns`.") from None
 
 
 def _read_workload(
@@ -226,7 +261,7 @@ def _check_sizes(made: CopyPlan) -> None:
             f"The copy would have {count} columns. At most {_MOST_COLUMNS} are possible: name "
             "some with `columns`. Nothing was spent."
         )
-    sizes = [2 * len(LEVELS) if own is None else own.size for own in made.cells]
+    sizes = [_MOST_KEYS if own is None else own.size for own in made.cells]
     tables = {*combinations(range(count), 2), *made.scored}
     cells = sum(prod(sizes[place] for place in one) for one in tables)
     if cells > _MOST_CELLS:

@@ -3,7 +3,7 @@
 This module sees noisy numbers only: the exact ones stay behind the session's door.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from math import sqrt
 from typing import Any
@@ -44,9 +44,12 @@ def release_copy(
     made = plan_copy(session, table, **options)
     if explain:
         return made.explain(session)
+    # Keys have their own charges, before the run's. The ledger keeps them, so that they are
+    # free the next time, also if the run does not fit the budget.
+    keys = {place: session.release(made.plan_keys(session, place)) for place in made.texts}
     loss = ConcentratedLoss(made.rho)
     with session.reserve_run(loss, tables=[made.table.name], delta=made.delta) as run:
-        return _Measuring(session, run, made).copy()
+        return _Measuring(session, run, made, keys, list(keys.values())).copy()
 
 
 @dataclass(slots=True)
@@ -56,6 +59,7 @@ class _Measuring:
     session: Door
     run: Run
     made: CopyPlan
+    keys: Mapping[int, Release]  # of texts whose keys were found
     releases: list[Release] = field(default_factory=list)
 
     def copy(self) -> TableCopy:
@@ -96,8 +100,17 @@ class _Measuring:
         """The cells of all columns; numbers are cut at private quantiles first."""
         found = []
         for place, cells in enumerate(self.made.cells):
-            found.append(self._cut(place) if cells is None else cells)
+            if place in self.keys:
+                found.append(self._read_keys(place))
+            else:
+                found.append(self._cut(place) if cells is None else cells)
         return found
+
+    def _read_keys(self, place: int) -> ColumnCells:
+        keys = self.keys[place].to_arrow()["key"].to_pylist()
+        texts = [key for key in keys if key is not None]
+        column = self.made.column(place)
+        return ColumnCells.of_found(column, texts, missing=self.made.missing)
 
     def _cut(self, place: int) -> ColumnCells:
         release = self.run.release(self.made.plan_cuts(self.session, place))

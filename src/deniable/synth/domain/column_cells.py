@@ -65,6 +65,22 @@ class ColumnCells:
         return cls(column.name, column.kind or "text", labels, (), counted)
 
     @classmethod
+    def of_found(cls, column: Column, keys: Sequence[str], *, missing: bool) -> "ColumnCells":
+        """Texts that were found, one cell for all others, and one for NULL if `missing`."""
+        this, other = ColumnRef(column.name), _unused("other", keys)
+        known = Call("not", (Call("is null", (this,)),))
+        parts: list[Expression] = [known, Literal(other)]
+        if keys:
+            parts = [Call("in", (this, *map(Literal, keys))), this, *parts]
+        values = (*keys, other)
+        null = _unused("(missing)", values)
+        parts += [Literal(null)] if missing else []
+        counted = (*values, null) if missing else values
+        key = GroupKey(column.name, "text", counted)
+        labels: tuple[Label, ...] = (*values, None) if missing else values
+        return cls(column.name, "text", labels, (), CellColumn(key, Call("case", tuple(parts))))
+
+    @classmethod
     def of_cuts(cls, column: Column, cuts: Sequence[Cut], *, missing: bool) -> "ColumnCells":
         """An interval below the first cut, one between each two cuts, one from the last cut."""
         this = ColumnRef(column.name)
@@ -197,12 +213,17 @@ def _texts(column: Column, values: Sequence[str], *, missing: bool) -> CellColum
     this = ColumnRef(column.name)
     if not missing:
         return CellColumn(GroupKey(column.name, "text", tuple(values)), this)
-    others = "(other)"
-    while others in values:
-        others += "'"
+    others = _unused("(other)", values)
     listed = Call("in", (this, *map(Literal, values)))
     expression = Call("case", (listed, this, Literal(others)))
     return CellColumn(GroupKey(column.name, "text", (*values, others)), expression)
+
+
+def _unused(text: str, values: Sequence[str]) -> str:
+    """The text, or one like it that differs from all values."""
+    while text in values:
+        text += "'"
+    return text
 
 
 def _literal(value: KeyValue | Fraction) -> Literal:
