@@ -166,8 +166,8 @@ class Session(Door):
 
         Numbers are cut at private quantiles, or at public `cuts`. `keys_epsilon`, in addition,
         finds frequent keys of texts. `workload` names the tables that are scored: all pairs
-        unless given. The copy has about as many rows as the table, or `rows`. Without `missing`,
-        rows with NULL or undeclared values are left out. `explain` spends nothing.
+        unless given. The copy has about as many rows as the table, or `rows`. If not
+        `missing`, rows with NULL or undeclared values are left out. `explain` spends nothing.
 
         >>> import deniable as dp
         >>> import pyarrow as pa
