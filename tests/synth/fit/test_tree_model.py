@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from deniable.synth.fit.nonnegative_tables import project_table
 from deniable.synth.fit.tree_model import (
     NoisyTable,
     TreeModel,
@@ -73,3 +74,15 @@ def test_an_empty_table_has_a_model(total):
 def test_edges_begin_at_the_root():
     model = TreeModel(1.0, (), {(0, 2): np.zeros(1), (1, 2): np.zeros(1)})
     assert model.edges_from(0) == [(0, 2), (2, 1)]
+
+
+def test_a_pair_of_pure_noise_is_independent_and_a_clear_one_stays():
+    rows, columns = np.full(20, 50.0), np.full(20, 50.0)
+    single = [NoisyTable(rows, 1.0), NoisyTable(columns, 1.0)]
+    product = np.outer(rows, columns) / 1000
+    weak = TreeModel.fit(single, {(0, 1): noisy(product, 30)}, 1000.0)
+    far = np.abs(weak.pairs[0, 1] - product).sum()
+    assert far < 0.5 * np.abs(project_table(noisy(product, 30).counts, 1000.0) - product).sum()
+    clear = np.diag(rows)
+    strong = TreeModel.fit(single, {(0, 1): noisy(clear, 1)}, 1000.0)
+    assert np.abs(strong.pairs[0, 1] - clear).sum() < 200

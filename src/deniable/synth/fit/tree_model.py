@@ -44,7 +44,11 @@ class TreeModel:
         cls, one_ways: Sequence[NoisyTable], pairs: Mapping[Pair, NoisyTable], total: float
     ) -> "TreeModel":
         """The model for noisy tables of all columns and of the pairs of a tree."""
-        projected = {pair: project_table(own.counts, total) for pair, own in pairs.items()}
+        alone = [project_table(own.counts, total) for own in one_ways]
+        projected = {
+            (a, b): project_table(_shrink(own, alone[a], alone[b], total), total)
+            for (a, b), own in pairs.items()
+        }
         single = tuple(
             project_table(_combine(place, own, projected, pairs), total)
             for place, own in enumerate(one_ways)
@@ -92,6 +96,17 @@ def estimate_total(one_ways: Sequence[NoisyTable]) -> float:
 def total_variance(one_ways: Sequence[NoisyTable]) -> float:
     """The variance of `estimate_total`."""
     return float(1 / sum(1 / (own.counts.size * own.variance) for own in one_ways))
+
+
+def _shrink(noisy: NoisyTable, rows: Table, columns: Table, total: float) -> Table:
+    """The noisy pair, moved towards the product of its columns: not at all if they clearly
+    depend on each other, and all the way if noise alone would explain what is seen. (The
+    positive part of James and Stein's estimator.)"""
+    product = np.outer(rows, columns) / max(total, 1.0)
+    apart = noisy.counts - product
+    square = float((apart**2).sum())
+    kept = max(0.0, 1 - apart.size * noisy.variance / square) if square > 0 else 0.0
+    return product + kept * apart
 
 
 def _combine(
