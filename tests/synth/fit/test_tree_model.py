@@ -24,8 +24,8 @@ def noisy(table, deviation):
 
 
 def test_exact_tables_stay():
-    single = [NoisyTable(table, 1.0) for table in SINGLE]
-    pairs = {pair: NoisyTable(table, 1.0) for pair, table in PAIRS.items()}
+    single = [NoisyTable(table, 1e-6) for table in SINGLE]
+    pairs = {pair: NoisyTable(table, 1e-6) for pair, table in PAIRS.items()}
     model = TreeModel.fit(single, pairs, TOTAL)
     for pair, table in PAIRS.items():
         assert np.allclose(model.pairs[pair], table, rtol=1e-4)
