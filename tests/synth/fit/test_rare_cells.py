@@ -7,7 +7,7 @@ from deniable.synth.fit.rare_cells import MergedCells
 COUNTS = np.array([100.0, 4.0, 60.0, -7.0, 1.0])
 
 
-def test_cells_below_three_deviations_are_one():
+def test_cells_below_two_deviations_are_one():
     merged = MergedCells.of_counts(COUNTS, 5.0)
     assert merged.place == (0, 2, 1, 2, 2)
     assert merged.add_up(COUNTS).tolist() == [100.0, 60.0, -2.0]

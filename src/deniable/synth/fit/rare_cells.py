@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-_LEAST = 3.0  # standard deviations: a cell with fewer rows is rare
+_LEAST = 2.0  # standard deviations: a cell with fewer rows is rare
 
 
 @dataclass(frozen=True, slots=True)
