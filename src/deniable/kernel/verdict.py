@@ -22,7 +22,7 @@ from deniable.kernel.sources import PartRule, group_names, outputs
 from deniable.kernel.values import UNSURE, Form, Names, Value
 from deniable.privacy import ApproximateLoss, GaussianLoss, Loss, PureLoss
 from deniable.privacy.neighbors import Neighbors
-from deniable.query.plan.plan import Block, Choice, Plan
+from deniable.query.plan.plan import Block, Choice, Distances, Plan
 
 _ROW, _ONE = Joint(1, 0, 1), RowSum.constant(1)  # what a row adds to a count
 Limits = tuple[int, int]  # the groups of one unit, and its rows in each
@@ -97,7 +97,13 @@ def answer_of(node: Node, statement: Derivation) -> LastSelect:
 
 
 def movement(
-    reach: Joint, size: int, limits: tuple[int, int], neighbors: Neighbors, *, keyed: bool
+    reach: Joint,
+    size: int,
+    limits: tuple[int, int],
+    neighbors: Neighbors,
+    *,
+    keyed: bool,
+    whole: int | None = None,
 ) -> tuple[int, int]:
     """L1 and the square of L2 of what one unit moves, with (groups, rows in each) as limits,
     where one row adds what `reach` says to the `size` sums of its group.
@@ -109,8 +115,13 @@ def movement(
     of |v - w|2 is at most that of |v|2 plus that of |w|2 if no sum is negative, because then v
     and w have no obtuse angle, and else (2 m)**2. A single sum moves by the width of its range,
     with 0 in it, if both are in one group.
+    With `whole` rows of a unit in all groups together, the sum of all |v|1 is at most
+    s = whole * total. So the sum of their squares is at most m * s; that of the w, too.
     """
     groups, most = limits[0], limits[1] * ceil(reach.total)
+    if whole is not None and reach.low >= 0 and whole < groups * limits[1]:
+        sum_, times = whole * ceil(reach.total), 1 if neighbors == "add-remove" else 2
+        return times * sum_, times * sum_ * min(most, sum_)
     if neighbors == "add-remove":
         return groups * most, groups * most**2
     if size > 1:
@@ -191,6 +202,7 @@ class _Check:
         require(paid, "The plan has statements that nothing pays for.")
         found = self._groups(shared) if plan.engine_sql else []
         found += [self._block(block, _ROW, self._cells(block.sql)) for block in counted]
+        found += [] if plan.distances is None else [self._distances(plan.distances)]
         return (*found, *(self._chosen(choice) for choice in plan.choices))
 
     def _read(self, sql: str) -> tuple[LastSelect, Limits]:
@@ -218,14 +230,21 @@ class _Check:
         keys = answer.sources(self.names)
         same = list(answer.columns) == [*self.names, *shown, *features] and keys == answer.keys
         require(same, "The statement has other columns or groups than the plan.")
-        found = [self._block(block, answer.reach(block.features), limits) for block in blocks]
+        whole = answer.rows.rows_per_group([])
+        found = [
+            self._block(block, answer.reach(block.features), limits, whole) for block in blocks
+        ]
         return [*found, *([self._shown(answer, *limits)] if shown else [])]
 
-    def _block(self, block: Block, reach: Joint, limits: Limits) -> Moved:
+    def _block(
+        self, block: Block, reach: Joint, limits: Limits, whole: int | None = None
+    ) -> Moved:
         """The noise of one block, by definition: Laplace noise of scale b costs L1 / b, and
         Gaussian noise of variance s costs mu squared = L2 squared / s."""
         plan, size = self.plan, len(block.features)
-        l1, square = movement(reach, size, limits, plan.neighbors, keyed=bool(plan.keys))
+        l1, square = movement(
+            reach, size, limits, plan.neighbors, keyed=bool(plan.keys), whole=whole
+        )
         if plan.other:  # a unit's groups may all be in the group of others, and add up
             square = l1**2
         mechanism: Any = block.mechanism
@@ -263,6 +282,29 @@ class _Check:
         counts = counts or (keys <= answer.keys and answer.form("n") == _ONE)
         require(counts, "A statement of cells does not count rows or values.")
         return limits
+
+    def _distances(self, distances: Distances) -> Moved:
+        """Sums over cells of |scale * count - public integer|. A row moves one cell by `scale`,
+        and a sum of absolute values moves by no more than its terms together. So one unit moves
+        each distance by `scale` times its rows; replaced, by twice that. The mechanism chooses
+        by the size of one distance, once for each name, or adds noise to all of them."""
+        limits = [self._cells(table.sql) for table in distances.tables]
+        whole = type(distances.scale) is int and distances.scale >= 1
+        require(whole and not self.plan.keys, "Distances have no groups, and whole scales.")
+        times = 1 if self.plan.neighbors == "add-remove" else 2
+        step = times * distances.scale * max(rows for _, rows in limits)
+        mechanism: Any = distances.mechanism
+        kind, declared = _kind(mechanism), mechanism.sensitivity
+        square = step**2 * (len(limits) if kind == "Gaussian" else 1)
+        if kind == "Exponential" and not mechanism.monotone and mechanism.step is None:
+            loss = mechanism.loss * len(distances.names)
+        elif kind == "Gaussian" and mechanism.step == 1:
+            loss = GaussianLoss(mu_squared=square / mechanism.variance)
+        else:
+            raise PlanRefused("The mechanism of distances has no rule.")
+        told = f"One unit moves each of {distances.about} by {step}"
+        require(square <= declared**2, f"{told}, and the plan declares {declared}.")
+        return Moved(distances.about, step, square, declared, loss)
 
     def _chosen(self, choice: Choice) -> Moved:
         """How many steps of its mechanism one unit is. A quantile's step is one row, a

@@ -1,13 +1,14 @@
 """The session that an analyst uses: the door, plus SQL, the builder, parts and profiles."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Unpack
+from typing import TYPE_CHECKING, Any, Unpack
 
 from deniable.exact.rationals import Number
 from deniable.ledger.ledger import Ledger
 from deniable.policy import Policy
+from deniable.public_methods import implementation
 from deniable.query.language.question import Question
 from deniable.query.plan.plan import KeyValue
 from deniable.query.planner.explain import Branch
@@ -100,6 +101,97 @@ class Session(Door):
 
         return profile(self, table, epsilon=epsilon, delta=delta, confidence=confidence)
 
+    def crosstabs(
+        self,
+        tables: Sequence[Sequence[str]],
+        *,
+        epsilon: Number,
+        table: str | None = None,
+        delta: Number | None = None,
+        cuts: Mapping[str, Sequence[Any]] | None = None,
+        weights: Mapping[tuple[str, ...], Number] | None = None,
+        missing: bool = True,
+        confidence: Number = 0.95,
+        fresh: bool = False,
+        explain: bool = False,
+    ) -> Any:
+        """Several cross-tables of one table at one price. They add up to each other.
+
+        A column is counted by its declared keys, or in intervals: `cuts` says where they begin.
+        `weights` make some tables more accurate: twice the weight, about half the variance or
+        less. With `missing`, NULL and values that are not declared are a cell of their own;
+        without it, rows with such a value in any of the columns are left out. `explain` shows
+        what would be measured, with which noise and margins, and spends nothing.
+
+        >>> import deniable as dp
+        >>> import pyarrow as pa
+        >>> people = pa.table({"sex": ["f", "m"] * 500, "age": range(1000)})
+        >>> declared = {"keys": {"sex": ["f", "m"]}, "bounds": {"age": (0, 1000)}}
+        >>> data = dp.protect(people, epsilon=1, delta=1e-6, **declared)
+        >>> tables = data.crosstabs([["sex", "age"]], cuts={"age": [500]}, epsilon=1)
+        >>> tables["age"].labels
+        (('0 to 500', '500 to 1000', None),)
+        """
+        return implementation("Session.crosstabs")(
+            self,
+            tables,
+            table=table,
+            epsilon=epsilon,
+            delta=delta,
+            cuts=cuts,
+            weights=weights,
+            missing=missing,
+            confidence=confidence,
+            fresh=fresh,
+            explain=explain,
+        )
+
+    def copy(
+        self,
+        table: str | None = None,
+        *,
+        epsilon: Number,
+        delta: Number | None = None,
+        columns: Sequence[str] | None = None,
+        cuts: Mapping[str, Sequence[Any]] | None = None,
+        workload: Sequence[Sequence[str]] | None = None,
+        rows: int | None = None,
+        method: str = "auto",
+        keys_epsilon: Number | None = None,
+        missing: bool = True,
+        confidence: Number = 0.95,
+        explain: bool = False,
+    ) -> Any:
+        """A private copy of a table: rows that look like its rows, with a scorecard.
+
+        Numbers are cut at private quantiles, or at public `cuts`. `keys_epsilon`, in addition,
+        finds frequent keys of texts. `workload` names the tables that are scored: all pairs
+        unless given. The copy has about as many rows as the table, or `rows`. If not
+        `missing`, rows with NULL or undeclared values are left out. `explain` spends nothing.
+
+        >>> import deniable as dp
+        >>> import pyarrow as pa
+        >>> people = pa.table({"sex": ["f", "m"] * 500, "smokes": [True, False] * 500})
+        >>> data = dp.protect(people, keys={"sex": ["f", "m"]}, epsilon=2, delta=1e-6)
+        >>> len(data.copy(epsilon=2, rows=100))
+        100
+        """
+        return implementation("Session.copy")(
+            self,
+            table,
+            epsilon=epsilon,
+            delta=delta,
+            columns=columns,
+            cuts=cuts,
+            workload=workload,
+            rows=rows,
+            method=method,
+            keys_epsilon=keys_epsilon,
+            missing=missing,
+            confidence=confidence,
+            explain=explain,
+        )
+
     def partition(
         self, column: str, keys: Sequence[KeyValue], *, table: str | None = None
     ) -> "dict[KeyValue, Session]":
@@ -118,7 +210,7 @@ class Session(Door):
         >>> print(data.remaining)
         epsilon 0.5, delta 0
         """
-        parts = self._rows.divide(self.policy, column, keys, table)
+        parts = self.rows.divide(self.policy, column, keys, table)
         return {key: self._about(part) for key, part in parts.items()}
 
     def _about(self, rows: TablePart) -> "Session":
@@ -128,6 +220,6 @@ class Session(Door):
         return child
 
     def __repr__(self) -> str:
-        about = str(self._rows) if self._rows.part else ", ".join(self.policy.tables)
+        about = str(self.rows) if self.rows.part else ", ".join(self.policy.tables)
         what = "rehearsal" if self.rehearsal else "session"
         return f"<{what} about {about}: {self.remaining} left>"

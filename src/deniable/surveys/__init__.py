@@ -6,7 +6,7 @@
 [[0.4, 0.1], [0.1, 0.4]]
 """
 
-from deniable.surveys.collect.private_copy import PrivateCopy, randomize
+from deniable.surveys.collect.randomized_table import RandomizedTable, randomize
 from deniable.surveys.collect.shuffled_collection import collected_loss
 from deniable.surveys.collect.simulation import SimulatedSurvey, simulate
 from deniable.surveys.collect.waves import Memory, over_waves
@@ -68,8 +68,8 @@ __all__ = [
     "Memory",
     "Phrases",
     "PooledPrevalence",
-    "PrivateCopy",
     "Questionnaire",
+    "RandomizedTable",
     "Regression",
     "ResponseBias",
     "SimulatedSurvey",
@@ -112,3 +112,12 @@ __all__ = [
     "weighted_share",
     "what_an_answer_proves",
 ]
+
+
+def __getattr__(name: str) -> object:
+    if name == "PrivateCopy":
+        raise AttributeError(
+            "`PrivateCopy` is now called `RandomizedTable`: the cells of its columns are "
+            "randomized. A private copy, with made-up rows, is `session.copy(...)`."
+        )
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

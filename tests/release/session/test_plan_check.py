@@ -154,8 +154,8 @@ def test_text_that_could_be_read_in_two_ways_is_refused(session, part, sql, reas
 def test_a_plan_about_another_table_is_none_about_a_part(session, part):
     """In each part it would cost nothing that other parts do not cost as well."""
     bills = session.plan("SELECT COUNT(*) AS n FROM bills", epsilon=6)
-    refuse(part, replace(bills, part=part._rows.part), "another policy")
-    refuse(part, replace(bills, part=part._rows.part, table="visits"), "reads more")
+    refuse(part, replace(bills, part=part.rows.part), "another policy")
+    refuse(part, replace(bills, part=part.rows.part, table="visits"), "reads more")
     own = part.plan(COUNT, epsilon=6)
     refuse(part, replace(own, beside=("bills",)), "another policy")
     refuse(part, replace(own, engine_sql="SELECT 1 AS n"), "another policy")

@@ -23,6 +23,7 @@ from deniable.app.cli.commands import (
     price,
     profile,
     prove,
+    publish,
     sql,
     survey,
     tables,
@@ -41,6 +42,8 @@ app = typer.Typer(
 app.command()(audit.audit)
 app.command()(budget.budget)
 app.command()(check.check)
+app.command()(publish.copy)
+app.command()(publish.crosstabs)
 app.command()(demo.demo)
 # A question may begin with a minus sign, such as the comment "-- by ward".
 app.command(context_settings={"ignore_unknown_options": True})(explain.explain)

@@ -22,6 +22,7 @@ from deniable.query.plan.plan import (
     KeyColumn,
     Node,
     Number,
+    Told,
 )
 
 Values: TypeAlias = NDArray[Any]
@@ -44,7 +45,7 @@ def _evaluate(node: Node, features: Mapping[str, Values], keys: Sequence[Values]
         return np.asarray(float(node.value))
     if isinstance(node, Constant):
         return _constant(node.value)
-    if isinstance(node, Feature | Chosen):
+    if isinstance(node, Feature | Chosen | Told):
         return _as_numbers(features[node.name])
     if isinstance(node, KeyColumn):
         return keys[node.place]

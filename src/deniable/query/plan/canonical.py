@@ -30,7 +30,14 @@ from deniable.exact.foreign_text import (
     read_json,
     read_rational,
 )
-from deniable.mechanisms import Gaussian, Laplace, PermuteAndFlip, Quantiles, Thresholding
+from deniable.mechanisms import (
+    Exponential,
+    Gaussian,
+    Laplace,
+    PermuteAndFlip,
+    Quantiles,
+    Thresholding,
+)
 from deniable.policy import Column, Policy, Table
 from deniable.policy.budget import Budget, Schedule
 from deniable.privacy.neighbors import Neighbors
@@ -46,8 +53,8 @@ Json: TypeAlias = dict[str, Any] | list[Any] | str | int | float | bool | None
 KINDS: tuple[type, ...] = (
     *(Plan, parts.GroupKey, parts.Block, Contribution, parts.Choice, parts.Output),
     *(parts.Number, parts.Feature, parts.Chosen, parts.KeyColumn, parts.Operation),
-    parts.Constant,
-    *(Laplace, Gaussian, Thresholding, PermuteAndFlip, Quantiles),
+    *(parts.Constant, parts.Distances, parts.TableDistance, parts.Told),
+    *(Laplace, Gaussian, Thresholding, PermuteAndFlip, Quantiles, Exponential),
 )
 
 

@@ -23,9 +23,23 @@ class Contribution:
     once: bool = False  # whether a unit counts once per group, however many rows it has
 
     def sensitivities(
-        self, *, groups: int, rows: int, neighbors: Neighbors, keyed: bool
+        self,
+        *,
+        groups: int,
+        rows: int,
+        neighbors: Neighbors,
+        keyed: bool,
+        most_rows: int | None = None,
     ) -> tuple[int, int]:
-        """L1, and the square of L2, for a unit with `rows` rows in each of `groups` groups."""
+        """L1, and the square of L2, for a unit with `rows` rows in each of `groups` groups.
+
+        With `most_rows` it has at most that many in all groups together. Then the squares add
+        up to at most those of a unit whose rows are all in one place.
+        """
+        if most_rows is not None and self.low >= 0:
+            whole = min(groups * rows, most_rows) * self.total
+            times = 1 if neighbors == "add-remove" else 2
+            return times * whole, times * whole * min(rows, most_rows) * self.total
         rows = 1 if self.once else rows
         most = rows * self.total
         if neighbors == "add-remove":

@@ -31,7 +31,14 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import TypeAlias
 
-from deniable.mechanisms import Gaussian, Laplace, PermuteAndFlip, Quantiles, Thresholding
+from deniable.mechanisms import (
+    Exponential,
+    Gaussian,
+    Laplace,
+    PermuteAndFlip,
+    Quantiles,
+    Thresholding,
+)
 from deniable.privacy import Loss
 from deniable.privacy.neighbors import Neighbors
 from deniable.query.plan.contribution import Contribution
@@ -84,7 +91,14 @@ class Operation:
     arguments: "tuple[Node, ...]"
 
 
-Node: TypeAlias = Number | Constant | Feature | Chosen | KeyColumn | Operation
+@dataclass(frozen=True, slots=True)
+class Told:
+    """What the plan's distances release under a name: a noisy distance, or a chosen table."""
+
+    name: str
+
+
+Node: TypeAlias = Number | Constant | Feature | Chosen | KeyColumn | Operation | Told
 
 
 def walk(node: Node) -> Iterator[Node]:
@@ -163,6 +177,57 @@ class Choice:
 
 
 @dataclass(frozen=True, slots=True)
+class TableDistance:
+    """How far a table of counts lies from public integers: the sum over the model's cells of
+    |scale * count - model|. A cell of the model may stand for several counted cells."""
+
+    about: str  # "ward, age"
+    sql: str
+    model: tuple[int, ...]
+    ends: tuple[int, int] = (0, 0)  # of a table that may be chosen: the columns that it joins
+    places: tuple[int, ...] = ()  # the model's cell of each counted cell; empty: the same cell
+
+    @property
+    def cells(self) -> int:
+        """The number of counted cells, including empty ones."""
+        return len(self.places) or len(self.model)
+
+    @property
+    def name(self) -> str:
+        """The name of its statement and cells."""
+        return f"cells of {self.about}"
+
+
+@dataclass(frozen=True, slots=True)
+class Distances:
+    """Distances of several tables of counts from public integers.
+
+    Gaussian noise: all of them are released; one unit moves the whole vector by at most the
+    mechanism's sensitivity (L2). Exponential mechanism: tables with large distances are chosen,
+    one for each name, each among those that join columns which the chosen ones do not connect;
+    one unit moves any one distance by at most the mechanism's sensitivity.
+    """
+
+    names: tuple[str, ...]  # of what is released
+    about: str
+    tables: tuple[TableDistance, ...]
+    scale: int
+    mechanism: Exponential | Gaussian
+
+    @property
+    def loss(self) -> Loss:
+        """The loss of all that is released."""
+        once: Loss = self.mechanism.loss
+        return once if isinstance(self.mechanism, Gaussian) else once * len(self.names)
+
+    def reach(self, rows: int, neighbors: Neighbors) -> Fraction:
+        """The square of how far a unit of that many rows moves one distance, or all of them."""
+        step = self.scale * rows * (1 if neighbors == "add-remove" else 2)
+        many = len(self.tables) if isinstance(self.mechanism, Gaussian) else 1
+        return Fraction(step**2 * many)
+
+
+@dataclass(frozen=True, slots=True)
 class Statement:
     """One statement that the engine runs: `groups`, or `cells` under a name."""
 
@@ -215,6 +280,8 @@ class Plan:
     part: tuple[tuple[str, KeyValue], ...] = ()  # (column, value): only these rows are read
     beside: tuple[str, ...] = ()  # other private tables that it reads
     public: tuple[str, ...] = ()  # public tables that it reads
+    distances: Distances | None = None
+    max_rows_per_unit: int | None = None  # in all groups together; None: see the two limits
 
     @property
     def statements(self) -> tuple[Statement, ...]:
@@ -222,7 +289,9 @@ class Plan:
         groups = [Statement("groups", "", self.engine_sql)] if self.engine_sql else []
         own = [Statement("cells", b.features[0], b.sql) for b in self.blocks if b.sql]
         drawn = [Statement("cells", choice.name, choice.sql) for choice in self.choices]
-        return (*groups, *own, *drawn)
+        tables = () if self.distances is None else self.distances.tables
+        far = [Statement("cells", table.name, table.sql) for table in tables]
+        return (*groups, *own, *drawn, *far)
 
     @property
     def tables(self) -> tuple[str, ...]:
@@ -241,6 +310,8 @@ class Plan:
         parts += [choice.loss for choice in self.choices]
         if self.thresholding is not None:
             parts.append(self.thresholding.loss)
+        if self.distances is not None:
+            parts.append(self.distances.loss)
         total = parts[0]
         for part in parts[1:]:
             total = total + part

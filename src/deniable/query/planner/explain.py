@@ -13,6 +13,7 @@ from deniable.query.plan.plan import (
     KeyColumn,
     Output,
     Plan,
+    Told,
 )
 
 
@@ -49,13 +50,13 @@ def explain(plan: Plan) -> Branch:
                 tuple(
                     Branch(_output(output, plan.confidence))
                     for output in plan.outputs
-                    if not isinstance(output.node, KeyColumn)
+                    if not isinstance(output.node, KeyColumn | Told)
                 ),
             ),
             *_groups(plan),
             *_below("measured", [_block(block) for block in plan.blocks]),
             *_below("chosen", [_choice(choice) for choice in plan.choices]),
-            Branch(_unit(plan)),
+            Branch(describe_unit(plan)),
             *_below("notes", [Branch(note) for note in plan.notes]),
         ),
     )
@@ -130,10 +131,16 @@ def _choice(choice: Choice) -> Branch:
     return Branch(choice.about, (Branch(how), Branch(steps), Branch(f"{choice.loss}")))
 
 
-def _unit(plan: Plan) -> str:
+def describe_unit(plan: Plan) -> str:
+    """What one privacy unit is, and what it may contribute."""
     tables = " and ".join(plan.tables)
     if plan.unit is None:
         return f"one unit is one row of {tables} ({plan.neighbors})"
+    if plan.max_rows_per_unit is not None:
+        return (
+            f"one unit is all rows of one {plan.unit} in {tables} ({plan.neighbors}): at most "
+            f"{pluralize(plan.max_rows_per_unit, 'row')}"
+        )
     return (
         f"one unit is all rows of one {plan.unit} in {tables} ({plan.neighbors}): at most "
         f"{pluralize(plan.max_groups_per_unit, 'group')}, "

@@ -15,7 +15,7 @@ whatever the question is. Sensitivities stay as they are: a unit only has fewer 
 
 import hashlib
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from datetime import date
@@ -29,7 +29,7 @@ from deniable.errors import InvalidParameter, InvalidQuery
 from deniable.policy import Table
 from deniable.query.language.parse import check_encodable
 from deniable.query.language.syntax_tree import Literal
-from deniable.query.plan.plan import KeyValue, Plan
+from deniable.query.plan.plan import Distances, KeyValue, Plan
 from deniable.query.plan.statement_text import StatementText, tree_of
 from deniable.query.plan.tables_read import tables_read
 from deniable.query.relations.scope import Scope
@@ -56,9 +56,15 @@ def restrict_to_part(plan: Plan, table: Table, part: Part) -> Plan:
         engine_sql=restrict(plan.engine_sql),
         blocks=tuple(replace(block, sql=restrict(block.sql)) for block in plan.blocks),
         choices=tuple(replace(choice, sql=restrict(choice.sql)) for choice in plan.choices),
+        distances=None if plan.distances is None else _restrict_all(plan.distances, restrict),
         notes=(*plan.notes, *_notes(table, part)),
         part=part,
     )
+
+
+def _restrict_all(distances: Distances, restrict: Callable[[str], str]) -> Distances:
+    tables = tuple(replace(table, sql=restrict(table.sql)) for table in distances.tables)
+    return replace(distances, tables=tables)
 
 
 def check_part_keys(

@@ -30,10 +30,12 @@ from deniable.query.plan.plan import (
     Node,
     Output,
     Plan,
+    Told,
     walk,
 )
 from deniable.release.answer.answer_table import Answer, column_names, margin_columns
 from deniable.release.answer.choices import DrawnChoices, draw_choices
+from deniable.release.answer.distances import draw_distances
 from deniable.release.answer.groups import Groups, form_groups
 
 SLICE_LENGTH = 1 << 15  # groups
@@ -66,7 +68,7 @@ _WHOLE_BELOW = 2.0**53  # from here on, a double cannot represent every whole nu
 def draw_answer(plan: Plan, exact: ExactGroups | Iterator[ExactGroups]) -> Answer:
     """The noisy answer to a plan, from the engine's integers: all at once, or in batches."""
     groups = form_groups(plan, exact)
-    chosen = draw_choices(plan, groups)
+    chosen, told = draw_choices(plan, groups), draw_distances(plan, groups.cells)
     noisy = _add_noise(plan, groups) | chosen.values
     used = _used_keys(plan)
     keys = tuple(
@@ -77,6 +79,9 @@ def draw_answer(plan: Plan, exact: ExactGroups | Iterator[ExactGroups]) -> Answe
     for output, (name, margin_name) in zip(plan.outputs, column_names(plan), strict=True):
         if isinstance(output.node, KeyColumn):
             columns[name] = groups.keys[output.node.place]
+            continue
+        if isinstance(output.node, Told):
+            columns[name] = pa.array([told[output.node.name]], type=pa.int64())
             continue
         if output.kind != "number":
             values = np.broadcast_to(evaluate(output.node, noisy, keys), (groups.count,))

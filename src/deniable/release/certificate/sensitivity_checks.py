@@ -19,6 +19,7 @@ def check_sensitivities(plan: Plan) -> str:
             rows=plan.max_rows_per_unit_per_group,
             neighbors=plan.neighbors,
             keyed=bool(plan.keys),
+            most_rows=plan.max_rows_per_unit,
         )
         gaussian = isinstance(block.mechanism, Gaussian)
         has = block.mechanism.sensitivity ** (2 if gaussian else 1)
@@ -35,6 +36,11 @@ def check_sensitivities(plan: Plan) -> str:
             raise mismatch(
                 f"the sensitivity of {quoted(choice.about)}", str(choice.changes), str(needs)
             )
+    far = plan.distances
+    if far is not None:
+        most = far.reach(plan.max_rows_per_unit_per_group, plan.neighbors)
+        if (has := far.mechanism.sensitivity**2) < most:
+            raise mismatch(f"the sensitivity of {quoted(far.about)}", str(has), str(most))
     return "every sensitivity covers all that one privacy unit can change"
 
 

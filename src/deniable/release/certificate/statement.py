@@ -23,6 +23,7 @@ from deniable.query.plan import canonical
 from deniable.query.plan.plan import (
     Block,
     Choice,
+    Distances,
     KeyColumn,
     Output,
     Plan,
@@ -51,6 +52,7 @@ def write_statement(plan: Plan) -> dict[str, Any]:
         "loss": {"epsilon": str(plan.epsilon), "delta": str(plan.delta)},
         "mechanisms": [
             *(_describe_block(block, plan.confidence) for block in plan.blocks),
+            *([] if plan.distances is None else [_describe_distances(plan.distances)]),
             *map(_describe_choice, plan.choices),
             *_describe_threshold(plan),
         ],
@@ -132,6 +134,21 @@ def _describe_choice(choice: Choice) -> dict[str, Any]:
         "changes": choice.changes,
         "loss": loss_to_json(choice.loss),
     }
+
+
+def _describe_distances(distances: Distances) -> dict[str, Any]:
+    mechanism: Any = distances.mechanism
+    description = {
+        "about": distances.about,
+        "mechanism": type(mechanism).__name__,
+        "tables": [table.about for table in distances.tables],
+        "parameters": canonical.to_json(mechanism),
+        "sensitivity": str(mechanism.sensitivity),
+        "loss": loss_to_json(distances.loss),
+    }
+    if isinstance(mechanism, Gaussian):
+        return description | {"norm": "L2", "variance": str(mechanism.variance)}
+    return description | {"chosen": list(distances.names)}
 
 
 def _describe_threshold(plan: Plan) -> list[dict[str, Any]]:

@@ -198,7 +198,9 @@ def _read_plan(certificate: Certificate) -> Plan:
             "The plan does not match the hash in the statement (`plan_hash`)."
         )
     plan = canonical.from_json(dict(certificate.plan))
-    if not isinstance(plan, Plan) or not (plan.blocks or plan.choices or plan.thresholding):
+    if not isinstance(plan, Plan) or not (
+        plan.blocks or plan.choices or plan.thresholding or plan.distances
+    ):
         raise InvalidCertificate("The certificate's `plan` is not a plan with a mechanism.")
     if len(plan.blocks) + len(plan.choices) > _MOST_MECHANISMS:
         raise InvalidCertificate(

@@ -83,7 +83,7 @@ class Door:
         write = cache(partial(self._write, plan))
         asked: AskedRun = {
             **self._records.facts(plan),
-            "part": self._rows.path,
+            "part": self.rows.path,
             "fresh": fresh,
             "question_id": question_id,
             "prepare": write,
@@ -120,7 +120,7 @@ class Door:
             analyst=self.analyst,
             plan_hashes=[self._records.canonical_form(plan)[1] for plan in plans],
             version=self.policy.data_name(tables),
-            part=self._rows.path,
+            part=self.rows.path,
             delta=delta,
         )
         releases: list[Release] = []
@@ -143,7 +143,7 @@ class Door:
         self._records.analyst = name
 
     @property
-    def _rows(self) -> TablePart:
+    def rows(self) -> TablePart:
         """The rows that this session is about."""
         return self._records.rows
 
@@ -193,7 +193,7 @@ class Door:
         >>> print(data.remaining)
         epsilon 0.5, delta 0
         """
-        private = private_tables(self.policy, self._rows)
+        private = private_tables(self.policy, self.rows)
         if not private:
             raise InvalidParameter("Every table of this policy is public: a run costs nothing.")
         names = tables_of_run(tables, private)
@@ -205,7 +205,7 @@ class Door:
             neighbors=widest_neighbors(self.policy, names),
             analyst=self.analyst,
             version=self.policy.data_name(names),
-            part=self._rows.path,
+            part=self.rows.path,
         )
         with self._open_run(reserved, None) as run:
             yield run
@@ -228,7 +228,7 @@ class Door:
             "analyst": self.analyst,
             "plan_hash": question,
             "version": self.policy.data_name(tables),
-            "part": self._rows.path,
+            "part": self.rows.path,
             "fresh": fresh,
             "question_id": question_id,
             "prepare": lambda: [self._write(plan) for plan in plans],
@@ -263,7 +263,7 @@ class Door:
 
     def _check(self, plan: Plan) -> None:
         """Refuses a plan that may not run, or with which the kernel does not agree."""
-        check_plan(plan, self.policy, self._rows)
+        check_plan(plan, self.policy, self.rows)
         self._records.check(plan)
 
     def _write(self, plan: Plan) -> WrittenPlan:
@@ -295,7 +295,7 @@ class Door:
         self, policy: Policy, question: str | Question, options: Mapping[str, Any]
     ) -> Plan:
         """A plan with the bounds of another policy, such as bounds that were found."""
-        return self._rows.restrict(make_plan(question, policy, **options), self.policy)
+        return self.rows.restrict(make_plan(question, policy, **options), self.policy)
 
     @property
     def remaining(self) -> Remaining:
@@ -305,7 +305,7 @@ class Door:
         cost more than this one.
         """
         return self._records.remaining_for(
-            None if self._rows.table is None else (self._rows.table,)
+            None if self.rows.table is None else (self.rows.table,)
         )
 
     @property
@@ -315,7 +315,7 @@ class Door:
 
     def close(self) -> None:
         """Closes the engine and the ledger. A session about a part leaves them open."""
-        if not self._rows.part:
+        if not self.rows.part:
             self._engine.close()
             self._ledger.close()
 

@@ -8,7 +8,7 @@ import base64
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import TypedDict
+from typing import TypedDict, TypeVar
 
 import pyarrow as pa
 
@@ -36,6 +36,8 @@ from deniable.release.session.release import Release
 from deniable.release.session.table_part import TablePart
 
 VERSION = 1  # of kept answers
+T = TypeVar("T")
+_MOST_CACHED = 256  # plans of one question, such as cross-tables
 MAX_KEPT_BYTES = 4 << 20  # larger tables are not kept: asking again is charged again
 
 
@@ -58,21 +60,26 @@ class ReleaseRecords:
     policy_hash: str
     rehearsal: bool
     rows: TablePart = field(default_factory=TablePart)
-    _last: tuple[Plan, canonical.Json, str] | None = field(default=None, init=False)
-    _checked: KernelCheck | None = field(default=None, init=False)
+    _forms: dict[int, tuple[Plan, canonical.Json, str]] = field(
+        default_factory=dict, init=False
+    )
+    _checks: dict[int, KernelCheck] = field(default_factory=dict, init=False)
 
     def canonical_form(self, plan: Plan) -> tuple[canonical.Json, str]:
-        """The plan as canonical JSON, and its hash; cached for the last plan."""
-        last = self._last  # other threads replace it
-        if last is None or last[0] is not plan:
-            last = self._last = plan, *canonical.plan_form(plan)
-        return last[1:]
+        """The plan as canonical JSON, and its hash; cached for the last plans."""
+        form = self._forms.get(id(plan))
+        if form is None or form[0] is not plan:
+            form = plan, *canonical.plan_form(plan)
+            _keep(self._forms, plan, form)
+        return form[1:]
 
     def check(self, plan: Plan) -> KernelCheck:
-        """The kernel's opinion of a plan; cached for the last plan."""
-        if self._checked is None or self._checked.plan is not plan:
-            self._checked = KernelCheck.of(plan, self.policy)
-        return self._checked
+        """The kernel's opinion of a plan; cached for the last plans."""
+        check = self._checks.get(id(plan))
+        if check is None or check.plan is not plan:
+            check = KernelCheck.of(plan, self.policy)
+            _keep(self._checks, plan, check)
+        return check
 
     def facts(self, plan: Plan) -> RequestFacts:
         """The analyst, the hash of the plan and the name of the data."""
@@ -144,6 +151,14 @@ class ReleaseRecords:
         return self.ledger.remaining_for(
             self.analyst, tables=tables, part=path, touches=touches
         )
+
+
+def _keep(cache: dict[int, T], plan: Plan, value: T) -> None:
+    """Keeps a value, which holds the plan, so that its id stays its own. Other threads may
+    change the cache meanwhile."""
+    for old in list(cache)[: 1 + len(cache) - _MOST_CACHED]:
+        cache.pop(old, None)
+    cache[id(plan)] = value
 
 
 def private_tables(policy: Policy, rows: TablePart) -> tuple[str, ...]:

@@ -1,4 +1,4 @@
-"""A private copy of a table: chosen columns are randomized, so that it may be published.
+"""A randomized table: chosen columns are randomized, cell by cell, so that it may be published.
 
 Every cell goes through its column's design with fresh coins. The loss of one row is the sum of
 the designs' losses. Columns that are not named stay as they are and become public, so name all
@@ -20,7 +20,7 @@ from deniable.surveys.estimate.crosstab import CrossTab, crosstab
 
 
 @dataclass(frozen=True, slots=True)
-class PrivateCopy:
+class RandomizedTable:
     """A table whose columns in `designs` are randomized; `frame` has the type of the original.
 
     `loss` is what the randomized cells of one row cost together. `estimate` is for one column,
@@ -63,7 +63,7 @@ class PrivateCopy:
         return self.designs[column]
 
 
-def randomize(frame: Any, *, columns: Mapping[str, Any]) -> PrivateCopy:
+def randomize(frame: Any, *, columns: Mapping[str, Any]) -> RandomizedTable:
     """Randomizes columns of a table: a dict of columns, or a pandas or polars frame.
 
     `columns` maps each column to its design. Reports must be single numbers: answers are
@@ -96,7 +96,7 @@ def randomize(frame: Any, *, columns: Mapping[str, Any]) -> PrivateCopy:
         loss = loss + design.loss
         reports[name] = _randomize_column(design, name, frame[name])
     public = tuple(str(name) for name in names if name not in columns)
-    return PrivateCopy(_replace_columns(frame, reports), dict(columns), loss, public)
+    return RandomizedTable(_replace_columns(frame, reports), dict(columns), loss, public)
 
 
 def _randomize_column(design: Any, name: str, answers: Any) -> Any:

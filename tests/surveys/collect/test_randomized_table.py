@@ -3,6 +3,7 @@ from importlib import import_module
 import numpy as np
 import pytest
 
+import deniable as dp
 from deniable.errors import InvalidData, InvalidParameter
 from deniable.mechanisms import (
     OUE,
@@ -104,3 +105,10 @@ def test_numbers_are_reported_as_numbers(design, kind):
 def test_columns_of_unequal_length_are_refused():
     with pytest.raises(InvalidData, match="the same length"):
         randomize({"a": [1, 0], "b": [1, 2, 3]}, columns={"a": COINS})
+
+
+def test_the_old_name_says_the_new_one():
+    with pytest.raises(AttributeError, match="RandomizedTable"):
+        _ = dp.surveys.PrivateCopy
+    with pytest.raises(AttributeError, match="no attribute 'other'"):
+        _ = dp.surveys.other

@@ -1,0 +1,156 @@
+"""`deniable crosstabs` and `deniable copy`: many tables, or rows, of one table at one price."""
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from deniable.app.cli import session_options
+from deniable.app.cli.argument_values import parse_decimal, parse_values
+from deniable.errors import InvalidParameter
+
+Tables = Annotated[
+    list[str],
+    typer.Argument(
+        help="The columns of each cross-table, such as age,sex.",
+        metavar="COLUMNS...",
+        show_default=False,
+    ),
+]
+Table = Annotated[
+    str | None, typer.Argument(help="The table; not needed if the policy has only one.")
+]
+TableOption = Annotated[
+    str | None, typer.Option("--table", help="The table; not needed if there is only one.")
+]
+Columns = Annotated[
+    str | None, typer.Option(help="Only these columns: age,sex,income.", metavar="COLUMNS")
+]
+Cuts = Annotated[
+    list[str] | None,
+    typer.Option("--cuts", help="Where intervals begin: age=18,65.", metavar="COLUMN=VALUES"),
+]
+OnlyDeclared = Annotated[
+    bool,
+    typer.Option("--only-declared", help="Leave out rows with NULL or undeclared values."),
+]
+Explain = Annotated[
+    bool, typer.Option("--explain", help="Only show what would be measured. Spends nothing.")
+]
+Save = Annotated[Path | None, typer.Option("--save", help="Also write JSON.", metavar="FILE")]
+Out = Annotated[
+    Path | None,
+    typer.Option("--out", help="Where to write the rows: .parquet or .csv.", metavar="FILE"),
+]
+Rows = Annotated[
+    int | None, typer.Option(help="How many rows; by default about as many as there are.")
+]
+
+
+def crosstabs(
+    tables: Tables,
+    epsilon: session_options.Epsilon = None,
+    table: TableOption = None,
+    delta: session_options.Delta = None,
+    cuts: Cuts = None,
+    only_declared: OnlyDeclared = False,
+    policy: session_options.PolicyFile = session_options.POLICY,
+    confidence: session_options.Confidence = "0.95",
+    analyst: session_options.Analyst = None,
+    explain: Explain = False,
+    save: Save = None,
+) -> None:
+    """Release several cross-tables that add up to each other, for one price.
+
+    Each cell has its margin. Values that are not declared, and NULL, are a cell of their own.
+    """
+    asked = [[name.strip() for name in columns.split(",")] for columns in tables]
+    options = read_options(epsilon, delta, cuts, only_declared, confidence)
+    session_options.check_writable(save)
+    if explain:
+        with session_options.open_planner(policy, "planning") as planner:
+            print(planner.crosstabs(asked, table=table, **options, explain=True))
+        return
+    with session_options.open_session(policy, "counting", analyst) as session:
+        result = session.crosstabs(asked, table=table, **options)
+    print(result)
+    if save is not None:
+        result.save(save)
+
+
+def copy(
+    table: Table = None,
+    epsilon: session_options.Epsilon = None,
+    out: Out = None,
+    delta: session_options.Delta = None,
+    columns: Columns = None,
+    cuts: Cuts = None,
+    rows: Rows = None,
+    only_declared: OnlyDeclared = False,
+    policy: session_options.PolicyFile = session_options.POLICY,
+    confidence: session_options.Confidence = "0.95",
+    analyst: session_options.Analyst = None,
+    explain: Explain = False,
+) -> None:
+    """Make a private copy of a table: rows that look like its rows, and a scorecard.
+
+    Anyone may have the copy, and questions about it cost nothing.
+    """
+    options = read_options(epsilon, delta, cuts, only_declared, confidence) | {
+        "columns": None if columns is None else [name.strip() for name in columns.split(",")],
+        "rows": rows,
+    }
+    if explain:
+        with session_options.open_planner(policy, "planning") as planner:
+            print(planner.copy(table, **options, explain=True))
+        return
+    file = check_file(out)
+    with session_options.open_session(policy, "copying", analyst) as session:
+        result = session.copy(table, **options)
+    result.save(file)
+    print(result)
+
+
+def read_options(
+    epsilon: str | None,
+    delta: str | None,
+    cuts: list[str] | None,
+    only_declared: bool,
+    confidence: str,
+) -> dict[str, Any]:
+    """The options that both commands share, as a session takes them."""
+    if epsilon is None:
+        raise InvalidParameter("Give the price of the whole release, such as --epsilon 1.")
+    return {
+        "epsilon": parse_decimal(epsilon, "epsilon"),
+        "delta": None if delta is None else parse_decimal(delta, "delta"),
+        "cuts": read_cuts(cuts or []),
+        "missing": not only_declared,
+        "confidence": parse_decimal(confidence, "confidence"),
+    }
+
+
+def read_cuts(words: list[str]) -> dict[str, list[Any]]:
+    """Words such as age=18,65 as a mapping.
+
+    >>> read_cuts(["age=18,65"])
+    {'age': [18, 65]}
+    """
+    cuts = {}
+    for word in words:
+        name, equals, values = word.partition("=")
+        if not equals:
+            raise InvalidParameter(f"Write cuts as COLUMN=VALUES: age=18,65. Found {word!r}.")
+        cuts[name.strip()] = parse_values(values)
+    return cuts
+
+
+def check_file(out: Path | None) -> Path:
+    """The file for the rows, if it can be written. Nothing is spent before."""
+    from deniable.synth.copies.table_copy import check_format
+
+    if out is None:
+        raise InvalidParameter("Say where to write the copy, such as --out copy.parquet.")
+    check_format(out)
+    session_options.check_writable(out)
+    return out

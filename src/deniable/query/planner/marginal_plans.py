@@ -1,0 +1,219 @@
+"""Plans that measure marginals: the counts of all combinations of some columns' cells.
+
+A cell is a value that an expression gives each row; the expressions and the lists of cells are
+public. So every combination is declared, and is answered even if it has no rows. A unit has at
+most m rows in all marginals alike, and they may all be in one cell. So it moves a marginal by m
+(add-remove) or by m times the root of 2 (replace), in L2.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from math import prod
+
+from deniable.exact.rationals import positive, rational
+from deniable.mechanisms import Exponential, Gaussian
+from deniable.policy import Policy, Table
+from deniable.query.language.question import Question
+from deniable.query.language.syntax_tree import Expression, Named
+from deniable.query.plan.contribution import Contribution
+from deniable.query.plan.plan import (
+    Block,
+    Distances,
+    Feature,
+    GroupKey,
+    KeyColumn,
+    Output,
+    Plan,
+    TableDistance,
+    Told,
+)
+from deniable.query.relations.resolve import resolve_question
+from deniable.query.statements.input_rows import Grouping
+from deniable.query.statements.marginal_statement import COUNT, MarginalStatement
+from deniable.query.statements.statistics import COUNT_ROWS, root_up
+
+_ROW = Contribution(size=1, total=1, low=0, high=1)
+
+
+@dataclass(frozen=True, slots=True)
+class CellColumn:
+    """The cells of one column, and the expression that gives each row its cell. It is NULL for
+    a row without one."""
+
+    key: GroupKey
+    expression: Expression
+
+
+class MarginalPlanner:
+    """Plans for the marginals of one table."""
+
+    def __init__(
+        self,
+        policy: Policy,
+        table: Table,
+        columns: Sequence[CellColumn],
+        *,
+        partial: bool = False,
+    ) -> None:
+        count = Named(COUNT, COUNT_ROWS)
+        _, scope = resolve_question(Question(table.name, None, (), (count,)), policy)
+        self.table, self.columns, self._origin = scope.table, tuple(columns), scope.origin
+        self._keys = tuple(column.key for column in columns)
+        expressions = [scope.resolve(column.expression) for column in columns]
+        pairs = zip(self._keys, expressions, strict=True)
+        groupings = tuple(Grouping(key, value, in_plan=False) for key, value in pairs)
+        limit = scope.table.max_rows_per_unit_per_group
+        self._statement = MarginalStatement(scope, groupings, limit, partial)
+
+    @property
+    def max_rows_per_unit(self) -> int:
+        """How many rows of one unit count."""
+        return self._statement.max_rows_per_unit
+
+    @property
+    def sensitivity(self) -> Fraction:
+        """How far one unit moves any one marginal, in L2; rounded up."""
+        rows, neighbors = self.max_rows_per_unit, self.table.neighbors
+        _, square = _ROW.sensitivities(
+            groups=rows, rows=rows, neighbors=neighbors, keyed=True, most_rows=rows
+        )
+        return root_up(square)
+
+    def _noise(self, mu_squared: Fraction) -> Gaussian:
+        """Noise that costs this much for one marginal."""
+        sensitivity = self.sensitivity
+        variance = sensitivity**2 / positive(mu_squared, "mu_squared")
+        return Gaussian(variance=variance, sensitivity=sensitivity)
+
+    def plan(
+        self,
+        places: tuple[int, ...],
+        *,
+        mu_squared: Fraction,
+        delta: Fraction,
+        confidence: Fraction,
+    ) -> Plan:
+        """The plan that measures the marginal of the columns at these places, with Gaussian
+        noise that costs `mu_squared`. Its price is the epsilon that this has at `delta`."""
+        keys = tuple(self._keys[place] for place in places)
+        mechanism = self._noise(mu_squared)
+        names = ", ".join(key.name for key in keys)
+        about = f"rows by {names}" if keys else "rows"
+        shown = tuple(_shown(key, place) for place, key in enumerate(keys))
+        margin, node = float(mechanism.margin(confidence)), Feature(COUNT, 0)
+        count = Output(COUNT, "COUNT(*)", node, None, None, True, margin, estimated=False)
+        return replace(
+            self._empty(confidence),
+            max_groups_per_unit=min(self.max_rows_per_unit, self.count_cells(places)),
+            keys=keys,
+            blocks=(Block((COUNT,), about, mechanism, reach=_ROW),),
+            outputs=(*shown, count),
+            epsilon=rational(mechanism.loss.epsilon(delta)),
+            delta=delta,
+            engine_sql=self._statement.count(places),
+        )
+
+    def plan_tree(
+        self,
+        models: Mapping[tuple[int, ...], Sequence[int]],
+        places: Mapping[tuple[int, ...], Sequence[int]],
+        *,
+        scale: int,
+        epsilon: Fraction,
+        confidence: Fraction,
+    ) -> Plan:
+        """The plan that chooses a tree of pairs of columns: pairs whose counts lie far from
+        their model are more probable. `places` says which cell of the model each cell is in.
+        Each choice costs `epsilon` in the exponential mechanism."""
+        tables = self._distances(models, places)
+        names = tuple(f"edge {i}" for i in range(len({p for pair in models for p in pair}) - 1))
+        chosen = Distances(names, "tables to measure", tables, scale, Exponential(epsilon=1))
+        far = root_up(int(chosen.reach(self.max_rows_per_unit, self.table.neighbors)))
+        chosen = replace(chosen, mechanism=Exponential(epsilon=epsilon, sensitivity=far))
+        return replace(
+            self._empty(confidence),
+            outputs=tuple(map(_told, names)),
+            epsilon=epsilon * len(names),
+            distances=chosen,
+        )
+
+    def plan_distances(
+        self,
+        models: Mapping[tuple[int, ...], Sequence[int]],
+        *,
+        scale: int,
+        mu_squared: Fraction,
+        delta: Fraction,
+        confidence: Fraction,
+    ) -> Plan:
+        """The plan that measures how far tables of counts lie from their models, with Gaussian
+        noise that costs `mu_squared` for all of them together."""
+        tables = self._distances(models)
+        names = tuple(f"distance {i}" for i in range(len(tables)))
+        measured = Distances(names, "errors of tables", tables, scale, Gaussian(variance=1))
+        far = root_up(int(measured.reach(self.max_rows_per_unit, self.table.neighbors)))
+        noise = Gaussian(variance=far**2 / mu_squared, sensitivity=far)
+        return replace(
+            self._empty(confidence),
+            outputs=tuple(map(_told, names)),
+            epsilon=rational(noise.loss.epsilon(delta)),
+            delta=delta,
+            distances=replace(measured, mechanism=noise),
+        )
+
+    def _distances(
+        self,
+        models: Mapping[tuple[int, ...], Sequence[int]],
+        merged: Mapping[tuple[int, ...], Sequence[int]] | None = None,
+    ) -> tuple[TableDistance, ...]:
+        return tuple(
+            TableDistance(
+                ", ".join(self._keys[place].name for place in places),
+                self._statement.number_cells(places),
+                tuple(model),
+                (places[0], places[-1]),
+                () if merged is None else tuple(merged[places]),
+            )
+            for places, model in models.items()
+        )
+
+    def count_cells(self, places: tuple[int, ...]) -> int:
+        """How many cells a marginal has."""
+        return prod(len(self._keys[place].values or ()) for place in places)
+
+    def _empty(self, confidence: Fraction) -> Plan:
+        """A plan about the rows that are counted, without anything that is released."""
+        rows = self.max_rows_per_unit
+        return Plan(
+            table=self._origin.tables[0],
+            beside=self._origin.tables[1:],
+            public=self._origin.public,
+            unit=self._origin.unit,
+            neighbors=self.table.neighbors,
+            max_groups_per_unit=1,
+            max_rows_per_unit_per_group=rows,
+            max_rows_per_unit=rows,
+            keys=(),
+            blocks=(),
+            thresholding=None,
+            outputs=(),
+            having=None,
+            order=(),
+            limit=None,
+            other=False,
+            nonnegative=False,
+            confidence=confidence,
+            epsilon=Fraction(0),
+            delta=Fraction(0),
+            engine_sql="",
+            notes=(),
+        )
+
+
+def _told(name: str) -> Output:
+    return Output(name, name, Told(name), None, None, False, None, False)
+
+
+def _shown(key: GroupKey, place: int) -> Output:
+    return Output(key.name, key.name, KeyColumn(place), None, None, False, None, False)

@@ -1,0 +1,82 @@
+"""How far the delivered rows are from the table: every pair of columns, with intervals.
+
+The error of a pair is the sum over its cells of |rows of the table - rows of the copy|, the
+copy scaled to the noisy number of rows, over that number: 0 is equal, 2 has nothing in common.
+The table is the one within the limits of the policy. The intervals hold for all pairs at once,
+so the worst pairs may be named.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from statistics import NormalDist
+
+from deniable.exact.text_formats import percent
+
+
+@dataclass(frozen=True, slots=True)
+class PairError:
+    """The error of one table of the copy, and its interval."""
+
+    columns: tuple[str, ...]
+    error: float
+    low: float
+    high: float
+
+    def __str__(self) -> str:
+        return (
+            f"{', '.join(self.columns)}: {self.error:.3f} ({self.low:.3f} to {self.high:.3f})"
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Scorecard:
+    """The errors of all scored tables. All intervals hold together at `confidence`."""
+
+    errors: tuple[PairError, ...]
+    confidence: Fraction
+
+    @classmethod
+    def read(
+        cls,
+        tables: Sequence[tuple[str, ...]],
+        distances: Sequence[float],
+        *,
+        deviation: float,
+        rounding: Sequence[float],
+        total: float,
+        confidence: Fraction,
+    ) -> "Scorecard":
+        """From noisy distances in rows; `rounding` is how far each may be off for rounding."""
+        each = float(confidence) ** (1 / len(tables))
+        half = NormalDist().inv_cdf((1 + each) / 2) * deviation
+        rows = max(total, 1.0)
+        errors = [
+            PairError(
+                columns,
+                min(2.0, max(0.0, distance / rows)),
+                max(0.0, (distance - half - slack) / rows),
+                max(0.0, (distance + half + slack) / rows),
+            )
+            for columns, distance, slack in zip(tables, distances, rounding, strict=True)
+        ]
+        return cls(tuple(errors), confidence)
+
+    @property
+    def mean(self) -> float:
+        """The mean error."""
+        return sum(one.error for one in self.errors) / len(self.errors)
+
+    def worst(self, count: int = 5) -> tuple[PairError, ...]:
+        """The tables with the largest errors."""
+        return tuple(sorted(self.errors, key=lambda one: -one.error)[:count])
+
+    def __str__(self) -> str:
+        lines = [
+            f"Errors of {len(self.errors)} tables of the copy (0: equal, 2: nothing in "
+            f"common). Mean: {self.mean:.3f}. All intervals hold together at "
+            f"{percent(self.confidence)}.",
+            "The worst:",
+            *(f"  {one}" for one in self.worst()),
+        ]
+        return "\n".join(lines)

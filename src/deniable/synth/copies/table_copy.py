@@ -1,0 +1,143 @@
+"""A private copy of a table: rows that look like the table's, and how far they are from it."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.csv
+import pyarrow.parquet
+
+from deniable.engines.duckdb.public_rows import query_rows
+from deniable.errors import InvalidParameter
+from deniable.exact.rationals import decimal_text
+from deniable.ledger.ledger import Remaining
+from deniable.policy import Column
+from deniable.release.certificate.certificate import Certificate
+from deniable.release.session.release import Release
+from deniable.synth.copies.copy_plans import CopyPlan
+from deniable.synth.copies.scorecard import Scorecard
+from deniable.synth.domain.column_cells import ColumnCells
+from deniable.synth.domain.quantile_cuts import draw_values
+
+_STANDING = (
+    "The copy is good for the tables that were scored; other questions may be far off. It "
+    "describes the rows within the limits of the policy. Its rows are not people: ordinary "
+    "standard errors computed from them are not valid."
+)
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class TableCopy:
+    """Rows that look like the table's. Any question about them is free.
+
+    >>> import deniable as dp
+    >>> people = pa.table({"sex": ["f", "m"] * 500, "old": [True, False] * 500})
+    >>> data = dp.protect(people, keys={"sex": ["f", "m"]}, epsilon=1, delta=1e-6)
+    >>> copy = data.copy(epsilon=1)
+    >>> copy.to_arrow().column_names
+    ['sex', 'old']
+    >>> copy.sql("SELECT COUNT(*) > 500 AS many FROM data").to_pylist()
+    [{'many': True}]
+    """
+
+    plan: CopyPlan
+    rows: "pa.Table" = field(compare=False)
+    total: float  # the noisy number of rows of the table
+    total_deviation: float
+    tree: tuple[tuple[str, str], ...]  # the pairs of columns that were measured
+    scorecard: Scorecard
+    releases: tuple[Release, ...] = field(compare=False)  # every measurement, certified
+    remaining: Remaining
+
+    @property
+    def certificates(self) -> tuple[Certificate, ...]:
+        """Of all measurements; none of a rehearsal."""
+        found = (release.certificate for release in self.releases)
+        return tuple(one for one in found if one is not None)
+
+    def to_arrow(self) -> "pa.Table":
+        """The rows as an Arrow table."""
+        return self.rows
+
+    def to_pandas(self) -> Any:
+        """The rows as a pandas frame."""
+        return self.rows.to_pandas()
+
+    def to_polars(self) -> Any:
+        """The rows as a Polars frame."""
+        return import_module("polars").from_arrow(self.rows)
+
+    def save(self, path: str | Path) -> None:
+        """Writes the rows to a file: .parquet or .csv."""
+        check_format(path)
+        if Path(path).suffix.lower() == ".csv":
+            pyarrow.csv.write_csv(self.rows, str(path))
+        else:
+            pyarrow.parquet.write_table(self.rows, str(path))
+
+    def sql(self, text: str) -> "pa.Table":
+        """The answer to any SQL about the rows, under the name of the table. It costs nothing,
+        and has no margins."""
+        return query_rows({self.plan.table.name: self.rows}, text)
+
+    def __arrow_c_stream__(self, requested_schema: object | None = None) -> object:
+        return self.rows.__arrow_c_stream__(requested_schema)
+
+    def __len__(self) -> int:
+        return int(self.rows.num_rows)
+
+    def __str__(self) -> str:
+        plan = self.plan
+        price = f"epsilon {decimal_text(plan.epsilon)}, delta {decimal_text(plan.delta)}"
+        pairs = "; ".join(f"{a}, {b}" for a, b in self.tree) or "none"
+        lines = [
+            f"A private copy of {plan.table.name}: {len(self):,} rows, "
+            f"{len(plan.columns)} columns. The table has about {self.total:,.0f} rows.",
+            f"Cost: {price}. Left: {self.remaining}.",
+            f"Pairs that were measured: {pairs}.",
+            str(self.scorecard),
+            _STANDING,
+        ]
+        if self.releases[0].rehearsal:
+            lines.insert(0, "REHEARSAL: the rows of the table are made up.")
+        return "\n".join(lines)
+
+    __repr__ = __str__
+
+
+def check_format(path: str | Path) -> None:
+    """Refuses a file whose name does not say how to write it."""
+    if Path(path).suffix.lower() not in (".csv", ".parquet"):
+        raise InvalidParameter(
+            f"A copy is written as .parquet or .csv. Found {Path(path).name!r}."
+        )
+
+
+def rows_to_arrow(
+    cells: Sequence[ColumnCells],
+    columns: Sequence[Column],
+    codes: Any,
+    chance: np.random.Generator,
+) -> "pa.Table":
+    """Cells as values of their columns."""
+    arrays = {
+        column.name: _to_array(column, draw_values(own, column, codes[:, place], chance))
+        for place, (own, column) in enumerate(zip(cells, columns, strict=True))
+    }
+    return pa.table(arrays)
+
+
+def _to_array(column: Column, values: Sequence[Any]) -> "pa.Array[Any]":
+    """The values in the column's kind, also of an empty copy."""
+    if column.kind == "number":
+        whole = all(value is None or isinstance(value, int) for value in values)
+        exact = column.integer or (column.step is not None and column.step.denominator == 1)
+        return pa.array(values, pa.int64() if whole and exact else pa.float64())
+    if column.kind == "boolean":
+        return pa.array(values, pa.bool_())
+    texts = pa.array(values, pa.string())
+    return texts.cast(pa.date32()) if column.kind == "date" else texts

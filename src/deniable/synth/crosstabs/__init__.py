@@ -1,0 +1,1 @@
+"""Several marginals of one table, measured together."""

@@ -1,0 +1,1 @@
+"""The cells of columns: public, and chosen before any row is read."""

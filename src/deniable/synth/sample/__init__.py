@@ -1,0 +1,1 @@
+"""Rows from a fitted model. This room sees only released numbers, and imports no engine."""

@@ -1,0 +1,81 @@
+import json
+
+import pyarrow.parquet
+
+COLUMNS = ("--columns", "ward,cost")
+
+
+def test_rows_in_a_file_and_a_scorecard(run, tmp_path):
+    status, out, err = run("copy", *COLUMNS, "--epsilon", "2", "--out", "copy.parquet")
+    assert (status, err) == (0, "")
+    assert "A private copy of visits: " in out
+    assert "Cost: epsilon 2, delta 1e-08. Left: epsilon 1" in out
+    assert "The worst:" in out
+    rows = pyarrow.parquet.read_table(tmp_path / "copy.parquet")
+    assert rows.column_names == ["ward", "cost"]
+    assert set(rows["ward"].to_pylist()) <= {"A", "B", "C", None}
+
+
+def test_explain_spends_nothing(run):
+    status, out, _ = run("copy", *COLUMNS, "--epsilon", "3", "--explain")
+    assert status == 0
+    assert "5 % cuts cost at 31 private quantiles" in out
+    assert run("copy", *COLUMNS, "--epsilon", "3", "--out", "copy.csv")[0] == 0
+
+
+def test_what_cannot_be_copied_is_said_before_the_charge(run):
+    status, _, err = run("copy", "--epsilon", "1", "--out", "copy.csv")
+    assert status == 2
+    assert "The cells of diagnosis are not known" in err
+    assert "leave it out with `columns`" in err
+
+
+def test_a_file_and_a_price_are_needed(run):
+    assert "--epsilon 1" in run("copy", *COLUMNS)[2]
+    assert "--out copy.parquet" in run("copy", *COLUMNS, "--epsilon", "1")[2]
+    words = ("copy", *COLUMNS, "--epsilon", "1", "--out")
+    assert ".parquet or .csv" in run(*words, "copy.xls")[2]
+    assert "cannot be written" in run(*words, "none/copy.csv")[2]
+
+
+def test_a_misspelt_option(run):
+    status, _, err = run("copy", "--epsilom", "1")
+    assert status == 2
+    assert "--epsilon" in err
+
+
+def test_tables_with_margins(run, tmp_path):
+    words = ("crosstabs", "ward", "--epsilon", "1", "--save", "tables.json")
+    status, out, err = run(*words)
+    assert (status, err) == (0, "")
+    assert "Cost: epsilon 1, delta " in out
+    assert "±" in out
+    assert "CANARY" not in out
+    assert json.loads((tmp_path / "tables.json").read_text())["epsilon"] == "1"
+
+
+def test_explaining_tables_spends_nothing(run):
+    status, out, _ = run("crosstabs", "ward", "--epsilon", "1", "--explain")
+    assert status == 0
+    assert "standard deviation" in out
+    assert "Left: epsilon 2" in run("crosstabs", "ward", "--epsilon", "1")[1]
+
+
+def test_cuts(run):
+    status, out, _ = run("crosstabs", "ward,cost", "--cuts", "cost=18,65", "--epsilon", "1")
+    assert status == 0
+    assert "18 to 65" in out
+    words = ("crosstabs", "cost", "--epsilon", "1", "--cuts", "18")
+    assert "Write cuts as COLUMN=VALUES" in run(*words)[2]
+
+
+def test_tables_need_a_price(run):
+    status, _, err = run("crosstabs", "ward")
+    assert status == 2
+    assert "--epsilon 1" in err
+
+
+def test_a_misspelt_option_of_tables(run):
+    status, _, err = run("crosstabs", "ward", "--epsilom", "1")
+    assert status == 2
+    assert "--epsilon" in err

@@ -1,0 +1,124 @@
+"""Plans of marginals: their sensitivity, and that the kernel agrees with no smaller one."""
+
+from dataclasses import replace
+from fractions import Fraction
+
+import pyarrow as pa
+import pytest
+
+import deniable as dp
+from deniable.errors import PlanRefused
+from deniable.mechanisms import Gaussian
+from deniable.query.planner.marginal_plans import MarginalPlanner
+from deniable.release.certificate.sensitivity_checks import check_sensitivities
+from deniable.synth.domain.column_cells import cells_of
+
+FRAME = pa.table({"p": [1, 1, 2], "ward": ["A", "B", "A"], "old": [True, False, True]})
+PLACES = {(): "rows", (0,): "rows by ward", (0, 1): "rows by ward, old"}
+
+
+def session(neighbors="add-remove", most=5):
+    limits = {"unit": "p", "max_rows_per_unit_per_group": most} if most else {}
+    keys = {"ward": ["A", "B"]}
+    return dp.protect(
+        FRAME, name="t", keys=keys, epsilon=9, delta=1e-5, neighbors=neighbors, **limits
+    )
+
+
+def plan_of(opened, places=(0, 1)):
+    table = opened.policy.tables["t"]
+    counted = [cells_of(table, name).counted for name in ("ward", "old")]
+    planner = MarginalPlanner(opened.policy, table, counted)
+    price = {"mu_squared": Fraction(1, 2), "delta": Fraction(1, 10**6)}
+    return planner.plan(places, **price, confidence=Fraction(19, 20))
+
+
+@pytest.mark.parametrize("places", PLACES)
+@pytest.mark.parametrize("neighbors", ["add-remove", "replace"])
+@pytest.mark.parametrize("most", [None, 5])
+def test_all_rows_of_a_unit_may_be_in_one_cell(places, neighbors, most):
+    with session(neighbors, most) as opened:
+        plan = plan_of(opened, places)
+        assert plan.blocks[0].about == PLACES[places]
+        square = plan.blocks[0].mechanism.sensitivity ** 2
+        exact = (most or 1) ** 2 * (1 if neighbors == "add-remove" else 2)
+        assert exact <= square < exact * (1 + Fraction(1, 10**9))
+        assert plan.blocks[0].mechanism.loss.mu_squared == Fraction(1, 2)
+        assert "moves" in opened.describe_check(plan)
+        check_sensitivities(plan)
+
+
+@pytest.mark.parametrize("neighbors", ["add-remove", "replace"])
+def test_the_kernel_refuses_noise_for_the_root_of_the_rows(neighbors):
+    with session(neighbors) as opened:
+        plan = plan_of(opened)
+        block = plan.blocks[0]
+        least = block.mechanism.sensitivity
+        for declared in (least * Fraction(99, 100), Fraction(9, 4)):
+            noise = Gaussian(variance=block.mechanism.variance, sensitivity=declared)
+            small = replace(plan, blocks=(replace(block, mechanism=noise),))
+            with pytest.raises(PlanRefused, match="declares"):
+                opened.describe_check(small)
+
+
+def test_the_price_is_the_epsilon_at_delta():
+    with session() as opened:
+        plan = plan_of(opened)
+        assert plan.loss.fits(dp.ApproximateLoss(plan.epsilon, plan.delta))
+        assert not plan.loss.fits(dp.ApproximateLoss(plan.epsilon * Fraction(99, 100), 1e-6))
+
+
+def far_plans(opened):
+    """A tree of choices, and noisy distances, from models of zeros."""
+    table = opened.policy.tables["t"]
+    counted = [cells_of(table, name).counted for name in ("ward", "old")]
+    planner = MarginalPlanner(opened.policy, table, counted)
+    models = {(0, 1): [0] * 9}
+    level = {"scale": 8, "confidence": Fraction(19, 20)}
+    places = {(0, 1): list(range(9))}
+    tree = planner.plan_tree(models, places, epsilon=Fraction(1, 2), **level)
+    more = {(0, 1): [0] * 9, (0,): [0] * 3}
+    price = {"mu_squared": Fraction(1, 3), "delta": Fraction(1, 10**6)}
+    return tree, planner.plan_distances(more, **price, **level)
+
+
+@pytest.mark.parametrize("neighbors", ["add-remove", "replace"])
+def test_the_kernel_refuses_smaller_distances(neighbors):
+    with session(neighbors) as opened:
+        for plan in far_plans(opened):
+            assert "moves" in opened.describe_check(plan)
+            check_sensitivities(plan)
+            far = plan.distances
+            times = 5 * 8 * (1 if neighbors == "add-remove" else 2)
+            many = 2 if isinstance(far.mechanism, Gaussian) else 1
+            exact = times**2 * many
+            assert exact <= far.mechanism.sensitivity**2 < exact * (1 + Fraction(1, 10**9))
+            less = far.mechanism.sensitivity * Fraction(99, 100)
+            price = (
+                {"variance": far.mechanism.variance}
+                if isinstance(far.mechanism, Gaussian)
+                else {"epsilon": far.mechanism.epsilon}
+            )
+            small = type(far.mechanism)(**price, sensitivity=less)
+            with pytest.raises(PlanRefused, match="declares"):
+                opened.describe_check(replace(plan, distances=replace(far, mechanism=small)))
+
+
+def test_every_choice_of_a_tree_is_charged():
+    with session() as opened:
+        tree, _ = far_plans(opened)
+        twice = replace(tree.distances, names=("one", "two"))
+        with pytest.raises(PlanRefused, match="more than it charges"):
+            opened.describe_check(replace(tree, distances=twice))
+
+
+def test_distances_need_rows_of_one_answer():
+    with session() as opened:
+        tree, _ = far_plans(opened)
+        for wrong in (
+            replace(tree.distances, scale=0),
+            replace(tree.distances, mechanism=dp.Laplace(epsilon=1)),
+            replace(tree.distances, mechanism=dp.Exponential(epsilon=1, monotone=True)),
+        ):
+            with pytest.raises(PlanRefused):
+                opened.describe_check(replace(tree, distances=wrong))

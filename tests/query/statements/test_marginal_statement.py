@@ -1,0 +1,133 @@
+"""Marginals over the same limited rows: no unit moves one further than the plan says."""
+
+import random
+from fractions import Fraction
+
+import pyarrow as pa
+import pytest
+
+import deniable as dp
+from deniable.query.planner.marginal_plans import MarginalPlanner
+from deniable.synth.domain.column_cells import cells_of
+from tests.engines.neighbors import SALT, excess, told
+
+MOST = 3  # rows of one unit
+SCALE = 16
+PAIRS = [(0, 1), (0, 2), (1, 2)]
+MARGINALS = [(), (0,), (1,), (2,), (0, 1), (0, 2), (1, 2), (0, 1, 2)]
+DECLARED = {
+    "keys": {"ward": ["A", "B", "C"], "code": [1, 2, 3]},
+    "bounds": {"age": (0, 100)},
+    "kind": {"code": "integer"},
+}
+SCHEMA = pa.schema([("unit", "int64"), ("ward", "str"), ("code", "int64"), ("age", "float64")])
+
+
+def planner(session, missing):
+    table = session.policy.tables["data"]
+    cells = [
+        cells_of(table, name, cuts=[20, 50] if name == "age" else None, missing=missing)
+        for name in ("ward", "code", "age")
+    ]
+    counted = [one.counted for one in cells]
+    return MarginalPlanner(session.policy, table, counted, partial=not missing)
+
+
+def rows_of(unit, dice, most):
+    """Rows of one unit; many of them are alike, so that they meet in one cell."""
+    some = [
+        (dice.choice("ABCX"), dice.choice([1, 2, 3, 9, None]), dice.choice([5.0, 35.0, 1e9]))
+        for _ in range(2)
+    ]
+    count = dice.choice([0, 1, 2, most])
+    return [(unit, *dice.choice([*some, (None, 2, None)])) for _ in range(count)]
+
+
+def frames(dice, *, person, neighbors, alike):
+    """Two neighbouring tables; in the worst, all rows of a unit are alike."""
+    crowd = [row for unit in range(6) for row in rows_of(unit, dice, 5)]
+    most = 9 if person else 1
+    one, other = ([(99, "A", 1, 5.0)] * most, [(99, "B", 2, 35.0)] * most)
+    if not alike:
+        one, other = ((rows_of(99, dice, 9) or own)[:most] for own in (one, other))
+    if neighbors == "add-remove":
+        other = []
+    for own in (one, other):
+        rows = [*crowd, *own]
+        dice.shuffle(rows)
+        columns = list(zip(*rows, strict=True)) if rows else [[]] * 4
+        yield pa.table([pa.array(list(c)) for c in columns], schema=SCHEMA)
+
+
+def counted(frame, made, options):
+    with dp.protect(frame, name="data", epsilon=1, delta=1e-6, **options) as session:
+        session._engine._salt = SALT
+        engine = session._engine
+        return [engine.run(engine.prepare(one)).reveal_to(told) for one in made]
+
+
+@pytest.mark.parametrize("neighbors", ["add-remove", "replace"])
+@pytest.mark.parametrize("person", [False, True])
+@pytest.mark.parametrize("missing", [False, True])
+def test_no_unit_moves_a_marginal_further_than_declared(size, neighbors, person, missing):
+    pairs = size(small=4, full=1250, what="neighbouring tables")
+    dice = random.Random(f"{neighbors} {person} {missing}")
+    limits = {"unit": "unit", "max_rows_per_unit_per_group": MOST} if person else {}
+    options = {**DECLARED, **limits, "neighbors": neighbors}
+    empty = SCHEMA.empty_table()
+    with dp.protect(empty, name="data", epsilon=1, delta=1e-6, **options) as session:
+        made = [
+            planner(session, missing).plan(
+                places, mu_squared=Fraction(1), delta=Fraction(1, 10**7), confidence=0.95
+            )
+            for places in MARGINALS
+        ]
+        made.append(far_plan(planner(session, missing)))
+    farthest = scored = 0
+    for number in range(pairs):
+        both = frames(dice, person=person, neighbors=neighbors, alike=number == 0)
+        left, right = (counted(frame, made, options) for frame in both)
+        apart = zip(scores(left), scores(right), strict=True)
+        scored = max(scored, *(abs(a - b) for a, b in apart))
+        for one, a, b in zip(made[:-1], left, right, strict=False):
+            assert not excess(one, a, b)
+            moved = {place: a[0].get(place, 0) - b[0].get(place, 0) for place in {*a[0], *b[0]}}
+            farthest = max(farthest, sum(by**2 for by in moved.values()))
+        check_sums(left[:-1])
+    most = MOST if person else 1
+    reached = {"add-remove": most**2, "replace": 2 * most**2}[neighbors]
+    assert farthest == reached  # the bound is tight, so noise for less would be caught
+    turns = {"add-remove": 1, "replace": 2}[neighbors]
+    assert made[-1].distances.mechanism.sensitivity == turns * most * SCALE >= scored
+    assert scored > 0 or neighbors == "replace"
+
+
+def far_plan(marginals):
+    """Distances of all pairs from models of zeros."""
+    models = {pair: [0] * marginals.count_cells(pair) for pair in PAIRS}
+    places = {pair: range(len(model)) for pair, model in models.items()}
+    price = {"scale": SCALE, "epsilon": Fraction(1), "confidence": 0.95}
+    return marginals.plan_tree(models, places, **price)
+
+
+def scores(found):
+    """The distances of one side, and that their cells are those of the marginals."""
+    marginals, (_, cells) = found[:-1], found[-1]
+    assert len(cells) == len(PAIRS)
+    distances = []
+    for pair, counts in zip(PAIRS, cells.values(), strict=True):
+        groups = marginals[MARGINALS.index(pair)][0]
+        assert sorted(counts.values()) == sorted(groups.values())
+        distances.append(sum(abs(SCALE * n) for n in counts.values()))
+    return distances
+
+
+def check_sums(tables):
+    """All marginals count the same rows: the smaller ones are sums of the largest."""
+    whole = {keys: n for (keys, _), n in tables[-1][0].items()}
+    for places, (groups, _) in zip(MARGINALS, tables, strict=True):
+        sums = {}
+        for keys, n in whole.items():
+            own = tuple(keys[place] for place in places)
+            sums[own] = sums.get(own, 0) + n
+        assert sums == {keys: n for (keys, _), n in groups.items()}

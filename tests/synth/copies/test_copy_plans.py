@@ -1,0 +1,100 @@
+"""What a copy will measure, and every refusal before the charge."""
+
+import pyarrow as pa
+import pytest
+
+import deniable as dp
+from deniable.errors import InvalidParameter
+
+FRAME = pa.table(
+    {
+        "p": [1, 2],
+        "ward": ["A", "B"],
+        "age": [30, 60],
+        "grade": [1, 2],
+        "note": ["x", "y"],
+        "day": pa.array([0, 1], pa.date32()),
+    }
+)
+DECLARED = {
+    "keys": {"ward": ["A", "B"]},
+    "bounds": {"age": (0, 100), "grade": (1, 6)},
+    "unit": "p",
+    "max_rows_per_unit_per_group": 2,
+}
+USUAL = ["ward", "age", "grade"]
+
+
+@pytest.fixture
+def opened():
+    with dp.protect(FRAME, name="t", epsilon=2, delta=1e-5, **DECLARED) as one:
+        yield one
+
+
+def test_explain_says_what_goes_to_what(opened):
+    text = str(opened.copy(epsilon=1, columns=USUAL, explain=True))
+    assert "A copy of t at epsilon 1, delta 1e-07, in one charge" in text
+    assert "5 % cuts age at 31 private quantiles" in text
+    assert "31 % measures 3 columns" in text
+    assert "31 % chooses 2 of 3 pairs" in text
+    assert "2 % scores 3 tables" in text
+    assert "one p counts with at most 2 rows (add-remove)" in text
+    assert "the only method so far" in text
+    assert opened.remaining.epsilon == 2
+
+
+def test_public_cuts_cost_nothing(opened):
+    asked = {"columns": USUAL, "cuts": {"age": [18, 65]}, "explain": True}
+    text = str(opened.copy(epsilon=1, **asked))
+    assert "quantiles" not in text
+    assert "32.6667 % measures 3 columns" in text
+
+
+@pytest.mark.parametrize(
+    ("more", "message"),
+    [
+        ({}, "The cells of note are not known"),
+        ({"columns": ["note"]}, "find its keys with `keys_epsilon`"),
+        ({"columns": ["ward", "day"]}, "The cells of day are not known"),
+        ({"columns": ["ward", "wards"]}, "Did you mean"),
+        ({"columns": ["ward", "p"]}, "identify people"),
+        ({"columns": ["ward", "ward"]}, "twice"),
+        ({"columns": "ward"}, "must be a list"),
+        ({"columns": USUAL, "method": "aim"}, '"auto" or "mst"'),
+        ({"columns": USUAL, "rows": 0}, "rows"),
+        ({"columns": USUAL, "cuts": {"ward": [1]}}, "numbers with declared bounds"),
+        ({"columns": USUAL, "workload": [["ward", "note"]]}, "`workload` is a list"),
+        ({"columns": USUAL, "workload": []}, "one or more"),
+        ({"columns": USUAL, "delta": 0}, "needs a delta"),
+        ({"columns": USUAL, "table": "u"}, "no private table"),
+    ],
+)
+def test_faults_are_found_before_the_charge(opened, more, message):
+    with pytest.raises(InvalidParameter, match=message):
+        opened.copy(epsilon=1, **more)
+    assert opened.remaining.epsilon == 2
+
+
+def test_very_many_keys_or_columns_are_refused():
+    many = {f"c{i}": [0] for i in range(61)}
+    with (
+        dp.protect(
+            pa.table(many), keys=dict.fromkeys(many, (0,)), epsilon=1, delta=1e-6
+        ) as one,
+        pytest.raises(InvalidParameter, match="61 columns"),
+    ):
+        one.copy(epsilon=1)
+    keys = {"a": [f"k{i}" for i in range(5000)]}
+    with (
+        dp.protect(pa.table({"a": ["k1"]}), keys=keys, epsilon=1, delta=1e-6) as one,
+        pytest.raises(InvalidParameter, match="5,000 cells"),
+    ):
+        one.copy(epsilon=1)
+    keys = {f"c{i}": list(range(900)) for i in range(5)}
+    with (
+        dp.protect(
+            pa.table({name: [0] for name in keys}), keys=keys, epsilon=1, delta=1e-6
+        ) as one,
+        pytest.raises(InvalidParameter, match="cells together"),
+    ):
+        one.copy(epsilon=1)
