@@ -41,6 +41,7 @@ class QuantileTable:
     are those of each noise in A and in D. Angles are computed when they are asked for.
 
     >>> from deniable.mechanisms import Laplace
+    >>> from deniable.query.margins.noise_quantiles import moments
     >>> one = Laplace(epsilon=2).noise()  # 1 step at 95 %
     >>> deviation = moments(one)[0] ** 0.5
     >>> table = QuantileTable(((0.0, 1 / deviation),), (one,), Fraction(19, 20))

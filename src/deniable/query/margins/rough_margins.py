@@ -38,7 +38,7 @@ def rough_margin(
     """The margin of an aggregate in one group with these features; may be infinite.
 
     >>> from deniable.mechanisms import Laplace
-    >>> from deniable.query.plan.plan import Feature
+    >>> from deniable.query.plan.plan import Feature, Operation
     >>> mean = Operation("/", (Feature("s", 0), Feature("n", 0)))
     >>> noises = dict.fromkeys("sn", Laplace(epsilon=1).noise())
     >>> features = {"s": np.array([500.0]), "n": np.array([1000.0])}

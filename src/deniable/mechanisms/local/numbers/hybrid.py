@@ -82,17 +82,6 @@ class Hybrid(UnbiasedMean):
         """
         return np.concatenate([self.piecewise.readings(), self.duchi.readings()])
 
-    def report_law(self, place: int) -> NDArray[np.float64]:
-        """The probability of each report, for an answer `place` steps above `low`.
-
-        >>> round(float(Hybrid(odds=3, low=0, high=1).report_law(1).sum()), 9)
-        1.0
-        """
-        up = float(self.duchi._probability(1, place))
-        share = float(self.share)
-        bits = (1 - share) * np.array([1 - up, up])
-        return np.concatenate([share * self.piecewise.report_law(place), bits])
-
     def variance(self, value: Number, *, respondents: int) -> float:
         """The variance of the unbiased mean, from the coins only, if all people have `value`.
 

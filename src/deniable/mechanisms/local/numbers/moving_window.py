@@ -98,18 +98,6 @@ class MovingWindow(UnbiasedMean):
         places = (np.arange(self.outputs) - float(start)) / float(slope)
         return np.asarray(float(self.low) + places * float(self.step))
 
-    def report_law(self, place: int) -> NDArray[np.float64]:
-        """The probability of each report, for an answer `place` steps above `low`.
-
-        >>> from deniable.mechanisms import Piecewise
-        >>> round(float(Piecewise(odds=3, low=0, high=1).report_law(0).sum()), 9)
-        1.0
-        """
-        shift, size, outputs = self._layout()
-        law = np.full(outputs, float(1 / self.total))
-        law[place * shift : place * shift + size] *= float(self.odds)
-        return law
-
     def variance(self, value: Number, *, respondents: int) -> float:
         """The variance of the unbiased mean, from the coins only, if all people have `value`.
 

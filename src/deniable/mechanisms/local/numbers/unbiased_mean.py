@@ -12,31 +12,17 @@ from deniable.exact.rationals import Number, confidence_level
 from deniable.mechanisms.local.estimate import Estimate, estimate_mean
 from deniable.mechanisms.local.few_people import careful_quantile, careful_variance
 from deniable.mechanisms.local.numbers.numeric_design import NumericDesign
-from deniable.mechanisms.local.numbers.small_samples import MOST_PEOPLE, FewReports
 from deniable.mechanisms.local.tally import Tally
 
 
 class UnbiasedMean(NumericDesign):
-    """Subclasses define `readings` and `report_law`."""
+    """Subclasses define `readings` and `variance`."""
 
     __slots__ = ()
 
     @abstractmethod
     def readings(self) -> NDArray[np.float64]:
         """The number that each report stands for; its mean is the true answer."""
-
-    @abstractmethod
-    def report_law(self, place: int) -> NDArray[np.float64]:
-        """The probability of each report, for an answer `place` steps above `low`."""
-
-    def _law_at(self, share: float) -> NDArray[np.float64]:
-        """The same for an answer at a share of the way from `low` to `high`: the two grid
-        points next to it are mixed, so that the mean is right."""
-        place = min(int(share * self.steps), self.steps - 1)
-        part = share * self.steps - place
-        return np.asarray(
-            (1 - part) * self.report_law(place) + part * self.report_law(place + 1)
-        )
 
     def estimate(
         self,
@@ -45,23 +31,11 @@ class UnbiasedMean(NumericDesign):
         counts: Tally | None = None,
         confidence: Number = 0.95,
     ) -> Estimate:
-        """The mean, with an interval for that of the population: a normal one, or up to 100
-        people one from the distribution of the reports (`small_samples`)."""
+        """The mean, with a normal interval for that of the population, widened for few
+        people."""
         tally, level = self._tally(responses, counts), confidence_level(confidence)
-        low, high = float(self.low), float(self.high)
-        n, width = tally.respondents, high - low
-        normal = estimate_mean(self.readings(), tally, level, low, high)
-        if n > MOST_PEOPLE:
-            return self._with_careful_interval(normal)
-        few = FewReports(self.readings(), self._law_at, n, normal.raw)
-        first, last = few.interval(float(level))
-        consistent = first <= last
-        ends = low + first * width, low + last * width
-        return replace(
-            normal,
-            interval=ends if consistent else (math.nan, math.nan),
-            consistent=consistent,
-        )
+        ends = float(self.low), float(self.high)
+        return self._with_careful_interval(estimate_mean(self.readings(), tally, level, *ends))
 
     def _with_careful_interval(self, normal: Estimate) -> Estimate:
         """With a variance that is not below that of the coins if all people had the mean."""

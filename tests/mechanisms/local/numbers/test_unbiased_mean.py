@@ -31,18 +31,7 @@ def test_more_people_are_covered(name, size):
     assert coverage(design, 120, surveys) >= 0.95 - 4 * (0.0475 / surveys) ** 0.5
 
 
-@pytest.mark.parametrize("name", DESIGNS)
-def test_laws_of_reports_are_those_of_the_design(name):
-    design = DESIGNS[name](odds=5, low=0, high=10)
-    for place in (0, 4, 10):
-        law = design.report_law(place)
-        assert law.sum() == pytest.approx(1)
-        assert law @ design.readings() == pytest.approx(place)
-        for report in (0, 700, design.outputs - 1):
-            assert law[report] == pytest.approx(float(design._probability(report, place)))
-
-
 def test_reports_that_fit_no_answer_say_so():
     design = Piecewise(epsilon=6, low=0, high=100)
-    found = design.estimate(np.zeros(40, dtype=np.int64))
+    found = design.estimate(np.zeros(4000, dtype=np.int64))
     assert not found.consistent
