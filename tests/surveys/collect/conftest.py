@@ -6,7 +6,7 @@ from tools.postgresql import empty_place, server
 @pytest.fixture(scope="session")
 def survey_postgresql():
     """The socket's folder of a PostgreSQL server that runs as long as the tests."""
-    with server() as folder:
+    with server(fsync="off") as folder:
         yield folder
 
 

@@ -8,14 +8,14 @@ import deniable as dp
 from deniable.surveys.collect.passes.blind_signatures import (
     BlindedPass,
     BlindPass,
-    PassKey,
+    PublicPassKey,
     encode,
 )
 from deniable.surveys.collect.passes.pass_keys import SecretPassKey
 from tests.surveys.collect.passes.test_signing_worker import VECTOR
 
 N = VECTOR["p"] * VECTOR["q"]
-RFC = PassKey(N, VECTOR["e"])
+RFC = PublicPassKey(N, VECTOR["e"])
 PREPARED = VECTOR["msg_prefix"].to_bytes(32) + VECTOR["msg"].to_bytes(48)
 
 
@@ -43,7 +43,7 @@ def test_finishing_and_checking_of_the_rfc():
 
 
 def test_finish_unblinds_as_the_rfc_does(monkeypatch):
-    monkeypatch.setattr(PassKey, "is_valid", lambda key, ticket: True)  # a longer message
+    monkeypatch.setattr(PublicPassKey, "is_valid", lambda key, ticket: True)  # a longer message
     waiting = BlindedPass(b"", b"", b"", VECTOR["inv"])
     assert RFC.finish(waiting, VECTOR["blind_sig"].to_bytes(512)).signature == VECTOR[
         "sig"
@@ -63,7 +63,7 @@ def test_a_signature_of_cryptography_is_valid():
     number, randomizer = secrets.token_bytes(32), secrets.token_bytes(32)
     pss = padding.PSS(padding.MGF1(SHA384()), 48)
     made = private.sign(randomizer + number, pss, SHA384())
-    key = PassKey(private.public_key().public_numbers().n, 65537)
+    key = PublicPassKey(private.public_key().public_numbers().n, 65537)
     assert key.is_valid(BlindPass(number, randomizer, made))
 
 
@@ -121,4 +121,4 @@ def test_a_host_that_signs_something_else_is_refused(secret):
 @pytest.mark.parametrize(("n", "e"), [(2**1023 + 1, 65537), (2**2047 + 1, 4), (2**2046, 65537)])
 def test_a_weak_key_is_refused(n, e):
     with pytest.raises(dp.InvalidParameter, match="pass key"):
-        PassKey(n, e)
+        PublicPassKey(n, e)

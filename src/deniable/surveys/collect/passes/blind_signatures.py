@@ -5,8 +5,7 @@ r**e for a random r, and sends that: a number whose distribution is uniform what
 is. The host signs it. The device divides by r and holds a signature on its pass that the host
 has never seen. So the host knows who got a pass, and later that a pass is genuine, but not
 whose it is, with any amount of computing. The hardness of RSA protects only the number of
-passes, for as
-long as the survey is open; 2048 bits are enough for that.
+passes, for as long as the survey is open; 2048 bits are enough for that.
 
 `blind` and `finish` are what the device does; here they serve made-up people and tests. The
 host's part with the secret key is in `signing_worker`.
@@ -52,7 +51,7 @@ class BlindedPass:
 
 
 @dataclass(frozen=True, slots=True)
-class PassKey:
+class PublicPassKey:
     """The public key of a survey's passes. It stands in the manifest.
 
     >>> from deniable.surveys.collect.passes.pass_keys import SecretPassKey

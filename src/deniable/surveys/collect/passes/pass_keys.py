@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from deniable.errors import InvalidData
-from deniable.surveys.collect.passes.blind_signatures import PassKey
+from deniable.surveys.collect.passes.blind_signatures import PublicPassKey
 from deniable.surveys.collect.passes.signing_worker import RawKey
 from deniable.surveys.collect.private_files import read_private, write_once
 
@@ -54,9 +54,9 @@ class SecretPassKey:
             ) from None
 
     @property
-    def public(self) -> PassKey:
+    def public(self) -> PublicPassKey:
         """The key that checks passes."""
-        return PassKey(self.raw.p * self.raw.q, self.raw.e)
+        return PublicPassKey(self.raw.p * self.raw.q, self.raw.e)
 
     @property
     def line(self) -> str:
