@@ -9,13 +9,12 @@ const RETRY = 20_000;
 
 const manifestText = document.getElementById("manifest").textContent;
 const manifest = JSON.parse(manifestText);
-const { hash, address, saved } = document.documentElement.dataset;
-const language = document.documentElement.lang;
+const { hash, address } = document.documentElement.dataset;
 const KEY = `deniable ${hash}`;
 const pristine = document.querySelector("main").cloneNode(true);
 
 let memory = {}; // used where the browser has no storage
-let timer, idleTimer;
+let timer, idleTimer, sending;
 
 const find = (selector, where = document) => where.querySelector(selector);
 const findAll = (selector, where = document) => [...where.querySelectorAll(selector)];
@@ -55,11 +54,10 @@ function takeInvitation() {
 
 // Whether this is the manifest that the invitation names; the reason if it is not.
 async function checkManifest(invitation) {
-  const invited = manifest.mode !== "open";
+  const invited = manifest.mode !== "open", { pass, token, pending, sent } = recall();
   if (invited && !crypto.subtle) return "insecure";
-  if (invited && !recall().pass && !recall().sent && !(invitation.token && invitation.hash)) {
-    return "incomplete";
-  }
+  const known = pass || token || pending || sent || (invitation.token && invitation.hash);
+  if (invited && !known) return "incomplete";
   if (crypto.subtle) {
     const bytes = new TextEncoder().encode(manifestText);
     const found = toHex(new Uint8Array(await crypto.subtle.digest("SHA-256", bytes)));
@@ -69,12 +67,11 @@ async function checkManifest(invitation) {
 }
 
 // Shows one of the steps and moves the focus to its heading.
-function show(step, focus = true) {
+function show(step) {
   for (const part of findAll("[data-step]")) part.hidden = part.dataset.step !== step;
-  if (!focus) return;
-  const heading = find(`[data-step="${step}"] h2`);
-  heading?.focus();
-  window.scrollTo(0, 0);
+  if (step === "welcome") return;
+  find(`[data-step="${step}"] h2`).focus();
+  scrollTo(0, 0);
 }
 
 function showNote(group, name) {
@@ -118,15 +115,15 @@ function prepareQuestions(asked) {
       for (const option of shuffle(options)) parent.insertBefore(option, rest);
     }
   }
-  find('[data-step="questions"]').addEventListener("change", onChange);
+  find('[data-step="questions"]').addEventListener("input", onInput);
   updateConditions();
 }
 
 // "Prefer not to say" empties the other fields of its question, and the other way round.
-function onChange(event) {
+function onInput(event) {
   const field = event.target.closest("fieldset");
   const declined = find("[data-declines]", field);
-  if (declined && event.target === declined && declined.checked) {
+  if (event.target === declined && declined.checked) {
     for (const input of findAll("input", field)) {
       if (input === declined) continue;
       input.checked = false;
@@ -199,7 +196,7 @@ function drawReports() {
 }
 
 function forgetAnswers() {
-  for (const input of findAll("[data-step='questions'] input, [data-step='questions'] select")) {
+  for (const input of findAll("[data-question] :is(input, select)")) {
     input.checked = false;
     if (input.type === "text" || input.type === "select-one") input.value = "";
   }
@@ -226,25 +223,29 @@ function addChanceAndSend() {
 // Sends what waits, one after the other. What fails stays and is sent later, byte for byte.
 async function deliver() {
   clearTimeout(timer);
-  for (;;) {
-    const [first] = recall().pending ?? [];
-    if (!first) return;
-    const wait = first.due - Date.now();
-    if (wait > 0) {
-      timer = setTimeout(deliver, Math.min(wait, MINUTE));
-      return;
-    }
-    const status = await post("report", first.body).then((answer) => answer.status, () => 0);
-    if (status === 0 || status === 429 || status >= 500) {
-      showNote("sent", "later");
-      timer = setTimeout(deliver, RETRY);
-      return;
-    }
-    const pending = recall().pending.filter((one) => one.body !== first.body);
-    remember({ pending, sent: !manifest.kiosk, pass: undefined, token: undefined });
-    if (status === 200) showReceipt(first.body);
-    else showNote("sent", "refused");
+  const [first] = recall().pending ?? [];
+  if (!first || sending) return;
+  const wait = Math.min(first.due - Date.now(), MINUTE);
+  if (wait > 0) {
+    timer = setTimeout(deliver, wait);
+    return;
   }
+  sending = true;
+  const status = await post("report", first.body).then((answer) => answer.status, () => 0);
+  sending = false;
+  if (status === 0 || status === 429 || status >= 500) {
+    showNote("sent", "later");
+    timer = setTimeout(deliver, RETRY);
+    return;
+  }
+  remember({ pending: recall().pending.slice(1) });
+  if (status === 200) {
+    remember({ sent: !manifest.kiosk, pass: undefined, token: undefined });
+    named("bytes").textContent = JSON.parse(first.body).report;
+    named("receipt").hidden = false;
+  }
+  showNote("sent", status === 200 ? "sent" : "refused");
+  deliver();
 }
 
 function post(path, body) {
@@ -256,12 +257,6 @@ function post(path, body) {
     cache: "no-store",
     referrerPolicy: "no-referrer",
   });
-}
-
-function showReceipt(body) {
-  named("bytes").textContent = JSON.parse(body).report;
-  named("receipt").hidden = false;
-  showNote("sent", "sent");
 }
 
 // A pass for the invitation: what was blinded is stored before it is sent, and never made twice.
@@ -304,27 +299,22 @@ function prepareTrial(question) {
   const names = JSON.parse(figure.dataset.reports);
   const counts = new Array(names.length).fill(0);
   const choice = named("person"), list = named("tally");
+  const add = (times) => {
+    for (let i = 0; i < times; i++) counts[tryOnce(question, Number(choice.value))] += 1;
+    showTally(list, names, counts);
+  };
   named("trial").hidden = false;
   names.forEach((name, i) => choice.add(new Option(name, i)));
-  choice.selectedIndex = Math.min(1, names.length - 1);
-  choice.addEventListener("change", () => {
-    counts.fill(0);
-    showTally(list, names, counts);
-  });
+  choice.selectedIndex = 1;
+  choice.addEventListener("change", () => add(0, counts.fill(0)));
   for (const button of findAll("[data-throws]")) {
-    button.addEventListener("click", () => {
-      for (let i = 0; i < Number(button.dataset.throws); i++) {
-        counts[tryOnce(question.channel, Number(choice.value))] += 1;
-      }
-      showTally(list, names, counts);
-    });
+    button.addEventListener("click", () => add(button.dataset.throws));
   }
-  showTally(list, names, counts);
+  add(0);
 }
 
 // One throw for one box, one end of a number, or one answer.
-function tryOnce(channel, answer) {
-  const { kind } = manifest.questions.find((one) => one.channel === channel);
+function tryOnce({ kind, channel }, answer) {
   if (channel.dither) return randomize(channel.then, answer);
   if (channel.boxes) return drawTable(channel.table, answer, systemBits);
   return kind === "multiple-choice" ? randomize(channel, answer) & 1 : randomize(channel, answer);
@@ -355,7 +345,7 @@ function prepareQuiz() {
 function startAgain() {
   clearTimeout(idleTimer);
   find("main").replaceWith(pristine.cloneNode(true));
-  start({});
+  start(takeInvitation());
 }
 
 function watchIdle() {
@@ -367,7 +357,7 @@ function watchIdle() {
 async function start(invitation) {
   const problem = await checkManifest(invitation);
   if (problem) {
-    show("refused", false);
+    show("refused");
     showNote("refused", problem);
     return;
   }
@@ -375,6 +365,7 @@ async function start(invitation) {
   prepareQuestions(asked);
   prepareTrial(asked[0]);
   prepareQuiz();
+  named("begin").disabled = false;
   named("begin").addEventListener("click", () => begin(invitation));
   named("send").addEventListener("click", addChanceAndSend);
   named("again")?.addEventListener("click", startAgain);
@@ -383,13 +374,12 @@ async function start(invitation) {
     find('[data-step="questions"]').remove();
     show("done");
     showNote("sent", pending.length ? "waiting" : "before");
-  } else show("welcome", false);
+  } else show("welcome");
   deliver();
 }
 
 // A page that the browser keeps for Back must not keep answers either.
 addEventListener("pagehide", forgetAnswers);
-addEventListener("pageshow", (event) => event.persisted && startAgain());
 addEventListener("online", deliver);
 for (const event of ["pointerdown", "keydown"]) addEventListener(event, watchIdle);
 start(takeInvitation());
