@@ -29,7 +29,12 @@ from deniable.app.cli.commands import (
     verify,
     version,
 )
-from deniable.app.cli.surveys import invite_people, page_check, serve_survey
+from deniable.app.cli.surveys import (
+    invite_people,
+    page_check,
+    publish_survey,
+    serve_survey,
+)
 from deniable.app.cli.terminal_text import escape_output
 from deniable.errors import DeniableError, LedgerWarning
 
@@ -59,6 +64,7 @@ app.command(context_settings={"ignore_unknown_options": True})(sql.sql)
 survey.survey.command()(serve_survey.serve)
 survey.survey.command()(invite_people.invite)
 survey.survey.command()(serve_survey.close)
+survey.survey.command()(publish_survey.publish)
 survey.survey.command()(page_check.check)
 app.add_typer(survey.survey, name="survey")
 app.command()(tables.tables)

@@ -2,37 +2,63 @@
 
 import hashlib
 import json
-from collections.abc import Mapping
 from typing import Any
 
 from deniable.app.server.survey_routes import PageFile, SurveyPages
+from deniable.app.web.survey.page import (
+    CONTENT_TYPES,
+    SCRIPTS,
+    STYLES,
+    build_page,
+    hash_files,
+    page_headers,
+    read_file,
+)
 from deniable.surveys.collect.collection import SurveyCollection
 from deniable.surveys.questionnaire.manifest import Manifest
 
 
 def pages_of(collection: SurveyCollection) -> SurveyPages:
     """What the server shows for a survey."""
-    return SurveyPages(respondent_files(collection.manifest), lambda manifest, batches: "")
+    files = respondent_files(collection.manifest)
+    return SurveyPages(files, page_headers(), lambda manifest, batches: "")
 
 
 def respondent_files(manifest: Manifest) -> dict[str, PageFile]:
-    """The respondent's page and its files. They depend on the manifest alone."""
-    html = f"<!doctype html><title>{manifest.survey}</title>".encode()
-    return {"": PageFile(html, "text/html", "default-src 'none'")}
+    """The respondent's page in each language, and its files, by their path below the survey's
+    address. They depend on the manifest alone. With an origin, the page that can be saved too.
+    """
+    html = CONTENT_TYPES[".html"]
+    files = {
+        f"?language={language}": PageFile(build_page(manifest, language=language), html)
+        for language in manifest.languages
+    }
+    files[""] = files[f"?language={manifest.languages[0]}"]
+    for name in (*SCRIPTS, *STYLES):
+        kind = CONTENT_TYPES[f".{name.rpartition('.')[2]}"]
+        files[name] = PageFile(read_file(name), kind)
+    return files
 
 
-def hash_pages(manifest: Manifest, files: Mapping[str, PageFile]) -> dict[str, Any]:
-    """The hashes of a manifest and of a page with its files and policies.
+def hash_pages(manifest: Manifest) -> dict[str, Any]:
+    """The hashes of a manifest and of the page that this version makes of it, with its files.
 
     `page` is one hash of all of them, short enough for a poster.
     """
-    described = {
-        name: {"sha256": hashlib.sha256(file.content).hexdigest(), "policy": file.policy}
-        for name, file in files.items()
-    }
-    text = json.dumps(described, sort_keys=True, separators=(",", ":"))
+    files, policy = hash_files(manifest), page_headers()["Content-Security-Policy"]
     return {
         "manifest": manifest.hash,
-        "page": hashlib.sha256(text.encode()).hexdigest(),
-        "files": described,
+        "page": hash_together(files, policy),
+        "files": files,
+        "policy": policy,
     }
+
+
+def hash_together(files: dict[str, str], policy: str) -> str:
+    """One hash of the hashes of all files, and of the policy of the page.
+
+    >>> hash_together({}, "")[:8]
+    '92db62e0'
+    """
+    text = json.dumps({"files": files, "policy": policy}, sort_keys=True)
+    return hashlib.sha256(text.encode()).hexdigest()

@@ -40,18 +40,21 @@ ResultsPage = Callable[[Manifest, Sequence[ReportBatch]], str]
 
 @dataclass(frozen=True, slots=True)
 class PageFile:
-    """A file of the respondent's page, with its own Content-Security-Policy if it is HTML."""
+    """A file of the respondent's page."""
 
     content: bytes
     media_type: str
-    policy: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class SurveyPages:
-    """What is shown: the respondent's page (the empty name) with its files, and the results."""
+    """What is shown: the respondent's page with its files and headers, and the results.
+
+    The page has the empty name, and names such as ?language=de in other languages.
+    """
 
     files: Mapping[str, PageFile]
+    headers: Mapping[str, str]
     results: ResultsPage
 
 
@@ -62,17 +65,20 @@ def survey_router(
     router = APIRouter()
     here = f"/s/{collection.manifest.survey}"
     limits = AddressLimits(reports_per_hour)
-    router.add_api_route(here, partial(_show_file, pages, ""), methods=["GET"])
     router.add_api_route(
         f"{here}/manifest.json", partial(_show_manifest, collection), methods=["GET"]
     )
     router.add_api_route(
         f"{here}/totals.json", partial(_show_totals, collection), methods=["GET"]
     )
-    for name in filter(None, pages.files):
-        router.add_api_route(
-            f"{here}/{name}", partial(_show_file, pages, name), methods=["GET"]
-        )
+    for name in pages.files:
+        if name and not name.startswith("?"):
+            show = partial(_show_file, pages, name)
+            router.add_api_route(f"{here}/{name}", show, methods=["GET"])
+
+    def page(language: str = "") -> Response:
+        name = f"?language={language}"
+        return _show_file(pages, name if name in pages.files else "")
 
     async def exchange(request: Request) -> Response:
         body = await request.body()
@@ -93,6 +99,7 @@ def survey_router(
             raise HTTPException(404)
         return await run_in_threadpool(_show_results, collection, pages)
 
+    router.add_api_route(here, page, methods=["GET"])
     for name, act in (("exchange", exchange), ("report", report)):
         router.add_api_route(f"{here}/{name}", act, methods=["POST"])
         router.add_api_route(f"{here}/{name}", _answer_preflight, methods=["OPTIONS"])
@@ -102,8 +109,8 @@ def survey_router(
 
 def _show_file(pages: SurveyPages, name: str) -> Response:
     file = pages.files[name]
-    headers = {} if file.policy is None else {"Content-Security-Policy": file.policy}
-    return Response(file.content, media_type=file.media_type, headers=headers)
+    headers = {**pages.headers, "Content-Type": file.media_type}
+    return Response(file.content, headers=headers)
 
 
 def _show_manifest(collection: SurveyCollection) -> Response:

@@ -8,6 +8,7 @@ cannot show: a server may send another page to one person than to the others.
 
 import hashlib
 import json
+from collections.abc import Sequence
 from html.parser import HTMLParser
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -19,6 +20,7 @@ import deniable as dp
 
 if TYPE_CHECKING:
     from deniable.app.cli.surveys.web_client import WebAnswer, WebClient
+    from deniable.surveys.questionnaire.manifest import Manifest
 
 _LINKS = {  # the attributes by which a page loads something
     "script": ("src",),
@@ -34,6 +36,7 @@ _LINKS = {  # the attributes by which a page loads something
     "source": ("src", "srcset"),
 }
 _HARMLESS = ("data:image/", "data:,")
+_STRANGE = ("set-cookie", "refresh", "link", "service-worker-allowed")  # headers
 
 
 def check(
@@ -51,66 +54,84 @@ def check(
 ) -> None:
     """Check from elsewhere that a server sends the page that it should; status 1 if not."""
     from deniable.app.cli.surveys.web_client import WebClient
+    from deniable.app.server.survey_pages import hash_pages
 
     expected = _read_expected(manifest_hash, page_hash, hashes)
     with WebClient(url) as client:
-        found, faults = fetch_hashes(client)
-        manifest = _fetch(client, f"{client.path}/manifest.json").body
-    faults += compare_hashes(expected, found, manifest)
+        manifest = _fetch_manifest(client, expected["manifest"])
+        found, faults = fetch_hashes(client, manifest.languages)
+    found["files"]["manifest.json"] = manifest.hash
+    if "page" not in expected:
+        expected = hash_pages(manifest)
+    faults += compare_hashes(expected, found)
     for fault in faults:
         print(fault)
     if faults:
         raise typer.Exit(1)
-    named = ", ".join(name or "HTML" for name in sorted(found))
-    print(f"As expected: manifest, {named}, and the policy that the browser is told.")
+    named = ", ".join(sorted(filter(None, found["files"])))
+    print(f"As expected: the page, {named}, and the policy that the browser is told.")
 
 
-def fetch_hashes(client: "WebClient") -> tuple[dict[str, Any], list[str]]:
-    """The hashes of what a browser would load, by name, and what no survey's page does."""
-    page = _fetch(client, client.path)
-    found, faults = {"": _describe(page)}, []
-    reader = _LinkReader()
-    reader.feed(page.body.decode("utf-8", "replace"))
+def fetch_hashes(
+    client: "WebClient", languages: Sequence[str]
+) -> tuple[dict[str, Any], list[str]]:
+    """The hashes of what a browser would load, and what no survey's page does."""
+    found: dict[str, Any] = {"files": {}, "policies": set()}
+    links: dict[str, None] = {}
+    strange: list[str] = []
+    for name in ["", *(f"?language={language}" for language in languages[1:])]:
+        page = _fetch(client, client.path + name)
+        found["files"][name] = hashlib.sha256(page.body).hexdigest()
+        found["policies"].add(page.headers.get("content-security-policy", ""))
+        strange += [header for header in _STRANGE if header in page.headers]
+        links |= dict.fromkeys(find_links(page.body.decode("utf-8", "replace")))
+    faults = [f"The page comes with the header {header!r}." for header in sorted({*strange})]
     here = f"{client.origin}{client.path}"
-    for link in reader.links:
+    for link in links:
         target = urljoin(here, link)
         if link.startswith(_HARMLESS):
             continue
         if not target.startswith(f"{here}/"):
             faults.append(f"The page loads something from elsewhere: {link[:100]!r}.")
             continue
-        name = target.removeprefix(f"{here}/")
-        found[name] = _describe(_fetch(client, target.removeprefix(client.origin)))
+        body = _fetch(client, target.removeprefix(client.origin)).body
+        found["files"][target.removeprefix(f"{here}/")] = hashlib.sha256(body).hexdigest()
     return found, faults
 
 
-def compare_hashes(
-    expected: dict[str, Any], found: dict[str, Any], manifest: bytes
-) -> list[str]:
+def compare_hashes(expected: dict[str, Any], found: dict[str, Any]) -> list[str]:
     """What differs from what is expected, in one sentence each."""
+    from deniable.app.server.survey_pages import hash_together
+
+    files = found["files"]
+    if "files" not in expected:
+        pages = {hash_together(files, policy) for policy in found["policies"]}
+        if pages != {expected["page"]}:
+            return [f"The page is another one: its hash is {', '.join(sorted(pages))}."]
+        return []
     faults = []
-    manifest_hash = hashlib.sha256(manifest).hexdigest()
-    if manifest_hash != expected["manifest"]:
-        return [f"The manifest is another one: its hash is {manifest_hash}."]
-    files = expected.get("files")
-    if files is None and "page" not in expected:
-        files = _own_files(manifest)
-    if files is None:
-        page_hash = _hash_described(found)
-        if page_hash != expected["page"]:
-            faults.append(f"The page is another one: its hash is {page_hash}.")
-        return faults
-    for name in sorted({*files, *found}):
-        shown = name or "HTML"
-        if name not in found:
+    if found["policies"] != {expected["policy"]}:
+        faults.append("The page comes with another Content-Security-Policy.")
+    for name in sorted({*files, *expected["files"]}):
+        shown = f"The page {name}".strip() if name[:1] in ("", "?") else name
+        if name not in files:
             faults.append(f"{shown} is missing: the page does not load it.")
-        elif name not in files:
+        elif name not in expected["files"]:
             faults.append(f"{shown} is loaded, but does not belong to the page.")
-        elif found[name]["sha256"] != files[name]["sha256"]:
-            faults.append(f"{shown} was changed: its hash is {found[name]['sha256']}.")
-        elif files[name]["policy"] not in (None, found[name]["policy"]):
-            faults.append(f"{shown} comes with another Content-Security-Policy.")
+        elif files[name] != expected["files"][name]:
+            faults.append(f"{shown} was changed: its hash is {files[name]}.")
     return faults
+
+
+def find_links(html: str) -> list[str]:
+    """What a page loads.
+
+    >>> find_links('<script src="s/a.js"></script><a href="elsewhere">not loaded</a>')
+    ['s/a.js']
+    """
+    reader = _LinkReader()
+    reader.feed(html)
+    return reader.links
 
 
 def _read_expected(
@@ -119,7 +140,8 @@ def _read_expected(
     if hashes is not None:
         try:
             content = json.loads(hashes.read_text(encoding="utf-8"))
-            expected = {name: content[name] for name in ("manifest", "page", "files")}
+            names = ("manifest", "page", "files", "policy")
+            expected = {name: content[name] for name in names}
         except (OSError, ValueError, KeyError, TypeError):
             raise dp.InvalidParameter(
                 f"{hashes.name} is not what `deniable survey serve --print-hashes` prints."
@@ -136,14 +158,15 @@ def _read_expected(
     return expected
 
 
-def _own_files(manifest: bytes) -> dict[str, Any]:
-    """The hashes of the page that this version makes of a manifest."""
-    from deniable.app.server.survey_pages import hash_pages, respondent_files
+def _fetch_manifest(client: "WebClient", expected: str) -> "Manifest":
     from deniable.surveys.questionnaire.manifest import read_manifest
 
-    read = read_manifest(manifest)
-    files: dict[str, Any] = hash_pages(read, respondent_files(read))["files"]
-    return files
+    body = _fetch(client, f"{client.path}/manifest.json").body
+    found = hashlib.sha256(body).hexdigest()
+    if found != expected:
+        print(f"The manifest is another one: its hash is {found}.")
+        raise typer.Exit(1)
+    return read_manifest(body)
 
 
 def _fetch(client: "WebClient", path: str) -> "WebAnswer":
@@ -151,17 +174,6 @@ def _fetch(client: "WebClient", path: str) -> "WebAnswer":
     if answer.status != 200:
         raise dp.InvalidData(f"{path} cannot be fetched: status {answer.status}.")
     return answer
-
-
-def _describe(answer: "WebAnswer") -> dict[str, str | None]:
-    is_page = answer.headers.get("content-type", "").startswith("text/html")
-    policy = answer.headers.get("content-security-policy") if is_page else None
-    return {"sha256": hashlib.sha256(answer.body).hexdigest(), "policy": policy}
-
-
-def _hash_described(described: dict[str, Any]) -> str:
-    text = json.dumps(described, sort_keys=True, separators=(",", ":"))
-    return hashlib.sha256(text.encode()).hexdigest()
 
 
 class _LinkReader(HTMLParser):

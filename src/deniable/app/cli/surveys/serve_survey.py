@@ -125,7 +125,6 @@ def _serve(collection: "SurveyCollection", place: "ServerPlace", reports_per_hou
 
 
 def _print_hashes(collection: "SurveyCollection") -> None:
-    from deniable.app.server.survey_pages import hash_pages, pages_of
+    from deniable.app.server.survey_pages import hash_pages
 
-    hashes = hash_pages(collection.manifest, pages_of(collection).files)
-    print(json.dumps(hashes, indent=1, sort_keys=True))
+    print(json.dumps(hash_pages(collection.manifest), indent=1, sort_keys=True))
