@@ -1,10 +1,10 @@
 "use strict";
-/* The page a respondent sees. The true answers live in its fields and nowhere else: they are read
-   once, when "Add chance and send" is pressed, go through the coins, and the fields are removed.
-   Only what the coins gave is stored, and only until the host has acknowledged it. */
+/* The page a respondent sees. True answers live in its fields and nowhere else. They are read once,
+   when "Add chance and send" is pressed, go through the coins, and the fields are removed. Only
+   what the coins gave is stored, until the host has acknowledged it. */
 
 const MINUTE = 60_000;
-const IDLE = 90_000; // a kiosk starts again after so long without a touch
+const IDLE = 90_000; // after so long without a touch a kiosk starts again
 const RETRY = 20_000;
 
 const manifestText = document.getElementById("manifest").textContent;
@@ -14,14 +14,14 @@ const KEY = `deniable ${hash}`;
 const pristine = document.querySelector("main").cloneNode(true);
 
 let memory = {}; // used where the browser has no storage
-let timer, idleTimer, sending;
+let timer, idleTimer, sending, mine;
 
 const find = (selector, where = document) => where.querySelector(selector);
 const findAll = (selector, where = document) => [...where.querySelectorAll(selector)];
 const named = (name) => find(`[data-part="${name}"]`);
+const comesBack = (status) => !status || status === 429 || status >= 500;
 
-/* What this device remembers: which question was drawn, a pass, randomized reports that wait, and
-   that a report was sent. Never an answer. */
+// What this device remembers: the question drawn, a pass, reports that wait. Never an answer.
 function recall() {
   try {
     return JSON.parse(localStorage.getItem(KEY)) ?? {};
@@ -32,37 +32,48 @@ function recall() {
 
 function remember(change) {
   memory = { ...recall(), ...change };
+  keep(() => localStorage, memory);
+}
+
+function keep(area, value) {
   try {
-    localStorage.setItem(KEY, JSON.stringify(memory));
+    area().setItem(KEY, JSON.stringify(value));
   } catch {
-    // private windows may refuse; the tab's memory has it
+    // a browser may refuse; the memory of the page has it
   }
 }
 
 // The invitation in the address: a token of 32 digits, the manifest's hash of 64. It is removed.
 function takeInvitation() {
-  const given = location.hash.match(/[0-9a-f]+/g) ?? [];
-  const invitation = {
-    token: given.find((part) => part.length === 32),
-    hash: given.find((part) => part.length === 64),
-  };
-  if (!given.length) return JSON.parse(sessionStorage.getItem(KEY) ?? "{}");
+  const parts = location.hash.match(/[0-9a-f]+/g) ?? [];
+  const given = parts.find((part) => part.length === 32 || part.length === 64);
+  try {
+    if (!given) return JSON.parse(sessionStorage.getItem(KEY)) ?? {};
+  } catch {
+    return {};
+  }
+  const [token, hash] = [32, 64].map((size) => parts.find((part) => part.length === size));
   history.replaceState(null, "", location.pathname + location.search);
-  sessionStorage.setItem(KEY, JSON.stringify(invitation));
-  return invitation;
+  keep(() => sessionStorage, { token, hash });
+  return { token, hash };
+}
+
+async function sha256(text) {
+  const bytes = new TextEncoder().encode(text);
+  return toHex(new Uint8Array(await crypto.subtle.digest("SHA-256", bytes)));
 }
 
 // Whether this is the manifest that the invitation names; the reason if it is not.
 async function checkManifest(invitation) {
-  const invited = manifest.mode !== "open", { pass, token, pending, sent } = recall();
-  if (invited && !crypto.subtle) return "insecure";
-  const known = pass || token || pending || sent || (invitation.token && invitation.hash);
-  if (invited && !known) return "incomplete";
-  if (crypto.subtle) {
-    const bytes = new TextEncoder().encode(manifestText);
-    const found = toHex(new Uint8Array(await crypto.subtle.digest("SHA-256", bytes)));
-    if (found !== hash || (invitation.hash && invitation.hash !== found)) return "changed";
-  }
+  const invited = manifest.mode !== "open";
+  if (!crypto.subtle) return invited ? "insecure" : undefined;
+  const found = await sha256(manifestText);
+  if (found !== hash || (invitation.hash ?? found) !== found) return "changed";
+  if (!invited) return undefined;
+  if (!invitation.token || !invitation.hash) return recall().person ? undefined : "incomplete";
+  // Another invitation on this device is another person. What waits to be sent stays.
+  const person = (await sha256(invitation.token)).slice(0, 16), { pending } = recall();
+  if (person !== recall().person) keep(() => localStorage, (memory = { person, pending }));
   return undefined;
 }
 
@@ -130,7 +141,7 @@ function onInput(event) {
       if (input.type === "text") input.value = "";
     }
   } else if (declined?.type === "checkbox") declined.checked = false;
-  field.removeAttribute("aria-invalid");
+  delete field.dataset.invalid;
   find("[data-missing]", field).hidden = true;
   updateConditions();
 }
@@ -150,8 +161,7 @@ function isAsked(question) {
   return Array.isArray(given) ? !!given[question.ask_if.answer] : given === question.ask_if.answer;
 }
 
-/* The true answer as the coins take it; undefined if there is none. It is called only when the
-   answers are sent, and for public questions on which others depend. */
+// The true answer as the coins take it; undefined if there is none.
 function readAnswer(question) {
   const inputs = inputsOf(question);
   if (question.kind === "number") {
@@ -172,7 +182,7 @@ function readAnswer(question) {
   return Array.from({ length: Number(question.channel.boxes) }, (_, i) => Number(i === number));
 }
 
-// Reads every answer once and adds chance to it. Undefined if a private one is missing.
+// Reads every answer and adds chance to it. Undefined if a private one is missing.
 function drawReports() {
   const reports = {};
   let missing;
@@ -182,7 +192,7 @@ function drawReports() {
     const typed = question.kind === "number" && inputsOf(question)[0].value.trim() !== "";
     if (answer === undefined && (question.private || typed)) {
       const field = fieldOf(question);
-      field.setAttribute("aria-invalid", "true");
+      field.dataset.invalid = "";
       find("[data-missing]", field).hidden = false;
       missing ??= field;
       continue;
@@ -213,14 +223,15 @@ function addChanceAndSend() {
   if (manifest.mode === "pass") envelope.pass = pass;
   if (manifest.mode === "token") envelope.token = token;
   const wait = manifest.mode === "pass" ? Number(drawBelow(BigInt(MINUTE), systemBits)) : 0;
-  pending.push({ body: JSON.stringify(envelope), due: Date.now() + wait });
+  mine = JSON.stringify(envelope);
+  pending.push({ body: mine, due: Date.now() + wait });
   remember({ pending });
   show("done");
   showNote("sent", wait ? "waiting" : "sending");
   deliver();
 }
 
-// Sends what waits, one after the other. What fails stays and is sent later, byte for byte.
+// Sends what waits. What fails stays, and is sent later byte for byte.
 async function deliver() {
   clearTimeout(timer);
   const [first] = recall().pending ?? [];
@@ -233,7 +244,7 @@ async function deliver() {
   sending = true;
   const status = await post("report", first.body).then((answer) => answer.status, () => 0);
   sending = false;
-  if (status === 0 || status === 429 || status >= 500) {
+  if (comesBack(status)) {
     showNote("sent", "later");
     timer = setTimeout(deliver, RETRY);
     return;
@@ -241,10 +252,12 @@ async function deliver() {
   remember({ pending: recall().pending.slice(1) });
   if (status === 200) {
     remember({ sent: !manifest.kiosk, pass: undefined, token: undefined });
-    named("bytes").textContent = JSON.parse(first.body).report;
-    named("receipt").hidden = false;
   }
-  showNote("sent", status === 200 ? "sent" : "refused");
+  if (!manifest.kiosk || mine === first.body) {
+    named("bytes").textContent = JSON.parse(first.body).report;
+    named("receipt").hidden = status !== 200;
+    showNote("sent", status === 200 ? "sent" : "refused");
+  }
   deliver();
 }
 
@@ -259,7 +272,7 @@ function post(path, body) {
   });
 }
 
-// A pass for the invitation: what was blinded is stored before it is sent, and never made twice.
+// A pass for the invitation. What was blinded is stored first, and never made twice.
 async function getPass(invitation) {
   const state = recall();
   if (state.pass) return;
@@ -267,32 +280,26 @@ async function getPass(invitation) {
   remember({ blinding });
   const { blinded } = blinding;
   const answer = await post("exchange", JSON.stringify({ token: invitation.token, blinded }));
-  if (!answer.ok) throw new Error(answer.status >= 500 || answer.status === 429 ? "later" : "used");
+  if (!answer.ok) throw new Error(comesBack(answer.status) ? "later" : "used");
   const { signature } = await answer.json();
   remember({ pass: await finishPass(manifest.key, blinding, signature), blinding: undefined });
 }
 
 async function begin(invitation) {
-  const button = named("begin");
   if (manifest.mode === "token") remember({ token: invitation.token ?? recall().token });
   if (manifest.mode === "pass") {
-    button.disabled = true;
     showNote("begin", "working");
     try {
-      const run = () => getPass(invitation);
-      await (navigator.locks ? navigator.locks.request(KEY, run) : run());
+      await navigator.locks.request(KEY, () => getPass(invitation));
     } catch (problem) {
       showNote("begin", problem.message === "used" ? "used" : "later");
       return;
-    } finally {
-      button.disabled = false;
     }
-    sessionStorage.removeItem(KEY);
   }
   show("questions");
 }
 
-/* "Try it": a made-up person's answer through the real coins. Nothing of it is sent. */
+// "Try it": a made-up person's answer through the real coins. Nothing of it is sent.
 function prepareTrial(question) {
   const figure = find(`[data-figure="${question.id}"]`);
   figure.hidden = false;
@@ -322,17 +329,19 @@ function tryOnce({ kind, channel }, answer) {
 
 function showTally(list, names, counts) {
   const total = counts.reduce((sum, count) => sum + count, 0);
-  list.replaceChildren(
-    ...names.map((name, i) => {
-      const row = document.createElement("li"), bar = document.createElement("span");
-      const label = document.createElement("span"), number = document.createElement("span");
-      [label.textContent, number.textContent] = [name, String(counts[i])];
-      bar.className = "bar";
-      bar.style.inlineSize = `${total ? (100 * counts[i]) / total : 0}%`;
-      row.append(label, number, bar);
-      return row;
-    }),
-  );
+  const rows = names.map((name, i) => {
+    const row = document.createElement("li");
+    const [label, number, bar] = [name, counts[i], ""].map((text) => {
+      const part = document.createElement("span");
+      part.textContent = text;
+      return part;
+    });
+    bar.className = "bar";
+    bar.style.inlineSize = `${total ? (100 * counts[i]) / total : 0}%`;
+    row.append(label, number, bar);
+    return row;
+  });
+  list.replaceChildren(...rows);
 }
 
 function prepareQuiz() {

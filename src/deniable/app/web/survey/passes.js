@@ -3,7 +3,7 @@
 
    The device makes a random number and hides it behind a factor that only it knows. The host
    signs what it cannot read. Divided by the factor, the signature fits the number. So the host
-   knows that a pass is genuine, and not to whom it gave it. */
+   knows that a pass is genuine, but not whose it is. */
 
 const HASH_BYTES = 48;
 const NUMBER_BYTES = 32;
@@ -16,7 +16,7 @@ function toHex(bytes) {
 }
 
 function toInteger(bytes) {
-  return BigInt("0x" + (toHex(bytes) || "0"));
+  return BigInt("0x" + toHex(bytes));
 }
 
 function toBytes(integer, length) {
