@@ -38,13 +38,17 @@ Matrix = NDArray[Any]
 class ReportReader:
     """Computes the readings of a design's reports.
 
-    `careless` is the mean reading of people who answer at random. `adds_up` says whether the
-    numbers of an answer add up to 1. `ends` are the low and high end of a number, else None.
+    `careless` is the mean reading of people who answer at random. `reach` holds the least and
+    the greatest reading of each answer, and `spread` a guess at its variance, both from the
+    design alone. `adds_up` says whether the numbers of an answer add up to 1. `ends` are the
+    low and high end of a number, else None.
     """
 
     of: Callable[[Any], Matrix]
     answers: int
     careless: Matrix
+    reach: tuple[Matrix, Matrix]
+    spread: Matrix
     adds_up: bool = True
     ends: tuple[float, float] | None = None
 
@@ -75,7 +79,10 @@ def reader_for(design: Any) -> ReportReader:
     if isinstance(design, FrequencyOracle):
         p, q, k = float(design.p), float(design.q), design.categories
         return ReportReader(
-            lambda reports: (design.supports(reports) - q) / (p - q), k, np.full(k, 1 / k)
+            lambda reports: (design.supports(reports) - q) / (p - q),
+            k,
+            np.full(k, 1 / k),
+            *_two_values(np.full(k, p), np.full(k, q)),
         )
     if isinstance(design, NumericDesign) and hasattr(design, "readings"):
         low, high = _ends(design)
@@ -93,9 +100,17 @@ def _numbered_reader(columns: Matrix, ends: tuple[float, float] | None = None) -
         lambda reports: columns[:, _report_numbers(reports, many)].T,
         k,
         np.full(k, 1 / k),
+        (columns.min(axis=1), columns.max(axis=1)),
+        columns.var(axis=1),
         True,
         ends,
     )
+
+
+def _two_values(p: Matrix, q: Matrix) -> tuple[tuple[Matrix, Matrix], Matrix]:
+    """Reach and spread of readings that are (supported - q) / (p - q)."""
+    values = np.stack([-q, 1 - q]) / (p - q)
+    return (values.min(axis=0), values.max(axis=0)), q * (1 - q) / (p - q) ** 2
 
 
 def _report_numbers(reports: Any, many: int) -> NDArray[np.int64]:
@@ -116,6 +131,7 @@ def _box_reader(designed: DesignedQuestion) -> ReportReader:
         lambda reports: (designed.boxes(reports) - q) / (p - q),
         designed.options,
         careless,
+        *_two_values(p, q),
         False,
     )
 
