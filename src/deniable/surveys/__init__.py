@@ -43,14 +43,10 @@ from deniable.surveys.questionnaire.collected_reports import (
 from deniable.surveys.questionnaire.designs import DesignedQuestion, design_question
 from deniable.surveys.questionnaire.lint import LintFinding, lint
 from deniable.surveys.questionnaire.phrases import Phrases
-from deniable.surveys.questionnaire.questionnaire import (
-    Questionnaire,
-    SurveyQuestion,
-    load,
-    loads,
-)
+from deniable.surveys.questionnaire.questionnaire import Questionnaire, load, loads
 from deniable.surveys.questionnaire.respondent_promises import what_an_answer_proves
 from deniable.surveys.questionnaire.survey_plan import SurveyPlan, plan
+from deniable.surveys.questionnaire.survey_question import SurveyQuestion
 from deniable.surveys.questionnaire.ways_to_ask import WaysToAsk, compare_ways_to_ask
 from deniable.surveys.survey_report import SurveyReport, report
 
