@@ -9,8 +9,8 @@ import pytest
 from deniable.exact import bernoulli
 from deniable.exact.rationals import rational
 from deniable.mechanisms import OUE, Ordinal, RandomizedResponse
+from deniable.surveys.estimate.look_rules import LookRule
 from deniable.surveys.estimate.within_groups import (
-    LookRule,
     answer_channels,
     count_support,
     estimate_answers,
@@ -37,9 +37,9 @@ def test_intervals_within_public_groups_cover(young, size):
         has = np.concatenate([drawn(0.3, young), drawn(0.05, 600)])
         found = shares_within(COINS, 2, (COINS.randomize(has), ages), FIXED)
         for group, truth in enumerate((0.3, 0.05)):
-            low, high = found[group][1].interval
+            low, high = found[group][1].estimate.interval
             covered[group] += low <= truth <= high
-        low, high = estimate_answers(COINS, COINS.randomize(has), FIXED)[1].interval
+        low, high = estimate_answers(COINS, COINS.randomize(has), FIXED)[1].estimate.interval
         of_all += low <= 0.3 <= high
     spread = math.sqrt(0.05 * 0.95 / runs)
     assert (covered / runs > 0.95 - 4 * spread).all()
@@ -57,9 +57,9 @@ def test_intervals_within_private_groups_cover(size):
         reports = COINS.randomize(has), three.randomize(group)
         found = shares_within(COINS, three, reports, FIXED)
         for g in range(3):
-            low, high = found[g][1].interval
+            low, high = found[g][1].estimate.interval
             covered[g] += low <= truth[g] <= high
-        low, high = estimate_answers(COINS, reports[0], FIXED)[1].interval
+        low, high = estimate_answers(COINS, reports[0], FIXED)[1].estimate.interval
         of_all += low <= truth[0] <= high
     assert (covered / runs > 0.95 - 4 * math.sqrt(0.05 * 0.95 / runs)).all()
     assert of_all < runs / 2  # power
@@ -87,8 +87,9 @@ def test_every_kind_of_question_has_shares_within_groups(name, private, anytime)
         if name in ("hybrid", "number or not"):  # the mean, and who declines
             truth = [4 * truth[1] / (truth[0] + truth[1]), *truth[2:]]
         assert len(estimates) == len(truth)
-        for estimate, true in zip(estimates, truth, strict=True):
-            assert estimate.interval[0] <= true <= estimate.interval[1]
+        for number, true in zip(estimates, truth, strict=True):
+            low, high = number.estimate.interval
+            assert low <= true <= high
 
 
 def test_channels_and_counts_of_answers():

@@ -31,10 +31,10 @@ from deniable.surveys.estimate.confidence_sequence import PLANNED, prior_strengt
 
 Matrix = NDArray[Any]
 
-_STAKES = 64  # on each side
+_STAKES = 48  # on each side
 _FARTHEST = 3.5  # standard deviations of the stakes
 _BOLDEST = 0.9  # of the stake that could lose everything
-_CELLS = 64
+_CELLS = 32
 _ROUNDS = 3
 _ROUNDING = 1e-9
 

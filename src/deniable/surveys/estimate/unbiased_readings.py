@@ -58,8 +58,8 @@ class ReportReader:
 
 
 def reader_for(design: Any) -> ReportReader:
-    """The reader of a design or of a `DesignedQuestion`. A whole number k stands for a column
-    with k answers that was not randomized.
+    """The reader of a design or of a `DesignedQuestion`; a reader is its own. A whole number k
+    stands for a column with k answers that was not randomized.
 
     >>> from deniable.mechanisms import OUE, RandomizedResponse
     >>> reader_for(RandomizedResponse(odds=3))([True]).tolist()
@@ -68,6 +68,8 @@ def reader_for(design: Any) -> ReportReader:
     >>> reader_for(oue)(oue.randomize([2, 2, 1])).shape
     (3, 4)
     """
+    if isinstance(design, ReportReader):
+        return design
     if isinstance(design, DesignedQuestion):
         return reader_for(design.design) if design.options == 1 else _box_reader(design)
     if isinstance(design, int):
@@ -91,6 +93,22 @@ def reader_for(design: Any) -> ReportReader:
     raise InvalidParameter(
         f"Reports of {type(design).__name__} have no unbiased readings. For text use `decode`."
     )
+
+
+def scale_reader(design: Any, points: int) -> ReportReader:
+    """The reader of a scale from 1 to `points` as of a number, for its mean. Answers after the
+    points decline.
+
+    >>> from deniable.mechanisms import RandomizedResponse
+    >>> reader_of_points = scale_reader(RandomizedResponse(odds=3, categories=2), 2)
+    >>> reader_of_points([1]).tolist(), reader_of_points.ends
+    ([[-0.5, 1.5]], (1.0, 2.0))
+    """
+    columns = np.linalg.inv(channel_of(design))
+    part = np.linspace(0, 1, points)
+    said = columns[:points]
+    ends = np.stack([(1 - part) @ said, part @ said])
+    return _numbered_reader(np.concatenate([ends, columns[points:]]), (1.0, float(points)))
 
 
 def _numbered_reader(columns: Matrix, ends: tuple[float, float] | None = None) -> ReportReader:

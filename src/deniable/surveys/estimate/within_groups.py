@@ -10,80 +10,22 @@ within a group is such a ratio as well.
 
 import math
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from deniable.mechanisms import Estimate, RandomizedResponse
+from deniable.mechanisms import RandomizedResponse
 from deniable.mechanisms.local.answers import read_answers
-from deniable.mechanisms.local.estimate import estimate_share
 from deniable.mechanisms.local.frequency_oracle import FrequencyOracle
-from deniable.surveys.estimate.betting_sequence import (
-    Outcomes,
-    count_outcomes,
-    extremes,
-    fieller_interval,
-    ratio_sequence,
-)
-from deniable.surveys.estimate.confidence_sequence import PLANNED, share_sequence
+from deniable.surveys.estimate.betting_sequence import count_outcomes, extremes
+from deniable.surveys.estimate.look_rules import FoundNumber, LookRule
 from deniable.surveys.estimate.unbiased_readings import ReportReader, count_pairs, reader_for
 from deniable.surveys.questionnaire.designs import DesignedQuestion
 
 Matrix = NDArray[Any]
 _EVERYBODY = (1.0, 1.0)
-
-
-@dataclass(frozen=True, slots=True)
-class LookRule:
-    """How intervals are made: for one look that was fixed in advance, or for any look.
-
-    `planned` is the number of people that the survey plans for; it tunes sequences.
-    """
-
-    anytime: bool = True
-    confidence: Fraction = Fraction(19, 20)
-    planned: int = PLANNED
-
-    def among(self, groups: int) -> "LookRule":
-        """The rule for one of several groups, to which fewer people belong."""
-        return LookRule(self.anytime, self.confidence, max(1, self.planned // groups))
-
-    def share(self, yes: int, respondents: int, p: Fraction, q: Fraction) -> Estimate:
-        """A share from a count of reports through a yes/no channel.
-
-        >>> print(LookRule(anytime=False).share(400, 1000, Fraction(3, 4), Fraction(1, 4)))
-        0.300 ± 0.062 (95 %: 0.239 to 0.362)
-        """
-        how: dict[str, Any] = {"p": p, "q": q, "confidence": self.confidence}
-        if self.anytime:
-            return share_sequence(yes, respondents, **how, planned=self.planned)
-        return estimate_share(yes, respondents, **how)
-
-    def ratio(self, outcomes: Outcomes) -> Estimate:
-        """A ratio of means that lies between 0 and 1. If the bottom is not above 0, nothing is
-        known about it."""
-        if self.anytime:
-            interval = ratio_sequence(
-                outcomes, confidence=self.confidence, planned=self.planned
-            )
-        else:
-            interval = fieller_interval(outcomes, confidence=self.confidence)
-        known = math.isfinite(outcomes.ratio)
-        raw = outcomes.ratio if known else 0.5
-        consistent = not math.isnan(interval[0])
-        return Estimate(
-            value=min(max(raw, 0.0), 1.0),
-            raw=raw,
-            standard_error=_ratio_error(outcomes, raw) if known else math.inf,
-            interval=interval,
-            confidence=float(self.confidence),
-            respondents=outcomes.respondents,
-            consistent=consistent,
-            p_value=1.0 if consistent else 1 - float(self.confidence),  # at most
-        )
 
 
 def answer_channels(design: Any) -> list[tuple[Fraction, Fraction]] | None:
@@ -93,6 +35,8 @@ def answer_channels(design: Any) -> list[tuple[Fraction, Fraction]] | None:
     >>> answer_channels(RandomizedResponse(odds=3))
     [(Fraction(3, 4), Fraction(1, 4)), (Fraction(3, 4), Fraction(1, 4))]
     """
+    if isinstance(design, int):
+        return [(Fraction(1), Fraction(0))] * design
     if isinstance(design, DesignedQuestion):
         if design.options == 1:
             return answer_channels(design.design)
@@ -105,11 +49,17 @@ def answer_channels(design: Any) -> list[tuple[Fraction, Fraction]] | None:
 
 
 def count_support(design: Any, reports: Any) -> NDArray[np.int64]:
-    """How many reports support each answer of a design that has `answer_channels`.
+    """How many reports support each answer of a design that has `answer_channels`. Answers that
+    were not randomized are numbers, or rows of boxes.
 
     >>> count_support(RandomizedResponse(odds=3), [1, 0, 1]).tolist()
     [1, 2]
     """
+    if isinstance(design, int):
+        given = np.asarray(reports)
+        return np.asarray(
+            given.sum(axis=0) if given.ndim == 2 else np.bincount(given, minlength=design)
+        )
     if isinstance(design, DesignedQuestion):
         if design.options == 1:
             return count_support(design.design, reports)
@@ -120,11 +70,12 @@ def count_support(design: Any, reports: Any) -> NDArray[np.int64]:
     return np.asarray(design.supports(reports).sum(axis=0), dtype=np.int64)
 
 
-def estimate_answers(design: Any, reports: Any, rule: LookRule) -> tuple[Estimate, ...]:
+def estimate_answers(design: Any, reports: Any, rule: LookRule) -> tuple[FoundNumber, ...]:
     """The share of each answer; for a number only its mean.
 
     >>> rule = LookRule(anytime=False)
-    >>> print(estimate_answers(RandomizedResponse(odds=3), [1] * 400 + [0] * 600, rule)[1])
+    >>> coins = RandomizedResponse(odds=3)
+    >>> print(estimate_answers(coins, [1] * 400 + [0] * 600, rule)[1].estimate)
     0.300 ± 0.062 (95 %: 0.239 to 0.362)
     """
     channels = answer_channels(design)
@@ -141,7 +92,7 @@ def estimate_answers(design: Any, reports: Any, rule: LookRule) -> tuple[Estimat
 
 def shares_within(
     answers: Any, groups: Any, reports: tuple[Any, Any], rule: LookRule
-) -> list[tuple[Estimate, ...]]:
+) -> list[tuple[FoundNumber, ...]]:
     """For each group the share of each answer (for a number: its mean), from both reports of
     each person. A whole number of groups stands for an answer that was not randomized.
 
@@ -149,7 +100,7 @@ def shares_within(
     >>> ages = [0] * 1000 + [1] * 1000
     >>> doping = [1] * 400 + [0] * 600 + [1] * 300 + [0] * 700
     >>> young, old = shares_within(coins, 2, (doping, ages), rule)
-    >>> print(young[1])
+    >>> print(young[1].estimate)
     0.300 ± 0.062 (95 %: 0.239 to 0.362)
     """
     count_pairs(*reports)
@@ -181,6 +132,42 @@ def shares_within(
     ]
 
 
+def shares_of_all(
+    answers: Any, groups: Any, reports: tuple[Any, Any], rule: LookRule
+) -> list[tuple[FoundNumber, ...]]:
+    """For each group the share of all people who are in it and have each answer.
+
+    >>> coins, rule = RandomizedResponse(odds=3), LookRule(anytime=False)
+    >>> young, old = shares_of_all(coins, 2, ([1] * 4 + [0] * 6, [0] * 5 + [1] * 5), rule)
+    >>> round(young[1].estimate.raw, 3), round(old[1].estimate.raw, 3)
+    (0.55, -0.25)
+    """
+    count_pairs(*reports)
+    reader, by = reader_for(answers), reader_for(groups)
+    if reader.ends is not None or by.ends is not None:
+        return []
+    readings, memberships = reader(np.asarray(reports[0])), by(reports[1])
+    everybody = np.ones(len(readings))
+    return [
+        tuple(
+            rule.ratio(
+                count_outcomes(
+                    readings[:, a] * memberships[:, g],
+                    everybody,
+                    possible=(
+                        *extremes(*([float(end[i]) for end in x.reach] for x, i in both)),
+                        *_EVERYBODY,
+                    ),
+                    spread=math.prod(float(x.spread[i]) for x, i in both),
+                )
+            )
+            for a in range(reader.answers)
+            for both in [((reader, a), (by, g))]
+        )
+        for g in range(by.answers)
+    ]
+
+
 def _ratios(
     reader: ReportReader,
     readings: Matrix,
@@ -188,7 +175,7 @@ def _ratios(
     reach: tuple[float, float],
     spread: float,
     rule: LookRule,
-) -> Iterator[Estimate]:
+) -> Iterator[FoundNumber]:
     """The ratio for each answer among those whose membership is read as `member`."""
     first = 0
     if reader.ends is not None:
@@ -213,7 +200,7 @@ def _mean(
     reach: tuple[float, float],
     spread: float,
     rule: LookRule,
-) -> Estimate:
+) -> FoundNumber:
     """The mean of a number among the members who say one: low + (high - low) t, where t is the
     ratio of the readings of the high end to those of both ends."""
     assert reader.ends is not None
@@ -221,28 +208,10 @@ def _mean(
     said = readings[:, 0] + readings[:, 1]
     least, most = ([float(end[i]) for end in reader.reach] for i in (0, 1))
     both = [1.0] if np.allclose(said, 1.0) else [least[0] + most[0], least[1] + most[1]]
-    part = rule.ratio(
-        count_outcomes(
-            readings[:, 1] * member,
-            said * member,
-            possible=(*extremes(reach, most), *extremes(reach, both)),
-            spread=spread * float(reader.spread[1]),
-        )
+    outcomes = count_outcomes(
+        readings[:, 1] * member,
+        said * member,
+        possible=(*extremes(reach, most), *extremes(reach, both)),
+        spread=spread * float(reader.spread[1]),
     )
-    return replace(
-        part,
-        value=low + (high - low) * part.value,
-        raw=low + (high - low) * part.raw,
-        standard_error=(high - low) * part.standard_error,
-        interval=(
-            low + (high - low) * part.interval[0],
-            low + (high - low) * part.interval[1],
-        ),
-    )
-
-
-def _ratio_error(outcomes: Outcomes, ratio: float) -> float:
-    """The standard error of the ratio, to first order."""
-    rest = outcomes.tops - ratio * outcomes.bottoms
-    bottom = abs(float(outcomes.counts @ outcomes.bottoms))
-    return math.sqrt(float(outcomes.counts @ rest**2)) / bottom if bottom else math.inf
+    return rule.ratio(outcomes).between(low, high)
