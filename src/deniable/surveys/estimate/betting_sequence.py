@@ -101,7 +101,7 @@ def ratio_sequence(
     (0.03, 0.6)
     """
     level = confidence_level(confidence)
-    stakes, weights = _spread_stakes(outcomes, level, planned)
+    stakes, weights = _spread_stakes(*stake_scale(outcomes, level, planned))
     ends = []
     for side in (0, -1):
         left, right = 0.0, 1.0
@@ -120,8 +120,14 @@ def ratio_sequence(
     return min(ends), max(ends)
 
 
-def _spread_stakes(outcomes: Outcomes, level: Fraction, planned: int) -> tuple[Matrix, Matrix]:
-    """Stakes on both sides of 0, and their weights, which add up to 1."""
+def stake_scale(outcomes: Outcomes, level: Fraction, planned: int) -> tuple[float, float]:
+    """The standard deviation of the stakes, and the farthest stake, from the design alone.
+
+    >>> seen = count_outcomes([1.5], [1], possible=(-0.5, 1.5, 1, 1), spread=1)
+    >>> scale, farthest = stake_scale(seen, Fraction(19, 20), 4000)
+    >>> round(scale, 4), round(farthest, 4)
+    (0.0891, 0.3118)
+    """
     least_top, most_top, least_bottom, most_bottom = outcomes.possible
     reach = max(
         abs(top - ratio * bottom)
@@ -130,7 +136,11 @@ def _spread_stakes(outcomes: Outcomes, level: Fraction, planned: int) -> tuple[M
         for ratio in (0, 1)
     )
     scale = 1 / math.sqrt(prior_strength(planned, level) * outcomes.spread)
-    farthest = min(_FARTHEST * scale, _BOLDEST / reach)
+    return scale, min(_FARTHEST * scale, _BOLDEST / reach)
+
+
+def _spread_stakes(scale: float, farthest: float) -> tuple[Matrix, Matrix]:
+    """Stakes on both sides of 0, and their weights, which add up to 1."""
     one_side = (np.arange(_STAKES) + 0.5) / _STAKES * farthest
     weights = np.exp(-((one_side / scale) ** 2) / 2)
     both = np.concatenate([-one_side, one_side])

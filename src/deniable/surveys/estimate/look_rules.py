@@ -15,8 +15,13 @@ from deniable.surveys.estimate.betting_sequence import (
     Outcomes,
     fieller_interval,
     ratio_sequence,
+    stake_scale,
 )
-from deniable.surveys.estimate.confidence_sequence import PLANNED, share_sequence
+from deniable.surveys.estimate.confidence_sequence import (
+    PLANNED,
+    prior_strength,
+    share_sequence,
+)
 
 Method = Literal["binomial", "fieller", "beta-binomial", "betting"]
 
@@ -27,12 +32,14 @@ class FoundNumber:
     hold at one look, "beta-binomial" and "betting" at every look at once.
 
     `influence` is how far one false report could move the number, on average over the coins;
-    for ratios to first order.
+    for ratios to first order. `tuning` is what a sequence was fixed to before the first report:
+    the strength of a mixture, or the scale of stakes and the farthest stake.
     """
 
     estimate: Estimate
     method: Method
     influence: float
+    tuning: tuple[float, ...] = ()
 
     def between(self, low: float, high: float) -> "FoundNumber":
         """The number if 0 stands for `low` and 1 for `high`: a mean from a share.
@@ -78,7 +85,8 @@ class LookRule:
         influence = float(max(p, q, 1 - p, 1 - q) / abs(p - q) / respondents)
         if self.anytime:
             sequence = share_sequence(yes, respondents, **how, planned=self.planned)
-            return FoundNumber(sequence, "beta-binomial", influence)
+            strength = prior_strength(self.planned, self.confidence)
+            return FoundNumber(sequence, "beta-binomial", influence, (strength,))
         return FoundNumber(estimate_share(yes, respondents, **how), "binomial", influence)
 
     def ratio(self, outcomes: Outcomes) -> FoundNumber:
@@ -104,7 +112,8 @@ class LookRule:
             p_value=1.0 if consistent else 1 - float(self.confidence),  # at most
         )
         method: Method = "betting" if self.anytime else "fieller"
-        return FoundNumber(estimate, method, _influence(outcomes, estimate.value))
+        tuning = stake_scale(outcomes, self.confidence, self.planned) if self.anytime else ()
+        return FoundNumber(estimate, method, _influence(outcomes, estimate.value), tuning)
 
 
 def _influence(outcomes: Outcomes, ratio: float) -> float:

@@ -64,8 +64,9 @@ def epsilon_sentences(manifest: Manifest) -> tuple[str, ...]:
         else "all questions together"
     )
     return (
-        "Nobody but the respondent saw the true answers. Chance was added on the respondent's "
-        "own device, or with a card in the respondent's own hand, before anything was sent.",
+        "Nobody but the respondent saw the true answers to the private questions. Chance was "
+        "added on the respondent's own device, or with a card in the respondent's own hand, "
+        "before anything was sent.",
         f"For one person and {each}: of 100 people who guess between two answers at even odds, "
         f"at most {even} guess right from the reports; without them 50.",
         f"A guess of 10 % becomes at most {some} %, and a guess of 1 % at most {rare} %. The "

@@ -1,4 +1,4 @@
-"""Reads every number from the reports: for any look, and for the planned look if it has come."""
+"""Reads every number from the reports, for any look and for the planned look if it came."""
 
 from collections.abc import Iterator
 from itertools import permutations
