@@ -247,6 +247,10 @@ def test_the_results_have_a_secret_link_and_move_by_batches(survey):
         assert client.get(link).text == "results of 0" or number == 0
         send(client, report_body(collection, number))
     assert client.get(link).text == "results of 50"
+    assert client.get(link).headers["content-security-policy"] == "img-src data:"
+    assert client.get(f"{link}/results.csv").text == "x,y"
+    assert client.get(f"{link}/other.csv").status_code == 404
+    assert client.get("/r/guess/results.csv").status_code == 404
     assert collection.results_secret == link[3:]
 
 

@@ -20,7 +20,7 @@ from deniable.policy.postgresql_addresses import is_postgresql, read_postgresql
 from deniable.surveys.collect.passes.blind_signatures import BlindPass, PublicPassKey
 from deniable.surveys.collect.passes.pass_keys import SecretPassKey
 from deniable.surveys.collect.passes.signer import PassSigner
-from deniable.surveys.collect.private_files import read_private, write_once
+from deniable.surveys.collect.private_files import read_private, replace, write_once
 from deniable.surveys.collect.store.report_store import ReportStore, hash_token
 from deniable.surveys.questionnaire.manifest import (
     Manifest,
@@ -80,7 +80,7 @@ class SurveyCollection:
 
     @property
     def results_secret(self) -> str:
-        """The secret part of the link to the results, for whoever asks the questions."""
+        """The secret part of the link to the results, for the pollster."""
         file = self.folder / "results.link"
         write_once(file, secrets.token_urlsafe(32).encode())
         return read_private(file).decode("ascii")
@@ -123,6 +123,18 @@ class SurveyCollection:
         report = content["report"].encode("utf-8", "replace")
         self.manifest.read_report(report)
         return self.store.accept(report, spend=spend)
+
+    def write_reports(self, file: Path) -> None:
+        """Writes all batches as lines of JSON: batch, day, and the report as it was sent."""
+        lines = [
+            json.dumps(
+                {"batch": batch.number, "day": str(batch.day), "report": json.loads(body)},
+                separators=(",", ":"),
+            )
+            for batch in self.store.batches()
+            for body in batch.bodies
+        ]
+        replace(file, "".join(f"{line}\n" for line in lines).encode())
 
     def close(self) -> None:
         """Ends the process that signs, and closes the store. The survey goes on."""
@@ -233,12 +245,12 @@ def _fix_manifest(
     fixed = read_manifest(file.read_bytes())
     again = make_manifest(
         survey,
-        mode=choices.mode or fixed.mode,
+        mode=fixed.mode,
         key=key,
         rehearsal=choices.rehearsal,
         origin=choices.origin or fixed.origin,
     )
-    if again.hash != fixed.hash:
+    if again.hash != fixed.hash or choices.mode not in (None, fixed.mode):
         raise InvalidParameter(
             f"The survey in {folder.name!r} has begun with another questionnaire, mode, origin "
             "or pass key. What people were promised cannot change. Restore it, or begin "

@@ -1,7 +1,7 @@
 """An attacker who wants to know which report is whose, and has everything but the sealing key.
 
 The attacker has the database, its log, its backups, and knows the true report of everybody in
-all other batches, hence also who is in this one. Passes begin with PASS and reports with BODY,
+all other batches, and so also who is in this one. Passes begin with PASS and reports with BODY,
 so that both are found in raw bytes, wherever they are left. Each attack puts the people of a
 batch in the order in which their passes appear, and its reports in some order that the evidence
 gives, and joins them one by one.
