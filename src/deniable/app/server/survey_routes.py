@@ -106,6 +106,7 @@ class _SurveyRoutes:
 
     def show_totals(self) -> Response:
         """What is published when the survey has closed; nothing before."""
+        self._collection.close_in_time()
         try:
             totals = self._collection.store.totals()
         except InvalidParameter:
@@ -117,6 +118,7 @@ class _SurveyRoutes:
         known = self._collection.results_secret
         if not hmac.compare_digest(secret.encode(), known.encode()):
             raise HTTPException(404)
+        self._collection.close_in_time()
         store = self._collection.store
         files = self._pages.results(self._collection.manifest, store.batches(), store.is_closed)
         if name not in files:

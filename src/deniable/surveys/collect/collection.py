@@ -102,7 +102,7 @@ class SurveyCollection:
             raise InvitationRefused("This survey has no passes.")
         content = _read_object(body, {"token", "blinded"})
         token, blinded = _read_token(content["token"]), read_base64(content["blinded"])
-        self._close_in_time()
+        self.close_in_time()
         self._signer.check(blinded)
         return write_base64(self.store.exchange(token, blinded, self._signer.sign))
 
@@ -117,7 +117,7 @@ class SurveyCollection:
         spend = self._read_credential(content)
         if spend is not None and self.store.is_spent(spend):
             return False
-        self._close_in_time()
+        self.close_in_time()
         if not isinstance(content["report"], str):
             raise InvalidData("The report is refused: it is not a text.")
         report = content["report"].encode("utf-8", "replace")
@@ -158,7 +158,7 @@ class SurveyCollection:
             raise InvitationRefused("This pass is not valid for this survey.")
         return ticket.hash
 
-    def _close_in_time(self) -> None:
+    def close_in_time(self) -> None:
         """Closes the survey when the day that its manifest fixes is over, everywhere."""
         if self.manifest.closes is not None and not self.store.is_closed:
             last = datetime.date.fromisoformat(self.manifest.closes)
