@@ -1,0 +1,53 @@
+"""The first hour of a pollster, from an empty folder to a table with intervals."""
+
+import re
+
+import pytest
+
+from tests.app.cli.surveys.test_serve_survey import fetch
+
+BY_HAND, MADE_UP = 10, 200
+
+
+def answer_by_hand(browser, url):
+    """One person: reads, begins, taps the first answer that is shown to each question, sends."""
+    context = browser.new_context()
+    page = context.new_page()
+    page.goto(url)
+    page.click("[data-part=begin]")
+    for question in page.query_selector_all("fieldset[data-question]"):
+        if question.is_visible():
+            question.query_selector("label[data-option]").click()
+    page.click("[data-part=send]")
+    page.wait_for_selector("[data-note=sent-sent]:visible")
+    sent = page.inner_text("[data-part=bytes]")
+    context.close()
+    return sent
+
+
+@pytest.mark.needs("chromium")
+def test_the_first_hour(run, serve, folder, chromium):
+    (folder / "s.toml").unlink()
+    assert run("survey", "new", "s.toml")[0] == 0
+    assert run("survey", "lint", "s.toml")[:2] == (0, "Nothing found.\n")
+    status, said, _ = run("survey", "plan", "s.toml", "--people", "5000")
+    assert status == 0
+    assert "people" in said
+    told = serve("--rehearsal")
+    receipts = [answer_by_hand(chromium, told["Survey"]) for _ in range(BY_HAND)]
+    assert all(told["Manifest"] in sent for sent in receipts)
+    sending = ["--people", str(MADE_UP), "--send", told["Survey"]]
+    assert run("survey", "simulate", "s.toml", *sending)[0] == 0
+    shown = re.search(r"<strong>([0-9]+)</strong> reports", fetch(told["Results"])[1])
+    assert shown[1] == "150"  # of 210 reports, three batches; sixty wait
+    status, said, _ = run("survey", "close", "s.toml", "--rehearsal")
+    assert status == 0
+    assert f"Closed, with {BY_HAND + MADE_UP} reports." in said
+    words = said.strip().splitlines()[-1].split("deniable ")[1].split()
+    status, said, problem = run(*words)
+    assert status == 0, problem
+    told_words = " ".join(said.split())
+    assert f"{BY_HAND + MADE_UP} respondents" in told_words
+    assert "Have you used a forbidden substance this year?" in told_words
+    assert "95% interval" in told_words
+    assert "REHEARSAL" in fetch(told["Results"])[1]
