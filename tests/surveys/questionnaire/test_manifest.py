@@ -77,15 +77,7 @@ def test_the_hash_is_that_of_the_canonical_text():
     text = manifest.canonical()
     assert manifest.hash == hashlib.sha256(text).hexdigest()
     assert text.isascii()
-    assert (
-        b" "
-        not in text.replace(b"To know", b"")
-        .replace(b"T \\u003cscript\\u003e", b"")
-        .replace(b"A \\u0026 B?", b"")
-        .replace(b"prefer not to say", b"")
-        .split(b'"promise"')[0]
-    )
-    assert not {b"<", b">", b"&"} & {text[i : i + 1] for i in range(len(text))}
+    assert not {*b"<>&"} & {*text}
     assert json.loads(text)["title"] == {"en": "T <script>"}
 
 

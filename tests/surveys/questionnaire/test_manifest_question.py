@@ -55,6 +55,7 @@ def test_sets_of_boxes_go_through_the_coins_at_once_or_apart():
 
 def test_a_crosswise_question_is_not_for_devices():
     crosswise = question("yes-no", 'design={crosswise="1/4"}')
-    assert not crosswise.device
-    assert crosswise.paper == "two-coins"
-    assert question("yes-no", 'design="two-coins"').device
+    assert (crosswise.device, crosswise.design, crosswise.paper) == (False, "crosswise", None)
+    coins = question("yes-no", 'design="two-coins"')
+    assert (coins.device, coins.design, coins.paper) == (True, "two-coins", "two-coins")
+    assert question("yes-no", "odds=3").design is None
