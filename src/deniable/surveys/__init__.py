@@ -41,7 +41,9 @@ from deniable.surveys.questionnaire.collected_reports import (
     read_reports,
 )
 from deniable.surveys.questionnaire.designs import DesignedQuestion, design_question
-from deniable.surveys.questionnaire.lint import LintFinding, lint
+from deniable.surveys.questionnaire.lint import lint
+from deniable.surveys.questionnaire.lint_finding import LintFinding
+from deniable.surveys.questionnaire.manifest import Manifest, make_manifest, read_manifest
 from deniable.surveys.questionnaire.phrases import Phrases
 from deniable.surveys.questionnaire.questionnaire import Questionnaire, load, loads
 from deniable.surveys.questionnaire.respondent_promises import what_an_answer_proves
@@ -61,6 +63,7 @@ __all__ = [
     "Difference",
     "Independence",
     "LintFinding",
+    "Manifest",
     "Memory",
     "Phrases",
     "PooledPrevalence",
@@ -92,6 +95,7 @@ __all__ = [
     "load",
     "loads",
     "logistic",
+    "make_manifest",
     "maximum_likelihood",
     "over_waves",
     "parse_reports",
@@ -99,6 +103,7 @@ __all__ = [
     "pool",
     "project_to_simplex",
     "randomize",
+    "read_manifest",
     "read_reports",
     "remove_careless_answers",
     "report",
