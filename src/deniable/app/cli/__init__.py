@@ -25,6 +25,8 @@ from deniable.app.cli.commands import (
     prove,
     sql,
     survey,
+    survey_paper,
+    survey_reports,
     tables,
     verify,
     version,
@@ -55,6 +57,8 @@ app.add_typer(price.price, name="price")
 app.command()(profile.profile)
 app.command()(prove.prove)
 app.command(context_settings={"ignore_unknown_options": True})(sql.sql)
+for command in (survey_reports.report, survey_paper.cards, survey_paper.collect):
+    survey.survey.command()(command)
 app.add_typer(survey.survey, name="survey")
 app.command()(tables.tables)
 app.command()(verify.verify)
