@@ -4,7 +4,7 @@ import gc
 
 import pytest
 
-pytest_plugins = ["pytester", "tools.bits", "tools.needs", "tools.sizes"]
+pytest_plugins = ["pytester", "tools.bits", "tools.browser", "tools.needs", "tools.sizes"]
 
 # Contracts are imported by tests, not collected; their assertions explain themselves too.
 pytest.register_assert_rewrite("tests")

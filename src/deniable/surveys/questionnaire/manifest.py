@@ -31,16 +31,19 @@ _MARKUP = {"<": "\\u003c", ">": "\\u003e", "&": "\\u0026"}
 Mode = Literal["open", "token", "pass"]
 
 
-class PassKey(StrictModel):
+class ManifestKey(StrictModel):
     """The public RSA key that checks blind passes. There is one for the whole survey."""
 
     n: str = Field(pattern=r"^[1-9][0-9]{600,1300}$")
     e: str = Field(pattern=r"^[1-9][0-9]{0,9}$")
 
     @model_validator(mode="after")
-    def _check(self) -> "PassKey":
-        if not _LEAST_KEY <= int(self.n).bit_length() <= _MOST_KEY or int(self.e) < 3:
-            raise ValueError("a key has 2048 to 4096 bits")
+    def _check(self) -> "ManifestKey":
+        bits, exponent = int(self.n).bit_length(), int(self.e)
+        if bits % 8 or not _LEAST_KEY <= bits <= _MOST_KEY:
+            raise ValueError("a key has 2048 to 4096 bits, in whole bytes")
+        if exponent % 2 == 0 or not 3 <= exponent < 1 << 32:
+            raise ValueError("the exponent of a key is odd, from 3 to 2**32")
         return self
 
 
@@ -62,7 +65,7 @@ class Manifest(StrictModel):
     closes: str | None = Field(pattern=r"^[0-9]{4}-[0-9]{2}-[0-9]{2}$")
     rehearsal: bool
     origin: str | None = Field(pattern=r"^https?://[A-Za-z0-9.:\[\]-]+$")
-    key: PassKey | None
+    key: ManifestKey | None
     words: dict[str, str | dict[str, str]]
     questions: list[ManifestQuestion] = Field(min_length=1)
 
@@ -70,6 +73,8 @@ class Manifest(StrictModel):
     def _check(self) -> "Manifest":
         if (self.mode == "pass") != (self.key is not None):
             raise ValueError("blind passes need a key, and other modes have none")
+        if self.kiosk and self.mode != "open":
+            raise ValueError("a kiosk has no invitations: its mode is open")
         if len({question.id for question in self.questions}) < len(self.questions):
             raise ValueError("two questions have the same id")
         for question in self.questions:

@@ -128,10 +128,27 @@ def lint(file: File) -> None:
 def simulate(
     file: File,
     people: Annotated[int, typer.Option(help="The number of made-up people.", min=1)],
-    out: Annotated[Path, typer.Option(help="The file of the reports.", metavar="REPORTS")],
+    out: Annotated[
+        Path | None, typer.Option(help="The file of the reports.", metavar="REPORTS")
+    ] = None,
+    send: Annotated[
+        str | None, typer.Option(help="The URL of a rehearsal to send them to.", metavar="URL")
+    ] = None,
+    invitations: Annotated[
+        Path | None, typer.Option(help="Invitations to that rehearsal.", metavar="CSV")
+    ] = None,
 ) -> None:
-    """Rehearse with made-up people, and write the reports that they would send."""
+    """Rehearse with made-up people, and write or send the reports that they would send."""
     questionnaire = dp.surveys.load(file)
+    if (out is None) == (send is None):
+        raise dp.InvalidParameter("Give either --out, a file, or --send, a URL.")
+    if send is not None:
+        from deniable.app.cli.surveys.simulated_people import send_simulated
+
+        send_simulated(questionnaire, people, send, invitations)
+        print(f"{people:,} made-up people have answered at {send}")
+        return
+    assert out is not None
     simulation = dp.surveys.simulate(questionnaire, people)
     out.write_text("\n".join(simulation.collected.lines()) + "\n", encoding="utf-8")
     print(f"{out}: {people:,} reports; read them with `deniable survey report {file} {out}`")

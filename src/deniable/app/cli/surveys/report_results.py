@@ -8,7 +8,8 @@ import typer
 import deniable as dp
 from deniable.app.cli.argument_values import parse_decimal
 from deniable.app.cli.commands.survey import Confidence, File, empty_table
-from deniable.app.cli.survey_manifests import ManifestFile, find_manifest
+from deniable.app.cli.surveys.chosen_manifest import ManifestFile, find_manifest
+from deniable.app.cli.surveys.opened_survey import Rehearsal, Store, reopen_survey
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -19,16 +20,18 @@ if TYPE_CHECKING:
     from deniable.surveys.results.survey_results import SurveyResults
     from deniable.surveys.survey_report import QuestionResult
 
-Reports = Annotated[
-    Path, typer.Argument(help="The reports, one JSON line each.", metavar="REPORTS")
-]
-
 DELTA = 1e-6  # of the epsilons after shuffling
 
 
 def report(
     file: File,
-    reports: Reports,
+    reports: Annotated[
+        Path | None,
+        typer.Argument(
+            help="Reports, one JSON line each. Without them: those that were collected.",
+            metavar="[REPORTS]",
+        ),
+    ] = None,
     confidence: Confidence = "0.95",
     pictures: Annotated[
         Path | None, typer.Option(help="A folder for pictures.", metavar="FOLDER")
@@ -39,7 +42,7 @@ def report(
     html: Annotated[Path | None, typer.Option(help="A page to write.", metavar="PAGE")] = None,
     csv: Annotated[Path | None, typer.Option(help="A table to write.", metavar="TABLE")] = None,
     json: Annotated[
-        Path | None, typer.Option(help="The results as JSON.", metavar="FILE")
+        Path | None, typer.Option(help="The results as JSON.", metavar="JSON")
     ] = None,
     export: Annotated[
         Path | None,
@@ -49,45 +52,65 @@ def report(
         ),
     ] = None,
     manifest: ManifestFile = None,
-    rehearsal: Annotated[
-        bool, typer.Option(help="Mark every file as a rehearsal with made-up people.")
-    ] = False,
+    store: Store = None,
+    rehearsal: Rehearsal = False,
 ) -> None:
     """Show estimates with intervals, cross-tabs, and what one answer proves."""
-    questionnaire = dp.surveys.load(file)
     level = parse_decimal(confidence, "confidence")
     targets = {"html": html, "csv": csv, "json": json, "export": export}
     written = {kind: path for kind, path in targets.items() if path is not None}
-    if written:
-        results = read_results(questionnaire, reports, manifest, rehearsal, level, language)
-        write_results(results, written)
+    how: dict[str, Any] = {"confidence": level, "language": language}
+    if reports is None:
+        results = read_collection(file, store, rehearsal, how)
+    elif written:
+        results = read_results(file, reports, manifest, rehearsal, how)
+    else:
+        questionnaire = dp.surveys.load(file)
+        collected = read_collected(questionnaire, file, reports, manifest, rehearsal)
+        found = dp.surveys.report(questionnaire, collected, **how)
+        print_report(found)
+        if pictures is not None:
+            draw_pictures(found, pictures)
         return
-    collected = read_collected(questionnaire, reports, manifest, rehearsal)
-    found = dp.surveys.report(questionnaire, collected, confidence=level, language=language)
-    print_report(found)
     if pictures is not None:
-        draw_pictures(found, pictures)
+        raise dp.InvalidParameter(
+            "`--pictures` needs a file of reports and no other output. The page of `--html` "
+            "has its pictures."
+        )
+    print_results(results, tables=not written)
+    write_results(results, written)
+
+
+def read_collection(
+    file: Path, store: str | None, rehearsal: bool, how: dict[str, Any]
+) -> "SurveyResults":
+    """The results of a survey that was served, from its whole batches so far."""
+    from deniable.surveys.collect.collection import CollectionChoices
+    from deniable.surveys.results.survey_results import find_results
+
+    collection = reopen_survey(file, CollectionChoices(rehearsal=rehearsal, store=store))
+    try:
+        batches = [(batch.day, batch.bodies) for batch in collection.store.batches()]
+        closed = collection.store.is_closed
+    finally:
+        collection.close()
+    return find_results(collection.manifest, batches, closed=closed, **how)
 
 
 def read_results(
-    questionnaire: Any,
-    reports: Path,
-    manifest: Path | None,
-    rehearsal: bool,
-    level: Any,
-    language: str | None,
+    file: Path, reports: Path, manifest: Path | None, rehearsal: bool, how: dict[str, Any]
 ) -> "SurveyResults":
     """The results of a file of reports, which is taken for complete."""
     from deniable.surveys.results.report_files import read_report_file
     from deniable.surveys.results.survey_results import find_results
 
-    promised = find_manifest(questionnaire, manifest, rehearsal=rehearsal)
+    promised = find_manifest(file, manifest, rehearsal=rehearsal)
     batches = read_report_file(promised, reports)
-    return find_results(promised, batches, closed=True, confidence=level, language=language)
+    return find_results(promised, batches, closed=True, **how)
 
 
 def read_collected(
-    questionnaire: Any, reports: Path, manifest: Path | None, rehearsal: bool
+    questionnaire: Any, file: Path, reports: Path, manifest: Path | None, rehearsal: bool
 ) -> Any:
     """Reports by question, or as devices sent them."""
     from deniable.surveys.results.report_batches import read_batches
@@ -95,9 +118,39 @@ def read_collected(
 
     if not is_sent_form(reports):
         return dp.surveys.read_reports(questionnaire, reports)
-    promised = find_manifest(questionnaire, manifest, rehearsal=rehearsal)
+    promised = find_manifest(file, manifest, rehearsal=rehearsal)
     batches = read_batches(promised, read_report_file(promised, reports))
     return batches.first(len(batches.days))
+
+
+def print_results(results: "SurveyResults", *, tables: bool) -> None:
+    """Prints how many reports there are and what to know first; then all numbers."""
+    from rich.console import Console
+
+    from deniable.surveys.results.number_texts import interval_text, value_text
+
+    console = Console(highlight=False)
+    console.print(f"\n{results.title}: {results.respondents:,} reports\n", markup=False)
+    for notice in results.notices:
+        console.print(notice, markup=False)
+    if not tables:
+        return
+    for findings in results.questions:
+        table = empty_table(findings.text, "estimate", f"{results.confidence:.0%} interval")
+        for number in findings.shown:
+            table.add_row(number.label, value_text(number), interval_text(number))
+        console.print(table)
+    for group_table in results.tables:
+        question, by = group_table.question.id, group_table.by.id
+        rows = [row for row in group_table.within if row]
+        labels = [number.label for number in rows[0]] if rows else []
+        table = empty_table(f"{question} within {by}", *labels)
+        for row in rows:
+            cells = [f"{value_text(number)} ({interval_text(number)})" for number in row]
+            table.add_row(row[0].group_label, *cells)
+        console.print(table)
+    for sentence in results.privacy:
+        console.print(sentence, markup=False)
 
 
 def write_results(results: "SurveyResults", targets: dict[str, Path]) -> None:
@@ -105,8 +158,6 @@ def write_results(results: "SurveyResults", targets: dict[str, Path]) -> None:
     from deniable.app.web.results_page import build_results_page
     from deniable.surveys.results.result_files import export_files, results_csv, results_json
 
-    for notice in results.notices:
-        print(notice)
     made = {
         "html": lambda: build_results_page(results),
         "csv": lambda: results_csv(results).encode("utf-8"),

@@ -8,8 +8,8 @@ import typer
 import deniable as dp
 from deniable.app.cli.argument_values import parse_decimal
 from deniable.app.cli.commands.survey import Confidence, File, empty_table
-from deniable.app.cli.commands.survey_reports import write_file
-from deniable.app.cli.survey_manifests import ManifestFile, find_manifest
+from deniable.app.cli.surveys.chosen_manifest import ManifestFile, find_manifest
+from deniable.app.cli.surveys.report_results import write_file
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -43,7 +43,7 @@ def cards(
     from deniable.app.web.pdf_printing import find_browser, print_pdf
     from deniable.surveys.paper.survey_cards import write_cards
 
-    promised = find_manifest(dp.surveys.load(file), manifest)
+    promised = find_manifest(file, manifest)
     if language is not None and language not in promised.languages:
         listed = ", ".join(promised.languages)
         raise dp.InvalidParameter(f"`--language` must be one of {listed}. Found {language!r}.")
@@ -105,12 +105,12 @@ def collect(
     from deniable.surveys.paper.mode_pooling import pool_modes
     from deniable.surveys.results.report_files import read_report_file
 
-    promised = find_manifest(dp.surveys.load(file), manifest)
+    promised = find_manifest(file, manifest)
     reports = read_keyed_answers(promised, answers)
     modes = [(promised, reports)]
     names = ["paper"]
     if pool_with is not None:
-        other = find_manifest(dp.surveys.load(pool_with[0]), None)
+        other = find_manifest(pool_with[0], None)
         modes.append(
             (
                 other,
