@@ -54,25 +54,22 @@ def pool_modes(
     """
     first = modes[0][0]
     chosen = language or first.languages[0]
-    found = []
-    for question in first.private:
-        if any(question.id not in {q.id for q in each.private} for each, _ in modes):
-            continue
+    shared = [
+        question
+        for question in first.private
+        if all(question.id in {q.id for q in each.private} for each, _ in modes)
+    ]
+    found: list[PooledAnswer] = []
+    for question in shared:
         labels = question.labels[chosen]
         counted = [_count(manifest, bodies, question.id) for manifest, bodies in modes]
-        if any(mode is None or len(mode) != len(labels) for mode in counted):
+        if any(len(mode) != len(labels) for mode in counted):
             continue
-        shown = range(1, 2) if len(labels) == 2 else range(len(labels))
-        for place in shown:
-            parts = [mode[place] for mode in counted if mode is not None]
-            found.append(
-                PooledAnswer(
-                    question.id,
-                    labels[place],
-                    tuple(pool([part], confidence=confidence) for part in parts),
-                    pool(parts, confidence=confidence),
-                )
-            )
+        for place in [1] if len(labels) == 2 else range(len(labels)):
+            parts = [mode[place] for mode in counted]
+            each = tuple(pool([part], confidence=confidence) for part in parts)
+            pooled = pool(parts, confidence=confidence)
+            found.append(PooledAnswer(question.id, labels[place], each, pooled))
     if not found:
         raise InvalidData("The modes share no private question that can be pooled.")
     return tuple(found)
@@ -81,14 +78,15 @@ def pool_modes(
 Counted = list[tuple[RandomizedResponse, tuple[int, int]]]
 
 
-def _count(manifest: Manifest, bodies: Sequence[bytes], name: str) -> Counted | None:
-    """For each answer its yes/no channel, and how many reports do not support it, and do."""
+def _count(manifest: Manifest, bodies: Sequence[bytes], name: str) -> Counted:
+    """For each answer its yes/no channel, and how many reports do not support it, and do;
+    nothing if there is none."""
     design = design_of(manifest.question(name))
     channels = answer_channels(design)
     rows = [manifest.read_report(body) for body in bodies]
     reports = [row[name] for row in rows if name in row]
     if channels is None or not reports:
-        return None
+        return []
     counts = count_support(design, np.array(reports)).tolist()
     return [
         (RandomizedResponse.channel(p, q), (len(reports) - yes, yes))

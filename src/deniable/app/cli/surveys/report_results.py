@@ -23,34 +23,39 @@ if TYPE_CHECKING:
 DELTA = 1e-6  # of the epsilons after shuffling
 
 
+Reports = Annotated[
+    Path | None,
+    typer.Argument(
+        help="Reports, one JSON line each. Without them: those that were collected.",
+        metavar="[REPORTS]",
+    ),
+]
+Pictures = Annotated[Path | None, typer.Option(help="A folder for pictures.", metavar="FOLDER")]
+Language = Annotated[
+    str | None, typer.Option(help="A language of the questionnaire.", metavar="LANGUAGE")
+]
+Page = Annotated[Path | None, typer.Option(help="A page to write.", metavar="PAGE")]
+Csv = Annotated[Path | None, typer.Option(help="A table to write.", metavar="TABLE")]
+Json = Annotated[Path | None, typer.Option(help="The results as JSON.", metavar="JSON")]
+Export = Annotated[
+    Path | None,
+    typer.Option(
+        help="A folder for reports, manifest, codebook, methods and scripts.",
+        metavar="FOLDER",
+    ),
+]
+
+
 def report(
     file: File,
-    reports: Annotated[
-        Path | None,
-        typer.Argument(
-            help="Reports, one JSON line each. Without them: those that were collected.",
-            metavar="[REPORTS]",
-        ),
-    ] = None,
+    reports: Reports = None,
     confidence: Confidence = "0.95",
-    pictures: Annotated[
-        Path | None, typer.Option(help="A folder for pictures.", metavar="FOLDER")
-    ] = None,
-    language: Annotated[
-        str | None, typer.Option(help="A language of the questionnaire.", metavar="LANGUAGE")
-    ] = None,
-    html: Annotated[Path | None, typer.Option(help="A page to write.", metavar="PAGE")] = None,
-    csv: Annotated[Path | None, typer.Option(help="A table to write.", metavar="TABLE")] = None,
-    json: Annotated[
-        Path | None, typer.Option(help="The results as JSON.", metavar="JSON")
-    ] = None,
-    export: Annotated[
-        Path | None,
-        typer.Option(
-            help="A folder for reports, manifest, codebook, methods and scripts.",
-            metavar="FOLDER",
-        ),
-    ] = None,
+    pictures: Pictures = None,
+    language: Language = None,
+    html: Page = None,
+    csv: Csv = None,
+    json: Json = None,
+    export: Export = None,
     manifest: ManifestFile = None,
     store: Store = None,
     rehearsal: Rehearsal = False,
