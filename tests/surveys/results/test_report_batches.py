@@ -41,7 +41,7 @@ def test_the_look_comes_after_the_closing_day():
 def test_the_number_or_the_day_whichever_comes_first():
     assert look(BOTH, [("2026-11-17", 1000), ("2026-11-25", 60)]) == 1
     assert look(BOTH, [("2026-11-17", 60), ("2026-11-25", 1000)]) == 2
-    assert look(NEITHER, [("2026-11-17", 100_000)], closed=True) is None
+    assert look(NEITHER, [("2026-11-17", 2000)], closed=True) is None
 
 
 def test_batches_are_read_in_their_order():

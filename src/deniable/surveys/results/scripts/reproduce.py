@@ -214,7 +214,10 @@ def compute(
             (end - float(q)) / float(p - q) for end in made(yes, n, confidence, *tuning)
         )
         value = (Fraction(yes, n) - q) / (p - q)
-        return n, min(max(float(value), 0.0), 1.0), max(low, 0.0), min(high, 1.0)
+        share = min(max(float(value), 0.0), 1.0)
+        if high < 0 or low > 1:  # no share explains the reports
+            return n, share, math.nan, math.nan
+        return n, share, max(low, 0.0), min(high, 1.0)
     top, bottom = question.parts(codes, answer)
     if member is not None:
         top = top * member
