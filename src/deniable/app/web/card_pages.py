@@ -18,7 +18,7 @@ _COLOURS = ("#cfe3f5", "#f9dcc4", "#d5ecd8", "#eadcf2", "#f6efc4", "#d9d9d9")
 
 _STYLE = """
 *{box-sizing:border-box}
-html{font:10.5pt/1.4 system-ui,"Segoe UI",Roboto,sans-serif;color:#111;background:#fff}
+html{font:10pt/1.35 system-ui,"Segoe UI",Roboto,sans-serif;color:#111;background:#fff}
 body{margin:0}
 h1{font-size:1.25em;margin:0 0 1mm;line-height:1.2}h2{font-size:1.05em;margin:4mm 0 1mm}
 p{margin:1.2mm 0}
@@ -33,10 +33,11 @@ td.say{font-weight:700}
 .foot{margin-top:auto;display:flex;gap:3mm;align-items:flex-end;justify-content:space-between}
 .foot svg{width:20mm;height:20mm;flex:none}
 code{font-size:.8em;overflow-wrap:anywhere}
+.dense{font-size:.89em}.denser{font-size:.78em}.densest{font-size:.68em}
 .mark{color:#a8480b;font-weight:700;letter-spacing:.1em}
 """
 _A6 = """@page{size:105mm 148mm;margin:0}
-.card{width:105mm;height:147.5mm;padding:8mm;break-after:page}"""
+.card{width:105mm;height:147.5mm;padding:7mm;break-after:page}"""
 _SHEET = """@page{size:210mm 297mm;margin:0}html{font-size:7.6pt}
 .sheet{width:210mm;height:296.5mm;display:grid;grid-template-columns:105mm 105mm;
 grid-template-rows:repeat(4,74mm);break-after:page}
@@ -116,12 +117,24 @@ def _card(manifest: Manifest, card: SurveyCard, code: str, *, full: bool) -> str
     rest = f'<p class="small">{escape_html(card.promise)}</p>' if full else ""
     rule = f"<p>{escape_html(words['rule'])}</p>" if full else ""
     return (
-        f'<section class="card"><h1>{escape_html(words["title"])}</h1>{_mark(manifest)}'
+        f'<section class="card{_density(card, full)}">'
+        f"<h1>{escape_html(words['title'])}</h1>{_mark(manifest)}"
         f'<p class="question">{escape_html(card.text)}</p>'
         f"<p>{escape_html(card.throw)} {escape_html(words['secret'])}</p>{_table(card)}"
         f'<p class="calm">{escape_html(card.reassurance)}</p>{rule}{rest}'
         f"{_foot(manifest, words, code)}</section>\n"
     )
+
+
+def _density(card: SurveyCard, full: bool) -> str:
+    """Long texts are set in smaller type, so that a card never loses its last lines."""
+    texts = [card.text, card.throw, card.words["secret"], card.reassurance]
+    texts += [text for row in card.rows for text in row]
+    texts += [card.words["rule"], card.promise] if full else []
+    length = sum(map(len, texts)) + 25 * len(card.rows)
+    steps = (540, 720, 950) if full else (330, 420, 560)
+    kinds = ("", " dense", " denser", " densest")
+    return kinds[sum(length > step for step in steps)]
 
 
 def _mark(manifest: Manifest) -> str:
