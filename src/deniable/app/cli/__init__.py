@@ -32,7 +32,9 @@ from deniable.app.cli.commands import (
 from deniable.app.cli.surveys import (
     invite_people,
     page_check,
+    paper_survey,
     publish_survey,
+    report_results,
     serve_survey,
 )
 from deniable.app.cli.terminal_text import escape_output
@@ -66,6 +68,9 @@ survey.survey.command()(invite_people.invite)
 survey.survey.command()(serve_survey.close)
 survey.survey.command()(publish_survey.publish)
 survey.survey.command()(page_check.check)
+survey.survey.command()(paper_survey.cards)
+survey.survey.command()(paper_survey.collect)
+survey.survey.command()(report_results.report)
 app.add_typer(survey.survey, name="survey")
 app.command()(tables.tables)
 app.command()(verify.verify)

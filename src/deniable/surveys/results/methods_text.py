@@ -29,7 +29,7 @@ def methods_paragraph(results: SurveyResults) -> str:
     used = dict.fromkeys(number.found.method for _, number in results.numbers)
     sentences = [
         "REHEARSAL with made-up people." if manifest.rehearsal else "",
-        f"{results.respondents:,} reports arrived in {len(batches.days)} batches from "
+        f"{results.respondents:,} reports arrived in {_batches(len(batches.days))} from "
         f"{batches.days[0]} to {batches.days[-1]}.",
         f"{asked}. Private answers were randomized before they were sent, by the channels in "
         f"the manifest (SHA-256 {manifest.hash}); the true answers were never collected.",
@@ -43,3 +43,7 @@ def methods_paragraph(results: SurveyResults) -> str:
         "or `Rscript reproduce.R`.",
     ]
     return " ".join(sentence for sentence in sentences if sentence)
+
+
+def _batches(number: int) -> str:
+    return "1 batch" if number == 1 else f"{number} batches"

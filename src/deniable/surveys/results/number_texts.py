@@ -16,7 +16,7 @@ def value_text(number: ResultNumber) -> str:
     >>> found = rule.share(400, 1000, Fraction(3, 4), Fraction(1, 4))
     >>> share = ResultNumber("doping", 1, "yes", found)
     >>> value_text(share), interval_text(share)
-    ('30.0 %', '23.9 % to 36.2 %')
+    ('30.0 %', '23.8 % to 36.3 %')
     """
     value = number.found.estimate.value
     return _decimals(value, 2) if number.is_mean else f"{100 * value:.1f} %"

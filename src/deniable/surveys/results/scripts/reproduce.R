@@ -136,7 +136,9 @@ compute <- function(row) {
       beta_binomial(yes, n, confidence, as.numeric(row$tuning_1))
     ends <- sort((rates - q) / (p - q))
     share <- (yes / n - q) / (p - q)
-    return(c(n, min(max(share, 0), 1), max(ends[1], 0), min(ends[2], 1)))
+    share <- min(max(share, 0), 1)
+    if (ends[2] < 0 || ends[1] > 1) return(c(n, share, NaN, NaN))  # nothing explains them
+    return(c(n, share, max(ends[1], 0), min(ends[2], 1)))
   }
   top <- ask("top")
   bottom <- ask("bottom")

@@ -32,7 +32,7 @@ def invert(channel: dict[str, Any]) -> Array:
     return np.linalg.inv(np.array(chances).T)
 
 
-class Question:
+class ReportedQuestion:
     """How the reports of one question are read."""
 
     def __init__(self, content: dict[str, Any]) -> None:
@@ -189,7 +189,9 @@ def betting(
     return min(ends), max(ends)
 
 
-def compute(row: Row, questions: dict[str, Question], reports: list[dict[str, str]]) -> Any:
+def compute(
+    row: Row, questions: dict[str, ReportedQuestion], reports: list[dict[str, str]]
+) -> Any:
     """The estimate and the interval of one row of results.csv."""
     question, answer = questions[row["question"]], int(row["answer"])
     used = [r for r in reports[: int(row["reports"])] if row["question"] in r]
@@ -212,7 +214,10 @@ def compute(row: Row, questions: dict[str, Question], reports: list[dict[str, st
             (end - float(q)) / float(p - q) for end in made(yes, n, confidence, *tuning)
         )
         value = (Fraction(yes, n) - q) / (p - q)
-        return n, min(max(float(value), 0.0), 1.0), max(low, 0.0), min(high, 1.0)
+        share = min(max(float(value), 0.0), 1.0)
+        if high < 0 or low > 1:  # no share explains the reports
+            return n, share, math.nan, math.nan
+        return n, share, max(low, 0.0), min(high, 1.0)
     top, bottom = question.parts(codes, answer)
     if member is not None:
         top = top * member
@@ -228,7 +233,7 @@ def compute(row: Row, questions: dict[str, Question], reports: list[dict[str, st
 def main(folder: Path) -> int:
     """Compares every row; prints each that differs. Returns how many do."""
     manifest = json.loads((folder / "manifest.json").read_text(encoding="utf-8"))
-    questions = {each["id"]: Question(each) for each in manifest["questions"]}
+    questions = {each["id"]: ReportedQuestion(each) for each in manifest["questions"]}
     reports = []
     for line in (folder / "reports.jsonl").read_text(encoding="utf-8").splitlines():
         answers = json.loads(line)["report"]["a"]
