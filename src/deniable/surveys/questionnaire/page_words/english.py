@@ -109,7 +109,7 @@ PAGE = {
     "page_refused_incomplete": "The link is not complete. Open it from your invitation again.",
     "page_refused_changed": (
         "This is not the survey that you were invited to: its promises were changed. Nothing "
-        "was sent. Please tell whoever invited you."
+        "was sent. Please tell the people who invited you."
     ),
     "page_no_script": (
         "This page needs JavaScript, because your own device must add the chance. Without it "
