@@ -2,8 +2,8 @@
 
 A device draws its reports from the manifest's whole numbers, the page shows the manifest's
 sentences, and every report names the manifest's hash. So nobody can change a promise after the
-survey has begun: a change makes another manifest. Anyone who reads a manifest computes the loss of
-each question again from its weights, and refuses one that promises more than they keep.
+survey has begun: a change makes another manifest. Anyone who reads a manifest computes the loss
+of each question again from its weights, and refuses one that promises more than they keep.
 """
 
 import hashlib
