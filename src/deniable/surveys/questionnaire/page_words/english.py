@@ -103,6 +103,7 @@ PAGE = {
         "the poster or in the letter that brought you here."
     ),
     "page_code": "Read the code that adds chance",
+    "page_save": "Save this page as a file",
     "page_again": "Next person",
     "page_refused": "This page cannot be used",
     "page_refused_insecure": "The connection is not encrypted. Open the link with https.",

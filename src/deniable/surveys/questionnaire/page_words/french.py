@@ -115,6 +115,7 @@ PAGE = {
         "même que sur l'affiche ou la lettre qui vous amène ici."
     ),
     "page_code": "Lire le code qui ajoute le hasard",
+    "page_save": "Enregistrer cette page comme fichier",
     "page_again": "Personne suivante",
     "page_refused": "Cette page ne peut pas servir",
     "page_refused_insecure": "La connexion n'est pas chiffrée. Ouvrez le lien avec https.",

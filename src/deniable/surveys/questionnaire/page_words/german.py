@@ -129,6 +129,7 @@ PAGE = {
         "oder im Brief, der Sie hergeführt hat, sollte dieselbe stehen."
     ),
     "page_code": "Den Code lesen, der den Zufall erzeugt",
+    "page_save": "Diese Seite als Datei speichern",
     "page_again": "Nächste Person",
     "page_refused": "Diese Seite ist nicht zu benutzen",
     "page_refused_insecure": (

@@ -109,6 +109,7 @@ PAGE = {
         "que en el cartel o en la carta que le trajo aquí."
     ),
     "page_code": "Leer el código que añade el azar",
+    "page_save": "Guardar esta página como archivo",
     "page_again": "Persona siguiente",
     "page_refused": "Esta página no se puede usar",
     "page_refused_insecure": "La conexión no está cifrada. Abra el enlace con https.",
