@@ -508,6 +508,39 @@ class TestPasses:
         assert tokens == ["0", "f"]
 
 
+NO_SUBTLE = "Object.defineProperty(crypto, 'subtle', { value: undefined })"
+
+
+@pytest.mark.parametrize(("mode", "works"), [("open", True), ("token", False)])
+def test_without_encryption_only_an_open_survey_works(chromium, mode, works):
+    """A browser hides `crypto.subtle` from pages that came without encryption."""
+    manifest = manifest_of(mode=mode)
+    with StubServer.of_survey(manifest) as server:
+        context = chromium.new_context()
+        context.add_init_script(NO_SUBTLE)
+        page = context.new_page()
+        page.goto(f"{server.address}#{'a' * 32}.{manifest.hash}")
+        shown = "[data-part=begin]:enabled" if works else "[data-note=refused-insecure]"
+        page.wait_for_selector(f"{shown}:not([hidden])")
+
+
+def test_a_browser_without_storage_can_still_answer(chromium):
+    manifest = manifest_of()
+    with StubServer.of_survey(manifest) as server:
+        context = chromium.new_context()
+        context.add_init_script(
+            """for (const name of ["localStorage", "sessionStorage"]) {
+                Object.defineProperty(window, name, { get() { throw new Error("no"); } });
+            }"""
+        )
+        page = context.new_page()
+        page.goto(server.address)
+        begin(page)
+        answer(page, doped=1)
+        send(page)
+        assert len(server.sent()) == 1
+
+
 def test_a_token_is_sent_with_the_report(chromium):
     manifest = manifest_of(mode="token")
     with StubServer.of_survey(manifest) as server:
