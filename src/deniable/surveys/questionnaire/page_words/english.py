@@ -64,8 +64,13 @@ PAGE = {
     "page_quiz_hint": "A hint: chance may have changed it",
     "page_quiz_nothing": "Nothing at all",
     "page_quiz_truth_told": "No. The answer you tap never leaves this device.",
-    "page_quiz_hint_told": "Yes. The report is a hint, and its odds are at most {odds} to 1.",
-    "page_quiz_nothing_told": "Almost. It is a small hint: its odds are at most {odds} to 1.",
+    "page_quiz_hint_told": (
+        "Yes. The report is a hint: it multiplies anyone's odds about you by at most {odds}."
+    ),
+    "page_quiz_nothing_told": (
+        "Almost. It is a hint, but a limited one: it multiplies anyone's odds about you by at "
+        "most {odds}."
+    ),
     "page_begin": "Begin",
     "page_begin_working": "Getting your pass …",
     "page_begin_used": "This invitation was used before, on another device or browser.",
