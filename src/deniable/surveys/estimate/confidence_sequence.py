@@ -1,6 +1,6 @@
 """Intervals for a share that hold at every look at once: confidence sequences.
 
-A 95 % interval holds at one look that was fixed in advance. Whoever looks after every batch and
+A 95 % interval holds at one look that was fixed in advance. Anyone who looks after every batch and
 may stop at any time needs intervals that all hold together: with probability 95 % no look ever
 misses the truth. This is such a sequence, exact for every number of reports.
 

@@ -110,7 +110,7 @@ betting <- function(top, bottom, confidence, scale, farthest) {
 compute <- function(row) {
   used <- reports[seq_len(as.integer(row$reports)), ]
   used <- used[used[[row$question]] != "", ]
-  if (row$answer == "-1") {  # a public number that was declined is no number
+  if (row$answer == "-1") {  # a public number may be declined
     known <- readings$code[readings$question == row$question & readings$answer == "-1"]
     used <- used[used[[row$question]] %in% known, ]
   }

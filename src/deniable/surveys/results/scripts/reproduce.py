@@ -238,7 +238,7 @@ def main(folder: Path) -> int:
     for line in (folder / "reports.jsonl").read_text(encoding="utf-8").splitlines():
         answers = json.loads(line)["report"]["a"]
         reports.append({name: code for name, code in answers if "-" not in code})
-    for name, asked in questions.items():  # a public number that was declined is no number
+    for name, asked in questions.items():  # a public number may be declined
         if asked.kind == "number" and not asked.private:
             for report in reports:
                 if name in report and int(report[name]) > asked.places:
