@@ -47,7 +47,8 @@ from deniable.surveys.questionnaire.collected_reports import (
     read_reports,
 )
 from deniable.surveys.questionnaire.designs import DesignedQuestion, design_question
-from deniable.surveys.questionnaire.lint import LintFinding, lint
+from deniable.surveys.questionnaire.lint import lint
+from deniable.surveys.questionnaire.lint_finding import LintFinding
 from deniable.surveys.questionnaire.manifest import Manifest, make_manifest, read_manifest
 from deniable.surveys.questionnaire.phrases import Phrases
 from deniable.surveys.questionnaire.questionnaire import Questionnaire, load, loads

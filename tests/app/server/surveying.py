@@ -1,4 +1,4 @@
-"""Surveys for the tests of the server, with so many questions that every report is unique."""
+"""Surveys for the tests of the server: sixteen answers make every report unique."""
 
 import json
 import secrets
@@ -19,6 +19,14 @@ TEXT = 'id = "s"\ntitle = "Test"\nwho = "A club"\nwhy = "To test"\nepsilon = 16\
     f'[[questions]]\nid = "q{i}"\nkind = "yes-no"\ntext = "Question {i}?"\n'
     for i in range(QUESTIONS)
 )
+
+
+def results(batches):
+    count = sum(len(batch.bodies) for batch in batches)
+    page = PageFile(f"results of {count}".encode(), "text/html")
+    return {"": page, "results.csv": PageFile(b"x,y", "text/plain")}
+
+
 PAGES = SurveyPages(
     {
         "": PageFile(b"<script src=s/a.js></script>", "text/html"),
@@ -26,7 +34,8 @@ PAGES = SurveyPages(
         "a.js": PageFile(b"'use strict';", "text/javascript"),
     },
     {"Content-Security-Policy": "script-src 'self'"},
-    lambda manifest, batches: f"results of {sum(len(batch.bodies) for batch in batches)}",
+    lambda manifest, batches, closed: results(batches),
+    {"Content-Security-Policy": "img-src data:"},
 )
 
 

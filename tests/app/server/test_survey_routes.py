@@ -220,6 +220,15 @@ def test_a_survey_closes_on_its_day(survey, day, status):
     assert collection.store.is_closed == (status == 410)
 
 
+@pytest.mark.parametrize("path", ["/s/s/totals.json", "/r/{secret}"])
+def test_looking_at_the_results_closes_a_survey_whose_day_is_over(survey, path):
+    text = surveying.TEXT.replace("epsilon", 'closes = "2020-01-01"\nepsilon')
+    collection, client = survey("open", text=text)
+    path = path.format(secret=collection.results_secret)
+    assert client.get(path).status_code == 200
+    assert collection.store.is_closed
+
+
 def test_a_saved_page_may_read_the_answers(survey):
     """A page from a file has the origin null. It sends text/plain, without credentials."""
     collection, client = survey("pass")
@@ -247,6 +256,10 @@ def test_the_results_have_a_secret_link_and_move_by_batches(survey):
         assert client.get(link).text == "results of 0" or number == 0
         send(client, report_body(collection, number))
     assert client.get(link).text == "results of 50"
+    assert client.get(link).headers["content-security-policy"] == "img-src data:"
+    assert client.get(f"{link}/results.csv").text == "x,y"
+    assert client.get(f"{link}/other.csv").status_code == 404
+    assert client.get("/r/guess/results.csv").status_code == 404
     assert collection.results_secret == link[3:]
 
 

@@ -86,6 +86,7 @@ def is_loopback(host: str) -> bool:
 def serve(application: FastAPI, place: ServerPlace, *, ready: Callable[[str], None]) -> None:
     """Serves until the process is told to end. `ready` is called with the URL, once bound."""
     keep_log_private()
+    trusted = "127.0.0.1,::1" if place.behind_proxy else ""
     config = uvicorn.Config(
         application,
         http="h11",
@@ -94,8 +95,8 @@ def serve(application: FastAPI, place: ServerPlace, *, ready: Callable[[str], No
         log_config=None,
         access_log=False,
         server_header=False,
-        proxy_headers=place.behind_proxy,
-        forwarded_allow_ips="127.0.0.1,::1" if place.behind_proxy else "",
+        proxy_headers=bool(trusted),
+        forwarded_allow_ips=trusted,
         limit_concurrency=_MOST_CONNECTIONS,
         h11_max_incomplete_event_size=_LARGEST_HEAD,
         timeout_graceful_shutdown=10,

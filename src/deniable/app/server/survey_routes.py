@@ -10,6 +10,7 @@ import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from functools import partial
+from typing import Any
 
 from fastapi import APIRouter, Request
 from starlette.background import BackgroundTask
@@ -35,7 +36,7 @@ PREFLIGHT = FOR_ANYONE | {
 }
 JSON = "application/json"
 
-ResultsPage = Callable[[Manifest, Sequence[ReportBatch]], str]
+ResultsFiles = Callable[[Manifest, Sequence[ReportBatch], bool], "Mapping[str, PageFile]"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,88 +56,98 @@ class SurveyPages:
 
     files: Mapping[str, PageFile]
     headers: Mapping[str, str]
-    results: ResultsPage
+    results: ResultsFiles
+    results_headers: Mapping[str, str]
 
 
 def survey_router(
     collection: SurveyCollection, pages: SurveyPages, *, reports_per_hour: int
 ) -> APIRouter:
     """The routes of one survey. Reports through an open link are limited by address."""
-    router = APIRouter()
+    router, routes = APIRouter(), _SurveyRoutes(collection, pages, reports_per_hour)
     here = f"/s/{collection.manifest.survey}"
-    limits = AddressLimits(reports_per_hour)
-    router.add_api_route(
-        f"{here}/manifest.json", partial(_show_manifest, collection), methods=["GET"]
-    )
-    router.add_api_route(
-        f"{here}/totals.json", partial(_show_totals, collection), methods=["GET"]
-    )
+    shown: dict[str, Callable[..., Any]] = {
+        here: routes.show_page,
+        f"{here}/manifest.json": routes.show_manifest,
+        f"{here}/totals.json": routes.show_totals,
+        "/r/{secret}": routes.show_results,
+        "/r/{secret}/{name}": routes.show_results,
+    }
     for name in pages.files:
         if name and not name.startswith("?"):
-            show = partial(_show_file, pages, name)
-            router.add_api_route(f"{here}/{name}", show, methods=["GET"])
-
-    def page(language: str = "") -> Response:
-        name = f"?language={language}"
-        return _show_file(pages, name if name in pages.files else "")
-
-    async def exchange(request: Request) -> Response:
-        body = await request.body()
-        signature = await run_in_threadpool(collection.exchange, body)
-        answer = json.dumps({"signature": signature})
-        return Response(answer, media_type=JSON, headers=FOR_ANYONE)
-
-    async def report(request: Request) -> Response:
-        if collection.manifest.mode == "open" and not limits.allow(_address(request)):
-            raise HTTPException(429, headers={"Retry-After": "600"})
-        due = await run_in_threadpool(collection.receive, await request.body())
-        write = BackgroundTask(run_apart, collection.store.write_batches) if due else None
-        return Response(RECEIVED, media_type=JSON, headers=FOR_ANYONE, background=write)
-
-    async def results(secret: str) -> Response:
-        known = await run_in_threadpool(lambda: collection.results_secret)
-        if not hmac.compare_digest(secret.encode(), known.encode()):
-            raise HTTPException(404)
-        return await run_in_threadpool(_show_results, collection, pages)
-
-    router.add_api_route(here, page, methods=["GET"])
-    for name, act in (("exchange", exchange), ("report", report)):
-        router.add_api_route(f"{here}/{name}", act, methods=["POST"])
-        router.add_api_route(f"{here}/{name}", _answer_preflight, methods=["OPTIONS"])
-    router.add_api_route("/r/{secret}", results, methods=["GET"])
+            shown[f"{here}/{name}"] = partial(routes.show_file, name)
+    for path, show in shown.items():
+        router.add_api_route(path, show, methods=["GET"])
+    for path, take in ((f"{here}/exchange", routes.exchange), (f"{here}/report", routes.take)):
+        router.add_api_route(path, take, methods=["POST"])
+        router.add_api_route(path, _answer_preflight, methods=["OPTIONS"])
     return router
 
 
-def _show_file(pages: SurveyPages, name: str) -> Response:
-    file = pages.files[name]
-    headers = {**pages.headers, "Content-Type": file.media_type}
-    return Response(file.content, headers=headers)
+class _SurveyRoutes:
+    """What each route of a survey answers. Those without `async` run in a thread."""
+
+    def __init__(
+        self, collection: SurveyCollection, pages: SurveyPages, reports_per_hour: int
+    ) -> None:
+        self._collection, self._pages = collection, pages
+        self._limits = AddressLimits(reports_per_hour)
+
+    def show_page(self, language: str = "") -> Response:
+        name = f"?language={language}"
+        return self.show_file(name if name in self._pages.files else "")
+
+    def show_file(self, name: str) -> Response:
+        return _answer_file(self._pages.files[name], self._pages.headers)
+
+    def show_manifest(self) -> Response:
+        content = self._collection.manifest.canonical()
+        return Response(content, media_type=JSON, headers=FOR_ANYONE)
+
+    def show_totals(self) -> Response:
+        """What is published when the survey has closed; nothing before."""
+        self._collection.close_in_time()
+        try:
+            totals = self._collection.store.totals()
+        except InvalidParameter:
+            raise HTTPException(404) from None
+        return Response(json.dumps(asdict(totals)), media_type=JSON, headers=FOR_ANYONE)
+
+    def show_results(self, secret: str, name: str = "") -> Response:
+        """The results page, or one of the files that it offers, for those who have its link."""
+        known = self._collection.results_secret
+        if not hmac.compare_digest(secret.encode(), known.encode()):
+            raise HTTPException(404)
+        self._collection.close_in_time()
+        store = self._collection.store
+        files = self._pages.results(self._collection.manifest, store.batches(), store.is_closed)
+        if name not in files:
+            raise HTTPException(404)
+        return _answer_file(files[name], self._pages.results_headers)
+
+    async def exchange(self, request: Request) -> Response:
+        """A blinded pass for an invitation."""
+        body = await request.body()
+        signature = await run_in_threadpool(self._collection.exchange, body)
+        answer = json.dumps({"signature": signature})
+        return Response(answer, media_type=JSON, headers=FOR_ANYONE)
+
+    async def take(self, request: Request) -> Response:
+        """One report. A batch that is due is written after the answer was sent."""
+        if self._collection.manifest.mode == "open":
+            address = "" if request.client is None else request.client.host
+            if not self._limits.allow(address):
+                raise HTTPException(429, headers={"Retry-After": "600"})
+        due = await run_in_threadpool(self._collection.receive, await request.body())
+        write = BackgroundTask(run_apart, self._collection.store.write_batches)
+        return Response(
+            RECEIVED, media_type=JSON, headers=FOR_ANYONE, background=write if due else None
+        )
 
 
-def _show_manifest(collection: SurveyCollection) -> Response:
-    content = collection.manifest.canonical()
-    return Response(content, media_type=JSON, headers=FOR_ANYONE)
-
-
-def _show_totals(collection: SurveyCollection) -> Response:
-    """What is published when the survey has closed; nothing before."""
-    try:
-        totals = collection.store.totals()
-    except InvalidParameter:
-        raise HTTPException(404) from None
-    return Response(json.dumps(asdict(totals)), media_type=JSON, headers=FOR_ANYONE)
-
-
-def _show_results(collection: SurveyCollection, pages: SurveyPages) -> Response:
-    text = pages.results(collection.manifest, collection.store.batches())
-    policy = "default-src 'none'; style-src 'unsafe-inline'; img-src data:; base-uri 'none'; "
-    policy += "form-action 'none'; frame-ancestors 'none'"
-    return Response(text, media_type="text/html", headers={"Content-Security-Policy": policy})
+def _answer_file(file: PageFile, headers: Mapping[str, str]) -> Response:
+    return Response(file.content, headers={**headers, "Content-Type": file.media_type})
 
 
 def _answer_preflight() -> Response:
     return Response(status_code=204, headers=PREFLIGHT)
-
-
-def _address(request: Request) -> str:
-    return request.client.host if request.client is not None else ""

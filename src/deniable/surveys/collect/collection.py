@@ -20,7 +20,7 @@ from deniable.policy.postgresql_addresses import is_postgresql, read_postgresql
 from deniable.surveys.collect.passes.blind_signatures import BlindPass, PublicPassKey
 from deniable.surveys.collect.passes.pass_keys import SecretPassKey
 from deniable.surveys.collect.passes.signer import PassSigner
-from deniable.surveys.collect.private_files import read_private, write_once
+from deniable.surveys.collect.private_files import read_private, replace, write_once
 from deniable.surveys.collect.store.report_store import ReportStore, hash_token
 from deniable.surveys.questionnaire.manifest import (
     Manifest,
@@ -80,7 +80,7 @@ class SurveyCollection:
 
     @property
     def results_secret(self) -> str:
-        """The secret part of the link to the results, for whoever asks the questions."""
+        """The secret part of the link to the results, for the pollster."""
         file = self.folder / "results.link"
         write_once(file, secrets.token_urlsafe(32).encode())
         return read_private(file).decode("ascii")
@@ -102,7 +102,7 @@ class SurveyCollection:
             raise InvitationRefused("This survey has no passes.")
         content = _read_object(body, {"token", "blinded"})
         token, blinded = _read_token(content["token"]), read_base64(content["blinded"])
-        self._close_in_time()
+        self.close_in_time()
         self._signer.check(blinded)
         return write_base64(self.store.exchange(token, blinded, self._signer.sign))
 
@@ -117,12 +117,24 @@ class SurveyCollection:
         spend = self._read_credential(content)
         if spend is not None and self.store.is_spent(spend):
             return False
-        self._close_in_time()
+        self.close_in_time()
         if not isinstance(content["report"], str):
             raise InvalidData("The report is refused: it is not a text.")
         report = content["report"].encode("utf-8", "replace")
         self.manifest.read_report(report)
         return self.store.accept(report, spend=spend)
+
+    def write_reports(self, file: Path) -> None:
+        """Writes all batches as lines of JSON: batch, day, and the report as it was sent."""
+        lines = [
+            json.dumps(
+                {"batch": batch.number, "day": str(batch.day), "report": json.loads(body)},
+                separators=(",", ":"),
+            )
+            for batch in self.store.batches()
+            for body in batch.bodies
+        ]
+        replace(file, "".join(f"{line}\n" for line in lines).encode())
 
     def close(self) -> None:
         """Ends the process that signs, and closes the store. The survey goes on."""
@@ -146,7 +158,7 @@ class SurveyCollection:
             raise InvitationRefused("This pass is not valid for this survey.")
         return ticket.hash
 
-    def _close_in_time(self) -> None:
+    def close_in_time(self) -> None:
         """Closes the survey when the day that its manifest fixes is over, everywhere."""
         if self.manifest.closes is not None and not self.store.is_closed:
             last = datetime.date.fromisoformat(self.manifest.closes)
@@ -233,12 +245,12 @@ def _fix_manifest(
     fixed = read_manifest(file.read_bytes())
     again = make_manifest(
         survey,
-        mode=choices.mode or fixed.mode,
+        mode=fixed.mode,
         key=key,
         rehearsal=choices.rehearsal,
         origin=choices.origin or fixed.origin,
     )
-    if again.hash != fixed.hash:
+    if again.hash != fixed.hash or choices.mode not in (None, fixed.mode):
         raise InvalidParameter(
             f"The survey in {folder.name!r} has begun with another questionnaire, mode, origin "
             "or pass key. What people were promised cannot change. Restore it, or begin "

@@ -1,6 +1,7 @@
 """From a design to its channel, and from the JSON of a manifest back to a channel."""
 
 import math
+from collections.abc import Sequence
 from fractions import Fraction
 from typing import Any
 
@@ -14,7 +15,7 @@ from deniable.surveys.questionnaire.channels import (
     KeepChannel,
     TableChannel,
 )
-from deniable.surveys.questionnaire.declared_designs import PaperDesign, paper_design
+from deniable.surveys.questionnaire.declared_designs import PaperDesign, can_draw, paper_design
 from deniable.surveys.questionnaire.designs import DesignedQuestion
 
 MOST_REPORTS = 12  # of a table
@@ -99,13 +100,27 @@ def paper_design_of(channel: Channel) -> PaperDesign | None:
     >>> paper_design_of(KeepChannel(Fraction(1, 2), 3))
     'die'
     """
+    rows = _rows(channel)
+    return None if rows is None else paper_design(rows)
+
+
+def draws_on_paper(paper: PaperDesign, channel: Channel) -> bool:
+    """Whether this draws exactly the channel.
+
+    >>> draws_on_paper("cards", TableChannel(((7, 3), (3, 7))))
+    True
+    """
+    rows = _rows(channel)
+    return rows is not None and can_draw(paper, rows)
+
+
+def _rows(channel: Channel) -> Sequence[Sequence[int]] | None:
+    """Whole weights of each report, one row for each answer; None if there are too many."""
     if isinstance(channel, TableChannel):
-        return paper_design(channel.weights)
+        return channel.weights
     if isinstance(channel, KeepChannel) and channel.answers <= MOST_REPORTS:
         k = range(channel.answers)
-        return paper_design(
-            [_whole([channel.probability(report, answer) for report in k]) for answer in k]
-        )
+        return [_whole([channel.probability(report, answer) for report in k]) for answer in k]
     return None
 
 

@@ -42,7 +42,11 @@ class AskedAfter(StrictModel):
 
 
 class ManifestQuestion(StrictModel):
-    """A question as the page asks it. Numbers are exact: whole, or rationals as text."""
+    """A question as the page asks it. Numbers are exact: whole, or rationals as text.
+
+    `design` is the name of a declared design. `device` says whether a device can draw it, and
+    `paper` what draws the same channel by hand.
+    """
 
     id: Name
     kind: Kind
@@ -58,6 +62,7 @@ class ManifestQuestion(StrictModel):
     channel: dict[str, Any] | None
     epsilon: str | None
     promise: dict[str, str] | None
+    design: str | None
     device: bool
     paper: PaperDesign | None
 
@@ -179,8 +184,9 @@ def describe_questions(survey: Questionnaire) -> list[dict[str, Any]]:
                     )
                     for language in survey.languages
                 },
+                "design": question.design_name,
                 "device": fits_device(chosen.design),
-                "paper": paper_design_of(channel),
+                "paper": paper_design_of(channel) if fits_device(chosen.design) else None,
             }
         listed.append(described)
     return listed
@@ -206,6 +212,7 @@ def _describe(survey: Questionnaire, question: SurveyQuestion) -> dict[str, Any]
         "channel": None,
         "epsilon": None,
         "promise": None,
+        "design": None,
         "device": True,
         "paper": None,
     }

@@ -116,6 +116,11 @@ class SurveyQuestion(StrictModel):
             raise ValueError(str(problem).rstrip(".")) from None
 
     @property
+    def design_name(self) -> str | None:
+        """The name of the declared design, such as "two-coins" or "warner"."""
+        return next(iter(self.design)) if isinstance(self.design, dict) else self.design
+
+    @property
     def declared_epsilon(self) -> Fraction | None:
         """What the question costs by its own declaration, rounded up; None without one.
 

@@ -4,10 +4,10 @@ import random
 from fractions import Fraction
 from itertools import count
 
+import numpy as np
 import pytest
 
 from deniable.app.web.survey.page import read_file
-from deniable.exact.bits import ScriptedBits
 from deniable.mechanisms import NumberOrNot, RandomizedResponse
 from deniable.surveys import SurveyQuestion, design_question
 from deniable.surveys.questionnaire.channel_shapes import channel_of
@@ -53,16 +53,16 @@ RUN = """([channel, cases]) => cases.map(([truth, words]) => {
 })"""
 
 
-class TopBits(ScriptedBits):
-    """Words of 64 bits. A draw of fewer takes the top bits, as the page does."""
+class TopBits:
+    """Words of 64 bits. A draw of fewer takes the top bits of a word, as the page does."""
 
     def __init__(self, words):
-        super().__init__(words)
-        self.used = 0
+        self.words, self.used = iter(words), []
 
     def draw(self, bits, count):
-        self.used += count
-        return super().draw(64, count) >> (64 - bits)
+        drawn = [next(self.words) for _ in range(count)]
+        self.used += drawn
+        return np.array([word >> (64 - bits) for word in drawn], dtype=np.uint64)
 
 
 def designed(name):
@@ -97,16 +97,12 @@ def draw_truth(channel, chance):
     return chance.randrange(channel.answers)
 
 
-def draw_cases(channel, cases, chance):
-    """Truths and words; one word in ten lies on a boundary, where a coin needs a second one."""
+def draw_words(channel, chance):
+    """Random words. One in ten lies on a boundary, where a coin needs a second one."""
     edges = boundaries(channel)
-    length = 12 + 4 * (channel.boxes if isinstance(channel, BoxesChannel) else 12)
-    for _ in range(cases):
-        words = [
-            chance.choice(edges) if edges and chance.random() < 0.1 else chance.randrange(WORD)
-            for _ in range(length)
-        ]
-        yield draw_truth(channel, chance), words
+    while True:
+        on_edge = edges and chance.random() < 0.1
+        yield chance.choice(edges) if on_edge else chance.getrandbits(64)
 
 
 def load_coins(chromium, change=lambda text: text):
@@ -120,13 +116,14 @@ def coins(chromium):
     return load_coins(chromium)
 
 
-def differences(page, channel, cases):
+def differences(page, channel, cases, chance):
     """How many cases end otherwise, or take another number of words, than in Python."""
-    expected = []
-    for truth, words in cases:
-        source = TopBits(words)
-        expected.append([channel.randomize(truth, source=source), source.used])
-    listed = [[truth, [str(word) for word in words]] for truth, words in cases]
+    words, listed, expected = draw_words(channel, chance), [], []
+    for _ in range(cases):
+        source, truth = TopBits(words), draw_truth(channel, chance)
+        expected.append([channel.randomize(truth, source=source), len(source.used)])
+        more = [str(word) for word in (*source.used, next(words), next(words))]
+        listed.append([truth, more])
     found = page.evaluate(RUN, [channel.to_json(), listed])
     return sum(a != b for a, b in zip(expected, found, strict=True))
 
@@ -136,9 +133,8 @@ def test_the_same_words_give_the_same_report(coins, name, size):
     channel, chance = channel_of(designed(name)), random.Random(name)
     left = size(small=60, full=100_000, what="scripted coin cases of each design")
     while left > 0:
-        cases = list(draw_cases(channel, min(left, 2000), chance))
-        assert differences(coins, channel, cases) == 0
-        left -= len(cases)
+        assert differences(coins, channel, min(left, 2000), chance) == 0
+        left -= 2000
 
 
 @pytest.mark.parametrize(
@@ -167,8 +163,7 @@ def test_other_coins_are_noticed(chromium, what, change):
     chance, found = random.Random(what), 0
     for name in ("warner", "yes-no", "one of six", "a number or not"):
         channel = channel_of(designed(name))
-        cases = list(draw_cases(channel, 200, chance))
-        found += differences(broken, channel, cases)
+        found += differences(broken, channel, 100, chance)
     assert found > 0
 
 
@@ -179,14 +174,15 @@ def test_python_and_page_follow_the_design_itself(name, size):
     channel, design, chance = channel_of(question), question.design, random.Random(name)
     assert isinstance(design, RandomizedResponse | NumberOrNot)
     cases = size(small=100, full=10_000, what="scripted draws of designs and their channels")
-    for truth, words in draw_cases(channel, cases, chance):
-        ours, theirs = TopBits(words), TopBits(words)
-        answer = truth
+    for _ in range(cases):
+        answer = truth = draw_truth(channel, chance)
+        ours = TopBits(draw_words(channel, chance))
+        report = channel.randomize(truth, source=ours)
+        theirs = TopBits(ours.used)
         if isinstance(design, NumberOrNot):
             answer = float("nan") if truth < 0 else float(design.low + truth * design.step)
-        report = design.randomize([answer], source=theirs)
-        assert channel.randomize(truth, source=ours) == int(report[0])
-        assert ours.used == theirs.used
+        assert design.randomize([answer], source=theirs)[0] == report
+        assert theirs.used == ours.used
 
 
 ENUMERATE = """([what, channel, truth, depth]) => {

@@ -74,14 +74,18 @@ def test_passes_are_valid_and_differ(secret):
 
 
 def test_a_blinded_message_says_nothing_about_its_pass(secret):
-    """For every blinded message and every pass there is one cover that joins them, so who saw
-    many messages and later a pass has no reason to prefer one of them."""
-    ticket = sign(secret)
+    """The host saw the blinded messages and sees the pass. What was blinded is in none of the
+    messages, and for each message there is a cover that joins them: none is likelier."""
+    waiting = [secret.public.blind() for _ in range(5)]
+    ticket = secret.public.finish(waiting[0], secret.sign(waiting[0].blinded))
     n, e = secret.public.n, secret.public.e
     encoded = pow(int.from_bytes(ticket.signature), e, n)  # what was blinded
-    for message in [int.from_bytes(secret.public.blind().blinded) for _ in range(5)]:
-        cover = secret.raw.sign(message * pow(encoded, -1, n) % n)
+    messages = [int.from_bytes(each.blinded) for each in waiting]
+    assert encoded not in messages
+    covers = [secret.raw.sign(message * pow(encoded, -1, n) % n) for message in messages]
+    for cover, message in zip(covers, messages, strict=True):
         assert encoded * pow(cover, e, n) % n == message
+    assert 1 not in covers
 
 
 @pytest.mark.parametrize(

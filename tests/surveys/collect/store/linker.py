@@ -1,7 +1,7 @@
 """An attacker who wants to know which report is whose, and has everything but the sealing key.
 
 The attacker has the database, its log, its backups, and knows the true report of everybody in
-all other batches, hence also who is in this one. Passes begin with PASS and reports with BODY,
+all other batches, and so also who is in this one. Passes begin with PASS and reports with BODY,
 so that both are found in raw bytes, wherever they are left. Each attack puts the people of a
 batch in the order in which their passes appear, and its reports in some order that the evidence
 gives, and joins them one by one.
@@ -21,15 +21,18 @@ MARK = re.compile(rb"(?:PASS|BODY)[0-9a-f]{12}")
 
 
 def collect(store, people, look):
-    """People send one report each; the attacker looks after every one. The truth."""
+    """People send one report each. The attacker looks before and after each batch and after
+    every person (of very many: every tenth). The truth."""
     truth = {}
-    for _ in range(people):
+    for number in range(people):
         mark = secrets.token_hex(6).encode()
         truth[b"PASS" + mark] = b"BODY" + secrets.token_hex(6).encode()
         if store.accept(truth[b"PASS" + mark], spend=b"PASS" + mark):
             look()
             store.write_batches()
-        look()
+            look()
+        if people <= 1_000 or number % 10 == 9:
+            look()
     store.close_survey()
     look()
     return truth

@@ -1,4 +1,4 @@
-"""Whoever has all but the key links a report to a person no better than one in fifty."""
+"""An attacker who has all but the key links a report to a person in one case of fifty."""
 
 import math
 

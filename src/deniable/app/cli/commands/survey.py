@@ -27,6 +27,8 @@ Confidence = Annotated[
 
 DRAFT = """id = "my-survey"
 title = "A shameful question"
+who = "Sports Research Group, University of Example"
+why = "To know how common doping is, without knowing who does it."
 epsilon = 2                               # the price of all answers of one person together
 collection = "one-question-each"          # or "everyone-answers-all", which splits epsilon
 languages = ["en"]

@@ -62,7 +62,7 @@ def invite(
     finally:
         collection.close()
     _write_private(out, _csv(links, qr_codes))
-    print(f"{out}: {people:,} invitations. Whoever has a link can answer for that person.")
+    print(f"{out}: {people:,} invitations. Anyone who has a link can answer for that person.")
 
 
 def invitation_link(manifest: "Manifest", token: str) -> str:

@@ -51,6 +51,7 @@ LOCK_STATE = READ_STATE.with_for_update()  # in SQLite the whole file is locked 
 COUNT_WAITING = sa.select(sa.func.count()).select_from(WAITING)
 READ_WAITING = sa.select(WAITING.c.sealed)
 LAST_BATCH = sa.select(sa.func.max(BATCH.c.number))
+LAST_DAY = sa.select(sa.func.max(BATCH.c.day))
 READ_BATCHES = sa.select(BATCH).order_by(BATCH.c.number)
 READ_REPORTS = sa.select(REPORT.c.batch, REPORT.c.body).order_by(REPORT.c.id)
 FIND_SPENT = sa.select(SPENT.c.hash).where(SPENT.c.hash == sa.bindparam("hash"))

@@ -64,7 +64,7 @@ class CollectionDatabase:
             cursor.close()
 
     def create(self) -> None:
-        """Makes the tables if there are none. Refuses the database of anything else."""
+        """Makes the tables that are missing. Refuses the database of anything else."""
         with self._translating_errors(), self._engine.connect() as connection:
             if self.is_sqlite:
                 connection.exec_driver_sql("BEGIN IMMEDIATE")
@@ -179,6 +179,6 @@ def _check_file(connection: sa.Connection) -> None:
 
 def _ledger_error() -> InvalidParameter:
     return InvalidParameter(
-        "This database holds a ledger. Whoever may read a ledger could then read the reports "
-        "of a survey, and the reverse. Give the survey a database of its own."
+        "This database holds a ledger. Anyone who may read one of them could then read the "
+        "other too. Give the survey a database of its own."
     )

@@ -2,9 +2,9 @@
 
 What arrives is sealed and waits. When a hundred wait, fifty of them, chosen at random, are
 opened and written together, under random keys and in random order. The others are sealed again,
-with a new key. At closing the rest is written at once. So whoever has the database, its log and
-its backups knows at most that a person's report is one of fifty. Against somebody who knows the
-other forty-nine reports this is no protection: they isolate the fiftieth.
+with a new key. At closing the rest is written at once. So the database, its log and its backups
+show at most that a person's report is one of fifty. Against somebody who knows the other
+forty-nine reports this is no protection: they isolate the fiftieth.
 """
 
 import datetime
@@ -300,8 +300,9 @@ def _insert_batch(connection: sa.Connection, bodies: Sequence[bytes]) -> None:
     if not bodies:
         return
     number = (connection.execute(tables.LAST_BATCH).scalar() or 0) + 1
-    today = datetime.datetime.now(datetime.UTC).date()
-    connection.execute(tables.BATCH.insert(), {"number": number, "day": today.isoformat()})
+    today = datetime.datetime.now(datetime.UTC).date().isoformat()
+    day = max(today, connection.execute(tables.LAST_DAY).scalar() or today)  # never goes back
+    connection.execute(tables.BATCH.insert(), {"number": number, "day": day})
     placed = sorted((_draw_id(), body) for body in bodies)
     rows = [{"id": place, "batch": number, "body": body} for place, body in placed]
     connection.execute(tables.REPORT.insert(), rows)
