@@ -141,8 +141,8 @@ def beta_binomial(yes: int, n: int, confidence: float, k: float) -> tuple[float,
 
 
 def fieller(top: Array, bottom: Array, confidence: float) -> tuple[float, float]:
-    """Ratios r with sum(t - r b)^2 <= z^2 sum((t - r b)^2)."""
-    square = float(ndtri((1 + confidence) / 2)) ** 2
+    """Ratios r with sum(t - r b)^2 <= z^2 (1 + 8 / n) sum((t - r b)^2)."""
+    square = float(ndtri((1 + confidence) / 2)) ** 2 * (1 + 8 / len(top))
     a = bottom.sum() ** 2 - square * (bottom**2).sum()
     half = top.sum() * bottom.sum() - square * (top * bottom).sum()
     c = top.sum() ** 2 - square * (top**2).sum()
