@@ -36,7 +36,13 @@ DRIVERS: dict[str, str | tuple[str, ...]] = {
     "matplotlib": "figures/",
     "narwhals": ("engines/duckdb/frames.py", "engines/duckdb/series.py"),
     "pyspark": "engines/spark/",
-    "pydantic": ("policy/file.py", "surveys/questionnaire/questionnaire.py"),
+    "pydantic": (
+        "policy/file.py",
+        "surveys/questionnaire/manifest.py",
+        "surveys/questionnaire/manifest_question.py",
+        "surveys/questionnaire/questionnaire.py",
+        "surveys/questionnaire/survey_question.py",
+    ),
     "rich": ("app/", "audit/test/progress.py"),
     "psycopg": ("engines/postgresql/engine.py", "ledger/database_journal.py"),
     "sqlalchemy": (

@@ -80,7 +80,7 @@ def read_channel(shape: Any) -> Channel:
             inner = read_channel(then)
             if isinstance(inner, TableChannel | KeepChannel) and inner.answers in (2, 3):
                 return DitherChannel(_read_whole(steps, most=_MOST_STEPS), inner)
-    raise InvalidData("A channel of the manifest has none of the known shapes.")
+    raise InvalidData("The shape of a channel of the manifest is unknown.")
 
 
 def costs_at_most(channel: Channel, epsilon: Fraction) -> bool:

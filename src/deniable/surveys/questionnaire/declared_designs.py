@@ -2,7 +2,7 @@
 
 A device draws any channel of whole numbers. Paper needs a channel that coins, a die, cards or a
 spinner with at most 36 fields can draw. Crosswise and unrelated questions use a birthday in
-place of a coin, so a device has no use for them, and whoever knows the birthday reads the
+place of a coin, so a device has no use for them, and anyone who knows the birthday reads the
 answer: they are for paper and for reports that were collected elsewhere.
 """
 

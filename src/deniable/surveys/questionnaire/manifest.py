@@ -2,8 +2,8 @@
 
 A device draws its reports from the manifest's whole numbers, the page shows the manifest's
 sentences, and every report names the manifest's hash. So nobody can change a promise after the
-survey has begun: a change makes another manifest. Whoever reads a manifest computes the loss of
-each question again from its weights, and refuses one that promises more than they keep.
+survey has begun: a change makes another manifest. Anyone who reads a manifest computes the loss
+of each question again from its weights, and refuses one that promises more than they keep.
 """
 
 import hashlib
@@ -72,7 +72,7 @@ class Manifest(StrictModel):
     @model_validator(mode="after")
     def _check(self) -> "Manifest":
         if (self.mode == "pass") != (self.key is not None):
-            raise ValueError("blind passes need a key, and other modes have none")
+            raise ValueError("blind passes need a key, and other modes do without")
         if self.kiosk and self.mode != "open":
             raise ValueError("a kiosk has no invitations: its mode is open")
         if len({question.id for question in self.questions}) < len(self.questions):

@@ -77,7 +77,7 @@ class ManifestQuestion(StrictModel):
         if (self.kind == "number") != (self.low is not None):
             raise ValueError("a number has `low`, `high` and `step`, and nothing else has")
         if self.private != (self.channel is not None):
-            raise ValueError("a private question has a channel, and a public one has none")
+            raise ValueError("only a private question has a channel, and it must have one")
         if not self.private:
             return self
         try:

@@ -5,14 +5,7 @@ from base64 import urlsafe_b64decode, urlsafe_b64encode
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from threading import Thread
 
-from deniable.app.web.survey.page import (
-    CONTENT_TYPES,
-    SCRIPTS,
-    STYLES,
-    build_page,
-    page_headers,
-    read_file,
-)
+from deniable.app.web.survey.page import CONTENT_TYPES, page_files, page_headers
 
 
 class StubServer:
@@ -29,11 +22,9 @@ class StubServer:
         """Serves a survey as the real server does."""
         address = f"/s/{manifest.survey}"
         pages = {
-            f"{address}?language={code}": build_page(manifest, language=code)
-            for code in manifest.languages
+            address + (name if name[:1] in ("", "?") else f"/{name}"): content
+            for name, (content, _) in page_files(manifest).items()
         }
-        pages[address] = build_page(manifest)
-        pages |= {f"{address}/{name}": read_file(name) for name in (*SCRIPTS, *STYLES)}
         server = cls(pages, secret)
         server.address = server.origin + address
         return server

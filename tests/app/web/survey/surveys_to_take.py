@@ -1,5 +1,7 @@
 """Questionnaires for tests of the page, and how to take them."""
 
+import json
+
 from deniable.surveys import loads
 from deniable.surveys.questionnaire.manifest import make_manifest
 
@@ -139,6 +141,11 @@ def send(page):
     page.wait_for_selector("[data-part=receipt]:not([hidden])")
 
 
+def read_reports(server, manifest):
+    """What arrived at a server, one dict for each report."""
+    return [manifest.read_report(json.loads(body)["report"].encode()) for body in server.sent()]
+
+
 EVERYTHING = {
     "doped": 1,
     "coins": 0,
@@ -151,3 +158,4 @@ EVERYTHING = {
     "hours": "12",
     "age": 1,
 }
+TICKED = "() => [...document.querySelectorAll('[data-question] input:checked')].length"

@@ -1,5 +1,6 @@
 """The coins of the page, in a real browser, against Python's: same words, same report."""
 
+import json
 import random
 from fractions import Fraction
 from itertools import count
@@ -39,7 +40,7 @@ QUESTIONS = {
     "a number": NUMBER,
     "a number or not": {**NUMBER, "prefer_not_to_say": True},
 }
-RUN = """([channel, cases]) => cases.map(([truth, words]) => {
+RUN = """([channel, cases]) => JSON.parse(cases).map(([truth, words]) => {
     let i = 0;
     const draw = (bits) => {
         if (i >= words.length) throw "more";
@@ -56,13 +57,14 @@ RUN = """([channel, cases]) => cases.map(([truth, words]) => {
 class TopBits:
     """Words of 64 bits. A draw of fewer takes the top bits of a word, as the page does."""
 
-    def __init__(self, words):
-        self.words, self.used = iter(words), []
+    def __init__(self, words, *, plain=False):
+        self.words, self.used, self.plain = iter(words), [], plain
 
     def draw(self, bits, count):
         drawn = [next(self.words) for _ in range(count)]
         self.used += drawn
-        return np.array([word >> (64 - bits) for word in drawn], dtype=np.uint64)
+        words = [word >> (64 - bits) for word in drawn]
+        return words if self.plain else np.array(words, dtype=np.uint64)
 
 
 def designed(name):
@@ -120,11 +122,11 @@ def differences(page, channel, cases, chance):
     """How many cases end otherwise, or take another number of words, than in Python."""
     words, listed, expected = draw_words(channel, chance), [], []
     for _ in range(cases):
-        source, truth = TopBits(words), draw_truth(channel, chance)
+        source, truth = TopBits(words, plain=True), draw_truth(channel, chance)
         expected.append([channel.randomize(truth, source=source), len(source.used)])
         more = [str(word) for word in (*source.used, next(words), next(words))]
         listed.append([truth, more])
-    found = page.evaluate(RUN, [channel.to_json(), listed])
+    found = page.evaluate(RUN, [channel.to_json(), json.dumps(listed)])
     return sum(a != b for a, b in zip(expected, found, strict=True))
 
 

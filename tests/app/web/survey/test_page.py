@@ -13,6 +13,7 @@ from deniable.app.web.survey.page import (
     build_page,
     content_policy,
     hash_files,
+    page_files,
     page_headers,
     read_file,
 )
@@ -122,6 +123,16 @@ def test_hashes_of_everything_that_a_browser_gets():
     assert hashes["manifest.json"] == manifest.hash
     assert hashes[""] == hashlib.sha256(build_page(manifest)).hexdigest()
     assert hashes["coins.js"] == hashlib.sha256(read_file("coins.js")).hexdigest()
+
+
+def test_a_page_with_an_origin_can_be_saved():
+    manifest = manifest_of(origin=ORIGIN)
+    file, kind = page_files(manifest)["saved.html"]
+    assert file == build_page(manifest, saved=True)
+    assert kind == "text/html; charset=utf-8"
+    assert b'href="doping/saved.html" download>' in build_page(manifest)
+    assert b"saved.html" not in build_page(manifest_of())
+    assert b"saved.html" not in file
 
 
 def test_four_languages_have_a_page():

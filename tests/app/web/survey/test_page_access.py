@@ -128,7 +128,7 @@ def test_the_keyboard_is_enough(chromium):
 
 
 SMALL = """() => [...document.querySelectorAll(
-    "button, select, input[type=text], label:has(input), summary, nav a"
+    "button, select, input[type=text], label:has(input), summary, nav a, footer a"
 )].filter((x) => x.offsetParent).filter((x) => {
     const box = x.getBoundingClientRect();
     return box.height < 44 || box.width < 44;

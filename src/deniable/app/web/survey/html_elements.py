@@ -13,7 +13,7 @@ class Html(str):
 
 def element(name: str, /, *children: str, **attributes: str | int | bool | None) -> Html:
     """An element. `class_` and `data_step` become `class` and `data-step`; True is an attribute
-    without a value, and None or False is none.
+    without a value; None and False leave it out.
 
     >>> element("p", "a < b", element("b", "!"), class_="x", hidden=True)
     '<p class="x" hidden>a &lt; b<b>!</b></p>'

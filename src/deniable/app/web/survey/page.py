@@ -22,6 +22,7 @@ CONTENT_TYPES = {
     ".js": "text/javascript; charset=utf-8",
     ".css": "text/css; charset=utf-8",
     ".html": "text/html; charset=utf-8",
+    ".json": "application/json",
 }
 _RIGHT_TO_LEFT = {"ar", "arc", "ckb", "dv", "fa", "he", "ku", "ps", "sd", "ug", "ur", "yi"}
 _ALWAYS = {
@@ -110,20 +111,31 @@ def read_file(name: str) -> bytes:
     return files("deniable.app.web.survey").joinpath(name).read_bytes()
 
 
-def hash_files(manifest: Manifest) -> dict[str, str]:
-    """The SHA-256 of everything that a browser gets, by its path below the survey's address.
+def page_files(manifest: Manifest) -> dict[str, tuple[bytes, str]]:
+    """Everything that a browser may get, with its content type, by its path below the survey's
+    address.
 
-    "" is the page in its first language, "?language=de" in another.
+    "" is the page in its first language, "?language=de" in another. With an origin, there are
+    also the pages to be saved: "saved.html", "saved-de.html".
     """
-    pages = {
-        "" if language == manifest.languages[0] else f"?language={language}": build_page(
-            manifest, language=language
-        )
-        for language in manifest.languages
+    html = CONTENT_TYPES[".html"]
+    found = {"manifest.json": (manifest.canonical(), CONTENT_TYPES[".json"])}
+    for name in (*SCRIPTS, *STYLES):
+        found[name] = read_file(name), CONTENT_TYPES[f".{name.rpartition('.')[2]}"]
+    for language in manifest.languages:
+        found[_query(manifest, language)] = build_page(manifest, language=language), html
+        if manifest.origin is not None:
+            file = build_page(manifest, language=language, saved=True)
+            found[_saved_name(manifest, language)] = file, html
+    return found
+
+
+def hash_files(manifest: Manifest) -> dict[str, str]:
+    """The SHA-256 of everything that a browser may get, by its path: see `page_files`."""
+    return {
+        name: hashlib.sha256(content).hexdigest()
+        for name, (content, _) in page_files(manifest).items()
     }
-    assets = {name: read_file(name) for name in (*SCRIPTS, *STYLES)}
-    listed = {**pages, **assets, "manifest.json": manifest.canonical()}
-    return {name: hashlib.sha256(content).hexdigest() for name, content in listed.items()}
 
 
 def is_right_to_left(language: str) -> bool:
@@ -168,7 +180,7 @@ def _header(manifest: Manifest, language: str, *, saved: bool) -> Html:
         element(
             "a",
             code,
-            href=f"{manifest.survey}?language={code}",
+            href=manifest.survey + _query(manifest, code),
             hreflang=code,
             lang=code,
             aria_current="true" if code == language else None,
@@ -186,13 +198,27 @@ def _header(manifest: Manifest, language: str, *, saved: bool) -> Html:
 
 def _body(manifest: Manifest, language: str, saved: bool) -> Html:
     words = Phrases(manifest.words)
-    code = [element("a", words.say("page_code", language), href=f"{manifest.survey}/coins.js")]
+    links = [("page_code", "coins.js", False)]
+    if manifest.origin is not None:
+        links.append(("page_save", _saved_name(manifest, language), True))
+    listed = [
+        element(
+            "li",
+            element(
+                "a",
+                words.say(text, language),
+                href=f"{manifest.survey}/{name}",
+                download=download,
+            ),
+        )
+        for text, name, download in links
+    ]
     footer = element(
         "footer",
         element("h2", words.say("page_check", language)),
         element("p", words.say("page_check_text", language)),
         element("p", element("code", manifest.hash)),
-        *([] if saved else [element("p", *code)]),
+        *([] if saved else [element("ul", *listed)]),
     )
     data = raw_script(
         manifest.canonical().decode("ascii"), type="application/json", id="manifest"
@@ -206,6 +232,14 @@ def _body(manifest: Manifest, language: str, saved: bool) -> Html:
         for name in SCRIPTS
     ]
     return join(PageSections(manifest, language, saved=saved).write(), footer, data, *scripts)
+
+
+def _query(manifest: Manifest, language: str) -> str:
+    return "" if language == manifest.languages[0] else f"?language={language}"
+
+
+def _saved_name(manifest: Manifest, language: str) -> str:
+    return "saved.html" if language == manifest.languages[0] else f"saved-{language}.html"
 
 
 def _integrity(name: str) -> str:

@@ -64,8 +64,13 @@ PAGE = {
     "page_quiz_hint": "A hint: chance may have changed it",
     "page_quiz_nothing": "Nothing at all",
     "page_quiz_truth_told": "No. The answer you tap never leaves this device.",
-    "page_quiz_hint_told": "Yes. The report is a hint, and its odds are at most {odds} to 1.",
-    "page_quiz_nothing_told": "Almost. It is a small hint: its odds are at most {odds} to 1.",
+    "page_quiz_hint_told": (
+        "Yes. The report is a hint: it multiplies anyone's odds about you by at most {odds}."
+    ),
+    "page_quiz_nothing_told": (
+        "Almost. It is a hint, but a limited one: it multiplies anyone's odds about you by at "
+        "most {odds}."
+    ),
     "page_begin": "Begin",
     "page_begin_working": "Getting your pass …",
     "page_begin_used": "This invitation was used before, on another device or browser.",
@@ -103,13 +108,14 @@ PAGE = {
         "the poster or in the letter that brought you here."
     ),
     "page_code": "Read the code that adds chance",
+    "page_save": "Save this page as a file",
     "page_again": "Next person",
     "page_refused": "This page cannot be used",
     "page_refused_insecure": "The connection is not encrypted. Open the link with https.",
     "page_refused_incomplete": "The link is not complete. Open it from your invitation again.",
     "page_refused_changed": (
         "This is not the survey that you were invited to: its promises were changed. Nothing "
-        "was sent. Please tell whoever invited you."
+        "was sent. Please tell the people who invited you."
     ),
     "page_no_script": (
         "This page needs JavaScript, because your own device must add the chance. Without it "

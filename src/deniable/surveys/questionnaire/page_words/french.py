@@ -72,8 +72,14 @@ PAGE = {
     "page_quiz_hint": "Un indice : le hasard a pu la changer",
     "page_quiz_nothing": "Rien du tout",
     "page_quiz_truth_told": "Non. La réponse que vous touchez ne quitte jamais cet appareil.",
-    "page_quiz_hint_told": "Oui. Le rapport est un indice, à {odds} contre 1 au plus.",
-    "page_quiz_nothing_told": "Presque. C'est un petit indice : à {odds} contre 1 au plus.",
+    "page_quiz_hint_told": (
+        "Oui. Le rapport est un indice : il multiplie les cotes à votre sujet par {odds} au "
+        "plus."
+    ),
+    "page_quiz_nothing_told": (
+        "Presque. C'est un indice limité : il multiplie les cotes à votre sujet par {odds} au "
+        "plus."
+    ),
     "page_begin": "Commencer",
     "page_begin_working": "Votre laissez-passer arrive …",
     "page_begin_used": (
@@ -115,6 +121,7 @@ PAGE = {
         "même que sur l'affiche ou la lettre qui vous amène ici."
     ),
     "page_code": "Lire le code qui ajoute le hasard",
+    "page_save": "Enregistrer cette page comme fichier",
     "page_again": "Personne suivante",
     "page_refused": "Cette page ne peut pas servir",
     "page_refused_insecure": "La connexion n'est pas chiffrée. Ouvrez le lien avec https.",

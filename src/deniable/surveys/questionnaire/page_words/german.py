@@ -72,10 +72,12 @@ PAGE = {
     "page_quiz_nothing": "Gar nichts",
     "page_quiz_truth_told": "Nein. Die Antwort, die Sie antippen, verlässt dieses Gerät nie.",
     "page_quiz_hint_told": (
-        "Ja. Die Meldung ist ein Hinweis, und er steht höchstens {odds} zu 1."
+        "Ja. Die Meldung ist ein Hinweis: Sie verschiebt die Chancen, die jemand für Ihre "
+        "Antwort sieht, höchstens {odds} zu 1."
     ),
     "page_quiz_nothing_told": (
-        "Fast. Sie ist ein kleiner Hinweis: Er steht höchstens {odds} zu 1."
+        "Fast. Sie ist ein begrenzter Hinweis: Sie verschiebt die Chancen, die jemand für Ihre "
+        "Antwort sieht, höchstens {odds} zu 1."
     ),
     "page_begin": "Beginnen",
     "page_begin_working": "Ihr Ausweis wird geholt …",
@@ -129,6 +131,7 @@ PAGE = {
         "oder im Brief, der Sie hergeführt hat, sollte dieselbe stehen."
     ),
     "page_code": "Den Code lesen, der den Zufall erzeugt",
+    "page_save": "Diese Seite als Datei speichern",
     "page_again": "Nächste Person",
     "page_refused": "Diese Seite ist nicht zu benutzen",
     "page_refused_insecure": (

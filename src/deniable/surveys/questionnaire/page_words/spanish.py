@@ -70,8 +70,14 @@ PAGE = {
     "page_quiz_hint": "Un indicio: el azar pudo cambiarla",
     "page_quiz_nothing": "Nada en absoluto",
     "page_quiz_truth_told": "No. La respuesta que toca nunca sale de este dispositivo.",
-    "page_quiz_hint_told": "Sí. El informe es un indicio, de {odds} a 1 como máximo.",
-    "page_quiz_nothing_told": "Casi. Es un pequeño indicio: de {odds} a 1 como máximo.",
+    "page_quiz_hint_told": (
+        "Sí. El informe es un indicio: multiplica las probabilidades relativas sobre usted por "
+        "{odds} como máximo."
+    ),
+    "page_quiz_nothing_told": (
+        "Casi. Es un indicio limitado: multiplica las probabilidades relativas sobre usted por "
+        "{odds} como máximo."
+    ),
     "page_begin": "Empezar",
     "page_begin_working": "Llega su pase …",
     "page_begin_used": "Esta invitación ya se usó, en otro dispositivo o en otro navegador.",
@@ -109,6 +115,7 @@ PAGE = {
         "que en el cartel o en la carta que le trajo aquí."
     ),
     "page_code": "Leer el código que añade el azar",
+    "page_save": "Guardar esta página como archivo",
     "page_again": "Persona siguiente",
     "page_refused": "Esta página no se puede usar",
     "page_refused_insecure": "La conexión no está cifrada. Abra el enlace con https.",
