@@ -1,5 +1,3 @@
-import json
-
 import pytest
 
 import deniable as dp
@@ -82,18 +80,6 @@ def test_tokens_differ_and_are_not_kept(begin, tmp_path):
     assert len(set(tokens)) == 50
     data = (tmp_path / "f" / "store.sqlite").read_bytes()
     assert not any(bytes.fromhex(token) in data or token.encode() in data for token in tokens)
-
-
-def test_reports_are_written_as_they_were_sent(begin, tmp_path):
-    collection = begin(mode="open")
-    for number in range(3):
-        collection.receive(surveying.report_body(collection, number).encode())
-    collection.store.close_survey()
-    collection.write_reports(tmp_path / "r.jsonl")
-    rows = [json.loads(line) for line in (tmp_path / "r.jsonl").read_text().splitlines()]
-    assert {row["batch"] for row in rows} == {1}
-    bodies = {json.dumps(row["report"], separators=(",", ":")) for row in rows}
-    assert bodies == {surveying.report(collection.manifest, number) for number in range(3)}
 
 
 @pytest.mark.parametrize("text", ["a", "ab=", "a b", "ab+/", "\u00e9", None, 7])

@@ -19,7 +19,7 @@ from deniable.app.web.survey.page import (
     read_file,
 )
 from deniable.surveys.collect.collection import SurveyCollection
-from deniable.surveys.collect.store.report_store import ReportBatch
+from deniable.surveys.collect.store.batches import ReportBatch
 from deniable.surveys.questionnaire.manifest import Manifest
 from deniable.surveys.results.result_files import export_files
 from deniable.surveys.results.survey_results import find_results

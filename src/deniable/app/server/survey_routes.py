@@ -22,7 +22,7 @@ from deniable.app.server.application import run_apart
 from deniable.app.server.rate_limits import AddressLimits
 from deniable.errors import InvalidParameter
 from deniable.surveys.collect.collection import SurveyCollection
-from deniable.surveys.collect.store.report_store import ReportBatch
+from deniable.surveys.collect.store.batches import ReportBatch
 from deniable.surveys.questionnaire.manifest import Manifest
 
 RECEIVED = b'{"status":"received"}'

@@ -20,7 +20,7 @@ from deniable.policy.postgresql_addresses import is_postgresql, read_postgresql
 from deniable.surveys.collect.passes.blind_signatures import BlindPass, PublicPassKey
 from deniable.surveys.collect.passes.pass_keys import SecretPassKey
 from deniable.surveys.collect.passes.signer import PassSigner
-from deniable.surveys.collect.private_files import read_private, replace, write_once
+from deniable.surveys.collect.private_files import read_private, write_once
 from deniable.surveys.collect.store.report_store import ReportStore, hash_token
 from deniable.surveys.questionnaire.manifest import (
     Manifest,
@@ -123,18 +123,6 @@ class SurveyCollection:
         report = content["report"].encode("utf-8", "replace")
         self.manifest.read_report(report)
         return self.store.accept(report, spend=spend)
-
-    def write_reports(self, file: Path) -> None:
-        """Writes all batches as lines of JSON: batch, day, and the report as it was sent."""
-        lines = [
-            json.dumps(
-                {"batch": batch.number, "day": str(batch.day), "report": json.loads(body)},
-                separators=(",", ":"),
-            )
-            for batch in self.store.batches()
-            for body in batch.bodies
-        ]
-        replace(file, "".join(f"{line}\n" for line in lines).encode())
 
     def close(self) -> None:
         """Ends the process that signs, and closes the store. The survey goes on."""

@@ -86,8 +86,6 @@ def close(
     try:
         collection.store.close_survey(without_waiting=without_waiting)
         totals = collection.store.totals()
-        reports = collection.folder / "reports.jsonl"
-        collection.write_reports(reports)
     finally:
         collection.close()
     print(f"Closed, with {totals.reports:,} reports.")
@@ -98,8 +96,8 @@ def close(
         )
     if collection.manifest.mode == "pass":
         print(f"{totals.exchanged:,} invitations were exchanged for a pass.")
-    manifest = collection.folder / "manifest.json"
-    print(f"Read them:   deniable survey report {file} {reports} --manifest {manifest}")
+    again = " --rehearsal" if rehearsal else ""
+    print(f"Read them:   deniable survey report {file}{again}")
 
 
 def _usual_limit(collection: "SurveyCollection") -> int:

@@ -7,33 +7,35 @@ show at most that a person's report is one of fifty. Against somebody who knows 
 forty-nine reports this is no protection: they isolate the fiftieth.
 """
 
-import datetime
 import hashlib
 import hmac
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import sqlalchemy as sa
 
-from deniable.errors import CollectionClosed, InvalidData, InvalidParameter, InvitationRefused
-from deniable.exact.bits import SYSTEM
+from deniable.errors import (
+    CollectionClosed,
+    CollectionUnavailable,
+    InvalidData,
+    InvalidParameter,
+    InvitationRefused,
+)
 from deniable.surveys.collect.store import collection_tables as tables
+from deniable.surveys.collect.store.batches import (
+    ReportBatch,
+    insert_batch,
+    insert_waiting,
+    read_batches,
+    shuffle,
+)
 from deniable.surveys.collect.store.database import CollectionDatabase
 from deniable.surveys.collect.store.sealing_keys import SealingKey, SealingKeyFile
 
 FULL = 100  # reports that wait when a batch is due
 BATCH_SIZE = 50
-
-
-@dataclass(frozen=True, slots=True)
-class ReportBatch:
-    """Reports that were written together, in random order."""
-
-    number: int
-    day: datetime.date
-    bodies: tuple[bytes, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,7 +146,7 @@ class ReportStore:
             key = self._keys.find(state.sealing_key)
             if spend is not None:
                 connection.execute(tables.SPENT.insert(), {"hash": spend})
-            _insert_waiting(connection, [body], key)
+            insert_waiting(connection, [body], key)
             waiting: int = connection.execute(tables.COUNT_WAITING).scalar_one()
         return waiting >= FULL
 
@@ -158,14 +160,14 @@ class ReportStore:
     def close_survey(self, *, without_waiting: bool = False) -> None:
         """Ends the survey: all reports that wait are written at once, and the key is deleted.
 
-        `without_waiting` gives up reports whose key is lost.
+        `without_waiting` gives up those that cannot be opened, because their key is lost.
         """
         with self._keys.changing():
             with self._database.writing() as connection:
                 state = _lock_state(connection)
                 if not state.closed:
-                    if not without_waiting:
-                        _insert_batch(connection, self._open_waiting(connection, state))
+                    bodies = self._open_waiting(connection, state, lossy=without_waiting)
+                    insert_batch(connection, bodies)
                     connection.execute(tables.WAITING.delete())
                     _update_state(connection, closed=1, sealing_key="")
             self._keys.keep_only("")
@@ -173,16 +175,7 @@ class ReportStore:
     def batches(self) -> list[ReportBatch]:
         """All batches in their order; the reports of each in random order."""
         with self._database.reading() as connection:
-            days = connection.execute(tables.READ_BATCHES).all()
-            bodies: dict[int, list[bytes]] = {row.number: [] for row in days}
-            for row in connection.execute(tables.READ_REPORTS):
-                bodies[row.batch].append(row.body)
-        return [
-            ReportBatch(
-                row.number, datetime.date.fromisoformat(row.day), (*bodies[row.number],)
-            )
-            for row in days
-        ]
+            return read_batches(connection)
 
     def totals(self) -> ClosingTotals:
         """What is published at closing; refused before, when it would show who answers when."""
@@ -229,25 +222,31 @@ class ReportStore:
         """
         with self._keys.changing():
             with self._database.writing() as connection:
+                state = _lock_state(connection)
                 if connection.execute(tables.COUNT_WAITING).scalar_one() < FULL:
                     return False
-                state = _lock_state(connection)
-                bodies = _shuffle(self._open_waiting(connection, state))
+                bodies = shuffle(self._open_waiting(connection, state))
                 old, new = self._keys.find(state.sealing_key), SealingKey.new()
                 self._keys.write(old, new)
-                _insert_batch(connection, bodies[:BATCH_SIZE])
+                insert_batch(connection, bodies[:BATCH_SIZE])
                 connection.execute(tables.WAITING.delete())
-                _insert_waiting(connection, bodies[BATCH_SIZE:], new)
+                insert_waiting(connection, bodies[BATCH_SIZE:], new)
                 _update_state(connection, sealing_key=new.name)
             self._keys.keep_only(new.name)
         return True
 
-    def _open_waiting(self, connection: sa.Connection, state: Any) -> list[bytes]:
-        sealed = connection.execute(tables.READ_WAITING).scalars().all()
-        if not sealed:
-            return []
-        key = self._keys.find(state.sealing_key)
-        return [key.open(each) for each in sealed]
+    def _open_waiting(
+        self, connection: sa.Connection, state: Any, *, lossy: bool = False
+    ) -> list[bytes]:
+        """The reports that wait; `lossy` leaves out those that cannot be opened."""
+        bodies = []
+        for sealed in connection.execute(tables.READ_WAITING).scalars().all():
+            try:
+                bodies.append(self._keys.find(state.sealing_key).open(sealed))
+            except CollectionUnavailable:
+                if not lossy:
+                    raise
+        return bodies
 
     @staticmethod
     def _earlier_signature(
@@ -293,33 +292,3 @@ def _is_spent(connection: sa.Connection, spend: bytes) -> bool:
 
 def _update_state(connection: sa.Connection, **values: object) -> None:
     connection.execute(tables.SURVEY.update().where(tables.SURVEY.c.id == 1), values)
-
-
-def _insert_batch(connection: sa.Connection, bodies: Sequence[bytes]) -> None:
-    """Writes reports in one statement, in the order of random keys."""
-    if not bodies:
-        return
-    number = (connection.execute(tables.LAST_BATCH).scalar() or 0) + 1
-    today = datetime.datetime.now(datetime.UTC).date().isoformat()
-    day = max(today, connection.execute(tables.LAST_DAY).scalar() or today)  # never goes back
-    connection.execute(tables.BATCH.insert(), {"number": number, "day": day})
-    placed = sorted((_draw_id(), body) for body in bodies)
-    rows = [{"id": place, "batch": number, "body": body} for place, body in placed]
-    connection.execute(tables.REPORT.insert(), rows)
-
-
-def _insert_waiting(
-    connection: sa.Connection, bodies: Sequence[bytes], key: SealingKey
-) -> None:
-    for body in bodies:
-        row = {"id": _draw_id(), "sealed": key.seal(body)}
-        connection.execute(tables.WAITING.insert(), row)
-
-
-def _shuffle(bodies: Sequence[bytes]) -> list[bytes]:
-    """A uniformly random order: that of random numbers, too long to be equal."""
-    return [body for _, body in sorted((_draw_id(), body) for body in bodies)]
-
-
-def _draw_id() -> bytes:
-    return SYSTEM.draw(64, 2).tobytes()
