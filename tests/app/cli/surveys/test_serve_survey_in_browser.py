@@ -53,8 +53,8 @@ def test_an_invitation_serves_one_device(invited, chromium):
     first.close()
     second.close()
     said, reports = close()
-    assert "Closed, with 1 reports." in said
-    assert "1 invitations were exchanged" in said
+    assert "Closed, with 1 report." in said
+    assert "Exchanged for a pass: 1 invitation." in said
     assert sent in reports
 
 
