@@ -17,6 +17,7 @@ import psycopg
 
 from tools.postgresql import address
 
+WAL_PAGE = 8192  # bytes
 MARK = re.compile(rb"(?:PASS|BODY)[0-9a-f]{12}")
 
 
@@ -107,12 +108,18 @@ def postgresql_spent(where):
 def postgresql_files(folder):
     """PostgreSQL's write-ahead log in its order, then its tables as they lie on the disk."""
     data = folder / "data"
-    for file in sorted((data / "pg_wal").glob("0*")):
-        yield file.read_bytes()
+    log = sorted((data / "pg_wal").glob("0*"))
+    yield b"".join(_without_page_heads(file.read_bytes()) for file in log)
     with psycopg.connect(address(folder), autocommit=True) as connection:
         connection.execute("CHECKPOINT")
     for file in sorted((data / "base").glob("*/*")):
         yield file.read_bytes()
+
+
+def _without_page_heads(segment):
+    """The records of a log file: a head stands before each page, also within a record."""
+    pages = (segment[i : i + WAL_PAGE] for i in range(0, len(segment), WAL_PAGE))
+    return b"".join(page[24 if number else 40 :] for number, page in enumerate(pages))
 
 
 def count_linked(truth, batches, arrivals, reports):
