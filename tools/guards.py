@@ -18,7 +18,16 @@ NO_RANDOM = ("exact/", "mechanisms/", "ledger/", "release/", "surveys/")
 
 # A third-party module and the file or folder (or several) that may import it.
 DRIVERS: dict[str, str | tuple[str, ...]] = {
-    "cryptography": ("exact/bits.py", "ledger/stores/signing_keys.py"),
+    "cryptography": (
+        "exact/bits.py",
+        "ledger/stores/signing_keys.py",
+        "surveys/collect/passes/",
+        "surveys/collect/store/sealing_keys.py",
+    ),
+    "fastapi": "app/server/",
+    "segno": "app/cli/surveys/invite_people.py",
+    "starlette": "app/server/",
+    "uvicorn": "app/server/",
     "duckdb": (
         "engines/duckdb/",
         "engines/dialect/duckdb_collations.py",
@@ -41,6 +50,7 @@ DRIVERS: dict[str, str | tuple[str, ...]] = {
         "ledger/stores/postgresql_store.py",
         "ledger/stores/sqlite_store.py",
         "ledger/stores/tables.py",
+        "surveys/collect/store/",
     ),
     "ibis": "engines/ibis/",
     "sqlglot": (

@@ -1,1 +1,1 @@
-"""Pages in a browser."""
+"""Pages and printed sheets, as HTML without any library."""
