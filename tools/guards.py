@@ -25,7 +25,7 @@ DRIVERS: dict[str, str | tuple[str, ...]] = {
         "surveys/collect/store/sealing_keys.py",
     ),
     "fastapi": "app/server/",
-    "segno": "app/cli/surveys/invite_people.py",
+    "segno": "app/cli/surveys/",
     "starlette": "app/server/",
     "uvicorn": "app/server/",
     "duckdb": (

@@ -68,7 +68,7 @@ def test_open_links_say_what_false_reports_could_do():
         assert shift in page
     assert "could move a number" not in one_question(mode="token")
     few = one_question(20, 25)
-    assert "100 false reports" not in few  # there are not so many
+    assert "100 false reports" not in few  # there are only 45
     assert "Fewer than 50 reports" in few
 
 

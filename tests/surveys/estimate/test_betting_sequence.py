@@ -1,6 +1,7 @@
 """Bets against ratios of means: rarely won against the truth, often against other ratios."""
 
 import math
+from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -14,12 +15,14 @@ from deniable.surveys.estimate.betting_sequence import (
     extremes,
     fieller_interval,
     ratio_sequence,
+    stake_scale,
 )
 from deniable.surveys.estimate.confidence_sequence import sequence_of_rates
 from deniable.surveys.estimate.unbiased_readings import reader_for
 
 COINS = RandomizedResponse(odds=3)
 POSSIBLE = (-0.75, 2.25, -0.5, 1.5)
+LEVEL = Fraction(19, 20)
 LOOKS = (100, 200, 400, 700, 1000, 1500, 2000)
 
 
@@ -92,6 +95,30 @@ def test_bets_adapt_to_small_variances():
     assert low < 0.4 < high
     normal = 2 * 1.96 * readings.std() / math.sqrt(3000)
     assert high - low < 2 * normal
+
+
+@pytest.mark.parametrize("yes", [30, 200, 390])
+def test_the_ends_are_where_bets_have_won(yes):
+    """By the bets themselves: they begin with 1, and no ratio inside has lost 20 to them."""
+    look = seen([1.5] * yes + [-0.5] * (400 - yes), [1.0] * 400, (-0.5, 1.5, 1, 1))
+    scale, farthest = stake_scale(look, LEVEL, 400)
+    one_side = [(i + 0.5) / 48 * farthest for i in range(48)]
+    weights = [math.exp(-((stake / scale) ** 2) / 2) for stake in one_side]
+
+    def capital(ratio):
+        return sum(
+            weight
+            / (2 * sum(weights))
+            * (1 + sign * stake * (1.5 - ratio)) ** yes
+            * (1 + sign * stake * (-0.5 - ratio)) ** (400 - yes)
+            for stake, weight in zip(one_side, weights, strict=True)
+            for sign in (-1, 1)
+        )
+
+    low, high = ratio_sequence(look, planned=400)
+    for end, inward in ((low, 1), (high, -1)):
+        assert end in (0, 1) or capital(end) >= 20
+        assert capital(end + inward * 1e-3) < 20
 
 
 def test_the_capital_is_a_martingale():

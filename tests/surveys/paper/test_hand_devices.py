@@ -37,7 +37,7 @@ DRAWN = {
 }
 
 
-@pytest.mark.parametrize("declared", DRAWN)
+@pytest.mark.parametrize("declared", DRAWN, ids=[f"channel{i}" for i in range(len(DRAWN))])
 def test_a_device_draws_the_channel_or_is_refused(declared):
     asked = question(declared)
     k = range(asked.answers)

@@ -37,6 +37,7 @@ _BOLDEST = 0.9  # of the stake that could lose everything
 _CELLS = 32
 _ROUNDS = 3
 _ROUNDING = 1e-9
+_SKEW = 8  # reports by which Fieller's interval is widened
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -166,8 +167,8 @@ def fieller_interval(outcomes: Outcomes, *, confidence: Number = 0.95) -> tuple[
 
     It holds every ratio r with (sum of t - r b)**2 <= z**2 times the sum of (t - r b)**2, as in
     Fieller, "Some problems in interval estimation" (1954), with squares that are not centred,
-    which is safer for small groups. If the bottom cannot be told from 0, it may be
-    all of [0, 1].
+    and z**2 is raised by 8 / n, since readings are skewed: it then covers in 95 % of surveys of
+    200 people too. If the bottom cannot be told from 0, it may be all of [0, 1].
 
     >>> seen = count_outcomes(
     ...     [1.5] * 40 + [-0.5] * 60, [1] * 100, possible=(-0.5, 1.5, 1, 1), spread=1
@@ -180,6 +181,7 @@ def fieller_interval(outcomes: Outcomes, *, confidence: Number = 0.95) -> tuple[
 
     square = float(ndtri((1 + float(confidence_level(confidence))) / 2)) ** 2
     t, b, n = outcomes.tops, outcomes.bottoms, outcomes.counts.astype(float)
+    square *= 1 + _SKEW / outcomes.respondents
     top, bottom = float(n @ t), float(n @ b)
     a = bottom**2 - square * float(n @ b**2)
     half = top * bottom - square * float(n @ (t * b))

@@ -1,8 +1,8 @@
 """Intervals for a share that hold at every look at once: confidence sequences.
 
-A 95 % interval holds at one look that was fixed in advance. Whoever looks after every batch and
-may stop at any time needs intervals that all hold together: with probability 95 % no look ever
-misses the truth. This is such a sequence, exact for every number of reports.
+A 95 % interval holds at one look that was fixed in advance. Anyone who looks after every batch
+and may stop at any time needs intervals that all hold together: with probability 95 % no look
+ever misses the truth. This is such a sequence, exact for every number of reports.
 
 A report is "yes" with probability r = q + (p - q) share. For each rate r in question, weigh the
 likelihoods of all other rates by a Beta(k r, k (1 - r)) distribution, whose mean is r. Divided

@@ -43,7 +43,7 @@ ENGLISH = {
     "step_turn_away": "Turn away. Nobody but the person sees the throw. Never ask about it.",
     "step_ask": "Ask the question as it is printed. Write down only what the person says.",
     "step_no_names": "Write no name, time, place or remark. Use the lines in any order.",
-    "step_refuse": "Whoever does not want to take part gets no line.",
+    "step_refuse": "A person who does not want to take part gets no line.",
     "step_key": (
         "Key the table in as CSV with the first line   {columns}   and read it with   deniable "
         "survey collect"

@@ -146,7 +146,7 @@ class _Mixture:
         return chance if self.rest == "truth" else 1 - chance
 
     def split(self, outcomes: int) -> tuple[list[int], int] | None:
-        """How many of so many outcomes force each answer, and how many force none."""
+        """How many of these outcomes force each answer, and how many force none."""
         if outcomes % self.fields:
             return None
         return [int(x * outcomes) for x in self.forced], int(self.chance * outcomes)
@@ -198,7 +198,7 @@ def _two_dice(mixture: _Mixture) -> HandDevice | None:
 
 
 def _choose_sums(left: list[int], ways: int) -> tuple[int, ...] | None:
-    """The fewest sums of two dice that come up in so many of 36 ways."""
+    """The fewest sums of two dice that come up in this many of 36 ways."""
     for size in range(len(left) + 1):
         for chosen in combinations(left, size):
             if sum(_SUMS[total] for total in chosen) == ways:

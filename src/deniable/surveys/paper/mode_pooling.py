@@ -80,7 +80,7 @@ Counted = list[tuple[RandomizedResponse, tuple[int, int]]]
 
 def _count(manifest: Manifest, bodies: Sequence[bytes], name: str) -> Counted:
     """For each answer its yes/no channel, and how many reports do not support it, and do;
-    nothing if there is none."""
+    nothing without such channels or reports."""
     design = design_of(manifest.question(name))
     channels = answer_channels(design)
     rows = [manifest.read_report(body) for body in bodies]

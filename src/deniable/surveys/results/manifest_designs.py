@@ -127,6 +127,6 @@ def _agreeing(design: Any, agrees: bool) -> Any:
 
 def _unknown() -> InvalidData:
     return InvalidData(
-        "A channel of the manifest is none that this version can estimate from. Use the "
+        "This version cannot estimate from a channel of the manifest. Use the "
         "version of deniable that made the manifest."
     )

@@ -34,7 +34,7 @@ def interval_text(number: ResultNumber) -> str:
 
 
 def shift_text(number: ResultNumber, false_reports: int) -> str:
-    """How far so many false reports could move the number, rounded up.
+    """How far this many false reports could move the number, rounded up.
 
     >>> from fractions import Fraction
     >>> from deniable.surveys.estimate.look_rules import LookRule
@@ -51,7 +51,7 @@ def shift_text(number: ResultNumber, false_reports: int) -> str:
 
 
 def round_outwards(interval: tuple[float, float], decimals: int) -> tuple[float, float]:
-    """Both ends with so many decimals.
+    """Both ends with this many decimals.
 
     >>> round_outwards((0.12345, 0.54321), 3)
     (0.123, 0.544)

@@ -21,8 +21,8 @@ _LINKS = {
     "token": "Every invitation was good for one report. The host of the survey could link a "
     "report to an invitation until the batch was opened.",
     "pass": "Every invitation was exchanged for one blind pass, so the server cannot link a "
-    "report to an invitation by what it stores. Whoever records times and addresses in the "
-    "network might.",
+    "report to an invitation by what it stores. Someone who records times and addresses in "
+    "the network might.",
 }
 
 

@@ -56,7 +56,7 @@ class ReportBatches:
         return None
 
     def first(self, batches: int) -> CollectedReports:
-        """The reports of the first so many batches, by question."""
+        """The reports of this many batches, from the first, by question."""
         rows = self.rows[: sum(self.sizes[:batches])]
         columns: dict[str, tuple[list[int], list[Any]]] = {}
         for person, row in enumerate(rows):

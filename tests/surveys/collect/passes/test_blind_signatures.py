@@ -75,7 +75,7 @@ def test_passes_are_valid_and_differ(secret):
 
 def test_a_blinded_message_says_nothing_about_its_pass(secret):
     """The host saw the blinded messages and sees the pass. What was blinded is in none of the
-    messages, and for each message there is a cover that joins them: none is likelier."""
+    messages, and for each message there is a cover that joins them: no one is more likely."""
     waiting = [secret.public.blind() for _ in range(5)]
     ticket = secret.public.finish(waiting[0], secret.sign(waiting[0].blinded))
     n, e = secret.public.n, secret.public.e

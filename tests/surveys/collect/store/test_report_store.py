@@ -214,6 +214,17 @@ def test_a_lost_key_accepts_nothing_and_closes_only_on_demand(store, where, tmp_
     again.close()
 
 
+def test_giving_up_lost_reports_loses_no_other(store):
+    fill(store, 3)
+    with store._database.writing() as connection:
+        row = {"id": b"x", "sealed": b"sealed with a key that was lost"}
+        connection.execute(report_store.tables.WAITING.insert(), row)
+    with pytest.raises(dp.CollectionUnavailable):
+        store.close_survey()
+    store.close_survey(without_waiting=True)
+    assert bodies(store) == [expected(3)]
+
+
 @pytest.mark.parametrize("closing", [False, True], ids=["batch", "closing"])
 @pytest.mark.parametrize("moment", crashing.MOMENTS)
 @pytest.mark.one_in(3)

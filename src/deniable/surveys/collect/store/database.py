@@ -54,7 +54,8 @@ class CollectionDatabase:
         self.is_sqlite = self._engine.dialect.name == "sqlite"
         self._writing = threading.Lock()  # threads of this process wait here, in turn
         settings = SQLITE_SETTINGS if self.is_sqlite else POSTGRESQL_SETTINGS
-        self._begin = "BEGIN IMMEDIATE" if self.is_sqlite else "BEGIN"
+        isolated = "BEGIN ISOLATION LEVEL READ COMMITTED"  # what is read after the lock is new
+        self._begin = "BEGIN IMMEDIATE" if self.is_sqlite else isolated
 
         @event.listens_for(self._engine, "connect")
         def _prepare(connection: Any, _: object) -> None:

@@ -16,7 +16,13 @@ from typing import Any
 
 import sqlalchemy as sa
 
-from deniable.errors import CollectionClosed, InvalidData, InvalidParameter, InvitationRefused
+from deniable.errors import (
+    CollectionClosed,
+    CollectionUnavailable,
+    InvalidData,
+    InvalidParameter,
+    InvitationRefused,
+)
 from deniable.surveys.collect.store import collection_tables as tables
 from deniable.surveys.collect.store.batches import (
     ReportBatch,
@@ -154,14 +160,14 @@ class ReportStore:
     def close_survey(self, *, without_waiting: bool = False) -> None:
         """Ends the survey: all reports that wait are written at once, and the key is deleted.
 
-        `without_waiting` gives up reports whose key is lost.
+        `without_waiting` gives up those that cannot be opened, because their key is lost.
         """
         with self._keys.changing():
             with self._database.writing() as connection:
                 state = _lock_state(connection)
                 if not state.closed:
-                    if not without_waiting:
-                        insert_batch(connection, self._open_waiting(connection, state))
+                    bodies = self._open_waiting(connection, state, lossy=without_waiting)
+                    insert_batch(connection, bodies)
                     connection.execute(tables.WAITING.delete())
                     _update_state(connection, closed=1, sealing_key="")
             self._keys.keep_only("")
@@ -216,9 +222,9 @@ class ReportStore:
         """
         with self._keys.changing():
             with self._database.writing() as connection:
+                state = _lock_state(connection)
                 if connection.execute(tables.COUNT_WAITING).scalar_one() < FULL:
                     return False
-                state = _lock_state(connection)
                 bodies = shuffle(self._open_waiting(connection, state))
                 old, new = self._keys.find(state.sealing_key), SealingKey.new()
                 self._keys.write(old, new)
@@ -229,12 +235,18 @@ class ReportStore:
             self._keys.keep_only(new.name)
         return True
 
-    def _open_waiting(self, connection: sa.Connection, state: Any) -> list[bytes]:
-        sealed = connection.execute(tables.READ_WAITING).scalars().all()
-        if not sealed:
-            return []
-        key = self._keys.find(state.sealing_key)
-        return [key.open(each) for each in sealed]
+    def _open_waiting(
+        self, connection: sa.Connection, state: Any, *, lossy: bool = False
+    ) -> list[bytes]:
+        """The reports that wait; `lossy` leaves out those that cannot be opened."""
+        bodies = []
+        for sealed in connection.execute(tables.READ_WAITING).scalars().all():
+            try:
+                bodies.append(self._keys.find(state.sealing_key).open(sealed))
+            except CollectionUnavailable:
+                if not lossy:
+                    raise
+        return bodies
 
     @staticmethod
     def _earlier_signature(

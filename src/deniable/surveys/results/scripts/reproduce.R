@@ -54,9 +54,9 @@ beta_binomial <- function(yes, n, confidence, k) {
   })
 }
 
-# Ratios r with sum(t - r b)^2 <= z^2 sum((t - r b)^2).
+# Ratios r with sum(t - r b)^2 <= z^2 (1 + 8 / n) sum((t - r b)^2).
 fieller <- function(top, bottom, confidence) {
-  square <- qnorm((1 + confidence) / 2)^2
+  square <- qnorm((1 + confidence) / 2)^2 * (1 + 8 / length(top))
   a <- sum(bottom)^2 - square * sum(bottom^2)
   half <- sum(top) * sum(bottom) - square * sum(top * bottom)
   c0 <- sum(top)^2 - square * sum(top^2)
@@ -110,7 +110,7 @@ betting <- function(top, bottom, confidence, scale, farthest) {
 compute <- function(row) {
   used <- reports[seq_len(as.integer(row$reports)), ]
   used <- used[used[[row$question]] != "", ]
-  if (row$answer == "-1") {  # a public number that was declined is no number
+  if (row$answer == "-1") {  # a public number may be declined
     known <- readings$code[readings$question == row$question & readings$answer == "-1"]
     used <- used[used[[row$question]] %in% known, ]
   }

@@ -141,8 +141,8 @@ def beta_binomial(yes: int, n: int, confidence: float, k: float) -> tuple[float,
 
 
 def fieller(top: Array, bottom: Array, confidence: float) -> tuple[float, float]:
-    """Ratios r with sum(t - r b)^2 <= z^2 sum((t - r b)^2)."""
-    square = float(ndtri((1 + confidence) / 2)) ** 2
+    """Ratios r with sum(t - r b)^2 <= z^2 (1 + 8 / n) sum((t - r b)^2)."""
+    square = float(ndtri((1 + confidence) / 2)) ** 2 * (1 + 8 / len(top))
     a = bottom.sum() ** 2 - square * (bottom**2).sum()
     half = top.sum() * bottom.sum() - square * (top * bottom).sum()
     c = top.sum() ** 2 - square * (top**2).sum()
@@ -238,7 +238,7 @@ def main(folder: Path) -> int:
     for line in (folder / "reports.jsonl").read_text(encoding="utf-8").splitlines():
         answers = json.loads(line)["report"]["a"]
         reports.append({name: code for name, code in answers if "-" not in code})
-    for name, asked in questions.items():  # a public number that was declined is no number
+    for name, asked in questions.items():  # a public number may be declined
         if asked.kind == "number" and not asked.private:
             for report in reports:
                 if name in report and int(report[name]) > asked.places:
