@@ -55,14 +55,18 @@ def serving():
         process.communicate()
 
 
-def request(port, path, headers="", wrap=lambda plain: plain):
-    with wrap(socket.create_connection(("127.0.0.1", port))) as connection:
-        head = f"GET {path} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n{headers}\r\n"
-        connection.sendall(head.encode())
-        answer = b""
-        while part := connection.recv(65536):
-            answer += part
-        return answer.decode()
+def request(port, path, headers=""):
+    with socket.create_connection(("127.0.0.1", port)) as connection:
+        return exchange(connection, path, headers)
+
+
+def exchange(connection, path, headers=""):
+    head = f"GET {path} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n{headers}\r\n"
+    connection.sendall(head.encode())
+    answer = b""
+    while part := connection.recv(65536):
+        answer += part
+    return answer.decode()
 
 
 def make_certificate(folder):
@@ -127,17 +131,13 @@ def test_https_without_session_tickets(serving, tmp_path):
     for version in (ssl.TLSVersion.TLSv1_2, ssl.TLSVersion.TLSv1_3):
         context = ssl.create_default_context(cafile=tmp_path / "c.pem")
         context.minimum_version = context.maximum_version = version
-        sessions = []
-
-        def wrap(plain, context=context, sessions=sessions):
-            wrapped = context.wrap_socket(plain, server_hostname="127.0.0.1")
-            sessions.append(wrapped)
-            return wrapped
-
-        answer = request(port, "/nothing", wrap=wrap)
+        plain = socket.create_connection(("127.0.0.1", port))
+        with context.wrap_socket(plain, server_hostname="127.0.0.1") as connection:
+            answer = exchange(connection, "/nothing")
+            session = connection.session
         assert answer.startswith("HTTP/1.1 404")
         assert "strict-transport-security" in answer.lower()
-        assert not (sessions[0].session and sessions[0].session.has_ticket)
+        assert not (session and session.has_ticket)
 
 
 def test_the_log_names_nobody(serving):

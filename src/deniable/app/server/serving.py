@@ -11,6 +11,7 @@ import socket
 import ssl
 import sys
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import urlsplit
@@ -110,7 +111,8 @@ def serve(application: FastAPI, place: ServerPlace, *, ready: Callable[[str], No
     family = socket.AF_INET6 if ":" in place.host else socket.AF_INET
     with socket.create_server((place.host, place.port), family=family, backlog=256) as bound:
         ready(place.url(bound.getsockname()[1]))
-        uvicorn.Server(config).run(sockets=[bound])
+        with suppress(KeyboardInterrupt):  # which ends it in order
+            uvicorn.Server(config).run(sockets=[bound])
 
 
 def keep_log_private() -> None:

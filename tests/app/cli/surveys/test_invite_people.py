@@ -63,4 +63,4 @@ def test_more_can_be_invited_later_to_the_same_survey(run, folder):
     assert run("survey", "invite", "s.toml", *first)[0] == 0
     assert run("survey", "invite", "s.toml", "--people", "3", "--out", "j.csv")[0] == 0
     said = run("survey", "close", "s.toml")[1]
-    assert "5 people were invited" in said
+    assert "Given out: 5 invitations" in said

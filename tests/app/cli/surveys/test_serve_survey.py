@@ -56,7 +56,7 @@ def test_made_up_people_with_blind_passes(run, serve, folder):
     assert run("survey", "simulate", "s.toml", *sending)[0] == 0
     said = run("survey", "close", "s.toml", "--rehearsal")[1]
     assert "Closed, with 5 reports." in said
-    assert "5 invitations were exchanged" in said
+    assert "Exchanged for a pass: 5 invitations." in said
 
 
 def test_hashes_are_printed_for_a_poster(run):
@@ -116,6 +116,6 @@ def test_closing_tells_what_is_published(run, folder):
     )
     status, said, _ = run("survey", "close", "s.toml")
     assert status == 0
-    assert "3 people were invited; 0 passes or tokens were accepted." in said
-    assert "0 invitations were exchanged" in said
+    assert "Given out: 3 invitations; accepted: 0 reports." in said
+    assert "Exchanged for a pass: 0 invitations." in said
     assert "deniable survey report s.toml\n" in said

@@ -61,7 +61,7 @@ def test_the_linker_on_sqlite(tmp_path, monkeypatch, variant, people, log):
         name: linker.count_linked(truth, batches, seen.places, order)
         for name, order in orders.items()
     }
-    assert {*truth} | {*truth.values()} == {*seen.places}  # the attacker misses nobody
+    assert {*truth} | {*truth.values()} <= {*seen.places}  # the attacker misses nobody
     judge(variant, people, attacks)
 
 
@@ -81,5 +81,5 @@ def test_the_linker_on_postgresql(tmp_path, variant, people):
         for name, order in orders.items()
     }
     attacks["log and tables"] = linker.count_linked(truth, batches, seen.places, seen.places)
-    assert {*truth} | {*truth.values()} == {*seen.places}
+    assert {*truth} | {*truth.values()} <= {*seen.places}
     judge(variant, people, attacks)

@@ -80,6 +80,7 @@ def close(
     ] = False,
 ) -> None:
     """End a survey: the reports that wait are written, and no more are taken."""
+    from deniable.exact.suggestions import pluralize
     from deniable.surveys.collect.collection import CollectionChoices
 
     collection = reopen_survey(file, CollectionChoices(rehearsal=rehearsal, store=store))
@@ -88,14 +89,12 @@ def close(
         totals = collection.store.totals()
     finally:
         collection.close()
-    print(f"Closed, with {totals.reports:,} reports.")
+    print(f"Closed, with {pluralize(totals.reports, 'report')}.")
     if collection.manifest.mode != "open":
-        print(
-            f"{totals.invited:,} people were invited; {len(totals.accepted):,} passes or "
-            f"tokens were accepted."
-        )
+        accepted = pluralize(len(totals.accepted), "report")
+        print(f"Given out: {pluralize(totals.invited, 'invitation')}; accepted: {accepted}.")
     if collection.manifest.mode == "pass":
-        print(f"{totals.exchanged:,} invitations were exchanged for a pass.")
+        print(f"Exchanged for a pass: {pluralize(totals.exchanged, 'invitation')}.")
     again = " --rehearsal" if rehearsal else ""
     print(f"Read them:   deniable survey report {file}{again}")
 
