@@ -11,12 +11,9 @@ from deniable.app.web.page_styles import RESULTS_POLICY
 from deniable.app.web.results_page import build_results_page
 from deniable.app.web.survey.page import (
     CONTENT_TYPES,
-    SCRIPTS,
-    STYLES,
-    build_page,
     hash_files,
+    page_files,
     page_headers,
-    read_file,
 )
 from deniable.surveys.collect.collection import SurveyCollection
 from deniable.surveys.collect.store.batches import ReportBatch
@@ -74,16 +71,11 @@ def respondent_files(manifest: Manifest) -> dict[str, PageFile]:
     """The respondent's page in each language, and its files, by their path below the survey's
     address. They depend on the manifest alone. With an origin, the page that can be saved too.
     """
-    html = CONTENT_TYPES[".html"]
-    files = {
-        f"?language={language}": PageFile(build_page(manifest, language=language), html)
-        for language in manifest.languages
+    return {
+        name: PageFile(content, kind)
+        for name, (content, kind) in page_files(manifest).items()
+        if name != "manifest.json"  # it has a route of its own, which any origin may read
     }
-    files[""] = files[f"?language={manifest.languages[0]}"]
-    for name in (*SCRIPTS, *STYLES):
-        kind = CONTENT_TYPES[f".{name.rpartition('.')[2]}"]
-        files[name] = PageFile(read_file(name), kind)
-    return files
 
 
 def hash_pages(manifest: Manifest) -> dict[str, Any]:

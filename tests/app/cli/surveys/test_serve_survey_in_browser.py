@@ -73,3 +73,35 @@ def test_a_saved_file_sends_to_the_server(invited, run, folder, chromium):
     outside = {url for url in requests if not url.startswith("file://")}
     assert outside == {f"{origin}/s/s/exchange", f"{origin}/s/s/report"}
     assert sent in close()[1]
+
+
+@pytest.mark.needs("chromium")
+def test_the_page_offers_itself_as_a_file(invited, folder, chromium):
+    link, origin, close = invited
+    context = chromium.new_context()
+    page = context.new_page()
+    page.goto(f"{origin}/s/s")
+    with page.expect_download() as download:
+        page.click("footer a[download]")
+    download.value.save_as(folder / "saved.html")
+    page.clock.install()
+    page.goto(f"file://{folder / 'saved.html'}#{link.partition('#')[2]}")
+    sent = answer(page)
+    context.close()
+    assert sent in close()[1]
+
+
+@pytest.mark.needs("chromium")
+def test_a_page_that_is_open_when_the_survey_closes_says_so(invited, run, chromium):
+    link, _, _ = invited
+    context = chromium.new_context()
+    page = context.new_page()
+    page.clock.install()
+    page.goto(link)
+    page.click("[data-part=begin]")
+    page.click("fieldset[data-question=a] label[data-option] >> nth=0")
+    assert run("survey", "close", "s.toml")[0] == 0
+    page.click("[data-part=send]")
+    page.clock.fast_forward(61_000)
+    page.wait_for_selector("[data-note=sent-refused]:visible")
+    context.close()

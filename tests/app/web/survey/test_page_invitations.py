@@ -100,6 +100,42 @@ class TestPasses:
         assert tokens == ["0", "f"]
 
 
+def test_a_report_of_someone_else_that_waits_is_sent_and_blocks_nobody(chromium):
+    manifest = manifest_of(mode="token")
+    with StubServer.of_survey(manifest) as server:
+        server.status = 503
+        page = open_page(chromium, f"{server.address}#{'a' * 32}.{manifest.hash}")
+        begin(page)
+        answer(page, doped=1)
+        page.click("[data-part=send]")
+        page.wait_for_selector("[data-note=sent-later]:not([hidden])")
+        page.close()
+        server.status = 200
+        second = page.context.new_page()
+        second.goto(f"{server.address}#{'b' * 32}.{manifest.hash}")
+        begin(second)
+        answer(second, doped=0)
+        send(second)
+        tokens = {json.loads(body)["token"][0] for body in server.sent()}
+        assert tokens == {"a", "b"}
+        assert second.evaluate("() => recall().pending") == []
+
+
+def test_after_a_refusal_no_second_report_is_drawn(chromium):
+    """A host that refuses reports must not get other coins for the same answer."""
+    manifest = manifest_of(mode="token")
+    with StubServer.of_survey(manifest) as server:
+        server.status = 403
+        page = open_page(chromium, f"{server.address}#{'a' * 32}.{manifest.hash}")
+        begin(page)
+        answer(page, doped=1)
+        page.click("[data-part=send]")
+        page.wait_for_selector("[data-note=sent-refused]:not([hidden])")
+        page.reload()
+        page.wait_for_selector("[data-note=sent-before]:not([hidden])")
+        assert len(server.sent()) == 1
+
+
 NO_SUBTLE = "Object.defineProperty(crypto, 'subtle', { value: undefined })"
 
 

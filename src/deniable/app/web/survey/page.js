@@ -4,7 +4,7 @@
    what the coins gave is stored, until the host has acknowledged it. */
 
 const MINUTE = 60_000;
-const IDLE = 90_000; // after so long without a touch a kiosk starts again
+const IDLE = 90_000; // then a kiosk starts again
 const RETRY = 20_000;
 
 const manifestText = document.getElementById("manifest").textContent;
@@ -13,8 +13,8 @@ const { hash, address } = document.documentElement.dataset;
 const KEY = `deniable ${hash}`;
 const pristine = document.querySelector("main").cloneNode(true);
 
-let memory = {}; // used where the browser has no storage
-let timer, idleTimer, sending, mine;
+let memory = {}; // where there is no storage
+let timer, idleTimer, mine;
 
 const find = (selector, where = document) => where.querySelector(selector);
 const findAll = (selector, where = document) => [...where.querySelectorAll(selector)];
@@ -24,7 +24,7 @@ const comesBack = (status) => !status || status === 429 || status >= 500;
 // What this device remembers: the question drawn, a pass, reports that wait. Never an answer.
 function recall() {
   try {
-    return JSON.parse(localStorage.getItem(KEY)) ?? {};
+    return JSON.parse(localStorage.getItem(KEY)) ?? memory;
   } catch {
     return memory;
   }
@@ -39,20 +39,19 @@ function keep(area, value) {
   try {
     area().setItem(KEY, JSON.stringify(value));
   } catch {
-    // a browser may refuse; the memory of the page has it
+    // then the memory of this page has it
   }
 }
 
 // The invitation in the address: a token of 32 digits, the manifest's hash of 64. It is removed.
 function takeInvitation() {
   const parts = location.hash.match(/[0-9a-f]+/g) ?? [];
-  const given = parts.find((part) => part.length === 32 || part.length === 64);
+  const [token, hash] = [32, 64].map((size) => parts.find((part) => part.length === size));
   try {
-    if (!given) return JSON.parse(sessionStorage.getItem(KEY)) ?? {};
+    if (!token && !hash) return JSON.parse(sessionStorage.getItem(KEY)) ?? {};
   } catch {
     return {};
   }
-  const [token, hash] = [32, 64].map((size) => parts.find((part) => part.length === size));
   history.replaceState(null, "", location.pathname + location.search);
   keep(() => sessionStorage, { token, hash });
   return { token, hash };
@@ -91,7 +90,7 @@ function showNote(group, name) {
   }
 }
 
-// Which private questions this person gets: all, or one that the device draws.
+// The private questions that this person gets: all, or one that the device draws.
 function askedPrivately() {
   const all = manifest.questions.filter((question) => question.private);
   if (manifest.collection === "everyone-answers-all") return all;
@@ -130,7 +129,7 @@ function prepareQuestions(asked) {
   updateConditions();
 }
 
-// "Prefer not to say" empties the other fields of its question, and the other way round.
+// "Prefer not to say" empties the other fields of its question, and they empty it.
 function onInput(event) {
   const field = event.target.closest("fieldset");
   const declined = find("[data-declines]", field);
@@ -146,7 +145,6 @@ function onInput(event) {
   updateConditions();
 }
 
-// Questions that depend on a public answer.
 function updateConditions() {
   for (const question of manifest.questions) {
     if (question.ask_if && fieldOf(question)) fieldOf(question).hidden = !isAsked(question);
@@ -210,6 +208,7 @@ function forgetAnswers() {
     input.checked = false;
     if (input.type === "text" || input.type === "select-one") input.value = "";
   }
+  updateConditions();
 }
 
 // Adds chance, forgets the answers, and hands the report over for sending.
@@ -219,41 +218,43 @@ function addChanceAndSend() {
   forgetAnswers();
   find('[data-step="questions"]').remove();
   const envelope = { report: writeReport(manifest, hash, reports) };
-  const { pass, token, pending = [] } = recall();
+  const { pass, token, person, pending = [] } = recall();
   if (manifest.mode === "pass") envelope.pass = pass;
   if (manifest.mode === "token") envelope.token = token;
   const wait = manifest.mode === "pass" ? Number(drawBelow(BigInt(MINUTE), systemBits)) : 0;
   mine = JSON.stringify(envelope);
-  pending.push({ body: mine, due: Date.now() + wait });
+  pending.push({ body: mine, person, due: Date.now() + wait });
   remember({ pending });
   show("done");
   showNote("sent", wait ? "waiting" : "sending");
   deliver();
 }
 
-// Sends what waits. What fails stays, and is sent later byte for byte.
-async function deliver() {
+// Sends what waits, from one tab at a time. What fails stays, and is sent later byte for byte.
+function deliver() {
+  const { locks } = navigator;
+  return locks ? locks.request(`${KEY} send`, deliverFirst) : deliverFirst();
+}
+
+async function deliverFirst() {
   clearTimeout(timer);
-  const [first] = recall().pending ?? [];
-  if (!first || sending) return;
+  const { pending: [first] = [], person } = recall();
+  if (!first) return;
   const wait = Math.min(first.due - Date.now(), MINUTE);
   if (wait > 0) {
     timer = setTimeout(deliver, wait);
     return;
   }
-  sending = true;
   const status = await post("report", first.body).then((answer) => answer.status, () => 0);
-  sending = false;
   if (comesBack(status)) {
     showNote("sent", "later");
     timer = setTimeout(deliver, RETRY);
     return;
   }
   remember({ pending: recall().pending.slice(1) });
-  if (status === 200) {
+  if (manifest.kiosk ? mine === first.body : first.person === person) {
+    // Also after a refusal: a second report, with other coins, would tell more.
     remember({ sent: !manifest.kiosk, pass: undefined, token: undefined });
-  }
-  if (!manifest.kiosk || mine === first.body) {
     named("bytes").textContent = JSON.parse(first.body).report;
     named("receipt").hidden = status !== 200;
     showNote("sent", status === 200 ? "sent" : "refused");
@@ -267,8 +268,6 @@ function post(path, body) {
     body,
     headers: { "Content-Type": "text/plain" },
     credentials: "omit",
-    cache: "no-store",
-    referrerPolicy: "no-referrer",
   });
 }
 
@@ -344,12 +343,6 @@ function showTally(list, names, counts) {
   list.replaceChildren(...rows);
 }
 
-function prepareQuiz() {
-  for (const input of findAll("[data-quiz]")) {
-    input.addEventListener("change", () => showNote("quiz", input.dataset.quiz));
-  }
-}
-
 // A kiosk starts again for the next person. What waits to be sent stays.
 function startAgain() {
   clearTimeout(idleTimer);
@@ -373,21 +366,24 @@ async function start(invitation) {
   const asked = askedPrivately();
   prepareQuestions(asked);
   prepareTrial(asked[0]);
-  prepareQuiz();
+  for (const input of findAll("[data-quiz]")) {
+    input.addEventListener("change", () => showNote("quiz", input.dataset.quiz));
+  }
   named("begin").disabled = false;
   named("begin").addEventListener("click", () => begin(invitation));
   named("send").addEventListener("click", addChanceAndSend);
   named("again")?.addEventListener("click", startAgain);
-  const { pending = [], sent } = recall();
-  if (!manifest.kiosk && (sent || pending.length)) {
+  const { pending = [], person, sent } = recall();
+  const waits = pending.some((one) => one.person === person);
+  if (!manifest.kiosk && (sent || waits)) {
     find('[data-step="questions"]').remove();
     show("done");
-    showNote("sent", pending.length ? "waiting" : "before");
+    showNote("sent", waits ? "waiting" : "before");
   } else show("welcome");
   deliver();
 }
 
-// A page that the browser keeps for Back must not keep answers either.
+// A page that the browser keeps for Back keeps no answers.
 addEventListener("pagehide", forgetAnswers);
 addEventListener("online", deliver);
 for (const event of ["pointerdown", "keydown"]) addEventListener(event, watchIdle);

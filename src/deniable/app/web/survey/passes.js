@@ -84,7 +84,7 @@ function readKey(key) {
   return { n, e: BigInt(key.e), bits: n.toString(2).length, bytes: Math.ceil(n.toString(16).length / 2) };
 }
 
-// A new pass that waits for its signature, as text that can be stored. Tests give the bytes.
+// A new pass that waits for its signature, as text. Tests give the bytes.
 async function blindPass(key, given = {}) {
   const { n, e, bits, bytes } = readKey(key);
   const number = given.number ?? randomBytes(NUMBER_BYTES);
