@@ -39,7 +39,7 @@ def test_reports_by_question_are_one_batch(tmp_path):
     ("lines", "why"),
     [
         ("", "no reports"),
-        ("[1]", "Line 1 of the reports is not an object"),
+        ("[1]", "Line 1 is not an object"),
         ('{"doping":1}\n{"doping":2}', "Line 2"),
         ('{"doping":1}\n{"doping":"x"}', "Line 2: A report does not fit"),
         ('{"sport":1}', "Line 1: It is not an object with questions"),

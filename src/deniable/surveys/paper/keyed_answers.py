@@ -10,17 +10,18 @@ import csv
 import io
 import re
 import unicodedata
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
 from deniable.errors import InvalidData
-from deniable.exact.foreign_text import read_json, read_rational
+from deniable.exact.foreign_text import read_rational
 from deniable.exact.suggestions import suggest
 from deniable.surveys.questionnaire.manifest import Manifest
 from deniable.surveys.questionnaire.manifest_question import ManifestQuestion
 from deniable.surveys.questionnaire.phrases import Phrases
+from deniable.surveys.results.report_files import read_json_objects, read_text_file
 
 # Other words for "prefer not to say" that people write on paper.
 DECLINED = {
@@ -35,14 +36,8 @@ _BETWEEN_BOXES = ";"
 
 def read_keyed_answers(manifest: Manifest, path: str | Path) -> list[bytes]:
     """The reports in a .csv or .jsonl file, each as a device would have sent it."""
-    file = Path(path)
-    try:
-        text = file.read_text(encoding="utf-8-sig")
-    except OSError as problem:
-        raise InvalidData(f"{file.name} cannot be read: {problem.strerror}.") from None
-    except UnicodeDecodeError:
-        raise InvalidData(f"{file.name} is not text, written as UTF-8.") from None
-    form = "csv" if file.suffix.lower() == ".csv" else "jsonl"
+    text = read_text_file(path)
+    form = "csv" if Path(path).suffix.lower() == ".csv" else "jsonl"
     return parse_keyed_answers(manifest, text, form=form)
 
 
@@ -63,7 +58,8 @@ def parse_keyed_answers(manifest: Manifest, text: str, *, form: str = "csv") -> 
     """
     questions = {question.id: question for question in manifest.questions}
     words = {name: _answer_words(manifest, question) for name, question in questions.items()}
-    lines = _csv_lines(text) if form == "csv" else _json_lines(text)
+    lines: Iterable[tuple[int, Mapping[str, Any]]]
+    lines = _csv_lines(text) if form == "csv" else read_json_objects(text)
     reports = []
     for number, cells in lines:
         row: dict[str, Any] = {}
@@ -109,19 +105,6 @@ def _csv_lines(text: str) -> Iterator[tuple[int, Mapping[str, Any]]]:
             yield reader.line_num, dict(zip(columns, cells, strict=True))
     except csv.Error:
         raise InvalidData(f"Line {reader.line_num} is not CSV.") from None
-
-
-def _json_lines(text: str) -> Iterator[tuple[int, Mapping[str, Any]]]:
-    for number, line in enumerate(text.splitlines(), start=1):
-        if not line.strip():
-            continue
-        try:
-            row = read_json(line)
-        except ValueError:
-            row = None
-        if not isinstance(row, dict):
-            raise InvalidData(f"Line {number} is not an object in JSON.")
-        yield number, row
 
 
 def _answer_words(manifest: Manifest, question: ManifestQuestion) -> dict[str, int]:

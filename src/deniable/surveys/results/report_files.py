@@ -8,6 +8,7 @@ A file without days is one batch.
 """
 
 import json
+from collections.abc import Iterator
 from datetime import date
 from pathlib import Path
 from typing import Any
@@ -21,14 +22,36 @@ Batches = list[tuple[str, list[bytes]]]
 
 def read_report_file(manifest: Manifest, path: str | Path) -> Batches:
     """The batches of a file of JSON lines."""
+    return parse_report_lines(manifest, read_text_file(path))
+
+
+def read_text_file(path: str | Path) -> str:
+    """The text of a file in UTF-8, with or without a mark at its beginning."""
     file = Path(path)
     try:
-        text = file.read_text(encoding="utf-8")
+        return file.read_text(encoding="utf-8-sig")
     except OSError as problem:
         raise InvalidData(f"{file.name} cannot be read: {problem.strerror}.") from None
     except UnicodeDecodeError:
         raise InvalidData(f"{file.name} is not text, written as UTF-8.") from None
-    return parse_report_lines(manifest, text)
+
+
+def read_json_objects(text: str) -> Iterator[tuple[int, dict[str, Any]]]:
+    """The number and the object of every line that is not blank.
+
+    >>> list(read_json_objects('{"a": 1}\\n\\n{}'))
+    [(1, {'a': 1}), (3, {})]
+    """
+    for number, line in enumerate(text.splitlines(), start=1):
+        if not line.strip():
+            continue
+        try:
+            row = read_json(line)
+        except ValueError:
+            row = None
+        if not isinstance(row, dict):
+            raise InvalidData(f"Line {number} is not an object in JSON.")
+        yield number, row
 
 
 def parse_report_lines(manifest: Manifest, text: str, *, day: date | None = None) -> Batches:
@@ -45,22 +68,14 @@ def parse_report_lines(manifest: Manifest, text: str, *, day: date | None = None
     """
     today = (day or date.today()).isoformat()
     batches: dict[int, tuple[str, list[bytes]]] = {}
-    for number, line in enumerate(text.splitlines(), start=1):
-        if not line.strip():
-            continue
-        try:
-            row = read_json(line)
-        except ValueError:
-            row = None
-        if not isinstance(row, dict):
-            raise InvalidData(f"Line {number} of the reports is not an object in JSON.")
-        batch, batch_day = 0, today
+    for number, row in read_json_objects(text):
+        batch, batch_day, sent = 0, today, row
         if row.keys() == {"batch", "day", "report"}:
-            batch, batch_day, row = row["batch"], row["day"], row["report"]
+            batch, batch_day, sent = row["batch"], row["day"], row["report"]
         if not isinstance(batch, int) or not isinstance(batch_day, str):
             raise InvalidData(f"Line {number} of the reports has no batch and day.")
         try:
-            body = _read_body(manifest, row)
+            body = _read_body(manifest, sent)
         except InvalidData as problem:
             raise InvalidData(f"Line {number}: {problem}") from None
         first_day, bodies = batches.setdefault(batch, (batch_day, []))
