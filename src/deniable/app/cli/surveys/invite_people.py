@@ -71,7 +71,7 @@ def invitation_link(manifest: "Manifest", token: str) -> str:
     >>> from types import SimpleNamespace
     >>> manifest = SimpleNamespace(origin="https://a.example", survey="s", hash="ab" * 32)
     >>> invitation_link(manifest, "01" * 16)[:60]
-    'https://a.example/s/s#01010101010101010101010101010101.abab'
+    'https://a.example/s/s#01010101010101010101010101010101.ababa'
     """
     return f"{manifest.origin}/s/{manifest.survey}#{token}.{manifest.hash}"
 
