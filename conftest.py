@@ -4,7 +4,8 @@ import gc
 
 import pytest
 
-pytest_plugins = ["pytester", "tools.bits", "tools.needs", "tools.scheduling", "tools.sizes"]
+pytest_plugins = ["pytester", "tools.bits", "tools.browser", "tools.needs", "tools.scheduling"]
+pytest_plugins += ["tools.sizes"]
 
 # Contracts are imported by tests, not collected; their assertions explain themselves too.
 pytest.register_assert_rewrite("tests")

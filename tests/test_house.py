@@ -14,6 +14,7 @@ SOURCES = {
     path.relative_to(HOUSE).as_posix(): path.read_text(encoding="utf-8")
     for path in sorted(HOUSE.rglob("*.py"))
 }
+SCRIPTS = {path.relative_to(HOUSE).as_posix() for path in HOUSE.rglob("*.js")}
 BESIDE = {
     path.relative_to(ROOT).as_posix()
     for folder in ("tools", "benchmarks")
@@ -73,7 +74,8 @@ def test_modules_say_what_they_hold():
 
 
 def test_tests_mirror_sources():
-    assert [fault for path in TESTS for fault in guards.mirror(path, {*SOURCES, *BESIDE})] == []
+    sources = {*SOURCES, *SCRIPTS, *BESIDE}
+    assert [fault for path in TESTS for fault in guards.mirror(path, sources)] == []
 
 
 def test_every_room_holds_something():

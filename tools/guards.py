@@ -18,7 +18,16 @@ NO_RANDOM = ("exact/", "mechanisms/", "ledger/", "release/", "surveys/")
 
 # A third-party module and the file or folder (or several) that may import it.
 DRIVERS: dict[str, str | tuple[str, ...]] = {
-    "cryptography": ("exact/bits.py", "ledger/stores/signing_keys.py"),
+    "cryptography": (
+        "exact/bits.py",
+        "ledger/stores/signing_keys.py",
+        "surveys/collect/passes/",
+        "surveys/collect/store/sealing_keys.py",
+    ),
+    "fastapi": "app/server/",
+    "segno": "app/cli/surveys/",
+    "starlette": "app/server/",
+    "uvicorn": "app/server/",
     "duckdb": (
         "engines/duckdb/",
         "engines/dialect/duckdb_collations.py",
@@ -27,7 +36,13 @@ DRIVERS: dict[str, str | tuple[str, ...]] = {
     "matplotlib": "figures/",
     "narwhals": ("engines/duckdb/frames.py", "engines/duckdb/series.py"),
     "pyspark": "engines/spark/",
-    "pydantic": ("policy/file.py", "surveys/questionnaire/questionnaire.py"),
+    "pydantic": (
+        "policy/file.py",
+        "surveys/questionnaire/manifest.py",
+        "surveys/questionnaire/manifest_question.py",
+        "surveys/questionnaire/questionnaire.py",
+        "surveys/questionnaire/survey_question.py",
+    ),
     "rich": ("app/", "audit/test/progress.py"),
     "psycopg": ("engines/postgresql/engine.py", "ledger/database_journal.py"),
     "sqlalchemy": (
@@ -35,6 +50,7 @@ DRIVERS: dict[str, str | tuple[str, ...]] = {
         "ledger/stores/postgresql_store.py",
         "ledger/stores/sqlite_store.py",
         "ledger/stores/tables.py",
+        "surveys/collect/store/",
     ),
     "ibis": "engines/ibis/",
     "sqlglot": (

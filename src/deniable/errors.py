@@ -12,6 +12,9 @@
     ├── QuestionPending                 the same question is being answered for somebody else
     ├── LedgerUnavailable               the ledger cannot be read or written now
     ├── LedgerBroken                    the ledger was changed, or belongs to another policy
+    ├── CollectionUnavailable           the reports of a survey cannot be stored or read now
+    ├── CollectionClosed                a survey that takes no more reports
+    ├── InvitationRefused               a token or pass that is unknown, forged or used already
     ├── PlanRefused                     the kernel cannot prove what a plan declares
     ├── EngineFailed                    the only error after an engine has started
     ├── Unsupported                     a valid request that this loss or mechanism cannot serve
@@ -104,6 +107,18 @@ class LedgerUnavailable(DeniableError):
 
 class LedgerBroken(DeniableError):
     """The ledger was changed since it was written, or belongs to another policy."""
+
+
+class CollectionUnavailable(DeniableError):
+    """The reports of a survey cannot be stored or read now. Nothing was accepted."""
+
+
+class CollectionClosed(DeniableError):
+    """The survey has closed and takes no more reports. No pass was used up."""
+
+
+class InvitationRefused(DeniableError):
+    """A token or a pass that is unknown, forged, of another survey, or used already."""
 
 
 class PlanRefused(DeniableError):

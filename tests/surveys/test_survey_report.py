@@ -165,7 +165,9 @@ def test_the_loss_is_that_of_the_survey(made):
 
 def test_one_question_each_costs_once():
     survey = loads(
-        SURVEY.replace("epsilon = 14", 'epsilon = 1\ncollection = "one-question-each"')
+        SURVEY.replace("epsilon = 3.5\n", "").replace(
+            "epsilon = 14", 'epsilon = 1\ncollection = "one-question-each"'
+        )
     )
     found = report(survey, simulate(survey, 3000).collected)
     assert found.loss.epsilon() <= 1

@@ -12,13 +12,16 @@ from deniable.surveys.collect.simulation import SimulatedSurvey, simulate
 from deniable.surveys.collect.waves import Memory, over_waves
 from deniable.surveys.estimate.among_respondents import among_respondents
 from deniable.surveys.estimate.comparison import Difference, compare
+from deniable.surveys.estimate.confidence_sequence import share_sequence
 from deniable.surveys.estimate.crosstab import CrossTab, Independence, crosstab
+from deniable.surveys.estimate.look_rules import FoundNumber, LookRule
 from deniable.surveys.estimate.pooling import PooledPrevalence, pool
 from deniable.surveys.estimate.rappor_decoding import DecodedCandidate, decode
 from deniable.surveys.estimate.regression import Regression, logistic
 from deniable.surveys.estimate.simplex import maximum_likelihood, project_to_simplex
 from deniable.surveys.estimate.unrelated_question import UnrelatedEstimate, unrelated_question
 from deniable.surveys.estimate.weights import WeightedShare, weighted_share
+from deniable.surveys.estimate.within_groups import shares_of_all, shares_within
 from deniable.surveys.honesty.carelessness import (
     Attention,
     AttentiveAnswers,
@@ -35,23 +38,26 @@ from deniable.surveys.honesty.noncompliance import (
     two_devices,
 )
 from deniable.surveys.honesty.response_bias import ResponseBias
+from deniable.surveys.paper.keyed_answers import read_keyed_answers
+from deniable.surveys.paper.mode_pooling import PooledAnswer, pool_modes
+from deniable.surveys.paper.survey_cards import SurveyCard, write_cards
 from deniable.surveys.questionnaire.collected_reports import (
     CollectedReports,
     parse_reports,
     read_reports,
 )
 from deniable.surveys.questionnaire.designs import DesignedQuestion, design_question
-from deniable.surveys.questionnaire.lint import LintFinding, lint
+from deniable.surveys.questionnaire.lint import lint
+from deniable.surveys.questionnaire.lint_finding import LintFinding
+from deniable.surveys.questionnaire.manifest import Manifest, make_manifest, read_manifest
 from deniable.surveys.questionnaire.phrases import Phrases
-from deniable.surveys.questionnaire.questionnaire import (
-    Questionnaire,
-    SurveyQuestion,
-    load,
-    loads,
-)
+from deniable.surveys.questionnaire.questionnaire import Questionnaire, load, loads
 from deniable.surveys.questionnaire.respondent_promises import what_an_answer_proves
 from deniable.surveys.questionnaire.survey_plan import SurveyPlan, plan
+from deniable.surveys.questionnaire.survey_question import SurveyQuestion
 from deniable.surveys.questionnaire.ways_to_ask import WaysToAsk, compare_ways_to_ask
+from deniable.surveys.results.result_files import export_files, results_csv, results_json
+from deniable.surveys.results.survey_results import SurveyResults, find_results
 from deniable.surveys.survey_report import SurveyReport, report
 
 __all__ = [
@@ -63,19 +69,25 @@ __all__ = [
     "DecodedCandidate",
     "DesignedQuestion",
     "Difference",
+    "FoundNumber",
     "Independence",
     "LintFinding",
+    "LookRule",
+    "Manifest",
     "Memory",
     "Phrases",
+    "PooledAnswer",
     "PooledPrevalence",
     "Questionnaire",
     "RandomizedTable",
     "Regression",
     "ResponseBias",
     "SimulatedSurvey",
+    "SurveyCard",
     "SurveyPlan",
     "SurveyQuestion",
     "SurveyReport",
+    "SurveyResults",
     "TwoDevices",
     "UnrelatedEstimate",
     "WaysToAsk",
@@ -89,6 +101,8 @@ __all__ = [
     "crosstab",
     "decode",
     "design_question",
+    "export_files",
+    "find_results",
     "forgery",
     "if_some_deny",
     "if_some_lie",
@@ -96,21 +110,31 @@ __all__ = [
     "load",
     "loads",
     "logistic",
+    "make_manifest",
     "maximum_likelihood",
     "over_waves",
     "parse_reports",
     "plan",
     "pool",
+    "pool_modes",
     "project_to_simplex",
     "randomize",
+    "read_keyed_answers",
+    "read_manifest",
     "read_reports",
     "remove_careless_answers",
     "report",
+    "results_csv",
+    "results_json",
+    "share_sequence",
+    "shares_of_all",
+    "shares_within",
     "simulate",
     "two_devices",
     "unrelated_question",
     "weighted_share",
     "what_an_answer_proves",
+    "write_cards",
 ]
 
 

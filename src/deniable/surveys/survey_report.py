@@ -9,7 +9,7 @@ from typing import Any
 
 from deniable.errors import InvalidData, InvalidParameter
 from deniable.exact.rationals import Number, confidence_level
-from deniable.mechanisms import Estimate, Hybrid, NumberOrNot, Ordinal
+from deniable.mechanisms import Duchi, Estimate, NumberOrNot, Ordinal
 from deniable.mechanisms.local.estimate import estimate_share
 from deniable.privacy import Loss
 from deniable.surveys.collect.shuffled_collection import (
@@ -217,7 +217,7 @@ def _estimates(
     """Labels, estimates, and the index of the mean, if there is one."""
     labels, design = tuple(designed.question.labels(language, words)), designed.design
     average = words.say("mean", language)
-    if isinstance(design, Hybrid):
+    if isinstance(design, Duchi):
         return (average,), (design.estimate(reports, confidence=confidence),), 0
     if isinstance(design, NumberOrNot):
         mean = design.estimate(reports, confidence=confidence)

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from deniable.errors import InvalidData, InvalidParameter
-from deniable.mechanisms import OLH, OUE, Hybrid, NumberOrNot, Ordinal, RandomizedResponse
+from deniable.mechanisms import OLH, OUE, Duchi, NumberOrNot, Ordinal, RandomizedResponse
 from deniable.privacy import PureLoss
 from deniable.surveys import SurveyQuestion, design_question, loads
 from deniable.surveys.questionnaire.designs import design_questions, split_epsilon
@@ -28,7 +28,7 @@ def test_each_kind_gets_its_design():
     with_exit = made(kind="scale", points=5, prefer_not_to_say=True).design
     assert isinstance(with_exit, RandomizedResponse)
     assert with_exit.categories == 6
-    assert isinstance(made(kind="number", low=0.0, high=10.0).design, Hybrid)
+    assert isinstance(made(kind="number", low=0.0, high=10.0).design, Duchi)
     may_decline = made(kind="number", low=0.0, high=10.0, prefer_not_to_say=True)
     assert isinstance(may_decline.design, NumberOrNot)
     with pytest.raises(InvalidParameter, match="free text"):

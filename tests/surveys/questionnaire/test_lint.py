@@ -3,7 +3,7 @@ import pytest
 from deniable.surveys import lint, loads
 from deniable.surveys.questionnaire.lint import CHECKS
 
-HEAD = 'id="s"\ntitle="t"\nepsilon={}\n'
+HEAD = 'id="s"\ntitle="t"\nwho="w"\nwhy="y"\nepsilon={}\n'
 EXIT = "prefer_not_to_say=true\n"
 
 
@@ -76,4 +76,4 @@ def test_errors_come_first_and_every_check_is_used():
     text = "waves=9\n" + GOOD + question("c", "text", "")
     levels = [one.level for one in lint(loads(text))]
     assert levels == sorted(levels)
-    assert len(CHECKS) == 9
+    assert len(CHECKS) == 13

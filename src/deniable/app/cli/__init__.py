@@ -30,6 +30,14 @@ from deniable.app.cli.commands import (
     verify,
     version,
 )
+from deniable.app.cli.surveys import (
+    invite_people,
+    page_check,
+    paper_survey,
+    publish_survey,
+    report_results,
+    serve_survey,
+)
 from deniable.app.cli.terminal_text import escape_output
 from deniable.errors import DeniableError, LedgerWarning
 
@@ -58,6 +66,14 @@ app.add_typer(price.price, name="price")
 app.command()(profile.profile)
 app.command()(prove.prove)
 app.command(context_settings={"ignore_unknown_options": True})(sql.sql)
+survey.survey.command()(serve_survey.serve)
+survey.survey.command()(invite_people.invite)
+survey.survey.command()(serve_survey.close)
+survey.survey.command()(publish_survey.publish)
+survey.survey.command()(page_check.check)
+survey.survey.command()(paper_survey.cards)
+survey.survey.command()(paper_survey.collect)
+survey.survey.command()(report_results.report)
 app.add_typer(survey.survey, name="survey")
 app.command()(tables.tables)
 app.command()(verify.verify)

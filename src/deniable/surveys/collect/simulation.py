@@ -17,7 +17,8 @@ from deniable.exact import categorical, uniform_below
 from deniable.exact.rationals import whole
 from deniable.surveys.questionnaire.collected_reports import CollectedReports
 from deniable.surveys.questionnaire.designs import design_questions
-from deniable.surveys.questionnaire.questionnaire import Questionnaire, SurveyQuestion
+from deniable.surveys.questionnaire.questionnaire import Questionnaire
+from deniable.surveys.questionnaire.survey_question import SurveyQuestion
 
 _PARTS = 10**9
 _DECLINE = 0.05

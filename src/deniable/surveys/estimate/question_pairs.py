@@ -16,7 +16,8 @@ from deniable.mechanisms import Estimate
 from deniable.surveys.estimate.crosstab import CrossTab, crosstab
 from deniable.surveys.questionnaire.collected_reports import CollectedReports
 from deniable.surveys.questionnaire.designs import DesignedQuestion
-from deniable.surveys.questionnaire.questionnaire import Questionnaire, SurveyQuestion
+from deniable.surveys.questionnaire.questionnaire import Questionnaire
+from deniable.surveys.questionnaire.survey_question import SurveyQuestion
 
 _COLUMNS, _ROWS = 12, 60
 _LISTED = ("yes-no", "single-choice", "scale")

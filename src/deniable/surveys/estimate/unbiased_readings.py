@@ -38,13 +38,17 @@ Matrix = NDArray[Any]
 class ReportReader:
     """Computes the readings of a design's reports.
 
-    `careless` is the mean reading of people who answer at random. `adds_up` says whether the
-    numbers of an answer add up to 1. `ends` are the low and high end of a number, else None.
+    `careless` is the mean reading of people who answer at random. `reach` holds the least and
+    the greatest reading of each answer, and `spread` a guess at its variance, both from the
+    design alone. `adds_up` says whether the numbers of an answer add up to 1. `ends` are the
+    low and high end of a number, else None.
     """
 
     of: Callable[[Any], Matrix]
     answers: int
     careless: Matrix
+    reach: tuple[Matrix, Matrix]
+    spread: Matrix
     adds_up: bool = True
     ends: tuple[float, float] | None = None
 
@@ -54,8 +58,8 @@ class ReportReader:
 
 
 def reader_for(design: Any) -> ReportReader:
-    """The reader of a design or of a `DesignedQuestion`. A whole number k stands for a column
-    with k answers that was not randomized.
+    """The reader of a design or of a `DesignedQuestion`; a reader is its own. A whole number k
+    stands for a column with k answers that was not randomized.
 
     >>> from deniable.mechanisms import OUE, RandomizedResponse
     >>> reader_for(RandomizedResponse(odds=3))([True]).tolist()
@@ -64,6 +68,8 @@ def reader_for(design: Any) -> ReportReader:
     >>> reader_for(oue)(oue.randomize([2, 2, 1])).shape
     (3, 4)
     """
+    if isinstance(design, ReportReader):
+        return design
     if isinstance(design, DesignedQuestion):
         return reader_for(design.design) if design.options == 1 else _box_reader(design)
     if isinstance(design, int):
@@ -75,7 +81,10 @@ def reader_for(design: Any) -> ReportReader:
     if isinstance(design, FrequencyOracle):
         p, q, k = float(design.p), float(design.q), design.categories
         return ReportReader(
-            lambda reports: (design.supports(reports) - q) / (p - q), k, np.full(k, 1 / k)
+            lambda reports: (design.supports(reports) - q) / (p - q),
+            k,
+            np.full(k, 1 / k),
+            *_two_values(np.full(k, p), np.full(k, q)),
         )
     if isinstance(design, NumericDesign) and hasattr(design, "readings"):
         low, high = _ends(design)
@@ -86,6 +95,22 @@ def reader_for(design: Any) -> ReportReader:
     )
 
 
+def scale_reader(design: Any, points: int) -> ReportReader:
+    """The reader of a scale from 1 to `points` as of a number, for its mean. Answers after the
+    points decline.
+
+    >>> from deniable.mechanisms import RandomizedResponse
+    >>> reader_of_points = scale_reader(RandomizedResponse(odds=3, categories=2), 2)
+    >>> reader_of_points([1]).tolist(), reader_of_points.ends
+    ([[-0.5, 1.5]], (1.0, 2.0))
+    """
+    columns = np.linalg.inv(channel_of(design))
+    part = np.linspace(0, 1, points)
+    said = columns[:points]
+    ends = np.stack([(1 - part) @ said, part @ said])
+    return _numbered_reader(np.concatenate([ends, columns[points:]]), (1.0, float(points)))
+
+
 def _numbered_reader(columns: Matrix, ends: tuple[float, float] | None = None) -> ReportReader:
     """A reader of numbered reports, from one column of readings for each report."""
     many, k = columns.shape[1], columns.shape[0]
@@ -93,9 +118,17 @@ def _numbered_reader(columns: Matrix, ends: tuple[float, float] | None = None) -
         lambda reports: columns[:, _report_numbers(reports, many)].T,
         k,
         np.full(k, 1 / k),
+        (columns.min(axis=1), columns.max(axis=1)),
+        columns.var(axis=1),
         True,
         ends,
     )
+
+
+def _two_values(p: Matrix, q: Matrix) -> tuple[tuple[Matrix, Matrix], Matrix]:
+    """Reach and spread of readings that are (supported - q) / (p - q)."""
+    values = np.stack([-q, 1 - q]) / (p - q)
+    return (values.min(axis=0), values.max(axis=0)), q * (1 - q) / (p - q) ** 2
 
 
 def _report_numbers(reports: Any, many: int) -> NDArray[np.int64]:
@@ -116,6 +149,7 @@ def _box_reader(designed: DesignedQuestion) -> ReportReader:
         lambda reports: (designed.boxes(reports) - q) / (p - q),
         designed.options,
         careless,
+        *_two_values(p, q),
         False,
     )
 

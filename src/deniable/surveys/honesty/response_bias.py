@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from deniable.errors import InvalidParameter
-from deniable.mechanisms import Estimate, Hybrid, NumberOrNot, Ordinal
+from deniable.mechanisms import Duchi, Estimate, NumberOrNot, Ordinal
 from deniable.surveys.honesty.carelessness import (
     Attention,
     AttentiveAnswers,
@@ -106,7 +106,7 @@ def _as_estimates(
 ) -> list[tuple[float, float]]:
     """Values and errors, in the order of the question's estimates."""
     listed = list(zip(cleaned.shares.tolist(), cleaned.standard_error.tolist(), strict=True))
-    if isinstance(designed.design, Hybrid):
+    if isinstance(designed.design, Duchi):
         return [cleaned.mean()]
     if isinstance(designed.design, NumberOrNot):
         return [cleaned.mean(), listed[2]]
@@ -122,7 +122,7 @@ def _as_estimates(
 def _ends(designed: DesignedQuestion, estimates: int) -> list[tuple[float, float]]:
     """The range of each estimate."""
     design = designed.design
-    if isinstance(design, Hybrid | NumberOrNot):
+    if isinstance(design, Duchi | NumberOrNot):
         mean = (float(design.low), float(design.high))
         return [mean, *([(0.0, 1.0)] * (estimates - 1))]
     if isinstance(design, Ordinal):

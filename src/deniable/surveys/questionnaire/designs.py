@@ -6,8 +6,11 @@
 | one of k | randomized response while k < 3 odds + 2, then OUE, beyond 1,000 answers OLH |
 | several of d | all options at once as one of 2**d answers, or each option by itself, whichever
   errs less; "prefer not to say" is one more answer, or one more option |
-| scale | ordinal; randomized response if "prefer not to say" is one of the answers |
-| number | the hybrid of one bit and piecewise; `NumberOrNot` if people may decline |
+| scale | ordinal; as one of k if it has more than 12 points, or "prefer not to say" |
+| number | one bit (`Duchi`); `NumberOrNot` if people may decline |
+
+Every design is a channel of whole numbers, which a phone draws exactly. So none adds continuous
+noise. A question that declares a design by name, or its odds, gets that.
 
 "Prefer not to say" is one of the answers that go through the design, so it is as private as any
 other answer.
@@ -21,13 +24,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from deniable.errors import InvalidData, InvalidParameter
-from deniable.mechanisms import OLH, OUE, Hybrid, NumberOrNot, Ordinal, RandomizedResponse
-from deniable.mechanisms.epsilon_or_odds import odds_below
+from deniable.exact.rationals import rational
+from deniable.mechanisms import OLH, OUE, Duchi, NumberOrNot, Ordinal, RandomizedResponse
+from deniable.mechanisms.epsilon_or_odds import odds_of, rate
 from deniable.mechanisms.local.answers import read_answers
 from deniable.mechanisms.local.oue import crossover
 from deniable.privacy import Loss
-from deniable.surveys.questionnaire.questionnaire import Questionnaire, SurveyQuestion
+from deniable.surveys.questionnaire.declared_designs import declared_response
+from deniable.surveys.questionnaire.questionnaire import Questionnaire
+from deniable.surveys.questionnaire.survey_question import SurveyQuestion
 
+_MOST_ORDINAL = 12  # points of a scale; the weights of more would not fit on a page
 _MOST_JOINT = 6  # options that are randomized at once: 64 answers
 _MANY = 1000
 
@@ -48,7 +55,7 @@ class DesignedQuestion:
     def channel(self) -> RandomizedResponse | None:
         """The yes/no channel of one answer (or option); None if the question is for a mean."""
         design = self.design
-        if isinstance(design, Hybrid | NumberOrNot | Ordinal):
+        if isinstance(design, Duchi | NumberOrNot | Ordinal):
             return None
         if self.joint:  # half of all sets hold a given option; the true set gains p - q
             by_chance = design.q * 2 ** (len(self.question.options) - 1)
@@ -93,36 +100,37 @@ class DesignedQuestion:
 def design_question(question: SurveyQuestion, epsilon: Fraction) -> DesignedQuestion:
     """Chooses the design of one private question at an epsilon.
 
-    >>> from deniable.surveys.questionnaire.questionnaire import SurveyQuestion
+    >>> from deniable.surveys.questionnaire.survey_question import SurveyQuestion
     >>> designed = design_question(SurveyQuestion(id="a", kind="yes-no", text="?"), Fraction(1))
     >>> type(designed.design).__name__, designed.loss.epsilon()
     ('RandomizedResponse', 1.0)
     """
     k = question.answers
+    strength = _strength(question, epsilon)
     match question.kind:
+        case "yes-no" if question.design is not None:
+            return _with_design(question, declared_response(question.design), "as declared")
         case "yes-no":
             why = "randomized response: the best for few answers"
-            return _with_design(
-                question, RandomizedResponse(epsilon=epsilon, categories=k), why
-            )
+            return _with_design(question, RandomizedResponse(**strength, categories=k), why)
         case "single-choice":
-            return _design_choice(question, epsilon, k)
-        case "scale" if question.prefer_not_to_say:
-            return _design_choice(question, epsilon, k)
+            return _design_choice(question, strength, k)
+        case "scale" if question.prefer_not_to_say or k > _MOST_ORDINAL:
+            return _design_choice(question, strength, k)
         case "scale":
             why = "ordinal: reports are near the true answer, so means err less"
-            return _with_design(question, Ordinal(epsilon=epsilon, categories=k), why)
+            return _with_design(question, Ordinal(**strength, categories=k), why)
         case "multiple-choice":
-            return _design_multiple_choice(question, epsilon)
+            return _design_multiple_choice(question, strength)
         case "number":
             assert question.low is not None
             assert question.high is not None
             limits = {"low": question.low, "high": question.high, "step": question.step}
             if question.prefer_not_to_say:
                 why = "one of low, high and not said; a number is rounded to an end at random"
-                return _with_design(question, NumberOrNot(epsilon=epsilon, **limits), why)
-            why = "hybrid: one bit or a window, chosen by a coin; good for means"
-            return _with_design(question, Hybrid(epsilon=epsilon, **limits), why)
+                return _with_design(question, NumberOrNot(**strength, **limits), why)
+            why = "one bit: a number is rounded to an end at random; good for means"
+            return _with_design(question, Duchi(**strength, **limits), why)
     raise InvalidParameter(
         f"{question.id}: free text cannot be randomized and may identify its writer. "
         'Offer a closed list of options, with "other" among them.'
@@ -132,7 +140,8 @@ def design_question(question: SurveyQuestion, epsilon: Fraction) -> DesignedQues
 def split_epsilon(survey: Questionnaire) -> dict[str, Fraction]:
     """The epsilon of each private question: its own, or an equal part of the rest.
 
-    If each person gets one question at random, each question has the whole epsilon.
+    If each person gets one question at random, a question without its own has the whole
+    epsilon.
 
     >>> from deniable.surveys.questionnaire.questionnaire import loads
     >>> two = '[[questions]]\\nkind="yes-no"\\ntext="?"\\nid="'
@@ -141,14 +150,11 @@ def split_epsilon(survey: Questionnaire) -> dict[str, Fraction]:
     ... )
     {'a': Fraction(1, 1), 'b': Fraction(2, 1)}
     """
+    declared = {question.id: question.declared_epsilon for question in survey.private}
+    own = {name: epsilon for name, epsilon in declared.items() if epsilon is not None}
     if survey.collection == "one-question-each":
-        return {question.id: survey.total_epsilon for question in survey.private}
-    own = {
-        question.id: Fraction(repr(question.epsilon))
-        for question in survey.private
-        if question.epsilon
-    }
-    rest = [question.id for question in survey.private if question.epsilon is None]
+        return {name: own.get(name, survey.total_epsilon) for name in declared}
+    rest = declared.keys() - own.keys()
     each = (survey.total_epsilon - sum(own.values())) / len(rest) if rest else Fraction(0)
     return {question.id: own.get(question.id, each) for question in survey.private}
 
@@ -165,20 +171,32 @@ def _with_design(question: SurveyQuestion, design: Any, why: str) -> DesignedQue
     return DesignedQuestion(question, design, design.loss, why)
 
 
-def _design_choice(question: SurveyQuestion, epsilon: Fraction, k: int) -> DesignedQuestion:
-    if k <= crossover(odds_below(epsilon)):
+def _strength(question: SurveyQuestion, epsilon: Fraction) -> dict[str, Any]:
+    """The odds that a question declares, or else its epsilon."""
+    if question.odds is not None:
+        return {"odds": rational(question.odds)}
+    return {"epsilon": epsilon}
+
+
+def _design_choice(
+    question: SurveyQuestion, strength: dict[str, Any], k: int
+) -> DesignedQuestion:
+    if k <= crossover(odds_of(strength.get("epsilon"), strength.get("odds"))):
         why = "randomized response: the best for few answers"
-        return _with_design(question, RandomizedResponse(epsilon=epsilon, categories=k), why)
+        return _with_design(question, RandomizedResponse(**strength, categories=k), why)
     if k <= _MANY:
         why = "one bit for each answer (OUE): errs less when there are many answers"
-        return _with_design(question, OUE(epsilon=epsilon, categories=k), why)
+        return _with_design(question, OUE(**strength, categories=k), why)
     why = "local hashing (OLH): as good as one bit for each answer, with shorter reports"
-    return _with_design(question, OLH(epsilon=epsilon, categories=k), why)
+    return _with_design(question, OLH(**strength, categories=k), why)
 
 
-def _design_multiple_choice(question: SurveyQuestion, epsilon: Fraction) -> DesignedQuestion:
+def _design_multiple_choice(
+    question: SurveyQuestion, strength: dict[str, Any]
+) -> DesignedQuestion:
     """All options at once, or each by itself, whichever errs less at a share of 10 %."""
     d, boxes = len(question.options), question.answers
+    epsilon = rate(strength.get("epsilon"), strength.get("odds"))  # ln(odds), rounded down
     single = RandomizedResponse(epsilon=epsilon / boxes)
     separate = DesignedQuestion(
         question,
@@ -190,7 +208,7 @@ def _design_multiple_choice(question: SurveyQuestion, epsilon: Fraction) -> Desi
     if d > _MOST_JOINT:
         return separate
     sets = 2**d + question.prefer_not_to_say
-    whole = RandomizedResponse(epsilon=epsilon, categories=sets)
+    whole = RandomizedResponse(**strength, categories=sets)
     why = f"all options at once, as one of {sets} answers"
     joint = DesignedQuestion(question, whole, whole.loss, why, boxes, True)
     joint_variance, separate_variance = (

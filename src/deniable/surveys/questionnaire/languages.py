@@ -4,7 +4,10 @@ A test checks that every language has every word, and every sentence the same fi
 languages use the English words, and `lint` warns, until the questionnaire gives `[words]`.
 """
 
+from deniable.surveys.questionnaire.page_words import english, french, german, spanish
+
 ENGLISH = {
+    **english.PAGE,
     "yes": "yes",
     "no": "no",
     "prefer_not_to_say": "prefer not to say",
@@ -45,6 +48,7 @@ ENGLISH = {
 }
 
 GERMAN = {
+    **german.PAGE,
     "yes": "ja",
     "no": "nein",
     "prefer_not_to_say": "keine Angabe",
@@ -85,6 +89,7 @@ GERMAN = {
 }
 
 FRENCH = {
+    **french.PAGE,
     "yes": "oui",
     "no": "non",
     "prefer_not_to_say": "je préfère ne pas répondre",
@@ -126,6 +131,7 @@ FRENCH = {
 }
 
 SPANISH = {
+    **spanish.PAGE,
     "yes": "sí",
     "no": "no",
     "prefer_not_to_say": "prefiero no contestar",

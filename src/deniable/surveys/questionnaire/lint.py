@@ -6,11 +6,16 @@ promise to respondents: such a survey must not be used. A *warning* is a likely 
 
 import math
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
-from typing import Literal
 
 from deniable.surveys.questionnaire.designs import design_question, split_epsilon
 from deniable.surveys.questionnaire.languages import built_in
+from deniable.surveys.questionnaire.lint_finding import LintFinding
+from deniable.surveys.questionnaire.page_lint import (
+    conditions,
+    page_texts,
+    untranslated_page,
+    ways_to_answer,
+)
 from deniable.surveys.questionnaire.phrases import in_language
 from deniable.surveys.questionnaire.questionnaire import Questionnaire, require_questionnaire
 from deniable.surveys.questionnaire.respondent_promises import template_name
@@ -28,20 +33,6 @@ _NAMING = (
     "geburt",
     "adresse",
 )
-
-
-@dataclass(frozen=True, slots=True)
-class LintFinding:
-    """A problem, and how to solve it."""
-
-    level: Literal["error", "warning"]
-    question: str
-    what: str
-    mend: str
-
-    def __str__(self) -> str:
-        where = f" {self.question}:" if self.question else ""
-        return f"{self.level}:{where} {self.what} {self.mend}"
 
 
 def lint(survey: Questionnaire) -> list[LintFinding]:
@@ -240,5 +231,9 @@ CHECKS: tuple[Callable[[Questionnaire], Iterator[LintFinding]], ...] = (
     wave_memory,
     shuffling,
     untranslated,
+    untranslated_page,
+    page_texts,
+    ways_to_answer,
+    conditions,
     no_private_questions,
 )

@@ -13,8 +13,26 @@ from typing import Any
 
 from deniable.errors import InvalidParameter
 from deniable.surveys.questionnaire.languages import ENGLISH, built_in
+from deniable.surveys.questionnaire.page_words.english import PAGE
 
 Text = str | dict[str, str]
+
+
+def figures_in(template: str) -> set[str]:
+    """The figures in a template. A figure with a format or an attribute counts as wrong.
+
+    >>> figures_in("at most {odds} to 1")
+    {'odds'}
+    """
+    try:
+        parts = list(Formatter().parse(template))
+    except ValueError:  # an unmatched brace
+        return set()
+    fields = [part for part in parts if part[1] is not None]
+    if any(form or how for _, _, form, how in fields):
+        return set()
+    return {str(field) for _, field, _, _ in fields}
+
 
 FIGURES = {
     "about": {"number"},
@@ -30,7 +48,7 @@ FIGURES = {
     "proof_choice": {"p", "q", "others", "odds"},
     "proof_boxes": {"p", "q", "box_odds", "boxes", "odds"},
     "proof_other": {"odds"},
-}
+} | {name: figures for name, text in PAGE.items() if (figures := figures_in(text))}
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,19 +96,3 @@ def in_language(text: Text, language: str) -> str:
     'Alter'
     """
     return text if isinstance(text, str) else text[language]
-
-
-def figures_in(template: str) -> set[str]:
-    """The figures in a template. A figure with a format or an attribute counts as wrong.
-
-    >>> figures_in("at most {odds} to 1")
-    {'odds'}
-    """
-    try:
-        parts = list(Formatter().parse(template))
-    except ValueError:  # an unmatched brace
-        return set()
-    fields = [part for part in parts if part[1] is not None]
-    if any(form or how for _, _, form, how in fields):
-        return set()
-    return {str(field) for _, field, _, _ in fields}

@@ -6,105 +6,20 @@ respondents are promised. Everything here is public.
 
 import tomllib
 from collections.abc import Iterator
+from datetime import date
 from fractions import Fraction
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Any, Literal
 from unicodedata import category
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+from pydantic import Field, ValidationError, field_validator, model_validator
 
 from deniable.errors import InvalidParameter
 from deniable.exact.foreign_text import read_json
 from deniable.exact.rationals import rational
 from deniable.exact.suggestions import did_you_mean
 from deniable.surveys.questionnaire.phrases import Phrases, Text, in_language
-
-Kind = Literal["yes-no", "single-choice", "multiple-choice", "scale", "number", "text"]
-Name = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_-]*$", max_length=64)]
-
-_ENGLISH = Phrases()
-
-
-class StrictModel(BaseModel):
-    """Values are not converted, unknown keys are refused, and instances are frozen."""
-
-    model_config = ConfigDict(strict=True, extra="forbid", frozen=True)
-
-
-class AskCondition(StrictModel):
-    """A question is asked only after this answer to that question."""
-
-    question: Name
-    answer: str
-
-
-class SurveyQuestion(StrictModel):
-    """One question. `private` answers are randomized; others are sent as they are.
-
-    `expected` is a guess at the shares of the answers, used only for plans and simulations. For
-    a number it is the share of people who prefer not to say.
-    """
-
-    id: Name
-    kind: Kind
-    text: Text
-    private: bool = True
-    options: list[Text] = []
-    points: int | None = Field(default=None, ge=2, le=100)
-    low: float | None = None
-    high: float | None = None
-    step: float = 1
-    prefer_not_to_say: bool = False
-    epsilon: float | None = Field(default=None, gt=0)
-    expected: list[float] = []
-    anchor: bool = False
-    ask_if: AskCondition | None = None
-
-    @model_validator(mode="after")
-    def _check(self) -> "SurveyQuestion":
-        if self.kind in ("single-choice", "multiple-choice") and len(self.options) < 2:
-            raise ValueError("a choice needs two or more `options`")
-        if self.kind not in ("single-choice", "multiple-choice") and self.options:
-            raise ValueError("only single-choice and multiple-choice have `options`")
-        if self.kind == "scale" and self.points is None:
-            raise ValueError("a scale needs `points`, for example 5")
-        if self.kind == "number" and (self.low is None or self.high is None):
-            raise ValueError("a number needs `low` and `high`: answers are clipped to them")
-        if self.anchor and (self.kind != "yes-no" or self.prefer_not_to_say):
-            raise ValueError(
-                "an anchor is a yes-no question whose true answer is always no, without "
-                "`prefer_not_to_say`"
-            )
-        if self.expected and len(self.expected) != self.answers:
-            raise ValueError(f"`expected` needs {self.answers} shares, one for each answer")
-        if any(not 0 <= share <= 1 for share in self.expected):
-            raise ValueError("`expected` must hold shares from 0 to 1")
-        if (
-            self.kind not in ("multiple-choice", "number")
-            and self.expected
-            and abs(sum(self.expected) - 1) > 1e-9
-        ):
-            raise ValueError("the shares in `expected` must add up to 1")
-        return self
-
-    @property
-    def answers(self) -> int:
-        """How many answers can be listed. For a multiple choice this is the number of boxes, of
-        which "prefer not to say" is the last."""
-        listed = {"yes-no": 2, "scale": self.points or 0, "number": 0, "text": 0}
-        return listed.get(self.kind, len(self.options)) + self.prefer_not_to_say
-
-    def labels(self, language: str, words: Phrases = _ENGLISH) -> list[str]:
-        """The labels of the answers, in the order of their numbers."""
-        match self.kind:
-            case "yes-no":
-                labels = [words.say("no", language), words.say("yes", language)]
-            case "scale":
-                labels = [str(point + 1) for point in range(self.points or 0)]
-            case _:
-                labels = [in_language(option, language) for option in self.options]
-        declined = words.say("prefer_not_to_say", language)
-        return labels + [declined] * self.prefer_not_to_say
+from deniable.surveys.questionnaire.survey_question import Name, StrictModel, SurveyQuestion
 
 
 class Shuffler(StrictModel):
@@ -129,6 +44,11 @@ class Shuffler(StrictModel):
 class Questionnaire(StrictModel):
     """A survey: its questions, and the epsilon that all answers of one person may cost.
 
+    `who` asks and `why` are shown first on the page. `mode` is how people are let in: by an
+    open link, by an invitation that the host could link to the report, or by a blind pass that
+    nobody can link. Results are final at the first batch after `planned_people` reports, or
+    after the day `closes`. A `kiosk` forgets everything between two people.
+
     >>> survey = loads('''
     ... id = "doping-2026"
     ... title = "Doping in triathlon"
@@ -144,13 +64,19 @@ class Questionnaire(StrictModel):
 
     id: Name
     title: Text
+    who: Text = ""
+    why: Text = ""
     epsilon: float = Field(gt=0)
     collection: Literal["everyone-answers-all", "one-question-each"] = "everyone-answers-all"
     languages: list[str] = Field(default=["en"], min_length=1)
     questions: list[SurveyQuestion] = Field(min_length=1)
+    mode: Literal["open", "token", "pass"] = "open"
+    kiosk: bool = False
+    planned_people: int | None = Field(default=None, ge=1)
+    closes: date | None = None
     waves: int = Field(default=1, ge=1)
     shuffler: Shuffler | None = None
-    words: dict[str, Text] = {}
+    words: dict[str, Text] = Field(default_factory=dict)
 
     @model_validator(mode="after")
     def _check(self) -> "Questionnaire":
@@ -169,19 +95,33 @@ class Questionnaire(StrictModel):
             if missing or (isinstance(text, str) and len(self.languages) > 1):
                 lacks = ", ".join(missing or self.languages)
                 raise ValueError(f"{where} must be given in each language; missing: {lacks}")
-        own = [question.epsilon for question in self.private if question.epsilon is not None]
-        needed, rest = sum(map(rational, own)), len(self.private) - len(own)
-        if self.collection == "everyone-answers-all" and (
-            needed > self.total_epsilon or (rest and needed == self.total_epsilon)
-        ):
+        self._check_epsilon()
+        return self
+
+    def _check_epsilon(self) -> None:
+        declared = [question.declared_epsilon for question in self.private]
+        own = [epsilon for epsilon in declared if epsilon is not None]
+        if self.collection == "one-question-each":
+            needed, rest = max(own, default=Fraction(0)), 0
+        else:
+            needed, rest = sum(own, Fraction(0)), len(declared) - len(own)
+        if needed > self.total_epsilon or (rest and needed == self.total_epsilon):
             raise ValueError(
                 f"the questions ask for epsilon {float(needed):g}, and {rest} more need a "
                 f"part, but the survey has only {self.epsilon:g}"
             )
-        return self
+
+    @field_validator("closes", mode="before")
+    @classmethod
+    def _read_day(cls, day: Any) -> Any:
+        """JSON has no dates, so a day may be text: 2026-12-31."""
+        return date.fromisoformat(day) if isinstance(day, str) else day
 
     def _texts(self) -> Iterator[tuple[str, Text]]:
         yield "`title`", self.title
+        for name, text in (("`who`", self.who), ("`why`", self.why)):
+            if text:
+                yield name, text
         for question in self.questions:
             yield f"`text` of {question.id}", question.text
             for option in question.options:
@@ -209,6 +149,10 @@ class Questionnaire(StrictModel):
     @property
     def _separated(self) -> bool:
         return self.shuffler is not None and self.shuffler.separates
+
+    def in_languages(self, text: Text) -> dict[str, str]:
+        """A text in every language of the survey."""
+        return {language: in_language(text, language) for language in self.languages}
 
     @property
     def wording(self) -> Phrases:

@@ -13,7 +13,7 @@ import numpy as np
 from deniable import price
 from deniable.errors import InvalidParameter
 from deniable.exact.rationals import Number, rational
-from deniable.mechanisms import Hybrid, NumberOrNot, Ordinal
+from deniable.mechanisms import Duchi, NumberOrNot, Ordinal
 from deniable.surveys.questionnaire.designs import DesignedQuestion, design_questions
 from deniable.surveys.questionnaire.questionnaire import Questionnaire, require_questionnaire
 from deniable.surveys.questionnaire.ways_to_ask import WaysToAsk, compare_ways_to_ask
@@ -188,9 +188,9 @@ def _spread(designed: DesignedQuestion) -> float:
     return worst / float(design.high - design.low) ** 2
 
 
-def _coin_variance(design: Hybrid | Ordinal) -> float:
+def _coin_variance(design: Duchi | Ordinal) -> float:
     """The largest variance that coins add to one answer, in squares of the range."""
-    if isinstance(design, Hybrid):
+    if isinstance(design, Duchi):
         ends = [design.variance(x, respondents=1) for x in (design.low, design.high)]
         return max(ends) / float(design.high - design.low) ** 2
     channel = np.array(design.matrix, dtype=float)

@@ -1,4 +1,4 @@
-"""`deniable survey`: draft, plan, check, rehearse and read a survey."""
+"""`deniable survey`: draft, plan, check and rehearse a survey. Others add more commands."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -9,12 +9,9 @@ import deniable as dp
 from deniable.app.cli.argument_values import parse_decimal
 
 if TYPE_CHECKING:
-    from rich.console import Console
     from rich.table import Table
 
-    from deniable.surveys import SurveyPlan, SurveyReport
-    from deniable.surveys.estimate.question_pairs import QuestionPair
-    from deniable.surveys.survey_report import QuestionResult
+    from deniable.surveys import SurveyPlan
 
 survey = typer.Typer(
     help="Surveys with coins: draft, plan, check, rehearse and read them.",
@@ -24,17 +21,14 @@ survey = typer.Typer(
 File = Annotated[
     Path, typer.Argument(help="The questionnaire, .toml or .json.", metavar="FILE")
 ]
-Reports = Annotated[
-    Path, typer.Argument(help="The reports, one JSON line each.", metavar="REPORTS")
-]
 Confidence = Annotated[
     str, typer.Option(help="The confidence of the intervals.", metavar="SHARE")
 ]
 
-DELTA = 1e-6  # of the epsilons after shuffling
-
 DRAFT = """id = "my-survey"
 title = "A shameful question"
+who = "Sports Research Group, University of Example"
+why = "To know how common doping is, without knowing who does it."
 epsilon = 2                               # the price of all answers of one person together
 collection = "one-question-each"          # or "everyone-answers-all", which splits epsilon
 languages = ["en"]
@@ -136,67 +130,30 @@ def lint(file: File) -> None:
 def simulate(
     file: File,
     people: Annotated[int, typer.Option(help="The number of made-up people.", min=1)],
-    out: Annotated[Path, typer.Option(help="The file of the reports.", metavar="REPORTS")],
+    out: Annotated[
+        Path | None, typer.Option(help="The file of the reports.", metavar="REPORTS")
+    ] = None,
+    send: Annotated[
+        str | None, typer.Option(help="The URL of a rehearsal to send them to.", metavar="URL")
+    ] = None,
+    invitations: Annotated[
+        Path | None, typer.Option(help="Invitations to that rehearsal.", metavar="CSV")
+    ] = None,
 ) -> None:
-    """Rehearse with made-up people, and write the reports that they would send."""
+    """Rehearse with made-up people, and write or send the reports that they would send."""
     questionnaire = dp.surveys.load(file)
+    if (out is None) == (send is None):
+        raise dp.InvalidParameter("Give either --out, a file, or --send, a URL.")
+    if send is not None:
+        from deniable.app.cli.surveys.simulated_people import send_simulated
+
+        send_simulated(questionnaire, people, send, invitations)
+        print(f"{people:,} made-up people have answered at {send}")
+        return
+    assert out is not None
     simulation = dp.surveys.simulate(questionnaire, people)
     out.write_text("\n".join(simulation.collected.lines()) + "\n", encoding="utf-8")
     print(f"{out}: {people:,} reports; read them with `deniable survey report {file} {out}`")
-
-
-@survey.command()
-def report(
-    file: File,
-    reports: Reports,
-    confidence: Confidence = "0.95",
-    pictures: Annotated[
-        Path | None, typer.Option(help="A folder for pictures.", metavar="FOLDER")
-    ] = None,
-    language: Annotated[
-        str | None, typer.Option(help="A language of the questionnaire.", metavar="LANGUAGE")
-    ] = None,
-) -> None:
-    """Show estimates with intervals, cross-tabs, and what one answer proves."""
-    questionnaire = dp.surveys.load(file)
-    collected = dp.surveys.read_reports(questionnaire, reports)
-    level = parse_decimal(confidence, "confidence")
-    results = dp.surveys.report(questionnaire, collected, confidence=level, language=language)
-    from rich.console import Console
-
-    console = Console(highlight=False)
-    console.print(f"\n[bold]{results.title}[/bold]: {results.respondents:,} respondents\n")
-    for result in results.results:
-        print_result(console, result)
-    for pair in results.pairs:
-        console.print(cross_table(pair))
-    if results.anchor:
-        console.print(results.anchor, markup=False)
-    console.print(
-        f"The report of one person costs at most epsilon {results.loss.epsilon():.4g}. "
-        "Reading it costs nothing more."
-    )
-    if results.collected != results.loss:
-        console.print(
-            f"Shuffled, it costs at most epsilon {results.collected.epsilon(DELTA):.3g} at "
-            f"delta {DELTA:g}."
-        )
-    if pictures is not None:
-        draw_pictures(results, pictures)
-
-
-def print_result(console: "Console", result: "QuestionResult") -> None:
-    """Prints the estimates of one question, and what one answer to it proves."""
-    console.print(estimate_table(result))
-    for line in result.lines():
-        console.print(line, markup=False)
-    console.print(result.sentence, markup=False)
-    if result.amplified:
-        console.print(
-            f"Shuffled with the others: epsilon {result.loss.epsilon(DELTA):.3g} at delta "
-            f"{DELTA:g}, against anyone who sees only the output of the shuffler."
-        )
-    console.print()
 
 
 COLUMN_NOTES = (
@@ -225,60 +182,6 @@ def format_power(chance: float | None) -> str:
     from deniable.exact.text_formats import percent_tenths
 
     return "-" if chance is None else percent_tenths(chance)
-
-
-def estimate_table(result: "QuestionResult") -> "Table":
-    """A row for each answer."""
-    from deniable.exact.text_formats import percent_tenths
-
-    table = empty_table(
-        result.text, "estimate", f"{result.estimates[0].confidence:.0%} interval", ""
-    )
-    for i, (label, estimate) in enumerate(zip(result.labels, result.estimates, strict=True)):
-        show = (lambda x: f"{x:.3g}") if i == result.mean else percent_tenths
-        interval, note = " to ".join(show(end) for end in estimate.interval), ""
-        if not estimate.consistent:
-            interval, note = "-", f"inconsistent with the design (p {estimate.p_value:.2g})"
-        elif estimate.raw != estimate.value:
-            note = f"cut from {show(estimate.raw)}"
-        table.add_row(label, show(estimate.value), interval, note)
-    return table
-
-
-def cross_table(pair: "QuestionPair") -> "Table":
-    """Two questions, with a test of their independence."""
-    from deniable.errors import InvalidData
-    from deniable.exact.text_formats import percent_tenths
-
-    try:
-        ending = f"chi-square p-value {pair.table.independence().p_value:.2g}"
-    except InvalidData:
-        ending = "too few reports for a test"
-    table = empty_table(f"{pair.rows} by {pair.columns}", *pair.column_labels)
-    margins = pair.table.half_widths()
-    for label, row, halves in zip(pair.row_labels, pair.table.raw, margins, strict=True):
-        cells = [
-            f"{percent_tenths(x)} ± {percent_tenths(half)}"
-            for x, half in zip(row, halves, strict=True)
-        ]
-        table.add_row(label, *cells)
-    means = [
-        f"{label}: {estimate.value:.4g} ± {estimate.margin:.2g}"
-        for label, estimate in pair.means()
-    ]
-    table.caption = "\n".join(
-        [ending, *([f"mean by answer: {', '.join(means)}"] if means else [])]
-    )
-    return table
-
-
-def draw_pictures(results: "SurveyReport", folder: Path) -> None:
-    """Draws a picture for each question."""
-    from deniable.figures import canvas, surveys
-
-    folder.mkdir(parents=True, exist_ok=True)
-    for result in results.results:
-        print(canvas.save(surveys.estimates(result), folder / f"{result.question}.svg"))
 
 
 def empty_table(*headings: str) -> "Table":

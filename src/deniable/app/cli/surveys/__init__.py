@@ -1,0 +1,1 @@
+"""The commands of `deniable survey` that collect: serve, invite, close, send, check."""

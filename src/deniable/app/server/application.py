@@ -1,0 +1,124 @@
+"""The application: limits, headers and errors that hold for every route of every router.
+
+A body is limited before a route sees it. Every response has the security headers, errors
+included. Each kind of error of ours is answered with one fixed sentence. Anything else is one
+sentence with a reference number, under which the log has the kind of the failure and the place
+in our code. The log holds no address, no body, no message and no time finer than a day.
+"""
+
+import asyncio
+import logging
+import secrets
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import asynccontextmanager
+from typing import TYPE_CHECKING
+
+from deniable.app.server.security_headers import SecurityHeaders
+from deniable.errors import (
+    CollectionClosed,
+    CollectionUnavailable,
+    DeniableError,
+    InvalidData,
+    InvitationRefused,
+    MissingExtra,
+)
+
+try:
+    from fastapi import APIRouter, FastAPI
+    from starlette.exceptions import HTTPException
+    from starlette.middleware.body_limit import RequestBodyLimitMiddleware
+    from starlette.requests import Request
+    from starlette.responses import JSONResponse, Response
+except ModuleNotFoundError:
+    raise MissingExtra(
+        "A server needs the packages fastapi and uvicorn. Install them with   "
+        "pip install 'deniable[server]'"
+    ) from None
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator
+
+LARGEST_BODY = 64 * 1024
+LOG = logging.getLogger("deniable.server")
+
+_ANSWERS: Sequence[tuple[type[DeniableError], int, str]] = (
+    (CollectionClosed, 410, "This survey has closed."),
+    (InvitationRefused, 403, "This invitation is unknown, or was used already."),
+    (InvalidData, 400, "This is not a message that the survey's page sends."),
+    (CollectionUnavailable, 503, "The survey cannot store reports now. Try again later."),
+)
+_REFUSALS = {
+    404: "There is nothing here.",
+    405: "This cannot be done here.",
+    429: "Too many reports came from this address. Try again later.",
+}
+
+
+def make_application(
+    *routers: APIRouter, https: bool, at_end: Callable[[], None] | None = None
+) -> FastAPI:
+    """An application of these routers. `at_end` is called when the server stops.
+
+    >>> [route.path for route in make_application(https=True).routes]
+    []
+    """
+
+    @asynccontextmanager
+    async def lifespan(_: FastAPI) -> "AsyncIterator[None]":
+        yield
+        if at_end is not None:
+            at_end()
+
+    application = FastAPI(
+        docs_url=None,
+        redoc_url=None,
+        openapi_url=None,
+        redirect_slashes=False,
+        lifespan=lifespan,
+        exception_handlers={HTTPException: _answer_refusal, DeniableError: _answer_ours},
+    )
+    for router in routers:
+        application.include_router(router)
+    application.add_middleware(RequestBodyLimitMiddleware, max_body_size=LARGEST_BODY)
+    application.add_middleware(SecurityHeaders, https=https, on_failure=answer_failure)
+    return application
+
+
+def answer_failure(problem: Exception) -> Response:
+    """One sentence for whatever went wrong, with a number for the log."""
+    reference = secrets.token_hex(4)
+    trace, place = problem.__traceback__, "?"
+    while trace is not None:
+        place = f"{trace.tb_frame.f_globals.get('__name__')}:{trace.tb_lineno}"
+        trace = trace.tb_next
+    LOG.error("failure %s: %s in %s", reference, type(problem).__name__, place)
+    return _problem(500, f"Something failed (reference {reference}).")
+
+
+async def _answer_refusal(_: Request, problem: Exception) -> Response:
+    assert isinstance(problem, HTTPException)
+    words = _REFUSALS.get(problem.status_code, "This request is refused.")
+    return _problem(problem.status_code, words, problem.headers)
+
+
+async def _answer_ours(_: Request, problem: Exception) -> Response:
+    for kind, status, words in _ANSWERS:
+        if isinstance(problem, kind):
+            if status == 503:
+                LOG.error("unavailable: %s", type(problem).__name__)
+            return _problem(status, words)
+    return answer_failure(problem)
+
+
+def _problem(status: int, words: str, headers: Mapping[str, str] | None = None) -> Response:
+    """The answer to a request that failed. Any page may read it: it holds nothing private."""
+    readable = {"Access-Control-Allow-Origin": "*", **(headers or {})}
+    return JSONResponse({"problem": words}, status_code=status, headers=readable)
+
+
+async def run_apart(act: Callable[[], object]) -> None:
+    """Runs work in a thread, after a response was sent. A failure is logged, not answered."""
+    try:
+        await asyncio.to_thread(act)
+    except Exception as problem:
+        answer_failure(problem)

@@ -1,0 +1,133 @@
+"""Serves an application: on which address, with which certificate, and with what in the log.
+
+Without https a browser offers no `crypto.subtle` outside of this machine, anyone on the way
+could change the page, and an invitation would travel in clear. So plain http is for loopback
+only: to try a survey out, or behind a proxy on the same machine that speaks https.
+"""
+
+import ipaddress
+import logging
+import socket
+import ssl
+import sys
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from urllib.parse import urlsplit
+
+import uvicorn
+from fastapi import FastAPI
+
+from deniable.errors import InvalidParameter
+
+_MOST_CONNECTIONS = 512
+_LARGEST_HEAD = 16 * 1024
+
+
+@dataclass(frozen=True, slots=True)
+class ServerPlace:
+    """Where a server listens. `behind_proxy` trusts the address that a proxy on this machine
+    names, for the limits of open links only.
+
+    >>> ServerPlace(host="127.0.0.1").check(origin=None)
+    >>> ServerPlace(host="0.0.0.0").check(origin=None)
+    Traceback (most recent call last):
+    deniable.errors.InvalidParameter: Without a certificate a survey is served on this...
+    """
+
+    host: str = "127.0.0.1"
+    port: int = 8000
+    certificate: Path | None = None
+    key: Path | None = None
+    behind_proxy: bool = False
+
+    @property
+    def https(self) -> bool:
+        """Whether this server itself speaks https."""
+        return self.certificate is not None
+
+    def check(self, *, origin: str | None) -> None:
+        """Refuses plain http for anyone but this machine, whatever the mode of the survey."""
+        if (self.certificate is None) != (self.key is None):
+            raise InvalidParameter("Give both --certificate and --key, or neither.")
+        if not self.https and not is_loopback(self.host):
+            raise InvalidParameter(
+                "Without a certificate a survey is served on this machine only: answers, "
+                "invitations and the page itself would travel in clear, and browsers offer no "
+                "cryptography on such pages. Give --certificate and --key, or put a proxy with "
+                "https in front and listen on 127.0.0.1."
+            )
+        if origin is not None and not _is_safe(origin):
+            raise InvalidParameter(
+                f"The origin {origin} is plain http. People who are not on this machine need "
+                "https."
+            )
+
+    def url(self, port: int) -> str:
+        """How this machine reaches the server."""
+        host = f"[{self.host}]" if ":" in self.host else self.host
+        return f"{'https' if self.https else 'http'}://{host}:{port}"
+
+
+def is_loopback(host: str) -> bool:
+    """Whether a host is this machine.
+
+    >>> is_loopback("localhost"), is_loopback("::1"), is_loopback("192.0.2.1")
+    (True, True, False)
+    """
+    if host == "localhost":
+        return True
+    try:
+        return ipaddress.ip_address(host.strip("[]")).is_loopback
+    except ValueError:
+        return False
+
+
+def serve(application: FastAPI, place: ServerPlace, *, ready: Callable[[str], None]) -> None:
+    """Serves until the process is told to end. `ready` is called with the URL, once bound."""
+    keep_log_private()
+    trusted = "127.0.0.1,::1" if place.behind_proxy else ""
+    config = uvicorn.Config(
+        application,
+        http="h11",
+        ws="none",
+        lifespan="on",
+        log_config=None,
+        access_log=False,
+        server_header=False,
+        proxy_headers=bool(trusted),
+        forwarded_allow_ips=trusted,
+        limit_concurrency=_MOST_CONNECTIONS,
+        h11_max_incomplete_event_size=_LARGEST_HEAD,
+        timeout_graceful_shutdown=10,
+        ssl_certfile=place.certificate,
+        ssl_keyfile=place.key,
+    )
+    config.load()
+    if isinstance(config.ssl, ssl.SSLContext):
+        config.ssl.options |= ssl.OP_NO_TICKET  # a ticket would recognise a returning device
+        config.ssl.num_tickets = 0
+    family = socket.AF_INET6 if ":" in place.host else socket.AF_INET
+    with socket.create_server((place.host, place.port), family=family, backlog=256) as bound:
+        ready(place.url(bound.getsockname()[1]))
+        with suppress(KeyboardInterrupt):  # which ends it in order
+            uvicorn.Server(config).run(sockets=[bound])
+
+
+def keep_log_private() -> None:
+    """Errors only, to standard error, with the day and no finer time."""
+    handler = logging.StreamHandler(sys.stderr)
+    handler.setFormatter(logging.Formatter("%(asctime)s %(message)s", datefmt="%Y-%m-%d"))
+    for name in ("deniable.server", "uvicorn", "uvicorn.error"):
+        logger = logging.getLogger(name)
+        logger.setLevel(logging.ERROR)
+        logger.propagate = False
+    for name in ("deniable.server", "uvicorn"):
+        logging.getLogger(name).handlers = [handler]
+    logging.getLogger("uvicorn.error").propagate = True
+
+
+def _is_safe(origin: str) -> bool:
+    parts = urlsplit(origin)
+    return parts.scheme == "https" or is_loopback(parts.hostname or "")

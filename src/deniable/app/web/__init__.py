@@ -1,0 +1,1 @@
+"""Pages and printed sheets, as HTML without any library."""

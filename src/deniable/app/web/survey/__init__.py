@@ -1,0 +1,1 @@
+"""The page that a respondent sees, and its files."""

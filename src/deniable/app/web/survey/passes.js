@@ -1,0 +1,128 @@
+"use strict";
+/* Blind passes: RFC 9474, RSABSSA-SHA384-PSS-Randomized, the device's side.
+
+   The device makes a random number and hides it behind a factor that only it knows. The host
+   signs what it cannot read. Divided by the factor, the signature fits the number. So the host
+   knows that a pass is genuine, but not whose it is. */
+
+const HASH_BYTES = 48;
+const NUMBER_BYTES = 32;
+
+const randomBytes = (count) => crypto.getRandomValues(new Uint8Array(count));
+const sha384 = async (bytes) => new Uint8Array(await crypto.subtle.digest("SHA-384", bytes));
+
+function toHex(bytes) {
+  return Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("");
+}
+
+function toInteger(bytes) {
+  return BigInt("0x" + toHex(bytes));
+}
+
+function toBytes(integer, length) {
+  const digits = integer.toString(16).padStart(2 * length, "0");
+  return Uint8Array.from(digits.match(/../g), (byte) => parseInt(byte, 16));
+}
+
+function toBase64(bytes) {
+  const text = btoa(String.fromCharCode(...bytes));
+  return text.replaceAll("+", "-").replaceAll("/", "_").replaceAll("=", "");
+}
+
+function fromBase64(text) {
+  const bytes = atob(text.replaceAll("-", "+").replaceAll("_", "/"));
+  return Uint8Array.from(bytes, (one) => one.charCodeAt(0));
+}
+
+function join(...parts) {
+  const whole = new Uint8Array(parts.reduce((sum, part) => sum + part.length, 0));
+  let place = 0;
+  for (const part of parts) {
+    whole.set(part, place);
+    place += part.length;
+  }
+  return whole;
+}
+
+function power(base, exponent, modulus) {
+  let result = 1n;
+  for (let square = base % modulus; exponent; exponent >>= 1n) {
+    if (exponent & 1n) result = (result * square) % modulus;
+    square = (square * square) % modulus;
+  }
+  return result;
+}
+
+// 1 / value modulo n; undefined if there is none.
+function inverse(value, n) {
+  let [r, next] = [n, value % n], [s, then] = [0n, 1n];
+  while (next) {
+    const quotient = r / next;
+    [r, next] = [next, r - quotient * next];
+    [s, then] = [then, s - quotient * then];
+  }
+  return r === 1n ? ((s % n) + n) % n : undefined;
+}
+
+// EMSA-PSS (RFC 8017, section 9.1.1) with SHA-384.
+async function encodeMessage(message, salt, bits) {
+  const length = Math.ceil(bits / 8);
+  const hash = await sha384(join(new Uint8Array(8), await sha384(message), salt));
+  const zeros = new Uint8Array(length - salt.length - HASH_BYTES - 2);
+  const block = join(zeros, Uint8Array.of(1), salt);
+  let mask = new Uint8Array(0);
+  for (let i = 0; mask.length < block.length; i++) {
+    mask = join(mask, await sha384(join(hash, Uint8Array.of(0, 0, 0, i))));
+  }
+  const masked = block.map((byte, i) => byte ^ mask[i]);
+  masked[0] &= 0xff >> (8 * length - bits);
+  return join(masked, hash, Uint8Array.of(0xbc));
+}
+
+function readKey(key) {
+  const n = BigInt(key.n);
+  return { n, e: BigInt(key.e), bits: n.toString(2).length, bytes: Math.ceil(n.toString(16).length / 2) };
+}
+
+// A new pass that waits for its signature, as text. Tests give the bytes.
+async function blindPass(key, given = {}) {
+  const { n, e, bits, bytes } = readKey(key);
+  const number = given.number ?? randomBytes(NUMBER_BYTES);
+  const randomizer = given.randomizer ?? randomBytes(NUMBER_BYTES);
+  const salt = given.salt ?? randomBytes(HASH_BYTES);
+  const encoded = toInteger(await encodeMessage(join(randomizer, number), salt, bits - 1));
+  let factor = given.factor, uncover = factor && inverse(factor, n);
+  while (!uncover) {
+    factor = toInteger(randomBytes(bytes));
+    uncover = factor < n ? inverse(factor, n) : undefined;
+  }
+  const blinded = (encoded * power(factor, e, n)) % n;
+  return {
+    number: toBase64(number),
+    randomizer: toBase64(randomizer),
+    blinded: toBase64(toBytes(blinded, bytes)),
+    uncover: toBase64(toBytes(uncover, bytes)),
+  };
+}
+
+// The pass with its signature. Refuses a host that signed something else.
+async function finishPass(key, waiting, blindSignature) {
+  const { n, bytes } = readKey(key);
+  const uncover = toInteger(fromBase64(waiting.uncover));
+  const signature = toBytes((toInteger(fromBase64(blindSignature)) * uncover) % n, bytes);
+  const message = join(fromBase64(waiting.randomizer), fromBase64(waiting.number));
+  const e = BigInt(key.e).toString(16);
+  const jwk = {
+    kty: "RSA",
+    alg: "PS384",
+    n: toBase64(toBytes(n, bytes)),
+    e: toBase64(toBytes(BigInt(key.e), Math.ceil(e.length / 2))),
+  };
+  const scheme = { name: "RSA-PSS", hash: "SHA-384", saltLength: HASH_BYTES };
+  const read = await crypto.subtle.importKey("jwk", jwk, scheme, false, ["verify"]);
+  if (!(await crypto.subtle.verify(scheme, read, signature, message))) {
+    throw new Error("The host's signature does not fit the pass.");
+  }
+  const { number, randomizer } = waiting;
+  return { number, randomizer, signature: toBase64(signature) };
+}

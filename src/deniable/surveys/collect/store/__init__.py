@@ -1,0 +1,1 @@
+"""Where reports are kept, so that no report can be joined to a pass."""

@@ -1,0 +1,1 @@
+"""Surveys on paper: what a hand throws, what cards say, and answers that were keyed in."""

@@ -1,0 +1,1 @@
+"""The texts of the page that a respondent sees, one file for each language."""

@@ -1,0 +1,1 @@
+"""Scripts that are exported beside the results and compute every number again."""

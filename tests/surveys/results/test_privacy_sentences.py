@@ -1,0 +1,59 @@
+"""Figures about one person are never below the truth, by 50 digits."""
+
+import re
+from fractions import Fraction
+
+import pytest
+from mpmath import mp
+
+from deniable.privacy import PureLoss
+from deniable.surveys.results.privacy_sentences import (
+    epsilon_sentences,
+    of_100_up,
+    survey_loss,
+)
+from tests.surveys.collected import EVERY_KIND, ONE_QUESTION, manifest_of
+
+
+@pytest.mark.parametrize("epsilon", [0.01, 0.5, 1, 1.0986, 2, 4, 30])
+@pytest.mark.parametrize("prior", [Fraction(1, 100), Fraction(1, 10), Fraction(1, 2)])
+def test_beliefs_are_rounded_up(epsilon, prior):
+    with mp.workdps(50):
+        odds = mp.exp(mp.mpf(str(epsilon))) * prior.numerator
+        truth = 100 * odds / (odds + prior.denominator - prior.numerator)
+        shown = of_100_up(PureLoss(epsilon), prior)
+        assert truth <= shown < truth + 1 + mp.mpf(10) ** -40
+
+
+def test_the_sentences_name_unit_whole_and_figures():
+    manifest = manifest_of(ONE_QUESTION)
+    text = " ".join(epsilon_sentences(manifest))
+    for expected in (
+        "one person and all questions together",
+        "at most 75 guess right from the reports; without them 50",
+        "A guess of 10 % becomes at most 25 %, and a guess of 1 % at most 3 %",
+        "by at most 3.",
+        "Nobody but the respondent",
+        "adds its own part",
+    ):
+        assert expected in text
+    assert not re.search("anonym|proves nothing|safe|lies", text)
+
+
+@pytest.mark.parametrize(
+    ("mode", "who"), [("open", "Anyone with the link"), ("token", "host of the survey")]
+)
+def test_each_mode_says_who_could_link(mode, who):
+    assert who in epsilon_sentences(manifest_of(ONE_QUESTION, mode=mode))[-1]
+
+
+def test_questions_add_up_unless_each_person_gets_one():
+    every = manifest_of(EVERY_KIND)
+    odds = [question.drawn_by.odds for question in every.private]
+    total = survey_loss(every).epsilon()
+    assert total == pytest.approx(sum(PureLoss(odds=one).epsilon() for one in odds))
+    assert total <= 8
+    one = EVERY_KIND.replace("epsilon = 8", 'epsilon = 8\ncollection = "one-question-each"')
+    single = manifest_of(one)
+    assert survey_loss(single) == PureLoss(odds=max(q.drawn_by.odds for q in single.private))
+    assert "the one question that a person got" in epsilon_sentences(single)[1]
