@@ -362,6 +362,7 @@ _ROOMS = {
 
 # Methods of public classes that later rooms implement.
 bind("Release.plot", lambda: import_module("deniable.figures.releases").bars)
+bind("TableCopy.plot", lambda: import_module("deniable.figures.copies").errors)
 bind("Session.copy", lambda: import_module("deniable.synth.copies.copy_run").release_copy)
 _CROSSTABS = "deniable.synth.crosstabs.crosstab_release"
 bind("Session.crosstabs", lambda: import_module(_CROSSTABS).release_crosstabs)

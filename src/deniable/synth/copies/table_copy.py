@@ -16,6 +16,7 @@ from deniable.errors import InvalidParameter
 from deniable.exact.rationals import decimal_text
 from deniable.ledger.ledger import Remaining
 from deniable.policy import Column
+from deniable.public_methods import implementation
 from deniable.release.certificate.certificate import Certificate
 from deniable.release.session.release import Release
 from deniable.synth.copies.copy_plans import CopyPlan
@@ -83,6 +84,10 @@ class TableCopy:
         """The answer to any SQL about the rows, under the name of the table. It costs nothing,
         and has no margins."""
         return query_rows({self.plan.table.name: self.rows}, text)
+
+    def plot(self) -> Any:
+        """A matrix of the errors of pairs of columns."""
+        return implementation("TableCopy.plot")(self)
 
     def __arrow_c_stream__(self, requested_schema: object | None = None) -> object:
         return self.rows.__arrow_c_stream__(requested_schema)

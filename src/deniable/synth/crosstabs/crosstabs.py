@@ -83,7 +83,7 @@ class Crosstabs:
     >>> people = pa.table({"sex": ["f", "m"] * 500, "old": [True, False, False, True] * 250})
     >>> data = dp.protect(people, keys={"sex": ["f", "m"]}, epsilon=1, delta=1e-6)
     >>> tables = data.crosstabs([["sex", "old"]], epsilon=1)
-    >>> abs(tables["sex", "old"].values[0, 0] - 250) < 200
+    >>> bool(abs(tables["sex", "old"].values[0, 0] - 250) < 200)
     True
     """
 
