@@ -49,8 +49,8 @@ class RowScope(NamedTuple):
     inner: "RowScope | None" = None  # of a group: the scope of its rows
 
     def value(self, node: Node) -> Value:
-        """What is known about an expression. A row's number is no value: it depends on other
-        rows."""
+        """What is known about an expression. A row's number is not a value: it depends on
+        other rows."""
         node = bare(node)
         if self.refined and node in self.refined:
             return self.refined[node]
@@ -110,7 +110,7 @@ def _literal(node: exp.Literal, scope: RowScope) -> Value:
 
 
 def _negative(node: exp.Neg, scope: RowScope) -> Value:
-    """-x is 0 - x, but for the sign of a zero."""
+    """-x is 0 - x, except for the sign of a zero."""
     (value,) = scope.values(node, "this")
     if value.kind == "decimal":
         return value._replace(low=-value.high, high=-value.low, zeros=int(value.low == 0))
@@ -190,7 +190,7 @@ def _cast(node: exp.Cast, scope: RowScope) -> Value:
             zeros=value.zeros, different=value.different
         )
     if to == "TIMESTAMPNTZ":
-        moment = require(_moment(text_of(bare(node.this)) or ""), "This is no moment.")
+        moment = require(_moment(text_of(bare(node.this)) or ""), "A text is not a moment.")
         return Value("time", moment, moment, null=False, different=1)
     if to not in _BITS or value.kind not in ("int", "double") or not value.bounded:
         raise no_rule(node)

@@ -163,7 +163,7 @@ def _named(value: Value, form: RowSum, scope: RowScope) -> Value:
 
 
 def _polynomial(argument: Node, rows: RowScope) -> RowSum:
-    """A row value as a polynomial of columns. If it is none, it is a variable of its own."""
+    """A row value as a polynomial of columns. Any other value is a variable of its own."""
     value = rows.value(argument)
     name = f"\0{argument.sql('duckdb')}"
     return value.polynomial or RowSum.variable(name, value.low, value.high)

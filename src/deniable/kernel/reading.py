@@ -19,7 +19,7 @@ _QUOTED = re.compile(r"'(?:[^']|'')*'|\"(?:[^\"]|\"\")*\"")
 
 
 def require(found: T | None, why: str) -> T:
-    """What was found, or the truth of a condition. Refuses the plan where there is none."""
+    """What was found, or the truth of a condition. Refuses the plan without it."""
     if not found:
         raise PlanRefused(why)
     return found

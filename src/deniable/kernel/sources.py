@@ -142,7 +142,7 @@ def number_rows(name: str, node: exp.Select, rows: Relation) -> Relation:
     single = rows.owner is not None and rows.owner.unit is None and _SINGLE in rows.limits
     require(single and not rows.numbered, "Only a table of single rows is numbered.")
     fits = plain and column not in rows.columns and place < factor <= 1000
-    require(fits, "A row number has the name of a column, or is no such number.")
+    require(fits, "A row number has the name of a column, or is not such a number.")
     owner = rows.owner and rows.owner._replace(numbers=frozenset([(name, factor, place)]))
     columns = {column: Value("raw wide", null=False), **rows.columns}
     return rows._replace(columns=columns, owner=owner, units=frozenset([column]))

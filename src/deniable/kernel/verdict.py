@@ -80,7 +80,7 @@ def answer_of(node: Node, statement: Derivation) -> LastSelect:
     out depends on their keys alone, so it is the same for all tables.
     """
     if not isinstance(node, exp.Select):
-        raise PlanRefused("The statement is no SELECT.")
+        raise PlanRefused("The statement is not a SELECT.")
     rows = statement.filtered(only(node, *_LAST), {})
     known = rows.owner is not None and rows.known
     require(known, "The answer is not about rows of known units.")
