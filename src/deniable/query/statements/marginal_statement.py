@@ -43,39 +43,49 @@ class MarginalStatement:
 
     def count(self, places: tuple[int, ...]) -> StatementText:
         """The counts of the combinations of the cells of the columns at these places."""
-        with_units = self.scope.table.unit is not None
-        if with_units or self.partial:
-            shown: list[Sql] = [exp.column(f"k{place}") for place in places]
-            rows = self._keep_rows() if with_units else self._cells(self.groupings)
-        else:
-            used = tuple(self.groupings[place] for place in places)
-            shown, rows = key_columns(used), self._cells(used)
         count = named(exp.Count(this=exp.Star()), COUNT)
         if not places:
+            used = self.groupings if self.partial else ()
+            rows = self._keep_rows() if self._with_units else self._cells(used)
             return StatementText(subquery(rows, "kept").select(count, copy=False))
-        # No name stands for two columns at once: GROUP BY could mean either of them.
-        own = [exp.column(f"p{i}") for i in range(len(places))]
-        parts = [named(key.copy(), f"p{i}") for i, key in enumerate(shown)]
-        chosen = subquery(rows, "kept").select(*parts, copy=False)
-        keys = [named(part.copy(), f"k{i}") for i, part in enumerate(own)]
-        answer = subquery(chosen, "parts").select(*keys, count, copy=False)
-        return StatementText(answer.group_by(*own, copy=False))
+        parts = _part_columns(places)
+        keys = [named(part.copy(), f"k{i}") for i, part in enumerate(parts)]
+        answer = self._parts(places).select(*keys, count, copy=False)
+        return StatementText(answer.group_by(*parts, copy=False))
 
     def number_cells(self, places: tuple[int, ...]) -> StatementText:
         """The same with one number for each combination, `cell`: the last column's cells vary
         fastest."""
-        counted = subquery(self.count(places).tree, "counted")  # type: ignore[arg-type]
         cell: Sql | None = None
-        for i, place in enumerate(places):
+        parts = _part_columns(places)
+        for part, place in zip(parts, places, strict=True):
             key = self.groupings[place].key
-            own = exp.Case(this=exp.column(f"k{i}"))
+            own = exp.Case(this=part.copy())
             for number_of, value in enumerate(listed_values(key)):
                 own = own.when(_literal(value), number(number_of), copy=False)
             size = number(len(key.values or ()))
             wide = exp.cast(own, "bigint", copy=False)  # small literals are small integers
             cell = wide if cell is None else _times_plus(cell, size, wide)
         assert cell is not None
-        return StatementText(counted.select(named(cell, "cell"), exp.column(COUNT), copy=False))
+        count = named(exp.Count(this=exp.Star()), COUNT)
+        answer = self._parts(places).select(named(cell, "cell"), count, copy=False)
+        return StatementText(answer.group_by(*parts, copy=False))
+
+    @property
+    def _with_units(self) -> bool:
+        return self.scope.table.unit is not None
+
+    def _parts(self, places: tuple[int, ...]) -> exp.Select:
+        """The rows that count, with the cells at these places as p0, p1, ... So no name stands
+        for two columns at once: GROUP BY could mean either of them."""
+        if self._with_units or self.partial:
+            shown: list[Sql] = [exp.column(f"k{place}") for place in places]
+            rows = self._keep_rows() if self._with_units else self._cells(self.groupings)
+        else:
+            used = tuple(self.groupings[place] for place in places)
+            shown, rows = key_columns(used), self._cells(used)
+        parts = [named(key.copy(), f"p{i}") for i, key in enumerate(shown)]
+        return subquery(subquery(rows, "kept").select(*parts, copy=False), "parts")
 
     def _cells(self, groupings: tuple[Grouping, ...]) -> exp.Select:
         return InputRows(self.scope, None, groupings, (), other=False).sql()
@@ -94,6 +104,10 @@ class MarginalStatement:
         own: list[Sql] = [*copies(cells), exp.column("j")]
         drawn = keyed_hash([*self.scope.identity, *copies(own)])
         return keep_rows(numbered, [drawn, *own], self.max_rows_per_unit)
+
+
+def _part_columns(places: tuple[int, ...]) -> list[Sql]:
+    return [exp.column(f"p{i}") for i in range(len(places))]
 
 
 def _times_plus(before: Sql, size: Sql, own: Sql) -> Sql:
