@@ -12,7 +12,13 @@ from deniable.mechanisms import Gaussian, PermuteAndFlip, Quantiles
 from deniable.query.language.parse import parse
 from deniable.query.planner.planner import plan
 from tests.query.pairs import CODES, MAX_GROUPS, MAX_ROWS, WARDS, pairs
-from tests.query.statements.test_aggregate_statement_neighbors import SHAPES, policy
+from tests.query.statements.test_aggregate_statement_neighbors import (
+    HOUR,
+    MOMENTS,
+    PRIVATE,
+    SHAPES,
+    policy,
+)
 
 AGGREGATES = {
     "median": "MEDIAN(x)",
@@ -27,6 +33,7 @@ AGGREGATES = {
     "distinct flags": "COUNT(DISTINCT flag)",
 }
 NAMES = {"": [None], "ward": list(WARDS), "code": list(CODES)}
+NAMES[HOUR] = [*MOMENTS.values(), None]
 
 
 class Probe:
@@ -36,7 +43,7 @@ class Probe:
         self.count, self.key, self.relation = count, key, relation
         known = policy(count, relation=relation, person=person)
         text = f"SELECT {aggregate} FROM data {where}"
-        delta = {"delta": 1e-3} if key == "code" else {"delta": 0}
+        delta = {"delta": 1e-3} if key in PRIVATE else {"delta": 0}
         grouped = f"{text} GROUP BY {key}" if key else text
         self.declared = plan(parse(grouped), known, epsilon=1, **delta)
         apart = f"{text} GROUP BY pair{', ' + key if key else ''}"

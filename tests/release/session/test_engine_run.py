@@ -260,13 +260,13 @@ def test_keys_that_are_missing_are_compared():
 
 
 def test_days_too_far_away_are_compared_to_no_other():
-    near, far = datetime.datetime(2020, 1, 1), datetime.datetime(9999, 12, 31)
+    near, far = datetime.date(2020, 1, 1), datetime.date(9999, 12, 31)
     rows = {"a": [near] * 50 + [far] * 50, "b": [far] * 50 + [near] * 50}
     answer = ask(rows, "a, b, COUNT(*) AS n FROM data GROUP BY a, b HAVING a < b")
-    assert answer.to_arrow()["a"].to_pylist() == [near.date()]
+    assert answer.to_arrow()["a"].to_pylist() == [near]
 
 
-@pytest.mark.parametrize("what", ["k || w", "GREATEST(k, w)", "COALESCE(k, w)", "k + 1", "-k"])
+@pytest.mark.parametrize("what", ["k * w", "GREATEST(k, w)", "k + 1", "-k"])
 def test_arithmetic_with_text_is_refused_before_the_charge(what):
     with pytest.raises(InvalidQuery):
         ask({"k": ["a"], "w": ["b"]}, f"k, w, {what} AS c, COUNT(*) FROM data GROUP BY k, w")
