@@ -191,9 +191,10 @@ class ExpressionReader:
             return self.read(exp.Sub(this=node.expressions[0], expression=node.expressions[1]))
         if name == "dateadd" and len(node.expressions) == 3:
             return self._move_by_name(node)
-        if name == "datepart" and isinstance(node.expressions[0], exp.Column):
+        if name == "datepart" and len(node.expressions) == 2:
             unit, date = node.expressions
-            return read_date_part(unit.name, self.read(date))
+            if isinstance(unit, exp.Column):
+                return read_date_part(unit.name, self.read(date))
         arguments = tuple(self.read(expression) for expression in node.expressions)
         if name in AGGREGATES and len(arguments) == 1:
             return Aggregate(AGGREGATES[name], arguments[0])
