@@ -1,7 +1,6 @@
 """From a design to its channel, and from the JSON of a manifest back to a channel."""
 
 import math
-from collections.abc import Sequence
 from fractions import Fraction
 from typing import Any
 
@@ -15,8 +14,9 @@ from deniable.surveys.questionnaire.channels import (
     KeepChannel,
     TableChannel,
 )
-from deniable.surveys.questionnaire.declared_designs import PaperDesign, can_draw, paper_design
+from deniable.surveys.questionnaire.declared_designs import PAPER_DESIGNS, PaperDesign
 from deniable.surveys.questionnaire.designs import DesignedQuestion
+from deniable.surveys.questionnaire.hand_tables import find_device
 
 MOST_REPORTS = 12  # of a table
 MOST_ANSWERS = 1000
@@ -100,8 +100,7 @@ def paper_design_of(channel: Channel) -> PaperDesign | None:
     >>> paper_design_of(KeepChannel(Fraction(1, 2), 3))
     'die'
     """
-    rows = _rows(channel)
-    return None if rows is None else paper_design(rows)
+    return next((paper for paper in PAPER_DESIGNS if draws_on_paper(paper, channel)), None)
 
 
 def draws_on_paper(paper: PaperDesign, channel: Channel) -> bool:
@@ -110,18 +109,7 @@ def draws_on_paper(paper: PaperDesign, channel: Channel) -> bool:
     >>> draws_on_paper("cards", TableChannel(((7, 3), (3, 7))))
     True
     """
-    rows = _rows(channel)
-    return rows is not None and can_draw(paper, rows)
-
-
-def _rows(channel: Channel) -> Sequence[Sequence[int]] | None:
-    """Whole weights of each report, one row for each answer; None if there are too many."""
-    if isinstance(channel, TableChannel):
-        return channel.weights
-    if isinstance(channel, KeepChannel) and channel.answers <= MOST_REPORTS:
-        k = range(channel.answers)
-        return [_whole([channel.probability(report, answer) for report in k]) for answer in k]
-    return None
+    return find_device(channel, paper) is not None
 
 
 def _response(design: RandomizedResponse) -> TableChannel | KeepChannel:

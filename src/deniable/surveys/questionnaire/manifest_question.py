@@ -20,6 +20,7 @@ from deniable.surveys.questionnaire.channels import (
     Channel,
     DitherChannel,
     KeepChannel,
+    TableChannel,
 )
 from deniable.surveys.questionnaire.declared_designs import PaperDesign, fits_device
 from deniable.surveys.questionnaire.designs import design_questions, split_epsilon
@@ -109,6 +110,16 @@ class ManifestQuestion(StrictModel):
         return self.kind == "multiple-choice" and isinstance(self.drawn_by, KeepChannel)
 
     @property
+    def has_one_answer(self) -> bool:
+        """Whether the private answer is one of a few, and not a number or a set of boxes."""
+        return _has_one_answer(self.kind, self.drawn_by)
+
+    @property
+    def drawn_on_paper(self) -> PaperDesign | None:
+        """What draws a private answer by hand, from the channel alone."""
+        return _find_paper(self.kind, self.drawn_by, self.device)
+
+    @property
     def steps(self) -> int:
         """How many steps a number has from `low` to `high`."""
         low, high, step = map(read_rational, (self.low, self.high, self.step))
@@ -165,6 +176,14 @@ class ManifestQuestion(StrictModel):
         return channel.answers == channel.reports == self.answers
 
 
+def _has_one_answer(kind: Kind, channel: Channel) -> bool:
+    return kind != "multiple-choice" and isinstance(channel, TableChannel | KeepChannel)
+
+
+def _find_paper(kind: Kind, channel: Channel, device: bool) -> PaperDesign | None:
+    return paper_design_of(channel) if device and _has_one_answer(kind, channel) else None
+
+
 def describe_questions(survey: Questionnaire) -> list[dict[str, Any]]:
     """The questions of a manifest."""
     costs, designed = split_epsilon(survey), design_questions(survey)
@@ -186,7 +205,7 @@ def describe_questions(survey: Questionnaire) -> list[dict[str, Any]]:
                 },
                 "design": question.design_name,
                 "device": fits_device(chosen.design),
-                "paper": paper_design_of(channel) if fits_device(chosen.design) else None,
+                "paper": _find_paper(question.kind, channel, fits_device(chosen.design)),
             }
         listed.append(described)
     return listed
