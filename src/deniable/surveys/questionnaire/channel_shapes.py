@@ -14,7 +14,12 @@ from deniable.surveys.questionnaire.channels import (
     KeepChannel,
     TableChannel,
 )
-from deniable.surveys.questionnaire.declared_designs import PAPER_DESIGNS, PaperDesign
+from deniable.surveys.questionnaire.declared_designs import (
+    BIRTHDAYS,
+    PAPER_DESIGNS,
+    PaperDesign,
+    declared_response,
+)
 from deniable.surveys.questionnaire.designs import DesignedQuestion
 from deniable.surveys.questionnaire.hand_tables import find_device
 
@@ -110,6 +115,32 @@ def draws_on_paper(paper: PaperDesign, channel: Channel) -> bool:
     True
     """
     return find_device(channel, paper) is not None
+
+
+def fits_design(name: str | None, device: bool, channel: Channel) -> bool:
+    """Whether a declared design of this name can have this channel, and whether a device draws
+    it as stated.
+
+    >>> coins = TableChannel(((3, 1), (1, 3)))
+    >>> fits_design("two-coins", True, coins), fits_design("die", True, coins)
+    (True, False)
+    """
+    if device == (name in BIRTHDAYS):
+        return False
+    if name is None:
+        return True
+    if not isinstance(channel, TableChannel) or channel.answers != 2 or channel.reports != 2:
+        return False
+    p, q = channel.probability(1, 1), channel.probability(1, 0)
+    match name:
+        case "warner" | "crosswise":
+            return p + q == 1
+        case "unrelated":
+            return p > q
+    try:
+        return channel == _response(declared_response(name))
+    except InvalidParameter:
+        return False
 
 
 def _response(design: RandomizedResponse) -> TableChannel | KeepChannel:

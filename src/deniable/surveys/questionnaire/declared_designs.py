@@ -18,6 +18,7 @@ from deniable.mechanisms import RandomizedResponse
 
 PaperDesign = Literal["two-coins", "die", "cards", "two-dice", "spinner"]
 PAPER_DESIGNS: tuple[PaperDesign, ...] = get_args(PaperDesign)
+BIRTHDAYS = ("crosswise", "unrelated")  # designs without a throw
 MOST_FIELDS = 36  # of a spinner, or of two dice
 
 _DECIMALS = 10**12
