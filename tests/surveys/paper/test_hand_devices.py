@@ -1,104 +1,24 @@
-"""Every device draws the manifest's channel exactly, or there is no card."""
-
-from fractions import Fraction
-from itertools import product
+"""Only a question whose channel is thrown by hand has a card."""
 
 import pytest
 
 from deniable.errors import InvalidParameter
-from deniable.surveys import loads
-from deniable.surveys.paper.hand_devices import (
-    DEVICES,
-    HandDevice,
-    HandRow,
-    draws,
-    make_device,
-)
+from deniable.surveys import lint, loads
+from deniable.surveys.paper.hand_devices import make_device
+from deniable.surveys.questionnaire.declared_designs import PAPER_DESIGNS
+from deniable.surveys.questionnaire.hand_tables import DEVICES
 from deniable.surveys.questionnaire.manifest import make_manifest
 
 HEAD = 'id="s"\ntitle="t"\nepsilon=6\n[[questions]]\nid="a"\ntext="?"\n'
+THREE = 'options = ["x", "y", "z"]\nodds = 34\nprefer_not_to_say = false'
+
+
+def survey(declared, kind="yes-no"):
+    return loads(f'{HEAD}kind="{kind}"\n{declared}')
 
 
 def question(declared, kind="yes-no"):
-    return make_manifest(loads(f'{HEAD}kind="{kind}"\n{declared}')).questions[0]
-
-
-DRAWN = {
-    'design = "two-coins"': {"two-coins", "warner", "two-dice", "spinner"},
-    'design = "die"': {"die", "warner", "two-dice", "spinner"},
-    'design = "cards"': {"cards", "warner", "spinner"},
-    'design = {warner = "3/5"}': {"cards", "warner", "spinner"},
-    'design = {warner = "1/4"}': {"warner", "two-dice", "spinner"},
-    'design = {unrelated = ["1/2", "1/12"]}': {"spinner"},
-    "odds = 4\nprefer_not_to_say = true": {"die", "two-dice", "spinner"},
-    "odds = 35": {"warner", "two-dice", "spinner"},
-    "odds = 36": set(),
-    "epsilon = 1": set(),
-}
-
-
-@pytest.mark.parametrize("declared", DRAWN, ids=[f"channel{i}" for i in range(len(DRAWN))])
-def test_a_device_draws_the_channel_or_is_refused(declared):
-    asked = question(declared)
-    k = range(asked.answers)
-    for name in DEVICES:
-        if name not in DRAWN[declared]:
-            with pytest.raises(InvalidParameter, match=f"No card for {name} can draw"):
-                make_device(asked, name)
-            continue
-        device = make_device(asked, name)
-        assert device.outcomes <= 36
-        for report, answer in product(k, k):
-            assert device.probability(report, answer) == asked.drawn_by.probability(
-                report, answer
-            )
-    if DRAWN[declared]:
-        assert make_device(asked).name in DRAWN[declared]
-
-
-@pytest.mark.parametrize("declared", [name for name in DRAWN if DRAWN[name]])
-def test_what_is_seen_has_the_outcomes_that_are_counted(declared):
-    """By throwing everything: every outcome is on the card exactly once."""
-    for name in DRAWN[declared]:
-        device = make_device(question(declared), name)
-        rows = device.rows
-        match name:
-            case "die":
-                assert sorted(see for row in rows for see in row.see) == [1, 2, 3, 4, 5, 6]
-                assert all(len(row.see) == row.outcomes for row in rows)
-            case "two-dice":
-                sums = [a + b for a, b in product(range(1, 7), repeat=2)]
-                assert sorted(see for row in rows for see in row.see) == list(range(2, 13))
-                for row in rows:
-                    assert sum(total in row.see for total in sums) == row.outcomes
-            case "two-coins":
-                assert device.outcomes == 4
-            case _:
-                assert all(row.see == (row.outcomes,) for row in rows)
-
-
-def test_a_card_with_other_odds_is_noticed():
-    asked = question('design = "die"')
-    rows = make_device(asked, "die").rows
-    assert draws(HandDevice("die", 2, rows), asked.drawn_by)
-    changed = (HandRow((1, 2), 2, 0), HandRow((3, 4, 5), 3, "truth"), HandRow((6,), 1, 1))
-    assert not draws(HandDevice("die", 2, changed), asked.drawn_by)
-    swapped = (HandRow((1,), 1, 1), HandRow((2, 3, 4, 5), 4, "opposite"), HandRow((6,), 1, 0))
-    assert not draws(HandDevice("die", 2, swapped), asked.drawn_by)
-
-
-def test_the_classical_cards():
-    die = make_device(question('design = "die"'), "die")
-    assert [(row.see, row.say) for row in die.rows] == [
-        ((1,), 0),
-        ((2, 3, 4, 5), "truth"),
-        ((6,), 1),
-    ]
-    deck = make_device(question('design = "cards"'), "cards")
-    assert [(row.outcomes, row.say) for row in deck.rows] == [(7, "truth"), (3, "opposite")]
-    coins = make_device(question('design = "two-coins"'))
-    assert coins.name == "two-coins"
-    assert coins.probability(1, 1) == Fraction(3, 4)
+    return make_manifest(survey(declared, kind)).questions[0]
 
 
 def test_questions_that_no_hand_can_ask():
@@ -112,3 +32,41 @@ def test_questions_that_no_hand_can_ask():
         make_device(question('design = "die"'), "roulette")
     with pytest.raises(InvalidParameter, match="No coins, dice, cards or spinner"):
         make_device(question("epsilon = 1"))
+    with pytest.raises(InvalidParameter, match="No card for cards can draw"):
+        make_device(question('design = "die"'), "cards")
+
+
+@pytest.mark.parametrize(
+    "design", ['{crosswise = "1/4"}', '{unrelated = ["1/2", "1/12"]}'], ids=["crosswise", "un"]
+)
+@pytest.mark.parametrize("name", [None, *DEVICES])
+def test_a_question_with_a_birthday_has_no_card(design, name):
+    with pytest.raises(InvalidParameter, match="use a birthday"):
+        make_device(question(f"design = {design}"), name)
+
+
+@pytest.mark.parametrize(
+    ("declared", "kind"),
+    [
+        ('design = "two-coins"', "yes-no"),
+        ('design = {warner = "1/4"}', "yes-no"),
+        ('design = {crosswise = "1/4"}', "yes-no"),
+        ("odds = 4\nprefer_not_to_say = true", "yes-no"),
+        (THREE, "single-choice"),
+        ('options = ["x", "y"]\nodds = 3', "multiple-choice"),
+    ],
+    ids=["coins", "warner", "crosswise", "three", "34 of 36", "boxes"],
+)
+def test_manifest_and_lint_promise_only_what_has_a_card(declared, kind):
+    promised = question(declared, kind).paper
+    for paper in PAPER_DESIGNS:
+        asked = survey(f'{declared}\npaper = "{paper}"', kind)
+        refused = any("On paper" in str(finding) for finding in lint(asked))
+        try:
+            make_device(question(declared, kind), paper)
+        except InvalidParameter:
+            assert refused
+            assert promised != paper
+        else:
+            assert not refused
+            assert promised is not None

@@ -11,7 +11,7 @@ from deniable.surveys.questionnaire.channel_shapes import (
     paper_design_of,
     read_channel,
 )
-from deniable.surveys.questionnaire.channels import BoxesChannel, DitherChannel
+from deniable.surveys.questionnaire.channels import BoxesChannel, DitherChannel, TableChannel
 
 OPTIONS = [str(i) for i in range(30)]
 NUMBER = {"kind": "number", "low": 0.0, "high": 10.0}
@@ -99,3 +99,29 @@ def test_paper_draws_what_the_manifest_says():
     assert draws_on_paper("cards", cards)
     assert not draws_on_paper("die", cards)
     assert not draws_on_paper("spinner", channel_of(designed(**NUMBER)))
+
+
+@pytest.mark.parametrize(
+    ("rows", "paper"),
+    [
+        ([[3, 1], [1, 3]], "two-coins"),
+        ([[5, 1], [1, 5]], "die"),
+        ([[2, 1], [1, 2]], "die"),
+        ([[7, 3], [3, 7]], "cards"),
+        ([[4, 1], [1, 4]], "cards"),
+        ([[30, 6], [7, 29]], "two-dice"),
+        (
+            [[34, 1, 1], [1, 34, 1], [1, 1, 34]],
+            "spinner",
+        ),  # two dice have no third sum of one way
+        ([[34, 1, 1, 0], [1, 33, 1, 1], [1, 1, 34, 0], [1, 1, 1, 33]], None),  # no mixture
+        ([[5, 2], [2, 5]], "spinner"),
+        ([[2, 1], [1, 4]], "spinner"),  # thirds and fifths are fifteenths
+        ([[36, 1], [1, 36]], None),
+        ([[6, 1], [1, 5]], None),  # sevenths and sixths are forty-seconds
+    ],
+)
+def test_what_a_hand_can_throw(rows, paper):
+    channel = TableChannel(tuple(map(tuple, rows)))
+    assert paper_design_of(channel) == paper
+    assert paper is None or draws_on_paper(paper, channel)

@@ -6,11 +6,9 @@ import pytest
 from deniable.errors import InvalidParameter
 from deniable.mechanisms import RandomizedResponse
 from deniable.surveys.questionnaire.declared_designs import (
-    can_draw,
     declared_response,
     epsilon_above,
     fits_device,
-    paper_design,
 )
 
 
@@ -45,26 +43,6 @@ def test_a_birthday_is_not_for_devices():
     assert fits_device(declared_response("die"))
     assert not fits_device(declared_response({"crosswise": 0.25}))
     assert not fits_device(declared_response({"unrelated": [0.5, 0.25]}))
-
-
-@pytest.mark.parametrize(
-    ("rows", "paper"),
-    [
-        ([[3, 1], [1, 3]], "two-coins"),
-        ([[5, 1], [1, 5]], "die"),
-        ([[2, 1], [1, 2]], "die"),
-        ([[7, 3], [3, 7]], "cards"),
-        ([[4, 1], [1, 4]], "cards"),
-        ([[30, 6], [7, 29]], "two-dice"),
-        ([[5, 2], [2, 5]], "spinner"),
-        ([[2, 1], [1, 4]], "spinner"),  # thirds and fifths are fifteenths
-        ([[36, 1], [1, 36]], None),
-        ([[6, 1], [1, 5]], None),  # sevenths and sixths are forty-seconds
-    ],
-)
-def test_what_a_hand_can_throw(rows, paper):
-    assert paper_design(rows) == paper
-    assert paper is None or can_draw(paper, rows)
 
 
 def test_epsilon_is_rounded_up():

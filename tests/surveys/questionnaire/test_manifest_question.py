@@ -2,6 +2,7 @@ from fractions import Fraction
 
 import pytest
 
+from deniable.errors import InvalidParameter
 from deniable.surveys import loads, make_manifest
 
 HEAD = 'id="s"\ntitle="t"\nepsilon=12\n'
@@ -59,3 +60,15 @@ def test_a_crosswise_question_is_not_for_devices():
     coins = question("yes-no", 'design="two-coins"')
     assert (coins.device, coins.design, coins.paper) == (True, "two-coins", "two-coins")
     assert question("yes-no", "odds=3").design is None
+    warner = question("yes-no", 'design={warner="3/4"}')
+    assert (warner.device, warner.design, warner.paper) == (True, "warner", "two-coins")
+    unrelated = question("yes-no", 'design={unrelated=["1/2", "1/12"]}')
+    assert (unrelated.device, unrelated.design, unrelated.paper) == (False, "unrelated", None)
+
+
+@pytest.mark.parametrize("private", ["true", "false"])
+def test_a_step_that_does_not_divide_the_range_is_refused(private):
+    with pytest.raises(
+        InvalidParameter, match=r"`step` must divide the range|multiples of `step`"
+    ):
+        question("number", f"low=0\nhigh=10\nstep=3\nprivate={private}")

@@ -32,10 +32,11 @@ def test_the_look_comes_with_the_batch_that_reaches_the_number(closed):
 def test_the_look_comes_after_the_closing_day():
     before, on, after = ("2026-11-19", 60), ("2026-11-20", 60), ("2026-11-21", 60)
     assert look(DATED, [before, on]) is None  # the day is not over
-    assert look(DATED, [before, on], closed=True) == 2
+    assert look(DATED, [before, on], closed=True) is None  # closed at will during the day
     assert look(DATED, [before], closed=True) is None  # closed at will
     assert look(DATED, [before, after]) == 2
     assert look(DATED, [before, on, after]) == 3
+    assert look(DATED, [before, on, after], closed=True) == 3
 
 
 def test_the_number_or_the_day_whichever_comes_first():

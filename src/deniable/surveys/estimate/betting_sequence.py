@@ -15,6 +15,10 @@ not depend on the order of the reports, and it adapts to their variance.
 Ratios are refuted cell by cell of a fine grid. For a fixed stake the capital is log-concave in
 r. So in a cell it is at least the smaller of its values at both ends, and a cell is refuted
 only if the average of these smaller values reaches 1/alpha.
+
+At one look that was fixed in advance, Fieller's interval is narrower. But it trusts a sum to be
+about normal, and near shares of 0 or 1 a few reports decide the sum. There the same bets are
+made with bolder stakes (`bet_at_one_look`). `has_many` tells the two cases apart.
 """
 
 import math
@@ -37,6 +41,7 @@ _BOLDEST = 0.9  # of the stake that could lose everything
 _CELLS = 32
 _ROUNDS = 3
 _ROUNDING = 1e-9
+_ENOUGH = 30  # people of the greatest influence, for a sum to be about normal
 _SKEW = 8  # reports by which Fieller's interval is widened
 
 
@@ -102,7 +107,42 @@ def ratio_sequence(
     (0.03, 0.6)
     """
     level = confidence_level(confidence)
-    stakes, weights = _spread_stakes(*stake_scale(outcomes, level, planned))
+    return _find_ends(outcomes, level, stake_scale(outcomes, level, planned))
+
+
+def bet_at_one_look(outcomes: Outcomes, *, confidence: Number = 0.95) -> tuple[float, float]:
+    """The interval at one look, by the same bets with stakes for few outcomes. It is exact: it
+    misses with probability at most 1 - confidence, whatever the shares and however few people.
+
+    >>> nobody = count_outcomes([0] * 100, [1] * 100, possible=(0, 1, 1, 1), spread=1)
+    >>> low, high = bet_at_one_look(nobody)
+    >>> low, round(high, 2)
+    (0.0, 0.06)
+    """
+    return _find_ends(outcomes, confidence_level(confidence), one_look_scale(outcomes))
+
+
+def has_many(outcomes: Outcomes) -> bool:
+    """Whether Fieller's interval may be trusted: the squares of t - r b add up to those of at
+    least 30 people with the greatest influence that a report can have. The skewness of the sum
+    is then at most 1 / sqrt(30).
+
+    >>> tops = [1] * 29 + [0] * 971
+    >>> has_many(count_outcomes(tops, [1] * 1000, possible=(0, 1, 1, 1), spread=1))
+    False
+    """
+    if math.isnan(outcomes.ratio):
+        return False
+    ratio = min(max(outcomes.ratio, 0.0), 1.0)
+    squares = (outcomes.tops - ratio * outcomes.bottoms) ** 2
+    return bool(outcomes.counts @ squares >= _ENOUGH * _reach(outcomes, ratio) ** 2)
+
+
+def _find_ends(
+    outcomes: Outcomes, level: Fraction, scale: tuple[float, float]
+) -> tuple[float, float]:
+    """The least and the greatest ratio that is not refuted; nan, nan if all are."""
+    stakes, weights = _spread_stakes(*scale)
     ends = []
     for side in (0, -1):
         left, right = 0.0, 1.0
@@ -129,15 +169,29 @@ def stake_scale(outcomes: Outcomes, level: Fraction, planned: int) -> tuple[floa
     >>> round(scale, 4), round(farthest, 4)
     (0.0891, 0.3118)
     """
+    reach = max(_reach(outcomes, ratio) for ratio in (0, 1))
+    scale = 1 / math.sqrt(prior_strength(planned, level) * outcomes.spread)
+    return scale, min(_FARTHEST * scale, _BOLDEST / reach)
+
+
+def one_look_scale(outcomes: Outcomes) -> tuple[float, float]:
+    """The same for one look at few outcomes: there, bold stakes win soonest.
+
+    >>> one_look_scale(count_outcomes([1.5], [1], possible=(-0.5, 1.5, 1, 1), spread=1))
+    (0.6666666666666666, 0.6)
+    """
+    reach = max(_reach(outcomes, ratio) for ratio in (0, 1))
+    return 1 / reach, _BOLDEST / reach
+
+
+def _reach(outcomes: Outcomes, ratio: float) -> float:
+    """How far t - r b of one report can be from 0."""
     least_top, most_top, least_bottom, most_bottom = outcomes.possible
-    reach = max(
+    return max(
         abs(top - ratio * bottom)
         for top in (least_top, most_top)
         for bottom in (least_bottom, most_bottom)
-        for ratio in (0, 1)
     )
-    scale = 1 / math.sqrt(prior_strength(planned, level) * outcomes.spread)
-    return scale, min(_FARTHEST * scale, _BOLDEST / reach)
 
 
 def _spread_stakes(scale: float, farthest: float) -> tuple[Matrix, Matrix]:
@@ -163,7 +217,8 @@ def _refuted(
 
 
 def fieller_interval(outcomes: Outcomes, *, confidence: Number = 0.95) -> tuple[float, float]:
-    """The interval of ratios from 0 to 1, at one look that was fixed in advance.
+    """The interval of ratios from 0 to 1, at one look that was fixed in advance. It is
+    approximate, and only for outcomes that `has_many` allows.
 
     It holds every ratio r with (sum of t - r b)**2 <= z**2 times the sum of (t - r b)**2, as in
     Fieller, "Some problems in interval estimation" (1954), with squares that are not centred,

@@ -1,7 +1,8 @@
 """How intervals are made: for one look that was fixed in advance, or for every look at once.
 
-At one look: the exact binomial interval for yes/no channels, Fieller's for ratios of means. At
-every look at once: the sequences of `confidence_sequence` and `betting_sequence`.
+At one look: the exact binomial interval for yes/no channels. Ratios of means have Fieller's,
+which is approximate, or, where few reports decide (see `has_many`), an exact one by betting. At
+every look at once: the sequences of `confidence_sequence` and `betting_sequence`, all exact.
 """
 
 import math
@@ -13,7 +14,10 @@ from deniable.mechanisms import Estimate
 from deniable.mechanisms.local.estimate import estimate_share
 from deniable.surveys.estimate.betting_sequence import (
     Outcomes,
+    bet_at_one_look,
     fieller_interval,
+    has_many,
+    one_look_scale,
     ratio_sequence,
     stake_scale,
 )
@@ -28,12 +32,12 @@ Method = Literal["binomial", "fieller", "beta-binomial", "betting"]
 
 @dataclass(frozen=True, slots=True)
 class FoundNumber:
-    """A share or a mean with its interval and the method that made it: "binomial" and "fieller"
-    hold at one look, "beta-binomial" and "betting" at every look at once.
+    """A share or a mean with its interval and the method that made it. "binomial" and "fieller"
+    hold at one look, "beta-binomial" at every look at once, and "betting" at either.
 
     `influence` is how far one false report could move the number, on average over the coins;
-    for ratios to first order. `tuning` is what a sequence was fixed to before the first report:
-    the strength of a mixture, or the scale of stakes and the farthest stake.
+    for ratios to first order. `tuning` is what does not depend on any answer: the strength of a
+    mixture, or the scale of stakes and the farthest stake.
     """
 
     estimate: Estimate
@@ -92,12 +96,7 @@ class LookRule:
     def ratio(self, outcomes: Outcomes) -> FoundNumber:
         """A ratio of means that lies between 0 and 1. If the bottom is not above 0, nothing is
         known about it."""
-        if self.anytime:
-            interval = ratio_sequence(
-                outcomes, confidence=self.confidence, planned=self.planned
-            )
-        else:
-            interval = fieller_interval(outcomes, confidence=self.confidence)
+        method, interval, tuning = self._bound(outcomes)
         known = math.isfinite(outcomes.ratio)
         raw = outcomes.ratio if known else 0.5
         consistent = not math.isnan(interval[0])
@@ -111,9 +110,20 @@ class LookRule:
             consistent=consistent,
             p_value=1.0 if consistent else 1 - float(self.confidence),  # at most
         )
-        method: Method = "betting" if self.anytime else "fieller"
-        tuning = stake_scale(outcomes, self.confidence, self.planned) if self.anytime else ()
         return FoundNumber(estimate, method, _influence(outcomes, estimate.value), tuning)
+
+    def _bound(
+        self, outcomes: Outcomes
+    ) -> tuple[Method, tuple[float, float], tuple[float, ...]]:
+        """The method for a ratio, its interval and its tuning."""
+        level = self.confidence
+        if self.anytime:
+            interval = ratio_sequence(outcomes, confidence=level, planned=self.planned)
+            return "betting", interval, stake_scale(outcomes, level, self.planned)
+        if has_many(outcomes):
+            return "fieller", fieller_interval(outcomes, confidence=level), ()
+        interval = bet_at_one_look(outcomes, confidence=level)
+        return "betting", interval, one_look_scale(outcomes)
 
 
 def _influence(outcomes: Outcomes, ratio: float) -> float:

@@ -4,8 +4,8 @@ Groups of a public answer are known, so each group is a survey of its own: the e
 interval of its reports, mapped through the channel, or the confidence sequence. If the answer
 that makes the groups is randomized too, nobody knows who is in which group. The share in group
 g is then the ratio of E(u v) to E(u), with the unbiased readings u of "is in g" and v of the
-answer: a ratio of means with Fieller's interval, or a sequence by betting. The mean of a number
-within a group is such a ratio as well.
+answer: a ratio of means, with the intervals of `LookRule.ratio`. The mean of a number within a
+group is such a ratio as well.
 """
 
 import math
@@ -135,7 +135,8 @@ def shares_within(
 def shares_of_all(
     answers: Any, groups: Any, reports: tuple[Any, Any], rule: LookRule
 ) -> list[tuple[FoundNumber, ...]]:
-    """For each group the share of all people who are in it and have each answer.
+    """For each group the share of all people who are in it and have each answer; nothing for a
+    public group that nobody is in.
 
     >>> coins, rule = RandomizedResponse(odds=3), LookRule(anytime=False)
     >>> young, old = shares_of_all(coins, 2, ([1] * 4 + [0] * 6, [0] * 5 + [1] * 5), rule)
@@ -164,6 +165,8 @@ def shares_of_all(
             for a in range(reader.answers)
             for both in [((reader, a), (by, g))]
         )
+        if not isinstance(groups, int) or memberships[:, g].any()
+        else ()
         for g in range(by.answers)
     ]
 

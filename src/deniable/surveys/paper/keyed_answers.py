@@ -66,7 +66,7 @@ def parse_keyed_answers(manifest: Manifest, text: str, *, form: str = "csv") -> 
         for name, cell in cells.items():
             if name not in questions:
                 hint = suggest(name, questions, "The questions are")
-                raise InvalidData(f"Line {number}: no question is called so. {hint}")
+                raise InvalidData(f"Line {number}: no question has this id. {hint}")
             if cell is None or (isinstance(cell, str) and not cell.strip()):
                 continue
             row[name] = _read_cell(questions[name], words[name], cell, number)

@@ -7,7 +7,8 @@ card cannot promise other odds than the coins in the hand give.
 from dataclasses import dataclass
 
 from deniable.surveys.paper.card_words import card_words
-from deniable.surveys.paper.hand_devices import HandDevice, HandRow, make_device
+from deniable.surveys.paper.hand_devices import make_device
+from deniable.surveys.questionnaire.hand_tables import HandDevice, HandRow
 from deniable.surveys.questionnaire.manifest import Manifest
 from deniable.surveys.questionnaire.manifest_question import ManifestQuestion
 

@@ -1,7 +1,6 @@
 """From a design to its channel, and from the JSON of a manifest back to a channel."""
 
 import math
-from collections.abc import Sequence
 from fractions import Fraction
 from typing import Any
 
@@ -15,8 +14,14 @@ from deniable.surveys.questionnaire.channels import (
     KeepChannel,
     TableChannel,
 )
-from deniable.surveys.questionnaire.declared_designs import PaperDesign, can_draw, paper_design
+from deniable.surveys.questionnaire.declared_designs import (
+    BIRTHDAYS,
+    PAPER_DESIGNS,
+    PaperDesign,
+    declared_response,
+)
 from deniable.surveys.questionnaire.designs import DesignedQuestion
+from deniable.surveys.questionnaire.hand_tables import find_device
 
 MOST_REPORTS = 12  # of a table
 MOST_ANSWERS = 1000
@@ -100,8 +105,7 @@ def paper_design_of(channel: Channel) -> PaperDesign | None:
     >>> paper_design_of(KeepChannel(Fraction(1, 2), 3))
     'die'
     """
-    rows = _rows(channel)
-    return None if rows is None else paper_design(rows)
+    return next((paper for paper in PAPER_DESIGNS if draws_on_paper(paper, channel)), None)
 
 
 def draws_on_paper(paper: PaperDesign, channel: Channel) -> bool:
@@ -110,18 +114,33 @@ def draws_on_paper(paper: PaperDesign, channel: Channel) -> bool:
     >>> draws_on_paper("cards", TableChannel(((7, 3), (3, 7))))
     True
     """
-    rows = _rows(channel)
-    return rows is not None and can_draw(paper, rows)
+    return find_device(channel, paper) is not None
 
 
-def _rows(channel: Channel) -> Sequence[Sequence[int]] | None:
-    """Whole weights of each report, one row for each answer; None if there are too many."""
-    if isinstance(channel, TableChannel):
-        return channel.weights
-    if isinstance(channel, KeepChannel) and channel.answers <= MOST_REPORTS:
-        k = range(channel.answers)
-        return [_whole([channel.probability(report, answer) for report in k]) for answer in k]
-    return None
+def fits_design(name: str | None, device: bool, channel: Channel) -> bool:
+    """Whether a declared design of this name can have this channel, and whether a device draws
+    it as stated.
+
+    >>> coins = TableChannel(((3, 1), (1, 3)))
+    >>> fits_design("two-coins", True, coins), fits_design("die", True, coins)
+    (True, False)
+    """
+    if device == (name in BIRTHDAYS):
+        return False
+    if name is None:
+        return True
+    if not isinstance(channel, TableChannel) or channel.answers != 2 or channel.reports != 2:
+        return False
+    p, q = channel.probability(1, 1), channel.probability(1, 0)
+    match name:
+        case "warner" | "crosswise":
+            return p + q == 1
+        case "unrelated":
+            return p > q
+    try:
+        return channel == _response(declared_response(name))
+    except InvalidParameter:
+        return False
 
 
 def _response(design: RandomizedResponse) -> TableChannel | KeepChannel:

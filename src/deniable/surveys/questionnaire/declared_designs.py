@@ -6,8 +6,7 @@ place of a coin, so a device has no use for them, and anyone who knows the birth
 answer: they are for paper and for reports that were collected elsewhere.
 """
 
-import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from fractions import Fraction
 from typing import Any, Literal, get_args
 
@@ -19,6 +18,7 @@ from deniable.mechanisms import RandomizedResponse
 
 PaperDesign = Literal["two-coins", "die", "cards", "two-dice", "spinner"]
 PAPER_DESIGNS: tuple[PaperDesign, ...] = get_args(PaperDesign)
+BIRTHDAYS = ("crosswise", "unrelated")  # designs without a throw
 MOST_FIELDS = 36  # of a spinner, or of two dice
 
 _DECIMALS = 10**12
@@ -71,37 +71,6 @@ def fits_device(design: Any) -> bool:
     False
     """
     return not getattr(design, "caveat", "")
-
-
-def paper_design(rows: Sequence[Sequence[int]]) -> PaperDesign | None:
-    """What draws a channel by hand: whole weights of each report, one row for each answer.
-
-    >>> paper_design([[3, 1], [1, 3]]), paper_design([[35, 1], [1, 35]])
-    ('two-coins', 'two-dice')
-    >>> paper_design([[4, 1, 1], [1, 4, 1], [1, 1, 4]]), paper_design([[40, 1], [1, 40]])
-    ('die', None)
-    """
-    fitting = (paper for paper in PAPER_DESIGNS if can_draw(paper, rows))
-    return next(fitting, None)
-
-
-def can_draw(paper: PaperDesign, rows: Sequence[Sequence[int]]) -> bool:
-    """Whether this draws the channel exactly.
-
-    >>> can_draw("two-coins", [[3, 1], [1, 3]]), can_draw("die", [[3, 1], [1, 3]])
-    (True, False)
-    """
-    fields = math.lcm(*(sum(row) for row in rows))
-    match paper:
-        case "two-coins":
-            return [list(row) for row in rows] == [[3, 1], [1, 3]]
-        case "die":
-            return 6 % fields == 0
-        case "cards":
-            return 10 % fields == 0
-        case "two-dice":
-            return 36 % fields == 0
-    return fields <= MOST_FIELDS
 
 
 def epsilon_above(odds: Fraction) -> Fraction:

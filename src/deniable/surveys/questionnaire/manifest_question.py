@@ -12,6 +12,7 @@ from deniable.surveys.questionnaire.channel_shapes import (
     MOST_ANSWERS,
     channel_of,
     costs_at_most,
+    fits_design,
     paper_design_of,
     read_channel,
 )
@@ -20,6 +21,7 @@ from deniable.surveys.questionnaire.channels import (
     Channel,
     DitherChannel,
     KeepChannel,
+    TableChannel,
 )
 from deniable.surveys.questionnaire.declared_designs import PaperDesign, fits_device
 from deniable.surveys.questionnaire.designs import design_questions, split_epsilon
@@ -45,7 +47,9 @@ class ManifestQuestion(StrictModel):
     """A question as the page asks it. Numbers are exact: whole, or rationals as text.
 
     `design` is the name of a declared design. `device` says whether a device can draw it, and
-    `paper` what draws the same channel by hand.
+    `paper` what draws the same channel by hand: all three are checked against the channel.
+    `promise` is text: what its maker wrote, in the words of that version. It is not computed
+    again, so compare it with the channel before you trust a manifest from others.
     """
 
     id: Name
@@ -74,8 +78,11 @@ class ManifestQuestion(StrictModel):
             raise ValueError("a label is missing in a language")
         if self.answers > MOST_ANSWERS:
             raise ValueError("a page can ask for one of at most 1,000 answers")
-        if (self.kind == "number") != (self.low is not None):
+        grid = [end is not None for end in (self.low, self.high, self.step)]
+        if not all(given == (self.kind == "number") for given in grid):
             raise ValueError("a number has `low`, `high` and `step`, and nothing else has")
+        if self.kind == "number":
+            self._check_grid()
         if self.private != (self.channel is not None):
             raise ValueError("only a private question has a channel, and it must have one")
         if not self.private:
@@ -86,7 +93,18 @@ class ManifestQuestion(StrictModel):
             raise ValueError(str(problem).rstrip(".")) from None
         if not fits:
             raise ValueError("the channel does not fit the question, or costs more than stated")
+        if not fits_design(self.design, self.device, self.drawn_by):
+            raise ValueError("the channel is not that of the design that is named")
+        if self.paper != self.drawn_on_paper:
+            raise ValueError("`paper` is not what draws the channel by hand")
+        if self.promise is None or self.promise.keys() != self.labels.keys():
+            raise ValueError("a promise is missing in a language")
         return self
+
+    def _check_grid(self) -> None:
+        low, high, step = map(read_rational, (self.low, self.high, self.step))
+        if step <= 0 or high <= low or (high - low) % step:
+            raise ValueError("`step` must divide the range from `low` to `high`")
 
     @property
     def answers(self) -> int:
@@ -107,6 +125,16 @@ class ManifestQuestion(StrictModel):
     def joint(self) -> bool:
         """Whether all boxes of a multiple choice go through the coins at once, as one set."""
         return self.kind == "multiple-choice" and isinstance(self.drawn_by, KeepChannel)
+
+    @property
+    def has_one_answer(self) -> bool:
+        """Whether the private answer is one of a few, and not a number or a set of boxes."""
+        return _has_one_answer(self.kind, self.drawn_by)
+
+    @property
+    def drawn_on_paper(self) -> PaperDesign | None:
+        """What draws a private answer by hand, from the channel alone."""
+        return _find_paper(self.kind, self.drawn_by, self.device)
 
     @property
     def steps(self) -> int:
@@ -165,6 +193,14 @@ class ManifestQuestion(StrictModel):
         return channel.answers == channel.reports == self.answers
 
 
+def _has_one_answer(kind: Kind, channel: Channel) -> bool:
+    return kind != "multiple-choice" and isinstance(channel, TableChannel | KeepChannel)
+
+
+def _find_paper(kind: Kind, channel: Channel, device: bool) -> PaperDesign | None:
+    return paper_design_of(channel) if device and _has_one_answer(kind, channel) else None
+
+
 def describe_questions(survey: Questionnaire) -> list[dict[str, Any]]:
     """The questions of a manifest."""
     costs, designed = split_epsilon(survey), design_questions(survey)
@@ -186,7 +222,7 @@ def describe_questions(survey: Questionnaire) -> list[dict[str, Any]]:
                 },
                 "design": question.design_name,
                 "device": fits_device(chosen.design),
-                "paper": paper_design_of(channel) if fits_device(chosen.design) else None,
+                "paper": _find_paper(question.kind, channel, fits_device(chosen.design)),
             }
         listed.append(described)
     return listed

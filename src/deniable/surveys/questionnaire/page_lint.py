@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 
 from deniable.surveys.questionnaire.channel_shapes import channel_of, draws_on_paper
+from deniable.surveys.questionnaire.declared_designs import fits_device
 from deniable.surveys.questionnaire.designs import design_question, split_epsilon
 from deniable.surveys.questionnaire.languages import built_in
 from deniable.surveys.questionnaire.lint_finding import LintFinding
@@ -42,8 +43,9 @@ def ways_to_answer(survey: Questionnaire) -> Iterator[LintFinding]:
     for question in survey.private:
         if question.paper is None or question.kind == "text":
             continue
-        channel = channel_of(design_question(question, costs[question.id]))
-        if not draws_on_paper(question.paper, channel):
+        designed = design_question(question, costs[question.id])
+        by_hand = fits_device(designed.design) and question.kind != "multiple-choice"
+        if not by_hand or not draws_on_paper(question.paper, channel_of(designed)):
             yield LintFinding(
                 "error",
                 question.id,

@@ -9,11 +9,12 @@ _METHODS = {
     "binomial": "Shares have exact binomial intervals (Clopper and Pearson 1934), mapped "
     "through the channel.",
     "fieller": "Ratios of means, such as shares within groups that are randomized themselves, "
-    "have Fieller's interval (1954).",
+    "have Fieller's interval (1954), which is approximate.",
     "beta-binomial": "Intervals for any look are beta-binomial confidence sequences (Robbins "
     "1970), mapped through the channel: they hold at every look at once.",
-    "betting": "Means, and ratios of means, have confidence sequences by betting "
-    "(Waudby-Smith and Ramdas 2023).",
+    "betting": "Means, and ratios of means, have intervals by betting (Waudby-Smith and Ramdas "
+    "2023): confidence sequences for any look, and at the planned look the same bets wherever "
+    "few reports decide.",
 }
 
 

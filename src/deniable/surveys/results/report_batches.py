@@ -3,7 +3,7 @@
 The manifest may fix a number of people, or a closing day. The first batch that reaches it is
 the planned look: whether it has come depends on how many answered, and when, but on no answer.
 So an ordinary interval holds there. At any other look, and after a survey was closed at will,
-only a confidence sequence holds.
+also on its closing day, only a confidence sequence holds.
 """
 
 import datetime
@@ -48,10 +48,9 @@ class ReportBatches:
         for number, (day, n) in enumerate(
             zip(self.days, accumulate(self.sizes), strict=True), start=1
         ):
-            last = self.closed and number == len(self.days)
             if planned is not None and n >= planned:
                 return number
-            if closes is not None and (day > closes or (last and day >= closes)):
+            if closes is not None and day > closes:
                 return number
         return None
 

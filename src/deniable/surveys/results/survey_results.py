@@ -20,7 +20,7 @@ from deniable.surveys.results.report_batches import Day, ReportBatches, read_bat
 from deniable.surveys.results.result_numbers import GroupTable, QuestionFindings, ResultNumber
 from deniable.surveys.results.result_reader import ResultReader
 
-FEWEST = 50  # reports; fewer are one batch, and hide each other badly
+FEWEST = 50  # reports; fewer are one batch, and each person is hidden among few others
 
 
 @dataclass(frozen=True)
@@ -92,8 +92,9 @@ class SurveyResults:
             yield "REHEARSAL: these reports are of made-up people. No number here is a result."
         if self.respondents < FEWEST:
             yield (
-                f"Fewer than {FEWEST} reports in all: {self.respondents}. They hide each other "
-                "badly, and the intervals are wide."
+                f"Fewer than {FEWEST} reports in all: {self.respondents}. With fewer than "
+                f"{FEWEST} reports each person is hidden among few others, and the intervals "
+                "are wide."
             )
         level = f"{100 * self.confidence:g} %"
         if self.look == "any":
