@@ -54,7 +54,7 @@ def serve(
     from deniable.app.server.serving import ServerPlace
     from deniable.surveys.collect.collection import CollectionChoices
 
-    place = ServerPlace(host, port, certificate, key, behind_proxy)
+    place = ServerPlace(host, port, certificate, key, behind_proxy or print_hashes)
     place.check(origin=origin)
     choices = CollectionChoices(cast("ModeName | None", mode), origin, rehearsal, store)
     collection = open_survey(file, choices)
@@ -86,12 +86,12 @@ def close(
     collection = reopen_survey(file, CollectionChoices(rehearsal=rehearsal, store=store))
     try:
         collection.store.close_survey(without_waiting=without_waiting)
-        totals = collection.store.totals()
+        totals = collection.totals()
     finally:
         collection.close()
     print(f"Closed, with {pluralize(totals.reports, 'report')}.")
     if collection.manifest.mode != "open":
-        accepted = pluralize(len(totals.accepted), "report")
+        accepted = pluralize(totals.accepted, "report")
         print(f"Given out: {pluralize(totals.invited, 'invitation')}; accepted: {accepted}.")
     if collection.manifest.mode == "pass":
         print(f"Exchanged for a pass: {pluralize(totals.exchanged, 'invitation')}.")
