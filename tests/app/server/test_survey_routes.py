@@ -213,7 +213,7 @@ def test_after_closing_everything_is_refused_and_totals_are_shown(survey):
 
 
 def test_the_totals_do_not_say_who_answered(survey):
-    """Whoever made the invitations has the tokens, and would find their hashes."""
+    """Anyone who made the invitations has the tokens, and would find their hashes."""
     collection, client = survey("token")
     token, _ = collection.invite(2)
     send(client, report_body(collection, 1, token=token))

@@ -2,13 +2,13 @@
 
 Everything stands in one folder next to the questionnaire. The manifest is written there once
 and never changes: a changed questionnaire is another survey. The folder may be backed up,
-except for `never-back-up`, which holds the key of reports that wait.
+except for `never-back-up`, which holds the key of reports that wait, unless that has another
+place.
 """
 
 import base64
 import datetime
 import hashlib
-import json
 import re
 import secrets
 from collections.abc import Callable
@@ -19,7 +19,7 @@ from typing import Any, TypeGuard
 
 from deniable.errors import InvalidData, InvalidParameter, InvitationRefused
 from deniable.exact.foreign_text import read_json
-from deniable.policy.postgresql_addresses import is_postgresql, read_postgresql
+from deniable.surveys.collect.fixed_places import fix_sealing_key, fix_store
 from deniable.surveys.collect.passes.blind_signatures import BlindPass, PublicPassKey
 from deniable.surveys.collect.passes.pass_keys import SecretPassKey
 from deniable.surveys.collect.passes.signer import PassSigner
@@ -49,12 +49,13 @@ class CollectionChoices:
     origin: str | None = None
     rehearsal: bool = False
     store: str | None = None
+    sealing_key: Path | None = None
 
 
 class SurveyCollection:
     """A survey that people can take. It takes reports and gives batches, without any HTTP.
 
-    >>> import tempfile
+    >>> import json, tempfile
     >>> from deniable.surveys.questionnaire.questionnaire import loads
     >>> survey = loads(
     ...     'id="s"\\ntitle="t"\\nepsilon=1\\n[[questions]]\\nid="a"\\nkind="yes-no"\\ntext="?"'
@@ -94,8 +95,8 @@ class SurveyCollection:
             self.manifest = _fix_manifest(survey, folder, choices, secret, check)
         self.folder = folder
         self._signer = None if secret is None else PassSigner(secret)
-        where = _fix_store(folder, choices.store)
-        key_file = folder / "never-back-up" / "sealing.key"
+        where = fix_store(folder, choices.store)
+        key_file = fix_sealing_key(folder, choices.sealing_key)
         self.store = ReportStore(where, key_file, self.manifest.hash)
 
     @cached_property
@@ -152,7 +153,7 @@ class SurveyCollection:
         self.store.close()
 
     def totals(self) -> ClosingTotals:
-        """What is published at closing. Spent tokens are counted and not listed: whoever has
+        """What is published at closing. Spent tokens are counted and not listed: anyone who has
         the invitations would know who answered."""
         return self.store.totals(listed=self.manifest.mode == "pass")
 
@@ -293,22 +294,3 @@ def _decided(manifest: Manifest) -> dict[str, Any]:
     for question in content["questions"]:
         del question["promise"]
     return content
-
-
-def _fix_store(folder: Path, store: str | None) -> str | Path:
-    """Where the reports are, which is noted when the survey begins, without passwords."""
-    usual = "store.sqlite"
-    shown = usual if store is None else _shown(store)
-    file = folder / "store.json"
-    write_once(file, json.dumps({"store": shown}).encode())
-    noted = read_json(read_private(file))["store"]
-    if noted != shown:
-        raise InvalidParameter(
-            f"The reports of this survey are stored in {noted}. Give the same --store with "
-            "every command."
-        )
-    return folder / usual if store is None else store
-
-
-def _shown(store: str) -> str:
-    return read_postgresql(store).shown if is_postgresql(store) else str(Path(store).resolve())

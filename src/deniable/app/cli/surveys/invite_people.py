@@ -18,6 +18,7 @@ from deniable.app.cli.surveys.opened_survey import (
     Origin,
     Questionnaire,
     Rehearsal,
+    SealingKey,
     Store,
     open_survey,
 )
@@ -37,6 +38,7 @@ def invite(
         Path | None, typer.Option(help="A folder for QR codes as PNG.", metavar="FOLDER")
     ] = None,
     store: Store = None,
+    sealing_key: SealingKey = None,
     mode: Mode = None,
     origin: Origin = None,
     rehearsal: Rehearsal = False,
@@ -48,7 +50,9 @@ def invite(
         raise dp.InvalidParameter(f"{out.name} exists already. Choose another name.")
     survey = dp.surveys.load(file)
     wanted = mode or ("pass" if survey.mode == "open" else None)
-    choices = CollectionChoices(cast("ModeName | None", wanted), origin, rehearsal, store)
+    choices = CollectionChoices(
+        cast("ModeName | None", wanted), origin, rehearsal, store, sealing_key
+    )
     collection = open_survey(file, choices)
     try:
         if collection.manifest.origin is None:

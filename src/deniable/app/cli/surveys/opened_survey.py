@@ -20,6 +20,13 @@ Store = Annotated[
         metavar="URL",
     ),
 ]
+SealingKey = Annotated[
+    Path | None,
+    typer.Option(
+        help="Where the key of waiting reports is kept: outside of what is backed up.",
+        metavar="FILE",
+    ),
+]
 Rehearsal = Annotated[
     bool, typer.Option("--rehearsal", help="A rehearsal, marked as such everywhere.")
 ]
