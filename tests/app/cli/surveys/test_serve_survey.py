@@ -113,6 +113,16 @@ def test_a_survey_is_closed_though_its_questionnaire_changed(run, folder):
     assert run("survey", "close", "s.toml")[0] == 0
 
 
+def test_without_a_proxy_a_warning_is_printed(run, folder, monkeypatch):
+    monkeypatch.setattr("deniable.app.cli.surveys.serve_survey._serve", lambda *_: None)
+    https = ["--certificate", "c.pem", "--key", "k.pem"]
+    key = ["--sealing-key", "elsewhere/s.key"]
+    status, _, warning = run("survey", "serve", "s.toml", *https, *key)
+    assert status == 0
+    assert "limits connections by address" in warning
+    assert (folder / "elsewhere" / "s.key").exists()
+
+
 def test_a_survey_that_has_not_begun_is_not_closed(run):
     status, _, problem = run("survey", "close", "s.toml")
     assert status == 2
