@@ -117,6 +117,14 @@ def test_an_origin_without_https_is_refused(tmp_path):
             place.check(origin="http://survey.example.org")
 
 
+def test_a_proxy_must_be_named(tmp_path):
+    """Otherwise all people share its address, and the limit of an open link is theirs."""
+    origin = "https://survey.example.org"
+    with pytest.raises(dp.InvalidParameter, match="--behind-proxy"):
+        ServerPlace().check(origin=origin)
+    ServerPlace(certificate=tmp_path, key=tmp_path).check(origin=origin)
+
+
 def test_a_certificate_needs_its_key(tmp_path):
     with pytest.raises(dp.InvalidParameter, match="both"):
         ServerPlace(certificate=tmp_path).check(origin=None)

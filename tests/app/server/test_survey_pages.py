@@ -50,6 +50,14 @@ def test_without_batches_there_is_a_sentence(manifest):
     assert b"No reports" in results_files(manifest, [], True, "secret")[""].content
 
 
+def test_an_empty_rehearsal_is_marked():
+    rehearsal = make_manifest(loads(TEXT), rehearsal=True)
+    page = results_files(rehearsal, [], False, "secret")[""].content.decode()
+    assert "REHEARSAL" in page
+    assert '<html lang="en">' in page
+    assert "<title>Test</title>" in page
+
+
 def test_results_are_made_once_for_each_batch(manifest, tmp_path):
     collection = surveying.open_survey(tmp_path, "open", text=TEXT)
     results = pages_of(collection).results

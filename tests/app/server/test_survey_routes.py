@@ -8,6 +8,7 @@ from deniable.app.server.security_headers import HEADERS
 from deniable.app.server.survey_routes import RECEIVED
 from deniable.surveys.collect.collection import public_key, read_base64
 from deniable.surveys.collect.passes.pass_keys import SecretPassKey
+from deniable.surveys.collect.store.report_store import hash_token
 from tests.app.server import surveying
 from tests.app.server.surveying import (
     blind,
@@ -208,7 +209,28 @@ def test_after_closing_everything_is_refused_and_totals_are_shown(survey):
     assert client.post("/s/s/exchange", content=body).status_code == 410
     totals = client.get("/s/s/totals.json").json()
     assert (totals["invited"], totals["exchanged"], totals["reports"]) == (1, 0, 1)
-    assert len(totals["accepted"]) == 1
+    assert totals["accepted"] == len(totals["passes"]) == 1
+
+
+def test_the_totals_do_not_say_who_answered(survey):
+    """Anyone who made the invitations has the tokens, and would find their hashes."""
+    collection, client = survey("token")
+    token, _ = collection.invite(2)
+    send(client, report_body(collection, 1, token=token))
+    collection.store.close_survey()
+    totals = client.get("/s/s/totals.json")
+    assert (totals.json()["accepted"], totals.json()["passes"]) == (1, [])
+    assert hash_token(bytes.fromhex(token)).hex() not in totals.text
+
+
+def test_a_report_through_an_open_link_counts_once_however_often_it_is_sent(survey):
+    collection, client = survey("open")
+    body = report_body(collection, 1)
+    assert [send(client, body).content for _ in range(3)] == [RECEIVED] * 3
+    assert send(client, report_body(collection, 1)).content == RECEIVED  # of somebody else
+    wrong = json.dumps({**json.loads(body), "number": "x"})
+    assert send(client, wrong).status_code == 400
+    assert collected(collection) == [1, 1]
 
 
 @pytest.mark.parametrize(("day", "status"), [("2020-01-01", 410), ("2999-01-01", 200)])

@@ -37,6 +37,41 @@ def test_what_people_were_promised_cannot_change(begin):
             begin(**change)
 
 
+def test_a_version_with_other_sentences_goes_on(begin, tmp_path, monkeypatch):
+    first = begin(mode="open")
+    sentence = "deniable.surveys.questionnaire.manifest_question.what_an_answer_proves"
+    monkeypatch.setattr(sentence, lambda *_, **__: "Another sentence.")
+    assert begin().manifest.canonical() == first.manifest.canonical()
+    with pytest.raises(dp.InvalidParameter, match="begun with another"):
+        begin(text=surveying.TEXT.replace("Question 3?", "Something else?"))
+
+
+def test_a_survey_is_closed_by_its_manifest_alone(begin, tmp_path):
+    first = begin(mode="pass")
+    opened = SurveyCollection(None, tmp_path / "f")
+    opened.store.close_survey()
+    assert opened.manifest == first.manifest
+    assert opened.totals().reports == 0
+    opened.close()
+
+
+def test_a_manifest_that_is_refused_begins_nothing(tmp_path):
+    def refuse(manifest):
+        raise dp.InvalidParameter(manifest.survey)
+
+    with pytest.raises(dp.InvalidParameter, match=r"^s$"):
+        SurveyCollection(loads(surveying.TEXT), tmp_path / "f", check=refuse)
+    assert not (tmp_path / "f" / "manifest.json").exists()
+
+
+def test_the_secret_of_the_results_is_written_once(begin, tmp_path, monkeypatch):
+    known = begin().results_secret
+    again = SurveyCollection(None, tmp_path / "f")
+    monkeypatch.delattr("deniable.surveys.collect.collection.write_once")
+    assert again.results_secret == again.results_secret == known
+    again.close()
+
+
 def test_one_key_serves_the_whole_survey(begin, tmp_path):
     first = begin(mode="pass")
     assert begin().manifest.key == first.manifest.key

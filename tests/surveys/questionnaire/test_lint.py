@@ -76,4 +76,4 @@ def test_errors_come_first_and_every_check_is_used():
     text = "waves=9\n" + GOOD + question("c", "text", "")
     levels = [one.level for one in lint(loads(text))]
     assert levels == sorted(levels)
-    assert len(CHECKS) == 13
+    assert len(CHECKS) == 14

@@ -64,3 +64,15 @@ def test_conditions_that_cannot_be():
 def test_a_page_in_another_language():
     arabic = (HEAD + QUESTION).replace("epsilon=4\n", 'epsilon=4\nlanguages=["ar"]\n')
     assert any("texts in English for ar" in found for found in findings(arabic))
+
+
+def test_a_promise_in_other_words():
+    words = '[words]\npage_link_token="Nobody."\n'
+    (found,) = findings(HEAD + QUESTION + words)
+    assert found.startswith("error")
+    assert "page_link_token" in found
+    assert findings(HEAD + QUESTION + '[words]\npage_begin="Go"\n') == []
+    arabic = (HEAD + QUESTION).replace("epsilon=4\n", 'epsilon=4\nlanguages=["ar"]\n')
+    assert any(
+        "in your own words: page_link_token" in found for found in findings(arabic + words)
+    )

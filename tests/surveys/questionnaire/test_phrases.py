@@ -114,3 +114,10 @@ def test_boxes_add_up_in_the_sentence():
     assert "all 4 boxes together by at most 81." in sentence
     assert Phrases().say("yes", "de") == "ja"
     assert Phrases().say("yes", "pl") == "yes"
+
+
+def test_a_promise_of_the_page_cannot_be_rewritten():
+    words = Phrases({"page_link_token": "Nobody.", "page_begin": "Go"})
+    assert "The host could" in words.say("page_link_token", "en")
+    assert words.say("page_begin", "en") == "Go"
+    assert words.say("page_link_token", "ar") == "Nobody."  # `lint` names it

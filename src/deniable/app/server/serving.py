@@ -58,6 +58,13 @@ class ServerPlace:
                 "cryptography on such pages. Give --certificate and --key, or put a proxy with "
                 "https in front and listen on 127.0.0.1."
             )
+        if (origin or "").startswith("https:") and not (self.https or self.behind_proxy):
+            raise InvalidParameter(
+                f"The origin {origin} speaks https, and this server does not. If a proxy on "
+                "this machine speaks it, give --behind-proxy: without it all people share the "
+                "proxy's address, and an open link takes only a few reports an hour. "
+                "Otherwise give --certificate and --key."
+            )
         if origin is not None and not _is_safe(origin):
             raise InvalidParameter(
                 f"The origin {origin} is plain http. People who are not on this machine need "

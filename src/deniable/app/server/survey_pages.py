@@ -9,6 +9,7 @@ from typing import Any
 from deniable.app.server.survey_routes import PageFile, SurveyPages
 from deniable.app.web.page_styles import RESULTS_POLICY
 from deniable.app.web.results_page import build_results_page
+from deniable.app.web.survey.html_elements import element
 from deniable.app.web.survey.page import (
     CONTENT_TYPES,
     hash_files,
@@ -53,10 +54,7 @@ def results_files(
 ) -> dict[str, PageFile]:
     """The results page (the empty name) and the files that it offers, below `address`."""
     if not batches:
-        words = "No reports came." if closed else "No batch of reports is there yet."
-        return {
-            "": PageFile(f"<!doctype html><p>{words}</p>\n".encode(), CONTENT_TYPES[".html"])
-        }
+        return {"": PageFile(_empty_results(manifest, closed), CONTENT_TYPES[".html"])}
     pairs = [(batch.day, batch.bodies) for batch in batches]
     results = find_results(manifest, pairs, closed=closed)
     exported = export_files(results)
@@ -65,6 +63,21 @@ def results_files(
     )
     files = {name: PageFile(text, _PLAIN) for name, text in exported.items()}
     return {"": PageFile(page, CONTENT_TYPES[".html"]), **files}
+
+
+def _empty_results(manifest: Manifest, closed: bool) -> bytes:
+    language = manifest.languages[0]
+    title = manifest.title[language]
+    words = "No reports came." if closed else "No batch of reports is there yet."
+    rehearsal = element("p", element("strong", "REHEARSAL: these numbers mean nothing."))
+    head = element("head", element("meta", charset="utf-8"), element("title", title))
+    body = element(
+        "body",
+        *([rehearsal] if manifest.rehearsal else []),
+        element("h1", title, lang=language),
+        element("p", words),
+    )
+    return f"<!doctype html>\n{element('html', head, body, lang='en')}\n".encode()
 
 
 def respondent_files(manifest: Manifest) -> dict[str, PageFile]:

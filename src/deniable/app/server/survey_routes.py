@@ -108,7 +108,7 @@ class _SurveyRoutes:
         """What is published when the survey has closed; nothing before."""
         self._collection.close_in_time()
         try:
-            totals = self._collection.store.totals()
+            totals = self._collection.totals()
         except InvalidParameter:
             raise HTTPException(404) from None
         return Response(json.dumps(asdict(totals)), media_type=JSON, headers=FOR_ANYONE)

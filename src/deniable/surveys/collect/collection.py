@@ -2,26 +2,33 @@
 
 Everything stands in one folder next to the questionnaire. The manifest is written there once
 and never changes: a changed questionnaire is another survey. The folder may be backed up,
-except for `never-back-up`, which holds the key of reports that wait.
+except for `never-back-up`, which holds the key of reports that wait, unless that has another
+place.
 """
 
 import base64
 import datetime
-import json
+import hashlib
 import re
 import secrets
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeGuard
 
 from deniable.errors import InvalidData, InvalidParameter, InvitationRefused
 from deniable.exact.foreign_text import read_json
-from deniable.policy.postgresql_addresses import is_postgresql, read_postgresql
+from deniable.surveys.collect.fixed_places import fix_sealing_key, fix_store
 from deniable.surveys.collect.passes.blind_signatures import BlindPass, PublicPassKey
 from deniable.surveys.collect.passes.pass_keys import SecretPassKey
 from deniable.surveys.collect.passes.signer import PassSigner
 from deniable.surveys.collect.private_files import read_private, write_once
-from deniable.surveys.collect.store.report_store import ReportStore, hash_token
+from deniable.surveys.collect.store.report_store import (
+    ClosingTotals,
+    ReportStore,
+    hash_token,
+)
 from deniable.surveys.questionnaire.manifest import (
     Manifest,
     Mode,
@@ -42,12 +49,13 @@ class CollectionChoices:
     origin: str | None = None
     rehearsal: bool = False
     store: str | None = None
+    sealing_key: Path | None = None
 
 
 class SurveyCollection:
     """A survey that people can take. It takes reports and gives batches, without any HTTP.
 
-    >>> import tempfile
+    >>> import json, tempfile
     >>> from deniable.surveys.questionnaire.questionnaire import loads
     >>> survey = loads(
     ...     'id="s"\\ntitle="t"\\nepsilon=1\\n[[questions]]\\nid="a"\\nkind="yes-no"\\ntext="?"'
@@ -55,7 +63,8 @@ class SurveyCollection:
     >>> folder = Path(tempfile.mkdtemp())
     >>> collection = SurveyCollection(survey, folder / "s", CollectionChoices(mode="open"))
     >>> report = collection.manifest.write_report({"a": 1}).decode()
-    >>> collection.receive(json.dumps({"report": report}).encode())  # no batch is due
+    >>> message = {"report": report, "number": secrets.token_hex(16)}
+    >>> collection.receive(json.dumps(message).encode())  # no batch is due
     False
     >>> collection.store.close_survey()
     >>> len(collection.store.batches()[0].bodies)
@@ -64,25 +73,38 @@ class SurveyCollection:
     """
 
     def __init__(
-        self, survey: Questionnaire, folder: Path, choices: CollectionChoices | None = None
+        self,
+        survey: Questionnaire | None,
+        folder: Path,
+        choices: CollectionChoices | None = None,
+        *,
+        check: Callable[[Manifest], object] | None = None,
     ) -> None:
+        """`survey` None: one that has begun, by its manifest alone, to close or to read it.
+
+        `check` sees the manifest of a new survey before it is fixed, and may refuse it.
+        """
         choices = choices or CollectionChoices()
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         secret = None
-        if _mode(survey, choices, folder) == "pass":
-            secret = SecretPassKey.read_or_create(folder / "pass.key")
-        self.manifest = _fix_manifest(survey, folder, choices, secret)
+        if survey is None:
+            self.manifest = read_manifest((folder / "manifest.json").read_bytes())
+        else:
+            if _mode(survey, choices, folder) == "pass":
+                secret = SecretPassKey.read_or_create(folder / "pass.key")
+            self.manifest = _fix_manifest(survey, folder, choices, secret, check)
         self.folder = folder
         self._signer = None if secret is None else PassSigner(secret)
-        where = _fix_store(folder, choices.store)
-        key_file = folder / "never-back-up" / "sealing.key"
+        where = fix_store(folder, choices.store)
+        key_file = fix_sealing_key(folder, choices.sealing_key)
         self.store = ReportStore(where, key_file, self.manifest.hash)
 
-    @property
+    @cached_property
     def results_secret(self) -> str:
         """The secret part of the link to the results, for the pollster."""
         file = self.folder / "results.link"
-        write_once(file, secrets.token_urlsafe(32).encode())
+        if not file.exists():
+            write_once(file, secrets.token_urlsafe(32).encode())
         return read_private(file).decode("ascii")
 
     def invite(self, people: int) -> list[str]:
@@ -112,10 +134,10 @@ class SurveyCollection:
         A pass that was spent changes nothing, and is answered like any other, whatever it
         carries. A report that no device could send is refused, and its pass stays good.
         """
-        names = {"open": set(), "token": {"token"}, "pass": {"pass"}}[self.manifest.mode]
-        content = _read_object(body, {"report", *names})
+        name = "number" if self.manifest.mode == "open" else self.manifest.mode
+        content = _read_object(body, {"report", name})
         spend = self._read_credential(content)
-        if spend is not None and self.store.is_spent(spend):
+        if self.store.is_spent(spend):
             return False
         self.close_in_time()
         if not isinstance(content["report"], str):
@@ -130,10 +152,18 @@ class SurveyCollection:
             self._signer.close()
         self.store.close()
 
-    def _read_credential(self, content: dict[str, Any]) -> bytes | None:
-        """The hash of the pass or token that a report came with; None for an open link."""
+    def totals(self) -> ClosingTotals:
+        """What is published at closing. Spent tokens are counted and not listed: anyone who has
+        the invitations would know who answered."""
+        return self.store.totals(listed=self.manifest.mode == "pass")
+
+    def _read_credential(self, content: dict[str, Any]) -> bytes:
+        """The hash of what lets a report in once: a pass, a token, or a number that the device
+        drew, so that a report which is sent twice through an open link counts once."""
         if self.manifest.mode == "open":
-            return None
+            if not _is_token(content["number"]):
+                raise InvalidData("The number of a report has 32 hexadecimal digits.")
+            return hashlib.sha256(b"deniable report\0" + content["number"].encode()).digest()
         if self.manifest.mode == "token":
             token = _read_token(content["token"])
             if not self.store.is_invited(token):
@@ -182,8 +212,12 @@ def read_base64(text: object) -> bytes:
     return base64.urlsafe_b64decode(text + "=" * (-len(text) % 4))
 
 
+def _is_token(text: object) -> TypeGuard[str]:
+    return isinstance(text, str) and _TOKEN.fullmatch(text) is not None
+
+
 def _read_token(text: object) -> bytes:
-    if not isinstance(text, str) or not _TOKEN.fullmatch(text):
+    if not _is_token(text):
         raise InvitationRefused("This is not an invitation. Was the link copied whole?")
     return bytes.fromhex(text)
 
@@ -217,8 +251,13 @@ def _fix_manifest(
     folder: Path,
     choices: CollectionChoices,
     secret: SecretPassKey | None,
+    check: Callable[[Manifest], object] | None,
 ) -> Manifest:
-    """The manifest, which is written when the survey begins. Refuses to change it later."""
+    """The manifest, which is written when the survey begins. Refuses to change it later.
+
+    Sentences that Deniable itself writes may change with its version: people keep those that
+    the survey began with.
+    """
     file = folder / "manifest.json"
     key = None if secret is None else (secret.public.n, secret.public.e)
     if not file.exists():
@@ -229,6 +268,8 @@ def _fix_manifest(
             rehearsal=choices.rehearsal,
             origin=choices.origin,
         )
+        if check is not None:
+            check(made)
         write_once(file, made.canonical())
     fixed = read_manifest(file.read_bytes())
     again = make_manifest(
@@ -238,7 +279,7 @@ def _fix_manifest(
         rehearsal=choices.rehearsal,
         origin=choices.origin or fixed.origin,
     )
-    if again.hash != fixed.hash or choices.mode not in (None, fixed.mode):
+    if _decided(again) != _decided(fixed) or choices.mode not in (None, fixed.mode):
         raise InvalidParameter(
             f"The survey in {folder.name!r} has begun with another questionnaire, mode, origin "
             "or pass key. What people were promised cannot change. Restore it, or begin "
@@ -247,20 +288,9 @@ def _fix_manifest(
     return fixed
 
 
-def _fix_store(folder: Path, store: str | None) -> str | Path:
-    """Where the reports are, which is noted when the survey begins, without passwords."""
-    usual = "store.sqlite"
-    shown = usual if store is None else _shown(store)
-    file = folder / "store.json"
-    write_once(file, json.dumps({"store": shown}).encode())
-    noted = read_json(read_private(file))["store"]
-    if noted != shown:
-        raise InvalidParameter(
-            f"The reports of this survey are stored in {noted}. Give the same --store with "
-            "every command."
-        )
-    return folder / usual if store is None else store
-
-
-def _shown(store: str) -> str:
-    return read_postgresql(store).shown if is_postgresql(store) else str(Path(store).resolve())
+def _decided(manifest: Manifest) -> dict[str, Any]:
+    """What the questionnaire decides: everything but the sentences that are made from it."""
+    content = manifest.model_dump()
+    for question in content["questions"]:
+        del question["promise"]
+    return content

@@ -13,6 +13,7 @@ from deniable.surveys.questionnaire.lint_finding import LintFinding
 from deniable.surveys.questionnaire.page_lint import (
     conditions,
     page_texts,
+    rewritten_promises,
     untranslated_page,
     ways_to_answer,
 )
@@ -231,6 +232,7 @@ CHECKS: tuple[Callable[[Questionnaire], Iterator[LintFinding]], ...] = (
     wave_memory,
     shuffling,
     untranslated,
+    rewritten_promises,
     untranslated_page,
     page_texts,
     ways_to_answer,

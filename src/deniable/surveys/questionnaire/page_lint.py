@@ -8,6 +8,7 @@ from deniable.surveys.questionnaire.designs import design_question, split_epsilo
 from deniable.surveys.questionnaire.languages import built_in
 from deniable.surveys.questionnaire.lint_finding import LintFinding
 from deniable.surveys.questionnaire.page_words.english import PAGE
+from deniable.surveys.questionnaire.phrases import in_language, is_promise
 from deniable.surveys.questionnaire.questionnaire import Questionnaire
 
 
@@ -35,6 +36,32 @@ def untranslated_page(survey: Questionnaire) -> Iterator[LintFinding]:
             f"{missing[0]} to {missing[-1]}.",
             "Give them under `[words]` in each language.",
         )
+
+
+def rewritten_promises(survey: Questionnaire) -> Iterator[LintFinding]:
+    """Texts that say what happens to an answer, in the pollster's own words."""
+    given = {name: text for name, text in survey.words.items() if is_promise(name)}
+    for code in survey.languages:
+        known = built_in(code)
+        own = [
+            name
+            for name, text in given.items()
+            if known is None or in_language(text, code) != known[name]
+        ]
+        if own and known:
+            yield LintFinding(
+                "error",
+                "",
+                f"`words` rewrites what the page promises in {code}: {', '.join(own)}.",
+                "Leave them out: the page shows the built-in text.",
+            )
+        elif own:
+            yield LintFinding(
+                "warning",
+                "",
+                f"What the page promises in {code} is in your own words: {', '.join(own)}.",
+                "Let somebody compare them with the English text: nothing else checks them.",
+            )
 
 
 def ways_to_answer(survey: Questionnaire) -> Iterator[LintFinding]:

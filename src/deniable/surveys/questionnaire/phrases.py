@@ -16,6 +16,20 @@ from deniable.surveys.questionnaire.languages import ENGLISH, built_in
 from deniable.surveys.questionnaire.page_words.english import PAGE
 
 Text = str | dict[str, str]
+_PROMISES = (  # the label, the quiz, and what is said of a report that was sent
+    "page_tap",
+    "page_leaves",
+    "page_leaks",
+    "page_link",
+    "page_public",
+    "page_process",
+    "page_array",
+    "page_quiz",
+    "page_undo",
+    "page_sent",
+    "page_bytes",
+    "page_mark",
+)
 
 
 def figures_in(template: str) -> set[str]:
@@ -81,12 +95,23 @@ class Phrases:
                     )
 
     def say(self, name: str, language: str, **figures: Any) -> str:
-        """A label, or a sentence with its figures."""
-        if name in self.given:
+        """A label, or a sentence with its figures. A promise of the page cannot be rewritten in
+        a language that is built in."""
+        known = built_in(language)
+        if name in self.given and not (known and is_promise(name)):
             text = in_language(self.given[name], language)
         else:
-            text = (built_in(language) or ENGLISH)[name]
+            text = (known or ENGLISH)[name]
         return text.format(**figures) if name in FIGURES else text
+
+
+def is_promise(name: str) -> bool:
+    """Whether a text of the page says what happens to an answer.
+
+    >>> is_promise("page_link_token"), is_promise("page_begin")
+    (True, False)
+    """
+    return name.startswith(_PROMISES)
 
 
 def in_language(text: Text, language: str) -> str:

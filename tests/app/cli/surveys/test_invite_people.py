@@ -31,10 +31,13 @@ def test_links_with_tokens_in_the_fragment(run, folder):
 
 
 def test_qr_codes_as_files(run, folder):
+    (folder / "codes").mkdir(mode=0o755)
+    (folder / "codes" / "000001.png").write_bytes(b"of another survey")
     words = ["--people", "2", "--out", "i.csv", "--qr-codes", "codes", *ORIGIN]
     assert run("survey", "invite", "s.toml", *words)[0] == 0
     for row in rows(folder / "i.csv"):
         assert (folder / row["qr_file"]).read_bytes().startswith(b"\x89PNG")
+        assert (folder / row["qr_file"]).stat().st_mode & 0o777 == 0o600
 
 
 def test_a_file_is_not_overwritten_and_nobody_is_invited(run, folder):

@@ -20,6 +20,9 @@ for text in ("Test", "Have you?", "Which?", "x", "y"):
     TWO = TWO.replace(f'"{text}"', f'{{ en = "{text}", de = "{text}" }}')
 
 
+CHOICES = CollectionChoices(mode="open", origin="https://survey.example.org")
+
+
 class Forger(Wire):
     """A server that changes one of its answers."""
 
@@ -34,7 +37,7 @@ class Forger(Wire):
 @pytest.fixture
 def check(run, folder, monkeypatch):
     """`check(target, change)`: checks a server with one changed answer, by all three ways."""
-    collection = SurveyCollection(loads(TWO), folder / "f", CollectionChoices(mode="open"))
+    collection = SurveyCollection(loads(TWO), folder / "f", CHOICES)
     collection.close()
     router = survey_router(collection, pages_of(collection), reports_per_hour=1)
     forger = Forger(TestClient(make_application(router, https=False)))
@@ -74,6 +77,7 @@ def test_an_honest_server(check):
         assert status == 0
         assert "coins.js" in said
         assert "?language=de" in said
+        assert "saved-de.html" in said
 
 
 @pytest.mark.parametrize(
@@ -82,6 +86,7 @@ def test_an_honest_server(check):
         ("/s/s", edit(b"Have you?", b"Have You?"), "The page was changed"),
         ("/s/s?language=de", edit(b"Have you?", b"Have You?"), "The page ?language=de"),
         ("/s/s/coins.js", edit(b"64", b"32"), "coins.js was changed"),
+        ("/s/s/saved-de.html", edit(b"<main>", b"<main> "), "saved-de.html was changed"),
         ("/s/s/page.js", edit(b"use strict", b"Use strict"), "page.js was changed"),
         ("/s/s/page.css", edit(b"{", b" {"), "page.css was changed"),
         ("/s/s", tell("content-security-policy", "default-src *"), "Content-Security-Policy"),

@@ -1,6 +1,7 @@
 """`deniable survey report`: from files and from a survey that was served."""
 
 import json
+import secrets
 
 import pytest
 from typer.testing import CliRunner
@@ -64,7 +65,9 @@ def test_a_survey_that_was_served_is_read_by_batches(tmp_path):
     )
     body = collection.manifest.write_report({"doping": 1}).decode()
     for _ in range(70):
-        collection.receive(json.dumps({"report": body}).encode())
+        collection.receive(
+            json.dumps({"report": body, "number": secrets.token_hex(16)}).encode()
+        )
     collection.store.close_survey()
     collection.close()
     told = run("report", file)

@@ -25,10 +25,9 @@ def test_a_survey_from_its_first_page_to_its_results(run, serve, folder):
     assert status == 200
     assert told["Manifest"] in page
     assert "REHEARSAL" in page
-    assert fetch(told["Results"]) == (
-        200,
-        "<!doctype html><p>No batch of reports is there yet.</p>\n",
-    )
+    status, results = fetch(told["Results"])
+    assert status == 200
+    assert "No batch of reports is there yet." in results
     status, said, _ = run(
         "survey", "simulate", "s.toml", "--people", "120", "--send", told["Survey"]
     )
@@ -75,7 +74,8 @@ def test_hashes_are_printed_for_a_poster(run):
         (["--host", "0.0.0.0"], "this machine only"),
         (["--host", "0.0.0.0", "--mode", "pass"], "this machine only"),
         (["--origin", "http://survey.example.org"], "plain http"),
-        (["--origin", "https://survey.example.org/"], "no / at its end"),
+        (["--origin", "https://a.b"], "--behind-proxy"),
+        (["--origin", "https://a.b/", "--behind-proxy"], "no / at its end"),
         (["--certificate", "c.pem"], "both"),
         (["--mode", "blind"], "--mode must be one of open, token, pass"),
     ],
@@ -94,6 +94,33 @@ def test_a_questionnaire_that_leaks_is_not_served(run, folder):
     status, _, problem = run("survey", "serve", "s.toml", "--print-hashes")
     assert status == 2
     assert "lint" in problem
+
+
+def test_a_page_that_cannot_be_made_begins_no_survey(run, folder):
+    text = (folder / "s.toml").read_text()
+    crosswise = 'text = "Have you?"\ndesign = { crosswise = "1/4" }'
+    (folder / "s.toml").write_text(text.replace('text = "Have you?"', crosswise))
+    status, _, problem = run("survey", "serve", "s.toml", "--print-hashes")
+    assert status == 2
+    assert "for paper" in problem
+    assert not (folder / "s.collected" / "manifest.json").exists()
+
+
+def test_a_survey_is_closed_though_its_questionnaire_changed(run, folder):
+    assert run("survey", "serve", "s.toml", "--print-hashes")[0] == 0
+    (folder / "s.toml").write_text((folder / "s.toml").read_text().replace("Have", "Had"))
+    assert run("survey", "serve", "s.toml", "--print-hashes")[0] == 2
+    assert run("survey", "close", "s.toml")[0] == 0
+
+
+def test_without_a_proxy_a_warning_is_printed(run, folder, monkeypatch):
+    monkeypatch.setattr("deniable.app.cli.surveys.serve_survey._serve", lambda *_: None)
+    https = ["--certificate", "c.pem", "--key", "k.pem"]
+    key = ["--sealing-key", "elsewhere/s.key"]
+    status, _, warning = run("survey", "serve", "s.toml", *https, *key)
+    assert status == 0
+    assert "limits connections by address" in warning
+    assert (folder / "elsewhere" / "s.key").exists()
 
 
 def test_a_survey_that_has_not_begun_is_not_closed(run):

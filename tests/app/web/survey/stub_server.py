@@ -13,7 +13,7 @@ class StubServer:
 
     def __init__(self, pages, secret=None):
         self.pages, self.secret = pages, secret
-        self.requests, self.status = [], 200
+        self.requests, self.status, self.refusal = [], 200, b'{"problem":"No."}'
         self._server = ThreadingHTTPServer(("127.0.0.1", 0), self._handler())
         self.origin = f"http://127.0.0.1:{self._server.server_port}"
 
@@ -54,7 +54,7 @@ class StubServer:
             signature = pow(number, self.secret.d, n).to_bytes(n.bit_length() // 8)
             text = urlsafe_b64encode(signature).decode().rstrip("=")
             return json.dumps({"signature": text}).encode()
-        return b"{}"
+        return b'{"status":"received"}'
 
     def _handler(server):
         class Handler(BaseHTTPRequestHandler):
@@ -83,7 +83,9 @@ class StubServer:
             def do_POST(self):
                 body = self.rfile.read(int(self.headers["Content-Length"]))
                 server.requests.append(("POST", self.path, dict(self.headers), body))
-                answer = server.answer(self.path, body) if server.status == 200 else b"{}"
+                answer = server.refusal
+                if server.status == 200:
+                    answer = server.answer(self.path, body)
                 self.reply(server.status, "application/json", answer)
 
         return Handler

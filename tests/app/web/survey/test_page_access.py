@@ -172,4 +172,4 @@ def test_languages_change_without_losing_the_invitation(chromium):
         page = open_page(chromium, f"{server.address}#{'a' * 32}.{manifest.hash}")
         page.click("nav a[hreflang=ar]")
         page.wait_for_selector("html[lang=ar] [data-part=begin]:enabled")
-        assert page.evaluate("() => takeInvitation().token") == "a" * 32
+        assert page.evaluate("() => invitation.token") == "a" * 32

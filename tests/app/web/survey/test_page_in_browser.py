@@ -18,6 +18,8 @@ from tests.app.web.survey.surveys_to_take import (
     read_reports,
     send,
 )
+from tools.browser import OPTIONS
+from tools.system import find
 
 pytestmark = pytest.mark.needs("chromium")
 
@@ -48,7 +50,7 @@ def test_a_person_takes_a_survey_of_all_kinds(chromium, server, survey):
     (found,) = read_reports(server, survey)
     assert found.keys() == EVERYTHING.keys()
     assert found["age"] == 1  # a public answer is sent as it is
-    assert page.inner_text("[data-part=bytes]") == json.loads(server.sent()[0])["report"]
+    assert page.inner_text("[data-part=bytes]") == server.sent()[0].decode()
     assert page.messages == []
     (headers,) = [headers for method, _, headers, _ in server.requests if method == "POST"]
     assert headers["Content-Type"] == "text/plain"
@@ -64,11 +66,11 @@ def test_offline_it_sends_later_byte_for_byte(chromium, short):
     page.wait_for_selector("[data-note=sent-later]:not([hidden])")
     assert page.locator("[data-part=receipt]").is_hidden()  # nobody sees it before it is sent
     assert short.sent() == []
-    kept = page.evaluate("() => recall().pending[0].body")
+    kept = page.evaluate("() => waiting()[0].body")
     page.context.set_offline(False)
     page.wait_for_selector("[data-part=receipt]:not([hidden])")
     assert short.sent() == [kept.encode()]
-    assert page.evaluate("() => recall().pending") == []
+    assert page.evaluate("() => waiting()") == []
 
 
 def test_a_closed_tab_sends_at_the_next_opening(chromium, short):
@@ -204,7 +206,7 @@ def test_a_kiosk_forgets_everything_between_two_people(chromium):
             send(page)
             page.click("[data-part=again]")
             assert page.locator("[data-step=welcome]").is_visible()
-            assert page.evaluate("() => recall()") == {"pending": [], "sent": False}
+            assert page.evaluate("() => [recall(), waiting()]") == [{}, []]
             assert page.inner_text("[data-part=bytes]") == ""
         assert len(server.sent()) == 2
 
@@ -261,18 +263,41 @@ def test_the_trial_uses_the_real_coins_and_sends_nothing(chromium, server):
     assert server.sent() == []
 
 
-def test_a_browser_without_storage_can_still_answer(chromium):
+def test_a_browser_that_blocks_site_data_can_still_answer(chromium, tmp_path):
+    """Then storage throws, and every request for a lock is rejected."""
+    settings = {"profile": {"default_content_setting_values": {"cookies": 2}}}
+    (tmp_path / "Default").mkdir()
+    (tmp_path / "Default" / "Preferences").write_text(json.dumps(settings))
+    launch = chromium.browser_type.launch_persistent_context
     manifest = manifest_of()
-    with StubServer.of_survey(manifest) as server:
-        context = chromium.new_context()
-        context.add_init_script(
-            """for (const name of ["localStorage", "sessionStorage"]) {
-                Object.defineProperty(window, name, { get() { throw new Error("no"); } });
-            }"""
-        )
+    with (
+        StubServer.of_survey(manifest) as server,
+        launch(tmp_path, executable_path=find("chromium"), args=OPTIONS) as context,
+    ):
         page = context.new_page()
         page.goto(server.address)
+        blocked = "() => navigator.locks.request('x', () => 0).catch((problem) => problem.name)"
+        assert page.evaluate(blocked) == "SecurityError"
         begin(page)
         answer(page, doped=1)
         send(page)
         assert len(server.sent()) == 1
+
+
+def test_a_kiosk_that_is_offline_keeps_no_order_and_no_times(chromium):
+    manifest = manifest_of(head="kiosk = true\n")
+    with StubServer.of_survey(manifest) as server:
+        server.status = 503
+        page = open_page(chromium, server.address, seed=3)
+        came = []
+        for _ in range(8):
+            begin(page)
+            answer(page, doped=1)
+            page.click("[data-part=send]")
+            came.append(page.evaluate("() => mine"))
+            page.click("[data-part=again]")
+        kept = page.evaluate("() => waiting()")
+        assert {report["due"] for report in kept} == {0}
+        order = [report["body"] for report in kept]
+        assert sorted(order) == sorted(came)
+        assert order != came

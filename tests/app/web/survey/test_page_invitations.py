@@ -1,6 +1,8 @@
 """Invitations in a real browser: blind passes, tokens, and pages that are refused."""
 
+import hashlib
 import json
+from base64 import urlsafe_b64decode
 
 import pytest
 from cryptography.hazmat.primitives.asymmetric.rsa import generate_private_key
@@ -51,6 +53,12 @@ class TestPasses:
         assert exchange["token"] not in json.dumps(body)
         assert not {*body["pass"].values()} & {*exchange.values()}
         assert page.evaluate("() => recall().pass") is None
+        number = urlsafe_b64decode(body["pass"]["number"] + "=")
+        assert page.inner_text("[data-part=mark]") == hashlib.sha256(number).hexdigest()
+        assert page.inner_text("[data-part=bytes]") == host.sent()[0].decode()
+        kept = page.evaluate("() => JSON.stringify([{...localStorage}, {...sessionStorage}])")
+        assert exchange["token"] not in kept
+        assert body["pass"]["number"] not in kept
 
     def test_a_lost_answer_asks_for_the_same_signature(self, chromium, host, invited):
         host.status = 503
@@ -67,7 +75,7 @@ class TestPasses:
         assert len(host.sent("exchange")) == 2  # the pass is here now
 
     def test_a_used_invitation_is_refused_in_words(self, chromium, host, invited):
-        host.status = 409
+        host.status = 403
         page = open_page(chromium, self.link(host, invited))
         page.click("[data-part=begin]:enabled")
         page.wait_for_selector("[data-note=begin-used]:not([hidden])")
@@ -98,6 +106,40 @@ class TestPasses:
         begin(second)
         tokens = [json.loads(body)["token"][:1] for body in host.sent("exchange")]
         assert tokens == ["0", "f"]
+        # Each tab sends with the pass of its own person, also after both have begun.
+        own = [tab.evaluate("() => recall().pass.number") for tab in (page, second)]
+        for tab in (page, second):
+            answer(tab, doped=1)
+            tab.click("[data-part=send]")
+        sent = page.evaluate("() => waiting().map((one) => JSON.parse(one.body).pass.number)")
+        assert sorted(sent) == sorted(own)
+        assert own[0] != own[1]
+
+    def test_the_first_person_keeps_a_pass_when_a_second_one_opens_a_link(
+        self, chromium, host, invited
+    ):
+        page = open_page(chromium, self.link(host, invited))
+        begin(page)
+        page.goto(self.link(host, invited, "f" * 32))
+        page.reload()
+        begin(page)
+        page.goto(self.link(host, invited))
+        page.reload()
+        begin(page)
+        assert len(host.sent("exchange")) == 2
+
+    def test_the_bare_address_is_incomplete(self, chromium, host, invited):
+        page = open_page(chromium, self.link(host, invited))
+        page.wait_for_selector("[data-part=begin]:enabled")
+        page = page.context.new_page()
+        page.goto(host.address)
+        page.wait_for_selector("[data-note=refused-incomplete]:not([hidden])")
+
+    def test_a_closed_survey_is_not_a_used_invitation(self, chromium, host, invited):
+        host.status = 410
+        page = open_page(chromium, self.link(host, invited))
+        page.click("[data-part=begin]:enabled")
+        page.wait_for_selector("[data-note=begin-closed]:not([hidden])")
 
 
 def test_a_report_of_someone_else_that_waits_is_sent_and_blocks_nobody(chromium):
@@ -118,7 +160,7 @@ def test_a_report_of_someone_else_that_waits_is_sent_and_blocks_nobody(chromium)
         send(second)
         tokens = {json.loads(body)["token"][0] for body in server.sent()}
         assert tokens == {"a", "b"}
-        assert second.evaluate("() => recall().pending") == []
+        assert second.evaluate("() => waiting()") == []
 
 
 def test_after_a_refusal_no_second_report_is_drawn(chromium):
@@ -134,6 +176,48 @@ def test_after_a_refusal_no_second_report_is_drawn(chromium):
         page.reload()
         page.wait_for_selector("[data-note=sent-before]:not([hidden])")
         assert len(server.sent()) == 1
+
+
+@pytest.mark.parametrize(
+    ("status", "refusal", "note"),
+    [
+        (404, b'{"problem":"?"}', "later"),
+        (403, b"<html>a proxy</html>", "later"),
+        (200, b"<html>a proxy</html>", "later"),
+        (429, b'{"problem":"?"}', "busy"),
+    ],
+)
+def test_what_may_pass_keeps_the_report(chromium, status, refusal, note):
+    manifest = manifest_of(mode="token")
+    with StubServer.of_survey(manifest) as server:
+        server.status, server.refusal = status, refusal
+        server.answer = lambda path, body: refusal
+        page = open_page(chromium, f"{server.address}#{'a' * 32}.{manifest.hash}")
+        begin(page)
+        answer(page, doped=1)
+        page.click("[data-part=send]")
+        page.wait_for_selector(f"[data-note=sent-{note}]:not([hidden])")
+        del server.answer
+        server.status = 200
+        page.reload()
+        page.wait_for_selector("[data-part=receipt]:not([hidden])")
+        first, second = server.sent()
+        assert first == second
+        kept = page.evaluate("() => JSON.stringify([{...localStorage}, {...sessionStorage}])")
+        assert "a" * 32 not in kept
+
+
+def test_a_server_that_never_answers_is_given_up(chromium):
+    """The page limits how long it waits; here the limit is over at once."""
+    with StubServer.of_survey(manifest_of()) as server:
+        context = chromium.new_context()
+        context.add_init_script("AbortSignal.timeout = () => AbortSignal.abort()")
+        page = context.new_page()
+        page.goto(server.address)
+        begin(page)
+        answer(page, doped=1)
+        page.click("[data-part=send]")
+        page.wait_for_selector("[data-note=sent-later]:not([hidden])")
 
 
 NO_SUBTLE = "Object.defineProperty(crypto, 'subtle', { value: undefined })"

@@ -87,3 +87,30 @@ def test_one_question_each_is_announced_and_numbered():
 @pytest.mark.parametrize("word", ["anonymous", "proves nothing", " lies", " lie "])
 def test_nothing_is_claimed_that_does_not_hold(word):
     assert word not in write(manifest_of(ALL_KINDS)).lower()
+
+
+PUBLIC = """
+[[questions]]
+id = "club"
+kind = "yes-no"
+private = false
+text = "Are you in a club?"
+"""
+
+
+@pytest.mark.parametrize(
+    ("language", "nobody", "host"),
+    [
+        ("en", "nobody", "the host"),
+        ("de", "niemand", "der Veranstalter"),
+        ("fr", "personne", "l&#x27;hôte"),
+        ("es", "nadie", "el anfitrión"),
+    ],
+)
+def test_a_public_answer_is_not_called_hidden(language, nobody, host):
+    head = f'languages = ["{language}"]\n'
+    row = r"<dl class=\"label\"><div><dt>.*?</dt><dd>(.*?)</dd>"
+    mixed = re.search(row, write(manifest_of(DOPED + PUBLIC, head), language))[1]
+    assert nobody in mixed
+    assert host in mixed
+    assert host not in re.search(row, write(manifest_of(DOPED, head), language))[1]

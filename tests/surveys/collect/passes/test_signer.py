@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 import deniable as dp
+from deniable.surveys.collect.passes import signing_worker
 from deniable.surveys.collect.passes.pass_keys import SecretPassKey
 from deniable.surveys.collect.passes.signer import PassSigner
 
@@ -60,3 +61,16 @@ def test_what_is_no_blinded_pass_is_refused_before_any_process_starts(signer, bl
     with pytest.raises(dp.InvalidData, match="not a blinded pass"):
         signer.sign(blinded)
     assert signer._process is None
+
+
+def test_a_process_that_never_answers_is_ended(tmp_path, monkeypatch):
+    deaf = tmp_path / "deaf.py"
+    deaf.write_text("import sys\nsys.stdin.read()\n")
+    monkeypatch.setattr(signing_worker, "__file__", str(deaf))
+    with PassSigner(SecretPassKey.new(), limit=0.01) as signer:
+        with pytest.raises(dp.CollectionUnavailable, match="not used up"):
+            signer.sign(signer.key.blind().blinded)
+        monkeypatch.undo()
+        signer._limit = 60
+        waiting = signer.key.blind()
+        assert signer.key.is_valid(signer.key.finish(waiting, signer.sign(waiting.blinded)))

@@ -18,6 +18,7 @@ from deniable.app.cli.surveys.opened_survey import (
     Origin,
     Questionnaire,
     Rehearsal,
+    SealingKey,
     Store,
     open_survey,
 )
@@ -37,6 +38,7 @@ def invite(
         Path | None, typer.Option(help="A folder for QR codes as PNG.", metavar="FOLDER")
     ] = None,
     store: Store = None,
+    sealing_key: SealingKey = None,
     mode: Mode = None,
     origin: Origin = None,
     rehearsal: Rehearsal = False,
@@ -48,7 +50,9 @@ def invite(
         raise dp.InvalidParameter(f"{out.name} exists already. Choose another name.")
     survey = dp.surveys.load(file)
     wanted = mode or ("pass" if survey.mode == "open" else None)
-    choices = CollectionChoices(cast("ModeName | None", wanted), origin, rehearsal, store)
+    choices = CollectionChoices(
+        cast("ModeName | None", wanted), origin, rehearsal, store, sealing_key
+    )
     collection = open_survey(file, choices)
     try:
         if collection.manifest.origin is None:
@@ -61,7 +65,7 @@ def invite(
         ]
     finally:
         collection.close()
-    _write_private(out, _csv(links, qr_codes))
+    _write_private(out, _csv(links, qr_codes).encode())
     print(f"{out}: {people:,} invitations. Anyone who has a link can answer for that person.")
 
 
@@ -94,13 +98,16 @@ def _csv(links: list[str], qr_codes: Path | None) -> str:
         row = [number, link, code.svg_data_uri(border=2)]
         if qr_codes is not None:
             picture = qr_codes / f"{number:06}.png"
-            code.save(str(picture), scale=4, border=2)
+            image = io.BytesIO()
+            code.save(image, kind="png", scale=4, border=2)
+            picture.unlink(missing_ok=True)
+            _write_private(picture, image.getvalue())
             row.append(str(picture))
         table.writerow(row)
     return text.getvalue()
 
 
-def _write_private(file: Path, text: str) -> None:
+def _write_private(file: Path, content: bytes) -> None:
     handle = os.open(file, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-    with os.fdopen(handle, "w", encoding="utf-8", newline="") as out:
-        out.write(text)
+    with os.fdopen(handle, "wb") as out:
+        out.write(content)

@@ -20,6 +20,13 @@ Store = Annotated[
         metavar="URL",
     ),
 ]
+SealingKey = Annotated[
+    Path | None,
+    typer.Option(
+        help="Where the key of waiting reports is kept: outside of what is backed up.",
+        metavar="FILE",
+    ),
+]
 Rehearsal = Annotated[
     bool, typer.Option("--rehearsal", help="A rehearsal, marked as such everywhere.")
 ]
@@ -44,7 +51,8 @@ def folder_of(file: Path, *, rehearsal: bool) -> Path:
 
 
 def open_survey(file: Path, choices: "CollectionChoices") -> "SurveyCollection":
-    """The survey, which begins if it has not begun."""
+    """The survey, which begins if it has not begun. A page that cannot be made begins none."""
+    from deniable.app.web.survey.page import page_files
     from deniable.surveys.collect.collection import SurveyCollection
 
     if choices.mode not in (None, *MODES):
@@ -62,15 +70,18 @@ def open_survey(file: Path, choices: "CollectionChoices") -> "SurveyCollection":
             f"The questionnaire has faults that leak answers: {errors[0]} Run `deniable survey "
             f"lint {file}`."
         )
-    return SurveyCollection(survey, folder_of(file, rehearsal=choices.rehearsal), choices)
+    folder = folder_of(file, rehearsal=choices.rehearsal)
+    return SurveyCollection(survey, folder, choices, check=page_files)
 
 
 def reopen_survey(file: Path, choices: "CollectionChoices") -> "SurveyCollection":
-    """A survey that has begun."""
+    """A survey that has begun, as its manifest says, whatever became of its questionnaire."""
+    from deniable.surveys.collect.collection import SurveyCollection
+
     folder = folder_of(file, rehearsal=choices.rehearsal)
     if not (folder / "manifest.json").exists():
         raise dp.InvalidParameter(
             f"This survey has not begun: there is no folder {folder.name}. Begin it with   "
             f"deniable survey serve {file}"
         )
-    return open_survey(file, choices)
+    return SurveyCollection(None, folder, choices)

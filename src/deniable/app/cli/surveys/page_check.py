@@ -60,16 +60,19 @@ def check(
     with WebClient(url) as client:
         manifest = _fetch_manifest(client, expected["manifest"])
         found, faults = fetch_hashes(client, manifest.languages)
-    found["files"]["manifest.json"] = manifest.hash
+        own = hash_pages(manifest)
+        found["files"]["manifest.json"] = manifest.hash
+        named = {*own["files"], *expected.get("files", ())} - found["files"].keys()
+        found["files"] |= _fetch_unlinked(client, named)
     if "page" not in expected:
-        expected = hash_pages(manifest)
+        expected = own
     faults += compare_hashes(expected, found)
     for fault in faults:
         print(fault)
     if faults:
         raise typer.Exit(1)
-    named = ", ".join(sorted(filter(None, found["files"])))
-    print(f"As expected: the page, {named}, and the policy that the browser is told.")
+    listed = ", ".join(sorted(filter(None, found["files"])))
+    print(f"As expected: the page, {listed}, and the policy that the browser is told.")
 
 
 def fetch_hashes(
@@ -99,6 +102,16 @@ def fetch_hashes(
     return found, faults
 
 
+def _fetch_unlinked(client: "WebClient", names: set[str]) -> dict[str, str]:
+    """The hashes of files that no page loads by itself, such as the page to be saved."""
+    answers = {name: client.get(f"{client.path}/{name}") for name in sorted(names)}
+    return {
+        name: hashlib.sha256(answer.body).hexdigest()
+        for name, answer in answers.items()
+        if answer.status == 200
+    }
+
+
 def compare_hashes(expected: dict[str, Any], found: dict[str, Any]) -> list[str]:
     """What differs from what is expected, in one sentence each."""
     from deniable.app.server.survey_pages import hash_together
@@ -115,7 +128,7 @@ def compare_hashes(expected: dict[str, Any], found: dict[str, Any]) -> list[str]
     for name in sorted({*files, *expected["files"]}):
         shown = f"The page {name}".strip() if name[:1] in ("", "?") else name
         if name not in files:
-            faults.append(f"{shown} is missing: the page does not load it.")
+            faults.append(f"{shown} is missing.")
         elif name not in expected["files"]:
             faults.append(f"{shown} is loaded, but does not belong to the page.")
         elif files[name] != expected["files"][name]:

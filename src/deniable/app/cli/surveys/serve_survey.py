@@ -1,6 +1,7 @@
 """`deniable survey serve` and `deniable survey close`."""
 
 import json
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, cast
 
@@ -11,6 +12,7 @@ from deniable.app.cli.surveys.opened_survey import (
     Origin,
     Questionnaire,
     Rehearsal,
+    SealingKey,
     Store,
     open_survey,
     reopen_survey,
@@ -23,12 +25,17 @@ if TYPE_CHECKING:
 
 KIOSK_REPORTS = 400  # in an hour: one device, many people
 USUAL_REPORTS = 30
+_EXPOSED = (
+    "Note: without a proxy, one machine that opens many connections can keep everybody else "
+    "out. A survey on the internet needs a proxy that limits connections by address."
+)
 REHEARSAL_REPORTS = 1_000_000  # made-up people share an address
 
 
 def serve(
     file: Questionnaire,
     store: Store = None,
+    sealing_key: SealingKey = None,
     mode: Mode = None,
     origin: Origin = None,
     rehearsal: Rehearsal = False,
@@ -54,15 +61,19 @@ def serve(
     from deniable.app.server.serving import ServerPlace
     from deniable.surveys.collect.collection import CollectionChoices
 
-    place = ServerPlace(host, port, certificate, key, behind_proxy)
+    place = ServerPlace(host, port, certificate, key, behind_proxy or print_hashes)
     place.check(origin=origin)
-    choices = CollectionChoices(cast("ModeName | None", mode), origin, rehearsal, store)
+    choices = CollectionChoices(
+        cast("ModeName | None", mode), origin, rehearsal, store, sealing_key
+    )
     collection = open_survey(file, choices)
     try:
         place.check(origin=collection.manifest.origin)
         if print_hashes:
             _print_hashes(collection)
             return
+        if place.https:
+            print(_EXPOSED, file=sys.stderr)
         _serve(collection, place, reports_per_hour or _usual_limit(collection))
     finally:
         collection.close()
@@ -86,12 +97,12 @@ def close(
     collection = reopen_survey(file, CollectionChoices(rehearsal=rehearsal, store=store))
     try:
         collection.store.close_survey(without_waiting=without_waiting)
-        totals = collection.store.totals()
+        totals = collection.totals()
     finally:
         collection.close()
     print(f"Closed, with {pluralize(totals.reports, 'report')}.")
     if collection.manifest.mode != "open":
-        accepted = pluralize(len(totals.accepted), "report")
+        accepted = pluralize(totals.accepted, "report")
         print(f"Given out: {pluralize(totals.invited, 'invitation')}; accepted: {accepted}.")
     if collection.manifest.mode == "pass":
         print(f"Exchanged for a pass: {pluralize(totals.exchanged, 'invitation')}.")

@@ -3,6 +3,7 @@
 import csv
 import json
 import re
+import secrets
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -29,7 +30,9 @@ def send_simulated(
         for line, token in zip(simulation.collected.lines(), tokens, strict=False):
             report = manifest.write_report(json.loads(line)).decode("ascii")
             message: dict[str, object] = {"report": report}
-            if manifest.mode == "token":
+            if manifest.mode == "open":
+                message["number"] = secrets.token_hex(16)
+            elif manifest.mode == "token":
                 message["token"] = token
             elif manifest.mode == "pass":
                 message["pass"] = _get_pass(client, manifest, token)

@@ -1,11 +1,10 @@
 "use strict";
 /* Exact coins: how this device adds chance to an answer.
 
-   Every probability is a fraction of whole numbers from the survey's manifest. Random bits come
-   from the browser's generator, 64 at a time. A coin compares the digits of a random number with
-   those of the fraction and takes more digits until it is certain, so nothing is rounded. Every
-   coin is thrown whatever the answer is; only the last choice between two results looks at the
-   answer. The same rules in Python: deniable/surveys/questionnaire/channels.py. */
+   Every probability is a fraction of whole numbers from the manifest. Random bits come from the
+   browser, 64 at a time. A coin compares the digits of a random number with those of the fraction,
+   and takes more until it is certain: nothing is rounded. Every coin is thrown whatever the answer
+   is; only the last choice looks at it. In Python: surveys/questionnaire/channels.py. */
 
 const WORD = 64n;
 
@@ -25,7 +24,7 @@ function drawWeighted(weights, draw) {
     let before = 0n;
     for (let y = weights.length - 1; y >= 0; y--) {
       const below = before + weights[y];
-      // The random number lies in [word, word + 1) / 2**bits: is that inside of the y-th part?
+      // Is [word, word + 1) / 2**bits inside of the y-th part?
       if ((before << bits) <= low && high <= (below << bits)) return y;
       before = below;
     }

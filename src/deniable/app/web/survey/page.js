@@ -1,11 +1,12 @@
 "use strict";
-/* The page a respondent sees. True answers live in its fields and nowhere else. They are read once,
-   when "Add chance and send" is pressed, go through the coins, and the fields are removed. Only
-   what the coins gave is stored, until the host has acknowledged it. */
+/* The page a respondent sees. True answers live in its fields and nowhere else. "Add chance and
+   send" puts them through the coins and removes the fields. Only what the coins gave is stored,
+   until the host has acknowledged it. */
 
 const MINUTE = 60_000;
 const IDLE = 90_000; // then a kiosk starts again
 const RETRY = 20_000;
+const FINAL = [400, 403, 410]; // any other failure may pass
 
 const manifestText = document.getElementById("manifest").textContent;
 const manifest = JSON.parse(manifestText);
@@ -13,99 +14,105 @@ const { hash, address } = document.documentElement.dataset;
 const KEY = `deniable ${hash}`;
 const pristine = document.querySelector("main").cloneNode(true);
 
-let memory = {}; // where there is no storage
-let timer, idleTimer, mine;
+const memory = {}; // where there is no storage
+let invitation = {}, person = "", timer, idleTimer, mine;
 
 const find = (selector, where = document) => where.querySelector(selector);
 const findAll = (selector, where = document) => [...where.querySelectorAll(selector)];
+const device = () => localStorage, tab = () => sessionStorage;
+const stepOf = (name) => find(`[data-step="${name}"]`);
 const named = (name) => find(`[data-part="${name}"]`);
-const comesBack = (status) => !status || status === 429 || status >= 500;
 
-// What this device remembers: the question drawn, a pass, reports that wait. Never an answer.
-function recall() {
+// What is remembered of each person: the question drawn, a pass, whether a report was sent. Never
+// an answer. People who share a device share the reports that wait.
+function recall(name = person, area = device) {
   try {
-    return JSON.parse(localStorage.getItem(KEY)) ?? memory;
+    return JSON.parse(area().getItem(`${KEY} ${name}`)) ?? memory[name] ?? {};
   } catch {
-    return memory;
+    return memory[name] ?? {};
   }
 }
 
-function remember(change) {
-  memory = { ...recall(), ...change };
-  keep(() => localStorage, memory);
-}
-
-function keep(area, value) {
+function remember(change, name = person, area = device) {
+  memory[name] = { ...recall(name, area), ...change };
   try {
-    area().setItem(KEY, JSON.stringify(value));
+    area().setItem(`${KEY} ${name}`, JSON.stringify(memory[name]));
   } catch {
-    // then the memory of this page has it
+    // memory has it
   }
 }
 
-// The invitation in the address: a token of 32 digits, the manifest's hash of 64. It is removed.
+const waiting = () => recall("waiting").reports ?? [];
+const pickBelow = (limit) => Number(drawBelow(BigInt(limit), systemBits));
+const insertAnywhere = (list, one) => list.splice(pickBelow(list.length + 1), 0, one);
+const isMine = (report) => report.person === person;
+const isDone = () => !manifest.kiosk && (recall().sent || waiting().some(isMine));
+
+// Acts in one tab at a time. A browser that blocks storage has no locks, and shares nothing.
+async function actAlone(name, act) {
+  let begun;
+  try {
+    return await navigator.locks.request(`${KEY} ${name}`, () => act((begun = true)));
+  } catch (problem) {
+    if (begun) throw problem;
+    return act();
+  }
+}
+
+// Removes the invitation from the address: a token of 32 digits, the manifest's hash of 64.
 function takeInvitation() {
   const parts = location.hash.match(/[0-9a-f]+/g) ?? [];
   const [token, hash] = [32, 64].map((size) => parts.find((part) => part.length === size));
-  try {
-    if (!token && !hash) return JSON.parse(sessionStorage.getItem(KEY)) ?? {};
-  } catch {
-    return {};
+  if (token || hash) {
+    history.replaceState(null, "", location.pathname + location.search);
+    remember({ token, hash, person: undefined }, "tab", tab);
   }
-  history.replaceState(null, "", location.pathname + location.search);
-  keep(() => sessionStorage, { token, hash });
-  return { token, hash };
+  invitation = recall("tab", tab);
 }
 
-async function sha256(text) {
-  const bytes = new TextEncoder().encode(text);
+function dropToken() {
+  invitation.token = undefined;
+  remember({ token: undefined, person }, "tab", tab);
+}
+
+async function sha256(bytes) {
   return toHex(new Uint8Array(await crypto.subtle.digest("SHA-256", bytes)));
 }
 
-// Whether this is the manifest that the invitation names; the reason if it is not.
-async function checkManifest(invitation) {
-  const invited = manifest.mode !== "open";
+// The reason why this page cannot be used, if there is one.
+async function checkManifest() {
+  const invited = manifest.mode !== "open", { token } = invitation, encoder = new TextEncoder();
   if (!crypto.subtle) return invited ? "insecure" : undefined;
-  const found = await sha256(manifestText);
+  const found = await sha256(encoder.encode(manifestText));
   if (found !== hash || (invitation.hash ?? found) !== found) return "changed";
   if (!invited) return undefined;
-  if (!invitation.token || !invitation.hash) return recall().person ? undefined : "incomplete";
-  // Another invitation on this device is another person. What waits to be sent stays.
-  const person = (await sha256(invitation.token)).slice(0, 16), { pending } = recall();
-  if (person !== recall().person) keep(() => localStorage, (memory = { person, pending }));
-  return undefined;
+  // Each invitation is another person. Without one, there may be a report that waits.
+  if (token && invitation.hash) person = (await sha256(encoder.encode(token))).slice(0, 16);
+  else person = invitation.person ?? waiting()[0]?.person ?? "";
+  const known = token ? invitation.hash : recall().pass || isDone();
+  return person && known ? undefined : "incomplete";
 }
 
-// Shows one of the steps and moves the focus to its heading.
 function show(step) {
   for (const part of findAll("[data-step]")) part.hidden = part.dataset.step !== step;
   if (step === "welcome") return;
-  find(`[data-step="${step}"] h2`).focus();
+  find("h2", stepOf(step)).focus();
   scrollTo(0, 0);
 }
 
 function showNote(group, name) {
-  for (const note of findAll(`[data-note^="${group}-"]`)) {
-    note.hidden = note.dataset.note !== `${group}-${name}`;
-  }
+  const notes = findAll(`[data-note^="${group}-"]`);
+  for (const note of notes) note.hidden = note.dataset.note !== `${group}-${name}`;
 }
 
-// The private questions that this person gets: all, or one that the device draws.
+// The private questions of this person: all, or one that is drawn.
 function askedPrivately() {
   const all = manifest.questions.filter((question) => question.private);
   if (manifest.collection === "everyone-answers-all") return all;
   let { turn } = manifest.kiosk ? {} : recall();
-  if (!(turn < all.length)) turn = Number(drawBelow(BigInt(all.length), systemBits));
+  if (!(turn < all.length)) turn = pickBelow(all.length);
   if (!manifest.kiosk) remember({ turn });
   return [all[turn]];
-}
-
-function shuffle(list) {
-  for (let i = list.length - 1; i > 0; i--) {
-    const j = Number(drawBelow(BigInt(i + 1), systemBits));
-    [list[i], list[j]] = [list[j], list[i]];
-  }
-  return list;
 }
 
 const fieldOf = (question) => find(`fieldset[data-question="${question.id}"]`);
@@ -114,19 +121,22 @@ const inputsOf = (question) => findAll("input, select", fieldOf(question));
 function prepareQuestions(asked) {
   for (const question of manifest.questions) {
     const field = fieldOf(question);
-    if (question.private && !asked.includes(question)) {
-      field.remove();
-      continue;
-    }
-    if (question.shuffle) {
+    if (question.private && !asked.includes(question)) field.remove();
+    else if (question.shuffle) {
       const options = findAll("[data-option]", field);
       if (question.declines) options.pop(); // stays last
-      const parent = options[0].parentNode, rest = options.at(-1).nextSibling;
-      for (const option of shuffle(options)) parent.insertBefore(option, rest);
+      const rest = options.at(-1).nextSibling, shuffled = [];
+      for (const option of options) insertAnywhere(shuffled, option);
+      for (const option of shuffled) option.parentNode.insertBefore(option, rest);
     }
   }
-  find('[data-step="questions"]').addEventListener("input", onInput);
+  stepOf("questions").oninput = onInput;
   updateConditions();
+}
+
+function empty(input) {
+  input.checked = false;
+  if (["text", "select-one"].includes(input.type)) input.value = "";
 }
 
 // "Prefer not to say" empties the other fields of its question, and they empty it.
@@ -134,15 +144,15 @@ function onInput(event) {
   const field = event.target.closest("fieldset");
   const declined = find("[data-declines]", field);
   if (event.target === declined && declined.checked) {
-    for (const input of findAll("input", field)) {
-      if (input === declined) continue;
-      input.checked = false;
-      if (input.type === "text") input.value = "";
-    }
+    for (const input of findAll("input", field)) if (input !== declined) empty(input);
   } else if (declined?.type === "checkbox") declined.checked = false;
-  delete field.dataset.invalid;
-  find("[data-missing]", field).hidden = true;
+  markMissing(field, false);
   updateConditions();
+}
+
+function markMissing(field, missing) {
+  field.toggleAttribute("data-invalid", missing);
+  find("[data-missing]", field).hidden = !missing;
 }
 
 function updateConditions() {
@@ -163,8 +173,7 @@ function isAsked(question) {
 function readAnswer(question) {
   const inputs = inputsOf(question);
   if (question.kind === "number") {
-    const declined = inputs.find((input) => input.dataset.declines !== undefined);
-    if (declined?.checked) return question.private ? -1 : gridSteps(question) + 1;
+    if (inputs[1]?.checked) return question.private ? -1 : gridSteps(question) + 1; // declined
     return gridPlace(question, inputs[0].value);
   }
   if (question.kind === "multiple-choice") {
@@ -180,7 +189,7 @@ function readAnswer(question) {
   return Array.from({ length: Number(question.channel.boxes) }, (_, i) => Number(i === number));
 }
 
-// Reads every answer and adds chance to it. Undefined if a private one is missing.
+// Adds chance to every answer. Undefined if one is missing.
 function drawReports() {
   const reports = {};
   let missing;
@@ -188,203 +197,203 @@ function drawReports() {
     if (!fieldOf(question) || !isAsked(question)) continue;
     const answer = readAnswer(question);
     const typed = question.kind === "number" && inputsOf(question)[0].value.trim() !== "";
-    if (answer === undefined && (question.private || typed)) {
-      const field = fieldOf(question);
-      field.dataset.invalid = "";
-      find("[data-missing]", field).hidden = false;
-      missing ??= field;
-      continue;
+    if (answer !== undefined) {
+      reports[question.id] = question.private ? randomize(question.channel, answer) : answer;
+    } else if (question.private || typed) {
+      markMissing(fieldOf(question), true);
+      missing ??= question;
     }
-    if (answer === undefined) continue;
-    reports[question.id] = question.private ? randomize(question.channel, answer) : answer;
   }
   if (!missing) return reports;
-  inputsOf({ id: missing.dataset.question })[0].focus();
+  inputsOf(missing)[0].focus();
   return undefined;
 }
 
 function forgetAnswers() {
-  for (const input of findAll("[data-question] :is(input, select)")) {
-    input.checked = false;
-    if (input.type === "text" || input.type === "select-one") input.value = "";
-  }
+  findAll("[data-question] :is(input, select)").forEach(empty);
   updateConditions();
+}
+
+// What lets a report in once.
+function credential() {
+  if (manifest.mode === "pass") return { pass: recall().pass };
+  if (manifest.mode === "token") return { token: invitation.token };
+  return { number: toHex(randomBytes(16)) };
 }
 
 // Adds chance, forgets the answers, and hands the report over for sending.
 function addChanceAndSend() {
-  const reports = drawReports();
-  if (!reports) return;
+  if (isDone()) return showDone(); // in another tab
+  const report = drawReports();
+  if (!report) return undefined;
   forgetAnswers();
-  find('[data-step="questions"]').remove();
-  const envelope = { report: writeReport(manifest, hash, reports) };
-  const { pass, token, person, pending = [] } = recall();
-  if (manifest.mode === "pass") envelope.pass = pass;
-  if (manifest.mode === "token") envelope.token = token;
-  const wait = manifest.mode === "pass" ? Number(drawBelow(BigInt(MINUTE), systemBits)) : 0;
-  mine = JSON.stringify(envelope);
-  pending.push({ body: mine, person, due: Date.now() + wait });
-  remember({ pending });
-  show("done");
-  showNote("sent", wait ? "waiting" : "sending");
-  deliver();
+  const delay = manifest.mode === "pass" ? pickBelow(MINUTE) : 0;
+  mine = JSON.stringify({ report: writeReport(manifest, hash, report), ...credential() });
+  // In any order, and without a time unless it waits for one.
+  const reports = waiting(), due = delay && Date.now() + delay;
+  insertAnywhere(reports, { body: mine, person, due });
+  remember({ reports }, "waiting");
+  showDone();
+  return deliver();
 }
 
-// Sends what waits, from one tab at a time. What fails stays, and is sent later byte for byte.
-function deliver() {
-  const { locks } = navigator;
-  return locks ? locks.request(`${KEY} send`, deliverFirst) : deliverFirst();
+function showDone() {
+  stepOf("questions").remove();
+  show("done");
+  const how = manifest.mode === "pass" ? "waiting" : "sending";
+  showNote("sent", waiting().some(isMine) ? how : "before");
+  showMark(recall().mark);
 }
+
+// The hash by which people find their pass among those that are published at closing.
+function showMark(mark) {
+  named("mark").textContent = mark;
+  named("mark").parentNode.hidden = !mark;
+}
+
+// Sends what waits. What fails stays, and is sent later byte for byte.
+const deliver = () => actAlone("send", deliverFirst);
 
 async function deliverFirst() {
   clearTimeout(timer);
-  const { pending: [first] = [], person } = recall();
-  if (!first) return;
-  const wait = Math.min(first.due - Date.now(), MINUTE);
-  if (wait > 0) {
-    timer = setTimeout(deliver, wait);
-    return;
+  const [first] = waiting();
+  if (!first) return undefined;
+  const tryIn = (delay) => (timer = setTimeout(deliver, delay));
+  const delay = Math.min(first.due - Date.now(), MINUTE);
+  if (delay > 0) return tryIn(delay);
+  const { status, content } = await post("report", first.body);
+  const taken = content?.status === "received";
+  if (!taken && !(content?.problem && FINAL.includes(status))) {
+    showNote("sent", status === 429 ? "busy" : "later");
+    return tryIn(RETRY);
   }
-  const status = await post("report", first.body).then((answer) => answer.status, () => 0);
-  if (comesBack(status)) {
-    showNote("sent", "later");
-    timer = setTimeout(deliver, RETRY);
-    return;
+  remember({ reports: waiting().filter((one) => one.body !== first.body) }, "waiting");
+  const { number } = JSON.parse(first.body).pass ?? {};
+  const mark = taken && number ? await sha256(fromBase64(number)) : undefined;
+  // Also after a refusal: a second report, with other coins, would tell more.
+  if (!manifest.kiosk) remember({ sent: true, pass: undefined, mark }, first.person);
+  if (manifest.kiosk ? mine === first.body : isMine(first)) {
+    if (invitation.token) dropToken();
+    named("bytes").textContent = first.body;
+    named("receipt").hidden = !taken;
+    showNote("sent", taken ? "sent" : "refused");
+    showMark(mark);
   }
-  remember({ pending: recall().pending.slice(1) });
-  if (manifest.kiosk ? mine === first.body : first.person === person) {
-    // Also after a refusal: a second report, with other coins, would tell more.
-    remember({ sent: !manifest.kiosk, pass: undefined, token: undefined });
-    named("bytes").textContent = JSON.parse(first.body).report;
-    named("receipt").hidden = status !== 200;
-    showNote("sent", status === 200 ? "sent" : "refused");
-  }
-  deliver();
+  return void deliver();
 }
 
-function post(path, body) {
-  return fetch(`${address}/${path}`, {
-    method: "POST",
-    body,
-    headers: { "Content-Type": "text/plain" },
-    credentials: "omit",
-  });
+// What the host answers; nothing if it cannot be reached.
+async function post(path, body) {
+  try {
+    const answer = await fetch(`${address}/${path}`, {
+      method: "POST",
+      body,
+      headers: { "Content-Type": "text/plain" },
+      credentials: "omit",
+      signal: AbortSignal.timeout(MINUTE),
+    });
+    return { status: answer.status, content: await answer.json().catch(() => null) };
+  } catch {
+    return {};
+  }
 }
 
-// A pass for the invitation. What was blinded is stored first, and never made twice.
-async function getPass(invitation) {
-  const state = recall();
-  if (state.pass) return;
-  const blinding = state.blinding ?? (await blindPass(manifest.key));
+// Gets a pass; the reason if it cannot. What is blinded is stored first, and never made twice.
+async function getPass() {
+  const { pass, blinding = await blindPass(manifest.key) } = recall();
+  if (pass) return undefined;
   remember({ blinding });
-  const { blinded } = blinding;
-  const answer = await post("exchange", JSON.stringify({ token: invitation.token, blinded }));
-  if (!answer.ok) throw new Error(comesBack(answer.status) ? "later" : "used");
-  const { signature } = await answer.json();
-  remember({ pass: await finishPass(manifest.key, blinding, signature), blinding: undefined });
+  const body = JSON.stringify({ token: invitation.token, blinded: blinding.blinded });
+  const { status, content } = await post("exchange", body);
+  if (!content?.signature) return { 403: "used", 410: "closed" }[status] ?? "later";
+  const made = await finishPass(manifest.key, blinding, content.signature);
+  remember({ pass: made, blinding: undefined });
+  dropToken();
+  return undefined;
 }
 
-async function begin(invitation) {
-  if (manifest.mode === "token") remember({ token: invitation.token ?? recall().token });
+async function begin() {
+  let problem;
   if (manifest.mode === "pass") {
     showNote("begin", "working");
-    try {
-      await navigator.locks.request(KEY, () => getPass(invitation));
-    } catch (problem) {
-      showNote("begin", problem.message === "used" ? "used" : "later");
-      return;
-    }
+    problem = await actAlone(person, getPass).catch(() => "later");
   }
-  show("questions");
+  if (problem) showNote("begin", problem);
+  else show("questions");
 }
 
-// "Try it": a made-up person's answer through the real coins. Nothing of it is sent.
+// "Try it": a made-up person's answer through the real coins.
 function prepareTrial(question) {
   const figure = find(`[data-figure="${question.id}"]`);
   figure.hidden = false;
   const names = JSON.parse(figure.dataset.reports);
   const counts = new Array(names.length).fill(0);
   const choice = named("person"), list = named("tally");
+  const rows = names.map(() => list.firstChild.cloneNode(true));
   const add = (times) => {
     for (let i = 0; i < times; i++) counts[tryOnce(question, Number(choice.value))] += 1;
-    showTally(list, names, counts);
+    showTally(rows, counts);
   };
   named("trial").hidden = false;
-  names.forEach((name, i) => choice.add(new Option(name, i)));
+  list.replaceChildren(...rows);
+  names.forEach((name, i) => {
+    choice.add(new Option(name, i));
+    rows[i].firstChild.textContent = name;
+  });
   choice.selectedIndex = 1;
-  choice.addEventListener("change", () => add(0, counts.fill(0)));
-  for (const button of findAll("[data-throws]")) {
-    button.addEventListener("click", () => add(button.dataset.throws));
-  }
+  choice.onchange = () => add(0, counts.fill(0));
+  for (const one of findAll("[data-throws]")) one.onclick = () => add(one.dataset.throws);
   add(0);
 }
 
-// One throw for one box, one end of a number, or one answer.
+// One box, one end of a number, or one answer.
 function tryOnce({ kind, channel }, answer) {
   if (channel.dither) return randomize(channel.then, answer);
   if (channel.boxes) return drawTable(channel.table, answer, systemBits);
   return kind === "multiple-choice" ? randomize(channel, answer) & 1 : randomize(channel, answer);
 }
 
-function showTally(list, names, counts) {
-  const total = counts.reduce((sum, count) => sum + count, 0);
-  const rows = names.map((name, i) => {
-    const row = document.createElement("li");
-    const [label, number, bar] = [name, counts[i], ""].map((text) => {
-      const part = document.createElement("span");
-      part.textContent = text;
-      return part;
-    });
-    bar.className = "bar";
-    bar.style.inlineSize = `${total ? (100 * counts[i]) / total : 0}%`;
-    row.append(label, number, bar);
-    return row;
+function showTally(rows, counts) {
+  const total = counts.reduce((sum, count) => sum + count) || 1;
+  rows.forEach((row, i) => {
+    row.children[1].textContent = counts[i];
+    row.lastChild.style.inlineSize = `${(100 * counts[i]) / total}%`;
   });
-  list.replaceChildren(...rows);
 }
 
-// A kiosk starts again for the next person. What waits to be sent stays.
+// For the next person at a kiosk.
 function startAgain() {
   clearTimeout(idleTimer);
   find("main").replaceWith(pristine.cloneNode(true));
-  start(takeInvitation());
+  start();
 }
 
 function watchIdle() {
   clearTimeout(idleTimer);
-  const begun = find('[data-step="welcome"]')?.hidden;
-  if (manifest.kiosk && begun) idleTimer = setTimeout(startAgain, IDLE);
+  if (manifest.kiosk && stepOf("welcome").hidden) idleTimer = setTimeout(startAgain, IDLE);
 }
 
-async function start(invitation) {
-  const problem = await checkManifest(invitation);
+async function start() {
+  const problem = await checkManifest();
   if (problem) {
-    show("refused");
     showNote("refused", problem);
-    return;
+    return show("refused");
   }
   const asked = askedPrivately();
   prepareQuestions(asked);
   prepareTrial(asked[0]);
-  for (const input of findAll("[data-quiz]")) {
-    input.addEventListener("change", () => showNote("quiz", input.dataset.quiz));
-  }
+  for (const one of findAll("[data-quiz]")) one.onchange = () => showNote("quiz", one.dataset.quiz);
   named("begin").disabled = false;
-  named("begin").addEventListener("click", () => begin(invitation));
-  named("send").addEventListener("click", addChanceAndSend);
-  named("again")?.addEventListener("click", startAgain);
-  const { pending = [], person, sent } = recall();
-  const waits = pending.some((one) => one.person === person);
-  if (!manifest.kiosk && (sent || waits)) {
-    find('[data-step="questions"]').remove();
-    show("done");
-    showNote("sent", waits ? "waiting" : "before");
-  } else show("welcome");
-  deliver();
+  const buttons = { begin, send: addChanceAndSend, again: startAgain };
+  for (const name in buttons) if (named(name)) named(name).onclick = buttons[name];
+  if (isDone()) showDone();
+  else show("welcome");
+  return deliver();
 }
 
 // A page that the browser keeps for Back keeps no answers.
 addEventListener("pagehide", forgetAnswers);
 addEventListener("online", deliver);
 for (const event of ["pointerdown", "keydown"]) addEventListener(event, watchIdle);
-start(takeInvitation());
+takeInvitation();
+start();

@@ -45,7 +45,7 @@ class PageSections:
             element(
                 "button", self.say("begin"), type="button", data_part="begin", disabled=True
             ),
-            *(self._note("begin", name) for name in ("working", "used", "later")),
+            *(self._note("begin", name) for name in ("working", "used", "closed", "later")),
             data_step="welcome",
         )
 
@@ -71,8 +71,9 @@ class PageSections:
         link = "link_kiosk" if self._manifest.kiosk else f"link_{self._manifest.mode}"
         guess = self._odds * _GUESS / (self._odds * _GUESS + 1 - _GUESS)
         people = -(-100 * guess.numerator // guess.denominator)
+        public = len(self._manifest.questions) > len(self._manifest.private)
         rows = {
-            "tap": self.say("tap_answer"),
+            "tap": self.say("tap_public" if public else "tap_answer"),
             "leaves": self.say("leaves_answer", number=self._manifest.report_length),
             "leaks": self.say("leaks_answer", odds=factor_up(self._odds), guess=people),
             "link": self.say(link),
@@ -102,6 +103,7 @@ class PageSections:
             )
             for count in _THROWS
         ]
+        row = element("li", element("span"), element("span"), element("span", class_="bar"))
         trial = element(
             "section",
             element("h3", self.say("try")),
@@ -110,7 +112,7 @@ class PageSections:
             element("select", id="person", data_part="person", autocomplete="off"),
             element("div", *buttons, class_="buttons"),
             element("h4", self.say("tally")),
-            element("ul", data_part="tally", class_="tally", aria_live="polite"),
+            element("ul", row, data_part="tally", class_="tally", aria_live="polite"),
             class_="trial",
             data_part="trial",
             hidden=True,
@@ -188,12 +190,16 @@ class PageSections:
             data_part="receipt",
             hidden=True,
         )
-        states = ("waiting", "sending", "later", "sent", "refused", "before")
+        states = ("waiting", "sending", "later", "busy", "sent", "refused", "before")
+        mark = element(
+            "p", self.say("mark"), " ", element("code", data_part="mark"), hidden=True
+        )
         return element(
             "section",
             element("h2", self.say("done"), tabindex=-1),
             *(self._note("sent", name) for name in states),
             receipt,
+            mark,
             *([again] if self._manifest.kiosk else []),
             data_step="done",
             hidden=True,

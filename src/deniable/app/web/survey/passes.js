@@ -1,25 +1,19 @@
 "use strict";
 /* Blind passes: RFC 9474, RSABSSA-SHA384-PSS-Randomized, the device's side.
 
-   The device makes a random number and hides it behind a factor that only it knows. The host
-   signs what it cannot read. Divided by the factor, the signature fits the number. So the host
-   knows that a pass is genuine, but not whose it is. */
+   The device hides a random number behind a factor. The host signs what it cannot read. Divided by
+   the factor, the signature fits the number. So a pass is genuine, but nobody's. */
 
 const HASH_BYTES = 48;
-const NUMBER_BYTES = 32;
 
 const randomBytes = (count) => crypto.getRandomValues(new Uint8Array(count));
 const sha384 = async (bytes) => new Uint8Array(await crypto.subtle.digest("SHA-384", bytes));
 
-function toHex(bytes) {
-  return Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("");
-}
+const toHex = (bytes) => Array.from(bytes, (one) => one.toString(16).padStart(2, "0")).join("");
+const toInteger = (bytes) => BigInt("0x" + toHex(bytes));
+const bytesOf = (integer) => Math.ceil(integer.toString(16).length / 2);
 
-function toInteger(bytes) {
-  return BigInt("0x" + toHex(bytes));
-}
-
-function toBytes(integer, length) {
+function toBytes(integer, length = bytesOf(integer)) {
   const digits = integer.toString(16).padStart(2 * length, "0");
   return Uint8Array.from(digits.match(/../g), (byte) => parseInt(byte, 16));
 }
@@ -34,15 +28,7 @@ function fromBase64(text) {
   return Uint8Array.from(bytes, (one) => one.charCodeAt(0));
 }
 
-function join(...parts) {
-  const whole = new Uint8Array(parts.reduce((sum, part) => sum + part.length, 0));
-  let place = 0;
-  for (const part of parts) {
-    whole.set(part, place);
-    place += part.length;
-  }
-  return whole;
-}
+const join = (...parts) => Uint8Array.from(parts.flatMap((part) => [...part]));
 
 function power(base, exponent, modulus) {
   let result = 1n;
@@ -81,15 +67,14 @@ async function encodeMessage(message, salt, bits) {
 
 function readKey(key) {
   const n = BigInt(key.n);
-  return { n, e: BigInt(key.e), bits: n.toString(2).length, bytes: Math.ceil(n.toString(16).length / 2) };
+  return { n, e: BigInt(key.e), bits: n.toString(2).length, bytes: bytesOf(n) };
 }
 
-// A new pass that waits for its signature, as text. Tests give the bytes.
+// A pass that waits for its signature. Tests give the bytes.
 async function blindPass(key, given = {}) {
   const { n, e, bits, bytes } = readKey(key);
-  const number = given.number ?? randomBytes(NUMBER_BYTES);
-  const randomizer = given.randomizer ?? randomBytes(NUMBER_BYTES);
-  const salt = given.salt ?? randomBytes(HASH_BYTES);
+  const { number = randomBytes(32), randomizer = randomBytes(32) } = given;
+  const { salt = randomBytes(HASH_BYTES) } = given;
   const encoded = toInteger(await encodeMessage(join(randomizer, number), salt, bits - 1));
   let factor = given.factor, uncover = factor && inverse(factor, n);
   while (!uncover) {
@@ -107,22 +92,15 @@ async function blindPass(key, given = {}) {
 
 // The pass with its signature. Refuses a host that signed something else.
 async function finishPass(key, waiting, blindSignature) {
-  const { n, bytes } = readKey(key);
+  const { n, e, bytes } = readKey(key);
   const uncover = toInteger(fromBase64(waiting.uncover));
   const signature = toBytes((toInteger(fromBase64(blindSignature)) * uncover) % n, bytes);
   const message = join(fromBase64(waiting.randomizer), fromBase64(waiting.number));
-  const e = BigInt(key.e).toString(16);
-  const jwk = {
-    kty: "RSA",
-    alg: "PS384",
-    n: toBase64(toBytes(n, bytes)),
-    e: toBase64(toBytes(BigInt(key.e), Math.ceil(e.length / 2))),
-  };
+  const jwk = { kty: "RSA", alg: "PS384", n: toBase64(toBytes(n)), e: toBase64(toBytes(e)) };
   const scheme = { name: "RSA-PSS", hash: "SHA-384", saltLength: HASH_BYTES };
   const read = await crypto.subtle.importKey("jwk", jwk, scheme, false, ["verify"]);
-  if (!(await crypto.subtle.verify(scheme, read, signature, message))) {
-    throw new Error("The host's signature does not fit the pass.");
-  }
+  const fits = await crypto.subtle.verify(scheme, read, signature, message);
+  if (!fits) throw new Error("The host's signature does not fit the pass.");
   const { number, randomizer } = waiting;
   return { number, randomizer, signature: toBase64(signature) };
 }

@@ -1,6 +1,6 @@
 "use strict";
-/* What is sent: canonical JSON with every question in its order, and for each a text of fixed
-   width. So neither what is listed nor how long it is depends on an answer. */
+/* What is sent: canonical JSON with a text of fixed width for every question. So neither what is
+   listed nor how long it is depends on an answer. */
 
 // How many different reports a channel has.
 function countReports(channel) {
@@ -10,14 +10,12 @@ function countReports(channel) {
 
 // How many characters the report of a question takes, whatever it says.
 function reportWidth(question) {
-  if (question.private) {
-    if (question.channel.boxes) return Number(question.channel.boxes);
-    return String(countReports(question.channel) - 1).length;
-  }
-  const listed = Object.values(question.labels)[0].length;
-  if (question.kind === "multiple-choice") return listed;
-  if (question.kind === "number") return String(gridSteps(question) + question.declines).length;
-  return String(listed - 1).length;
+  const { channel, kind, labels } = question, listed = Object.values(labels)[0].length;
+  if (channel?.boxes) return Number(channel.boxes);
+  if (!channel && kind === "multiple-choice") return listed;
+  let most = channel ? countReports(channel) - 1 : listed - 1;
+  if (!channel && kind === "number") most = gridSteps(question) + question.declines;
+  return String(most).length;
 }
 
 // The report as text of its fixed width; hyphens for a question that was not asked.

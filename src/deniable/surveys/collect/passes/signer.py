@@ -13,6 +13,8 @@ from deniable.errors import CollectionUnavailable, InvalidData
 from deniable.surveys.collect.passes import signing_worker
 from deniable.surveys.collect.passes.pass_keys import SecretPassKey
 
+_LIMIT = 10.0  # seconds for one signature, which takes a few milliseconds
+
 
 class PassSigner:
     """Signs blinded passes, one at a time.
@@ -25,8 +27,8 @@ class PassSigner:
     True
     """
 
-    def __init__(self, secret: SecretPassKey) -> None:
-        self._secret, self.key = secret, secret.public
+    def __init__(self, secret: SecretPassKey, *, limit: float = _LIMIT) -> None:
+        self._secret, self.key, self._limit = secret, secret.public, limit
         self._process: subprocess.Popen[str] | None = None
         self._lock = threading.Lock()
 
@@ -68,14 +70,19 @@ class PassSigner:
         self.close()
 
     def _ask(self, line: str) -> str:
-        """One answer of the process; empty if it has died."""
+        """One answer of the process; empty if it has died, or took too long and was ended."""
         try:
             process = self._running()
             assert process.stdin is not None
             assert process.stdout is not None
             process.stdin.write(f"{line}\n")
             process.stdin.flush()
-            return process.stdout.readline().strip()
+            alarm = threading.Timer(self._limit, process.kill)
+            alarm.start()
+            try:
+                return process.stdout.readline().strip()
+            finally:
+                alarm.cancel()
         except OSError:
             return ""
 

@@ -41,11 +41,12 @@ BATCH_SIZE = 50
 @dataclass(frozen=True, slots=True)
 class ClosingTotals:
     """What is published when a survey has closed. Anyone whose pass was accepted finds its
-    hash; nobody can tell whose it is."""
+    hash among `passes`; nobody can tell whose it is."""
 
     invited: int
     exchanged: int
-    accepted: tuple[str, ...]
+    accepted: int
+    passes: tuple[str, ...]
     reports: int
 
 
@@ -177,15 +178,20 @@ class ReportStore:
         with self._database.reading() as connection:
             return read_batches(connection)
 
-    def totals(self) -> ClosingTotals:
-        """What is published at closing; refused before, when it would show who answers when."""
+    def totals(self, *, listed: bool) -> ClosingTotals:
+        """What is published at closing; refused before, when it would show who answers when.
+
+        `listed` gives the hashes of what was spent: of passes, never of tokens.
+        """
         with self._database.reading() as connection:
             if not connection.execute(tables.READ_STATE).one().closed:
                 raise InvalidParameter("These totals are published when the survey has closed.")
+            spent = connection.execute(tables.READ_SPENT).scalars().all()
             return ClosingTotals(
                 connection.execute(tables.COUNT_INVITED).scalar_one(),
                 connection.execute(tables.COUNT_EXCHANGED).scalar_one(),
-                tuple(each.hex() for each in connection.execute(tables.READ_SPENT).scalars()),
+                len(spent),
+                tuple(each.hex() for each in spent) if listed else (),
                 connection.execute(
                     sa.select(sa.func.count()).select_from(tables.REPORT)
                 ).scalar_one(),

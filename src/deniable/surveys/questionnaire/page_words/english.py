@@ -11,6 +11,10 @@ PAGE = {
     "page_label": "What happens to your answer",
     "page_tap": "Who can see the answer you tap?",
     "page_tap_answer": "Nobody. It stays on this device, which forgets it when you send.",
+    "page_tap_public": (
+        "The answer to a private question: nobody. It stays on this device, which forgets it "
+        "when you send. The answer to a question marked “sent as it is”: the host."
+    ),
     "page_leaves": "What leaves this device?",
     "page_leaves_answer": (
         "One report, after chance was added: {number} characters, the same for every answer."
@@ -22,10 +26,13 @@ PAGE = {
     ),
     "page_link": "Who could link the report to you?",
     "page_link_open": (
-        "The report has no name and no number. Like any website, the server could note that "
-        "your device was here."
+        "The report has no name, only a random number, so that it counts once. Like any "
+        "website, the server could note that your device was here."
     ),
-    "page_link_kiosk": "The report has no name and no number, and many people use this device.",
+    "page_link_kiosk": (
+        "The report has no name, only a random number, so that it counts once, and many "
+        "people use this device."
+    ),
     "page_link_token": (
         "The host could: your invitation is sent with the report. The host still sees only the "
         "report, never the answer you tap."
@@ -74,6 +81,7 @@ PAGE = {
     "page_begin": "Begin",
     "page_begin_working": "Getting your pass …",
     "page_begin_used": "This invitation was used before, on another device or browser.",
+    "page_begin_closed": "This survey has closed.",
     "page_begin_later": "The server cannot be reached. Please press Begin again.",
     "page_ask": "The questions",
     "page_ask_note": "Tap what is true. Nothing is sent before you press the last button.",
@@ -94,6 +102,10 @@ PAGE = {
         "The server cannot be reached. Your answers are forgotten. The report waits on this "
         "device and is sent when you are online, or when you open this page again."
     ),
+    "page_sent_busy": (
+        "Too many reports came from your network in the last hour. Your answers are "
+        "forgotten. The report waits on this device and is sent later."
+    ),
     "page_sent_sent": "Your report was sent. Your answers are forgotten.",
     "page_sent_refused": "The survey did not take the report. Perhaps it is closed.",
     "page_sent_before": (
@@ -102,6 +114,10 @@ PAGE = {
     ),
     "page_bytes": "What was sent, to the last character",
     "page_bytes_note": "This is a report, not your answer: chance may have changed it.",
+    "page_mark": (
+        "When the survey closes, the hashes of all passes that were used are published. Yours "
+        "is:"
+    ),
     "page_check": "Check it yourself",
     "page_check_text": (
         "This page was made from a manifest with the number below. It should be the same on "

@@ -13,6 +13,11 @@ PAGE = {
     "page_label": "Ce que devient votre réponse",
     "page_tap": "Qui peut voir la réponse que vous touchez ?",
     "page_tap_answer": "Personne. Elle reste sur cet appareil, qui l'oublie à l'envoi.",
+    "page_tap_public": (
+        "La réponse à une question privée : personne. Elle reste sur cet appareil, qui "
+        "l'oublie à l'envoi. La réponse à une question marquée comme envoyée telle quelle : "
+        "l'hôte."
+    ),
     "page_leaves": "Qu'est-ce qui quitte cet appareil ?",
     "page_leaves_answer": (
         "Un rapport, après ajout de hasard : {number} caractères, autant pour toute réponse."
@@ -24,11 +29,12 @@ PAGE = {
     ),
     "page_link": "Qui pourrait relier le rapport à vous ?",
     "page_link_open": (
-        "Le rapport n'a ni nom ni numéro. Comme tout site, le serveur pourrait noter que votre "
-        "appareil est venu."
+        "Le rapport n'a pas de nom, seulement un numéro tiré au sort, pour qu'il compte une "
+        "fois. Comme tout site, le serveur pourrait noter que votre appareil est venu."
     ),
     "page_link_kiosk": (
-        "Le rapport n'a ni nom ni numéro, et beaucoup de gens utilisent cet appareil."
+        "Le rapport n'a pas de nom, seulement un numéro tiré au sort, pour qu'il compte une "
+        "fois, et beaucoup de gens utilisent cet appareil."
     ),
     "page_link_token": (
         "L'hôte le pourrait : votre invitation est envoyée avec le rapport. Lui aussi ne voit "
@@ -85,6 +91,7 @@ PAGE = {
     "page_begin_used": (
         "Cette invitation a déjà servi, sur un autre appareil ou dans un autre navigateur."
     ),
+    "page_begin_closed": "Cette enquête est close.",
     "page_begin_later": (
         "Le serveur ne répond pas. Veuillez appuyer encore une fois sur Commencer."
     ),
@@ -107,6 +114,10 @@ PAGE = {
         "Le serveur ne répond pas. Vos réponses sont oubliées. Le rapport attend sur cet "
         "appareil et part quand vous serez en ligne, ou quand vous rouvrirez cette page."
     ),
+    "page_sent_busy": (
+        "Trop de rapports sont venus de votre réseau dans la dernière heure. Vos réponses "
+        "sont oubliées. Le rapport attend sur cet appareil et part plus tard."
+    ),
     "page_sent_sent": "Votre rapport est envoyé. Vos réponses sont oubliées.",
     "page_sent_refused": "L'enquête n'a pas pris le rapport. Elle est peut-être close.",
     "page_sent_before": (
@@ -115,6 +126,10 @@ PAGE = {
     ),
     "page_bytes": "Ce qui a été envoyé, au caractère près",
     "page_bytes_note": "C'est un rapport, pas votre réponse : le hasard a pu le changer.",
+    "page_mark": (
+        "À la clôture, les empreintes de tous les laissez-passer utilisés sont publiées. La "
+        "vôtre est :"
+    ),
     "page_check": "Vérifiez vous-même",
     "page_check_text": (
         "Cette page est faite d'un manifeste qui porte le numéro ci-dessous. Ce doit être le "

@@ -11,6 +11,11 @@ PAGE = {
     "page_label": "Was mit Ihrer Antwort geschieht",
     "page_tap": "Wer sieht die Antwort, die Sie antippen?",
     "page_tap_answer": "Niemand. Sie bleibt auf diesem Gerät und wird beim Senden vergessen.",
+    "page_tap_public": (
+        "Die Antwort auf eine private Frage: niemand. Sie bleibt auf diesem Gerät und wird "
+        "beim Senden vergessen. Die Antwort auf eine Frage, bei der steht, dass sie "
+        "unverändert gesendet wird: der Veranstalter."
+    ),
     "page_leaves": "Was verlässt dieses Gerät?",
     "page_leaves_answer": (
         "Eine Meldung, nachdem der Zufall dazukam: {number} Zeichen, bei jeder Antwort gleich "
@@ -23,11 +28,12 @@ PAGE = {
     ),
     "page_link": "Wer könnte die Meldung Ihnen zuordnen?",
     "page_link_open": (
-        "Die Meldung hat keinen Namen und keine Nummer. Wie bei jeder Webseite könnte der "
-        "Server festhalten, dass Ihr Gerät hier war."
+        "Die Meldung hat keinen Namen, nur eine Zufallszahl, damit sie einmal zählt. Wie bei "
+        "jeder Webseite könnte der Server festhalten, dass Ihr Gerät hier war."
     ),
     "page_link_kiosk": (
-        "Die Meldung hat keinen Namen und keine Nummer, und viele benutzen dieses Gerät."
+        "Die Meldung hat keinen Namen, nur eine Zufallszahl, damit sie einmal zählt, und "
+        "viele benutzen dieses Gerät."
     ),
     "page_link_token": (
         "Der Veranstalter: Ihre Einladung wird mit der Meldung gesendet. Auch er sieht nur die "
@@ -85,6 +91,7 @@ PAGE = {
         "Diese Einladung wurde schon benutzt, auf einem anderen Gerät oder in einem anderen "
         "Browser."
     ),
+    "page_begin_closed": "Diese Umfrage ist zu Ende.",
     "page_begin_later": (
         "Der Server ist nicht zu erreichen. Bitte drücken Sie noch einmal auf Beginnen."
     ),
@@ -113,6 +120,10 @@ PAGE = {
         "auf diesem Gerät und wird gesendet, sobald Sie online sind oder diese Seite wieder "
         "öffnen."
     ),
+    "page_sent_busy": (
+        "Aus Ihrem Netz kamen in der letzten Stunde zu viele Meldungen. Ihre Antworten sind "
+        "vergessen. Die Meldung wartet auf diesem Gerät und wird später gesendet."
+    ),
     "page_sent_sent": "Ihre Meldung ist gesendet. Ihre Antworten sind vergessen.",
     "page_sent_refused": (
         "Die Meldung wurde nicht angenommen. Vielleicht ist die Umfrage zu Ende."
@@ -124,6 +135,10 @@ PAGE = {
     "page_bytes": "Was gesendet wurde, bis aufs Zeichen",
     "page_bytes_note": (
         "Das ist eine Meldung, nicht Ihre Antwort: Der Zufall kann sie geändert haben."
+    ),
+    "page_mark": (
+        "Wenn die Umfrage endet, werden die Prüfsummen aller benutzten Ausweise "
+        "veröffentlicht. Ihre ist:"
     ),
     "page_check": "Selbst prüfen",
     "page_check_text": (

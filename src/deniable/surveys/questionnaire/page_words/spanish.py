@@ -11,6 +11,10 @@ PAGE = {
     "page_label": "Qué pasa con su respuesta",
     "page_tap": "¿Quién puede ver la respuesta que toca?",
     "page_tap_answer": "Nadie. Se queda en este dispositivo, que la olvida al enviar.",
+    "page_tap_public": (
+        "La respuesta a una pregunta privada: nadie. Se queda en este dispositivo, que la "
+        "olvida al enviar. La respuesta a una pregunta que se envía tal cual: el anfitrión."
+    ),
     "page_leaves": "¿Qué sale de este dispositivo?",
     "page_leaves_answer": (
         "Un informe, después de añadir azar: {number} caracteres, los mismos para toda "
@@ -23,11 +27,12 @@ PAGE = {
     ),
     "page_link": "¿Quién podría relacionar el informe con usted?",
     "page_link_open": (
-        "El informe no tiene nombre ni número. Como cualquier sitio, el servidor podría anotar "
-        "que su dispositivo estuvo aquí."
+        "El informe no tiene nombre, solo un número al azar, para que cuente una vez. Como "
+        "cualquier sitio, el servidor podría anotar que su dispositivo estuvo aquí."
     ),
     "page_link_kiosk": (
-        "El informe no tiene nombre ni número, y muchas personas usan este dispositivo."
+        "El informe no tiene nombre, solo un número al azar, para que cuente una vez, y "
+        "muchas personas usan este dispositivo."
     ),
     "page_link_token": (
         "El anfitrión podría: su invitación se envía con el informe. También él ve solo el "
@@ -81,6 +86,7 @@ PAGE = {
     "page_begin": "Empezar",
     "page_begin_working": "Llega su pase …",
     "page_begin_used": "Esta invitación ya se usó, en otro dispositivo o en otro navegador.",
+    "page_begin_closed": "Esta encuesta está cerrada.",
     "page_begin_later": "El servidor no responde. Pulse otra vez Empezar.",
     "page_ask": "Las preguntas",
     "page_ask_note": "Toque lo que es verdad. Nada se envía antes de pulsar el último botón.",
@@ -101,6 +107,10 @@ PAGE = {
         "El servidor no responde. Sus respuestas están olvidadas. El informe espera en este "
         "dispositivo y saldrá cuando tenga conexión o abra esta página otra vez."
     ),
+    "page_sent_busy": (
+        "Llegaron demasiados informes de su red en la última hora. Sus respuestas están "
+        "olvidadas. El informe espera en este dispositivo y saldrá más tarde."
+    ),
     "page_sent_sent": "Su informe se envió. Sus respuestas están olvidadas.",
     "page_sent_refused": "La encuesta no aceptó el informe. Quizá esté cerrada.",
     "page_sent_before": (
@@ -109,6 +119,9 @@ PAGE = {
     ),
     "page_bytes": "Lo que se envió, hasta el último carácter",
     "page_bytes_note": "Es un informe, no su respuesta: el azar pudo cambiarlo.",
+    "page_mark": (
+        "Al cierre se publican los resúmenes (hash) de todos los pases usados. El suyo es:"
+    ),
     "page_check": "Compruébelo",
     "page_check_text": (
         "Esta página se hizo con un manifiesto que lleva el número de abajo. Debe ser el mismo "
