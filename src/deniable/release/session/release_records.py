@@ -156,7 +156,7 @@ class ReleaseRecords:
 def _keep(cache: dict[int, T], plan: Plan, value: T) -> None:
     """Keeps a value, which holds the plan, so that its id stays its own. Other threads may
     change the cache meanwhile."""
-    for old in list(cache)[: 1 + len(cache) - _MOST_CACHED]:
+    for old in list(cache)[: max(0, 1 + len(cache) - _MOST_CACHED)]:
         cache.pop(old, None)
     cache[id(plan)] = value
 
