@@ -54,16 +54,25 @@ def remove_cuts(node: Node) -> Node:
 
 
 def denominators(node: Node) -> Iterator[Node]:
-    """The noisy numbers that a formula divides by; of a product, each factor.
+    """The noisy numbers that a formula divides by; of a product, each factor. Those that a
+    denominator itself divides by are left to its own interval.
 
     >>> from deniable.query.plan.plan import Feature
-    >>> list(denominators(Operation("/", (Feature("a", 0), Feature("b", 0)))))
-    [Feature(name='b', block=0)]
+    >>> a, b, c = (Feature(name, 0) for name in "abc")
+    >>> list(denominators(Operation("/", (a, Operation("/", (b, c)))))) == [
+    ...     Operation("/", (b, c))
+    ... ]
+    True
     """
     found: dict[Node, None] = {}
-    for inner in walk(node):
-        if isinstance(inner, Operation) and inner.name == "/":
+    left = [node]
+    while left:
+        inner = left.pop()
+        if not isinstance(inner, Operation):
+            continue
+        if inner.name == "/":
             found |= dict.fromkeys(_factors(inner.arguments[1]))
+        left += inner.arguments[:1] if inner.name == "/" else inner.arguments
     yield from found
 
 

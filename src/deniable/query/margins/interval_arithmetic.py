@@ -15,19 +15,20 @@ from numpy.typing import NDArray
 
 from deniable.query.margins.evaluation import Values, evaluate
 from deniable.query.margins.linear_forms import features_of
-from deniable.query.plan.plan import KeyColumn, Node, Number, Operation
+from deniable.query.plan.plan import KeyColumn, Node, Number, Operation, walk
 
 Floats: TypeAlias = NDArray[np.float64]
 Interval: TypeAlias = tuple[Floats, Floats]
 
-# In each argument these are monotone, so extreme values lie at the ends of all intervals.
-_MONOTONE = frozenset(
+# These grow with each argument, so all arguments are at their lower ends, or all at the upper.
+_GROWING = frozenset(
     (
-        *("+", "-", "*", "negative", "sqrt", "floor", "ceil", "round", "least", "greatest"),
-        *("clamp", "cast number", "cast integer", "<", "<=", ">", ">=", "and", "or", "not"),
-        *("round to", "trunc", "sign", "exp"),
+        *("+", "sqrt", "floor", "ceil", "round", "round to", "trunc", "sign", "exp", "least"),
+        *("greatest", "clamp", "cast number", "cast integer", "and", "or"),
     )
 )
+# In each argument these are monotone, so extreme values lie at the ends of all intervals.
+_MONOTONE = frozenset(("-", "*", "negative", "<", "<=", ">", ">=", "not"))
 
 
 def combine(
@@ -69,12 +70,16 @@ def apply(
         return np.asarray(evaluate(call, features, (*keys, *ends)), dtype=np.float64)
 
     if node.name == "coalesce":  # the others count only where the first is not known
-        return inner[0]
+        first = walk(node.arguments[0])
+        may_be_null = any(isinstance(a, Operation) and a.name == "nullif" for a in first)
+        return _hull([end for pair in inner for end in pair]) if may_be_null else inner[0]
     rule = _RULES.get(node.name)
     if node.name == "power" and not isinstance(node.arguments[1], Number):
         rule = None
     if rule is not None:
         return rule(node, inner, at)
+    if node.name in _GROWING:
+        return _hull([at(*ends) for ends in zip(*inner, strict=True)])
     if node.name in _MONOTONE:
         return _hull([at(*ends) for ends in product(*inner)])
     shape = np.broadcast(*(end for pair in inner for end in pair)).shape

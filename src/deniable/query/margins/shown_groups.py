@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 from deniable.mechanisms.noise.additive import Noise, least_margin
 from deniable.mechanisms.noise.thresholding import TruncatedNoise
 from deniable.query.margins.evaluation import Values, evaluate
+from deniable.query.margins.formula_parts import denominators
 from deniable.query.margins.intervals import interval, some_groups
 from deniable.query.margins.lattice_quantiles import cumulative
 from deniable.query.margins.linear_forms import features_of
@@ -110,22 +111,40 @@ def _near_threshold(
     noise = noises["units"]
     assert isinstance(noise, TruncatedNoise)
     given = _replace_units(node, KeyColumn(len(keys)))
-    alone = not features_of(given)
-    each = confidence if alone else (1 + confidence) / 2
+    each = (1 + confidence) / 2 if features_of(given) else confidence
     first, last = units_interval(noise, np.asarray(features["units"], np.float64), each)
     ends: list[Floats] = []
     for share in np.linspace(0, 1, _BETWEEN):
         units = np.round(first + share * (last - first))
-        if alone:
-            ends.append(np.asarray(evaluate(given, features, (*keys, units)), np.float64))
-        else:
-            ends += interval(given, noises, features, each, (*keys, units))
+        ends += _at(given, noises, features, each, (*keys, units))
     ends = list(np.broadcast_arrays(*ends))
     unknown = np.isnan(ends).any(axis=0)
+    for below in denominators(node):
+        part = _replace_units(below, KeyColumn(len(keys)))
+        values = [
+            end
+            for units in (first, last)
+            for end in _at(part, noises, features, each, (*keys, units))
+        ]
+        unknown |= (np.min(values, axis=0) <= 0) & (np.max(values, axis=0) >= 0)
     return (
         np.where(unknown, -np.inf, np.min(ends, axis=0)),
         np.where(unknown, np.inf, np.max(ends, axis=0)),
     )
+
+
+def _at(
+    node: Node,
+    noises: Mapping[str, Noise],
+    features: Mapping[str, Values],
+    confidence: Fraction,
+    keys: Sequence[Values],
+) -> list[Floats]:
+    """The ends of a formula, of which the number of units is given among the keys."""
+    if features_of(node):
+        return list(interval(node, noises, features, confidence, keys))
+    value = np.asarray(evaluate(node, features, keys), np.float64)
+    return [value, value]
 
 
 def _replace_units(node: Node, by: Node) -> Node:
