@@ -1,10 +1,17 @@
 """How many rows and groups one unit has, after projections, joins and unions."""
 
+from dataclasses import replace
+
 import pytest
 
 from deniable.errors import PlanRefused
 from deniable.kernel.relations import Owner, Relation, join_units, unite
 from deniable.kernel.values import BOOL, Limit, Value
+from deniable.kernel.verdict import check_plan
+from deniable.policy import Policy, Table
+from deniable.query.language.parse import parse
+from deniable.query.planner.planner import plan
+from tests.kernel.declared import facts_of
 
 PERSON = Owner("patient", "integer", "add-remove")
 TEXT, FLAG = Value("text"), BOOL._replace(null=False)
@@ -110,3 +117,44 @@ def test_row_numbers_meet_only_if_they_cannot_be_confused(first, second, fine):
     else:
         with pytest.raises(PlanRefused):
             owners[0].united(owners[1])
+
+
+def _counted(rows):
+    """A plan that counts these rows of two tables, and what is known of the tables."""
+    made = [
+        Table.declare(name, unit="u", max_rows_per_unit_per_group=1).with_schema(
+            {"u": "BIGINT", "x": "BIGINT"}
+        )
+        for name in "ab"
+    ]
+    policy = Policy(made, epsilon=5)
+    honest = plan(parse("SELECT COUNT(*) AS n FROM a JOIN b ON a.u = b.u"), policy, epsilon=1)
+    sql = f"SELECT COUNT(*) AS {honest.blocks[0].features[0]} FROM "
+    return replace(honest, engine_sql=sql + rows), facts_of(policy)
+
+
+def _limited(table, most, window="ROW_NUMBER() OVER (PARTITION BY u ORDER BY x)"):
+    rows = f'SELECT "u" AS u, "x" AS x FROM "{table}" WHERE NOT "u" IS NULL'
+    if window.startswith("DENSE"):
+        rows = f"SELECT u, x FROM ({rows}) AS s GROUP BY u, x"
+    numbered = f"SELECT *, {window} AS j FROM ({rows}) AS r"
+    return f"(SELECT * FROM ({numbered}) AS w WHERE j <= {most})"
+
+
+def test_rows_without_a_partner_count_even_if_the_other_side_has_none():
+    both = f"{_limited('a', 0)} AS l RIGHT JOIN {_limited('b', 100)} AS r ON l.u = r.u"
+    made, facts = _counted(f"(SELECT r.u AS u FROM {both}) AS z")
+    with pytest.raises(PlanRefused, match=r"moves .* by 100"):
+        check_plan(made, facts)
+
+
+@pytest.mark.parametrize("most", [0, -100])
+def test_a_limit_below_nothing_takes_nothing_from_others(most):
+    ranked = "DENSE_RANK() OVER (PARTITION BY u ORDER BY x)"
+    parts = [
+        f"SELECT u AS u, x AS x FROM {_limited(table, limit, ranked)} AS y"
+        for table, limit in (("a", most), ("b", 100))
+    ]
+    made, facts = _counted(f"({parts[0]} UNION ALL {parts[1]}) AS z")
+    with pytest.raises(PlanRefused, match=r"moves .* by 100"):
+        check_plan(made, facts)

@@ -7,7 +7,11 @@ from deniable.kernel.derivation import Derivation
 from deniable.kernel.reading import read_statement
 from deniable.kernel.sources import PartRule
 from deniable.kernel.verdict import check_plan
+from deniable.policy import Policy, Table
+from deniable.query.language.parse import parse
+from deniable.query.planner.planner import plan
 from deniable.query.statements.partition import restrict_to_part
+from tests.kernel.declared import facts_of
 from tests.kernel.harm import QUESTIONS
 from tests.kernel.test_derivation import FACTS, POLICY, changed, made_for
 
@@ -75,3 +79,14 @@ def test_a_join_of_scans_is_no_way_around_the_part():
         Derivation(FACTS, part=PartRule(table, (("ward", "A"),))).relation(
             read_statement(sql), {}
         )
+
+
+def test_a_row_number_is_made_of_whole_numbers():
+    """With '-1' for the place of one table its numbers would be those of the other."""
+    tables = [Table.declare(name).with_schema({"x": "BIGINT"}) for name in "ab"]
+    policy = Policy(tables, epsilon=5)
+    both = "(SELECT x FROM a UNION ALL SELECT x FROM b) AS t"
+    honest = plan(parse(f"SELECT COUNT(DISTINCT x) AS n FROM {both}"), policy, epsilon=1)
+    assert check_plan(honest, facts_of(policy)).parts
+    with pytest.raises(PlanRefused, match="whole numbers"):
+        check_plan(changed(honest, "* 2 + 0", "* 2 + '-1'"), facts_of(policy))

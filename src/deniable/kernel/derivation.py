@@ -221,7 +221,7 @@ def _filter(rows: Relation, condition: Node) -> Relation:
             name = rows.name(node)
             rows = rows.with_column(name, rows.columns[name].limited_to(value.most))
             if value.rank is not None:
-                rows = rows.limited(value.rank._replace(most=int(value.high)))
+                rows = rows.limited(value.rank._replace(most=max(0, int(value.high))))
     return rows
 
 

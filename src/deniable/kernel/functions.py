@@ -188,9 +188,12 @@ def _test(argument: Node, scope: RowScope) -> Test | None:
 def substitute(value: Value, sums: Mapping[str, RowSum]) -> RowSum | None:
     """A formula of aggregates as one sum over rows; None if it is not a linear one.
 
-    Proof. a * SUM(p) + b * SUM(q) is SUM(a * p + b * q) over the same rows, where NULL counts
-    as 0. A constant beside the sums would be no sum over rows.
+    Proof. a * SUM(p) + b * SUM(q) is SUM(a * p + b * q) over the same rows. A single sum that
+    is NULL counts as 0. If one of several were NULL, the others would vanish with it, so none
+    of them may be. A constant beside the sums would be no sum over rows.
     """
+    if value.null and value.polynomial is not None and len(value.polynomial.boxes) > 1:
+        return None
     total, terms = RowSum({}), {} if value.polynomial is None else value.polynomial.terms
     for (presence, monomial), factor in terms.items():
         form = sums.get(monomial[0][0]) if monomial else None

@@ -152,7 +152,7 @@ def join_units(left: Relation, right: Relation, side: str) -> tuple[Limit, ...]:
     """
     rows = []
     for a, b in product(left.limits, right.limits):
-        both = a.most * max(1, b.most) + (b.most * max(1, a.most) if side == "FULL" else 0)
+        both = max(1, a.most) * max(1, b.most) * (2 if side == "FULL" else 1)
         if a.kind == b.kind == "rows":
             rows.append(Limit("rows", a.columns | b.columns, both))
     groups = [limit for limit in (*left.limits, *right.limits) if limit.kind == "groups"]

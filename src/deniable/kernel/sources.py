@@ -137,6 +137,8 @@ def number_rows(name: str, node: exp.Select, rows: Relation) -> Relation:
     require(isinstance(star, exp.Star) and only(star), "A numbered table has other columns.")
     made, column = only(number, "this", "alias").this, folded(number.alias)
     found = match(made, "ROW_NUMBER() OVER () * f + p")
+    whole = all(isinstance(part, exp.Literal) and part.is_int for part in found.values())
+    require(whole, "A row number is not made of whole numbers.")
     factor, place = (int(found[n].this) for n in "fp") if found else (1, 0)
     plain = found or made.sql("duckdb") == "ROW_NUMBER() OVER ()"
     single = rows.owner is not None and rows.owner.unit is None and _SINGLE in rows.limits

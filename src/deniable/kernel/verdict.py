@@ -196,6 +196,10 @@ class _Check:
         require(alone, "A plan about a part of a table reads another private table.")
         hidden = plan.thresholding or all(key.values is not None for key in plan.keys)
         require(hidden, "Private keys are shown without a threshold.")
+        statements = [statement.name for statement in plan.statements]
+        features = [feature for block in plan.blocks for feature in block.features]
+        own = all(len(set(names)) == len(names) for names in (statements, features))
+        require(own, "Two statements or features of the plan have the same name.")
         shared = [block for block in plan.blocks if not block.sql]
         counted = [block for block in plan.blocks if block.sql]
         paid = bool(plan.engine_sql) == bool(shared or plan.thresholding)
@@ -289,8 +293,12 @@ class _Check:
         each distance by `scale` times its rows; replaced, by twice that. The mechanism chooses
         by the size of one distance, once for each name, or adds noise to all of them."""
         limits = [self._cells(table.sql) for table in distances.tables]
-        whole = type(distances.scale) is int and distances.scale >= 1
+        whole = type(distances.scale) is int and 1 <= distances.scale <= 1 << 20
         require(whole and not self.plan.keys, "Distances have no groups, and whole scales.")
+        for table in distances.tables:
+            fits = all(type(cell) is int and abs(cell) <= 1 << 62 for cell in table.model)
+            inside = all(place in range(len(table.model)) for place in table.places)
+            require(fits and inside, "A model has cells of other kinds, or too few.")
         times = 1 if self.plan.neighbors == "add-remove" else 2
         step = times * distances.scale * max(rows for _, rows in limits)
         mechanism: Any = distances.mechanism

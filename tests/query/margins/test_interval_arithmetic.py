@@ -38,3 +38,17 @@ def test_what_has_no_rule_may_be_anything():
     parts = {A: (np.zeros(1), np.ones(1)), B: (np.zeros(1), np.ones(1))}
     low, high = combine(equal, parts, {}, ())
     assert np.isinf([*low, *high]).all()
+
+
+def test_a_value_that_may_be_null_may_be_the_other():
+    count = Operation("nullif", (Feature("n", 0), Number(Fraction(0))))
+    node = Operation("coalesce", (count, Number(Fraction(100))))
+    parts = {count: (np.array([-1.0]), np.array([5.0]))}
+    assert [end.tolist() for end in combine(node, parts, {}, ())] == [[-1.0], [100.0]]
+
+
+def test_the_work_does_not_double_with_each_constant():
+    constants = tuple(Number(Fraction(100 + i)) for i in range(40))
+    node = Operation("least", (Feature("n", 0), *constants))
+    parts = {Feature("n", 0): (np.array([-1.0]), np.array([500.0]))}
+    assert [end.tolist() for end in combine(node, parts, {}, ())] == [[-1.0], [100.0]]

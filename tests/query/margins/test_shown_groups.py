@@ -6,7 +6,7 @@ import pytest
 from deniable.mechanisms import Laplace, Thresholding
 from deniable.query.margins.margins import margins, noise_of_features
 from deniable.query.margins.shown_groups import interval_if_shown, units_interval
-from deniable.query.plan.plan import Feature, Operation
+from deniable.query.plan.plan import Feature, Number, Operation
 
 LEVEL = Fraction(19, 20)
 UNITS = Feature("units", -1)
@@ -67,3 +67,14 @@ def test_only_selected_groups_are_judged_that_way():
     after = margins(UNITS, noises, got, confidence=LEVEL, selected=True)
     assert before.tolist() == [3]
     assert after.tolist() == [11]
+
+
+def test_nothing_is_known_if_a_denominator_may_be_zero():
+    """Between two tried numbers of units there may be one at which nothing is known."""
+    noise = Thresholding(epsilon=1, delta=1e-5).noise
+    below = Operation("-", (Feature("units", 0), Number(Fraction(13))))
+    node = Operation("/", (Number(Fraction(1)), below))
+    shown = {"units": np.array([12.0, 40.0])}
+    low, high = interval_if_shown(node, {"units": noise}, shown, Fraction(19, 20), ())
+    assert [low[0], high[0]] == [-np.inf, np.inf]
+    assert 1 / 30 <= low[1] < high[1] <= 1 / 24

@@ -112,6 +112,46 @@ def test_every_choice_of_a_tree_is_charged():
             opened.describe_check(replace(tree, distances=twice))
 
 
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"model": (-(2**63), 0, 0)},
+        {"model": (float("nan"), 0, 0)},
+        {"places": (0, 1, 7)},
+        {"about": "ward, old"},
+    ],
+)
+def test_the_kernel_refuses_models_that_do_not_fit(change):
+    """A number could leave 64 bits, or one row be in a cell that the model lacks; and two
+    tables of one name would read the cells of one of them."""
+    with session() as opened:
+        _, noisy = far_plans(opened)
+        first, second = noisy.distances.tables
+        tables = (first, replace(second, **change))
+        with pytest.raises(PlanRefused, match=r"A model has|the same name"):
+            opened.describe_check(
+                replace(noisy, distances=replace(noisy.distances, tables=tables))
+            )
+
+
+def test_the_kernel_refuses_scales_beyond_64_bits():
+    with session() as opened:
+        _, noisy = far_plans(opened)
+        wide = replace(noisy.distances, scale=2**62)
+        with pytest.raises(PlanRefused, match="whole scales"):
+            opened.describe_check(replace(noisy, distances=wide))
+
+
+def test_columns_with_commas_have_tables_of_their_own():
+    frame = pa.table({"a, b": ["x"], "c": ["x"], "a": ["x"], "b, c": ["x"]})
+    keys = {name: ["x", "y"] for name in frame.column_names}
+    with dp.protect(frame, keys=keys, epsilon=50, delta=1e-3) as opened:
+        made = opened.copy(
+            epsilon=20, delta=1e-4, workload=[["a, b", "c"], ["a", "b, c"]], missing=False
+        )
+    assert len(made.scorecard.errors) == 2
+
+
 def test_distances_need_rows_of_one_answer():
     with session() as opened:
         tree, _ = far_plans(opened)

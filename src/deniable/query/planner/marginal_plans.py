@@ -28,6 +28,7 @@ from deniable.query.plan.plan import (
     TableDistance,
     Told,
 )
+from deniable.query.plan.quoting import quote_name
 from deniable.query.relations.resolve import resolve_question
 from deniable.query.statements.input_rows import Grouping
 from deniable.query.statements.marginal_statement import COUNT, MarginalStatement
@@ -169,7 +170,7 @@ class MarginalPlanner:
     ) -> tuple[TableDistance, ...]:
         return tuple(
             TableDistance(
-                ", ".join(self._keys[place].name for place in places),
+                ", ".join(_plain_name(self._keys[place].name) for place in places),
                 self._statement.number_cells(places),
                 tuple(model),
                 (places[0], places[-1]),
@@ -217,3 +218,8 @@ def _told(name: str) -> Output:
 
 def _shown(key: GroupKey, place: int) -> Output:
     return Output(key.name, key.name, KeyColumn(place), None, None, False, None, False)
+
+
+def _plain_name(name: str) -> str:
+    """The name of a column, in quotes if it could be taken for several of them."""
+    return name if name.isidentifier() else quote_name(name)

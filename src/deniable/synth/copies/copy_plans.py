@@ -8,7 +8,7 @@ from math import prod, sqrt
 from typing import Any
 
 from deniable.errors import InvalidParameter
-from deniable.exact.rationals import Number, decimal_text, positive, probability, whole
+from deniable.exact.rationals import Number, decimal_text, positive, whole
 from deniable.exact.text_formats import percent
 from deniable.policy import Column, Table
 from deniable.privacy import ConcentratedLoss
@@ -22,11 +22,12 @@ from deniable.query.planner.marginal_plans import MarginalPlanner
 from deniable.query.statements.statistics import COUNT_ROWS
 from deniable.release.session.door import Door
 from deniable.synth.copies.copy_budget import CopyBudget
-from deniable.synth.crosstabs.crosstab_plans import find_table, read_delta
+from deniable.synth.crosstabs.crosstab_plans import find_table, read_delta, read_level
 from deniable.synth.domain.column_cells import ColumnCells, cells_of
 from deniable.synth.domain.quantile_cuts import LEVELS, grid_step
 
 _MOST_COLUMNS, _MOST_CELLS = 60, 5 * 10**6  # cells of all pairs together
+_MOST_ROWS = 10**8  # of a copy
 _MOST_KEYS = 100  # of a text whose keys are found
 _LISTED = 40  # a number with fewer grid points needs no cuts
 METHODS = ("auto", "mst")
@@ -175,10 +176,10 @@ def plan_copy(
     cut = sum(own is None and kind == "number" for own, kind in zip(cells, kinds, strict=True))
     budget = CopyBudget.split(columns=len(names), cut=cut, scored=True)
     rho = ConcentratedLoss.calibrated(epsilon=price, delta=spare).rho
-    level = probability(confidence, "confidence")
+    level = read_level(confidence)
     made = CopyPlan(
         *(subject, names, cells, budget, rho, price, spare, level, missing, scored),
-        None if rows is None else whole(rows, "rows"),
+        None if rows is None else _read_rows(rows),
         "method mst: columns depend on each other along a tree"
         + (", the only method so far" if method == "auto" else ""),
         Fraction(0) if keys_epsilon is None else positive(keys_epsilon, "keys_epsilon"),
@@ -187,11 +188,19 @@ def plan_copy(
     return made
 
 
+def _read_rows(rows: int) -> int:
+    if whole(rows, "rows") > _MOST_ROWS:
+        raise InvalidParameter(f"`rows` must be at most {_MOST_ROWS:,}. Found {rows:,}.")
+    return rows
+
+
 def _read_columns(table: Table, columns: Sequence[str] | None) -> tuple[str, ...]:
     spelt = {name.lower(): name for name in table.columns}
     unit = (table.unit or "").lower()
     if columns is None:
-        return tuple(name for folded, name in spelt.items() if folded != unit)
+        if not (others := tuple(name for folded, name in spelt.items() if folded != unit)):
+            raise InvalidParameter(f"{table.name} has only its unit: there is nothing to copy.")
+        return others
     if isinstance(columns, str) or not columns:
         raise InvalidParameter(f"`columns` must be a list of columns. Found {columns!r}.")
     found = [cells_or_name(table, name, spelt) for name in columns]

@@ -108,7 +108,8 @@ class _Measuring:
 
     def _read_keys(self, place: int) -> ColumnCells:
         keys = self.keys[place].to_arrow()["key"].to_pylist()
-        texts = [key for key in keys if key is not None]
+        # A statement holds no NUL, so such a key counts with the others.
+        texts = [key for key in keys if key is not None and "\0" not in key]
         column = self.made.column(place)
         return ColumnCells.of_found(column, texts, missing=self.made.missing)
 

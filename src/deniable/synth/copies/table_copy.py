@@ -98,10 +98,12 @@ class TableCopy:
     def __str__(self) -> str:
         plan = self.plan
         price = f"epsilon {decimal_text(plan.epsilon)}, delta {decimal_text(plan.delta)}"
+        if plan.texts:
+            price += f"; and for keys epsilon {decimal_text(plan.keys_epsilon)}, the same delta"
         pairs = "; ".join(f"{a}, {b}" for a, b in self.tree) or "none"
         lines = [
-            f"A private copy of {plan.table.name}: {len(self):,} rows, "
-            f"{len(plan.columns)} columns. The table has about {self.total:,.0f} rows.",
+            f"A private copy of {plan.table.name}: {len(self):,} rows, {len(plan.columns)} "
+            f"columns. The table has about {max(0.0, self.total):,.0f} rows.",
             f"Cost: {price}. Left: {self.remaining}.",
             f"Pairs that were measured: {pairs}.",
             str(self.scorecard),

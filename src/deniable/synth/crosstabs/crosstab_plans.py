@@ -29,6 +29,7 @@ from deniable.synth.fit.residuals import Columns, Design, Residuals, closure
 
 _PARTS = 10**6  # shares of the budget are whole millionths, rounded down
 _ROUNDING = 1 / 12  # the variance that rounding adds to the noise
+_LEAST_DOUBT = Fraction(1, 10**9)  # of a confidence whose normal quantile a float can hold
 _MOST_CELLS, _MOST_SETS, _MOST_COLUMNS = 10**7, 2000, 6
 
 
@@ -143,7 +144,7 @@ def plan_crosstabs(
     importance = _read_weights(weights, wanted_names, used)
     design = _design(cells, wanted, importance)
     price, spare = positive(epsilon, "epsilon"), read_delta(session.policy, delta)
-    level = probability(confidence, "confidence")
+    level = read_level(confidence)
     mu_squared = GaussianLoss.calibrated(epsilon=price, delta=spare).mu_squared
     shares = _round_shares(design.weights())
     counted = [column.counted for column in cells]
@@ -160,6 +161,14 @@ def plan_crosstabs(
     return CrosstabPlans(
         subject, cells, asked, shares, plans, price, spare, level, excess / least
     )
+
+
+def read_level(confidence: Number) -> Fraction:
+    """The confidence of margins, as a rational. Refuses one that no float can tell from 1."""
+    level = probability(confidence, "confidence")
+    if 1 - level < _LEAST_DOUBT:
+        raise InvalidParameter("`confidence` must be at most 1 - 1e-9.")
+    return level
 
 
 def find_table(policy: Policy, name: str | None) -> Table:
