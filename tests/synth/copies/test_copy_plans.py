@@ -1,5 +1,7 @@
 """What a copy will measure, and every refusal before the charge."""
 
+from fractions import Fraction
+
 import pyarrow as pa
 import pytest
 
@@ -62,6 +64,8 @@ def test_public_cuts_cost_nothing(opened):
         ({"columns": "ward"}, "must be a list"),
         ({"columns": USUAL, "method": "aim"}, '"auto" or "mst"'),
         ({"columns": USUAL, "rows": 0}, "rows"),
+        ({"columns": USUAL, "rows": 10**12}, "at most 100,000,000"),
+        ({"columns": USUAL, "confidence": 1 - Fraction(1, 10**18)}, "at most 1 - 1e-9"),
         ({"columns": USUAL, "cuts": {"ward": [1]}}, "numbers with declared bounds"),
         ({"columns": USUAL, "workload": [["ward", "note"]]}, "`workload` is a list"),
         ({"columns": USUAL, "workload": []}, "one or more"),
