@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from deniable.query.margins.evaluation import evaluate
-from deniable.query.margins.released_texts import TEXT_OPERATIONS
+from deniable.query.margins.released_texts import TEXT_OPERATIONS, read_moment
 from deniable.query.plan.plan import Constant, KeyColumn, Number, Operation
 
 TEXTS = ["ab", "", None, "Straße", "aXb", "%_", "äÖ", "a\U0001f600b", "abab"]
@@ -58,6 +58,37 @@ def test_the_values_are_duckdbs(name, more, sql):
     assert found == [row[0] for row in rows.fetchall()]
 
 
+PLACES = range(-6, 7)
+CUTS = [
+    *(("left", (n,)) for n in PLACES),
+    *(("right", (n,)) for n in PLACES),
+    *(("substring", (n,)) for n in PLACES),
+    *(("substring", (n, length)) for n in PLACES for length in PLACES),
+]
+
+
+@pytest.mark.parametrize("text", ["", "a", "abc", "aäÖb"])
+def test_texts_are_cut_where_duckdb_cuts_them(text):
+    written = [f"{name}(k, {', '.join(map(str, places))})" for name, places in CUTS]
+    expected = duckdb.execute(f"SELECT {', '.join(written)} FROM (SELECT ? AS k)", [text])
+    key = np.array([text], dtype=object)
+    found = [
+        evaluate(Operation(name, (KEY, *map(Number, map(Fraction, places)))), {}, [key]).item()
+        for name, places in CUTS
+    ]
+    assert found == list(expected.fetchone())
+
+
+@pytest.mark.parametrize("name", ["left", "right", "substring"])
+def test_no_place_is_too_far_to_cut_a_text(name):
+    places = np.array([np.inf, 1e300, -np.inf, -1e300, np.nan])
+    found = TEXT_OPERATIONS[name](np.array(["abc"] * 5, dtype=object), places).tolist()
+    whole, nothing = ("", "abc") if name == "substring" else ("abc", "")
+    assert found == [whole, whole, nothing, nothing, None]
+    with_length = TEXT_OPERATIONS["substring"](np.array(["abc"], dtype=object), 1.0, np.inf)
+    assert with_length.tolist() == ["abc"]
+
+
 def test_every_text_operation_is_tested():
     others = {"integer text", "number text", "cast date"}
     assert {case[0] for case in CASES} >= set(TEXT_OPERATIONS) - others
@@ -85,3 +116,31 @@ def test_dates_are_compared_as_moments():
     ]
     never = Operation("=", (KEY, Operation("cast date", (Constant("not a date"),))))
     assert np.isnan(evaluate(never, {}, [days])).all()
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "2026-01-31",
+        "2026-1-1",
+        "2026/1/1",
+        "2026-01-31 10:00",
+        "2026-01-31 1:2:3.5",
+        "2026-01-31T10:00:00.1234567",
+        "2026-01-31T10:00:00Z",
+        "26-01-01",
+        "2026-02-30",
+        "2026-01/31",
+        "20260131",
+        "2026-W01-1",
+        "2026-01",
+        "2026-01-31 10",
+        "2026-01-31 10:00:60",
+        " 2026-01-31 ",
+        "nonsense",
+        "",
+    ],
+)
+def test_moments_are_read_as_in_the_rows(text):
+    rows = duckdb.execute("SELECT TRY_CAST(? AS TIMESTAMP)", [text])
+    assert read_moment(text) == rows.fetchone()[0]
