@@ -11,7 +11,7 @@ from deniable.query.margins.evaluation import evaluate
 from deniable.query.margins.released_texts import TEXT_OPERATIONS, read_moment
 from deniable.query.plan.plan import Constant, KeyColumn, Number, Operation
 
-TEXTS = ["ab", "", None, "Straße", "aXb", "%_", "äÖ", "a\U0001f600b", "abab"]
+TEXTS = ["ab", "", "İx", None, "Straße", "aXb", "%_", "äÖ", "a\U0001f600b", "abab"]
 KEY = KeyColumn(0)
 CASES = [
     ("lower", [], "lower(k)"),
@@ -31,6 +31,9 @@ CASES = [
     ("like", ["%b%b%"], "k LIKE '%b%b%'"),
     ("like", ["ab"], "k LIKE 'ab'"),
     ("ilike", ["%x%"], "k ILIKE '%x%'"),
+    ("ilike", ["%SS%"], "k ILIKE '%SS%'"),
+    ("ilike", ["_Ö"], "k ILIKE '_Ö'"),
+    ("ilike", ["STRA_E"], "k ILIKE 'STRA_E'"),
     ("starts with", ["a"], "starts_with(k, 'a')"),
     ("ends with", ["b"], "suffix(k, 'b')"),
     ("contains", ["X"], "contains(k, 'X')"),

@@ -30,6 +30,8 @@ POLICY = policy()
         ("age", "AVG.age."),
         ("note", "COUNT.DISTINCT note."),
         (" || ".join(["ward"] * 102), "At most 100 texts"),
+        ("CONCAT(" + ", ".join(["ward"] * 101) + ")", "At most 100 texts"),
+        (f"CONCAT({'ward, ' * 50} CONCAT({'ward, ' * 50} ward))", "At most 100 texts"),
         ("AVG(cost) * " + "*".join(["1e30"] * 6), "beyond 1e150"),
         ("AVG(cost) + " + "*".join(["1e30"] * 6), "beyond 1e150"),
         ("SQRT(AVG(cost) * " + "*".join(["1e-30"] * 6) + ")", "below 1e-150"),
@@ -73,6 +75,13 @@ def test_dates_are_written_in_having_as_in_where():
     session = dp.protect(table, name="t", keys={"day": ["2026-01-01", "2026-01-02"]}, epsilon=1)
     asked = "SELECT day, COUNT(*) AS n FROM t GROUP BY day HAVING day > '2026-1-1'"
     assert session.sql(asked, epsilon=1).to_arrow()["day"].to_pylist() == days[1:]
+
+
+@pytest.mark.parametrize("between", [" || ", ", "])
+def test_a_hundred_texts_are_put_together(between):
+    joined = between.join(["ward"] * 100)
+    asked = f"SELECT ward, CONCAT({joined}) AS x, COUNT(*) AS n FROM visits GROUP BY ward"
+    assert make_plan(asked, POLICY, epsilon=1).outputs[1].kind == "text"
 
 
 def test_having_takes_a_condition():

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-_ONE_LETTER = {"ß": "ẞ"}  # where Python has two
+_ONE_LETTER = {"ß": "ẞ", "İ": "i"}  # where Python has two
 _MOMENT = re.compile(
     r"(\d{1,4})([-/])(\d{1,2})\2(\d{1,2})"
     r"(?:[ T](\d{1,2}):(\d{1,2})(?::(\d{1,2})(?:\.(\d{1,9}))?)?Z?)?",
@@ -65,11 +65,12 @@ def _change_case(change: Callable[[str], str]) -> Callable[[str], str]:
 
     def of_letter(letter: str) -> str:
         other = change(letter)
-        if len(other) == 1:
-            return other
-        return _ONE_LETTER.get(letter, letter) if change is str.upper else letter
+        return other if len(other) == 1 else _ONE_LETTER.get(letter, letter)
 
     return lambda text: "".join(map(of_letter, text))
+
+
+_lower = _change_case(str.lower)
 
 
 def _number_text(value: float) -> str:
@@ -111,7 +112,7 @@ def _matches(flags: int) -> Callable[[str, str], float]:
     def like(text: str, pattern: str) -> float:
         """LIKE, by two pointers: a regular expression could take very long."""
         if flags:
-            text, pattern = text.casefold(), pattern.casefold()
+            text, pattern = _lower(text), _lower(pattern)
         parts = [re.split("(_)", part) for part in pattern.split("%")]
         return float(_find_parts(text, parts))
 
@@ -168,7 +169,7 @@ def _concat(*parts: Any) -> str:
 
 
 _ONE_BY_ONE: dict[str, Callable[..., Any]] = {
-    "lower": _change_case(str.lower),
+    "lower": _lower,
     "upper": _change_case(str.upper),
     "left": _left,
     "right": _right,

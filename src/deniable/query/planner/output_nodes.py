@@ -83,10 +83,15 @@ def output_node(expression: Expression, draft: Draft) -> Node:
         raise InvalidQuery(f"{expression}: Where a text is cut must be a constant number.")
     node = Operation(expression.name, arguments)
     _check_size(node, expression)
-    joins = sum(isinstance(part, Operation) and part.name in _JOINS for part in walk(node))
-    if joins > _MOST_JOINED:
+    if _parts_joined(node) > _MOST_JOINED:
         raise InvalidQuery(f"At most {_MOST_JOINED} texts can be put together in one output.")
     return node
+
+
+def _parts_joined(node: Node) -> int:
+    """Of how many texts a value is put together."""
+    inside = (part for part in walk(node) if isinstance(part, Operation))
+    return 1 + sum(len(part.arguments) - 1 for part in inside if part.name in _JOINS)
 
 
 def _check_size(node: Node, expression: Expression) -> None:
