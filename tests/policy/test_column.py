@@ -217,3 +217,22 @@ def test_what_is_declared_says_whether_dates_have_a_time(declared, type_, timed)
     found = Column("c", **declared).with_type("c", type_)
     assert found.timed is timed
     assert found.with_type("c", type_).timed is timed
+
+
+@pytest.mark.parametrize(
+    ("declared", "type_", "because"),
+    [
+        ({"kind": "timestamp", "keys": ["2026-01-01 00:00:00"]}, "TIMESTAMP", "DATE_TRUNC"),
+        ({"kind": "timestamp", "keys": ["2026-01-01"]}, "VARCHAR", "DATE_TRUNC"),
+        ({"keys": ["2026-01-01 00:00:00"]}, "TIMESTAMP", "must be days"),
+        ({"kind": "date", "keys": ["2026-1-1"]}, "DATE", "must be days"),
+    ],
+)
+def test_keys_that_no_day_equals_are_refused(declared, type_, because):
+    with pytest.raises(InvalidPolicy, match=because):
+        Column("c", **declared).with_type("c", type_)
+
+
+def test_days_are_keys_of_moments_that_are_counted_by_day():
+    found = Column("c", keys=["2026-01-01"]).with_type("c", "TIMESTAMP")
+    assert (found.kind, found.keys) == ("date", ("2026-01-01",))

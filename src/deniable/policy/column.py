@@ -4,6 +4,7 @@ import math
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from datetime import date
 from fractions import Fraction
 from typing import Any, Literal, TypeAlias, cast, get_args
 
@@ -299,6 +300,8 @@ def _kind(
     if len(kinds) > 1:
         both = " and ".join(sorted(kinds))
         raise _bad(name, "kind", f"is ambiguous: the column is declared as {both}. Choose one")
+    if kind == "date" and isinstance(keys, tuple):
+        _check_days(name, declared, keys)
     if bounds and isinstance(keys, tuple):
         for key in keys:
             if not isinstance(key, str) and not bounds[0] <= rational(key) <= bounds[1]:
@@ -308,6 +311,26 @@ def _kind(
                     f"must lie within the bounds, because values are clipped. Found {key!r}",
                 )
     return kinds.pop() if kinds else None
+
+
+def _check_days(name: str, declared: DeclaredKind | None, keys: tuple[KeyValue, ...]) -> None:
+    """Refuses keys that no day equals: their groups would be empty without a word."""
+    if declared == "timestamp":
+        raise _bad(
+            name,
+            "keys",
+            "must be days, and a timestamp has a time of day. Declare the kind date, or remove "
+            f"`keys` and write GROUP BY DATE_TRUNC('day', {name})",
+        )
+    for key in keys:
+        try:
+            day = date.fromisoformat(str(key)).isoformat()
+        except ValueError:
+            day = None
+        if day != key:
+            raise _bad(
+                name, "keys", f"must be days, written like 2026-01-31. Found {str(key)[:40]!r}"
+            )
 
 
 def _check_integers_between(name: str, bounds: tuple[Fraction, Fraction]) -> None:

@@ -2,6 +2,7 @@
 
 import pytest
 
+from deniable.errors import InvalidQuery
 from deniable.query.language.parse import parse, parse_expression
 from deniable.query.language.quoted_names import quote_names
 
@@ -13,6 +14,8 @@ from deniable.query.language.quoted_names import quote_names
         ("[a b].[c]", '"a b"."c"'),
         ('`a"b`', '"a""b"'),
         ("[größe]", '"größe"'),
+        ("f([a],[b])", 'f("a","b")'),
+        ("[a]=[b]", '"a"="b"'),
     ],
 )
 def test_names_are_quoted(text, quoted):
@@ -35,6 +38,11 @@ def test_names_are_quoted(text, quoted):
         "/* [b]",
         "`b",
         "x[1]",
+        "k[g]",
+        "f(k)[g]",
+        '"k"[g]',
+        "x[1][g]",
+        "'abc'[g]",
         "[]",
         "[a, b]",
     ],
@@ -46,6 +54,12 @@ def test_everything_else_stays(text):
 def test_long_texts_take_one_pass():
     for piece in ("/*", "'", "`", "[", "[a", "--", "$$"):
         assert len(quote_names(piece * 40_000)) >= 39_999
+
+
+@pytest.mark.parametrize("text", ["SELECT k[g], COUNT(*) FROM t", "SELECT `k`[g] FROM t"])
+def test_an_index_is_refused_and_is_no_other_name(text):
+    with pytest.raises(InvalidQuery):
+        parse(text)
 
 
 def test_questions_and_expressions_may_use_them():

@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 
 from deniable.query.margins.evaluation import evaluate
-from deniable.query.margins.released_texts import TEXT_OPERATIONS
+from deniable.query.margins.released_texts import TEXT_OPERATIONS, read_moment
 from deniable.query.plan.plan import Constant, KeyColumn, Number, Operation
 
-TEXTS = ["ab", "", None, "Straße", "aXb", "%_", "äÖ", "a\U0001f600b", "abab"]
+TEXTS = ["ab", "", "İx", None, "Straße", "aXb", "%_", "äÖ", "a\U0001f600b", "abab"]
 KEY = KeyColumn(0)
 CASES = [
     ("lower", [], "lower(k)"),
@@ -31,6 +31,9 @@ CASES = [
     ("like", ["%b%b%"], "k LIKE '%b%b%'"),
     ("like", ["ab"], "k LIKE 'ab'"),
     ("ilike", ["%x%"], "k ILIKE '%x%'"),
+    ("ilike", ["%SS%"], "k ILIKE '%SS%'"),
+    ("ilike", ["_Ö"], "k ILIKE '_Ö'"),
+    ("ilike", ["STRA_E"], "k ILIKE 'STRA_E'"),
     ("starts with", ["a"], "starts_with(k, 'a')"),
     ("ends with", ["b"], "suffix(k, 'b')"),
     ("contains", ["X"], "contains(k, 'X')"),
@@ -56,6 +59,37 @@ def test_the_values_are_duckdbs(name, more, sql):
     listed = ", ".join(f"({i}, ?)" for i in range(len(TEXTS)))
     rows = duckdb.execute(f"SELECT {sql} FROM (VALUES {listed}) t(i, k) ORDER BY i", TEXTS)
     assert found == [row[0] for row in rows.fetchall()]
+
+
+PLACES = range(-6, 7)
+CUTS = [
+    *(("left", (n,)) for n in PLACES),
+    *(("right", (n,)) for n in PLACES),
+    *(("substring", (n,)) for n in PLACES),
+    *(("substring", (n, length)) for n in PLACES for length in PLACES),
+]
+
+
+@pytest.mark.parametrize("text", ["", "a", "abc", "aäÖb"])
+def test_texts_are_cut_where_duckdb_cuts_them(text):
+    written = [f"{name}(k, {', '.join(map(str, places))})" for name, places in CUTS]
+    expected = duckdb.execute(f"SELECT {', '.join(written)} FROM (SELECT ? AS k)", [text])
+    key = np.array([text], dtype=object)
+    found = [
+        evaluate(Operation(name, (KEY, *map(Number, map(Fraction, places)))), {}, [key]).item()
+        for name, places in CUTS
+    ]
+    assert found == list(expected.fetchone())
+
+
+@pytest.mark.parametrize("name", ["left", "right", "substring"])
+def test_no_place_is_too_far_to_cut_a_text(name):
+    places = np.array([np.inf, 1e300, -np.inf, -1e300, np.nan])
+    found = TEXT_OPERATIONS[name](np.array(["abc"] * 5, dtype=object), places).tolist()
+    whole, nothing = ("", "abc") if name == "substring" else ("abc", "")
+    assert found == [whole, whole, nothing, nothing, None]
+    with_length = TEXT_OPERATIONS["substring"](np.array(["abc"], dtype=object), 1.0, np.inf)
+    assert with_length.tolist() == ["abc"]
 
 
 def test_every_text_operation_is_tested():
@@ -85,3 +119,31 @@ def test_dates_are_compared_as_moments():
     ]
     never = Operation("=", (KEY, Operation("cast date", (Constant("not a date"),))))
     assert np.isnan(evaluate(never, {}, [days])).all()
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "2026-01-31",
+        "2026-1-1",
+        "2026/1/1",
+        "2026-01-31 10:00",
+        "2026-01-31 1:2:3.5",
+        "2026-01-31T10:00:00.1234567",
+        "2026-01-31T10:00:00Z",
+        "26-01-01",
+        "2026-02-30",
+        "2026-01/31",
+        "20260131",
+        "2026-W01-1",
+        "2026-01",
+        "2026-01-31 10",
+        "2026-01-31 10:00:60",
+        " 2026-01-31 ",
+        "nonsense",
+        "",
+    ],
+)
+def test_moments_are_read_as_in_the_rows(text):
+    rows = duckdb.execute("SELECT TRY_CAST(? AS TIMESTAMP)", [text])
+    assert read_moment(text) == rows.fetchone()[0]

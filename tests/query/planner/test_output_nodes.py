@@ -1,5 +1,7 @@
 """What may be computed from released values, and what comes out whatever they are."""
 
+import datetime
+
 import numpy as np
 import pyarrow as pa
 import pytest
@@ -28,12 +30,58 @@ POLICY = policy()
         ("age", "AVG.age."),
         ("note", "COUNT.DISTINCT note."),
         (" || ".join(["ward"] * 102), "At most 100 texts"),
+        ("CONCAT(" + ", ".join(["ward"] * 101) + ")", "At most 100 texts"),
+        (f"CONCAT({'ward, ' * 50} CONCAT({'ward, ' * 50} ward))", "At most 100 texts"),
+        ("AVG(cost) * " + "*".join(["1e30"] * 6), "beyond 1e150"),
+        ("AVG(cost) + " + "*".join(["1e30"] * 6), "beyond 1e150"),
+        ("SQRT(AVG(cost) * " + "*".join(["1e-30"] * 6) + ")", "below 1e-150"),
     ],
 )
 def test_refusals_say_why(selected, because):
     asked = f"SELECT ward, {selected} AS x, COUNT(*) AS n FROM visits GROUP BY ward"
     with pytest.raises(InvalidQuery, match=because):
         make_plan(asked, POLICY, epsilon=1)
+
+
+@pytest.mark.parametrize("number", ["1e30*1e30*1e30*1e30*1e20", "1e-90*1e-50"])
+@pytest.mark.parametrize(
+    "asked",
+    ["AVG(x) * {0}", "SUM(x) / ({0})", "VARIANCE(x) * {0}", "EXP(AVG(x) * {0})"],
+)
+def test_large_constants_that_are_planned_are_answered(number, asked):
+    table = pa.table({"x": [1.0, 2.0]})
+    session = dp.protect(table, name="t", bounds={"x": (0, 10)}, epsilon=1)
+    assert len(session.sql(f"SELECT {asked.format(number)} AS y FROM t", epsilon=1)) == 1
+
+
+@pytest.mark.parametrize(
+    "condition",
+    [
+        "admitted > 'nonsense'",
+        "admitted IN ('2026-01-01', '2026-02-30')",
+        "CASE admitted WHEN '31.1.2026' THEN TRUE ELSE FALSE END",
+        "admitted < CAST('nonsense' AS DATE)",
+    ],
+)
+def test_texts_that_are_no_dates_are_refused_before_the_charge(condition):
+    asked = f"SELECT admitted, COUNT(*) AS n FROM visits GROUP BY admitted HAVING {condition}"
+    with pytest.raises(InvalidQuery, match=r"is not a date\. Write it like"):
+        make_plan(asked, POLICY, epsilon=1, delta=1e-6)
+
+
+def test_dates_are_written_in_having_as_in_where():
+    days = [datetime.date(2026, 1, 1), datetime.date(2026, 1, 2)]
+    table = pa.table({"day": days})
+    session = dp.protect(table, name="t", keys={"day": ["2026-01-01", "2026-01-02"]}, epsilon=1)
+    asked = "SELECT day, COUNT(*) AS n FROM t GROUP BY day HAVING day > '2026-1-1'"
+    assert session.sql(asked, epsilon=1).to_arrow()["day"].to_pylist() == days[1:]
+
+
+@pytest.mark.parametrize("between", [" || ", ", "])
+def test_a_hundred_texts_are_put_together(between):
+    joined = between.join(["ward"] * 100)
+    asked = f"SELECT ward, CONCAT({joined}) AS x, COUNT(*) AS n FROM visits GROUP BY ward"
+    assert make_plan(asked, POLICY, epsilon=1).outputs[1].kind == "text"
 
 
 def test_having_takes_a_condition():

@@ -12,7 +12,7 @@ AGGREGATES = {
     "stdev": "stddev_samp",
     "stdevp": "stddev_pop",
 }
-FUNCTIONS = {"isnull": "coalesce", "ceiling": "ceil", "pow": "power", "clamp": "clamp"}
+FUNCTIONS = {"ceiling": "ceil", "pow": "power", "clamp": "clamp"}
 CLOCK = frozenset(["now", "getdate", "sysdate", "today", "getutcdate", "current_timestamp"])
 _KNOWN = (
     "ABS AVG CASE CAST CEIL CLAMP CLIPPED COALESCE CONCAT CONTAINS CORR COS COUNT COUNT_IF "

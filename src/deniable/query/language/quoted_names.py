@@ -1,6 +1,7 @@
 """Names in backticks (MySQL, Spark) or in brackets (SQL Server), put into double quotes.
 
-A bracket that holds a word is a name: `[staff]`, `[order id]`. A list holds numbers, texts or
+A bracket that holds a word is a name: `[staff]`, `[order id]`. Directly after a name or a value
+it is an index, `x[i]`, which the parser refuses. A list holds numbers, texts or
 several values, and is left as it is. Texts, names in double quotes and comments are left, too.
 """
 
@@ -9,6 +10,7 @@ import re
 _BRACKETS = re.compile(r"\[([^\W\d][\w $#@-]{0,199})\]")
 # What begins a part that is copied, and what ends it.
 _COPIED = {"'": "'", '"': '"', "--": "\n", "/*": "*/", "$$": "$$"}
+_BEFORE_NAMES = ",(.=<>"  # or space; a bracket after anything else is an index
 _BEGIN = re.compile(r"'|\"|--|/\*|\$\$|`|\[")
 
 
@@ -27,7 +29,7 @@ def quote_names(text: str) -> str:
     while found := _BEGIN.search(text, at):
         begin, sign = found.start(), found.group()
         parts.append(text[at:begin])
-        brackets = _BRACKETS.match(text, begin)
+        brackets = _BRACKETS.match(text, begin) if _may_be_name(text, begin) else None
         if sign == "[" and brackets is not None:
             parts.append(f'"{brackets.group(1)}"')
             at = brackets.end()
@@ -44,3 +46,9 @@ def quote_names(text: str) -> str:
         inner = text[begin + 1 : end].replace('"', '""')
         parts.append(f'"{inner}"' if sign == "`" else text[begin:at])
     return "".join([*parts, text[at:]])
+
+
+def _may_be_name(text: str, begin: int) -> bool:
+    """Whether a bracket that begins here can hold a name: an index follows a value."""
+    before = text[begin - 1 : begin]
+    return not before or before.isspace() or before in _BEFORE_NAMES

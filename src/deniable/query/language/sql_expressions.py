@@ -198,6 +198,8 @@ class ExpressionReader:
         arguments = tuple(self.read(expression) for expression in node.expressions)
         if name in AGGREGATES and len(arguments) == 1:
             return Aggregate(AGGREGATES[name], arguments[0])
+        if name == "isnull":
+            return _is_null(arguments)
         if name in FUNCTIONS:
             return Call(FUNCTIONS[name], arguments)
         if name in _SYNONYMS and len(arguments) == _SYNONYMS[name][1]:
@@ -219,12 +221,13 @@ class ExpressionReader:
         given = self.read(count)
         sign = -1 if isinstance(given, Call) and given.name == "negative" else 1
         value = given.arguments[0] if isinstance(given, Call) and sign < 0 else given
-        if not isinstance(value, Literal) or not isinstance(value.value, Fraction):
+        number = value.value if isinstance(value, Literal) else None
+        if not isinstance(number, Fraction) or number.denominator != 1:
             raise InvalidQuery(
                 f"{quote_sql(node)}: The second argument must be a whole number, as in "
                 "DATEADD(day, 30, d)."
             )
-        return move(self.read(date), sign * int(value.value), unit.name, quote_sql(node))
+        return move(self.read(date), sign * int(number), unit.name, quote_sql(node))
 
     def _date(self, node: exp.Expr) -> Expression:
         """DATE(ts) is CAST(ts AS DATE)."""
@@ -280,6 +283,15 @@ class ExpressionReader:
         raise InvalidQuery(
             f"{quote_sql(node)} is not supported. Use IS NULL, IS TRUE or IS FALSE."
         )
+
+
+def _is_null(arguments: tuple[Expression, ...]) -> Call:
+    """ISNULL(x) of MySQL is a condition; ISNULL(x, 0) of SQL Server replaces NULL."""
+    if len(arguments) not in (1, 2):
+        raise InvalidQuery(
+            "ISNULL takes one argument, ISNULL(x), or two, ISNULL(x, 0). Use COALESCE for more."
+        )
+    return Call("is null" if len(arguments) == 1 else "coalesce", arguments)
 
 
 def _chain(node: exp.Expr) -> list[exp.Expr]:

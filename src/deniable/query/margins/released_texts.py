@@ -11,7 +11,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-_ONE_LETTER = {"ß": "ẞ"}  # where Python has two
+_ONE_LETTER = {"ß": "ẞ", "İ": "i"}  # where Python has two
+_MOMENT = re.compile(
+    r"(\d{1,4})([-/])(\d{1,2})\2(\d{1,2})"
+    r"(?:[ T](\d{1,2}):(\d{1,2})(?::(\d{1,2})(?:\.(\d{1,9}))?)?Z?)?",
+    re.ASCII,
+)
+_FARTHEST = 2.0**31  # place in a text
 _MOST_DIGITS = 2.0**53  # below, a whole double is written without a power of ten
 
 
@@ -59,11 +65,12 @@ def _change_case(change: Callable[[str], str]) -> Callable[[str], str]:
 
     def of_letter(letter: str) -> str:
         other = change(letter)
-        if len(other) == 1:
-            return other
-        return _ONE_LETTER.get(letter, letter) if change is str.upper else letter
+        return other if len(other) == 1 else _ONE_LETTER.get(letter, letter)
 
     return lambda text: "".join(map(of_letter, text))
+
+
+_lower = _change_case(str.lower)
 
 
 def _number_text(value: float) -> str:
@@ -76,18 +83,36 @@ def _integer_text(value: float) -> str:
     return str(int(value)) if np.isfinite(value) else repr(float(value))
 
 
+def _place(number: float) -> int:
+    """A place or a length as an integer, also if it is infinite. No text is that long."""
+    return int(max(-_FARTHEST, min(number, _FARTHEST)))
+
+
+def _left(text: str, number: float) -> str:
+    count = _place(number)
+    return text[: count if count >= 0 else max(len(text) + count, 0)]
+
+
+def _right(text: str, number: float) -> str:
+    count = _place(number)
+    return text[max(len(text) - count, 0) if count >= 0 else -count :]
+
+
 def _cut(text: str, start: float, length: float | None = None) -> str:
-    first = max(int(start) - 1, 0)
+    """SUBSTRING of DuckDB: a start below 0 counts from the end, a length below 0 goes back."""
+    first = _place(start)
+    first += len(text) if first < 0 else -1
     if length is None:
-        return text[first:]
-    return text[first : max(int(start) - 1 + int(length), first)]
+        return text[max(first, 0) :]
+    low, high = sorted((first, first + _place(length)))
+    return text[max(low, 0) : max(high, 0)]
 
 
 def _matches(flags: int) -> Callable[[str, str], float]:
     def like(text: str, pattern: str) -> float:
         """LIKE, by two pointers: a regular expression could take very long."""
         if flags:
-            text, pattern = text.casefold(), pattern.casefold()
+            text, pattern = _lower(text), _lower(pattern)
         parts = [re.split("(_)", part) for part in pattern.split("%")]
         return float(_find_parts(text, parts))
 
@@ -121,11 +146,20 @@ def _fits(text: str, part: str, at: int) -> bool:
 
 
 def read_moment(text: Any) -> datetime | None:
-    """A text as a moment; None if it is not one."""
+    """A text as a moment, as DuckDB reads it; None if it is not one of the years 1 to 9999.
+
+    >>> read_moment("2026-1-31"), read_moment("31.1.2026")
+    (datetime.datetime(2026, 1, 31, 0, 0), None)
+    """
     if isinstance(text, datetime):
         return text
+    found = _MOMENT.fullmatch(str(text))
+    if found is None:
+        return None
+    year, _, month, day, hour, minute, second, part = found.groups(default="0")
+    clock = int(hour), int(minute), int(second), int(part.ljust(6, "0")[:6])
     try:
-        return datetime.fromisoformat(str(text)).replace(tzinfo=None)
+        return datetime(int(year), int(month), int(day), *clock)
     except ValueError:
         return None
 
@@ -135,10 +169,10 @@ def _concat(*parts: Any) -> str:
 
 
 _ONE_BY_ONE: dict[str, Callable[..., Any]] = {
-    "lower": _change_case(str.lower),
+    "lower": _lower,
     "upper": _change_case(str.upper),
-    "left": lambda text, n: text[: int(n)] if n >= 0 else text[: len(text) + int(n)],
-    "right": lambda text, n: text[-int(n) :] if n > 0 else text[-int(n) :] if n < 0 else "",
+    "left": _left,
+    "right": _right,
     "substring": _cut,
     "joined": lambda a, b: a + b,
     "integer text": _integer_text,

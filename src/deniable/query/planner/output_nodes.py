@@ -11,7 +11,8 @@ from deniable.query.language.syntax_tree import (
     Literal,
     SubQuery,
 )
-from deniable.query.margins.linear_forms import features_of
+from deniable.query.margins.linear_forms import RatioForm, features_of, form
+from deniable.query.margins.released_texts import read_moment
 from deniable.query.plan.node_kinds import node_kind
 from deniable.query.plan.plan import (
     Chosen,
@@ -40,6 +41,7 @@ _OF_NUMBERS |= {"round", "round to", "trunc", "sign", "exp", "ln", "log10", "log
 _OF_NUMBERS |= {"least", "greatest", "clamp", "cast integer", "cast number"}
 # Operations that can be applied to released values, beside CAST to text and to dates.
 ALLOWED = _LOGIC | _OF_ONE_KIND | _OF_ANY_KIND | _OF_TEXTS | _OF_NUMBERS
+_LARGEST = Fraction(10) ** 150  # constant: its square is a double
 _MOST_JOINED = 100  # parts of a text that is put together
 
 
@@ -80,10 +82,33 @@ def output_node(expression: Expression, draft: Draft) -> Node:
     if expression.name in _CUTS and any(features_of(node) for node in arguments[1:]):
         raise InvalidQuery(f"{expression}: Where a text is cut must be a constant number.")
     node = Operation(expression.name, arguments)
-    joins = sum(isinstance(part, Operation) and part.name in _JOINS for part in walk(node))
-    if joins > _MOST_JOINED:
+    _check_size(node, expression)
+    if _parts_joined(node) > _MOST_JOINED:
         raise InvalidQuery(f"At most {_MOST_JOINED} texts can be put together in one output.")
     return node
+
+
+def _parts_joined(node: Node) -> int:
+    """Of how many texts a value is put together."""
+    inside = (part for part in walk(node) if isinstance(part, Operation))
+    return 1 + sum(len(part.arguments) - 1 for part in inside if part.name in _JOINS)
+
+
+def _check_size(node: Node, expression: Expression) -> None:
+    """Refuses constants whose squares doubles cannot hold: the margin would fail."""
+    shape = form(node)
+    forms = (shape.above, shape.below) if isinstance(shape, RatioForm) else (shape,)
+    numbers = [
+        abs(number)
+        for part in forms
+        if part is not None
+        for number in (part.constant, *dict(part.weights).values())
+    ]
+    if any(number and not 1 / _LARGEST <= number <= _LARGEST for number in numbers):
+        raise InvalidQuery(
+            f"{str(expression)[:80]}: Its constants multiply to a number beyond 1e150, or "
+            "below 1e-150. Use others."
+        )
 
 
 def _not_grouped(column: ColumnRef, draft: Draft) -> str:
@@ -102,7 +127,7 @@ def _cast(call: Call, draft: Draft) -> Node:
         return _as_text(argument, call.arguments[0], draft)
     if output_kind(argument, draft) not in ("text", "date", None):
         raise InvalidQuery(f"{call}: Only texts and dates can be read as dates.")
-    return Operation("cast date", (argument,))
+    return _as_date(argument)
 
 
 def _as_text(node: Node, expression: Expression, draft: Draft) -> Node:
@@ -136,9 +161,23 @@ def _read_dates(arguments: tuple[Node, ...], draft: Draft) -> tuple[Node, ...]:
     if "date" not in [output_kind(argument, draft) for argument in arguments]:
         return arguments
     return tuple(
-        Operation("cast date", (argument,)) if isinstance(argument, Constant) else argument
+        _as_date(argument) if isinstance(argument, Constant) else argument
         for argument in arguments
     )
+
+
+def _as_date(node: Node) -> Node:
+    """A text or NULL as a date. A constant that is no date is refused before the charge."""
+    if not isinstance(node, Constant) or node.value is None:
+        return Operation("cast date", (node,))
+    if isinstance(node.value, bool):
+        return node  # not of the kind of dates
+    if read_moment(node.value) is None:
+        raise InvalidQuery(
+            f"{node.value[:40]!r} is not a date. Write it like '2026-01-31' or "
+            "'2026-01-31 10:00:00'."
+        )
+    return Operation("cast date", (node,))
 
 
 def _check_kinds(call: Call, given: list[str | None]) -> None:
