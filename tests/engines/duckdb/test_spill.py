@@ -110,6 +110,22 @@ def test_what_a_killed_process_left_is_swept_and_the_living_are_spared(folder):
         process.communicate()
 
 
+def test_a_folder_is_spared_while_it_is_made(folder, monkeypatch):
+    """Another process may open just before the new folder is locked."""
+    lock = spilling.fcntl.flock
+
+    def look_first(*arguments):
+        monkeypatch.setattr(spilling.fcntl, "flock", lock)
+        spilling._remove_abandoned()
+        lock(*arguments)
+
+    monkeypatch.setattr(spilling.fcntl, "flock", look_first)
+    made = Spill()
+    assert Path(made.path).is_dir()
+    spilling._remove_abandoned()
+    assert Path(made.path).is_dir()
+
+
 def test_folders_of_others_are_left_alone(folder):
     strange = folder / f"{PREFIX}strange"
     strange.mkdir()

@@ -23,7 +23,7 @@ except ImportError:  # not on Windows
     fcntl = None  # type: ignore[assignment]
 
 PREFIX = "deniable-spill-"
-_LOCK = "in-use"
+_LOCK, _NEW = "in-use", "new"
 _KEPT = "kept-"
 _OWNER_ONLY_MASK = 0o077
 
@@ -43,7 +43,9 @@ class Spill:
     def __init__(self) -> None:
         _remove_abandoned()
         self.path = tempfile.mkdtemp(prefix=PREFIX)
-        lock = _lock_file(Path(self.path) / _LOCK)
+        lock = _lock_file(Path(self.path) / _NEW)
+        if lock is not None:  # others look for the name, so it appears when it is locked
+            (Path(self.path) / _NEW).rename(Path(self.path) / _LOCK)
         self._inherited = _set_owner_only_acl(self.path)
         self._end = weakref.finalize(self, _remove, self.path, lock)
 
