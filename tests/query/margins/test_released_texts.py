@@ -57,7 +57,9 @@ def test_the_values_are_duckdbs(name, more, sql):
     node = Operation(name, (KEY, *map(constant, more)))
     found = [None if one != one else one for one in evaluate(node, {}, [keys]).tolist()]
     listed = ", ".join(f"({i}, ?)" for i in range(len(TEXTS)))
-    rows = duckdb.execute(f"SELECT {sql} FROM (VALUES {listed}) t(i, k) ORDER BY i", TEXTS)
+    rows = duckdb.connect().execute(
+        f"SELECT {sql} FROM (VALUES {listed}) t(i, k) ORDER BY i", TEXTS
+    )
     assert found == [row[0] for row in rows.fetchall()]
 
 
@@ -73,7 +75,9 @@ CUTS = [
 @pytest.mark.parametrize("text", ["", "a", "abc", "aäÖb"])
 def test_texts_are_cut_where_duckdb_cuts_them(text):
     written = [f"{name}(k, {', '.join(map(str, places))})" for name, places in CUTS]
-    expected = duckdb.execute(f"SELECT {', '.join(written)} FROM (SELECT ? AS k)", [text])
+    expected = duckdb.connect().execute(
+        f"SELECT {', '.join(written)} FROM (SELECT ? AS k)", [text]
+    )
     key = np.array([text], dtype=object)
     found = [
         evaluate(Operation(name, (KEY, *map(Number, map(Fraction, places)))), {}, [key]).item()
@@ -102,7 +106,8 @@ def test_numbers_are_written_as_in_duckdb():
     keys = [np.array(numbers)]
     found = evaluate(Operation("number text", (KEY,)), {}, keys).tolist()
     expected = [
-        duckdb.execute("SELECT ?::DOUBLE::TEXT", [one]).fetchone()[0] for one in numbers
+        duckdb.connect().execute("SELECT ?::DOUBLE::TEXT", [one]).fetchone()[0]
+        for one in numbers
     ]
     assert found == expected
     assert evaluate(Operation("integer text", (KEY,)), {}, keys).tolist()[:2] == ["0", "-3"]
@@ -145,5 +150,5 @@ def test_dates_are_compared_as_moments():
     ],
 )
 def test_moments_are_read_as_in_the_rows(text):
-    rows = duckdb.execute("SELECT TRY_CAST(? AS TIMESTAMP)", [text])
+    rows = duckdb.connect().execute("SELECT TRY_CAST(? AS TIMESTAMP)", [text])
     assert read_moment(text) == rows.fetchone()[0]
