@@ -4,8 +4,12 @@ import gc
 
 import pytest
 
-pytest_plugins = ["pytester", "tools.bits", "tools.browser", "tools.needs", "tools.scheduling"]
+# `tools.bits` imports `tools.scheduling`, which must be known as a plugin before that.
+pytest_plugins = ["pytester", "tools.scheduling", "tools.bits", "tools.browser", "tools.needs"]
 pytest_plugins += ["tools.sizes"]
+
+# Nearly nothing that is made while tests are collected is garbage.
+gc.disable()
 
 # Contracts are imported by tests, not collected; their assertions explain themselves too.
 pytest.register_assert_rewrite("tests")
@@ -23,3 +27,5 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 def pytest_collection_finish() -> None:
     """What was collected stays to the end: looking for garbage among it takes an eighth."""
     gc.freeze()
+    gc.set_threshold(20_000, 10, 10)  # trees and fractions by the thousand: a thirtieth
+    gc.enable()

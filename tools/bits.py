@@ -20,13 +20,14 @@ from _pytest.fixtures import FixtureDef, SubRequest
 from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
 
 from deniable.exact import bits
+from tools.scheduling import name_without_group
 
 _CIPHER, _GENERATOR = bits._fresh_cipher, np.random.default_rng
 
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_protocol(item: pytest.Item) -> Generator[None, Any, Any]:
-    with _fixed(item.nodeid, item.config):
+    with _fixed(name_without_group(item), item.config):
         return (yield)
 
 
