@@ -88,7 +88,13 @@ class CoarseSum:
         return (self.height(tilt) + _log_greatest_weight(tilt) - math.log(delta)) / tilt
 
     def tilt_for_delta(self, delta: float) -> float:
-        return _minimize(lambda t: self.epsilon(t, delta), self._steepest)
+        if delta not in self._tilts:  # asked for again and again by a search for a grid
+            self._tilts[delta] = _minimize(lambda t: self.epsilon(t, delta), self._steepest)
+        return self._tilts[delta]
+
+    @cached_property
+    def _tilts(self) -> dict[float, float]:
+        return {}
 
     def bound(self, tilt: float, epsilon: float) -> float:
         """About ln of the delta that Chernoff's bound gives at this epsilon."""

@@ -59,9 +59,9 @@ class NumericalLoss(Loss):
             return ZERO
         if delta < _LEAST or self._apart:
             return self._greatest()
-        target = math.nextafter(float(delta), 0.0)
+        below = math.nextafter(float(delta), 0.0)
         epsilon = max(
-            _sufficient_epsilon(direction, target, precision)
+            _curve_near_delta(direction, float(delta), precision).sufficient_epsilon(below)
             for direction in directions(self.pairs)
         )
         return min(Decimal(epsilon), self._greatest())
@@ -71,11 +71,15 @@ class NumericalLoss(Loss):
             return self._greatest() * (1 - Decimal(2) ** -40)
         if not self.pairs or delta < _LEAST:
             return ZERO
-        target = math.nextafter(float(delta), 1.0)
+        above = math.nextafter(float(delta), 1.0)
+        curves = (
+            _curve_near_delta(direction, float(delta), precision)
+            for direction in directions(self.pairs)
+        )
         return Decimal(
             max(
-                _insufficient_epsilon(direction, target, precision)
-                for direction in directions(self.pairs)
+                curve.insufficient_epsilon(above, curve.sufficient_epsilon(above))
+                for curve in curves
             )
         )
 
@@ -174,12 +178,3 @@ def _curve_near_delta(pairs: GridPairs, delta: float, precision: float | None) -
 @lru_cache(maxsize=32)
 def _curve_near_epsilon(pairs: GridPairs, epsilon: float) -> DeltaCurve:
     return curve_near_epsilon(pairs, choose_grid(pairs, None, None), epsilon)
-
-
-def _sufficient_epsilon(pairs: GridPairs, delta: float, precision: float | None) -> float:
-    return _curve_near_delta(pairs, delta, precision).sufficient_epsilon(delta)
-
-
-def _insufficient_epsilon(pairs: GridPairs, delta: float, precision: float | None) -> float:
-    high = _sufficient_epsilon(pairs, delta, precision)
-    return _curve_near_delta(pairs, delta, precision).insufficient_epsilon(delta, high)
