@@ -4,10 +4,12 @@ from fractions import Fraction
 from functools import partial
 
 import numpy as np
+import pytest
 
-from deniable.errors import BudgetExhausted
+from deniable.errors import BudgetExhausted, InvalidParameter
 from deniable.ledger import MemoryLedger
 from deniable.ledger.accounts import charge_from_json
+from deniable.ledger.chained_ledger import find_stream, reserve_stream
 from deniable.ledger.run_requests import RunRequest, step_charge
 from deniable.ledger.terms import Terms
 from deniable.policy import Policy, Table
@@ -120,3 +122,27 @@ def test_the_charge_of_a_run_covers_its_limits():
         parts = [step_charge(one, (kind,))[kind] for one in plans]
         assert limits[kind].amount == sum(one.amount for one in parts) <= charge[kind].amount
         assert limits[kind].slack == sum(one.slack for one in parts) <= charge[kind].slack
+
+
+def test_a_stream_is_charged_once():
+    """The first step spends the whole run, later ones nothing, and it is found again."""
+    ledger = MemoryLedger(epsilon=1, delta=1e-6)
+    assert find_stream(ledger, "visits") is None
+    run = reserve_stream(ledger, "visits", GaussianLoss(Fraction(1, 10)), delta=1e-7)
+    left = ledger.remaining
+    for step in range(1, 20):
+        found = find_stream(ledger, "visits")
+        assert (found.steps, found.state) == (step - 1, "" if step == 1 else f"{step - 1}")
+        assert found.price == run.price
+        assert found.number == run.number
+        assert found.advance(f"{step}") == step
+    assert find_stream(ledger, "visits").remaining[0].amount == 0
+    with pytest.raises(InvalidParameter, match="is already in the ledger"):
+        run.advance("elsewhere")
+    with pytest.raises(InvalidParameter, match="was charged before"):
+        reserve_stream(ledger, "visits", PureLoss(Fraction(1, 100)))
+    with pytest.raises(BudgetExhausted):
+        find_stream(ledger, "visits").step(bell(Fraction(1, 100), Fraction(1, 10**9)))
+    assert ledger.remaining == left
+    assert ledger.verify()
+    assert find_stream(ledger, "visits", analyst="ann") is None

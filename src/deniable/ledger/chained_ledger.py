@@ -29,12 +29,14 @@ from deniable.ledger.journal import (
     Body,
     JournalRow,
     JournalView,
+    lookup_keys,
 )
 from deniable.ledger.ledger import (
     AskedRun,
     Entry,
     FilterUsage,
     Head,
+    Ledger,
     RecalledAnswer,
     Remaining,
     VerifiedLedger,
@@ -57,7 +59,7 @@ from deniable.ledger.replay import (
     verify_journal,
 )
 from deniable.ledger.run_requests import RunRequest, tables_of_run
-from deniable.ledger.runs import LedgerRun
+from deniable.ledger.runs import LedgerRun, StreamRun
 from deniable.ledger.terms import Terms
 from deniable.privacy import Loss
 from deniable.privacy.neighbors import Neighbors, neighboring
@@ -314,3 +316,66 @@ def _charge(plan: Priced, terms: Terms) -> Charge:
     if isinstance(plan, RunRequest):
         return plan.charge(terms.filters)
     return charge_for((plan,), terms.filters)
+
+
+def reserve_stream(
+    ledger: Ledger,
+    name: str,
+    loss: Loss,
+    *,
+    tables: Sequence[str] | None = None,
+    delta: Number | None = None,
+    neighbors: Neighbors = "replace",
+    analyst: str | None = None,
+    version: str = "",
+    part: PartPath = (),
+) -> StreamRun:
+    """Charges a mechanism that answers over time, once for its whole life.
+
+    A stream of this name can be charged once. `find_stream` finds it again.
+    """
+    chained = _chained(ledger)
+    with chained._journal.view() as view:
+        terms = chained._terms_now(view)
+    private = [table for table, unit in terms.tables.items() if unit is not None]
+    named, relation = tables_of_run(tables, private), neighboring(neighbors)
+    request = RunRequest.of_loss(loss, tables=named, neighbors=relation, delta=delta)
+    request.check()
+    compared_part(part)
+    body = _reserved(request, None, analyst, version, part) | {"stream": name}
+
+    def reserve(view: JournalView) -> Change:
+        if view.ending(_stream_key(name, analyst)) is not None:
+            raise InvalidParameter(
+                f"The stream {name!r} was charged before. Open it again under its name. "
+                "Nothing was spent."
+            )
+        return chained._charge(view, body, lambda terms: _all(request, terms, analyst))
+
+    entry = next(read_entries(chained._append(reserve)[0]))
+    hands = chained._append, chained._terms_now, chained._time
+    return StreamRun(entry, request.to_json(), *hands)
+
+
+def find_stream(ledger: Ledger, name: str, *, analyst: str | None = None) -> StreamRun | None:
+    """The stream that was charged under a name, as far as it is; or None."""
+    chained = _chained(ledger)
+    with chained._journal.view() as view:
+        row = view.ending(_stream_key(name, analyst))
+        if row is None:
+            return None
+        hands = chained._append, chained._terms_now, chained._time
+        run = StreamRun(next(read_entries(row)), row.read()["run"], *hands)
+        run.catch_up(view)
+    return run
+
+
+def _stream_key(name: str, analyst: str | None) -> str:
+    """The index key of a stream's reservation."""
+    body = {"kind": "reserved", "analyst": analyst, "stream": name}
+    return str(lookup_keys(body)[0])
+
+
+def _chained(ledger: Ledger) -> ChainedLedger:
+    assert isinstance(ledger, ChainedLedger)
+    return ledger

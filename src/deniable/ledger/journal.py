@@ -244,6 +244,8 @@ def lookup_keys(body: Body) -> tuple[str | None, str | None]:
         return ends, recall_key(body["plan"], body["version"])
     if body["kind"] == "step":
         return ends, step_key(body["of"], body["step"])
+    if "stream" in body:  # the one reservation of a stream; no question id is like this
+        return question_key(body["analyst"], f"stream\n{body['stream']}"), None
     if "holder" in body:  # a reservation that others may wait for
         if "question_id" in body:
             ends = question_key(body["analyst"], body["question_id"])

@@ -13,7 +13,7 @@ that is valid for single releases is valid for interactive mechanisms that run a
 """
 
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from fractions import Fraction
 from typing import Any
 
@@ -35,6 +35,7 @@ from deniable.ledger.run_requests import add_step, fits, step_charge
 from deniable.ledger.stores.stored_rows import as_written
 from deniable.ledger.terms import Terms
 from deniable.privacy.filters.adaptive import WHY_NO_CHARGE
+from deniable.privacy.neighbors import Neighbors
 from deniable.query.plan.canonical import canonical_text
 from deniable.query.plan.plan import Plan
 
@@ -97,7 +98,9 @@ class LedgerRun:
                 "step": self._steps + 1,
                 "time": self._time(),
             }
-            self._append(lambda view: self._decide_step(view, plan, body))
+            self._append(
+                lambda view: self._decide_step(view, plan.tables, plan.neighbors, body)
+            )
             self._unwritten.clear()
             self._steps, self._spent = self._steps + 1, spent
             return self._steps
@@ -116,27 +119,29 @@ class LedgerRun:
             )
 
     @as_written()
-    def _decide_step(self, view: JournalView, plan: Plan, body: Body) -> Change:
+    def _decide_step(
+        self, view: JournalView, tables: Sequence[str], neighbors: Neighbors, body: Body
+    ) -> Change:
         """Refuses a step after the run's end, and a step that another copy of it has made."""
         reserved = self._check_open(view)
-        before = _step_row(view, self.entry.number, self._steps)
+        before = step_row(view, self.entry.number, self._steps)
         here = None if before is None else charge_from_json(before.read()["spent"])
         if (before is None) != (self._steps == 0) or here != self._spent:
             raise LedgerBroken("The steps of this run in the ledger are not those it made.")
         if canonical_text(reserved["run"]) != canonical_text(dict(self._run)):
             raise LedgerBroken("The limits of this run are not those that it was charged for.")
-        if _step_row(view, self.entry.number, self._steps + 1) is not None:
+        if step_row(view, self.entry.number, self._steps + 1) is not None:
             raise InvalidParameter(
                 f"Step {self._steps + 1} of run {self.entry.number} is already in the ledger. "
                 "A run cannot go on in two places, nor after a lost connection."
             )
-        concerned = self._terms(view).accounts_of_tables(plan.tables)
+        concerned = self._terms(view).accounts_of_tables(tuple(tables))
         if not set(concerned) <= set(reserved["charges"]):
             raise InvalidParameter(
-                f"The run was not charged for {', '.join(plan.tables)}. Name all tables when "
+                f"The run was not charged for {', '.join(tables)}. Name all tables when "
                 "you reserve it. Nothing was spent."
             )
-        if touched_parts(plan.neighbors) > reserved["touches"]:
+        if touched_parts(neighbors) > reserved["touches"]:
             raise InvalidParameter(
                 "The run was charged for add-remove neighbours, and this step needs replace. "
                 "Nothing was spent."
@@ -191,7 +196,114 @@ class LedgerRun:
             self._unwritten.clear()
 
 
-def _step_row(view: JournalView, run: int, step: int) -> JournalRow | None:
+class StreamRun(LedgerRun):
+    """A run of one mechanism that outlives its process, and can be found again by its name.
+
+    A counter releases correlated numbers, step after step, and is private as a whole: no sum of
+    the losses of its steps says so. Therefore its first step spends the whole run. Every later
+    step is an entry that costs nothing, and names the digest of the state that the mechanism
+    has written. So the ledger knows how far the mechanism is, and an older state is noticed.
+
+    A stream has a name. The name is the index key of its reservation, and no two entries of a
+    ledger have the same key: so a stream is charged once, whatever is lost after the charge.
+
+    >>> from deniable.ledger import MemoryLedger
+    >>> from deniable.ledger.chained_ledger import find_stream, reserve_stream
+    >>> from deniable.privacy import PureLoss
+    >>> ledger = MemoryLedger(epsilon=1)
+    >>> run = reserve_stream(ledger, "visits", PureLoss(0.75))
+    >>> run.advance("5f1c"), run.advance("77aa"), find_stream(ledger, "visits").state
+    (1, 2, '77aa')
+    >>> print(ledger.remaining)
+    epsilon 0.25, delta 0
+    """
+
+    _state = ""
+
+    @property
+    def number(self) -> int:
+        """The number of its entry in the ledger."""
+        return self.entry.number
+
+    @property
+    def price(self) -> tuple[Fraction, Fraction]:
+        """The epsilon and the delta that were charged in the sum of epsilons."""
+        return self.entry.epsilon, self.entry.delta
+
+    @property
+    def steps(self) -> int:
+        """The number of steps in the ledger."""
+        return self._steps
+
+    @property
+    def state(self) -> str:
+        """The digest of the state at the last step; empty before the first."""
+        return self._state
+
+    def advance(
+        self,
+        state: str,
+        *,
+        plan_hash: str | None = None,
+        tables: Sequence[str] | None = None,
+        neighbors: Neighbors = "add-remove",
+    ) -> int:
+        """Records a step of the mechanism, whose state was written, and returns its number."""
+        named = self.entry.tables if tables is None else tuple(tables)
+        with self._lock:
+            first = self._steps == 0
+            charge: Charge = {
+                kind: None if limit is None else (limit if first else NOTHING)
+                for kind, limit in charge_from_json(self._run["limits"]).items()
+            }
+            spent = add_step(self._run, self._spent, charge)
+            price = (self.entry.epsilon, self.entry.delta) if first else (0, 0)
+            body = {
+                "charge": charge_to_json(charge),
+                "kind": "step",
+                "of": self.entry.number,
+                "plan": {
+                    "delta": str(price[1]),
+                    "epsilon": str(price[0]),
+                    "plan": plan_hash,
+                    "tables": list(named),
+                },
+                "spent": charge_to_json(spent),
+                "state": state,
+                "step": self._steps + 1,
+                "time": self._time(),
+            }
+            self._append(lambda view: self._decide_step(view, named, neighbors, body))
+            self._steps, self._spent, self._state = self._steps + 1, spent, state
+            return self._steps
+
+    def catch_up(self, view: JournalView) -> None:
+        """Reads how far the run is. The last step is found by halving, not by counting."""
+        found = _last_row(view, self.entry.number)
+        if found is None:
+            self._steps, self._spent, self._state = 0, None, ""
+            return
+        body = found.read()
+        self._steps, self._state = body["step"], body["state"]
+        self._spent = charge_from_json(body["spent"])
+
+
+def _last_row(view: JournalView, run: int) -> JournalRow | None:
+    if step_row(view, run, 1) is None:
+        return None
+    low, high = 1, 2
+    while step_row(view, run, high) is not None:
+        low, high = high, 2 * high
+    while high - low > 1:
+        middle = (low + high) // 2
+        if step_row(view, run, middle) is None:
+            high = middle
+        else:
+            low = middle
+    return step_row(view, run, low)
+
+
+def step_row(view: JournalView, run: int, step: int) -> JournalRow | None:
     """The entry of a step, if there is one. Its hash is checked."""
     rows = view.answers(step_key(run, step))
     if not rows:
