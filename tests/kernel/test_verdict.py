@@ -7,10 +7,14 @@ every shape; a kernel that refuses one of them would refuse an honest question.
 import contextlib
 import dataclasses
 from collections import Counter
+from dataclasses import replace
+from fractions import Fraction
 
 import numpy as np
+import pyarrow as pa
 import pytest
 
+import deniable as dp
 from deniable.errors import DeniableError, PlanRefused
 from deniable.kernel.verdict import check_plan
 from deniable.mechanisms import Quantiles
@@ -207,3 +211,29 @@ def test_no_harmful_mutant_is_accepted(size):
     assert trial.counts["harmful"] >= trial.counts["mutants"] * 0.15, trial.counts
     others = trial.counts["mutants"] - trial.counts["harmful"]
     print(f"{trial.counts['others refused']} of the {others} others are refused too")
+
+
+def test_keys_beside_a_statement_have_the_kind_of_what_they_are_compared_with():
+    """Otherwise the engine would cast the texts of rows to numbers, and fail by a row."""
+    frame = pa.table({"word": ["k1", "zz"] * 50})
+    keys = {"word": [f"k{i}" for i in range(150)]}
+    with dp.protect(frame, name="t", keys=keys, epsilon=9) as opened:
+        made = opened.plan("SELECT word, COUNT(*) AS n FROM t GROUP BY word", epsilon=1)
+        assert "(keys 0)" in made.engine_sql
+        numbers = replace(
+            made.keys[0], kind="number", values=tuple(range(150)), step=Fraction(1)
+        )
+        opened.describe_check(made)
+        with pytest.raises(PlanRefused, match="of its kind"):
+            opened.describe_check(replace(made, keys=(numbers,)))
+
+
+def test_features_and_statements_have_names_of_their_own():
+    frame = pa.table({"a": [1.0, 2.0], "b": [3.0, 4.0]})
+    with dp.protect(frame, name="t", bounds={"a": (0, 9), "b": (0, 9)}, epsilon=9) as opened:
+        made = opened.plan("SELECT MEDIAN(a) AS a, MEDIAN(b) AS b FROM t", epsilon=1)
+        first, second = made.choices
+        same = replace(second, names=first.names, about=first.about)
+        assert same.name == first.name
+        with pytest.raises(PlanRefused, match="the same name"):
+            opened.describe_check(replace(made, choices=(first, same)))

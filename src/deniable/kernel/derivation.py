@@ -13,7 +13,7 @@ from sqlglot import exp
 from deniable.kernel import sources
 from deniable.kernel.expressions import RowScope, refine
 from deniable.kernel.facts import Facts, folded
-from deniable.kernel.functions import cut, substitute
+from deniable.kernel.functions import cut, spread_places, substitute
 from deniable.kernel.reading import Node, bare, conditions, match, no_rule, only, require
 from deniable.kernel.relations import Relation, unite
 from deniable.kernel.sources import PartRule
@@ -25,11 +25,11 @@ Tables = Mapping[str, Relation]
 
 @dataclass(slots=True)
 class Derivation:
-    """The derivation of one statement. `keys` are the sizes of the relations of group keys,
-    where these are declared."""
+    """The derivation of one statement. `keys` are the kinds and sizes of the relations of group
+    keys, where these are declared."""
 
     facts: Facts
-    keys: tuple[int | None, ...] = ()
+    keys: tuple[tuple[str, int] | None, ...] = ()
     part: PartRule | None = None
     read: set[str] = field(default_factory=set)  # the private tables
     numbered: set[str] = field(default_factory=set)  # the tables whose rows are numbered
@@ -56,8 +56,8 @@ class Derivation:
         sizes = {f"(keys {place})": size for place, size in enumerate(self.keys)}
         table = self.facts.find(name)
         if table is None:
-            size = require(sizes.get(name), f"The statement reads an unknown table: {name}")
-            return Relation({"key": Value("keys", different=size)}, None, size)
+            kind, size = require(sizes.get(name), f"It reads an unknown table: {name}")
+            return Relation({"key": Value(f"keys {kind}", different=size)}, None, size)
         outside = self.part is not None and self.part.table == table
         require(not outside, "A table is read outside of its part.")
         self.read |= set() if table.public else {folded(table.name)}
@@ -134,8 +134,11 @@ class Derivation:
         other = self.relation(condition.args["query"], tables)
         (key, value), *more = other.columns.items()
         if other.owner is None:
-            listed = value.kind == "keys" and not more and not rows.numbered
-            require(listed, "IN looks at another list than declared keys.")
+            # Others would be cast, and the cast could fail.
+            listed = value.kind == f"keys {rows.columns[name].kind}" and not rows.numbered
+            require(
+                listed and not more, "IN looks at another list than declared keys of its kind."
+            )
             return rows.with_column(name, rows.columns[name].limited_to(value.different))
         own = other.owner.unit is not None and rows.owner == other.owner and not more
         same = own and name in rows.units and key in other.units
@@ -150,6 +153,7 @@ class Derivation:
             rows = rows.interchanged()
             scope = scope._replace(rows=rows)
         columns, units, images = dict[str, Value](), set[str](), dict[str, str]()
+        spread: tuple[str, int] | None = None
         for name, part in outputs.items():
             source = sources.unit_in(part, rows)
             if isinstance(part, exp.Column):
@@ -158,6 +162,10 @@ class Derivation:
                 require(source in scope.rows.columns, "The unit is not a key of the groups.")
                 units.add(name)
                 columns[name] = rows.columns[source].renamed(name).interchanged()
+            elif type(part) is exp.Explode:  # others drop or add rows, or a column
+                require(spread is None, "Rows are spread over places twice.")
+                value, times = spread_places(part, scope)
+                columns[name], spread = value.renamed(name), (name, times)
             elif isinstance(part, exp.Window) and scope.inner is None:
                 columns[name] = _window(part, rows).renamed(name)
             else:
@@ -170,7 +178,8 @@ class Derivation:
         # A cast may make a unit NULL in one of its columns.
         require(not cast or len(units) == 1, "A unit is cast, and also kept as it is.")
         known, limits = rows.known and not cast, rows.carried(images)
-        return Relation(columns, rows.owner, rows.rows, frozenset(units), known, limits)
+        made = Relation(columns, rows.owner, rows.rows, frozenset(units), known, limits)
+        return made if spread is None else made.spread(*spread)
 
     def _grouped(self, node: exp.Select, rows: Relation) -> Relation:
         """GROUP BY the unit and columns, or any GROUP BY of public rows.

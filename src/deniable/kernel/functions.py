@@ -7,6 +7,7 @@ and do not depend on the order of rows: counts, sums of integers, MIN and MAX.
 
 from collections.abc import Mapping
 from dataclasses import replace
+from itertools import pairwise
 from math import inf
 
 from sqlglot import exp
@@ -24,7 +25,7 @@ _TEXT = {"text", "null"}
 _PLACE = {"int"}  # a position in a text: a constant of moderate size
 _EDGES = ("LEADING", "TRAILING")  # of TRIM
 _OF_NUMBERS = (exp.Floor, exp.Ceil, exp.Sqrt, exp.Exp, exp.Ln, exp.Log, exp.Sin, exp.Cos)
-_OF_TEXTS = (exp.Lower, exp.Upper, exp.Trim, exp.Reverse)
+_OF_TEXTS = (exp.Lower, exp.Upper, exp.Trim, exp.Reverse, exp.MD5)
 _TESTS = (exp.StartsWith, exp.EndsWith, exp.Contains, exp.Like, exp.ILike)
 _NUMBERS = {"this": NUMBERS, "expression": NUMBERS}
 _TEXTS = {"this": _TEXT, "expression": _TEXT, "substr": _TEXT, "position": set[str]()}
@@ -40,6 +41,7 @@ _SIGNATURES: dict[type[Node], tuple[Mapping[str, set[str]], Value]] = {
     **dict.fromkeys(_OF_TEXTS, (_TEXTS, Value("text"))),
     **dict.fromkeys((exp.Left, exp.Right, exp.Substring), (_PLACES, Value("text"))),
     exp.SplitPart: (_PIECE, Value("text")),
+    exp.DPipe: ({"this": _TEXT, "expression": _TEXT, "safe": set[str]()}, Value("text")),
     **dict.fromkeys(_TESTS, (_TEXTS, BOOL)),
     **dict.fromkeys((exp.Length, exp.StrPosition), (_TEXTS, integer(0, 1 << 40, 64))),
 }
@@ -51,7 +53,7 @@ def _function(node: Node, scope: RowScope) -> Value:
     kinds, result = _SIGNATURES[type(node)]
     zeros = result.zeros
     for name, part in only(node, *kinds).args.items():
-        if not part or part in _EDGES:
+        if not part or part is True or part in _EDGES:
             continue
         value = scope.value(part)
         check_kinds([value], kinds[name])
@@ -93,6 +95,53 @@ def _extremum(node: Node, scope: RowScope) -> Value:
     return hull(values).interchanged()
 
 
+def _lookup(node: exp.Anonymous, scope: RowScope) -> Value:
+    """LIST_EXTRACT([a, b, ...], i): one of the entries of a constant list.
+
+    Proof. The list is the same for all rows, and holds integers of 32 bits. Places count from
+    1. Every place that a row can have is one of the list, so the result is an entry between the
+    first and the last of them. A place outside would be NULL in one engine and fail in another,
+    and so one row would decide whether there is an answer.
+    """
+    require(node.this == "LIST_EXTRACT", f"No rule covers the function {str(node.this)[:40]}.")
+    listed, at = only(node, "this", "expressions").expressions
+    entries = [_entry(one) for one in _elements(listed)]
+    place = scope.value(at)
+    check_kinds([place], _PLACE)
+    require(not place.null and 1 <= place.low <= place.high <= len(entries), "No such place.")
+    found = entries[int(place.low) - 1 : int(place.high)]
+    return integer(min(found), max(found), 32)
+
+
+def _elements(node: Node) -> list[Node]:
+    """The elements of a list that is written down."""
+    require(isinstance(node, exp.Array), "A list is not written down in the statement.")
+    found: list[Node] = only(node, "expressions").expressions
+    return require(found, "A list is empty.")
+
+
+def _entry(node: Node) -> int:
+    """An entry of a constant list: a whole number, perhaps with a minus."""
+    value = node.this if isinstance(node, exp.Neg) else node
+    whole = isinstance(value, exp.Literal) and not value.is_string and value.this.isdigit()
+    require(whole, "An entry of a list is not a whole number.")
+    return -int(value.this) if value is not node else int(value.this)
+
+
+def spread_places(node: exp.Explode, scope: RowScope) -> tuple[Value, int]:
+    """UNNEST([b, c, ...]): one row for each place of a row, and how many these are. They are
+    integers whose ranges do not meet, so a row comes at most once to each."""
+    listed = only(node, "this").this
+    places = [scope.value(one) for one in _elements(listed)]
+    whole = all(one.kind == "int" and one.bounded and not one.null for one in places)
+    require(whole and scope.inner is None, "A place is not an integer in a range.")
+    ends = sorted((one.low, one.high) for one in places)
+    apart = all(a[1] < b[0] for a, b in pairwise(ends))
+    require(apart, "Two places of a row may be the same.")
+    bits = max(one.bits for one in places)
+    return integer(ends[0][0], ends[-1][1], bits), len(places)
+
+
 def _escape(node: exp.Escape, scope: RowScope) -> Value:
     """LIKE with an escape character fails on the first row if the pattern ends with it: so both
     are constants, and the pattern does not."""
@@ -129,8 +178,8 @@ def _extreme(node: Node, scope: RowScope) -> Value:
 
 
 def _count(node: exp.Count, scope: RowScope) -> Value:
-    """COUNT(*) adds 1 for a row, COUNT(x) where x is not NULL. COUNT(DISTINCT x) is not a sum
-    over rows."""
+    """COUNT(*) adds 1 for a row, and so does COUNT(x) if x is never NULL; otherwise it
+    adds 1 where x is not NULL. COUNT(DISTINCT x) is not a sum over rows."""
     rows, argument = _rows_of(scope), bare(only(node, "this", "big_int").this)
     result = integer(0, rows.rows.rows, 64)
     if isinstance(argument, exp.Distinct):
@@ -138,13 +187,16 @@ def _count(node: exp.Count, scope: RowScope) -> Value:
         return result
     if isinstance(argument, exp.Star):
         return _named(result, _ONE, scope)
+    if not rows.value(argument).null:
+        return _named(result, _ONE, scope)
     present = _ONE.present(_polynomial(argument, rows).boxes)
     return _named(result, replace(present, test=_test(argument, rows)), scope)
 
 
 def _sum(node: exp.Sum, scope: RowScope) -> Value:
     """A sum of integers, in 128 bits: at most as many terms as there are rows, so that it
-    cannot overflow. NULL is skipped. Sums of doubles depend on the order, so none is allowed.
+    cannot overflow. NULL is skipped; without any, all rows count, as in COUNT. Sums of
+    doubles depend on the order, so none is allowed.
     """
     rows, argument = _rows_of(scope), bare(only(node, "this").this)
     value, most = rows.value(argument), rows.rows.rows
@@ -152,7 +204,8 @@ def _sum(node: exp.Sum, scope: RowScope) -> Value:
     require(whole, "SUM of values that are not integers in a range.")
     result = integer(min(0, value.low) * most, max(0, value.high) * most, 128)
     form = _polynomial(argument, rows)
-    return _named(result._replace(null=True), form.present(form.boxes), scope)
+    present = form.present(form.boxes) if value.null else form
+    return _named(result._replace(null=True), present, scope)
 
 
 def _named(value: Value, form: RowSum, scope: RowScope) -> Value:
@@ -235,6 +288,7 @@ FUNCTIONS: Rules = {
     exp.Pow: _power,
     **dict.fromkeys((exp.Abs, exp.Round, exp.Trunc), _kept_type),
     **dict.fromkeys((exp.Least, exp.Greatest), _extremum),
+    exp.Anonymous: _lookup,
     exp.Escape: _escape,
     **dict.fromkeys((exp.Extract, exp.TimestampTrunc, exp.DateDiff), _date_part),
     **dict.fromkeys((exp.Min, exp.Max), _extreme),

@@ -117,6 +117,41 @@ def joint(features: Iterable[RowSum]) -> Joint:
     return worst
 
 
+class Vectors(NamedTuple):
+    """What one row adds to several features, as a vector: the square of its norm is at most
+    `square`, and the inner product of two rows' vectors is at least -`against`."""
+
+    square: Number
+    against: Number
+
+
+def vectors(features: Iterable[RowSum]) -> Vectors | None:
+    """The vectors of rows in features of columns that are never NULL; None for others.
+
+    Proof. The square of the norm is the sum of the squares. An inner product is the sum of
+    products of two numbers of one range, each at least the least product of two of its ends.
+    If the features are all products of two out of some columns z, each ordered pair once, it is
+    the sum of z_i z_j y_i y_j over all i and j, which is the square of the sum of z_i y_i.
+    """
+    listed = list(features)
+    if any(one.test or not one.terms or any(p for p, _ in one.terms) for one in listed):
+        return None
+    ends = [bounds(_in_case([one], frozenset()), one.boxes) for one in listed]
+    square = sum(max(-low, high) ** 2 for low, high in ends)
+    products = [a * b if a < 0 < b else min(a * a, b * b) for a, b in ends]
+    return Vectors(square, 0 if _is_square(listed) else max(0, -sum(products)))
+
+
+def _is_square(features: list[RowSum]) -> bool:
+    """Whether the features are z_i z_j for all ordered pairs of some columns."""
+    if any(list(feature.terms.values()) != [1] for feature in features):
+        return False
+    powers = [Counter(dict(monomial)) for one in features for _, monomial in one.terms]
+    found = Counter(tuple(sorted(one.elements())) for one in powers)
+    names = sorted({name for pair in found for name in pair})
+    return found == Counter(tuple(sorted(pair)) for pair in product(names, repeat=2))
+
+
 def _in_case(features: Iterable[RowSum], present: Presence) -> Polynomial:
     """The sum of features, where these columns are not NULL, as a polynomial."""
     found: Any = Counter()

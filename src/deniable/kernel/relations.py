@@ -121,6 +121,23 @@ class Relation(NamedTuple):
                 kept.append(Limit(limit.kind, names, limit.most * times))
         return tuple(kept)
 
+    def spread(self, place: str, times: int) -> "Relation":
+        """The relation where each row stands `times` times, each time at another place.
+
+        Proof. A unit has `times` as many rows for each value of the other columns, and for each
+        place and value of them no more than before. It has the same values of them.
+        """
+        more, ranked = (
+            list[Limit](),
+            {n: v._replace(rank=None) for n, v in self.columns.items()},
+        )
+        for own in self.limits:
+            counts = own.kind == "rows"
+            more.append(own._replace(most=own.most * times) if counts else own)
+            more += [own._replace(columns=own.columns | {place})] if counts else []
+        rows = min(MOST_ROWS, self.rows * times)
+        return self._replace(columns=ranked, rows=rows, limits=tuple(more))
+
     def limited(self, limit: Limit) -> "Relation":
         """The relation with one more limit."""
         return self._replace(limits=(*self.limits, limit))

@@ -194,7 +194,8 @@ class PartRule:
     kernel cannot see, so it reports them.
 
     Parts are charged side by side, so no unit may count in two of them. A row's part is the
-    value of an expression of one column; a unit's part is the least value among its rows.
+    value of an expression of one column, or of several where each row is a unit; a unit's part
+    is the least value among its rows.
     """
 
     table: TableFacts
@@ -217,13 +218,16 @@ class PartRule:
         for (column, key), test in zip(self.part, tests, strict=False):
             found = match(test, "e = k")
             names = {folded(one.name) for one in test.find_all(exp.Column)}
-            if not found or names != {folded(column)} or not _is_key(found["k"], key):
+            divided = folded(column.partition(" hashed by ")[0])  # the rest is a hash's key
+            whole = divided == "*" and self.table.unit is None  # by any columns of single rows
+            own = whole or names == {divided}
+            if not found or not own or not _is_key(found["k"], key):
                 return False
             e, k = (found[name].sql("duckdb") for name in "ek")
-            own = (
+            listed = (
                 f"{unit} IN (SELECT {unit} FROM {table} GROUP BY {unit} HAVING MIN({e}) = {k})"
             )
-            expected += [f"{e} = {k}", own][:each]
+            expected += [f"{e} = {k}", listed][:each]
             if self.readings.setdefault(column, e) != e:
                 return False
         told = f"{source.sql('duckdb')} {where.sql('duckdb')}"

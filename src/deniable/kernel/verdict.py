@@ -7,7 +7,7 @@ returns one row per group, with keys and sums, or the counts of cells.
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
-from math import ceil
+from math import ceil, prod
 from typing import Any, NamedTuple
 
 from sqlglot import exp
@@ -15,17 +15,18 @@ from sqlglot import exp
 from deniable.errors import PlanRefused
 from deniable.kernel.derivation import Derivation
 from deniable.kernel.facts import Facts, folded
-from deniable.kernel.polynomials import Joint, RowSum, joint
+from deniable.kernel.movements import movement, vector_movement
+from deniable.kernel.polynomials import Joint, RowSum, Vectors, joint, vectors
 from deniable.kernel.reading import Node, conditions, match, only, read_statement, require
 from deniable.kernel.relations import Relation
 from deniable.kernel.sources import PartRule, group_names, outputs
 from deniable.kernel.values import UNSURE, Form, Names, Value
 from deniable.privacy import ApproximateLoss, GaussianLoss, Loss, PureLoss
-from deniable.privacy.neighbors import Neighbors
 from deniable.query.plan.plan import Block, Choice, Distances, Plan
 
 _ROW, _ONE = Joint(1, 0, 1), RowSum.constant(1)  # what a row adds to a count
 Limits = tuple[int, int]  # the groups of one unit, and its rows in each
+_KEYS = {"number": "int", "moment": "int", "boolean": "bool"}  # others are texts
 _LAST = ("expressions", "from_", "where", "group", "having", "with_")
 
 
@@ -96,42 +97,6 @@ def answer_of(node: Node, statement: Derivation) -> LastSelect:
     return LastSelect(columns, outputs(node, rows), rows, keys)
 
 
-def movement(
-    reach: Joint,
-    size: int,
-    limits: tuple[int, int],
-    neighbors: Neighbors,
-    *,
-    keyed: bool,
-    whole: int | None = None,
-) -> tuple[int, int]:
-    """L1 and the square of L2 of what one unit moves, with (groups, rows in each) as limits,
-    where one row adds what `reach` says to the `size` sums of its group.
-
-    Proof. A unit adds a vector v to each of its groups, |v|1 <= m = rows * total, and |v|2 is
-    at most |v|1. If it vanishes, at most `groups` vectors vanish. If it is replaced, old ones
-    leave and new ones w come. In groups that have only one of them they count singly, and there
-    are at most 2 * groups of these. In a group that has both, |v - w|1 <= 2 m; and the square
-    of |v - w|2 is at most that of |v|2 plus that of |w|2 if no sum is negative, because then v
-    and w have no obtuse angle, and else (2 m)**2. A single sum moves by the width of its range,
-    with 0 in it, if both are in one group.
-    With `whole` rows of a unit in all groups together, the sum of all |v|1 is at most
-    s = whole * total. So the sum of their squares is at most m * s; that of the w, too.
-    """
-    groups, most = limits[0], limits[1] * ceil(reach.total)
-    if whole is not None and reach.low >= 0 and whole < groups * limits[1]:
-        sum_, times = whole * ceil(reach.total), 1 if neighbors == "add-remove" else 2
-        return times * sum_, times * sum_ * min(most, sum_)
-    if neighbors == "add-remove":
-        return groups * most, groups * most**2
-    if size > 1:
-        return 2 * groups * most, (2 if reach.low >= 0 else 4) * groups * most**2
-    span = limits[1] * ceil(max(reach.high, 0) - min(reach.low, 0))
-    if not keyed:
-        return span, span**2
-    return 2 * groups * most, groups * max(span**2, 2 * most**2)
-
-
 @dataclass(frozen=True, slots=True)
 class Moved:
     """How far one unit moves a block, a choice or the numbers of units."""
@@ -152,10 +117,14 @@ class KernelVerdict:
     readings: tuple[tuple[str, str], ...] = ()  # of a part: what tells the part of a row
 
 
-def check_plan(plan: Plan, facts: Facts) -> KernelVerdict:
-    """Derives what one unit can move and what that costs; refuses a plan that declares less."""
+def check_plan(plan: Plan, facts: Facts, *, withheld: bool = False) -> KernelVerdict:
+    """Derives what one unit can move and what that costs; refuses a plan that declares less.
+
+    With `withheld`, one key may be the unit itself, undeclared: no group is shown, and what a
+    unit has in its groups is added up by a stream.
+    """
     try:
-        check = _Check(plan, facts)
+        check = _Check(plan, facts, withheld)
         parts = check.parts()
         total = sum((part.loss for part in parts[1:]), parts[0].loss)
         fits = total.fits(ApproximateLoss(plan.epsilon, plan.delta))
@@ -175,12 +144,18 @@ class _Check:
 
     plan: Plan
     facts: Facts
+    withheld: bool = False
     part: PartRule | None = None
 
     @property
     def names(self) -> list[str]:
         """The names of the keys in every statement."""
         return [f"k{i}" for i in range(len(self.plan.keys))]
+
+    @property
+    def private(self) -> list[str]:
+        """The names of the keys whose values are not declared."""
+        return [f"k{i}" for i, key in enumerate(self.plan.keys) if key.values is None]
 
     def parts(self) -> tuple[Moved, ...]:
         """The movement and the loss of every part that is paid for."""
@@ -194,7 +169,7 @@ class _Check:
             self.part = PartRule(table, plan.part) if plan.part else None
         alone = not (plan.part and plan.beside)
         require(alone, "A plan about a part of a table reads another private table.")
-        hidden = plan.thresholding or all(key.values is not None for key in plan.keys)
+        hidden = plan.thresholding or len(self.private) <= int(self.withheld)
         require(hidden, "Private keys are shown without a threshold.")
         statements = [statement.name for statement in plan.statements]
         features = [feature for block in plan.blocks for feature in block.features]
@@ -211,16 +186,19 @@ class _Check:
 
     def _read(self, sql: str) -> tuple[LastSelect, Limits]:
         """The answer of a statement, the groups of one unit, and its rows in each."""
-        sizes = tuple(None if key.values is None else len(key.values) for key in self.plan.keys)
+        keys = [(_KEYS.get(key.kind, "text"), key.values) for key in self.plan.keys]
+        sizes = tuple(None if own is None else (kind, len(own)) for kind, own in keys)
         statement = Derivation(self.facts, sizes, self.part)
         answer = answer_of(read_statement(sql), statement)
-        keys, owner = answer.sources(self.names), answer.rows.owner
+        shown, owner = answer.sources(self.names), answer.rows.owner
+        own = not self.withheld or answer.sources(self.private) <= answer.rows.units
+        require(own, "A key is withheld that is not the unit.")
         charged = statement.read <= {folded(name) for name in self.plan.tables}
         require(charged, "A statement reads a private table that is not charged.")
         alike = owner is not None and owner.neighbors == self.plan.neighbors
         require(alike, "The statement has other neighbours than the plan.")
-        groups = answer.rows.groups_per_unit(keys) if keys else 1
-        rows = answer.rows.rows_per_group(keys)
+        groups = answer.rows.groups_per_unit(shown) if shown else 1
+        rows = answer.rows.rows_per_group(shown)
         if groups is None or rows is None:
             raise PlanRefused("A unit may have any number of groups, or of rows in a group.")
         return answer, (groups, rows)
@@ -235,13 +213,20 @@ class _Check:
         same = list(answer.columns) == [*self.names, *shown, *features] and keys == answer.keys
         require(same, "The statement has other columns or groups than the plan.")
         whole = answer.rows.rows_per_group([])
-        found = [
-            self._block(block, answer.reach(block.features), limits, whole) for block in blocks
-        ]
+        found = []
+        for block in blocks:
+            rows = vectors(map(answer.form, block.features))
+            reach = answer.reach(block.features)
+            found.append(self._block(block, reach, limits, whole, rows))
         return [*found, *([self._shown(answer, *limits)] if shown else [])]
 
     def _block(
-        self, block: Block, reach: Joint, limits: Limits, whole: int | None = None
+        self,
+        block: Block,
+        reach: Joint,
+        limits: Limits,
+        whole: int | None = None,
+        rows: Vectors | None = None,
     ) -> Moved:
         """The noise of one block, by definition: Laplace noise of scale b costs L1 / b, and
         Gaussian noise of variance s costs mu squared = L2 squared / s."""
@@ -249,6 +234,8 @@ class _Check:
         l1, square = movement(
             reach, size, limits, plan.neighbors, keyed=bool(plan.keys), whole=whole
         )
+        if rows is not None:
+            square = min(square, vector_movement(rows, limits, plan.neighbors, whole))
         if plan.other:  # a unit's groups may all be in the group of others, and add up
             square = l1**2
         mechanism: Any = block.mechanism
@@ -288,22 +275,38 @@ class _Check:
         return limits
 
     def _distances(self, distances: Distances) -> Moved:
-        """Sums over cells of |scale * count - public integer|. A row moves one cell by `scale`,
-        and a sum of absolute values moves by no more than its terms together. So one unit moves
-        each distance by `scale` times its rows; replaced, by twice that. The mechanism chooses
-        by the size of one distance, once for each name, or adds noise to all of them."""
-        limits = [self._cells(table.sql) for table in distances.tables]
+        """Sums over cells of |scale * count - public integer|, times a weight, where all counts
+        are sums of one statement's: it counts the rows of each combination of cells. So a row
+        moves one cell of each table by `scale`, and a sum of absolute values moves by no more
+        than its terms together. One unit moves each distance by `scale` times its rows, and by
+        its weight; replaced, by twice that. The mechanism chooses by the size of one distance,
+        once for each name, or adds noise to all of them."""
+        answer, (_, rows) = self._read(distances.sql)
+        names = [f"c{place}" for place in range(len(distances.sizes))]
+        cells = list(answer.columns) == [*names, "n"] and all(map(answer.is_derived, names))
+        require(cells and answer.form("n") == _ONE, "A joint statement has other columns.")
         whole = type(distances.scale) is int and 1 <= distances.scale <= 1 << 20
-        require(whole and not self.plan.keys, "Distances have no groups, and whole scales.")
+        plan, sizes = self.plan, distances.sizes
+        others = (
+            plan.keys or plan.engine_sql or plan.choices or plan.blocks or plan.thresholding
+        )
+        filled = all(type(s) is int and 1 <= s < 1 << 31 for s in sizes)
+        require(filled, "A column has no cells.")
+        require(whole and not others, "Distances stand alone, and have whole scales.")
         for table in distances.tables:
-            fits = all(type(cell) is int and abs(cell) <= 1 << 62 for cell in table.model)
+            own = (*table.model, table.bias, table.weight)
+            fits = all(type(cell) is int and abs(cell) <= 1 << 62 for cell in own)
+            fits = fits and 0 <= table.weight <= 1 << 20 and min(table.columns) >= 0
             inside = all(place in range(len(table.model)) for place in table.places)
+            size = prod(distances.sizes[place] for place in table.columns)
+            inside = inside and size == len(table.places or table.model)
             require(fits and inside, "A model has cells of other kinds, or too few.")
-        times = 1 if self.plan.neighbors == "add-remove" else 2
-        step = times * distances.scale * max(rows for _, rows in limits)
+        step = (1 if self.plan.neighbors == "add-remove" else 2) * distances.scale * rows
+        weights = [table.weight for table in distances.tables]
         mechanism: Any = distances.mechanism
         kind, declared = _kind(mechanism), mechanism.sensitivity
-        square = step**2 * (len(limits) if kind == "Gaussian" else 1)
+        many = sum(w * w for w in weights) if kind == "Gaussian" else max(weights) ** 2
+        square, step = step**2 * many, step * max(weights)
         if kind == "Exponential" and not mechanism.monotone and mechanism.step is None:
             loss = mechanism.loss * len(distances.names)
         elif kind == "Gaussian" and mechanism.step == 1:
