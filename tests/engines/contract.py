@@ -28,8 +28,9 @@ from deniable.query.plan.plan import Plan
 from deniable.query.planner.planner import plan
 from deniable.query.relations import join_limits
 from deniable.query.statements.partition import restrict_to_part
-from tests.engines import rows
+from tests.engines import marginals, rows
 from tests.engines.plans import plan as by_hand
+from tests.engines.steps import steps
 from tests.query import town
 from tests.query.hospital import policy, visits
 
@@ -336,6 +337,7 @@ class EngineContract:
     refused: ClassVar[set[str]] = set()
     refused_questions: ClassVar[set[str]] = set()
     refused_functions: ClassVar[set[str]] = set()
+    has_lists: ClassVar[bool] = True
 
     @contextlib.contextmanager
     def opened(self, tables):
@@ -429,6 +431,14 @@ class EngineContract:
             same(engine, reference, kept, known)
             for sql, counted in rows.COUNTED.items():
                 assert exact(reference.run(plans[sql]))[0] == [(counted,)]
+
+    def test_a_step_of_learning_has_duckdbs_integers(self):
+        tables = {"visits": within_limits()}
+        with self.opened(tables) as engine, DuckDB.open(tables) as reference:
+            kept = {name: one for name, one in steps().items() if not _refused(engine, one)}
+            listed = [name for name in steps() if name.startswith(("residuals", "part"))]
+            assert set(kept) == set(steps()) - set([] if self.has_lists else listed)
+            same(engine, reference, kept)
 
     def test_a_limit_chooses_among_a_units_own_rows_alone(self):
         table = visits(40)
@@ -559,6 +569,21 @@ class EngineContract:
         known = pytest.raises(InvalidPolicy, match="mean `visits`")
         with self.opened({"visits": visits(4)}) as engine, known:
             engine.schema("visit")
+
+    @pytest.mark.parametrize("person", [False, True])
+    def test_marginals_and_joint_cells_are_those_of_duckdb(self, person):
+        limits = {"unit": "id", "max_rows_per_unit_per_group": 200} if person else {}
+        plans = dict(marginals.marginal_plans(hostile_policy(**limits)))
+        with self.opened({"odd": hostile()}) as engine, DuckDB({"odd": hostile()}) as reference:
+            same(engine, reference, plans)
+            for name, asked in plans.items():
+                ours, theirs = (marginals.joint_rows(e.run(asked)) for e in (engine, reference))
+                assert ours == theirs, name
+                assert (ours is None) == ("joint" not in name)
+            cut = marginals.joint_rows(
+                engine.run(marginals.in_part(plans["missing True: joint"]))
+            )
+            assert {tuple(codes) for codes, _ in cut} == {(0,) * 6}
 
 
 class Sampled:

@@ -57,6 +57,8 @@ def test_keys_with_zero_bytes_are_those_of_the_rows(backend):
 
 
 class TestSQLiteThroughIbis(UsesContract, EngineContract):
+    has_lists = False
+
     def opened(self, tables):
         return ibises.over_sqlite(tables)
 

@@ -95,6 +95,7 @@ def values(n, width, seed):
     return np.round(source.beta(2, 5 - seed, n) * width).astype(np.int64)
 
 
+@cache
 def features(statistic, n, seed=0):
     """The true integers of a statistic for n made-up rows."""
     t, width = values(n, statistic.width, seed), statistic.width
@@ -135,6 +136,7 @@ def pair_features(statistic, n):
     ]
 
 
+@cache
 def mechanism_for(statistic, epsilon, neighbors, gaussian):
     l1, l2 = statistic.sensitivities(groups=1, rows=1, neighbors=neighbors, keyed=False)
     if gaussian:
@@ -159,6 +161,7 @@ def two_columns(degrees, widths):
     return Statistic("pair", X, 0, widths[0], second=second, degrees=degrees)
 
 
+@cache
 def _aggregate(name, statistic, place=0):
     features = tuple(Feature(f, place) for f in statistic.feature_names(place))
     if statistic.second is not None:
@@ -230,7 +233,8 @@ def _single(name, aggregate, statistic, limits, n, noise):
     return _configured(name, node, [statistic], (low, high), n, noise)
 
 
-def _compound(about, n, noise):
+@cache
+def _parts_and_formulas():
     parts = [
         one_column("count", 0, 1),
         one_column("sum", 0, 20),
@@ -243,13 +247,23 @@ def _compound(about, n, noise):
             zip(("rows", "sum", "avg", "avg"), parts, strict=True)
         )
     ]
-    for name, node in _formulas(*nodes).items():
+    return parts, _formulas(*nodes)
+
+
+def _compound(about, n, noise):
+    parts, formulas = _parts_and_formulas()
+    for name, node in formulas.items():
         limits = (Fraction(-10), Fraction(1)) if name == "mean - mean" else (None, None)
         yield _configured(f"{name}, {about}", node, parts, limits, n, noise)
 
 
+@cache
+def _used(node):
+    return set(features_of(node))
+
+
 def _configured(name, node, statistics, limits, n, noise):
-    used = set(features_of(node))
+    used = _used(node)
     blocks, true = [], {}
     for place, statistic in enumerate(statistics):
         names = statistic.feature_names(place)

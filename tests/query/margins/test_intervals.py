@@ -17,7 +17,7 @@ NAMED = {configuration.name: configuration for configuration in ALL}
 def test_margins_hold_wherever_they_are_printed(size):
     """Not below 95 % by more than four standard errors. What falls short once is measured again
     with ten times as many draws, because among thousands some fall short by chance."""
-    count = size(small=80, full=3720, what="configurations of margins")
+    count = size(small=40, full=3720, what="configurations of margins")
     draws = 2_000 if count < 1000 else 8_000
     padded = []
     for place in np.linspace(0, len(ALL) - 1, count).astype(int):

@@ -8,7 +8,9 @@ import pytest
 
 import deniable as dp
 from deniable.errors import PlanRefused
-from deniable.mechanisms import Gaussian
+from deniable.mechanisms import Gaussian, Thresholding
+from deniable.query.plan.contribution import Contribution
+from deniable.query.plan.plan import Block
 from deniable.query.planner.marginal_plans import MarginalPlanner
 from deniable.release.certificate.sensitivity_checks import check_sensitivities
 from deniable.synth.domain.column_cells import cells_of
@@ -73,11 +75,10 @@ def far_plans(opened):
     table = opened.policy.tables["t"]
     counted = [cells_of(table, name).counted for name in ("ward", "old")]
     planner = MarginalPlanner(opened.policy, table, counted)
-    models = {(0, 1): [0] * 9}
     level = {"scale": 8, "confidence": Fraction(19, 20)}
-    places = {(0, 1): list(range(9))}
-    tree = planner.plan_tree(models, places, epsilon=Fraction(1, 2), **level)
-    more = {(0, 1): [0] * 9, (0,): [0] * 3}
+    first = planner.distance((0, 1), [0] * 9, ends=(0, 1), places=range(9), weight=3, bias=7)
+    tree = planner.plan_choice([first], epsilon=Fraction(1, 2), **level)
+    more = [planner.distance((0, 1), [0] * 9), planner.distance((0,), [0] * 3)]
     price = {"mu_squared": Fraction(1, 3), "delta": Fraction(1, 10**6)}
     return tree, planner.plan_distances(more, **price, **level)
 
@@ -90,7 +91,7 @@ def test_the_kernel_refuses_smaller_distances(neighbors):
             check_sensitivities(plan)
             far = plan.distances
             times = 5 * 8 * (1 if neighbors == "add-remove" else 2)
-            many = 2 if isinstance(far.mechanism, Gaussian) else 1
+            many = 2 if isinstance(far.mechanism, Gaussian) else 3**2
             exact = times**2 * many
             assert exact <= far.mechanism.sensitivity**2 < exact * (1 + Fraction(1, 10**9))
             less = far.mechanism.sensitivity * Fraction(99, 100)
@@ -118,20 +119,42 @@ def test_every_choice_of_a_tree_is_charged():
         {"model": (-(2**63), 0, 0)},
         {"model": (float("nan"), 0, 0)},
         {"places": (0, 1, 7)},
-        {"about": "ward, old"},
+        {"places": (0, 1)},
+        {"columns": (1, 0)},
+        {"columns": (-1,)},
+        {"weight": -1},
+        {"weight": 2**21},
+        {"weight": 0.5},
+        {"bias": 2**63},
     ],
 )
 def test_the_kernel_refuses_models_that_do_not_fit(change):
-    """A number could leave 64 bits, or one row be in a cell that the model lacks; and two
-    tables of one name would read the cells of one of them."""
+    """A number could leave 64 bits, or one row be in a cell that the model lacks."""
     with session() as opened:
         _, noisy = far_plans(opened)
         first, second = noisy.distances.tables
         tables = (first, replace(second, **change))
-        with pytest.raises(PlanRefused, match=r"A model has|the same name"):
+        with pytest.raises(PlanRefused, match="A model has"):
             opened.describe_check(
                 replace(noisy, distances=replace(noisy.distances, tables=tables))
             )
+
+
+def test_the_kernel_refuses_joint_cells_that_are_no_keys():
+    """Every column of the statement is a cell of its row, and the last one counts rows."""
+    with session() as opened:
+        _, noisy = far_plans(opened)
+        sql = str(noisy.distances.sql)
+        for wrong in (
+            sql.replace("COUNT(*) AS n", "2 * COUNT(*) AS n"),
+            sql.replace("AS c1", "AS c2"),
+            sql.replace("COUNT(*) AS n", "COUNT(*) AS c2, COUNT(*) AS n"),
+        ):
+            assert wrong != sql
+            with pytest.raises(PlanRefused):
+                opened.describe_check(
+                    replace(noisy, distances=replace(noisy.distances, sql=wrong))
+                )
 
 
 def test_the_kernel_refuses_scales_beyond_64_bits():
@@ -150,6 +173,8 @@ def test_columns_with_commas_have_tables_of_their_own():
             epsilon=20, delta=1e-4, workload=[["a, b", "c"], ["a", "b, c"]], missing=False
         )
     assert len(made.scorecard.errors) == 2
+    about = [table.about for table in made.releases[-1].plan.distances.tables]
+    assert len(set(about)) == 2
 
 
 def test_distances_need_rows_of_one_answer():
@@ -162,3 +187,70 @@ def test_distances_need_rows_of_one_answer():
         ):
             with pytest.raises(PlanRefused):
                 opened.describe_check(replace(tree, distances=wrong))
+
+
+@pytest.mark.parametrize("sizes", [(0, 3), (-1, -3), (3, 2**31), (3.0, 3), (True, 3)])
+def test_the_kernel_refuses_columns_without_cells(sizes):
+    """With no cells, the code of a row would have no place, and a row could make it fail."""
+    with session() as opened:
+        _, noisy = far_plans(opened)
+        one = replace(noisy.distances.tables[1], columns=(1,))
+        wrong = replace(noisy.distances, sizes=sizes, tables=(one,))
+        with pytest.raises(PlanRefused, match="no cells"):
+            opened.describe_check(replace(noisy, distances=wrong))
+
+
+def test_distances_stand_alone():
+    """Nothing else may be in their plan: counts are kept by their one statement."""
+    with session() as opened:
+        _, noisy = far_plans(opened)
+        table = opened.policy.tables["t"]
+        ward = MarginalPlanner(opened.policy, table, [cells_of(table, "ward").counted])
+        price = {"mu_squared": Fraction(1, 3), "delta": Fraction(1, 10**6)}
+        level = {"scale": 8, "confidence": Fraction(19, 20)}
+        one = ward.plan_distances([ward.distance((0,), [0] * 3)], **price, **level)
+        block = Block(
+            *(("n",), "x", Gaussian(variance=10**6, sensitivity=5)),
+            sql=str(one.distances.sql).replace(" AS c0", " AS cell"),
+            reach=Contribution(size=1, total=5, low=0, high=1),
+        )
+        rule = Thresholding(epsilon=1, delta=1e-6, groups=1)
+        for more, why in (
+            ({"blocks": (block,)}, "stand alone"),
+            ({"thresholding": rule}, "stand alone|nothing pays"),
+        ):
+            with pytest.raises(PlanRefused, match=why):
+                opened.describe_check(replace(noisy, **more, epsilon=9, delta=Fraction(1, 10)))
+
+
+def test_kept_counts_are_of_the_same_cells():
+    """One run, one statement, other numbers of cells: nothing is spread or cut twice."""
+    frame = pa.table({"ward": ["A", "B"] * 500, "old": [True] * 1000})
+    keys = {"ward": ["A", "B"]}
+    with dp.protect(frame, name="t", keys=keys, epsilon=900, delta=1e-2) as opened:
+        table = opened.policy.tables["t"]
+        counted = [cells_of(table, name).counted for name in ("ward", "old")]
+        planner = MarginalPlanner(opened.policy, table, counted)
+        price = {"mu_squared": Fraction(1), "delta": Fraction(1, 10**6)}
+        level = {"scale": 1, "confidence": Fraction(19, 20)}
+
+        def plan(size):
+            own = planner.distance((0,), [0] * size)
+            made = planner.plan_distances([own], **price, **level)
+            return replace(made, distances=replace(made.distances, sizes=(size, 3)))
+
+        far = [
+            replace(plan(3), distances=replace(plan(3).distances, tables=tables))
+            for tables in [(planner.distance((1,), [0] * 3),)]
+        ]
+        with opened.reserve_run(dp.ConcentratedLoss(3), delta=1e-6) as run:
+            for asked in (*far, plan(1), plan(1000), plan(3)):
+                told = run.release(asked).to_arrow().to_pylist()[0]
+                assert abs(next(iter(told.values())) - 1000) < 50
+
+
+def test_a_step_has_no_public_text():
+    """The text that runs may hold the salt: a session checks plans, and does not show it."""
+    with session() as opened:
+        assert opened.check(plan_of(opened)) is None
+        assert not hasattr(opened, "prepare")

@@ -128,6 +128,8 @@ class Dialect:
     # Whether a value is one of the declared keys beside the statement: (state, value, name of
     # their relation). The value has their kind. No key stands in the text.
     in_keys: "Callable[[StatementState, str, str], str]"
+    # A list of values, the element of a list at a place from 1, and a row for each element.
+    lists: tuple[str, str, str] | None = None
     once: str = ""  # the keyword that makes a WITH run only once
     apart: str = ""  # what keeps a sub-query from being merged into its reader
     flat: bool = False  # whether all sub-queries stand in one WITH before the statement

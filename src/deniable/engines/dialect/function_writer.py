@@ -247,7 +247,18 @@ def _cut(text: str, first: int, size: Fraction | None) -> str:
     return f"SUBSTRING({text}, {low} + 1, {high} - {low})"
 
 
+def _md5(to: ValueWriter, node: exp.Expr) -> TypedSQL:
+    return TypedSQL(f"MD5({to.write(node.this).sql})", "text")
+
+
+def _joined(to: ValueWriter, node: exp.Expr) -> TypedSQL:
+    both = [to.cast(to.write(part), "text").sql for part in (node.this, node.expression)]
+    return TypedSQL(f"({both[0]} || {both[1]})", "text")
+
+
 FUNCTIONS: Mapping[type[exp.Expr], WriteNode] = {
+    exp.MD5: _md5,
+    exp.DPipe: _joined,
     exp.Sqrt: _square_root,
     exp.Length: _length,
     exp.Lower: _change_case,

@@ -147,6 +147,19 @@ def _read_categories(native: Any, read_objects: ReadObjects) -> "pa.Array[Any]":
     return categories.take(pc.if_else(pc.less(codes, 0), pa.scalar(None, pa.int64()), codes))
 
 
+def read_typed(values: Any, kind: FrameKind) -> tuple[Chunks, bool]:
+    """A column by its type, Python objects as values of a kind; and whether values may have
+    chosen its type, as they do in pandas, in NumPy and in lists.
+
+    >>> column, inferred = read_typed([1, "x"], "text")
+    >>> column.to_pylist(), inferred
+    (['1', 'x'], True)
+    """
+    known = nw.from_native(values, allow_series=True, pass_through=True)
+    inferred = not isinstance(known, nw.Series) or is_type_inferred(known)
+    return _to_arrow(values, partial(read_values, kind=kind)), inferred
+
+
 def is_type_inferred(series: "nw.Series[Any]") -> bool:
     """Whether pandas may have chosen the column's type by looking at its values."""
     dtype = getattr(series.to_native(), "dtype", None)

@@ -37,6 +37,53 @@ class CellCounts:
 
 
 @dataclass(frozen=True, slots=True)
+class JointCells:
+    """How many rows have each combination of cells, without empty ones. Private.
+
+    >>> JointCells(np.array([[0, 1]], dtype=np.int32), np.array([7]), (2, 2))
+    Cells(...)
+    """
+
+    codes: NDArray[np.int32] = field(repr=False)  # a row for each, a column for each column
+    count: NDArray[np.int64] = field(repr=False)
+    sizes: tuple[int, ...]  # the number of cells of each column; every code is below it
+    _tables: dict[tuple[int, ...], NDArray[np.int64]] = field(
+        default_factory=dict, repr=False, compare=False
+    )
+
+    def __repr__(self) -> str:
+        return "Cells(...)"
+
+    def table(self, columns: tuple[int, ...]) -> NDArray[np.int64]:
+        """The counts of some columns' cells, of which the last column's vary fastest. They are
+        kept, and must not be changed."""
+        if columns not in self._tables:
+            sizes = self.sizes
+            cell = np.zeros(len(self.count), dtype=np.int64)
+            for place in columns:
+                cell = cell * sizes[place] + self.codes[:, place]
+            counts = np.zeros(math.prod(sizes[place] for place in columns), dtype=np.int64)
+            np.add.at(counts, cell, self.count)
+            self._tables[columns] = counts
+        return self._tables[columns]
+
+    @classmethod
+    def read(
+        cls, batches: "Iterable[pa.RecordBatch]", sizes: tuple[int, ...], most: int
+    ) -> "JointCells":
+        """From batches with the columns c0, c1, ... and n. Every cell is cut to its column's
+        range, and every count to `most`, so that nothing can fail later."""
+        codes, counts = list[NDArray[np.int32]](), list[NDArray[np.int64]]()
+        for batch in batches:
+            counts.append(np.clip(to_integers(batch["n"]), 0, most).astype(np.int64))
+            own = np.empty((len(counts[-1]), len(sizes)), dtype=np.int32)
+            for place, size in enumerate(sizes):
+                own[:, place] = np.clip(to_integers(batch[f"c{place}"]), 0, size - 1)
+            codes.append(own)
+        return cls(np.concatenate(codes), np.concatenate(counts), sizes)
+
+
+@dataclass(frozen=True, slots=True)
 class ExactGroups:
     """Groups in no particular order, with exact integers. Private.
 
@@ -48,6 +95,7 @@ class ExactGroups:
     units: NDArray[np.int64] | None = field(repr=False)  # how many units each group has
     features: dict[str, Integers] = field(repr=False)
     cells: dict[str, CellCounts] = field(repr=False, default_factory=dict)  # by statement
+    joint: JointCells | None = field(repr=False, default=None)
 
     def __repr__(self) -> str:
         return "Aggregated(...)"

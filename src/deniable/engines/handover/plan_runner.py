@@ -15,7 +15,12 @@ from typing import Any, ClassVar, Self
 
 import pyarrow as pa
 
-from deniable.engines.handover.exact_groups import CellCounts, ExactGroups, to_integers
+from deniable.engines.handover.exact_groups import (
+    CellCounts,
+    ExactGroups,
+    JointCells,
+    to_integers,
+)
 from deniable.engines.handover.withheld import Withheld
 from deniable.engines.handover.written_plan import WrittenPlan, WrittenStatement
 from deniable.errors import EngineFailed, InvalidPolicy
@@ -25,6 +30,7 @@ from deniable.policy import Policy
 from deniable.query.plan.plan import Plan, Statement
 
 log = logging.getLogger("deniable.engine")
+MOST_ROWS = 1 << 40  # in one cell, so that sums of scaled counts fit into 64 bits
 
 
 class PlanRunner(ABC):
@@ -177,7 +183,7 @@ class PlanRunner(ABC):
             if statement.kind == "cells"
         }
         if not plan.engine_sql:
-            yield ExactGroups((), None, {}, cells)
+            yield ExactGroups((), None, {}, cells, self._count_joint(written))
             return
         for batch in self._run_statement(written.statements[0]):
             yield _to_groups(plan, batch, cells)
@@ -188,6 +194,15 @@ class PlanRunner(ABC):
         rows = pa.Table.from_batches(list(self._run_statement(statement)))
         keys = (rows[f"k{i}"].combine_chunks() for i in range(len(plan.keys)))
         return CellCounts(tuple(keys), to_integers(rows["cell"]), to_integers(rows["n"]))
+
+    def _count_joint(self, written: WrittenPlan) -> JointCells | None:
+        """Runs the statement that counts joint cells, if there is one."""
+        distances = written.plan.distances
+        for statement in written.statements:
+            if statement.kind == "joint" and distances is not None:
+                rows = self._run_statement(statement)
+                return JointCells.read(rows, distances.sizes, MOST_ROWS)
+        return None
 
     def __enter__(self) -> Self:
         return self

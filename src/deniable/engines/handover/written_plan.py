@@ -11,7 +11,7 @@ from deniable.query.plan.plan import Plan
 class WrittenStatement:
     """One statement in the text that the engine runs, with its parameters."""
 
-    kind: str  # "groups" or "cells"
+    kind: str  # "groups", "cells" or "joint"
     name: str  # the name of cells in the engine's result
     sql: str = field(repr=False)  # may hold the salt, as the parameters may
     parameters: Mapping[str, Any] = field(default_factory=dict, repr=False)

@@ -290,6 +290,7 @@ POSTGRESQL = Dialect(
     keyed_hash=_keyed_hash,
     number_rows=_number_rows,
     in_keys=_in_keys,
+    lists=("ARRAY[{}]", "({})[{}]", "UNNEST({})"),
     once=" MATERIALIZED",
     apart=" OFFSET 0",
 )

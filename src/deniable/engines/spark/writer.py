@@ -352,4 +352,5 @@ SPARK = Dialect(
     keyed_hash=_keyed_hash,
     number_rows=_number_rows,
     in_keys=_in_keys,
+    lists=("ARRAY({})", "ELEMENT_AT({}, CAST({} AS INT))", "EXPLODE({})"),
 )

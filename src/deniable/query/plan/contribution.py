@@ -21,6 +21,8 @@ class Contribution:
     low: int
     high: int
     once: bool = False  # whether a unit counts once per group, however many rows it has
+    square: int | None = None  # of the L2 norm of what a row adds, if it is known better
+    against: int = 0  # then: the most that two rows' vectors can point against each other
 
     def sensitivities(
         self,
@@ -36,6 +38,8 @@ class Contribution:
         With `most_rows` it has at most that many in all groups together. Then the squares add
         up to at most those of a unit whose rows are all in one place.
         """
+        if self.square is not None:
+            return self._of_vectors(groups, rows, neighbors, most_rows)
         if most_rows is not None and self.low >= 0:
             whole = min(groups * rows, most_rows) * self.total
             times = 1 if neighbors == "add-remove" else 2
@@ -52,3 +56,20 @@ class Contribution:
                 return span, span**2
             return 2 * groups * most, groups * max(span**2, 2 * most**2)
         return 2 * groups * most, 2 * groups * most**2
+
+    def _of_vectors(
+        self, groups: int, rows: int, neighbors: Neighbors, most_rows: int | None
+    ) -> tuple[int, int]:
+        """What a unit moves if each of its rows adds a vector of at most this norm.
+
+        n rows in one group add a vector of at most n times the norm. The squares of the n add
+        up to at most `rows` times the number of all rows. A unit that is replaced takes old
+        vectors v away and brings new ones w: |v - w|**2 is |v|**2 + |w|**2 - 2 v.w, and v.w is
+        at least -`against` for each pair of rows.
+        """
+        assert self.square is not None
+        whole = groups * rows if most_rows is None else min(groups * rows, most_rows)
+        squares = whole * min(rows, whole)
+        if neighbors == "add-remove":
+            return whole * self.total, squares * self.square
+        return 2 * whole * self.total, 2 * squares * (self.square + self.against)

@@ -179,28 +179,22 @@ class Choice:
 @dataclass(frozen=True, slots=True)
 class TableDistance:
     """How far a table of counts lies from public integers: the sum over the model's cells of
-    |scale * count - model|. A cell of the model may stand for several counted cells."""
+    |scale * count - model|, times a weight, less a bias. A cell of the model may stand for
+    several counted cells; the cells of the table's last column vary fastest."""
 
     about: str  # "ward, age"
-    sql: str
+    columns: tuple[int, ...]  # the table's columns, by their places in the statement
     model: tuple[int, ...]
     ends: tuple[int, int] = (0, 0)  # of a table that may be chosen: the columns that it joins
     places: tuple[int, ...] = ()  # the model's cell of each counted cell; empty: the same cell
-
-    @property
-    def cells(self) -> int:
-        """The number of counted cells, including empty ones."""
-        return len(self.places) or len(self.model)
-
-    @property
-    def name(self) -> str:
-        """The name of its statement and cells."""
-        return f"cells of {self.about}"
+    weight: int = 1
+    bias: int = 0
 
 
 @dataclass(frozen=True, slots=True)
 class Distances:
-    """Distances of several tables of counts from public integers.
+    """Distances of several tables of counts from public integers. One statement counts the rows
+    of each combination of all columns' cells, c0, c1, ...; every table is added up from it.
 
     Gaussian noise: all of them are released; one unit moves the whole vector by at most the
     mechanism's sensitivity (L2). Exponential mechanism: tables with large distances are chosen,
@@ -213,6 +207,8 @@ class Distances:
     tables: tuple[TableDistance, ...]
     scale: int
     mechanism: Exponential | Gaussian
+    sql: str
+    sizes: tuple[int, ...]  # the number of cells of each column of the statement
 
     @property
     def loss(self) -> Loss:
@@ -223,15 +219,16 @@ class Distances:
     def reach(self, rows: int, neighbors: Neighbors) -> Fraction:
         """The square of how far a unit of that many rows moves one distance, or all of them."""
         step = self.scale * rows * (1 if neighbors == "add-remove" else 2)
-        many = len(self.tables) if isinstance(self.mechanism, Gaussian) else 1
+        weights = [table.weight**2 for table in self.tables]
+        many = sum(weights) if isinstance(self.mechanism, Gaussian) else max(weights)
         return Fraction(step**2 * many)
 
 
 @dataclass(frozen=True, slots=True)
 class Statement:
-    """One statement that the engine runs: `groups`, or `cells` under a name."""
+    """One statement that the engine runs: `groups`, `cells` under a name, or `joint` cells."""
 
-    kind: str  # "groups" or "cells"
+    kind: str  # "groups", "cells" or "joint"
     name: str  # the name of cells in the engine's result
     sql: str
 
@@ -289,8 +286,8 @@ class Plan:
         groups = [Statement("groups", "", self.engine_sql)] if self.engine_sql else []
         own = [Statement("cells", b.features[0], b.sql) for b in self.blocks if b.sql]
         drawn = [Statement("cells", choice.name, choice.sql) for choice in self.choices]
-        tables = () if self.distances is None else self.distances.tables
-        far = [Statement("cells", table.name, table.sql) for table in tables]
+        joint = () if self.distances is None else (self.distances.sql,)
+        far = [Statement("joint", "cells of all columns", sql) for sql in joint]
         return (*groups, *own, *drawn, *far)
 
     @property

@@ -6,16 +6,17 @@ most m rows in all marginals alike, and they may all be in one cell. So it moves
 (add-remove) or by m times the root of 2 (replace), in L2.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from functools import cached_property
 from math import prod
 
 from deniable.exact.rationals import positive, rational
 from deniable.mechanisms import Exponential, Gaussian
 from deniable.policy import Policy, Table
 from deniable.query.language.question import Question
-from deniable.query.language.syntax_tree import Expression, Named
+from deniable.query.language.syntax_tree import Expression, Named, Relation
 from deniable.query.plan.contribution import Contribution
 from deniable.query.plan.plan import (
     Block,
@@ -29,9 +30,10 @@ from deniable.query.plan.plan import (
     Told,
 )
 from deniable.query.plan.quoting import quote_name
+from deniable.query.plan.statement_text import StatementText
 from deniable.query.relations.resolve import resolve_question
 from deniable.query.statements.input_rows import Grouping
-from deniable.query.statements.marginal_statement import COUNT, MarginalStatement
+from deniable.query.statements.marginal_statement import COUNT, MarginalStatement, Merged
 from deniable.query.statements.statistics import COUNT_ROWS, root_up
 
 _ROW = Contribution(size=1, total=1, low=0, high=1)
@@ -56,15 +58,19 @@ class MarginalPlanner:
         columns: Sequence[CellColumn],
         *,
         partial: bool = False,
+        source: str | Relation | None = None,
+        most_rows: int | None = None,
     ) -> None:
+        """The rows are those of the table, or of a relation `source` of tables of its unit;
+        then at most `most_rows` of a unit count."""
         count = Named(COUNT, COUNT_ROWS)
-        _, scope = resolve_question(Question(table.name, None, (), (count,)), policy)
+        _, scope = resolve_question(Question(source or table.name, None, (), (count,)), policy)
         self.table, self.columns, self._origin = scope.table, tuple(columns), scope.origin
         self._keys = tuple(column.key for column in columns)
         expressions = [scope.resolve(column.expression) for column in columns]
         pairs = zip(self._keys, expressions, strict=True)
         groupings = tuple(Grouping(key, value, in_plan=False) for key, value in pairs)
-        limit = scope.table.max_rows_per_unit_per_group
+        limit = most_rows or scope.table.max_rows_per_unit_per_group
         self._statement = MarginalStatement(scope, groupings, limit, partial)
 
     @property
@@ -94,10 +100,14 @@ class MarginalPlanner:
         mu_squared: Fraction,
         delta: Fraction,
         confidence: Fraction,
+        merged: Merged | None = None,
     ) -> Plan:
         """The plan that measures the marginal of the columns at these places, with Gaussian
-        noise that costs `mu_squared`. Its price is the epsilon that this has at `delta`."""
-        keys = tuple(self._keys[place] for place in places)
+        noise that costs `mu_squared`. Its price is the epsilon that this has at `delta`.
+        `merged` gives the cells of some columns other numbers, from 0: those are counted, over
+        the same rows."""
+        new = merged or {}
+        keys = tuple(_merged_key(self._keys[place], new.get(place)) for place in places)
         mechanism = self._noise(mu_squared)
         names = ", ".join(key.name for key in keys)
         about = f"rows by {names}" if keys else "rows"
@@ -106,30 +116,33 @@ class MarginalPlanner:
         count = Output(COUNT, "COUNT(*)", node, None, None, True, margin, estimated=False)
         return replace(
             self._empty(confidence),
-            max_groups_per_unit=min(self.max_rows_per_unit, self.count_cells(places)),
+            max_groups_per_unit=min(
+                self.max_rows_per_unit, prod(len(key.values or ()) for key in keys)
+            ),
             keys=keys,
             blocks=(Block((COUNT,), about, mechanism, reach=_ROW),),
             outputs=(*shown, count),
             epsilon=rational(mechanism.loss.epsilon(delta)),
             delta=delta,
-            engine_sql=self._statement.count(places),
+            engine_sql=self._statement.count(places, new),
         )
 
-    def plan_tree(
+    def plan_choice(
         self,
-        models: Mapping[tuple[int, ...], Sequence[int]],
-        places: Mapping[tuple[int, ...], Sequence[int]],
+        tables: Sequence[TableDistance],
         *,
         scale: int,
         epsilon: Fraction,
         confidence: Fraction,
     ) -> Plan:
-        """The plan that chooses a tree of pairs of columns: pairs whose counts lie far from
-        their model are more probable. `places` says which cell of the model each cell is in.
-        Each choice costs `epsilon` in the exponential mechanism."""
-        tables = self._distances(models, places)
-        names = tuple(f"edge {i}" for i in range(len({p for pair in models for p in pair}) - 1))
-        chosen = Distances(names, "tables to measure", tables, scale, Exponential(epsilon=1))
+        """The plan that chooses tables whose counts lie far from their models: as many as a
+        tree over their `ends` has edges. Each choice costs `epsilon` in the exponential
+        mechanism."""
+        ends = {end for table in tables for end in table.ends}
+        names = tuple(f"edge {i}" for i in range(len(ends) - 1))
+        chosen = self._distances(
+            names, "tables to measure", tables, scale, Exponential(epsilon=1)
+        )
         far = root_up(int(chosen.reach(self.max_rows_per_unit, self.table.neighbors)))
         chosen = replace(chosen, mechanism=Exponential(epsilon=epsilon, sensitivity=far))
         return replace(
@@ -141,7 +154,7 @@ class MarginalPlanner:
 
     def plan_distances(
         self,
-        models: Mapping[tuple[int, ...], Sequence[int]],
+        tables: Sequence[TableDistance],
         *,
         scale: int,
         mu_squared: Fraction,
@@ -150,9 +163,10 @@ class MarginalPlanner:
     ) -> Plan:
         """The plan that measures how far tables of counts lie from their models, with Gaussian
         noise that costs `mu_squared` for all of them together."""
-        tables = self._distances(models)
         names = tuple(f"distance {i}" for i in range(len(tables)))
-        measured = Distances(names, "errors of tables", tables, scale, Gaussian(variance=1))
+        measured = self._distances(
+            names, "errors of tables", tables, scale, Gaussian(variance=1)
+        )
         far = root_up(int(measured.reach(self.max_rows_per_unit, self.table.neighbors)))
         noise = Gaussian(variance=far**2 / mu_squared, sensitivity=far)
         return replace(
@@ -163,21 +177,36 @@ class MarginalPlanner:
             distances=replace(measured, mechanism=noise),
         )
 
+    def distance(
+        self,
+        columns: tuple[int, ...],
+        model: Sequence[int],
+        *,
+        ends: tuple[int, int] = (0, 0),
+        places: Sequence[int] = (),
+        weight: int = 1,
+        bias: int = 0,
+    ) -> TableDistance:
+        """The distance of the marginal of some columns from a model."""
+        about = ", ".join(_plain_name(self._keys[place].name) for place in columns)
+        return TableDistance(
+            about, columns, tuple(model), ends, tuple(places), weight=weight, bias=bias
+        )
+
     def _distances(
         self,
-        models: Mapping[tuple[int, ...], Sequence[int]],
-        merged: Mapping[tuple[int, ...], Sequence[int]] | None = None,
-    ) -> tuple[TableDistance, ...]:
-        return tuple(
-            TableDistance(
-                ", ".join(_plain_name(self._keys[place].name) for place in places),
-                self._statement.number_cells(places),
-                tuple(model),
-                (places[0], places[-1]),
-                () if merged is None else tuple(merged[places]),
-            )
-            for places, model in models.items()
-        )
+        names: tuple[str, ...],
+        about: str,
+        tables: Sequence[TableDistance],
+        scale: int,
+        mechanism: Exponential | Gaussian,
+    ) -> Distances:
+        sizes = tuple(len(key.values or ()) for key in self._keys)
+        return Distances(names, about, tuple(tables), scale, mechanism, self._joint, sizes)
+
+    @cached_property
+    def _joint(self) -> StatementText:
+        return self._statement.count_joint()
 
     def count_cells(self, places: tuple[int, ...]) -> int:
         """How many cells a marginal has."""
@@ -210,6 +239,12 @@ class MarginalPlanner:
             engine_sql="",
             notes=(),
         )
+
+
+def _merged_key(key: GroupKey, numbers: Sequence[int] | None) -> GroupKey:
+    if numbers is None:
+        return key
+    return GroupKey(key.name, "number", tuple(range(max(numbers) + 1)), Fraction(1))
 
 
 def _told(name: str) -> Output:

@@ -1,6 +1,6 @@
 """Row expressions over one table: their names, value ranges and SQL."""
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 
 from sqlglot import exp
@@ -61,6 +61,10 @@ class Scope:
     table: Table
     source: RowSource | None = None
     origin: RowOrigin = NO_ORIGIN
+    # By identity; the expression is kept, so that its identity is not used again.
+    _ranges: dict[int, tuple[Expression, ValueRange]] = field(
+        default_factory=dict, init=False, repr=False, compare=False
+    )
 
     def resolve(
         self, expression: Expression, _cache: dict[int, Expression] | None = None
@@ -144,19 +148,17 @@ class Scope:
             return all(map(self.is_integer, expression.arguments))
         return expression.name in _INTEGER
 
-    def value_range(
-        self, expression: Expression, _cache: dict[int, ValueRange] | None = None
-    ) -> ValueRange:
+    def value_range(self, expression: Expression) -> ValueRange:
         """The range of an expression's values, from the policy. Refuses invalid expressions.
 
-        A part that is used in many places is visited once.
+        A part that is used in many places, or asked about several times, is visited once.
         """
-        cache = {} if _cache is None else _cache
-        if id(expression) not in cache:
-            cache[id(expression)] = self._range(expression, cache)
-        return cache[id(expression)]
+        known = self._ranges.get(id(expression))
+        if known is None:
+            known = self._ranges[id(expression)] = expression, self._range(expression)
+        return known[1]
 
-    def _range(self, expression: Expression, cache: dict[int, ValueRange]) -> ValueRange:
+    def _range(self, expression: Expression) -> ValueRange:
         if isinstance(expression, Literal):
             return _literal_range(expression)
         if isinstance(expression, ColumnRef):
@@ -168,7 +170,7 @@ class Scope:
             )
         assert isinstance(expression, Call)
         return self._call_range(
-            expression, [self.value_range(argument, cache) for argument in expression.arguments]
+            expression, [self.value_range(argument) for argument in expression.arguments]
         )
 
     def _call_range(self, call: Call, ranges: list[ValueRange]) -> ValueRange:

@@ -33,11 +33,14 @@ from deniable.query.plan.plan import Distances, KeyValue, Plan
 from deniable.query.plan.statement_text import StatementText, tree_of
 from deniable.query.plan.tables_read import tables_read
 from deniable.query.relations.scope import Scope
-from deniable.query.relations.sql_nodes import Sql, relation, try_cast
+from deniable.query.relations.sql_nodes import Sql, case, relation, try_cast
 
 Part: TypeAlias = tuple[tuple[str, KeyValue], ...]  # (column, value), each narrowing further
 
 _LARGEST_EXACT = 1 << 53
+_HASHED = " hashed by "  # between a column, or *, and the key of the hash
+_DIGITS = 8  # of the hash, in hexadecimal
+KEPT, HELD = "train", "test"  # the two parts
 
 
 def restrict_to_part(plan: Plan, table: Table, part: Part) -> Plan:
@@ -56,15 +59,16 @@ def restrict_to_part(plan: Plan, table: Table, part: Part) -> Plan:
         engine_sql=restrict(plan.engine_sql),
         blocks=tuple(replace(block, sql=restrict(block.sql)) for block in plan.blocks),
         choices=tuple(replace(choice, sql=restrict(choice.sql)) for choice in plan.choices),
-        distances=None if plan.distances is None else _restrict_all(plan.distances, restrict),
+        distances=_restrict_distances(plan.distances, restrict),
         notes=(*plan.notes, *_notes(table, part)),
         part=part,
     )
 
 
-def _restrict_all(distances: Distances, restrict: Callable[[str], str]) -> Distances:
-    tables = tuple(replace(table, sql=restrict(table.sql)) for table in distances.tables)
-    return replace(distances, tables=tables)
+def _restrict_distances(
+    distances: Distances | None, restrict: Callable[[str], str]
+) -> Distances | None:
+    return None if distances is None else replace(distances, sql=restrict(distances.sql))
 
 
 def check_part_keys(
@@ -114,6 +118,40 @@ def partition_name(table: Table, column: str) -> str:
         [table.name, column, table.version, table.address, unit, part_reading(table, column)]
     )
     return f"{table.name}.{column}#{hashlib.sha256(facts.encode()).hexdigest()[:16]}"
+
+
+def hashed_column(table: Table, share: Fraction, key: str) -> str:
+    """The name of a division into two parts by a keyed hash: of the unit's id, so that a unit
+    is in one part with all its rows; or, where rows are units, of the row's content. About
+    `share` of the units are held out.
+
+    >>> hashed_column(Table("visits", unit="patient"), Fraction(1, 4), "k1")
+    'patient hashed by 40000000k1'
+    """
+    place = round(share * 16**_DIGITS)
+    if not 0 < place < 16**_DIGITS:
+        raise InvalidParameter(
+            f"`share` is too near 0 or 1: one part would be empty. Found {share}."
+        )
+    edge = format(place, f"0{_DIGITS}x")
+    return f"{table.unit or '*'}{_HASHED}{edge}{key}"
+
+
+def _hashed_value(scope: Scope, column: str) -> Sql:
+    """The part of a row, by a hash of its unit or of all its columns. NULL is no text, so it
+    counts as one that no value has."""
+    edge, key = column.partition(_HASHED)[2][:_DIGITS], column.partition(_HASHED)[2][_DIGITS:]
+    unit = scope.table.unit
+    names = [unit] if unit is not None else sorted(scope.table.columns)
+    text: Sql = exp.Literal.string(key)
+    for name in names:
+        value = exp.func("COALESCE", try_cast(_column(name), "text"), exp.Literal.string("\\N"))
+        for part in (exp.Literal.string("|"), value):
+            text = exp.DPipe(this=text, expression=part, safe=True)
+    start, length = (exp.Literal.number(place) for place in (1, _DIGITS))
+    digits = exp.Substring(this=exp.MD5(this=text), start=start, length=length)
+    below = exp.LT(this=digits, expression=exp.Literal.string(edge))
+    return case(below, exp.Literal.string(HELD), exp.Literal.string(KEPT))
 
 
 def part_reading(table: Table, column: str) -> str:
@@ -199,11 +237,15 @@ def _conditions(scope: Scope, part: Part) -> list[Sql]:
 
 def _value(scope: Scope, column: str) -> Sql:
     """The column as questions see it: cast, and clipped to its bounds."""
+    if _HASHED in column:
+        return _hashed_value(scope, column)
     leaf = scope.clean_column(column)
     return try_cast(leaf, "date") if scope.column(column).kind == "date" else leaf
 
 
 def _literal(scope: Scope, column: str, key: KeyValue) -> Sql:
+    if _HASHED in column:
+        return exp.Literal.string(str(key))
     if scope.column(column).kind == "date":
         return try_cast(exp.Literal.string(str(key)), "date")
     exact = key if isinstance(key, str | bool) else Fraction(str(key))
@@ -215,6 +257,8 @@ def _column(name: str) -> Sql:
 
 
 def _notes(table: Table, part: Part) -> list[str]:
+    if any(_HASHED in column for column, _ in part):
+        return [f"Only rows of the part {part[-1][1]}, by a keyed hash."]
     condition = " and ".join(f"{column} is {key}" for column, key in part)
     notes = [f"Only rows where {condition}."]
     if table.unit is not None:

@@ -1,0 +1,138 @@
+"""The statement of a step of learning: sums of whole numbers of rows, at places of rows.
+
+    kept       the rows that count, with the cells k0, k1, ... of their columns
+    coded      their numbers c0, c1, ..., from 0
+    l0, l1     one select for each level of named numbers, computed from those before
+    spread     one row for each place b of a row, with the numbers v0, v1, ... to be added up
+    the answer the sums of v0, v1, ... at each place
+
+A row has one place for each entry of `places`; their ranges do not meet, so that a row counts
+at most once at each place. Without `places` there is one sum of each number over all rows.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from itertools import pairwise
+
+from sqlglot import exp
+
+from deniable.query.plan.key_list import is_consecutive, key_list_of, listed_values
+from deniable.query.plan.plan import GroupKey
+from deniable.query.plan.statement_text import StatementText
+from deniable.query.relations.sql_nodes import Sql, clip, named, number, subquery
+from deniable.query.statements.marginal_statement import MarginalStatement
+from deniable.query.statements.row_integers import Range, RowInteger
+
+PLACE = "k0"
+
+
+def sum_name(place: int) -> str:
+    """The name of the sum of a step's number."""
+    return f"n{place}"
+
+
+@dataclass(frozen=True)
+class StepProgram:
+    """What a step adds up: `values` of each row, at each of its `places`.
+
+    `levels` name numbers that later levels, places and values may use. `columns` are how many
+    cells each column has; their numbers are c0, c1, ...
+    """
+
+    columns: tuple[int, ...]
+    levels: tuple[Mapping[str, RowInteger], ...]
+    places: tuple[RowInteger, ...]
+    values: tuple[RowInteger, ...]
+
+    @property
+    def ranges(self) -> dict[str, Range]:
+        """The range of every named number."""
+        found = {f"c{i}": (0, size - 1) for i, size in enumerate(self.columns)}
+        for level in self.levels:
+            found |= {name: value.range(found) for name, value in level.items()}
+        return found
+
+    @property
+    def size(self) -> int:
+        """How many places there are. Refuses places whose ranges meet."""
+        ranges = self.ranges
+        ends = sorted(place.range(ranges) for place in self.places)
+        if any(low[1] >= high[0] for low, high in pairwise(ends)) or (ends and ends[0][0] < 0):
+            raise ValueError("The places of a step begin at 0, and their ranges do not meet.")
+        return ends[-1][1] + 1 if ends else 1
+
+    @property
+    def value_ranges(self) -> list[Range]:
+        """The range of each number that is added up."""
+        ranges = self.ranges
+        return [value.range(ranges) for value in self.values]
+
+
+@dataclass(frozen=True, slots=True)
+class StepStatement:
+    """Writes the statements of all steps of one training."""
+
+    rows: MarginalStatement
+
+    def write(self, program: StepProgram) -> StatementText:
+        """The statement that adds up a step's numbers."""
+        rows, names = self._coded(), [f"c{i}" for i in range(len(program.columns))]
+        for depth, level in enumerate(program.levels):
+            made = [named(value.sql(), name) for name, value in level.items()]
+            kept = [exp.column(name) for name in names]
+            rows = subquery(rows, f"l{depth}").select(*kept, *made, copy=False)
+            names += level
+        if not program.places:  # products are added up as such, so that the kernel sees them
+            sums = [
+                named(exp.Sum(this=value.sql()), sum_name(i))
+                for i, value in enumerate(program.values)
+            ]
+            return StatementText(subquery(rows, "said").select(*sums, copy=False))
+        values = [named(value.sql(), f"v{i}") for i, value in enumerate(program.values)]
+        places = [place.sql() for place in program.places]
+        if len(places) > 1:
+            places = [exp.Explode(this=exp.Array(expressions=places))]
+        place = [named(one, "b") for one in places]
+        spread = subquery(subquery(rows, "said").select(*place, *values, copy=False), "spread")
+        sums = [
+            named(exp.Sum(this=exp.column(f"v{i}")), sum_name(i)) for i in range(len(values))
+        ]
+        answer = spread.select(named(exp.column("b"), PLACE), *sums, copy=False)
+        return StatementText(answer.group_by(exp.column("b"), copy=False))
+
+    def _coded(self) -> exp.Select:
+        keys = [grouping.key for grouping in self.rows.groupings]
+        codes = [named(_number_cell(key, i), f"c{i}") for i, key in enumerate(keys)]
+        return subquery(self.rows.kept(), "kept").select(*codes, copy=False)
+
+
+def _number_cell(key: GroupKey, place: int) -> Sql:
+    """The number of a row's cell in a column, from 0. Every row has one of the declared cells;
+    the text says so again, so that the range can be read from it."""
+    cell: Sql = exp.column(f"k{place}")
+    values = listed_values(key)
+    if key.kind == "number":
+        steps = key_list_of(key.values or ()).steps(key.step or Fraction(1))
+        if steps is not None and is_consecutive(steps):
+            first, last = int(steps[0]), int(steps[-1])
+            inside = exp.func(
+                "COALESCE", clip(cell, number(first), number(last)), number(first)
+            )
+            whole: Sql = (
+                inside if first == 0 else exp.Sub(this=inside, expression=number(first))
+            )
+            return exp.cast(whole, "int", copy=False)
+    found = exp.Case(this=cell)
+    for code, value in enumerate(values[:-1]):
+        found = found.when(_literal(value), number(code), copy=False)
+    last_code = number(len(values) - 1)
+    return exp.cast(
+        found.else_(last_code, copy=False) if len(values) > 1 else last_code, "int", copy=False
+    )
+
+
+def _literal(value: str | int | bool) -> Sql:
+    if isinstance(value, bool):
+        return exp.Boolean(this=value)
+    return number(value) if isinstance(value, int) else exp.Literal.string(value)
