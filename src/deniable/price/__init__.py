@@ -9,6 +9,7 @@ variance >= 0.920674 (Hammersley 1950; Chapman & Robbins 1951; at 1 change)
 4269
 """
 
+from deniable.price.bandit_bounds import bandit_regret
 from deniable.price.choice_bounds import (
     kept,
     rank_margin,
@@ -53,6 +54,7 @@ __all__ = [
     "Feasibility",
     "SurveyPrice",
     "all_shares",
+    "bandit_regret",
     "count",
     "design_effect",
     "discrete",

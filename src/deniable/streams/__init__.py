@@ -1,0 +1,1 @@
+"""Statistics that run on: counters over time, standing questions, and private bandits."""

@@ -1,0 +1,1 @@
+"""Choices that learn from rewards, and keep each reward private."""

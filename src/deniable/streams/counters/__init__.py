@@ -1,0 +1,1 @@
+"""Counters of a session: charged once, and read as often as one likes."""

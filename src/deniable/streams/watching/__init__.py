@@ -1,0 +1,1 @@
+"""Standing questions about tables that grow."""
